@@ -1,0 +1,191 @@
+# SPDX-FileCopyrightText: gjk_collision contributors
+# SPDX-License-Identifier: Apache-2.0
+"""One list of obstacles as a source sends it: flat arrays, and the rules that they obey.
+
+The rules here are about the list: its lengths, its limits, its motion. Those about each shape
+(finite, enough points, within range, convex or not) are the kernel's, so that they hold for
+every user of it.
+"""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from .errors import InputError
+from .verdict import Status
+
+__all__ = ["Obstacles"]
+
+Floats = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.integer]
+
+_NO_FLOATS: Floats = np.empty(0)
+_NO_INTEGERS: Integers = np.empty(0, dtype=np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class Obstacles:
+    """The fields of ``msg/ObstacleArray``; N obstacles. The arrays are read, never written.
+
+    Attributes
+    ----------
+    frame : str
+        Frame of poses, velocities and paths.
+    stamp : int
+        Time of validity [ns].
+    source : str
+        Who says so; empty: the topic.
+    sequence : int
+        Counts up; 0 throughout from a sender that does not count.
+    ids : (N,) integers
+        Unique. Empty only where the receiver does not ask for them.
+    kinds : (N,) integers
+        0 convex (the hull is taken), 1 concave; empty: all 0.
+    offsets : (N + 1,) integers
+        The points of obstacle i are ``[offsets[i], offsets[i + 1])``; empty: N = 0.
+    xy : (2 P,) float64
+        Points [m].
+    radius : (N,) float64
+        [m]; empty: all 0.
+    poses : (3 N,) float64
+        x y yaw [m, m, rad]; empty: the points are in `frame` already.
+    velocities : (3 N,) float64
+        vx vy wz [m/s, m/s, rad/s]; empty or NaN: unknown.
+    path_offsets : (N + 1,) integers
+        The predicted poses of obstacle i; empty: none.
+    path_times : (Q,) float64
+        [s] after `stamp`, strictly increasing for each obstacle.
+    path_poses : (3 Q,) float64
+        x y yaw [m, m, rad].
+    """
+
+    frame: str
+    stamp: int
+    source: str = ""
+    sequence: int = 0
+    ids: Integers = field(default=_NO_INTEGERS)
+    kinds: Integers = field(default=_NO_INTEGERS)
+    offsets: Integers = field(default=_NO_INTEGERS)
+    xy: Floats = field(default=_NO_FLOATS)
+    radius: Floats = field(default=_NO_FLOATS)
+    poses: Floats = field(default=_NO_FLOATS)
+    velocities: Floats = field(default=_NO_FLOATS)
+    path_offsets: Integers = field(default=_NO_INTEGERS)
+    path_times: Floats = field(default=_NO_FLOATS)
+    path_poses: Floats = field(default=_NO_FLOATS)
+
+    def __len__(self) -> int:
+        """Number of obstacles."""
+        return max(len(self.offsets) - 1, 0)
+
+    @property
+    def stands_still(self) -> bool:
+        """Whether every obstacle is known to stay where it is."""
+        known = len(self.velocities) == 3 * len(self) and not len(self.path_times)
+        return known and not np.any(self.velocities)  # NaN, unknown, counts as moving
+
+    def check(self, max_obstacles: int, max_points: int, *, need_ids: bool = True) -> None:
+        """Check the list as a whole, in time linear in its size and without a copy of it.
+
+        Raises
+        ------
+        InputError
+            LIMIT_EXCEEDED, ARRAY_MISMATCH, NON_FINITE or INVALID_INPUT, with field and index.
+        """
+        n = len(self)
+        if n > max_obstacles:
+            _fail(Status.LIMIT_EXCEEDED, "offsets", None, f"{n} obstacles, limit {max_obstacles}")
+        self._check_lengths(n, need_ids)
+        if n == 0:
+            return
+        counts = _check_offsets("offsets", self.offsets, len(self.xy) // 2)
+        if (i := _first(counts > max_points)) is not None:
+            rule = f"{counts[i]} points in this obstacle, limit {max_points}"
+            _fail(Status.LIMIT_EXCEEDED, "offsets", i, rule)
+        if (i := _first(self.kinds > 1)) is not None:
+            _fail(Status.INVALID_INPUT, "kinds", i, f"must be 0 or 1 (got {self.kinds[i]})")
+        # The kernel checks radii too, but it sees them after the inflation has been added.
+        if (i := _first(~np.isfinite(self.radius))) is not None:
+            _fail(Status.NON_FINITE, "radius", i, f"must be finite (got {self.radius[i]})")
+        if (i := _first(self.radius < 0.0)) is not None:
+            _fail(Status.INVALID_INPUT, "radius", i, f"must be >= 0 (got {self.radius[i]})")
+        self._check_ids()
+        self._check_motion()
+
+    def _check_lengths(self, n: int, need_ids: bool) -> None:
+        for name, per_obstacle, may_be_empty in (
+            ("ids", 1, not need_ids),
+            ("kinds", 1, True),
+            ("radius", 1, True),
+            ("poses", 3, True),
+            ("velocities", 3, True),
+        ):
+            length = len(getattr(self, name))
+            if length != per_obstacle * n and not (may_be_empty and length == 0):
+                rule = f"must hold {per_obstacle * n} numbers for {n} obstacles (got {length})"
+                _fail(Status.ARRAY_MISMATCH, name, None, rule)
+        if len(self.xy) % 2:
+            _fail(Status.ARRAY_MISMATCH, "xy", None, f"must hold pairs (got {len(self.xy)})")
+        if n == 0 and len(self.xy):
+            _fail(Status.ARRAY_MISMATCH, "offsets", None, "must say whose the points in xy are")
+        if n == 0 and len(self.offsets) and self.offsets[0] != 0:
+            _fail(Status.ARRAY_MISMATCH, "offsets", 0, f"must be 0 (got {self.offsets[0]})")
+        if len(self.path_poses) != 3 * len(self.path_times):
+            rule = f"must hold 3 numbers per path_time (got {len(self.path_poses)})"
+            _fail(Status.ARRAY_MISMATCH, "path_poses", None, rule)
+        if len(self.path_offsets) not in (0, n + 1):
+            rule = f"must hold {n + 1} numbers for {n} obstacles (got {len(self.path_offsets)})"
+            _fail(Status.ARRAY_MISMATCH, "path_offsets", None, rule)
+        if len(self.path_times) and not len(self.path_offsets):
+            _fail(Status.ARRAY_MISMATCH, "path_offsets", None, "must say whose the paths are")
+
+    def _check_ids(self) -> None:
+        # -1 stands for "none" in every reply, and an id that is there twice names nobody.
+        if (i := _first(self.ids == -1)) is not None:
+            _fail(Status.INVALID_INPUT, "ids", i, "must not be -1, which means none")
+        order = np.argsort(self.ids, kind="stable")
+        twice = order[1:][np.diff(self.ids[order]) == 0]
+        if len(twice):
+            i = int(twice.min())
+            _fail(Status.INVALID_INPUT, "ids", i, f"must be unique (got {self.ids[i]} again)")
+
+    def _check_motion(self) -> None:
+        if (i := _first(np.isinf(self.velocities))) is not None:
+            _fail(Status.NON_FINITE, "velocities", i, "must be finite, or NaN for unknown")
+        for name in ("path_times", "path_poses"):
+            values = getattr(self, name)
+            if (i := _first(~np.isfinite(values))) is not None:
+                _fail(Status.NON_FINITE, name, i, f"must be finite (got {values[i]})")
+        if len(self.path_offsets):
+            _check_offsets("path_offsets", self.path_offsets, len(self.path_times))
+            falling = np.diff(self.path_times) <= 0.0
+            starts = self.path_offsets[1:-1].astype(np.int64)
+            inner = starts[(starts > 0) & (starts < len(self.path_times))]
+            falling[inner - 1] = False  # from the end of one path to the start of the next
+            if (i := _first(falling)) is not None:
+                _fail(Status.INVALID_INPUT, "path_times", i + 1, "must increase along a path")
+
+
+def _check_offsets(name: str, offsets: Integers, total: int) -> Integers:
+    """Check that offsets cut `total` elements into runs; return the length of each."""
+    wide = offsets.astype(np.int64)
+    if wide[0] != 0:
+        _fail(Status.ARRAY_MISMATCH, name, 0, f"must be 0 (got {wide[0]})")
+    counts = np.diff(wide)
+    if (i := _first(counts < 0)) is not None:
+        _fail(Status.ARRAY_MISMATCH, name, i + 1, f"must not fall (got {wide[i + 1]})")
+    if wide[-1] != total:
+        rule = f"must end at {total}, the number there are (got {wide[-1]})"
+        _fail(Status.ARRAY_MISMATCH, name, len(wide) - 1, rule)
+    return counts
+
+
+def _first(mask: npt.NDArray[np.bool_]) -> int | None:
+    if not mask.any():
+        return None
+    return int(np.argmax(mask))
+
+
+def _fail(status: Status, name: str, index: int | None, rule: str) -> None:
+    raise InputError(status, name, index, rule)
