@@ -124,9 +124,7 @@ class Config:
     footprint_timeout: float = _parameter(
         1.0, "an older footprint is not used (topic only)", "s", low=0.01, high=60.0, safe="down"
     )
-    sources: tuple[SourceConfig, ...] = field(
-        default_factory=lambda: (SourceConfig("obstacles"),)
-    )
+    sources: tuple[SourceConfig, ...] = field(default_factory=lambda: (SourceConfig("obstacles"),))
     transform_tolerance: float = _parameter(
         0.1, "greatest age of a transform used as the current one", "s", low=0.0, high=5.0
     )
@@ -148,15 +146,13 @@ class Config:
     margin_right: float = _parameter(
         0.0, "the footprint grows to its right (-y)", "m", low=0.0, high=5.0, safe="up"
     )
-    concave_policy: str = _parameter(
+    concave_policy: Literal["decompose", "hull", "reject"] = _parameter(
         "decompose", "what becomes of concave outlines", choices=("decompose", "hull", "reject")
     )
     max_obstacles: int = _parameter(
         1000, "of all sources together; more: LIMIT_EXCEEDED", low=1, high=100_000
     )
-    max_points_per_obstacle: int = _parameter(
-        256, "more: LIMIT_EXCEEDED", low=1, high=65_536
-    )
+    max_points_per_obstacle: int = _parameter(256, "more: LIMIT_EXCEEDED", low=1, high=65_536)
     max_poses: int = _parameter(
         10_000, "poses (or pairs) in a request; more: LIMIT_EXCEEDED", low=1, high=1_000_000
     )
@@ -226,9 +222,9 @@ class Config:
             }
             sources.append(SourceConfig(name, **given))
         known = {each.name for each in _parameter_fields(cls)}
-        for name in rest:
+        for name, value in rest.items():
             if name not in known:
-                raise _refusal(name, "is no parameter of the collision server", rest[name])
+                raise _refusal(name, "is no parameter of the collision server", value)
         return cls(sources=tuple(sources), **rest)
 
     def parameters(self) -> dict[str, Value]:
@@ -270,7 +266,8 @@ class Config:
             safe = parameter_facts(name).safe
             if safe is None:
                 return f"{name}: read at configure only; deactivate and clean up first"
-            assert isinstance(before, int | float) and isinstance(after, int | float)
+            assert isinstance(before, int | float)
+            assert isinstance(after, int | float)
             if active and (after < before) == (safe == "up"):
                 way = "grow" if safe == "up" else "shrink"
                 return f"{name}: may only {way} while active (is {before:g}, wanted {after:g})"
@@ -381,7 +378,7 @@ def _checked(name: str, value: Any, default: Value, facts: Facts) -> Value:
         if isinstance(value, str) or not isinstance(value, Sequence):
             raise _refusal(name, "must be a list of numbers", value)
         return tuple(_number(name, each, facts, index=i) for i, each in enumerate(value))
-    if isinstance(default, bool) or isinstance(default, str):
+    if isinstance(default, bool | str):
         if type(value) is not type(default):
             raise _refusal(name, f"must be a {type(default).__name__}", value)
         if facts.choices and value not in facts.choices:
@@ -398,7 +395,8 @@ def _checked(name: str, value: Any, default: Value, facts: Facts) -> Value:
 def _number(name: str, value: Any, facts: Facts, index: int | None = None) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise _refusal(name, f"must be a number, {facts.span}", value, index)
-    assert facts.low is not None and facts.high is not None
+    assert facts.low is not None
+    assert facts.high is not None
     if not math.isfinite(value) or not facts.low <= value <= facts.high:
         raise _refusal(name, f"must be {facts.span}", value, index)
     return float(value)

@@ -8,6 +8,7 @@ every user of it.
 """
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -18,7 +19,7 @@ from .verdict import Status
 __all__ = ["Obstacles"]
 
 Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.integer]
+Integers = npt.NDArray[np.integer[Any]]
 
 _NO_FLOATS: Floats = np.empty(0)
 _NO_INTEGERS: Integers = np.empty(0, dtype=np.int64)
@@ -76,7 +77,7 @@ class Obstacles:
     path_poses: Floats = field(default=_NO_FLOATS)
 
     def __len__(self) -> int:
-        """Number of obstacles."""
+        """Return the number of obstacles."""
         return max(len(self.offsets) - 1, 0)
 
     @property

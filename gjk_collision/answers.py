@@ -1,0 +1,143 @@
+# SPDX-FileCopyrightText: gjk_collision contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Answers to the questions of the services, as plain data."""
+
+from dataclasses import dataclass, field
+from math import nan
+
+import numpy as np
+import numpy.typing as npt
+
+from .snapshot import Fault
+from .verdict import Status, Verdict
+
+__all__ = [
+    "Answer",
+    "DistanceAnswer",
+    "PosesAnswer",
+    "ShapesAnswer",
+    "StateAnswer",
+    "budget_spent",
+    "reason",
+    "unknown",
+    "worst",
+]
+
+Bytes = npt.NDArray[np.uint8]
+Floats = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
+Shorts = npt.NDArray[np.uint16]
+
+_NO_BYTES: Bytes = np.empty(0, dtype=np.uint8)
+_NO_FLOATS: Floats = np.empty(0)
+_NO_INTEGERS: Integers = np.empty(0, dtype=np.int64)
+_NO_SHORTS: Shorts = np.empty(0, dtype=np.uint16)
+
+_WORST_FIRST = (Verdict.COLLISION, Verdict.UNKNOWN, Verdict.MARGIN, Verdict.FREE)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A verdict with its reason, and the obstacle that decides it (-1: none)."""
+
+    verdict: Verdict
+    status: Status
+    message: str = ""
+    nearest_id: int = -1
+    nearest_source: str = ""
+
+    @property
+    def is_free(self) -> bool:
+        """FREE requires SUCCESS."""
+        return self.verdict is Verdict.FREE and self.status is Status.SUCCESS
+
+
+@dataclass(frozen=True, slots=True)
+class DistanceAnswer:
+    """The nearest obstacles in ascending distance; K of them. Points in the check frame [m]."""
+
+    answer: Answer
+    ids: Integers = field(default=_NO_INTEGERS)
+    sources: tuple[str, ...] = ()
+    distances: Floats = field(default=_NO_FLOATS)
+    lower_bounds: Floats = field(default=_NO_FLOATS)
+    witness_ego: Floats = field(default=_NO_FLOATS)  # (K, 2)
+    witness_obstacle: Floats = field(default=_NO_FLOATS)  # (K, 2)
+    directions: Floats = field(default=_NO_FLOATS)  # (K, 2), unit, ego to obstacle
+    statuses: Shorts = field(default=_NO_SHORTS)
+
+
+@dataclass(frozen=True, slots=True)
+class PosesAnswer:
+    """One verdict per pose and the worst of them; M poses (0 where the request was refused)."""
+
+    answer: Answer
+    verdicts: Bytes = field(default=_NO_BYTES)
+    statuses: Shorts = field(default=_NO_SHORTS)
+    distances: Floats = field(default=_NO_FLOATS)
+    lower_bounds: Floats = field(default=_NO_FLOATS)
+    nearest_ids: Integers = field(default=_NO_INTEGERS)
+    witnesses: Floats = field(default=_NO_FLOATS)  # (M, 4) ego x y, obstacle x y
+    first_invalid_index: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class ShapesAnswer:
+    """One verdict per pair of shapes and the worst of them; M pairs."""
+
+    answer: Answer
+    verdicts: Bytes = field(default=_NO_BYTES)
+    statuses: Shorts = field(default=_NO_SHORTS)
+    distances: Floats = field(default=_NO_FLOATS)
+    lower_bounds: Floats = field(default=_NO_FLOATS)
+    witnesses: Floats = field(default=_NO_FLOATS)  # (M, 4) a x y, b x y
+    directions: Floats = field(default=_NO_FLOATS)  # (M, 2), unit, a to b
+
+
+@dataclass(frozen=True, slots=True)
+class StateAnswer:
+    """The vehicle where it is now, and its nearest obstacle; NaN: not computed."""
+
+    answer: Answer
+    distance: float = nan
+    lower_bound: float = nan
+    time_to_collision: float = nan
+    witness_ego: tuple[float, float] = (nan, nan)
+    witness_obstacle: tuple[float, float] = (nan, nan)
+    direction: tuple[float, float] = (0.0, 0.0)
+
+
+def unknown(fault: Fault) -> Answer:
+    """Return UNKNOWN with its reason."""
+    return Answer(Verdict.UNKNOWN, fault.status, fault.message)
+
+
+def worst(
+    verdicts: npt.NDArray[np.uint8], statuses: npt.NDArray[np.uint16], fault: Fault | None = None
+) -> Answer:
+    """Return the worst verdict with its reason; of an empty list, UNKNOWN.
+
+    Parameters
+    ----------
+    verdicts, statuses : (M,) uint8, (M,) uint16
+        Of the parts.
+    fault : Fault
+        Of the data beside them.
+    """
+    verdict = next((each for each in _WORST_FIRST if (verdicts == each).any()), Verdict.UNKNOWN)
+    if fault is not None:
+        return Answer(verdict, fault.status, fault.message)
+    status = Status.SUCCESS if len(verdicts) else Status.UNDEFINED
+    if verdict is Verdict.UNKNOWN and len(verdicts):
+        status = Status(int(statuses[np.argmax(verdicts == Verdict.UNKNOWN)]))
+    return Answer(verdict, status, reason(status))
+
+
+def reason(status: Status) -> str:
+    """Return a status in words; empty for SUCCESS."""
+    return "" if status is Status.SUCCESS else status.name.replace("_", " ").lower()
+
+
+def budget_spent(done: int, count: int) -> Fault:
+    """Return the fault of a request that ran out of time after `done` of `count`."""
+    return Fault(Status.TIME_BUDGET, f"time_budget spent after {done} of {count}")

@@ -1,0 +1,145 @@
+# SPDX-FileCopyrightText: gjk_collision contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Two lists of shapes, pair by pair: stateless, so that no snapshot is involved."""
+
+from collections.abc import Callable
+from math import nan
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .answers import ShapesAnswer, budget_spent, unknown, worst
+from .config import Config
+from .errors import InputError
+from .geometry import Shape, closest, collide
+from .obstacles import Obstacles
+from .requests import checked_mode, index_pairs, non_negative
+from .verdict import Status, Verdict
+
+__all__ = ["check_shapes"]
+
+# Pairs between two looks at the clock.
+CHUNK = 64
+
+
+def check_shapes(
+    config: Config,
+    a: Obstacles,
+    b: Obstacles,
+    pairs: npt.NDArray[np.integer[Any]],
+    mode: int = 0,
+    margin: float = 0.0,
+    is_late: Callable[[], bool] | None = None,
+) -> ShapesAnswer:
+    """Answer for pairs of shapes of two lists; no snapshot is involved.
+
+    Parameters
+    ----------
+    config : Config
+        Its limits and `concave_policy` apply.
+    a, b : Obstacles
+        In one frame. Ids are not needed.
+    pairs : (2 M,) integers
+        i j per pair, indices into `a` and `b`; empty: all, row by row.
+    mode : int
+        Index into `MODES`.
+    margin : float
+        A smaller distance is MARGIN [m], >= 0.
+    is_late : callable
+        Says when the time budget is spent; the pairs not checked by then are UNKNOWN.
+
+    Raises
+    ------
+    InputError
+        The request breaks a rule.
+    """
+    margin = non_negative("margin", margin)
+    how = checked_mode(mode)
+    if a.frame != b.frame:
+        rule = f"must be in one frame (got '{a.frame}' and '{b.frame}')"
+        raise InputError(Status.UNKNOWN_FRAME, "b.header.frame_id", None, rule)
+    for name, each in (("a", a), ("b", b)):
+        try:
+            each.check(config.max_obstacles, config.max_points_per_obstacle, need_ids=False)
+        except InputError as error:
+            argument = f"{name}.{error.argument}"
+            raise InputError(error.status, argument, error.index, error.rule) from error
+    ij = index_pairs(pairs, len(a), len(b), config.max_poses)
+    shapes_a = _shapes("a", a, np.unique(ij[:, 0]), config)
+    shapes_b = _shapes("b", b, np.unique(ij[:, 1]), config)
+    return _each_pair(ij, (shapes_a, shapes_b), (_rows(a), _rows(b)), how, margin, is_late)
+
+
+def _shapes(
+    name: str, obstacles: Obstacles, used: npt.NDArray[np.int64], config: Config
+) -> dict[int, Shape]:
+    """Make the shapes that are asked for."""
+    ends = obstacles.offsets.astype(np.int64)
+    points = obstacles.xy.reshape(-1, 2)
+    shapes = {}
+    for i in used.tolist():
+        radius = float(obstacles.radius[i]) if len(obstacles.radius) else 0.0
+        concave = bool(len(obstacles.kinds) and obstacles.kinds[i])
+        own = points[ends[i] : ends[i + 1]]
+        try:
+            if not concave or config.concave_policy == "hull":
+                shapes[i] = Shape.hull(own, radius=radius)
+            elif config.concave_policy == "reject":
+                shapes[i] = Shape.polygon(own, radius=radius)
+            else:
+                shapes[i] = Shape.concave(own, radius=radius)
+        except InputError as error:
+            rule = f"obstacle {i}: {error}"
+            raise InputError(error.status, f"{name}.xy", int(ends[i]), rule) from error
+    return shapes
+
+
+def _rows(obstacles: Obstacles) -> list[tuple[float, float, float]] | None:
+    if not len(obstacles.poses):
+        return None
+    return [(x, y, yaw) for x, y, yaw in obstacles.poses.reshape(-1, 3).tolist()]
+
+
+def _each_pair(
+    ij: npt.NDArray[np.int64],
+    shapes: tuple[dict[int, Shape], dict[int, Shape]],
+    poses: tuple[list[tuple[float, float, float]] | None, ...],
+    how: str,
+    margin: float,
+    is_late: Callable[[], bool] | None,
+) -> ShapesAnswer:
+    count = len(ij)
+    verdicts = np.zeros(count, np.uint8)
+    statuses = np.full(count, Status.TIME_BUDGET, np.uint16)
+    distances, lower_bounds = np.full(count, nan), np.full(count, nan)
+    witnesses, directions = np.full((count, 4), nan), np.full((count, 2), nan)
+    done = count
+    for m, (i, j) in enumerate(ij.tolist()):
+        if is_late is not None and m % CHUNK == CHUNK - 1 and is_late():
+            done = m
+            break
+        pose_a = None if poses[0] is None else poses[0][i]
+        pose_b = None if poses[1] is None else poses[1][j]
+        one, other = shapes[0][i], shapes[1][j]
+        statuses[m] = Status.SUCCESS
+        if collide(one, other, pose_a, pose_b):
+            verdicts[m] = Verdict.COLLISION
+        elif margin == 0.0:
+            verdicts[m] = Verdict.FREE
+        if how == "collide" and verdicts[m]:
+            continue
+        near = closest(one, other, pose_a, pose_b)
+        distances[m], lower_bounds[m] = near.distance, near.lower_bound
+        witnesses[m, :2], witnesses[m, 2:] = near.point_a, near.point_b
+        directions[m] = near.direction
+        if not verdicts[m]:
+            verdicts[m] = Verdict.FREE if near.lower_bound > margin else Verdict.MARGIN
+    answer = worst(verdicts[:done], statuses[:done])
+    if done < count and answer.verdict is not Verdict.COLLISION:
+        answer = unknown(budget_spent(done, count))
+    if how == "collide":
+        return ShapesAnswer(answer, verdicts, statuses)
+    if how == "distance":
+        return ShapesAnswer(answer, verdicts, statuses, distances, lower_bounds)
+    return ShapesAnswer(answer, verdicts, statuses, distances, lower_bounds, witnesses, directions)

@@ -1,0 +1,285 @@
+# SPDX-FileCopyrightText: gjk_collision contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The questions of the services, asked of a snapshot. Pure: the node and a replay use these.
+
+A request that breaks a rule raises `InputError`; everything else is an answer. Nothing here is
+FREE beside a fault of the data: what certainly hits is COLLISION, the rest is UNKNOWN.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+from math import inf, nan
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .answers import (
+    Answer,
+    DistanceAnswer,
+    PosesAnswer,
+    StateAnswer,
+    budget_spent,
+    reason,
+    unknown,
+    worst,
+)
+from .config import Config
+from .frames import FrameError, Pose, Transforms
+from .requests import batch, checked_mode, non_negative, single
+from .scene import CheckResult
+from .snapshot import Fault, Snapshot
+from .verdict import Status, Verdict
+
+__all__ = ["check_poses", "collide", "distance", "ego_pose", "state"]
+
+# Poses between two looks at the clock: large against the cost of a look and of a call into the
+# kernel, small against the time budget.
+CHUNK = 256
+
+Floats = npt.NDArray[np.float64]
+_NO_FLOATS: Floats = np.empty(0)
+
+
+def ego_pose(config: Config, transforms: Transforms, now: int) -> Pose:
+    """Return where the vehicle is now: base frame in check frame.
+
+    Raises
+    ------
+    FrameError
+        Not known, or known only for a time more than `transform_tolerance` from `now`.
+    """
+    if config.base_frame == config.check_frame:
+        return Pose()
+    pose, stamp = transforms.latest(config.check_frame, config.base_frame)
+    age = (now - stamp) * 1e-9
+    if abs(age) > config.transform_tolerance:
+        text = f"the newest pose of '{config.base_frame}' in '{config.check_frame}' is "
+        limit = f"{age:.3f} s old, limit {config.transform_tolerance:g} s"
+        raise FrameError(Status.TF_EXTRAPOLATION, text + limit)
+    return pose
+
+
+def collide(snapshot: Snapshot, pose: Pose, margin: float = 0.0) -> Answer:
+    """Answer whether the vehicle is free at a pose of its base frame in the check frame.
+
+    Parameters
+    ----------
+    snapshot : Snapshot
+        What is known.
+    pose : Pose
+        x y yaw [m, m, rad].
+    margin : float
+        Added to the configured one [m], >= 0.
+    """
+    total = snapshot.config.safety_margin + non_negative("margin", margin)
+    poses = single(pose)
+    if snapshot.footprint is None:
+        return unknown(_fault(snapshot))
+    result = snapshot.scene.check(snapshot.footprint, poses, margin=total)
+    return _single(snapshot, result)
+
+
+def distance(
+    snapshot: Snapshot, pose: Pose, k: int = 1, max_distance: float = 0.0
+) -> DistanceAnswer:
+    """Return the nearest obstacles to the vehicle at a pose.
+
+    Beside a fault of the data the list would not be complete, so it is given only where the
+    verdict stands all the same (COLLISION).
+
+    Parameters
+    ----------
+    snapshot : Snapshot
+        What is known.
+    pose : Pose
+        x y yaw [m, m, rad] of the base frame in the check frame.
+    k : int
+        How many; 0: one.
+    max_distance : float
+        Obstacles further away are left out [m]; 0: none are.
+    """
+    reach = non_negative("max_distance", max_distance) or inf
+    poses = single(pose)
+    if snapshot.footprint is None:
+        return DistanceAnswer(unknown(_fault(snapshot)))
+    config, scene = snapshot.config, snapshot.scene
+    result = scene.check(snapshot.footprint, poses, margin=config.safety_margin, mode="distance")
+    answer = _single(snapshot, result)
+    if answer.verdict is Verdict.UNKNOWN or not len(scene):
+        return DistanceAnswer(answer)
+    near = scene.nearest(
+        snapshot.footprint,
+        (pose.x, pose.y, pose.yaw),
+        k=min(max(k, 1), len(scene)),
+        max_distance=reach,
+    )
+    return DistanceAnswer(
+        answer,
+        near.ids,
+        tuple(snapshot.source_of(int(i)) for i in near.indices),
+        near.distances,
+        near.lower_bounds,
+        near.witness_shape,
+        near.witness_obstacle,
+        near.directions,
+        near.statuses,
+    )
+
+
+def check_poses(
+    snapshot: Snapshot,
+    poses: Floats,
+    times: Floats = _NO_FLOATS,
+    margin: float = 0.0,
+    mode: int = 0,
+    stop_at_first: bool = False,
+    is_late: Callable[[], bool] | None = None,
+) -> PosesAnswer:
+    """Answer for many poses of the base frame in the check frame: the planner's batch.
+
+    Parameters
+    ----------
+    snapshot : Snapshot
+        What is known.
+    poses : (3 M,) float64
+        x y yaw [m, m, rad] per pose.
+    times : (M,) float64
+        [s] per pose; empty: the obstacles stand still.
+    margin : float
+        Added to the configured one [m], >= 0.
+    mode : int
+        Index into `MODES`.
+    stop_at_first : bool
+        Leave the poses after the first that is not free UNKNOWN.
+    is_late : callable
+        Says when the time budget is spent; the poses not checked by then are UNKNOWN.
+
+    Raises
+    ------
+    InputError
+        The request breaks a rule.
+    """
+    config = snapshot.config
+    rows = batch(poses, times, config.max_poses)
+    total = config.safety_margin + non_negative("margin", margin)
+    how = checked_mode(mode)
+    if snapshot.footprint is None:
+        return _all_unknown(len(rows), _fault(snapshot))
+    if len(times) and config.prediction_policy != "hold" and not snapshot.stands_still:
+        text = f"timed poses need prediction_policy hold (is {config.prediction_policy})"
+        return _all_unknown(len(rows), Fault(Status.PREDICTION_TOO_SHORT, text))
+    step = len(rows) if is_late is None else CHUNK
+    results = []
+    for start in range(0, len(rows), step):
+        result = snapshot.scene.check(
+            snapshot.footprint,
+            rows[start : start + step],
+            margin=total,
+            mode=how,
+            stop_at_first=stop_at_first,
+        )
+        results.append(result)
+        if (stop_at_first and not result.is_free) or (is_late is not None and is_late()):
+            break
+    return _join(snapshot.fault, len(rows), results, how)
+
+
+def state(snapshot: Snapshot, pose: Pose | Fault) -> StateAnswer:
+    """Answer for the vehicle where it is now (the heartbeat).
+
+    Parameters
+    ----------
+    snapshot : Snapshot
+        What is known.
+    pose : Pose or Fault
+        Of the base frame in the check frame, or why it is not known.
+    """
+    if snapshot.footprint is None:
+        return StateAnswer(unknown(_fault(snapshot)))
+    if isinstance(pose, Fault):
+        return StateAnswer(unknown(snapshot.fault or pose))
+    near = distance(snapshot, pose)
+    if not len(near.ids):
+        clear = np.inf if near.answer.is_free else nan
+        return StateAnswer(near.answer, distance=clear, lower_bound=clear)
+    return StateAnswer(
+        replace(near.answer, nearest_id=int(near.ids[0]), nearest_source=near.sources[0]),
+        float(near.distances[0]),
+        float(near.lower_bounds[0]),
+        witness_ego=_pair(near.witness_ego[0]),
+        witness_obstacle=_pair(near.witness_obstacle[0]),
+        direction=_pair(near.directions[0]),
+    )
+
+
+def _fault(snapshot: Snapshot) -> Fault:
+    return snapshot.fault or Fault(Status.NO_FOOTPRINT, "no footprint")
+
+
+def _pair(row: Floats) -> tuple[float, float]:
+    return float(row[0]), float(row[1])
+
+
+def _single(snapshot: Snapshot, result: CheckResult) -> Answer:
+    """Answer for one pose; beside a fault only a certain hit stands."""
+    verdict, status = Verdict(int(result.verdicts[0])), Status(int(result.statuses[0]))
+    fault = snapshot.fault
+    if fault is not None and verdict is not Verdict.COLLISION:
+        return unknown(fault)
+    message = reason(status)
+    if fault is not None:
+        status, message = fault.status, fault.message
+    source = snapshot.source_of(int(result.nearest_indices[0]))
+    return Answer(verdict, status, message, int(result.nearest_ids[0]), source)
+
+
+def _all_unknown(count: int, fault: Fault) -> PosesAnswer:
+    return PosesAnswer(
+        unknown(fault),
+        np.zeros(count, np.uint8),
+        np.full(count, fault.status, np.uint16),
+        first_invalid_index=0,
+    )
+
+
+def _join(fault: Fault | None, count: int, results: list[CheckResult], how: str) -> PosesAnswer:
+    """Put the chunks together; what was not reached is UNKNOWN, and what is not certain too."""
+    done = sum(len(each.verdicts) for each in results)
+    verdicts = np.zeros(count, np.uint8)
+    statuses = np.full(count, Status.TIME_BUDGET, np.uint16)
+    verdicts[:done] = np.concatenate([each.verdicts for each in results])
+    statuses[:done] = np.concatenate([each.statuses for each in results])
+    if fault is not None:
+        void = verdicts != Verdict.COLLISION
+        verdicts[void], statuses[void] = Verdict.UNKNOWN, fault.status
+    # With stop_at_first the kernel leaves the rest UNDEFINED: not asked, so not worse.
+    asked = statuses[:done] != Status.UNDEFINED
+    stopped = not asked.all()
+    answer = worst(verdicts[:done][asked], statuses[:done][asked], fault)
+    if stopped:
+        statuses[done:] = Status.UNDEFINED
+    elif done < count and answer.verdict is not Verdict.COLLISION:
+        answer = unknown(fault or budget_spent(done, count))
+    computed = how != "collide"
+    invalid = verdicts != Verdict.FREE
+    return PosesAnswer(
+        answer,
+        verdicts,
+        statuses,
+        _padded([each.distances for each in results], count) if computed else _NO_FLOATS,
+        _padded([each.lower_bounds for each in results], count) if computed else _NO_FLOATS,
+        _padded([each.nearest_ids for each in results], count, -1),
+        _padded([each.witnesses for each in results if each.witnesses is not None], count)
+        if how == "witness"
+        else _NO_FLOATS,
+        int(np.argmax(invalid)) if invalid.any() else -1,
+    )
+
+
+def _padded(chunks: list[Any], count: int, rest: float = nan) -> Any:
+    """Put chunks together and fill up to `count` rows."""
+    padded = np.full((count, *chunks[0].shape[1:]), rest, chunks[0].dtype)
+    filled = np.concatenate(chunks)
+    padded[: len(filled)] = filled
+    return padded

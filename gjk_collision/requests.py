@@ -1,0 +1,102 @@
+# SPDX-FileCopyrightText: gjk_collision contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Rules that the numbers of a request obey; a broken one raises `InputError`."""
+
+from math import isfinite
+from typing import Any, Literal, NoReturn, get_args
+
+import numpy as np
+import numpy.typing as npt
+
+from .errors import InputError
+from .frames import Pose
+from .verdict import Status
+
+__all__ = [
+    "MODES",
+    "Mode",
+    "batch",
+    "checked_mode",
+    "index_pairs",
+    "non_negative",
+    "refuse",
+    "single",
+]
+
+Mode = Literal["collide", "distance", "witness"]
+MODES: tuple[Mode, ...] = get_args(
+    Mode
+)  # by the constants MODE_COLLIDE, MODE_DISTANCE, MODE_WITNESS
+
+Floats = npt.NDArray[np.float64]
+
+
+def refuse(status: Status, name: str, index: int | None, rule: str) -> NoReturn:
+    """Raise the `InputError` of these facts."""
+    raise InputError(status, name, index, rule)
+
+
+def non_negative(name: str, value: float) -> float:
+    """Return a finite number that is not negative."""
+    if not isfinite(value):
+        refuse(Status.NON_FINITE, name, None, f"must be finite (got {value})")
+    if value < 0.0:
+        refuse(Status.INVALID_INPUT, name, None, f"must be >= 0 (got {value})")
+    return value
+
+
+def checked_mode(mode: int) -> Mode:
+    """Return the library's name of a mode."""
+    if not 0 <= mode < len(MODES):
+        refuse(Status.INVALID_INPUT, "mode", None, f"must be 0, 1 or 2 (got {mode})")
+    return MODES[mode]
+
+
+def single(pose: Pose) -> Floats:
+    """Return one finite pose as (1, 3)."""
+    if not all(map(isfinite, pose)):
+        refuse(Status.NON_FINITE, "pose", None, f"must be finite (got {tuple(pose)})")
+    return np.array([pose], dtype=np.float64)
+
+
+def batch(poses: Floats, times: Floats, limit: int) -> Floats:
+    """Check flat poses and their times, their number before anything else; return (M, 3)."""
+    count, rest = divmod(len(poses), 3)
+    if count > limit:
+        refuse(Status.LIMIT_EXCEEDED, "poses", None, f"{count} poses, limit {limit}")
+    if rest:
+        rule = f"must hold x y yaw per pose (got {len(poses)} numbers)"
+        refuse(Status.ARRAY_MISMATCH, "poses", None, rule)
+    if count == 0:
+        refuse(Status.EMPTY_REQUEST, "poses", None, "must hold one pose at least")
+    if len(times) not in (0, count):
+        rule = f"must hold one per pose, {count}, or none (got {len(times)})"
+        refuse(Status.ARRAY_MISMATCH, "times", None, rule)
+    for name, values in (("poses", poses), ("times", times)):
+        finite = np.isfinite(values)
+        if not finite.all():
+            i = int(np.argmin(finite))
+            refuse(Status.NON_FINITE, name, i, f"must be finite (got {values[i]})")
+    return poses.reshape(-1, 3)
+
+
+def index_pairs(
+    pairs: npt.NDArray[np.integer[Any]], rows: int, columns: int, limit: int
+) -> npt.NDArray[np.int64]:
+    """Return (M, 2) indices; counted before they are made."""
+    if len(pairs) % 2:
+        refuse(Status.ARRAY_MISMATCH, "pairs", None, f"must hold pairs (got {len(pairs)})")
+    count = len(pairs) // 2 or rows * columns
+    if count == 0:
+        refuse(Status.EMPTY_REQUEST, "pairs", None, "must name one at least")
+    if count > limit:
+        refuse(Status.LIMIT_EXCEEDED, "pairs", None, f"{count} pairs, limit {limit}")
+    if not len(pairs):
+        return np.indices((rows, columns)).reshape(2, -1).T
+    ij = pairs.astype(np.int64).reshape(-1, 2)
+    beyond = (ij < 0) | (ij >= (rows, columns))
+    if beyond.any():
+        k = int(np.argmax(beyond.ravel()))
+        rule = f"must be below {(rows, columns)[k % 2]} (got {pairs[k]})"
+        refuse(Status.INVALID_INPUT, "pairs", k, rule)
+    return ij

@@ -1,0 +1,184 @@
+# SPDX-FileCopyrightText: gjk_collision contributors
+# SPDX-License-Identifier: Apache-2.0
+"""What was known at one time, and how shapes and a scene are made of the data."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from .config import Config
+from .frames import Pose
+from .geometry import Shape
+from .obstacles import Obstacles
+from .scene import Scene
+from .verdict import Status
+
+__all__ = ["Fault", "Placed", "Snapshot", "compose_scene", "configured_footprint", "outline"]
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """Why something is not known."""
+
+    status: Status
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """What was known at one time. It never changes, and one query sees one snapshot.
+
+    Attributes
+    ----------
+    id : int
+        Equal ids: the same footprint, obstacles and configuration. 0: none.
+    stamp : int
+        The time it is for [ns].
+    config : Config
+        In force.
+    scene : Scene
+        The obstacles of every source that is good, in `config.check_frame`.
+    footprint : Shape or None
+        In `config.base_frame`, margins of direction included; None: not known.
+    fault : Fault or None
+        Why this is not all there is; nothing is FREE beside a fault. None: complete.
+    oldest_data_stamp : int
+        [ns]; 0: no data.
+    footprint_age, max_obstacle_age : float
+        At `stamp` [s]; NaN: none.
+    bad_sources : tuple of str
+        Sources that are missing, stale or faulty, excused or not.
+    stands_still : bool
+        Every obstacle is known to stay where it is.
+    spans : tuple of (int, str)
+        For each sender in the order of the scene: the index after its last obstacle, its name.
+    """
+
+    id: int
+    stamp: int
+    config: Config
+    scene: Scene
+    footprint: Shape | None
+    fault: Fault | None
+    oldest_data_stamp: int
+    footprint_age: float
+    max_obstacle_age: float
+    bad_sources: tuple[str, ...]
+    stands_still: bool
+    spans: tuple[tuple[int, str], ...]
+
+    def source_of(self, index: int) -> str:
+        """Return the name of the source of an obstacle of the scene; -1 gives ''."""
+        if index < 0:
+            return ""
+        return next(name for end, name in self.spans if index < end)
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """Obstacles, the pose of their frame in the check frame, and what their radii grow by [m]."""
+
+    obstacles: Obstacles
+    pose: Pose
+    inflation: float
+
+
+def compose_scene(
+    parts: Sequence[Placed], concave_policy: Literal["decompose", "hull", "reject"]
+) -> Scene:
+    """Make one scene of the obstacles of several sources, in their order.
+
+    Raises
+    ------
+    InputError
+        A shape is bad. The index counts through all parts: compose one alone to learn its own.
+    """
+    lists = [part.obstacles for part in parts if len(part.obstacles)]
+    used = [part for part in parts if len(part.obstacles)]
+    if not used:
+        return Scene([])
+    ends = np.cumsum([len(each.xy) // 2 for each in lists])
+    starts = [0, *ends[:-1]]
+    offsets = [
+        each.offsets[:-1].astype(np.int64) + start
+        for each, start in zip(lists, starts, strict=True)
+    ]
+    posed = any(part.pose != Pose() or len(part.obstacles.poses) for part in used)
+    return Scene.from_arrays(
+        np.concatenate([*offsets, ends[-1:]]),
+        np.concatenate([each.xy for each in lists]),
+        ids=np.concatenate([each.ids for each in lists]),
+        kinds=np.concatenate([_or_zeros(each.kinds, len(each)) for each in lists]),
+        radius=np.concatenate(
+            [_or_zeros(p.obstacles.radius, len(p.obstacles)) + p.inflation for p in used]
+        ),
+        poses=np.concatenate([_poses(part) for part in used]) if posed else None,
+        concave_policy=concave_policy,
+    )
+
+
+def configured_footprint(config: Config) -> Shape | None:
+    """Return the footprint that the parameters give, margins included; None: a topic brings it.
+
+    Raises
+    ------
+    InputError
+        It is no shape.
+    """
+    if config.footprint:
+        return outline(np.reshape(config.footprint, (-1, 2)), config)
+    if config.robot_radius > 0.0:
+        return _with_margins(Shape.circle(config.robot_radius), config)
+    return None
+
+
+def outline(points: Floats, config: Config) -> Shape:
+    """Return the vehicle with this outline, margins of direction included.
+
+    Parameters
+    ----------
+    points : (n, 2) float64
+        In the base frame [m].
+    config : Config
+        Its `concave_policy` and margins apply.
+
+    Raises
+    ------
+    InputError
+        It is no shape, or a concave one that the policy refuses.
+    """
+    if config.concave_policy == "hull":
+        shape = Shape.hull(points)
+    elif config.concave_policy == "reject":
+        shape = Shape.polygon(points)
+    else:
+        shape = Shape.concave(points)
+    return _with_margins(shape, config)
+
+
+def _with_margins(shape: Shape, config: Config) -> Shape:
+    """Grow a shape by the margins of direction: its Minkowski sum with the box that they span."""
+    front, rear = config.margin_front, config.margin_rear
+    left, right = config.margin_left, config.margin_right
+    if not any((front, rear, left, right)):
+        return shape
+    box = np.array([(front, left), (-rear, left), (-rear, -right), (front, -right)])
+    # Of a concave shape the hull grows: more than its due, never less.
+    points = np.concatenate([part[:, None, :] + box[None, :, :] for part in shape.parts])
+    return Shape.hull(points.reshape(-1, 2), radius=shape.radius)
+
+
+def _poses(part: Placed) -> Floats:
+    own = part.obstacles.poses
+    if len(own):
+        return part.pose.compose(own.reshape(-1, 3)) if part.pose != Pose() else own.reshape(-1, 3)
+    return np.tile(np.asarray(part.pose, dtype=np.float64), (len(part.obstacles), 1))
+
+
+def _or_zeros(values: npt.NDArray[Any], length: int) -> npt.NDArray[Any]:
+    return values if len(values) else np.zeros(length, values.dtype)

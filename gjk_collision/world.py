@@ -1,0 +1,510 @@
+# SPDX-FileCopyrightText: gjk_collision contributors
+# SPDX-License-Identifier: Apache-2.0
+"""What is known now: one immutable snapshot, or the reason why there is none.
+
+`World` takes in footprints and obstacle lists and answers with a `Snapshot`. It has no clock and
+knows no ROS: every call brings its times, as whole nanoseconds. `now` is the time that stamps
+are in (ROS time, or a log's); `steady` runs evenly whatever the other does, and is only compared
+with itself. Data is fresh while it is young by both, so that neither a stopped clock nor a
+stamp that stands still keeps old data alive.
+"""
+
+import threading
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import accumulate
+from math import nan
+
+import numpy as np
+import numpy.typing as npt
+
+from .config import Config, SourceConfig
+from .errors import InputError
+from .frames import FrameError, Pose, SameFrameOnly, Transforms
+from .geometry import Shape
+from .obstacles import Obstacles
+from .scene import Scene
+from .snapshot import Fault, Placed, Snapshot, compose_scene, configured_footprint, outline
+from .verdict import Status
+
+__all__ = ["Footprint", "World"]
+
+# Senders that share one source's topic under names of their own; each must stay fresh.
+MAX_SENDERS = 16
+# Snapshots that a request may still ask for by id, as long as their data is fresh.
+HISTORY = 16
+
+
+@dataclass(frozen=True, eq=False)
+class Footprint:
+    """The vehicle's outline as a topic brings it.
+
+    Attributes
+    ----------
+    frame : str
+        Of the points.
+    stamp : int
+        Time of validity [ns].
+    points : (n, 2) float64
+        Outline [m].
+    """
+
+    frame: str
+    stamp: int
+    points: npt.NDArray[np.float64]
+
+
+@dataclass(slots=True)
+class _Held:
+    """The last message of one sender, and what came of it."""
+
+    name: str
+    stamp: int
+    received: int
+    revision: int
+    obstacles: Obstacles | None = None
+    footprint: Footprint | None = None
+    fault: Fault | None = None
+    pose: Pose | None = None
+    shape: Shape | None = None
+    dropped: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """A message to use, with its source."""
+
+    source: SourceConfig
+    held: _Held
+
+    @property
+    def placed(self) -> Placed:
+        assert self.held.obstacles is not None
+        assert self.held.pose is not None
+        return Placed(self.held.obstacles, self.held.pose, self.source.inflation)
+
+
+@dataclass(frozen=True, slots=True)
+class _Built:
+    """A scene with the messages that it is made of."""
+
+    id: int
+    key: tuple[int, ...]  # of the scene: configuration and messages
+    complete: bool
+    scene: Scene
+    shape: Shape | None
+    footprint: _Held | None
+    parts: tuple[_Part, ...]
+    spans: tuple[tuple[int, str], ...]
+    stands_still: bool
+
+
+@dataclass
+class _Source:
+    config: SourceConfig
+    senders: dict[str, _Held] = field(default_factory=dict)
+    fault: Fault | None = None  # of a message that could not even be told apart
+
+
+class World:
+    """What is known of one vehicle and its surroundings. Safe to call from several threads.
+
+    Parameters
+    ----------
+    config : Config
+        Parameters in force.
+    transforms : Transforms
+        Where frames are; by default every frame but the target is unknown.
+
+    Raises
+    ------
+    InputError
+        The configured footprint is no shape.
+    """
+
+    def __init__(self, config: Config, transforms: Transforms | None = None) -> None:
+        self._lock = threading.RLock()
+        self._transforms = transforms or SameFrameOnly()
+        self._revision = 0
+        self._next_id = 1
+        self._history: deque[_Built] = deque(maxlen=HISTORY)
+        self._newest_now: int | None = None
+        self._jump: Fault | None = None
+        self._footprint: _Held | None = None
+        self._sources: dict[str, _Source] = {}
+        self._configure(config)
+
+    @property
+    def config(self) -> Config:
+        """The parameters in force."""
+        return self._config
+
+    def reconfigure(self, config: Config) -> None:
+        """Take over new parameters; the data stays. See `Config.refusal` for what may change."""
+        with self._lock:
+            self._configure(config)
+
+    def reset(self) -> None:
+        """Forget all data; everything is UNKNOWN until fresh data has come."""
+        with self._lock:
+            self._jump = None
+            self._forget()
+
+    def receive_footprint(self, footprint: Footprint, *, now: int, steady: int) -> None:
+        """Take in a footprint message; nothing is raised, a bad one becomes the reason."""
+        with self._lock:
+            self._watch_clock(now)
+            held = self._footprint
+            if held is not None and self._is_late(held, footprint.stamp, now):
+                held.dropped = "an older message came late and was dropped"
+                return
+            self._footprint = _Held(
+                "footprint", footprint.stamp, steady, self._revise(), footprint=footprint
+            )
+
+    def receive_obstacles(
+        self, source: str, obstacles: Obstacles, *, now: int, steady: int
+    ) -> None:
+        """Take in the obstacles of a configured source; a bad list becomes the reason.
+
+        Parameters
+        ----------
+        source : str
+            Name in ``obstacle_sources``.
+        obstacles : Obstacles
+            The whole list; it replaces that sender's last one.
+        now, steady : int
+            Times [ns], see the module.
+        """
+        with self._lock:
+            self._watch_clock(now)
+            known = self._sources[source]
+            sender = obstacles.source or known.config.topic
+            held = known.senders.get(sender)
+            if held is None and len(known.senders) >= MAX_SENDERS:
+                known.fault = Fault(
+                    Status.LIMIT_EXCEEDED,
+                    f"more than {MAX_SENDERS} senders on one topic; reset to forget the old ones",
+                )
+                return
+            if held is not None and (why := self._refuse_order(held, obstacles, now)):
+                held.dropped = why
+                return
+            new = _Held(sender, obstacles.stamp, steady, self._revise(), obstacles)
+            try:
+                obstacles.check(self._config.max_obstacles, self._config.max_points_per_obstacle)
+            except InputError as error:
+                new.fault = Fault(error.status, str(error))
+            known.senders[sender] = new
+
+    def receive_fault(self, source: str, fault: Fault, *, now: int, steady: int) -> None:
+        """Take in that a message of a source came and could not be read."""
+        with self._lock:
+            self._watch_clock(now)
+            known = self._sources[source]
+            name = known.config.topic
+            stamp = known.senders[name].stamp if name in known.senders else 0
+            known.senders[name] = _Held(name, stamp, steady, self._revise(), fault=fault)
+
+    def snapshot(self, *, now: int, steady: int, require_id: int = 0) -> Snapshot:
+        """Return what is known now.
+
+        Parameters
+        ----------
+        now, steady : int
+            Times [ns], see the module.
+        require_id : int
+            Answer with this snapshot, whose data must still be fresh; 0: the latest.
+
+        Returns
+        -------
+        Snapshot
+            Where something is missing, `Snapshot.fault` says what.
+        """
+        with self._lock:
+            self._watch_clock(now)
+            built = None
+            while built is None:
+                footprint, footprint_fault = self._usable_footprint(now, steady)
+                parts, bad, fault = self._usable_sources(now, steady)
+                fault = footprint_fault or fault
+                built = self._build(footprint, parts, complete=fault is None)
+            if require_id not in (0, built.id):
+                old = self._recall(require_id, now, steady)
+                if old is None:
+                    text = f"snapshot {require_id} is not at hand any more, newest is {built.id}"
+                    fault = fault or Fault(Status.SNAPSHOT_MISMATCH, text)
+                    return self._view(_nothing(), fault, bad, now)
+                built = old
+            return self._view(built, fault, bad, now)
+
+    # ---- configuration and time
+
+    def _configure(self, config: Config) -> None:
+        self._config = config
+        self._configured_shape = configured_footprint(config)
+        self._config_revision = self._revise()
+        old = self._sources
+        self._sources = {each.name: _Source(each) for each in config.sources}
+        for name, source in self._sources.items():
+            if name in old:
+                source.senders, source.fault = old[name].senders, old[name].fault
+        if self._footprint is not None:
+            self._footprint.shape = None  # margins of direction may have changed
+
+    def _revise(self) -> int:
+        self._revision += 1
+        return self._revision
+
+    def _forget(self) -> None:
+        self._footprint = None
+        self._history.clear()
+        for source in self._sources.values():
+            source.senders = {}
+            source.fault = None
+
+    def _watch_clock(self, now: int) -> None:
+        """Drop everything when time runs backwards: its ages mean nothing any more.
+
+        A step back within `max_future_stamp` is let pass: it makes no stamp look younger than a
+        sender's clock may. The newest time is remembered, so that small steps do not add up.
+        """
+        newest = self._newest_now
+        if newest is not None and now < newest - _ns(self._config.max_future_stamp):
+            self._forget()
+            self._jump = Fault(
+                Status.CLOCK_JUMP,
+                f"the clock went back by {(newest - now) * 1e-9:.3f} s; waiting for fresh data",
+            )
+            self._newest_now = now
+        elif newest is None or now > newest:
+            self._newest_now = now
+
+    # ---- what may be used
+
+    def _is_future(self, stamp: int, now: int) -> bool:
+        return stamp > now + _ns(self._config.max_future_stamp)
+
+    def _is_late(self, held: _Held, stamp: int, now: int) -> bool:
+        # A stamp from the future says nothing about the order: it must not lock out good data.
+        return stamp < held.stamp and not self._is_future(held.stamp, now)
+
+    def _refuse_order(self, held: _Held, new: Obstacles, now: int) -> str:
+        if self._is_late(held, new.stamp, now):
+            return "an older message came late and was dropped"
+        if held.obstacles is None or new.sequence == 0:
+            return ""
+        last = held.obstacles.sequence
+        if new.sequence == last:
+            return f"sequence {last} came twice and was dropped"
+        # With a newer stamp a lower number is a sender that has started again.
+        if new.sequence < last and new.stamp == held.stamp:
+            return f"sequence {new.sequence} came after {last} and was dropped"
+        return ""
+
+    def _time_fault(
+        self, held: _Held, timeout: float, stale: Status, now: int, steady: int
+    ) -> Fault | None:
+        if self._is_future(held.stamp, now):
+            ahead = (held.stamp - now) * 1e-9
+            return Fault(
+                Status.FUTURE_STAMP,
+                f"stamp is {ahead:.3f} s ahead, limit {self._config.max_future_stamp:g} s",
+            )
+        age, silence = now - held.stamp, steady - held.received
+        if max(age, silence) <= _ns(timeout):
+            return None
+        text = f"{age * 1e-9:.3f} s old, limit {timeout:g} s"
+        if age <= _ns(timeout):
+            text = f"silent for {silence * 1e-9:.3f} s, limit {timeout:g} s"
+        return Fault(stale, f"{text}; {held.dropped}" if held.dropped else text)
+
+    def _usable_footprint(self, now: int, steady: int) -> tuple[_Held | None, Fault | None]:
+        """Return the footprint message to use (None: the configured one) or why there is none."""
+        if self._configured_shape is not None:
+            return None, None
+        held = self._footprint
+        if held is None:
+            missing = Fault(Status.NO_FOOTPRINT, "none received on the topic, none configured")
+            return None, _about("footprint", self._jump or missing)
+        timeout = self._config.footprint_timeout
+        fault = held.fault or self._time_fault(held, timeout, Status.STALE_FOOTPRINT, now, steady)
+        if fault is None and held.shape is None:
+            fault = self._shape_footprint(held)
+        if fault is None:
+            return held, None
+        return None, _about("footprint", fault)
+
+    def _shape_footprint(self, held: _Held) -> Fault | None:
+        assert held.footprint is not None
+        frame, points = held.footprint.frame, held.footprint.points
+        try:
+            if frame != self._config.base_frame:
+                pose = self._find(self._config.base_frame, frame, held.stamp)
+                points = pose.transform(points)
+            held.shape = outline(points, self._config)
+        except FrameError as error:
+            return Fault(error.status, str(error))  # not kept: the transform may come later
+        except InputError as error:
+            held.fault = Fault(error.status, str(error))
+        return held.fault
+
+    def _usable_sources(
+        self, now: int, steady: int
+    ) -> tuple[list[_Part], tuple[str, ...], Fault | None]:
+        """Return the messages to use, the names of the bad sources, and the first fault."""
+        parts: list[_Part] = []
+        bad: dict[str, None] = {}  # a set that keeps its order
+        faults: list[Fault] = []
+        for name, source in self._sources.items():
+            if source.fault is not None:
+                bad[name] = None
+                faults.append(_about(name, source.fault))
+            elif not source.senders:
+                bad[name] = None
+                text = f"none received on the topic '{source.config.topic}'"
+                if source.config.required:
+                    missing = Fault(Status.NO_OBSTACLES, text)
+                    faults.append(_about(name, self._jump or missing))
+            for held in source.senders.values():
+                fault, excused = self._sender_fault(source.config, held, now, steady)
+                if fault is None:
+                    parts.append(_Part(source.config, held))
+                    continue
+                bad[name] = None
+                if not excused:
+                    faults.append(_about(name, fault))
+        total = sum(len(part.placed.obstacles) for part in parts)
+        if total > self._config.max_obstacles:
+            text = f"{total} obstacles of all sources, limit {self._config.max_obstacles}"
+            faults.append(Fault(Status.LIMIT_EXCEEDED, text))
+            parts = []
+        return parts, tuple(bad), faults[0] if faults else None
+
+    def _sender_fault(
+        self, source: SourceConfig, held: _Held, now: int, steady: int
+    ) -> tuple[Fault | None, bool]:
+        """Return why a sender's data is not used, and whether that is excused.
+
+        An optional source may be silent; what it says while it speaks must be right.
+        """
+        fault = self._time_fault(held, source.timeout, Status.STALE_OBSTACLES, now, steady)
+        silent = steady - held.received > _ns(source.timeout)
+        if held.fault is not None:
+            return held.fault, silent and not source.required
+        if fault is not None:
+            return fault, fault.status is Status.STALE_OBSTACLES and not source.required
+        if held.pose is None:
+            assert held.obstacles is not None
+            frame, target = held.obstacles.frame, self._config.check_frame
+            try:
+                held.pose = self._find(target, frame, held.stamp)
+            except FrameError as error:
+                return Fault(error.status, str(error)), False
+        return None, False
+
+    def _find(self, target: str, frame: str, stamp: int) -> Pose:
+        if not frame:
+            raise FrameError(Status.UNKNOWN_FRAME, "header.frame_id is empty")
+        if frame == target:
+            return Pose()
+        return self._transforms.lookup(target, frame, stamp)
+
+    # ---- snapshots
+
+    def _build(
+        self, footprint: _Held | None, parts: Sequence[_Part], *, complete: bool
+    ) -> _Built | None:
+        """Return the scene of these messages, built once; None: one of them has proved bad."""
+        key = (self._config_revision, *(part.held.revision for part in parts))
+        last = self._history[-1] if self._history else None
+        if last is not None and last.key == key and last.footprint is footprint:
+            return last
+        scene = last.scene if last is not None and last.key == key else self._compose(parts)
+        if scene is None:
+            return None
+        lists = [part.placed.obstacles for part in parts]
+        ends = accumulate(len(each) for each in lists)
+        built = _Built(
+            id=self._next_id,
+            key=key,
+            complete=complete,
+            scene=scene,
+            shape=self._configured_shape if footprint is None else footprint.shape,
+            footprint=footprint,
+            parts=tuple(parts),
+            spans=tuple(zip(ends, (part.held.name for part in parts), strict=True)),
+            stands_still=all(each.stands_still for each in lists),
+        )
+        self._next_id += 1
+        self._history.append(built)
+        return built
+
+    def _compose(self, parts: Sequence[_Part]) -> Scene | None:
+        policy = self._config.concave_policy
+        try:
+            return compose_scene([part.placed for part in parts], policy)
+        except InputError as error:
+            # One of them is bad: each alone tells which, and in its own numbering.
+            for part in parts:
+                try:
+                    compose_scene([part.placed], policy)
+                except InputError as own:
+                    part.held.fault = Fault(own.status, str(own))
+            if all(part.held.fault is None for part in parts):
+                raise RuntimeError(f"good obstacles make a bad scene: {error}") from error
+            return None
+
+    def _recall(self, id: int, now: int, steady: int) -> _Built | None:
+        """Return an earlier snapshot that could still be the answer: complete and fresh."""
+        for built in self._history:
+            if built.id != id or not built.complete or built.key[0] != self._config_revision:
+                continue
+            timed = [(part.held, part.source.timeout) for part in built.parts]
+            if built.footprint is not None:
+                timed.append((built.footprint, self._config.footprint_timeout))
+            stale = Status.STALE_OBSTACLES
+            if any(self._time_fault(*each, stale, now, steady) for each in timed):
+                continue
+            return built
+        return None
+
+    def _view(
+        self, built: _Built, fault: Fault | None, bad: tuple[str, ...], now: int
+    ) -> Snapshot:
+        stamps = [part.held.stamp for part in built.parts]
+        footprint_age = nan
+        if built.footprint is not None:
+            footprint_age = (now - built.footprint.stamp) * 1e-9
+        elif built.shape is not None:
+            footprint_age = 0.0
+        obstacle_age = (now - min(stamps)) * 1e-9 if stamps else nan
+        if built.footprint is not None:
+            stamps.append(built.footprint.stamp)
+        return Snapshot(
+            built.id,
+            now,
+            self._config,
+            built.scene,
+            built.shape,
+            fault,
+            min(stamps, default=0),
+            footprint_age,
+            obstacle_age,
+            bad,
+            built.stands_still,
+            built.spans,
+        )
+
+
+def _nothing() -> _Built:
+    return _Built(0, (), False, compose_scene([], "reject"), None, None, (), (), False)
+
+
+def _about(name: str, fault: Fault) -> Fault:
+    return Fault(fault.status, f"{name}: {fault.message}")
+
+
+def _ns(seconds: float) -> int:
+    return round(seconds * 1e9)
