@@ -1,0 +1,243 @@
+# SPDX-FileCopyrightText: gjk_collision contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Shapes, and the queries on two of them."""
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from . import _core
+from .errors import InputError
+from .verdict import Status
+
+__all__ = ["Closest", "Shape", "closest", "collide", "distance"]
+
+Pose: TypeAlias = tuple[float, float, float] | list[float] | NDArray[np.float64]
+"""x [m], y [m], yaw [rad], counter-clockwise."""
+
+
+def as_floats(values: ArrayLike, argument: str) -> NDArray[np.float64]:
+    """Real numbers as a C-contiguous float64 array; refused by name where they are not."""
+    try:
+        array = np.asarray(values)
+    except ValueError as error:
+        raise InputError(Status.ARRAY_MISMATCH, argument, None, str(error)) from error
+    if array.dtype.kind not in "fiu" and array.size:
+        rule = f"must be an array of real numbers (got dtype {array.dtype})"
+        raise InputError(Status.INVALID_INPUT, argument, None, rule)
+    return np.ascontiguousarray(array, dtype=np.float64)
+
+
+class Shape:
+    """One or more convex polygons plus one radius: a closed set of the plane.
+
+    A point with a radius is a circle, two points with a radius a capsule, a polygon with a radius a
+    rounded polygon. Built by the named constructors; immutable. Any winding and open or closed
+    rings are accepted, nothing else is repaired.
+    """
+
+    __slots__ = ("_core",)
+
+    def __init__(self, core: _core.Shape) -> None:
+        """Wrap a shape of the kernel; use the named constructors."""
+        self._core = core
+
+    @classmethod
+    def polygon(cls, xy: ArrayLike, radius: float = 0.0) -> "Shape":
+        """Return a convex polygon.
+
+        Parameters
+        ----------
+        xy : array_like, shape (n, 2)
+            Vertices in order [m], n >= 3; collinear and repeated ones are allowed.
+        radius : float
+            Rounding [m], >= 0.
+
+        Raises
+        ------
+        InputError
+            CONCAVE_REJECTED with the first vertex that is not convex (decided exactly: take `hull`
+            for outlines that are convex up to rounding), TOO_FEW_POINTS, DEGENERATE (no area),
+            NON_FINITE, COORD_RANGE, ARRAY_MISMATCH, INVALID_INPUT.
+        """
+        return cls(_core.polygon(as_floats(xy, "xy"), radius))
+
+    @classmethod
+    def box(
+        cls,
+        length: float,
+        width: float,
+        center: tuple[float, float] = (0.0, 0.0),
+        radius: float = 0.0,
+    ) -> "Shape":
+        """Return a rectangle of `length` along x and `width` along y about `center` [m]."""
+        for name, value in (("length", length), ("width", width)):
+            if not value > 0.0:
+                raise InputError(Status.INVALID_INPUT, name, None, "must be greater than 0")
+        x, y = center
+        half = np.array([length, width], dtype=np.float64) / 2.0
+        corners = np.array([[1, 1], [-1, 1], [-1, -1], [1, -1]]) * half + np.array([x, y])
+        return cls(_core.polygon(corners, radius))
+
+    @classmethod
+    def circle(cls, radius: float, center: tuple[float, float] = (0.0, 0.0)) -> "Shape":
+        """Return the disc of `radius` about `center` [m]."""
+        return cls(_core.hull(as_floats([center], "center"), radius, "center"))
+
+    @classmethod
+    def capsule(cls, p: tuple[float, float], q: tuple[float, float], radius: float) -> "Shape":
+        """Return all points within `radius` of the segment from `p` to `q` [m]."""
+        return cls(_core.hull(as_floats([p, q], "p, q"), radius, "p, q"))
+
+    @classmethod
+    def segment(cls, p: tuple[float, float], q: tuple[float, float]) -> "Shape":
+        """Return the segment from `p` to `q` [m]."""
+        return cls.capsule(p, q, 0.0)
+
+    @classmethod
+    def point(cls, p: tuple[float, float]) -> "Shape":
+        """Return the single point `p` [m]."""
+        return cls.circle(0.0, p)
+
+    @classmethod
+    def hull(cls, points: ArrayLike, radius: float = 0.0) -> "Shape":
+        """Return the convex hull of unordered points, which may be collinear.
+
+        Parameters
+        ----------
+        points : array_like, shape (n, 2)
+            Points [m], n >= 1.
+        radius : float
+            Rounding [m], >= 0.
+
+        Raises
+        ------
+        InputError
+            TOO_FEW_POINTS, NON_FINITE, COORD_RANGE, ARRAY_MISMATCH, INVALID_INPUT.
+        """
+        return cls(_core.hull(as_floats(points, "points"), radius, "points"))
+
+    @classmethod
+    def concave(cls, outline: ArrayLike, radius: float = 0.0) -> "Shape":
+        """Return a simple outline, concave or not, as the exact union of convex parts.
+
+        Parameters
+        ----------
+        outline : array_like, shape (n, 2)
+            Vertices in order [m], n >= 3.
+        radius : float
+            Rounding [m], >= 0.
+
+        Raises
+        ------
+        InputError
+            INVALID_INPUT with the vertex at which the outline crosses itself, and those of `polygon`
+            but CONCAVE_REJECTED.
+        """
+        return cls(_core.concave(as_floats(outline, "outline"), radius))
+
+    def inflated(self, margin: float) -> "Shape":
+        """Return the shape with `margin` [m], >= 0, added to its radius."""
+        return Shape(self._core.inflated(margin))
+
+    @property
+    def radius(self) -> float:
+        """Radius [m] about the convex parts."""
+        return self._core.radius
+
+    @property
+    def parts(self) -> tuple[NDArray[np.float64], ...]:
+        """Vertices of each convex part, shape (n, 2), counter-clockwise [m]."""
+        return tuple(self._core.parts())
+
+    def __repr__(self) -> str:
+        """Return the parts' sizes and the radius."""
+        sizes = "+".join(str(len(part)) for part in self.parts)
+        return f"Shape({sizes} vertices, radius {self.radius:g} m)"
+
+
+@dataclass(frozen=True, slots=True)
+class Closest:
+    """Distance of two shapes, its certificate, and what decides it.
+
+    ``point_b == point_a + distance * direction`` up to rounding.
+    """
+
+    distance: float
+    """Signed distance [m]; negative: penetration depth. Never below the true one."""
+    lower_bound: float
+    """Certified lower bound [m]: never above the true distance."""
+    point_a: NDArray[np.float64]
+    """Witness point on a, shape (2,) [m]."""
+    point_b: NDArray[np.float64]
+    """Witness point on b, shape (2,) [m]."""
+    direction: NDArray[np.float64]
+    """Unit vector from a to b, shape (2,); at contact and overlap the way out."""
+    feature_a: tuple[int, int, int]
+    """Part of a, and the two vertices of its deciding edge (equal: a vertex)."""
+    feature_b: tuple[int, int, int]
+    """The same of b."""
+    iterations: int
+    """Iterations of GJK."""
+    status: Status
+    """SUCCESS."""
+
+
+def collide(a: Shape, b: Shape, pose_a: Pose | None = None, pose_b: Pose | None = None) -> bool:
+    """Tell whether two shapes have a point in common; touching is a collision.
+
+    Without poses the answer is that of rational arithmetic on the given doubles, the same on every
+    machine. With poses, what lies within the rounding of the transform is a collision.
+
+    Parameters
+    ----------
+    a, b : Shape
+        The shapes.
+    pose_a, pose_b : (x, y, yaw), optional
+        Their placements [m, m, rad]; the identity where left out.
+
+    Raises
+    ------
+    InputError
+        NON_FINITE or COORD_RANGE, naming the pose.
+
+    Notes
+    -----
+    Level 1 of Zhang et al., "Barycode-based GJK Algorithm", Alg. 6, with certified exits.
+    """
+    return _core.collide(a._core, b._core, pose_a, pose_b)
+
+
+def distance(a: Shape, b: Shape, pose_a: Pose | None = None, pose_b: Pose | None = None) -> float:
+    """Return the signed distance [m] of two shapes; negative is the penetration depth.
+
+    Parameters and errors as for `collide`. An upper bound within a relative 1e-9 of the true
+    distance, or within the rounding of the coordinates where they are larger; `closest` returns the
+    certified lower bound with it. Of overlapping shapes of several parts, the deepest pair counts.
+    """
+    return _core.distance(a._core, b._core, pose_a, pose_b)
+
+
+def closest(
+    a: Shape, b: Shape, pose_a: Pose | None = None, pose_b: Pose | None = None
+) -> Closest:
+    """Return distance, certified lower bound, witness points and direction of two shapes.
+
+    Parameters and errors as for `collide`. Level 3 of Zhang et al., II-A: the direction comes from
+    the final simplex, not from the witness points, and so is defined at contact too.
+    """
+    found = _core.closest(a._core, b._core, pose_a, pose_b)
+    gap, lower_bound, point_a, point_b, direction, feature_a, feature_b, iterations, status = found
+    return Closest(
+        gap,
+        lower_bound,
+        np.array(point_a),
+        np.array(point_b),
+        np.array(direction),
+        feature_a,
+        feature_b,
+        iterations,
+        Status(status),
+    )

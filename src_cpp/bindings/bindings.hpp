@@ -1,0 +1,82 @@
+// SPDX-FileCopyrightText: gjk_collision contributors
+// SPDX-License-Identifier: Apache-2.0
+// What the binding files share: array types, the error that crosses into Python, one door per topic.
+#pragma once
+
+#include <pybind11/numpy.h>
+#include <pybind11/pybind11.h>
+
+#include <array>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "gjk/gjk.hpp"
+
+namespace gjk::bindings {
+
+namespace py = pybind11;
+
+// float64, C-contiguous; converted (with a copy) from what is not.
+using Doubles = py::array_t<double, py::array::c_style | py::array::forcecast>;
+template <class T>
+using Array = py::array_t<T, py::array::c_style | py::array::forcecast>;
+
+template <class T>
+std::span<const T> view(const Array<T>& array) {
+  return {array.data(), static_cast<std::size_t>(array.size())};
+}
+
+// x, y pairs as points; the caller has checked that the size is even.
+inline std::vector<Vec2> points(std::span<const double> xy) {
+  std::vector<Vec2> result(xy.size() / 2);
+  for (std::size_t i = 0; i < result.size(); ++i) result[i] = {xy[2 * i], xy[2 * i + 1]};
+  return result;
+}
+
+// Becomes gjk_collision.errors.InputError.
+struct InputIssue {
+  Issue issue;
+};
+
+inline void refuse(Issue issue) {
+  if (issue) throw InputIssue{std::move(issue)};
+}
+
+inline void refuse(Status status, const char* argument, long index, std::string rule) {
+  throw InputIssue{{status, argument, index, std::move(rule)}};
+}
+
+// Issues of coordinates count values; what Python passes as (n, 2) counts vertices.
+inline Issue per_vertex(Issue issue) {
+  if (issue.index >= 0) issue.index /= 2;
+  return issue;
+}
+
+using PoseArgument = std::optional<std::array<double, 3>>;
+
+// Finite, within range; `index` is that of the pose in an array of poses, -1 for a single one.
+inline Pose checked_pose(const double* xyyaw, const char* argument, long index) {
+  for (int i = 0; i < 3; ++i) {
+    if (!std::isfinite(xyyaw[i])) {
+      refuse(Status::non_finite, argument, index, "x, y and yaw must be finite");
+    }
+  }
+  if (std::fabs(xyyaw[0]) > kMaxCoordinate || std::fabs(xyyaw[1]) > kMaxCoordinate) {
+    refuse(Status::coord_range, argument, index, "magnitude of x and y must not exceed 1e15 m");
+  }
+  if (std::fabs(xyyaw[2]) > kMaxYaw) {
+    refuse(Status::coord_range, argument, index, "magnitude of yaw must not exceed 1e6 rad");
+  }
+  return {xyyaw[0], xyyaw[1], xyyaw[2]};
+}
+
+inline Pose checked_pose(const PoseArgument& pose, const char* argument) {
+  return pose ? checked_pose(pose->data(), argument, -1) : Pose{};
+}
+
+void bind_shape(py::module_& module);
+void bind_pairs(py::module_& module);
+void bind_scene(py::module_& module);
+
+}  // namespace gjk::bindings

@@ -1,0 +1,24 @@
+// SPDX-FileCopyrightText: gjk_collision contributors
+// SPDX-License-Identifier: Apache-2.0
+#include "bindings.hpp"
+
+namespace py = pybind11;
+
+PYBIND11_MODULE(_core, module) {
+  module.doc() = "The kernel. Use the names of gjk_collision; this module's may change.";
+  py::register_local_exception_translator([](std::exception_ptr error) {
+    try {
+      if (error) std::rethrow_exception(error);
+    } catch (const gjk::bindings::InputIssue& refused) {
+      const gjk::Issue& issue = refused.issue;
+      const py::object type = py::module_::import("gjk_collision.errors").attr("InputError");
+      const py::object index = issue.index < 0 ? py::object(py::none()) : py::int_(issue.index);
+      const py::object value =
+          type(static_cast<int>(issue.status), issue.argument, index, issue.rule);
+      PyErr_SetObject(type.ptr(), value.ptr());
+    }
+  });
+  gjk::bindings::bind_shape(module);
+  gjk::bindings::bind_pairs(module);
+  gjk::bindings::bind_scene(module);
+}

@@ -1,0 +1,90 @@
+// SPDX-FileCopyrightText: gjk_collision contributors
+// SPDX-License-Identifier: Apache-2.0
+// Two shapes, each at a pose.
+#include <pybind11/stl.h>
+
+#include "bindings.hpp"
+
+namespace gjk::bindings {
+namespace {
+
+// The worst verdict over all pairs of parts.
+bool collide_shapes(const Shape& a, const Shape& b, const PoseArgument& pose_a,
+                    const PoseArgument& pose_b) {
+  const Transform place_a = Transform::from_pose(checked_pose(pose_a, "pose_a"));
+  const Transform place_b = Transform::from_pose(checked_pose(pose_b, "pose_b"));
+  for (int i = 0; i < a.parts(); ++i) {
+    const PosedConvex p = PosedConvex::place(a.part(i), place_a);
+    for (int j = 0; j < b.parts(); ++j) {
+      const PosedConvex q = PosedConvex::place(b.part(j), place_b);
+      switch (collide(p, q)) {
+        case Verdict::free:
+          break;
+        case Verdict::collision:
+          return true;
+        default:
+          refuse(Status::coord_range, "pose_b", -1, "the shapes leave the domain of 1e15 m");
+      }
+    }
+  }
+  return false;
+}
+
+struct ClosestShapes {
+  Closest closest;
+  int part_a = 0;
+  int part_b = 0;
+};
+
+// The nearest pair of parts. For shapes of several parts that overlap, the depth is that of the
+// deepest pair: a lower bound on what it takes to part the whole.
+ClosestShapes closest_shapes(const Shape& a, const Shape& b, const PoseArgument& pose_a,
+                             const PoseArgument& pose_b) {
+  const Transform place_a = Transform::from_pose(checked_pose(pose_a, "pose_a"));
+  const Transform place_b = Transform::from_pose(checked_pose(pose_b, "pose_b"));
+  ClosestShapes best;
+  for (int i = 0; i < a.parts(); ++i) {
+    const PosedConvex p = PosedConvex::place(a.part(i), place_a);
+    for (int j = 0; j < b.parts(); ++j) {
+      const Closest pair = closest(p, PosedConvex::place(b.part(j), place_b));
+      if (pair.status != Status::success) {
+        refuse(Status::coord_range, "pose_b", -1, "the shapes leave the domain of 1e15 m");
+      }
+      const bool first = best.closest.status == Status::undefined;
+      const double lower =
+          first ? pair.lower_bound : std::fmin(best.closest.lower_bound, pair.lower_bound);
+      if (first || pair.distance < best.closest.distance) best = {pair, i, j};
+      best.closest.lower_bound = lower;
+    }
+  }
+  return best;
+}
+
+py::tuple xy(Vec2 p) { return py::make_tuple(p.x, p.y); }
+
+}  // namespace
+
+void bind_pairs(py::module_& module) {
+  module.def("collide", &collide_shapes, py::arg("a"), py::arg("b"), py::arg("pose_a"),
+             py::arg("pose_b"));
+  module.def(
+      "distance",
+      [](const Shape& a, const Shape& b, const PoseArgument& pose_a, const PoseArgument& pose_b) {
+        return closest_shapes(a, b, pose_a, pose_b).closest.distance;
+      },
+      py::arg("a"), py::arg("b"), py::arg("pose_a"), py::arg("pose_b"));
+  module.def(
+      "closest",
+      [](const Shape& a, const Shape& b, const PoseArgument& pose_a, const PoseArgument& pose_b) {
+        const ClosestShapes found = closest_shapes(a, b, pose_a, pose_b);
+        const Closest& c = found.closest;
+        return py::make_tuple(
+            c.distance, c.lower_bound, xy(c.point_a), xy(c.point_b), xy(c.direction),
+            py::make_tuple(found.part_a, c.feature_a.first, c.feature_a.second),
+            py::make_tuple(found.part_b, c.feature_b.first, c.feature_b.second), c.iterations,
+            static_cast<int>(c.status));
+      },
+      py::arg("a"), py::arg("b"), py::arg("pose_a"), py::arg("pose_b"));
+}
+
+}  // namespace gjk::bindings

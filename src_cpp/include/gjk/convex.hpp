@@ -1,0 +1,95 @@
+// SPDX-FileCopyrightText: gjk_collision contributors
+// SPDX-License-Identifier: Apache-2.0
+// A shape as the queries see it: a convex polygon plus a radius, and its support vertex.
+#pragma once
+
+#include <cmath>
+
+#include "gjk/pose.hpp"
+#include "gjk/vec2.hpp"
+
+namespace gjk {
+
+// The domain of the kernel, in metres. Within it no product of degree 4 overflows.
+inline constexpr double kMaxCoordinate = 1e15;
+// A coordinate other than 0 below this could underflow in exact arithmetic. Shapes that hold one are
+// taken as known to this accuracy only.
+inline constexpr double kMinExactCoordinate = 1e-40;
+
+// A view of a convex polygon plus a radius: one vertex and a radius is a circle, two are a capsule.
+//
+// Vertices are counter-clockwise; they may repeat and be collinear. The set is closed: the hull of
+// the vertices and all within `radius` of it. The view does not own the coordinates.
+struct Convex {
+  const double* x = nullptr;  // m
+  const double* y = nullptr;  // m
+  int size = 0;
+  double radius = 0.0;  // m
+  double extent = 0.0;  // m: no coordinate is larger; NaN where one is not finite
+  double error = 0.0;   // m: each vertex may be this far from the true one; 0: exact
+
+  static Convex view(const double* x, const double* y, int size, double radius = 0.0) noexcept {
+    Convex c{x, y, size, radius, 0.0, 0.0};
+    double finite = radius - radius;  // 0, or NaN from here on
+    bool tiny = false;
+    const auto take = [&](double v) {
+      const double magnitude = std::fabs(v);
+      finite += v - v;
+      c.extent = magnitude > c.extent ? magnitude : c.extent;
+      tiny |= magnitude < kMinExactCoordinate && magnitude != 0.0;
+    };
+    for (int i = 0; i < size; ++i) {
+      take(x[i]);
+      take(y[i]);
+    }
+    c.extent += finite;
+    c.error = tiny ? kMinExactCoordinate : 0.0;
+    return c;
+  }
+
+  Vec2 vertex(int i) const noexcept { return {x[i], y[i]}; }
+
+  // Index of a vertex that is farthest along d, up to the rounding of a dot product.
+  int support(Vec2 d) const noexcept {
+    int best = 0;
+    double farthest = x[0] * d.x + y[0] * d.y;
+    for (int i = 1; i < size; ++i) {
+      const double along = x[i] * d.x + y[i] * d.y;
+      if (along > farthest) {
+        farthest = along;
+        best = i;
+      }
+    }
+    return best;
+  }
+};
+
+// The same at a pose, without a copy of its vertices: directions are turned into the shape's frame,
+// vertices out of it.
+struct PosedConvex {
+  Convex shape;
+  Transform transform;
+  int size = 0;
+  double radius = 0.0;
+  double extent = 0.0;
+  double error = 0.0;
+
+  static PosedConvex place(const Convex& shape, const Transform& transform) noexcept {
+    const double reach = transform.is_identity()
+                             ? shape.extent
+                             : 1.5 * shape.extent + norm1(transform.t);  // sqrt(2) and rounding
+    return {shape,        transform, shape.size,
+            shape.radius, reach,     shape.error + transform.error(shape.extent)};
+  }
+
+  Vec2 vertex(int i) const noexcept { return transform.apply(shape.vertex(i)); }
+  int support(Vec2 d) const noexcept { return shape.support(transform.rotate_back(d)); }
+};
+
+// False for NaN, infinity, out of range and no vertices: a query answers UNKNOWN.
+template <class P>
+bool in_domain(const P& p) noexcept {
+  return p.size > 0 && p.extent <= kMaxCoordinate && p.radius >= 0.0 && p.radius <= kMaxCoordinate;
+}
+
+}  // namespace gjk

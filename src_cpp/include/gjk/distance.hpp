@@ -1,0 +1,230 @@
+// SPDX-FileCopyrightText: gjk_collision contributors
+// SPDX-License-Identifier: Apache-2.0
+// Levels 2 and 3: the distance between two shapes, and what decides it.
+#pragma once
+
+#include <cmath>
+#include <limits>
+
+#include "gjk/collide.hpp"
+#include "gjk/convex.hpp"
+#include "gjk/exact.hpp"
+#include "gjk/penetration.hpp"
+#include "gjk/simplex.hpp"
+#include "gjk/vec2.hpp"
+#include "gjk/verdict.hpp"
+
+namespace gjk {
+
+struct Closest {
+  Status status = Status::undefined;  // success, or numeric_failure for input outside the domain
+  double distance = 0.0;     // m, signed, an upper bound; negative: penetration depth
+  double lower_bound = 0.0;  // m, a certified lower bound on the true distance
+  Vec2 point_a;              // m, witness points; point_b = point_a + distance * direction
+  Vec2 point_b;
+  Vec2 direction{1.0, 0.0};  // unit, from a to b, defined at contact too
+  Feature feature_a;         // the vertex or edge of each polygon that decides
+  Feature feature_b;
+  int iterations = 0;
+};
+
+namespace detail {
+
+// A gap above this share of the distance is closed by exact arithmetic.
+inline constexpr double kRelativeGap = 1e-9;
+
+enum class Outcome { separated, overlapping, undecided };
+
+// Alg. 1. `s` ends as the simplex nearest O, bounds as those of the polygons without their radii.
+struct Separation {
+  Outcome outcome = Outcome::undecided;
+  Simplex s;
+  Bounds bounds;
+  int iterations = 0;
+};
+
+template <class P, class Q>
+Separation separate(const P& p, const Q& q) noexcept {
+  const double rounding = support_rounding(p, q);
+  Separation result;
+  Simplex& s = result.s;
+  s.push({p.vertex(0) - q.vertex(0), 0, 0});
+  for (int k = 0; k < kMaxIterations; ++k) {
+    result.iterations = k + 1;
+    const Vec2 d = direction_from_origin(s);
+    const SimplexVertex w = support(p, q, -d);
+    const double along = dot(d, w.point);
+    const double length = norm(d);
+    // v.w / |v| bounds the distance from below (paper, Alg. 1); less its rounding, certainly.
+    const double lower =
+        (along - rounding * norm1(d)) / length * (1.0 - 4.0 * kUnitRoundoff);
+    if (lower > result.bounds.lower) result.bounds.lower = lower;
+
+    if (!(along < dot(d, s.vertex[0].point))) {  // no vertex lies farther towards O: converged
+      result.bounds.upper = distance_upper_bound(s);
+      if (result.bounds.lower > 0.0) result.outcome = Outcome::separated;
+      return result;
+    }
+    if (s.size == 2 && encloses_origin(s.vertex[0].point, s.vertex[1].point, w.point)) {
+      result.outcome = Outcome::overlapping;
+      return result;
+    }
+    s.push(w);
+    if (s.size == 2) {
+      s1d(s, 0, 1);
+    } else if (s2d(s)) {
+      return result;
+    }
+  }
+  return result;
+}
+
+// Witness points and features of a reduced simplex, from the barycentric weights of O's projection.
+template <class P, class Q>
+void witness(const P& p, const Q& q, const Simplex& s, Closest& closest) noexcept {
+  const SimplexVertex& a = s.vertex[0];
+  if (s.size == 1) {
+    closest.point_a = p.vertex(a.p);
+    closest.point_b = q.vertex(a.q);
+    closest.feature_a = {a.p, a.p};
+    closest.feature_b = {a.q, a.q};
+    return;
+  }
+  const SimplexVertex& b = s.vertex[1];
+  const Vec2 ab = b.point - a.point;
+  const double to_b = dot(b.point, ab);
+  const double weight_a = to_b / (to_b - dot(a.point, ab));  // S1D: OB.AB / (OB.AB - OA.AB)
+  const auto combine = [weight_a](Vec2 at_a, Vec2 at_b) noexcept {
+    return at_a == at_b ? at_a : at_b + weight_a * (at_a - at_b);
+  };
+  closest.point_a = combine(p.vertex(a.p), p.vertex(b.p));
+  closest.point_b = combine(q.vertex(a.q), q.vertex(b.q));
+  closest.feature_a = {a.p, b.p};
+  closest.feature_b = {a.q, b.q};
+}
+
+// Witness points, features and direction of a pair found by exact arithmetic.
+inline void witness(const exact::Pair& pair, Closest& closest) noexcept {
+  const Vec2 edge = pair.to - pair.from;
+  const Vec2 from = pair.vertex - pair.from;
+  const double along = dot(edge, from);
+  const double length_squared = dot(edge, edge);
+  Feature on_edge{pair.edge_first, pair.edge_second};
+  Vec2 foot;
+  if (along <= 0.0) {
+    foot = pair.from;
+    on_edge.second = on_edge.first;
+  } else if (along >= length_squared) {
+    foot = pair.to;
+    on_edge.first = on_edge.second;
+  } else {
+    foot = pair.from + (along / length_squared) * edge;
+  }
+  const Feature on_vertex{pair.vertex_index, pair.vertex_index};
+  // The edge's normal, not the difference of two points that may be one: accurate at contact.
+  const bool at_vertex = on_edge.first == on_edge.second;
+  Vec2 out = at_vertex ? pair.vertex - foot : perpendicular(edge);
+  if (!at_vertex && exact::orientation(pair.from, pair.to, pair.vertex) < 0) out = -out;
+  const double length = norm(out);
+  const Vec2 edge_to_vertex = length > 0.0 ? (1.0 / length) * out : Vec2{1.0, 0.0};
+  closest.point_a = pair.edge_is_of_p ? foot : pair.vertex;
+  closest.point_b = pair.edge_is_of_p ? pair.vertex : foot;
+  closest.feature_a = pair.edge_is_of_p ? on_edge : on_vertex;
+  closest.feature_b = pair.edge_is_of_p ? on_vertex : on_edge;
+  closest.direction = pair.edge_is_of_p ? edge_to_vertex : -edge_to_vertex;
+}
+
+// Subtracts the radii from bounds of the polygons, and widens them by the error of the shapes.
+template <class P, class Q>
+Bounds surface_bounds(const P& p, const Q& q, Bounds polygons) noexcept {
+  const double error = p.error + q.error;
+  const double reach = p.radius + q.radius;
+  if (reach == 0.0 && error == 0.0) return polygons;
+  const double rounding = 4.0 * kUnitRoundoff * (reach + std::fabs(polygons.upper));
+  return {polygons.lower - reach - 4.0 * error - rounding,
+          polygons.upper - reach + 4.0 * error + rounding};
+}
+
+// separate(), with what floating point left open closed by exact arithmetic: the outcome is decided,
+// and the bounds of separated polygons are within kRelativeGap.
+template <class P, class Q>
+Separation separate_certainly(const P& p, const Q& q, exact::Pair* pair) noexcept {
+  Separation result = separate(p, q);
+  if (result.outcome == Outcome::undecided) {
+    result.outcome = exact::disjoint(p, q) ? Outcome::separated : Outcome::overlapping;
+    result.bounds = {0.0, std::numeric_limits<double>::infinity()};
+  }
+  if (result.outcome == Outcome::overlapping) return result;
+  const double gap = result.bounds.upper - result.bounds.lower;
+  if (gap <= std::fmax(kRelativeGap * result.bounds.upper, p.error + q.error)) return result;
+  const exact::Distance distance = exact::distance(p, q);
+  result.bounds = distance.bounds;
+  result.s.size = 0;  // `pair` decides
+  *pair = distance.pair;
+  return result;
+}
+
+}  // namespace detail
+
+// Level 2: certified bounds (m) on the distance of two shapes, radii included; 0 where they overlap.
+// NaN for input outside the domain.
+template <class P, class Q>
+Bounds distance(const P& p, const Q& q) noexcept {
+  if (!in_domain(p) || !in_domain(q)) {
+    return {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::quiet_NaN()};
+  }
+  exact::Pair pair;
+  const detail::Separation result = detail::separate_certainly(p, q, &pair);
+  if (result.outcome == detail::Outcome::overlapping) return {0.0, 0.0};
+  const Bounds bounds = detail::surface_bounds(p, q, result.bounds);
+  return {std::fmax(0.0, bounds.lower), std::fmax(0.0, bounds.upper)};
+}
+
+// Level 3: signed distance, its lower bound, witness points, direction and deciding features.
+template <class P, class Q>
+Closest closest(const P& p, const Q& q) noexcept {
+  Closest result;
+  if (!in_domain(p) || !in_domain(q)) {
+    result.status = Status::numeric_failure;
+    result.distance = result.lower_bound = std::numeric_limits<double>::quiet_NaN();
+    return result;
+  }
+  result.status = Status::success;
+  exact::Pair pair;
+  const detail::Separation separation = detail::separate_certainly(p, q, &pair);
+  result.iterations = separation.iterations;
+  Bounds bounds = separation.bounds;
+  if (separation.outcome == detail::Outcome::overlapping) {
+    const Penetration deep = penetration(p, q);
+    bounds = {-(deep.depth + deep.rounding), std::fmin(0.0, deep.rounding - deep.depth)};
+    result.point_a = deep.point_p;
+    result.point_b = deep.point_q;
+    result.direction = deep.normal;
+    result.feature_a = deep.feature_p;
+    result.feature_b = deep.feature_q;
+  } else if (separation.s.size == 0) {
+    detail::witness(pair, result);
+  } else {
+    detail::witness(p, q, separation.s, result);
+    const Vec2 d = direction_from_origin(separation.s);
+    result.direction = (-1.0 / norm(d)) * d;
+  }
+  result.direction = result.direction + Vec2{};  // no negative zeros
+  bounds = detail::surface_bounds(p, q, bounds);
+  // The sign of the distance is that of the verdict, to the last bit, where the doubles are exact.
+  if (bounds.lower <= 0.0 && bounds.upper >= 0.0 && p.error + q.error == 0.0) {
+    if (separation.outcome == detail::Outcome::overlapping ||
+        exact::collide(p, q) == Verdict::collision) {
+      bounds.upper = 0.0;
+    } else {
+      bounds.lower = 0.0;
+    }
+  }
+  result.distance = bounds.upper;
+  result.lower_bound = bounds.lower;
+  result.point_a = result.point_a + p.radius * result.direction;
+  result.point_b = result.point_b - q.radius * result.direction;
+  return result;
+}
+
+}  // namespace gjk

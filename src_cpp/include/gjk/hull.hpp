@@ -1,0 +1,93 @@
+// SPDX-FileCopyrightText: gjk_collision contributors
+// SPDX-License-Identifier: Apache-2.0
+// From points to convex polygons: the hull, and whether an outline is convex as it stands. Exact.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "gjk/exact.hpp"
+#include "gjk/vec2.hpp"
+
+namespace gjk {
+
+// Convex hull, counter-clockwise, without collinear or repeated points: one point, the two ends of a
+// segment, or a polygon. Andrew's monotone chain with exact orientations.
+inline std::vector<Vec2> convex_hull(std::span<const Vec2> points) {
+  std::vector<Vec2> sorted(points.begin(), points.end());
+  std::sort(sorted.begin(), sorted.end(), lexicographically_less);
+  sorted.erase(std::unique(sorted.begin(), sorted.end()), sorted.end());
+  if (sorted.size() < 3) return sorted;
+
+  std::vector<Vec2> hull;
+  const auto extend = [&hull](Vec2 point, std::size_t start) {
+    while (hull.size() >= start + 2 &&
+           exact::orientation(hull[hull.size() - 2], hull.back(), point) <= 0) {
+      hull.pop_back();
+    }
+    hull.push_back(point);
+  };
+  for (const Vec2 point : sorted) extend(point, 0);
+  const std::size_t upper = hull.size() - 1;
+  for (std::size_t i = sorted.size() - 1; i-- > 0;) extend(sorted[i], upper);
+  hull.pop_back();  // the first point again
+  return hull;
+}
+
+// Sign of the area of a simple outline: 1 counter-clockwise, -1 clockwise, 0 flat. The turn at the
+// lexicographically least vertex decides; its neighbours are taken past repeated points.
+inline int winding(std::span<const Vec2> outline) {
+  const std::size_t n = outline.size();
+  std::size_t least = 0;
+  for (std::size_t i = 1; i < n; ++i) {
+    if (lexicographically_less(outline[i], outline[least])) least = i;
+  }
+  const Vec2 corner = outline[least];
+  // Among collinear neighbours (a spike along the outline) walk on until the turn shows.
+  std::size_t before = n;
+  std::size_t after = 0;
+  for (std::size_t k = 1; k < n; ++k) {
+    if (!(outline[(least + k) % n] == corner)) {
+      after = k;
+      break;
+    }
+  }
+  if (after == 0) return 0;
+  for (std::size_t k = n - 1; k > 0; --k) {
+    if (!(outline[(least + k) % n] == corner)) {
+      before = k;
+      break;
+    }
+  }
+  int turn = 0;
+  for (std::size_t k = after; k < n && turn == 0; ++k) {
+    turn = exact::orientation(outline[(least + before) % n], corner, outline[(least + k) % n]);
+  }
+  return turn;
+}
+
+// Index of a vertex at which a counter-clockwise outline turns right or doubles back; -1 for a convex
+// one. Collinear and repeated vertices are allowed. A convex outline turns left throughout and its
+// edges change between lexicographically rising and falling exactly twice: once around, no star.
+inline long first_reflex_vertex(std::span<const Vec2> outline) {
+  const std::size_t n = outline.size();
+  std::vector<std::size_t> distinct;  // without repeats of the previous vertex
+  for (std::size_t i = 0; i < n; ++i) {
+    if (!(outline[i] == outline[(i + n - 1) % n])) distinct.push_back(i);
+  }
+  const std::size_t m = distinct.size();
+  int changes = 0;
+  for (std::size_t i = 0; i < m; ++i) {
+    const Vec2 a = outline[distinct[(i + m - 1) % m]];
+    const Vec2 b = outline[distinct[i]];
+    const Vec2 c = outline[distinct[(i + 1) % m]];
+    if (exact::orientation(a, b, c) < 0) return static_cast<long>(distinct[i]);
+    changes += lexicographically_less(a, b) != lexicographically_less(b, c) ? 1 : 0;
+    if (changes > 2) return static_cast<long>(distinct[i]);
+  }
+  return -1;
+}
+
+}  // namespace gjk

@@ -1,0 +1,102 @@
+// SPDX-FileCopyrightText: gjk_collision contributors
+// SPDX-License-Identifier: Apache-2.0
+// Placements in SE(2), with a sine and cosine that are the same on every machine.
+#pragma once
+
+#include <cmath>
+
+#include "gjk/vec2.hpp"
+
+namespace gjk {
+
+// x, y in metres, yaw in radians, counter-clockwise.
+struct Pose {
+  double x = 0.0;
+  double y = 0.0;
+  double yaw = 0.0;
+};
+
+// Beyond this a yaw is refused: the argument reduction below is exact up to 2^20 quarter turns.
+inline constexpr double kMaxYaw = 1e6;
+
+struct SinCos {
+  double sin = 0.0;
+  double cos = 1.0;
+};
+
+// Absolute error of either value of sin_cos.
+inline constexpr double kSinCosError = 4.0 * kUnitRoundoff;
+
+// Sine and cosine of |angle| <= kMaxYaw.
+//
+// The C library's differ in the last bit between versions and processors, and a verdict must not.
+// Only +, -, * and rint are used, which IEEE 754 fixes. pi/2 is taken off in three parts
+// (Cody and Waite); the first two have 32 significant bits, so k times them is exact for
+// |k| < 2^20. On |r| <= pi/4 the Taylor series are cut below 1e-17.
+inline SinCos sin_cos(double angle) noexcept {
+  constexpr double kTwoOverPi = 0x1.45f306dc9c883p-1;
+  constexpr double kHalfPi1 = 0x1.921fb544p+0;
+  constexpr double kHalfPi2 = 0x1.0b4611a6p-34;
+  constexpr double kHalfPi3 = 0x1.3198a2e037073p-69;
+  const double k = std::rint(angle * kTwoOverPi);
+  const double r = ((angle - k * kHalfPi1) - k * kHalfPi2) - k * kHalfPi3;
+  const double t = r * r;
+  const double s =
+      r +
+      r * t *
+          (-1.0 / 6 +
+           t * (1.0 / 120 +
+                t * (-1.0 / 5040 +
+                     t * (1.0 / 362880 +
+                          t * (-1.0 / 39916800 +
+                               t * (1.0 / 6227020800.0 + t * (-1.0 / 1307674368000.0)))))));
+  const double c =
+      1.0 +
+      t * (-1.0 / 2 +
+           t * (1.0 / 24 +
+                t * (-1.0 / 720 +
+                     t * (1.0 / 40320 +
+                          t * (-1.0 / 3628800 +
+                               t * (1.0 / 479001600 +
+                                    t * (-1.0 / 87178291200.0 + t * (1.0 / 20922789888000.0))))))));
+  switch (static_cast<long long>(k) & 3) {
+    case 0:
+      return {s, c};
+    case 1:
+      return {c, -s};
+    case 2:
+      return {-s, -c};
+    default:
+      return {-c, s};
+  }
+}
+
+// p -> R p + t. The identity is applied exactly: no rounding, so no error.
+struct Transform {
+  double cos = 1.0;
+  double sin = 0.0;
+  Vec2 t;
+
+  static Transform from_pose(const Pose& pose) noexcept {
+    const SinCos sc = sin_cos(pose.yaw);
+    return {sc.cos, sc.sin, {pose.x, pose.y}};
+  }
+  bool is_identity() const noexcept {
+    return cos == 1.0 && sin == 0.0 && t.x == 0.0 && t.y == 0.0;
+  }
+  Vec2 rotate(Vec2 p) const noexcept { return {cos * p.x - sin * p.y, sin * p.x + cos * p.y}; }
+  Vec2 rotate_back(Vec2 p) const noexcept {
+    return {cos * p.x + sin * p.y, cos * p.y - sin * p.x};
+  }
+  Vec2 apply(Vec2 p) const noexcept { return rotate(p) + t; }
+
+  // How far (m, per axis and in norm) apply() can be from the real-number placement of a point whose
+  // coordinates do not exceed `extent`: sine and cosine (kSinCosError each), two products, a sum
+  // and the translation's sum.
+  double error(double extent) const noexcept {
+    if (is_identity()) return 0.0;
+    return (24.0 * extent + 2.0 * norm1(t)) * kUnitRoundoff;
+  }
+};
+
+}  // namespace gjk

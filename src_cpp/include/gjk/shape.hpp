@@ -1,0 +1,149 @@
+// SPDX-FileCopyrightText: gjk_collision contributors
+// SPDX-License-Identifier: Apache-2.0
+// A shape that owns its vertices: one or more convex parts plus one radius. Built and checked once.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "gjk/convex.hpp"
+#include "gjk/decompose.hpp"
+#include "gjk/hull.hpp"
+#include "gjk/vec2.hpp"
+#include "gjk/verdict.hpp"
+
+namespace gjk {
+
+// Why input was refused. status is success when it was not.
+struct Issue {
+  Status status = Status::success;
+  std::string argument;  // field name
+  long index = -1;       // of the offending element; -1: the field as a whole
+  std::string rule;
+
+  explicit operator bool() const noexcept { return status != Status::success; }
+};
+
+enum class ConcavePolicy { decompose, hull, reject };
+
+// Finite and within kMaxCoordinate; `index` counts values.
+inline Issue check_coordinates(std::span<const double> values, const char* argument) {
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (!std::isfinite(values[i])) {
+      return {Status::non_finite, argument, static_cast<long>(i), "must be finite"};
+    }
+    if (std::fabs(values[i]) > kMaxCoordinate) {
+      return {Status::coord_range, argument, static_cast<long>(i),
+              "magnitude must not exceed 1e15 m"};
+    }
+  }
+  return {};
+}
+
+inline Issue check_radius(double radius, const char* argument, long index = -1) {
+  if (!std::isfinite(radius)) return {Status::non_finite, argument, index, "must be finite"};
+  if (radius < 0.0) return {Status::invalid_input, argument, index, "must not be negative"};
+  if (radius > kMaxCoordinate) {
+    return {Status::coord_range, argument, index, "must not exceed 1e15 m"};
+  }
+  return {};
+}
+
+class Shape {
+ public:
+  int parts() const noexcept { return static_cast<int>(offsets_.size()) - 1; }
+  double radius() const noexcept { return radius_; }
+  Convex part(int i) const noexcept {
+    const int begin = offsets_[static_cast<std::size_t>(i)];
+    const int end = offsets_[static_cast<std::size_t>(i) + 1];
+    Convex view = views_[static_cast<std::size_t>(i)];
+    view.x = x_.data() + begin;
+    view.y = y_.data() + begin;
+    view.size = end - begin;
+    return view;
+  }
+
+  Shape inflated(double margin) const {
+    Shape grown = *this;
+    grown.radius_ += margin;
+    for (Convex& view : grown.views_) view.radius = grown.radius_;
+    return grown;
+  }
+
+  // The parts' vertices must be convex and counter-clockwise.
+  void add_part(std::span<const Vec2> vertices, double radius) {
+    for (const Vec2 v : vertices) {
+      x_.push_back(v.x);
+      y_.push_back(v.y);
+    }
+    const int begin = offsets_.back();
+    const int end = static_cast<int>(x_.size());
+    offsets_.push_back(end);
+    radius_ = radius;
+    views_.push_back(Convex::view(x_.data() + begin, y_.data() + begin, end - begin, radius));
+  }
+
+ private:
+  std::vector<double> x_;
+  std::vector<double> y_;
+  std::vector<int> offsets_{0};
+  std::vector<Convex> views_;  // extents and errors; the pointers are set by part()
+  double radius_ = 0.0;
+};
+
+// A closed ring is accepted: the last vertex is dropped when it repeats the first.
+inline std::vector<Vec2> open_ring(std::span<const Vec2> ring) {
+  std::vector<Vec2> open(ring.begin(), ring.end());
+  while (open.size() > 1 && open.front() == open.back()) open.pop_back();
+  return open;
+}
+
+// Appends the outline's convex parts to `parts`. An outline with an area: at least 3 points, not all
+// on one line. Any winding. `index` of an issue counts vertices.
+inline Issue outline_parts(std::span<const Vec2> ring, ConcavePolicy policy, const char* argument,
+                           std::vector<std::vector<Vec2>>& parts) {
+  std::vector<Vec2> outline = open_ring(ring);
+  if (outline.size() < 3) {
+    return {Status::too_few_points, argument, -1, "an outline needs at least 3 distinct vertices"};
+  }
+  std::vector<Vec2> hull = convex_hull(outline);
+  if (hull.size() < 3) {
+    return {Status::degenerate, argument, -1, "all vertices lie on one line: no area"};
+  }
+  const bool clockwise = winding(outline) < 0;
+  if (clockwise) std::reverse(outline.begin(), outline.end());
+  const long reflex = first_reflex_vertex(outline);
+  if (reflex < 0) {
+    parts.push_back(std::move(outline));
+    return {};
+  }
+  if (policy == ConcavePolicy::hull) {
+    parts.push_back(std::move(hull));
+    return {};
+  }
+  const auto given_index = [&](long i) {
+    return clockwise ? static_cast<long>(outline.size()) - 1 - i : i;
+  };
+  if (policy == ConcavePolicy::reject) {
+    return {Status::concave_rejected, argument, given_index(reflex),
+            "the outline is not convex at this vertex"};
+  }
+  if (const Crossing crossing = first_crossing(outline); crossing.first >= 0) {
+    return {Status::invalid_input, argument, given_index(crossing.first),
+            "the edge at this vertex crosses or overlaps the edge at vertex " +
+                std::to_string(given_index(crossing.second))};
+  }
+  std::vector<std::vector<Vec2>> pieces = decompose(outline);
+  if (pieces.empty()) {
+    return {Status::invalid_input, argument, -1, "the outline could not be decomposed"};
+  }
+  for (std::vector<Vec2>& piece : pieces) parts.push_back(std::move(piece));
+  return {};
+}
+
+}  // namespace gjk

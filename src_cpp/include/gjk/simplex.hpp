@@ -1,0 +1,148 @@
+// SPDX-FileCopyrightText: gjk_collision contributors
+// SPDX-License-Identifier: Apache-2.0
+// The simplex of GJK and its reduction to the part nearest the origin, by barycode.
+//
+// Source: Zhang, Wu, Wang, Zhou, "Barycode-based GJK Algorithm", Alg. 2 to 5. O is the origin, A, B, C
+// are vertices of the Minkowski difference P - Q.
+#pragma once
+
+#include <cmath>
+
+#include "gjk/vec2.hpp"
+
+namespace gjk {
+
+// A vertex of P - Q and the vertices of P and Q that it is the difference of.
+struct SimplexVertex {
+  Vec2 point;
+  int p = 0;
+  int q = 0;
+};
+
+// One to three vertices of P - Q, the newest first.
+struct Simplex {
+  SimplexVertex vertex[3];
+  int size = 0;
+
+  void push(const SimplexVertex& newest) noexcept {
+    vertex[2] = vertex[1];
+    vertex[1] = vertex[0];
+    vertex[0] = newest;
+    ++size;
+  }
+  void keep(int i) noexcept {
+    vertex[0] = vertex[i];
+    size = 1;
+  }
+  void keep(int i, int j) noexcept {
+    const SimplexVertex second = vertex[j];
+    vertex[0] = vertex[i];
+    vertex[1] = second;
+    size = 2;
+  }
+};
+
+// Alg. 5, S1D: the part of the edge {i, j} nearest O.
+//
+// With A = vertex i, B = vertex j: OA.AB >= 0 says O lies before A, OB.AB <= 0 that it lies past B.
+inline void s1d(Simplex& s, int i, int j) noexcept {
+  const Vec2 a = s.vertex[i].point;
+  const Vec2 b = s.vertex[j].point;
+  const Vec2 ab = b - a;
+  if (dot(a, ab) >= 0.0) {
+    s.keep(i);
+  } else if (dot(b, ab) <= 0.0) {
+    s.keep(j);
+  } else {
+    s.keep(i, j);
+  }
+}
+
+// Alg. 4, ConeRegion at V = vertex v with the other two M, N: O lies beyond V, outside both edges.
+inline void cone_region(Simplex& s, int v, int m, int n) noexcept {
+  const Vec2 vertex = s.vertex[v].point;
+  const Vec2 mv = vertex - s.vertex[m].point;
+  const Vec2 nv = vertex - s.vertex[n].point;
+  if (dot(mv, nv) >= 0.0) {
+    s.keep(v);
+  } else if (dot(vertex, mv) > 0.0) {
+    s1d(s, v, m);
+  } else if (dot(vertex, nv) > 0.0) {
+    s1d(s, v, n);
+  } else {
+    s.keep(v);
+  }
+}
+
+// Alg. 3, S2D, with the newest vertex A: true when O is enclosed and the triangle stays.
+//
+// B and C are the edge that A was sought from, on the side of O; so the area over BC always has the
+// sign of the whole, and of the seven barycodes four remain (the paper's remark after Alg. 4):
+// 7 enclosed, 6 beyond AB, 5 beyond CA, 4 beyond A. That side also serves as the reference sign, in
+// place of the sum, which is all rounding when the triangle is flat.
+inline bool s2d(Simplex& s) noexcept {
+  const Vec2 a = s.vertex[0].point;
+  const Vec2 b = s.vertex[1].point;
+  const Vec2 c = s.vertex[2].point;
+  const bool side = cross(b, c) > 0.0;
+  const bool inside_ca = (cross(c, a) > 0.0) == side;
+  const bool inside_ab = (cross(a, b) > 0.0) == side;
+  switch (4 | (inside_ca ? 2 : 0) | (inside_ab ? 1 : 0)) {
+    case 7:
+      return true;
+    case 6:
+      s1d(s, 0, 1);
+      return false;
+    case 5:
+      s1d(s, 0, 2);
+      return false;
+    default:
+      cone_region(s, 0, 1, 2);
+      return false;
+  }
+}
+
+// Does the triangle a, b, c hold O strictly inside, whatever the rounding? The vertices are
+// differences of doubles, each coordinate accurate to a relative u, so a cross product is accurate
+// to about 4 u times the sum of its products' magnitudes.
+inline bool encloses_origin(Vec2 a, Vec2 b, Vec2 c) noexcept {
+  constexpr double kBound = 6.0 * kUnitRoundoff;
+  const auto side = [](Vec2 p, Vec2 q) noexcept {
+    const double left = p.x * q.y;
+    const double right = p.y * q.x;
+    const double area = left - right;
+    const double bound = kBound * (std::fabs(left) + std::fabs(right));
+    return area > bound ? 1 : (area < -bound ? -1 : 0);
+  };
+  const int first = side(a, b);
+  return first != 0 && side(b, c) == first && side(c, a) == first;
+}
+
+// A direction from O towards the simplex, for the search of the next support vertex: the vertex
+// itself, or the perpendicular of the edge (Catto, "Computing distance"), which stays accurate where
+// the point combined from weights does not. Zero when O lies on the simplex.
+inline Vec2 direction_from_origin(const Simplex& s) noexcept {
+  const Vec2 a = s.vertex[0].point;
+  if (s.size == 1) return a;
+  const Vec2 n = perpendicular(s.vertex[1].point - a);
+  const double side = cross(s.vertex[1].point, a);
+  // n.a = -(b - a).y a.x + (b - a).x a.y = b x a: its sign says on which side of O the edge lies
+  if (side > 0.0) return n;
+  if (side < 0.0) return -n;
+  return {};
+}
+
+// Upper bound, rounding included, on the distance of O to the (reduced) simplex.
+inline double distance_upper_bound(const Simplex& s) noexcept {
+  constexpr double kRelative = 1.0 + 8.0 * kUnitRoundoff;
+  const Vec2 a = s.vertex[0].point;
+  if (s.size == 1) return norm(a) * kRelative;
+  const Vec2 b = s.vertex[1].point;
+  const double left = a.x * b.y;
+  const double right = a.y * b.x;
+  const double area =
+      std::fabs(left - right) + 6.0 * kUnitRoundoff * (std::fabs(left) + std::fabs(right));
+  return area / norm(b - a) * kRelative;
+}
+
+}  // namespace gjk
