@@ -31,6 +31,13 @@ SimplexVertex support(const P& p, const Q& q, Vec2 d) noexcept {
   return {p.vertex(i) - q.vertex(j), i, j};
 }
 
+// Does a support vertex at d.w = along lie farther towards O than the simplex that d belongs to, by
+// more than the rounding? Where it does not, the simplex's distance is that of P - Q, and to go on
+// could only cycle. Ordered so that NaN is no progress.
+inline bool progress(const Simplex& s, Vec2 d, double along, double rounding) noexcept {
+  return along < dot(d, s.vertex[0].point) - rounding * norm1(d);
+}
+
 // Alg. 6, with certificates: FREE, COLLISION, or UNKNOWN where floating point does not decide.
 //
 // The shapes collide when their polygons are no farther apart than `reach` (both radii and a margin).
@@ -51,8 +58,7 @@ Verdict collide_by_gjk(const P& p, const Q& q, double reach) noexcept {
         rounding * norm1(d) + (grown_reach > 0.0 ? grown_reach * norm(d) : 0.0);
     if (along > bound) return Verdict::free;
 
-    // No vertex lies farther towards O than the simplex: its distance is that of P - Q.
-    const bool converged = !(along < dot(d, s.vertex[0].point));
+    const bool converged = !progress(s, d, along, rounding);
     if (sure_reach > 0.0 && distance_upper_bound(s) <= sure_reach) return Verdict::collision;
     if (converged) return Verdict::unknown;
 

@@ -60,7 +60,7 @@ Separation separate(const P& p, const Q& q) noexcept {
         (along - rounding * norm1(d)) / length * (1.0 - 4.0 * kUnitRoundoff);
     if (lower > result.bounds.lower) result.bounds.lower = lower;
 
-    if (!(along < dot(d, s.vertex[0].point))) {  // no vertex lies farther towards O: converged
+    if (!progress(s, d, along, rounding)) {
       result.bounds.upper = distance_upper_bound(s);
       if (result.bounds.lower > 0.0) result.outcome = Outcome::separated;
       return result;
@@ -150,13 +150,17 @@ Bounds surface_bounds(const P& p, const Q& q, Bounds polygons) noexcept {
 template <class P, class Q>
 Separation separate_certainly(const P& p, const Q& q, exact::Pair* pair) noexcept {
   Separation result = separate(p, q);
-  if (result.outcome == Outcome::undecided) {
-    result.outcome = exact::disjoint(p, q) ? Outcome::separated : Outcome::overlapping;
-    result.bounds = {0.0, std::numeric_limits<double>::infinity()};
-  }
-  if (result.outcome == Outcome::overlapping) return result;
   const double gap = result.bounds.upper - result.bounds.lower;
-  if (gap <= std::fmax(kRelativeGap * result.bounds.upper, p.error + q.error)) return result;
+  const bool certified =
+      result.outcome == Outcome::overlapping ||
+      (result.outcome == Outcome::separated &&
+       gap <= std::fmax(kRelativeGap * result.bounds.upper, p.error + q.error));
+  if (certified) return result;
+  if (result.outcome == Outcome::undecided && !exact::disjoint(p, q)) {
+    result.outcome = Outcome::overlapping;
+    return result;
+  }
+  result.outcome = Outcome::separated;
   const exact::Distance distance = exact::distance(p, q);
   result.bounds = distance.bounds;
   result.s.size = 0;  // `pair` decides
