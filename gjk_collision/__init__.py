@@ -1,0 +1,60 @@
+# SPDX-FileCopyrightText: gjk_collision contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Is my vehicle, placed there, then, clear of everything known?
+
+Exact and certified 2D collision and distance queries. The public names are loaded on first use, so that
+importing the package, or one of its modules, costs nothing else.
+"""
+
+from importlib import import_module
+from importlib.metadata import version
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .errors import InputError as InputError
+    from .geometry import Closest as Closest
+    from .geometry import Shape as Shape
+    from .geometry import closest as closest
+    from .geometry import collide as collide
+    from .geometry import distance as distance
+    from .scene import CheckResult as CheckResult
+    from .scene import NearestResult as NearestResult
+    from .scene import Scene as Scene
+    from .verdict import Status as Status
+    from .verdict import Verdict as Verdict
+
+    __version__: str
+
+# The same list for run time; a test compares the two.
+_HOME = {
+    "InputError": "errors",
+    "Closest": "geometry",
+    "Shape": "geometry",
+    "closest": "geometry",
+    "collide": "geometry",
+    "distance": "geometry",
+    "CheckResult": "scene",
+    "NearestResult": "scene",
+    "Scene": "scene",
+    "Status": "verdict",
+    "Verdict": "verdict",
+}
+
+__all__ = [*_HOME, "__version__"]  # noqa: PLE0604
+
+
+def __getattr__(name: str) -> object:
+    """Load a public name from its module on first use (PEP 562)."""
+    if name == "__version__":
+        value: object = version(__name__)
+    elif name in _HOME:
+        value = getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
+    else:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    """List the loaded and the lazily loaded names."""
+    return sorted({*globals(), *__all__})

@@ -1,0 +1,40 @@
+# SPDX-FileCopyrightText: gjk_collision contributors
+# SPDX-License-Identifier: Apache-2.0
+"""pip's build: the library with its kernel, without ROS.
+
+CMake compiles; src_cpp/CMakeLists.txt holds every compile fact, package.xml the version.
+"""
+
+import subprocess
+import sys
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+from setuptools import Extension, setup
+from setuptools.command.build_ext import build_ext
+
+ROOT = Path(__file__).resolve().parent
+
+
+class CMakeBuild(build_ext):
+    """Build the extension module by CMake and Ninja."""
+
+    def build_extension(self, ext: Extension) -> None:
+        target = Path(self.get_ext_fullpath(ext.name)).resolve()
+        build = Path(self.build_temp).resolve()
+        configure = [
+            "cmake", "-S", str(ROOT / "src_cpp"), "-B", str(build), "-G", "Ninja",
+            "-DCMAKE_BUILD_TYPE=Release",
+            "-DGJK_PYTHON=ON",
+            f"-DPython_EXECUTABLE={sys.executable}",
+            f"-DCMAKE_LIBRARY_OUTPUT_DIRECTORY={target.parent}",
+        ]  # fmt: skip
+        subprocess.run(configure, check=True)
+        subprocess.run(["cmake", "--build", str(build), "--target", "_core"], check=True)
+
+
+setup(
+    version=ET.parse(ROOT / "package.xml").findtext("version"),
+    ext_modules=[Extension("gjk_collision._core", sources=[])],
+    cmdclass={"build_ext": CMakeBuild},
+)

@@ -1,0 +1,9 @@
+# SPDX-FileCopyrightText: gjk_collision contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Settings of every suite: tests talk to this machine alone, in a ROS domain of their own."""
+
+import os
+
+os.environ["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "LOCALHOST"
+# 1..100: higher domains reach into Linux's ephemeral ports. Child processes inherit it.
+os.environ["ROS_DOMAIN_ID"] = str(1 + os.getpid() % 100)

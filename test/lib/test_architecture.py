@@ -1,0 +1,148 @@
+# SPDX-FileCopyrightText: gjk_collision contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Imports point down only, and the library stands without ROS and without extras.
+
+Reads the source of the package in the checkout; the last two tests import the installed one.
+"""
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+SOURCE = Path(__file__).parents[2] / "gjk_collision"
+
+# From the bottom up; a module imports only from rows below its own, or from its own row.
+LAYERS = (
+    ("verdict", "_core"),
+    ("errors",),
+    ("geometry",),
+    ("scene",),
+    ("config",),
+    ("world",),
+    ("report", "plotting", "planning", "replay", "trace_view", "record"),
+    ("__main__",),
+    ("ros",),
+    ("__init__",),  # for type checkers only: at run time it loads lazily
+)
+LEVEL = {name: level for level, row in enumerate(LAYERS) for name in row}
+
+ROS = {
+    "rclpy", "tf2_ros", "tf2_msgs", "tf2_geometry_msgs", "launch", "launch_ros", "ament_index_python",
+    "action_msgs", "autoware_perception_msgs", "bond", "builtin_interfaces", "costmap_converter_msgs",
+    "diagnostic_msgs", "diagnostic_updater", "geometry_msgs", "lifecycle_msgs", "nav_msgs",
+    "rcl_interfaces", "rosidl_runtime_py", "sensor_msgs", "std_msgs", "std_srvs", "vision_msgs",
+    "visualization_msgs",
+}  # fmt: skip
+GENERATED = {"msg", "srv"}
+
+FILES = sorted(SOURCE.rglob("*.py"))
+
+
+def module_of(path: Path) -> str:
+    """Return the name of the layer that a file belongs to: its module, or ``ros``."""
+    return path.relative_to(SOURCE).parts[0].removesuffix(".py")
+
+
+def is_type_checking(node: ast.AST) -> bool:
+    return isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
+
+
+def imports(path: Path, *, at_import_time: bool) -> Iterator[tuple[int, str]]:
+    """Yield (line, absolute dotted name) of each import in a file.
+
+    With ``at_import_time`` those in functions and under TYPE_CHECKING are left out.
+    """
+    package = ("gjk_collision", *path.relative_to(SOURCE).parts[:-1])
+
+    def walk(node: ast.AST) -> Iterator[tuple[int, str]]:
+        for child in ast.iter_child_nodes(node):
+            if isinstance(child, ast.Import):
+                for alias in child.names:
+                    yield child.lineno, alias.name
+            elif isinstance(child, ast.ImportFrom):
+                base = package[: len(package) - child.level + 1] if child.level else ()
+                stem = ".".join((*base, *([child.module] if child.module else [])))
+                # `from package import module` names a module by what is imported
+                bare = stem in ("gjk_collision", "gjk_collision.ros")
+                for alias in child.names:
+                    yield child.lineno, f"{stem}.{alias.name}" if bare else stem
+            elif at_import_time and (
+                isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef) or is_type_checking(child)
+            ):
+                continue
+            else:
+                yield from walk(child)
+
+    return walk(ast.parse(path.read_text(), str(path)))
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(SOURCE)))
+def test_every_module_has_its_layer(path: Path) -> None:
+    assert module_of(path) in LEVEL, "name its layer in LAYERS"
+    assert module_of(path) not in GENERATED, "rosidl generates a package of that name"
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(SOURCE)))
+def test_imports_point_down(path: Path) -> None:
+    level = LEVEL[module_of(path)]
+    for line, name in imports(path, at_import_time=False):
+        head, _, rest = name.partition(".")
+        target = rest.split(".")[0]
+        if head == "gjk_collision" and target in LEVEL:
+            assert LEVEL[target] <= level, f"{path.name}:{line} imports {target}, which is above it"
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(SOURCE)))
+def test_only_the_ros_folder_imports_ros(path: Path) -> None:
+    if module_of(path) == "ros":
+        return
+    for line, name in imports(path, at_import_time=False):
+        parts = name.split(".")
+        generated = parts[0] == "gjk_collision" and parts[1:2] and parts[1] in GENERATED
+        assert parts[0] not in ROS, f"{path.name}:{line} imports {name}"
+        assert not generated, f"{path.name}:{line} imports {name}"
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(SOURCE)))
+def test_numpy_is_the_only_third_party_import_at_import_time(path: Path) -> None:
+    allowed = {"numpy", "gjk_collision"} | (ROS if module_of(path) == "ros" else set())
+    for line, name in imports(path, at_import_time=True):
+        head = name.split(".")[0]
+        known = head in allowed or head in sys.stdlib_module_names
+        assert known, f"{path.name}:{line} imports {name}: import it where it is used"
+
+
+def test_lazy_names_are_those_that_type_checkers_see() -> None:
+    import gjk_collision
+
+    tree = ast.parse((SOURCE / "__init__.py").read_text())
+    seen = {
+        alias.name: node.module
+        for block in tree.body
+        if is_type_checking(block)
+        for node in ast.walk(block)
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    }
+    assert seen == gjk_collision._HOME
+    for name in gjk_collision.__all__:
+        assert getattr(gjk_collision, name) is not None
+
+
+def test_importing_everything_public_loads_numpy_alone() -> None:
+    program = (
+        "import sys, gjk_collision\n"
+        "assert 'numpy' not in sys.modules, 'the names are meant to be lazy'\n"
+        "from gjk_collision import *\n"
+        "print(*sorted({name.partition('.')[0] for name in sys.modules}))\n"
+    )
+    bare = [sys.executable, "-c", "import sys; print(*sorted({n.partition('.')[0] for n in sys.modules}))"]
+    run = lambda command: subprocess.run(command, check=True, capture_output=True, text=True)  # noqa: E731
+    loaded = set(run([sys.executable, "-c", program]).stdout.split())
+    before = set(run(bare).stdout.split())  # what .pth files of the environment load
+    third_party = loaded - before - sys.stdlib_module_names - {"gjk_collision"}
+    assert third_party <= {"numpy"}
