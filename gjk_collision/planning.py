@@ -1,0 +1,170 @@
+# SPDX-FileCopyrightText: gjk_collision contributors
+# SPDX-License-Identifier: Apache-2.0
+"""OMPL planners on this package: one batched question per edge.
+
+OMPL (``pip install ompl``, version 2) is imported with this module and by nothing else here.
+A planner sees a `Checker`, a callable that takes all poses of an edge at once; behind it is a
+`Scene` in this process (`scene_checker`) or a server (`CollisionClient.check_poses`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import pairwise
+from math import ceil
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+try:
+    from ompl import base as ob
+except ImportError as error:
+    raise ImportError("gjk_collision.planning needs OMPL 2: pip install ompl") from error
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from .geometry import Shape
+    from .scene import Scene
+
+__all__ = [
+    "Checker",
+    "MotionValidator",
+    "StateValidityChecker",
+    "edge_margin",
+    "edge_poses",
+    "path_poses",
+    "reach",
+    "scene_checker",
+]
+
+
+class Answer(Protocol):
+    """What a planner needs of an answer: UNKNOWN is not free."""
+
+    @property
+    def is_free(self) -> bool:
+        """Tell whether every pose is certified free."""
+
+
+Checker = Callable[["NDArray[np.float64]"], Answer]  # poses (n, 3): x [m], y [m], yaw [rad]
+
+
+def scene_checker(scene: Scene, shape: Shape, margin: float = 0.0) -> Checker:
+    """Return a checker on a scene in this process.
+
+    Parameters
+    ----------
+    scene : Scene
+        The obstacles, all at one time.
+    shape : Shape
+        The vehicle, in its base frame.
+    margin : float
+        Clearance that a free pose must exceed [m]; see `edge_margin`.
+    """
+    return lambda poses: scene.check(shape, poses, margin=margin, stop_at_first=True)
+
+
+def reach(shape: Shape) -> float:
+    """Return the greatest distance of a point of `shape` from the origin of its frame [m]."""
+    return shape.radius + max(float(np.linalg.norm(part, axis=1).max()) for part in shape.parts)
+
+
+def edge_margin(step: float, reach: float, turning_radius: float) -> float:
+    """Return the margin with which checks at discrete poses clear the whole curve between them.
+
+    Along one metre of path the heading turns by at most 1 / R, and so a point of the vehicle at
+    distance r from its base travels at most 1 + r / R. Anywhere between two poses it is therefore
+    within half of ``step * (1 + r / R)`` of where it was at one of them.
+
+    Parameters
+    ----------
+    step : float
+        Greatest path length between two checked poses [m].
+    reach : float
+        Greatest distance of a point of the vehicle from its base [m].
+    turning_radius : float
+        Least turning radius R of the path [m], as given to `DubinsStateSpace` or
+        `ReedsSheppStateSpace`. For `SE2StateSpace`, whose metric counts 0.5 per radian, 0.5.
+
+    Returns
+    -------
+    float
+        Margin [m].
+    """
+    return 0.5 * step * (1.0 + reach / turning_radius)
+
+
+def edge_poses(space: Any, start: Any, end: Any, step: float) -> NDArray[np.float64]:
+    """Return the poses of one edge, both ends included, at most `step` of the metric apart.
+
+    Parameters
+    ----------
+    space : ompl.base.SE2StateSpace
+        Or one derived from it.
+    start, end : ompl.base.State
+        The ends of the edge.
+    step : float
+        Greatest distance between neighbours [m].
+
+    Returns
+    -------
+    ndarray, shape (n, 3)
+        x [m], y [m], yaw [rad]; n >= 2.
+    """
+    n = max(1, ceil(space.distance(start, end) / step))
+    state = space.allocState()
+    poses = np.empty((n + 1, 3))
+    for i in range(n + 1):
+        space.interpolate(start, end, i / n, state)
+        poses[i] = state.getX(), state.getY(), state.getYaw()
+    return poses
+
+
+def path_poses(space: Any, path: Any, step: float) -> NDArray[np.float64]:
+    """Return the poses of a whole `PathGeometric`, as `edge_poses`; shape (n, 3)."""
+    states = path.getStates()
+    edges = [edge_poses(space, *ends, step) for ends in pairwise(states)]
+    return np.concatenate([edges[0][:1], *(edge[1:] for edge in edges)])
+
+
+class StateValidityChecker(ob.StateValidityChecker):  # type: ignore[misc]
+    """A state is valid if the checker certifies its pose free."""
+
+    def __init__(self, si: Any, checker: Checker) -> None:
+        super().__init__(si)
+        self._checker = checker
+
+    def isValid(self, state: Any) -> bool:
+        """Ask about one pose."""
+        pose = np.array([[state.getX(), state.getY(), state.getYaw()]])
+        return self._checker(pose).is_free
+
+
+class MotionValidator(ob.MotionValidator):  # type: ignore[misc]
+    """An edge is valid if the checker, asked once, certifies all its poses free.
+
+    The start is asked about again, so that an edge rests on one snapshot. Planners that want the
+    last valid state of an edge (KPIECE1) are told that there is none, and lose only speed.
+
+    Parameters
+    ----------
+    si : ompl.base.SpaceInformation
+        Of an `SE2StateSpace` or one derived from it.
+    checker : Checker
+        Takes all poses of the edge; its margin should be `edge_margin` or more.
+    step : float
+        Greatest distance between checked poses [m].
+    """
+
+    def __init__(self, si: Any, checker: Checker, step: float) -> None:
+        if not step > 0.0:
+            raise ValueError(f"step: must be positive (got {step})")
+        super().__init__(si)
+        self._space = si.getStateSpace()
+        self._checker = checker
+        self._step = step
+
+    def checkMotion(self, start: Any, end: Any) -> bool:
+        """Ask about one edge."""
+        return self._checker(edge_poses(self._space, start, end, self._step)).is_free

@@ -1,0 +1,120 @@
+# SPDX-FileCopyrightText: gjk_collision contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Draw shapes, scenes and closest pairs on matplotlib axes.
+
+matplotlib (``pip install matplotlib``) is imported with this module and by nothing else here.
+Lengths are metres; set the axes' aspect to equal, or circles will not look round.
+"""
+
+from __future__ import annotations
+
+from math import cos, sin
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+try:
+    from matplotlib.patches import PathPatch
+    from matplotlib.path import Path
+except ImportError as error:
+    raise ImportError("gjk_collision.plotting needs matplotlib: pip install matplotlib") from error
+
+from .verdict import Verdict
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from numpy.typing import ArrayLike, NDArray
+
+    from .geometry import Shape
+
+__all__ = ["VERDICT_COLOURS", "draw_outline", "draw_pair", "draw_shape", "outline", "place"]
+
+# Okabe and Ito's palette: told apart with colour-blind eyes too.
+VERDICT_COLOURS = {
+    Verdict.UNKNOWN: "#7a7a7a",
+    Verdict.FREE: "#009e73",
+    Verdict.COLLISION: "#d55e00",
+    Verdict.MARGIN: "#e69f00",
+}
+
+ARC_STEP = np.pi / 24  # rad; a rounded corner is drawn as a polygon with this step
+
+
+def place(points: ArrayLike, pose: ArrayLike) -> NDArray[np.float64]:
+    """Move points (n, 2) from a frame at `pose` (x [m], y [m], yaw [rad]) to the outer frame."""
+    x, y, yaw = np.asarray(pose, np.float64)
+    c, s = cos(yaw), sin(yaw)
+    placed: NDArray[np.float64] = np.asarray(points, np.float64) @ [[c, s], [-s, c]] + [x, y]
+    return placed
+
+
+def outline(points: ArrayLike, radius: float = 0.0) -> NDArray[np.float64]:
+    """Return the outline of all that lies within `radius` of a convex polygon.
+
+    Parameters
+    ----------
+    points : array_like, shape (n, 2)
+        Vertices, counter-clockwise [m]; 1: a circle, 2: a capsule.
+    radius : float
+        Radius [m]. Corners are arcs, drawn as chords.
+
+    Returns
+    -------
+    ndarray, shape (m, 2)
+        Vertices, counter-clockwise, open [m].
+    """
+    points = np.asarray(points, np.float64)
+    if radius == 0.0:
+        return points
+    if len(points) == 1:
+        begin, turn = np.zeros(1), np.full(1, 2 * np.pi)
+    else:
+        # Each corner is an arc from the outward normal of the edge that ends there to that of the
+        # edge that begins there.
+        edge = np.roll(points, -1, axis=0) - points
+        normal = np.arctan2(-edge[:, 0], edge[:, 1])
+        begin = np.roll(normal, 1)
+        turn = (normal - begin) % (2 * np.pi)
+    arcs = []
+    for corner, angle, swept in zip(points, begin, turn, strict=True):
+        t = angle + np.linspace(0.0, swept, 2 + int(swept / ARC_STEP))
+        arcs.append(corner + radius * np.column_stack([np.cos(t), np.sin(t)]))
+    return np.concatenate(arcs)
+
+
+def draw_outline(
+    axes: Axes,
+    points: ArrayLike,
+    radius: float = 0.0,
+    pose: ArrayLike = (0.0, 0.0, 0.0),
+    **style: Any,
+) -> PathPatch:
+    """Draw one convex polygon with radius at a pose; `style` goes to the patch."""
+    vertices = place(outline(points, radius), pose)
+    closed = np.concatenate([vertices, vertices[:1]])  # the last is not drawn, only closes
+    patch = PathPatch(Path(closed, closed=True), **style)
+    axes.add_patch(patch)
+    return patch
+
+
+def draw_shape(
+    axes: Axes, shape: Shape, pose: ArrayLike = (0.0, 0.0, 0.0), **style: Any
+) -> list[PathPatch]:
+    """Draw every convex part of a shape at a pose; `style` goes to the patches."""
+    return [draw_outline(axes, part, shape.radius, pose, **style) for part in shape.parts]
+
+
+def draw_pair(
+    axes: Axes, point_a: ArrayLike, point_b: ArrayLike, distance: float, **style: Any
+) -> None:
+    """Draw a closest pair of points and the distance [m] between them."""
+    pair = np.array([point_a, point_b], np.float64)
+    style = {"color": "black", "linewidth": 1.2, "marker": "o", "markersize": 3.0, **style}
+    axes.plot(pair[:, 0], pair[:, 1], **style)
+    axes.annotate(
+        f"{distance:.2f} m",
+        pair.mean(axis=0),
+        xytext=(6.0, 6.0),
+        textcoords="offset points",
+        color=style["color"],
+    )

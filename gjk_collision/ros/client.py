@@ -1,0 +1,386 @@
+# SPDX-FileCopyrightText: gjk_collision contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Ask a running collision server, with timeouts; what is missing, late or odd is never free."""
+
+from __future__ import annotations
+
+import time
+from array import array
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import cos, sin
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
+
+import numpy as np
+from geometry_msgs.msg import PoseStamped
+from gjk_collision.srv import CheckPoses, Collide, Distance
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.qos import QoSProfile
+
+from ..verdict import Status, Verdict
+from .messages import Integers, floats, integers, nanoseconds
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+    from rclpy.executors import Executor
+    from rclpy.node import Node
+
+__all__ = ["CollideReply", "CollisionClient", "DistanceReply", "Info", "PosesReply", "Reply"]
+
+# At rclpy's default depth of 10 a burst of requests is lost without a word.
+SERVICE_QOS = QoSProfile(depth=64)
+
+Mode = Literal["collide", "distance", "witness"]
+Enum = TypeVar("Enum", Verdict, Status)
+
+
+@dataclass(frozen=True)
+class Info:
+    """On what a reply rests: `msg/ReplyInfo` in plain types; stamps in ns, the rest in s."""
+
+    frame_id: str
+    stamp_ns: int
+    snapshot_id: int
+    oldest_data_stamp_ns: int
+    footprint_age: float
+    max_obstacle_age: float
+    bad_sources: tuple[str, ...]
+    config_hash: int
+    compute_time: float
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What every reply has, as read. One that did not come in time is read as all zero.
+
+    Attributes
+    ----------
+    is_free : bool
+        True only if the server says FREE and SUCCESS, names its snapshot, and every part of the
+        reply agrees.
+    verdict, status : Verdict, Status
+        UNKNOWN and UNDEFINED where no usable reply came in time.
+    message : str
+        For a person.
+    info : Info
+        On what the reply rests; `snapshot_id` 0: nothing.
+    round_trip : float
+        From sending to receipt [s]; infinite where no reply came in time.
+    """
+
+    is_free: bool
+    verdict: Verdict
+    status: Status
+    message: str
+    info: Info
+    round_trip: float
+
+
+@dataclass(frozen=True)
+class CollideReply(Reply):
+    """Reply of `~/collide`: one obstacle that decides it, -1 and "" for none."""
+
+    obstacle_id: int
+    obstacle_source: str
+
+
+@dataclass(frozen=True)
+class DistanceReply(Reply):
+    """Reply of `~/distance`: k rows by ascending distance; metres, frame `info.frame_id`."""
+
+    ids: Integers
+    sources: tuple[str, ...]
+    distances: NDArray[np.float64]
+    lower_bounds: NDArray[np.float64]
+    witness_ego: NDArray[np.float64]
+    witness_obstacle: NDArray[np.float64]
+    directions: NDArray[np.float64]
+    statuses: Integers
+
+
+@dataclass(frozen=True)
+class PosesReply(Reply):
+    """Reply of `~/check_poses`; the fields are those of `CheckResult`.
+
+    `verdicts` and `statuses` have one entry per pose asked for, whatever the reply: UNKNOWN where
+    it gives none. `distances` and `lower_bounds` (n,) and `witnesses` (n, 4) are empty in modes
+    that do not compute them. `first_invalid_index` is -1 exactly if `is_free`.
+    """
+
+    verdicts: Integers
+    statuses: Integers
+    distances: NDArray[np.float64]
+    lower_bounds: NDArray[np.float64]
+    nearest_ids: Integers
+    witnesses: NDArray[np.float64]
+    first_invalid_index: int
+
+
+class CollisionClient:
+    """A client of one collision server.
+
+    A call blocks until its reply or its timeout, and spins the executor meanwhile; so it must not
+    be made from a callback that runs on the same executor. Nothing is asked twice.
+
+    Parameters
+    ----------
+    node : rclpy.node.Node
+        The node that the client belongs to.
+    frame : str
+        Frame of all poses asked for.
+    server : str
+        Name of the server's node, relative to the namespace of `node` or absolute.
+    timeout : float
+        Longest wait for one reply [s].
+    max_outstanding : int
+        Most requests in flight at once, at most 64: more would overflow the server's queue.
+    executor : rclpy.executors.Executor, optional
+        The executor to spin, to which `node` must have been added; None makes one.
+
+    Raises
+    ------
+    ValueError
+        If `timeout` or `max_outstanding` is out of range.
+    """
+
+    def __init__(
+        self,
+        node: Node,
+        frame: str,
+        *,
+        server: str = "collision_server",
+        timeout: float = 0.5,
+        max_outstanding: int = 16,
+        executor: Executor | None = None,
+    ) -> None:
+        if not timeout > 0.0:
+            raise ValueError(f"timeout: must be positive (got {timeout})")
+        if not 1 <= max_outstanding <= SERVICE_QOS.depth:
+            raise ValueError(f"max_outstanding: must be 1 to {SERVICE_QOS.depth}")
+        self._node = node
+        self.frame = frame
+        self.timeout = timeout
+        self.max_outstanding = max_outstanding
+        if executor is None:
+            executor = SingleThreadedExecutor(context=node.context)
+            executor.add_node(node)
+        self._executor = executor
+        self._check_poses, self._distance, self._collide = (
+            node.create_client(service, f"{server}/{name}", qos_profile=SERVICE_QOS)
+            for service, name in (
+                (CheckPoses, "check_poses"),
+                (Distance, "distance"),
+                (Collide, "collide"),
+            )
+        )
+
+    def wait_for_server(self, timeout: float) -> bool:
+        """Tell whether all services can be reached within `timeout` [s]."""
+        deadline = time.monotonic() + timeout
+        return all(
+            client.wait_for_service(max(0.0, deadline - time.monotonic()))
+            for client in (self._check_poses, self._distance, self._collide)
+        )
+
+    def check_poses(
+        self,
+        poses: ArrayLike,
+        *,
+        times: ArrayLike = (),
+        margin: float = 0.0,
+        mode: Mode = "collide",
+        stop_at_first: bool = False,
+        require_snapshot_id: int = 0,
+    ) -> PosesReply:
+        """Ask for a verdict at each of many poses, all on one snapshot.
+
+        Parameters
+        ----------
+        poses : array_like, shape (n, 3)
+            x [m], y [m], yaw [rad] of the base frame.
+        times : array_like, shape (n,), optional
+            Seconds after the snapshot's time per pose; none: the obstacles stand still.
+        margin : float
+            Clearance to ask for [m], added to the server's own.
+        mode : {'collide', 'distance', 'witness'}
+            What to compute beside the verdicts.
+        stop_at_first : bool
+            Stop at the first pose that is not free; the rest stay UNKNOWN.
+        require_snapshot_id : int
+            Reply from this snapshot or not at all; 0: the latest.
+
+        Raises
+        ------
+        ValueError
+            If `poses` is not of shape (n, 3).
+        """
+        poses = np.asarray(poses, np.float64)
+        if poses.ndim != 2 or poses.shape[1] != 3:
+            raise ValueError(f"poses: must have shape (n, 3) (got {poses.shape})")
+        request = CheckPoses.Request()
+        request.header.frame_id = self.frame
+        # rclpy takes an array.array as it is; an ndarray it would walk through item by item.
+        request.poses = array("d", poses.tobytes())
+        request.times = array("d", np.asarray(times, np.float64).tobytes())
+        request.margin = float(margin)
+        request.mode = {
+            "collide": CheckPoses.Request.MODE_COLLIDE,
+            "distance": CheckPoses.Request.MODE_DISTANCE,
+            "witness": CheckPoses.Request.MODE_WITNESS,
+        }[mode]
+        request.stop_at_first = stop_at_first
+        request.require_snapshot_id = require_snapshot_id
+        [(reply, round_trip)] = self._exchange(self._check_poses, [request])
+        return self._poses_reply(reply, round_trip, len(poses))
+
+    def distances(
+        self, poses: ArrayLike, *, k: int = 1, max_distance: float = 0.0, penetration: bool = False
+    ) -> list[DistanceReply]:
+        """Ask for the nearest `k` obstacles at each of many poses, several requests in flight.
+
+        Each reply is from the snapshot that was the latest when it was given.
+
+        Parameters
+        ----------
+        poses : array_like, shape (n, 3)
+            x [m], y [m], yaw [rad] of the base frame.
+        k : int
+            How many obstacles per pose.
+        max_distance : float
+            Report none further away than this [m]; 0: unlimited.
+        penetration : bool
+            Compute depth where shapes overlap; else their distance is 0.
+        """
+        requests = []
+        for pose in np.asarray(poses, np.float64).reshape(-1, 3):
+            request = Distance.Request(k=k, want_penetration=penetration)
+            request.pose = self._pose(pose)
+            request.max_distance = float(max_distance)
+            requests.append(request)
+        return [self._distance_reply(*got) for got in self._exchange(self._distance, requests)]
+
+    def distance(self, pose: ArrayLike, **options: Any) -> DistanceReply:
+        """Ask for the nearest obstacles at one pose; see `distances`."""
+        return self.distances(np.reshape(pose, (1, 3)), **options)[0]
+
+    def collide(self, pose: Sequence[float] | None = None, *, margin: float = 0.0) -> CollideReply:
+        """Ask for a verdict at one pose (x [m], y [m], yaw [rad]); None: where the vehicle is."""
+        request = Collide.Request(margin=float(margin))
+        if pose is not None:
+            request.pose = self._pose(pose)
+        [(reply, round_trip)] = self._exchange(self._collide, [request])
+        return CollideReply(
+            **self._common(reply, round_trip),
+            obstacle_id=reply.obstacle_id,
+            obstacle_source=reply.obstacle_source,
+        )
+
+    def _exchange(self, client: Any, requests: Sequence[Any]) -> list[tuple[Any, float]]:
+        """Send all, at most `max_outstanding` at once: reply and round trip of each.
+
+        A reply that does not come in time is all zero, which never means free.
+        """
+        missing = client.srv_type.Response()
+        missing.verdict.message = f"no reply within {self.timeout} s"
+        replies: list[tuple[Any, float]] = [(missing, np.inf)] * len(requests)
+        unsent = deque(enumerate(requests))
+        pending: list[tuple[int, Any, float]] = []
+        while unsent or pending:
+            while unsent and len(pending) < self.max_outstanding:
+                index, request = unsent.popleft()
+                pending.append((index, client.call_async(request), time.monotonic()))
+            oldest = pending[0][2]
+            # Not spin_until_future_complete: each such call leaks a wake-up on Jazzy.
+            self._executor.spin_once(max(0.0, oldest + self.timeout - time.monotonic()))
+            now = time.monotonic()
+            waiting = []
+            for index, future, sent in pending:
+                if future.done():
+                    if future.exception() is None:
+                        replies[index] = (future.result(), now - sent)
+                elif now - sent < self.timeout:
+                    waiting.append((index, future, sent))
+                else:
+                    client.remove_pending_request(future)  # a late reply is dropped
+            pending = waiting
+        return replies
+
+    def _pose(self, pose: Sequence[float] | NDArray[np.float64]) -> PoseStamped:
+        message = PoseStamped()
+        message.header.frame_id = self.frame
+        x, y, yaw = map(float, pose)
+        message.pose.position.x, message.pose.position.y = x, y
+        message.pose.orientation.z, message.pose.orientation.w = sin(yaw / 2), cos(yaw / 2)
+        return message
+
+    @staticmethod
+    def _common(reply: Any, round_trip: float) -> dict[str, Any]:
+        """Fill the fields of `Reply`."""
+        info = reply.info
+        verdict = _member(reply.verdict.verdict, Verdict.UNKNOWN)
+        status = _member(reply.verdict.status, Status.UNDEFINED)
+        return {
+            "is_free": (
+                bool(reply.is_free)
+                and verdict is Verdict.FREE
+                and status is Status.SUCCESS
+                and info.snapshot_id > 0
+            ),
+            "verdict": verdict,
+            "status": status,
+            "message": reply.verdict.message,
+            "info": Info(
+                frame_id=info.header.frame_id,
+                stamp_ns=nanoseconds(info.header.stamp),
+                snapshot_id=info.snapshot_id,
+                oldest_data_stamp_ns=nanoseconds(info.oldest_data_stamp),
+                footprint_age=info.footprint_age,
+                max_obstacle_age=info.max_obstacle_age,
+                bad_sources=tuple(info.bad_sources),
+                config_hash=info.config_hash,
+                compute_time=info.compute_time,
+            ),
+            "round_trip": round_trip,
+        }
+
+    def _poses_reply(self, reply: Any, round_trip: float, n: int) -> PosesReply:
+        common = self._common(reply, round_trip)
+        verdicts = integers(reply.verdicts)
+        statuses = integers(reply.statuses)
+        if not len(verdicts) == len(statuses) == n:  # a fault of the request as a whole
+            verdicts = np.full(n, Verdict.UNKNOWN, np.uint8)
+            statuses = np.full(n, common["status"], np.uint16)
+        free = (verdicts == Verdict.FREE) & (statuses == Status.SUCCESS)
+        common["is_free"] = is_free = common["is_free"] and n > 0 and bool(free.all())
+        return PosesReply(
+            **common,
+            verdicts=verdicts,
+            statuses=statuses,
+            distances=floats(reply.distances),
+            lower_bounds=floats(reply.lower_bounds),
+            nearest_ids=integers(reply.nearest_ids),
+            witnesses=floats(reply.witnesses).reshape(-1, 4),
+            first_invalid_index=-1 if is_free else int(np.argmin(free)) if n else 0,
+        )
+
+    def _distance_reply(self, reply: Any, round_trip: float) -> DistanceReply:
+        return DistanceReply(
+            **self._common(reply, round_trip),
+            ids=integers(reply.ids),
+            sources=tuple(reply.sources),
+            distances=floats(reply.distances),
+            lower_bounds=floats(reply.lower_bounds),
+            witness_ego=floats(reply.witness_ego).reshape(-1, 2),
+            witness_obstacle=floats(reply.witness_obstacle).reshape(-1, 2),
+            directions=floats(reply.directions).reshape(-1, 2),
+            statuses=integers(reply.statuses),
+        )
+
+
+def _member(value: int, default: Enum) -> Enum:
+    """Return the member of `default`'s enumeration with this value, or `default`."""
+    try:
+        return type(default)(value)
+    except ValueError:
+        return default

@@ -1,0 +1,252 @@
+# SPDX-FileCopyrightText: gjk_collision contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The client against a server that misbehaves: nothing but a whole FREE reply reads as free."""
+
+import threading
+import time
+from array import array
+
+import numpy as np
+import pytest
+
+rclpy = pytest.importorskip("rclpy", reason="rclpy is not installed")
+
+from gjk_collision.ros.client import CollisionClient
+from gjk_collision.srv import CheckPoses, Collide, Distance
+from gjk_collision.verdict import Status, Verdict
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.qos import QoSProfile
+
+TIMEOUT = 0.5
+POSES = np.array([[1.0, 2.0, 0.1], [3.0, 4.0, 0.2], [5.0, 6.0, 0.3]])
+
+
+class Puppet:
+    """A server whose replies a test fills in; `delay` [s] holds them back."""
+
+    def __init__(self, context):
+        self.node = rclpy.create_node("puppet", context=context)
+        self.requests = []
+        self.fill = lambda reply: None
+        self.delay = 0.0
+        for service, name in ((CheckPoses, "check_poses"), (Distance, "distance"),
+                              (Collide, "collide")):  # fmt: skip
+            self.node.create_service(
+                service, f"puppet/{name}", self.answer, qos_profile=QoSProfile(depth=64)
+            )
+
+    def answer(self, request, reply):
+        self.requests.append(request)
+        delay, fill = self.delay, self.fill
+        time.sleep(delay)
+        fill(reply)
+        return reply
+
+
+@pytest.fixture(scope="module")
+def nodes():
+    """The puppet, spun in its own thread, and a client."""
+    context = rclpy.Context()
+    rclpy.init(context=context)
+    puppet = Puppet(context)
+    executor = SingleThreadedExecutor(context=context)
+    executor.add_node(puppet.node)
+    running = threading.Event()
+    running.set()
+
+    def spin():
+        while running.is_set():
+            executor.spin_once(timeout_sec=0.05)
+
+    thread = threading.Thread(target=spin)
+    thread.start()
+    node = rclpy.create_node("asker", context=context)
+    client = CollisionClient(node, "odom", server="puppet", timeout=TIMEOUT, max_outstanding=4)
+    assert client.wait_for_server(10.0)
+    yield puppet, client
+    running.clear()
+    thread.join()
+    rclpy.shutdown(context=context)
+
+
+@pytest.fixture
+def puppet(nodes):
+    puppet, _ = nodes
+    puppet.fill, puppet.delay = (lambda reply: None), 0.0
+    puppet.requests.clear()
+    return puppet
+
+
+@pytest.fixture
+def client(nodes):
+    return nodes[1]
+
+
+def free(reply):
+    """Fill a reply in which everything says free."""
+    reply.is_free = True
+    reply.verdict.verdict = int(Verdict.FREE)
+    reply.verdict.status = int(Status.SUCCESS)
+    reply.info.snapshot_id = 7
+    if isinstance(reply, CheckPoses.Response):
+        reply.verdicts = array("B", [Verdict.FREE] * len(POSES))
+        reply.statuses = array("H", [Status.SUCCESS] * len(POSES))
+        reply.first_invalid_index = -1
+
+
+def ask(client, service):
+    if service == "check_poses":
+        return client.check_poses(POSES)
+    return client.distance(POSES[0]) if service == "distance" else client.collide(POSES[0])
+
+
+SERVICES = ("check_poses", "distance", "collide")
+
+
+@pytest.mark.parametrize("service", SERVICES)
+def test_a_whole_free_reply_is_free(client, puppet, service):
+    puppet.fill = free
+    said = ask(client, service)
+    assert said.is_free
+    assert (said.verdict, said.status) == (Verdict.FREE, Status.SUCCESS)
+    assert said.info.snapshot_id == 7
+    assert 0.0 < said.round_trip < TIMEOUT
+
+
+@pytest.mark.parametrize("service", SERVICES)
+def test_an_all_zero_reply_is_not_free(client, puppet, service):
+    said = ask(client, service)
+    assert not said.is_free
+    assert (said.verdict, said.status) == (Verdict.UNKNOWN, Status.UNDEFINED)
+
+
+@pytest.mark.parametrize("service", SERVICES)
+def test_a_late_reply_is_not_free_and_not_mistaken_for_the_next(client, puppet, service):
+    puppet.fill, puppet.delay = free, 1.4 * TIMEOUT
+    begin = time.monotonic()
+    late = ask(client, service)
+    assert time.monotonic() - begin < 1.2 * TIMEOUT
+    assert not late.is_free
+    assert (late.verdict, late.status) == (Verdict.UNKNOWN, Status.UNDEFINED)
+    assert "no reply" in late.message
+    assert late.round_trip == np.inf
+    # The late FREE comes in while the next question waits for its own answer.
+    puppet.fill, puppet.delay = (lambda reply: None), 0.0
+    assert not ask(client, service).is_free
+
+
+def test_no_server_is_not_free(nodes):
+    _, client = nodes
+    lonely = CollisionClient(
+        client._node, "odom", server="nobody", timeout=0.1, executor=client._executor
+    )
+    assert not lonely.wait_for_server(0.1)
+    said = lonely.check_poses(POSES)
+    assert not said.is_free
+    assert said.verdicts.tolist() == [Verdict.UNKNOWN] * 3
+    assert said.statuses.tolist() == [Status.UNDEFINED] * 3
+    assert said.first_invalid_index == 0
+
+
+def break_verdict(reply):
+    reply.verdict.verdict = int(Verdict.UNKNOWN)
+
+
+def break_status(reply):
+    reply.verdict.status = int(Status.STALE_OBSTACLES)
+
+
+def break_snapshot(reply):
+    reply.info.snapshot_id = 0
+
+
+def break_flag(reply):
+    reply.is_free = False
+
+
+def break_code(reply):
+    reply.verdict.verdict = 200  # of a future version
+
+
+@pytest.mark.parametrize("service", SERVICES)
+@pytest.mark.parametrize(
+    "spoil", [break_verdict, break_status, break_snapshot, break_flag, break_code]
+)
+def test_a_reply_that_contradicts_itself_is_not_free(client, puppet, service, spoil):
+    def fill(reply):
+        free(reply)
+        spoil(reply)
+
+    puppet.fill = fill
+    assert not ask(client, service).is_free
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "statuses", "first"),
+    [
+        ([1, 1, 3], [1, 1, 1], 2),
+        ([1, 0, 0], [1, 0, 0], 1),
+        ([1, 1, 1], [1, 52, 1], 1),
+        ([1, 1], [1, 1], 0),
+        ([], [], 0),
+        ([1, 1, 1, 1], [1, 1, 1, 1], 0),
+    ],
+)
+def test_every_pose_must_be_free(client, puppet, verdicts, statuses, first):
+    def fill(reply):
+        free(reply)
+        reply.verdicts, reply.statuses = array("B", verdicts), array("H", statuses)
+
+    puppet.fill = fill
+    said = client.check_poses(POSES)
+    assert not said.is_free
+    assert said.first_invalid_index == first
+    assert len(said.verdicts) == len(said.statuses) == 3
+
+
+def test_the_question_arrives_as_it_was_asked(client, puppet):
+    client.check_poses(
+        POSES, times=[0.0, 1.0, 2.0], margin=0.25, mode="witness", stop_at_first=True,
+        require_snapshot_id=9,
+    )  # fmt: skip
+    [request] = puppet.requests
+    assert request.header.frame_id == "odom"
+    np.testing.assert_array_equal(request.poses, POSES.ravel())
+    assert list(request.times) == [0.0, 1.0, 2.0]
+    assert request.margin == 0.25
+    assert request.mode == CheckPoses.Request.MODE_WITNESS
+    assert request.stop_at_first
+    assert request.require_snapshot_id == 9
+
+
+def test_without_a_pose_the_vehicle_is_meant_where_it_is(client, puppet):
+    client.collide(margin=0.5)
+    [request] = puppet.requests
+    assert request.pose.header.frame_id == ""
+    assert request.margin == 0.5
+
+
+def test_many_distances_come_in_order_with_a_bound_on_those_in_flight(client, puppet):
+    count = 40
+    poses = np.zeros((count, 3))
+    poses[:, 0] = np.arange(count)
+
+    def fill(reply):
+        free(reply)
+        reply.ids = array("q", [int(puppet.requests[-1].pose.pose.position.x)])
+        reply.distances = array("d", [1.0])
+
+    puppet.fill = fill
+    said = client.distances(poses)
+    assert [int(one.ids[0]) for one in said] == list(range(count))
+    assert all(one.is_free for one in said)
+
+
+def test_bad_arguments_are_refused(client, puppet):
+    with pytest.raises(ValueError, match="poses"):
+        client.check_poses([1.0, 2.0, 3.0])
+    with pytest.raises(ValueError, match="timeout"):
+        CollisionClient(client._node, "odom", timeout=0.0)
+    with pytest.raises(ValueError, match="max_outstanding"):
+        CollisionClient(client._node, "odom", max_outstanding=65)
+    assert not puppet.requests
