@@ -28,12 +28,23 @@ Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 Shorts = npt.NDArray[np.uint16]
 
-_NO_BYTES: Bytes = np.empty(0, dtype=np.uint8)
-_NO_FLOATS: Floats = np.empty(0)
-_NO_INTEGERS: Integers = np.empty(0, dtype=np.int64)
-_NO_SHORTS: Shorts = np.empty(0, dtype=np.uint16)
-
 _WORST_FIRST = (Verdict.COLLISION, Verdict.UNKNOWN, Verdict.MARGIN, Verdict.FREE)
+
+
+def _no_bytes() -> Bytes:
+    return np.empty(0, np.uint8)
+
+
+def _no_floats() -> Floats:
+    return np.empty(0)
+
+
+def _no_integers() -> Integers:
+    return np.empty(0, np.int64)
+
+
+def _no_shorts() -> Shorts:
+    return np.empty(0, np.uint16)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,14 +68,14 @@ class DistanceAnswer:
     """The nearest obstacles in ascending distance; K of them. Points in the check frame [m]."""
 
     answer: Answer
-    ids: Integers = field(default=_NO_INTEGERS)
+    ids: Integers = field(default_factory=_no_integers)
     sources: tuple[str, ...] = ()
-    distances: Floats = field(default=_NO_FLOATS)
-    lower_bounds: Floats = field(default=_NO_FLOATS)
-    witness_ego: Floats = field(default=_NO_FLOATS)  # (K, 2)
-    witness_obstacle: Floats = field(default=_NO_FLOATS)  # (K, 2)
-    directions: Floats = field(default=_NO_FLOATS)  # (K, 2), unit, ego to obstacle
-    statuses: Shorts = field(default=_NO_SHORTS)
+    distances: Floats = field(default_factory=_no_floats)
+    lower_bounds: Floats = field(default_factory=_no_floats)
+    witness_ego: Floats = field(default_factory=_no_floats)  # (K, 2)
+    witness_obstacle: Floats = field(default_factory=_no_floats)  # (K, 2)
+    directions: Floats = field(default_factory=_no_floats)  # (K, 2), unit, ego to obstacle
+    statuses: Shorts = field(default_factory=_no_shorts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,12 +83,12 @@ class PosesAnswer:
     """One verdict per pose and the worst of them; M poses (0 where the request was refused)."""
 
     answer: Answer
-    verdicts: Bytes = field(default=_NO_BYTES)
-    statuses: Shorts = field(default=_NO_SHORTS)
-    distances: Floats = field(default=_NO_FLOATS)
-    lower_bounds: Floats = field(default=_NO_FLOATS)
-    nearest_ids: Integers = field(default=_NO_INTEGERS)
-    witnesses: Floats = field(default=_NO_FLOATS)  # (M, 4) ego x y, obstacle x y
+    verdicts: Bytes = field(default_factory=_no_bytes)
+    statuses: Shorts = field(default_factory=_no_shorts)
+    distances: Floats = field(default_factory=_no_floats)
+    lower_bounds: Floats = field(default_factory=_no_floats)
+    nearest_ids: Integers = field(default_factory=_no_integers)
+    witnesses: Floats = field(default_factory=_no_floats)  # (M, 4) ego x y, obstacle x y
     first_invalid_index: int = -1
 
 
@@ -86,12 +97,12 @@ class ShapesAnswer:
     """One verdict per pair of shapes and the worst of them; M pairs."""
 
     answer: Answer
-    verdicts: Bytes = field(default=_NO_BYTES)
-    statuses: Shorts = field(default=_NO_SHORTS)
-    distances: Floats = field(default=_NO_FLOATS)
-    lower_bounds: Floats = field(default=_NO_FLOATS)
-    witnesses: Floats = field(default=_NO_FLOATS)  # (M, 4) a x y, b x y
-    directions: Floats = field(default=_NO_FLOATS)  # (M, 2), unit, a to b
+    verdicts: Bytes = field(default_factory=_no_bytes)
+    statuses: Shorts = field(default_factory=_no_shorts)
+    distances: Floats = field(default_factory=_no_floats)
+    lower_bounds: Floats = field(default_factory=_no_floats)
+    witnesses: Floats = field(default_factory=_no_floats)  # (M, 4) a x y, b x y
+    directions: Floats = field(default_factory=_no_floats)  # (M, 2), unit, a to b
 
 
 @dataclass(frozen=True, slots=True)

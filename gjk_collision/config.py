@@ -20,7 +20,7 @@ from typing import Any, Literal
 from .errors import InputError
 from .verdict import Status
 
-__all__ = ["Config", "SourceConfig", "parameter_facts", "to_yaml"]
+__all__ = ["Config", "SourceConfig", "checked_value", "parameter_facts", "to_yaml"]
 
 Value = bool | int | float | str | tuple[float, ...] | tuple[str, ...]
 
@@ -311,6 +311,24 @@ def parameter_facts(name: str) -> Facts:
         if each.name == name.rpartition(".")[2]:
             return _facts(each)
     raise KeyError(name)
+
+
+def checked_value(name: str, value: Any) -> Value:
+    """Return the value as a flat parameter keeps it; whether it fits the others is not asked.
+
+    Raises
+    ------
+    InputError
+        Wrong type, outside the range, or no such parameter.
+    """
+    if name == "obstacle_sources":
+        return Config.from_parameters({name: value}).parameters()[name]
+    owner = SourceConfig if "." in name else Config
+    for each in _parameter_fields(owner):
+        if each.name == name.rpartition(".")[2]:
+            default: Any = each.default
+            return _checked(name, value, default, _facts(each))
+    raise _refusal(name, "is no parameter of the collision server", value)
 
 
 def to_yaml(config: Config) -> str:

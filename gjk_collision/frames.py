@@ -39,8 +39,17 @@ class Pose(NamedTuple):
     y: float = 0.0
     yaw: float = 0.0
 
+    def of(self, inner: "Pose") -> "Pose":
+        """Bring a pose of this frame into its parent."""
+        if self == _IDENTITY:
+            return inner
+        x, y, yaw = self.compose(np.array([inner]))[0].tolist()
+        return Pose(x, y, yaw)
+
     def compose(self, poses: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         """Bring poses of this frame into its parent: (N, 3) x y yaw [m, m, rad] to the same."""
+        if self == _IDENTITY:
+            return poses
         points = self.transform(poses[:, :2])
         return np.column_stack((points, poses[:, 2] + self.yaw))
 
@@ -49,6 +58,9 @@ class Pose(NamedTuple):
         c, s = math.cos(self.yaw), math.sin(self.yaw)
         x, y = points[:, 0], points[:, 1]
         return np.column_stack((c * x - s * y + self.x, s * x + c * y + self.y))
+
+
+_IDENTITY = Pose()
 
 
 class Transforms(Protocol):
@@ -88,7 +100,7 @@ class SameFrameOnly:
         )
 
     def latest(self, target: str, source: str) -> tuple[Pose, int]:
-        """As `lookup`; the identity is always of now, which stamp 0 stands for."""
+        """As `lookup`; asked for the target itself it has no stamp to give, and gives 0."""
         return self.lookup(target, source, 0), 0
 
 

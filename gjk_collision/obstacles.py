@@ -21,8 +21,13 @@ __all__ = ["Obstacles"]
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.integer[Any]]
 
-_NO_FLOATS: Floats = np.empty(0)
-_NO_INTEGERS: Integers = np.empty(0, dtype=np.int64)
+
+def _no_floats() -> Floats:
+    return np.empty(0)
+
+
+def _no_integers() -> Integers:
+    return np.empty(0, dtype=np.int64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,16 +70,16 @@ class Obstacles:
     stamp: int
     source: str = ""
     sequence: int = 0
-    ids: Integers = field(default=_NO_INTEGERS)
-    kinds: Integers = field(default=_NO_INTEGERS)
-    offsets: Integers = field(default=_NO_INTEGERS)
-    xy: Floats = field(default=_NO_FLOATS)
-    radius: Floats = field(default=_NO_FLOATS)
-    poses: Floats = field(default=_NO_FLOATS)
-    velocities: Floats = field(default=_NO_FLOATS)
-    path_offsets: Integers = field(default=_NO_INTEGERS)
-    path_times: Floats = field(default=_NO_FLOATS)
-    path_poses: Floats = field(default=_NO_FLOATS)
+    ids: Integers = field(default_factory=_no_integers)
+    kinds: Integers = field(default_factory=_no_integers)
+    offsets: Integers = field(default_factory=_no_integers)
+    xy: Floats = field(default_factory=_no_floats)
+    radius: Floats = field(default_factory=_no_floats)
+    poses: Floats = field(default_factory=_no_floats)
+    velocities: Floats = field(default_factory=_no_floats)
+    path_offsets: Integers = field(default_factory=_no_integers)
+    path_times: Floats = field(default_factory=_no_floats)
+    path_poses: Floats = field(default_factory=_no_floats)
 
     def __len__(self) -> int:
         """Return the number of obstacles."""

@@ -28,6 +28,7 @@ def check_shapes(
     a: Obstacles,
     b: Obstacles,
     pairs: npt.NDArray[np.integer[Any]],
+    *,
     mode: int = 0,
     margin: float = 0.0,
     is_late: Callable[[], bool] | None = None,
@@ -59,16 +60,50 @@ def check_shapes(
     if a.frame != b.frame:
         rule = f"must be in one frame (got '{a.frame}' and '{b.frame}')"
         raise InputError(Status.UNKNOWN_FRAME, "b.header.frame_id", None, rule)
-    for name, each in (("a", a), ("b", b)):
-        try:
-            each.check(config.max_obstacles, config.max_points_per_obstacle, need_ids=False)
-        except InputError as error:
-            argument = f"{name}.{error.argument}"
-            raise InputError(error.status, argument, error.index, error.rule) from error
+    _check_list("a", a, config)
+    _check_list("b", b, config)
     ij = index_pairs(pairs, len(a), len(b), config.max_poses)
-    shapes_a = _shapes("a", a, np.unique(ij[:, 0]), config)
-    shapes_b = _shapes("b", b, np.unique(ij[:, 1]), config)
-    return _each_pair(ij, (shapes_a, shapes_b), (_rows(a), _rows(b)), how, margin, is_late)
+    ones = _shapes("a", a, np.unique(ij[:, 0]), config)
+    others = _shapes("b", b, np.unique(ij[:, 1]), config)
+    poses_a, poses_b = _rows(a), _rows(b)
+    count = done = len(ij)
+    verdicts = np.zeros(count, np.uint8)
+    statuses = np.full(count, Status.TIME_BUDGET, np.uint16)
+    distances, lower_bounds = np.full(count, nan), np.full(count, nan)
+    witnesses, directions = np.full((count, 4), nan), np.full((count, 2), nan)
+    for m, (i, j) in enumerate(ij.tolist()):
+        if is_late is not None and m % CHUNK == CHUNK - 1 and is_late():
+            done = m
+            break
+        statuses[m] = Status.SUCCESS
+        if collide(ones[i], others[j], poses_a[i], poses_b[j]):
+            verdicts[m] = Verdict.COLLISION
+        elif margin == 0.0:
+            verdicts[m] = Verdict.FREE
+        if how == "collide" and verdicts[m]:
+            continue
+        near = closest(ones[i], others[j], poses_a[i], poses_b[j])
+        distances[m], lower_bounds[m] = near.distance, near.lower_bound
+        witnesses[m, :2], witnesses[m, 2:] = near.point_a, near.point_b
+        directions[m] = near.direction
+        if not verdicts[m]:
+            verdicts[m] = Verdict.FREE if near.lower_bound > margin else Verdict.MARGIN
+    answer = worst(verdicts[:done], statuses[:done])
+    if done < count and answer.verdict is not Verdict.COLLISION:
+        answer = unknown(budget_spent(done, count))
+    if how == "collide":
+        return ShapesAnswer(answer, verdicts, statuses)
+    if how == "distance":
+        return ShapesAnswer(answer, verdicts, statuses, distances, lower_bounds)
+    return ShapesAnswer(answer, verdicts, statuses, distances, lower_bounds, witnesses, directions)
+
+
+def _check_list(name: str, obstacles: Obstacles, config: Config) -> None:
+    try:
+        obstacles.check(config.max_obstacles, config.max_points_per_obstacle, need_ids=False)
+    except InputError as error:
+        argument = f"{name}.{error.argument}"
+        raise InputError(error.status, argument, error.index, error.rule) from error
 
 
 def _shapes(
@@ -95,51 +130,7 @@ def _shapes(
     return shapes
 
 
-def _rows(obstacles: Obstacles) -> list[tuple[float, float, float]] | None:
+def _rows(obstacles: Obstacles) -> list[tuple[float, float, float] | None]:
     if not len(obstacles.poses):
-        return None
+        return [None] * len(obstacles)
     return [(x, y, yaw) for x, y, yaw in obstacles.poses.reshape(-1, 3).tolist()]
-
-
-def _each_pair(
-    ij: npt.NDArray[np.int64],
-    shapes: tuple[dict[int, Shape], dict[int, Shape]],
-    poses: tuple[list[tuple[float, float, float]] | None, ...],
-    how: str,
-    margin: float,
-    is_late: Callable[[], bool] | None,
-) -> ShapesAnswer:
-    count = len(ij)
-    verdicts = np.zeros(count, np.uint8)
-    statuses = np.full(count, Status.TIME_BUDGET, np.uint16)
-    distances, lower_bounds = np.full(count, nan), np.full(count, nan)
-    witnesses, directions = np.full((count, 4), nan), np.full((count, 2), nan)
-    done = count
-    for m, (i, j) in enumerate(ij.tolist()):
-        if is_late is not None and m % CHUNK == CHUNK - 1 and is_late():
-            done = m
-            break
-        pose_a = None if poses[0] is None else poses[0][i]
-        pose_b = None if poses[1] is None else poses[1][j]
-        one, other = shapes[0][i], shapes[1][j]
-        statuses[m] = Status.SUCCESS
-        if collide(one, other, pose_a, pose_b):
-            verdicts[m] = Verdict.COLLISION
-        elif margin == 0.0:
-            verdicts[m] = Verdict.FREE
-        if how == "collide" and verdicts[m]:
-            continue
-        near = closest(one, other, pose_a, pose_b)
-        distances[m], lower_bounds[m] = near.distance, near.lower_bound
-        witnesses[m, :2], witnesses[m, 2:] = near.point_a, near.point_b
-        directions[m] = near.direction
-        if not verdicts[m]:
-            verdicts[m] = Verdict.FREE if near.lower_bound > margin else Verdict.MARGIN
-    answer = worst(verdicts[:done], statuses[:done])
-    if done < count and answer.verdict is not Verdict.COLLISION:
-        answer = unknown(budget_spent(done, count))
-    if how == "collide":
-        return ShapesAnswer(answer, verdicts, statuses)
-    if how == "distance":
-        return ShapesAnswer(answer, verdicts, statuses, distances, lower_bounds)
-    return ShapesAnswer(answer, verdicts, statuses, distances, lower_bounds, witnesses, directions)

@@ -31,7 +31,7 @@ from .scene import CheckResult
 from .snapshot import Fault, Snapshot
 from .verdict import Status, Verdict
 
-__all__ = ["check_poses", "collide", "distance", "ego_pose", "state"]
+__all__ = ["check_poses", "collide", "distance", "ego_pose", "frame_pose", "state"]
 
 # Poses between two looks at the clock: large against the cost of a look and of a call into the
 # kernel, small against the time budget.
@@ -51,13 +51,35 @@ def ego_pose(config: Config, transforms: Transforms, now: int) -> Pose:
     """
     if config.base_frame == config.check_frame:
         return Pose()
-    pose, stamp = transforms.latest(config.check_frame, config.base_frame)
-    age = (now - stamp) * 1e-9
-    if abs(age) > config.transform_tolerance:
-        text = f"the newest pose of '{config.base_frame}' in '{config.check_frame}' is "
-        limit = f"{age:.3f} s old, limit {config.transform_tolerance:g} s"
-        raise FrameError(Status.TF_EXTRAPOLATION, text + limit)
-    return pose
+    return _newest(config, transforms, config.base_frame, now)
+
+
+def frame_pose(config: Config, transforms: Transforms, frame: str, stamp: int, now: int) -> Pose:
+    """Return the pose of a request's frame in the check frame.
+
+    Parameters
+    ----------
+    config, transforms : Config, Transforms
+        What is known of frames.
+    frame : str
+        Of the request's poses.
+    stamp : int
+        Of the request [ns]; 0: the newest, no older than `transform_tolerance`.
+    now : int
+        Time [ns].
+
+    Raises
+    ------
+    FrameError
+        Not known.
+    """
+    if frame == config.check_frame:
+        return Pose()
+    if not frame:
+        raise FrameError(Status.UNKNOWN_FRAME, "header.frame_id is empty: name a frame")
+    if stamp:
+        return transforms.lookup(config.check_frame, frame, stamp)
+    return _newest(config, transforms, frame, now)
 
 
 def collide(snapshot: Snapshot, pose: Pose, margin: float = 0.0) -> Answer:
@@ -131,12 +153,14 @@ def check_poses(
     snapshot: Snapshot,
     poses: Floats,
     times: Floats = _NO_FLOATS,
+    *,
+    frame: Callable[[], Pose] = Pose,
     margin: float = 0.0,
     mode: int = 0,
     stop_at_first: bool = False,
     is_late: Callable[[], bool] | None = None,
 ) -> PosesAnswer:
-    """Answer for many poses of the base frame in the check frame: the planner's batch.
+    """Answer for many poses of the base frame: the planner's batch.
 
     Parameters
     ----------
@@ -146,6 +170,9 @@ def check_poses(
         x y yaw [m, m, rad] per pose.
     times : (M,) float64
         [s] per pose; empty: the obstacles stand still.
+    frame : callable
+        Gives the pose of the frame of `poses` in the check frame; called once their number is
+        known to be in bounds.
     margin : float
         Added to the configured one [m], >= 0.
     mode : int
@@ -161,7 +188,7 @@ def check_poses(
         The request breaks a rule.
     """
     config = snapshot.config
-    rows = batch(poses, times, config.max_poses)
+    rows = frame().compose(batch(poses, times, config.max_poses))
     total = config.safety_margin + non_negative("margin", margin)
     how = checked_mode(mode)
     if snapshot.footprint is None:
@@ -211,6 +238,16 @@ def state(snapshot: Snapshot, pose: Pose | Fault) -> StateAnswer:
         witness_obstacle=_pair(near.witness_obstacle[0]),
         direction=_pair(near.directions[0]),
     )
+
+
+def _newest(config: Config, transforms: Transforms, frame: str, now: int) -> Pose:
+    pose, stamp = transforms.latest(config.check_frame, frame)
+    age = (now - stamp) * 1e-9
+    if abs(age) > config.transform_tolerance:
+        text = f"the newest pose of '{frame}' in '{config.check_frame}' is "
+        limit = f"{age:.3f} s old, limit {config.transform_tolerance:g} s"
+        raise FrameError(Status.TF_EXTRAPOLATION, text + limit)
+    return pose
 
 
 def _fault(snapshot: Snapshot) -> Fault:

@@ -4,7 +4,8 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from math import nan
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +17,15 @@ from .obstacles import Obstacles
 from .scene import Scene
 from .verdict import Status
 
-__all__ = ["Fault", "Placed", "Snapshot", "compose_scene", "configured_footprint", "outline"]
+__all__ = [
+    "Fault",
+    "Placed",
+    "Snapshot",
+    "compose_scene",
+    "configured_footprint",
+    "nothing",
+    "outline",
+]
 
 Floats = npt.NDArray[np.float64]
 
@@ -88,9 +97,12 @@ class Placed:
     inflation: float
 
 
-def compose_scene(
-    parts: Sequence[Placed], concave_policy: Literal["decompose", "hull", "reject"]
-) -> Scene:
+def nothing(config: Config, fault: Fault, stamp: int) -> Snapshot:
+    """Return the snapshot of a time [ns] at which nothing is known, and why."""
+    return Snapshot(0, stamp, config, Scene([]), None, fault, 0, nan, nan, (), False, ())
+
+
+def compose_scene(parts: Sequence[Placed], config: Config) -> Scene:
     """Make one scene of the obstacles of several sources, in their order.
 
     Raises
@@ -118,7 +130,7 @@ def compose_scene(
             [_or_zeros(p.obstacles.radius, len(p.obstacles)) + p.inflation for p in used]
         ),
         poses=np.concatenate([_poses(part) for part in used]) if posed else None,
-        concave_policy=concave_policy,
+        concave_policy=config.concave_policy,
     )
 
 
@@ -176,7 +188,7 @@ def _with_margins(shape: Shape, config: Config) -> Shape:
 def _poses(part: Placed) -> Floats:
     own = part.obstacles.poses
     if len(own):
-        return part.pose.compose(own.reshape(-1, 3)) if part.pose != Pose() else own.reshape(-1, 3)
+        return part.pose.compose(own.reshape(-1, 3))
     return np.tile(np.asarray(part.pose, dtype=np.float64), (len(part.obstacles), 1))
 
 

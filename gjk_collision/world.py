@@ -25,7 +25,15 @@ from .frames import FrameError, Pose, SameFrameOnly, Transforms
 from .geometry import Shape
 from .obstacles import Obstacles
 from .scene import Scene
-from .snapshot import Fault, Placed, Snapshot, compose_scene, configured_footprint, outline
+from .snapshot import (
+    Fault,
+    Placed,
+    Snapshot,
+    compose_scene,
+    configured_footprint,
+    nothing,
+    outline,
+)
 from .verdict import Status
 
 __all__ = ["Footprint", "World"]
@@ -235,7 +243,7 @@ class World:
                 if old is None:
                     text = f"snapshot {require_id} is not at hand any more, newest is {built.id}"
                     fault = fault or Fault(Status.SNAPSHOT_MISMATCH, text)
-                    return self._view(_nothing(), fault, bad, now)
+                    return nothing(self._config, fault, now)
                 built = old
             return self._view(built, fault, bad, now)
 
@@ -442,16 +450,12 @@ class World:
         return built
 
     def _compose(self, parts: Sequence[_Part]) -> Scene | None:
-        policy = self._config.concave_policy
         try:
-            return compose_scene([part.placed for part in parts], policy)
+            return compose_scene([part.placed for part in parts], self._config)
         except InputError as error:
             # One of them is bad: each alone tells which, and in its own numbering.
             for part in parts:
-                try:
-                    compose_scene([part.placed], policy)
-                except InputError as own:
-                    part.held.fault = Fault(own.status, str(own))
+                part.held.fault = _shape_fault(part, self._config)
             if all(part.held.fault is None for part in parts):
                 raise RuntimeError(f"good obstacles make a bad scene: {error}") from error
             return None
@@ -498,8 +502,12 @@ class World:
         )
 
 
-def _nothing() -> _Built:
-    return _Built(0, (), False, compose_scene([], "reject"), None, None, (), (), False)
+def _shape_fault(part: _Part, config: Config) -> Fault | None:
+    try:
+        compose_scene([part.placed], config)
+    except InputError as error:
+        return Fault(error.status, str(error))
+    return None
 
 
 def _about(name: str, fault: Fault) -> Fault:

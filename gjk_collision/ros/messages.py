@@ -1,0 +1,176 @@
+# SPDX-FileCopyrightText: gjk_collision contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Between ROS messages and plain data. Arrays are handed over whole, never element by element.
+
+rclpy keeps numeric sequences as `array.array`: numpy reads those in place, and what goes out is
+made with one copy of memory. An ndarray put into a field would be checked number by number.
+"""
+
+from array import array
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from builtin_interfaces.msg import Time
+from geometry_msgs.msg import Point, Polygon, Vector3
+from geometry_msgs.msg import Pose as PoseMessage
+from gjk_collision.msg import CollisionState, ObstacleArray, ReplyInfo
+
+from ..answers import Answer, DistanceAnswer, PosesAnswer, ShapesAnswer, StateAnswer
+from ..frames import Pose, planar
+from ..obstacles import Obstacles
+from ..snapshot import Snapshot
+from ..world import Footprint
+
+__all__ = [
+    "fill_answer",
+    "fill_distance",
+    "fill_info",
+    "fill_poses",
+    "fill_shapes",
+    "fill_state",
+    "floats",
+    "footprint",
+    "integers",
+    "nanoseconds",
+    "obstacles",
+    "pose",
+    "time",
+]
+
+Integers = npt.NDArray[np.integer[Any]]
+
+# ---- messages to data
+
+
+def nanoseconds(stamp: Time) -> int:
+    """Return a stamp as whole nanoseconds."""
+    return int(stamp.sec) * 1_000_000_000 + int(stamp.nanosec)
+
+
+def floats(values: "array[float]") -> npt.NDArray[np.float64]:
+    """Return a float64[] field as an array that shares its memory."""
+    return np.frombuffer(values, dtype=np.float64) if len(values) else np.empty(0)
+
+
+def integers(values: "array[int]") -> Integers:
+    """Return an integer array field as an array that shares its memory."""
+    kind = np.dtype(values.typecode)
+    return np.frombuffer(values, dtype=kind) if len(values) else np.empty(0, dtype=kind)
+
+
+def pose(message: PoseMessage, name: str) -> Pose:
+    """Return a pose in the plane; raises `InputError` where it is none."""
+    p, q = message.position, message.orientation
+    return planar(p.x, p.y, (q.x, q.y, q.z, q.w), name)
+
+
+def footprint(frame: str, stamp: Time, polygon: Polygon) -> Footprint:
+    """Return a footprint message as data."""
+    points = [(point.x, point.y) for point in polygon.points]
+    return Footprint(frame, nanoseconds(stamp), np.array(points, dtype=np.float64).reshape(-1, 2))
+
+
+def obstacles(message: ObstacleArray) -> Obstacles:
+    """Return an obstacle message as data; nothing is checked yet."""
+    return Obstacles(
+        frame=message.header.frame_id,
+        stamp=nanoseconds(message.header.stamp),
+        source=message.source,
+        sequence=message.sequence,
+        ids=integers(message.ids),
+        kinds=integers(message.kinds),
+        offsets=integers(message.offsets),
+        xy=floats(message.xy),
+        radius=floats(message.radius),
+        poses=floats(message.poses),
+        velocities=floats(message.velocities),
+        path_offsets=integers(message.path_offsets),
+        path_times=floats(message.path_times),
+        path_poses=floats(message.path_poses),
+    )
+
+
+# ---- data to messages
+
+
+def time(nanoseconds: int) -> Time:
+    """Return whole nanoseconds as a stamp."""
+    sec, nanosec = divmod(nanoseconds, 1_000_000_000)
+    return Time(sec=sec, nanosec=nanosec)
+
+
+def fill_info(info: ReplyInfo, snapshot: Snapshot) -> None:
+    """Say on what an answer rests; how long it took is the caller's to say."""
+    info.header.stamp = time(snapshot.stamp)
+    info.header.frame_id = snapshot.config.check_frame
+    info.snapshot_id = snapshot.id
+    info.oldest_data_stamp = time(snapshot.oldest_data_stamp)
+    info.footprint_age = snapshot.footprint_age
+    info.max_obstacle_age = snapshot.max_obstacle_age
+    info.bad_sources = list(snapshot.bad_sources)
+    info.config_hash = snapshot.config.hash
+
+
+def fill_answer(reply: Any, answer: Answer) -> None:
+    """Fill `verdict`, and `is_free` where the reply has it."""
+    reply.verdict.verdict = int(answer.verdict)
+    reply.verdict.status = int(answer.status)
+    reply.verdict.message = answer.message
+    if hasattr(reply, "is_free"):
+        reply.is_free = answer.is_free
+
+
+def fill_distance(reply: Any, found: DistanceAnswer) -> None:
+    """Fill the fields of ``srv/Distance``."""
+    fill_answer(reply, found.answer)
+    reply.ids = _array("q", found.ids)
+    reply.sources = list(found.sources)
+    reply.distances = _array("d", found.distances)
+    reply.lower_bounds = _array("d", found.lower_bounds)
+    reply.witness_ego = _array("d", found.witness_ego)
+    reply.witness_obstacle = _array("d", found.witness_obstacle)
+    reply.directions = _array("d", found.directions)
+    reply.statuses = _array("H", found.statuses)
+
+
+def fill_poses(reply: Any, found: PosesAnswer) -> None:
+    """Fill the fields of ``srv/CheckPoses``."""
+    fill_answer(reply, found.answer)
+    reply.verdicts = _array("B", found.verdicts)
+    reply.statuses = _array("H", found.statuses)
+    reply.distances = _array("d", found.distances)
+    reply.lower_bounds = _array("d", found.lower_bounds)
+    reply.nearest_ids = _array("q", found.nearest_ids)
+    reply.witnesses = _array("d", found.witnesses)
+    reply.first_invalid_index = found.first_invalid_index
+
+
+def fill_shapes(reply: Any, found: ShapesAnswer) -> None:
+    """Fill the fields of ``srv/CheckShapes``."""
+    fill_answer(reply, found.answer)
+    reply.verdicts = _array("B", found.verdicts)
+    reply.statuses = _array("H", found.statuses)
+    reply.distances = _array("d", found.distances)
+    reply.lower_bounds = _array("d", found.lower_bounds)
+    reply.witnesses = _array("d", found.witnesses)
+    reply.directions = _array("d", found.directions)
+
+
+def fill_state(message: CollisionState, found: StateAnswer) -> None:
+    """Fill the fields of ``msg/CollisionState`` but header, counter and info."""
+    fill_answer(message, found.answer)
+    message.distance = found.distance
+    message.distance_lower_bound = found.lower_bound
+    message.time_to_collision = found.time_to_collision
+    message.nearest_id = found.answer.nearest_id
+    message.nearest_source = found.answer.nearest_source
+    message.witness_ego = Point(x=found.witness_ego[0], y=found.witness_ego[1])
+    message.witness_obstacle = Point(x=found.witness_obstacle[0], y=found.witness_obstacle[1])
+    message.direction = Vector3(x=found.direction[0], y=found.direction[1])
+
+
+def _array(typecode: str, values: npt.NDArray[Any]) -> "array[Any]":
+    filled = array(typecode)
+    filled.frombytes(np.ascontiguousarray(values, dtype=np.dtype(typecode)).tobytes())
+    return filled

@@ -1,0 +1,57 @@
+# SPDX-FileCopyrightText: gjk_collision contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Message types that a source of obstacles may have, and how each becomes obstacles."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+from rclpy.qos import HistoryPolicy, QoSProfile, ReliabilityPolicy
+
+from ..config import OBSTACLE_ARRAY, SourceConfig
+from ..errors import InputError
+from ..obstacles import Obstacles
+from ..verdict import Status
+from . import messages
+
+__all__ = ["Adapter", "adapter", "qos"]
+
+_CONVERTERS: dict[str, Callable[[Any], Obstacles]] = {OBSTACLE_ARRAY: messages.obstacles}
+
+
+@dataclass(frozen=True)
+class Adapter:
+    """A message class, and what makes obstacles of its messages."""
+
+    message: type[Any]
+    convert: Callable[[Any], Obstacles]
+
+
+def adapter(source: SourceConfig) -> Adapter:
+    """Return the adapter for the type of a source.
+
+    Raises
+    ------
+    InputError
+        There is none for that type, or its package is not installed.
+    """
+    argument = f"{source.name}.type"
+    if source.type not in _CONVERTERS:
+        known = ", ".join(_CONVERTERS)
+        rule = f"must be one of {known} (got {source.type!r})"
+        raise InputError(Status.INVALID_INPUT, argument, None, rule)
+    package, _, name = source.type.partition("/msg/")
+    try:
+        message = getattr(import_module(f"{package}.msg"), name)
+    except (ImportError, AttributeError) as error:
+        rule = f"the package '{package}' with this type is not installed ({error})"
+        raise InputError(Status.INVALID_INPUT, argument, None, rule) from error
+    return Adapter(message, _CONVERTERS[source.type])
+
+
+def qos(source: SourceConfig) -> QoSProfile:
+    """Return the quality of service of the subscription of a source."""
+    best_effort = source.qos_reliability == "best_effort"
+    reliability = ReliabilityPolicy.BEST_EFFORT if best_effort else ReliabilityPolicy.RELIABLE
+    return QoSProfile(history=HistoryPolicy.KEEP_LAST, depth=5, reliability=reliability)

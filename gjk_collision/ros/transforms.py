@@ -1,0 +1,96 @@
+# SPDX-FileCopyrightText: gjk_collision contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Frames from tf2, where tf2_ros is installed."""
+
+import threading
+from contextlib import suppress
+from typing import Any
+
+from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
+from rclpy.node import Node
+from rclpy.time import Time
+
+from ..errors import InputError
+from ..frames import FrameError, Pose, SameFrameOnly, Transforms, planar
+from ..verdict import Status
+from .messages import nanoseconds
+
+__all__ = ["TransformTree", "find_transforms"]
+
+
+class TransformTree:
+    """The transform tree that /tf and /tf_static tell of, heard in a thread of its own.
+
+    A lookup never waits: what is not known now is a `FrameError` now.
+
+    Parameters
+    ----------
+    node : Node
+        Whose clock and context are used. The listener has a node of its own beside it, because
+        one node cannot be spun by two executors.
+    """
+
+    def __init__(self, node: Node) -> None:
+        import tf2_ros
+
+        self._tf2: Any = tf2_ros
+        self._node = Node(
+            f"{node.get_name()}_tf",
+            context=node.context,
+            namespace=node.get_namespace(),
+            start_parameter_services=False,
+            use_global_arguments=False,
+        )
+        self._buffer = tf2_ros.Buffer()
+        self._listener = tf2_ros.TransformListener(self._buffer, self._node)
+        self._executor = SingleThreadedExecutor(context=node.context)
+        self._executor.add_node(self._node)
+        self._thread = threading.Thread(target=self._spin, name="tf", daemon=True)
+        self._thread.start()
+
+    def lookup(self, target: str, source: str, stamp: int) -> Pose:
+        """Return the pose of `source` in `target` at `stamp` [ns]; raises `FrameError`."""
+        return self._find(target, source, stamp)[0]
+
+    def latest(self, target: str, source: str) -> tuple[Pose, int]:
+        """Return the newest known pose and its stamp [ns]; raises `FrameError`."""
+        return self._find(target, source, 0)
+
+    def close(self) -> None:
+        """Stop listening."""
+        self._executor.shutdown()
+        self._thread.join(timeout=1.0)
+        self._node.destroy_node()
+
+    def _spin(self) -> None:
+        with suppress(ExternalShutdownException):
+            self._executor.spin()
+
+    def _find(self, target: str, source: str, stamp: int) -> tuple[Pose, int]:
+        tf2 = self._tf2
+        try:
+            found = self._buffer.lookup_transform(target, source, Time(nanoseconds=stamp))
+        except tf2.ExtrapolationException as error:
+            raise FrameError(Status.TF_EXTRAPOLATION, str(error)) from error
+        except (tf2.LookupException, tf2.InvalidArgumentException) as error:
+            raise FrameError(Status.UNKNOWN_FRAME, str(error)) from error
+        except tf2.TransformException as error:
+            raise FrameError(Status.TF_UNAVAILABLE, str(error)) from error
+        p, q = found.transform.translation, found.transform.rotation
+        try:
+            pose = planar(p.x, p.y, (q.x, q.y, q.z, q.w), f"'{source}' in '{target}'")
+        except InputError as error:
+            raise FrameError(Status.TF_UNAVAILABLE, str(error)) from error
+        return pose, nanoseconds(found.header.stamp)
+
+
+def find_transforms(node: Node) -> Transforms:
+    """Return the transform tree where tf2_ros is installed, else what knows no second frame."""
+    try:
+        return TransformTree(node)
+    except ImportError as error:
+        node.get_logger().warning(
+            f"no transforms ({error}): only data in the check frame is accepted, "
+            "and footprints in the base frame"
+        )
+        return SameFrameOnly("tf2_ros is not installed")
