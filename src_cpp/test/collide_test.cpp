@@ -1,0 +1,173 @@
+// SPDX-FileCopyrightText: gjk_collision contributors
+// SPDX-License-Identifier: Apache-2.0
+// Level 1: exact, and never free without a certificate.
+#include "gjk/collide.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "pairs.hpp"
+
+namespace gjk {
+namespace {
+
+using test::Outline;
+
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+TEST(Collide, agrees_with_integers) {
+  std::mt19937_64 random(11);
+  int hits = 0;
+  constexpr int kPairs = 100000;
+  for (int i = 0; i < kPairs; ++i) {
+    const std::int64_t sizes[] = {3, 12, 1000, 1LL << 45};
+    const std::int64_t size = sizes[i % 4];
+    std::uniform_int_distribution<std::int64_t> place(-size, size);
+    std::uniform_int_distribution<int> points(1, 12);
+    const Outline p = test::random_outline(random, points(random), size);
+    const Outline q = test::random_outline(random, points(random), size, place(random), place(random));
+    const Verdict truth = test::disjoint(p, q) ? Verdict::free : Verdict::collision;
+    hits += truth == Verdict::collision;
+    ASSERT_EQ(collide(p.convex(), q.convex()), truth) << p.literal() << "against " << q.literal();
+    const Verdict fast = collide_by_gjk(p.convex(), q.convex(), 0.0);
+    ASSERT_TRUE(fast == truth || fast == Verdict::unknown) << p.literal() << q.literal();
+  }
+  EXPECT_GT(hits, kPairs / 10);
+  EXPECT_GT(kPairs - hits, kPairs / 10);
+}
+
+TEST(Collide, agrees_with_integers_far_from_the_origin) {
+  // Neighbouring cells of a grid at 2^49: coordinates have all 53 bits, differences have few.
+  std::mt19937_64 random(12);
+  const std::int64_t far = 1LL << 49;
+  for (int i = 0; i < 50000; ++i) {
+    std::uniform_int_distribution<std::int64_t> place(-4, 4);
+    const Outline p = test::random_outline(random, 6, 4, far, -far);
+    const Outline q = test::random_outline(random, 6, 4, far + place(random), -far + place(random));
+    const Verdict truth = test::disjoint(p, q) ? Verdict::free : Verdict::collision;
+    ASSERT_EQ(collide(p.convex(), q.convex()), truth) << p.literal() << "against " << q.literal();
+  }
+}
+
+// One bad number anywhere, in any place of either shape.
+TEST(Collide, nan_infinity_and_range_are_never_free) {
+  for (const double bad : {kNaN, kInfinity, -kInfinity, 1.1e15, -1e300}) {
+    for (int place = 0; place < 8; ++place) {
+      Outline p{{0, 1, 1, 0}, {0, 0, 1, 1}};
+      const Outline q{{50, 51, 51, 50}, {0, 0, 1, 1}};
+      (place < 4 ? p.x[place] : p.y[place - 4]) = bad;
+      for (const double radius : {0.0, 1.0}) {
+        EXPECT_EQ(collide(p.convex(radius), q.convex()), Verdict::unknown) << bad << " " << place;
+        EXPECT_EQ(collide(q.convex(), p.convex(radius)), Verdict::unknown) << bad << " " << place;
+        EXPECT_EQ(classify(p.convex(radius), q.convex(), 0.5), Verdict::unknown);
+        EXPECT_EQ(exact::collide(p.convex(radius), q.convex()), Verdict::unknown);
+        if (!std::isfinite(bad)) {  // the loop itself holds no domain; NaN must not pass it
+          EXPECT_NE(collide_by_gjk(p.convex(radius), q.convex(), 0.0), Verdict::free)
+              << bad << " " << place;
+        }
+      }
+    }
+  }
+}
+
+TEST(Collide, bad_radius_margin_and_emptiness_are_never_free) {
+  const Outline p{{0, 1, 1}, {0, 0, 1}};
+  const Outline q{{50, 51, 51}, {0, 0, 1}};
+  for (const double bad : {kNaN, kInfinity, -kInfinity, -1.0, 1e16}) {
+    EXPECT_EQ(collide(p.convex(bad), q.convex()), Verdict::unknown) << bad;
+    EXPECT_EQ(collide(p.convex(), q.convex(bad)), Verdict::unknown) << bad;
+    EXPECT_EQ(collide(p.convex(), q.convex(), bad), Verdict::unknown) << bad;
+    EXPECT_EQ(classify(p.convex(), q.convex(), bad), Verdict::unknown) << bad;
+  }
+  const Outline none;
+  EXPECT_EQ(collide(none.convex(), q.convex()), Verdict::unknown);
+  EXPECT_EQ(collide(q.convex(), none.convex()), Verdict::unknown);
+  EXPECT_EQ(collide(Convex{}, Convex{}), Verdict::unknown);
+}
+
+TEST(Collide, bad_poses_are_never_free) {
+  const Outline p{{0, 1, 1}, {0, 0, 1}};
+  const Outline q{{50, 51, 51}, {0, 0, 1}};
+  for (const double bad : {kNaN, kInfinity, -kInfinity}) {
+    for (const Pose& pose : {Pose{bad, 0, 0}, Pose{0, bad, 0}, Pose{0, 0, bad}}) {
+      const auto placed = PosedConvex::place(p.convex(), Transform::from_pose(pose));
+      EXPECT_EQ(collide(placed, q.convex()), Verdict::unknown) << pose.x << pose.y << pose.yaw;
+      EXPECT_EQ(collide(q.convex(), placed), Verdict::unknown) << pose.x << pose.y << pose.yaw;
+      EXPECT_EQ(collide(placed, placed), Verdict::unknown) << pose.x << pose.y << pose.yaw;
+    }
+  }
+}
+
+// A shape whose support never comes to an end: each query yields a vertex closer to the origin.
+struct Endless {
+  int size = 1;
+  double radius = 0.0;
+  double extent = 4.0;
+  double error = 0.0;
+  mutable int asked = 0;
+
+  Vec2 vertex(int i) const noexcept {
+    const double nearer = std::pow(0.75, i);
+    return {i % 2 == 0 ? nearer : -nearer, 1.0 + nearer};
+  }
+  int support(Vec2) const noexcept { return ++asked; }
+};
+
+TEST(CollideByGjk, cap_is_never_free) {
+  const Outline origin{{0}, {0}};
+  const Endless endless{.extent = 1e14};  // so large that its rounding hides every certificate
+  const Verdict verdict = collide_by_gjk(endless, origin.convex(), 0.0);
+  EXPECT_NE(verdict, Verdict::free);
+  EXPECT_LE(endless.asked, kMaxIterations);
+  EXPECT_GT(endless.asked, 2);
+}
+
+TEST(Collide, radius_is_part_of_the_shape) {
+  const Outline segment{{0, 4}, {0, 0}};
+  const Outline point{{2}, {3}};
+  EXPECT_EQ(collide(segment.convex(1), point.convex(1)), Verdict::free);
+  EXPECT_EQ(collide(segment.convex(1), point.convex(2)), Verdict::collision);  // touching
+  EXPECT_EQ(collide(segment.convex(1), point.convex(std::nextafter(2.0, 0.0))), Verdict::free);
+  EXPECT_EQ(collide(segment.convex(0), point.convex(3)), Verdict::collision);
+  const Outline beyond{{7}, {4}};  // 3-4-5 from the end
+  EXPECT_EQ(collide(segment.convex(2), beyond.convex(3)), Verdict::collision);
+  EXPECT_EQ(collide(segment.convex(2), beyond.convex(std::nextafter(3.0, 0.0))), Verdict::free);
+}
+
+TEST(Collide, radii_are_added_without_rounding) {
+  // 1 + 1e-30 rounds to 1; the true sum reaches a point at 1 + 1e-30 only when it is not rounded.
+  const Outline origin{{0}, {0}};
+  const Outline one{{1}, {0}};
+  const double up = std::nextafter(1.0, 2.0);
+  const Outline after{{up}, {0}};
+  EXPECT_EQ(collide(origin.convex(1.0), one.convex(1e-30)), Verdict::collision);
+  EXPECT_EQ(collide(origin.convex(1.0), after.convex(0x1p-53)), Verdict::free);
+  EXPECT_EQ(collide(origin.convex(1.0), after.convex(0x1p-52)), Verdict::collision);
+  EXPECT_EQ(collide(origin.convex(1.0), after.convex(0x1p-53), 0x1p-53), Verdict::collision);
+}
+
+TEST(Classify, margin_lies_between_free_and_collision) {
+  const Outline p{{0, 1, 1, 0}, {0, 0, 1, 1}};
+  const Outline q{{3, 4, 4, 3}, {0, 0, 1, 1}};
+  EXPECT_EQ(classify(p.convex(), q.convex(), 0.0), Verdict::free);
+  EXPECT_EQ(classify(p.convex(), q.convex(), 1.5), Verdict::free);
+  EXPECT_EQ(classify(p.convex(), q.convex(), 2.0), Verdict::margin);  // distance <= margin
+  EXPECT_EQ(classify(p.convex(), q.convex(), 9.0), Verdict::margin);
+  EXPECT_EQ(classify(p.convex(), q.convex(2.0), 9.0), Verdict::collision);
+  EXPECT_EQ(classify(p.convex(), q.convex(2.0), 0.0), Verdict::collision);
+}
+
+TEST(Collide, coordinates_too_small_to_multiply_are_never_free_by_luck) {
+  // Below kMinExactCoordinate products underflow; what lies within that of contact is a collision.
+  const Outline p{{0, 1e-200, 0}, {0, 0, 1e-200}};
+  const Outline q{{2e-200, 3e-200, 2e-200}, {2e-200, 2e-200, 3e-200}};
+  EXPECT_EQ(collide(p.convex(), q.convex()), Verdict::collision);
+  const Outline far{{1, 2, 1}, {1, 1, 2}};
+  EXPECT_EQ(collide(p.convex(), far.convex()), Verdict::free);
+}
+
+}  // namespace
+}  // namespace gjk

@@ -1,0 +1,142 @@
+// SPDX-FileCopyrightText: gjk_collision contributors
+// SPDX-License-Identifier: Apache-2.0
+// Levels 2 and 3: bounds, witness points and direction.
+#include "gjk/distance.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "pairs.hpp"
+
+namespace gjk {
+namespace {
+
+using test::Outline;
+
+// Distance of two disjoint outlines, every vertex against every edge, with 64-bit mantissas.
+long double brute_force(const Outline& p, const Outline& q) {
+  long double best = std::numeric_limits<long double>::infinity();
+  const auto one_way = [&best](const Outline& edges, const Outline& vertices) {
+    for (int e = 0; e < edges.size(); ++e) {
+      const int f = (e + 1) % edges.size();
+      const long double ux = edges.x[f] - edges.x[e], uy = edges.y[f] - edges.y[e];
+      const long double length = ux * ux + uy * uy;
+      for (int i = 0; i < vertices.size(); ++i) {
+        const long double vx = vertices.x[i] - edges.x[e], vy = vertices.y[i] - edges.y[e];
+        const long double along = ux * vx + uy * vy;
+        const long double found =
+            along <= 0 ? std::hypot(vx, vy)
+                       : (along >= length ? std::hypot(vx - ux, vy - uy)
+                                          : std::fabs(ux * vy - uy * vx) / std::sqrt(length));
+        best = std::min(best, found);
+      }
+    }
+  };
+  one_way(p, q);
+  one_way(q, p);
+  return best;
+}
+
+TEST(Closest, agrees_with_brute_force) {
+  std::mt19937_64 random(21);
+  int apart = 0;
+  for (int i = 0; i < 60000; ++i) {
+    const std::int64_t size = i % 2 == 0 ? 10 : 100000;
+    std::uniform_int_distribution<std::int64_t> place(-3 * size, 3 * size);
+    std::uniform_int_distribution<int> points(1, 12);
+    const Outline p = test::random_outline(random, points(random), size);
+    const Outline q = test::random_outline(random, points(random), size, place(random), place(random));
+    const Closest found = closest(p.convex(), q.convex());
+    const Bounds bounds = distance(p.convex(), q.convex());
+    ASSERT_EQ(found.status, Status::success);
+    ASSERT_NEAR(norm(found.direction), 1.0, 1e-15);
+    ASSERT_LE(found.lower_bound, found.distance);
+    if (!test::disjoint(p, q)) {
+      ASSERT_LE(found.distance, 0.0) << p.literal() << "against " << q.literal();
+      ASSERT_EQ(bounds.upper, 0.0);
+      continue;
+    }
+    ++apart;
+    const long double truth = brute_force(p, q);
+    ASSERT_LE(found.lower_bound, truth) << p.literal() << "against " << q.literal();
+    ASSERT_GE(found.distance, truth * (1 - 1e-18L)) << p.literal() << "against " << q.literal();
+    ASSERT_NEAR(found.distance, static_cast<double>(truth), 1e-12 * found.distance);
+    ASSERT_EQ(bounds.upper, found.distance);
+    const Vec2 step = found.point_b - found.point_a - found.distance * found.direction;
+    ASSERT_LE(norm(step), 1e-9 + 1e-12 * found.distance) << p.literal() << "against " << q.literal();
+  }
+  EXPECT_GT(apart, 20000);
+}
+
+TEST(Closest, direction_is_defined_at_contact) {
+  const Outline p{{0, 2, 2, 0}, {0, 0, 2, 2}};
+  const Outline beside{{2, 3, 3, 2}, {1, 1, 3, 3}};
+  const Closest edge = closest(p.convex(), beside.convex());
+  EXPECT_EQ(edge.distance, 0.0);
+  EXPECT_EQ(edge.direction, (Vec2{1.0, 0.0}));
+  const Outline corner{{2, 3, 3}, {2, 2, 3}};
+  const Closest tip = closest(p.convex(), corner.convex());
+  EXPECT_EQ(tip.distance, 0.0);
+  EXPECT_GE(tip.direction.x, 0.0);
+  EXPECT_GE(tip.direction.y, -1e-15);
+  const Outline point{{0.25}, {0.5}};
+  const Closest same = closest(point.convex(), point.convex());
+  EXPECT_EQ(same.distance, 0.0);
+  EXPECT_EQ(norm(same.direction), 1.0);
+}
+
+TEST(Closest, overlap_has_a_depth_and_a_way_out) {
+  const Outline p{{0, 4, 4, 0}, {0, 0, 4, 4}};
+  const Outline q{{3, 9, 9, 3}, {1, 1, 3, 3}};
+  const Closest found = closest(p.convex(), q.convex());
+  EXPECT_NEAR(found.distance, -1.0, 1e-12);
+  EXPECT_LE(found.lower_bound, -1.0);
+  EXPECT_EQ(found.direction, (Vec2{1.0, 0.0}));
+  const Closest round = closest(p.convex(0.5), q.convex(0.25));
+  EXPECT_NEAR(round.distance, -1.75, 1e-12);
+}
+
+TEST(Closest, radius_moves_the_surface) {
+  const Outline a{{0, 4}, {0, 0}};
+  const Outline b{{2}, {5}};
+  const Closest found = closest(a.convex(1.0), b.convex(2.0));
+  EXPECT_NEAR(found.distance, 2.0, 1e-12);
+  EXPECT_LE(found.lower_bound, 2.0);
+  EXPECT_NEAR(found.point_a.y, 1.0, 1e-12);
+  EXPECT_NEAR(found.point_b.y, 3.0, 1e-12);
+  const Closest deep = closest(a.convex(4.0), b.convex(2.0));
+  EXPECT_NEAR(deep.distance, -1.0, 1e-12);
+}
+
+TEST(Closest, bad_input_has_no_distance) {
+  constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+  const Outline p{{0, 1, kNaN}, {0, 0, 1}};
+  const Outline q{{50, 51, 51}, {0, 0, 1}};
+  const Closest found = closest(p.convex(), q.convex());
+  EXPECT_NE(found.status, Status::success);
+  EXPECT_TRUE(std::isnan(found.distance));
+  EXPECT_TRUE(std::isnan(found.lower_bound));  // compares false with every margin
+  EXPECT_TRUE(std::isnan(distance(p.convex(), q.convex()).lower));
+}
+
+TEST(Closest, scale_by_powers_of_two_changes_no_digit) {
+  std::mt19937_64 random(22);
+  for (int i = 0; i < 2000; ++i) {
+    const Outline p = test::random_outline(random, 8, 1000);
+    const Outline q = test::random_outline(random, 8, 1000, 900, 900);
+    const double once = closest(p.convex(), q.convex()).distance;
+    for (const double scale : {0x1p-120, 0x1p-30, 0x1p30}) {
+      Outline small[] = {p, q};
+      for (Outline& o : small) {
+        for (double& x : o.x) x *= scale;
+        for (double& y : o.y) y *= scale;
+      }
+      ASSERT_EQ(closest(small[0].convex(), small[1].convex()).distance, scale * once);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace gjk

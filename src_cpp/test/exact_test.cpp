@@ -1,0 +1,149 @@
+// SPDX-FileCopyrightText: gjk_collision contributors
+// SPDX-License-Identifier: Apache-2.0
+// The exact predicates against 128-bit integers. If these fail, "touching collides" is luck.
+#include "gjk/exact.hpp"
+
+#include <gtest/gtest.h>
+
+#include "gjk/expansion.hpp"
+#include "pairs.hpp"
+
+namespace gjk {
+namespace {
+
+using test::Integer;
+using test::Outline;
+
+int sign(Integer value) { return value > 0 ? 1 : (value < 0 ? -1 : 0); }
+
+Integer value(const auto& expansion) {
+  Integer sum = 0;
+  for (int i = 0; i < expansion.size; ++i) sum += static_cast<Integer>(expansion.term[i]);
+  return sum;
+}
+
+TEST(Expansion, sums_and_products_of_integers_are_exact) {
+  std::mt19937_64 random(1);
+  std::uniform_int_distribution<std::int64_t> any(-(1LL << 53), 1LL << 53);
+  for (int i = 0; i < 20000; ++i) {
+    const double a = static_cast<double>(any(random)), b = static_cast<double>(any(random));
+    const double c = static_cast<double>(any(random) >> 40), d = static_cast<double>(any(random));
+    const auto left = exact_difference(a, b);
+    const auto right = exactly(c) + exactly(d);
+    ASSERT_EQ(value(left), Integer(a) - Integer(b));
+    ASSERT_EQ(value(left * right), (Integer(a) - Integer(b)) * (Integer(c) + Integer(d)))
+        << a << " " << b << " " << c << " " << d;
+    ASSERT_EQ((left * right).sign(), sign(value(left)) * sign(value(right)));
+  }
+}
+
+TEST(Expansion, keeps_what_a_double_forgets) {
+  const auto sum = (exactly(1e15) + exactly(1e-40)) - exactly(1e15);
+  EXPECT_EQ(sum.sign(), 1);
+  EXPECT_EQ(sum.approximate(), 1e-40);
+  EXPECT_EQ((exactly(0.1) - exactly(0.1)).sign(), 0);
+  // Degree 4 at both ends of the domain neither overflows nor underflows.
+  const auto high = exactly(1e15) * exactly(1e15) * exactly(1e15) * exactly(1e15);
+  const auto tiny = exactly(1e-40) * exactly(1e-40) * exactly(1e-40) * exactly(1e-40);
+  EXPECT_EQ(((high + tiny) - high).sign(), 1);
+}
+
+TEST(Orientation, agrees_with_integers_beside_a_line) {
+  std::mt19937_64 random(2);
+  std::uniform_int_distribution<std::int64_t> any(-(1LL << 51), 1LL << 51);
+  std::uniform_int_distribution<int> near(-2, 2);
+  std::uniform_int_distribution<int> share(-8, 8);
+  int flat = 0;
+  for (int i = 0; i < 100000; ++i) {
+    const std::int64_t ax = any(random) / 64, ay = any(random) / 64;
+    const std::int64_t dx = any(random) / 64, dy = any(random) / 64;
+    const int t = share(random), u = near(random), v = near(random);
+    const std::int64_t cx = ax + t * dx + u, cy = ay + t * dy + v;
+    const Vec2 a{double(ax), double(ay)}, b{double(ax + dx), double(ay + dy)};
+    const Vec2 c{double(cx), double(cy)};
+    const int truth = sign(test::area(ax, ay, ax + dx, ay + dy, cx, cy));
+    flat += truth == 0;
+    ASSERT_EQ(exact::orientation(a, b, c), truth)
+        << ax << " " << ay << " " << dx << " " << dy << " " << cx << " " << cy;
+  }
+  EXPECT_GT(flat, 1000);
+}
+
+TEST(Orientation, sees_one_step_of_a_double) {
+  // Kettner et al., "Classroom examples of robustness problems": a grid of neighbouring doubles
+  // against the line through (12, 12) and (24, 24).
+  for (int i = 0; i < 64; ++i) {
+    for (int j = 0; j < 64; ++j) {
+      const Vec2 c{0.5 + i * 0x1p-53, 0.5 + j * 0x1p-53};
+      const int truth = c.y > c.x ? 1 : (c.y < c.x ? -1 : 0);
+      ASSERT_EQ(exact::orientation({12.0, 12.0}, {24.0, 24.0}, c), truth) << i << " " << j;
+    }
+  }
+}
+
+TEST(Disjoint, agrees_with_integers) {
+  std::mt19937_64 random(3);
+  int hits = 0;
+  constexpr int kPairs = 60000;
+  for (int i = 0; i < kPairs; ++i) {
+    const std::int64_t size = i % 3 == 0 ? 3 : (i % 3 == 1 ? 12 : 1LL << 40);
+    std::uniform_int_distribution<std::int64_t> place(-size, size);
+    std::uniform_int_distribution<int> points(1, 9);
+    const Outline p = test::random_outline(random, points(random), size);
+    const Outline q = test::random_outline(random, points(random), size, place(random), place(random));
+    const bool truth = test::disjoint(p, q);
+    hits += !truth;
+    ASSERT_EQ(exact::disjoint(p.convex(), q.convex()), truth)
+        << p.literal() << "against " << q.literal();
+  }
+  EXPECT_GT(hits, kPairs / 10);
+  EXPECT_GT(kPairs - hits, kPairs / 10);
+}
+
+TEST(ExactCollide, compares_radii_with_distances_as_polynomials) {
+  // Circles of whole radius: they meet when the squared gap is at most the squared sum.
+  std::mt19937_64 random(4);
+  std::uniform_int_distribution<std::int64_t> place(-20, 20);
+  std::uniform_int_distribution<int> radius(0, 14);
+  int touching = 0;
+  for (int i = 0; i < 100000; ++i) {
+    const double x[] = {double(place(random)), double(place(random))};
+    const double y[] = {double(place(random)), double(place(random))};
+    const double r[] = {double(radius(random)), double(radius(random))};
+    const Convex a = Convex::view(x, y, 1, r[0]);
+    const Convex b = Convex::view(x + 1, y + 1, 1, r[1]);
+    const double gap = (x[0] - x[1]) * (x[0] - x[1]) + (y[0] - y[1]) * (y[0] - y[1]);
+    const double reach = (r[0] + r[1]) * (r[0] + r[1]);
+    touching += gap == reach;
+    const Verdict truth = gap <= reach ? Verdict::collision : Verdict::free;
+    ASSERT_EQ(exact::collide(a, b), truth) << x[0] << " " << y[0] << " " << x[1] << " " << y[1];
+  }
+  EXPECT_GT(touching, 100);
+}
+
+TEST(ExactDistance, bounds_hold_the_true_distance) {
+  // The squared distance of a grid point to an edge is area^2 / length^2: compare in integers.
+  std::mt19937_64 random(5);
+  for (int i = 0; i < 20000; ++i) {
+    const Outline p = test::random_outline(random, 8, 1000);
+    const Outline q = test::random_outline(random, 1, 3000, -1000, -1000);
+    if (!test::disjoint(p, q)) continue;
+    long double truth = INFINITY;
+    for (int e = 0; e < p.size(); ++e) {
+      const int f = (e + 1) % p.size();
+      const long double ux = p.x[f] - p.x[e], uy = p.y[f] - p.y[e];
+      const long double vx = q.x[0] - p.x[e], vy = q.y[0] - p.y[e];
+      const long double length = ux * ux + uy * uy;
+      const long double t =
+          length > 0 ? std::clamp((ux * vx + uy * vy) / length, 0.0L, 1.0L) : 0.0L;
+      truth = std::min(truth, std::hypot(vx - t * ux, vy - t * uy));
+    }
+    const Bounds bounds = exact::distance(p.convex(), q.convex()).bounds;
+    ASSERT_LE(bounds.lower, truth * (1 + 1e-18L)) << p.literal() << q.literal();
+    ASSERT_GE(bounds.upper, truth * (1 - 1e-18L)) << p.literal() << q.literal();
+    ASSERT_LE(bounds.upper - bounds.lower, 1e-14 * bounds.upper);
+  }
+}
+
+}  // namespace
+}  // namespace gjk

@@ -1,0 +1,90 @@
+// SPDX-FileCopyrightText: gjk_collision contributors
+// SPDX-License-Identifier: Apache-2.0
+// A query takes no memory from the heap: it can run in a real-time loop.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <new>
+
+#include "gjk/collide.hpp"
+#include "gjk/distance.hpp"
+#include "gjk/scene.hpp"
+#include "pairs.hpp"
+
+namespace {
+int allocations = 0;
+}
+
+void* operator new(std::size_t size) {
+  ++allocations;
+  if (void* memory = std::malloc(size)) return memory;
+  throw std::bad_alloc{};
+}
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+
+namespace gjk {
+namespace {
+
+TEST(Allocation, the_counter_counts) {
+  const int before = allocations;
+  const test::Outline outline{{1.0}, {2.0}};
+  EXPECT_GT(allocations, before);
+}
+
+TEST(Allocation, no_query_allocates) {
+  std::mt19937_64 random(31);
+  int verdicts[4] = {0, 0, 0, 0};
+  for (int i = 0; i < 3000; ++i) {
+    std::uniform_int_distribution<std::int64_t> place(-6, 6);
+    const test::Outline p = test::random_outline(random, 10, 6);
+    const test::Outline q = test::random_outline(random, 10, 6, place(random), place(random));
+    const Convex a = p.convex(0.5 * (i % 2)), b = q.convex();
+    const Transform turn = Transform::from_pose({0.5, -0.25, 0.1 * i});
+
+    const int before = allocations;
+    ++verdicts[static_cast<int>(collide(a, b))];
+    ++verdicts[static_cast<int>(classify(a, b, 1.0))];
+    ++verdicts[static_cast<int>(collide(PosedConvex::place(a, turn), b))];
+    const Closest near = closest(a, b);
+    const Closest turned = closest(PosedConvex::place(a, turn), PosedConvex::place(b, turn));
+    const Bounds bounds = distance(a, b);
+    EXPECT_EQ(allocations, before);
+
+    EXPECT_EQ(near.status, Status::success);
+    EXPECT_EQ(turned.status, Status::success);
+    EXPECT_LE(bounds.lower, bounds.upper);
+  }
+  for (const Verdict v : {Verdict::free, Verdict::collision, Verdict::margin}) {
+    EXPECT_GT(verdicts[static_cast<int>(v)], 100);
+  }
+}
+
+TEST(Allocation, a_scene_allocates_for_its_first_pose_only) {
+  const double x[] = {-1, 1, 1, -1}, y[] = {-1, -1, 1, 1};
+  std::vector<Vec2> vertices;
+  for (int i = 0; i < 4; ++i) vertices.push_back({x[i], y[i]});
+  Shape square;
+  square.add_part(vertices, 0.25);
+  Scene scene;
+  for (int i = 0; i < 20; ++i) scene.add(square, {3.0 * i, 2.0 * i, 0.3 * i});
+  scene.build();
+  Scene::Ego ego(square);
+  (void)scene.check(ego, Pose{}, {});
+
+  const int before = allocations;
+  int free = 0;
+  for (int i = 0; i < 1000; ++i) {
+    for (const Mode mode : {Mode::collide, Mode::distance, Mode::witness}) {
+      const PoseResult result =
+          scene.check(ego, {0.1 * i, 60.0 - 0.1 * i, 0.2 * i}, {.margin = 0.5, .mode = mode});
+      free += result.verdict == Verdict::free;
+    }
+  }
+  EXPECT_EQ(allocations, before);
+  EXPECT_GT(free, 300);
+  EXPECT_LT(free, 3000);
+}
+
+}  // namespace
+}  // namespace gjk

@@ -1,0 +1,154 @@
+// SPDX-FileCopyrightText: gjk_collision contributors
+// SPDX-License-Identifier: Apache-2.0
+// Scenes from C++: a batch is its pairs, and nothing bad is free.
+#include "gjk/scene.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "pairs.hpp"
+
+namespace gjk {
+namespace {
+
+Shape shape_of(const test::Outline& outline, double radius = 0.0) {
+  std::vector<Vec2> vertices;
+  for (int i = 0; i < outline.size(); ++i) vertices.push_back(outline.convex().vertex(i));
+  Shape shape;
+  shape.add_part(vertices, radius);
+  return shape;
+}
+
+Shape square() { return shape_of({{-1, 1, 1, -1}, {-1, -1, 1, 1}}); }
+
+Scene scene_of(const std::vector<Vec2>& places) {
+  Scene scene;
+  for (const Vec2 at : places) scene.add(square(), {at.x, at.y, 0.0});
+  scene.build();
+  return scene;
+}
+
+TEST(Scene, without_obstacles_is_free) {
+  const Scene scene = scene_of({});
+  const Shape car = square();
+  Scene::Ego ego(car);
+  for (const Mode mode : {Mode::collide, Mode::distance, Mode::witness}) {
+    const PoseResult result = scene.check(ego, {1.0, 2.0, 3.0}, {.margin = 1.0, .mode = mode});
+    EXPECT_EQ(result.verdict, Verdict::free);
+    EXPECT_EQ(result.status, Status::success);
+    EXPECT_EQ(result.nearest, -1);
+  }
+}
+
+TEST(Scene, a_result_nobody_filled_is_not_free) {
+  const PoseResult result;
+  EXPECT_EQ(result.verdict, Verdict::unknown);
+  EXPECT_EQ(result.status, Status::undefined);
+  EXPECT_TRUE(std::isnan(result.distance));
+  EXPECT_EQ(static_cast<int>(Verdict{}), static_cast<int>(Verdict::unknown));
+}
+
+TEST(Scene, bad_ego_poses_are_never_free) {
+  const Scene scene = scene_of({{50.0, 0.0}});
+  const Shape car = square();
+  Scene::Ego ego(car);
+  constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  for (const double bad : {kNaN, kInfinity, -kInfinity}) {
+    for (const Pose& pose : {Pose{bad, 0, 0}, Pose{0, bad, 0}, Pose{0, 0, bad}}) {
+      for (const Mode mode : {Mode::collide, Mode::distance}) {
+        const PoseResult result = scene.check(ego, pose, {.margin = 0.0, .mode = mode});
+        EXPECT_EQ(result.verdict, Verdict::unknown) << pose.x << " " << pose.y << " " << pose.yaw;
+        EXPECT_NE(result.status, Status::success);
+      }
+    }
+  }
+  // Beyond kMaxYaw the sine has lost its error bound, beyond kMaxCoordinate the predicates theirs.
+  EXPECT_NE(scene.check(ego, {0, 0, 2.0 * kMaxYaw}, {}).verdict, Verdict::free);
+  EXPECT_NE(scene.check(ego, {2.0 * kMaxCoordinate, 0, 0}, {}).verdict, Verdict::free);
+}
+
+TEST(Scene, bad_margins_are_never_free) {
+  const Scene scene = scene_of({{50.0, 0.0}});
+  const Shape car = square();
+  Scene::Ego ego(car);
+  for (const double bad : {std::numeric_limits<double>::quiet_NaN(), -1.0}) {
+    for (const Mode mode : {Mode::collide, Mode::distance}) {
+      EXPECT_NE(scene.check(ego, {0, 0, 0}, {.margin = bad, .mode = mode}).verdict, Verdict::free)
+          << bad;
+    }
+  }
+}
+
+TEST(Scene, is_its_pairs) {
+  std::mt19937_64 random(41);
+  std::uniform_int_distribution<std::int64_t> place(-20, 20);
+  int verdicts[4] = {0, 0, 0, 0};
+  for (int round = 0; round < 3000; ++round) {
+    std::vector<test::Outline> obstacles;
+    Scene scene;
+    for (int i = 0; i < 5; ++i) {
+      obstacles.push_back(test::random_outline(random, 6, 6, place(random), place(random)));
+      scene.add(shape_of(obstacles.back()), {});
+    }
+    scene.build();
+    const test::Outline outline = test::random_outline(random, 6, 6);
+    const Shape car = shape_of(outline);
+    Scene::Ego ego(car);
+    const double margin = round % 2;
+    bool hit = false, close = false;
+    double least = std::numeric_limits<double>::infinity();
+    for (const test::Outline& obstacle : obstacles) {
+      const Closest pair = closest(outline.convex(), obstacle.convex());
+      hit = hit || !test::disjoint(outline, obstacle);
+      close = close || classify(outline.convex(), obstacle.convex(), margin) != Verdict::free;
+      least = std::min(least, pair.distance);
+    }
+    const Verdict truth = hit ? Verdict::collision : (close ? Verdict::margin : Verdict::free);
+    ++verdicts[static_cast<int>(truth)];
+    for (const Mode mode : {Mode::collide, Mode::distance, Mode::witness}) {
+      const PoseResult result = scene.check(ego, {}, {.margin = margin, .mode = mode});
+      ASSERT_EQ(result.verdict, truth) << "round " << round;
+      if (mode == Mode::collide) continue;
+      ASSERT_NEAR(result.distance, least, 1e-12 * (1.0 + std::fabs(least))) << "round " << round;
+      ASSERT_LE(result.lower_bound, least);
+    }
+  }
+  for (int v = 1; v < 4; ++v) EXPECT_GT(verdicts[v], 100);
+}
+
+TEST(Scene, far_from_the_origin_nothing_is_lost) {
+  // The same scene at UTM coordinates and at the origin: whole numbers, so nothing is rounded.
+  std::mt19937_64 random(42);
+  for (int round = 0; round < 500; ++round) {
+    const test::Outline p = test::random_outline(random, 6, 8);
+    const test::Outline q = test::random_outline(random, 6, 8, 3, 3);
+    Scene scene;
+    scene.add(shape_of(q), {660000.0, 4000000.0, 0.0});
+    scene.build();
+    const Shape car = shape_of(p);
+    Scene::Ego ego(car);
+    const Verdict truth = test::disjoint(p, q) ? Verdict::free : Verdict::collision;
+    ASSERT_EQ(scene.check(ego, {660000.0, 4000000.0, 0.0}, {}).verdict, truth)
+        << p.literal() << "against " << q.literal();
+  }
+}
+
+TEST(Scene, stops_at_the_first) {
+  const Scene scene = scene_of({{0.0, 0.0}});
+  const Shape car = square();
+  Scene::Ego ego(car);
+  const std::vector<Pose> poses{{9, 0, 0}, {1, 0, 0}, {9, 0, 0}};
+  std::vector<PoseResult> results(3);
+  scene.check(ego, poses, {.stop_at_first = true}, results);
+  EXPECT_EQ(results[0].verdict, Verdict::free);
+  EXPECT_EQ(results[1].verdict, Verdict::collision);
+  EXPECT_EQ(results[2].verdict, Verdict::unknown);
+  EXPECT_EQ(results[2].status, Status::undefined);
+}
+
+}  // namespace
+}  // namespace gjk

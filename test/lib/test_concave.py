@@ -1,0 +1,120 @@
+# SPDX-FileCopyrightText: gjk_collision contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Concave outlines: the parts are convex, and their union is the outline, exactly."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Callable
+from fractions import Fraction
+
+import oracles
+import pytest
+from cases import FIRST_SEED, moved, polygon_on_grid, untidy
+from oracles import Point
+
+from gjk_collision import Shape, collide, distance
+
+
+def star(rng: random.Random) -> list[Point]:
+    """Vertices on the grid, in order of their angle: radii jump at random."""
+    angles = sorted(rng.uniform(0, 2 * math.pi) for _ in range(rng.randint(4, 16)))
+    radii = [rng.choice((3, 10, rng.uniform(2, 30))) for _ in angles]
+    return [
+        (round(r * math.cos(t)), round(r * math.sin(t))) for r, t in zip(radii, angles, strict=True)
+    ]
+
+
+def comb(rng: random.Random) -> list[Point]:
+    """Teeth with collinear roots and tips, and gaps of no width but a cell."""
+    teeth = rng.randint(2, 6)
+    ring: list[Point] = [(4 * teeth - 2, -3), (0, -3)]
+    for i in range(teeth):
+        ring += [(4 * i, rng.randint(1, 9))] + [(4 * i + 2, rng.choice((1, 9, 5)))]
+        ring += [(4 * i + 2, 0), (4 * i + 4, 0)] if i + 1 < teeth else []
+    return ring
+
+
+def spiral(rng: random.Random) -> list[Point]:
+    """A corridor that winds inwards: no point of it sees the whole."""
+    turns = rng.randint(4, 12)
+    left: list[Point] = []
+    right: list[Point] = []
+    x = y = 0
+    for i in range(turns):
+        length = 6 * (turns - i) + 4
+        dx, dy = ((1, 0), (0, 1), (-1, 0), (0, -1))[i % 4]
+        left.append((x - dx - dy, y - dy + dx))
+        right.append((x - dx + dy, y - dy - dx))
+        x, y = x + length * dx, y + length * dy
+    return left + right[::-1]
+
+
+def is_simple(ring: list[Point]) -> bool:
+    """No two edges meet but neighbours at their vertex; and there is an area."""
+    n = len(ring)
+    if n < 4 or len(set(ring)) < n or oracles.is_convex(ring) or area(ring) == 0:
+        return False
+    edges = [(ring[i - 1], ring[i]) for i in range(n)]
+    for i in range(n):
+        for j in range(i + 2, n if i else n - 1):
+            if oracles.squared_distance(edges[i], edges[j]) == 0:
+                return False
+        if oracles.squared_distance([edges[i][0]], edges[(i + 1) % n]) == 0:
+            return False
+        if oracles.squared_distance(edges[i], [edges[(i + 1) % n][1]]) == 0:
+            return False
+    return True
+
+
+def area(ring: list[Point]) -> Fraction:
+    """Twice the area, positive."""
+    total = Fraction(0)
+    for i, p in enumerate(ring):
+        q = ring[i - 1]
+        total += Fraction(q[0]) * Fraction(p[1]) - Fraction(q[1]) * Fraction(p[0])
+    return abs(total)
+
+
+@pytest.mark.parametrize("make", [star, comb, spiral], ids=lambda f: f.__name__)
+def test_parts_are_the_outline(make: Callable[[random.Random], list[Point]]) -> None:
+    made = 0
+    for seed in range(FIRST_SEED, FIRST_SEED + 150):
+        rng = random.Random(f"{make.__name__} {seed}")
+        ring = make(rng)
+        if not is_simple(ring):
+            continue
+        made += 1
+        outline = untidy(rng, ring)
+        where = f"{make.__name__} {seed}: {outline!r}"
+        shape = Shape.concave(outline)
+        parts = [[tuple(p) for p in part] for part in shape.parts]
+        assert all(oracles.is_convex(part) for part in parts), where
+        assert {p for part in parts for p in part} <= set(ring), where
+        # Convex parts within the outline, of the same area as the outline, are the outline.
+        assert sum(area(part) for part in parts) == area(ring), where
+        for _ in range(4):
+            size = max(abs(c) for p in ring for c in p)
+            other = moved(
+                polygon_on_grid(rng, 5, rng.choice((1, 3, size))),
+                rng.randint(-size, size),
+                rng.randint(-size, size),
+            )
+            truth = oracles.squared_distance(ring, other)
+            convex = Shape.polygon(other)
+            assert collide(shape, convex) == collide(convex, shape) == (truth == 0), where
+            if truth:
+                assert distance(shape, convex) == pytest.approx(math.sqrt(truth), rel=1e-12), where
+            else:
+                assert distance(shape, convex) <= 0.0, where
+    assert made >= 50, f"only {made} simple outlines"
+
+
+def test_the_radius_goes_all_around() -> None:
+    notch = [(-6, -4), (6, -4), (6, 9), (4, 9), (4, -3), (-4, -3), (-4, 9), (-6, 9)]
+    probe = Shape.point((0.0, 5.0))
+    assert distance(Shape.concave(notch), probe) == pytest.approx(4.0)
+    assert distance(Shape.concave(notch, radius=1.5), probe) == pytest.approx(2.5)
+    assert collide(Shape.concave(notch, radius=4.0), probe)
+    assert not collide(Shape.concave(notch, radius=math.nextafter(4.0, 0.0)), probe)

@@ -1,0 +1,289 @@
+# SPDX-FileCopyrightText: gjk_collision contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Bad input: refused as it is, with the status, the argument, the index and the rule by name.
+
+Nothing here may ever end in an answer.
+"""
+
+from __future__ import annotations
+
+import math
+import pickle
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gjk_collision import Scene, Shape, closest, collide, distance
+from gjk_collision.errors import InputError
+from gjk_collision.verdict import Status
+
+NAN, INF = math.nan, math.inf
+SQUARE = [(0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.0, 1.0)]
+CAR = Shape.box(4.0, 2.0)
+SCENE = Scene([Shape.point((50.0, 0.0))])
+FLAT = ([0, 1, 5], [9.0, 9.0, *(c for p in SQUARE for c in p)])
+
+
+def arrays(**changes: Any) -> Callable[[], Scene]:
+    """A scene of a point and a square, with some fields changed."""
+    fields = {"offsets": FLAT[0], "xy": FLAT[1], **changes}
+    return lambda: Scene.from_arrays(fields.pop("offsets"), fields.pop("xy"), **fields)
+
+
+def with_value(i: int, value: float) -> list[float]:
+    xy = list(FLAT[1])
+    xy[i] = value
+    return xy
+
+
+# name: what is called, its status, the argument, the index, words of the rule.
+BAD: dict[str, tuple[Callable[[], Any], Status, str, int | None, str]] = {
+    # outlines
+    "polygon of none": (
+        lambda: Shape.polygon(np.zeros((0, 2))), Status.TOO_FEW_POINTS, "xy", None, "3"),
+    "polygon of two": (
+        lambda: Shape.polygon(SQUARE[:2]), Status.TOO_FEW_POINTS, "xy", None, "3"),
+    "polygon of two, closed": (
+        lambda: Shape.polygon([*SQUARE[:2], SQUARE[0]]), Status.TOO_FEW_POINTS, "xy", None, "3"),
+    "polygon without area": (
+        lambda: Shape.polygon([(0, 0), (1, 1), (2, 2)]), Status.DEGENERATE, "xy", None, "line"),
+    "polygon with nan": (
+        lambda: Shape.polygon([*SQUARE, (0.0, NAN)]), Status.NON_FINITE, "xy", 4, "finite"),
+    "polygon with infinity": (
+        lambda: Shape.polygon([(0, 0), (-INF, 0), (1, 1)]), Status.NON_FINITE, "xy", 1, "finite"),
+    "polygon beyond the range": (
+        lambda: Shape.polygon([(0, 0), (1, 0), (1, 1.1e15)]), Status.COORD_RANGE, "xy", 2, "1e15"),
+    "polygon with a notch": (
+        lambda: Shape.polygon([(0, 0), (4, 0), (1, 1), (0, 4)]),
+        Status.CONCAVE_REJECTED, "xy", 2, "not convex"),
+    "polygon with a notch, clockwise": (
+        lambda: Shape.polygon([(0, 4), (1, 1), (4, 0), (0, 0)]),
+        Status.CONCAVE_REJECTED, "xy", 1, "not convex"),
+    "polygon with a notch of one step of a double": (
+        lambda: Shape.polygon([(0, 0), (1, math.nextafter(0, 1)), (2, 0), (2, 2)]),
+        Status.CONCAVE_REJECTED, "xy", 1, "not convex"),
+    "polygon in three dimensions": (
+        lambda: Shape.polygon(np.zeros((4, 3))), Status.ARRAY_MISMATCH, "xy", None, "(n, 2)"),
+    "polygon of flat numbers": (
+        lambda: Shape.polygon([0.0, 0.0, 1.0, 0.0, 1.0, 1.0]),
+        Status.ARRAY_MISMATCH, "xy", None, "(n, 2)"),
+    "polygon of ragged rows": (
+        lambda: Shape.polygon([(0, 0), (1, 0, 3), (1, 1)]),
+        Status.ARRAY_MISMATCH, "xy", None, ""),
+    "polygon of words": (
+        lambda: Shape.polygon([("a", "b")] * 3), Status.INVALID_INPUT, "xy", None, "real"),
+    "polygon of complex numbers": (
+        lambda: Shape.polygon(np.array(SQUARE) * 1j), Status.INVALID_INPUT, "xy", None, "real"),
+    "polygon with a negative radius": (
+        lambda: Shape.polygon(SQUARE, radius=-0.1),
+        Status.INVALID_INPUT, "radius", None, "negative"),
+    "hull of none": (
+        lambda: Shape.hull(np.zeros((0, 2))), Status.TOO_FEW_POINTS, "points", None, "1"),
+    "hull with nan": (
+        lambda: Shape.hull([(0, 0), (NAN, 0)]), Status.NON_FINITE, "points", 1, "finite"),
+    "concave of two": (
+        lambda: Shape.concave(SQUARE[:2]), Status.TOO_FEW_POINTS, "outline", None, "3"),
+    "concave without area": (
+        lambda: Shape.concave([(0, 0), (1, 0), (3, 0)]),
+        Status.DEGENERATE, "outline", None, "line"),
+    "concave that crosses itself": (
+        lambda: Shape.concave([(0, 0), (2, 2), (2, 0), (0, 3)]),
+        Status.INVALID_INPUT, "outline", 0, "crosses"),
+    "concave with nan": (
+        lambda: Shape.concave([*SQUARE, (NAN, 0)]), Status.NON_FINITE, "outline", 4, "finite"),
+    # radii, boxes, margins
+    "circle of negative radius": (
+        lambda: Shape.circle(-1.0), Status.INVALID_INPUT, "radius", None, "negative"),
+    "circle of nan": (
+        lambda: Shape.circle(NAN), Status.NON_FINITE, "radius", None, "finite"),
+    "circle of infinity": (
+        lambda: Shape.circle(INF), Status.NON_FINITE, "radius", None, "finite"),
+    "circle beyond the range": (
+        lambda: Shape.circle(2e15), Status.COORD_RANGE, "radius", None, "1e15"),
+    "circle about nan": (
+        lambda: Shape.circle(1.0, center=(NAN, 0.0)), Status.NON_FINITE, "center", 0, "finite"),
+    "box of negative length": (
+        lambda: Shape.box(-4.0, 2.0), Status.INVALID_INPUT, "length", None, "greater"),
+    "box without width": (
+        lambda: Shape.box(4.0, 0.0), Status.INVALID_INPUT, "width", None, "greater"),
+    "box of nan": (
+        lambda: Shape.box(NAN, 2.0), Status.INVALID_INPUT, "length", None, "greater"),
+    "inflation by less than nothing": (
+        lambda: CAR.inflated(-0.1), Status.INVALID_INPUT, "margin", None, "negative"),
+    "inflation by nan": (
+        lambda: CAR.inflated(NAN), Status.NON_FINITE, "margin", None, "finite"),
+    # poses of pairs
+    "collide at nan": (
+        lambda: collide(CAR, CAR, pose_a=(0.0, 0.0, NAN)),
+        Status.NON_FINITE, "pose_a", None, "finite"),
+    "distance at infinity": (
+        lambda: distance(CAR, CAR, pose_b=(INF, 0.0, 0.0)),
+        Status.NON_FINITE, "pose_b", None, "finite"),
+    "closest beyond the range": (
+        lambda: closest(CAR, CAR, pose_b=(0.0, -2e15, 0.0)),
+        Status.COORD_RANGE, "pose_b", None, "1e15"),
+    "collide at a yaw without digits": (
+        lambda: collide(CAR, CAR, pose_a=(0.0, 0.0, 1e7)),
+        Status.COORD_RANGE, "pose_a", None, "yaw"),
+    # Scene
+    "scene of something else": (
+        lambda: Scene([CAR, SQUARE]), Status.INVALID_INPUT, "shapes", 1, "Shape"),
+    "scene with too few poses": (
+        lambda: Scene([CAR, CAR], poses=[(0, 0, 0)]), Status.ARRAY_MISMATCH, "poses", None, "2"),
+    "scene with a bad pose": (
+        lambda: Scene([CAR, CAR], poses=[(0, 0, 0), (0, NAN, 0)]),
+        Status.NON_FINITE, "poses", 1, "finite"),
+    "scene with too many ids": (
+        lambda: Scene([CAR], ids=[1, 2]), Status.ARRAY_MISMATCH, "ids", None, "1"),
+    "scene with ids that are no integers": (
+        lambda: Scene([CAR], ids=[1.5]), Status.INVALID_INPUT, "ids", None, "integers"),
+    "check without poses": (
+        lambda: SCENE.check(CAR, np.zeros((0, 3))), Status.EMPTY_REQUEST, "poses", None, "one"),
+    "check of a flat pose": (
+        lambda: SCENE.check(CAR, [0.0, 0.0, 0.0]),
+        Status.ARRAY_MISMATCH, "poses", None, "(n, 3)"),
+    "check of a pose with nan": (
+        lambda: SCENE.check(CAR, [(0, 0, 0), (0, 0, 0), (NAN, 0, 0)]),
+        Status.NON_FINITE, "poses", 2, "finite"),
+    "check of a pose beyond the range": (
+        lambda: SCENE.check(CAR, [(0, 0, 0), (1e16, 0, 0)]),
+        Status.COORD_RANGE, "poses", 1, "1e15"),
+    "check with a negative margin": (
+        lambda: SCENE.check(CAR, np.zeros((1, 3)), margin=-1.0),
+        Status.INVALID_INPUT, "margin", None, "negative"),
+    "check with a margin of nan": (
+        lambda: SCENE.check(CAR, np.zeros((1, 3)), margin=NAN),
+        Status.NON_FINITE, "margin", None, "finite"),
+    "check in an unknown mode": (
+        lambda: SCENE.check(CAR, np.zeros((1, 3)), mode="swept"),  # type: ignore[arg-type]
+        Status.INVALID_INPUT, "mode", None, "collide"),
+    "nearest none": (
+        lambda: SCENE.nearest(CAR, (0.0, 0.0, 0.0), k=0),
+        Status.INVALID_INPUT, "k", None, "1"),
+    "nearest at nan": (
+        lambda: SCENE.nearest(CAR, (0.0, NAN, 0.0)), Status.NON_FINITE, "pose", None, "finite"),
+    "nearest at half a pose": (
+        lambda: SCENE.nearest(CAR, (0.0, 0.0)),  # type: ignore[arg-type]
+        Status.ARRAY_MISMATCH, "pose", None, "yaw"),
+    "nearest within less than nothing": (
+        lambda: SCENE.nearest(CAR, (0.0, 0.0, 0.0), max_distance=-1.0),
+        Status.INVALID_INPUT, "max_distance", None, "negative"),
+    "nearest within nan": (
+        lambda: SCENE.nearest(CAR, (0.0, 0.0, 0.0), max_distance=NAN),
+        Status.INVALID_INPUT, "max_distance", None, "NaN"),
+    # arrays as they arrive in messages
+    "offsets that do not start at 0": (
+        arrays(offsets=[1, 2, 5]), Status.ARRAY_MISMATCH, "offsets", 0, "start"),
+    "offsets that decrease": (
+        arrays(offsets=[0, 4, 1, 5]), Status.ARRAY_MISMATCH, "offsets", 2, "decrease"),
+    "offsets that end early": (
+        arrays(offsets=[0, 1, 4]), Status.ARRAY_MISMATCH, "offsets", 2, "number of points"),
+    "offsets that end late": (
+        arrays(offsets=[0, 1, 6]), Status.ARRAY_MISMATCH, "offsets", 2, "number of points"),
+    "offsets beyond the points in the middle": (
+        arrays(offsets=[0, 4294967295, 5]), Status.ARRAY_MISMATCH, "offsets", 1, ""),
+    "offsets below zero": (
+        arrays(offsets=[0, -1, 5]), Status.INVALID_INPUT, "offsets", 1, ""),
+    "points without offsets": (
+        arrays(offsets=[]), Status.ARRAY_MISMATCH, "offsets", None, "xy"),
+    "an obstacle without points": (
+        arrays(offsets=[0, 1, 1, 5]), Status.TOO_FEW_POINTS, "offsets", 1, "no points"),
+    "half a point": (
+        arrays(xy=FLAT[1][:-1]), Status.ARRAY_MISMATCH, "xy", None, "2 values"),
+    "a coordinate of nan": (
+        arrays(xy=with_value(7, NAN)), Status.NON_FINITE, "xy", 7, "finite"),
+    "a coordinate beyond the range": (
+        arrays(xy=with_value(0, -1e300)), Status.COORD_RANGE, "xy", 0, "1e15"),
+    "too few kinds": (
+        arrays(kinds=[0]), Status.ARRAY_MISMATCH, "kinds", None, "2"),
+    "an unknown kind": (
+        arrays(kinds=[0, 7]), Status.INVALID_INPUT, "kinds", 1, "0 (convex)"),
+    "a kind beyond a byte": (
+        arrays(kinds=[0, 256]), Status.INVALID_INPUT, "kinds", 1, "255"),
+    "too many radii": (
+        arrays(radius=[0.0] * 3), Status.ARRAY_MISMATCH, "radius", None, "2"),
+    "a negative radius": (
+        arrays(radius=[0.0, -1.0]), Status.INVALID_INPUT, "radius", 1, "negative"),
+    "a radius of nan": (
+        arrays(radius=[NAN, 0.0]), Status.NON_FINITE, "radius", 0, "finite"),
+    "too few poses of obstacles": (
+        arrays(poses=[0.0] * 3), Status.ARRAY_MISMATCH, "poses", None, "2"),
+    "a pose of nan of an obstacle": (
+        arrays(poses=[0.0] * 5 + [NAN]), Status.NON_FINITE, "poses", 1, "finite"),
+    "a flat outline": (
+        arrays(offsets=[0, 2, 5], kinds=[1, 1]), Status.TOO_FEW_POINTS, "xy", None, "obstacle 0"),
+    "a concave outline where none may be": (
+        arrays(offsets=[0, 4], xy=[0, 0, 4, 0, 1, 1, 0, 4], kinds=[1], concave_policy="reject"),
+        Status.CONCAVE_REJECTED, "xy", 4, "obstacle 0"),
+    "an unknown policy": (
+        arrays(concave_policy="ignore"), Status.INVALID_INPUT, "concave_policy", None, "decompose"),
+    "too few ids": (
+        arrays(ids=[1]), Status.ARRAY_MISMATCH, "ids", None, "2"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_refused_by_name(name: str) -> None:
+    call, status, argument, index, words = BAD[name]
+    with pytest.raises(InputError) as caught:
+        call()
+    error = caught.value
+    assert (error.status, error.argument, error.index) == (status, argument, index), error.rule
+    assert words in error.rule
+    assert isinstance(error, ValueError)
+    where = argument if index is None else f"{argument}[{index}]"
+    assert str(error).startswith(where)
+
+
+@pytest.mark.parametrize("corners", [5, 7, 8])
+def test_stars_are_not_convex(corners: int) -> None:
+    """A star turns one way only; taken for convex, its tips would be cut off."""
+    turns = 2 if corners < 8 else 3
+    star = [
+        (math.cos(2 * math.pi * turns * k / corners), math.sin(2 * math.pi * turns * k / corners))
+        for k in range(corners)
+    ]
+    with pytest.raises(InputError) as caught:
+        Shape.polygon(star)
+    assert caught.value.status == Status.CONCAVE_REJECTED
+    with pytest.raises(InputError):
+        Shape.concave(star)
+
+
+@pytest.mark.parametrize(
+    "outline",
+    [
+        [(0, 0), (4, 0), (2, 0), (4, 4)],  # back along its own edge
+        [(0, 0), (4, 0), (4, 4), (2, 2), (4, 4)],  # out and back
+        [(0, 0), (1, 0), (1, 1), (0, 1)] * 2,  # twice around
+        [(0, 0), (2, 2), (2, 0), (0, 2)],  # bow tie
+    ],
+)
+def test_outlines_that_fold_are_not_convex(outline: list[tuple[int, int]]) -> None:
+    with pytest.raises(InputError) as caught:
+        Shape.polygon(outline)
+    assert caught.value.status in (Status.CONCAVE_REJECTED, Status.DEGENERATE)
+
+
+def test_good_outlines_are_not_refused() -> None:
+    """The edge of what is allowed: none of these may raise."""
+    Shape.polygon([*SQUARE, SQUARE[0]])
+    Shape.polygon(SQUARE[::-1])
+    Shape.polygon([(0, 0), (1, 0), (1, 0), (2, 0), (2, 2), (0, 2)])
+    Shape.polygon([(0, 0), (1e15, 0), (1e15, 1e15), (-1e15, 1e15)])
+    Shape.polygon([(0, 0), (1e-40, 0), (0, 1e-40)])
+    Shape.hull([(1, 1), (1, 1)])
+    Shape.segment((2.0, 2.0), (2.0, 2.0))
+    Shape.circle(0.0)
+    Shape.concave(SQUARE)
+    Shape.concave([(0, 0), (4, 0), (4, 0), (4, 4), (2, 1), (0, 4), (0, 0)])
+
+
+def test_an_error_survives_pickling() -> None:
+    """Worker processes hand errors back."""
+    error = InputError(Status.NON_FINITE, "xy", 3, "must be finite")
+    again = pickle.loads(pickle.dumps(error))
+    assert str(again) == str(error) == "xy[3]: must be finite"
+    assert (again.status, again.index) == (Status.NON_FINITE, 3)

@@ -1,0 +1,275 @@
+# SPDX-FileCopyrightText: gjk_collision contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Scene: what the fields of a result mean, and that a batch is nothing but its pairs."""
+
+from __future__ import annotations
+
+import random
+from concurrent.futures import ThreadPoolExecutor
+
+import cases
+import numpy as np
+import pytest
+from certify import shape
+
+from gjk_collision import Scene, Shape, collide, distance
+from gjk_collision.verdict import Status, Verdict
+
+CAR = Shape.box(4.0, 2.0)
+HERE = np.zeros((1, 3))
+
+
+def three() -> Scene:
+    """Points 3 m, 8 m and 18 m ahead of the bumper of a car at the origin."""
+    return Scene([Shape.point((x, 0.0)) for x in (10.0, 5.0, 20.0)], ids=[70, 50, 90])
+
+
+def test_an_empty_scene_is_free() -> None:
+    for scene in (Scene([]), Scene.from_arrays([], []), Scene.from_arrays([0], [])):
+        assert len(scene) == 0
+        assert scene.ids.shape == (0,) and scene.ids.dtype == np.int64
+        result = scene.check(CAR, np.zeros((2, 3)), mode="witness", margin=5.0)
+        assert result.is_free and result.verdict == Verdict.FREE
+        assert list(result.verdicts) == [Verdict.FREE] * 2
+        assert list(result.statuses) == [Status.SUCCESS] * 2
+        assert list(result.distances) == list(result.lower_bounds) == [np.inf] * 2
+        assert list(result.nearest_ids) == list(result.nearest_indices) == [-1] * 2
+        assert result.witnesses is not None and np.isnan(result.witnesses).all()
+        assert result.first_invalid_index == -1
+        near = scene.nearest(CAR, (0.0, 0.0, 0.0), k=3)
+        assert len(near.indices) == len(near.ids) == len(near.distances) == 0
+        assert near.witness_shape.shape == near.directions.shape == (0, 2)
+
+
+def test_shapes_and_types_of_a_result() -> None:
+    result = three().check(CAR, np.zeros((4, 3)), mode="witness")
+    for name, dtype, size in (
+        ("verdicts", np.uint8, (4,)),
+        ("statuses", np.uint16, (4,)),
+        ("distances", np.float64, (4,)),
+        ("lower_bounds", np.float64, (4,)),
+        ("nearest_ids", np.int64, (4,)),
+        ("nearest_indices", np.int64, (4,)),
+        ("witnesses", np.float64, (4, 4)),
+    ):
+        array = getattr(result, name)
+        assert array.dtype == dtype and array.shape == size, name
+    assert isinstance(result.is_free, bool) and isinstance(result.verdict, Verdict)
+    assert type(result.first_invalid_index) is int
+    assert three().check(CAR, HERE, mode="distance").witnesses is None
+
+
+def test_ids_default_to_indices() -> None:
+    assert list(Scene([CAR, CAR]).ids) == [0, 1]
+    assert list(three().ids) == [70, 50, 90]
+    with pytest.raises(ValueError, match="read-only"):
+        three().ids[0] = 1
+
+
+def test_the_margin() -> None:
+    """The nearest point is exactly 3 m away: 0 < distance <= margin is MARGIN."""
+    scene = three()
+    for margin, verdict in (
+        (0.0, Verdict.FREE),
+        (np.nextafter(3.0, 0.0), Verdict.FREE),
+        (3.0, Verdict.MARGIN),
+        (1e6, Verdict.MARGIN),
+    ):
+        for mode in ("collide", "distance", "witness"):
+            result = scene.check(CAR, HERE, margin=margin, mode=mode)
+            assert result.verdict == result.verdicts[0] == verdict, (margin, mode)
+            assert result.is_free == (verdict == Verdict.FREE)
+            assert result.first_invalid_index == (-1 if result.is_free else 0)
+            assert result.statuses[0] == Status.SUCCESS
+    touching = scene.check(CAR, [(3.0, 0.0, 0.0)], margin=1.0, mode="distance")
+    assert touching.verdict == Verdict.COLLISION
+    assert touching.distances[0] <= 0.0
+
+
+def test_the_nearest_decides() -> None:
+    result = three().check(CAR, HERE, mode="witness")
+    assert result.nearest_ids[0] == 50 and result.nearest_indices[0] == 1
+    assert result.distances[0] == pytest.approx(3.0, rel=1e-12)
+    assert result.witnesses is not None
+    assert result.witnesses[0] == pytest.approx([2.0, 0.0, 5.0, 0.0])
+
+
+def test_the_worst_verdict_wins() -> None:
+    """COLLISION over MARGIN over FREE, and the first that is not free is named."""
+    poses = [(-100.0, 0.0, 0.0), (0.0, 0.0, 0.0), (5.0, 0.0, 0.0), (-100.0, 0.0, 0.0)]
+    result = three().check(CAR, poses, margin=4.0)
+    assert list(result.verdicts) == [
+        Verdict.FREE, Verdict.MARGIN, Verdict.COLLISION, Verdict.FREE
+    ]  # fmt: skip
+    assert result.verdict == Verdict.COLLISION and not result.is_free
+    assert result.first_invalid_index == 1
+    assert result.nearest_ids[2] == 50
+
+
+def test_stop_at_first_leaves_the_rest_unknown() -> None:
+    poses = [(-100.0, 0.0, 0.0), (5.0, 0.0, 0.0), (-100.0, 0.0, 0.0), (5.0, 0.0, 0.0)]
+    for mode in ("collide", "distance"):
+        result = three().check(CAR, poses, stop_at_first=True, mode=mode)
+        assert list(result.verdicts) == [
+            Verdict.FREE, Verdict.COLLISION, Verdict.UNKNOWN, Verdict.UNKNOWN
+        ]  # fmt: skip
+        assert list(result.statuses[2:]) == [Status.UNDEFINED] * 2
+        assert result.first_invalid_index == 1
+        assert result.verdict == Verdict.COLLISION and not result.is_free
+        assert list(result.nearest_ids[2:]) == [-1, -1]
+    free = three().check(CAR, poses[:1] * 3, stop_at_first=True)
+    assert free.is_free and list(free.verdicts) == [Verdict.FREE] * 3
+
+
+def test_deeper_overlaps_are_nearer() -> None:
+    """Of several overlapping obstacles the deepest counts, and its depth bounds them all."""
+    ego = Shape.polygon([(0.0, -2.0), (1.0, 0.0), (-1.0, 3.0)])
+    points = [Shape.point((0.0, 1.0)), Shape.point((0.0, 0.0))]
+    for order in (points, points[::-1]):
+        scene = Scene(order)
+        result = scene.check(ego, HERE, mode="distance")
+        least = min(distance(ego, point) for point in points)
+        assert result.distances[0] == pytest.approx(least, rel=1e-12)
+        assert result.lower_bounds[0] <= least
+        assert scene.nearest(ego, (0.0, 0.0, 0.0)).distances[0] == pytest.approx(least, rel=1e-12)
+
+
+def test_nearest_is_sorted_and_limited() -> None:
+    scene = three()
+    all_of_them = scene.nearest(CAR, (0.0, 0.0, 0.0), k=9)
+    assert list(all_of_them.ids) == [50, 70, 90]
+    assert list(all_of_them.indices) == [1, 0, 2]
+    assert all_of_them.distances == pytest.approx([3.0, 8.0, 18.0])
+    assert (all_of_them.lower_bounds <= all_of_them.distances).all()
+    assert (all_of_them.statuses == Status.SUCCESS).all()
+    assert all_of_them.directions == pytest.approx(np.array([[1.0, 0.0]] * 3))
+    assert all_of_them.witness_shape == pytest.approx(np.array([[2.0, 0.0]] * 3))
+    assert all_of_them.witness_obstacle[:, 0] == pytest.approx([5.0, 10.0, 20.0])
+    assert list(scene.nearest(CAR, (0.0, 0.0, 0.0)).ids) == [50]
+    assert list(scene.nearest(CAR, (0.0, 0.0, 0.0), k=3, max_distance=10.0).ids) == [50, 70]
+    assert len(scene.nearest(CAR, (0.0, 0.0, 0.0), k=3, max_distance=1.0).ids) == 0
+
+
+def test_poses_of_obstacles() -> None:
+    lorry = Shape.box(10.0, 2.5)
+    scene = Scene([lorry, lorry], poses=[(0.0, 8.0, 0.0), (0.0, -20.0, np.pi / 2)])
+    near = scene.nearest(CAR, (0.0, 0.0, 0.0), k=2)
+    assert near.distances == pytest.approx([5.75, 14.0])
+    assert list(near.indices) == [0, 1]
+
+
+def test_arrays_hold_every_kind() -> None:
+    """A circle, a capsule, a hull, a concave outline: one line each in the flat layout."""
+    outlines = [
+        [(10.0, 0.0)],
+        [(-10.0, -1.0), (-10.0, 1.0)],
+        [(0.0, 9.0), (1.0, 12.0), (0.5, 10.0), (-1.0, 12.0)],
+        [(-6.0, -9.0), (6.0, -9.0), (6.0, -4.0), (5.0, -8.0), (-5.0, -8.0), (-6.0, -4.0)],
+    ]
+    shapes = [
+        Shape.circle(2.0, center=outlines[0][0]),
+        Shape.capsule(*outlines[1], 1.0),
+        Shape.hull(outlines[2]),
+        Shape.concave(outlines[3]),
+    ]
+    xy = np.array([c for outline in outlines for p in outline for c in p])
+    flat = Scene.from_arrays(
+        np.array([0, 1, 3, 7, 13], dtype=np.uint32),
+        xy,
+        kinds=np.array([0, 0, 0, 1], dtype=np.uint8),
+        radius=[2.0, 1.0, 0.0, 0.0],
+        ids=[5, 6, 7, 8],
+    )
+    paired = Scene.from_arrays([0, 1, 3, 7, 13], xy.reshape(-1, 2), kinds=[0, 0, 0, 1],
+                               radius=[2.0, 1.0, 0.0, 0.0])  # fmt: skip
+    near = flat.nearest(CAR, (0.0, 0.0, 0.0), k=4)
+    truth = [distance(CAR, other) for other in shapes]
+    assert near.distances == pytest.approx(sorted(truth), rel=1e-12)
+    assert list(near.indices) == list(np.argsort(truth))
+    assert list(near.ids) == [5 + i for i in near.indices]
+    again = paired.nearest(CAR, (0.0, 0.0, 0.0), k=4)
+    assert list(again.distances) == list(near.distances)
+
+
+def test_concave_policies() -> None:
+    """A car in the notch of a U: free of the outline, inside its hull."""
+    notch = [(-6, -4), (6, -4), (6, 9), (4, 9), (4, -3), (-4, -3), (-4, 9), (-6, 9)]
+    arguments = ([0, len(notch)], np.array(notch, dtype=float))
+    keep = Scene.from_arrays(*arguments, kinds=[1])
+    hull = Scene.from_arrays(*arguments, kinds=[1], concave_policy="hull")
+    plain = Scene.from_arrays(*arguments)
+    assert keep.check(CAR, HERE).verdict == Verdict.FREE
+    assert keep.check(CAR, HERE, mode="distance").distances[0] == pytest.approx(2.0)
+    assert hull.check(CAR, HERE).verdict == Verdict.COLLISION
+    assert plain.check(CAR, HERE).verdict == Verdict.COLLISION
+    assert not collide(CAR, Shape.concave(notch)) and collide(CAR, Shape.hull(notch))
+
+
+def traffic(seed: int, count: int) -> tuple[Scene, np.ndarray]:
+    """A car park of any shapes at any pose, and poses of the car in it."""
+    rng = random.Random(seed)
+    shapes, poses = [], []
+    for case in cases.some("rounded", count):
+        shapes.append(shape(case.b))
+        poses.append((rng.uniform(-40, 40), rng.uniform(-40, 40), rng.uniform(-4, 4)))
+    where = [(rng.uniform(-40, 40), rng.uniform(-40, 40), rng.uniform(-4, 4)) for _ in range(200)]
+    return Scene(shapes, poses=poses), np.array(where)
+
+
+@pytest.mark.parametrize("margin", [0.0, 1.0])
+def test_modes_say_the_same(margin: float) -> None:
+    scene, where = traffic(1, 60)
+    plain = scene.check(CAR, where, margin=margin)
+    full = scene.check(CAR, where, margin=margin, mode="witness")
+    assert list(plain.verdicts) == list(full.verdicts)
+    assert len(set(plain.verdicts)) >= 2
+    assert (full.lower_bounds <= full.distances).all()
+    hits = full.verdicts == Verdict.COLLISION
+    assert (full.distances[hits] <= 1e-9).all() and (full.distances[~hits] > 0.0).all()
+    assert full.witnesses is not None
+    steps = np.linalg.norm(full.witnesses[:, 2:] - full.witnesses[:, :2], axis=1)
+    assert steps == pytest.approx(np.abs(full.distances), abs=1e-9)
+
+
+def test_threads_share_a_scene() -> None:
+    """The interpreter lock is released: many threads on one scene and shape answer alike."""
+    scene, where = traffic(2, 60)
+    alone = scene.check(CAR, where, mode="distance")
+    with ThreadPoolExecutor(4) as pool:
+        results = pool.map(lambda _: scene.check(CAR, where, mode="distance"), range(40))
+        for result in results:
+            assert np.array_equal(result.distances, alone.distances)
+            assert np.array_equal(result.verdicts, alone.verdicts)
+
+
+def test_a_scene_keeps_its_own_copy() -> None:
+    """What the caller does to its arrays later changes nothing."""
+    xy, poses = np.array([[5.0, 0.0]]), np.array([[0.0, 0.0, 0.0]])
+    scene = Scene.from_arrays([0, 1], xy, poses=poses)
+    point = Shape.hull(xy)
+    before = scene.check(CAR, HERE, mode="distance").distances[0]
+    xy[:] = 0.0
+    poses[:] = np.nan
+    assert scene.check(CAR, HERE, mode="distance").distances[0] == before
+    assert distance(CAR, point) == before
+    with pytest.raises(ValueError, match="read-only"):
+        point.parts[0][0, 0] = 9.0
+
+
+def test_far_from_the_origin_nothing_is_lost() -> None:
+    """UTM coordinates: the scene's own local frame keeps a nanometre."""
+    far = np.array([6.6e5, 4.0e6, 0.0])
+    scene = Scene([Shape.box(4.0, 2.0)] * 2, poses=[far + (4.0 + 1e-6, 0, 0), far + (0, 40, 0)])
+    result = scene.check(CAR, [far, far + (2e-6, 0.0, 0.0)], mode="distance")
+    assert list(result.verdicts) == [Verdict.FREE, Verdict.COLLISION]
+    assert result.distances[0] == pytest.approx(1e-6, abs=2e-9)
+
+
+def test_any_array_layout_will_do() -> None:
+    """Lists, Fortran order, slices and float32 are converted, not misread."""
+    poses = np.array([[5.0, 0.0, 0.0], [-50.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
+    expected = list(three().check(CAR, poses).verdicts)
+    wide = np.zeros((6, 5))
+    wide[::2, :3] = poses
+    for same in (poses.tolist(), np.asfortranarray(poses), wide[::2, :3], poses.astype("f4")):
+        assert list(three().check(CAR, same).verdicts) == expected

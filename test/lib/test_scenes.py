@@ -1,0 +1,113 @@
+# SPDX-FileCopyrightText: gjk_collision contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Every frame of recorded and simulated traffic: by pairs, and by one query of a scene."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from certify import broken_rules
+from data import SCENES, load, needs_data
+from oracles import Body
+
+from gjk_collision import Scene, Shape, closest, collide, distance
+from gjk_collision.verdict import Status, Verdict
+
+pytestmark = [needs_data, pytest.mark.parametrize("name", SCENES)]
+
+IDENTITY = np.zeros((1, 3))
+
+
+def frames(name: str) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = load(f"scenes/{name}.json")["frames"]
+    assert found
+    return found
+
+
+def near(found: float, truth: float) -> bool:
+    return abs(found - truth) <= 1e-9 + 1e-12 * abs(truth)
+
+
+def test_by_pairs(name: str) -> None:
+    for frame in frames(name):
+        ego, truth = Shape.polygon(frame["ego"]["polygon"]), frame["gt"]
+        for obstacle, expected in zip(frame["obstacles"], truth["distances"], strict=True):
+            other = Shape.polygon(obstacle["polygon"])
+            where = (name, frame["t"], obstacle["id"])
+            hits = obstacle["id"] in truth["colliding_ids"]
+            assert collide(ego, other) == collide(other, ego) == hits, where
+            found = distance(ego, other)
+            assert found <= 0.0 if hits else near(found, expected), where
+
+
+def test_certificates(name: str) -> None:
+    """Every sixth frame, since a rational check takes a millisecond a pair."""
+    for frame in frames(name)[::6]:
+        ego = Body.of(frame["ego"]["polygon"])
+        for obstacle in frame["obstacles"]:
+            other = Body.of(obstacle["polygon"])
+            answer = closest(Shape.polygon(ego.points), Shape.polygon(other.points))
+            broken = broken_rules(ego, other, answer)
+            assert not broken, (name, frame["t"], obstacle["id"], broken)
+
+
+def test_by_scene(name: str) -> None:
+    for frame in frames(name):
+        truth, where = frame["gt"], (name, frame["t"])
+        ids = [obstacle["id"] for obstacle in frame["obstacles"]]
+        scene = Scene([Shape.polygon(o["polygon"]) for o in frame["obstacles"]], ids=ids)
+        ego = Shape.polygon(frame["ego"]["polygon"])
+        for mode in ("collide", "distance", "witness"):
+            result = scene.check(ego, IDENTITY, mode=mode)
+            assert result.is_free != truth["collide"], where
+            assert result.verdict == (
+                Verdict.COLLISION if truth["collide"] else Verdict.FREE
+            ), where
+            assert result.verdicts[0] == result.verdict
+            assert result.statuses[0] == Status.SUCCESS
+            if truth["collide"]:
+                assert result.nearest_ids[0] in truth["colliding_ids"], where
+            if mode == "collide":
+                continue
+            if truth["collide"]:
+                assert result.distances[0] <= 0.0
+            else:
+                assert near(result.distances[0], truth["min_distance"]), where
+                found = truth["distances"][result.nearest_indices[0]]
+                assert near(found, truth["min_distance"]), where
+                assert result.nearest_ids[0] == ids[result.nearest_indices[0]]
+            assert result.lower_bounds[0] <= result.distances[0]
+
+
+def test_by_arrays(name: str) -> None:
+    """The flat layout of ObstacleArray gives the same scene."""
+    for frame in frames(name)[::8]:
+        outlines = [obstacle["polygon"] for obstacle in frame["obstacles"]]
+        ids = [obstacle["id"] for obstacle in frame["obstacles"]]
+        ego = Shape.polygon(frame["ego"]["polygon"])
+        flat = Scene.from_arrays(
+            np.cumsum([0, *map(len, outlines)]).astype(np.uint32),
+            np.concatenate(outlines).ravel(),
+            ids=np.array(ids, dtype=np.int64),
+        )
+        listed = Scene([Shape.polygon(outline) for outline in outlines], ids=ids)
+        one = flat.check(ego, IDENTITY, mode="distance")
+        two = listed.check(ego, IDENTITY, mode="distance")
+        assert one.distances[0] == two.distances[0]
+        assert one.nearest_ids[0] == two.nearest_ids[0]
+        assert list(flat.ids) == list(listed.ids) == ids
+
+
+def test_nearest(name: str) -> None:
+    for frame in frames(name)[::4]:
+        truth = frame["gt"]
+        scene = Scene([Shape.polygon(o["polygon"]) for o in frame["obstacles"]])
+        found = scene.nearest(
+            Shape.polygon(frame["ego"]["polygon"]), (0.0, 0.0, 0.0), k=len(scene)
+        )
+        assert sorted(found.indices) == list(range(len(scene)))
+        assert np.all(np.diff(found.distances) >= 0.0)
+        for i, d in zip(found.indices, found.distances, strict=True):
+            assert near(max(d, 0.0), truth["distances"][i]), (name, frame["t"], i)
