@@ -71,6 +71,36 @@ TEST(Scene, bad_ego_poses_are_never_free) {
   EXPECT_NE(scene.check(ego, {2.0 * kMaxCoordinate, 0, 0}, {}).verdict, Verdict::free);
 }
 
+TEST(Scene, bad_obstacles_are_never_free) {
+  constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+  const Shape car = square();
+  Scene::Ego ego(car);
+  const auto verdict = [&ego](const Shape& shape, const Pose& pose, Mode mode) {
+    Scene scene;
+    scene.add(square(), {90.0, 0.0, 0.0});
+    scene.add(shape, pose);
+    scene.build();
+    return scene.check(ego, {}, {.margin = 0.0, .mode = mode}).verdict;
+  };
+  for (const Mode mode : {Mode::collide, Mode::distance}) {
+    EXPECT_NE(verdict(shape_of({{50, kNaN, 51}, {0, 0, 1}}), {}, mode), Verdict::free);
+    EXPECT_NE(verdict(shape_of({{kNaN}, {kNaN}}), {}, mode), Verdict::free);
+    EXPECT_NE(verdict(shape_of({{50}, {0}}, kNaN), {}, mode), Verdict::free);
+    EXPECT_NE(verdict(square(), {50.0, kNaN, 0.0}, mode), Verdict::free);
+    EXPECT_NE(verdict(square(), {50.0, 0.0, kNaN}, mode), Verdict::free);
+    EXPECT_NE(verdict(Shape{}, {}, mode), Verdict::free);
+  }
+}
+
+TEST(Scene, an_ego_without_a_shape_is_never_free) {
+  const Scene scene = scene_of({{50.0, 0.0}});
+  const Shape nothing;
+  Scene::Ego ego(nothing);
+  for (const Mode mode : {Mode::collide, Mode::distance}) {
+    EXPECT_NE(scene.check(ego, {}, {.margin = 0.0, .mode = mode}).verdict, Verdict::free);
+  }
+}
+
 TEST(Scene, bad_margins_are_never_free) {
   const Scene scene = scene_of({{50.0, 0.0}});
   const Shape car = square();

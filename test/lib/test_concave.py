@@ -37,17 +37,21 @@ def comb(rng: random.Random) -> list[Point]:
 
 
 def spiral(rng: random.Random) -> list[Point]:
-    """A corridor that winds inwards: no point of it sees the whole."""
-    turns = rng.randint(4, 12)
+    """A corridor two wide that winds inwards: no point of it sees the whole."""
+    arms = rng.randint(2, 12)
+    ways = [((1, 0), (0, 1), (-1, 0), (0, -1))[i % 4] for i in range(arms)]
     left: list[Point] = []
     right: list[Point] = []
     x = y = 0
-    for i in range(turns):
-        length = 6 * (turns - i) + 4
-        dx, dy = ((1, 0), (0, 1), (-1, 0), (0, -1))[i % 4]
-        left.append((x - dx - dy, y - dy + dx))
-        right.append((x - dx + dy, y - dy - dx))
-        x, y = x + length * dx, y + length * dy
+    for i in range(arms + 1):
+        # The sides meet at the sum of the normals of the arms before and after.
+        beside = [(-dy, dx) for dx, dy in ways[max(i - 1, 0) : i + 1]]
+        u, v = sum(n[0] for n in beside), sum(n[1] for n in beside)
+        left.append((x + u, y + v))
+        right.append((x - u, y - v))
+        if i < arms:
+            length = 4 * (arms - i) + rng.randint(3, 4)
+            x, y = x + length * ways[i][0], y + length * ways[i][1]
     return left + right[::-1]
 
 
