@@ -1,0 +1,112 @@
+// SPDX-FileCopyrightText: gjk_collision contributors
+// SPDX-License-Identifier: Apache-2.0
+// A row of the tables: one competitor at one level, and how a pass over the cases is timed.
+#pragma once
+
+#include <sys/resource.h>
+
+#include <chrono>
+#include <cmath>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "dataset.hpp"
+
+namespace bench {
+
+// How the answers of a pass compare with the truth.
+struct Outcome {
+  double seconds = 0.0;
+  std::int64_t timed = 0;    // queries that `seconds` covers: chunks with an interruption are left out
+  std::int64_t queries = 0;
+  std::int64_t wrong = 0;    // beyond the row's tolerance: disqualifies
+  std::int64_t inexact = 0;  // level 1: contacts called otherwise than exact arithmetic calls them
+  double max_error = 0.0;    // m, level 2
+};
+
+struct Row {
+  std::string name;
+  int level = 1;
+  int stride = 1;  // answers one case in so many per pass: slow rows; over the passes they see them all
+  std::function<Outcome(const Dataset&, std::span<const int> order)> pass;
+};
+
+// A right answer is within this of the truth: Box2D computes in float, whose coordinates carry 4 um at
+// 50 m, and the 3D libraries iterate to 1e-6.
+inline constexpr double kPeerTolerance = 1e-4;  // m
+
+// Cases are laid out afresh, in the pass's order, this many at a time: they lie in the L2 cache, as the
+// shapes of one planning problem do, and the branch predictor never sees a sequence twice.
+inline constexpr std::size_t kChunk = 256;
+
+// How often the scheduler has taken the core from this thread.
+inline long interruptions() {
+  rusage usage{};
+  getrusage(RUSAGE_THREAD, &usage);
+  return usage.ru_nivcsw;
+}
+
+// Times Engine over the cases in `order`. An Engine has
+//   void load(std::span<const Case* const>)   untimed: builds its own representation
+//   Answer operator()(std::size_t i)          timed: bool at level 1, metres at level 2
+//   static constexpr double tolerance         m; 0 demands the exact verdict
+template <class Engine>
+Outcome time_pass(const Dataset& dataset, std::span<const int> order) {
+  using Clock = std::chrono::steady_clock;
+  using Answer = decltype(std::declval<Engine&>()(std::size_t{}));
+  constexpr bool kIsVerdict = std::is_same_v<Answer, bool>;
+  Engine engine;
+  Outcome outcome;
+  std::vector<const Case*> chunk;
+  std::vector<std::conditional_t<kIsVerdict, std::uint8_t, Answer>> answers(kChunk);
+  for (std::size_t begin = 0; begin < order.size(); begin += kChunk) {
+    chunk.clear();
+    for (std::size_t i = begin; i < std::min(begin + kChunk, order.size()); ++i) {
+      chunk.push_back(&dataset.cases[static_cast<std::size_t>(order[i])]);
+    }
+    engine.load(chunk);
+
+    const std::size_t count = chunk.size();
+    const long before = interruptions();
+    const auto start = Clock::now();
+    for (std::size_t i = 0; i < count; ++i) answers[i] = engine(i);
+    const auto stop = Clock::now();
+    outcome.queries += static_cast<std::int64_t>(count);
+    if (interruptions() == before) {
+      outcome.seconds += std::chrono::duration<double>(stop - start).count();
+      outcome.timed += static_cast<std::int64_t>(count);
+    }
+
+    for (std::size_t i = 0; i < count; ++i) {
+      const Case& c = *chunk[i];
+      if constexpr (kIsVerdict) {
+        if ((answers[i] != 0) == c.collides) continue;
+        // Overlapping pairs are 1 cm deep, so only a contact can be a matter of tolerance.
+        const bool contact = dataset.kind == Kind::touch;
+        (contact && Engine::tolerance > 0.0 ? outcome.inexact : outcome.wrong) += 1;
+      } else {
+        const double error = std::fabs(answers[i] - c.distance);
+        const double tolerance = Engine::tolerance;
+        outcome.max_error = error > outcome.max_error ? error : outcome.max_error;
+        if (!(error <= tolerance)) ++outcome.wrong;  // NaN is wrong
+      }
+    }
+  }
+  return outcome;
+}
+
+template <class Engine>
+Row row(std::string name, int stride = 1) {
+  constexpr bool kIsVerdict = std::is_same_v<decltype(std::declval<Engine&>()(std::size_t{})), bool>;
+  return {std::move(name), kIsVerdict ? 1 : 2, stride, time_pass<Engine>};
+}
+
+// One per file rows_*.cpp.
+void add_gjk_rows(std::vector<Row>& rows);
+void add_box2d_rows(std::vector<Row>& rows);
+void add_sat_rows(std::vector<Row>& rows);
+
+}  // namespace bench

@@ -1,0 +1,82 @@
+// SPDX-FileCopyrightText: gjk_collision contributors
+// SPDX-License-Identifier: Apache-2.0
+// This package's rows: as shipped, the paper's barycode loop alone, and with hill-climbing support.
+#include "gjk/gjk.hpp"
+#include "rows.hpp"
+#include "soa.hpp"
+
+namespace bench {
+namespace {
+
+// A type of its own, so that whatever collide() and distance() choose for a Convex is not chosen here:
+// the generic loop runs.
+struct Generic : gjk::Convex {};
+
+// The paper's HCS: from a vertex to its better neighbour until neither is better. Starts where the last
+// search of this query ended.
+struct HillClimbing : gjk::Convex {
+  mutable int at = 0;
+
+  int support(gjk::Vec2 d) const noexcept {
+    const auto along = [&](int i) { return x[i] * d.x + y[i] * d.y; };
+    int best = at;
+    double farthest = along(best);
+    for (const int step : {1, size - 1}) {
+      bool moved = false;
+      for (;;) {
+        int next = best + step;
+        if (next >= size) next -= size;
+        const double value = along(next);
+        if (!(value > farthest)) break;
+        farthest = value;
+        best = next;
+        moved = true;
+      }
+      if (moved) break;
+    }
+    return at = best;
+  }
+};
+
+struct Collide : Views<> {
+  static constexpr double tolerance = 0.0;
+  bool operator()(std::size_t i) const {
+    return gjk::collide(a(i), b(i)) == gjk::Verdict::collision;
+  }
+};
+
+template <class Shape>
+struct CollideBy : Views<Shape> {
+  static constexpr double tolerance = 0.0;
+  bool operator()(std::size_t i) const {
+    const Shape& p = this->a(i);
+    const Shape& q = this->b(i);
+    gjk::Verdict verdict = gjk::collide_by_gjk(p, q, 0.0);
+    if (verdict == gjk::Verdict::unknown) verdict = gjk::exact::collide(p, q);
+    return verdict == gjk::Verdict::collision;
+  }
+};
+
+struct Distance : Views<> {
+  static constexpr double tolerance = 1e-9;
+  double operator()(std::size_t i) const { return gjk::distance(a(i), b(i)).upper; }
+};
+
+template <class Shape>
+struct DistanceBy : Views<Shape> {
+  static constexpr double tolerance = 1e-9;
+  double operator()(std::size_t i) const { return gjk::distance(this->a(i), this->b(i)).upper; }
+};
+
+}  // namespace
+
+void add_gjk_rows(std::vector<Row>& rows) {
+  rows.push_back(row<Collide>("gjk"));
+  rows.push_back(row<CollideBy<Generic>>("gjk barycode"));
+  rows.push_back(row<CollideBy<HillClimbing>>("gjk barycode HCS"));
+  rows.push_back(row<Distance>("gjk"));
+  rows.push_back(row<DistanceBy<Generic>>("gjk barycode"));
+  rows.push_back(row<DistanceBy<HillClimbing>>("gjk barycode HCS"));
+}
+
+}  // namespace bench
