@@ -1,0 +1,406 @@
+// SPDX-FileCopyrightText: gjk_collision contributors
+// SPDX-License-Identifier: Apache-2.0
+// Continuous collision: when two moving shapes first meet, and how near they come.
+//
+// Conservative advancement (B. Mirtich, 1996): from a time at which the shapes are apart, go on as
+// far as a bound on their motion shows that they stay apart; look again; repeat. GJK only proposes
+// the direction. The bound itself is evaluated anew, rounding included, and a step is taken only to
+// a time at which it holds, so nothing is tunnelled through, however thin or fast.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+
+#include "gjk/convex.hpp"
+#include "gjk/distance.hpp"
+#include "gjk/motion.hpp"
+#include "gjk/pose.hpp"
+#include "gjk/shape.hpp"
+#include "gjk/vec2.hpp"
+#include "gjk/verdict.hpp"
+
+namespace gjk {
+
+// A shape and its motion. The view owns neither.
+struct Moving {
+  Convex shape;
+  Motion motion;
+  double reach = 0.0;  // m: of the vertices about the origin; see gjk::reach
+
+  static Moving along(const Convex& shape, Motion motion) noexcept {
+    return {shape, motion, gjk::reach(shape)};
+  }
+};
+
+struct CastOptions {
+  double margin = 0.0;       // m, >= 0: how near is a hit
+  double tolerance = 0.005;  // m, > 0: a gap this much above the margin may count as a hit
+  int max_iterations = 1000;
+};
+
+// When the distance first falls to the margin.
+struct Impact {
+  // FREE: it stays above the margin throughout. COLLISION, MARGIN: at `time` it is within
+  // `tolerance` of the margin; COLLISION when it is within `tolerance` of contact. UNKNOWN: neither
+  // was shown.
+  Verdict verdict = Verdict::unknown;
+  // success; iteration_limit, prediction_too_short (a motion ends before t1), numeric_failure
+  Status status = Status::undefined;
+  double time = std::numeric_limits<double>::infinity();         // s, of the hit; inf: none
+  double last_valid = std::numeric_limits<double>::quiet_NaN();  // s: free on [t0, last_valid), or
+                                                                 // up to t1 when FREE
+  Closest closest;                                               // at the hit
+  int iterations = 0;
+
+  bool hit() const noexcept { return verdict == Verdict::collision || verdict == Verdict::margin; }
+};
+
+// The smallest distance over an interval.
+struct Approach {
+  Status status = Status::undefined;  // as in Impact; unless success, `distance` is not complete
+  // m, signed. Where the shapes meet (lower <= 0), at `time` only: they may go deeper afterwards.
+  Bounds distance{-std::numeric_limits<double>::infinity(),
+                  std::numeric_limits<double>::infinity()};
+  double time = std::numeric_limits<double>::quiet_NaN();  // s, at which distance.upper is reached
+  Closest closest;                                         // then
+  int iterations = 0;
+};
+
+namespace detail {
+
+// A shape at time t, and its constant velocity from then on.
+struct Underway {
+  Convex shape;
+  PosedConvex posed;
+  double reach = 0.0;
+  Vec2 velocity;
+  double spin = 0.0;
+
+  static Underway at(const Moving& moving, const Piece& piece, double t) noexcept {
+    Placement placement = piece.at(t, moving.reach);
+    const bool in_range = std::fabs(placement.pose.yaw) <= kMaxYaw;
+    if (!in_range) placement.pose.yaw = 0.0;
+    Underway result;
+    result.shape = moving.shape;
+    result.posed = PosedConvex::place(moving.shape, Transform::from_pose(placement.pose));
+    result.posed.error += placement.error;
+    if (!in_range) result.posed.extent = std::numeric_limits<double>::quiet_NaN();
+    result.reach = moving.reach;
+    result.velocity = piece.velocity();
+    result.spin = piece.spin();
+    return result;
+  }
+
+  // Upper bound (m) on how far along the unit vector n a vertex is from the origin in s seconds.
+  //
+  // A vertex p turned by phi from now lies at n.R(phi)p = n.p + phi n.p' + r, with p' = p turned by
+  // 90 degrees and |r| <= |p| phi^2 / 2; the first two terms are the support along a tilted n. The
+  // reach bounds it for `any_turn`. Both are convex in s.
+  double support_within(Vec2 n, double s, bool any_turn) const noexcept {
+    if (any_turn && spin != 0.0) return reach;
+    const Vec2 local = posed.transform.rotate_back(n);
+    const double turn = s * spin;
+    const Vec2 tilted = local - turn * perpendicular(local);
+    return dot(tilted, shape.vertex(shape.support(tilted))) + 0.5 * turn * turn * reach;
+  }
+  double rounding(double s) const noexcept {
+    const double turn = 1.0 + std::fabs(s * spin);
+    const double scale = turn * turn * (shape.extent + reach) + norm1(posed.transform.t) +
+                         std::fabs(s) * norm1(velocity);
+    return 64.0 * kUnitRoundoff * scale + 2.0 * posed.error;
+  }
+};
+
+// A lower bound (m) on the distance of a and b, radii included, s seconds from now, along the unit
+// vector n from a to b. In real numbers it is concave in s: above a value at two times, it is above
+// it in between.
+inline double gap_within(const Underway& a, const Underway& b, Vec2 n, double s,
+                         bool any_turn) noexcept {
+  const Vec2 apart = b.posed.transform.t - a.posed.transform.t;
+  const double centres = dot(n, apart) + s * dot(n, b.velocity - a.velocity);
+  const double polygons =
+      centres - a.support_within(n, s, any_turn) - b.support_within(-n, s, any_turn);
+  const double reach = a.shape.radius + b.shape.radius;
+  return polygons - reach - a.rounding(s) - b.rounding(s) -
+         8.0 * kUnitRoundoff * (std::fabs(polygons) + reach);
+}
+
+// The least certified gap over [t, time].
+struct Advance {
+  double time = 0.0;
+  double gap = -std::numeric_limits<double>::infinity();
+};
+
+// From t on towards `end`, as far as the gap along n stays above `least` for certain; aims at a
+// time when it is `aim`. No advance: the time is t.
+inline Advance advance(const Underway& a, const Underway& b, Vec2 n, double t, double end,
+                       double least, double aim, bool any_turn) noexcept {
+  constexpr int kTries = 4;
+  Advance result{t, gap_within(a, b, n, 0.0, any_turn)};
+  if (!(result.gap > least)) return result;
+  double low_gap = result.gap;  // at result.time
+  double high = end;
+  double high_gap = low_gap;
+  for (int k = 0; k < kTries; ++k) {
+    // The chord of a concave function lies below it: where it crosses the aim is safe.
+    double next = high;
+    if (k > 0) {
+      if (!(low_gap > aim)) return result;
+      next = result.time + (high - result.time) * ((low_gap - aim) / (low_gap - high_gap));
+      if (!(next > result.time && next < high)) return result;
+    }
+    const double s = (next - t) * (1.0 + 4.0 * kUnitRoundoff);
+    const double gap = gap_within(a, b, n, s, any_turn);
+    if (gap > least) {
+      result.time = next;
+      result.gap = std::fmin(result.gap, gap);
+      low_gap = gap;
+      if (next == high) return result;
+    } else {
+      high = next;
+      high_gap = gap;
+    }
+  }
+  return result;
+}
+
+// The farther of the two bounds: any turn at all, or the turn's first two orders, within a radian.
+inline Advance advance(const Underway& a, const Underway& b, Vec2 n, double t, double end,
+                       double least, double aim) noexcept {
+  const double spin = std::fmax(std::fabs(a.spin), std::fabs(b.spin));
+  const Advance turned = advance(a, b, n, t, std::fmin(end, t + 1.0 / spin), least, aim, false);
+  if (spin == 0.0 || turned.time == end) return turned;
+  const Advance any = advance(a, b, n, t, end, least, aim, true);
+  return any.time > turned.time ? any : turned;
+}
+
+// What a look decides: the gap that the next step has to keep, and the one that it aims at.
+struct Target {
+  double least = 0.0;  // m
+  double aim = 0.0;    // m, > least
+  bool stop = false;
+};
+
+struct Walk {
+  Status status = Status::undefined;
+  bool stopped = false;                                  // by a look
+  double time = 0.0;                                     // s, reached
+  double gap = std::numeric_limits<double>::infinity();  // m: the least that is certain on the way
+  int iterations = 0;
+};
+
+// From t0 to t1 by steps that keep the target of the last look(time, closest, certified gap).
+template <class Look>
+Walk walk(const Moving& moving_a, const Moving& moving_b, double t0, double t1, int max_iterations,
+          Look&& look) noexcept {
+  Walk walked;
+  walked.time = t0;
+  std::size_t hint_a = 0;
+  std::size_t hint_b = 0;
+  Vec2 n;
+  Target target;
+  bool at_joint = false;  // the last step went to the end of a piece: try its direction first
+  const auto end_with = [&walked](Status status) noexcept {
+    walked.status = status;
+    return walked;
+  };
+  while (true) {
+    const double t = walked.time;
+    const Piece* piece_a = piece_at(moving_a.motion, t, hint_a);
+    const Piece* piece_b = piece_at(moving_b.motion, t, hint_b);
+    if (piece_a == nullptr || piece_b == nullptr) return end_with(Status::prediction_too_short);
+    const double end = std::fmin(t1, std::fmin(piece_a->end, piece_b->end));
+    const Underway a = Underway::at(moving_a, *piece_a, t);
+    const Underway b = Underway::at(moving_b, *piece_b, t);
+
+    Advance step{t};
+    if (at_joint && end > t) step = advance(a, b, n, t, end, target.least, target.aim);
+    if (!(step.time > t && step.time == end)) {
+      if (walked.iterations == max_iterations) return end_with(Status::iteration_limit);
+      ++walked.iterations;
+      const Closest closest = gjk::closest(a.posed, b.posed);
+      if (closest.status != Status::success) return end_with(closest.status);
+      n = closest.direction;
+      const double gap = std::fmax(closest.lower_bound, gap_within(a, b, n, 0.0, false));
+      walked.gap = std::fmin(walked.gap, gap);
+      target = look(t, closest, gap);
+      walked.stopped = target.stop;
+      if (target.stop || t == t1) return end_with(Status::success);
+      if (!(end > t)) return end_with(Status::prediction_too_short);
+      const Advance fresh = advance(a, b, n, t, end, target.least, target.aim);
+      if (fresh.time > step.time) step = fresh;
+      // No way forward above the rounding: the doubles do not resolve the tolerance.
+      if (!(step.time > t)) return end_with(Status::numeric_failure);
+    }
+    walked.time = step.time;
+    walked.gap = std::fmin(walked.gap, step.gap);
+    if (step.time == t1) return end_with(Status::success);
+    at_joint = step.time == end;
+  }
+}
+
+inline bool is_interval(double t0, double t1) noexcept {
+  return t1 - t0 >= 0.0 && t1 - t0 < kMaxCoordinate;
+}
+
+}  // namespace detail
+
+// The first time in [t0, t1] (s) at which the distance of two moving shapes falls to the margin.
+// Conservative within the tolerance: a hit may be said of shapes that pass at a distance of up to
+// margin + tolerance, and its time is not after the true one.
+inline Impact time_of_impact(const Moving& a, const Moving& b, double t0, double t1,
+                             const CastOptions& options = {}) noexcept {
+  Impact impact;
+  const bool sound = options.margin >= 0.0 && options.margin <= kMaxCoordinate &&
+                     options.tolerance > 0.0 && detail::is_interval(t0, t1);
+  if (!sound) {
+    impact.status = Status::invalid_input;
+    return impact;
+  }
+  const double near = options.margin + options.tolerance;
+  const detail::Walk walked =
+      detail::walk(a, b, t0, t1, options.max_iterations,
+                   [&](double, const Closest& closest, double gap) noexcept {
+                     impact.closest = closest;
+                     return detail::Target{options.margin, options.margin + 0.5 * options.tolerance,
+                                           !(gap > near)};
+                   });
+  impact.status = walked.status;
+  impact.last_valid = walked.time;
+  impact.iterations = walked.iterations;
+  if (walked.stopped) {
+    impact.time = walked.time;
+    const bool contact = options.margin == 0.0 || impact.closest.distance <= options.tolerance;
+    impact.verdict = contact ? Verdict::collision : Verdict::margin;
+  } else if (walked.status == Status::success) {
+    impact.verdict = Verdict::free;
+  }
+  return impact;
+}
+
+// The smallest distance of two moving shapes over [t0, t1] (s), within the tolerance (m), by
+// bisection: either they stay farther apart than the middle of what is possible, or they come
+// within it. Of what stays farther apart than `max_distance` (m) only that is shown, at the cost of
+// one pass.
+inline Approach closest_approach(const Moving& a, const Moving& b, double t0, double t1,
+                                 double tolerance = CastOptions{}.tolerance,
+                                 double max_distance = std::numeric_limits<double>::infinity(),
+                                 int max_iterations = CastOptions{}.max_iterations) noexcept {
+  Approach found;
+  if (!(tolerance > 0.0 && max_distance >= 0.0 && detail::is_interval(t0, t1))) {
+    found.status = Status::invalid_input;
+    return found;
+  }
+  double least = max_distance <= kMaxCoordinate ? max_distance : 0.0;
+  do {
+    const detail::Walk walked =
+        detail::walk(a, b, t0, t1, max_iterations - found.iterations,
+                     [&](double t, const Closest& closest, double gap) noexcept {
+                       if (closest.distance < found.distance.upper) {
+                         found.distance.upper = closest.distance;
+                         found.closest = closest;
+                         found.time = t;
+                       }
+                       return detail::Target{least, least + 0.125 * tolerance,
+                                             !(gap > least + 0.25 * tolerance)};
+                     });
+    found.status = walked.status;
+    found.iterations += walked.iterations;
+    if (walked.status != Status::success) return found;
+    if (!walked.stopped) {
+      found.distance.lower = std::fmax(found.distance.lower, walked.gap);
+      if (least >= max_distance) return found;
+    } else if (least == 0.0) {
+      found.distance.lower = found.closest.lower_bound;
+      return found;
+    }
+    const double lower = std::fmax(0.0, found.distance.lower);
+    least = found.distance.lower >= 0.0 ? 0.5 * (lower + found.distance.upper) : 0.0;
+  } while (found.distance.upper - found.distance.lower > tolerance);
+  return found;
+}
+
+// The farthest that shape a can go from its pose along `direction` before it comes within the
+// margin of b: `time` and `last_valid` are the distance gone (m), at most `max_distance`. Without
+// rotation the advancement converges like Newton's method, so the tolerance may be tiny.
+inline Impact shape_cast(const Convex& a, const Pose& pose_a, Vec2 direction, double max_distance,
+                         const Convex& b, const Pose& pose_b,
+                         const CastOptions& options = {0.0, 1e-9}) noexcept {
+  const double length = norm(direction);
+  const Piece along = Piece::moving(pose_a, {direction.x / length, direction.y / length, 0.0});
+  const Piece still = Piece::still(pose_b);
+  return time_of_impact(Moving::along(a, {&along, 1}), Moving::along(b, {&still, 1}), 0.0,
+                        max_distance, options);
+}
+
+// The same of a point.
+inline Impact ray_cast(Vec2 origin, Vec2 direction, double max_distance, const Convex& b,
+                       const Pose& pose_b, const CastOptions& options = {0.0, 1e-9}) noexcept {
+  const double zero = 0.0;
+  return shape_cast(Convex::view(&zero, &zero, 1), {origin.x, origin.y, 0.0}, direction,
+                    max_distance, b, pose_b, options);
+}
+
+// The earlier of two pairs' impacts: a hit outranks UNKNOWN, that outranks FREE; and all that is
+// free of both is free.
+inline Impact earlier(const Impact& first, const Impact& second) noexcept {
+  const auto rank = [](const Impact& impact) noexcept {
+    return impact.hit() ? 0 : impact.verdict == Verdict::unknown ? 1 : 2;
+  };
+  const bool swap =
+      rank(second) != rank(first) ? rank(second) < rank(first) : second.time < first.time;
+  Impact result = swap ? second : first;
+  result.last_valid = std::fmin(first.last_valid, second.last_valid);
+  result.iterations = first.iterations + second.iterations;
+  return result;
+}
+
+// The first hit of any part of a with any part of b.
+inline Impact time_of_impact(const Shape& a, Motion motion_a, const Shape& b, Motion motion_b,
+                             double t0, double t1, const CastOptions& options = {}) noexcept {
+  Impact impact;
+  for (int i = 0; i < a.parts(); ++i) {
+    const Moving part_a = Moving::along(a.part(i), motion_a);
+    for (int j = 0; j < b.parts(); ++j) {
+      const Moving part_b = Moving::along(b.part(j), motion_b);
+      const bool first = i == 0 && j == 0;
+      // What comes after a hit does not matter any more.
+      const double until = impact.hit() ? impact.time : t1;
+      const Impact pair = time_of_impact(part_a, part_b, t0, until, options);
+      impact = first ? pair : earlier(impact, pair);
+    }
+  }
+  return impact;
+}
+
+// The smallest distance of any part of a to any part of b.
+inline Approach closest_approach(const Shape& a, Motion motion_a, const Shape& b, Motion motion_b,
+                                 double t0, double t1,
+                                 double tolerance = CastOptions{}.tolerance) noexcept {
+  Approach nearest;
+  for (int i = 0; i < a.parts(); ++i) {
+    const Moving part_a = Moving::along(a.part(i), motion_a);
+    for (int j = 0; j < b.parts(); ++j) {
+      const Moving part_b = Moving::along(b.part(j), motion_b);
+      const bool first = i == 0 && j == 0;
+      const Approach pair = closest_approach(part_a, part_b, t0, t1, tolerance,
+                                             std::fmax(0.0, nearest.distance.upper));
+      if (first) {
+        nearest = pair;
+        continue;
+      }
+      const double lower = std::fmin(nearest.distance.lower, pair.distance.lower);
+      const int iterations = nearest.iterations + pair.iterations;
+      const Status status = nearest.status != Status::success ? nearest.status : pair.status;
+      if (pair.distance.upper < nearest.distance.upper) nearest = pair;
+      nearest.distance.lower = lower;
+      nearest.iterations = iterations;
+      nearest.status = status;
+    }
+  }
+  return nearest;
+}
+
+}  // namespace gjk
