@@ -16,9 +16,9 @@ import numpy as np
 import scenario
 from drive import Drive, Obstacle
 from matplotlib.axes import Axes
-from matplotlib.collections import LineCollection
 from matplotlib.lines import Line2D
-from matplotlib.patches import Patch, Rectangle
+from matplotlib.patches import Patch, PathPatch, Rectangle
+from matplotlib.path import Path as MplPath
 from matplotlib.patheffects import withStroke
 from numpy.typing import NDArray
 
@@ -61,13 +61,15 @@ def draw_obstacle(axes: Axes, obstacle: Obstacle) -> None:
         axes, obstacle.points, obstacle.radius, obstacle.pose,
         facecolor=colour, edgecolor="none", alpha=0.9, zorder=2,
     )  # fmt: skip
-    if np.ptp(obstacle.points, axis=0).min() > 1.5:
+    placed = place(obstacle.points, obstacle.pose)
+    inside = X_LIMITS[0] < placed[:, 0].min() and placed[:, 0].max() < X_LIMITS[1]
+    if inside and np.ptp(obstacle.points, axis=0).min() > 1.5:
         axes.text(
             *obstacle.pose[:2], NAMES[obstacle.id], color="white", fontsize=7.5,
-            ha="center", va="center", clip_on=True, zorder=3,
+            ha="center", va="center", zorder=3,
         )  # fmt: skip
     if speed > 0.2:
-        ahead = (place(obstacle.points, obstacle.pose) - obstacle.pose[:2]) @ velocity / speed
+        ahead = (placed - obstacle.pose[:2]) @ velocity / speed
         front = obstacle.pose[:2] + (ahead.max() + obstacle.radius) * velocity / speed
         axes.annotate(
             "", xytext=front, xy=front + velocity * ARROW_SECONDS, annotation_clip=True,
@@ -78,8 +80,8 @@ def draw_obstacle(axes: Axes, obstacle: Obstacle) -> None:
 
 def draw_tree(axes: Axes, log: dict[str, Any]) -> None:
     """Draw the trees' edges, and where edges were refused: the first pose that was not free."""
-    edges = [np.array(edge)[:, :2] for edge in log["tree"]]
-    axes.add_collection(LineCollection(edges, colors=TREE, linewidths=0.8, zorder=4))
+    edges = MplPath.make_compound_path(*(MplPath(np.array(edge)[:, :2]) for edge in log["tree"]))
+    axes.add_patch(PathPatch(edges, fill=False, edgecolor=TREE, linewidth=0.8, zorder=4))
     for verdict in (Verdict.COLLISION, Verdict.MARGIN):
         refused = np.array([
             answer["poses"][i][:2]
@@ -87,7 +89,7 @@ def draw_tree(axes: Axes, log: dict[str, Any]) -> None:
             if answer["purpose"] == "edge" and verdict in answer["verdicts"]
             for i in [answer["verdicts"].index(verdict)]
         ]).reshape(-1, 2)  # fmt: skip
-        axes.scatter(*refused.T, s=1.6, color=VERDICT_COLOURS[verdict], linewidths=0, zorder=3.5)
+        axes.plot(*refused.T, ".", ms=2.0, mew=0, color=VERDICT_COLOURS[verdict], zorder=3.5)
 
 
 def draw_path(
@@ -159,7 +161,7 @@ def draw(log: dict[str, Any], drive: Drive, files: list[Path]) -> None:
     mpl.rcParams.update({"font.size": 9, "axes.spines.top": False, "axes.spines.right": False,
                          "svg.hashsalt": "demo", "svg.fonttype": "path"})  # fmt: skip
     figure, (scene, profile) = plt.subplots(
-        2, 1, figsize=(12.5, 4.9), height_ratios=(2.55, 1.0), layout="constrained"
+        2, 1, figsize=(12.5, 5.1), height_ratios=(2.6, 1.0), layout="constrained"
     )
     draw_road(scene)
     for obstacle in obstacles:
@@ -170,8 +172,8 @@ def draw(log: dict[str, Any], drive: Drive, files: list[Path]) -> None:
     scene.set(xlim=X_LIMITS, ylim=Y_LIMITS, aspect="equal", xlabel="x [m]", ylabel="y [m]")
     edges = sum(answer["purpose"] == "edge" for answer in log["answers"])
     scene.set_title(
-        f"{edges} edges asked about over DDS, obstacles of snapshot {closest['snapshot_id']}",
-        loc="left", fontsize=10,
+        f"{edges} edges asked about over DDS, traffic as in snapshot {closest['snapshot_id']}",
+        loc="left", fontsize=10, pad=8,
     )  # fmt: skip
     dot = {"marker": "o", "linestyle": "", "markersize": 4}
     figure.legend(

@@ -3,8 +3,9 @@
 """Plan the way past the lorry with OMPL, asking the node about every edge, and log every answer.
 
 Trees grow while the traffic moves, so that their edges rest on many snapshots. Hence the path that
-is found is asked about once more as a whole, on the latest snapshot, and planned again if it is
-not free there. Then `~/distance` gives the clearance along it.
+is found is asked about once more as a whole, on the latest snapshot, and again with the snapshots
+that follow; when it is not free any more, a new one is planned. At the end `~/distance` gives the
+clearance along it.
 
 The log is one JSON object; `verify.py` and `picture.py` read it.
 """
@@ -40,8 +41,10 @@ from gjk_collision.verdict import Verdict
 
 STARTUP_TIMEOUT = 30.0  # s, for the server and for its first data
 EDGES = 1200  # asked about per attempt; a tree finds its path after some 300
-PLAN_TIMEOUT = 8.0  # s per attempt
-ATTEMPTS = 2
+ENOUGH = 4.0  # s per attempt, after which the first path will do
+PLAN_UNTIL = 16.0  # s from the start; the bag lasts little longer
+WATCH_UNTIL = 8.0  # s from the start; until then the path is asked about again and again
+ATTEMPTS = 3
 STEP = 0.4  # m, between the poses of an edge
 FINE_STEP = 0.05  # m, for the independent check of the path
 RANGE = 5.0  # m, longest edge of a tree
@@ -149,7 +152,7 @@ class Planner:
         """Ask about one edge."""
         return self.client.check_poses(poses, "edge", self.margin, stop_at_first=True)
 
-    def plan(self) -> tuple[Any, list[Poses]]:
+    def plan(self, deadline: float) -> tuple[Any, list[Poses]]:
         """Grow trees until edges or time are spent: the shortest path, and all edges."""
         si = ob.SpaceInformation(self.space)
         si.setStateValidityChecker(StateValidityChecker(si, self.checker))
@@ -163,11 +166,14 @@ class Planner:
         rrt.setProblemDefinition(problem)
 
         last = len(self.client.log) + EDGES
-        deadline = time.monotonic() + PLAN_TIMEOUT
+        enough = time.monotonic() + ENOUGH
+        paths: list[Any] = []
+        edges: list[Poses] = []
         spent = ob.PlannerTerminationCondition(
-            lambda: len(self.client.log) >= last or time.monotonic() > deadline
+            lambda: (
+                len(self.client.log) >= last or time.monotonic() > (enough if paths else deadline)
+            )
         )
-        paths, edges = [], []
         while not spent():
             rrt.clear()
             problem.clearSolutionPaths()
@@ -191,25 +197,45 @@ class Planner:
             for j in data.getEdges(i)
         ]
 
-    def plan_until_free(self) -> dict[str, Any]:
+    def plan_until_free(self, deadline: float) -> tuple[Any, list[Poses]]:
         """Plan, ask about the path as a whole, and plan again if it is not free any more."""
         for _ in range(ATTEMPTS):
-            path, edges = self.plan()
-            poses = path_poses(self.space, path, STEP)
-            answer = self.client.check_poses(poses, "path", self.margin, mode="witness")
-            if answer.is_free and all(
-                there.is_free for there in self.client.distances(poses, "clearance")
-            ):
-                return {
-                    "margin": self.margin,
-                    "length": path.length(),
-                    "path": poses.tolist(),
-                    "fine_path": path_poses(self.space, path, FINE_STEP).tolist(),
-                    "tree": [edge.tolist() for edge in edges],
-                }
+            path, edges = self.plan(deadline)
+            if self.is_free(path):
+                return path, edges
         raise PlanError(
             f"none of {ATTEMPTS} paths was still free when found: {self.client.last()}"
         )
+
+    def is_free(self, path: Any) -> bool:
+        """Ask about the path as a whole."""
+        poses = path_poses(self.space, path, STEP)
+        return self.client.check_poses(poses, "path", self.margin, mode="distance").is_free
+
+    def run(self) -> dict[str, Any]:
+        """Plan and watch; return the path last found with its tree and clearance."""
+        begin = time.monotonic()
+        plans = 1
+        path, edges = self.plan_until_free(begin + PLAN_UNTIL)
+        duration = time.monotonic() - begin
+        while time.monotonic() < begin + WATCH_UNTIL:
+            time.sleep(scenario.PERIOD)
+            if not self.is_free(path):
+                plans += 1
+                path, edges = self.plan_until_free(begin + PLAN_UNTIL)
+        poses = path_poses(self.space, path, STEP)
+        if not all(reply.is_free for reply in self.client.distances(poses, "clearance")):
+            raise PlanError(f"the path is not free at the end: {self.client.last()}")
+        return {
+            "plans": plans,
+            "duration": duration,
+            "margin": self.margin,
+            "length": path.length(),
+            "path": poses.tolist(),
+            "fine_path": path_poses(self.space, path, FINE_STEP).tolist(),
+            "tree": [edge.tolist() for edge in edges],
+            "answers": self.client.log,
+        }
 
 
 def main() -> int:
@@ -221,18 +247,17 @@ def main() -> int:
     ou.RNG.setSeed(SEED)
     rclpy.init()
     try:
-        client = CollisionClient(rclpy.create_node("planner"), scenario.CHECK_FRAME, timeout=2.0)
-        recorded = RecordedClient(client)
+        node = rclpy.create_node("planner")
+        # One request at a time, so that the latencies in the table are those of one request.
+        client = CollisionClient(node, scenario.CHECK_FRAME, timeout=2.0, max_outstanding=1)
         wait_for_data(client)
-        begin = time.monotonic()
-        plan = Planner(recorded).plan_until_free()
-        plan["duration"] = time.monotonic() - begin
+        log = Planner(RecordedClient(client)).run()
     except PlanError as error:
         print(f"planner: {error}", file=sys.stderr)
         return 1
     finally:
         rclpy.try_shutdown()
-    arguments.log.write_text(json.dumps({**plan, "answers": recorded.log}), encoding="ascii")
+    arguments.log.write_text(json.dumps(log), encoding="ascii")
     return 0
 
 

@@ -82,8 +82,10 @@ class Processes:
                 if code == 0 and other == name:
                     return
                 if code is not None:
-                    how = f"ended with exit code {code}" if other == name else "ended too early"
-                    raise DemoError(f"{other} {how}:\n{self.tail(other)}")
+                    early = "" if other == name else " too early"
+                    raise DemoError(
+                        f"{other} ended{early} (exit code {code}):\n{self.tail(other)}"
+                    )
             time.sleep(0.05)
         raise DemoError(f"{name} took more than {TIMEOUT:.0f} s:\n{self.tail(name)}")
 
@@ -167,9 +169,12 @@ def table(log: dict[str, Any], result: Result) -> Iterator[str]:
         yield f"{label:<17}{np.median(ages):.0f} ms median, {ages.max():.0f} ms greatest"
     ids = {answer["snapshot_id"] for answer in known}
     yield f"{'snapshots':<17}{len(ids)}, from {min(ids)} to {max(ids)}"
+    clearance = min(a["distances"][0] for a in answers if a["purpose"] == "clearance")
+    watched = sum(a["purpose"] == "path" for a in answers)
     yield (
-        f"{'path':<17}{log['length']:.1f} m, planned in {log['duration']:.1f} s; "
-        f"closest {result.closest:.3f} m, where {log['margin']:.3f} m of margin were asked for"
+        f"{'path':<17}{log['length']:.1f} m, found in {log['duration']:.1f} s, asked about "
+        f"{watched} times, planned {log['plans']} times; closest {clearance:.3f} m, "
+        f"margin {log['margin']:.3f} m"
     )
 
 
@@ -207,7 +212,8 @@ def main() -> int:
             print(f"  {text}")
     else:
         print(
-            f"{'shapely':<17}agrees with all {compared} verdicts and {result.distances} distances"
+            f"{'shapely':<17}agrees with all {compared} verdicts and {result.distances} distances, "
+            "and finds the path free between its poses"
         )
     print(f"{'picture':<17}{', '.join(str(file) for file in pictures)}")
     print(f"{'took':<17}{time.monotonic() - begin:.1f} s")

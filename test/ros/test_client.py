@@ -9,13 +9,15 @@ from array import array
 import numpy as np
 import pytest
 
-rclpy = pytest.importorskip("rclpy", reason="rclpy is not installed")
+pytest.importorskip("rclpy", reason="rclpy is not installed")
 
-from gjk_collision.ros.client import CollisionClient
+import rclpy
 from gjk_collision.srv import CheckPoses, Collide, Distance
-from gjk_collision.verdict import Status, Verdict
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.qos import QoSProfile
+
+from gjk_collision.ros.client import CollisionClient
+from gjk_collision.verdict import Status, Verdict
 
 TIMEOUT = 0.5
 POSES = np.array([[1.0, 2.0, 0.1], [3.0, 4.0, 0.2], [5.0, 6.0, 0.3]])
@@ -226,20 +228,29 @@ def test_without_a_pose_the_vehicle_is_meant_where_it_is(client, puppet):
     assert request.margin == 0.5
 
 
-def test_many_distances_come_in_order_with_a_bound_on_those_in_flight(client, puppet):
+def test_many_distances_come_in_order_with_a_bound_on_those_in_flight(client, puppet, monkeypatch):
     count = 40
     poses = np.zeros((count, 3))
     poses[:, 0] = np.arange(count)
+    send = client._distance.call_async
+    futures, in_flight = [], []
+
+    def watched(request):
+        futures.append(send(request))
+        in_flight.append(sum(not future.done() for future in futures))
+        return futures[-1]
 
     def fill(reply):
         free(reply)
         reply.ids = array("q", [int(puppet.requests[-1].pose.pose.position.x)])
         reply.distances = array("d", [1.0])
 
+    monkeypatch.setattr(client._distance, "call_async", watched)
     puppet.fill = fill
     said = client.distances(poses)
     assert [int(one.ids[0]) for one in said] == list(range(count))
     assert all(one.is_free for one in said)
+    assert max(in_flight) == client.max_outstanding
 
 
 def test_bad_arguments_are_refused(client, puppet):
