@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: gjk_collision contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Is my vehicle, placed there, then, clear of everything known?
+"""Exact and certified 2D collision and distance queries.
 
-Exact and certified 2D collision and distance queries. The public names are loaded on first use, so that
-importing the package, or one of its modules, costs nothing else.
+Is my vehicle, placed there, then, clear of everything known? The public names are loaded on first
+use, so that importing the package, or one of its modules, costs nothing else.
 """
 
 from importlib import import_module

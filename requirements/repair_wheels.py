@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Repair the CMake files of the ROS wheels in the virtual environment that runs this.
 
-The wheels' exported targets name the include folders of the machine that built them. They are rewritten to this
-environment's; a second run changes nothing. Run after each installation.
+The wheels' exported targets name the include folders of the machine that built them. They are
+rewritten to this environment's; a second run changes nothing. Run after each installation.
 """
 
 import re

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: gjk_collision contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Print one summary of JUnit files: counts per suite, every skipped test with its reason, every failure.
+"""Print one summary of JUnit files: counts per suite, skipped tests with reasons, failures.
 
 Usage: python summary.py FILE.xml...; exit code 1 where a test failed or none ran.
 """
@@ -8,6 +8,7 @@ Usage: python summary.py FILE.xml...; exit code 1 where a test failed or none ra
 import sys
 import xml.etree.ElementTree as ET
 from collections import Counter, defaultdict
+from itertools import pairwise
 from pathlib import Path
 
 
@@ -18,7 +19,7 @@ def outcome(case: ET.Element) -> tuple[str, str]:
         if found is not None:
             # GoogleTest's reason for a skip stands in the output, under "Skipped" of ctest.
             lines = (case.findtext("system-out") or "").strip().splitlines()
-            reasons = [after.strip() for line, after in zip(lines, lines[1:]) if "Skipped" in line]
+            reasons = [after.strip() for line, after in pairwise(lines) if "Skipped" in line]
             reason = (reasons or (found.get("message") or "no reason given").splitlines())[0]
             return word, reason
     return "passed", ""

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: gjk_collision contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The package under test is the installed one: what fails here makes every other result worthless."""
+"""The package under test is the installed one: else every other result is worthless."""
 
 import subprocess
 import sys

@@ -1,14 +1,15 @@
 # SPDX-FileCopyrightText: gjk_collision contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What colcon installs: library and generated interfaces in one Python package, programs, share."""
+"""What colcon installs: library and generated interfaces in one package, programs, share."""
 
 import os
 from pathlib import Path
 
-import gjk_collision
 import gjk_collision.msg
 import gjk_collision.srv
 import pytest
+
+import gjk_collision
 from gjk_collision.verdict import Status, Verdict
 
 PREFIX = Path(gjk_collision.__file__).parents[4]
