@@ -1,0 +1,150 @@
+# SPDX-FileCopyrightText: gjk_collision contributors
+# SPDX-License-Identifier: Apache-2.0
+"""A slip in a parameter is refused with its range; what is in force is told apart by its hash."""
+
+import subprocess
+import sys
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+
+from gjk_collision.config import Config, SourceConfig, parameter_facts, to_yaml
+from gjk_collision.errors import InputError
+
+PARAMETER_FILE = Path(__file__).resolve().parents[2] / "config" / "collision_server.yaml"
+
+
+def test_parameter_file_equals_the_defaults() -> None:
+    """If this fails: python -m gjk_collision.config > config/collision_server.yaml."""
+    assert PARAMETER_FILE.read_text() == to_yaml(Config())
+
+
+def test_every_parameter_has_help_and_every_number_a_range() -> None:
+    for name, value in Config().parameters().items():
+        facts = parameter_facts(name)
+        assert facts.text, name
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            assert facts.low is not None, name
+            assert facts.high is not None, name
+            assert facts.low <= value <= facts.high, name
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "words"),
+    [
+        ("footprint_timeout", 0.0, "footprint_timeout: must be 0.01 to 60 s (got 0.0)"),
+        ("obstacles.timeout", 0, "obstacles.timeout: must be 0.01 to 60 s (got 0)"),
+        ("obstacles.inflation", -0.1, "obstacles.inflation: must be 0 to 5 m"),
+        ("safety_margin", float("nan"), "safety_margin: must be 0 to 5 m (got nan)"),
+        ("safety_margin", float("inf"), "safety_margin: must be 0 to 5 m"),
+        ("margin_front", 5.1, "margin_front: must be 0 to 5 m"),
+        ("safety_margin", "wide", "safety_margin: must be a number, 0 to 5 m"),
+        ("safety_margin", True, "safety_margin: must be a number"),
+        ("max_poses", 0, "max_poses: must be 1 to 1000000"),
+        ("max_poses", 1.5, "max_poses: must be a whole number"),
+        ("concave_policy", "fill", "must be one of decompose | hull | reject"),
+        ("obstacles.qos_reliability", "sure", "must be one of best_effort | reliable"),
+        ("obstacles.required", 1, "obstacles.required: must be a bool"),
+        ("check_frame", "", "check_frame: must name a frame"),
+        ("footprint", [1.0, 2.0, 3.0], "footprint: must hold x y pairs"),
+        ("footprint", [1.0, float("nan")], "footprint[1]: must be -100 to 100 m"),
+        ("obstacle_sources", ["a", "a"], "obstacle_sources[1]: must be a new name"),
+        ("obstacle_sources", ["state_rate"], "obstacle_sources[0]: must be a new name"),
+        ("obstacle_sources", ["a.b"], "obstacle_sources[0]: must be a new name"),
+        ("obstacle_sources", "obstacles", "obstacle_sources: must be a list of names"),
+        ("safty_margin", 1.0, "safty_margin: is no parameter"),
+        ("radar.timeout", 1.0, "radar.timeout: is no parameter"),
+    ],
+)
+def test_bad_value_is_refused_by_name_with_its_range(name: str, value: object, words: str) -> None:
+    with pytest.raises(InputError) as caught:
+        Config.from_parameters({name: value})
+    assert words in str(caught.value)
+
+
+def test_footprint_and_radius_exclude_each_other() -> None:
+    with pytest.raises(InputError, match="robot_radius: must be 0 beside a footprint"):
+        Config(footprint=(0, 0, 1, 0, 0, 1), robot_radius=1.0)
+
+
+def test_parameters_read_back() -> None:
+    config = Config(
+        safety_margin=0.3,
+        footprint=(0.0, 0.0, 1.0, 0.0, 0.0, 1.0),
+        sources=(SourceConfig("lidar", topic="/l", timeout=0.2), SourceConfig("radar")),
+    )
+    assert Config.from_parameters(config.parameters()) == config
+
+
+def test_whole_numbers_are_floats_where_floats_are_meant() -> None:
+    assert Config(safety_margin=1) == Config(safety_margin=1.0)
+    assert Config(safety_margin=1).hash == Config(safety_margin=1.0).hash
+
+
+def test_hash_is_the_same_in_another_process() -> None:
+    program = "from gjk_collision.config import Config; print(Config(safety_margin=0.1).hash)"
+    said = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert int(said.stdout) == Config(safety_margin=0.1).hash
+    assert 0 <= int(said.stdout) < 2**32
+
+
+def test_hash_tells_every_parameter_apart() -> None:
+    seen = {Config().hash}
+    for name, value in Config().parameters().items():
+        facts = parameter_facts(name)
+        other: object
+        if isinstance(value, bool):
+            other = not value
+        elif isinstance(value, int | float):
+            other = facts.low if value != facts.low else facts.high
+        elif isinstance(value, tuple):
+            other = ("radar",) if name == "obstacle_sources" else (1.0, 2.0)
+        else:
+            other = next((c for c in facts.choices if c != value), value + "x")
+        seen.add(Config().changed({name: other}).hash)
+    assert len(seen) == len(Config().parameters()) + 1
+
+
+@pytest.mark.parametrize(
+    ("name", "safer", "looser"),
+    [
+        ("safety_margin", 0.5, 0.3),
+        ("margin_left", 0.5, 0.3),
+        ("obstacles.inflation", 0.5, 0.3),
+        ("footprint_timeout", 0.3, 0.5),
+        ("obstacles.timeout", 0.3, 0.5),
+        ("state_rate", 50.0, 30.0),
+    ],
+)
+def test_live_changes_go_to_the_safe_side_only(name: str, safer: float, looser: float) -> None:
+    middle = Config().changed({name: (safer + looser) / 2})
+    assert middle.refusal(middle.changed({name: safer}), active=True) == ""
+    assert name in middle.refusal(middle.changed({name: looser}), active=True)
+    assert middle.refusal(middle.changed({name: looser}), active=False) == ""
+
+
+def test_the_rest_is_read_at_configure() -> None:
+    live = {name for name in Config().parameters() if parameter_facts(name).safe}
+    assert live == {
+        "footprint_timeout",
+        "safety_margin",
+        "margin_front",
+        "margin_rear",
+        "margin_left",
+        "margin_right",
+        "state_rate",
+        "obstacles.timeout",
+        "obstacles.inflation",
+    }
+    changed = Config().changed({"check_frame": "map"})
+    assert "check_frame: read at configure only" in Config().refusal(changed, active=False)
+    more = Config().changed({"obstacle_sources": ["obstacles", "radar"]})
+    assert "read at configure only" in Config().refusal(more, active=False)
+
+
+def test_sources_has_no_parameter_of_that_name() -> None:
+    assert "sources" in {each.name for each in fields(Config)}
+    assert "sources" not in Config().parameters()

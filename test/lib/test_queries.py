@@ -1,0 +1,329 @@
+# SPDX-FileCopyrightText: gjk_collision contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Requests are bounded and checked; batches, chunks and pairs agree with single questions."""
+
+from collections.abc import Callable
+from math import inf, nan
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gjk_collision import queries
+from gjk_collision.config import Config
+from gjk_collision.errors import InputError
+from gjk_collision.frames import FrameError, Pose, SameFrameOnly, planar
+from gjk_collision.geometry import Shape, closest, collide
+from gjk_collision.obstacles import Obstacles
+from gjk_collision.pairs import check_shapes
+from gjk_collision.snapshot import Fault, Snapshot, nothing
+from gjk_collision.verdict import Status, Verdict
+from gjk_collision.world import World
+
+BOX = np.array([[1.0, 1.0], [-1.0, 1.0], [-1.0, -1.0], [1.0, -1.0]])
+CAR = tuple(BOX.ravel().tolist())
+
+
+def shapes(*centres: tuple[float, float], **fields: Any) -> Obstacles:
+    n = len(centres)
+    xy = np.concatenate([BOX + np.array(centre) for centre in centres]).ravel()
+    return Obstacles(
+        **{
+            "frame": "odom",
+            "stamp": 0,
+            "ids": np.arange(n),
+            "offsets": np.arange(0, 4 * n + 1, 4),
+            "xy": xy,
+            **fields,
+        }
+    )
+
+
+def snapshot(
+    *centres: tuple[float, float], data: Obstacles | None = None, **changes: Any
+) -> Snapshot:
+    world = World(Config(**{"footprint": CAR, **changes}))
+    obstacles = shapes(*centres) if data is None else data
+    world.receive_obstacles("obstacles", obstacles, now=0, steady=0)
+    found = world.snapshot(now=0, steady=0)
+    assert found.fault is None
+    return found
+
+
+def grid(count: int) -> Any:
+    rng = np.random.default_rng(7)
+    return np.column_stack(
+        [rng.uniform(-6, 6, count), rng.uniform(-6, 6, count), rng.uniform(-4, 4, count)]
+    )
+
+
+# ---- check_poses
+
+
+def test_batch_equals_single_questions() -> None:
+    known, poses = snapshot((0, 0), (3, 3)), grid(40)
+    batch = queries.check_poses(known, poses.ravel(), margin=0.5, mode=2)
+    for row, verdict in zip(poses, batch.verdicts, strict=True):
+        assert queries.collide(known, Pose(*row), 0.5).verdict == verdict
+    assert set(batch.verdicts.tolist()) == {1, 2, 3}
+    assert batch.first_invalid_index == int(np.argmax(batch.verdicts != Verdict.FREE))
+    assert batch.answer.verdict is Verdict.COLLISION
+
+
+@pytest.mark.parametrize("mode", [0, 1, 2])
+@pytest.mark.parametrize("stop", [False, True])
+def test_chunks_change_nothing(mode: int, stop: bool) -> None:
+    known, poses = snapshot((0, 0), (3, 3)), np.tile([50.0, 0, 0], 700)
+    poses[3 * 600] = 0.0
+    whole = queries.check_poses(known, poses, mode=mode, stop_at_first=stop)
+    chunks = queries.check_poses(
+        known, poses, mode=mode, stop_at_first=stop, is_late=lambda: False
+    )
+    assert whole.answer == chunks.answer
+    assert whole.first_invalid_index == chunks.first_invalid_index == 600
+    for name in ("verdicts", "statuses", "distances", "lower_bounds", "nearest_ids", "witnesses"):
+        np.testing.assert_array_equal(getattr(whole, name), getattr(chunks, name))
+
+
+def test_stop_at_first_leaves_the_rest_unknown() -> None:
+    poses = np.array([50.0, 0, 0, 2.2, 0, 0, 50, 0, 0])
+    found = queries.check_poses(snapshot((0, 0)), poses, margin=0.5, stop_at_first=True)
+    assert found.verdicts.tolist() == [Verdict.FREE, Verdict.MARGIN, Verdict.UNKNOWN]
+    assert found.statuses.tolist() == [Status.SUCCESS, Status.SUCCESS, Status.UNDEFINED]
+    assert found.answer.verdict is Verdict.MARGIN
+    assert found.first_invalid_index == 1
+
+
+def test_past_the_time_budget_the_rest_is_unknown() -> None:
+    looks = iter([False, True])
+    poses = np.tile([50.0, 0, 0], 1000)
+    found = queries.check_poses(snapshot((0, 0)), poses, is_late=lambda: next(looks))
+    assert (found.answer.verdict, found.answer.status) == (Verdict.UNKNOWN, Status.TIME_BUDGET)
+    assert found.answer.message == "time_budget spent after 512 of 1000"
+    assert found.verdicts.tolist() == [1] * 512 + [0] * 488
+    assert set(found.statuses[512:]) == {Status.TIME_BUDGET}
+    assert found.first_invalid_index == 512
+
+
+def test_collision_found_in_time_stands_past_the_time_budget() -> None:
+    poses = np.tile([0.0, 0, 0], 1000)
+    found = queries.check_poses(snapshot((0, 0)), poses, is_late=lambda: True)
+    assert found.answer.verdict is Verdict.COLLISION
+    assert not found.answer.is_free
+
+
+@pytest.mark.parametrize(
+    ("change", "status", "where"),
+    [
+        ({"poses": np.empty(0)}, Status.EMPTY_REQUEST, "poses:"),
+        ({"poses": np.zeros(4)}, Status.ARRAY_MISMATCH, "poses:"),
+        ({"poses": np.array([0, 0, 0, 0, nan, 0])}, Status.NON_FINITE, "poses[4]"),
+        ({"poses": np.array([inf, 0, 0])}, Status.NON_FINITE, "poses[0]"),
+        ({"poses": np.zeros(33)}, Status.LIMIT_EXCEEDED, "poses: 11 poses, limit 10"),
+        ({"times": np.zeros(2)}, Status.ARRAY_MISMATCH, "times"),
+        ({"times": np.array([nan])}, Status.NON_FINITE, "times[0]"),
+        ({"margin": -0.1}, Status.INVALID_INPUT, "margin"),
+        ({"margin": nan}, Status.NON_FINITE, "margin"),
+        ({"mode": 3}, Status.INVALID_INPUT, "mode"),
+    ],
+)
+def test_bad_batch_is_refused(change: dict[str, Any], status: Status, where: str) -> None:
+    request: dict[str, Any] = {"poses": np.array([50.0, 0, 0]), **change}
+    with pytest.raises(InputError) as caught:
+        queries.check_poses(snapshot((0, 0), max_poses=10), **request)
+    assert caught.value.status is status
+    assert str(caught.value).startswith(where)
+
+
+def test_times_need_obstacles_that_stand_still_or_are_told_to() -> None:
+    request = {"poses": np.array([50.0, 0, 0]), "times": np.array([1.0])}
+    moving = queries.check_poses(snapshot((0, 0)), **request)
+    assert moving.answer.status is Status.PREDICTION_TOO_SHORT
+    assert moving.verdicts.tolist() == [Verdict.UNKNOWN]
+    assert queries.check_poses(
+        snapshot((0, 0), prediction_policy="hold"), **request
+    ).answer.is_free
+    parked = snapshot(data=shapes((0, 0), velocities=np.zeros(3)))
+    assert queries.check_poses(parked, **request).answer.is_free
+    unsure = snapshot(data=shapes((0, 0), velocities=np.array([0, nan, 0])))
+    assert not queries.check_poses(unsure, **request).answer.is_free
+
+
+# ---- distance and state
+
+
+def test_distances_ascend_and_are_signed() -> None:
+    known = snapshot((0, 0), (10, 0), (5, 0))
+    found = queries.distance(known, Pose(0.5, 0, 0), k=5)
+    assert found.ids.tolist() == [0, 2, 1]
+    assert found.distances == pytest.approx([-1.5, 2.5, 7.5])
+    assert (found.lower_bounds <= found.distances).all()
+    assert queries.distance(known, Pose(0.5, 0, 0), k=0).ids.tolist() == [0]
+    assert queries.distance(known, Pose(0.5, 0, 0), k=4_000_000_000).ids.tolist() == [0, 2, 1]
+    assert queries.distance(known, Pose(0.5, 0, 0), 5, 3.0).ids.tolist() == [0, 2]
+
+
+def test_distance_among_nothing() -> None:
+    known = snapshot(data=Obstacles(frame="odom", stamp=0))
+    found = queries.distance(known, Pose())
+    assert found.answer.is_free
+    assert not len(found.ids)
+    assert queries.state(known, Pose()).distance == inf
+
+
+@pytest.mark.parametrize("value", [nan, -1.0, inf])
+def test_bad_max_distance_is_refused(value: float) -> None:
+    with pytest.raises(InputError, match="max_distance"):
+        queries.distance(snapshot((0, 0)), Pose(), max_distance=value)
+
+
+def test_state_says_where_the_nearest_obstacle_is() -> None:
+    found = queries.state(snapshot((0, 0), (10, 0)), Pose(6.0, 0.0, 0.0))
+    assert found.answer.is_free
+    assert (found.answer.nearest_id, found.answer.nearest_source) == (1, "obstacles")
+    assert found.distance == pytest.approx(2.0)
+    assert found.direction == pytest.approx((1.0, 0.0))
+    assert found.witness_obstacle[0] - found.witness_ego[0] == pytest.approx(2.0)
+
+
+def test_state_without_an_ego_pose_is_unknown() -> None:
+    fault = Fault(Status.TF_UNAVAILABLE, "no")
+    found = queries.state(snapshot((0, 0)), fault)
+    assert (found.answer.verdict, found.answer.status) == (Verdict.UNKNOWN, fault.status)
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda known: queries.collide(known, Pose()),
+        lambda known: queries.distance(known, Pose()).answer,
+        lambda known: queries.check_poses(known, np.zeros(3)).answer,
+        lambda known: queries.state(known, Pose()).answer,
+    ],
+)
+def test_nothing_known_is_never_free(ask: Callable[[Snapshot], Any]) -> None:
+    answer = ask(nothing(Config(), Fault(Status.NOT_ACTIVE, "asleep"), 0))
+    assert (answer.verdict, answer.status) == (Verdict.UNKNOWN, Status.NOT_ACTIVE)
+    assert not answer.is_free
+
+
+# ---- frames
+
+
+def test_frame_of_a_request() -> None:
+    config, none = Config(), SameFrameOnly()
+    assert queries.frame_pose(config, none, "odom", 0, 0) == Pose()
+    for frame, status in (("", Status.UNKNOWN_FRAME), ("map", Status.TF_UNAVAILABLE)):
+        with pytest.raises(FrameError) as caught:
+            queries.frame_pose(config, none, frame, 0, 0)
+        assert caught.value.status is status
+    with pytest.raises(FrameError):
+        queries.ego_pose(config, none, 0)
+    assert queries.ego_pose(Config(base_frame="odom"), none, 0) == Pose()
+
+
+@pytest.mark.parametrize(
+    ("quaternion", "status"),
+    [
+        ((0.0, 0.0, 0.0, 0.0), Status.INVALID_INPUT),
+        ((0.0, 0.0, 0.0, 1.1), Status.INVALID_INPUT),
+        ((0.0, 0.0, nan, 1.0), Status.NON_FINITE),
+        ((0.5, -0.5, 0.5, -0.5), Status.INVALID_INPUT),  # an optical frame
+        ((1.0, 0.0, 0.0, 0.0), Status.INVALID_INPUT),  # upside down
+    ],
+)
+def test_pose_that_is_none_of_the_plane_is_refused(quaternion: Any, status: Status) -> None:
+    with pytest.raises(InputError) as caught:
+        planar(0.0, 0.0, quaternion)
+    assert caught.value.status is status
+
+
+@pytest.mark.parametrize("yaw", [-3.0, -0.1, 0.0, 1.0, 3.1])
+def test_yaw_of_a_quaternion(yaw: float) -> None:
+    half = 0.5 * yaw
+    assert planar(1, 2, (0.0, 0.0, np.sin(half), np.cos(half))) == pytest.approx((1, 2, yaw))
+
+
+# ---- check_shapes
+
+
+def pairs_of(*ij: int) -> Any:
+    return np.array(ij, dtype=np.uint32)
+
+
+def test_pairs_of_shapes() -> None:
+    a, b = shapes((0, 0), (10, 0)), shapes((1, 0), (13, 0), (30, 0))
+    found = check_shapes(Config(), a, b, pairs_of(), mode=2, margin=1.5)
+    assert found.verdicts.tolist() == [2, 1, 1, 1, 3, 1]
+    assert found.distances == pytest.approx([-1, 11, 28, 7, 1, 18])
+    assert found.directions[4] == pytest.approx([1, 0])
+    assert found.witnesses[4][[0, 2]] == pytest.approx([11, 12])
+    assert found.answer.verdict is Verdict.COLLISION
+    some = check_shapes(Config(), a, b, pairs_of(1, 1, 0, 2), mode=1, margin=1.5)
+    assert some.verdicts.tolist() == [3, 1]
+    assert some.answer.verdict is Verdict.MARGIN
+    assert not len(some.witnesses)
+
+
+def test_pairs_with_poses_radii_and_concave_outlines() -> None:
+    u = np.array([0, 0, 4, 0, 4, 4, 3, 4, 3, 1, 1, 1, 1, 4, 0, 4.0])
+    cup = Obstacles("", 0, kinds=np.array([1]), offsets=np.array([0, 8]), xy=u)
+    ball = Obstacles(
+        "", 0, offsets=np.array([0, 1]), xy=np.zeros(2),
+        radius=np.array([0.5]), poses=np.array([2.0, 2.5, 0.3]),
+    )  # fmt: skip
+    found = check_shapes(Config(), cup, ball, pairs_of(), mode=1)
+    assert found.verdicts.tolist() == [Verdict.FREE]
+    assert found.distances == pytest.approx([0.5])
+    hulled = check_shapes(Config(concave_policy="hull"), cup, ball, pairs_of())
+    assert hulled.verdicts.tolist() == [Verdict.COLLISION]
+    with pytest.raises(InputError) as caught:
+        check_shapes(Config(concave_policy="reject"), cup, ball, pairs_of())
+    assert caught.value.status is Status.CONCAVE_REJECTED
+
+
+def test_pairs_agree_with_the_library() -> None:
+    rng = np.random.default_rng(3)
+    a, b = (
+        shapes(*(rng.uniform(-5, 5, (9, 2)).tolist()), poses=rng.uniform(-2, 2, 27))
+        for _ in range(2)
+    )
+    found = check_shapes(Config(), a, b, pairs_of(), mode=1)
+    for m, (i, j) in enumerate(np.ndindex(9, 9)):
+        one, other = (Shape.hull(each.xy.reshape(-1, 4, 2)[k]) for each, k in ((a, i), (b, j)))
+        poses = a.poses.reshape(-1, 3)[i], b.poses.reshape(-1, 3)[j]
+        assert (found.verdicts[m] == Verdict.COLLISION) == collide(one, other, *poses)
+        assert found.distances[m] == closest(one, other, *poses).distance
+
+
+@pytest.mark.parametrize(
+    ("change", "status", "where"),
+    [
+        ({"pairs": pairs_of(0)}, Status.ARRAY_MISMATCH, "pairs"),
+        ({"pairs": pairs_of(0, 2)}, Status.INVALID_INPUT, "pairs[1]"),
+        ({"pairs": pairs_of(2, 0)}, Status.INVALID_INPUT, "pairs[0]"),
+        ({"pairs": pairs_of(*[0] * 22)}, Status.LIMIT_EXCEEDED, "pairs: 11 pairs, limit 10"),
+        ({"b": Obstacles("odom", 0)}, Status.EMPTY_REQUEST, "pairs"),
+        ({"b": shapes((0, 0), frame="map")}, Status.UNKNOWN_FRAME, "b.header.frame_id"),
+        ({"b": shapes((0, nan))}, Status.NON_FINITE, "b.xy"),
+        ({"a": shapes((0, 0), radius=np.array([-1.0]))}, Status.INVALID_INPUT, "a.radius[0]"),
+        ({"a": shapes((0, 0), offsets=np.array([0, 3]))}, Status.ARRAY_MISMATCH, "a.offsets[1]"),
+        ({"mode": 9}, Status.INVALID_INPUT, "mode"),
+        ({"margin": -1.0}, Status.INVALID_INPUT, "margin"),
+    ],
+)
+def test_bad_pairs_are_refused(change: dict[str, Any], status: Status, where: str) -> None:
+    request: dict[str, Any] = {
+        "a": shapes((0, 0)), "b": shapes((1, 0)), "pairs": pairs_of(), **change,
+    }  # fmt: skip
+    with pytest.raises(InputError) as caught:
+        check_shapes(Config(max_poses=10), **request)
+    assert caught.value.status is status
+    assert str(caught.value).startswith(where), str(caught.value)
+
+
+def test_pairs_past_the_time_budget_are_unknown() -> None:
+    a, b = shapes(*((0, 0),) * 20), shapes(*((50, 0),) * 20)
+    found = check_shapes(Config(), a, b, pairs_of(), is_late=lambda: True)
+    assert (found.answer.verdict, found.answer.status) == (Verdict.UNKNOWN, Status.TIME_BUDGET)
+    assert found.verdicts.tolist() == [1] * 63 + [0] * 337

@@ -1,0 +1,640 @@
+# SPDX-FileCopyrightText: gjk_collision contributors
+# SPDX-License-Identifier: Apache-2.0
+"""What is missing, old, early or wrong is UNKNOWN with its reason, and never FREE."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gjk_collision import queries
+from gjk_collision.config import Config, SourceConfig
+from gjk_collision.frames import FrameError, Pose
+from gjk_collision.obstacles import Obstacles
+from gjk_collision.snapshot import Fault
+from gjk_collision.verdict import Status, Verdict
+from gjk_collision.world import Footprint, World
+
+S = 1_000_000_000
+T0 = 1_000 * S  # a stamp; the steady clock is elsewhere, as it is in life
+STEADY0 = 7 * S
+
+BOX = np.array([[1.0, 1.0], [-1.0, 1.0], [-1.0, -1.0], [1.0, -1.0]])
+CAR = tuple(BOX.ravel().tolist())
+FAR = Pose(50.0, 0.0, 0.0)
+
+
+def boxes(*centres: tuple[float, float], stamp: int = T0, **fields: Any) -> Obstacles:
+    """Boxes of 2 m about these centres, in odom."""
+    n = len(centres)
+    xy = [BOX + np.array(centre) for centre in centres]
+    return Obstacles(
+        **{
+            "frame": "odom",
+            "stamp": stamp,
+            "ids": np.arange(10, 10 + n),
+            "offsets": np.arange(0, 4 * n + 1, 4),
+            "xy": np.concatenate(xy).ravel() if n else np.empty(0),
+            **fields,
+        }
+    )
+
+
+class Time:
+    """Both clocks, moved together or apart."""
+
+    def __init__(self) -> None:
+        self.now, self.steady = T0, STEADY0
+
+    def pass_(self, seconds: float) -> None:
+        self.now += round(seconds * S)
+        self.steady += round(seconds * S)
+
+    @property
+    def both(self) -> dict[str, int]:
+        return {"now": self.now, "steady": self.steady}
+
+
+@pytest.fixture
+def time() -> Time:
+    return Time()
+
+
+def known(time: Time, *centres: tuple[float, float], **changes: Any) -> World:
+    """A world with a configured footprint and fresh obstacles."""
+    world = World(Config(**{"footprint": CAR, **changes}))
+    world.receive_obstacles("obstacles", boxes(*centres, stamp=time.now), **time.both)
+    return world
+
+
+def ask(world: World, time: Time, pose: Pose = FAR, margin: float = 0.0) -> tuple[Verdict, Status]:
+    answer = queries.collide(world.snapshot(**time.both), pose, margin)
+    assert answer.is_free == ((answer.verdict, answer.status) == (Verdict.FREE, Status.SUCCESS))
+    return answer.verdict, answer.status
+
+
+FREE = (Verdict.FREE, Status.SUCCESS)
+HIT = (Verdict.COLLISION, Status.SUCCESS)
+
+
+def unknown(status: Status) -> tuple[Verdict, Status]:
+    return Verdict.UNKNOWN, status
+
+
+# ---- the plain case
+
+
+def test_free_hit_and_margin(time: Time) -> None:
+    world = known(time, (0.0, 0.0))
+    assert ask(world, time) == FREE
+    assert ask(world, time, Pose(1.5, 0.0, 0.0)) == HIT
+    assert ask(world, time, Pose(2.0, 0.0, 0.0)) == HIT  # touching
+    assert ask(world, time, Pose(2.5, 0.0, 0.0)) == FREE
+    assert ask(world, time, Pose(2.5, 0.0, 0.0), 0.5) == (Verdict.MARGIN, Status.SUCCESS)
+
+
+def test_fresh_empty_list_is_free_and_none_received_is_not(time: Time) -> None:
+    world = World(Config(footprint=CAR))
+    assert ask(world, time) == unknown(Status.NO_OBSTACLES)
+    world.receive_obstacles("obstacles", boxes(), **time.both)
+    assert ask(world, time) == FREE
+    nothing_at_all = Obstacles(frame="odom", stamp=time.now)
+    world.receive_obstacles("obstacles", nothing_at_all, **time.both)
+    assert ask(world, time) == FREE
+
+
+def test_answer_names_the_obstacle_and_its_source(time: Time) -> None:
+    config = Config(footprint=CAR, sources=(SourceConfig("lidar"), SourceConfig("radar")))
+    world = World(config)
+    world.receive_obstacles("lidar", boxes((0, 0), (20, 0)), **time.both)
+    world.receive_obstacles("radar", boxes((40, 0), source="front"), **time.both)
+    snapshot = world.snapshot(**time.both)
+    answer = queries.collide(snapshot, Pose(40, 0, 0))
+    assert (answer.nearest_id, answer.nearest_source) == (10, "front")
+    answer = queries.collide(snapshot, Pose(20, 0, 0))
+    assert (answer.nearest_id, answer.nearest_source) == (11, "lidar")
+    assert queries.distance(snapshot, Pose(30, 5, 0), k=9).sources == ("lidar", "front", "lidar")
+
+
+# ---- footprint
+
+
+def test_no_footprint(time: Time) -> None:
+    world = known(time, (0, 0), footprint=())
+    assert ask(world, time) == unknown(Status.NO_FOOTPRINT)
+
+
+def test_footprint_topic_goes_stale_by_stamp_and_by_silence(time: Time) -> None:
+    world = known(time, (0, 0), footprint=(), sources=(SourceConfig("obstacles", timeout=60.0),))
+    world.receive_footprint(Footprint("base_link", time.now, BOX), **time.both)
+    assert ask(world, time) == FREE
+    time.pass_(1.0)
+    assert ask(world, time) == FREE
+    time.pass_(0.1)
+    assert ask(world, time) == unknown(Status.STALE_FOOTPRINT)
+    world.receive_footprint(Footprint("base_link", time.now, BOX), **time.both)
+    time.steady += round(1.1 * S)  # the clock of the stamps stands still
+    assert ask(world, time) == unknown(Status.STALE_FOOTPRINT)
+
+
+@pytest.mark.parametrize(
+    ("points", "status"),
+    [
+        (BOX[:2], Status.TOO_FEW_POINTS),
+        (np.array([[0, 0], [1, 0], [2, 0]]), Status.DEGENERATE),
+        (np.array([[0, 0], [1, 0], [np.nan, 1]]), Status.NON_FINITE),
+    ],
+)
+def test_bad_footprint_is_the_reason_until_a_good_one_comes(
+    time: Time, points: Any, status: Status
+) -> None:
+    world = known(time, footprint=())
+    world.receive_footprint(Footprint("base_link", time.now, points), **time.both)
+    assert ask(world, time) == unknown(status)
+    time.pass_(0.1)
+    world.receive_footprint(Footprint("base_link", time.now, BOX), **time.both)
+    assert ask(world, time) == FREE
+
+
+def test_posed_footprint_is_brought_back_to_the_base_frame(time: Time) -> None:
+    """A footprint in the global frame is the vehicle's own outline, wherever the vehicle is."""
+    vehicle = Pose(100.0, 50.0, 0.7)
+    tree = Tree({("base_link", "odom"): _inverse(vehicle)})
+    world = World(Config(), tree)
+    world.receive_obstacles("obstacles", boxes((0, 0)), **time.both)
+    world.receive_footprint(Footprint("odom", time.now, vehicle.transform(BOX)), **time.both)
+    assert ask(world, time, Pose(1.9, 0, 0)) == HIT
+    assert ask(world, time, Pose(2.1, 0, 0)) == FREE
+
+
+def test_margins_of_direction_grow_the_footprint_on_their_side(time: Time) -> None:
+    world = known(time, (0, 0), margin_front=1.0)
+    assert ask(world, time, Pose(-2.5, 0, 0)) == HIT  # the obstacle is ahead
+    assert ask(world, time, Pose(2.5, 0, 0)) == FREE  # behind
+    assert ask(world, time, Pose(2.5, 0, np.pi)) == HIT  # ahead again
+    assert ask(world, time, Pose(0, 2.5, 0)) == FREE
+
+
+def test_robot_radius(time: Time) -> None:
+    world = known(time, (0, 0), footprint=(), robot_radius=0.5)
+    assert ask(world, time, Pose(1.5, 0, 0)) == HIT
+    assert ask(world, time, Pose(1.6, 0, 0)) == FREE
+
+
+# ---- age and order
+
+
+def test_stale_by_stamp(time: Time) -> None:
+    world = known(time, (0, 0))
+    time.pass_(0.5)
+    assert ask(world, time) == FREE
+    time.pass_(0.01)
+    assert ask(world, time) == unknown(Status.STALE_OBSTACLES)
+    assert ask(world, time, Pose()) == unknown(Status.STALE_OBSTACLES)  # it may be gone
+    world.receive_obstacles("obstacles", boxes((0, 0), stamp=time.now), **time.both)
+    assert ask(world, time) == FREE
+
+
+def test_old_data_newly_received_is_stale(time: Time) -> None:
+    world = World(Config(footprint=CAR))
+    world.receive_obstacles("obstacles", boxes((0, 0), stamp=time.now - S), **time.both)
+    assert ask(world, time) == unknown(Status.STALE_OBSTACLES)
+
+
+def test_stopped_clock_does_not_keep_data_alive(time: Time) -> None:
+    world = known(time, (0, 0))
+    time.steady += round(0.51 * S)
+    assert ask(world, time) == unknown(Status.STALE_OBSTACLES)
+
+
+def test_frozen_stamp_does_not_keep_data_alive(time: Time) -> None:
+    world = known(time, (0, 0))
+    for sequence in range(1, 20):
+        time.pass_(0.1)
+        again = boxes((0, 0), stamp=T0, sequence=sequence)
+        world.receive_obstacles("obstacles", again, **time.both)
+    assert ask(world, time) == unknown(Status.STALE_OBSTACLES)
+
+
+def test_repeated_sequence_does_not_keep_data_alive(time: Time) -> None:
+    """A relay that stamps the same message anew is found out by its number."""
+    world = World(Config(footprint=CAR))
+    for _ in range(10):
+        again = boxes((0, 0), stamp=time.now, sequence=5)
+        world.receive_obstacles("obstacles", again, **time.both)
+        time.pass_(0.1)
+    assert ask(world, time) == unknown(Status.STALE_OBSTACLES)
+    assert "sequence 5 came twice" in world.snapshot(**time.both).fault.message
+
+
+def test_late_message_does_not_replace_a_newer_one(time: Time) -> None:
+    world = World(Config(footprint=CAR))
+    newer = boxes((0, 0), stamp=time.now, sequence=2)
+    world.receive_obstacles("obstacles", newer, **time.both)
+    older = boxes((50, 50), stamp=time.now - S // 10, sequence=1)
+    world.receive_obstacles("obstacles", older, **time.both)
+    assert ask(world, time, Pose()) == HIT
+
+
+def test_sender_that_starts_again_is_heard(time: Time) -> None:
+    world = World(Config(footprint=CAR))
+    world.receive_obstacles("obstacles", boxes((0, 0), sequence=900), **time.both)
+    time.pass_(0.2)
+    again = boxes((50, 0), stamp=time.now, sequence=1)
+    world.receive_obstacles("obstacles", again, **time.both)
+    assert ask(world, time, Pose()) == FREE
+
+
+def test_future_stamp(time: Time) -> None:
+    world = World(Config(footprint=CAR))
+    soon = boxes((0, 0), stamp=time.now + round(0.04 * S))
+    world.receive_obstacles("obstacles", soon, **time.both)
+    assert ask(world, time) == FREE
+    early = boxes((0, 0), stamp=time.now + S)
+    world.receive_obstacles("obstacles", early, **time.both)
+    assert ask(world, time) == unknown(Status.FUTURE_STAMP)
+
+
+def test_stamp_from_the_future_does_not_lock_out_good_data(time: Time) -> None:
+    world = World(Config(footprint=CAR))
+    world.receive_obstacles("obstacles", boxes((0, 0), stamp=T0 * 2), **time.both)
+    assert ask(world, time) == unknown(Status.FUTURE_STAMP)
+    time.pass_(0.1)
+    world.receive_obstacles("obstacles", boxes((0, 0), stamp=time.now), **time.both)
+    assert ask(world, time) == FREE
+
+
+def test_clock_that_goes_back_drops_everything(time: Time) -> None:
+    world = known(time, (0, 0))
+    assert ask(world, time) == FREE
+    time.now -= 10 * S
+    assert ask(world, time) == unknown(Status.CLOCK_JUMP)
+    time.pass_(5.0)
+    assert ask(world, time) == unknown(Status.CLOCK_JUMP)
+    world.receive_obstacles("obstacles", boxes((0, 0), stamp=time.now), **time.both)
+    assert ask(world, time) == FREE
+
+
+def test_small_steps_back_add_up_to_a_jump(time: Time) -> None:
+    world = known(time, (0, 0))
+    seen = set()
+    for _ in range(10):
+        time.now -= round(0.02 * S)
+        seen.add(ask(world, time))
+    assert seen == {FREE, unknown(Status.CLOCK_JUMP)}
+
+
+def test_clock_that_leaps_ahead_makes_data_stale(time: Time) -> None:
+    world = known(time, (0, 0))
+    time.now += 3600 * S
+    assert ask(world, time) == unknown(Status.STALE_OBSTACLES)
+
+
+def test_reset_forgets(time: Time) -> None:
+    world = known(time, (0, 0))
+    world.reset()
+    assert ask(world, time) == unknown(Status.NO_OBSTACLES)
+
+
+# ---- sources
+
+
+def two(time: Time, required: bool) -> World:
+    sources = (SourceConfig("lidar"), SourceConfig("radar", timeout=0.2, required=required))
+    world = World(Config(footprint=CAR, sources=sources))
+    world.receive_obstacles("lidar", boxes((0, 0), stamp=time.now), **time.both)
+    return world
+
+
+def test_required_source_that_is_missing_leaves_only_certain_hits(time: Time) -> None:
+    world = two(time, required=True)
+    assert ask(world, time) == unknown(Status.NO_OBSTACLES)
+    assert ask(world, time, Pose()) == (Verdict.COLLISION, Status.NO_OBSTACLES)
+    near = Pose(2.1, 0, 0)
+    assert ask(world, time, near, 0.5) == unknown(Status.NO_OBSTACLES)  # margin is no hit
+    snapshot = world.snapshot(**time.both)
+    assert snapshot.bad_sources == ("radar",)
+    poses = np.array([FAR, Pose(), near]).ravel()
+    batch = queries.check_poses(snapshot, poses, mode=1)
+    assert batch.verdicts.tolist() == [0, 2, 0]
+    assert batch.statuses.tolist() == [13, 1, 13]
+    assert batch.answer.verdict is Verdict.COLLISION
+    assert not batch.answer.is_free
+    assert not len(queries.distance(snapshot, FAR).ids)  # the list would not be complete
+
+
+def test_optional_source_may_be_silent_but_not_wrong(time: Time) -> None:
+    world = two(time, required=False)
+    assert ask(world, time) == FREE
+    assert world.snapshot(**time.both).bad_sources == ("radar",)
+    world.receive_obstacles("radar", boxes((50, 0), stamp=time.now), **time.both)
+    assert ask(world, time) == HIT
+    time.pass_(0.1)
+    bad = boxes((np.nan, 0), stamp=time.now)
+    world.receive_obstacles("radar", bad, **time.both)
+    assert ask(world, time) == unknown(Status.NON_FINITE)
+    time.pass_(0.3)  # silent again
+    assert ask(world, time) == FREE
+    assert world.snapshot(**time.both).bad_sources == ("radar",)
+
+
+def test_senders_on_one_topic_do_not_replace_each_other(time: Time) -> None:
+    world = World(Config(footprint=CAR))
+    world.receive_obstacles("obstacles", boxes((0, 0), source="left"), **time.both)
+    world.receive_obstacles("obstacles", boxes((9, 0), source="right"), **time.both)
+    assert ask(world, time, Pose()) == HIT
+    assert ask(world, time, Pose(9, 0, 0)) == HIT
+    time.pass_(0.4)
+    left = boxes((0, 0), source="left", stamp=time.now)
+    world.receive_obstacles("obstacles", left, **time.both)
+    time.pass_(0.4)  # the right one has fallen silent
+    assert ask(world, time) == unknown(Status.STALE_OBSTACLES)
+
+
+def test_more_senders_than_can_be_told_apart(time: Time) -> None:
+    world = World(Config(footprint=CAR))
+    for i in range(20):
+        world.receive_obstacles("obstacles", boxes(source=f"s{i}"), **time.both)
+    assert ask(world, time) == unknown(Status.LIMIT_EXCEEDED)
+
+
+def test_inflation_counts(time: Time) -> None:
+    world = known(time, (0, 0), sources=(SourceConfig("obstacles", inflation=0.5),))
+    assert ask(world, time, Pose(2.5, 0, 0)) == HIT
+    assert ask(world, time, Pose(2.6, 0, 0)) == FREE
+
+
+# ---- bad obstacles
+
+
+def _set(name: str, index: int, value: float) -> Callable[[Obstacles], Obstacles]:
+    def change(data: Obstacles) -> Obstacles:
+        values = getattr(data, name).copy()
+        values[index] = value
+        return replace(data, **{name: values})
+
+    return change
+
+
+def _put(**fields: Any) -> Callable[[Obstacles], Obstacles]:
+    return lambda data: replace(data, **{k: np.asarray(v) for k, v in fields.items()})
+
+
+BAD: dict[str, tuple[Callable[[Obstacles], Obstacles], Status, str]] = {
+    "nan vertex": (_set("xy", 9, np.nan), Status.NON_FINITE, "xy[9]"),
+    "inf vertex": (_set("xy", 0, np.inf), Status.NON_FINITE, "xy[0]"),
+    "huge vertex": (_set("xy", 3, 1e300), Status.COORD_RANGE, "xy[3]"),
+    "nan radius": (_put(radius=[0.1, np.nan]), Status.NON_FINITE, "radius[1]"),
+    "inf radius": (_put(radius=[np.inf, 0.0]), Status.NON_FINITE, "radius[0]"),
+    "negative radius": (_put(radius=[0.1, -0.2]), Status.INVALID_INPUT, "radius[1]"),
+    "too few radii": (_put(radius=[0.1]), Status.ARRAY_MISMATCH, "radius"),
+    "too many kinds": (_put(kinds=[0, 0, 0]), Status.ARRAY_MISMATCH, "kinds"),
+    "unknown kind": (_put(kinds=[0, 7]), Status.INVALID_INPUT, "kinds[1]"),
+    "ids missing": (_put(ids=np.empty(0, np.int64)), Status.ARRAY_MISMATCH, "ids"),
+    "ids twice": (_put(ids=[3, 3]), Status.INVALID_INPUT, "ids[1]"),
+    "id of none": (_put(ids=[3, -1]), Status.INVALID_INPUT, "ids[1]"),
+    "poses cut off": (_put(poses=[0.0, 0.0, 0.0]), Status.ARRAY_MISMATCH, "poses"),
+    "nan pose": (_put(poses=[0, 0, 0, 0, np.nan, 0]), Status.NON_FINITE, "poses[1]"),
+    "inf yaw": (_put(poses=[0, 0, np.inf, 0, 0, 0.0]), Status.NON_FINITE, "poses[0]"),
+    "inf velocity": (_put(velocities=[0, 0, 0, 0, np.inf, 0]), Status.NON_FINITE, "velocities[4]"),
+    "velocities cut off": (_put(velocities=[0.0]), Status.ARRAY_MISMATCH, "velocities"),
+    "xy odd": (lambda d: replace(d, xy=d.xy[:-1]), Status.ARRAY_MISMATCH, "xy"),
+    "xy short": (lambda d: replace(d, xy=d.xy[:-2]), Status.ARRAY_MISMATCH, "offsets[2]"),
+    "offsets missing": (_put(offsets=np.empty(0, np.uint32)), Status.ARRAY_MISMATCH, "ids"),
+    "offsets not from 0": (_put(offsets=[1, 4, 8]), Status.ARRAY_MISMATCH, "offsets[0]"),
+    "offsets fall": (_put(offsets=[0, 9, 8]), Status.ARRAY_MISMATCH, "offsets[2]"),
+    "offsets beyond": (_put(offsets=[0, 4, 4_000_000_000]), Status.ARRAY_MISMATCH, "offsets[2]"),
+    "no points": (_put(offsets=[0, 0, 8]), Status.TOO_FEW_POINTS, "offsets[0]"),
+    "paths of nobody": (
+        _put(path_times=[0.1], path_poses=[0.0, 0.0, 0.0]), Status.ARRAY_MISMATCH, "path_offsets",
+    ),
+    "path poses short": (
+        _put(path_offsets=[0, 1, 1], path_times=[0.1], path_poses=[0.0]),
+        Status.ARRAY_MISMATCH, "path_poses",
+    ),
+    "path times fall": (
+        _put(path_offsets=[0, 2, 2], path_times=[0.2, 0.1], path_poses=np.zeros(6)),
+        Status.INVALID_INPUT, "path_times[1]",
+    ),
+    "nan path time": (
+        _put(path_offsets=[0, 1, 1], path_times=[np.nan], path_poses=np.zeros(3)),
+        Status.NON_FINITE, "path_times[0]",
+    ),
+    "inf path pose": (
+        _put(path_offsets=[0, 1, 1], path_times=[0.1], path_poses=[0, np.inf, 0.0]),
+        Status.NON_FINITE, "path_poses[1]",
+    ),
+    "concave outline that crosses itself": (
+        _put(kinds=[0, 1], xy=[*CAR, 0, 0, 1, 1, 1, 0, 0, 1.0]), Status.INVALID_INPUT, "xy",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_one_bad_obstacle_poisons_its_source(time: Time, name: str) -> None:
+    """Nothing is skipped and nothing repaired; the reason names field and index."""
+    spoil, status, where = BAD[name]
+    world = two(time, required=True)
+    bad = spoil(boxes((100, 100), (50, 0), stamp=time.now))
+    world.receive_obstacles("radar", bad, **time.both)
+    assert ask(world, time) == unknown(status)
+    fault = world.snapshot(**time.both).fault
+    assert fault is not None
+    assert fault.message.startswith(f"radar: {where}"), fault.message
+    assert ask(world, time, Pose()) == (Verdict.COLLISION, status)  # of the good source
+    time.pass_(0.05)
+    world.receive_obstacles("radar", boxes((100, 100), stamp=time.now), **time.both)
+    assert ask(world, time) == FREE
+
+
+def test_inflation_does_not_mend_a_negative_radius(time: Time) -> None:
+    world = known(time, sources=(SourceConfig("obstacles", inflation=1.0),))
+    time.pass_(0.1)
+    bad = boxes((0, 0), stamp=time.now, radius=np.array([-0.5]))
+    world.receive_obstacles("obstacles", bad, **time.both)
+    assert ask(world, time) == unknown(Status.INVALID_INPUT)
+
+
+def test_paths_of_several_obstacles_each_begin_anew(time: Time) -> None:
+    world = World(Config(footprint=CAR))
+    data = boxes(
+        (0, 0), (9, 0), (18, 0),
+        path_offsets=np.array([0, 2, 2, 4]),
+        path_times=np.array([1.0, 2.0, 0.5, 1.0]),
+        path_poses=np.zeros(12),
+    )  # fmt: skip
+    world.receive_obstacles("obstacles", data, **time.both)
+    assert ask(world, time) == FREE
+
+
+def test_over_the_limits_nothing_is_cut(time: Time) -> None:
+    world = known(time, max_obstacles=2, max_points_per_obstacle=4)
+    for spoil, where in (
+        (boxes((0, 0), (9, 0), (18, 0)), "obstacles: offsets: 3 obstacles, limit 2"),
+        (
+            boxes((0, 0), offsets=np.array([0, 5]), xy=np.zeros(10)),
+            "obstacles: offsets[0]: 5 points in this obstacle, limit 4",
+        ),
+    ):
+        world.receive_obstacles("obstacles", replace(spoil, sequence=0), **time.both)
+        assert ask(world, time, Pose()) == unknown(Status.LIMIT_EXCEEDED)
+        assert world.snapshot(**time.both).fault.message == where
+
+
+def test_the_limit_is_on_all_sources_together(time: Time) -> None:
+    sources = (SourceConfig("lidar"), SourceConfig("radar"))
+    world = World(Config(footprint=CAR, sources=sources, max_obstacles=3))
+    world.receive_obstacles("lidar", boxes((0, 0), (9, 0)), **time.both)
+    world.receive_obstacles("radar", boxes((0, 0)), **time.both)
+    assert ask(world, time) == FREE
+    time.pass_(0.01)
+    radar = boxes((0, 0), (9, 0), stamp=time.now)
+    world.receive_obstacles("radar", radar, **time.both)
+    assert ask(world, time) == unknown(Status.LIMIT_EXCEEDED)
+
+
+def test_message_that_could_not_be_read(time: Time) -> None:
+    world = known(time, (0, 0))
+    time.pass_(0.1)
+    world.receive_fault("obstacles", Fault(Status.INTERNAL_ERROR, "no"), **time.both)
+    assert ask(world, time) == unknown(Status.INTERNAL_ERROR)
+
+
+# ---- frames
+
+
+class Tree:
+    """Knows these poses at every time, unless it is told to fail."""
+
+    def __init__(self, poses: dict[tuple[str, str], Pose]) -> None:
+        self.poses = poses
+        self.stamp = T0
+        self.asked: list[tuple[str, str, int]] = []
+
+    def lookup(self, target: str, source: str, stamp: int) -> Pose:
+        self.asked.append((target, source, stamp))
+        if (target, source) not in self.poses:
+            raise FrameError(Status.TF_EXTRAPOLATION, "not yet")
+        return self.poses[target, source]
+
+    def latest(self, target: str, source: str) -> tuple[Pose, int]:
+        return self.lookup(target, source, 0), self.stamp
+
+
+def _inverse(pose: Pose) -> Pose:
+    x, y = -pose.x, -pose.y
+    c, s = np.cos(pose.yaw), np.sin(pose.yaw)
+    return Pose(float(c * x + s * y), float(-s * x + c * y), -pose.yaw)
+
+
+def test_obstacles_in_another_frame_are_placed_at_their_stamp(time: Time) -> None:
+    tree = Tree({("odom", "lidar"): Pose(10.0, 0.0, np.pi / 2)})
+    world = World(Config(footprint=CAR), tree)
+    data = boxes((5, 0), frame="lidar")  # at (10, 5) in odom
+    world.receive_obstacles("obstacles", data, **time.both)
+    assert ask(world, time, Pose(10, 5, 0)) == HIT
+    assert ask(world, time, Pose(5, 0, 0)) == FREE
+    assert set(tree.asked) == {("odom", "lidar", T0)}
+    time.pass_(0.01)
+    posed = boxes(
+        (0, 0), frame="lidar", stamp=time.now, poses=np.array([5.0, 0.0, 0.3]), sequence=2
+    )
+    world.receive_obstacles("obstacles", posed, **time.both)
+    assert ask(world, time, Pose(10, 5, 0)) == HIT
+    assert ask(world, time, Pose(10, 0, 0)) == FREE
+
+
+def test_transform_that_comes_late_is_awaited(time: Time) -> None:
+    tree = Tree({})
+    world = World(Config(footprint=CAR), tree)
+    world.receive_obstacles("obstacles", boxes((5, 0), frame="lidar"), **time.both)
+    assert ask(world, time) == unknown(Status.TF_EXTRAPOLATION)
+    tree.poses["odom", "lidar"] = Pose()
+    assert ask(world, time) == FREE
+
+
+def test_without_transforms_another_frame_is_refused(time: Time) -> None:
+    world = known(time)
+    time.pass_(0.1)
+    data = boxes((0, 0), frame="map", stamp=time.now)
+    world.receive_obstacles("obstacles", data, **time.both)
+    assert ask(world, time) == unknown(Status.TF_UNAVAILABLE)
+    time.pass_(0.1)
+    data = boxes((0, 0), frame="", stamp=time.now)
+    world.receive_obstacles("obstacles", data, **time.both)
+    assert ask(world, time) == unknown(Status.UNKNOWN_FRAME)
+
+
+def test_ego_pose_must_be_of_now(time: Time) -> None:
+    tree = Tree({("odom", "base_link"): Pose(1.0, 2.0, 3.0)})
+    assert queries.ego_pose(Config(), tree, T0 + S // 20) == Pose(1.0, 2.0, 3.0)
+    for now in (T0 + S // 5, T0 - S // 5):
+        with pytest.raises(FrameError) as caught:
+            queries.ego_pose(Config(), tree, now)
+        assert caught.value.status is Status.TF_EXTRAPOLATION
+
+
+# ---- snapshots
+
+
+def test_snapshot_keeps_its_id_while_the_data_is_the_same(time: Time) -> None:
+    world = known(time, (0, 0))
+    first = world.snapshot(**time.both)
+    time.pass_(0.1)
+    second = world.snapshot(**time.both)
+    assert (second.id, second.scene) == (first.id, first.scene)
+    assert second.max_obstacle_age == pytest.approx(0.1)
+    world.receive_obstacles("obstacles", boxes((0, 0), stamp=time.now), **time.both)
+    third = world.snapshot(**time.both)
+    assert third.id == first.id + 1
+    assert third.oldest_data_stamp == time.now
+
+
+def test_earlier_snapshot_can_be_asked_for_while_it_is_fresh(time: Time) -> None:
+    world = known(time, (0, 0))
+    first = world.snapshot(**time.both)
+    time.pass_(0.3)
+    world.receive_obstacles("obstacles", boxes((50, 0), stamp=time.now), **time.both)
+    latest = world.snapshot(**time.both)
+    assert latest.id != first.id
+    again = world.snapshot(**time.both, require_id=first.id)
+    assert (again.id, again.scene, again.fault) == (first.id, first.scene, None)
+    assert again.max_obstacle_age == pytest.approx(0.3)
+    time.pass_(0.3)
+    gone = world.snapshot(**time.both, require_id=first.id)
+    assert queries.collide(gone, FAR).status is Status.SNAPSHOT_MISMATCH
+    never = world.snapshot(**time.both, require_id=10**9)
+    assert queries.collide(never, Pose()).status is Status.SNAPSHOT_MISMATCH
+    assert queries.collide(never, Pose()).verdict is Verdict.UNKNOWN
+
+
+def test_incomplete_snapshot_is_not_recalled_as_if_it_were_complete(time: Time) -> None:
+    world = two(time, required=True)
+    partial = world.snapshot(**time.both)
+    assert partial.fault is not None
+    world.receive_obstacles("radar", boxes((50, 0)), **time.both)
+    assert ask(world, time) == HIT
+    recalled = world.snapshot(**time.both, require_id=partial.id)
+    assert queries.collide(recalled, FAR).verdict is Verdict.UNKNOWN
+
+
+def test_live_change_is_in_force_at_once_and_gets_a_new_id(time: Time) -> None:
+    world = known(time, (0, 0))
+    before = world.snapshot(**time.both)
+    world.reconfigure(world.config.changed({"obstacles.inflation": 1.0, "margin_left": 0.5}))
+    after = world.snapshot(**time.both)
+    assert after.id != before.id
+    assert after.config.hash != before.config.hash
+    assert ask(world, time, Pose(2.5, 0, 0)) == HIT
+    recalled = world.snapshot(**time.both, require_id=before.id)
+    assert queries.collide(recalled, FAR).status is Status.SNAPSHOT_MISMATCH
+
+
+def test_shorter_timeout_is_in_force_at_once(time: Time) -> None:
+    world = known(time, (0, 0))
+    time.pass_(0.3)
+    assert ask(world, time) == FREE
+    world.reconfigure(world.config.changed({"obstacles.timeout": 0.2}))
+    assert ask(world, time) == unknown(Status.STALE_OBSTACLES)
