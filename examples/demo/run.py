@@ -212,8 +212,8 @@ def main() -> int:
             print(f"  {text}")
     else:
         print(
-            f"{'shapely':<17}agrees with all {compared} verdicts and {result.distances} distances, "
-            "and finds the path free between its poses"
+            f"{'shapely':<17}agrees with all {compared} verdicts and {result.distances} "
+            "distances, and finds the path free between its poses"
         )
     print(f"{'picture':<17}{', '.join(str(file) for file in pictures)}")
     print(f"{'took':<17}{time.monotonic() - begin:.1f} s")
