@@ -101,11 +101,11 @@ TEST(Collide, bad_poses_are_never_free) {
   }
 }
 
-// A shape whose support never comes to an end: each query yields a vertex closer to the origin.
+// A shape whose support never comes to an end, and whose rounding hides every certificate.
 struct Endless {
   int size = 1;
   double radius = 0.0;
-  double extent = 4.0;
+  double extent = 1e18;
   double error = 0.0;
   mutable int asked = 0;
 
@@ -116,13 +116,11 @@ struct Endless {
   int support(Vec2) const noexcept { return ++asked; }
 };
 
-TEST(CollideByGjk, cap_is_never_free) {
+TEST(CollideByGjk, running_out_of_iterations_is_never_free) {
   const Outline origin{{0}, {0}};
-  const Endless endless{.extent = 1e14};  // so large that its rounding hides every certificate
-  const Verdict verdict = collide_by_gjk(endless, origin.convex(), 0.0);
-  EXPECT_NE(verdict, Verdict::free);
+  const Endless endless;
+  EXPECT_EQ(collide_by_gjk(endless, origin.convex(), 0.0), Verdict::unknown);
   EXPECT_LE(endless.asked, kMaxIterations);
-  EXPECT_GT(endless.asked, 2);
 }
 
 TEST(Collide, radius_is_part_of_the_shape) {

@@ -198,8 +198,8 @@ def needles(rng: random.Random) -> Pair:
 
     a, b = needle(), needle()
     offset = rng.choice((0.0, 1e-12, 1e-6, 1.0, 100.0))
-    b = moved(b, rng.uniform(-offset, offset), rng.uniform(-offset, offset))
-    return (Body.of(a), Body.of(b)) if len(hull(b)) > 2 else needles(rng)
+    b = hull(moved(b, rng.uniform(-offset, offset), rng.uniform(-offset, offset)))
+    return (Body.of(a), Body.of(b)) if len(b) > 2 else needles(rng)
 
 
 def collinear_and_repeated(rng: random.Random) -> Pair:
