@@ -13,7 +13,8 @@ namespace {
 using gjk::Vec2;
 using namespace gjk::verify;
 
-// All coordinates are put on this grid, an ulp of 32 to 64 m, so that 128-bit integers hold the truth.
+// All coordinates are put on this grid, an ulp of 32 to 64 m, so that 128-bit integers hold the
+// truth.
 constexpr int kGridExponent = -47;
 
 void snap(Polygon& polygon) {
@@ -95,7 +96,8 @@ Polygon polygon_at(int n, Vec2 centre, Random& random) {
 bool draw(Kind kind, int n, Random& random, Case& c) {
   const Vec2 centre{random.uniform(-47.0, 47.0), random.uniform(-47.0, 47.0)};
   // Centres of overlapping pairs are less than the sum of the largest half diagonals apart.
-  const double apart = kind == Kind::overlap ? 5.9 * std::sqrt(random.uniform()) : random.uniform(1.5, 32.0);
+  const double apart =
+      kind == Kind::overlap ? 5.9 * std::sqrt(random.uniform()) : random.uniform(1.5, 32.0);
   const Vec2 other = centre + apart * random.direction();
   if (std::fabs(other.x) > 47.0 || std::fabs(other.y) > 47.0) return false;
   c.a = polygon_at(n, centre, random);
@@ -124,14 +126,16 @@ std::string_view name_of(Kind kind) {
 }
 
 Dataset make_dataset(Kind kind, int n, int cases, std::uint64_t seed) {
-  Random random(seed * 1000003 + static_cast<std::uint64_t>(n) * 10 + static_cast<std::uint64_t>(kind));
+  Random random(seed * 1000003 + static_cast<std::uint64_t>(n) * 10 +
+                static_cast<std::uint64_t>(kind));
   Dataset dataset{kind, n, {}};
   while (static_cast<int>(dataset.cases.size()) < cases) {
     Case c;
     if (!draw(kind, n, random, c)) continue;
     const auto a = to_ring<Int128>(c.a, kGridExponent);
     const auto b = to_ring<Int128>(c.b, kGridExponent);
-    if (!is_convex<Int128>(a) || !is_convex<Int128>(b)) continue;  // rounding may dent a flat corner
+    if (!is_convex<Int128>(a) || !is_convex<Int128>(b))
+      continue;  // rounding may dent a flat corner
     c.collides = meet<Int128>(a, b);
     c.distance = c.collides ? 0.0 : static_cast<double>(nearest(a, b).distance);
     dataset.cases.push_back(std::move(c));

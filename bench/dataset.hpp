@@ -29,9 +29,9 @@ struct Dataset {
   std::vector<Case> cases;
 };
 
-// New random convex polygons in every case: Valtr's, 1-5 m by 1-3 m, at any heading, within 50 m of the
-// origin. Distant: 1.5 to 26 m apart. Overlap: at least 1 cm deep. Touch: a distant pair, one of them
-// moved by the separating vector; rounding leaves gaps and depths of about 1e-14 m.
+// New random convex polygons in every case: Valtr's, 1-5 m by 1-3 m, at any heading, within 50 m of
+// the origin. Distant: 1.5 to 26 m apart. Overlap: at least 1 cm deep. Touch: a distant pair, one
+// of them moved by the separating vector; rounding leaves gaps and depths of about 1e-14 m.
 Dataset make_dataset(Kind kind, int n, int cases, std::uint64_t seed);
 
 }  // namespace bench

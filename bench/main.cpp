@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: gjk_collision contributors
 // SPDX-License-Identifier: Apache-2.0
-// Times every row over every cell (number of vertices, kind of pair, level) and writes Google Benchmark's
-// JSON. The rows of a cell are interleaved pass by pass; each pass takes the cases in a new order.
+// Times every row over every cell (number of vertices, kind of pair, level) and writes Google
+// Benchmark's JSON. The rows of a cell are interleaved pass by pass; each pass takes the cases in a
+// new order.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -35,10 +36,13 @@ struct Options {
 };
 
 constexpr const char* kUsage =
-    "usage: gjk_bench [--n=4,8,12,16,20,24] [--kinds=distant,overlap,touch] [--levels=1,2] [--rows=REGEX]\n"
+    "usage: gjk_bench [--n=4,8,12,16,20,24] [--kinds=distant,overlap,touch] [--levels=1,2] "
+    "[--rows=REGEX]\n"
     "                 [--passes=21] [--cases=20480] [--seed=1] [--json=FILE]\n"
-    "Box2D is always measured: every ratio is to it. Prints the median time of a query in ns and, in\n"
-    "brackets, its ratio to Box2D; !k: k wrong answers per 1000, which disqualify; ~k: k contacts per 1000\n"
+    "Box2D is always measured: every ratio is to it. Prints the median time of a query in ns and, "
+    "in\n"
+    "brackets, its ratio to Box2D; !k: k wrong answers per 1000, which disqualify; ~k: k contacts "
+    "per 1000\n"
     "called otherwise than exact arithmetic calls them.\n";
 
 std::vector<std::string> split(const std::string& list) {
@@ -60,14 +64,22 @@ Options parse(int argc, char** argv) {
     const std::size_t equals = argument.find('=');
     const std::string key = argument.substr(0, equals);
     const std::string value = equals == std::string::npos ? "" : argument.substr(equals + 1);
-    if (key == "--n") options.n = numbers(value);
-    else if (key == "--kinds") options.kinds = split(value);
-    else if (key == "--levels") options.levels = numbers(value);
-    else if (key == "--rows") options.rows = value;
-    else if (key == "--passes") options.passes = std::stoi(value);
-    else if (key == "--cases") options.cases = std::stoi(value);
-    else if (key == "--seed") options.seed = std::stoull(value);
-    else if (key == "--json") options.json = value;
+    if (key == "--n")
+      options.n = numbers(value);
+    else if (key == "--kinds")
+      options.kinds = split(value);
+    else if (key == "--levels")
+      options.levels = numbers(value);
+    else if (key == "--rows")
+      options.rows = value;
+    else if (key == "--passes")
+      options.passes = std::stoi(value);
+    else if (key == "--cases")
+      options.cases = std::stoi(value);
+    else if (key == "--seed")
+      options.seed = std::stoull(value);
+    else if (key == "--json")
+      options.json = value;
     else {
       std::fputs(kUsage, stderr);
       std::exit(key == "--help" ? 0 : 2);
@@ -103,7 +115,9 @@ class CellReporter : public benchmark::BenchmarkReporter {
     double inexact = 0.0;
   };
   explicit CellReporter(benchmark::BenchmarkReporter* json) : json_(json) {}
-  bool ReportContext(const Context& context) override { return !json_ || json_->ReportContext(context); }
+  bool ReportContext(const Context& context) override {
+    return !json_ || json_->ReportContext(context);
+  }
   void ReportRuns(const std::vector<Run>& runs) override {
     if (json_) json_->ReportRuns(runs);
     for (const Run& run : runs) {
@@ -182,19 +196,24 @@ int run(const Options& options) {
   std::map<std::string, std::map<std::string, CellReporter::Result>> table;  // row, column
   bool ours_wrong = false;
   for (const Kind kind : {Kind::distant, Kind::overlap, Kind::touch}) {
-    if (std::find(options.kinds.begin(), options.kinds.end(), name_of(kind)) == options.kinds.end()) continue;
+    if (std::find(options.kinds.begin(), options.kinds.end(), name_of(kind)) == options.kinds.end())
+      continue;
     for (const int n : options.n) {
       const Dataset dataset = make_dataset(kind, n, options.cases, options.seed);
       std::vector<std::unique_ptr<Passes>> passes;
       benchmark::ClearRegisteredBenchmarks();
       for (const Row& row : all) {
-        if (std::find(options.levels.begin(), options.levels.end(), row.level) == options.levels.end()) continue;
+        if (std::find(options.levels.begin(), options.levels.end(), row.level) ==
+            options.levels.end())
+          continue;
         if (row.name != "Box2D" && !std::regex_search(row.name, wanted)) continue;
         passes.push_back(std::make_unique<Passes>(row, dataset, options.seed + passes.size()));
         Passes* pass = passes.back().get();
-        const std::string name = "level" + std::to_string(row.level) + "/" + std::string(name_of(kind)) + "/" +
-                                 std::to_string(n) + "/" + row.name;
-        benchmark::RegisterBenchmark(name.c_str(), [pass](benchmark::State& state) { pass->run(state); })
+        const std::string name = "level" + std::to_string(row.level) + "/" +
+                                 std::string(name_of(kind)) + "/" + std::to_string(n) + "/" +
+                                 row.name;
+        benchmark::RegisterBenchmark(name.c_str(),
+                                     [pass](benchmark::State& state) { pass->run(state); })
             ->Iterations(1)
             ->UseManualTime()
             ->Repetitions(std::max(options.passes, row.stride))
@@ -203,7 +222,8 @@ int run(const Options& options) {
       CellReporter reporter(options.json.empty() ? nullptr : &json);
       benchmark::RunSpecifiedBenchmarks(&reporter);
       for (const auto& [name, result] : reporter.results) {
-        const std::vector<std::string> parts = split(std::regex_replace(name, std::regex("/"), ","));
+        const std::vector<std::string> parts =
+            split(std::regex_replace(name, std::regex("/"), ","));
         table[parts[0] + " " + parts[1] + "/" + parts[3]][parts[2]] = result;
         if (parts[3].starts_with("gjk") && result.wrong > 0.0) ours_wrong = true;
       }
@@ -227,7 +247,8 @@ int run(const Options& options) {
             std::snprintf(mark, sizeof mark, " ~%.0f", 1000.0 * result.inexact / result.queries);
           }
           char cell[64];
-          std::snprintf(cell, sizeof cell, "%.1f (%.2f)%s", median(result.times), median(result.times) / base, mark);
+          std::snprintf(cell, sizeof cell, "%.1f (%.2f)%s", median(result.times),
+                        median(result.times) / base, mark);
           std::printf("%20s", cell);
         }
         std::printf("\n");

@@ -20,7 +20,8 @@ namespace bench {
 // How the answers of a pass compare with the truth.
 struct Outcome {
   double seconds = 0.0;
-  std::int64_t timed = 0;    // queries that `seconds` covers: chunks with an interruption are left out
+  std::int64_t timed =
+      0;  // queries that `seconds` covers: chunks with an interruption are left out
   std::int64_t queries = 0;
   std::int64_t wrong = 0;    // beyond the row's tolerance: disqualifies
   std::int64_t inexact = 0;  // level 1: contacts called otherwise than exact arithmetic calls them
@@ -30,16 +31,17 @@ struct Outcome {
 struct Row {
   std::string name;
   int level = 1;
-  int stride = 1;  // answers one case in so many per pass: slow rows; over the passes they see them all
+  int stride =
+      1;  // answers one case in so many per pass: slow rows; over the passes they see them all
   std::function<Outcome(const Dataset&, std::span<const int> order)> pass;
 };
 
-// A right answer is within this of the truth: Box2D computes in float, whose coordinates carry 4 um at
-// 50 m, and the 3D libraries iterate to 1e-6.
+// A right answer is within this of the truth: Box2D computes in float, whose coordinates carry 4 um
+// at 50 m, and the 3D libraries iterate to 1e-6.
 inline constexpr double kPeerTolerance = 1e-4;  // m
 
-// Cases are laid out afresh, in the pass's order, this many at a time: they lie in the L2 cache, as the
-// shapes of one planning problem do, and the branch predictor never sees a sequence twice.
+// Cases are laid out afresh, in the pass's order, this many at a time: they lie in the L2 cache, as
+// the shapes of one planning problem do, and the branch predictor never sees a sequence twice.
 inline constexpr std::size_t kChunk = 256;
 
 // How often the scheduler has taken the core from this thread.
@@ -100,7 +102,8 @@ Outcome time_pass(const Dataset& dataset, std::span<const int> order) {
 
 template <class Engine>
 Row row(std::string name, int stride = 1) {
-  constexpr bool kIsVerdict = std::is_same_v<decltype(std::declval<Engine&>()(std::size_t{})), bool>;
+  constexpr bool kIsVerdict =
+      std::is_same_v<decltype(std::declval<Engine&>()(std::size_t{})), bool>;
   return {std::move(name), kIsVerdict ? 1 : 2, stride, time_pass<Engine>};
 }
 

@@ -8,12 +8,12 @@
 namespace bench {
 namespace {
 
-// A type of its own, so that whatever collide() and distance() choose for a Convex is not chosen here:
-// the generic loop runs.
+// A type of its own, so that whatever collide() and distance() choose for a Convex is not chosen
+// here: the generic loop runs.
 struct Generic : gjk::Convex {};
 
-// The paper's HCS: from a vertex to its better neighbour until neither is better. Starts where the last
-// search of this query ended.
+// The paper's HCS: from a vertex to its better neighbour until neither is better. Starts where the
+// last search of this query ended.
 struct HillClimbing : gjk::Convex {
   mutable int at = 0;
 

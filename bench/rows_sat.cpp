@@ -42,8 +42,8 @@ struct Plain : Views<> {
   bool operator()(std::size_t i) const { return !separates(a(i), b(i)) && !separates(b(i), a(i)); }
 };
 
-// Counter-clockwise polygons: an edge separates when all of the other shape lies outside it, and the
-// first vertex that does not ends the search.
+// Counter-clockwise polygons: an edge separates when all of the other shape lies outside it, and
+// the first vertex that does not ends the search.
 struct OneSided : Views<> {
   static constexpr double tolerance = kPeerTolerance;
 

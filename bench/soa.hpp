@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: gjk_collision contributors
 // SPDX-License-Identifier: Apache-2.0
-// The cases of a chunk as views on contiguous doubles: what our rows and the SAT baselines are given.
+// The cases of a chunk as views on contiguous doubles: what our rows and the SAT baselines are
+// given.
 #pragma once
 
 #include <span>

@@ -2,9 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The truth in integers, sharing neither code nor method with the kernel.
 //
-// Doubles are integers times a power of two, so every pair of shapes is moved to integers without loss:
-// __int128 where they are short, GMP where not. Polygons meet where their closed boundaries cross or one
-// holds a vertex of the other; the kernel reasons by separation instead.
+// Doubles are integers times a power of two, so every pair of shapes is moved to integers without
+// loss:
+// __int128 where they are short, GMP where not. Polygons meet where their closed boundaries cross
+// or one holds a vertex of the other; the kernel reasons by separation instead.
 #pragma once
 
 #include <gmpxx.h>
@@ -22,7 +23,8 @@ namespace gjk::verify {
 
 using Int128 = __int128;
 
-// The largest e such that every value is an integer times 2^e, and how many bits those integers have.
+// The largest e such that every value is an integer times 2^e, and how many bits those integers
+// have.
 struct Grid {
   int exponent = 0;
   int bits = 0;
@@ -60,7 +62,8 @@ Int to_integer(double value, int exponent) {
     int e = 0;
     mpz_class result(std::ldexp(std::frexp(value, &e), 53));
     const int shift = e - 53 - exponent;
-    return shift >= 0 ? mpz_class(result << shift) : mpz_class(result >> -shift);  // exact: on the grid
+    return shift >= 0 ? mpz_class(result << shift)
+                      : mpz_class(result >> -shift);  // exact: on the grid
   }
 }
 
@@ -83,7 +86,8 @@ template <class Int>
 Ring<Int> to_ring(const Polygon& polygon, int exponent) {
   Ring<Int> ring;
   for (std::size_t i = 0; i < polygon.x.size(); ++i) {
-    ring.push_back({to_integer<Int>(polygon.x[i], exponent), to_integer<Int>(polygon.y[i], exponent)});
+    ring.push_back(
+        {to_integer<Int>(polygon.x[i], exponent), to_integer<Int>(polygon.y[i], exponent)});
   }
   return ring;
 }
@@ -94,8 +98,8 @@ Int area(const Point<Int>& a, const Point<Int>& b, const Point<Int>& c) {
   return Int((b.x - a.x) * (c.y - a.y) - (b.y - a.y) * (c.x - a.x));
 }
 
-// Counter-clockwise with every turn to the left or straight on, going round once; repeated vertices,
-// segments and points are.
+// Counter-clockwise with every turn to the left or straight on, going round once; repeated
+// vertices, segments and points are.
 template <class Int>
 bool is_convex(const Ring<Int>& ring) {
   const std::size_t n = ring.size();
@@ -115,7 +119,8 @@ bool between(const Point<Int>& a, const Point<Int>& b, const Point<Int>& v) {
 }
 
 template <class Int>
-bool segments_meet(const Point<Int>& a, const Point<Int>& b, const Point<Int>& c, const Point<Int>& d) {
+bool segments_meet(const Point<Int>& a, const Point<Int>& b, const Point<Int>& c,
+                   const Point<Int>& d) {
   if (std::max(a.x, b.x) < std::min(c.x, d.x) || std::max(c.x, d.x) < std::min(a.x, b.x) ||
       std::max(a.y, b.y) < std::min(c.y, d.y) || std::max(c.y, d.y) < std::min(a.y, b.y)) {
     return false;
@@ -155,31 +160,37 @@ bool meet(const Ring<Int>& p, const Ring<Int>& q) {
   return false;
 }
 
-// A squared length as a fraction, on the grid squared.
+// The strict hull, counter-clockwise, as indices into the points (monotone chain).
 template <class Int>
-struct Squared {
-  Int numerator;
-  Int denominator;  // > 0
-};
-
-// Squared distance of v to the segment a b.
-template <class Int>
-Squared<Int> squared_distance(const Point<Int>& a, const Point<Int>& b, const Point<Int>& v) {
-  const Int ex = b.x - a.x, ey = b.y - a.y, fx = v.x - a.x, fy = v.y - a.y;
-  const Int along = ex * fx + ey * fy;
-  const Int length = ex * ex + ey * ey;
-  if (along <= 0) return {Int(fx * fx + fy * fy), Int(1)};
-  if (along >= length) {
-    const Int tx = v.x - b.x, ty = v.y - b.y;
-    return {Int(tx * tx + ty * ty), Int(1)};
+std::vector<std::size_t> hull(const Ring<Int>& points) {
+  std::vector<std::size_t> order(points.size());
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::sort(order.begin(), order.end(), [&](std::size_t i, std::size_t j) {
+    return points[i].x < points[j].x || (points[i].x == points[j].x && points[i].y < points[j].y);
+  });
+  order.erase(std::unique(order.begin(), order.end(),
+                          [&](std::size_t i, std::size_t j) { return points[i] == points[j]; }),
+              order.end());
+  if (order.size() == 1) return order;
+  std::vector<std::size_t> ring;
+  for (int sweep = 0; sweep < 2; ++sweep) {
+    const std::size_t start = ring.size();
+    for (const std::size_t i : order) {
+      while (ring.size() > start + 1 &&
+             area<Int>(points[ring[ring.size() - 2]], points[ring.back()], points[i]) <= 0) {
+        ring.pop_back();
+      }
+      ring.push_back(i);
+    }
+    ring.pop_back();  // the first of the other sweep
+    std::reverse(order.begin(), order.end());
   }
-  const Int twice_area = ex * fy - ey * fx;
-  return {Int(twice_area * twice_area), length};
+  return ring;
 }
 
-// Visits every (edge from, edge to, vertex) of either ring against the other.
-template <class Int, class Visit>
-void for_each_edge_and_vertex(const Ring<Int>& p, const Ring<Int>& q, Visit&& visit) {
+// Visits every (from, to, vertex): the edges of either ring against the vertices of the other.
+template <class P, class Visit>
+void for_each_edge_and_vertex(const std::vector<P>& p, const std::vector<P>& q, Visit&& visit) {
   for (std::size_t i = 0; i < p.size(); ++i) {
     for (const auto& v : q) visit(p[i], p[(i + 1) % p.size()], v);
   }

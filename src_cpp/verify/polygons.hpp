@@ -31,8 +31,8 @@ struct Polygon {
   }
 };
 
-// Valtr's uniformly random convex polygon (P. Valtr, "Probability that n random points are in convex
-// position", 1995), `n` >= 3 vertices, scaled to the box [0, width] x [0, height].
+// Valtr's uniformly random convex polygon (P. Valtr, "Probability that n random points are in
+// convex position", 1995), `n` >= 3 vertices, scaled to the box [0, width] x [0, height].
 inline Polygon valtr(int n, double width, double height, Random& random) {
   // Two chains between the extremes split the sorted coordinates; their steps are edge vectors.
   const auto steps = [&] {
@@ -74,8 +74,8 @@ inline Polygon valtr(int n, double width, double height, Random& random) {
   }
   Polygon polygon;
   for (const Vec2 p : points) {
-    polygon.add({(p.x - low.x) / (high.x - low.x) * width,
-                 (p.y - low.y) / (high.y - low.y) * height});
+    polygon.add(
+        {(p.x - low.x) / (high.x - low.x) * width, (p.y - low.y) / (high.y - low.y) * height});
   }
   return polygon;
 }

@@ -1,0 +1,284 @@
+// SPDX-FileCopyrightText: gjk_collision contributors
+// SPDX-License-Identifier: Apache-2.0
+// Random pairs of every type that has ever broken a collision check.
+#pragma once
+
+#include <array>
+#include <cmath>
+#include <limits>
+#include <string_view>
+
+#include "gjk/pose.hpp"
+#include "polygons.hpp"
+#include "random.hpp"
+#include "truth.hpp"
+
+namespace gjk::verify {
+
+enum class Type { distant, overlapping, touching, near, contact, degenerate, rounded, posed };
+inline constexpr std::array<std::string_view, 8> kTypeNames{
+    "distant", "overlapping", "touching", "near", "contact", "degenerate", "rounded", "posed"};
+
+// Convex, without rounding. World coordinates, or, with poses, local ones.
+struct Pair {
+  Polygon p;
+  Polygon q;
+  double p_radius = 0.0;
+  double q_radius = 0.0;
+  double margin = 0.0;
+  bool has_poses = false;
+  Pose p_pose;
+  Pose q_pose;
+};
+
+// A vector from the point of p nearest to q, to q; in floating point. {} where they meet.
+inline Vec2 separation(const Polygon& p, const Polygon& q) {
+  Vec2 best;
+  double least = std::numeric_limits<double>::infinity();
+  const auto visit = [&](const Polygon& edges, const Polygon& vertices, double sense) {
+    for (int i = 0; i < edges.size(); ++i) {
+      const Vec2 from = edges.vertex(i);
+      const Vec2 edge = edges.vertex((i + 1) % edges.size()) - from;
+      const double squared = dot(edge, edge);
+      for (int j = 0; j < vertices.size(); ++j) {
+        const Vec2 v = vertices.vertex(j) - from;
+        const double share =
+            squared > 0.0 ? std::fmin(1.0, std::fmax(0.0, dot(v, edge) / squared)) : 0.0;
+        const Vec2 gap = v - share * edge;
+        if (dot(gap, gap) < least) {
+          least = dot(gap, gap);
+          best = sense * gap;
+        }
+      }
+    }
+  };
+  visit(p, q, 1.0);
+  visit(q, p, -1.0);
+  return best;
+}
+
+inline Polygon moved(const Polygon& polygon, Vec2 t) { return placed(polygon, {1.0, 0.0}, t); }
+
+namespace detail {
+
+// 2^e times [1, 2) for a random e.
+inline double scale(Random& random, int low, int high) {
+  return std::ldexp(random.uniform(1.0, 2.0), random.between(low, high));
+}
+
+// About the origin, about `size` across; n = 3 to 24.
+inline Polygon polygon(double size, Random& random) {
+  const double width = size * random.uniform(0.2, 1.0);
+  const double height = size * random.uniform(0.2, 1.0);
+  const Polygon shape = valtr(random.between(3, 24), width, height, random);
+  return placed(moved(shape, {-0.5 * width, -0.5 * height}), random.direction(), {});
+}
+
+// A point, a segment, a needle down to 2^-40 as wide as long, or any polygon.
+inline Polygon degenerate(double size, Random& random) {
+  switch (random.below(4)) {
+    case 0:
+      return {{0.0}, {0.0}};
+    case 1: {
+      const Vec2 end = size * random.direction();
+      return {{0.0, end.x}, {0.0, end.y}};
+    }
+    case 2: {
+      const Polygon needle =
+          valtr(random.between(3, 24), size, std::ldexp(size, -random.between(5, 40)), random);
+      return placed(needle, random.direction(), {});
+    }
+    default:
+      return polygon(size, random);
+  }
+}
+
+struct Size {
+  double size;  // m
+  Vec2 place;   // m
+};
+
+// Shapes from 1 mm to 1 km, up to 1000 km from the origin.
+inline Size size_and_place(Random& random) {
+  const double size = scale(random, -10, 9);
+  return {size, scale(random, -10, 19) * random.direction()};
+}
+
+// Moves q up to p; `gap` is what is left of a separation, in the units of the coordinates.
+inline void bring_together(Pair& pair, double gap) {
+  const Vec2 away = separation(pair.p, pair.q);
+  const double length = norm(away);
+  if (length > 0.0) pair.q = moved(pair.q, ((gap - length) / length) * away);
+}
+
+// On a grid of small integers, where contacts are exact: a vertex on a vertex, a vertex in the
+// middle of an edge, an edge on an edge; or none of these.
+inline Pair on_lattice(Random& random) {
+  const int bits = random.between(2, 18);
+  const auto coordinate = [&] { return 2.0 * random.below((1 << bits) + 1); };
+  const auto shape = [&] {
+    Polygon points;
+    for (int i = random.between(1, 24); i > 0; --i) {
+      const double x = coordinate();
+      points.add({x, coordinate()});
+    }
+    return convex_hull(points);
+  };
+  Pair pair{shape(), shape(), 0.0, 0.0, 0.0, false, {}, {}};
+  const int i = random.below(pair.p.size());
+  const Vec2 from = pair.p.vertex(i);
+  const Vec2 to = pair.p.vertex((i + 1) % pair.p.size());
+  const Vec2 q = pair.q.vertex(random.below(pair.q.size()));
+  switch (random.below(4)) {
+    case 0:
+      pair.q = moved(pair.q, from - q);
+      break;
+    case 1:
+      pair.q = moved(pair.q, 0.5 * (from + to) - q);
+      break;
+    case 2: {  // p turned by half a turn about the edge's middle, and slid along the edge
+      const double slide = random.between(-1, 1);
+      pair.q = placed(pair.p, {-1.0, 0.0}, from + to + slide * (to - from));
+      break;
+    }
+    default:
+      pair.q = moved(pair.q, {coordinate(), coordinate()});
+  }
+  const Vec2 place{std::ldexp(static_cast<double>(random.between(-8, 8)), random.between(0, 30)),
+                   std::ldexp(static_cast<double>(random.between(-8, 8)), random.between(0, 30))};
+  const double unit = std::ldexp(1.0, -random.between(0, 20));
+  for (Polygon* polygon : {&pair.p, &pair.q}) {
+    *polygon = moved(*polygon, place);
+    for (double& x : polygon->x) x *= unit;
+    for (double& y : polygon->y) y *= unit;
+  }
+  return pair;
+}
+
+// The same set with vertices repeated, and put in the middle of edges where that is exact.
+inline Polygon decorated(const Polygon& polygon, Random& random) {
+  Polygon result;
+  const int start = random.below(polygon.size());
+  for (int k = 0; k < polygon.size() && result.size() < 60; ++k) {
+    const Vec2 from = polygon.vertex((start + k) % polygon.size());
+    const Vec2 to = polygon.vertex((start + k + 1) % polygon.size());
+    result.add(from);
+    if (random.chance(0.2)) result.add(from);
+    const Vec2 middle = 0.5 * (from + to);
+    if (random.chance(0.3) && polygon.size() > 1 && collinear(from, middle, to)) result.add(middle);
+  }
+  return result;
+}
+
+// Circles, capsules and rounded polygons about as far apart as the radii and the margin reach.
+inline Pair rounded(Random& random) {
+  Pair pair;
+  if (random.chance(0.25)) {  // a Pythagorean triple: the contact is exact
+    static constexpr double kTriples[][3]{{3, 4, 5}, {5, 12, 13}, {8, 15, 17}, {20, 21, 29}};
+    const auto& triple = kTriples[random.below(4)];
+    const double unit =
+        std::ldexp(static_cast<double>(random.between(1, 1000)), -random.between(0, 20));
+    const Vec2 place{unit * random.between(-1000, 1000), unit * random.between(-1000, 1000)};
+    pair.p.add(place);
+    pair.q.add(place + unit * Vec2{triple[0], triple[1]});
+    if (random.chance(0.5)) pair.p.add(place - unit * Vec2{triple[0], triple[1]});
+    pair.p_radius = unit * random.between(0, static_cast<int>(triple[2]));
+    pair.q_radius = unit * triple[2] - pair.p_radius;
+  } else {
+    const Size at = size_and_place(random);
+    pair.p = moved(degenerate(at.size, random), at.place);
+    pair.q = moved(degenerate(at.size, random),
+                   at.place + (at.size * random.uniform(0.0, 6.0)) * random.direction());
+    const double reach =
+        random.chance(0.8) ? norm(separation(pair.p, pair.q)) : random.uniform(0.0, 3.0) * at.size;
+    pair.p_radius = reach * random.uniform();
+    pair.q_radius = reach - pair.p_radius;
+  }
+  if (random.chance(0.5)) {
+    pair.margin = pair.q_radius * random.uniform();
+    pair.q_radius -= pair.margin;
+  }
+  const auto jitter = [&](double& v) {  // by a few ulps, or by more
+    if (random.chance(0.3))
+      v *= 1.0 + std::ldexp(static_cast<double>(random.between(-4, 4)), -random.between(20, 52));
+    v = std::fmax(v, 0.0);
+  };
+  jitter(pair.p_radius);
+  jitter(pair.q_radius);
+  pair.p = convex_hull(pair.p);
+  pair.q = convex_hull(pair.q);
+  return pair;
+}
+
+// Local shapes at poses, mostly about to touch.
+inline Pair posed(Random& random) {
+  const double size = scale(random, -3, 6);
+  Pair pair{convex_hull(polygon(size, random)),
+            convex_hull(polygon(size, random)),
+            0,
+            0,
+            0,
+            true,
+            {},
+            {}};
+  const auto pose = [&](Vec2 at) {
+    const double turn = random.chance(0.1) ? 1e5 : 7.0;
+    return Pose{at.x, at.y, random.uniform(-turn, turn)};
+  };
+  const Vec2 place = scale(random, -3, 14) * random.direction();
+  pair.p_pose = pose(place);
+  pair.q_pose = pose(place + (size * random.uniform(0.0, 4.0)) * random.direction());
+  const auto world = [](const Polygon& polygon, const Pose& at) {
+    const SinCos turn = sin_cos(at.yaw);
+    return placed(polygon, {turn.cos, turn.sin}, {at.x, at.y});
+  };
+  if (random.chance(0.8)) {
+    const Vec2 away = separation(world(pair.p, pair.p_pose), world(pair.q, pair.q_pose));
+    const double left = random.chance(0.5) ? 0.0 : std::ldexp(1.0, -random.between(1, 50));
+    pair.q_pose.x -= (1.0 - left) * away.x;
+    pair.q_pose.y -= (1.0 - left) * away.y;
+  }
+  return pair;
+}
+
+}  // namespace detail
+
+inline Pair draw(Type type, Random& random) {
+  if (type == Type::contact) return detail::on_lattice(random);
+  if (type == Type::rounded) return detail::rounded(random);
+  if (type == Type::posed) return detail::posed(random);
+
+  Pair pair;
+  if (type == Type::degenerate) {
+    if (random.chance(0.5)) {
+      pair = detail::on_lattice(random);
+    } else {
+      const detail::Size at = detail::size_and_place(random);
+      pair.p = moved(detail::degenerate(at.size, random), at.place);
+      pair.q = moved(detail::degenerate(at.size, random),
+                     at.place + (at.size * random.uniform(0.0, 2.0)) * random.direction());
+      if (random.chance(0.7)) detail::bring_together(pair, 0.0);
+    }
+    pair.p = detail::decorated(convex_hull(pair.p), random);
+    pair.q = detail::decorated(convex_hull(pair.q), random);
+    return pair;
+  }
+
+  const detail::Size at = detail::size_and_place(random);
+  const bool overlaps = type == Type::overlapping;
+  const double apart = at.size * (overlaps ? random.uniform(0.0, 0.6) : random.uniform(1.5, 20.0));
+  pair.p = moved(detail::polygon(at.size, random), at.place);
+  pair.q = moved(detail::polygon(at.size * random.uniform(0.1, 2.0), random),
+                 at.place + apart * random.direction());
+  if (type == Type::touching) {
+    detail::bring_together(pair, 0.0);
+  } else if (type == Type::near) {
+    const double gap = std::ldexp(at.size, -random.between(8, 53));
+    detail::bring_together(pair, random.chance(0.5) ? gap : -gap);
+  }
+  pair.p = convex_hull(pair.p);  // rounding may have dented a flat corner
+  pair.q = convex_hull(pair.q);
+  return pair;
+}
+
+}  // namespace gjk::verify
