@@ -189,6 +189,8 @@ class Config:
             raise _refusal("robot_radius", "must be 0 beside a footprint", self.robot_radius)
         names = [source.name for source in self.sources]
         own = {each.name for each in fields(self)}
+        if not names:
+            raise _refusal("obstacle_sources", "must name one source at least", names)
         for i, name in enumerate(names):
             if not _SOURCE_NAME.fullmatch(name) or name in own or name in names[:i]:
                 rule = "must be a new name of letters, digits and underscores"
@@ -211,7 +213,7 @@ class Config:
         """
         rest = dict(values)
         names = rest.pop("obstacle_sources", [source.name for source in cls().sources])
-        if isinstance(names, str) or not all(isinstance(name, str) for name in names):
+        if not isinstance(names, list | tuple) or not all(isinstance(n, str) for n in names):
             raise _refusal("obstacle_sources", "must be a list of names", names)
         sources = []
         for name in names:

@@ -388,6 +388,9 @@ class World:
             text = f"{total} obstacles of all sources, limit {self._config.max_obstacles}"
             faults.append(Fault(Status.LIMIT_EXCEEDED, text))
             parts = []
+        if not parts and not faults:
+            # Each may be silent, but where all are nobody has said that anything is free.
+            faults.append(self._jump or Fault(Status.NO_OBSTACLES, "no source has fresh data"))
         return parts, tuple(bad), faults[0] if faults else None
 
     def _sender_fault(

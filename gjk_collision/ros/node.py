@@ -53,9 +53,7 @@ class CollisionServer(LifecycleNode):
     """Answers whether a vehicle, placed there, is clear of everything known."""
 
     def __init__(self, **options: Any) -> None:
-        super().__init__(
-            "collision_server", automatically_declare_parameters_from_overrides=True, **options
-        )
+        super().__init__("collision_server", **options)
         self._config = Config()
         self._world: World | None = None  # while active
         self._transforms: Transforms = SameFrameOnly("the node is not configured")

@@ -9,7 +9,7 @@ from rcl_interfaces.msg import ParameterDescriptor, SetParametersResult
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 
-from ..config import Config, SourceConfig, checked_value, parameter_facts
+from ..config import Config, checked_value, parameter_facts
 from ..errors import InputError
 
 __all__ = ["Parameters"]
@@ -25,7 +25,7 @@ class Parameters:
     Parameters
     ----------
     node : Node
-        Made with ``automatically_declare_parameters_from_overrides=True``.
+        Theirs.
     may_change : callable
         Given the new configuration of a configured server, returns why not, or "".
     changed : callable
@@ -71,13 +71,20 @@ class Parameters:
         self._config = None
 
     def _values(self) -> dict[str, Any]:
-        ours = [name for name in self._node.get_parameters_by_prefix("") if not _foreign(name)]
-        return {each.name: each.value for each in self._node.get_parameters(ours)}
+        """Return what is set, and what somebody meant to set: a slip in a name must come out."""
+        declared = self._node.get_parameters_by_prefix("")
+        given = {**self._node._parameter_overrides, **declared}
+        ours = {name: each.value for name, each in given.items() if not _foreign(name)}
+        # An empty list in a parameter file has no type, and arrives as a parameter not set.
+        return {name: () if value is None else value for name, value in ours.items()}
 
     def _declare_sources(self) -> None:
-        for name in self._node.get_parameter("obstacle_sources").value:
-            flat = Config(sources=(SourceConfig(str(name)),)).parameters()
-            self._declare({key: flat[key] for key in flat if key.startswith(f"{name}.")})
+        try:
+            names = self._node.get_parameter("obstacle_sources").value
+            config = Config.from_parameters({"obstacle_sources": names})
+        except InputError:
+            return  # refused, with the reason, by configure
+        self._declare({name: each for name, each in config.parameters().items() if "." in name})
 
     def _declare(self, values: dict[str, Any]) -> None:
         for name, value in values.items():
@@ -88,12 +95,11 @@ class Parameters:
                 # The type is checked with the range, and 1 is as good as 1.0.
                 dynamic_typing=True,
             )
-            if self._node.has_parameter(name):
-                self._node.set_descriptor(name, descriptor)
-            else:
+            if not self._node.has_parameter(name):
                 plain = list(value) if isinstance(value, tuple) else value
                 self._node.declare_parameter(name, plain, descriptor)
-                self._defaults.add(name)
+                if name not in self._node._parameter_overrides:
+                    self._defaults.add(name)
 
     def _check(self, changes: list[Parameter]) -> SetParametersResult:
         ours = {each.name: each.value for each in changes if not _foreign(each.name)}

@@ -52,6 +52,8 @@ def test_every_parameter_has_help_and_every_number_a_range() -> None:
         ("obstacle_sources", ["a", "a"], "obstacle_sources[1]: must be a new name"),
         ("obstacle_sources", ["state_rate"], "obstacle_sources[0]: must be a new name"),
         ("obstacle_sources", ["a.b"], "obstacle_sources[0]: must be a new name"),
+        ("obstacle_sources", [], "obstacle_sources: must name one source at least"),
+        ("obstacle_sources", 3, "obstacle_sources: must be a list of names"),
         ("obstacle_sources", "obstacles", "obstacle_sources: must be a list of names"),
         ("safty_margin", 1.0, "safty_margin: is no parameter"),
         ("radar.timeout", 1.0, "radar.timeout: is no parameter"),

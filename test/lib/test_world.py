@@ -340,6 +340,16 @@ def test_optional_source_may_be_silent_but_not_wrong(time: Time) -> None:
     assert world.snapshot(**time.both).bad_sources == ("radar",)
 
 
+def test_where_all_are_optional_one_at_least_must_speak(time: Time) -> None:
+    sources = tuple(SourceConfig(name, required=False) for name in ("lidar", "radar"))
+    world = World(Config(footprint=CAR, sources=sources))
+    assert ask(world, time) == unknown(Status.NO_OBSTACLES)
+    world.receive_obstacles("radar", boxes(), **time.both)
+    assert ask(world, time) == FREE
+    time.pass_(1.0)
+    assert ask(world, time) == unknown(Status.NO_OBSTACLES)
+
+
 def test_senders_on_one_topic_do_not_replace_each_other(time: Time) -> None:
     world = World(Config(footprint=CAR))
     world.receive_obstacles("obstacles", boxes((0, 0), source="left"), **time.both)

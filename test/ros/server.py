@@ -1,0 +1,204 @@
+# SPDX-FileCopyrightText: gjk_collision contributors
+# SPDX-License-Identifier: Apache-2.0
+"""A collision server in its own process, and the node that a test talks to it with.
+
+Nothing here waits for a time: it waits for a condition, up to a deadline that is generous,
+because the machine may be slow and shared.
+"""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import time
+from array import array
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+import rclpy
+from geometry_msgs.msg import PolygonStamped
+from gjk_collision.msg import CollisionState, ObstacleArray
+from gjk_collision.srv import CheckPoses, CheckShapes, Collide, Distance
+from lifecycle_msgs.srv import ChangeState
+from rcl_interfaces.srv import SetParametersAtomically
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.parameter import Parameter
+from rclpy.qos import QoSProfile
+from std_srvs.srv import Trigger
+
+from gjk_collision.verdict import Status, Verdict
+
+DEADLINE = 30.0  # s
+
+BOX = [1.0, 1.0, -1.0, 1.0, -1.0, -1.0, 1.0, -1.0]
+
+SERVICES = {
+    "collide": Collide,
+    "distance": Distance,
+    "check_poses": CheckPoses,
+    "check_shapes": CheckShapes,
+    "reset": Trigger,
+    "change_state": ChangeState,
+    "set_parameters_atomically": SetParametersAtomically,
+}
+
+
+class Server:
+    """The process ``python -m gjk_collision.ros.node``."""
+
+    def __init__(self, name: str, **parameters: Any) -> None:
+        self.name = name
+        given = [f"{key}:={_text(value)}" for key, value in parameters.items()]
+        arguments = [word for each in given for word in ("-p", each)]
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "gjk_collision.ros.node", "--ros-args"]
+            + ["-r", f"__node:={name}", *arguments],
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    def stop(self, how: signal.Signals = signal.SIGTERM) -> int:
+        """End the process; return its exit code."""
+        self.process.send_signal(how)
+        try:
+            self.log = self.process.communicate(timeout=DEADLINE)[1]
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.log = self.process.communicate()[1]
+            raise
+        return self.process.returncode
+
+
+class Bench:
+    """A node with clients of one server, an obstacle publisher that can be switched on and off."""
+
+    def __init__(self, server: str) -> None:
+        self.context = rclpy.Context()
+        rclpy.init(context=self.context)
+        self.node = rclpy.create_node(f"bench_{server}", context=self.context)
+        self.executor = SingleThreadedExecutor(context=self.context)
+        self.executor.add_node(self.node)
+        self.clients = {
+            name: self.node.create_client(
+                kind, f"/{server}/{name}", qos_profile=QoSProfile(depth=64)
+            )
+            for name, kind in SERVICES.items()
+        }
+        self.states: list[CollisionState] = []
+        self.node.create_subscription(
+            CollisionState, f"/{server}/state", self.states.append, QoSProfile(depth=10)
+        )
+        self.obstacles = self.node.create_publisher(ObstacleArray, "obstacles", 5)
+        self.footprint = self.node.create_publisher(PolygonStamped, "footprint", 1)
+        self.sequence = 0
+        self.timer: Any = None
+
+    def close(self) -> None:
+        self.executor.shutdown()
+        self.node.destroy_node()
+        rclpy.shutdown(context=self.context)
+
+    def spin(self, timeout: float = 0.1) -> None:
+        self.executor.spin_once(timeout_sec=timeout)
+
+    def until(self, condition: Callable[[], Any], what: str, deadline: float = DEADLINE) -> Any:
+        """Spin until the condition holds; return what it gives."""
+        end = time.monotonic() + deadline
+        while not (found := condition()):
+            assert time.monotonic() < end, f"not within {deadline} s: {what}"
+            self.spin(0.02)
+        return found
+
+    def call(self, name: str, request: Any) -> Any:
+        client = self.clients[name]
+        self.until(client.service_is_ready, f"service {name}")
+        future = client.call_async(request)
+        self.until(future.done, f"reply of {name}")
+        return future.result()
+
+    # ---- what is asked
+
+    def collide(self, x: float = 50.0, frame: str = "odom", **fields: Any) -> Any:
+        request = Collide.Request(**fields)
+        request.pose.header.frame_id = frame
+        request.pose.pose.position.x = x
+        return self.call("collide", request)
+
+    def distance(self, x: float = 50.0, **fields: Any) -> Any:
+        request = Distance.Request(**fields)
+        request.pose.header.frame_id = "odom"
+        request.pose.pose.position.x = x
+        return self.call("distance", request)
+
+    def check_poses(self, poses: Any, frame: str = "odom", **fields: Any) -> Any:
+        request = CheckPoses.Request(**fields)
+        request.header.frame_id = frame
+        request.poses = doubles(poses)
+        return self.call("check_poses", request)
+
+    def set(self, **parameters: Any) -> Any:
+        request = SetParametersAtomically.Request()
+        request.parameters = [
+            Parameter(name, value=value).to_parameter_msg() for name, value in parameters.items()
+        ]
+        return self.call("set_parameters_atomically", request).result
+
+    def transition(self, label: str) -> bool:
+        request = ChangeState.Request()
+        request.transition.label = label
+        return bool(self.call("change_state", request).success)
+
+    def until_status(self, verdict: Verdict, status: Status, **where: Any) -> Any:
+        """Ask until this is the answer; whatever comes before must not be FREE by mistake."""
+
+        def asked() -> Any:
+            reply = self.collide(**where)
+            assert reply.is_free == (reply.verdict.verdict == Verdict.FREE), reply
+            return reply if said(reply) == (verdict, status) else None
+
+        return self.until(asked, f"{verdict.name} / {status.name}")
+
+    # ---- what is sent
+
+    def array(self, centres: Iterable[tuple[float, float]] = ((0.0, 0.0),)) -> ObstacleArray:
+        """Boxes of 2 m about these centres, stamped now."""
+        xy = [np.reshape(BOX, (4, 2)) + centre for centre in centres]
+        self.sequence += 1
+        message = ObstacleArray(sequence=self.sequence)
+        message.header.stamp = self.node.get_clock().now().to_msg()
+        message.header.frame_id = "odom"
+        message.ids = array("q", range(len(xy)))
+        message.offsets = array("I", range(0, 4 * len(xy) + 1, 4))
+        message.xy = doubles(xy)
+        return message
+
+    def publish(self, make: Callable[[], ObstacleArray] | None = None, rate: float = 20.0) -> None:
+        """Send such messages from now on."""
+        self.stop_publishing()
+        make = make or self.array
+        self.timer = self.node.create_timer(1.0 / rate, lambda: self.obstacles.publish(make()))
+
+    def stop_publishing(self) -> None:
+        if self.timer is not None:
+            self.node.destroy_timer(self.timer)
+            self.timer = None
+
+
+def said(reply: Any) -> tuple[Verdict, Status]:
+    """What a reply says."""
+    return Verdict(reply.verdict.verdict), Status(reply.verdict.status)
+
+
+def doubles(values: Any) -> array[float]:
+    """A float64[] field of any numbers."""
+    return array("d", np.asarray(values, dtype=np.float64).tobytes())
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, list):
+        return "[" + ", ".join(_text(each) for each in value) + "]"
+    return str(value)

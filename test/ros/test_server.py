@@ -1,0 +1,485 @@
+# SPDX-FileCopyrightText: gjk_collision contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The collision server as its users meet it: a process of its own, over DDS."""
+
+from __future__ import annotations
+
+import signal
+import time
+from array import array
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+pytest.importorskip("rclpy", reason="rclpy is not installed")
+
+from geometry_msgs.msg import Point32
+from gjk_collision.msg import CollisionState, ObstacleArray
+from gjk_collision.srv import CheckPath, CheckPoses, CheckShapes, Collide, Distance
+from server import BOX, Bench, Server, doubles, said
+from std_srvs.srv import Trigger
+
+from gjk_collision.verdict import Status, Verdict
+
+TIMEOUT = 0.5  # of the obstacles, s
+FREE = (Verdict.FREE, Status.SUCCESS)
+HIT = (Verdict.COLLISION, Status.SUCCESS)
+
+
+def unknown(status: Status) -> tuple[Verdict, Status]:
+    return Verdict.UNKNOWN, status
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Server]:
+    """One server with a configured footprint for all tests that leave it as it was."""
+    process = Server("server", footprint=BOX, max_poses=1000, state_rate=20.0)
+    yield process
+    if process.process.poll() is None:
+        process.stop()
+
+
+@pytest.fixture(scope="module")
+def module_bench(server: Server) -> Iterator[Bench]:
+    bench = Bench(server.name)
+    yield bench
+    bench.close()
+
+
+@pytest.fixture
+def bench(module_bench: Bench) -> Iterator[Bench]:
+    """Fresh obstacles of its own, and nothing else, are known when a test begins."""
+    module_bench.call("reset", Trigger.Request())
+    module_bench.publish()
+    module_bench.until_status(*FREE)
+    yield module_bench
+    module_bench.stop_publishing()
+
+
+@pytest.fixture
+def start() -> Iterator[Callable[..., tuple[Server, Bench]]]:
+    """Start servers of a test's own."""
+    started: list[tuple[Server, Bench]] = []
+
+    def make(name: str, **parameters: Any) -> tuple[Server, Bench]:
+        server = Server(name, **{"footprint": BOX, **parameters})
+        started.append((server, Bench(name)))
+        return started[-1]
+
+    yield make
+    for server, bench in started:
+        bench.close()
+        if server.process.poll() is None:
+            server.stop()
+
+
+# ---- zero is not free
+
+
+@pytest.mark.parametrize("service", [Collide, Distance, CheckPoses, CheckPath, CheckShapes])
+def test_all_zero_reply_is_not_free(service: Any) -> None:
+    reply = service.Response()
+    assert said(reply) == (Verdict.UNKNOWN, Status.UNDEFINED)
+    assert not getattr(reply, "is_free", False)
+    assert reply.verdict.verdict != reply.verdict.FREE
+
+
+def test_all_zero_state_is_not_free() -> None:
+    assert said(CollisionState()) == (Verdict.UNKNOWN, Status.UNDEFINED)
+
+
+# ---- the services
+
+
+def test_collide(bench: Bench) -> None:
+    reply = bench.collide(1.5)
+    assert said(reply) == HIT
+    assert not reply.is_free
+    assert (reply.obstacle_id, reply.obstacle_source) == (0, "obstacles")
+    reply = bench.collide(2.5)
+    assert said(reply) == FREE
+    assert reply.is_free
+    assert reply.obstacle_id == -1
+    info = reply.info
+    assert info.snapshot_id > 0
+    assert info.header.frame_id == "odom"
+    assert 0.0 <= info.max_obstacle_age < TIMEOUT
+    assert info.footprint_age == 0.0
+    assert info.config_hash != 0
+    assert not info.bad_sources
+    assert said(bench.collide(2.5, margin=0.6)) == (Verdict.MARGIN, Status.SUCCESS)
+
+
+def test_distance(bench: Bench) -> None:
+    bench.publish(lambda: bench.array([(0, 0), (10, 0)]))
+    reply = bench.until(
+        lambda: (r := bench.distance(4.0, k=5)) and len(r.ids) == 2 and r, "both obstacles"
+    )
+    assert list(reply.ids) == [0, 1]
+    assert list(reply.sources) == ["obstacles"] * 2
+    assert list(reply.distances) == pytest.approx([2.0, 4.0])
+    assert all(lower <= d for lower, d in zip(reply.lower_bounds, reply.distances, strict=True))
+    assert list(reply.directions) == pytest.approx([-1, 0, 1, 0])
+    assert list(reply.statuses) == [Status.SUCCESS] * 2
+    assert list(bench.distance(4.0, max_distance=3.0).ids) == [0]
+    assert bench.distance(0.5, want_penetration=True).distances[0] == pytest.approx(-1.5)
+
+
+@pytest.mark.parametrize("mode", [0, 1, 2])
+def test_check_poses(bench: Bench, mode: int) -> None:
+    poses = np.zeros((1000, 3))
+    poses[:, 0] = np.linspace(10.0, 0.0, 1000)
+    reply = bench.check_poses(poses, mode=mode)
+    assert said(reply) == HIT
+    first = int(np.argmax(poses[:, 0] <= 2.0))
+    assert reply.first_invalid_index == first
+    assert list(reply.verdicts) == [Verdict.FREE] * first + [Verdict.COLLISION] * (1000 - first)
+    assert set(reply.statuses) == {Status.SUCCESS}
+    assert len(reply.distances) == len(reply.lower_bounds) == (1000 if mode else 0)
+    assert len(reply.witnesses) == (4000 if mode == 2 else 0)
+    if mode:
+        assert reply.distances[0] == pytest.approx(8.0)
+    reply = bench.check_poses(poses[:first], mode=mode)
+    assert said(reply) == FREE
+    assert reply.is_free
+    assert reply.first_invalid_index == -1
+
+
+def test_check_shapes_answers_before_activation(
+    start: Callable[..., tuple[Server, Bench]],
+) -> None:
+    _, bench = start("sleeper", autostart=False)
+    request = CheckShapes.Request(a=bench.array(), b=bench.array([(1.5, 0), (4, 0)]), mode=2)
+    reply = bench.call("check_shapes", request)
+    assert said(reply) == HIT
+    assert list(reply.verdicts) == [Verdict.COLLISION, Verdict.FREE]
+    assert list(reply.distances) == pytest.approx([-0.5, 2.0])
+    assert list(reply.directions[2:]) == pytest.approx([1.0, 0.0])
+
+
+def test_state(bench: Bench) -> None:
+    """Without a pose of the vehicle in odom the heartbeat beats on, and is not free."""
+    bench.states.clear()
+    bench.until(lambda: len(bench.states) >= 5, "five heartbeats")
+    counters = [state.counter for state in bench.states]
+    assert counters == list(range(counters[0], counters[0] + len(counters)))
+    assert said(bench.states[-1]) == unknown(Status.TF_UNAVAILABLE)
+    assert np.isnan(bench.states[-1].distance)
+
+
+def test_state_of_a_vehicle_in_its_own_frame(start: Callable[..., tuple[Server, Bench]]) -> None:
+    """With check_frame = base_frame the vehicle is at the origin, and no transform is needed."""
+    _, bench = start("ego", base_frame="odom")
+    bench.publish(lambda: bench.array([(5, 0)]))
+    bench.until(lambda: bench.states and said(bench.states[-1]) == FREE, "free")
+    state = bench.states[-1]
+    assert state.distance == pytest.approx(3.0)
+    assert state.nearest_id == 0
+    assert state.direction.x == pytest.approx(1.0)
+    assert said(bench.collide(frame="")) == FREE
+    bench.publish(lambda: bench.array([(1.5, 0)]))
+    bench.until(lambda: said(bench.states[-1]) == HIT, "hit")
+    bench.stop_publishing()
+    bench.until(
+        lambda: said(bench.states[-1]) == unknown(Status.STALE_OBSTACLES), "stale", 10 * TIMEOUT
+    )
+
+
+def test_footprint_topic(start: Callable[..., tuple[Server, Bench]]) -> None:
+    from geometry_msgs.msg import PolygonStamped
+
+    _, bench = start("topic", footprint=[], footprint_timeout=0.5)
+    bench.publish()
+    bench.until_status(*unknown(Status.NO_FOOTPRINT))
+    frame = "base_link"
+
+    def send() -> None:
+        message = PolygonStamped()
+        message.header.stamp = bench.node.get_clock().now().to_msg()
+        message.header.frame_id = frame
+        message.polygon.points = [Point32(x=x, y=y) for x, y in np.reshape(BOX, (4, 2)).tolist()]
+        bench.footprint.publish(message)
+
+    timer = bench.node.create_timer(0.05, send)
+    bench.until_status(*FREE)
+    assert said(bench.collide(1.9)) == HIT
+    frame = "map"
+    bench.until_status(*unknown(Status.TF_UNAVAILABLE))
+    frame = "base_link"
+    bench.until_status(*FREE)
+    bench.node.destroy_timer(timer)
+    bench.until_status(*unknown(Status.STALE_FOOTPRINT))
+
+
+# ---- what is missing, old or early
+
+
+def test_no_obstacles_ever(start: Callable[..., tuple[Server, Bench]]) -> None:
+    _, bench = start("lonely")
+    bench.until_status(*unknown(Status.NO_OBSTACLES))
+    assert list(bench.collide().info.bad_sources) == ["obstacles"]
+    bench.publish(lambda: bench.array([]))
+    bench.until_status(*FREE)
+
+
+def test_publisher_that_dies_is_noticed_in_time_and_welcomed_back(bench: Bench) -> None:
+    bench.stop_publishing()
+    last_heard = time.monotonic()
+    while said(reply := bench.collide()) == FREE:
+        # Its age is in the reply: never free on data older than the timeout, however slow we are.
+        assert reply.info.max_obstacle_age <= TIMEOUT
+        assert time.monotonic() - last_heard < 10 * TIMEOUT
+    assert said(reply) == unknown(Status.STALE_OBSTACLES)
+    assert reply.info.bad_sources == ["obstacles"]
+    bench.publish()
+    bench.until_status(*FREE)
+
+
+def test_future_stamp(bench: Bench) -> None:
+    def early() -> ObstacleArray:
+        message = bench.array()
+        message.header.stamp.sec += 5
+        return message
+
+    bench.publish(early)
+    bench.until_status(*unknown(Status.FUTURE_STAMP))
+    bench.publish()
+    bench.until_status(*FREE)
+
+
+# ---- what is wrong
+
+
+def _spoilt(name: str, values: Any, kind: str = "d") -> Callable[[ObstacleArray], None]:
+    return lambda message: setattr(message, name, array(kind, values))
+
+
+def _frame(name: str) -> Callable[[ObstacleArray], None]:
+    return lambda message: setattr(message.header, "frame_id", name)
+
+
+NAN, INF = float("nan"), float("inf")
+SPOILT = {
+    "nan vertex": (_spoilt("xy", [*BOX[:7], NAN]), Status.NON_FINITE),
+    "inf vertex": (_spoilt("xy", [*BOX[:7], INF]), Status.NON_FINITE),
+    "vertex out of range": (_spoilt("xy", [*BOX[:7], 1e300]), Status.COORD_RANGE),
+    "other frame": (_frame("map"), Status.TF_UNAVAILABLE),
+    "no frame": (_frame(""), Status.UNKNOWN_FRAME),
+    "offsets fall": (_spoilt("offsets", [0, 9, 4], "I"), Status.ARRAY_MISMATCH),
+    "offsets beyond": (_spoilt("offsets", [0, 4_000_000_000], "I"), Status.ARRAY_MISMATCH),
+    "offsets missing": (_spoilt("offsets", [], "I"), Status.ARRAY_MISMATCH),
+    "ids missing": (_spoilt("ids", [], "q"), Status.ARRAY_MISMATCH),
+    "radius cut off": (_spoilt("radius", [1.0, 2.0]), Status.ARRAY_MISMATCH),
+    "negative radius": (_spoilt("radius", [-1.0]), Status.INVALID_INPUT),
+    "too many obstacles": (
+        lambda m: (
+            setattr(m, "ids", array("q", range(2000))),
+            setattr(m, "offsets", array("I", range(2001))),
+            setattr(m, "xy", array("d", [0.0] * 4000)),
+        ),
+        Status.LIMIT_EXCEEDED,
+    ),
+    "too many points": (
+        lambda m: (
+            setattr(m, "offsets", array("I", [0, 300])),
+            setattr(m, "xy", array("d", [0.0] * 600)),
+        ),
+        Status.LIMIT_EXCEEDED,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SPOILT)
+def test_spoilt_obstacles(bench: Bench, name: str) -> None:
+    """Each gives its status and never FREE, and goes when good obstacles come."""
+    spoil, status = SPOILT[name]
+
+    def make() -> ObstacleArray:
+        message = bench.array()
+        spoil(message)
+        return message
+
+    bench.publish(make)
+    reply = bench.until_status(*unknown(status))
+    assert reply.verdict.message.startswith("obstacles: ")
+    assert list(reply.info.bad_sources) == ["obstacles"]
+    assert said(bench.distance()) == unknown(status)
+    batch = bench.check_poses([50.0, 0, 0] * 3)
+    assert said(batch) == unknown(status)
+    assert list(batch.verdicts) == [Verdict.UNKNOWN] * 3
+    assert list(batch.statuses) == [status] * 3
+    bench.publish()
+    bench.until_status(*FREE)
+
+
+@pytest.mark.parametrize(
+    ("poses", "fields", "status"),
+    [
+        ([], {}, Status.EMPTY_REQUEST),
+        ([0.0] * 3003, {}, Status.LIMIT_EXCEEDED),
+        ([0.0, 0.0], {}, Status.ARRAY_MISMATCH),
+        ([50.0, NAN, 0.0], {}, Status.NON_FINITE),
+        ([50.0, 0.0, INF], {}, Status.NON_FINITE),
+        ([50.0, 0.0, 0.0], {"margin": -1.0}, Status.INVALID_INPUT),
+        ([50.0, 0.0, 0.0], {"margin": NAN}, Status.NON_FINITE),
+        ([50.0, 0.0, 0.0], {"mode": 7}, Status.INVALID_INPUT),
+        ([50.0, 0.0, 0.0], {"times": array("d", [1.0, 2.0])}, Status.ARRAY_MISMATCH),
+        ([50.0, 0.0, 0.0], {"times": array("d", [NAN])}, Status.NON_FINITE),
+        ([50.0, 0.0, 0.0], {"times": array("d", [1.0])}, Status.PREDICTION_TOO_SHORT),
+        ([50.0, 0.0, 0.0], {"frame": "map"}, Status.TF_UNAVAILABLE),
+        ([50.0, 0.0, 0.0], {"frame": ""}, Status.UNKNOWN_FRAME),
+        ([50.0, 0.0, 0.0], {"require_snapshot_id": 2**63}, Status.SNAPSHOT_MISMATCH),
+    ],
+)
+def test_bad_batch(bench: Bench, poses: Any, fields: Any, status: Status) -> None:
+    reply = bench.check_poses(poses, **fields)
+    assert said(reply) == unknown(status)
+    assert not reply.is_free
+    assert set(reply.verdicts) <= {Verdict.UNKNOWN}
+
+
+@pytest.mark.parametrize(
+    ("change", "status"),
+    [
+        (lambda pose: setattr(pose.position, "x", NAN), Status.NON_FINITE),
+        (lambda pose: setattr(pose.orientation, "z", INF), Status.NON_FINITE),
+        (lambda pose: setattr(pose.orientation, "w", 0.0), Status.INVALID_INPUT),
+        (lambda pose: setattr(pose.position, "x", 1e300), Status.COORD_RANGE),
+    ],
+)
+def test_bad_pose(bench: Bench, change: Callable[[Any], None], status: Status) -> None:
+    for kind, name in ((Collide, "collide"), (Distance, "distance")):
+        request = kind.Request()
+        request.pose.header.frame_id = "odom"
+        change(request.pose.pose)
+        reply = bench.call(name, request)
+        assert said(reply) == unknown(status)
+        assert not reply.is_free
+
+
+def test_vehicle_where_it_is_needs_a_transform(bench: Bench) -> None:
+    reply = bench.collide(frame="")
+    assert said(reply) == unknown(Status.TF_UNAVAILABLE)
+    assert "base_link" in reply.verdict.message
+
+
+def test_snapshot_can_be_held_on_to(bench: Bench) -> None:
+    """Batches of one search see one world, as long as its data is fresh."""
+    first = bench.check_poses([50.0, 0, 0])
+    wanted = first.info.snapshot_id
+    again = bench.check_poses([50.0, 0, 0], require_snapshot_id=wanted)
+    assert (again.is_free, again.info.snapshot_id) == (True, wanted)
+    held = lambda: bench.check_poses([50.0, 0, 0], require_snapshot_id=wanted)  # noqa: E731
+    bench.until(lambda: said(held()) == unknown(Status.SNAPSHOT_MISMATCH), "mismatch")
+
+
+# ---- lifecycle, parameters, process
+
+
+def test_lifecycle(start: Callable[..., tuple[Server, Bench]]) -> None:
+    """Unconfigured, inactive, active and back: answered throughout, free only while active."""
+    _, bench = start("cycle", autostart=False)
+    bench.publish()
+    assert said(bench.collide()) == unknown(Status.NOT_ACTIVE)
+    bench.until(lambda: bench.states, "heartbeat")
+    assert said(bench.states[-1]) == unknown(Status.NOT_ACTIVE)
+    assert bench.transition("configure")
+    assert said(bench.collide()) == unknown(Status.NOT_ACTIVE)
+    assert bench.transition("activate")
+    bench.until_status(*FREE)
+    assert bench.transition("deactivate")
+    assert said(bench.collide()) == unknown(Status.NOT_ACTIVE)
+    bench.stop_publishing()
+    assert bench.transition("activate")
+    assert said(bench.collide()) == unknown(Status.NO_OBSTACLES)  # nothing is kept
+    bench.publish()
+    bench.until_status(*FREE)
+    assert bench.transition("deactivate")
+    assert bench.transition("cleanup")
+    assert "not configured" in bench.collide().verdict.message
+    assert bench.transition("configure")
+    assert bench.transition("activate")
+    bench.until_status(*FREE)
+    before = bench.states[-1].counter
+    bench.until(lambda: bench.states[-1].counter > before, "heartbeat")
+
+
+def test_configure_fails_with_the_reason(start: Callable[..., tuple[Server, Bench]]) -> None:
+    _, bench = start("broken", safety_margin=9.0)
+    reply = bench.collide()
+    assert said(reply) == unknown(Status.NOT_ACTIVE)
+    assert "safety_margin: must be 0 to 5 m (got 9.0)" in reply.verdict.message
+    refused = bench.set(safety_margin=-1.0)
+    assert not refused.successful
+    assert "0 to 5 m" in refused.reason
+    assert bench.set(safety_margin=1).successful
+    assert bench.transition("configure")
+    assert bench.transition("activate")
+
+
+@pytest.mark.parametrize(
+    ("parameters", "words"),
+    [
+        ({"safty_margin": 1.0}, "safty_margin: is no parameter"),
+        ({"obstacle_sources": []}, "obstacle_sources: must name one source at least"),
+        ({"radar.timeout": 1.0}, "radar.timeout: is no parameter"),
+        ({"footprint": [0.0, 0.0, 1.0, 1.0, 2.0, 2.0]}, "outline"),
+        ({"obstacles.type": "nobody_msgs/msg/Things"}, "obstacles.type"),
+    ],
+)
+def test_slip_in_the_configuration_is_named(
+    start: Callable[..., tuple[Server, Bench]], parameters: Any, words: str
+) -> None:
+    _, bench = start("slip", **parameters)
+    reply = bench.collide()
+    assert said(reply) == unknown(Status.NOT_ACTIVE)
+    assert words in reply.verdict.message
+
+
+def test_live_change_towards_the_safe_side(start: Callable[..., tuple[Server, Bench]]) -> None:
+    _, bench = start("live", state_rate=5.0)
+    bench.publish()
+    before = bench.until_status(*FREE, x=2.5).info.config_hash
+    assert bench.set(safety_margin=1.0, state_rate=20.0).successful
+    reply = bench.collide(2.5)
+    assert said(reply) == (Verdict.MARGIN, Status.SUCCESS)
+    assert reply.info.config_hash != before
+    for change, words in (
+        ({"safety_margin": 0.5}, "may only grow while active"),
+        ({"obstacles.timeout": 2.0}, "may only shrink while active"),
+        ({"check_frame": "map"}, "read at configure only"),
+        ({"safety_margin": 2.0, "obstacles.timeout": 2.0}, "obstacles.timeout"),  # all or none
+    ):
+        refused = bench.set(**change)
+        assert not refused.successful
+        assert words in refused.reason
+    assert said(bench.collide(3.5)) == FREE
+    assert bench.transition("deactivate")
+    assert bench.set(safety_margin=0.5).successful
+
+
+def test_reset(bench: Bench) -> None:
+    bench.stop_publishing()
+    assert bench.call("reset", Trigger.Request()).success
+    assert said(bench.collide()) == unknown(Status.NO_OBSTACLES)
+
+
+def test_burst_of_requests_is_answered_whole(bench: Bench) -> None:
+    request = CheckPoses.Request(poses=doubles([50.0, 0, 0] * 100))
+    request.header.frame_id = "odom"
+    futures = [bench.clients["check_poses"].call_async(request) for _ in range(60)]
+    bench.until(lambda: all(future.done() for future in futures), "all replies")
+    assert all(future.result().is_free for future in futures)
+
+
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT])
+def test_signal_ends_it_cleanly(
+    start: Callable[..., tuple[Server, Bench]], how: signal.Signals
+) -> None:
+    server, bench = start("mortal")
+    bench.publish()
+    bench.until_status(*FREE)
+    assert server.stop(how) == 0, server.log
+    assert "Traceback" not in server.log
