@@ -28,7 +28,8 @@ TEST(Collide, agrees_with_integers) {
     std::uniform_int_distribution<std::int64_t> place(-size, size);
     std::uniform_int_distribution<int> points(1, 12);
     const Outline p = test::random_outline(random, points(random), size);
-    const Outline q = test::random_outline(random, points(random), size, place(random), place(random));
+    const Outline q =
+        test::random_outline(random, points(random), size, place(random), place(random));
     const Verdict truth = test::disjoint(p, q) ? Verdict::free : Verdict::collision;
     hits += truth == Verdict::collision;
     ASSERT_EQ(collide(p.convex(), q.convex()), truth) << p.literal() << "against " << q.literal();

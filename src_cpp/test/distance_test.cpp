@@ -47,7 +47,8 @@ TEST(Closest, agrees_with_brute_force) {
     std::uniform_int_distribution<std::int64_t> place(-3 * size, 3 * size);
     std::uniform_int_distribution<int> points(1, 12);
     const Outline p = test::random_outline(random, points(random), size);
-    const Outline q = test::random_outline(random, points(random), size, place(random), place(random));
+    const Outline q =
+        test::random_outline(random, points(random), size, place(random), place(random));
     const Closest found = closest(p.convex(), q.convex());
     const Bounds bounds = distance(p.convex(), q.convex());
     ASSERT_EQ(found.status, Status::success);
@@ -65,7 +66,8 @@ TEST(Closest, agrees_with_brute_force) {
     ASSERT_NEAR(found.distance, static_cast<double>(truth), 1e-12 * found.distance);
     ASSERT_EQ(bounds.upper, found.distance);
     const Vec2 step = found.point_b - found.point_a - found.distance * found.direction;
-    ASSERT_LE(norm(step), 1e-9 + 1e-12 * found.distance) << p.literal() << "against " << q.literal();
+    ASSERT_LE(norm(step), 1e-9 + 1e-12 * found.distance)
+        << p.literal() << "against " << q.literal();
   }
   EXPECT_GT(apart, 20000);
 }

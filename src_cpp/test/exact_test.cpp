@@ -90,7 +90,8 @@ TEST(Disjoint, agrees_with_integers) {
     std::uniform_int_distribution<std::int64_t> place(-size, size);
     std::uniform_int_distribution<int> points(1, 9);
     const Outline p = test::random_outline(random, points(random), size);
-    const Outline q = test::random_outline(random, points(random), size, place(random), place(random));
+    const Outline q =
+        test::random_outline(random, points(random), size, place(random), place(random));
     const bool truth = test::disjoint(p, q);
     hits += !truth;
     ASSERT_EQ(exact::disjoint(p.convex(), q.convex()), truth)

@@ -75,7 +75,8 @@ TEST(S2D, keeps_the_part_nearest_the_origin) {
         return best;
       };
       const double truth = std::min({nearest_on(a, b), nearest_on(a, c), nearest_on(b, c)});
-      const bool inside = (cross(b, c) > 0) == (cross(c, a) > 0) && (cross(b, c) > 0) == (cross(a, b) > 0);
+      const bool inside =
+          (cross(b, c) > 0) == (cross(c, a) > 0) && (cross(b, c) > 0) == (cross(a, b) > 0);
       ASSERT_EQ(enclosed, inside) << a.x << " " << a.y;
       if (enclosed) {
         ++regions[3];

@@ -323,7 +323,8 @@ def magnitudes(rng: random.Random) -> Pair:
     def coordinate() -> float:
         if rng.random() < 0.2:
             return 0.0
-        return rng.choice((-1, 1)) * rng.uniform(1, 2) * 2.0 ** rng.choice((-130, -60, -20, 0, 3, 40))
+        power = rng.choice((-130, -60, -20, 0, 3, 40))
+        return rng.choice((-1, 1)) * rng.uniform(1, 2) * 2.0**power
 
     def outline() -> list[Point]:
         return hull([(coordinate(), coordinate()) for _ in range(rng.choice((1, 2, 3, 4, 6)))])
@@ -334,7 +335,9 @@ def magnitudes(rng: random.Random) -> Pair:
 def round_on_grid(rng: random.Random) -> Pair:
     """Whole-number radii on a grid with 3-4-5 triangles: round shapes that exactly touch."""
     a, b = small_grid(rng)
-    b = Body.of(moved(b.points, rng.choice((0.0, 3.0, 4.0, 5.0, 8.0)), rng.choice((0.0, 4.0, 6.0))))
+    b = Body.of(
+        moved(b.points, rng.choice((0.0, 3.0, 4.0, 5.0, 8.0)), rng.choice((0.0, 4.0, 6.0)))
+    )
     return Body(a.points, float(rng.randint(0, 5))), Body(b.points, float(rng.randint(0, 5)))
 
 

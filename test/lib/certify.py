@@ -11,8 +11,9 @@ import math
 from fractions import Fraction
 
 import oracles
-from gjk_collision import Closest, Shape
 from oracles import Body
+
+from gjk_collision import Closest, Shape
 
 # Distances: metres, and share of the distance.
 ABSOLUTE, RELATIVE = 1e-9, 1e-12

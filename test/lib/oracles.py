@@ -44,9 +44,7 @@ def _on_one_grid(*outlines: Sequence[Point]) -> tuple[list[Lattice], int]:
     """Integer coordinates of all outlines, and the number of grid steps in a metre."""
     ratios = [[(x.as_integer_ratio(), y.as_integer_ratio()) for x, y in pts] for pts in outlines]
     steps = math.lcm(*{r[1] for pts in ratios for point in pts for r in point})
-    grid = [
-        [(x[0] * (steps // x[1]), y[0] * (steps // y[1])) for x, y in pts] for pts in ratios
-    ]
+    grid = [[(x[0] * (steps // x[1]), y[0] * (steps // y[1])) for x, y in pts] for pts in ratios]
     return grid, steps
 
 
@@ -283,7 +281,7 @@ def cos_sin(angle: float, bits: int = 256) -> tuple[Fraction, Fraction]:
 
 
 def posed(body: Body, pose: Sequence[float]) -> Body:
-    """The body turned by pose[2] [rad], then moved by pose[:2] [m]; off by at most 2^-200 of it."""
+    """The body turned by pose[2] [rad] and moved by pose[:2] [m]; off by 2^-200 of it at most."""
     if tuple(pose) == (0.0, 0.0, 0.0):
         return body
     c, s = cos_sin(pose[2])

@@ -22,7 +22,8 @@ def star(rng: random.Random) -> list[Point]:
     angles = sorted(rng.uniform(0, 2 * math.pi) for _ in range(rng.randint(4, 16)))
     radii = [rng.choice((3, 10, rng.uniform(2, 30))) for _ in angles]
     return [
-        (round(r * math.cos(t)), round(r * math.sin(t))) for r, t in zip(radii, angles, strict=True)
+        (round(r * math.cos(t)), round(r * math.sin(t)))
+        for r, t in zip(radii, angles, strict=True)
     ]
 
 

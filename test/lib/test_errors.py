@@ -218,7 +218,7 @@ BAD: dict[str, tuple[Callable[[], Any], Status, str, int | None, str]] = {
         arrays(offsets=[0, 4], xy=[0, 0, 4, 0, 1, 1, 0, 4], kinds=[1], concave_policy="reject"),
         Status.CONCAVE_REJECTED, "xy", 4, "obstacle 0"),
     "an unknown policy": (
-        arrays(concave_policy="ignore"), Status.INVALID_INPUT, "concave_policy", None, "decompose"),
+        arrays(concave_policy="skip"), Status.INVALID_INPUT, "concave_policy", None, "decompose"),
     "too few ids": (
         arrays(ids=[1]), Status.ARRAY_MISMATCH, "ids", None, "2"),
 }  # fmt: skip

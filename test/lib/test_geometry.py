@@ -13,7 +13,7 @@ from oracles import Body
 from gjk_collision import Shape, closest, collide, distance
 
 # Least share of hits and of misses in 300 pairs; a kind that stopped hitting would test nothing.
-HITS = {kind: (0.1, 0.1) for kind in cases.KINDS} | {
+HITS = dict.fromkeys(cases.KINDS, (0.1, 0.1)) | {
     "touching": (1.0, 0.0),  # every pair touches
     "contained": (1.0, 0.0),  # every pair overlaps
     "halves": (0.5, 0.02),
@@ -65,12 +65,12 @@ def near(value: float) -> object:
 def test_documented_constructors_make_the_same_sets() -> None:
     box = Shape.box(4.0, 2.0, center=(1.0, 2.0))
     outline = [(-1.0, 1.0), (3.0, 1.0), (3.0, 3.0), (-1.0, 3.0)]
-    probe = Shape.point((6.0, 7.0))
+    probe, origin, above = (Shape.point(p) for p in ((6.0, 7.0), (0.0, 0.0), (4.0, 3.0)))
     assert distance(box, probe) == distance(Shape.polygon(outline), probe) == near(5.0)
-    assert distance(Shape.circle(1.0, center=(3.0, 4.0)), Shape.point((0.0, 0.0))) == near(4.0)
-    assert distance(Shape.capsule((0.0, 0.0), (9.0, 0.0), 1.0), Shape.point((4.0, 3.0))) == near(2.0)
-    assert distance(Shape.segment((0.0, 0.0), (9.0, 0.0)), Shape.point((4.0, 3.0))) == near(3.0)
-    assert distance(Shape.hull([(0, 0), (9, 0), (4, 0)]), Shape.point((4.0, 3.0))) == near(3.0)
+    assert distance(Shape.circle(1.0, center=(3.0, 4.0)), origin) == near(4.0)
+    assert distance(Shape.capsule((0.0, 0.0), (9.0, 0.0), 1.0), above) == near(2.0)
+    assert distance(Shape.segment((0.0, 0.0), (9.0, 0.0)), above) == near(3.0)
+    assert distance(Shape.hull([(0, 0), (9, 0), (4, 0)]), above) == near(3.0)
 
 
 def test_inflation_adds_to_the_radius() -> None:

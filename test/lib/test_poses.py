@@ -50,7 +50,8 @@ def bumper_to_bumper(rng: random.Random, beside: float = 1.0) -> Placed:
     box = [(-half, -1.0), (half, -1.0), (half, 1.0), (-half, 1.0)]
     yaw = rng.choice((math.pi / 4, math.pi / 2, math.pi, rng.uniform(-4, 4)))
     x, y = rng.choice(((0.0, 0.0), (rng.uniform(-50, 50), rng.uniform(-50, 50)), (6.6e5, 4.0e6)))
-    gap = rng.choice((-1, 0, 1, 1)) * 10.0 ** rng.choice((rng.uniform(-17, -9), rng.uniform(-9, 0)))
+    power = rng.choice((rng.uniform(-17, -9), rng.uniform(-9, 0)))
+    gap = rng.choice((-1, 0, 1, 1)) * 10.0**power
     ahead, aside = 2 * half + gap, rng.uniform(-beside, beside)
     c, s = math.cos(yaw), math.sin(yaw)
     there = (x + c * ahead - s * aside, y + s * ahead + c * aside, yaw)
@@ -59,7 +60,7 @@ def bumper_to_bumper(rng: random.Random, beside: float = 1.0) -> Placed:
 
 def round_bumpers(rng: random.Random) -> Placed:
     """As above with capsules and circles, one exactly behind the other."""
-    a, here, b, there = bumper_to_bumper(rng, beside=0.0)
+    a, here, _, there = bumper_to_bumper(rng, beside=0.0)
     half = max(p[0] for p in a.points)
     core = rng.choice((((-half / 2, 0.0), (half / 2, 0.0)), ((half / 2, 0.0),)))
     other = tuple((-p[0], 0.0) for p in core)

@@ -59,12 +59,11 @@ def test_by_scene(name: str) -> None:
         ids = [obstacle["id"] for obstacle in frame["obstacles"]]
         scene = Scene([Shape.polygon(o["polygon"]) for o in frame["obstacles"]], ids=ids)
         ego = Shape.polygon(frame["ego"]["polygon"])
+        expected = Verdict.COLLISION if truth["collide"] else Verdict.FREE
         for mode in ("collide", "distance", "witness"):
             result = scene.check(ego, IDENTITY, mode=mode)
             assert result.is_free != truth["collide"], where
-            assert result.verdict == (
-                Verdict.COLLISION if truth["collide"] else Verdict.FREE
-            ), where
+            assert result.verdict == expected, where
             assert result.verdicts[0] == result.verdict
             assert result.statuses[0] == Status.SUCCESS
             if truth["collide"]:
