@@ -193,6 +193,9 @@ class CollisionServer(LifecycleNode):
         now, steady = self._times()
         if self._world is None:
             return nothing(self._config, Fault(Status.NOT_ACTIVE, self._reason), now)
+        if now == 0:
+            # With use_sim_time, until /clock is heard: data stamped 0 would look fresh.
+            return nothing(self._config, Fault(Status.CLOCK_JUMP, "there is no time yet"), now)
         return self._world.snapshot(now=now, steady=steady, require_id=require_id)
 
     # ---- services

@@ -22,9 +22,9 @@ from geometry_msgs.msg import PolygonStamped
 from gjk_collision.msg import CollisionState, ObstacleArray
 from gjk_collision.srv import CheckPoses, CheckShapes, Collide, Distance
 from lifecycle_msgs.srv import ChangeState
-from rcl_interfaces.srv import SetParametersAtomically
+from rcl_interfaces.srv import GetParameters, SetParametersAtomically
 from rclpy.executors import SingleThreadedExecutor
-from rclpy.parameter import Parameter
+from rclpy.parameter import Parameter, parameter_value_to_python
 from rclpy.qos import QoSProfile
 from std_srvs.srv import Trigger
 
@@ -41,6 +41,7 @@ SERVICES = {
     "check_shapes": CheckShapes,
     "reset": Trigger,
     "change_state": ChangeState,
+    "get_parameters": GetParameters,
     "set_parameters_atomically": SetParametersAtomically,
 }
 
@@ -77,7 +78,7 @@ class Bench:
     def __init__(self, server: str) -> None:
         self.context = rclpy.Context()
         rclpy.init(context=self.context)
-        self.node = rclpy.create_node(f"bench_{server}", context=self.context)
+        self.node = rclpy.create_node("bench", context=self.context)
         self.executor = SingleThreadedExecutor(context=self.context)
         self.executor.add_node(self.node)
         self.clients = {
@@ -90,8 +91,10 @@ class Bench:
         self.node.create_subscription(
             CollisionState, f"/{server}/state", self.states.append, QoSProfile(depth=10)
         )
-        self.obstacles = self.node.create_publisher(ObstacleArray, "obstacles", 5)
-        self.footprint = self.node.create_publisher(PolygonStamped, "footprint", 1)
+        namespace = server.rpartition("/")[0]
+        inputs = f"/{namespace}/" if namespace else "/"
+        self.obstacles = self.node.create_publisher(ObstacleArray, f"{inputs}obstacles", 5)
+        self.footprint = self.node.create_publisher(PolygonStamped, f"{inputs}footprint", 1)
         self.sequence = 0
         self.timer: Any = None
 
@@ -144,6 +147,10 @@ class Bench:
             Parameter(name, value=value).to_parameter_msg() for name, value in parameters.items()
         ]
         return self.call("set_parameters_atomically", request).result
+
+    def get(self, *names: str) -> list[Any]:
+        reply = self.call("get_parameters", GetParameters.Request(names=names))
+        return [parameter_value_to_python(value) for value in reply.values]
 
     def transition(self, label: str) -> bool:
         request = ChangeState.Request()
