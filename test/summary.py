@@ -17,10 +17,10 @@ def outcome(case: ET.Element) -> tuple[str, str]:
     for tag, word in (("failure", "failed"), ("error", "failed"), ("skipped", "skipped")):
         found = case.find(tag)
         if found is not None:
-            # GoogleTest's reason for a skip stands in the output, under "Skipped" of ctest.
-            lines = (case.findtext("system-out") or "").strip().splitlines()
-            reasons = [after.strip() for line, after in pairwise(lines) if "Skipped" in line]
-            reason = (reasons or (found.get("message") or "no reason given").splitlines())[0]
+            # GoogleTest's reason stands in the output, below "file:line: Skipped" or "Failure".
+            lines = (case.findtext("system-out") or "").splitlines()
+            below = [b.strip() for a, b in pairwise(lines) if a.endswith(("Skipped", "Failure"))]
+            reason = (below or (found.get("message") or "no reason given").splitlines())[0]
             return word, reason
     return "passed", ""
 

@@ -37,6 +37,8 @@ ROS = {
     "sensor_msgs", "std_msgs", "std_srvs", "tf2_geometry_msgs", "tf2_msgs", "tf2_ros",
     "vision_msgs", "visualization_msgs",
 }  # fmt: skip
+# Modules that stand on an optional extra; no other module imports them at import time.
+EXTRAS = {"planning": {"ompl"}, "plotting": {"matplotlib"}}
 GENERATED = {"msg", "srv"}
 
 FILES = sorted(SOURCE.rglob("*.py"))
@@ -112,11 +114,19 @@ def test_only_the_ros_folder_imports_ros(path: Path) -> None:
 
 @pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(SOURCE)))
 def test_numpy_is_the_only_third_party_import_at_import_time(path: Path) -> None:
-    allowed = {"numpy", "gjk_collision"} | (ROS if module_of(path) == "ros" else set())
+    module = module_of(path)
+    allowed = {
+        "numpy",
+        "gjk_collision",
+        *EXTRAS.get(module, ()),
+        *(ROS if module == "ros" else ()),
+    }
     for line, name in imports(path, at_import_time=True):
-        head = name.split(".")[0]
+        head, _, rest = name.partition(".")
         known = head in allowed or head in sys.stdlib_module_names
         assert known, f"{path.name}:{line} imports {name}: import it where it is used"
+        lazy = rest.split(".")[0] in EXTRAS and head == "gjk_collision"
+        assert not lazy, f"{path.name}:{line} imports {name}, which needs an extra"
 
 
 def test_lazy_names_are_those_that_type_checkers_see() -> None:
