@@ -179,6 +179,13 @@ int run(const Options& options) {
   add_box2d_rows(all);
   add_gjk_rows(all);
   add_sat_rows(all);
+#ifdef GJK_BENCH_PEERS
+  add_fcl_rows(all);
+  add_bullet_rows(all);
+  add_ccd_rows(all);
+  add_boost_geometry_rows(all);
+  add_geos_rows(all);
+#endif
 
   JsonOfAllCells json;
   std::ofstream json_file;
@@ -216,7 +223,7 @@ int run(const Options& options) {
                                      [pass](benchmark::State& state) { pass->run(state); })
             ->Iterations(1)
             ->UseManualTime()
-            ->Repetitions(std::max(options.passes, row.stride))
+            ->Repetitions(options.passes)
             ->Unit(benchmark::kNanosecond);
       }
       CellReporter reporter(options.json.empty() ? nullptr : &json);

@@ -1,6 +1,9 @@
 // SPDX-FileCopyrightText: gjk_collision contributors
 // SPDX-License-Identifier: Apache-2.0
 // Separating axes, as a careful programmer would write them: the baselines that need no library.
+#include <algorithm>
+#include <experimental/simd>
+
 #include "rows.hpp"
 #include "soa.hpp"
 
@@ -9,63 +12,89 @@ namespace {
 
 using gjk::Convex;
 
+// Outward normal of the edge from vertex i to vertex j.
+gjk::Vec2 normal(const Convex& p, int i, int j) { return {p.y[j] - p.y[i], p.x[i] - p.x[j]}; }
+
 struct Range {
   double low;
   double high;
 };
 
-Range project(const Convex& p, double nx, double ny) {
-  double low = p.x[0] * nx + p.y[0] * ny;
-  double high = low;
-  for (int i = 1; i < p.size; ++i) {
-    const double along = p.x[i] * nx + p.y[i] * ny;
-    low = along < low ? along : low;
-    high = along > high ? along : high;
+using Lanes = std::experimental::native_simd<double>;
+
+Range project(const Convex& p, gjk::Vec2 n) {
+  constexpr int kLanes = static_cast<int>(Lanes::size());
+  const auto along = [&](int i) {
+    return Lanes(p.x + i, std::experimental::element_aligned) * n.x +
+           Lanes(p.y + i, std::experimental::element_aligned) * n.y;
+  };
+  if (p.size < kLanes) {
+    const double first = p.x[0] * n.x + p.y[0] * n.y;
+    Range range{first, first};
+    for (int i = 1; i < p.size; ++i) {
+      const double v = p.x[i] * n.x + p.y[i] * n.y;
+      range = {std::min(range.low, v), std::max(range.high, v)};
+    }
+    return range;
   }
-  return {low, high};
+  Lanes low = along(p.size - kLanes);  // the last lanes may overlap those before
+  Lanes high = low;
+  for (int i = 0; i + kLanes < p.size; i += kLanes) {
+    const Lanes v = along(i);
+    low = std::experimental::min(low, v);
+    high = std::experimental::max(high, v);
+  }
+  return {std::experimental::hmin(low), std::experimental::hmax(high)};
 }
 
 // Both shapes are projected onto the normal of every edge.
-struct Plain : Views<> {
-  static constexpr double tolerance = kPeerTolerance;
-
+struct Plain {
   static bool separates(const Convex& p, const Convex& q) {
     for (int i = p.size - 1, j = 0; j < p.size; i = j++) {
-      const double nx = p.y[j] - p.y[i];
-      const double ny = p.x[i] - p.x[j];
-      const Range of_p = project(p, nx, ny);
-      const Range of_q = project(q, nx, ny);
+      const gjk::Vec2 n = normal(p, i, j);
+      const Range of_p = project(p, n);
+      const Range of_q = project(q, n);
       if (of_p.high < of_q.low || of_q.high < of_p.low) return true;
     }
     return false;
   }
-  bool operator()(std::size_t i) const { return !separates(a(i), b(i)) && !separates(b(i), a(i)); }
 };
 
-// Counter-clockwise polygons: an edge separates when all of the other shape lies outside it, and
-// the first vertex that does not ends the search.
-struct OneSided : Views<> {
-  static constexpr double tolerance = kPeerTolerance;
-
+// Counter-clockwise polygons: an edge separates when all of the other shape lies outside it. Four
+// vertices at a time; the first four of which one is inside end it.
+struct OneSided {
   static bool separates(const Convex& p, const Convex& q) {
+    using Four = std::experimental::fixed_size_simd<double, 4>;
     for (int i = p.size - 1, j = 0; j < p.size; i = j++) {
-      const double nx = p.y[j] - p.y[i];
-      const double ny = p.x[i] - p.x[j];
-      const double edge = p.x[i] * nx + p.y[i] * ny;
+      const gjk::Vec2 n = normal(p, i, j);
+      const double edge = p.x[i] * n.x + p.y[i] * n.y;
+      bool any = false;
       int k = 0;
-      while (k < q.size && q.x[k] * nx + q.y[k] * ny > edge) ++k;
-      if (k == q.size) return true;
+      for (; k + 4 <= q.size && !any; k += 4) {
+        const Four along = Four(q.x + k, std::experimental::element_aligned) * n.x +
+                           Four(q.y + k, std::experimental::element_aligned) * n.y;
+        any = std::experimental::any_of(along <= edge);
+      }
+      for (; k < q.size && !any; ++k) any = q.x[k] * n.x + q.y[k] * n.y <= edge;
+      if (!any) return true;
     }
     return false;
   }
-  bool operator()(std::size_t i) const { return !separates(a(i), b(i)) && !separates(b(i), a(i)); }
+};
+
+template <class Sat>
+struct Collide : Views<> {
+  static constexpr double tolerance = kPeerTolerance;
+  bool operator()(std::size_t i) const {
+    return !Sat::separates(a(i), b(i)) && !Sat::separates(b(i), a(i));
+  }
 };
 
 }  // namespace
 
 void add_sat_rows(std::vector<Row>& rows) {
-  rows.push_back(row<Plain>("SAT"));
-  rows.push_back(row<OneSided>("SAT one-sided"));
+  rows.push_back(row<Collide<Plain>>("SAT"));
+  rows.push_back(row<Collide<OneSided>>("SAT one-sided"));
 }
 
 }  // namespace bench
