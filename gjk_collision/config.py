@@ -403,7 +403,8 @@ def _checked(name: str, value: Any, default: Value, facts: Facts) -> Value:
             raise _refusal(name, f"must be a {type(default).__name__}", value)
         if facts.choices and value not in facts.choices:
             raise _refusal(name, f"must be one of {facts.span}", value)
-        return value
+        checked: bool | str = value
+        return checked
     number = _number(name, value, facts)
     if isinstance(default, int):
         if not number.is_integer():
