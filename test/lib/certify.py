@@ -63,8 +63,10 @@ def broken_rules(a: Body, b: Body, answer: Closest, rounding: float = 0.0) -> li
     # A double turns a direction by about EPSILON, which moves the far end of a shape by that
     # much of the span.
     turn = near + 8 * EPSILON * span(a, b)
-    # A depth is a difference along a normal, which is as good as the normal.
-    close = near if truth.core > 0 else near + 32 * EPSILON * span(a, b)
+    # A depth is a length along a normal and no better than that normal, which shows on shapes of
+    # more than 1e9 m.
+    beyond = span(a, b) if truth.core <= 0 and span(a, b) > 1e9 else 0.0
+    close = near + 32 * EPSILON * beyond
     way = answer.direction
     length = math.hypot(*way)
     broken = []
