@@ -118,8 +118,8 @@ def draw_closest(axes: Axes, answer: dict[str, Any], footprint: NDArray[np.float
     axes.plot(*np.array([ego, obstacle]).T, "o-", color=PAIR, lw=1.6, markersize=2.5, zorder=8)
     middle = (ego + obstacle) / 2
     axes.annotate(
-        f"closest: {answer['distances'][0]:.2f} m", middle, xytext=(middle[0] - 8.0, -8.0), color=PAIR,
-        fontsize=9, ha="center", va="center", zorder=9,
+        f"closest: {answer['distances'][0]:.2f} m", middle, xytext=(middle[0] - 8.0, -8.0),
+        color=PAIR, fontsize=9, ha="center", va="center", zorder=9,
         bbox={"boxstyle": "round,pad=0.25", "facecolor": "white", "edgecolor": PAIR,
               "linewidth": 0.8},
         arrowprops={"arrowstyle": "-", "color": PAIR, "linewidth": 0.8, "shrinkB": 3},
