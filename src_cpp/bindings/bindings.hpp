@@ -75,8 +75,11 @@ inline Pose checked_pose(const PoseArgument& pose, const char* argument) {
   return pose ? checked_pose(pose->data(), argument, -1) : Pose{};
 }
 
+inline py::tuple xy(Vec2 p) { return py::make_tuple(p.x, p.y); }
+
 void bind_shape(py::module_& module);
 void bind_pairs(py::module_& module);
+void bind_casts(py::module_& module);
 void bind_scene(py::module_& module);
 
 }  // namespace gjk::bindings

@@ -20,5 +20,6 @@ PYBIND11_MODULE(_core, module) {
   });
   gjk::bindings::bind_shape(module);
   gjk::bindings::bind_pairs(module);
+  gjk::bindings::bind_casts(module);
   gjk::bindings::bind_scene(module);
 }

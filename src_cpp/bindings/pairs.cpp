@@ -60,8 +60,6 @@ ClosestShapes closest_shapes(const Shape& a, const Shape& b, const PoseArgument&
   return best;
 }
 
-py::tuple xy(Vec2 p) { return py::make_tuple(p.x, p.y); }
-
 }  // namespace
 
 void bind_pairs(py::module_& module) {

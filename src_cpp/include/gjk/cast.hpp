@@ -60,7 +60,8 @@ struct Impact {
 // The smallest distance over an interval.
 struct Approach {
   Status status = Status::undefined;  // as in Impact; unless success, `distance` is not complete
-  // m, signed. Where the shapes meet (lower <= 0), at `time` only: they may go deeper afterwards.
+  // m, signed. lower <= 0: they come within the tolerance of contact at `time`, and the search ends
+  // there; they may go deeper afterwards.
   Bounds distance{-std::numeric_limits<double>::infinity(),
                   std::numeric_limits<double>::infinity()};
   double time = std::numeric_limits<double>::quiet_NaN();  // s, at which distance.upper is reached
@@ -313,7 +314,7 @@ inline Approach closest_approach(const Moving& a, const Moving& b, double t0, do
       found.distance.lower = std::fmax(found.distance.lower, walked.gap);
       if (least >= max_distance) return found;
     } else if (least == 0.0) {
-      found.distance.lower = found.closest.lower_bound;
+      found.distance.lower = std::fmin(0.0, found.closest.lower_bound);
       return found;
     }
     const double lower = std::fmax(0.0, found.distance.lower);
@@ -322,25 +323,31 @@ inline Approach closest_approach(const Moving& a, const Moving& b, double t0, do
   return found;
 }
 
-// The farthest that shape a can go from its pose along `direction` before it comes within the
-// margin of b: `time` and `last_valid` are the distance gone (m), at most `max_distance`. Without
-// rotation the advancement converges like Newton's method, so the tolerance may be tiny.
+// How far (m) shape a can go from its pose along `direction` before it comes within the margin of b:
+// `time` and `last_valid` of the answer are distances gone, the latter at most `max_distance`.
+// Without rotation the advancement converges like Newton's method, so the tolerance may be tiny.
 inline Impact shape_cast(const Convex& a, const Pose& pose_a, Vec2 direction, double max_distance,
                          const Convex& b, const Pose& pose_b,
                          const CastOptions& options = {0.0, 1e-9}) noexcept {
   const double length = norm(direction);
+  if (!(length > 0.0 && length <= kMaxCoordinate)) {
+    Impact refused;
+    refused.status = Status::invalid_input;
+    return refused;
+  }
   const Piece along = Piece::moving(pose_a, {direction.x / length, direction.y / length, 0.0});
   const Piece still = Piece::still(pose_b);
-  return time_of_impact(Moving::along(a, {&along, 1}), Moving::along(b, {&still, 1}), 0.0,
-                        max_distance, options);
-}
-
-// The same of a point.
-inline Impact ray_cast(Vec2 origin, Vec2 direction, double max_distance, const Convex& b,
-                       const Pose& pose_b, const CastOptions& options = {0.0, 1e-9}) noexcept {
-  const double zero = 0.0;
-  return shape_cast(Convex::view(&zero, &zero, 1), {origin.x, origin.y, 0.0}, direction,
-                    max_distance, b, pose_b, options);
+  const Moving moving_a = Moving::along(a, {&along, 1});
+  const Moving moving_b = Moving::along(b, {&still, 1});
+  // Farther away than this, a has passed b.
+  const double beyond =
+      1.001 * (norm(Vec2{pose_b.x - pose_a.x, pose_b.y - pose_a.y}) + moving_a.reach + a.radius +
+               moving_b.reach + b.radius + options.margin + options.tolerance);
+  const bool passes = beyond < max_distance;
+  Impact impact =
+      time_of_impact(moving_a, moving_b, 0.0, passes ? beyond : max_distance, options);
+  if (passes && impact.verdict == Verdict::free) impact.last_valid = max_distance;
+  return impact;
 }
 
 // The earlier of two pairs' impacts: a hit outranks UNKNOWN, that outranks FREE; and all that is
@@ -357,22 +364,36 @@ inline Impact earlier(const Impact& first, const Impact& second) noexcept {
   return result;
 }
 
-// The first hit of any part of a with any part of b.
-inline Impact time_of_impact(const Shape& a, Motion motion_a, const Shape& b, Motion motion_b,
-                             double t0, double t1, const CastOptions& options = {}) noexcept {
+// The first hit of any part of a with any part of b; `cast(part_a, part_b, until)` answers for two.
+template <class Cast>
+Impact first_impact(const Shape& a, const Shape& b, double until, Cast&& cast) noexcept {
   Impact impact;
   for (int i = 0; i < a.parts(); ++i) {
-    const Moving part_a = Moving::along(a.part(i), motion_a);
     for (int j = 0; j < b.parts(); ++j) {
-      const Moving part_b = Moving::along(b.part(j), motion_b);
-      const bool first = i == 0 && j == 0;
       // What comes after a hit does not matter any more.
-      const double until = impact.hit() ? impact.time : t1;
-      const Impact pair = time_of_impact(part_a, part_b, t0, until, options);
-      impact = first ? pair : earlier(impact, pair);
+      const Impact pair = cast(a.part(i), b.part(j), impact.hit() ? impact.time : until);
+      impact = i == 0 && j == 0 ? pair : earlier(impact, pair);
     }
   }
   return impact;
+}
+
+inline Impact time_of_impact(const Shape& a, Motion motion_a, const Shape& b, Motion motion_b,
+                             double t0, double t1, const CastOptions& options = {}) noexcept {
+  const auto cast = [&](const Convex& p, const Convex& q, double until) noexcept {
+    return time_of_impact(Moving::along(p, motion_a), Moving::along(q, motion_b), t0, until,
+                          options);
+  };
+  return first_impact(a, b, t1, cast);
+}
+
+inline Impact shape_cast(const Shape& a, const Pose& pose_a, Vec2 direction, double max_distance,
+                         const Shape& b, const Pose& pose_b,
+                         const CastOptions& options = {0.0, 1e-9}) noexcept {
+  const auto cast = [&](const Convex& p, const Convex& q, double until) noexcept {
+    return shape_cast(p, pose_a, direction, until, q, pose_b, options);
+  };
+  return first_impact(a, b, max_distance, cast);
 }
 
 // The smallest distance of any part of a to any part of b.

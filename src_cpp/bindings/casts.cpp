@@ -1,0 +1,151 @@
+// SPDX-FileCopyrightText: gjk_collision contributors
+// SPDX-License-Identifier: Apache-2.0
+// Motions of shapes, and what moving shapes run into.
+#include <pybind11/stl.h>
+
+#include <vector>
+
+#include "bindings.hpp"
+
+namespace gjk::bindings {
+namespace {
+
+struct OwnedMotion {
+  std::vector<Piece> pieces;
+
+  Motion view() const noexcept { return pieces; }
+};
+
+double checked_number(double value, const char* argument, long index = -1) {
+  if (!std::isfinite(value)) refuse(Status::non_finite, argument, index, "must be finite");
+  if (std::fabs(value) > kMaxCoordinate) {
+    refuse(Status::coord_range, argument, index, "magnitude must not exceed 1e15");
+  }
+  return value;
+}
+
+OwnedMotion moving(const std::array<double, 3>& pose, const std::array<double, 3>& velocity,
+                   double time) {
+  for (int i = 0; i < 3; ++i) checked_number(velocity[static_cast<std::size_t>(i)], "velocity", i);
+  return {{Piece::moving(checked_pose(pose.data(), "pose", -1),
+                         {velocity[0], velocity[1], velocity[2]}, checked_number(time, "time"))}};
+}
+
+OwnedMotion path(const Doubles& times, const Doubles& poses) {
+  const std::span<const double> at = view(times);
+  if (times.ndim() != 1) refuse(Status::array_mismatch, "times", -1, "must have shape (n,)");
+  if (at.empty()) refuse(Status::too_few_points, "times", -1, "needs at least 1 time");
+  if (poses.ndim() != 2 || poses.shape(1) != 3) {
+    refuse(Status::array_mismatch, "poses", -1, "must have shape (n, 3)");
+  }
+  if (static_cast<std::size_t>(poses.shape(0)) != at.size()) {
+    refuse(Status::array_mismatch, "poses", -1, "must hold one pose per time");
+  }
+  std::vector<Pose> through(at.size());
+  for (std::size_t i = 0; i < at.size(); ++i) {
+    const long index = static_cast<long>(i);
+    checked_number(at[i], "times", index);
+    if (i > 0 && !(at[i] > at[i - 1])) {
+      refuse(Status::invalid_input, "times", index, "must be strictly increasing");
+    }
+    through[i] = checked_pose(poses.data() + 3 * i, "poses", index);
+  }
+  OwnedMotion motion;
+  append_path(at, through, motion.pieces);
+  return motion;
+}
+
+py::object pose_at(const OwnedMotion& motion, double t) {
+  std::size_t hint = 0;
+  const Piece* piece = piece_at(motion.view(), checked_number(t, "t"), hint);
+  if (piece == nullptr) return py::none();
+  const Pose pose = piece->at(t, 0.0).pose;
+  return py::make_tuple(pose.x, pose.y, pose.yaw);
+}
+
+double greatest_travel(const OwnedMotion& motion, const Shape& shape, double t0, double t1) {
+  double greatest = 0.0;
+  for (int i = 0; i < shape.parts(); ++i) {
+    greatest = std::fmax(
+        greatest, travel(motion.view(), reach(shape.part(i)) + shape.radius(), t0, t1));
+  }
+  return greatest;
+}
+
+CastOptions checked_options(double margin, double tolerance) {
+  refuse(check_radius(margin, "margin"));
+  if (!(tolerance > 0.0)) {
+    refuse(Status::invalid_input, "tolerance", -1, "must be greater than 0");
+  }
+  return {margin, tolerance};
+}
+
+py::tuple closest_tuple(const Closest& c) {
+  return py::make_tuple(c.distance, c.lower_bound, xy(c.point_a), xy(c.point_b), xy(c.direction));
+}
+
+py::tuple impact_tuple(const Impact& impact) {
+  return py::make_tuple(static_cast<int>(impact.verdict), static_cast<int>(impact.status),
+                        impact.time, impact.last_valid,
+                        impact.hit() ? py::object(closest_tuple(impact.closest)) : py::none(),
+                        impact.iterations);
+}
+
+}  // namespace
+
+void bind_casts(py::module_& module) {
+  py::class_<OwnedMotion>(module, "Motion", "Where a shape is over time.")
+      .def_property_readonly("begin",
+                             [](const OwnedMotion& m) { return m.pieces.front().begin; })
+      .def_property_readonly("end", [](const OwnedMotion& m) { return m.pieces.back().end; })
+      .def("at", &pose_at, py::arg("t"))
+      .def("travel", &greatest_travel, py::arg("shape"), py::arg("t0"), py::arg("t1"));
+  module.def("moving", &moving, py::arg("pose"), py::arg("velocity"), py::arg("time"));
+  module.def("path", &path, py::arg("times"), py::arg("poses"));
+  module.def(
+      "time_of_impact",
+      [](const Shape& a, const OwnedMotion& motion_a, const Shape& b, const OwnedMotion& motion_b,
+         double t0, double t1, double margin, double tolerance, int max_iterations) {
+        CastOptions options = checked_options(margin, tolerance);
+        options.max_iterations = max_iterations;
+        return impact_tuple(
+            time_of_impact(a, motion_a.view(), b, motion_b.view(), t0, t1, options));
+      },
+      py::arg("a"), py::arg("motion_a"), py::arg("b"), py::arg("motion_b"), py::arg("t0"),
+      py::arg("t1"), py::arg("margin"), py::arg("tolerance"), py::arg("max_iterations"));
+  module.def(
+      "closest_approach",
+      [](const Shape& a, const OwnedMotion& motion_a, const Shape& b, const OwnedMotion& motion_b,
+         double t0, double t1, double tolerance) {
+        const Approach found =
+            closest_approach(a, motion_a.view(), b, motion_b.view(), t0, t1,
+                             checked_options(0.0, tolerance).tolerance);
+        return py::make_tuple(static_cast<int>(found.status), found.distance.upper,
+                              found.distance.lower, found.time, closest_tuple(found.closest),
+                              found.iterations);
+      },
+      py::arg("a"), py::arg("motion_a"), py::arg("b"), py::arg("motion_b"), py::arg("t0"),
+      py::arg("t1"), py::arg("tolerance"));
+  module.def(
+      "shape_cast",
+      [](const Shape& a, const PoseArgument& pose_a, const std::array<double, 2>& direction,
+         double max_distance, const Shape& b, const PoseArgument& pose_b, double margin,
+         double tolerance) {
+        checked_number(direction[0], "direction", 0);
+        checked_number(direction[1], "direction", 1);
+        if (!(max_distance >= 0.0)) {
+          refuse(Status::invalid_input, "max_distance", -1, "must not be negative or NaN");
+        }
+        const Impact impact = shape_cast(
+            a, checked_pose(pose_a, "pose_a"), {direction[0], direction[1]}, max_distance, b,
+            checked_pose(pose_b, "pose_b"), checked_options(margin, tolerance));
+        if (impact.status == Status::invalid_input) {
+          refuse(Status::invalid_input, "direction", -1, "must have a length greater than 0");
+        }
+        return impact_tuple(impact);
+      },
+      py::arg("a"), py::arg("pose_a"), py::arg("direction"), py::arg("max_distance"), py::arg("b"),
+      py::arg("pose_b"), py::arg("margin"), py::arg("tolerance"));
+}
+
+}  // namespace gjk::bindings
