@@ -17,6 +17,13 @@ if TYPE_CHECKING:
     from .geometry import closest as closest
     from .geometry import collide as collide
     from .geometry import distance as distance
+    from .motion import Approach as Approach
+    from .motion import Impact as Impact
+    from .motion import Motion as Motion
+    from .motion import closest_approach as closest_approach
+    from .motion import ray_cast as ray_cast
+    from .motion import shape_cast as shape_cast
+    from .motion import time_of_impact as time_of_impact
     from .scene import CheckResult as CheckResult
     from .scene import NearestResult as NearestResult
     from .scene import Scene as Scene
@@ -33,6 +40,13 @@ _HOME = {
     "closest": "geometry",
     "collide": "geometry",
     "distance": "geometry",
+    "Approach": "motion",
+    "Impact": "motion",
+    "Motion": "motion",
+    "closest_approach": "motion",
+    "ray_cast": "motion",
+    "shape_cast": "motion",
+    "time_of_impact": "motion",
     "CheckResult": "scene",
     "NearestResult": "scene",
     "Scene": "scene",

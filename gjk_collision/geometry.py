@@ -16,6 +16,7 @@ __all__ = ["Closest", "Shape", "closest", "collide", "distance"]
 
 Pose: TypeAlias = tuple[float, float, float] | list[float] | NDArray[np.float64]
 """x [m], y [m], yaw [rad], counter-clockwise."""
+# An array is no Sequence to a type checker, but it is one to pybind11: hence the ignored errors.
 
 
 def as_floats(values: ArrayLike, argument: str) -> NDArray[np.float64]:
@@ -33,8 +34,8 @@ def as_floats(values: ArrayLike, argument: str) -> NDArray[np.float64]:
 class Shape:
     """One or more convex polygons plus one radius: a closed set of the plane.
 
-    A point with a radius is a circle, two points with a radius a capsule, a polygon with a radius a
-    rounded polygon. Built by the named constructors; immutable. Any winding and open or closed
+    A point with a radius is a circle, two points with a radius a capsule, a polygon with a radius
+    a rounded polygon. Built by the named constructors; immutable. Any winding and open or closed
     rings are accepted, nothing else is repaired.
     """
 
@@ -133,8 +134,8 @@ class Shape:
         Raises
         ------
         InputError
-            INVALID_INPUT with the vertex at which the outline crosses itself, and those of `polygon`
-            but CONCAVE_REJECTED.
+            INVALID_INPUT with the vertex at which the outline crosses itself, and those of
+            `polygon` but CONCAVE_REJECTED.
         """
         return cls(_core.concave(as_floats(outline, "outline"), radius))
 
@@ -207,28 +208,27 @@ def collide(a: Shape, b: Shape, pose_a: Pose | None = None, pose_b: Pose | None 
     -----
     Level 1 of Zhang et al., "Barycode-based GJK Algorithm", Alg. 6, with certified exits.
     """
-    return _core.collide(a._core, b._core, pose_a, pose_b)
+    return _core.collide(a._core, b._core, pose_a, pose_b)  # type: ignore[arg-type]
 
 
 def distance(a: Shape, b: Shape, pose_a: Pose | None = None, pose_b: Pose | None = None) -> float:
     """Return the signed distance [m] of two shapes; negative is the penetration depth.
 
     Parameters and errors as for `collide`. An upper bound within a relative 1e-9 of the true
-    distance, or within the rounding of the coordinates where they are larger; `closest` returns the
-    certified lower bound with it. Of overlapping shapes of several parts, the deepest pair counts.
+    distance, or within the rounding of the coordinates where they are larger; `closest` returns
+    the certified lower bound with it. Of overlapping shapes of several parts, the deepest pair
+    counts.
     """
-    return _core.distance(a._core, b._core, pose_a, pose_b)
+    return _core.distance(a._core, b._core, pose_a, pose_b)  # type: ignore[arg-type]
 
 
-def closest(
-    a: Shape, b: Shape, pose_a: Pose | None = None, pose_b: Pose | None = None
-) -> Closest:
+def closest(a: Shape, b: Shape, pose_a: Pose | None = None, pose_b: Pose | None = None) -> Closest:
     """Return distance, certified lower bound, witness points and direction of two shapes.
 
     Parameters and errors as for `collide`. Level 3 of Zhang et al., II-A: the direction comes from
     the final simplex, not from the witness points, and so is defined at contact too.
     """
-    found = _core.closest(a._core, b._core, pose_a, pose_b)
+    found = _core.closest(a._core, b._core, pose_a, pose_b)  # type: ignore[arg-type]
     gap, lower_bound, point_a, point_b, direction, feature_a, feature_b, iterations, status = found
     return Closest(
         gap,

@@ -37,7 +37,7 @@ class Motion:
     @classmethod
     def still(cls, pose: Pose = (0.0, 0.0, 0.0)) -> "Motion":
         """Stand at `pose`, x y yaw [m, m, rad], for ever."""
-        return cls(_core.moving(pose, (0.0, 0.0, 0.0), 0.0))
+        return cls(_core.moving(_numbers(pose, 3, "pose"), (0.0, 0.0, 0.0), 0.0))
 
     @classmethod
     def constant(cls, pose: Pose, velocity: Pose, time: float = 0.0) -> "Motion":
@@ -57,7 +57,8 @@ class Motion:
         InputError
             NON_FINITE, COORD_RANGE.
         """
-        return cls(_core.moving(pose, velocity, time))
+        start = _numbers(pose, 3, "pose")
+        return cls(_core.moving(start, _numbers(velocity, 3, "velocity"), time))
 
     @classmethod
     def path(cls, times: ArrayLike, poses: ArrayLike) -> "Motion":
@@ -289,12 +290,16 @@ def shape_cast(
     InputError
         As for `time_of_impact`.
     """
-    towards = as_floats(direction, "direction")
-    if towards.shape != (2,):
-        raise InputError(Status.ARRAY_MISMATCH, "direction", None, "must have shape (2,)")
     return _impact(
         _core.shape_cast(
-            a._core, pose_a, towards, max_distance, b._core, pose_b, margin, tolerance
+            a._core,
+            None if pose_a is None else _numbers(pose_a, 3, "pose_a"),
+            _numbers(direction, 2, "direction"),
+            max_distance,
+            b._core,
+            None if pose_b is None else _numbers(pose_b, 3, "pose_b"),
+            margin,
+            tolerance,
         )
     )
 
@@ -333,18 +338,25 @@ def ray_cast(
     InputError
         As for `time_of_impact`.
     """
-    start = as_floats(origin, "origin")
-    if start.shape != (2,):
-        raise InputError(Status.ARRAY_MISMATCH, "origin", None, "must have shape (2,)")
+    x, y = _numbers(origin, 2, "origin")
     return shape_cast(
         Shape.point((0.0, 0.0)),
         direction,
         shape,
         max_distance,
-        (start[0], start[1], 0.0),
+        (x, y, 0.0),
         pose,
         tolerance=tolerance,
     )
+
+
+def _numbers(values: ArrayLike, count: int, argument: str) -> list[float]:
+    """Turn `values` into a list of that many floats."""
+    array = as_floats(values, argument)
+    if array.shape != (count,):
+        raise InputError(Status.ARRAY_MISMATCH, argument, None, f"must have shape ({count},)")
+    numbers: list[float] = array.tolist()
+    return numbers
 
 
 def _interval(

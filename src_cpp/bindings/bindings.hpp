@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: gjk_collision contributors
 // SPDX-License-Identifier: Apache-2.0
-// What the binding files share: array types, the error that crosses into Python, one door per topic.
+// What the binding files share: array types, the error that crosses into Python, one door per
+// topic.
 #pragma once
 
 #include <pybind11/numpy.h>

@@ -66,8 +66,8 @@ py::object pose_at(const OwnedMotion& motion, double t) {
 double greatest_travel(const OwnedMotion& motion, const Shape& shape, double t0, double t1) {
   double greatest = 0.0;
   for (int i = 0; i < shape.parts(); ++i) {
-    greatest = std::fmax(
-        greatest, travel(motion.view(), reach(shape.part(i)) + shape.radius(), t0, t1));
+    greatest =
+        std::fmax(greatest, travel(motion.view(), reach(shape.part(i)) + shape.radius(), t0, t1));
   }
   return greatest;
 }
@@ -95,8 +95,7 @@ py::tuple impact_tuple(const Impact& impact) {
 
 void bind_casts(py::module_& module) {
   py::class_<OwnedMotion>(module, "Motion", "Where a shape is over time.")
-      .def_property_readonly("begin",
-                             [](const OwnedMotion& m) { return m.pieces.front().begin; })
+      .def_property_readonly("begin", [](const OwnedMotion& m) { return m.pieces.front().begin; })
       .def_property_readonly("end", [](const OwnedMotion& m) { return m.pieces.back().end; })
       .def("at", &pose_at, py::arg("t"))
       .def("travel", &greatest_travel, py::arg("shape"), py::arg("t0"), py::arg("t1"));
@@ -117,9 +116,8 @@ void bind_casts(py::module_& module) {
       "closest_approach",
       [](const Shape& a, const OwnedMotion& motion_a, const Shape& b, const OwnedMotion& motion_b,
          double t0, double t1, double tolerance) {
-        const Approach found =
-            closest_approach(a, motion_a.view(), b, motion_b.view(), t0, t1,
-                             checked_options(0.0, tolerance).tolerance);
+        const Approach found = closest_approach(a, motion_a.view(), b, motion_b.view(), t0, t1,
+                                                checked_options(0.0, tolerance).tolerance);
         return py::make_tuple(static_cast<int>(found.status), found.distance.upper,
                               found.distance.lower, found.time, closest_tuple(found.closest),
                               found.iterations);

@@ -20,6 +20,7 @@ LAYERS = (
     ("verdict", "_core"),
     ("errors",),
     ("geometry", "frames", "config", "obstacles"),
+    ("motion",),
     ("scene", "requests"),
     ("snapshot",),
     ("answers",),

@@ -118,7 +118,9 @@ def test_impacts_against_dense_sampling(seed: int) -> None:
             at = distances(a, b, times[-1:])[0]
             assert at <= margin + TOLERANCE + 1e-9, case
             assert found.verdict == (
-                Verdict.COLLISION if margin == 0.0 or found.distance <= TOLERANCE else Verdict.MARGIN
+                Verdict.COLLISION
+                if margin == 0.0 or found.distance <= TOLERANCE
+                else Verdict.MARGIN
             ), case
             if found.distance > 0:
                 assert found.distance == pytest.approx(at, abs=1e-9), case
@@ -139,9 +141,10 @@ def test_closest_approach_against_dense_sampling(seed: int) -> None:
             assert found.lower_bound <= sampled, case
             assert found.distance <= sampled + TOLERANCE + 1e-9, case
             assert found.distance - found.lower_bound <= TOLERANCE, case
-        assert found.distance == pytest.approx(
-            distances(a, b, np.array([found.time]))[0], abs=1e-9
-        ) or found.distance <= 0.0, case
+        assert (
+            found.distance == pytest.approx(distances(a, b, np.array([found.time]))[0], abs=1e-9)
+            or found.distance <= 0.0
+        ), case
         hit = impact_of(a, b, t1, 0.0).hit
         assert hit or found.lower_bound > 0.0, case
 
@@ -246,7 +249,8 @@ def test_a_path_is_its_pieces() -> None:
         n = rng.randrange(2, 8)
         times = np.cumsum([rng.uniform(0.1, 1.0) for _ in range(n)])
         poses = np.cumsum(
-            [[rng.uniform(-1, 4), rng.uniform(-2, 2), rng.uniform(-3, 3)] for _ in range(n)], axis=0
+            [[rng.uniform(-1, 4), rng.uniform(-2, 2), rng.uniform(-3, 3)] for _ in range(n)],
+            axis=0,
         )
         wrapped = poses.copy()
         wrapped[:, 2] = (poses[:, 2] + math.pi) % (2 * math.pi) - math.pi
@@ -314,7 +318,9 @@ def test_travel_bounds_every_point() -> None:
     for _ in range(100):
         n = rng.randrange(2, 6)
         times = np.cumsum([rng.uniform(0.1, 1.0) for _ in range(n)])
-        poses = np.array([[rng.uniform(-9, 9), rng.uniform(-9, 9), rng.uniform(-3, 3)] for _ in times])
+        poses = np.array(
+            [[rng.uniform(-9, 9), rng.uniform(-9, 9), rng.uniform(-3, 3)] for _ in times]
+        )
         motion = Motion.path(times, poses)
         t0, t1 = sorted(rng.uniform(times[0], times[-1]) for _ in range(2))
         bound = motion.travel(shape, t0, t1)
