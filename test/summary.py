@@ -18,9 +18,11 @@ def outcome(case: ET.Element) -> tuple[str, str]:
         found = case.find(tag)
         if found is not None:
             # GoogleTest's reason stands in the output, below "file:line: Skipped" or "Failure".
-            lines = (case.findtext("system-out") or "").splitlines()
-            below = [b.strip() for a, b in pairwise(lines) if a.endswith(("Skipped", "Failure"))]
-            reason = (below or (found.get("message") or "no reason given").splitlines())[0]
+            lines = [line.strip() for line in (case.findtext("system-out") or "").splitlines()]
+            below = [b for a, b in pairwise(lines) if a.endswith(("Skipped", "Failure"))]
+            sanitiser = [line for line in lines if "runtime error:" in line or "ERROR:" in line]
+            message = (found.get("message") or "no reason given").splitlines()
+            reason = (sanitiser or below or message)[0]
             return word, reason
     return "passed", ""
 
