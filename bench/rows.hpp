@@ -20,8 +20,7 @@ namespace bench {
 // How the answers of a pass compare with the truth.
 struct Outcome {
   double seconds = 0.0;
-  std::int64_t timed =
-      0;  // queries that `seconds` covers: chunks with an interruption are left out
+  std::int64_t timed = 0;  // queries in `seconds`; chunks with an interruption are left out
   std::int64_t queries = 0;
   std::int64_t wrong = 0;    // beyond the row's tolerance: disqualifies
   std::int64_t inexact = 0;  // level 1: contacts called otherwise than exact arithmetic calls them
@@ -30,19 +29,20 @@ struct Outcome {
 
 struct Row {
   std::string name;
+  std::string version;  // of the library
   int level = 1;
-  int stride =
-      1;  // answers one case in so many per pass: slow rows; over the passes they see them all
-  std::function<Outcome(const Dataset&, std::span<const int> order)> pass;
+  int stride = 1;  // slow rows answer one case in so many per pass, and over the passes all
+  std::function<Outcome(const Dataset&, std::span<const int> order, std::size_t chunk)> pass;
 };
 
 // A right answer is within this of the truth: Box2D computes in float, whose coordinates carry 4 um
 // at 50 m, and the 3D libraries iterate to 1e-6.
 inline constexpr double kPeerTolerance = 1e-4;  // m
 
-// Cases are laid out afresh, in the pass's order, this many at a time: they lie in the L2 cache, as
-// the shapes of one planning problem do, and the branch predictor never sees a sequence twice.
-inline constexpr std::size_t kChunk = 256;
+// Cases are laid out afresh, in the pass's order, some at a time: they lie in the L2 cache, as the
+// shapes of one planning problem do, and the branch predictor never sees a sequence twice. Slow
+// rows take fewer, so that the scheduler seldom comes between.
+inline std::size_t queries_per_chunk(int stride) { return stride == 1 ? 256 : 16; }
 
 // How often the scheduler has taken the core from this thread.
 inline long interruptions() {
@@ -56,17 +56,17 @@ inline long interruptions() {
 //   Answer operator()(std::size_t i)          timed: bool at level 1, metres at level 2
 //   static constexpr double tolerance         m; 0 demands the exact verdict
 template <class Engine>
-Outcome time_pass(const Dataset& dataset, std::span<const int> order) {
+Outcome time_pass(const Dataset& dataset, std::span<const int> order, std::size_t chunk_size) {
   using Clock = std::chrono::steady_clock;
   using Answer = decltype(std::declval<Engine&>()(std::size_t{}));
   constexpr bool kIsVerdict = std::is_same_v<Answer, bool>;
   Engine engine;
   Outcome outcome;
   std::vector<const Case*> chunk;
-  std::vector<std::conditional_t<kIsVerdict, std::uint8_t, Answer>> answers(kChunk);
-  for (std::size_t begin = 0; begin < order.size(); begin += kChunk) {
+  std::vector<std::conditional_t<kIsVerdict, std::uint8_t, Answer>> answers(chunk_size);
+  for (std::size_t begin = 0; begin < order.size(); begin += chunk_size) {
     chunk.clear();
-    for (std::size_t i = begin; i < std::min(begin + kChunk, order.size()); ++i) {
+    for (std::size_t i = begin; i < std::min(begin + chunk_size, order.size()); ++i) {
       chunk.push_back(&dataset.cases[static_cast<std::size_t>(order[i])]);
     }
     engine.load(chunk);
@@ -101,10 +101,10 @@ Outcome time_pass(const Dataset& dataset, std::span<const int> order) {
 }
 
 template <class Engine>
-Row row(std::string name, int stride = 1) {
+Row row(std::string name, std::string version = "", int stride = 1) {
   constexpr bool kIsVerdict =
       std::is_same_v<decltype(std::declval<Engine&>()(std::size_t{})), bool>;
-  return {std::move(name), kIsVerdict ? 1 : 2, stride, time_pass<Engine>};
+  return {std::move(name), std::move(version), kIsVerdict ? 1 : 2, stride, time_pass<Engine>};
 }
 
 // One per file rows_*.cpp.

@@ -4,6 +4,7 @@
 #include <boost/geometry.hpp>
 #include <boost/geometry/geometries/point_xy.hpp>
 #include <boost/geometry/geometries/ring.hpp>
+#include <boost/version.hpp>
 
 #include "rows.hpp"
 
@@ -51,8 +52,8 @@ struct Distance : Rings {
 }  // namespace
 
 void add_boost_geometry_rows(std::vector<Row>& rows) {
-  rows.push_back(row<Collide>("Boost.Geometry", 20));
-  rows.push_back(row<Distance>("Boost.Geometry", 20));
+  rows.push_back(row<Collide>("Boost.Geometry", BOOST_LIB_VERSION, 20));
+  rows.push_back(row<Distance>("Boost.Geometry", BOOST_LIB_VERSION, 20));
 }
 
 }  // namespace bench

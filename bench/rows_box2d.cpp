@@ -69,8 +69,8 @@ struct Distance : Proxies {
 }  // namespace
 
 void add_box2d_rows(std::vector<Row>& rows) {
-  rows.push_back(row<Collide>("Box2D"));
-  rows.push_back(row<Distance>("Box2D"));
+  rows.push_back(row<Collide>("Box2D", BOX2D_VERSION));
+  rows.push_back(row<Distance>("Box2D", BOX2D_VERSION));
 }
 
 }  // namespace bench

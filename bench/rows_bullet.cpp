@@ -101,10 +101,12 @@ struct Distance : Detector {
 }  // namespace
 
 void add_bullet_rows(std::vector<Row>& rows) {
-  rows.push_back(row<Collide<Voronoi>>("Bullet Voronoi", 10));
-  rows.push_back(row<Collide<Gjk>>("Bullet GJK", 10));
-  rows.push_back(row<Distance<Voronoi>>("Bullet Voronoi", 10));
-  rows.push_back(row<Distance<Gjk>>("Bullet GJK", 10));
+  const std::string version =
+      std::to_string(BT_BULLET_VERSION / 100) + "." + std::to_string(BT_BULLET_VERSION % 100);
+  rows.push_back(row<Collide<Voronoi>>("Bullet Voronoi", version, 10));
+  rows.push_back(row<Collide<Gjk>>("Bullet GJK", version, 10));
+  rows.push_back(row<Distance<Voronoi>>("Bullet Voronoi", version, 10));
+  rows.push_back(row<Distance<Gjk>>("Bullet GJK", version, 10));
 }
 
 }  // namespace bench

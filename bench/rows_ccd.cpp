@@ -44,8 +44,8 @@ struct Collide : Views<> {
 }  // namespace
 
 void add_ccd_rows(std::vector<Row>& rows) {
-  rows.push_back(row<Collide<ccdGJKIntersect>>("libccd GJK", 5));
-  rows.push_back(row<Collide<ccdMPRIntersect>>("libccd MPR", 5));
+  rows.push_back(row<Collide<ccdGJKIntersect>>("libccd GJK", CCD_VERSION, 5));
+  rows.push_back(row<Collide<ccdMPRIntersect>>("libccd MPR", CCD_VERSION, 5));
 }
 
 }  // namespace bench

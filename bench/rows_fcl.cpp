@@ -76,10 +76,10 @@ struct Distance : Prisms {
 }  // namespace
 
 void add_fcl_rows(std::vector<Row>& rows) {
-  rows.push_back(row<Collide<fcl::GST_LIBCCD>>("FCL libccd", 20));
-  rows.push_back(row<Collide<fcl::GST_INDEP>>("FCL indep", 20));
-  rows.push_back(row<Distance<fcl::GST_LIBCCD>>("FCL libccd", 20));
-  rows.push_back(row<Distance<fcl::GST_INDEP>>("FCL indep", 20));
+  rows.push_back(row<Collide<fcl::GST_LIBCCD>>("FCL libccd", FCL_VERSION, 20));
+  rows.push_back(row<Collide<fcl::GST_INDEP>>("FCL indep", FCL_VERSION, 20));
+  rows.push_back(row<Distance<fcl::GST_LIBCCD>>("FCL libccd", FCL_VERSION, 20));
+  rows.push_back(row<Distance<fcl::GST_INDEP>>("FCL indep", FCL_VERSION, 20));
 }
 
 }  // namespace bench

@@ -94,10 +94,10 @@ struct AskDistance {
 }  // namespace
 
 void add_geos_rows(std::vector<Row>& rows) {
-  rows.push_back(row<Collide>("GEOS", 20));
-  rows.push_back(row<Prepared<AskCollide>>("GEOS prepared", 20));
-  rows.push_back(row<Distance>("GEOS", 20));
-  rows.push_back(row<Prepared<AskDistance>>("GEOS prepared", 20));
+  rows.push_back(row<Collide>("GEOS", GEOS_VERSION, 20));
+  rows.push_back(row<Prepared<AskCollide>>("GEOS prepared", GEOS_VERSION, 20));
+  rows.push_back(row<Distance>("GEOS", GEOS_VERSION, 20));
+  rows.push_back(row<Prepared<AskDistance>>("GEOS prepared", GEOS_VERSION, 20));
 }
 
 }  // namespace bench

@@ -1,0 +1,306 @@
+# SPDX-FileCopyrightText: gjk_collision contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Tables and a plot from the JSON of gjk_bench (and python_peers.py).
+
+python report.py RESULT.json... [--svg FILE] [--docs docs/benchmarks.md]
+
+--docs rewrites what lies between ``<!-- begin NAME -->`` and ``<!-- end NAME -->`` there.
+"""
+
+import argparse
+import json
+import math
+import re
+import statistics
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from paper import PAPER
+
+KINDS = ("distant", "overlap", "touch")
+COUNTS = (4, 8, 12, 16, 20, 24)
+OURS = "gjk"
+BASE = "Box2D"
+
+# Time divided by Box2D's, at most; by (level, kind). Touching squares may take longer.
+GOALS = {
+    (1, "distant"): 0.10,
+    (1, "overlap"): 0.30,
+    (1, "touch"): 0.60,
+    (2, "distant"): 0.45,
+    (2, "overlap"): 0.33,
+    (2, "touch"): 0.55,
+}
+
+
+def goal(level: int, kind: str, n: int) -> float:
+    """Goal of a cell."""
+    return 0.80 if (level, kind, n) == (1, "touch", 4) else GOALS[level, kind]
+
+
+@dataclass
+class Cell:
+    """Passes of one row over one dataset."""
+
+    times: list[float] = field(default_factory=list)  # ns per query
+    queries: float = 0.0
+    wrong: float = 0.0
+    inexact: float = 0.0
+    max_error: float = 0.0  # m
+
+    @property
+    def median(self) -> float:
+        """Median over the passes, ns per query."""
+        return statistics.median(self.times)
+
+    @property
+    def is_right(self) -> bool:
+        """No wrong answer."""
+        return self.wrong == 0
+
+
+class Results:
+    """Cells by (level, kind, n, row)."""
+
+    def __init__(self, files: list[Path]) -> None:
+        self.cells: dict[tuple[int, str, int, str], Cell] = {}
+        self.context: dict[str, str] = {}
+        for file in files:
+            document = json.loads(file.read_text())
+            self.context = {**document["context"], **self.context}
+            for run in document["benchmarks"]:
+                if run["run_type"] == "iteration":
+                    self._add(run)
+        self.rows = list(dict.fromkeys(row for *_, row in self.cells))
+
+    def _add(self, run: dict) -> None:
+        level, kind, n, row = run["name"].split("/")[:4]
+        key = (int(level.removeprefix("level")), kind, int(n), row)
+        cell = self.cells.setdefault(key, Cell())
+        if run["real_time"] > 0:
+            cell.times.append(run["real_time"])
+        cell.queries += run["queries"]
+        cell.wrong += run["wrong"]
+        cell.inexact += run["inexact"]
+        cell.max_error = max(cell.max_error, run["max_error"])
+
+    def get(self, level: int, kind: str, n: int, row: str) -> Cell | None:
+        """Cell, or None where it was not measured."""
+        return self.cells.get((level, kind, n, row))
+
+    def ratio(self, level: int, kind: str, n: int, row: str) -> float | None:
+        """Time divided by Box2D's in the same run."""
+        cell = self.get(level, kind, n, row)
+        base = self.get(level, kind, n, BASE)
+        return cell.median / base.median if cell and base and cell.times else None
+
+
+def table(header: list[str], rows: list[list[str]]) -> str:
+    """Markdown table; the first column is left-aligned."""
+    lines = [header, ["---", *["---:"] * (len(header) - 1)], *rows]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
+def time_table(results: Results, level: int, kind: str) -> str:
+    """All rows of a level and kind: ratio to Box2D, and ns."""
+    lines = []
+    for row in results.rows:
+        line = [f"**{row}**" if row == OURS else row]
+        for n in COUNTS:
+            cell = results.get(level, kind, n, row)
+            ratio = results.ratio(level, kind, n, row)
+            if cell is None or ratio is None:
+                line.append("")
+            elif not cell.is_right:
+                line.append(f"wrong in {per_cent(cell.wrong / cell.queries)}")
+            else:
+                text = f"{ratio:.2f} ({cell.median:.0f})"
+                if cell.inexact:
+                    text += f" ~{per_cent(cell.inexact / cell.queries)}"
+                line.append(text)
+        if any(line[1:]):
+            lines.append(line)
+    return table([f"level {level}, {kind}", *(str(n) for n in COUNTS)], lines)
+
+
+def per_cent(share: float) -> str:
+    """Percentage with two significant digits."""
+    return f"{100 * share:.2g} %"
+
+
+def goal_table(results: Results) -> str:
+    """Our ratio, the goal, and the fastest peer with right answers, in every cell."""
+    lines = []
+    for (level, kind), limit in GOALS.items():
+        ours, peers = [], []
+        for n in COUNTS:
+            ratio = results.ratio(level, kind, n, OURS)
+            if ratio is None:
+                continue
+            reached = ratio <= goal(level, kind, n)
+            ours.append(f"{ratio:.2f}" if reached else f"**{ratio:.2f}**")
+            fastest, name = fastest_peer(results, level, kind, n)
+            text = f"{fastest:.2f} {name}"
+            peers.append(f"**{text}**" if fastest < ratio else text)
+        small = f" ({goal(level, kind, 4):.2f} at 4)" if goal(level, kind, 4) != limit else ""
+        lines.append([f"level {level}, {kind}", f"{limit:.2f}{small}", *ours])
+        lines.append(["fastest peer", "", *peers])
+    return table(["", "goal", *(str(n) for n in COUNTS)], lines)
+
+
+def fastest_peer(results: Results, level: int, kind: str, n: int) -> tuple[float, str]:
+    """Ratio and name of the fastest peer without wrong answers."""
+    candidates = []
+    for row in results.rows:
+        cell = results.get(level, kind, n, row)
+        ratio = results.ratio(level, kind, n, row)
+        if not row.startswith(OURS) and cell and ratio and cell.is_right:
+            candidates.append((ratio, row))
+    return min(candidates, default=(math.inf, "none"))
+
+
+def losses(results: Results) -> str:
+    """Where a goal is missed or a peer is faster, in words."""
+    lines = []
+    for level, kind in GOALS:
+        missed, beaten = [], []
+        for n in COUNTS:
+            ratio = results.ratio(level, kind, n, OURS)
+            if ratio is None:
+                continue
+            if ratio > goal(level, kind, n):
+                missed.append(f"{n} ({ratio:.2f}, goal {goal(level, kind, n):.2f})")
+            fastest, name = fastest_peer(results, level, kind, n)
+            if fastest < ratio:
+                beaten.append(f"{n} ({name}, {ratio / fastest:.1f} times as fast)")
+        if missed:
+            lines.append(f"- Level {level}, {kind}: misses the goal at n = {', '.join(missed)}.")
+        if beaten:
+            lines.append(f"- Level {level}, {kind}: a peer is faster at n = {', '.join(beaten)}.")
+    return "\n".join(lines) or "Nowhere in this run: every goal is met, no peer is faster."
+
+
+def paper_table(results: Results) -> str:
+    """Table of the paper's ratios to Box2D beside ours."""
+    pairs = (
+        ("without HCS", "Ours(without HCS)", "gjk barycode"),
+        ("with HCS", "Ours(with HCS)", "gjk barycode HCS"),
+        ("SAT", "SAT", "SAT"),
+    )
+    lines = []
+    for level, column in ((2, 0), (1, 3)):
+        for k, kind in enumerate(("distant", "overlap", "touch")):
+            for label, theirs, mine in pairs:
+                line = [f"level {level}, {kind}, {label}"]
+                for n in COUNTS:
+                    numbers = PAPER[n][theirs]
+                    ratio = results.ratio(level, kind, n, mine)
+                    here = "" if ratio is None else f"{ratio:.2f}"
+                    paper = numbers[column + k]
+                    base = PAPER[n][BASE][column + k]
+                    line.append("" if paper is None else f"{paper / base:.2f} / {here}")
+                if any(line[1:]):
+                    lines.append(line)
+    return table(["the paper's ratio / ours", *(str(n) for n in COUNTS)], lines)
+
+
+def circumstances(results: Results) -> str:
+    """Table of what was measured, on what, with what, when."""
+    context = results.context
+    versions = {
+        key.removeprefix("version ").split()[0]: value
+        for key, value in context.items()
+        if key.startswith("version ")
+    }
+    passes = max(len(cell.times) for cell in results.cells.values())
+    cases = max(cell.queries / max(1, len(cell.times)) for cell in results.cells.values())
+    lines = [
+        ("date", context["date"][:10]),
+        ("machine", context.get("machine", "")),
+        ("compiler", context["compiler"] + ", -O3 -ffp-contract=off"),
+        ("peers", ", ".join(f"{name} {version}" for name, version in versions.items())),
+        ("cases", f"{cases:.0f} per cell, {passes} passes"),
+        ("command", f"`{context.get('command', '')}`"),
+    ]
+    return table(["", ""], [[key, value] for key, value in lines]).replace("---:", "---")
+
+
+def plot(results: Results, file: Path) -> None:
+    """Ratio to Box2D over the number of vertices: a panel per level and kind."""
+    import matplotlib as mpl
+
+    mpl.use("svg")
+    mpl.rcParams["svg.hashsalt"] = "gjk_collision"  # the same file for the same numbers
+    import matplotlib.pyplot as plt
+
+    figure, axes = plt.subplots(2, 3, figsize=(13, 8), sharex=True, sharey=True)
+    colours = plt.get_cmap("tab20").colors
+    for (level, kind), axis in zip(GOALS, axes.flat, strict=True):
+        for i, row in enumerate(results.rows):
+            points = []
+            for n in COUNTS:
+                cell = results.get(level, kind, n, row)
+                ratio = results.ratio(level, kind, n, row)
+                if cell and ratio and cell.is_right:
+                    points.append((n, ratio))
+            if points:
+                ours = row == OURS
+                axis.plot(
+                    *zip(*points, strict=True),
+                    label=row,
+                    color="black" if ours else colours[i % len(colours)],
+                    linewidth=2.5 if ours else 1.2,
+                    marker="o" if ours else ".",
+                    linestyle="--" if row.startswith("gjk ") else "-",
+                )
+        axis.plot(COUNTS, [goal(level, kind, n) for n in COUNTS], ":", color="grey", label="goal")
+        axis.set_title(f"level {level}, {kind}")
+        axis.set_yscale("log")
+        axis.set_xticks(COUNTS)
+        axis.grid(visible=True, which="both", alpha=0.2)
+    for axis in axes[:, 0]:
+        axis.set_ylabel("time / Box2D")
+    for axis in axes[1]:
+        axis.set_xlabel("vertices per polygon")
+    handles, labels = axes[0][0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="center right", fontsize=9)
+    figure.tight_layout(rect=(0, 0, 0.87, 1))
+    figure.savefig(file, metadata={"Date": None})
+
+
+def rewrite(docs: Path, results: Results) -> None:
+    """Put the tables between their marks."""
+    blocks = {
+        "circumstances": circumstances(results),
+        "goals": goal_table(results),
+        "losses": losses(results),
+        "paper": paper_table(results),
+    }
+    for level in (1, 2):
+        blocks[f"level {level}"] = "\n\n".join(time_table(results, level, k) for k in KINDS)
+    text = docs.read_text()
+    for name, block in blocks.items():
+        pattern = re.compile(rf"(<!-- begin {name} -->\n).*?(<!-- end {name} -->)", re.DOTALL)
+        text, count = pattern.subn(lambda m, block=block: m[1] + block + "\n" + m[2], text)
+        if count != 1:
+            raise SystemExit(f"{docs}: {count} blocks '{name}'")
+    docs.write_text(text)
+
+
+def main() -> None:
+    """Command line."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("results", type=Path, nargs="+")
+    parser.add_argument("--svg", type=Path)
+    parser.add_argument("--docs", type=Path)
+    arguments = parser.parse_args()
+    results = Results(arguments.results)
+    print(losses(results))
+    if arguments.svg:
+        plot(results, arguments.svg)
+    if arguments.docs:
+        rewrite(arguments.docs, results)
+
+
+if __name__ == "__main__":
+    main()
