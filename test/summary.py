@@ -5,6 +5,7 @@
 Usage: python summary.py FILE.xml...; exit code 1 where a test failed or none ran.
 """
 
+import ast
 import sys
 import xml.etree.ElementTree as ET
 from collections import Counter, defaultdict
@@ -22,6 +23,8 @@ def outcome(case: ET.Element) -> tuple[str, str]:
             below = [b for a, b in pairwise(lines) if a.endswith(("Skipped", "Failure"))]
             sanitiser = [line for line in lines if "runtime error:" in line or "ERROR:" in line]
             message = (found.get("message") or "no reason given").splitlines()
+            if message == ["collection skipped"]:  # a whole file; the text is (file, line, reason)
+                message = [ast.literal_eval(found.text or "")[2].removeprefix("Skipped: ")]
             reason = (sanitiser or below or message)[0]
             return word, reason
     return "passed", ""
@@ -43,7 +46,8 @@ def main(files: list[str]) -> int:
             seconds += float(case.get("time", 0))
             if word != "passed":
                 name = case.get("name", "").split("[")[0]
-                reasons[word, f"{case.get('classname', '')}::{name}", reason].append(name)
+                where = "::".join(filter(None, (case.get("classname"), name)))
+                reasons[word, where, reason].append(name)
         for (word, name, reason), cases in reasons.items():
             notes[word].setdefault((name, reason), []).extend([suite] * len(cases))
         totals += counts
