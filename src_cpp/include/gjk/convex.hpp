@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cmath>
+#include <limits>
 
 #include "gjk/pose.hpp"
 #include "gjk/vec2.hpp"
@@ -25,12 +26,22 @@ struct Convex {
   const double* y = nullptr;  // m
   int size = 0;
   double radius = 0.0;  // m
-  double extent = 0.0;  // m: no coordinate is larger; NaN where one is not finite
+  double extent = 0.0;  // m: no coordinate is larger; NaN where a value is not in the domain
   double error = 0.0;   // m: each vertex may be this far from the true one; 0: exact
 
+  // The vertices farthest east, north, west and south. Their bounding box tells most separated pairs
+  // apart, the quadrilateral between them proves most overlapping ones.
+  double extreme_x[4] = {};
+  double extreme_y[4] = {};
+  int extreme[4] = {};
+
   static Convex view(const double* x, const double* y, int size, double radius = 0.0) noexcept {
-    Convex c{x, y, size, radius, 0.0, 0.0};
-    double finite = radius - radius;  // 0, or NaN from here on
+    Convex c;
+    c.x = x;
+    c.y = y;
+    c.size = size;
+    c.radius = radius;
+    double finite = 0.0;  // or NaN, from the first value on that is out of the domain
     bool tiny = false;
     const auto take = [&](double v) {
       const double magnitude = std::fabs(v);
@@ -41,8 +52,17 @@ struct Convex {
     for (int i = 0; i < size; ++i) {
       take(x[i]);
       take(y[i]);
+      if (x[i] > x[c.extreme[0]]) c.extreme[0] = i;
+      if (y[i] > y[c.extreme[1]]) c.extreme[1] = i;
+      if (x[i] < x[c.extreme[2]]) c.extreme[2] = i;
+      if (y[i] < y[c.extreme[3]]) c.extreme[3] = i;
     }
-    c.extent += finite;
+    for (int k = 0; k < 4 && size > 0; ++k) {
+      c.extreme_x[k] = x[c.extreme[k]];
+      c.extreme_y[k] = y[c.extreme[k]];
+    }
+    const bool valid = size > 0 && radius >= 0.0 && radius <= kMaxCoordinate;
+    c.extent += valid ? finite : std::numeric_limits<double>::quiet_NaN();
     c.error = tiny ? kMinExactCoordinate : 0.0;
     return c;
   }
@@ -86,10 +106,10 @@ struct PosedConvex {
   int support(Vec2 d) const noexcept { return shape.support(transform.rotate_back(d)); }
 };
 
-// False for NaN, infinity, out of range and no vertices: a query answers UNKNOWN.
-template <class P>
-bool in_domain(const P& p) noexcept {
-  return p.size > 0 && p.extent <= kMaxCoordinate && p.radius >= 0.0 && p.radius <= kMaxCoordinate;
+// False for NaN, infinity, out of range, a negative radius and no vertices: a query answers UNKNOWN.
+template <class P, class Q>
+bool in_domain(const P& p, const Q& q) noexcept {
+  return p.extent <= kMaxCoordinate && q.extent <= kMaxCoordinate;
 }
 
 }  // namespace gjk

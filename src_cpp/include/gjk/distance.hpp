@@ -44,39 +44,39 @@ struct Separation {
 };
 
 template <class P, class Q>
-Separation separate(const P& p, const Q& q) noexcept {
+Separation separate(const P& p, const Q& q, const Simplex& start) noexcept {
   const double rounding = support_rounding(p, q);
-  Separation result;
-  Simplex& s = result.s;
-  s.push({p.vertex(0) - q.vertex(0), 0, 0});
-  for (int k = 0; k < kMaxIterations; ++k) {
-    result.iterations = k + 1;
+  Simplex s = start;  // local, so that it stays in registers
+  Outcome outcome = Outcome::undecided;
+  Bounds bounds;
+  int k = 0;
+  while (k < kMaxIterations) {
+    ++k;
     const Vec2 d = direction_from_origin(s);
     const SimplexVertex w = support(p, q, -d);
     const double along = dot(d, w.point);
-    const double length = norm(d);
-    // v.w / |v| bounds the distance from below (paper, Alg. 1); less its rounding, certainly.
-    const double lower =
-        (along - rounding * norm1(d)) / length * (1.0 - 4.0 * kUnitRoundoff);
-    if (lower > result.bounds.lower) result.bounds.lower = lower;
-
     if (!progress(s, d, along, rounding)) {
-      result.bounds.upper = distance_upper_bound(s);
-      if (result.bounds.lower > 0.0) result.outcome = Outcome::separated;
-      return result;
+      // v.w / |v| bounds the distance from below (paper, Alg. 1); less its rounding, certainly.
+      constexpr double kRelative = 8.0 * kUnitRoundoff;
+      const double length = norm(d);
+      const double inverse = 1.0 / length;
+      bounds.lower = (along - rounding * norm1(d)) * inverse * (1.0 - kRelative);
+      bounds.upper = (s.size == 1 ? length : edge_area(s) * inverse) * (1.0 + kRelative);
+      if (bounds.lower > 0.0) outcome = Outcome::separated;
+      break;
     }
     if (s.size == 2 && encloses_origin(s.vertex[0].point, s.vertex[1].point, w.point)) {
-      result.outcome = Outcome::overlapping;
-      return result;
+      outcome = Outcome::overlapping;
+      break;
     }
     s.push(w);
     if (s.size == 2) {
       s1d(s, 0, 1);
     } else if (s2d(s)) {
-      return result;
+      break;
     }
   }
-  return result;
+  return {outcome, s, bounds, k};
 }
 
 // Witness points and features of a reduced simplex, from the barycentric weights of O's projection.
@@ -148,15 +148,21 @@ Bounds surface_bounds(const P& p, const Q& q, Bounds polygons) noexcept {
 // separate(), with what floating point left open closed by exact arithmetic: the outcome is decided,
 // and the bounds of separated polygons are within kRelativeGap.
 template <class P, class Q>
-Separation separate_certainly(const P& p, const Q& q, exact::Pair* pair) noexcept {
-  Separation result = separate(p, q);
+Separation separate_certainly(const P& p, const Q& q, const Simplex& start,
+                              exact::Pair* pair) noexcept {
+  Separation result = separate(p, q, start);
+  const double error = p.error + q.error;
   const double gap = result.bounds.upper - result.bounds.lower;
   const bool certified =
       result.outcome == Outcome::overlapping ||
       (result.outcome == Outcome::separated &&
-       gap <= std::fmax(kRelativeGap * result.bounds.upper, p.error + q.error));
+       gap <= std::fmax(kRelativeGap * result.bounds.upper, error));
   if (certified) return result;
-  if (result.outcome == Outcome::undecided && !exact::disjoint(p, q)) {
+  if (error == 0.0 && exact::bounds_from_simplex(p, q, result.s, &result.bounds)) {
+    result.outcome = Outcome::separated;
+    return result;
+  }
+  if (result.outcome == Outcome::undecided && !exact::disjoint(p, q, contact(result.s))) {
     result.outcome = Outcome::overlapping;
     return result;
   }
@@ -168,17 +174,43 @@ Separation separate_certainly(const P& p, const Q& q, exact::Pair* pair) noexcep
   return result;
 }
 
+// From the paper's start.
+template <class P, class Q>
+Separation separate_shapes(const P& p, const Q& q, exact::Pair* pair) noexcept {
+  Simplex start;
+  start.push({p.vertex(0) - q.vertex(0), 0, 0});
+  return separate_certainly(p, q, start, pair);
+}
+
+// From the extremes, then in the widest vectors that this processor has.
+inline Separation separate_shapes(const Convex& p, const Convex& q, exact::Pair* pair) noexcept {
+  const Quadrilateral w = inscribed(p, q);
+  double side[4];
+  if (encloses_origin(w, side)) {
+    Separation result;
+    result.outcome = Outcome::overlapping;
+    return result;
+  }
+  Simplex start = facing_edge(p, q, w, side);
+  if (start.size == 2) s1d(start, 0, 1);
+  return simd::on_widest(
+      [&](const auto& wide_p, const auto& wide_q) {
+        return separate_certainly(wide_p, wide_q, start, pair);
+      },
+      p, q);
+}
+
 }  // namespace detail
 
 // Level 2: certified bounds (m) on the distance of two shapes, radii included; 0 where they overlap.
 // NaN for input outside the domain.
 template <class P, class Q>
 Bounds distance(const P& p, const Q& q) noexcept {
-  if (!in_domain(p) || !in_domain(q)) {
+  if (!in_domain(p, q)) {
     return {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::quiet_NaN()};
   }
   exact::Pair pair;
-  const detail::Separation result = detail::separate_certainly(p, q, &pair);
+  const detail::Separation result = detail::separate_shapes(p, q, &pair);
   if (result.outcome == detail::Outcome::overlapping) return {0.0, 0.0};
   const Bounds bounds = detail::surface_bounds(p, q, result.bounds);
   return {std::fmax(0.0, bounds.lower), std::fmax(0.0, bounds.upper)};
@@ -188,14 +220,14 @@ Bounds distance(const P& p, const Q& q) noexcept {
 template <class P, class Q>
 Closest closest(const P& p, const Q& q) noexcept {
   Closest result;
-  if (!in_domain(p) || !in_domain(q)) {
+  if (!in_domain(p, q)) {
     result.status = Status::numeric_failure;
     result.distance = result.lower_bound = std::numeric_limits<double>::quiet_NaN();
     return result;
   }
   result.status = Status::success;
   exact::Pair pair;
-  const detail::Separation separation = detail::separate_certainly(p, q, &pair);
+  const detail::Separation separation = detail::separate_shapes(p, q, &pair);
   result.iterations = separation.iterations;
   Bounds bounds = separation.bounds;
   if (separation.outcome == detail::Outcome::overlapping) {

@@ -8,10 +8,15 @@
 #pragma once
 
 #include <cmath>
+#include <cstdint>
+#include <initializer_list>
 #include <limits>
+#include <utility>
 
 #include "gjk/convex.hpp"
 #include "gjk/expansion.hpp"
+#include "gjk/simd.hpp"
+#include "gjk/simplex.hpp"
 #include "gjk/vec2.hpp"
 #include "gjk/verdict.hpp"
 
@@ -27,6 +32,33 @@ inline Expansion<16> exact_dot(Vec2 a, Vec2 b, Vec2 c) noexcept {
          exact_difference(b.y, a.y) * exact_difference(c.y, a.y);
 }
 
+// Sign of a * b - c * d, exactly.
+inline int product_difference_sign(double a, double b, double c, double d) noexcept {
+  const TwoTerms left = two_product(a, b);
+  const TwoTerms right = two_product(c, d);
+  const double high = left.high - right.high;
+  const double low = left.low - right.low;  // of exact magnitude below an ulp of the high parts
+  if (high == 0.0) return low > 0.0 ? 1 : (low < 0.0 ? -1 : 0);
+  if (std::fabs(high) > 2.0 * (std::fabs(left.low) + std::fabs(right.low))) {
+    return high > 0.0 ? 1 : -1;
+  }
+  return ((exactly(left.low) - exactly(right.low)) + (exactly(left.high) - exactly(right.high)))
+      .sign();
+}
+
+// exact_cross(a, b, c).sign(), shorter where the differences of coordinates are doubles themselves,
+// as they are for points near each other.
+[[gnu::noinline]] inline int exact_orientation(Vec2 a, Vec2 b, Vec2 c) noexcept {
+  const TwoTerms bx = two_difference(b.x, a.x);
+  const TwoTerms by = two_difference(b.y, a.y);
+  const TwoTerms cx = two_difference(c.x, a.x);
+  const TwoTerms cy = two_difference(c.y, a.y);
+  if (bx.low == 0.0 && by.low == 0.0 && cx.low == 0.0 && cy.low == 0.0) {
+    return product_difference_sign(bx.high, cy.high, by.high, cx.high);
+  }
+  return exact_cross(a, b, c).sign();
+}
+
 // Sign of (b - a) x (c - a): 1 when a, b, c turn left, 0 when they are collinear.
 // The filter's bound is Shewchuk's ccwerrboundA.
 inline int orientation(Vec2 a, Vec2 b, Vec2 c) noexcept {
@@ -37,45 +69,115 @@ inline int orientation(Vec2 a, Vec2 b, Vec2 c) noexcept {
   const double bound = kBound * (std::fabs(left) + std::fabs(right));
   if (det > bound) return 1;
   if (det < -bound) return -1;
-  return exact_cross(a, b, c).sign();
+  return exact_orientation(a, b, c);
 }
 
-// Does the line through an edge of p have all of q strictly on its outer side?
+// Of the edges of p named by `edges`, does one have all of q strictly on its outer side?
 template <class P, class Q>
-bool an_edge_separates(const P& p, const Q& q) noexcept {
-  if (p.size < 2) return false;
-  Vec2 from = p.vertex(p.size - 1);
-  for (int i = 0; i < p.size; ++i) {
-    const Vec2 to = p.vertex(i);
-    if (!(from == to)) {
-      int j = 0;
-      while (j < q.size && orientation(from, to, q.vertex(j)) < 0) ++j;
-      if (j == q.size) return true;
+bool one_separates(const P& p, const Q& q, std::uint64_t edges) noexcept {
+  for (; edges != 0; edges &= edges - 1) {
+    const int i = __builtin_ctzll(edges);
+    const Vec2 from = p.vertex(i);
+    const Vec2 to = p.vertex(i + 1 < p.size ? i + 1 : 0);
+    const simd::Sides vertices = q.vertices_beside(from, to);
+    if (vertices.left != 0) continue;
+    std::uint64_t open = ~std::uint64_t{0} >> (64 - q.size) & ~vertices.right;
+    while (open != 0 && exact_orientation(from, to, q.vertex(__builtin_ctzll(open))) < 0) {
+      open &= open - 1;
     }
-    from = to;
+    if (open == 0) return true;
   }
   return false;
 }
 
+// What the edges of p say of q.
+enum class EdgeAnswer {
+  undecided,
+  separates,  // the line through one of them has all of q strictly on its outer side
+  contains,   // none has the vertex looked at first on its outer side: it lies in p
+};
+
+// `first`, a vertex of q, is looked at before the others: near contact, one that lies inside most edges
+// settles them at once.
+template <class P, class Q>
+EdgeAnswer test_edges_in_turn(const P& p, const Q& q, int first) noexcept {
+  if (p.size < 2) return EdgeAnswer::undecided;
+  const Vec2 probe = q.vertex(first);
+  bool outside = false;
+  bool strictly_inside = false;  // of an edge: else p is flat, or the edges have no length
+  Vec2 from = p.vertex(p.size - 1);
+  for (int i = 0; i < p.size; ++i) {
+    const Vec2 to = p.vertex(i);
+    const int side = orientation(from, to, probe);
+    strictly_inside |= side > 0;
+    if (side < 0) {
+      outside = true;
+      int j = 0;
+      while (j < q.size && (j == first || orientation(from, to, q.vertex(j)) < 0)) ++j;
+      if (j == q.size) return EdgeAnswer::separates;
+    }
+    from = to;
+  }
+  return strictly_inside && !outside ? EdgeAnswer::contains : EdgeAnswer::undecided;
+}
+
+// The same with the filter on all edges, and on all vertices, at once; one word of bits holds them.
+template <class P, class Q>
+EdgeAnswer test_edges_at_once(const P& p, const Q& q, int first) noexcept {
+  const std::uint64_t all_edges = ~std::uint64_t{0} >> (64 - p.size);
+  const Vec2 probe = q.vertex(first);
+  simd::Sides edges = p.edges_beside(probe);
+  for (std::uint64_t open = all_edges & ~edges.left & ~edges.right; open != 0; open &= open - 1) {
+    const int i = __builtin_ctzll(open);
+    const Vec2 to = p.vertex(i + 1 < p.size ? i + 1 : 0);
+    const int side = exact_orientation(p.vertex(i), to, probe);
+    if (side > 0) edges.left |= std::uint64_t{1} << i;
+    if (side < 0) edges.right |= std::uint64_t{1} << i;
+  }
+  if (one_separates(p, q, edges.right)) return EdgeAnswer::separates;
+  return edges.left != 0 && edges.right == 0 ? EdgeAnswer::contains : EdgeAnswer::undecided;
+}
+
+template <class P, class Q>
+EdgeAnswer test_edges(const P& p, const Q& q, int first) noexcept {
+  if constexpr (requires { p.edges_beside(Vec2{}), q.vertices_beside(Vec2{}, Vec2{}); }) {
+    const bool fits = p.size >= 2 && p.size <= 64 && q.size >= 2 && q.size <= 64;
+    if (fits) return test_edges_at_once(p, q, first);
+  }
+  return test_edges_in_turn(p, q, first);
+}
+
+// Is all of p before all of q in the order of x, then y? Then they are disjoint.
 template <class P, class Q>
 bool all_lexicographically_less(const P& p, const Q& q) noexcept {
-  Vec2 greatest = p.vertex(0);
-  for (int i = 1; i < p.size; ++i) {
-    if (lexicographically_less(greatest, p.vertex(i))) greatest = p.vertex(i);
+  Vec2 least = q.vertex(0);
+  for (int j = 1; j < q.size; ++j) {
+    if (lexicographically_less(q.vertex(j), least)) least = q.vertex(j);
   }
-  for (int j = 0; j < q.size; ++j) {
-    if (!lexicographically_less(greatest, q.vertex(j))) return false;
+  for (int i = 0; i < p.size; ++i) {
+    if (!lexicographically_less(p.vertex(i), least)) return false;
   }
   return true;
 }
 
+// Where GJK stopped: vertices of p and q near the contact, and whose edge it is.
+struct Contact {
+  int p = 0;
+  int q = 0;
+  bool edge_is_of_q = false;
+};
+
 // Are the two polygons (without their radii) disjoint? Separating axis theorem: the edges of the
 // Minkowski difference are parallel to edges of p or of q. Where it is flat (points, and segments on
-// one line) no edge separates, but the order along that line does.
+// one line) no edge separates, but the order along that line does. `near` makes the way short; the
+// answer does not depend on it.
 template <class P, class Q>
-bool disjoint(const P& p, const Q& q) noexcept {
-  return an_edge_separates(p, q) || an_edge_separates(q, p) || all_lexicographically_less(p, q) ||
-         all_lexicographically_less(q, p);
+[[gnu::noinline]] bool disjoint(const P& p, const Q& q, const Contact& near = {}) noexcept {
+  if (near.edge_is_of_q) return disjoint(q, p, Contact{near.q, near.p, false});
+  EdgeAnswer answer = test_edges(p, q, near.q);
+  if (answer == EdgeAnswer::undecided) answer = test_edges(q, p, near.p);
+  if (answer != EdgeAnswer::undecided) return answer == EdgeAnswer::separates;
+  return all_lexicographically_less(p, q) || all_lexicographically_less(q, p);
 }
 
 // A vertex of one shape against an edge of the other: for disjoint polygons the distance is the
@@ -147,7 +249,7 @@ struct Distance {
 
 // Distance of two disjoint polygons, to a relative 1e-14 whatever their coordinates.
 template <class P, class Q>
-Distance distance(const P& p, const Q& q) noexcept {
+[[gnu::noinline]] Distance distance(const P& p, const Q& q) noexcept {
   double upper = std::numeric_limits<double>::infinity();
   for_each_pair(p, q, [&](const Pair& pair) {
     upper = std::fmin(upper, distance_bounds(pair).upper);
@@ -167,6 +269,96 @@ Distance distance(const P& p, const Q& q) noexcept {
   return best;
 }
 
+// (b - a) x (d - c), to a relative 2^-50.
+[[gnu::noinline]] inline double cross_of_differences(Vec2 a, Vec2 b, Vec2 c, Vec2 d) noexcept {
+  const TwoTerms x1 = two_difference(b.x, a.x);
+  const TwoTerms y1 = two_difference(b.y, a.y);
+  const TwoTerms x2 = two_difference(d.x, c.x);
+  const TwoTerms y2 = two_difference(d.y, c.y);
+  if (x1.low == 0.0 && y1.low == 0.0 && x2.low == 0.0 && y2.low == 0.0) {
+    const TwoTerms left = two_product(x1.high, y2.high);
+    const TwoTerms right = two_product(y1.high, x2.high);
+    const double high = left.high - right.high;
+    const double value = high + (left.low - right.low);
+    // The high parts are near each other or the low ones do not count; no further cancellation.
+    if (std::fabs(value) >= 0.5 * std::fabs(high)) return value;
+  }
+  return (exact_difference(b.x, a.x) * exact_difference(d.y, c.y) -
+          exact_difference(b.y, a.y) * exact_difference(d.x, c.x))
+      .approximate();
+}
+
+// Is vertex i of `shape` farthest along n (the only one, or an end of an edge that all is)? Its
+// neighbours tell, since the shape is convex; false where they do not tell for certain.
+template <class P>
+bool is_farthest(const P& shape, int i, Vec2 n) noexcept {
+  constexpr double kBound = 4.0 * kUnitRoundoff;
+  const Vec2 v = shape.vertex(i);
+  for (const int k : {i + 1 < shape.size ? i + 1 : 0, i > 0 ? i - 1 : shape.size - 1}) {
+    if (k == i) continue;  // a point
+    const Vec2 step = shape.vertex(k) - v;
+    const double x = n.x * step.x;
+    const double y = n.y * step.y;
+    if (!(x + y < -kBound * (std::fabs(x) + std::fabs(y)))) return false;
+  }
+  return true;
+}
+
+// The same with n the outer normal of the edge a -> b, exactly.
+template <class P>
+bool is_farthest_outside(const P& shape, int i, Vec2 a, Vec2 b) noexcept {
+  const Vec2 v = shape.vertex(i);
+  for (const int k : {i + 1 < shape.size ? i + 1 : 0, i > 0 ? i - 1 : shape.size - 1}) {
+    if (k == i) continue;
+    const Vec2 neighbour = shape.vertex(k);
+    if (neighbour == v) return false;
+    if (cross_of_differences(a, b, v, neighbour) > 0.0) return false;  // nearer
+  }
+  return true;
+}
+
+// Bounds near contact, where GJK's own are all rounding, from the simplex that it stopped at: an edge
+// of one shape and a vertex of the other, or two vertices. False where that is not certainly the
+// nearest pair, or does not separate. For exact shapes.
+template <class P, class Q>
+bool bounds_from_edge(const P& owner, int first, int second, const Q& other, int vertex,
+                      Bounds* bounds) noexcept {
+  if (owner.size < 3) return false;
+  const auto follows = [&owner](int i, int j) { return j == (i + 1 < owner.size ? i + 1 : 0); };
+  if (!follows(first, second)) {
+    if (!follows(second, first)) return false;
+    std::swap(first, second);
+  }
+  const Vec2 a = owner.vertex(first);
+  const Vec2 b = owner.vertex(second);
+  const Vec2 v = other.vertex(vertex);
+  const double area = -cross_of_differences(a, b, a, v);
+  if (!(area > 0.0) || !is_farthest_outside(other, vertex, a, b)) return false;
+  const Vec2 edge = b - a;
+  if (!(dot(edge, v - a) >= 0.0 && dot(edge, v - b) <= 0.0)) return false;
+  constexpr double kRelative = 8.0 * kUnitRoundoff;
+  const double distance = area / norm(edge);
+  *bounds = {distance * (1.0 - kRelative), distance * (1.0 + kRelative)};
+  return true;
+}
+
+template <class P, class Q>
+[[gnu::noinline]] bool bounds_from_simplex(const P& p, const Q& q, const Simplex& s, Bounds* bounds) noexcept {
+  const SimplexVertex& a = s.vertex[0];
+  if (s.size == 2) {
+    const SimplexVertex& b = s.vertex[1];
+    return a.p != b.p ? bounds_from_edge(p, a.p, b.p, q, a.q, bounds)
+                      : bounds_from_edge(q, a.q, b.q, p, a.p, bounds);
+  }
+  // v.w = |v|^2 at v itself, whose coordinates are differences of doubles: accurate to a relative u.
+  if (s.size != 1 || (a.point.x == 0.0 && a.point.y == 0.0)) return false;
+  if (!is_farthest(p, a.p, -a.point) || !is_farthest(q, a.q, a.point)) return false;
+  constexpr double kRelative = 8.0 * kUnitRoundoff;
+  const double distance = norm(a.point);
+  *bounds = {distance * (1.0 - kRelative), distance * (1.0 + kRelative)};
+  return true;
+}
+
 // Is the pair's distance at most the square root of reach_squared? Compared as polynomials.
 template <int N>
 bool within(const Pair& pair, const Expansion<N>& reach_squared) noexcept {
@@ -184,11 +376,11 @@ bool within(const Pair& pair, const Expansion<N>& reach_squared) noexcept {
 // Is the distance of the two shapes, radii included, more than `margin`? FREE or COLLISION, exact
 // on the given doubles; for shapes known only to within an error, FREE only beyond that error.
 template <class P, class Q>
-Verdict collide(const P& p, const Q& q, double margin = 0.0) noexcept {
-  if (!in_domain(p) || !in_domain(q) || !(margin >= 0.0 && margin <= kMaxCoordinate)) {
+[[gnu::noinline]] Verdict collide(const P& p, const Q& q, double margin = 0.0, const Contact& near = {}) noexcept {
+  if (!in_domain(p, q) || !(margin >= 0.0 && margin <= kMaxCoordinate)) {
     return Verdict::unknown;
   }
-  if (!disjoint(p, q)) return Verdict::collision;
+  if (!disjoint(p, q, near)) return Verdict::collision;
   const double reach = p.radius + q.radius + margin;
   const double error = p.error + q.error;
   if (reach == 0.0 && error == 0.0) return Verdict::free;

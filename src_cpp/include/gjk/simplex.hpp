@@ -132,17 +132,22 @@ inline Vec2 direction_from_origin(const Simplex& s) noexcept {
   return {};
 }
 
-// Upper bound, rounding included, on the distance of O to the (reduced) simplex.
+// Twice the area of O and the edge, rounding included: over the edge's length, which is that of
+// direction_from_origin, an upper bound on the distance of O to its line.
+inline double edge_area(const Simplex& s) noexcept {
+  const Vec2 a = s.vertex[0].point;
+  const Vec2 b = s.vertex[1].point;
+  const double left = a.x * b.y;
+  const double right = a.y * b.x;
+  return std::fabs(left - right) + 6.0 * kUnitRoundoff * (std::fabs(left) + std::fabs(right));
+}
+
+// Upper bound, rounding included, on the distance of O to a reduced simplex.
 inline double distance_upper_bound(const Simplex& s) noexcept {
   constexpr double kRelative = 1.0 + 8.0 * kUnitRoundoff;
   const Vec2 a = s.vertex[0].point;
   if (s.size == 1) return norm(a) * kRelative;
-  const Vec2 b = s.vertex[1].point;
-  const double left = a.x * b.y;
-  const double right = a.y * b.x;
-  const double area =
-      std::fabs(left - right) + 6.0 * kUnitRoundoff * (std::fabs(left) + std::fabs(right));
-  return area / norm(b - a) * kRelative;
+  return edge_area(s) / norm(s.vertex[1].point - a) * kRelative;
 }
 
 }  // namespace gjk

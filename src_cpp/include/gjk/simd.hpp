@@ -1,0 +1,117 @@
+// SPDX-FileCopyrightText: gjk_collision contributors
+// SPDX-License-Identifier: Apache-2.0
+// The one door to SIMD: which instruction set this processor has, and the loops that profit from it.
+//
+// The loops stand once, in lanes.inc, in terms of the compilers' vector types, and are compiled once
+// per instruction set; a query chooses at run time. Every set computes the same doubles: the lanes
+// are independent, and what is reduced over them (a maximum, a first index) does not depend on their
+// number.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <limits>
+
+#include "gjk/convex.hpp"
+#include "gjk/vec2.hpp"
+
+#if defined(__x86_64__) && !defined(GJK_SCALAR_ONLY)
+#define GJK_X86_DISPATCH 1
+#include <immintrin.h>
+#endif
+
+namespace gjk::simd {
+
+// Bit i: point i, or edge i, is certainly on that side; on neither: its rounding decides.
+struct Sides {
+  std::uint64_t left = 0;
+  std::uint64_t right = 0;
+};
+
+// Edges of P as separating lines between P and Q.
+struct EdgeTest {
+  std::uint64_t separates = 0;  // not 0: one of them does, certainly
+  std::uint64_t unsure = 0;     // bit i: edge i may, its rounding decides
+};
+
+// The compilers' vector types; spelt out, since the attribute takes no template parameter in GCC.
+template <int Width>
+struct VectorOf;
+#define GJK_VECTOR_OF(width)                                                \
+  template <>                                                               \
+  struct VectorOf<width> {                                                  \
+    typedef double Doubles __attribute__((vector_size(8 * (width))));       \
+    typedef std::int64_t Truths __attribute__((vector_size(8 * (width)))); \
+  };
+GJK_VECTOR_OF(2)
+GJK_VECTOR_OF(4)
+GJK_VECTOR_OF(8)
+#undef GJK_VECTOR_OF
+
+}  // namespace gjk::simd
+
+#define GJK_LANES_NAMESPACE baseline
+#define GJK_LANES_TARGET
+#define GJK_LANES_WIDTH 2
+#include "gjk/lanes.inc"
+
+#ifdef GJK_X86_DISPATCH
+#define GJK_LANES_NAMESPACE avx2
+#define GJK_LANES_TARGET __attribute__((target("avx2")))
+#define GJK_LANES_WIDTH 4
+#include "gjk/lanes.inc"
+
+#define GJK_LANES_NAMESPACE avx512
+#define GJK_LANES_TARGET __attribute__((target("avx512f,avx512dq,avx512vl")))
+#define GJK_LANES_WIDTH 8
+#include "gjk/lanes.inc"
+#endif
+
+namespace gjk::simd {
+
+enum class Isa : std::uint8_t { baseline, avx2, avx512 };
+
+inline Isa detect_isa() noexcept {
+#ifdef GJK_X86_DISPATCH
+  __builtin_cpu_init();
+  if (__builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl")) {
+    return Isa::avx512;
+  }
+  if (__builtin_cpu_supports("avx2")) return Isa::avx2;
+#endif
+  return Isa::baseline;
+}
+
+// Tests set it to compare the sets; a program leaves it alone.
+inline Isa isa = detect_isa();
+
+#ifdef GJK_X86_DISPATCH
+template <class Query>
+__attribute__((target("avx2"), flatten)) auto on_avx2(const Query& query, const Convex& p,
+                                                      const Convex& q) noexcept {
+  return query(avx2::View{p}, avx2::View{q});
+}
+template <class Query>
+__attribute__((target("avx512f,avx512dq,avx512vl"), flatten)) auto on_avx512(
+    const Query& query, const Convex& p, const Convex& q) noexcept {
+  return query(avx512::View{p}, avx512::View{q});
+}
+#endif
+
+// Runs a query on two shapes with the loops of the widest set that this processor has. The query's
+// code is compiled once per set (flatten), so that the loops are inlined where they are called.
+template <class Query>
+auto on_widest(const Query& query, const Convex& p, const Convex& q) noexcept {
+  switch (isa) {
+#ifdef GJK_X86_DISPATCH
+    case Isa::avx512:
+      return on_avx512(query, p, q);
+    case Isa::avx2:
+      return on_avx2(query, p, q);
+#endif
+    default:
+      return query(baseline::View{p}, baseline::View{q});
+  }
+}
+
+}  // namespace gjk::simd
