@@ -26,7 +26,8 @@ struct Convex {
   const double* y = nullptr;  // m
   int size = 0;
   double radius = 0.0;  // m
-  double extent = 0.0;  // m: no coordinate is larger; NaN where a value is not in the domain
+  // m: no coordinate is larger; NaN where a value is not in the domain
+  double extent = std::numeric_limits<double>::quiet_NaN();
   double error = 0.0;   // m: each vertex may be this far from the true one; 0: exact
 
   // The vertices farthest east, north, west and south. Their bounding box tells most separated pairs
@@ -41,6 +42,7 @@ struct Convex {
     c.y = y;
     c.size = size;
     c.radius = radius;
+    c.extent = 0.0;
     double finite = 0.0;  // or NaN, from the first value on that is out of the domain
     bool tiny = false;
     const auto take = [&](double v) {
@@ -91,13 +93,15 @@ struct PosedConvex {
   Transform transform;
   int size = 0;
   double radius = 0.0;
-  double extent = 0.0;
+  double extent = std::numeric_limits<double>::quiet_NaN();
   double error = 0.0;
 
   static PosedConvex place(const Convex& shape, const Transform& transform) noexcept {
+    // Of the rotated shape, with its rounding; NaN where the transform is.
+    const double turned = (std::fabs(transform.cos) + std::fabs(transform.sin)) * shape.extent;
     const double reach = transform.is_identity()
                              ? shape.extent
-                             : 1.5 * shape.extent + norm1(transform.t);  // sqrt(2) and rounding
+                             : (turned + norm1(transform.t)) * (1.0 + 16.0 * kUnitRoundoff);
     return {shape,        transform, shape.size,
             shape.radius, reach,     shape.error + transform.error(shape.extent)};
   }
