@@ -57,6 +57,8 @@ def broken_rules(a: Body, b: Body, answer: Closest, rounding: float = 0.0) -> li
     d, low = answer.distance, answer.lower_bound
     if not (math.isfinite(d) and math.isfinite(low)):
         return [f"distance {d} and lower bound {low} are finite"]
+    if not all(map(math.isfinite, (*answer.direction, *answer.point_a, *answer.point_b))):
+        return [f"direction and witness points are finite (answer {answer!r})"]
     near = ABSOLUTE + RELATIVE * abs(d) + rounding
     # Points are doubles: two of them cannot say a gap below the step of their coordinates.
     step = near + 8 * EPSILON * largest(a, b)
