@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "gjk/pose.hpp"
+#include "pair.hpp"
 #include "polygons.hpp"
 #include "random.hpp"
 #include "truth.hpp"
@@ -18,18 +19,6 @@ namespace gjk::verify {
 enum class Type { distant, overlapping, touching, near, contact, degenerate, rounded, posed };
 inline constexpr std::array<std::string_view, 8> kTypeNames{
     "distant", "overlapping", "touching", "near", "contact", "degenerate", "rounded", "posed"};
-
-// Convex, without rounding. World coordinates, or, with poses, local ones.
-struct Pair {
-  Polygon p;
-  Polygon q;
-  double p_radius = 0.0;
-  double q_radius = 0.0;
-  double margin = 0.0;
-  bool has_poses = false;
-  Pose p_pose;
-  Pose q_pose;
-};
 
 // A vector from the point of p nearest to q, to q; in floating point. {} where they meet.
 inline Vec2 separation(const Polygon& p, const Polygon& q) {

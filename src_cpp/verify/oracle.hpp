@@ -21,7 +21,7 @@
 
 namespace gjk::verify {
 
-using Int128 = __int128;
+__extension__ typedef __int128 Int128;  // a typedef, since only it can carry __extension__
 
 // The largest e such that every value is an integer times 2^e, and how many bits those integers
 // have.

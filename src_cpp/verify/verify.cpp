@@ -13,6 +13,7 @@
 #include <thread>
 
 #include "cases.hpp"
+#include "corpus.hpp"
 #include "gjk/gjk.hpp"
 #include "placement.hpp"
 
@@ -20,12 +21,15 @@ namespace gjk::verify {
 namespace {
 
 constexpr const char* kUsage =
-    "usage: gjk_verify [--pairs=1000000] [--types=distant,touching,...] [--seed=1] [--threads=2]\n"
-    "For each type of pair: how many collide, how many per 1000 the floating-point loop left to "
-    "exact\n"
-    "arithmetic, how many verdicts were UNKNOWN or wrong, how many bounds were not true, and the "
-    "widest\n"
-    "gap between the bounds relative to the distance (of the polygons, without their radii).\n";
+    R"(usage: gjk_verify [--pairs=1000000] [--types=distant,touching,...] [--seed=1] [--threads=2]
+       gjk_verify --write=FILE [--pairs=...] [--types=...] [--seed=...]
+
+For each type of pair: how many collide, how many per 1000 the floating-point loop left to exact
+arithmetic, how many verdicts were UNKNOWN or wrong, how many bounds were not true, and the widest gap
+between the bounds relative to the distance (of the polygons, without their radii).
+
+--write only writes the pairs, for gjk_answers.
+)";
 
 constexpr std::int64_t kBlock = 1000;  // pairs that share a seed
 constexpr double kWidestGap = 1e-9;
@@ -171,10 +175,15 @@ void check(const Pair& pair, const P& p, const Q& q, const Truth& truth, double 
   }
 }
 
-Tally run_block(Type type, std::uint64_t seed, std::int64_t block, std::int64_t pairs) {
+Random random_of(Type type, std::uint64_t seed, std::int64_t block) {
   Random random((seed * 16 + static_cast<std::uint64_t>(type)) * 0x100000001ULL +
                 static_cast<std::uint64_t>(block) * 7919);
   random.next();
+  return random;
+}
+
+Tally run_block(Type type, std::uint64_t seed, std::int64_t block, std::int64_t pairs) {
+  Random random = random_of(type, seed, block);
   Tally tally;
   for (std::int64_t i = 0; i < pairs; ++i) {
     const Pair pair = draw(type, random);
@@ -241,6 +250,20 @@ int run(std::int64_t pairs, const std::vector<Type>& types, std::uint64_t seed, 
   return failures == 0 ? 0 : 1;
 }
 
+int write_pairs(const std::string& name, std::int64_t pairs, const std::vector<Type>& types,
+                std::uint64_t seed) {
+  std::FILE* file = std::fopen(name.c_str(), "wb");
+  if (file == nullptr) {
+    std::fprintf(stderr, "gjk_verify: cannot write %s\n", name.c_str());
+    return 2;
+  }
+  for (const Type type : types) {
+    Random random = random_of(type, seed, 0);
+    for (std::int64_t i = 0; i < pairs; ++i) write(file, draw(type, random));
+  }
+  return std::fclose(file) == 0 ? 0 : 2;
+}
+
 }  // namespace
 }  // namespace gjk::verify
 
@@ -250,6 +273,7 @@ int main(int argc, char** argv) {
   std::uint64_t seed = 1;
   int threads = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
   std::string chosen;
+  std::string corpus;
   for (int i = 1; i < argc; ++i) {
     const std::string argument = argv[i];
     const std::size_t equals = argument.find('=');
@@ -261,6 +285,8 @@ int main(int argc, char** argv) {
       seed = std::stoull(value);
     else if (key == "--threads")
       threads = std::stoi(value);
+    else if (key == "--write")
+      corpus = value;
     else if (key == "--types")
       chosen = "," + value + ",";
     else {
@@ -275,5 +301,6 @@ int main(int argc, char** argv) {
       types.push_back(static_cast<Type>(i));
     }
   }
-  return run(pairs, types, seed, threads);
+  return corpus.empty() ? run(pairs, types, seed, threads)
+                        : write_pairs(corpus, pairs, types, seed);
 }
