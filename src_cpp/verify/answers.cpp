@@ -2,13 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Prints what the kernel answers for every pair of a corpus, to the last bit. Run on two machines,
 // or with two instruction sets, the output must be the same.
+#include "answers.hpp"
+
 #include <bit>
 #include <cinttypes>
 #include <cstdio>
 #include <string>
 
 #include "corpus.hpp"
-#include "gjk/gjk.hpp"
 #include "isas.hpp"
 
 namespace gjk::verify {
@@ -23,13 +24,11 @@ void print(const char* name, std::initializer_list<double> values) {
   for (const double v : values) std::printf(" %016" PRIx64, std::bit_cast<std::uint64_t>(v));
 }
 
-template <class P, class Q>
-void answer(const P& p, const Q& q, double margin) {
-  const Bounds bounds = distance(p, q);
-  const Closest near = closest(p, q);
-  std::printf(" collide %d classify %d", static_cast<int>(collide(p, q, margin)),
-              static_cast<int>(classify(p, q, margin)));
-  print("distance", {bounds.lower, bounds.upper});
+void print(const Answers& answers) {
+  const Closest& near = answers.closest;
+  std::printf(" verdicts %d %d %d", static_cast<int>(answers.collide),
+              static_cast<int>(answers.swapped), static_cast<int>(answers.classify));
+  print("distance", {answers.distance.lower, answers.distance.upper});
   print("closest", {near.distance, near.lower_bound, near.point_a.x, near.point_a.y, near.point_b.x,
                     near.point_b.y, near.direction.x, near.direction.y});
   std::printf(" features %d %d %d %d\n", near.feature_a.first, near.feature_a.second,
@@ -45,14 +44,7 @@ int run(const char* name) {
   Pair pair;
   for (long i = 0; read(file, pair); ++i) {
     std::printf("%ld", i);
-    const Convex p = pair.p.view(pair.p_radius);
-    const Convex q = pair.q.view(pair.q_radius);
-    if (pair.has_poses) {
-      answer(PosedConvex::place(p, Transform::from_pose(pair.p_pose)),
-             PosedConvex::place(q, Transform::from_pose(pair.q_pose)), pair.margin);
-    } else {
-      answer(p, q, pair.margin);
-    }
+    print(answer(pair));
   }
   std::fclose(file);
   return 0;

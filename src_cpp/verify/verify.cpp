@@ -1,21 +1,20 @@
 // SPDX-FileCopyrightText: gjk_collision contributors
 // SPDX-License-Identifier: Apache-2.0
 // Holds the kernel against integer arithmetic over random pairs of every type, and prints what it
-// found. Exit 0: no disagreement, no UNKNOWN, every bound true.
+// found. Exit 0: no disagreement, no UNKNOWN, every bound true, all instruction sets alike.
 #include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdio>
-#include <cstdlib>
+#include <functional>
 #include <map>
 #include <mutex>
-#include <string>
 #include <thread>
 
 #include "cases.hpp"
+#include "check.hpp"
 #include "corpus.hpp"
-#include "gjk/gjk.hpp"
-#include "placement.hpp"
+#include "isas.hpp"
 
 namespace gjk::verify {
 namespace {
@@ -24,15 +23,21 @@ constexpr const char* kUsage =
     R"(usage: gjk_verify [--pairs=1000000] [--types=distant,touching,...] [--seed=1] [--threads=2]
        gjk_verify --write=FILE [--pairs=...] [--types=...] [--seed=...]
 
-For each type of pair: how many collide, how many per 1000 the floating-point loop left to exact
-arithmetic, how many verdicts were UNKNOWN or wrong, how many bounds were not true, and the widest gap
-between the bounds relative to the distance (of the polygons, without their radii).
+For each type of pair: how many collide, how many per 1000 GJK's floating-point loop leaves to exact
+arithmetic, how many verdicts were UNKNOWN or wrong, how many bounds or witnesses were not true, how many
+answers another instruction set gave otherwise, and the widest gap between the bounds relative to the
+distance (of the polygons, without their radii).
 
 --write only writes the pairs, for gjk_answers.
 )";
 
-constexpr std::int64_t kBlock = 1000;  // pairs that share a seed
-constexpr double kWidestGap = 1e-9;
+struct Options {
+  std::int64_t pairs = 1000000;  // of each type
+  std::vector<Type> types;
+  std::uint64_t seed = 1;
+  int threads = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+  std::string write;
+};
 
 struct Tally {
   std::int64_t pairs = 0;
@@ -40,16 +45,26 @@ struct Tally {
   std::int64_t to_exact = 0;
   std::int64_t unknown = 0;
   std::int64_t wrong = 0;
-  std::int64_t untrue = 0;  // bounds
+  std::int64_t untrue = 0;
+  std::int64_t unlike = 0;  // between instruction sets
   double widest = 0.0;
   std::int64_t first_block = -1;  // of a failure
   std::string first;              // its description
 
   void fail(std::int64_t block, const std::string& what) {
-    if (first_block < 0) {
-      first_block = block;
-      first = what;
-    }
+    if (first_block >= 0 && first_block <= block) return;
+    first_block = block;
+    first = what;
+  }
+  void add(const Findings& found, const Answers& answers, std::int64_t block) {
+    ++pairs;
+    collisions += found.collides;
+    to_exact += answers.loop == Verdict::unknown;
+    unknown += found.unknown;
+    wrong += found.wrong;
+    untrue += found.untrue;
+    widest = std::max(widest, found.widest);
+    if (found.failed()) fail(block, found.what);
   }
   void add(const Tally& other) {
     pairs += other.pairs;
@@ -58,122 +73,21 @@ struct Tally {
     unknown += other.unknown;
     wrong += other.wrong;
     untrue += other.untrue;
+    unlike += other.unlike;
     widest = std::max(widest, other.widest);
-    if (other.first_block >= 0 && (first_block < 0 || other.first_block < first_block)) {
-      first_block = other.first_block;
-      first = other.first;
-    }
+    if (other.first_block >= 0) fail(other.first_block, other.first);
   }
+  std::int64_t failures() const { return unknown + wrong + untrue + unlike; }
 };
 
-std::string number(double v) {
-  char text[40];
-  std::snprintf(text, sizeof text, "%.17g", v);
-  return text;
-}
-
-// As Python and C++ both read it, but for the outer brackets.
-std::string literal(const Pair& pair) {
-  std::string text;
-  const auto add = [&](const char* name, const Polygon& polygon, double radius, const Pose& pose) {
-    text += std::string("  ") + name + " = [";
-    for (int i = 0; i < polygon.size(); ++i) {
-      text += (i ? ", (" : "(") + number(polygon.vertex(i).x) + ", " + number(polygon.vertex(i).y) +
-              ")";
-    }
-    text += "]  radius = " + number(radius);
-    if (pair.has_poses)
-      text += "  pose = (" + number(pose.x) + ", " + number(pose.y) + ", " + number(pose.yaw) + ")";
-    text += "\n";
-  };
-  add("p", pair.p, pair.p_radius, pair.p_pose);
-  add("q", pair.q, pair.q_radius, pair.q_pose);
-  return text + "  margin = " + number(pair.margin) + "\n";
-}
-
-const char* name_of(Verdict verdict) {
-  return verdict == Verdict::free ? "FREE"
-                                  : (verdict == Verdict::collision ? "COLLISION" : "UNKNOWN");
-}
-
-// One pair against the truth. P and Q: Convex or PosedConvex. `slack` (m): the rounding of the
-// poses; what lies within it may be called a collision at distance 0, but nothing may be called
-// free, or farther than it is.
-template <class P, class Q>
-void check(const Pair& pair, const P& p, const Q& q, const Truth& truth, double slack,
-           bool with_depth, std::int64_t block, Tally& tally) {
-  ++tally.pairs;
-  const auto fail = [&](std::int64_t& count, const std::string& what) {
-    ++count;
-    tally.fail(block, what + "\n" + literal(pair));
-  };
-  const double rp = pair.p_radius;
-  const double rq = pair.q_radius;
-  const bool hit = truth.within({rp, rq, pair.margin});
-  tally.collisions += hit;
-  const auto right = [&](Verdict verdict) {
-    if (verdict == Verdict::free) return !hit;
-    return hit || (slack > 0.0 && truth.within({rp, rq, pair.margin, slack}));
-  };
-
-  const Verdict loop = collide_by_gjk(p, q, rp + rq + pair.margin);
-  if (loop == Verdict::unknown) {
-    ++tally.to_exact;
-  } else if (!right(loop)) {
-    fail(tally.wrong, std::string("collide_by_gjk says ") + name_of(loop));
-  }
-  const auto verdict_of = [&](const char* name, Verdict verdict) {
-    if (verdict == Verdict::unknown) {
-      fail(tally.unknown, std::string(name) + " says UNKNOWN");
-    } else if (!right(verdict)) {
-      fail(tally.wrong, std::string(name) + " says " + name_of(verdict));
-    }
-  };
-  verdict_of("collide(p, q)", collide(p, q, pair.margin));
-  verdict_of("collide(q, p)", collide(q, p, pair.margin));
-
-  // Bounds on the distance, 0 where the shapes overlap.
-  const auto gap = [&](const char* name, double lower, double upper) {
-    const double cores = upper + rp + rq;
-    const double width = upper - lower;
-    if (width > kWidestGap * cores + 4.0 * slack) {
-      fail(tally.untrue,
-           std::string(name) + ": wide bounds " + number(lower) + ", " + number(upper));
-    }
-    if (slack == 0.0 && width > 0.0) tally.widest = std::max(tally.widest, width / cores);
-  };
-  const Bounds bounds = distance(p, q);
-  const bool is_true = bounds.lower >= 0.0 &&
-                       (bounds.lower == 0.0 || truth.at_least({bounds.lower, rp, rq})) &&
-                       truth.within({bounds.upper, rp, rq, slack});
-  if (!is_true) {
-    fail(tally.untrue,
-         "distance: untrue bounds " + number(bounds.lower) + ", " + number(bounds.upper));
-  }
-  gap("distance", bounds.lower, bounds.upper);
-
-  const Closest near = closest(p, q);
-  if (near.status != Status::success) fail(tally.unknown, "closest: no success");
-  if (!truth.polygons_meet()) {
-    // upper + rp + rq >= distance >= lower + rp + rq, of the polygons
-    if (!truth.at_least({near.lower_bound, rp, rq}) ||
-        !truth.within({near.distance, rp, rq, slack})) {
-      fail(tally.untrue,
-           "closest: untrue bounds " + number(near.lower_bound) + ", " + number(near.distance));
-    }
-    gap("closest", near.lower_bound, near.distance);
-  } else if (with_depth) {
-    if (!truth.depth_at_most({-near.lower_bound, -rp, -rq}) ||
-        !truth.depth_at_least({-near.distance, -rp, -rq})) {
-      fail(tally.untrue, "closest: untrue bounds of the depth " + number(near.lower_bound) + ", " +
-                             number(near.distance));
-    }
-  }
-  const bool touches = truth.within({rp, rq});
-  if (slack == 0.0 && touches != (near.distance <= 0.0)) {
-    fail(tally.wrong, "closest: sign of the distance " + number(near.distance));
-  }
-}
+// Pairs that share a seed, and what was answered.
+constexpr std::int64_t kBlock = 1000;
+struct Block {
+  std::int64_t index = 0;
+  std::vector<Pair> pairs;
+  std::vector<Answers> answers;
+  Tally tally;
+};
 
 Random random_of(Type type, std::uint64_t seed, std::int64_t block) {
   Random random((seed * 16 + static_cast<std::uint64_t>(type)) * 0x100000001ULL +
@@ -182,86 +96,113 @@ Random random_of(Type type, std::uint64_t seed, std::int64_t block) {
   return random;
 }
 
-Tally run_block(Type type, std::uint64_t seed, std::int64_t block, std::int64_t pairs) {
-  Random random = random_of(type, seed, block);
-  Tally tally;
+void draw_and_check(Block& block, Type type, std::uint64_t seed, std::int64_t pairs) {
+  Random random = random_of(type, seed, block.index);
   for (std::int64_t i = 0; i < pairs; ++i) {
-    const Pair pair = draw(type, random);
-    const bool with_depth = i % 8 == 0;
-    const Convex p = pair.p.view(pair.p_radius);
-    const Convex q = pair.q.view(pair.q_radius);
-    if (pair.has_poses) {
-      const Truth truth(placed_exactly(pair.p, pair.p_pose), placed_exactly(pair.q, pair.q_pose),
-                        -kFraction);
-      const auto at_p = PosedConvex::place(p, Transform::from_pose(pair.p_pose));
-      const auto at_q = PosedConvex::place(q, Transform::from_pose(pair.q_pose));
-      check(pair, at_p, at_q, truth, 16.0 * (at_p.error + at_q.error), with_depth, block, tally);
-    } else {
-      check(pair, p, q, Truth(pair.p, pair.q), 0.0, with_depth, block, tally);
+    block.pairs.push_back(draw(type, random));
+    const Pair& pair = block.pairs.back();
+    block.answers.push_back(answer(pair));
+    const Findings found = check(pair, block.answers.back(), truth_of(pair), i % 8 == 0);
+    block.tally.add(found, block.answers.back(), block.index);
+  }
+}
+
+void compare(Block& block, simd::Isa isa) {
+  for (std::size_t i = 0; i < block.pairs.size(); ++i) {
+    if (answer(block.pairs[i]).same_as(block.answers[i])) continue;
+    ++block.tally.unlike;
+    block.tally.fail(block.index, std::string(name_of(isa)) + " answers otherwise than " +
+                                      std::string(name_of(available_isas().front())) + "\n" +
+                                      literal(block.pairs[i]));
+  }
+}
+
+// Runs `work` on every block, on several threads.
+void for_each(std::vector<Block>& blocks, int threads, const std::function<void(Block&)>& work) {
+  std::atomic<std::size_t> next{0};
+  std::vector<std::thread> workers;
+  for (int t = 0; t < threads; ++t) {
+    workers.emplace_back([&] {
+      for (std::size_t i = next++; i < blocks.size(); i = next++) work(blocks[i]);
+    });
+  }
+  for (std::thread& worker : workers) worker.join();
+}
+
+Tally verify(Type type, const Options& options) {
+  constexpr std::int64_t kRound = 64;  // blocks in memory
+  const std::int64_t count = (options.pairs + kBlock - 1) / kBlock;
+  Tally tally;
+  for (std::int64_t begin = 0; begin < count; begin += kRound) {
+    std::vector<Block> blocks(static_cast<std::size_t>(std::min(kRound, count - begin)));
+    for (std::size_t i = 0; i < blocks.size(); ++i) {
+      blocks[i].index = begin + static_cast<std::int64_t>(i);
     }
+    const std::vector<simd::Isa> isas = available_isas();
+    simd::isa = isas.front();
+    for_each(blocks, options.threads, [&](Block& block) {
+      draw_and_check(block, type, options.seed,
+                     std::min(kBlock, options.pairs - block.index * kBlock));
+    });
+    for (std::size_t k = 1; k < isas.size(); ++k) {
+      simd::isa = isas[k];
+      for_each(blocks, options.threads, [&](Block& block) { compare(block, isas[k]); });
+    }
+    for (const Block& block : blocks) tally.add(block.tally);
   }
   return tally;
 }
 
-int run(std::int64_t pairs, const std::vector<Type>& types, std::uint64_t seed, int threads) {
-  std::printf("%-12s%10s%10s%12s%9s%8s%9s%13s%8s\n", "type", "pairs", "collide", "to exact",
-              "UNKNOWN", "wrong", "untrue", "widest gap", "s");
+int run(const Options& options) {
+  const auto integer = [](std::int64_t v) { return static_cast<long long>(v); };
+  std::printf("instruction sets:");
+  for (const simd::Isa isa : available_isas()) std::printf(" %s", name_of(isa).data());
+  std::printf("; seed %llu\n%-12s%10s%9s%12s%9s%7s%8s%8s%12s%8s\n",
+              static_cast<unsigned long long>(options.seed), "type", "pairs", "collide", "to exact",
+              "UNKNOWN", "wrong", "untrue", "unlike", "widest gap", "s");
   Tally all;
-  for (const Type type : types) {
+  for (const Type type : options.types) {
     const auto start = std::chrono::steady_clock::now();
-    const std::int64_t blocks = (pairs + kBlock - 1) / kBlock;
-    std::atomic<std::int64_t> next{0};
-    std::mutex mutex;
-    Tally tally;
-    std::vector<std::thread> workers;
-    for (int t = 0; t < threads; ++t) {
-      workers.emplace_back([&] {
-        for (std::int64_t block = next++; block < blocks; block = next++) {
-          const Tally of_block =
-              run_block(type, seed, block, std::min(kBlock, pairs - block * kBlock));
-          const std::lock_guard lock(mutex);
-          tally.add(of_block);
-        }
-      });
-    }
-    for (std::thread& worker : workers) worker.join();
+    const Tally tally = verify(type, options);
     const double seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    const auto share = [&](std::int64_t count) {
-      return 1000.0 * static_cast<double>(count) / static_cast<double>(tally.pairs);
+    const auto per_mille = [&](std::int64_t part) {
+      return 1000.0 * static_cast<double>(part) / static_cast<double>(tally.pairs);
     };
-    std::printf("%-12s%10lld%9.1f%%%10.3f/k%9lld%8lld%9lld%13.2g%8.1f\n",
-                kTypeNames[static_cast<std::size_t>(type)].data(),
-                static_cast<long long>(tally.pairs), share(tally.collisions) / 10.0,
-                share(tally.to_exact), static_cast<long long>(tally.unknown),
-                static_cast<long long>(tally.wrong), static_cast<long long>(tally.untrue),
-                tally.widest, seconds);
+    std::printf("%-12s%10lld%8.1f%%%10.3f/k%9lld%7lld%8lld%8lld%12.2g%8.1f\n",
+                kTypeNames[static_cast<std::size_t>(type)].data(), integer(tally.pairs),
+                per_mille(tally.collisions) / 10.0, per_mille(tally.to_exact),
+                integer(tally.unknown), integer(tally.wrong), integer(tally.untrue),
+                integer(tally.unlike), tally.widest, seconds);
+    if (tally.failures() > 0) std::printf("first failure: %s", tally.first.c_str());
     std::fflush(stdout);
-    if (!tally.first.empty()) {
-      std::printf("first failure among %s pairs (seed %llu): %s",
-                  kTypeNames[static_cast<std::size_t>(type)].data(),
-                  static_cast<unsigned long long>(seed), tally.first.c_str());
-    }
     all.add(tally);
   }
-  const std::int64_t failures = all.unknown + all.wrong + all.untrue;
-  std::printf("%lld pairs, %lld failures\n", static_cast<long long>(all.pairs),
-              static_cast<long long>(failures));
-  return failures == 0 ? 0 : 1;
+  std::printf("%lld pairs, %lld failures\n", integer(all.pairs), integer(all.failures()));
+  return all.failures() == 0 ? 0 : 1;
 }
 
-int write_pairs(const std::string& name, std::int64_t pairs, const std::vector<Type>& types,
-                std::uint64_t seed) {
-  std::FILE* file = std::fopen(name.c_str(), "wb");
+int write_pairs(const Options& options) {
+  std::FILE* file = std::fopen(options.write.c_str(), "wb");
   if (file == nullptr) {
-    std::fprintf(stderr, "gjk_verify: cannot write %s\n", name.c_str());
+    std::fprintf(stderr, "gjk_verify: cannot write %s\n", options.write.c_str());
     return 2;
   }
-  for (const Type type : types) {
-    Random random = random_of(type, seed, 0);
-    for (std::int64_t i = 0; i < pairs; ++i) write(file, draw(type, random));
+  for (const Type type : options.types) {
+    Random random = random_of(type, options.seed, 0);
+    for (std::int64_t i = 0; i < options.pairs; ++i) write(file, draw(type, random));
   }
   return std::fclose(file) == 0 ? 0 : 2;
+}
+
+std::vector<Type> types_of(const std::string& list) {
+  std::vector<Type> types;
+  for (std::size_t i = 0; i < kTypeNames.size(); ++i) {
+    const bool named =
+        ("," + list + ",").find("," + std::string(kTypeNames[i]) + ",") != std::string::npos;
+    if (list.empty() || named) types.push_back(static_cast<Type>(i));
+  }
+  return types;
 }
 
 }  // namespace
@@ -269,38 +210,24 @@ int write_pairs(const std::string& name, std::int64_t pairs, const std::vector<T
 
 int main(int argc, char** argv) {
   using namespace gjk::verify;
-  std::int64_t pairs = 1000000;
-  std::uint64_t seed = 1;
-  int threads = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
-  std::string chosen;
-  std::string corpus;
+  Options options;
+  options.types = types_of("");
+  const std::map<std::string, std::function<void(const std::string&)>> take{
+      {"--pairs", [&](const std::string& value) { options.pairs = std::stoll(value); }},
+      {"--types", [&](const std::string& value) { options.types = types_of(value); }},
+      {"--seed", [&](const std::string& value) { options.seed = std::stoull(value); }},
+      {"--threads", [&](const std::string& value) { options.threads = std::stoi(value); }},
+      {"--write", [&](const std::string& value) { options.write = value; }},
+  };
   for (int i = 1; i < argc; ++i) {
     const std::string argument = argv[i];
     const std::size_t equals = argument.find('=');
-    const std::string key = argument.substr(0, equals);
-    const std::string value = equals == std::string::npos ? "" : argument.substr(equals + 1);
-    if (key == "--pairs")
-      pairs = std::stoll(value);
-    else if (key == "--seed")
-      seed = std::stoull(value);
-    else if (key == "--threads")
-      threads = std::stoi(value);
-    else if (key == "--write")
-      corpus = value;
-    else if (key == "--types")
-      chosen = "," + value + ",";
-    else {
+    const auto found = take.find(argument.substr(0, equals));
+    if (found == take.end() || equals == std::string::npos) {
       std::fputs(kUsage, stderr);
-      return key == "--help" ? 0 : 2;
+      return argument == "--help" ? 0 : 2;
     }
+    found->second(argument.substr(equals + 1));
   }
-  std::vector<Type> types;
-  for (std::size_t i = 0; i < kTypeNames.size(); ++i) {
-    if (chosen.empty() ||
-        chosen.find("," + std::string(kTypeNames[i]) + ",") != std::string::npos) {
-      types.push_back(static_cast<Type>(i));
-    }
-  }
-  return corpus.empty() ? run(pairs, types, seed, threads)
-                        : write_pairs(corpus, pairs, types, seed);
+  return options.write.empty() ? run(options) : write_pairs(options);
 }

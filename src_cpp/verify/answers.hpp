@@ -1,0 +1,68 @@
+// SPDX-FileCopyrightText: gjk_collision contributors
+// SPDX-License-Identifier: Apache-2.0
+// What the kernel says about a pair: all of it, so that two ways to the same answer can be
+// compared.
+#pragma once
+
+#include <cstring>
+
+#include "gjk/gjk.hpp"
+#include "pair.hpp"
+
+namespace gjk::verify {
+
+struct Answers {
+  Verdict loop =
+      Verdict::unknown;  // GJK alone, from the paper's start; UNKNOWN: left to exact arithmetic
+  Verdict collide = Verdict::unknown;
+  Verdict swapped = Verdict::unknown;
+  Verdict classify = Verdict::unknown;
+  Bounds distance;
+  Closest closest;
+  double error = 0.0;  // m: of the placement of both shapes
+
+  // The answers, to the last bit. The number of iterations and the loop's own verdict may differ.
+  bool same_as(const Answers& other) const {
+    const auto same = [](double a, double b) { return std::memcmp(&a, &b, sizeof a) == 0; };
+    const auto same_point = [&](Vec2 a, Vec2 b) { return same(a.x, b.x) && same(a.y, b.y); };
+    const auto same_feature = [](Feature a, Feature b) {
+      return a.first == b.first && a.second == b.second;
+    };
+    const Closest& c = closest;
+    const Closest& d = other.closest;
+    return collide == other.collide && swapped == other.swapped && classify == other.classify &&
+           same(distance.lower, other.distance.lower) &&
+           same(distance.upper, other.distance.upper) && c.status == d.status &&
+           same(c.distance, d.distance) && same(c.lower_bound, d.lower_bound) &&
+           same_point(c.point_a, d.point_a) && same_point(c.point_b, d.point_b) &&
+           same_point(c.direction, d.direction) && same_feature(c.feature_a, d.feature_a) &&
+           same_feature(c.feature_b, d.feature_b);
+  }
+};
+
+namespace detail {
+
+template <class P, class Q>
+Answers answer(const P& p, const Q& q, double margin) {
+  Answers answers;
+  answers.loop = collide_by_gjk(p, q, p.radius + q.radius + margin);
+  answers.collide = collide(p, q, margin);
+  answers.swapped = collide(q, p, margin);
+  answers.classify = classify(p, q, margin);
+  answers.distance = distance(p, q);
+  answers.closest = closest(p, q);
+  answers.error = p.error + q.error;
+  return answers;
+}
+
+}  // namespace detail
+
+inline Answers answer(const Pair& pair) {
+  const Convex p = pair.p.view(pair.p_radius);
+  const Convex q = pair.q.view(pair.q_radius);
+  if (!pair.has_poses) return detail::answer(p, q, pair.margin);
+  return detail::answer(PosedConvex::place(p, Transform::from_pose(pair.p_pose)),
+                        PosedConvex::place(q, Transform::from_pose(pair.q_pose)), pair.margin);
+}
+
+}  // namespace gjk::verify
