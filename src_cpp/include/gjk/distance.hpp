@@ -41,6 +41,7 @@ struct Separation {
   Simplex s;
   Bounds bounds;
   int iterations = 0;
+  Vec2 normal;  // from q to p, not of unit length
 };
 
 template <class P, class Q>
@@ -49,10 +50,11 @@ Separation separate(const P& p, const Q& q, const Simplex& start) noexcept {
   Simplex s = start;  // local, so that it stays in registers
   Outcome outcome = Outcome::undecided;
   Bounds bounds;
+  Vec2 d;
   int k = 0;
   while (k < kMaxIterations) {
     ++k;
-    const Vec2 d = direction_from_origin(s);
+    d = direction_from_origin(s);
     const SimplexVertex w = support(p, q, -d);
     const double along = dot(d, w.point);
     if (!progress(s, d, along, rounding)) {
@@ -76,7 +78,7 @@ Separation separate(const P& p, const Q& q, const Simplex& start) noexcept {
       break;
     }
   }
-  return {outcome, s, bounds, k};
+  return {outcome, s, bounds, k, d};
 }
 
 // Witness points and features of a reduced simplex, from the barycentric weights of O's projection.
@@ -108,30 +110,24 @@ inline void witness(const exact::Pair& pair, Closest& closest) noexcept {
   const Vec2 edge = pair.to - pair.from;
   const Vec2 from = pair.vertex - pair.from;
   const double along = dot(edge, from);
-  const double length_squared = dot(edge, edge);
   Feature on_edge{pair.edge_first, pair.edge_second};
   Vec2 foot;
   if (along <= 0.0) {
     foot = pair.from;
     on_edge.second = on_edge.first;
-  } else if (along >= length_squared) {
+  } else if (dot(edge, pair.vertex - pair.to) >= 0.0) {
     foot = pair.to;
     on_edge.first = on_edge.second;
   } else {
-    foot = pair.from + (along / length_squared) * edge;
+    foot = pair.from + (along / dot(edge, edge)) * edge;
   }
   const Feature on_vertex{pair.vertex_index, pair.vertex_index};
-  // The edge's normal, not the difference of two points that may be one: accurate at contact.
-  const bool at_vertex = on_edge.first == on_edge.second;
-  Vec2 out = at_vertex ? pair.vertex - foot : perpendicular(edge);
-  if (!at_vertex && exact::orientation(pair.from, pair.to, pair.vertex) < 0) out = -out;
-  const double length = norm(out);
-  const Vec2 edge_to_vertex = length > 0.0 ? (1.0 / length) * out : Vec2{1.0, 0.0};
+  const Vec2 direction = exact::edge_to_vertex(pair);
   closest.point_a = pair.edge_is_of_p ? foot : pair.vertex;
   closest.point_b = pair.edge_is_of_p ? pair.vertex : foot;
   closest.feature_a = pair.edge_is_of_p ? on_edge : on_vertex;
   closest.feature_b = pair.edge_is_of_p ? on_vertex : on_edge;
-  closest.direction = pair.edge_is_of_p ? edge_to_vertex : -edge_to_vertex;
+  closest.direction = pair.edge_is_of_p ? direction : -direction;
 }
 
 // Subtracts the radii from bounds of the polygons, and widens them by the error of the shapes.
@@ -158,9 +154,14 @@ Separation separate_certainly(const P& p, const Q& q, const Simplex& start,
       (result.outcome == Outcome::separated &&
        gap <= std::fmax(kRelativeGap * result.bounds.upper, error));
   if (certified) return result;
-  if (error == 0.0 && exact::bounds_from_simplex(p, q, result.s, &result.bounds)) {
-    result.outcome = Outcome::separated;
-    return result;
+  if (error == 0.0) {
+    const exact::NearContact near = exact::near_contact(p, q, result.s);
+    if (near.certain) {
+      result.outcome = Outcome::separated;
+      result.bounds = near.bounds;
+      result.normal = -near.outward;
+      return result;
+    }
   }
   if (result.outcome == Outcome::undecided && !exact::disjoint(p, q, contact(result.s))) {
     result.outcome = Outcome::overlapping;
@@ -242,8 +243,7 @@ Closest closest(const P& p, const Q& q) noexcept {
     detail::witness(pair, result);
   } else {
     detail::witness(p, q, separation.s, result);
-    const Vec2 d = direction_from_origin(separation.s);
-    result.direction = (-1.0 / norm(d)) * d;
+    result.direction = (-1.0 / norm(separation.normal)) * separation.normal;
   }
   result.direction = result.direction + Vec2{};  // no negative zeros
   bounds = detail::surface_bounds(p, q, bounds);

@@ -242,6 +242,37 @@ inline Bounds tight_distance_bounds(const Pair& pair) noexcept {
   return {distance * (1.0 - kRelative), distance * (1.0 + kRelative)};
 }
 
+// Unit vector from the edge to the vertex of a pair; from a contact, the edge's normal.
+inline Vec2 edge_to_vertex(const Pair& pair) noexcept {
+  const Vec2 from = pair.vertex - pair.from;
+  const Vec2 to = pair.vertex - pair.to;
+  const Vec2 edge = pair.to - pair.from;
+  Vec2 out;
+  if (dot(edge, from) <= 0.0 || dot(edge, to) >= 0.0) {
+    out = norm(from) <= norm(to) ? from : to;
+  } else {
+    out = perpendicular(edge);
+    if (orientation(pair.from, pair.to, pair.vertex) < 0) out = -out;
+  }
+  const double length = norm(out);
+  return length > 0.0 ? (1.0 / length) * out : Vec2{1.0, 0.0};
+}
+
+// By how much p and q are apart along the direction of the pair.
+template <class P, class Q>
+double gap_along(const P& p, const Q& q, const Pair& pair) noexcept {
+  const Vec2 n = pair.edge_is_of_p ? edge_to_vertex(pair) : -edge_to_vertex(pair);
+  double first_of_q = std::numeric_limits<double>::infinity();
+  for (int j = 0; j < q.size; ++j) {
+    first_of_q = std::fmin(first_of_q, dot(n, q.vertex(j) - pair.vertex));
+  }
+  double last_of_p = -std::numeric_limits<double>::infinity();
+  for (int i = 0; i < p.size; ++i) {
+    last_of_p = std::fmax(last_of_p, dot(n, p.vertex(i) - pair.vertex));
+  }
+  return first_of_q - last_of_p;
+}
+
 struct Distance {
   Bounds bounds;  // m, between the polygons without their radii
   Pair pair;        // the deciding one
@@ -261,8 +292,16 @@ template <class P, class Q>
     if (distance_bounds(pair).lower > upper) return;
     const Bounds tight = tight_distance_bounds(pair);
     best.bounds.lower = std::fmin(best.bounds.lower, tight.lower);
-    if (tight.upper < best.bounds.upper) {
-      best.bounds.upper = tight.upper;
+    best.bounds.upper = std::fmin(best.bounds.upper, tight.upper);
+  });
+  // Of the pairs that rounding cannot tell apart, the one whose direction separates most.
+  double widest = -std::numeric_limits<double>::infinity();
+  for_each_pair(p, q, [&](const Pair& pair) {
+    if (distance_bounds(pair).lower > best.bounds.upper) return;
+    if (tight_distance_bounds(pair).lower > best.bounds.upper) return;
+    const double gap = gap_along(p, q, pair);
+    if (gap > widest) {
+      widest = gap;
       best.pair = pair;
     }
   });
@@ -317,46 +356,51 @@ bool is_farthest_outside(const P& shape, int i, Vec2 a, Vec2 b) noexcept {
   return true;
 }
 
-// Bounds near contact, where GJK's own are all rounding, from the simplex that it stopped at: an edge
-// of one shape and a vertex of the other, or two vertices. False where that is not certainly the
-// nearest pair, or does not separate. For exact shapes.
+// What the simplex that GJK stopped at says near contact, where GJK's own bounds are all rounding: an
+// edge of one shape and a vertex of the other, or two vertices.
+struct NearContact {
+  bool certain = false;  // the nearest pair, and apart; else the rest says nothing
+  Bounds bounds;
+  Vec2 outward;  // from the owner of the edge, or from p; not of unit length
+};
+
+// For exact shapes.
 template <class P, class Q>
-bool bounds_from_edge(const P& owner, int first, int second, const Q& other, int vertex,
-                      Bounds* bounds) noexcept {
-  if (owner.size < 3) return false;
+NearContact near_edge(const P& owner, int first, int second, const Q& other, int vertex) noexcept {
+  if (owner.size < 3) return {};
   const auto follows = [&owner](int i, int j) { return j == (i + 1 < owner.size ? i + 1 : 0); };
   if (!follows(first, second)) {
-    if (!follows(second, first)) return false;
+    if (!follows(second, first)) return {};
     std::swap(first, second);
   }
   const Vec2 a = owner.vertex(first);
   const Vec2 b = owner.vertex(second);
   const Vec2 v = other.vertex(vertex);
   const double area = -cross_of_differences(a, b, a, v);
-  if (!(area > 0.0) || !is_farthest_outside(other, vertex, a, b)) return false;
+  if (!(area > 0.0) || !is_farthest_outside(other, vertex, a, b)) return {};
   const Vec2 edge = b - a;
-  if (!(dot(edge, v - a) >= 0.0 && dot(edge, v - b) <= 0.0)) return false;
+  if (!(dot(edge, v - a) >= 0.0 && dot(edge, v - b) <= 0.0)) return {};
   constexpr double kRelative = 8.0 * kUnitRoundoff;
   const double distance = area / norm(edge);
-  *bounds = {distance * (1.0 - kRelative), distance * (1.0 + kRelative)};
-  return true;
+  return {true, {distance * (1.0 - kRelative), distance * (1.0 + kRelative)}, -perpendicular(edge)};
 }
 
 template <class P, class Q>
-[[gnu::noinline]] bool bounds_from_simplex(const P& p, const Q& q, const Simplex& s, Bounds* bounds) noexcept {
+[[gnu::noinline]] NearContact near_contact(const P& p, const Q& q, const Simplex& s) noexcept {
   const SimplexVertex& a = s.vertex[0];
   if (s.size == 2) {
     const SimplexVertex& b = s.vertex[1];
-    return a.p != b.p ? bounds_from_edge(p, a.p, b.p, q, a.q, bounds)
-                      : bounds_from_edge(q, a.q, b.q, p, a.p, bounds);
+    if (a.p != b.p) return near_edge(p, a.p, b.p, q, a.q);
+    NearContact contact = near_edge(q, a.q, b.q, p, a.p);
+    contact.outward = -contact.outward;
+    return contact;
   }
   // v.w = |v|^2 at v itself, whose coordinates are differences of doubles: accurate to a relative u.
-  if (s.size != 1 || (a.point.x == 0.0 && a.point.y == 0.0)) return false;
-  if (!is_farthest(p, a.p, -a.point) || !is_farthest(q, a.q, a.point)) return false;
+  if (s.size != 1 || (a.point.x == 0.0 && a.point.y == 0.0)) return {};
+  if (!is_farthest(p, a.p, -a.point) || !is_farthest(q, a.q, a.point)) return {};
   constexpr double kRelative = 8.0 * kUnitRoundoff;
   const double distance = norm(a.point);
-  *bounds = {distance * (1.0 - kRelative), distance * (1.0 + kRelative)};
-  return true;
+  return {true, {distance * (1.0 - kRelative), distance * (1.0 + kRelative)}, -a.point};
 }
 
 // Is the pair's distance at most the square root of reach_squared? Compared as polynomials.
