@@ -10,6 +10,8 @@ python report.py RESULT.json... [--svg FILE] [--docs docs/benchmarks.md]
 import argparse
 import json
 import math
+import os
+import platform
 import re
 import statistics
 from dataclasses import dataclass, field
@@ -225,6 +227,16 @@ def circumstances(results: Results) -> str:
     return table(["", ""], [[key, value] for key, value in lines]).replace("---:", "---")
 
 
+def machine() -> str:
+    """Kind of this machine; the report is made where the benchmark ran."""
+    cpus = Path("/proc/cpuinfo").read_text().splitlines()
+    model = next((line.split(":")[1].strip() for line in cpus if "model name" in line), "")
+    virtual = ", virtual machine" if any("hypervisor" in line for line in cpus) else ""
+    release = platform.freedesktop_os_release()
+    kind = f"{model or platform.processor()} ({platform.machine()})"
+    return f"{kind}, {os.cpu_count()} cores{virtual}; {release['PRETTY_NAME']}"
+
+
 def plot(results: Results, file: Path) -> None:
     """Ratio to Box2D over the number of vertices: a panel per level and kind."""
     import matplotlib as mpl
@@ -293,13 +305,17 @@ def main() -> None:
     parser.add_argument("results", type=Path, nargs="+")
     parser.add_argument("--svg", type=Path)
     parser.add_argument("--docs", type=Path)
+    parser.add_argument("--command", default="", help="what was run, for the docs")
     arguments = parser.parse_args()
     results = Results(arguments.results)
+    results.context["command"] = arguments.command
+    results.context["machine"] = machine()
     print(losses(results))
     if arguments.svg:
         plot(results, arguments.svg)
     if arguments.docs:
         rewrite(arguments.docs, results)
+        plot(results, arguments.docs.with_suffix(".svg"))
 
 
 if __name__ == "__main__":

@@ -16,8 +16,8 @@ namespace gjk::verify {
 namespace {
 
 constexpr const char* kUsage =
-    "usage: gjk_answers CORPUS [ISA]   answers, with that instruction set\n"
-    "       gjk_answers --isas         names those that this processor has\n";
+    "usage: gjk_answers [--isa=NAME] CORPUS   answers, with that instruction set or the widest\n"
+    "       gjk_answers --isas                names those that this processor has\n";
 
 void print(const char* name, std::initializer_list<double> values) {
   std::printf(" %s", name);
@@ -64,11 +64,11 @@ int main(int argc, char** argv) {
     return 2;
   }
   for (const auto isa : available_isas()) {
-    if (argc == 2 || name_of(isa) == argv[2]) {
+    if (argc == 2 || argv[1] == "--isa=" + std::string(name_of(isa))) {
       gjk::simd::isa = isa;
-      return run(argv[1]);
+      return run(argv[argc - 1]);
     }
   }
-  std::fprintf(stderr, "gjk_answers: this processor has no %s\n", argv[2]);
+  std::fputs(kUsage, stderr);
   return 2;
 }

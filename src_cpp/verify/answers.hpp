@@ -45,7 +45,7 @@ namespace detail {
 template <class P, class Q>
 Answers answer(const P& p, const Q& q, double margin) {
   Answers answers;
-  answers.loop = collide_by_gjk(p, q, p.radius + q.radius + margin);
+  if (in_domain(p, q)) answers.loop = collide_by_gjk(p, q, p.radius + q.radius + margin);
   answers.collide = collide(p, q, margin);
   answers.swapped = collide(q, p, margin);
   answers.classify = classify(p, q, margin);

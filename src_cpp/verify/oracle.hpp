@@ -61,9 +61,9 @@ Int to_integer(double value, int exponent) {
     if (value == 0.0) return mpz_class(0);
     int e = 0;
     mpz_class result(std::ldexp(std::frexp(value, &e), 53));
-    const int shift = e - 53 - exponent;
-    return shift >= 0 ? mpz_class(result << shift)
-                      : mpz_class(result >> -shift);  // exact: on the grid
+    const int shift = e - 53 - exponent;  // to the right it is exact: on the grid
+    const auto by = static_cast<mp_bitcnt_t>(std::abs(shift));
+    return shift >= 0 ? mpz_class(result << by) : mpz_class(result >> by);
   }
 }
 

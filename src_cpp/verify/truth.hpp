@@ -59,15 +59,16 @@ class Truth {
   // A sum of doubles in units of 2^(exponent - shift).
   struct Length {
     mpz_class value = 0;
-    int shift = 0;
+    mp_bitcnt_t shift = 0;
     long double approximate = 0.0L;
 
     Length(std::initializer_list<double> terms, int exponent) {
       const std::vector<double> list(terms);
       const Grid grid = Grid::of({&list});
-      shift = std::max(0, exponent - grid.exponent);
+      const int finer = std::max(0, exponent - grid.exponent);
+      shift = static_cast<mp_bitcnt_t>(finer);
       for (const double v : list) {
-        value += to_integer<mpz_class>(v, exponent - shift);
+        value += to_integer<mpz_class>(v, exponent - finer);
         approximate += static_cast<long double>(v);
       }
     }
@@ -119,7 +120,7 @@ class Truth {
   }
 
   static bool is_within(const Point<mpz_class>& a, const Point<mpz_class>& b,
-                        const Point<mpz_class>& v, const mpz_class& reach_squared, int shift,
+                        const Point<mpz_class>& v, const mpz_class& reach_squared, mp_bitcnt_t shift,
                         bool closed) {
     const mpz_class ex = b.x - a.x, ey = b.y - a.y, fx = v.x - a.x, fy = v.y - a.y;
     const mpz_class along = ex * fx + ey * fy;
