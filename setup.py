@@ -5,6 +5,7 @@
 CMake compiles; src_cpp/CMakeLists.txt holds every compile fact, package.xml the version.
 """
 
+import shutil
 import subprocess
 import sys
 import xml.etree.ElementTree as ET
@@ -12,6 +13,7 @@ from pathlib import Path
 
 from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
+from setuptools.command.build_py import build_py
 
 ROOT = Path(__file__).resolve().parent
 
@@ -33,8 +35,19 @@ class CMakeBuild(build_ext):
         subprocess.run(["cmake", "--build", str(build), "--target", "_core"], check=True)
 
 
+class CopyInterfaces(build_py):
+    """Take the message and service definitions along: replay reads bags by them."""
+
+    def run(self) -> None:
+        super().run()
+        for kind in ("msg", "srv"):
+            target = Path(self.build_lib, "gjk_collision", "interfaces", kind)
+            shutil.rmtree(target, ignore_errors=True)
+            shutil.copytree(ROOT / kind, target)
+
+
 setup(
     version=ET.parse(ROOT / "package.xml").findtext("version"),
     ext_modules=[Extension("gjk_collision._core", sources=[])],
-    cmdclass={"build_ext": CMakeBuild},
+    cmdclass={"build_ext": CMakeBuild, "build_py": CopyInterfaces},
 )

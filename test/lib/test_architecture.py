@@ -26,7 +26,10 @@ LAYERS = (
     ("answers",),
     ("world", "queries", "pairs"),
     ("planning", "plotting"),
+    ("replay",),
+    ("report",),
     ("ros",),
+    ("__main__",),
     ("__init__",),  # for type checkers only: at run time it loads lazily
 )
 LEVEL = {name: level for level, row in enumerate(LAYERS) for name in row}
@@ -39,7 +42,8 @@ ROS = {
     "vision_msgs", "visualization_msgs",
 }  # fmt: skip
 # Modules that stand on an optional extra; no other module imports them at import time.
-EXTRAS = {"planning": {"ompl"}, "plotting": {"matplotlib"}}
+EXTRAS = {"planning": {"ompl"}, "plotting": {"matplotlib"}, "replay": {"rosbags", "yaml"},
+          "report": {"rosbags", "yaml"}}  # fmt: skip
 GENERATED = {"msg", "srv"}
 
 FILES = sorted(SOURCE.rglob("*.py"))
@@ -126,7 +130,8 @@ def test_numpy_is_the_only_third_party_import_at_import_time(path: Path) -> None
         head, _, rest = name.partition(".")
         known = head in allowed or head in sys.stdlib_module_names
         assert known, f"{path.name}:{line} imports {name}: import it where it is used"
-        lazy = rest.split(".")[0] in EXTRAS and head == "gjk_collision"
+        target = rest.split(".")[0] if head == "gjk_collision" else ""
+        lazy = not EXTRAS.get(target, set()) <= EXTRAS.get(module, set())
         assert not lazy, f"{path.name}:{line} imports {name}, which needs an extra"
 
 

@@ -1,0 +1,161 @@
+# SPDX-FileCopyrightText: gjk_collision contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Reading a bag: sqlite3 or mcap, compressed or not, in the order of log time."""
+
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from rosbags.rosbag2 import Reader
+from rosbags.typesys import get_types_from_msg
+
+from .interfaces import typestore
+
+__all__ = ["STORAGE", "Bag", "BagError", "Message", "find_bags"]
+
+STORAGE = (".mcap", ".db3")
+
+
+class BagError(Exception):
+    """A bag that cannot be replayed, or not to its end; the message says why."""
+
+
+@dataclass(slots=True)
+class Message:
+    """One message as it was logged.
+
+    Attributes
+    ----------
+    topic, kind : str
+        Name and type, package/msg/Name.
+    time : int
+        Log time [ns].
+    data : bytes
+        CDR.
+    """
+
+    topic: str
+    kind: str
+    time: int
+    data: bytes
+
+
+class Bag:
+    """A bag that is open for reading.
+
+    Parameters
+    ----------
+    path : Path
+        Folder with metadata.yaml, or a single .mcap or .db3 file.
+
+    Raises
+    ------
+    BagError
+        It is not there, not a bag, or broken.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        try:
+            self._reader = Reader(path)
+            self._reader.open()
+        except Exception as error:  # whatever the bytes make of the reader
+            raise BagError(f"{path.name}: not readable as a bag: {_text(error)}") from error
+        for file in sorted(path.glob("*.db3")) if path.is_dir() else [path]:
+            _check_length(file)
+        self.topics = {each.topic: each.msgtype for each in self._reader.connections}
+        self.counts = dict.fromkeys(self.topics, 0)
+        for each in self._reader.connections:
+            self.counts[each.topic] += each.msgcount
+        self.begin, self.end = self._reader.start_time, self._reader.end_time
+        self._store = typestore(self._own_types())
+
+    def __enter__(self) -> "Bag":
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        # A file that ends too early can fail here as well, when all has been said already.
+        with suppress(Exception):
+            self._reader.close()
+
+    def messages(self, topics: Iterable[str]) -> Iterator[Message]:
+        """Yield the messages of some topics in the order of log time.
+
+        Raises
+        ------
+        BagError
+            The bag ends before it should, after all that could be read has been yielded.
+        """
+        wanted = set(topics)
+        used = [each for each in self._reader.connections if each.topic in wanted]
+        expected = sum(each.msgcount for each in used)
+        count = 0
+        if used:
+            try:
+                for connection, time, data in self._reader.messages(used):
+                    count += 1
+                    yield Message(connection.topic, connection.msgtype, time, data)
+            except Exception as error:
+                text = f"truncated after {count} of {expected} messages: {_text(error)}"
+                raise BagError(f"{self.path.name}: {text}") from error
+        if count != expected:
+            text = f"truncated: it tells of {expected} messages and holds {count}"
+            raise BagError(f"{self.path.name}: {text}")
+
+    def decode(self, message: Message) -> Any:
+        """Return the fields of a message; whatever is raised says that it cannot be read."""
+        package, middle, name = message.kind.split("/")
+        # rosbags files the parts of services under names of messages.
+        kind = message.kind if middle == "msg" else f"{package}/{middle}/msg/{name}"
+        return self._store.deserialize_cdr(message.data, kind)
+
+    def _own_types(self) -> dict[str, Any]:
+        """Return the definitions that the bag carries, those of services left out.
+
+        Services are recorded without a definition of their own that could be trusted, and the
+        fields of ours are known.
+        """
+        types: dict[str, Any] = {}
+        for each in self._reader.connections:
+            if "/msg/" in each.msgtype and each.msgdef.format.name == "MSG":
+                # A definition that cannot be parsed leaves the default one in force.
+                with suppress(Exception):
+                    types.update(get_types_from_msg(each.msgdef.data, each.msgtype))
+        return types
+
+
+def find_bags(folder: Path) -> list[Path]:
+    """Return the bags at or below a path, sorted; a folder with metadata.yaml is one bag."""
+    if folder.is_file() or (folder / "metadata.yaml").is_file():
+        return [folder]
+    if not folder.is_dir():
+        raise BagError(f"{folder}: there is no such file or folder")
+    found = {path.parent for path in folder.rglob("metadata.yaml")}
+    files = {path for end in STORAGE for path in folder.rglob(f"*{end}")}
+    found |= {path for path in files if path.parent not in found}
+    return sorted(found)
+
+
+def _check_length(file: Path) -> None:
+    """Refuse an SQLite file that is shorter than its header says: it would read as zeros."""
+    with file.open("rb") as opened:
+        header = opened.read(100)
+    if not header.startswith(b"SQLite format 3"):
+        return
+    page_size, pages = int.from_bytes(header[16:18], "big"), int.from_bytes(header[28:32], "big")
+    expected = pages * (65536 if page_size == 1 else page_size)
+    size = file.stat().st_size
+    if size < expected:
+        raise BagError(f"{file.name}: truncated: {size} of {expected} bytes are there")
+
+
+def _text(error: Exception) -> str:
+    return f"{error}" if str(error) else type(error).__name__

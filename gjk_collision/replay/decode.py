@@ -1,0 +1,65 @@
+# SPDX-FileCopyrightText: gjk_collision contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Messages as rosbags decodes them, made into the plain data that the world takes."""
+
+from typing import Any
+
+import numpy as np
+
+from ..frames import Pose, planar
+from ..obstacles import Obstacles
+from ..world import Footprint
+from .transforms import Placement, RecordedTransforms
+
+__all__ = ["footprint", "nanoseconds", "obstacles", "pose", "take_transforms"]
+
+
+def nanoseconds(stamp: Any) -> int:
+    """Return a stamp as whole nanoseconds."""
+    return int(stamp.sec) * 1_000_000_000 + int(stamp.nanosec)
+
+
+def obstacles(message: Any) -> Obstacles:
+    """Return an ObstacleArray as data; nothing is checked yet."""
+    return Obstacles(
+        frame=message.header.frame_id,
+        stamp=nanoseconds(message.header.stamp),
+        source=message.source,
+        sequence=int(message.sequence),
+        ids=message.ids,
+        kinds=message.kinds,
+        offsets=message.offsets,
+        xy=message.xy,
+        radius=message.radius,
+        poses=message.poses,
+        velocities=message.velocities,
+        path_offsets=message.path_offsets,
+        path_times=message.path_times,
+        path_poses=message.path_poses,
+    )
+
+
+def footprint(message: Any) -> Footprint:
+    """Return a PolygonStamped as data."""
+    points = np.array([(p.x, p.y) for p in message.polygon.points], dtype=np.float64)
+    header = message.header
+    return Footprint(header.frame_id, nanoseconds(header.stamp), points.reshape(-1, 2))
+
+
+def pose(message: Any, name: str) -> Pose:
+    """Return a geometry_msgs/Pose in the plane; raises `InputError` where it is none."""
+    p, q = message.position, message.orientation
+    return planar(float(p.x), float(p.y), (q.x, q.y, q.z, q.w), name)
+
+
+def take_transforms(transforms: RecordedTransforms, message: Any, *, static: bool) -> None:
+    """Take in a TFMessage."""
+    for each in message.transforms:
+        p, q = each.transform.translation, each.transform.rotation
+        transforms.insert(
+            each.header.frame_id,
+            each.child_frame_id,
+            nanoseconds(each.header.stamp),
+            Placement((p.x, p.y, p.z), (q.x, q.y, q.z, q.w)),
+            static=static,
+        )

@@ -1,0 +1,223 @@
+# SPDX-FileCopyrightText: gjk_collision contributors
+# SPDX-License-Identifier: Apache-2.0
+"""A bag, fed to the node's world in the order of its log, at the times of its log.
+
+A stamp is evaluated once all messages of one log time have been taken in and obstacles were among
+them, and also where nothing has been evaluated for a period of ``state_rate``, so that silence is
+seen. Nothing else decides: no clock of this machine, no order of threads.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from itertools import groupby
+from operator import attrgetter
+from time import perf_counter_ns
+from typing import Any
+
+from .. import queries
+from ..config import Config
+from ..frames import FrameError, Pose
+from ..obstacles import Obstacles
+from ..snapshot import Fault, Snapshot, nothing
+from ..verdict import Status
+from ..world import World
+from . import decode
+from .bag import Bag, Message
+from .faults import FaultSpec, Faulty, clock_shift, inject
+from .rows import Row
+from .services import Requests
+from .topics import Topics
+from .transforms import RecordedTransforms
+
+__all__ = ["Drive"]
+
+
+class Drive:
+    """One run through a bag.
+
+    Parameters
+    ----------
+    bag : Bag
+        Open.
+    config : Config
+        Parameters in force.
+    topics : Topics
+        What is read.
+    faults : sequence of FaultSpec
+        Put into the messages on their way.
+
+    Attributes
+    ----------
+    snapshot : Snapshot
+        That the last row rests on.
+    shown : dict
+        Source -> the last list of obstacles of each sender, as received.
+    latency : int
+        Time that the last answer took [ns].
+    taken, unreadable : int
+        Messages so far, and those that could not be decoded.
+    """
+
+    def __init__(
+        self, bag: Bag, config: Config, topics: Topics, faults: Sequence[FaultSpec] = ()
+    ) -> None:
+        self._bag, self._topics, self._faults = bag, topics, faults
+        self._config = config
+        self.transforms = RecordedTransforms()
+        self._world = World(config, self.transforms)
+        self._requests = Requests(self.transforms)
+        self._clock = 0
+        self._newest = 0
+        self._time = bag.begin
+        self.snapshot = self._nothing()
+        self.shown: dict[tuple[str, str], Obstacles] = {}
+        self.latency = 0
+        self.taken = self.unreadable = 0
+        self._takers = self._dispatch()
+
+    def rows(self) -> Iterator[Row]:
+        """Yield a row for each evaluated stamp and each recorded request.
+
+        Raises
+        ------
+        BagError
+            The bag ends before it should; what could be read has been answered by then.
+        """
+        period = round(1e9 / self._config.state_rate)
+        messages = inject(self._bag.messages(self._topics.names), self._faults, self._bag.begin)
+        evaluated = self._bag.begin
+        for time, together in groupby(messages, key=attrgetter("time")):
+            while time - evaluated > period:
+                evaluated += period
+                yield self._state(evaluated, "silence")
+            self._time = time
+            self._now()  # before the first transform of a new time is taken in
+            has_data = False
+            for message in together:
+                self.taken += 1
+                is_data, rows = self._take(message)
+                has_data |= is_data
+                yield from rows
+            if has_data:
+                evaluated = time
+                yield self._state(time, "data")
+        yield from self._requests.rest(self._time)
+
+    @property
+    def requests_without_content(self) -> int:
+        """Recorded requests that hold no fields to ask again."""
+        return self._requests.without_content
+
+    # ---- messages
+
+    def _dispatch(self) -> dict[str, Callable[[Any], list[Row]]]:
+        """Return what takes in the messages of each topic, obstacles apart."""
+        topics = self._topics
+        takers: dict[str, Callable[[Any], list[Row]]] = {}
+        for name in topics.tf:
+            takers[name] = partial(self._take_transforms, static=False)
+        for name in topics.tf_static:
+            takers[name] = partial(self._take_transforms, static=True)
+        for name, service in topics.services.items():
+            takers[name] = partial(self._take_request, service)
+        if topics.footprint:
+            takers[topics.footprint] = self._take_footprint
+        if topics.clock:
+            takers[topics.clock] = self._take_clock
+        return takers
+
+    def _take(self, message: Message) -> tuple[bool, list[Row]]:
+        """Take in one message; return whether it was of obstacles, and rows that it completes."""
+        source = self._topics.obstacles.get(message.topic)
+        try:
+            fields = self._bag.decode(message)
+            for change in message.changes if isinstance(message, Faulty) else ():
+                change(fields)
+            if source is None:
+                return False, self._takers[message.topic](fields)
+            obstacles = decode.obstacles(fields)
+        except Exception as error:  # whatever the bytes make of the decoder
+            self.unreadable += 1
+            if source is None:
+                return False, []
+            text = f"message not understood: {error!r}"
+            self._world.receive_fault(
+                source, Fault(Status.INTERNAL_ERROR, text), now=self._now(), steady=self._time
+            )
+            return True, []
+        self._world.receive_obstacles(source, obstacles, now=self._now(), steady=self._time)
+        self.shown[source, obstacles.source] = obstacles
+        return True, []
+
+    def _take_footprint(self, message: Any) -> list[Row]:
+        self._world.receive_footprint(
+            decode.footprint(message), now=self._now(), steady=self._time
+        )
+        return []
+
+    def _take_transforms(self, message: Any, *, static: bool) -> list[Row]:
+        decode.take_transforms(self.transforms, message, static=static)
+        return []
+
+    def _take_request(self, service: str, event: Any) -> list[Row]:
+        return self._requests.take(service, event, self._time, self._look)
+
+    def _take_clock(self, message: Any) -> list[Row]:
+        self._clock = decode.nanoseconds(message.clock)
+        self._now()
+        return []
+
+    # ---- time and answers
+
+    def _now(self) -> int:
+        """Return the time that stamps are compared with."""
+        now = self._clock if self._topics.clock else self._time
+        if now:
+            now += clock_shift(self._faults, self._bag.begin, self._time)
+        if now < self._newest:
+            self.transforms.clear()
+        self._newest = now
+        return now
+
+    def _look(self) -> Snapshot:
+        now = self._now()
+        if now == 0:
+            return self._nothing()
+        return self._world.snapshot(now=now, steady=self._time)
+
+    def _nothing(self) -> Snapshot:
+        return nothing(self._config, Fault(Status.CLOCK_JUMP, "there is no time yet"), 0)
+
+    def _state(self, time: int, cause: str) -> Row:
+        self._time = time
+        begin = perf_counter_ns()
+        self.snapshot = snapshot = self._look()
+        pose: Pose | Fault
+        try:
+            pose = queries.ego_pose(self._config, self.transforms, snapshot.stamp)
+        except FrameError as error:
+            pose = Fault(error.status, str(error))
+        found = queries.state(snapshot, pose)
+        self.latency = perf_counter_ns() - begin
+        answer = found.answer
+        has_witness = answer.nearest_id != -1
+        return Row(
+            time,
+            snapshot.stamp,
+            cause,
+            answer.verdict,
+            answer.status,
+            answer.message,
+            found.distance,
+            found.lower_bound,
+            answer.nearest_id,
+            answer.nearest_source,
+            found.witness_ego if has_witness else (),
+            found.witness_obstacle if has_witness else (),
+            found.direction if has_witness else (),
+            () if isinstance(pose, Fault) else tuple(pose),
+            snapshot.id,
+            snapshot.footprint_age,
+            snapshot.max_obstacle_age,
+            snapshot.bad_sources,
+        )

@@ -1,0 +1,223 @@
+# SPDX-FileCopyrightText: gjk_collision contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Faults put into a bag's messages on their way.
+
+Each fault acts on one topic, or on the clock, from one time to another, and declares the status
+that must then be answered. Nothing here touches the bag itself.
+"""
+
+import heapq
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from math import inf, isfinite, nan
+from typing import Any
+
+import numpy as np
+
+from ..verdict import Status
+from .bag import Message
+
+__all__ = ["FaultError", "FaultSpec", "Faulty", "clock_shift", "inject"]
+
+# Of each kind, the values that it needs and their types.
+KINDS: dict[str, dict[str, type | tuple[type, ...]]] = {
+    "drop": {},
+    "delay": {"by": (int, float)},
+    "freeze": {},
+    "restamp": {"by": (int, float)},
+    "nan": {"field": str},
+    "truncate": {},
+    "rename_frame": {"frame": str},
+    "jump_clock": {"by": (int, float)},
+}
+OPTIONAL: dict[str, type | tuple[type, ...]] = {
+    "topic": str, "to": (int, float), "after": (int, float), "every": int, "index": int,
+    "field": str,
+}  # fmt: skip
+
+
+class FaultError(ValueError):
+    """A fault that is not one of those known, or lacks a value."""
+
+
+@dataclass(frozen=True)
+class FaultSpec:
+    """One fault.
+
+    Attributes
+    ----------
+    kind : str
+        Key of `KINDS`.
+    begin, end : float
+        It acts in [begin, end) [s] after the begin of the bag.
+    topic : str
+        On which it acts; empty for the clock.
+    status : Status
+        What every stamp in [begin + after, end) must answer.
+    after : float
+        How long the answer may take to show it [s].
+    values : dict
+        ``by`` [s], ``frame``, ``field``, ``index``, ``every``: as the kind needs them.
+    """
+
+    kind: str
+    begin: float
+    end: float
+    topic: str
+    status: Status
+    after: float = 0.0
+    values: dict[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def parse(cls, given: Any) -> "FaultSpec":
+        """Return the fault of a mapping in a file; raises `FaultError`."""
+        if not isinstance(given, dict) or given.get("fault") not in KINDS:
+            raise FaultError(f"fault: must be one of {', '.join(KINDS)} (got {given!r})")
+        kind = given["fault"]
+        needed = {"from": (int, float), "status": str, **KINDS[kind]}
+        if kind != "jump_clock":
+            needed["topic"] = str
+        for name in sorted(given.keys() | needed.keys() - {"fault"}):
+            if name == "fault":
+                continue
+            allowed = needed.get(name, OPTIONAL.get(name))
+            if allowed is None:
+                raise FaultError(f"{kind}.{name}: is nothing that a fault has")
+            value = given.get(name)
+            if not isinstance(value, allowed) or isinstance(value, bool):
+                raise FaultError(f"{kind}.{name}: is missing or of the wrong type (got {value!r})")
+            if isinstance(value, float) and not isfinite(value):
+                raise FaultError(f"{kind}.{name}: must be finite (got {value})")
+        if given["status"] not in Status.__members__:
+            raise FaultError(f"{kind}.status: {given['status']!r} is no status")
+        if kind == "delay" and given["by"] < 0.0:
+            raise FaultError("delay.by: must be >= 0")
+        if given.get("every", 1) < 1:
+            raise FaultError(f"{kind}.every: must be >= 1")
+        own = {"by", "frame", "field", "index", "every"}
+        return cls(
+            kind,
+            float(given["from"]),
+            float(given.get("to", inf)),
+            given.get("topic", ""),
+            Status[given["status"]],
+            float(given.get("after", 0.0)),
+            {name: given[name] for name in own if name in given},
+        )
+
+
+@dataclass(slots=True)
+class Faulty(Message):
+    """A message with what is done to its fields once they are decoded."""
+
+    changes: tuple[Callable[[Any], None], ...] = ()
+
+
+def inject(
+    messages: Iterable[Message], faults: Iterable[FaultSpec], begin: int
+) -> Iterator[Message]:
+    """Yield the messages with the faults in them, still in the order of log time.
+
+    Parameters
+    ----------
+    messages : iterable of Message
+        As logged.
+    faults : iterable of FaultSpec
+        Put in one after another.
+    begin : int
+        Log time [ns] from which the faults count.
+    """
+    for fault in faults:
+        if fault.kind == "delay":
+            messages = _delayed(messages, fault, begin)
+        elif fault.kind != "jump_clock":
+            messages = _changed(messages, fault, begin)
+    return iter(messages)
+
+
+def clock_shift(faults: Iterable[FaultSpec], begin: int, time: int) -> int:
+    """Return by how much the clock is wrong at a log time [ns]."""
+    jumps = [fault for fault in faults if fault.kind == "jump_clock"]
+    return sum(round(each.values["by"] * 1e9) for each in jumps if _acts(each, begin, time))
+
+
+def _acts(fault: FaultSpec, begin: int, time: int) -> bool:
+    return fault.begin <= (time - begin) * 1e-9 < fault.end
+
+
+def _delayed(messages: Iterable[Message], fault: FaultSpec, begin: int) -> Iterator[Message]:
+    waiting: list[tuple[int, int, Message]] = []
+    by = round(fault.values["by"] * 1e9)
+    for count, message in enumerate(messages):
+        while waiting and waiting[0][0] <= message.time:
+            yield heapq.heappop(waiting)[2]
+        if message.topic == fault.topic and _acts(fault, begin, message.time):
+            late = replace(message, time=message.time + by)
+            heapq.heappush(waiting, (late.time, count, late))
+        else:
+            yield message
+    while waiting:
+        yield heapq.heappop(waiting)[2]
+
+
+def _changed(messages: Iterable[Message], fault: FaultSpec, begin: int) -> Iterator[Message]:
+    frozen: bytes | None = None
+    count = -1
+    for message in messages:
+        if message.topic != fault.topic:
+            yield message
+            continue
+        if not _acts(fault, begin, message.time):
+            if fault.kind == "freeze":
+                frozen = message.data
+            yield message
+            continue
+        count += 1
+        if count % int(fault.values.get("every", 1)):
+            yield message
+        elif fault.kind == "freeze":
+            frozen = message.data if frozen is None else frozen
+            yield replace(message, data=frozen)
+        elif fault.kind == "truncate" and "field" not in fault.values:
+            yield replace(message, data=message.data[: len(message.data) // 2])
+        elif fault.kind != "drop":
+            earlier = message.changes if isinstance(message, Faulty) else ()
+            changes = (*earlier, _change(fault))
+            yield Faulty(message.topic, message.kind, message.time, message.data, changes)
+
+
+def _change(fault: FaultSpec) -> Callable[[Any], None]:
+    """Return what a fault does to decoded fields."""
+
+    def headers(message: Any) -> list[Any]:
+        return [each.header for each in getattr(message, "transforms", [message])]
+
+    def restamp(message: Any) -> None:
+        for header in headers(message):
+            stamp = header.stamp.sec * 10**9 + header.stamp.nanosec
+            stamp += round(fault.values["by"] * 1e9)
+            header.stamp.sec, header.stamp.nanosec = divmod(stamp, 10**9)
+
+    def rename_frame(message: Any) -> None:
+        for header in headers(message):
+            header.frame_id = fault.values["frame"]
+
+    def spoil(message: Any) -> None:
+        name, index = fault.values["field"], fault.values.get("index", 0)
+        if name == "polygon":
+            message.polygon.points[index].x = nan
+            return
+        values = np.array(getattr(message, name), dtype=np.float64)
+        values[index] = nan
+        setattr(message, name, values)
+
+    def shorten(message: Any) -> None:
+        name = fault.values["field"]
+        setattr(message, name, getattr(message, name)[:-1])
+
+    return {
+        "restamp": restamp,
+        "rename_frame": rename_frame,
+        "nan": spoil,
+        "truncate": shorten,
+    }[fault.kind]

@@ -1,0 +1,156 @@
+# SPDX-FileCopyrightText: gjk_collision contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Two results of one bag, stamp by stamp: what has become of each verdict."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from math import isnan
+from pathlib import Path
+from typing import Any
+
+from ..verdict import Verdict
+from .rows import FORMAT, Row
+
+__all__ = ["Golden", "GoldenError", "read_rows"]
+
+# Examples that are kept of each kind of change.
+KEPT = 10
+
+
+class GoldenError(Exception):
+    """A golden file that cannot be compared with."""
+
+
+def read_rows(path: Path) -> Iterator[Row]:
+    """Yield the rows of a result file; raises `GoldenError` where it is none."""
+    try:
+        with path.open(encoding="utf-8") as file:
+            header = json.loads(next(file, "{}"))
+            if header.get("format") != FORMAT:
+                raise GoldenError(f"{path}: is no result of format {FORMAT}")
+            for line in file:
+                yield Row.from_json(json.loads(line))
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise GoldenError(f"{path}: not readable as a result: {error}") from error
+
+
+@dataclass
+class Changes:
+    """How many stamps changed in one way, and the first of them."""
+
+    count: int = 0
+    first: list[str] = field(default_factory=list)
+
+    def add(self, text: str) -> None:
+        """Count one."""
+        self.count += 1
+        if len(self.first) < KEPT:
+            self.first.append(text)
+
+
+class Golden:
+    """A comparison with an earlier result, in one pass over both.
+
+    Parameters
+    ----------
+    path : Path
+        The earlier ``results.jsonl``.
+    tolerance : float
+        Distances may differ by this [m].
+    """
+
+    # In the order of how bad they are; the last kind is told, not failed.
+    KINDS = (
+        "lost_collisions",  # COLLISION -> FREE
+        "new_collisions",  # FREE -> COLLISION
+        "new_unknowns",  # anything -> UNKNOWN
+        "other_verdicts",
+        "distances",
+        "missing_stamps",  # in the earlier result only
+        "new_stamps",  # in this result only
+        "statuses",
+    )
+    HARMLESS = ("statuses",)
+
+    def __init__(self, path: Path, tolerance: float) -> None:
+        self._rows = read_rows(path)
+        self._tolerance = tolerance
+        self._next: Row | None = next(self._rows, None)
+        self.compared = 0
+        self.largest_delta = 0.0
+        self.changes = {kind: Changes() for kind in self.KINDS}
+
+    def see(self, t: float, row: Row) -> None:
+        """Compare a stamp, `t` [s] after the begin of the bag, with its earlier self."""
+        while self._next is not None and self._next.time < row.time:
+            self._miss()
+        old = self._next
+        if old is None or (old.time, old.cause) != (row.time, row.cause):
+            self.changes["new_stamps"].add(f"{t:.3f} s: {row.cause}")
+            return
+        self._next = next(self._rows, None)
+        self.compared += 1
+        self._compare(t, old, row)
+
+    def finish(self) -> None:
+        """Count what the earlier result has beyond the end of this one."""
+        while self._next is not None:
+            self._miss()
+
+    @property
+    def failures(self) -> list[str]:
+        """What is wrong, in words."""
+        found = [
+            f"{kind.replace('_', ' ')}: {changes.count}, first {changes.first[0]}"
+            for kind, changes in self.changes.items()
+            if changes.count and kind not in self.HARMLESS
+        ]
+        if not self.compared:
+            found.append("not tested: no stamp in common with the golden file")
+        return found
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all of it as plain data."""
+        return {
+            "compared": self.compared,
+            "tolerance": self._tolerance,
+            "largest_delta": self.largest_delta,
+            **{
+                kind: {"count": changes.count, "first": changes.first}
+                for kind, changes in self.changes.items()
+            },
+        }
+
+    def _miss(self) -> None:
+        assert self._next is not None
+        self.changes["missing_stamps"].add(f"log time {self._next.time} ns: {self._next.cause}")
+        self._next = next(self._rows, None)
+
+    def _compare(self, t: float, old: Row, new: Row) -> None:
+        where = f"{t:.3f} s: {_said(old)} -> {_said(new)}"
+        if old.verdict is not new.verdict:
+            self.changes[_kind(old.verdict, new.verdict)].add(where)
+            return
+        if old.status is not new.status:
+            self.changes["statuses"].add(where)
+        known = not isnan(old.distance) and not isnan(new.distance)
+        if isnan(old.distance) != isnan(new.distance) or (not known and old.digest != new.digest):
+            self.changes["distances"].add(where)
+        elif known and old.distance != new.distance:  # infinities are equal
+            delta = abs(new.distance - old.distance)
+            self.largest_delta = max(self.largest_delta, delta)
+            if not delta <= self._tolerance:
+                self.changes["distances"].add(f"{where}: by {delta:.3g} m")
+
+
+def _kind(old: Verdict, new: Verdict) -> str:
+    if (old, new) == (Verdict.COLLISION, Verdict.FREE):
+        return "lost_collisions"
+    if (old, new) == (Verdict.FREE, Verdict.COLLISION):
+        return "new_collisions"
+    return "new_unknowns" if new is Verdict.UNKNOWN else "other_verdicts"
+
+
+def _said(row: Row) -> str:
+    return f"{row.verdict.name}/{row.status.name} {row.distance:.6g} m"

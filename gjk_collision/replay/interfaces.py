@@ -1,0 +1,55 @@
+# SPDX-FileCopyrightText: gjk_collision contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The message types of this package for rosbags, from the same .msg and .srv files as ROS's."""
+
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from rosbags.typesys import Stores, get_types_from_msg, get_typestore
+
+__all__ = ["OBSTACLE_ARRAY", "POLYGON_STAMPED", "SERVICES", "default_types", "typestore"]
+
+OBSTACLE_ARRAY = "gjk_collision/msg/ObstacleArray"
+POLYGON_STAMPED = "geometry_msgs/msg/PolygonStamped"
+TF_MESSAGE = "tf2_msgs/msg/TFMessage"
+CLOCK = "rosgraph_msgs/msg/Clock"
+
+# Of these the recorded requests can be asked again.
+SERVICES = ("Collide", "Distance", "CheckPoses", "CheckShapes")
+
+
+def _folder() -> Path:
+    """Return the folder that holds msg/ and srv/: of the installed package, or the checkout."""
+    package = Path(__file__).resolve().parents[1]
+    for folder in (package / "interfaces", package.parent):
+        if (folder / "msg" / "ObstacleArray.msg").is_file():
+            return folder
+    raise FileNotFoundError(f"no interfaces/msg beside {package}: the installation is not whole")
+
+
+@cache
+def default_types() -> dict[str, Any]:
+    """Return the definitions of ROS 2 Jazzy and of this package, service events included."""
+    folder = _folder()
+    types: dict[str, Any] = dict(get_typestore(Stores.ROS2_JAZZY).fielddefs)
+    for path in sorted(folder.glob("msg/*.msg")):
+        text = path.read_text(encoding="utf-8")
+        types.update(get_types_from_msg(text, f"gjk_collision/msg/{path.stem}"))
+    for path in sorted(folder.glob("srv/*.srv")):
+        name = f"gjk_collision/srv/{path.stem}"
+        request, response = path.read_text(encoding="utf-8").split("\n---\n")
+        event = (
+            "service_msgs/ServiceEventInfo info\n"
+            f"{name}_Request[<=1] request\n{name}_Response[<=1] response\n"
+        )
+        for suffix, text in (("Request", request), ("Response", response), ("Event", event)):
+            types.update(get_types_from_msg(text, f"{name}_{suffix}"))
+    return types
+
+
+def typestore(own: dict[str, Any] | None = None) -> Any:
+    """Return a store of the default types; definitions that a bag brings win over them."""
+    store = get_typestore(Stores.EMPTY)
+    store.register({**default_types(), **(own or {})})
+    return store

@@ -1,0 +1,92 @@
+# SPDX-FileCopyrightText: gjk_collision contributors
+# SPDX-License-Identifier: Apache-2.0
+"""A scene file (JSON: frames of polygons in the world) written as a bag.
+
+The vehicle's outline becomes a footprint about its middle, turned as it moves, and its pose a
+transform: coordinates as great as UTM's keep their accuracy, because only the footprint, which is
+small, is rounded to float32. The obstacles are written as they stand, in doubles.
+"""
+
+import json
+from math import atan2, cos, hypot, sin
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..frames import Pose
+from ..obstacles import Obstacles
+from .write import BagWriter, Storage
+
+__all__ = ["SceneError", "record"]
+
+BEGIN = 1_700_000_000_000_000_000  # ns; any time but 0 will do
+
+
+class SceneError(ValueError):
+    """A scene file that is none."""
+
+
+def record(scene: Path, bag: Path, storage: Storage = "mcap") -> int:
+    """Write a bag of a scene; return the number of frames.
+
+    Parameters
+    ----------
+    scene : Path
+        ``frames: [{t, ego: {polygon, velocity}, obstacles: [{id, polygon, velocity}]}]``; metres,
+        seconds, one world frame, which is called odom in the bag.
+    bag : Path
+        Folder to write; must not exist.
+    storage : {'mcap', 'sqlite3'}
+        Format.
+
+    Raises
+    ------
+    SceneError
+        The file is no scene.
+    OSError
+        It cannot be read, or the bag not be written.
+    """
+    if bag.exists():
+        raise FileExistsError(f"{bag} is there already")
+    try:
+        frames = json.loads(scene.read_text(encoding="utf-8"))["frames"]
+        prepared = [_prepared(frame, i) for i, frame in enumerate(frames)]
+    except (ValueError, KeyError, TypeError, IndexError) as error:
+        raise SceneError(f"{scene}: is no scene: {error!r}") from error
+    with BagWriter(bag, storage) as writer:
+        for pose, outline, obstacles in prepared:
+            writer.transform(obstacles.stamp, pose)
+            writer.footprint(obstacles.stamp, outline)
+            writer.obstacles(obstacles)
+    return len(prepared)
+
+
+def _prepared(frame: dict[str, Any], index: int) -> tuple[Pose, Any, Obstacles]:
+    stamp = BEGIN + round(float(frame["t"]) * 1e9)
+    ego = np.array(frame["ego"]["polygon"], dtype=np.float64)
+    vx, vy = frame["ego"].get("velocity") or (0.0, 0.0)
+    x, y = ego.mean(axis=0).tolist()
+    yaw = atan2(vy, vx) if hypot(vx, vy) > 0.1 else _longest_edge(ego)
+    c, s = cos(yaw), sin(yaw)
+    outline = (ego - (x, y)) @ np.array([[c, -s], [s, c]])
+    every = frame["obstacles"]
+    polygons = [np.array(each["polygon"], dtype=np.float64) for each in every]
+    velocities = [[*(each.get("velocity") or (np.nan, np.nan)), 0.0] for each in every]
+    obstacles = Obstacles(
+        frame="odom",
+        stamp=stamp,
+        sequence=index + 1,
+        ids=np.array([each["id"] for each in every], dtype=np.int64),
+        offsets=np.cumsum([0, *map(len, polygons)]) if polygons else np.empty(0, np.int64),
+        xy=np.concatenate(polygons).ravel() if polygons else np.empty(0),
+        velocities=np.ravel(velocities),
+    )
+    return Pose(x, y, yaw), outline, obstacles
+
+
+def _longest_edge(polygon: Any) -> float:
+    """Return the direction [rad] of the longest edge: along a vehicle that stands still."""
+    edges = np.roll(polygon, -1, axis=0) - polygon
+    dx, dy = edges[np.argmax(np.hypot(edges[:, 0], edges[:, 1]))].tolist()
+    return atan2(dy, dx)

@@ -1,0 +1,153 @@
+# SPDX-FileCopyrightText: gjk_collision contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Recorded requests (service introspection), asked again of what was known at their time."""
+
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import Any
+from zlib import crc32
+
+import numpy as np
+
+from .. import queries
+from ..answers import Answer, PosesAnswer, ShapesAnswer, unknown
+from ..errors import InputError
+from ..frames import FrameError, Pose
+from ..pairs import check_shapes
+from ..snapshot import Fault, Snapshot
+from ..verdict import Status, Verdict
+from . import decode
+from .rows import DIGITS, Row
+from .transforms import RecordedTransforms
+
+__all__ = ["Requests"]
+
+# service_msgs/msg/ServiceEventInfo
+REQUEST_RECEIVED, RESPONSE_SENT = 1, 2
+
+# Requests whose reply was not recorded by then are given up waiting for.
+MAX_OPEN = 256
+
+
+class Requests:
+    """Answers requests, and holds each answer until the recorded reply has come."""
+
+    def __init__(self, transforms: RecordedTransforms) -> None:
+        self._transforms = transforms
+        self._open: OrderedDict[tuple[bytes, int], Row] = OrderedDict()
+        self.without_content = 0  # recorded as metadata only
+
+    def take(
+        self, service: str, event: Any, time: int, snapshot: Callable[[], Snapshot]
+    ) -> list[Row]:
+        """Take in one event; return the rows that are complete by it."""
+        key = (bytes(event.info.client_gid), int(event.info.sequence_number))
+        done = []
+        if event.info.event_type == REQUEST_RECEIVED:
+            if not len(event.request):
+                self.without_content += 1
+                return []
+            self._open[key] = self._ask(service, event.request[0], time, snapshot())
+            if len(self._open) > MAX_OPEN:
+                done.append(self._open.popitem(last=False)[1])
+        elif event.info.event_type == RESPONSE_SENT and key in self._open:
+            row = self._open.pop(key)
+            if len(event.response):
+                row.recorded = Verdict(int(event.response[0].verdict.verdict)).name
+            done.append(row)
+        for row in done:
+            row.time = time
+        return done
+
+    def rest(self, time: int) -> list[Row]:
+        """Return the rows whose reply was not recorded."""
+        rows = list(self._open.values())
+        self._open.clear()
+        for row in rows:
+            row.time = time
+        return rows
+
+    def _ask(self, service: str, request: Any, time: int, snapshot: Snapshot) -> Row:
+        row = Row(time, snapshot.stamp, service, Verdict.UNKNOWN, Status.UNDEFINED)
+        row.snapshot_id = snapshot.id
+        row.footprint_age, row.obstacle_age = snapshot.footprint_age, snapshot.max_obstacle_age
+        row.bad_sources = snapshot.bad_sources
+        try:
+            answer = getattr(self, f"_{service}")(request, snapshot, row)
+        except (InputError, FrameError) as error:
+            answer = unknown(Fault(error.status, str(error)))
+        row.verdict, row.status, row.message = answer.verdict, answer.status, answer.message
+        if answer.nearest_id != -1:
+            row.nearest_id, row.nearest_source = answer.nearest_id, answer.nearest_source
+        return row
+
+    # ---- by service; what is not compared with an obstacle's distance is summed up in a digest
+
+    def _Collide(self, request: Any, snapshot: Snapshot, row: Row) -> Answer:
+        pose = self._placed(request.pose, snapshot)
+        row.ego = tuple(pose)
+        return queries.collide(snapshot, pose, float(request.margin))
+
+    def _Distance(self, request: Any, snapshot: Snapshot, row: Row) -> Answer:
+        pose = self._placed(request.pose, snapshot)
+        row.ego = tuple(pose)
+        found = queries.distance(snapshot, pose, int(request.k), float(request.max_distance))
+        if len(found.ids):
+            row.distance, row.lower_bound = float(found.distances[0]), float(found.lower_bounds[0])
+            row.nearest_id, row.nearest_source = int(found.ids[0]), found.sources[0]
+            row.witness_ego = tuple(found.witness_ego[0].tolist())
+            row.witness_obstacle = tuple(found.witness_obstacle[0].tolist())
+            row.direction = tuple(found.directions[0].tolist())
+            row.digest = _digest(found.ids, found.statuses, found.distances)
+        return found.answer
+
+    def _CheckPoses(self, request: Any, snapshot: Snapshot, row: Row) -> Answer:
+        found = queries.check_poses(
+            snapshot,
+            request.poses,
+            request.times,
+            frame=lambda: self._frame(request.header, snapshot),
+            margin=float(request.margin),
+            mode=int(request.mode),
+            stop_at_first=bool(request.stop_at_first),
+        )
+        return self._batch(found, row)
+
+    def _CheckShapes(self, request: Any, snapshot: Snapshot, row: Row) -> Answer:
+        found = check_shapes(
+            snapshot.config,
+            decode.obstacles(request.a),
+            decode.obstacles(request.b),
+            request.pairs,
+            mode=int(request.mode),
+            margin=float(request.margin),
+        )
+        return self._batch(found, row)
+
+    def _batch(self, found: PosesAnswer | ShapesAnswer, row: Row) -> Answer:
+        known = found.distances[np.isfinite(found.distances)]
+        if len(known):
+            row.distance, row.lower_bound = float(known.min()), float(np.min(found.lower_bounds))
+        row.digest = _digest(found.verdicts, found.statuses, found.distances)
+        return found.answer
+
+    def _placed(self, message: Any, snapshot: Snapshot) -> Pose:
+        """Return a request's pose in the check frame; without a frame, the vehicle's own."""
+        if not message.header.frame_id:
+            return queries.ego_pose(snapshot.config, self._transforms, snapshot.stamp)
+        return self._frame(message.header, snapshot).of(decode.pose(message.pose, "pose"))
+
+    def _frame(self, header: Any, snapshot: Snapshot) -> Pose:
+        stamp = decode.nanoseconds(header.stamp)
+        return queries.frame_pose(
+            snapshot.config, self._transforms, header.frame_id, stamp, snapshot.stamp
+        )
+
+
+def _digest(*arrays: Any) -> int:
+    """Sum up arrays; floats by the same digits as are written of single ones."""
+    total = 0
+    for each in arrays:
+        values = np.round(each, DIGITS) + 0.0 if each.dtype.kind == "f" else each
+        total = crc32(np.ascontiguousarray(values).tobytes(), total)
+    return total

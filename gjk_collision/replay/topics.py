@@ -1,0 +1,160 @@
+# SPDX-FileCopyrightText: gjk_collision contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Which topic of a bag plays which part: as told, by the parameters' names, or by type."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..config import Config
+from .bag import Bag, BagError
+from .interfaces import CLOCK, OBSTACLE_ARRAY, POLYGON_STAMPED, SERVICES, TF_MESSAGE
+
+__all__ = ["Topics", "TopicsError", "checked_mapping", "choose"]
+
+NONE = "none"
+_PARTS = ("footprint", "obstacles", "tf", "tf_static", "clock")
+
+
+class TopicsError(ValueError):
+    """A mapping of topics that is none."""
+
+
+@dataclass(frozen=True)
+class Topics:
+    """The parts of a bag's topics; empty: no topic plays that part.
+
+    Attributes
+    ----------
+    footprint, clock : str
+        The vehicle's outline; the clock that stamps follow, where log time is another.
+    obstacles : dict
+        Topic -> name of the source.
+    tf, tf_static : tuple of str
+        Transforms.
+    services : dict
+        Topic of service events -> name of the service's type.
+    """
+
+    footprint: str = ""
+    obstacles: Mapping[str, str] = field(default_factory=dict)
+    tf: tuple[str, ...] = ()
+    tf_static: tuple[str, ...] = ()
+    clock: str = ""
+    services: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def names(self) -> set[str]:
+        """All topics that are used."""
+        named = {*self.obstacles, *self.tf, *self.tf_static, *self.services}
+        return (named | {self.footprint, self.clock}) - {""}
+
+
+def checked_mapping(mapping: Any) -> dict[str, Any]:
+    """Return a mapping as it stands in a file; raises `TopicsError` where it is none."""
+    if not isinstance(mapping, dict):
+        raise TopicsError("topics: must be a mapping")
+    for part, value in mapping.items():
+        if part not in _PARTS:
+            raise TopicsError(f"topics.{part}: must be one of {', '.join(_PARTS)}")
+        several = part == "obstacles" and isinstance(value, dict)
+        names = list(value.values()) if several else [value]
+        if not all(isinstance(name, str) and name for name in names):
+            raise TopicsError(f"topics.{part}: must name a topic (got {value!r})")
+    return mapping
+
+
+def choose(bag: Bag, config: Config, mapping: Mapping[str, Any]) -> Topics:
+    """Return the topics to use.
+
+    Parameters
+    ----------
+    bag : Bag
+        Open.
+    config : Config
+        Names the sources and their topics.
+    mapping : mapping
+        ``footprint``, ``tf``, ``tf_static``, ``clock``: a topic (or ``none``); ``obstacles``: a
+        topic, or one for each source. What it does not name is found in the bag.
+
+    Raises
+    ------
+    BagError
+        A topic that is needed is missing, has another type, or cannot be told from others.
+    """
+    needs_footprint = not config.footprint and not config.robot_radius
+    footprint = ""
+    if needs_footprint:
+        footprint = _one(bag, "footprint", POLYGON_STAMPED, mapping.get("footprint"), "footprint")
+    named = mapping.get("obstacles")
+    by_source = named if isinstance(named, dict) else {}
+    if stray := set(by_source) - {source.name for source in config.sources}:
+        raise BagError(f"topics.obstacles: no source is called {sorted(stray)}")
+    obstacles = {}
+    for source in config.sources:
+        told = by_source.get(source.name, named if isinstance(named, str) else None)
+        if source.type != OBSTACLE_ARRAY:
+            text = f"{source.name}.type: only {OBSTACLE_ARRAY} is replayed (is {source.type})"
+            raise BagError(text)
+        if len(config.sources) > 1 and told is None:
+            told = _absolute(source.topic)
+        if not source.required and told not in bag.topics:
+            continue  # it may be silent
+        obstacles[_one(bag, source.topic, OBSTACLE_ARRAY, told, f"source {source.name}")] = (
+            source.name
+        )
+    tf = [name for name, kind in sorted(bag.topics.items()) if kind == TF_MESSAGE]
+    clock = mapping.get("clock", "")
+    if not clock:
+        clocks = [name for name, kind in sorted(bag.topics.items()) if kind == CLOCK]
+        clock = clocks[0] if len(clocks) == 1 else ""
+    return Topics(
+        footprint,
+        obstacles,
+        _told(mapping, "tf", [name for name in tf if not name.endswith("static")]),
+        _told(mapping, "tf_static", [name for name in tf if name.endswith("static")]),
+        "" if clock == NONE else clock,
+        {
+            name: kind.removeprefix("gjk_collision/srv/").removesuffix("_Event")
+            for name, kind in bag.topics.items()
+            if kind in {f"gjk_collision/srv/{service}_Event" for service in SERVICES}
+        },
+    )
+
+
+def _told(mapping: Mapping[str, Any], part: str, found: list[str]) -> tuple[str, ...]:
+    name = mapping.get(part)
+    if name is None:
+        return tuple(found)
+    return () if name == NONE else (name,)
+
+
+def _one(bag: Bag, usual: str, kind: str, told: str | None, what: str) -> str:
+    """Return the topic told, else the one of the usual name, else the only one of its type."""
+    if told is not None:
+        have = bag.topics.get(told)
+        if have is None:
+            raise BagError(f"{bag.path.name}: missing topic {told} for {what}; {_listing(bag)}")
+        if have != kind:
+            raise BagError(f"{bag.path.name}: {told} for {what} is {have}, must be {kind}")
+        return told
+    of_kind = sorted(name for name, have in bag.topics.items() if have == kind)
+    if _absolute(usual) in of_kind:
+        return _absolute(usual)
+    if len(of_kind) == 1:
+        return of_kind[0]
+    if not of_kind:
+        text = f"missing topic {_absolute(usual)} for {what}, and none is of type {kind}"
+        raise BagError(f"{bag.path.name}: {text}; {_listing(bag)}")
+    text = f"{what} may be any of {', '.join(of_kind)}; say which under 'topics'"
+    raise BagError(f"{bag.path.name}: {text}")
+
+
+def _absolute(name: str) -> str:
+    return name if name.startswith("/") else f"/{name}"
+
+
+def _listing(bag: Bag) -> str:
+    names = [f"{name} ({kind})" for name, kind in sorted(bag.topics.items())]
+    more = f" and {len(names) - 8} more" if len(names) > 8 else ""
+    return "it has " + (", ".join(names[:8]) + more if names else "no topics")

@@ -1,0 +1,193 @@
+# SPDX-FileCopyrightText: gjk_collision contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Recorded transforms: a tree of frames, each known at the stamps that /tf brought.
+
+As tf2 has it: interpolation between two stamps, no extrapolation beyond them, ten seconds kept,
+and a static transform is known always.
+"""
+
+from bisect import bisect_left
+from collections import deque
+from dataclasses import dataclass, field
+from math import acos, sin, sqrt
+from typing import NamedTuple
+
+from ..errors import InputError
+from ..frames import FrameError, Pose, planar
+from ..verdict import Status
+
+__all__ = ["Placement", "RecordedTransforms"]
+
+KEPT = 10_000_000_000  # ns
+MAX_DEPTH = 1000
+
+Quaternion = tuple[float, float, float, float]  # x y z w
+Vector = tuple[float, float, float]
+
+
+class Placement(NamedTuple):
+    """A frame in its parent, in space."""
+
+    position: Vector = (0.0, 0.0, 0.0)
+    rotation: Quaternion = (0.0, 0.0, 0.0, 1.0)
+
+    def of(self, inner: "Placement") -> "Placement":
+        """Bring a placement of this frame into its parent."""
+        x, y, z = _rotate(self.rotation, inner.position)
+        px, py, pz = self.position
+        return Placement((px + x, py + y, pz + z), _product(self.rotation, inner.rotation))
+
+    def inverse(self) -> "Placement":
+        """Return the parent in this frame."""
+        x, y, z, w = self.rotation
+        back = (-x, -y, -z, w)
+        px, py, pz = self.position
+        return Placement(_rotate(back, (-px, -py, -pz)), back)
+
+
+@dataclass(slots=True)
+class _Edge:
+    """A frame's parent, and where it was in it."""
+
+    parent: str
+    static: bool
+    stamps: deque[int] = field(default_factory=deque)
+    placements: deque[Placement] = field(default_factory=deque)
+
+
+class RecordedTransforms:
+    """Where frames were, as told so far."""
+
+    def __init__(self) -> None:
+        self._edges: dict[str, _Edge] = {}
+        self._frames: set[str] = set()
+
+    def insert(
+        self, parent: str, child: str, stamp: int, placement: Placement, *, static: bool
+    ) -> None:
+        """Take in one transform; one that is no number, or no rotation, is left out as by tf2."""
+        parent, child = parent.lstrip("/"), child.lstrip("/")
+        x, y, z, w = placement.rotation
+        norm = x * x + y * y + z * z + w * w
+        finite = abs(sum(placement.position)) < float("inf")
+        if not parent or not child or parent == child or not finite or not abs(norm - 1.0) < 1e-6:
+            return
+        edge = self._edges.get(child)
+        if edge is None or edge.parent != parent or edge.static or static:
+            edge = self._edges[child] = _Edge(parent, static)
+        self._frames |= {parent, child}
+        at = bisect_left(edge.stamps, stamp)
+        if at < len(edge.stamps) and edge.stamps[at] == stamp:
+            edge.placements[at] = placement
+        else:
+            edge.stamps.insert(at, stamp)
+            edge.placements.insert(at, placement)
+        while edge.stamps[-1] - edge.stamps[0] > KEPT:
+            edge.stamps.popleft()
+            edge.placements.popleft()
+
+    def clear(self) -> None:
+        """Forget all but the static transforms: time has jumped back."""
+        self._edges = {child: edge for child, edge in self._edges.items() if edge.static}
+
+    def lookup(self, target: str, source: str, stamp: int) -> Pose:
+        """Return the pose of `source` in `target` at `stamp` [ns]; raises `FrameError`."""
+        up, down = self._chains(target, source)
+        return self._pose(target, source, up, down, stamp)
+
+    def latest(self, target: str, source: str) -> tuple[Pose, int]:
+        """Return the newest known pose and its stamp [ns]; raises `FrameError`."""
+        up, down = self._chains(target, source)
+        newest = [e.stamps[-1] for e in map(self._edges.__getitem__, up + down) if not e.static]
+        stamp = min(newest, default=0)
+        return self._pose(target, source, up, down, stamp), stamp
+
+    def _chains(self, target: str, source: str) -> tuple[list[str], list[str]]:
+        """Return the frames below the common ancestor, from the source and from the target."""
+        for frame in (target, source):
+            if frame not in self._frames:
+                raise FrameError(Status.UNKNOWN_FRAME, f"frame '{frame}' does not exist")
+        sources, targets = self._ancestors(source), self._ancestors(target)
+        common = next((frame for frame in sources if frame in targets), None)
+        if common is None:
+            text = f"'{source}' and '{target}' are not in one tree"
+            raise FrameError(Status.TF_UNAVAILABLE, text)
+        return sources[: sources.index(common)], targets[: targets.index(common)]
+
+    def _ancestors(self, frame: str) -> list[str]:
+        found = [frame]
+        while (edge := self._edges.get(found[-1])) is not None and len(found) < MAX_DEPTH:
+            found.append(edge.parent)
+        return found
+
+    def _pose(self, target: str, source: str, up: list[str], down: list[str], stamp: int) -> Pose:
+        whole = Placement()
+        for frame in up:
+            whole = self._at(frame, stamp).of(whole)
+        back = Placement()
+        for frame in down:
+            back = self._at(frame, stamp).of(back)
+        whole = back.inverse().of(whole) if down else whole
+        try:
+            x, y, _ = whole.position
+            return planar(x, y, whole.rotation, f"'{source}' in '{target}'")
+        except InputError as error:
+            raise FrameError(Status.TF_UNAVAILABLE, str(error)) from error
+
+    def _at(self, frame: str, stamp: int) -> Placement:
+        edge = self._edges[frame]
+        if edge.static:
+            return edge.placements[-1]
+        at = bisect_left(edge.stamps, stamp)
+        if at < len(edge.stamps) and edge.stamps[at] == stamp:
+            return edge.placements[at]
+        if at == 0 or at == len(edge.stamps):
+            beyond = edge.stamps[0] - stamp if at == 0 else stamp - edge.stamps[-1]
+            side = "before the oldest" if at == 0 else "after the newest"
+            text = f"asked for {beyond * 1e-9:.3f} s {side} transform"
+            text = f"'{frame}' in '{edge.parent}': {text}"
+            raise FrameError(Status.TF_EXTRAPOLATION, text)
+        before, after = edge.stamps[at - 1], edge.stamps[at]
+        share = (stamp - before) / (after - before)
+        return _between(edge.placements[at - 1], edge.placements[at], share)
+
+
+def _between(a: Placement, b: Placement, share: float) -> Placement:
+    """Interpolate: positions in a straight line, rotations along the shorter arc (slerp)."""
+    x, y, z = (p + share * (q - p) for p, q in zip(a.position, b.position, strict=True))
+    dot = sum(p * q for p, q in zip(a.rotation, b.rotation, strict=True))
+    sign = -1.0 if dot < 0.0 else 1.0
+    angle = acos(min(abs(dot), 1.0))
+    if angle < 1e-6:
+        one, two = 1.0 - share, sign * share
+    else:
+        one, two = sin((1.0 - share) * angle) / sin(angle), sign * sin(share * angle) / sin(angle)
+    mixed = [one * p + two * q for p, q in zip(a.rotation, b.rotation, strict=True)]
+    norm = sqrt(sum(each * each for each in mixed))
+    qx, qy, qz, qw = (each / norm for each in mixed)
+    return Placement((x, y, z), (qx, qy, qz, qw))
+
+
+def _product(a: Quaternion, b: Quaternion) -> Quaternion:
+    ax, ay, az, aw = a
+    bx, by, bz, bw = b
+    return (
+        aw * bx + ax * bw + ay * bz - az * by,
+        aw * by - ax * bz + ay * bw + az * bx,
+        aw * bz + ax * by - ay * bx + az * bw,
+        aw * bw - ax * bx - ay * by - az * bz,
+    )
+
+
+def _rotate(q: Quaternion, v: Vector) -> Vector:
+    x, y, z, w = q
+    tx, ty, tz = (
+        2.0 * (y * v[2] - z * v[1]),
+        2.0 * (z * v[0] - x * v[2]),
+        2.0 * (x * v[1] - y * v[0]),
+    )
+    return (
+        v[0] + w * tx + y * tz - z * ty,
+        v[1] + w * ty + z * tx - x * tz,
+        v[2] + w * tz + x * ty - y * tx,
+    )
