@@ -1,0 +1,147 @@
+# SPDX-FileCopyrightText: gjk_collision contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Counts over the rows of one replay, in memory that does not grow with them."""
+
+from collections import Counter
+from dataclasses import dataclass, field
+from math import floor, inf, isnan, log10, nan
+from typing import Any
+
+from ..replay.rows import Row
+from ..verdict import Status, Verdict
+
+__all__ = ["Counts", "Latencies"]
+
+PER_DECADE = 10
+
+
+class Latencies:
+    """A histogram of times with ten bins to a decade."""
+
+    def __init__(self) -> None:
+        self._bins: Counter[int] = Counter()
+        self._max = 0
+
+    def add(self, nanoseconds: int) -> None:
+        """Count one."""
+        self._bins[floor(PER_DECADE * log10(max(nanoseconds, 1)))] += 1
+        self._max = max(self._max, nanoseconds)
+
+    def percentile(self, share: float) -> float:
+        """Return the upper edge [us] of the bin below which `share` of all lie; NaN: none."""
+        wanted, below = share * self._bins.total(), 0
+        for i, count in sorted(self._bins.items()):
+            below += count
+            if below >= wanted:
+                return min(_edge(i + 1), self._max * 1e-3)
+        return nan
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return percentiles and the bins as [lower edge, count], in microseconds."""
+        if not self._bins:
+            return {"bins": []}
+        return {
+            "p50": round(self.percentile(0.5), 1),
+            "p99": round(self.percentile(0.99), 1),
+            "max": round(self._max * 1e-3, 1),
+            "bins": [
+                [round(_edge(i), 3), self._bins[i]]
+                for i in range(min(self._bins), max(self._bins) + 1)
+            ],
+        }
+
+
+def _edge(i: int) -> float:
+    return float(10.0 ** (i / PER_DECADE) * 1e-3)
+
+
+@dataclass
+class Counts:
+    """What the rows said, how often, and the extremes.
+
+    Attributes
+    ----------
+    stamps, data_stamps, requests : int
+        States evaluated, those of them at which obstacles came, and requests answered again.
+    lies : int
+        FREE without SUCCESS: must be 0.
+    """
+
+    stamps: int = 0
+    data_stamps: int = 0
+    requests: int = 0
+    lies: int = 0
+    verdicts: Counter[Verdict] = field(default_factory=Counter)
+    statuses: Counter[Status] = field(default_factory=Counter)
+    changes: int = 0
+    request_verdicts: Counter[Verdict] = field(default_factory=Counter)
+    replies_compared: int = 0
+    replies_changed: int = 0
+    replies_lost: list[float] = field(default_factory=list)
+    closest: Row | None = None
+    closest_time: float = nan
+    oldest_footprint: float = nan
+    oldest_obstacles: float = nan
+    _last: Verdict | None = None
+
+    def see(self, t: float, row: Row) -> None:
+        """Take in a row, `t` [s] after the begin of the bag."""
+        self.lies += row.verdict is Verdict.FREE and row.status is not Status.SUCCESS
+        if not row.is_state:
+            self._see_request(t, row)
+            return
+        self.stamps += 1
+        self.data_stamps += row.cause == "data"
+        self.verdicts[row.verdict] += 1
+        self.statuses[row.status] += 1
+        self.changes += self._last not in (None, row.verdict)
+        self._last = row.verdict
+        if row.distance < (self.closest.distance if self.closest else inf):
+            self.closest, self.closest_time = row, t
+        self.oldest_footprint = _larger(self.oldest_footprint, row.footprint_age)
+        self.oldest_obstacles = _larger(self.oldest_obstacles, row.obstacle_age)
+
+    def _see_request(self, t: float, row: Row) -> None:
+        self.requests += 1
+        self.request_verdicts[row.verdict] += 1
+        if row.recorded:
+            self.replies_compared += 1
+            self.replies_changed += row.recorded != row.verdict.name
+            lost = row.recorded == Verdict.COLLISION.name and row.verdict is Verdict.FREE
+            if lost and len(self.replies_lost) < 10:
+                self.replies_lost.append(t)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all of it as plain data."""
+        closest = None
+        if self.closest is not None:
+            closest = {
+                "time": round(self.closest_time, 9),
+                "distance": round(self.closest.distance, 9),
+                "id": self.closest.nearest_id,
+                "source": self.closest.nearest_source,
+            }
+        return {
+            "stamps": self.stamps,
+            "data_stamps": self.data_stamps,
+            "verdicts": {each.name: self.verdicts[each] for each in Verdict},
+            "statuses": {each.name: n for each, n in sorted(self.statuses.items())},
+            "verdict_changes": self.changes,
+            "closest": closest,
+            "oldest_footprint": _known(self.oldest_footprint),
+            "oldest_obstacles": _known(self.oldest_obstacles),
+            "requests": {
+                "count": self.requests,
+                "verdicts": {each.name: self.request_verdicts[each] for each in Verdict},
+                "replies_compared": self.replies_compared,
+                "replies_changed": self.replies_changed,
+            },
+        }
+
+
+def _larger(a: float, b: float) -> float:
+    return b if isnan(a) or b > a else a
+
+
+def _known(value: float) -> float | None:
+    return None if isnan(value) else round(value, 9)

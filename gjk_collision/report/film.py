@@ -1,0 +1,247 @@
+# SPDX-FileCopyrightText: gjk_collision contributors
+# SPDX-License-Identifier: Apache-2.0
+"""What a page shows of a replay: a timeline and some frames, few enough whatever its length."""
+
+from collections.abc import Callable
+from math import inf, isfinite
+from typing import Any
+
+import numpy as np
+
+from ..errors import InputError
+from ..frames import FrameError, Pose
+from ..obstacles import Obstacles
+from ..replay.drive import Drive
+from ..replay.rows import Row
+from ..verdict import Verdict
+
+__all__ = ["Film", "Timeline"]
+
+MAX_BINS = 1500
+MAX_FRAMES = 400
+MAX_EVENTS = 100
+
+_WORST_FIRST = (Verdict.COLLISION, Verdict.UNKNOWN, Verdict.MARGIN, Verdict.FREE)
+_BADNESS = {verdict: -i for i, verdict in enumerate(_WORST_FIRST)}
+
+
+class Timeline:
+    """Worst verdict, least clearance and greatest ages, over bins of equally many stamps.
+
+    Where there are twice as many bins as are wanted, neighbours are put together.
+    """
+
+    def __init__(self) -> None:
+        self._bins: list[list[Any]] = []
+        self._size, self._filled = 1, 0
+
+    def see(self, t: float, row: Row) -> None:
+        """Take in a stamp, `t` [s] after the begin of the bag."""
+        one = [t, row.verdict, _or_none(row.distance), _or_none(row.obstacle_age),
+               _or_none(row.footprint_age)]  # fmt: skip
+        if self._filled % self._size == 0:
+            self._bins.append(one)
+        else:
+            self._bins[-1] = _merged(self._bins[-1], one)
+        self._filled += 1
+        if len(self._bins) >= 2 * MAX_BINS and self._filled % self._size == 0:
+            pairs = zip(self._bins[::2], self._bins[1::2], strict=True)
+            self._bins = [_merged(a, b) for a, b in pairs]
+            self._size *= 2
+
+    def to_list(self) -> list[list[Any]]:
+        """Return [time, verdict, clearance, obstacle age, footprint age] of each bin."""
+        return [
+            [round(t, 4), int(verdict), *(None if v is None else round(v, 4) for v in numbers)]
+            for t, verdict, *numbers in self._bins
+        ]
+
+
+def _merged(a: list[Any], b: list[Any]) -> list[Any]:
+    def pick(choose: Callable[..., float], i: int) -> float | None:
+        known = [each[i] for each in (a, b) if each[i] is not None]
+        return choose(known) if known else None
+
+    verdict = max(a[1], b[1], key=_BADNESS.__getitem__)
+    return [a[0], verdict, pick(min, 2), pick(max, 3), pick(max, 4)]
+
+
+class Film:
+    """Frames for the scene view: every n-th stamp, each change of verdict, the closest approach.
+
+    Parameters
+    ----------
+    drive : Drive
+        Whose rows are seen, one after another.
+    """
+
+    def __init__(self, drive: Drive) -> None:
+        self._drive = drive
+        self._stride, self._count = 1, 0
+        self._regular: list[dict[str, Any]] = []
+        self._events: list[dict[str, Any]] = []
+        self._closest: dict[str, Any] | None = None
+        self._least = inf
+        self._last: Verdict | None = None
+        self._shapes: dict[bytes, int] = {}
+        self._outlines: list[dict[str, Any]] = []
+        self._origin: tuple[float, float] | None = None
+
+    def see(self, t: float, row: Row) -> None:
+        """Take in a state; its picture is taken if it is one of those that are kept."""
+        index, self._count = self._count, self._count + 1
+        changed, self._last = self._last not in (None, row.verdict), row.verdict
+        nearer = row.distance < self._least
+        regular = index % self._stride == 0
+        event = changed and len(self._events) < MAX_EVENTS
+        if not (regular or event or nearer):
+            return
+        frame = self._frame(index, t, row)
+        if nearer:
+            self._least, self._closest = row.distance, frame
+        if event:
+            self._events.append(frame)
+        if regular:
+            self._regular.append(frame)
+            if len(self._regular) >= 2 * MAX_FRAMES:
+                self._regular = self._regular[::2]
+                self._stride *= 2
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return frames in order, with the outlines that they name by number."""
+        every = [*self._regular, *self._events, *([self._closest] if self._closest else [])]
+        frames = [frame for _, frame in sorted({frame["i"]: frame for frame in every}.items())]
+        used = sorted({each[0] for frame in frames for each in frame["o"]}
+                      | {each for frame in frames for each in frame["f"]})  # fmt: skip
+        number = {old: new for new, old in enumerate(used)}
+        for frame in frames:
+            frame["o"] = [[number[each[0]], *each[1:]] for each in frame["o"]]
+            frame["f"] = [number[each] for each in frame["f"]]
+        return {
+            "stride": self._stride,
+            "origin": self._origin or (0.0, 0.0),
+            "outlines": [self._outlines[i] for i in used],
+            "frames": frames,
+        }
+
+    def _frame(self, index: int, t: float, row: Row) -> dict[str, Any]:
+        if len(self._outlines) > 50_000:
+            self._forget_unused()
+        placed = self._placed(row)
+        return {
+            "i": index,
+            "t": round(t, 6),
+            "v": int(row.verdict),
+            "s": row.status.name,
+            "m": row.message,
+            "d": _or_none(row.distance),
+            "lb": _or_none(row.lower_bound),
+            "id": row.nearest_id,
+            "src": row.nearest_source,
+            "w": self._local([*row.witness_ego, *row.witness_obstacle]),
+            "dir": [round(each, 6) for each in row.direction],
+            "ego": self._pose(row.ego) if row.ego else None,
+            "f": self._footprint(),
+            "o": placed,
+            "fa": _or_none(row.footprint_age),
+            "oa": _or_none(row.obstacle_age),
+            "bad": list(row.bad_sources),
+            "snap": row.snapshot_id,
+        }
+
+    def _forget_unused(self) -> None:
+        """Drop the outlines of frames that have been thinned out since."""
+        every = [*self._regular, *self._events, *([self._closest] if self._closest else [])]
+        used = sorted({each[0] for frame in every for each in frame["o"]}
+                      | {each for frame in every for each in frame["f"]})  # fmt: skip
+        number = {old: new for new, old in enumerate(used)}
+        for frame in {id(frame): frame for frame in every}.values():
+            frame["o"] = [[number[each[0]], *each[1:]] for each in frame["o"]]
+            frame["f"] = [number[each] for each in frame["f"]]
+        self._shapes = {key: number[i] for key, i in self._shapes.items() if i in number}
+        self._outlines = [self._outlines[i] for i in used]
+
+    # ---- geometry, relative to an origin near by and in whole millimetres
+
+    def _pose(self, pose: tuple[float, ...]) -> list[float]:
+        x0, y0 = self._anchor(pose[0], pose[1])
+        return [round(pose[0] - x0, 3), round(pose[1] - y0, 3), round(pose[2], 5)]
+
+    def _anchor(self, x: float, y: float) -> tuple[float, float]:
+        if self._origin is None:
+            self._origin = (round(x), round(y))
+        return self._origin
+
+    def _local(self, flat: list[float]) -> list[float]:
+        if self._origin is None or not all(map(isfinite, flat)):
+            return []
+        return [round(value - self._origin[k % 2], 4) for k, value in enumerate(flat)]
+
+    def _footprint(self) -> list[int]:
+        shape = self._drive.snapshot.footprint
+        if shape is None:
+            return []
+        return [self._outline(part, shape.radius) for part in shape.parts]
+
+    def _outline(self, points: Any, radius: float) -> int:
+        rounded = np.round(np.asarray(points), 3) + 0.0
+        key = rounded.tobytes() + repr(round(radius, 3)).encode()
+        if key not in self._shapes:
+            self._shapes[key] = len(self._outlines)
+            self._outlines.append({"p": rounded.tolist(), "r": round(radius, 3)})
+        return self._shapes[key]
+
+    def _placed(self, row: Row) -> list[list[Any]]:
+        """Return [outline, x, y, yaw, id, is bad] of every obstacle heard of last."""
+        placed: list[list[Any]] = []
+        config = self._drive.snapshot.config
+        if row.ego:
+            self._anchor(row.ego[0], row.ego[1])
+        for (source, _), obstacles in self._drive.shown.items():
+            try:
+                obstacles.check(config.max_obstacles, config.max_points_per_obstacle)
+                frame = Pose()
+                if obstacles.frame != config.check_frame:
+                    frame = self._drive.transforms.lookup(
+                        config.check_frame, obstacles.frame, obstacles.stamp
+                    )
+            except (InputError, FrameError):
+                continue  # the row says what is wrong
+            inflation = config.source(source).inflation
+            placed += self._list(obstacles, frame, inflation, source in row.bad_sources)
+        return placed
+
+    def _list(
+        self, obstacles: Obstacles, frame: Pose, inflation: float, is_bad: bool
+    ) -> list[list[Any]]:
+        n = len(obstacles)
+        points = obstacles.xy.reshape(-1, 2)
+        ends = obstacles.offsets.astype(np.int64).tolist()
+        radii = obstacles.radius.tolist() or [0.0] * n
+        ids = obstacles.ids.tolist()
+        rows = frame.compose(obstacles.poses.reshape(-1, 3)) if len(obstacles.poses) else None
+        placed = []
+        for i in range(n):
+            own = points[ends[i] : ends[i + 1]]
+            if not len(own) or not np.isfinite(own).all():
+                continue
+            if rows is None:
+                # Kept about its first point, so that what only moves is one outline.
+                own = frame.transform(own)
+                x, y = own[0].tolist()
+                yaw = 0.0
+                own = own - own[0]
+            else:
+                x, y, yaw = rows[i].tolist()
+            if not all(map(isfinite, (x, y, yaw))):
+                continue
+            x0, y0 = self._anchor(x, y)
+            number = self._outline(own, radii[i] + inflation)
+            placed.append(
+                [number, round(x - x0, 3), round(y - y0, 3), round(yaw, 5), ids[i], int(is_bad)]
+            )
+        return placed
+
+
+def _or_none(value: float) -> float | None:
+    return round(value, 6) if isfinite(value) else None

@@ -1,0 +1,231 @@
+# SPDX-FileCopyrightText: gjk_collision contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Many cases: one after another, in processes of this machine, or on a Dask cluster.
+
+Each case is run by itself and brings its reports back as bytes, so that a worker needs to see the
+bag and nothing else. What a lost worker had not delivered is run again elsewhere.
+"""
+
+import json
+import multiprocessing
+import tempfile
+import zlib
+from collections.abc import Callable, Generator, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from ..replay.case import Case
+from . import texts
+from .run import Options, Outcome, Progress, Result, run
+
+__all__ = ["run_all"]
+
+# A case whose worker is lost this many times is what kills them.
+ATTEMPTS = 3
+
+Delivery = tuple[Result, dict[str, bytes]]
+
+
+def run_all(
+    cases: Sequence[Case],
+    out: Path,
+    options: Options,
+    jobs: int = 1,
+    scheduler: str | None = None,
+    *,
+    show: bool = False,
+) -> list[Result]:
+    """Replay all cases and write their reports, and one of all of them, into `out`.
+
+    Parameters
+    ----------
+    cases : sequence of Case
+        Of different names.
+    out : Path
+        Folder; made where it is not there.
+    options : Options
+        For all.
+    jobs : int
+        Processes on this machine.
+    scheduler : str
+        Address of a Dask scheduler, whose workers see the bags at the same paths; used instead.
+    show : bool
+        Show progress on a terminal.
+
+    Returns
+    -------
+    list of Result
+        One for each case, in their order.
+    """
+    out.mkdir(parents=True, exist_ok=True)
+    found: dict[str, Result] = {}
+    with _progress(show, len(cases)) as watch:
+        if scheduler is not None:
+            deliveries = _on_cluster(cases, options, scheduler)
+        elif jobs > 1 and len(cases) > 1:
+            deliveries = _in_processes(cases, options, jobs)
+        else:
+            deliveries = _here(cases, out, options, watch)
+        try:
+            for result, files in deliveries:
+                _write(out / result.name, files)
+                found[result.name] = result
+                watch(None)(len(found), len(cases))
+        except KeyboardInterrupt:
+            deliveries.close()
+    for case in cases:
+        text = "interrupted: not replayed"
+        found.setdefault(case.name, Result(case.name, Outcome.INTERRUPTED, [text]))
+    results = [found[case.name] for case in cases]
+    if len(cases) > 1:
+        _write_merged(out, results, options)
+    return results
+
+
+def _here(
+    cases: Sequence[Case], out: Path, options: Options, watch: Callable[[str | None], Progress]
+) -> Generator[Delivery, None, None]:
+    for case in cases:
+        result = run(case, out, options, watch(case.name))
+        yield result, {}
+        if result.outcome is Outcome.INTERRUPTED:
+            return
+
+
+def _deliver(case: Case, options: Options) -> Delivery:
+    """Run a case in a folder of its own; return its reports compressed."""
+    with tempfile.TemporaryDirectory() as folder:
+        result = run(case, Path(folder), options)
+        files = sorted(Path(folder, case.name).iterdir())
+        return result, {each.name: zlib.compress(each.read_bytes(), 1) for each in files}
+
+
+def _write(folder: Path, files: dict[str, bytes]) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, data in files.items():
+        (folder / name).write_bytes(zlib.decompress(data))
+
+
+def _lost(case: Case, why: str) -> Delivery:
+    return Result(case.name, Outcome.BROKEN, [f"not replayed: {why}"]), {}
+
+
+def _in_processes(
+    cases: Sequence[Case], options: Options, jobs: int
+) -> Generator[Delivery, None, None]:
+    """Run in fresh processes: nothing of this one's threads and locks is inherited."""
+    context = multiprocessing.get_context("spawn")
+    left = {case.name: case for case in cases}
+    for attempt in range(ATTEMPTS):
+        # A process that dies takes the pool with it. At last each is alone with its pool, so
+        # that the one to blame takes no other down.
+        groups = [[case] for case in left.values()] if attempt == ATTEMPTS - 1 else [
+            list(left.values())
+        ]  # fmt: skip
+        for group in groups:
+            with ProcessPoolExecutor(min(jobs, len(group)), mp_context=context) as pool:
+                futures = {pool.submit(_deliver, case, options): case for case in group}
+                for future in as_completed(futures):
+                    case = futures[future]
+                    try:
+                        delivery = future.result()
+                    except BrokenProcessPool:
+                        continue
+                    except Exception as error:
+                        delivery = _lost(case, repr(error))
+                    del left[case.name]
+                    yield delivery
+        if not left:
+            return
+    for case in left.values():
+        yield _lost(case, f"its process died {ATTEMPTS} times")
+
+
+def _on_cluster(
+    cases: Sequence[Case], options: Options, scheduler: str
+) -> Generator[Delivery, None, None]:
+    import distributed
+
+    # It carries type hints, but not everywhere.
+    cluster: Any = distributed
+    with cluster.Client(scheduler, set_as_default=False) as client:
+        ask = partial(client.submit, _deliver, options=options, pure=False)
+        futures = {
+            ask(_absolute(case), key=f"replay-{i}-{case.name}", retries=ATTEMPTS - 1): case
+            for i, case in enumerate(cases)
+        }
+        done = cluster.as_completed(list(futures))
+        for future in done:
+            case = futures[future]
+            try:
+                delivery = future.result()
+            except Exception as error:
+                delivery = _lost(case, repr(error))
+            yield delivery
+            future.release()
+
+
+def _absolute(case: Case) -> Case:
+    return replace(case, bag=case.bag.resolve())
+
+
+def _write_merged(out: Path, results: Sequence[Result], options: Options) -> None:
+    merged: dict[str, Any] = {
+        "outcome": max(result.outcome for result in results).name.lower(),
+        "replays": [
+            result.summary
+            or {
+                "name": result.name,
+                "outcome": result.outcome.name.lower(),
+                "failures": result.failures,
+            }
+            for result in results
+        ],
+    }
+    (out / "summary.json").write_text(json.dumps(merged, indent=1) + "\n", encoding="utf-8")
+    (out / "summary.md").write_text(texts.markdown(results), encoding="utf-8")
+    (out / "junit.xml").write_text(texts.junit(results), encoding="utf-8")
+    if options.page:
+        from .page import overview
+
+        (out / "index.html").write_text(overview(results), encoding="utf-8")
+
+
+@contextmanager
+def _progress(show: bool, count: int) -> Iterator[Callable[[str | None], Progress]]:
+    """Give what makes a progress bar of a name (None: of the cases); bars on a terminal alone."""
+    nothing: Progress = lambda done, total: None  # noqa: E731
+    try:
+        from rich.console import Console
+        from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
+        from rich.progress import Progress as Bars
+    except ImportError:
+        show = False
+    if not show or not (console := Console(stderr=True)).is_terminal:
+        yield lambda name: nothing
+        return
+    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.percentage:.0f}%"),
+               TimeRemainingColumn())  # fmt: skip
+    with Bars(*columns, console=console, transient=True) as bars:
+        tasks: dict[str | None, Any] = {}
+        if count > 1:
+            tasks[None] = bars.add_task("replays", total=count)
+
+        def watch(name: str | None) -> Progress:
+            if name is not None and name not in tasks:
+                tasks[name] = bars.add_task(name, total=None)
+
+            def tell(done: int, total: int) -> None:
+                if name in tasks:
+                    bars.update(tasks[name], completed=done, total=total)
+                    if name is not None and done == total:
+                        bars.update(tasks[name], visible=False)
+
+            return tell
+
+        yield watch

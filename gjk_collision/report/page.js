@@ -1,0 +1,369 @@
+// SPDX-FileCopyrightText: gjk_collision contributors
+// SPDX-License-Identifier: Apache-2.0
+"use strict";
+const data = JSON.parse(document.getElementById("data").textContent);
+const { verdicts, timeline, film } = data;
+const frames = film.frames;
+const el = (id) => document.getElementById(id);
+const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue("--" + name).trim();
+const number = (value, digits, unit) => value === null || value === undefined ? "-" : value.toFixed(digits) + " " + unit;
+
+let cursor = 0, playing = 0, follow = true;
+const view = { x: 0, y: 0, scale: 0 };  // centre [m] and pixels per metre
+
+// ---- drawing surfaces
+
+function surface(canvas) {
+  const ratio = window.devicePixelRatio || 1, box = canvas.getBoundingClientRect();
+  const width = Math.max(1, Math.round(box.width * ratio)), height = Math.max(1, Math.round(box.height * ratio));
+  if (canvas.width !== width || canvas.height !== height) { canvas.width = width; canvas.height = height; }
+  const g = canvas.getContext("2d");
+  g.setTransform(ratio, 0, 0, ratio, 0, 0);
+  g.clearRect(0, 0, box.width, box.height);
+  g.font = "12px system-ui, 'DejaVu Sans', sans-serif";
+  return { g, w: box.width, h: box.height };
+}
+
+// ---- timeline: verdicts, clearance, ages, one below the other over the same seconds
+
+const LEFT = 78, RIGHT = 12;
+const begin = timeline.length ? timeline[0][0] : 0;
+const end = timeline.length ? Math.max(timeline[timeline.length - 1][0], begin + 1e-3) : 1;
+const xOf = (t, w) => LEFT + (t - begin) / (end - begin) * (w - LEFT - RIGHT);
+const HEIGHT = { FREE: 0.4, MARGIN: 0.6, UNKNOWN: 0.8, COLLISION: 1.0 };  // not by colour alone
+
+function curve(g, w, top, height, column, limit, name, fillGaps) {
+  g.strokeStyle = name; g.lineWidth = 1.5; g.beginPath();
+  let pen = false;
+  for (const bin of timeline) {
+    const value = bin[column];
+    if (value === null) { pen = pen && fillGaps; continue; }
+    const x = xOf(bin[0], w), y = top + height * (1 - Math.max(0, Math.min(value, limit)) / limit);
+    if (pen) g.lineTo(x, y); else g.moveTo(x, y);
+    pen = true;
+  }
+  g.stroke();
+}
+
+function ceiling(values, least) {
+  const top = Math.max(least, ...values);
+  const unit = 10 ** Math.floor(Math.log10(top));
+  return [1, 2, 5, 10].map((k) => k * unit).find((k) => k >= top * 0.999);
+}
+
+function drawTimeline() {
+  const { g, w, h } = surface(el("timeline"));
+  const lanes = [[4, 34], [50, 66], [128, 38]];
+  g.textAlign = "right"; g.textBaseline = "middle";
+  const [top, height] = lanes[0];
+  for (let i = 0, j = 0; i < timeline.length; i = j) {  // runs of one verdict
+    while (j < timeline.length && timeline[j][1] === timeline[i][1]) j++;
+    const x = xOf(timeline[i][0], w), next = j < timeline.length ? xOf(timeline[j][0], w) : w - RIGHT;
+    const name = verdicts[timeline[i][1]], tall = height * HEIGHT[name];
+    g.fillStyle = colour(name);
+    g.fillRect(x, top + height - tall, Math.max(1, next - x), tall);
+  }
+  const clear = ceiling(timeline.map((bin) => bin[2]).filter((v) => v !== null).map((v) => Math.min(v, 50)), 0.1);
+  const ages = ceiling(timeline.flatMap((bin) => [bin[3], bin[4]]).filter((v) => v !== null), 0.1);
+  g.fillStyle = colour("faint");
+  g.fillText("verdict", LEFT - 8, top + height / 2);
+  for (const [[y, tall], text, limit, unit] of [[lanes[1], "clearance", clear, "m"], [lanes[2], "age", ages, "s"]]) {
+    g.strokeStyle = colour("line"); g.lineWidth = 1;
+    g.strokeRect(LEFT + 0.5, y + 0.5, w - LEFT - RIGHT - 1, tall - 1);
+    g.fillText(limit + " " + unit, LEFT - 8, y + 7);
+    g.fillText(text, LEFT - 8, y + tall - 10);
+  }
+  if (data.margin > 0 && data.margin < clear) {
+    const y = lanes[1][0] + lanes[1][1] * (1 - data.margin / clear);
+    g.strokeStyle = colour("MARGIN"); g.setLineDash([4, 3]);
+    g.beginPath(); g.moveTo(LEFT, y); g.lineTo(w - RIGHT, y); g.stroke(); g.setLineDash([]);
+  }
+  curve(g, w, ...lanes[1], 2, clear, colour("ink"), false);
+  curve(g, w, ...lanes[2], 3, ages, colour("age-a"), true);
+  curve(g, w, ...lanes[2], 4, ages, colour("age-b"), true);
+  g.textAlign = "center"; g.fillStyle = colour("faint");
+  const step = ceiling([(end - begin) / 12], 1e-3);
+  for (let t = Math.ceil(begin / step) * step; t <= end + 1e-9; t += step) {
+    g.fillText(+t.toFixed(3) + " s", Math.min(xOf(t, w), w - 16), h - 10);
+  }
+  if (frames.length) {
+    const x = xOf(frames[cursor].t, w);
+    g.strokeStyle = colour("focus"); g.lineWidth = 2;
+    g.beginPath(); g.moveTo(x, 0); g.lineTo(x, h - 20); g.stroke();
+  }
+}
+
+// ---- scene
+
+function trace(g, outline, x, y, yaw) {
+  const c = Math.cos(yaw), s = Math.sin(yaw);
+  g.beginPath();
+  for (const [px, py] of outline.p) {
+    const [u, v] = screen(x + c * px - s * py, y + s * px + c * py);
+    g.lineTo(u, v);
+  }
+  g.closePath();
+}
+
+let half = [1, 1];
+const screen = (x, y) => [half[0] + (x - view.x) * view.scale, half[1] - (y - view.y) * view.scale];
+
+function shape(g, outline, x, y, yaw, fill, edge, dashed) {
+  g.lineJoin = "round"; g.lineCap = "round";
+  trace(g, outline, x, y, yaw);
+  if (outline.r > 0) {  // all within r: a stroke of that width, and its rim below it
+    g.setLineDash([]);
+    g.strokeStyle = edge; g.lineWidth = 2 * outline.r * view.scale + 2; g.stroke();
+    g.strokeStyle = fill; g.lineWidth = Math.max(0.5, 2 * outline.r * view.scale); g.stroke();
+    g.fillStyle = fill; g.fill();
+    return;
+  }
+  g.fillStyle = fill; g.fill();
+  g.setLineDash(dashed ? [5, 4] : []);
+  g.strokeStyle = edge; g.lineWidth = 1.25; g.stroke();
+  g.setLineDash([]);
+}
+
+function extent(frame) {
+  let box = null;
+  const add = (x, y, r) => {
+    box = box ? [Math.min(box[0], x - r), Math.min(box[1], y - r), Math.max(box[2], x + r), Math.max(box[3], y + r)]
+      : [x - r, y - r, x + r, y + r];
+  };
+  const reach = (outline) => outline.r + Math.max(...outline.p.map(([x, y]) => Math.hypot(x, y)));
+  if (frame.ego) for (const k of frame.f) add(frame.ego[0], frame.ego[1], reach(film.outlines[k]));
+  for (const [k, x, y] of frame.o) {
+    // A whole town may be known: what is far from the vehicle does not shrink it to a dot.
+    if (!frame.ego || Math.hypot(x - frame.ego[0], y - frame.ego[1]) < 40) add(x, y, reach(film.outlines[k]));
+  }
+  return box || [-10, -10, 10, 10];
+}
+
+function fit() {
+  if (!frames.length) return;
+  const box = extent(frames[cursor]), size = el("scene").getBoundingClientRect();
+  view.x = (box[0] + box[2]) / 2; view.y = (box[1] + box[3]) / 2;
+  view.scale = Math.max(0.5, 0.92 * Math.min(size.width / (box[2] - box[0]), size.height / (box[3] - box[1])));
+}
+
+function drawScene() {
+  const { g, w, h } = surface(el("scene"));
+  half = [w / 2, h / 2];
+  if (!frames.length) {
+    g.fillStyle = colour("faint"); g.textAlign = "center";
+    g.fillText("there is no stamp to show", w / 2, h / 2);
+    return;
+  }
+  const frame = frames[cursor];
+  if (follow && frame.ego) { view.x = frame.ego[0]; view.y = frame.ego[1]; }
+  const step = ceiling([60 / view.scale], 1e-3);
+  g.strokeStyle = colour("grid"); g.lineWidth = 1; g.beginPath();
+  for (let x = Math.ceil((view.x - w / 2 / view.scale) / step) * step; (x - view.x) * view.scale < w / 2; x += step) {
+    const u = screen(x, 0)[0]; g.moveTo(u, 0); g.lineTo(u, h);
+  }
+  for (let y = Math.ceil((view.y - h / 2 / view.scale) / step) * step; (y - view.y) * view.scale < h / 2; y += step) {
+    const v = screen(0, y)[1]; g.moveTo(0, v); g.lineTo(w, v);
+  }
+  g.stroke();
+  g.textAlign = "center"; g.textBaseline = "middle";
+  const verdict = colour(verdicts[frame.v]);
+  for (const [k, x, y, yaw, id, bad] of frame.o) {
+    const isNearest = id === frame.id;
+    shape(g, film.outlines[k], x, y, yaw, colour("body"), isNearest ? verdict : colour("edge"), bad);
+    const [u, v] = screen(x, y);
+    if (view.scale > 5 && u > 0 && v > 0 && u < w && v < h) { g.fillStyle = colour("ink"); g.fillText(id, u, v); }
+  }
+  if (frame.ego) {
+    g.globalAlpha = 0.75;
+    for (const k of frame.f) shape(g, film.outlines[k], ...frame.ego, verdict, colour("ink"), false);
+    g.globalAlpha = 1;
+    const [x, y, yaw] = frame.ego, length = 14 / view.scale;  // which way it points
+    g.strokeStyle = colour("ink"); g.lineWidth = 2; g.beginPath();
+    g.moveTo(...screen(x, y)); g.lineTo(...screen(x + length * Math.cos(yaw), y + length * Math.sin(yaw))); g.stroke();
+  }
+  if (frame.w.length === 4) {
+    const a = screen(frame.w[0], frame.w[1]), b = screen(frame.w[2], frame.w[3]);
+    g.strokeStyle = g.fillStyle = colour("ink"); g.lineWidth = 1.5;
+    g.beginPath(); g.moveTo(...a); g.lineTo(...b); g.stroke();
+    for (const p of [a, b]) { g.beginPath(); g.arc(...p, 3, 0, 7); g.fill(); }
+    const text = number(frame.d, 2, "m"), wide = g.measureText(text).width + 10;
+    const u = (a[0] + b[0]) / 2, v = (a[1] + b[1]) / 2 - 14;
+    g.fillStyle = colour("panel"); g.fillRect(u - wide / 2, v - 9, wide, 18);
+    g.fillStyle = colour("ink"); g.fillText(text, u, v);
+  }
+  g.strokeStyle = g.fillStyle = colour("faint"); g.lineWidth = 2; g.beginPath();
+  g.moveTo(14, h - 14); g.lineTo(14 + step * view.scale, h - 14); g.stroke();
+  g.textAlign = "left"; g.fillText(+step.toPrecision(3) + " m", 14, h - 26);
+}
+
+// ---- what is known at the cursor
+
+function drawFacts() {
+  if (!frames.length) return;
+  const frame = frames[cursor], list = el("facts");
+  list.replaceChildren();
+  const add = (name, value) => {
+    const dt = document.createElement("dt"), dd = document.createElement("dd");
+    dt.textContent = name;
+    if (value instanceof Node) dd.append(value); else dd.textContent = value;
+    list.append(dt, dd);
+  };
+  const said = document.createElement("span");
+  said.className = "said"; said.textContent = verdicts[frame.v]; said.style.background = colour(verdicts[frame.v]);
+  add("verdict", said);
+  add("status", frame.s);
+  if (frame.m) add("message", frame.m);
+  add("distance", number(frame.d, 4, "m"));
+  add("lower bound", number(frame.lb, 4, "m"));
+  add("nearest", frame.id === -1 ? "-" : frame.id + " of " + frame.src);
+  if (frame.w.length === 4) {
+    const [x0, y0] = film.origin, point = (x, y) => (x + x0).toFixed(3) + ", " + (y + y0).toFixed(3);
+    add("on the vehicle", point(frame.w[0], frame.w[1]));
+    add("on the obstacle", point(frame.w[2], frame.w[3]));
+    add("direction", frame.dir.map((v) => v.toFixed(4)).join(", "));
+  }
+  if (frame.ego) {
+    const [x, y, yaw] = frame.ego, [x0, y0] = film.origin;
+    add("vehicle", (x + x0).toFixed(3) + ", " + (y + y0).toFixed(3) + ", " + yaw.toFixed(4) + " rad");
+  }
+  add("footprint age", number(frame.fa, 3, "s"));
+  add("obstacle age", number(frame.oa, 3, "s"));
+  add("bad sources", frame.bad.length ? frame.bad.join(", ") : "none");
+  add("snapshot", frame.snap);
+  el("time").textContent = frame.t.toFixed(3) + " s, stamp " + frame.i;
+  const slider = el("timeline");
+  slider.setAttribute("aria-valuemax", frames.length - 1);
+  slider.setAttribute("aria-valuenow", cursor);
+  slider.setAttribute("aria-valuetext", frame.t.toFixed(3) + " s, " + verdicts[frame.v]);
+}
+
+function drawLatency() {
+  const { g, w, h } = surface(el("latency")), bins = data.latency.bins;
+  if (!bins.length) return;
+  const most = Math.max(...bins.map((bin) => bin[1])), wide = (w - 16) / bins.length;
+  g.fillStyle = colour("age-a");
+  bins.forEach(([, count], i) => {
+    // Square root: single slow answers are what one looks for, and would be no pixel high.
+    const tall = Math.sqrt(count / most) * (h - 30);
+    g.fillRect(8 + i * wide, h - 22 - tall, Math.max(1, wide - 1), tall);
+  });
+  g.fillStyle = colour("faint"); g.textAlign = "center"; g.textBaseline = "middle";
+  bins.forEach(([edge], i) => {
+    const decade = Math.abs(Math.log10(edge) - Math.round(Math.log10(edge))) < 0.01;
+    if (decade) g.fillText(edge >= 1000 ? edge / 1000 + " ms" : +edge.toPrecision(2) + " µs", 8 + i * wide, h - 9);
+  });
+  el("latencies").textContent = "median " + data.latency.p50 + " µs, 99 % " + data.latency.p99 +
+    " µs, greatest " + data.latency.max + " µs, on the machine of the replay";
+}
+
+// ---- moving about
+
+function draw() { drawTimeline(); drawScene(); drawFacts(); }
+
+function go(index) {
+  cursor = Math.max(0, Math.min(frames.length - 1, index));
+  if (frames.length) document.documentElement.dataset.time = frames[cursor].t;
+  draw();
+}
+
+function seek(t) {
+  let low = 0, high = frames.length - 1;
+  while (low < high) {
+    const middle = (low + high + 1) >> 1;
+    if (frames[middle].t <= t + 1e-9) low = middle; else high = middle - 1;
+  }
+  go(low);
+}
+
+function change(way) {
+  for (let i = cursor + way; i > 0 && i < frames.length; i += way) {
+    if (frames[i].v !== frames[i - 1].v) return go(i);
+  }
+  go(way > 0 ? frames.length - 1 : 0);
+}
+
+function play() {
+  if (playing) { playing = 0; el("play").textContent = "Play"; return; }
+  if (cursor >= frames.length - 1) cursor = 0;
+  let last = performance.now(), t = frames.length ? frames[cursor].t : 0;
+  const mine = playing = last;
+  el("play").textContent = "Pause";
+  const tick = (now) => {
+    if (playing !== mine) return;
+    t += (now - last) * 1e-3 * Number(el("speed").value);
+    last = now;
+    seek(t);
+    if (cursor >= frames.length - 1) play(); else requestAnimationFrame(tick);
+  };
+  requestAnimationFrame(tick);
+}
+
+function zoom(factor, u, v) {
+  const x = u === undefined ? view.x : view.x + (u - half[0]) / view.scale;
+  const y = v === undefined ? view.y : view.y - (v - half[1]) / view.scale;
+  view.scale = Math.max(0.05, Math.min(5000, view.scale * factor));
+  if (u !== undefined) { view.x = x - (u - half[0]) / view.scale; view.y = y + (v - half[1]) / view.scale; }
+  drawScene();
+}
+
+function setFollow(on) { follow = on; el("follow").checked = on; drawScene(); }
+
+function pan(dx, dy) { setFollow(false); view.x += dx / view.scale; view.y += dy / view.scale; drawScene(); }
+
+document.addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey || event.target.tagName === "SELECT") return;
+  const inScene = event.target === el("scene"), far = event.shiftKey ? 10 : 1;
+  const keys = {
+    ArrowLeft: () => inScene ? pan(-40, 0) : go(cursor - far),
+    ArrowRight: () => inScene ? pan(40, 0) : go(cursor + far),
+    ArrowUp: inScene && (() => pan(0, 40)),
+    ArrowDown: inScene && (() => pan(0, -40)),
+    Home: () => go(0), End: () => go(frames.length - 1),
+    n: () => change(1), p: () => change(-1), f: () => setFollow(!follow),
+    "+": () => zoom(1.25), "=": () => zoom(1.25), "-": () => zoom(0.8),
+    0: () => { setFollow(false); fit(); drawScene(); },
+    " ": event.target.tagName !== "BUTTON" && event.target.tagName !== "INPUT" && play,
+  };
+  const act = keys[event.key];
+  if (act) { event.preventDefault(); act(); }
+});
+
+for (const [id, act] of Object.entries({
+  back: () => go(cursor - 1), forward: () => go(cursor + 1), play, next: () => change(1), previous: () => change(-1),
+  in: () => zoom(1.25), out: () => zoom(0.8), fit: () => { setFollow(false); fit(); drawScene(); },
+})) el(id).addEventListener("click", act);
+el("follow").addEventListener("change", (event) => setFollow(event.target.checked));
+
+const atPointer = (event) => {
+  const box = el("timeline").getBoundingClientRect();
+  seek(begin + (event.clientX - box.left - LEFT) / (box.width - LEFT - RIGHT) * (end - begin));
+};
+el("timeline").addEventListener("pointerdown", (event) => { el("timeline").setPointerCapture(event.pointerId); atPointer(event); });
+el("timeline").addEventListener("pointermove", (event) => { if (event.buttons) atPointer(event); });
+el("scene").addEventListener("pointerdown", (event) => el("scene").setPointerCapture(event.pointerId));
+el("scene").addEventListener("pointermove", (event) => { if (event.buttons) pan(-event.movementX, event.movementY); });
+el("scene").addEventListener("wheel", (event) => {
+  event.preventDefault();
+  const box = el("scene").getBoundingClientRect();
+  zoom(Math.exp(-event.deltaY * 0.0015), event.clientX - box.left, event.clientY - box.top);
+}, { passive: false });
+
+for (const name of verdicts) {
+  const key = document.createElement("span");
+  key.className = "key"; key.style.background = "var(--" + name + ")";
+  el("legend").append(key, name + " ");
+}
+for (const [name, text] of [["age-a", "obstacle age"], ["age-b", "footprint age"]]) {
+  const key = document.createElement("span");
+  key.className = "key"; key.style.background = "var(--" + name + ")";
+  el("legend").append(key, text + " ");
+}
+if (film.stride > 1) el("legend").append("; every " + film.stride + "th stamp can be stepped to, and the changes");
+
+window.addEventListener("resize", () => { draw(); drawLatency(); });
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { draw(); drawLatency(); });
+fit();
+const asked = /^#t=([\d.]+)$/.exec(location.hash);  // page.html#t=12.5
+if (asked) seek(Number(asked[1])); else go(0);
+drawLatency();
+document.documentElement.dataset.ready = "yes";

@@ -1,0 +1,57 @@
+# SPDX-FileCopyrightText: gjk_collision contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The page: one file that needs nothing else, from the templates beside this module."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from ..verdict import Verdict
+from .run import Result
+
+__all__ = ["overview", "page"]
+
+
+def page(summary: dict[str, Any], timeline: list[list[Any]], film: dict[str, Any]) -> str:
+    """Return the page of one replay.
+
+    Parameters
+    ----------
+    summary : dict
+        As in summary.json.
+    timeline, film
+        See `film.Timeline.to_list` and `film.Film.to_dict`.
+    """
+    data = {
+        "verdicts": [each.name for each in Verdict],
+        "timeline": timeline,
+        "film": film,
+        "margin": summary.get("safety_margin", 0.0),
+        "latency": summary["timing"]["latency_us"],
+    }
+    return _render("page.html", summary=summary, data=_embedded(data))
+
+
+def overview(results: Sequence[Result]) -> str:
+    """Return the page that leads to those of many replays."""
+    return _render("overview.html", results=results)
+
+
+def _render(name: str, **values: Any) -> str:
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    environment = Environment(
+        loader=FileSystemLoader(Path(__file__).parent),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    return environment.get_template(name).render(**values)
+
+
+def _embedded(data: Any) -> str:
+    """Return JSON that cannot end the script element that it stands in."""
+    text = json.dumps(data, separators=(",", ":"), allow_nan=False)
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")

@@ -1,0 +1,81 @@
+# SPDX-FileCopyrightText: gjk_collision contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Results in words: Markdown for people, JUnit XML for build servers."""
+
+import xml.etree.ElementTree as ET
+from collections.abc import Sequence
+from typing import Any
+
+from .run import Outcome, Result
+
+__all__ = ["junit", "markdown"]
+
+
+def markdown(results: Sequence[Result]) -> str:
+    """Return one table of all, and a paragraph on each that failed."""
+    lines = [
+        "| replay | outcome | stamps | free | margin | collision | unknown | closest [m] "
+        "| p99 [us] |",
+        "|---|---|--:|--:|--:|--:|--:|--:|--:|",
+    ]
+    lines += [_line(result) for result in results]
+    for result in results:
+        if result.failures:
+            lines += ["", f"**{result.name}** {result.outcome.name.lower()}:", ""]
+            lines += [f"- {failure}" for failure in result.failures]
+    return "\n".join(lines) + "\n"
+
+
+def _line(result: Result) -> str:
+    summary = result.summary
+    verdicts = summary.get("verdicts", {})
+    closest = summary.get("closest")
+    p99 = summary.get("timing", {}).get("latency_us", {}).get("p99")
+    cells = [
+        result.name,
+        result.outcome.name.lower(),
+        str(summary.get("stamps", 0)),
+        *(str(verdicts.get(name, 0)) for name in ("FREE", "MARGIN", "COLLISION", "UNKNOWN")),
+        f"{closest['distance']:.3f}" if closest else "",
+        f"{p99:.0f}" if p99 is not None else "",
+    ]
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+
+
+def junit(results: Sequence[Result]) -> str:
+    """Return a suite for each replay, with a case for the replay itself and each expectation."""
+    root = ET.Element("testsuites")
+    for result in results:
+        suite = ET.SubElement(root, "testsuite", name=_printable(result.name))
+        checks = result.summary.get("expectations", [])
+        failed = {check["failure"] for check in checks if check["failure"]}
+        own = [text for text in result.failures if text not in failed]
+        _case(suite, result, "replay", own, result.outcome is Outcome.BROKEN)
+        for check in checks:
+            complete = result.outcome in (Outcome.PASSED, Outcome.FAILED)
+            untested = "" if complete else "not tested: the replay is not complete"
+            why = check["failure"] or untested
+            _case(suite, result, check["text"], [why] if why else [], False)
+        for name in ("failure", "error"):
+            count = sum(len(case.findall(name)) for case in suite)
+            suite.set(f"{name}s", str(count))
+        suite.set("tests", str(len(suite)))
+        suite.set("time", str(result.summary.get("timing", {}).get("replay_seconds", 0)))
+    ET.indent(root)
+    return ET.tostring(root, encoding="unicode", xml_declaration=True) + "\n"
+
+
+def _case(suite: Any, result: Result, name: str, failures: list[str], is_error: bool) -> None:
+    case = ET.SubElement(
+        suite, "testcase", classname=_printable(result.name), name=_printable(name)
+    )
+    if failures:
+        kind = "error" if is_error else "failure"
+        ET.SubElement(case, kind, message=_printable(failures[0])).text = _printable(
+            "\n".join(failures)
+        )
+
+
+def _printable(text: str) -> str:
+    """Return text without the characters that XML does not have."""
+    return "".join(c if c in "\t\n" or ord(c) >= 0x20 else "?" for c in text)
