@@ -1,0 +1,334 @@
+# SPDX-FileCopyrightText: gjk_collision contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Bags of every storage, the same bytes from each, and bags that must fail and say why."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from data import DATA, needs_data
+from replays import replay, rows_of
+from write_scenarios import CAR, EGO, Road, at, steps, thing, write
+
+from gjk_collision.__main__ import main
+from gjk_collision.frames import Pose
+from gjk_collision.replay.bag import Bag, BagError, find_bags
+from gjk_collision.replay.rows import Row
+from gjk_collision.replay.transforms import Placement, RecordedTransforms
+from gjk_collision.replay.write import BagWriter
+from gjk_collision.report.run import Outcome
+from gjk_collision.verdict import Status, Verdict
+
+STORAGES = [
+    ("mcap", ""), ("mcap", "message"), ("mcap", "file"), ("mcap", "storage"),
+    ("sqlite3", ""), ("sqlite3", "message"), ("sqlite3", "file"),
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def approach(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write(tmp_path_factory.mktemp("bags"), "approach")
+
+
+@pytest.fixture(scope="module")
+def reference(approach: Path, tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    out = tmp_path_factory.mktemp("reference")
+    assert replay(approach, out).outcome is Outcome.PASSED
+    return (out / "drive" / "results.jsonl").read_bytes()
+
+
+@pytest.mark.parametrize(("storage", "compression"), STORAGES)
+def test_same_bytes_from_every_storage(
+    storage: Any, compression: Any, reference: bytes, tmp_path: Path
+) -> None:
+    """A result that depends on how a bag is kept could not be compared with an earlier one."""
+    bag = write(tmp_path, "approach", storage, compression)
+    assert replay(bag, tmp_path).outcome is Outcome.PASSED
+    assert (tmp_path / "drive" / "results.jsonl").read_bytes() == reference
+
+
+def test_same_bytes_from_another_process(approach: Path, reference: bytes, tmp_path: Path) -> None:
+    """Another process, another hash seed, a file without its metadata."""
+    command = [sys.executable, "-m", "gjk_collision", "replay", next(approach.glob("*.mcap"))]
+    environment = {**os.environ, "PYTHONHASHSEED": "4711", "TZ": "Asia/Tokyo", "LC_ALL": "C"}
+    subprocess.run(
+        [*command, "--out", tmp_path, "--no-page", "--quiet"], check=True, env=environment
+    )
+    found = (tmp_path / "approach" / "results.jsonl").read_bytes()
+    assert found.replace(b'"name":"approach"', b'"name":"drive"') == reference
+
+
+def test_rows_say_what_the_library_says(approach: Path, tmp_path: Path) -> None:
+    """Against a closed form: the gap closes at 6 m/s from 20 m."""
+    replay(approach, tmp_path)
+    rows = rows_of(tmp_path)
+    assert [row.time for row in rows] == [at(t) for t in steps(4.0)]
+    for row, t in zip(rows, steps(4.0), strict=True):
+        gap = 20.0 - 6.0 * t
+        assert row.verdict is (Verdict.FREE if gap > 0.0 else Verdict.COLLISION)
+        if gap > 0.0:
+            assert row.distance == pytest.approx(gap, abs=2e-9)
+            assert row.lower_bound <= row.distance
+        assert row.nearest_id == 1
+        assert row.snapshot_id > 0
+        assert row.footprint_age == row.obstacle_age == 0.0
+
+
+def test_row_survives_json() -> None:
+    row = Row(
+        1, 2, "data", Verdict.MARGIN, Status.SUCCESS, "ü", float("inf"), 0.1234567891234,
+        7, "lidar", (1.0, -0.0), (2.0, 3.0), (1.0, 0.0), (1.0, 2.0, 3.0), 4, 0.5, 0.25, ("a",),
+    )  # fmt: skip
+    back = Row.from_json(json.loads(row.to_json()))
+    assert back.to_json() == row.to_json()
+    assert back.distance == float("inf")
+    assert 0.0 <= row.lower_bound - back.lower_bound < 1e-9, "rounded down: still a bound"
+    nothing = Row(1, 2, "data", Verdict.UNKNOWN, Status.NO_OBSTACLES)
+    assert Row.from_json(json.loads(nothing.to_json())).to_json() == nothing.to_json()
+
+
+# ---- what must fail, and say so
+
+
+def cut(bag: Path, share: float) -> None:
+    file = next(path for path in bag.iterdir() if path.suffix in (".mcap", ".db3"))
+    data = file.read_bytes()
+    file.write_bytes(data[: int(share * len(data))])
+
+
+@pytest.mark.parametrize("storage", ["mcap", "sqlite3"])
+@pytest.mark.parametrize("share", [0.0, 0.01, 0.5, 0.9, 0.999])
+def test_truncated_bag_is_broken(storage: Any, share: float, tmp_path: Path) -> None:
+    bag = write(tmp_path, "approach", storage)
+    cut(bag, share)
+    result = replay(bag, tmp_path)
+    assert result.outcome is Outcome.BROKEN
+    assert "truncated" in result.failures[0] or "not readable" in result.failures[0]
+    assert json.loads((tmp_path / "drive" / "summary.json").read_text())["failures"]
+
+
+def test_bag_that_holds_less_than_it_tells_is_broken(tmp_path: Path) -> None:
+    bag = write(tmp_path, "approach", "sqlite3")
+    metadata = bag / "metadata.yaml"
+    metadata.write_text(metadata.read_text().replace("message_count: 81", "message_count: 99"))
+    result = replay(bag, tmp_path)
+    assert result.outcome is Outcome.BROKEN
+    assert "truncated" in result.failures[0]
+    # What could be read is reported; of the last stamp, messages may be missing.
+    assert len(rows_of(tmp_path)) == 80
+
+
+def test_missing_bag(tmp_path: Path) -> None:
+    result = replay(tmp_path / "nowhere", tmp_path)
+    assert result.outcome is Outcome.BROKEN
+    assert main(["replay", str(tmp_path / "nowhere"), "--out", str(tmp_path)]) == 3
+
+
+def test_missing_topic_is_named_with_those_there_are(tmp_path: Path) -> None:
+    with BagWriter(tmp_path / "bag") as writer:
+        Road(writer).ego(0.0)
+    result = replay(tmp_path / "bag", tmp_path)
+    assert result.outcome is Outcome.BROKEN
+    assert "missing topic /obstacles" in result.failures[0]
+    assert "/footprint (geometry_msgs/msg/PolygonStamped)" in result.failures[0]
+
+
+def test_wrong_type_and_choice_of_topics(approach: Path, tmp_path: Path) -> None:
+    result = replay(approach, tmp_path, topics={"obstacles": "/footprint"})
+    assert "must be gjk_collision/msg/ObstacleArray" in result.failures[0]
+    result = replay(approach, tmp_path, topics={"obstacles": "/other"})
+    assert "missing topic /other" in result.failures[0]
+    assert replay(approach, tmp_path, topics={"obstacles": "/obstacles"}).outcome is Outcome.PASSED
+
+
+def test_topics_are_found_by_type_and_never_guessed(tmp_path: Path) -> None:
+    for count in (1, 2):
+        bag = tmp_path / f"bag{count}"
+        with BagWriter(bag) as writer:
+            road = Road(writer)
+            for t in steps(1.0):
+                writer.transform(at(t), Pose())
+                writer.footprint(at(t), EGO, topic="/ego/outline")
+                for i in range(count):
+                    road.obstacles(t, [thing(CAR, 20.0, 0.0)])
+                    if i:
+                        writer.write(
+                            "/radar", "gjk_collision/msg/ObstacleArray", at(t), empty(writer, t)
+                        )
+        result = replay(bag, tmp_path, parameters={"obstacles.topic": "seen"})
+        if count == 1:
+            assert result.outcome is Outcome.PASSED
+        else:
+            assert "may be any of /obstacles, /radar" in result.failures[0]
+
+
+def empty(writer: BagWriter, t: float) -> Any:
+    none = {
+        name: np.empty(0, kind)
+        for name, kind in {
+            "ids": "i8", "kinds": "u1", "offsets": "u4", "xy": "f8", "radius": "f8", "poses": "f8",
+            "velocities": "f8", "path_offsets": "u4", "path_times": "f8", "path_poses": "f8",
+        }.items()
+    }  # fmt: skip
+    kind = writer.types["gjk_collision/msg/ObstacleArray"]
+    return kind(header=writer.header(at(t), "odom"), source="", sequence=1, **none)
+
+
+def test_zero_stamps_is_broken(tmp_path: Path) -> None:
+    with BagWriter(tmp_path / "bag") as writer:
+        road = Road(writer)
+        road.obstacles(0.0, [thing(CAR, 20.0, 0.0)])
+        for t in steps(2.0):
+            road.ego(t)
+    result = replay(
+        tmp_path / "bag",
+        tmp_path,
+        faults=parse_faults(
+            {"fault": "drop", "topic": "/obstacles", "from": 0.0, "status": "NO_OBSTACLES"}
+        ),
+    )
+    assert result.outcome is Outcome.BROKEN
+    assert "no stamp was evaluated" in result.failures[0]
+    assert {row.status for row in rows_of(tmp_path)} == {Status.NO_OBSTACLES}
+
+
+def parse_faults(*given: Any) -> tuple[Any, ...]:
+    from gjk_collision.replay.faults import FaultSpec
+
+    return tuple(map(FaultSpec.parse, given))
+
+
+def test_unreadable_message_is_broken(tmp_path: Path) -> None:
+    with BagWriter(tmp_path / "bag") as writer:
+        road = Road(writer)
+        for t in steps(1.0):
+            road.ego(t)
+            road.obstacles(t, [thing(CAR, 20.0, 0.0)])
+        connection = writer._connections["/obstacles"]
+        writer._writer.write(connection, at(1.05), b"\x00\x01\x00\x00\xff\xff")
+    result = replay(tmp_path / "bag", tmp_path)
+    assert result.outcome is Outcome.BROKEN
+    assert "1 messages could not be decoded" in result.failures[0]
+    last = rows_of(tmp_path)[-1]
+    assert (last.verdict, last.status) == (Verdict.UNKNOWN, Status.INTERNAL_ERROR)
+
+
+# ---- time
+
+
+def test_silence_is_evaluated(tmp_path: Path) -> None:
+    """Without it, the stamps of a sensor that has died would not be there to be judged."""
+    replay(write(tmp_path, "dropout"), tmp_path)
+    silent = [row for row in rows_of(tmp_path) if row.cause == "silence"]
+    assert len(silent) == 15  # 1.95 s to 3.5 s at 10 Hz
+    assert silent[-1].status is Status.STALE_OBSTACLES
+
+
+def test_clock_may_be_refused(tmp_path: Path) -> None:
+    """Without the bag's clock, log time rules, and stamps of another clock are in the future."""
+    result = replay(write(tmp_path, "clock_jump"), tmp_path, topics={"clock": "none"})
+    assert result.outcome is Outcome.PASSED
+    assert rows_of(tmp_path)[0].status is Status.FUTURE_STAMP
+
+
+def test_memory_does_not_grow_with_the_bag(tmp_path: Path) -> None:
+    """Ten times as long takes no more memory; 10 MB are left for the allocator's whims."""
+    peaks = []
+    for seconds in (20, 200):
+        with BagWriter(tmp_path / f"{seconds}") as writer:
+            road = Road(writer)
+            for t in steps(seconds):
+                road.ego(t, Pose(0.1 * t, 0.0, 0.0))
+                road.obstacles(t, [thing(CAR, 9.0 + i, 4.0 * i, 0.1 * t) for i in range(10)])
+        program = (
+            "import resource, sys; from gjk_collision.__main__ import main; "
+            "code = main(sys.argv[1:]); "
+            "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss); sys.exit(code)"
+        )
+        command = [sys.executable, "-c", program, "replay", tmp_path / f"{seconds}", "--quiet"]
+        done = subprocess.run(
+            [*command, "--no-page", "--out", tmp_path / "out"],
+            check=True, capture_output=True, text=True,
+        )  # fmt: skip
+        peaks.append(int(done.stdout))
+    assert peaks[1] - peaks[0] < 10_000, peaks  # kB
+
+
+def test_interrupt_leaves_a_valid_partial_report(tmp_path: Path) -> None:
+    with BagWriter(tmp_path / "long") as writer:
+        road = Road(writer)
+        for t in steps(600.0):
+            road.ego(t)
+            road.obstacles(t, [thing(CAR, 20.0, 0.0)])
+    command = [sys.executable, "-m", "gjk_collision", "replay", tmp_path / "long"]
+    process = subprocess.Popen([*command, "--out", tmp_path, "--quiet"])
+    results = tmp_path / "long" / "results.jsonl"
+    deadline = time.monotonic() + 60.0
+    while not (results.is_file() and results.stat().st_size > 20_000):
+        assert time.monotonic() < deadline
+        assert process.poll() is None
+        time.sleep(0.01)
+    process.send_signal(signal.SIGINT)
+    assert process.wait(60.0) == Outcome.INTERRUPTED
+    rows = rows_of(tmp_path, "long")
+    summary = json.loads((tmp_path / "long" / "summary.json").read_text())
+    assert summary["outcome"] == "interrupted"
+    assert len(rows) == summary["stamps"] < 12_001
+
+
+# ---- transforms
+
+
+def test_transforms_as_tf2_has_them() -> None:
+    half = 0.5 * np.pi
+    quarter = (0.0, 0.0, float(np.sin(0.5 * half)), float(np.cos(0.5 * half)))
+    tree = RecordedTransforms()
+    tree.insert("map", "odom", 0, Placement((10.0, 0.0, 0.0), quarter), static=True)
+    tree.insert("odom", "base", 100, Placement((1.0, 0.0, 0.0)), static=False)
+    tree.insert("odom", "base", 200, Placement((2.0, 0.0, 0.0), quarter), static=False)
+    assert tree.lookup("odom", "base", 150) == pytest.approx((1.5, 0.0, 0.25 * np.pi))
+    assert tree.lookup("map", "base", 100) == pytest.approx((10.0, 1.0, half))
+    assert tree.lookup("base", "map", 100) == pytest.approx((-1.0, 10.0, -half))
+    assert tree.latest("map", "base")[1] == 200
+    for target, source, stamp, status in (
+        ("odom", "base", 201, Status.TF_EXTRAPOLATION),
+        ("odom", "base", 99, Status.TF_EXTRAPOLATION),
+        ("odom", "nowhere", 100, Status.UNKNOWN_FRAME),
+    ):
+        with pytest.raises(Exception, match=r"\w") as caught:
+            tree.lookup(target, source, stamp)
+        assert caught.value.status is status  # type: ignore[attr-defined]
+
+
+# ---- finding bags
+
+
+def test_find_bags(approach: Path, tmp_path: Path) -> None:
+    shutil.copytree(approach, tmp_path / "a" / "one")
+    shutil.copy(next(approach.glob("*.mcap")), tmp_path / "two.mcap")
+    assert find_bags(tmp_path) == [tmp_path / "a" / "one", tmp_path / "two.mcap"]
+    with pytest.raises(BagError):
+        find_bags(tmp_path / "three")
+
+
+@needs_data
+@pytest.mark.parametrize("name", ["test_bag_mcap", "test_bag_sqlite3"])
+def test_bags_written_by_ros_are_read(name: str, tmp_path: Path) -> None:
+    """Of another project, with 94 topics; none holds obstacles, and that is said."""
+    with Bag(DATA / "bags" / name) as bag:
+        messages = list(bag.messages(["/test/geometry_msgs/polygon_stamped"]))
+        assert len(messages) == 2
+        assert len(bag.decode(messages[0]).polygon.points) > 0
+    result = replay(DATA / "bags" / name, tmp_path)
+    assert result.outcome is Outcome.BROKEN
+    assert "missing topic" in result.failures[0]
