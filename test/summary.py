@@ -25,7 +25,7 @@ def outcome(case: ET.Element) -> tuple[str, str]:
             message = (found.get("message") or "no reason given").splitlines()
             if message == ["collection skipped"]:  # a whole file; the text is (file, line, reason)
                 message = [ast.literal_eval(found.text or "")[2].removeprefix("Skipped: ")]
-            reason = (sanitiser or below or message)[0]
+            reason = (sanitiser or below or message)[0][:160]
             return word, reason
     return "passed", ""
 
