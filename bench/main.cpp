@@ -37,7 +37,7 @@ std::vector<Row> rows_for(const Options& options) {
 #ifdef GJK_BENCH_COAL
   add_coal_rows(all);
 #endif
-  const std::regex wanted(options.rows, std::regex::icase);
+  const std::regex wanted(options.rows);
   const std::set<int> levels(options.levels.begin(), options.levels.end());
   std::erase_if(all, [&](const Row& row) {
     return !levels.contains(row.level) ||

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: gjk_collision contributors
 // SPDX-License-Identifier: Apache-2.0
-// Prints what the kernel answers for every pair of a corpus, to the last bit. Run on two machines,
-// or with two instruction sets, the output must be the same.
+// Prints what the kernel answers for every pair of a corpus, and for scenes of them, to the last
+// bit. Run on two machines, or with two instruction sets, the output must be the same.
 #include "answers.hpp"
 
 #include <bit>
@@ -35,16 +35,54 @@ void print(const Answers& answers) {
               near.feature_b.first, near.feature_b.second);
 }
 
+Shape shape_of(const Polygon& polygon, double radius) {
+  std::vector<Vec2> vertices;
+  for (int i = 0; i < polygon.size(); ++i) vertices.push_back(polygon.vertex(i));
+  Shape shape;
+  shape.add_part(vertices, radius);
+  return shape;
+}
+
+// The second shapes of all pairs as one scene, asked by each of the first.
+void answer_scene(const std::vector<Pair>& pairs) {
+  Scene scene;
+  for (const Pair& pair : pairs) scene.add(shape_of(pair.q, pair.q_radius), pair.q_pose);
+  scene.build();
+  for (const Pair& pair : pairs) {
+    const Shape shape = shape_of(pair.p, pair.p_radius);
+    Scene::Ego ego(shape);
+    std::printf("scene");
+    for (const Mode mode : {Mode::collide, Mode::distance, Mode::witness}) {
+      const PoseResult result =
+          scene.check(ego, pair.p_pose, {.margin = pair.margin, .mode = mode});
+      std::printf(" verdict %d status %d nearest %lld", static_cast<int>(result.verdict),
+                  static_cast<int>(result.status), static_cast<long long>(result.nearest));
+      if (mode == Mode::collide) continue;
+      print("distance",
+            {result.distance, result.lower_bound, result.witness_ego.x, result.witness_ego.y,
+             result.witness_obstacle.x, result.witness_obstacle.y});
+    }
+    std::printf("\n");
+  }
+}
+
 int run(const char* name) {
+  constexpr std::size_t kScene = 32;  // pairs that become a scene
   std::FILE* file = std::fopen(name, "rb");
   if (file == nullptr) {
     std::fprintf(stderr, "gjk_answers: cannot read %s\n", name);
     return 2;
   }
+  std::vector<Pair> pairs;
   Pair pair;
   for (long i = 0; read(file, pair); ++i) {
     std::printf("%ld", i);
     print(answer(pair));
+    pairs.push_back(pair);
+    if (pairs.size() == kScene) {
+      answer_scene(pairs);
+      pairs.clear();
+    }
   }
   std::fclose(file);
   return 0;
