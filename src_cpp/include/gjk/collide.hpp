@@ -141,6 +141,13 @@ inline bool encloses_origin(const Quadrilateral& w, double (&side)[4]) noexcept 
   return inside == 4;
 }
 
+// Are the bounding boxes of P and Q farther apart than `reach`, along x or y? w.x[0] is the largest x of
+// P - Q, and so on. Bitwise: one branch, which separated pairs share.
+inline bool boxes_apart(const Quadrilateral& w, double reach) noexcept {
+  return (static_cast<int>(w.x[0] < -reach) | static_cast<int>(w.y[1] < -reach) |
+          static_cast<int>(w.x[2] > reach) | static_cast<int>(w.y[3] > reach)) != 0;
+}
+
 // What the extremes of two shapes alone decide; else UNKNOWN, and the simplex to start GJK from.
 //
 // FREE: the bounding boxes are apart (an exact comparison, but for a reach). COLLISION: the inscribed
@@ -148,12 +155,8 @@ inline bool encloses_origin(const Quadrilateral& w, double (&side)[4]) noexcept 
 inline Verdict collide_by_extremes(const Convex& p, const Convex& q, double reach,
                                    Simplex& s) noexcept {
   const Quadrilateral w = inscribed(p, q);
-  // w.x[0] is the largest x of P - Q, and so on. Bitwise: one branch, which separated pairs share.
   const double apart = (reach + p.error + q.error) * (1.0 + 16.0 * kUnitRoundoff);
-  if (static_cast<int>(w.x[0] < -apart) | static_cast<int>(w.y[1] < -apart) |
-      static_cast<int>(w.x[2] > apart) | static_cast<int>(w.y[3] > apart)) {
-    return Verdict::free;
-  }
+  if (boxes_apart(w, apart)) return Verdict::free;
   double side[4];
   if (encloses_origin(w, side)) return Verdict::collision;
   s = facing_edge(p, q, w, side);

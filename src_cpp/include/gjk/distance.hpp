@@ -175,30 +175,37 @@ Separation separate_certainly(const P& p, const Q& q, const Simplex& start,
   return result;
 }
 
-// From the paper's start.
-template <class P, class Q>
-Separation separate_shapes(const P& p, const Q& q, exact::Pair* pair) noexcept {
+// Calls query(p, q, start) for what the extremes leave open, from the paper's start. Where
+// the extremes prove an overlap it returns `overlapping`.
+template <class P, class Q, class Query, class Result>
+Result beyond_extremes(const P& p, const Q& q, const Result&, const Query& query) noexcept {
   Simplex start;
   start.push({p.vertex(0) - q.vertex(0), 0, 0});
-  return separate_certainly(p, q, start, pair);
+  return query(p, q, start);
 }
 
-// From the extremes, then in the widest vectors that this processor has.
-inline Separation separate_shapes(const Convex& p, const Convex& q, exact::Pair* pair) noexcept {
+// The same in the widest vectors that this processor has. Boxes apart: from the support vertex towards
+// O as seen from the middle of P - Q. Else from the quadrilateral's edge that faces O.
+template <class Query, class Result>
+Result beyond_extremes(const Convex& p, const Convex& q, const Result& overlapping,
+                       const Query& query) noexcept {
   const Quadrilateral w = inscribed(p, q);
-  double side[4];
-  if (encloses_origin(w, side)) {
-    Separation result;
-    result.outcome = Outcome::overlapping;
-    return result;
+  if (boxes_apart(w, 0.0)) {
+    const Vec2 middle{w.x[0] + w.x[2], w.y[1] + w.y[3]};
+    return simd::on_widest(
+        [&](const auto& wide_p, const auto& wide_q) {
+          Simplex start;
+          start.push(support(wide_p, wide_q, -middle));
+          return query(wide_p, wide_q, start);
+        },
+        p, q);
   }
+  double side[4];
+  if (encloses_origin(w, side)) return overlapping;
   Simplex start = facing_edge(p, q, w, side);
   if (start.size == 2) s1d(start, 0, 1);
   return simd::on_widest(
-      [&](const auto& wide_p, const auto& wide_q) {
-        return separate_certainly(wide_p, wide_q, start, pair);
-      },
-      p, q);
+      [&](const auto& wide_p, const auto& wide_q) { return query(wide_p, wide_q, start); }, p, q);
 }
 
 }  // namespace detail
@@ -210,11 +217,15 @@ Bounds distance(const P& p, const Q& q) noexcept {
   if (!in_domain(p, q)) {
     return {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::quiet_NaN()};
   }
-  exact::Pair pair;
-  const detail::Separation result = detail::separate_shapes(p, q, &pair);
-  if (result.outcome == detail::Outcome::overlapping) return {0.0, 0.0};
-  const Bounds bounds = detail::surface_bounds(p, q, result.bounds);
-  return {std::fmax(0.0, bounds.lower), std::fmax(0.0, bounds.upper)};
+  const Bounds overlapping{0.0, 0.0};
+  return detail::beyond_extremes(
+      p, q, overlapping, [](const auto& a, const auto& b, const Simplex& start) noexcept -> Bounds {
+        exact::Pair pair;
+        const detail::Separation result = detail::separate_certainly(a, b, start, &pair);
+        if (result.outcome == detail::Outcome::overlapping) return {0.0, 0.0};
+        const Bounds bounds = detail::surface_bounds(a, b, result.bounds);
+        return {bounds.lower > 0.0 ? bounds.lower : 0.0, bounds.upper > 0.0 ? bounds.upper : 0.0};
+      });
 }
 
 // Level 3: signed distance, its lower bound, witness points, direction and deciding features.
@@ -228,7 +239,12 @@ Closest closest(const P& p, const Q& q) noexcept {
   }
   result.status = Status::success;
   exact::Pair pair;
-  const detail::Separation separation = detail::separate_shapes(p, q, &pair);
+  detail::Separation overlapping;
+  overlapping.outcome = detail::Outcome::overlapping;
+  const detail::Separation separation = detail::beyond_extremes(
+      p, q, overlapping, [&pair](const auto& a, const auto& b, const Simplex& start) noexcept {
+        return detail::separate_certainly(a, b, start, &pair);
+      });
   result.iterations = separation.iterations;
   Bounds bounds = separation.bounds;
   if (separation.outcome == detail::Outcome::overlapping) {
