@@ -73,7 +73,12 @@ class Results:
             for run in document["benchmarks"]:
                 if run["run_type"] == "iteration":
                     self._add(run)
-        self.rows = list(dict.fromkeys(row for *_, row in self.cells))
+        # Box2D, ours, separating axes, then the others by name.
+        first = (BASE, OURS, "gjk ", "SAT")
+        self.rows = sorted(
+            {row for *_, row in self.cells},
+            key=lambda row: (next((i for i, f in enumerate(first) if row.startswith(f)), 9), row),
+        )
 
     def _add(self, run: dict) -> None:
         level, kind, n, row = run["name"].split("/")[:4]
@@ -116,10 +121,8 @@ def time_table(results: Results, level: int, kind: str) -> str:
             elif not cell.is_right:
                 line.append(f"wrong in {per_cent(cell.wrong / cell.queries)}")
             else:
-                text = f"{ratio:.2f} ({cell.median:.0f})"
-                if cell.inexact:
-                    text += f" ~{per_cent(cell.inexact / cell.queries)}"
-                line.append(text)
+                mark = otherwise(results, level, kind, n, row)
+                line.append(f"{ratio:.2f} ({cell.median:.0f}){mark}")
         if any(line[1:]):
             lines.append(line)
     return table([f"level {level}, {kind}", *(str(n) for n in COUNTS)], lines)
@@ -142,23 +145,37 @@ def goal_table(results: Results) -> str:
             reached = ratio <= goal(level, kind, n)
             ours.append(f"{ratio:.2f}" if reached else f"**{ratio:.2f}**")
             fastest, name = fastest_peer(results, level, kind, n)
-            text = f"{fastest:.2f} {name}"
+            text = f"{fastest:.2f} {name}" + otherwise(results, level, kind, n, name)
             peers.append(f"**{text}**" if fastest < ratio else text)
         small = f" ({goal(level, kind, 4):.2f} at 4)" if goal(level, kind, 4) != limit else ""
         lines.append([f"level {level}, {kind}", f"{limit:.2f}{small}", *ours])
         lines.append(["fastest peer", "", *peers])
+        if (level, kind) == (1, "touch"):
+            exact = [fastest_peer(results, level, kind, n, exact=True) for n in COUNTS]
+            cells = [f"{fastest:.2f} {name}" for fastest, name in exact]
+            lines.append(["fastest peer, exact at contact", "", *cells])
     return table(["", "goal", *(str(n) for n in COUNTS)], lines)
 
 
-def fastest_peer(results: Results, level: int, kind: str, n: int) -> tuple[float, str]:
-    """Ratio and name of the fastest peer without wrong answers."""
+def fastest_peer(
+    results: Results, level: int, kind: str, n: int, exact: bool = False
+) -> tuple[float, str]:
+    """Ratio and name of the fastest peer without wrong answers; `exact`: at contact too."""
     candidates = []
     for row in results.rows:
         cell = results.get(level, kind, n, row)
         ratio = results.ratio(level, kind, n, row)
-        if not row.startswith(OURS) and cell and ratio and cell.is_right:
+        if row.startswith(OURS) or not cell or not ratio or not cell.is_right:
+            continue
+        if not (exact and cell.inexact):
             candidates.append((ratio, row))
     return min(candidates, default=(math.inf, "none"))
+
+
+def otherwise(results: Results, level: int, kind: str, n: int, row: str) -> str:
+    """Mark of a row that calls some contacts otherwise than exact arithmetic does."""
+    cell = results.get(level, kind, n, row)
+    return f" ~{per_cent(cell.inexact / cell.queries)}" if cell and cell.inexact else ""
 
 
 def losses(results: Results) -> str:
@@ -174,7 +191,8 @@ def losses(results: Results) -> str:
                 missed.append(f"{n} ({ratio:.2f}, goal {goal(level, kind, n):.2f})")
             fastest, name = fastest_peer(results, level, kind, n)
             if fastest < ratio:
-                beaten.append(f"{n} ({name}, {ratio / fastest:.1f} times as fast)")
+                share = otherwise(results, level, kind, n, name)
+                beaten.append(f"{n} ({name}{share}, {ratio / fastest:.2f} times as fast)")
         if missed:
             lines.append(f"- Level {level}, {kind}: misses the goal at n = {', '.join(missed)}.")
         if beaten:
@@ -210,7 +228,7 @@ def circumstances(results: Results) -> str:
     """Table of what was measured, on what, with what, when."""
     context = results.context
     versions = {
-        key.removeprefix("version ").split()[0]: value
+        key.removeprefix("version ").split()[0]: value.replace("_", ".")
         for key, value in context.items()
         if key.startswith("version ")
     }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <experimental/simd>
 
+#include "gjk/exact.hpp"
 #include "rows.hpp"
 #include "soa.hpp"
 
@@ -60,23 +61,44 @@ struct Plain {
   }
 };
 
-// Counter-clockwise polygons: an edge separates when all of the other shape lies outside it. Four
-// vertices at a time; the first four of which one is inside end it.
+using Four = std::experimental::fixed_size_simd<double, 4>;
+
+// Counter-clockwise polygons: an edge separates when all of the other shape lies outside it. Is
+// some vertex of q not? Four at a time; the first four of which one is not end it.
+bool some_inside(const Convex& q, gjk::Vec2 n, double edge) {
+  int k = 0;
+  for (; k + 4 <= q.size; k += 4) {
+    const Four along = Four(q.x + k, std::experimental::element_aligned) * n.x +
+                       Four(q.y + k, std::experimental::element_aligned) * n.y;
+    if (std::experimental::any_of(along <= edge)) return true;
+  }
+  for (; k < q.size; ++k) {
+    if (q.x[k] * n.x + q.y[k] * n.y <= edge) return true;
+  }
+  return false;
+}
+
 struct OneSided {
   static bool separates(const Convex& p, const Convex& q) {
-    using Four = std::experimental::fixed_size_simd<double, 4>;
     for (int i = p.size - 1, j = 0; j < p.size; i = j++) {
       const gjk::Vec2 n = normal(p, i, j);
-      const double edge = p.x[i] * n.x + p.y[i] * n.y;
-      bool any = false;
+      if (!some_inside(q, n, p.x[i] * n.x + p.y[i] * n.y)) return true;
+    }
+    return false;
+  }
+};
+
+// The same, right at contact too: an edge that no vertex is inside of by more than the rounding is
+// asked again with the kernel's exact predicate.
+struct OneSidedExact {
+  static bool separates(const Convex& p, const Convex& q) {
+    for (int i = p.size - 1, j = 0; j < p.size; i = j++) {
+      const gjk::Vec2 n = normal(p, i, j);
+      const double rounding = 16.0 * gjk::kUnitRoundoff * (p.extent + q.extent) * gjk::norm1(n);
+      if (some_inside(q, n, p.x[i] * n.x + p.y[i] * n.y - rounding)) continue;
       int k = 0;
-      for (; k + 4 <= q.size && !any; k += 4) {
-        const Four along = Four(q.x + k, std::experimental::element_aligned) * n.x +
-                           Four(q.y + k, std::experimental::element_aligned) * n.y;
-        any = std::experimental::any_of(along <= edge);
-      }
-      for (; k < q.size && !any; ++k) any = q.x[k] * n.x + q.y[k] * n.y <= edge;
-      if (!any) return true;
+      while (k < q.size && gjk::exact::orientation(p.vertex(i), p.vertex(j), q.vertex(k)) < 0) ++k;
+      if (k == q.size) return true;
     }
     return false;
   }
@@ -95,6 +117,7 @@ struct Collide : Views<> {
 void add_sat_rows(std::vector<Row>& rows) {
   rows.push_back(row<Collide<Plain>>("SAT"));
   rows.push_back(row<Collide<OneSided>>("SAT one-sided"));
+  rows.push_back(row<Collide<OneSidedExact>>("SAT one-sided, exact"));
 }
 
 }  // namespace bench
