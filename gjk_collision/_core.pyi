@@ -8,7 +8,7 @@ import collections.abc
 import numpy
 import numpy.typing
 import typing
-__all__: list[str] = ['ConcavePolicy', 'Motion', 'Scene', 'Shape', 'closest', 'closest_approach', 'collide', 'concave', 'distance', 'hull', 'moving', 'path', 'polygon', 'scene_from_arrays', 'scene_from_shapes', 'shape_cast', 'time_of_impact']
+__all__: list[str] = ['ConcavePolicy', 'Motion', 'PredictionPolicy', 'Said', 'Scene', 'Shape', 'check_pairs', 'closest', 'closest_approach', 'collide', 'concave', 'distance', 'hull', 'moving', 'path', 'polygon', 'scene_from_arrays', 'scene_from_shapes', 'shape_cast', 'time_of_impact']
 class ConcavePolicy:
     """
     Members:
@@ -71,15 +71,71 @@ class Motion:
     @property
     def end(self) -> float:
         ...
+class PredictionPolicy:
+    """
+    Members:
+    
+      unknown_is_error
+    
+      constant_velocity
+    
+      hold
+    """
+    __members__: typing.ClassVar[dict[str, PredictionPolicy]]  # value = {'unknown_is_error': <PredictionPolicy.unknown_is_error: 0>, 'constant_velocity': <PredictionPolicy.constant_velocity: 1>, 'hold': <PredictionPolicy.hold: 2>}
+    constant_velocity: typing.ClassVar[PredictionPolicy]  # value = <PredictionPolicy.constant_velocity: 1>
+    hold: typing.ClassVar[PredictionPolicy]  # value = <PredictionPolicy.hold: 2>
+    unknown_is_error: typing.ClassVar[PredictionPolicy]  # value = <PredictionPolicy.unknown_is_error: 0>
+    @typing.overload
+    def __eq__(self, other: PredictionPolicy) -> bool:
+        ...
+    @typing.overload
+    def __eq__(self, other: typing.Any) -> bool:
+        ...
+    def __getstate__(self) -> int:
+        ...
+    def __hash__(self) -> int:
+        ...
+    def __index__(self) -> int:
+        ...
+    def __init__(self, value: typing.SupportsInt | typing.SupportsIndex) -> None:
+        ...
+    def __int__(self) -> int:
+        ...
+    @typing.overload
+    def __ne__(self, other: PredictionPolicy) -> bool:
+        ...
+    @typing.overload
+    def __ne__(self, other: typing.Any) -> bool:
+        ...
+    def __repr__(self) -> str:
+        ...
+    def __setstate__(self, state: typing.SupportsInt | typing.SupportsIndex) -> None:
+        ...
+    def __str__(self) -> str:
+        ...
+    @property
+    def name(self) -> str:
+        ...
+    @property
+    def value(self) -> int:
+        ...
+class Said:
+    """
+    What is said of the motion of obstacles.
+    """
+    def __init__(self, velocities: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], stamps: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], path_offsets: typing.Annotated[numpy.typing.ArrayLike, numpy.uint32], path_times: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], path_poses: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], policy: PredictionPolicy, horizon: typing.SupportsFloat | typing.SupportsIndex) -> None:
+        ...
 class Scene:
     """
     Many obstacles, immutable.
     """
     def __len__(self) -> int:
         ...
-    def check(self, shape: Shape, poses: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], margin: typing.SupportsFloat | typing.SupportsIndex, mode: typing.SupportsInt | typing.SupportsIndex, stop_at_first: bool) -> dict:
+    def check(self, shape: Shape, poses: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], times: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], margin: typing.SupportsFloat | typing.SupportsIndex, mode: typing.SupportsInt | typing.SupportsIndex, stop_at_first: bool, threads: typing.SupportsInt | typing.SupportsIndex) -> dict:
         ...
     def nearest(self, shape: Shape, pose: typing.Annotated[collections.abc.Sequence[typing.SupportsFloat | typing.SupportsIndex], "FixedSize(3)"], k: typing.SupportsInt | typing.SupportsIndex, max_distance: typing.SupportsFloat | typing.SupportsIndex) -> dict:
+        ...
+    def updated(self, indices: typing.Annotated[numpy.typing.ArrayLike, numpy.int64], poses: typing.Annotated[numpy.typing.ArrayLike, numpy.float64] | None, shapes: collections.abc.Sequence[Shape] | None, said: Said) -> Scene:
         ...
     @property
     def parts(self) -> int:
@@ -95,6 +151,8 @@ class Shape:
     @property
     def radius(self) -> float:
         ...
+def check_pairs(a: Scene, b: Scene, pairs: typing.Annotated[numpy.typing.ArrayLike, numpy.int64] | None, margin: typing.SupportsFloat | typing.SupportsIndex, mode: typing.SupportsInt | typing.SupportsIndex, threads: typing.SupportsInt | typing.SupportsIndex) -> dict:
+    ...
 def closest(a: Shape, b: Shape, pose_a: typing.Annotated[collections.abc.Sequence[typing.SupportsFloat | typing.SupportsIndex], "FixedSize(3)"] | None, pose_b: typing.Annotated[collections.abc.Sequence[typing.SupportsFloat | typing.SupportsIndex], "FixedSize(3)"] | None) -> tuple[float, float, tuple, tuple, tuple, tuple[int, int, int], tuple[int, int, int], int, int]:
     ...
 def closest_approach(a: Shape, motion_a: Motion, b: Shape, motion_b: Motion, t0: typing.SupportsFloat | typing.SupportsIndex, t1: typing.SupportsFloat | typing.SupportsIndex, tolerance: typing.SupportsFloat | typing.SupportsIndex) -> tuple[int, float, float, float, tuple, int]:
@@ -113,9 +171,9 @@ def path(times: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], poses: 
     ...
 def polygon(xy: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], radius: typing.SupportsFloat | typing.SupportsIndex) -> Shape:
     ...
-def scene_from_arrays(offsets: typing.Annotated[numpy.typing.ArrayLike, numpy.uint32], xy: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], kinds: typing.Annotated[numpy.typing.ArrayLike, numpy.uint8], radius: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], poses: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], policy: ConcavePolicy) -> Scene:
+def scene_from_arrays(offsets: typing.Annotated[numpy.typing.ArrayLike, numpy.uint32], xy: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], kinds: typing.Annotated[numpy.typing.ArrayLike, numpy.uint8], radius: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], poses: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], policy: ConcavePolicy, said: Said) -> Scene:
     ...
-def scene_from_shapes(shapes: collections.abc.Sequence[Shape], poses: typing.Annotated[numpy.typing.ArrayLike, numpy.float64] | None) -> Scene:
+def scene_from_shapes(shapes: collections.abc.Sequence[Shape], poses: typing.Annotated[numpy.typing.ArrayLike, numpy.float64] | None, said: Said) -> Scene:
     ...
 def shape_cast(a: Shape, pose_a: typing.Annotated[collections.abc.Sequence[typing.SupportsFloat | typing.SupportsIndex], "FixedSize(3)"] | None, direction: typing.Annotated[collections.abc.Sequence[typing.SupportsFloat | typing.SupportsIndex], "FixedSize(2)"], max_distance: typing.SupportsFloat | typing.SupportsIndex, b: Shape, pose_b: typing.Annotated[collections.abc.Sequence[typing.SupportsFloat | typing.SupportsIndex], "FixedSize(3)"] | None, margin: typing.SupportsFloat | typing.SupportsIndex, tolerance: typing.SupportsFloat | typing.SupportsIndex) -> tuple:
     ...

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Many obstacles, and a shape at many poses among them."""
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
@@ -17,9 +18,17 @@ from .verdict import Status, Verdict
 __all__ = ["CheckResult", "NearestResult", "Scene"]
 
 Mode: TypeAlias = Literal["collide", "distance", "witness"]
-_MODES: dict[str, int] = {"collide": 0, "distance": 1, "witness": 2}
+PredictionPolicy: TypeAlias = Literal["unknown_is_error", "constant_velocity", "hold"]
+Paths: TypeAlias = Sequence[tuple[ArrayLike, ArrayLike] | None]
+"""Per obstacle None, or times (m,) [s after its stamp, rising] and poses (m, 3) [m, m, rad]."""
 
-_SEVERITY = np.array([2, 0, 3, 1], dtype=np.int8)  # by Verdict: COLLISION > UNKNOWN > MARGIN > FREE
+_MODES: dict[str, int] = {"collide": 0, "distance": 1, "witness": 2}
+_EMPTY: NDArray[np.float64] = np.empty(0)
+_NO_OFFSETS: NDArray[np.uint32] = np.empty(0, dtype=np.uint32)
+
+_SEVERITY = np.array(
+    [2, 0, 3, 1], dtype=np.int8
+)  # by Verdict: COLLISION > UNKNOWN > MARGIN > FREE
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +46,7 @@ class CheckResult:
     distances: NDArray[np.float64]
     """Signed distance to the nearest obstacle [m], shape (n,); NaN in mode 'collide'."""
     lower_bounds: NDArray[np.float64]
-    """Certified lower bound on it [m], shape (n,); NaN in mode 'collide'."""
+    """Certified lower bound on it [m], shape (n,); -inf: none; NaN in mode 'collide'."""
     nearest_ids: NDArray[np.int64]
     """Id of the obstacle that decides, shape (n,); -1: none."""
     nearest_indices: NDArray[np.int64]
@@ -71,7 +80,7 @@ class NearestResult:
 
 
 class Scene:
-    """Obstacles at rest, immutable; any number of threads may query it.
+    """Obstacles at rest or in motion, immutable; any number of threads may query it.
 
     Parameters
     ----------
@@ -81,6 +90,20 @@ class Scene:
         x [m], y [m], yaw [rad] of each; left out, the shapes are where they are.
     ids : array_like of int, shape (n,), optional
         Names for the answers; the indices where left out.
+    velocities : array_like, shape (n, 3), optional
+        vx vy [m/s] in the frame of the poses, wz [rad/s] about the shape's origin; NaN: not known,
+        zeros: it stands for good.
+    paths : sequence, one per obstacle, optional
+        Predicted poses; linear in between, turning the shorter way. A path goes before a velocity.
+        See `Paths`.
+    stamps : array_like, shape (n,), optional
+        Time of each pose on the clock of the `times` of a query [s]; 0 where left out.
+    prediction : {'unknown_is_error', 'constant_velocity', 'hold'}
+        After a path's end an obstacle's place is not known; or it goes on as on the last stretch;
+        or it stands. An obstacle without path and velocity has no known place at any time but its
+        stamp's; under 'hold' it stands.
+    horizon : float
+        What moves is predicted no further after its stamp [s].
 
     Raises
     ------
@@ -88,19 +111,24 @@ class Scene:
         Naming the argument, the index and the rule that it breaks.
     """
 
-    __slots__ = ("_core", "_ids")
+    __slots__ = ("_core", "_ids", "_prediction")
 
     def __init__(
         self,
         shapes: Sequence[Shape],
         poses: ArrayLike | None = None,
         ids: ArrayLike | None = None,
+        velocities: ArrayLike | None = None,
+        paths: Paths | None = None,
+        *,
+        stamps: ArrayLike | None = None,
+        prediction: PredictionPolicy = "unknown_is_error",
+        horizon: float = 5.0,
     ) -> None:
-        for i, shape in enumerate(shapes):
-            if not isinstance(shape, Shape):
-                raise InputError(Status.INVALID_INPUT, "shapes", i, "must be a Shape")
+        self._prediction = _checked_policy(prediction), horizon
+        said = _said(len(shapes), velocities, paths, stamps, *self._prediction)
         placed = None if poses is None else as_floats(poses, "poses")
-        self._core = _core.scene_from_shapes([shape._core for shape in shapes], placed)
+        self._core = _core.scene_from_shapes(_cores(shapes), placed, said)
         self._ids = _checked_ids(ids, len(shapes))
 
     @classmethod
@@ -113,7 +141,14 @@ class Scene:
         kinds: ArrayLike | None = None,
         radius: ArrayLike | None = None,
         poses: ArrayLike | None = None,
+        velocities: ArrayLike | None = None,
+        path_offsets: ArrayLike | None = None,
+        path_times: ArrayLike | None = None,
+        path_poses: ArrayLike | None = None,
+        stamps: ArrayLike | None = None,
         concave_policy: Literal["decompose", "hull", "reject"] = "decompose",
+        prediction: PredictionPolicy = "unknown_is_error",
+        horizon: float = 5.0,
     ) -> "Scene":
         """Build a scene from flat arrays, the layout of ``msg/ObstacleArray``.
 
@@ -131,6 +166,16 @@ class Scene:
             Radius about each [m].
         poses : array_like, shape (3 n,) or (n, 3), optional
             x y yaw of each [m, m, rad]; left out, the points are where they are.
+        velocities : array_like, shape (3 n,) or (n, 3), optional
+            As for `Scene`.
+        path_offsets : array_like of int, shape (n + 1,), optional
+            The path of obstacle i is [path_offsets[i], path_offsets[i + 1]).
+        path_times : array_like, shape (p,), optional
+            Per path rising [s after the stamp].
+        path_poses : array_like, shape (3 p,) or (p, 3), optional
+            x y yaw per path time [m, m, rad].
+        stamps, prediction, horizon
+            As for `Scene`.
         concave_policy : {'decompose', 'hull', 'reject'}
             What is made of kind 1 outlines that are concave.
 
@@ -140,19 +185,69 @@ class Scene:
             Naming the field, the index and the rule that it breaks.
         """
         scene = cls.__new__(cls)
-        empty = np.empty(0)
         if concave_policy not in ("decompose", "hull", "reject"):
             rule = "must be 'decompose', 'hull' or 'reject'"
             raise InputError(Status.INVALID_INPUT, "concave_policy", None, rule)
+        scene._prediction = _checked_policy(prediction), horizon
         scene._core = _core.scene_from_arrays(
             _as_integers(offsets, "offsets", np.uint32),
             as_floats(xy, "xy"),
-            _as_integers(empty if kinds is None else kinds, "kinds", np.uint8),
-            as_floats(empty if radius is None else radius, "radius"),
-            as_floats(empty if poses is None else poses, "poses"),
+            _as_integers(_or_empty(kinds), "kinds", np.uint8),
+            as_floats(_or_empty(radius), "radius"),
+            as_floats(_or_empty(poses), "poses"),
             getattr(_core.ConcavePolicy, concave_policy),
+            _core.Said(
+                as_floats(_or_empty(velocities), "velocities"),
+                as_floats(_or_empty(stamps), "stamps"),
+                _as_integers(_or_empty(path_offsets), "path_offsets", np.uint32),
+                as_floats(_or_empty(path_times), "path_times"),
+                as_floats(_or_empty(path_poses), "path_poses"),
+                *scene._prediction,
+            ),
         )
         scene._ids = _checked_ids(ids, len(scene._core))
+        return scene
+
+    def updated(
+        self,
+        indices: ArrayLike,
+        poses: ArrayLike | None = None,
+        shapes: Sequence[Shape] | None = None,
+        velocities: ArrayLike | None = None,
+        paths: Paths | None = None,
+        *,
+        stamps: ArrayLike | None = None,
+    ) -> "Scene":
+        """Return the scene with some obstacles changed; this one stays as it is.
+
+        Cheaper than a new scene: the arrangement of the obstacles is kept while it is good. What
+        is said of the motion of these obstacles replaces what was said before.
+
+        Parameters
+        ----------
+        indices : array_like of int, shape (m,)
+            The obstacles that change, each once.
+        poses : array_like, shape (m, 3), optional
+            Where they are now [m, m, rad]; where they were, if left out.
+        shapes : sequence of m Shape, optional
+            What they are now.
+        velocities, paths, stamps
+            As for `Scene`, for these m.
+
+        Raises
+        ------
+        InputError
+            Naming the argument, the index and the rule that it breaks.
+        """
+        changed = _as_integers(indices, "indices", np.int64).ravel()
+        scene = type(self).__new__(type(self))
+        scene._ids, scene._prediction = self._ids, self._prediction
+        scene._core = self._core.updated(
+            changed,
+            None if poses is None else as_floats(poses, "poses"),
+            None if shapes is None else _cores(shapes),
+            _said(len(changed), velocities, paths, stamps, *self._prediction),
+        )
         return scene
 
     def __len__(self) -> int:
@@ -168,10 +263,12 @@ class Scene:
         self,
         shape: Shape,
         poses: ArrayLike,
+        times: ArrayLike | None = None,
         *,
         margin: float = 0.0,
         mode: Mode = "collide",
         stop_at_first: bool = False,
+        threads: int = 1,
     ) -> CheckResult:
         """Answer for `shape` at every pose; other Python threads run meanwhile.
 
@@ -181,12 +278,19 @@ class Scene:
             The ego footprint in its base frame.
         poses : array_like, shape (n, 3)
             x [m], y [m], yaw [rad]; at least one.
+        times : array_like, shape (n,), optional
+            When each pose is taken [s, on the clock of the obstacles' stamps]: it meets the
+            obstacles where they are then. A pose at which the place of any of them is not known
+            is UNKNOWN, PREDICTION_TOO_SHORT, unless it certainly hits another. Left out, all
+            stand still.
         margin : float
             Clearance demanded [m], >= 0: 0 < distance <= margin is MARGIN, which is not free.
         mode : {'collide', 'distance', 'witness'}
             How much is computed; the verdicts are the same in each.
         stop_at_first : bool
             Leave the poses after the first that is not FREE UNKNOWN.
+        threads : int
+            How many share the poses; the answers are the same. 0: as many as the machine has.
 
         Returns
         -------
@@ -203,10 +307,15 @@ class Scene:
         if placed.ndim != 2 or placed.shape[1] != 3:
             rule = f"must have shape (n, 3) (got {placed.shape})"
             raise InputError(Status.ARRAY_MISMATCH, "poses", None, rule)
-        if mode not in _MODES:
-            rule = "must be 'collide', 'distance' or 'witness'"
-            raise InputError(Status.INVALID_INPUT, "mode", None, rule)
-        found = self._core.check(shape._core, placed, margin, _MODES[mode], stop_at_first)
+        found = self._core.check(
+            shape._core,
+            placed,
+            as_floats(_or_empty(times), "times"),
+            margin,
+            mode_number(mode),
+            stop_at_first,
+            thread_count(threads),
+        )
         verdicts: NDArray[np.uint8] = found["verdicts"]
         invalid = verdicts != Verdict.FREE
         first_invalid = int(np.argmax(invalid)) if invalid.any() else -1
@@ -238,13 +347,85 @@ class Scene:
         placed = as_floats(pose, "pose")
         if placed.shape != (3,):
             raise InputError(Status.ARRAY_MISMATCH, "pose", None, "must be (x, y, yaw)")
-        found = self._core.nearest(shape._core, placed, k, max_distance)
+        found = self._core.nearest(shape._core, placed.tolist(), k, max_distance)
         return NearestResult(ids=self._ids_of(found["indices"]), **found)
 
     def _ids_of(self, indices: NDArray[np.int64]) -> NDArray[np.int64]:
         if len(self._ids) == 0:
             return indices
         return np.where(indices >= 0, self._ids[indices], -1)
+
+
+def mode_number(mode: str) -> int:
+    """Return the kernel's number of a mode."""
+    if mode not in _MODES:
+        rule = "must be 'collide', 'distance' or 'witness'"
+        raise InputError(Status.INVALID_INPUT, "mode", None, rule)
+    return _MODES[mode]
+
+
+def thread_count(threads: int) -> int:
+    """Return how many threads to use; 0 asks the machine."""
+    if threads < 0:
+        raise InputError(Status.INVALID_INPUT, "threads", None, "must not be negative")
+    return min(threads or os.cpu_count() or 1, 256)
+
+
+def _cores(shapes: Sequence[Shape]) -> list[_core.Shape]:
+    for i, shape in enumerate(shapes):
+        if not isinstance(shape, Shape):
+            raise InputError(Status.INVALID_INPUT, "shapes", i, "must be a Shape")
+    return [shape._core for shape in shapes]
+
+
+def _checked_policy(prediction: str) -> _core.PredictionPolicy:
+    if prediction not in ("unknown_is_error", "constant_velocity", "hold"):
+        rule = "must be 'unknown_is_error', 'constant_velocity' or 'hold'"
+        raise InputError(Status.INVALID_INPUT, "prediction", None, rule)
+    policy: _core.PredictionPolicy = getattr(_core.PredictionPolicy, prediction)
+    return policy
+
+
+def _said(
+    count: int,
+    velocities: ArrayLike | None,
+    paths: Paths | None,
+    stamps: ArrayLike | None,
+    policy: _core.PredictionPolicy,
+    horizon: float,
+) -> _core.Said:
+    """Flatten what is said of the motion of `count` obstacles."""
+    offsets, times, poses = _NO_OFFSETS, _EMPTY, _EMPTY
+    if paths is not None:
+        if len(paths) != count:
+            rule = f"must hold a path or None for each of {count}"
+            raise InputError(Status.ARRAY_MISMATCH, "paths", None, rule)
+        all_times, all_poses = [_EMPTY], [_EMPTY]
+        for i, path in enumerate(paths):
+            own_times, own_poses = _EMPTY, _EMPTY
+            if path is not None:
+                own_times = as_floats(path[0], "paths").ravel()
+                own_poses = as_floats(path[1], "paths").ravel()
+            if len(own_poses) != 3 * len(own_times):
+                rule = "must hold a pose (x, y, yaw) for each time"
+                raise InputError(Status.ARRAY_MISMATCH, "paths", i, rule)
+            all_times.append(own_times)
+            all_poses.append(own_poses)
+        offsets = np.cumsum([len(own) for own in all_times]).astype(np.uint32)
+        times, poses = np.concatenate(all_times), np.concatenate(all_poses)
+    return _core.Said(
+        as_floats(_or_empty(velocities), "velocities"),
+        as_floats(_or_empty(stamps), "stamps"),
+        offsets,
+        times,
+        poses,
+        policy,
+        horizon,
+    )
+
+
+def _or_empty(values: ArrayLike | None) -> ArrayLike:
+    return _EMPTY if values is None else values
 
 
 def _as_integers(

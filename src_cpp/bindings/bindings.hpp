@@ -76,11 +76,54 @@ inline Pose checked_pose(const PoseArgument& pose, const char* argument) {
   return pose ? checked_pose(pose->data(), argument, -1) : Pose{};
 }
 
+inline std::size_t length(const py::array& array) { return static_cast<std::size_t>(array.size()); }
+
+// Every pose of a flat or (n, 3) array; `count` is how many there have to be.
+inline std::vector<Pose> checked_poses(const Doubles& poses, std::size_t count, const char* name) {
+  if (length(poses) != 3 * count) {
+    refuse(Status::array_mismatch, name, -1,
+           "must hold 3 values (x, y, yaw) for each of " + std::to_string(count));
+  }
+  std::vector<Pose> result(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    result[i] = checked_pose(poses.data() + 3 * i, name, static_cast<long>(i));
+  }
+  return result;
+}
+
+// Beyond this (s) a time is refused.
+inline constexpr double kMaxTime = 1e9;
+
+// Empty, or `count` finite times (s).
+inline std::span<const double> checked_times(const Doubles& times, std::size_t count,
+                                             const char* name) {
+  if (length(times) != 0 && length(times) != count) {
+    refuse(Status::array_mismatch, name, -1,
+           "must be empty or hold one for each of " + std::to_string(count));
+  }
+  for (std::size_t i = 0; i < length(times); ++i) {
+    const long index = static_cast<long>(i);
+    const double time = times.data()[i];
+    if (!std::isfinite(time)) refuse(Status::non_finite, name, index, "must be finite");
+    if (std::fabs(time) > kMaxTime) {
+      refuse(Status::coord_range, name, index, "magnitude must not exceed 1e9 s");
+    }
+  }
+  return view(times);
+}
+
+inline double checked_margin(double margin) {
+  refuse(check_radius(margin, "margin"));
+  return margin;
+}
+
 inline py::tuple xy(Vec2 p) { return py::make_tuple(p.x, p.y); }
 
 void bind_shape(py::module_& module);
 void bind_pairs(py::module_& module);
 void bind_casts(py::module_& module);
 void bind_scene(py::module_& module);
+void bind_scene_queries(py::class_<Scene>& scene);
+void bind_pairwise(py::module_& module);
 
 }  // namespace gjk::bindings

@@ -1,64 +1,170 @@
 // SPDX-FileCopyrightText: gjk_collision contributors
 // SPDX-License-Identifier: Apache-2.0
-// Scenes from arrays, and batches of poses.
+// Scenes from shapes and from arrays, and changes to them.
 #include <pybind11/stl.h>
 
 #include <memory>
 #include <utility>
 
 #include "bindings.hpp"
+#include "gjk/prediction.hpp"
 
 namespace gjk::bindings {
 namespace {
 
-std::size_t length(const py::array& array) { return static_cast<std::size_t>(array.size()); }
+using Offsets = Array<std::uint32_t>;
 
-// Every pose of a flat or (n, 3) array; `count` is how many there have to be.
-std::vector<Pose> checked_poses(const Doubles& poses, std::size_t count, const char* name) {
-  if (length(poses) != 3 * count) {
-    refuse(Status::array_mismatch, name, -1,
-           "must hold 3 values (x, y, yaw) for each of " + std::to_string(count));
+// What is said of the motion of obstacles, as flat arrays; each may be empty.
+struct SaidArrays {
+  Doubles velocities;    // 3 per obstacle, NaN: not said
+  Doubles stamps;        // s, 1 per obstacle
+  Offsets path_offsets;  // the path of obstacle i is [path_offsets[i], path_offsets[i + 1])
+  Doubles path_times;    // s after the stamp
+  Doubles path_poses;    // 3 per time
+  PredictionPolicy policy = PredictionPolicy::unknown_is_error;
+  double horizon = 0.0;  // s
+};
+
+void check_offsets(const Offsets& offsets, std::size_t count, std::size_t end, const char* name,
+                   const std::string& end_rule) {
+  const std::span<const std::uint32_t> values = view(offsets);
+  if (values[0] != 0) refuse(Status::array_mismatch, name, 0, "must start at 0");
+  if (values[count] != end) {
+    refuse(Status::array_mismatch, name, static_cast<long>(count),
+           end_rule + ", " + std::to_string(end));
   }
-  std::vector<Pose> result(count);
   for (std::size_t i = 0; i < count; ++i) {
-    result[i] = checked_pose(poses.data() + 3 * i, name, static_cast<long>(i));
+    const long index = static_cast<long>(i) + 1;
+    if (values[i + 1] > end) {
+      refuse(Status::array_mismatch, name, index, "must not exceed " + std::to_string(end));
+    }
+    if (values[i + 1] < values[i]) refuse(Status::array_mismatch, name, index, "must not decrease");
   }
-  return result;
 }
 
+// The motions of `poses.size()` obstacles.
+class Motions {
+ public:
+  Motions(const SaidArrays& arrays, const std::vector<Pose>& poses) {
+    const std::size_t count = poses.size();
+    if (length(arrays.velocities) != 0 && length(arrays.velocities) != 3 * count) {
+      refuse(Status::array_mismatch, "velocities", -1,
+             "must be empty or hold 3 values (vx, vy, wz) for each of " + std::to_string(count));
+    }
+    for (std::size_t i = 0; i < length(arrays.velocities); ++i) {
+      if (std::isinf(arrays.velocities.data()[i])) {
+        refuse(Status::non_finite, "velocities", static_cast<long>(i / 3),
+               "must be finite, or NaN where not known");
+      }
+    }
+    if (!(arrays.horizon >= 0.0 && arrays.horizon <= kMaxTime)) {
+      refuse(Status::invalid_input, "horizon", -1, "must lie in [0, 1e9] s");
+    }
+    const std::span<const double> stamps = checked_times(arrays.stamps, count, "stamps");
+    const std::vector<Pose> path_poses = checked_paths(arrays, count);
+    const bool paths = length(arrays.path_offsets) != 0;
+    const bool velocities = length(arrays.velocities) != 0;
+    if (!paths && !velocities && arrays.policy != PredictionPolicy::hold) {
+      first_.assign(count + 1, 0);  // nothing is said of any
+      return;
+    }
+    first_.push_back(0);
+    for (std::size_t i = 0; i < count; ++i) {
+      Said said;
+      said.pose = poses[i];
+      if (!stamps.empty()) said.stamp = stamps[i];
+      if (velocities) {
+        const double* const v = arrays.velocities.data() + 3 * i;
+        said.velocity = {v[0], v[1], v[2]};
+      }
+      if (paths) {
+        const std::size_t begin = arrays.path_offsets.data()[i];
+        const std::size_t size = arrays.path_offsets.data()[i + 1] - begin;
+        said.path_times = view(arrays.path_times).subspan(begin, size);
+        said.path_poses = std::span(path_poses).subspan(begin, size);
+      }
+      append_prediction(said, {arrays.policy, arrays.horizon}, pieces_);
+      first_.push_back(pieces_.size());
+    }
+  }
+
+  Motion of(std::size_t i) const noexcept {
+    return {pieces_.data() + first_[i], first_[i + 1] - first_[i]};
+  }
+
+ private:
+  static std::vector<Pose> checked_paths(const SaidArrays& arrays, std::size_t count) {
+    const std::size_t times = length(arrays.path_times);
+    if (length(arrays.path_offsets) == 0) {
+      if (times != 0)
+        refuse(Status::array_mismatch, "path_offsets", -1, "empty, but path_times is not");
+      if (length(arrays.path_poses) != 0) {
+        refuse(Status::array_mismatch, "path_offsets", -1, "empty, but path_poses is not");
+      }
+      return {};
+    }
+    if (length(arrays.path_offsets) != count + 1) {
+      refuse(Status::array_mismatch, "path_offsets", -1,
+             "must be empty or hold " + std::to_string(count + 1) + " values");
+    }
+    check_offsets(arrays.path_offsets, count, times, "path_offsets",
+                  "must end at the number of path_times");
+    checked_times(arrays.path_times, times, "path_times");
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::span<const double> own =
+          view(arrays.path_times)
+              .subspan(arrays.path_offsets.data()[i],
+                       arrays.path_offsets.data()[i + 1] - arrays.path_offsets.data()[i]);
+      for (std::size_t k = 0; k < own.size(); ++k) {
+        const long index = static_cast<long>(arrays.path_offsets.data()[i] + k);
+        if (own[k] < 0.0)
+          refuse(Status::invalid_input, "path_times", index, "must not be negative");
+        if (k > 0 && own[k] <= own[k - 1]) {
+          refuse(Status::invalid_input, "path_times", index, "must increase strictly");
+        }
+      }
+    }
+    return checked_poses(arrays.path_poses, times, "path_poses");
+  }
+
+  std::vector<Piece> pieces_;
+  std::vector<std::size_t> first_;
+};
+
 std::unique_ptr<Scene> from_shapes(const std::vector<const Shape*>& shapes,
-                                   const std::optional<Doubles>& poses) {
+                                   const std::optional<Doubles>& poses, const SaidArrays& said) {
   std::vector<Pose> placed(shapes.size());
   if (poses) placed = checked_poses(*poses, shapes.size(), "poses");
+  const Motions motions(said, placed);
+  const py::gil_scoped_release release;
   auto scene = std::make_unique<Scene>();
   scene->reserve(shapes.size());
-  for (std::size_t i = 0; i < shapes.size(); ++i) scene->add(*shapes[i], placed[i]);
+  for (std::size_t i = 0; i < shapes.size(); ++i) {
+    scene->add(*shapes[i], placed[i], motions.of(i));
+  }
   scene->build();
   return scene;
 }
 
 // The CSR layout of msg/ObstacleArray: points of obstacle i are [offsets[i], offsets[i + 1]).
-std::unique_ptr<Scene> from_arrays(const Array<std::uint32_t>& offsets, const Doubles& xy,
+std::unique_ptr<Scene> from_arrays(const Offsets& offsets, const Doubles& xy,
                                    const Array<std::uint8_t>& kinds, const Doubles& radius,
-                                   const Doubles& poses, ConcavePolicy policy) {
-  if (length(offsets) == 0) {
-    if (length(xy) != 0) refuse(Status::array_mismatch, "offsets", -1, "empty, but xy is not");
-  } else if (offsets.data()[0] != 0) {
-    refuse(Status::array_mismatch, "offsets", 0, "must start at 0");
+                                   const Doubles& poses, ConcavePolicy policy,
+                                   const SaidArrays& said) {
+  if (length(offsets) == 0 && length(xy) != 0) {
+    refuse(Status::array_mismatch, "offsets", -1, "empty, but xy is not");
   }
-  const std::size_t count = length(offsets) == 0 ? 0 : length(offsets) - 1;
   if (length(xy) % 2 != 0) {
     refuse(Status::array_mismatch, "xy", -1, "must hold 2 values (x, y) per point");
   }
-  if (count > 0 && 2 * static_cast<std::size_t>(offsets.data()[count]) != length(xy)) {
-    refuse(Status::array_mismatch, "offsets", static_cast<long>(count),
-           "must end at the number of points, " + std::to_string(length(xy) / 2));
+  const std::size_t count = length(offsets) == 0 ? 0 : length(offsets) - 1;
+  if (length(offsets) != 0) {
+    check_offsets(offsets, count, length(xy) / 2, "offsets", "must end at the number of points");
   }
   const auto optional_length = [&](std::size_t size, const char* name) {
     if (size != 0 && size != count) {
       refuse(Status::array_mismatch, name, -1,
-             "must be empty or hold one value for each of " + std::to_string(count) +
-                 " obstacles");
+             "must be empty or hold one value for each of " + std::to_string(count) + " obstacles");
     }
   };
   optional_length(length(kinds), "kinds");
@@ -66,24 +172,27 @@ std::unique_ptr<Scene> from_arrays(const Array<std::uint32_t>& offsets, const Do
   std::vector<Pose> placed(count);
   if (length(poses) != 0) placed = checked_poses(poses, count, "poses");
   refuse(check_coordinates(view(xy), "xy"));
+  const Motions motions(said, placed);
 
+  const std::span<const double> coordinates = view(xy);
+  const std::span<const std::uint32_t> ends = view(offsets);
+  const std::span<const std::uint8_t> kind_of = view(kinds);
+  const std::span<const double> radius_of = view(radius);
+  const py::gil_scoped_release release;
   auto scene = std::make_unique<Scene>();
-  scene->reserve(count);
-  const std::vector<Vec2> all = points(view(xy));
+  const std::vector<Vec2> all = points(coordinates);
+  scene->reserve(count, all.size());
   std::vector<std::vector<Vec2>> parts;
   for (std::size_t i = 0; i < count; ++i) {
     const long index = static_cast<long>(i);
-    const std::size_t begin = offsets.data()[i];
-    const std::size_t end = offsets.data()[i + 1];
-    if (end < begin || end > all.size()) {
-      refuse(Status::array_mismatch, "offsets", index + 1, "must not decrease");
-    }
+    const std::size_t begin = ends[i];
+    const std::size_t end = ends[i + 1];
     if (end == begin) {
       refuse(Status::too_few_points, "offsets", index, "the obstacle has no points");
     }
-    const double r = length(radius) == 0 ? 0.0 : radius.data()[i];
+    const double r = radius_of.empty() ? 0.0 : radius_of[i];
     refuse(check_radius(r, "radius", index));
-    const std::uint8_t kind = length(kinds) == 0 ? std::uint8_t{0} : kinds.data()[i];
+    const std::uint8_t kind = kind_of.empty() ? std::uint8_t{0} : kind_of[i];
     const std::span<const Vec2> own(all.data() + begin, end - begin);
     Shape shape;
     if (kind == 0) {
@@ -100,102 +209,48 @@ std::unique_ptr<Scene> from_arrays(const Array<std::uint32_t>& offsets, const Do
     } else {
       refuse(Status::invalid_input, "kinds", index, "must be 0 (convex) or 1 (concave)");
     }
-    scene->add(std::move(shape), placed[i]);
+    scene->add(shape, placed[i], motions.of(i));
   }
   scene->build();
   return scene;
 }
 
-double checked_margin(double margin) {
-  refuse(check_radius(margin, "margin"));
-  return margin;
-}
-
-py::dict check(const Scene& scene, const Shape& shape, const Doubles& poses, double margin, int mode,
-               bool stop_at_first) {
-  const std::size_t count = length(poses) / 3;
-  const std::vector<Pose> placed = checked_poses(poses, count, "poses");
-  const CheckOptions options{checked_margin(margin), static_cast<Mode>(mode), stop_at_first};
-  std::vector<PoseResult> results(count);
-  {
-    const py::gil_scoped_release release;
-    Scene::Ego ego(shape);
-    scene.check(ego, placed, options, results);
-  }
-
-  const auto n = static_cast<py::ssize_t>(count);
-  py::array_t<std::uint8_t> verdicts(n);
-  py::array_t<std::uint16_t> statuses(n);
-  py::array_t<double> distances(n);
-  py::array_t<double> lower_bounds(n);
-  py::array_t<std::int64_t> nearest(n);
-  py::array_t<double> witnesses({n, py::ssize_t{4}});
-  double* witness = witnesses.mutable_data();
-  for (std::size_t i = 0; i < count; ++i) {
-    const PoseResult& r = results[i];
-    verdicts.mutable_data()[i] = static_cast<std::uint8_t>(r.verdict);
-    statuses.mutable_data()[i] = static_cast<std::uint16_t>(r.status);
-    distances.mutable_data()[i] = r.distance;
-    lower_bounds.mutable_data()[i] = r.lower_bound;
-    nearest.mutable_data()[i] = r.nearest;
-    for (const double value : {r.witness_ego.x, r.witness_ego.y, r.witness_obstacle.x,
-                               r.witness_obstacle.y}) {
-      *witness++ = value;
+// Obstacles `indices` with new poses and shapes (where given) and what is said of them now.
+std::unique_ptr<Scene> updated(const Scene& scene, const Array<std::int64_t>& indices,
+                               const std::optional<Doubles>& poses,
+                               const std::optional<std::vector<const Shape*>>& shapes,
+                               const SaidArrays& said) {
+  const std::size_t count = length(indices);
+  std::vector<bool> seen(scene.size());
+  for (std::size_t m = 0; m < count; ++m) {
+    const std::int64_t i = indices.data()[m];
+    const long index = static_cast<long>(m);
+    if (i < 0 || static_cast<std::size_t>(i) >= scene.size()) {
+      refuse(Status::invalid_input, "indices", index,
+             "must lie in [0, " + std::to_string(scene.size()) + ")");
     }
+    if (seen[static_cast<std::size_t>(i)]) {
+      refuse(Status::invalid_input, "indices", index, "must not occur twice");
+    }
+    seen[static_cast<std::size_t>(i)] = true;
   }
-  py::dict out;
-  out["verdicts"] = verdicts;
-  out["statuses"] = statuses;
-  out["distances"] = distances;
-  out["lower_bounds"] = lower_bounds;
-  out["nearest"] = nearest;
-  out["witnesses"] = witnesses;
-  return out;
-}
-
-py::dict nearest(const Scene& scene, const Shape& shape, const std::array<double, 3>& pose,
-                 std::size_t k, double max_distance) {
-  const Pose placed = checked_pose(pose.data(), "pose", -1);
-  if (!(max_distance >= 0.0)) {
-    refuse(Status::invalid_input, "max_distance", -1, "must not be negative or NaN");
+  if (shapes && shapes->size() != count) {
+    refuse(Status::array_mismatch, "shapes", -1,
+           "must hold one for each of " + std::to_string(count) + " indices");
   }
-  std::vector<Nearest> found;
-  {
-    const py::gil_scoped_release release;
-    Scene::Ego ego(shape);
-    scene.nearest(ego, placed, k, max_distance, found);
+  std::vector<Pose> placed(count);
+  if (poses) placed = checked_poses(*poses, count, "poses");
+  for (std::size_t m = 0; m < count && !poses; ++m) {
+    placed[m] = scene.obstacles().pose(static_cast<std::size_t>(indices.data()[m]));
   }
-  const auto n = static_cast<py::ssize_t>(found.size());
-  py::array_t<std::int64_t> indices(n);
-  py::array_t<double> distances(n);
-  py::array_t<double> lower_bounds(n);
-  py::array_t<std::uint16_t> statuses(n);
-  py::array_t<double> points_shape({n, py::ssize_t{2}});
-  py::array_t<double> points_obstacle({n, py::ssize_t{2}});
-  py::array_t<double> directions({n, py::ssize_t{2}});
-  const auto put = [](py::array_t<double>& to, std::size_t i, Vec2 v) {
-    to.mutable_data()[2 * i] = v.x;
-    to.mutable_data()[2 * i + 1] = v.y;
-  };
-  for (std::size_t i = 0; i < found.size(); ++i) {
-    const Closest& c = found[i].closest;
-    indices.mutable_data()[i] = found[i].obstacle;
-    distances.mutable_data()[i] = c.distance;
-    lower_bounds.mutable_data()[i] = c.lower_bound;
-    statuses.mutable_data()[i] = static_cast<std::uint16_t>(c.status);
-    put(points_shape, i, c.point_a);
-    put(points_obstacle, i, c.point_b);
-    put(directions, i, c.direction);
+  const Motions motions(said, placed);
+  std::vector<Obstacles::Change> changes(count);
+  for (std::size_t m = 0; m < count; ++m) {
+    changes[m] = {static_cast<std::size_t>(indices.data()[m]), shapes ? (*shapes)[m] : nullptr,
+                  placed[m], motions.of(m)};
   }
-  py::dict out;
-  out["indices"] = indices;
-  out["distances"] = distances;
-  out["lower_bounds"] = lower_bounds;
-  out["statuses"] = statuses;
-  out["witness_shape"] = points_shape;
-  out["witness_obstacle"] = points_obstacle;
-  out["directions"] = directions;
-  return out;
+  const py::gil_scoped_release release;
+  return std::make_unique<Scene>(scene.updated(changes));
 }
 
 }  // namespace
@@ -205,16 +260,29 @@ void bind_scene(py::module_& module) {
       .value("decompose", ConcavePolicy::decompose)
       .value("hull", ConcavePolicy::hull)
       .value("reject", ConcavePolicy::reject);
-  py::class_<Scene>(module, "Scene", "Many obstacles, immutable.")
-      .def("__len__", &Scene::size)
+  py::enum_<PredictionPolicy>(module, "PredictionPolicy")
+      .value("unknown_is_error", PredictionPolicy::unknown_is_error)
+      .value("constant_velocity", PredictionPolicy::constant_velocity)
+      .value("hold", PredictionPolicy::hold);
+  py::class_<SaidArrays>(module, "Said", "What is said of the motion of obstacles.")
+      .def(py::init([](const Doubles& velocities, const Doubles& stamps,
+                       const Offsets& path_offsets, const Doubles& path_times,
+                       const Doubles& path_poses, PredictionPolicy policy, double horizon) {
+             return SaidArrays{velocities, stamps, path_offsets, path_times,
+                               path_poses, policy, horizon};
+           }),
+           py::arg("velocities"), py::arg("stamps"), py::arg("path_offsets"), py::arg("path_times"),
+           py::arg("path_poses"), py::arg("policy"), py::arg("horizon"));
+  py::class_<Scene> scene(module, "Scene", "Many obstacles, immutable.");
+  scene.def("__len__", &Scene::size)
       .def_property_readonly("parts", &Scene::parts)
-      .def("check", &check, py::arg("shape"), py::arg("poses"), py::arg("margin"), py::arg("mode"),
-           py::arg("stop_at_first"))
-      .def("nearest", &nearest, py::arg("shape"), py::arg("pose"), py::arg("k"),
-           py::arg("max_distance"));
-  module.def("scene_from_shapes", &from_shapes, py::arg("shapes"), py::arg("poses"));
-  module.def("scene_from_arrays", &from_arrays, py::arg("offsets"), py::arg("xy"),
-             py::arg("kinds"), py::arg("radius"), py::arg("poses"), py::arg("policy"));
+      .def("updated", &updated, py::arg("indices"), py::arg("poses"), py::arg("shapes"),
+           py::arg("said"));
+  bind_scene_queries(scene);
+  module.def("scene_from_shapes", &from_shapes, py::arg("shapes"), py::arg("poses"),
+             py::arg("said"));
+  module.def("scene_from_arrays", &from_arrays, py::arg("offsets"), py::arg("xy"), py::arg("kinds"),
+             py::arg("radius"), py::arg("poses"), py::arg("policy"), py::arg("said"));
 }
 
 }  // namespace gjk::bindings

@@ -87,5 +87,32 @@ TEST(Allocation, a_scene_allocates_for_its_first_pose_only) {
   EXPECT_LT(free, 3000);
 }
 
+TEST(Allocation, a_scene_in_motion_does_so_too) {
+  const std::vector<Vec2> vertices{{-1, -1}, {1, -1}, {1, 1}, {-1, 1}};
+  Shape square;
+  square.add_part(vertices, 0.25);
+  Scene scene;
+  for (int i = 0; i < 100; ++i) {
+    const Pose pose{3.0 * i, 2.0 * i, 0.3 * i};
+    const Piece piece = Piece::moving(pose, {1.0, -0.1 * i, 0.2});
+    scene.add(square, pose, {&piece, 1});
+  }
+  scene.build();
+  Scene::Ego ego(square);
+  std::vector<Nearest> nearest;
+  (void)scene.check(ego, Pose{}, 0.0, {});
+  scene.nearest(ego, Pose{}, 100, 1e6, nearest);
+
+  const int before = allocations;
+  for (int i = 0; i < 1000; ++i) {
+    const Pose pose{0.3 * i, 0.2 * i, 0.2 * i};
+    for (const Mode mode : {Mode::collide, Mode::distance, Mode::witness}) {
+      (void)scene.check(ego, pose, 0.004 * i, {.margin = 0.5, .mode = mode});
+    }
+    scene.nearest(ego, pose, 5, 1e6, nearest);
+  }
+  EXPECT_EQ(allocations, before);
+}
+
 }  // namespace
 }  // namespace gjk

@@ -9,6 +9,7 @@
 #include <limits>
 #include <vector>
 
+#include "gjk/prediction.hpp"
 #include "pairs.hpp"
 
 namespace gjk {
@@ -170,14 +171,141 @@ TEST(Scene, far_from_the_origin_nothing_is_lost) {
 TEST(Scene, stops_at_the_first) {
   const Scene scene = scene_of({{0.0, 0.0}});
   const Shape car = square();
-  Scene::Ego ego(car);
   const std::vector<Pose> poses{{9, 0, 0}, {1, 0, 0}, {9, 0, 0}};
   std::vector<PoseResult> results(3);
-  scene.check(ego, poses, {.stop_at_first = true}, results);
+  scene.check(car, poses, {}, {.stop_at_first = true}, results);
   EXPECT_EQ(results[0].verdict, Verdict::free);
   EXPECT_EQ(results[1].verdict, Verdict::collision);
   EXPECT_EQ(results[2].verdict, Verdict::unknown);
   EXPECT_EQ(results[2].status, Status::undefined);
+}
+
+TEST(Scene, threads_change_nothing) {
+  std::mt19937_64 random(43);
+  std::uniform_real_distribution<double> place(-60.0, 60.0);
+  std::vector<Vec2> places(200);
+  for (Vec2& at : places) at = {place(random), place(random)};
+  const Scene scene = scene_of(places);
+  const Shape car = square();
+  std::vector<Pose> poses(5000);
+  for (Pose& pose : poses) pose = {place(random), place(random), place(random)};
+  for (const bool stop : {false, true}) {
+    for (const Mode mode : {Mode::collide, Mode::distance}) {
+      const CheckOptions options{.margin = 0.1, .mode = mode, .stop_at_first = stop};
+      std::vector<PoseResult> one(poses.size());
+      scene.check(car, poses, {}, options, one);
+      for (const unsigned threads : {2U, 7U}) {
+        std::vector<PoseResult> many(poses.size());
+        scene.check(car, poses, {}, options, many, threads);
+        for (std::size_t n = 0; n < poses.size(); ++n) {
+          ASSERT_EQ(one[n].verdict, many[n].verdict) << n;
+          ASSERT_EQ(one[n].nearest, many[n].nearest) << n;
+          if (mode == Mode::distance && one[n].status == Status::success) {
+            ASSERT_EQ(one[n].distance, many[n].distance) << n;
+          }
+        }
+      }
+    }
+  }
+}
+
+// Obstacles of every kind of motion against the pairs at that time, by the motion's own pose.
+TEST(Scene, in_time_is_its_pairs) {
+  std::mt19937_64 random(44);
+  const auto in = [&random](double low, double high) {
+    return std::uniform_real_distribution<double>(low, high)(random);
+  };
+  const Shape car = shape_of({{-1, 2.5, 2.5, -1}, {-1, -1, 1, 1}});
+  int verdicts[4] = {0, 0, 0, 0};
+  for (int round = 0; round < 300; ++round) {
+    const Vec2 middle = round % 3 == 0 ? Vec2{6.6e5, 4e6} : Vec2{};
+    struct Obstacle {
+      Shape shape;
+      std::vector<Piece> motion;
+    };
+    std::vector<Obstacle> obstacles(static_cast<std::size_t>(1 + round % 70));
+    Scene scene;
+    for (Obstacle& obstacle : obstacles) {
+      obstacle.shape = shape_of(test::random_outline(random, 8, 3), round % 2 ? 0.25 : 0.0);
+      Said said;
+      said.stamp = in(-0.5, 0.0);
+      said.pose = {middle.x + in(-40, 40), middle.y + in(-40, 40), in(-3, 3)};
+      std::vector<double> times;
+      std::vector<Pose> poses;
+      const int kind = static_cast<int>(random() % 3);
+      if (kind == 0) said.velocity = {0, 0, 0};
+      if (kind == 1) said.velocity = {in(-10, 10), in(-10, 10), round % 2 ? in(-1, 1) : 0.0};
+      if (kind == 2) {
+        Pose pose = said.pose;
+        for (double t = in(0, 0.3); t < 3.0; t += in(0.1, 0.7)) {
+          pose = {pose.x + in(-3, 3), pose.y + in(-3, 3), pose.yaw + (round % 4 ? in(-1, 1) : 0.0)};
+          times.push_back(t);
+          poses.push_back(pose);
+        }
+        said.path_times = times;
+        said.path_poses = poses;
+      }
+      append_prediction(said, {static_cast<PredictionPolicy>(round % 3), 3.0}, obstacle.motion);
+      scene.add(obstacle.shape, said.pose, obstacle.motion);
+    }
+    scene.build();
+    Scene::Ego ego(car);
+    for (int query = 0; query < 40; ++query) {
+      const Pose pose{middle.x + in(-40, 40), middle.y + in(-40, 40), in(-3, 3)};
+      const double t = in(-0.2, 2.7);
+      double least = std::numeric_limits<double>::infinity();
+      bool known = true;
+      for (const Obstacle& obstacle : obstacles) {
+        std::size_t hint = 0;
+        const Piece* piece = piece_at(obstacle.motion, t, hint);
+        if (piece == nullptr) {
+          known = false;
+          continue;
+        }
+        const Convex part = obstacle.shape.part(0);
+        const Pose then = piece->at(t, reach(part)).pose;
+        least = std::min(least, closest(PosedConvex::place(car.part(0), Transform::from_pose(pose)),
+                                        PosedConvex::place(part, Transform::from_pose(then)))
+                                    .distance);
+      }
+      if (std::fabs(least) < 1e-6) continue;
+      const Verdict truth =
+          least < 0.0 ? Verdict::collision : (known ? Verdict::free : Verdict::unknown);
+      ++verdicts[static_cast<int>(truth)];
+      for (const Mode mode : {Mode::collide, Mode::distance}) {
+        const PoseResult result = scene.check(ego, pose, t, {.mode = mode});
+        ASSERT_EQ(result.verdict, truth) << "round " << round << " query " << query;
+        if (truth == Verdict::unknown) {
+          ASSERT_EQ(result.status, Status::prediction_too_short);
+        }
+        if (mode == Mode::distance && std::isfinite(least)) {
+          ASSERT_NEAR(result.distance, least, 1e-7) << "round " << round << " query " << query;
+        }
+      }
+    }
+  }
+  EXPECT_GT(verdicts[static_cast<int>(Verdict::free)], 500);
+  EXPECT_GT(verdicts[static_cast<int>(Verdict::unknown)], 500);
+  EXPECT_GT(verdicts[static_cast<int>(Verdict::collision)], 200);
+}
+
+TEST(Scene, motions_beyond_the_domain_are_never_free) {
+  const Shape car = square();
+  Scene::Ego ego(car);
+  for (const double speed : {1e14, 1e200, 1e308}) {
+    Scene scene;
+    const Piece piece = Piece::moving({50.0, 0.0, 0.0}, {speed, 0.0, 0.0});
+    for (int i = 1; i < 20; ++i) {
+      const Pose pose{50.0, 10.0 * i, 0.0};
+      const Piece still = Piece::still(pose);
+      scene.add(square(), pose, {&still, 1});
+    }
+    scene.add(square(), {50.0, 0.0, 0.0}, {&piece, 1});
+    scene.build();
+    for (const Mode mode : {Mode::collide, Mode::distance}) {
+      EXPECT_EQ(scene.check(ego, {}, 50.0, {.mode = mode}).verdict, Verdict::unknown) << speed;
+    }
+  }
 }
 
 }  // namespace

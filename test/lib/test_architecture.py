@@ -21,7 +21,7 @@ LAYERS = (
     ("errors",),
     ("geometry", "frames", "config", "obstacles"),
     ("motion",),
-    ("scene", "requests"),
+    ("scene", "pairwise", "requests"),
     ("snapshot",),
     ("answers",),
     ("world", "queries", "pairs"),

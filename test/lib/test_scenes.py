@@ -99,6 +99,25 @@ def test_by_arrays(name: str) -> None:
         assert list(flat.ids) == list(listed.ids) == ids
 
 
+def test_by_updates(name: str) -> None:
+    """One scene from frame to frame, as long as it is of the same obstacles."""
+    scene, ids = Scene([]), []
+    for frame in frames(name):
+        truth, where = frame["gt"], (name, frame["t"])
+        shapes = [Shape.polygon(o["polygon"]) for o in frame["obstacles"]]
+        if ids != [obstacle["id"] for obstacle in frame["obstacles"]]:
+            ids = [obstacle["id"] for obstacle in frame["obstacles"]]
+            scene = Scene(shapes, ids=ids)
+        scene = scene.updated(range(len(ids)), shapes=shapes)
+        ego = Shape.polygon(frame["ego"]["polygon"])
+        result = scene.check(ego, IDENTITY, mode="distance")
+        assert scene.check(ego, IDENTITY).is_free == result.is_free != truth["collide"], where
+        if truth["collide"]:
+            assert result.nearest_ids[0] in truth["colliding_ids"], where
+        else:
+            assert near(result.distances[0], truth["min_distance"]), where
+
+
 def test_nearest(name: str) -> None:
     for frame in frames(name)[::4]:
         truth = frame["gt"]

@@ -4,111 +4,27 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <span>
-#include <utility>
 #include <vector>
 
+#include "gjk/box.hpp"
 #include "gjk/collide.hpp"
 #include "gjk/convex.hpp"
 #include "gjk/distance.hpp"
-#include "gjk/expansion.hpp"
+#include "gjk/motion.hpp"
+#include "gjk/obstacles.hpp"
+#include "gjk/parallel.hpp"
+#include "gjk/placed.hpp"
 #include "gjk/pose.hpp"
 #include "gjk/shape.hpp"
 #include "gjk/verdict.hpp"
 
 namespace gjk {
-
-// Axis-aligned bounding box, m.
-struct Box {
-  Vec2 low{std::numeric_limits<double>::infinity(), std::numeric_limits<double>::infinity()};
-  Vec2 high{-std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity()};
-
-  void include(Vec2 p) noexcept {
-    low = {std::fmin(low.x, p.x), std::fmin(low.y, p.y)};
-    high = {std::fmax(high.x, p.x), std::fmax(high.y, p.y)};
-  }
-  // Per axis, how far the boxes are apart; 0 where they overlap.
-  Vec2 gap(const Box& other) const noexcept {
-    return {std::fmax(0.0, std::fmax(low.x - other.high.x, other.low.x - high.x)),
-            std::fmax(0.0, std::fmax(low.y - other.high.y, other.low.y - high.y))};
-  }
-};
-
-// Convex parts placed in the scene's local frame; owns their coordinates.
-//
-// A placed vertex is computed once; how far it can be from its true place is kept per part, 0 when
-// the placement was exact.
-class PlacedParts {
- public:
-  struct Part {
-    Convex convex;  // its pointers are set by part()
-    std::size_t begin = 0;
-    std::int32_t owner = 0;  // index of the obstacle
-    Box box;                 // of the vertices, without the radius
-  };
-
-  void clear() noexcept {
-    x_.clear();
-    y_.clear();
-    parts_.clear();
-  }
-  std::size_t size() const noexcept { return parts_.size(); }
-  Convex convex(std::size_t i) const noexcept {
-    Convex c = parts_[i].convex;
-    c.x = x_.data() + parts_[i].begin;
-    c.y = y_.data() + parts_[i].begin;
-    return c;
-  }
-  const Part& part(std::size_t i) const noexcept { return parts_[i]; }
-
-  // Adds the parts of `shape` at `pose`, relative to `origin`.
-  void place(const Shape& shape, const Pose& pose, Vec2 origin, std::int32_t owner) {
-    Transform transform = Transform::from_pose(pose);
-    const TwoTerms tx = two_difference(pose.x, origin.x);
-    const TwoTerms ty = two_difference(pose.y, origin.y);
-    transform.t = {tx.high, ty.high};
-    const bool rotated = transform.cos != 1.0 || transform.sin != 0.0;
-    for (int k = 0; k < shape.parts(); ++k) {
-      const Convex local = shape.part(k);
-      const std::size_t begin = x_.size();
-      double rounding = 0.0;  // of an unrotated placement: what the sums really lost
-      for (int i = 0; i < local.size; ++i) {
-        const Vec2 v = local.vertex(i);
-        if (rotated) {
-          const Vec2 at = transform.apply(v);
-          x_.push_back(at.x);
-          y_.push_back(at.y);
-        } else {
-          const TwoTerms sx = two_sum(v.x, tx.high);
-          const TwoTerms sy = two_sum(v.y, ty.high);
-          x_.push_back(sx.high);
-          y_.push_back(sy.high);
-          rounding = std::fmax(rounding, std::fabs(sx.low) + std::fabs(sy.low));
-        }
-      }
-      if (rotated) rounding = transform.error(local.extent);
-      rounding += std::fabs(tx.low) + std::fabs(ty.low);
-
-      Part part;
-      part.begin = begin;
-      part.owner = owner;
-      part.convex =
-          Convex::view(x_.data() + begin, y_.data() + begin, local.size, local.radius);
-      part.convex.error = std::fmax(part.convex.error, local.error + 2.0 * rounding);
-      for (std::size_t i = begin; i < x_.size(); ++i) part.box.include({x_[i], y_[i]});
-      parts_.push_back(part);
-    }
-  }
-
- private:
-  std::vector<double> x_;
-  std::vector<double> y_;
-  std::vector<Part> parts_;
-};
 
 enum class Mode : std::uint8_t { collide = 0, distance = 1, witness = 2 };
 
@@ -123,7 +39,7 @@ struct PoseResult {
   Verdict verdict = Verdict::unknown;
   Status status = Status::undefined;
   double distance = std::numeric_limits<double>::quiet_NaN();     // m; modes distance, witness
-  double lower_bound = std::numeric_limits<double>::quiet_NaN();  // m
+  double lower_bound = std::numeric_limits<double>::quiet_NaN();  // m; -inf: nothing is certain
   std::int64_t nearest = -1;                                      // obstacle index, -1: none
   Vec2 witness_ego{std::numeric_limits<double>::quiet_NaN(),
                    std::numeric_limits<double>::quiet_NaN()};
@@ -135,205 +51,328 @@ struct Nearest {
   Closest closest;  // a: ego, b: obstacle; in the frame of the poses
 };
 
-// Immutable after build(); queries are const and may run on many threads, each with its own Ego.
+// COLLISION > UNKNOWN > MARGIN > FREE
+inline int severity(Verdict v) noexcept {
+  constexpr int kByVerdict[] = {2, 0, 3, 1};
+  return kByVerdict[static_cast<int>(v)];
+}
+
+// Obstacles that do not change while they are queried; any number of threads may, each with its own
+// Ego. What a query answers does not depend on how the obstacles are arranged, but for which of
+// several colliding ones mode collide names.
 class Scene {
  public:
-  // The ego shape and the room for its placed copy, so that no query allocates after the first.
+  // The ego shape with the room for its placed copy and for a query's own notes.
   class Ego {
    public:
-    explicit Ego(const Shape& shape) : shape_(&shape) {}
+    explicit Ego(const Shape& shape) : shape_(&shape) {
+      std::size_t vertices = 0;
+      for (int k = 0; k < shape.parts(); ++k) {
+        vertices += static_cast<std::size_t>(shape.part(k).size);
+      }
+      placed_.reserve(static_cast<std::size_t>(shape.parts()), vertices);
+    }
 
    private:
     friend class Scene;
+    // An obstacle that nearest() has come across.
+    struct Seen {
+      Nearest nearest;
+      std::size_t pair = 0;  // number of the pair of parts that decides
+      double rank = 0.0;     // distance; -inf where that is not known
+      bool kept = false;
+    };
+
     const Shape* shape_;
-    PlacedParts placed_;
+    PlacedParts placed_;  // about origin_
+    Vec2 origin_;
+    bool known_ = false;
+    Box bounds_;          // of all parts, about the obstacles' origin
+    PlacedParts moving_;  // one part of an obstacle that moves, where it is then
+    std::vector<Seen> seen_;
+    std::vector<std::int32_t> seen_of_;  // by obstacle: its index in seen_, or -1
+    std::vector<std::size_t> kept_;      // heap of the nearest k, the farthest on top
   };
 
-  void reserve(std::size_t obstacles) {
-    shapes_.reserve(obstacles);
-    poses_.reserve(obstacles);
+  void reserve(std::size_t obstacles, std::size_t vertices = 0) {
+    obstacles_.reserve(obstacles, vertices);
   }
-  void add(Shape shape, const Pose& pose) {
-    shapes_.push_back(std::move(shape));
-    poses_.push_back(pose);
+  // Without a motion, queries at a time are UNKNOWN.
+  void add(const Shape& shape, const Pose& pose, Motion motion = {}) {
+    obstacles_.add(shape, pose, motion);
   }
+  // Call once, after the last add().
+  void build() { obstacles_.build(); }
 
-  // Places all obstacles about a local origin near their middle, so that coordinates stay small and
-  // their rounding with them. Scenes about the frame's own origin keep it: their doubles stay exact.
-  void build() {
-    Box box;
-    for (std::size_t i = 0; i < shapes_.size(); ++i) {
-      const Transform transform = Transform::from_pose(poses_[i]);
-      for (int k = 0; k < shapes_[i].parts(); ++k) {
-        const Convex part = shapes_[i].part(k);
-        for (int v = 0; v < part.size; ++v) box.include(transform.apply(part.vertex(v)));
-      }
-    }
-    constexpr double kGrid = 1024.0;
-    const auto round_to_grid = [](double low, double high) noexcept {
-      return std::rint(0.5 * (low + high) / kGrid) * kGrid;
-    };
-    if (!shapes_.empty()) {
-      origin_ = {round_to_grid(box.low.x, box.high.x), round_to_grid(box.low.y, box.high.y)};
-    }
-    obstacles_.clear();
-    for (std::size_t i = 0; i < shapes_.size(); ++i) {
-      obstacles_.place(shapes_[i], poses_[i], origin_, static_cast<std::int32_t>(i));
-    }
+  // A scene in which some obstacles have changed; this one stays as it is.
+  Scene updated(std::span<const Obstacles::Change> changes) const {
+    Scene scene = *this;
+    scene.obstacles_.change(changes);
+    return scene;
   }
 
-  std::size_t size() const noexcept { return shapes_.size(); }
-  std::size_t parts() const noexcept { return obstacles_.size(); }
+  std::size_t size() const noexcept { return obstacles_.size(); }
+  std::size_t parts() const noexcept { return obstacles_.parts(); }
+  const Obstacles& obstacles() const noexcept { return obstacles_; }
 
-  PoseResult check(Ego& ego, const Pose& pose, const CheckOptions& options) const {
-    place(ego, pose);
-    return options.mode == Mode::collide ? collide_at(ego, options.margin)
-                                         : distance_at(ego, options.margin);
+  PoseResult check(Ego& ego, const Pose& pose, const CheckOptions& options) const noexcept {
+    return check(ego, pose, options, Obstacles::at_rest());
+  }
+  // With the obstacles where they are at `time` (s).
+  PoseResult check(Ego& ego, const Pose& pose, double time,
+                   const CheckOptions& options) const noexcept {
+    return check(ego, pose, options, obstacles_.at(time));
   }
 
-  // One result per pose, in their order.
-  void check(Ego& ego, std::span<const Pose> poses, const CheckOptions& options,
-             std::span<PoseResult> results) const {
-    for (std::size_t n = 0; n < poses.size(); ++n) {
-      results[n] = check(ego, poses[n], options);
-      if (options.stop_at_first && results[n].verdict != Verdict::free) {
-        std::fill(results.begin() + static_cast<std::ptrdiff_t>(n) + 1, results.end(), PoseResult{});
-        return;
-      }
-    }
+  // One result per pose, in their order, whatever the number of threads. `times` (s) has one per
+  // pose, or is empty: the obstacles stand still.
+  void check(const Shape& shape, std::span<const Pose> poses, std::span<const double> times,
+             const CheckOptions& options, std::span<PoseResult> results,
+             unsigned threads = 1) const {
+    constexpr std::size_t kChunk = 128;
+    std::atomic<std::size_t> stop_after{poses.size()};  // the first pose that is not free
+    for_each_chunk(poses.size(), kChunk, threads, [&] {
+      return [&, ego = Ego(shape)](std::size_t begin, std::size_t end) mutable {
+        for (std::size_t n = begin; n < end && n <= stop_after; ++n) {
+          results[n] = times.empty() ? check(ego, poses[n], options)
+                                     : check(ego, poses[n], times[n], options);
+          if (!options.stop_at_first || results[n].verdict == Verdict::free) continue;
+          std::size_t first = stop_after;
+          while (n < first && !stop_after.compare_exchange_weak(first, n)) {
+          }
+        }
+      };
+    });
+    for (std::size_t n = stop_after + 1; n < poses.size(); ++n) results[n] = {};
   }
 
-  // The k nearest obstacles no farther than max_distance (m), by ascending distance.
+  // The k nearest obstacles no farther than max_distance (m), by ascending distance, then index.
+  // Allocates where `result` or the ego's notes have to grow.
   void nearest(Ego& ego, const Pose& pose, std::size_t k, double max_distance,
                std::vector<Nearest>& result) const {
     place(ego, pose);
     result.clear();
-    for (std::size_t j = 0; j < obstacles_.size(); ++j) {
-      const std::int64_t owner = obstacles_.part(j).owner;
-      Nearest candidate{owner, {}};
-      candidate.closest.distance = std::numeric_limits<double>::infinity();
-      const bool same_obstacle = !result.empty() && result.back().obstacle == owner;
-      if (same_obstacle) candidate = result.back();
-      bool within = same_obstacle;
-      for (std::size_t i = 0; i < ego.placed_.size(); ++i) {
-        if (box_distance(ego, i, j) > max_distance) continue;
-        const Closest closest = gjk::closest(ego.placed_.convex(i), obstacles_.convex(j));
-        if (closest.distance > max_distance) continue;
-        within = true;
-        merge(candidate.closest, closest);
+    if (size() == 0 || k == 0 || !ego.known_) return;
+    ego.seen_.clear();
+    ego.seen_of_.resize(size(), -1);
+    ego.kept_.clear();
+    const auto nearer = [&ego](std::size_t a, std::size_t b) noexcept {
+      const Ego::Seen& one = ego.seen_[a];
+      const Ego::Seen& other = ego.seen_[b];
+      return one.rank < other.rank ||
+             (one.rank == other.rank && one.nearest.obstacle < other.nearest.obstacle);
+    };
+    const auto limit = [&]() noexcept {
+      return ego.kept_.size() < k ? max_distance : ego.seen_[ego.kept_.front()].rank;
+    };
+    const Obstacles::View view = Obstacles::at_rest();
+    obstacles_.nearest(ego.bounds_, max_distance, view, [&](std::uint32_t part) {
+      const std::size_t seen = meet(ego, part, limit());
+      if (seen == kNone || ego.seen_[seen].rank > max_distance) return limit();
+      std::vector<std::size_t>& kept = ego.kept_;
+      if (ego.seen_[seen].kept) {  // another part of it, perhaps nearer
+        std::make_heap(kept.begin(), kept.end(), nearer);
+      } else if (kept.size() < k || nearer(seen, kept.front())) {
+        if (kept.size() == k) {
+          std::pop_heap(kept.begin(), kept.end(), nearer);
+          ego.seen_[kept.back()].kept = false;
+          kept.pop_back();
+        }
+        kept.push_back(seen);
+        ego.seen_[seen].kept = true;
+        std::push_heap(kept.begin(), kept.end(), nearer);
       }
-      if (!within) continue;
-      if (same_obstacle) {
-        result.back() = candidate;
-      } else {
-        result.push_back(candidate);
-      }
+      return limit();
+    });
+    for (const Ego::Seen& seen : ego.seen_) {
+      ego.seen_of_[static_cast<std::size_t>(seen.nearest.obstacle)] = -1;
     }
-    const std::size_t count = std::min(k, result.size());
-    std::partial_sort(result.begin(), result.begin() + static_cast<std::ptrdiff_t>(count),
-                      result.end(), [](const Nearest& a, const Nearest& b) {
-                        if (a.closest.distance != b.closest.distance) {
-                          return a.closest.distance < b.closest.distance;
-                        }
-                        return a.obstacle < b.obstacle;
-                      });
-    result.resize(count);
-    for (Nearest& n : result) {
-      n.closest.point_a = n.closest.point_a + origin_;
-      n.closest.point_b = n.closest.point_b + origin_;
+    std::sort_heap(ego.kept_.begin(), ego.kept_.end(), nearer);
+    for (const std::size_t kept : ego.kept_) {
+      Nearest nearest = ego.seen_[kept].nearest;
+      nearest.closest.point_a = nearest.closest.point_a + ego.origin_;
+      nearest.closest.point_b = nearest.closest.point_b + ego.origin_;
+      result.push_back(nearest);
     }
   }
 
  private:
-  void place(Ego& ego, const Pose& pose) const {
+  static constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
+  static constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+  void place(Ego& ego, const Pose& pose) const noexcept {
+    ego.moving_.require_room(obstacles_.most_vertices());
+    const bool exact = place_about(ego, pose, obstacles_.origin());
+    ego.bounds_ = {};
+    ego.known_ = ego.placed_.size() > 0;
+    for (std::size_t i = 0; i < ego.placed_.size(); ++i) {
+      ego.bounds_.include(ego.placed_.part(i).bounds());
+      ego.known_ &= ego.placed_.part(i).known;
+    }
+    // An ego that is exact about the frame's own origin, but not about the obstacles', is far from
+    // them. It keeps its exact place.
+    const Vec2 zero;
+    if (exact || pose.yaw != 0.0 || obstacles_.origin() == zero) return;
+    if (!place_about(ego, pose, zero)) place_about(ego, pose, obstacles_.origin());
+  }
+  // True when nothing was rounded.
+  static bool place_about(Ego& ego, const Pose& pose, Vec2 origin) noexcept {
+    const LocalTransform at(pose, origin);
+    ego.origin_ = origin;
     ego.placed_.clear();
-    ego.placed_.place(*ego.shape_, pose, origin_, 0);
+    bool exact = true;
+    for (int k = 0; k < ego.shape_->parts(); ++k) {
+      const Convex local = ego.shape_->part(k);
+      ego.placed_.add(local, at, 0);
+      exact &= ego.placed_.part(static_cast<std::size_t>(k)).convex.error <= local.error;
+    }
+    return exact;
+  }
+
+  PoseResult check(Ego& ego, const Pose& pose, const CheckOptions& options,
+                   const Obstacles::View& view) const noexcept {
+    PoseResult result;
+    place(ego, pose);
+    if (!ego.known_ || !(options.margin >= 0.0 && options.margin <= kMaxCoordinate)) {
+      result.status = Status::invalid_input;
+      return result;
+    }
+    result.verdict = Verdict::free;
+    result.status = Status::success;
+    if (const std::int64_t unknown = obstacles_.unknown_in(view); unknown >= 0) {
+      result.verdict = Verdict::unknown;
+      result.status = Status::prediction_too_short;
+      result.nearest = unknown;
+    }
+    if (const std::int64_t shapeless = obstacles_.shapeless(); shapeless >= 0) {
+      result.verdict = Verdict::unknown;
+      result.status = Status::invalid_input;
+      result.nearest = shapeless;
+    }
+    if (options.mode == Mode::collide) {
+      collide_at(ego, options.margin, view, result);
+    } else {
+      distance_at(ego, options.margin, view, result);
+    }
+    return result;
+  }
+
+  // Takes the worse verdict; true when it is taken.
+  static bool worsen(PoseResult& result, Verdict verdict) noexcept {
+    if (severity(verdict) <= severity(result.verdict)) return false;
+    result.verdict = verdict;
+    result.status = verdict == Verdict::unknown ? Status::numeric_failure : Status::success;
+    return true;
   }
 
   // A certified lower bound (m) on the distance of two parts, from their boxes.
-  double box_distance(const Ego& ego, std::size_t i, std::size_t j) const noexcept {
-    const PlacedParts::Part& a = ego.placed_.part(i);
-    const PlacedParts::Part& b = obstacles_.part(j);
-    const Vec2 gap = a.box.gap(b.box);
-    const double reach = a.convex.radius + b.convex.radius + a.convex.error + b.convex.error;
-    return norm(gap) * (1.0 - 8.0 * kUnitRoundoff) - reach * (1.0 + 8.0 * kUnitRoundoff);
+  static double box_distance(const PlacedParts::Part& a, const PlacedParts::Part& b) noexcept {
+    const double gap = norm(a.box.gap(b.box));
+    if (!b.known || gap == 0.0) return -kInfinity;  // they may be in each other, at any depth
+    const double beyond = a.beyond_box() + b.beyond_box();
+    return gap * (1.0 - 8.0 * kUnitRoundoff) - beyond * (1.0 + 8.0 * kUnitRoundoff);
   }
 
-  // The smaller distance wins, and the smaller lower bound holds for both.
-  static void merge(Closest& best, const Closest& other) noexcept {
-    const double lower = std::fmin(best.lower_bound, other.lower_bound);
-    const bool first = best.status == Status::undefined;
-    if (first || other.distance < best.distance) best = other;
-    if (!first) best.lower_bound = lower;
-  }
-
-  static int rank(Verdict v) noexcept {  // COLLISION > UNKNOWN > MARGIN > FREE
-    switch (v) {
-      case Verdict::collision:
-        return 3;
-      case Verdict::unknown:
-        return 2;
-      case Verdict::margin:
-        return 1;
-      case Verdict::free:
-        break;
-    }
-    return 0;
-  }
-
-  PoseResult collide_at(const Ego& ego, double margin) const {
-    PoseResult result{Verdict::free, Status::success};
-    for (std::size_t j = 0; j < obstacles_.size(); ++j) {
+  void collide_at(Ego& ego, double margin, const Obstacles::View& view,
+                  PoseResult& result) const noexcept {
+    obstacles_.overlapping(ego.bounds_.grown(margin), view, [&](std::uint32_t k) noexcept {
+      const Obstacles::Found found = obstacles_.find(k, view, ego.origin_, ego.moving_);
+      if (!found) return false;
       for (std::size_t i = 0; i < ego.placed_.size(); ++i) {
-        if (box_distance(ego, i, j) > margin) continue;
-        const Verdict verdict = classify(ego.placed_.convex(i), obstacles_.convex(j), margin);
-        if (rank(verdict) > rank(result.verdict)) {
-          result.verdict = verdict;
-          result.nearest = obstacles_.part(j).owner;
-          if (verdict == Verdict::unknown) result.status = Status::numeric_failure;
-          if (verdict == Verdict::collision) {
-            result.status = Status::success;
-            return result;
-          }
+        if (box_distance(ego.placed_.part(i), found.part()) > margin) continue;
+        if (worsen(result, classify(ego.placed_.convex(i), found.convex(), margin))) {
+          result.nearest = obstacles_.owner(k);
         }
       }
-    }
-    return result;
+      return result.verdict == Verdict::collision;
+    });
   }
 
-  PoseResult distance_at(const Ego& ego, double margin) const {
-    PoseResult result{Verdict::free, Status::success};
+  // Pairs that are left out because their boxes are farther apart than the best distance have lower
+  // bounds above it: they change nothing. So that neither do those that are looked at before a
+  // better one is found, a pair's lower bound counts as at least that of the boxes.
+  void distance_at(Ego& ego, double margin, const Obstacles::View& view,
+                   PoseResult& result) const noexcept {
     Closest best;
-    best.distance = best.lower_bound = std::numeric_limits<double>::infinity();
-    for (std::size_t j = 0; j < obstacles_.size(); ++j) {
+    best.distance = best.lower_bound = kInfinity;
+    std::size_t best_pair = kNone;
+    const auto look_at = [&](std::size_t k) noexcept {
+      const Obstacles::Found found = obstacles_.find(k, view, ego.origin_, ego.moving_);
+      if (!found) return;
       for (std::size_t i = 0; i < ego.placed_.size(); ++i) {
-        const double box = box_distance(ego, i, j);
+        const double box = box_distance(ego.placed_.part(i), found.part());
         if (box > best.distance) continue;
         const Convex a = ego.placed_.convex(i);
-        const Convex b = obstacles_.convex(j);
+        const Convex b = found.convex();
         const Closest closest = gjk::closest(a, b);
-        if (best.status == Status::undefined || closest.distance < best.distance) {
-          result.nearest = obstacles_.part(j).owner;
+        const std::size_t pair = pair_number(ego, i, k);
+        const double lower = std::fmin(best.lower_bound, lower_bound(closest, box));
+        if (closest.distance < best.distance ||
+            (closest.distance == best.distance && pair < best_pair)) {
+          best = closest;
+          best_pair = pair;
+          result.nearest = obstacles_.owner(k);
         }
-        merge(best, closest);
-        if (closest.lower_bound > margin) continue;
-        const Verdict verdict = classify(a, b, margin);
-        if (rank(verdict) > rank(result.verdict)) result.verdict = verdict;
+        best.lower_bound = lower;
+        if (!(closest.lower_bound > margin)) worsen(result, classify(a, b, margin));
       }
-    }
-    if (result.verdict == Verdict::unknown) result.status = Status::numeric_failure;
+    };
+    obstacles_.nearest(ego.bounds_, kInfinity, view, [&](std::uint32_t k) noexcept {
+      look_at(k);
+      return best.distance;
+    });
     result.distance = best.distance;
-    result.lower_bound = best.lower_bound;
-    if (best.status == Status::undefined) return result;  // no obstacle
-    result.witness_ego = best.point_a + origin_;
-    result.witness_obstacle = best.point_b + origin_;
-    return result;
+    result.lower_bound = obstacles_.unknown_in(view) < 0 && obstacles_.shapeless() < 0
+                             ? best.lower_bound
+                             : -kInfinity;
+    if (best_pair == kNone) return;  // no obstacle whose distance is known
+    result.witness_ego = best.point_a + ego.origin_;
+    result.witness_obstacle = best.point_b + ego.origin_;
   }
 
-  std::vector<Shape> shapes_;
-  std::vector<Pose> poses_;
-  PlacedParts obstacles_;
-  Vec2 origin_;
+  // Numbers pairs by obstacle part, then ego part: of equal distances the first pair decides.
+  static std::size_t pair_number(const Ego& ego, std::size_t i, std::size_t k) noexcept {
+    return k * ego.placed_.size() + i;
+  }
+  // Of a pair, given that of its boxes; nothing is certain where the kernel could not answer.
+  static double lower_bound(const Closest& closest, double box) noexcept {
+    return closest.status == Status::success ? std::fmax(closest.lower_bound, box) : -kInfinity;
+  }
+
+  // Takes part k into the ego's notes on its obstacle, unless it is farther than `limit`.
+  std::size_t meet(Ego& ego, std::size_t k, double limit) const {
+    const Obstacles::Found found =
+        obstacles_.find(k, Obstacles::at_rest(), ego.origin_, ego.moving_);
+    const std::int64_t owner = obstacles_.owner(k);
+    std::size_t met = kNone;
+    for (std::size_t i = 0; i < ego.placed_.size(); ++i) {
+      const double box = box_distance(ego.placed_.part(i), found.part());
+      if (box > limit) continue;
+      Closest closest = gjk::closest(ego.placed_.convex(i), found.convex());
+      closest.lower_bound = lower_bound(closest, box);
+      const double rank = closest.status == Status::success ? closest.distance : -kInfinity;
+      const std::size_t pair = pair_number(ego, i, k);
+      std::int32_t& index = ego.seen_of_[static_cast<std::size_t>(owner)];
+      if (index < 0) {
+        index = static_cast<std::int32_t>(ego.seen_.size());
+        ego.seen_.push_back({{owner, closest}, pair, rank});
+      } else {
+        Ego::Seen& seen = ego.seen_[static_cast<std::size_t>(index)];
+        Closest& best = seen.nearest.closest;
+        const double lower = std::fmin(best.lower_bound, closest.lower_bound);
+        if (rank < seen.rank || (rank == seen.rank && pair < seen.pair)) {
+          best = closest;
+          seen.rank = rank;
+          seen.pair = pair;
+        }
+        best.lower_bound = lower;
+      }
+      met = static_cast<std::size_t>(index);
+    }
+    return met;
+  }
+
+  Obstacles obstacles_;
 };
 
 }  // namespace gjk

@@ -1,0 +1,86 @@
+# SPDX-FileCopyrightText: gjk_collision contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Two sets of shapes, pair by pair."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from . import _core
+from .errors import InputError
+from .scene import Mode, Scene, mode_number, thread_count
+from .verdict import Status
+
+__all__ = ["PairsResult", "check_pairs"]
+
+
+@dataclass(frozen=True, slots=True)
+class PairsResult:
+    """One answer per pair, in their order; n of them."""
+
+    verdicts: NDArray[np.uint8]
+    """Verdict per pair, shape (n,)."""
+    statuses: NDArray[np.uint16]
+    """Status per pair, shape (n,)."""
+    distances: NDArray[np.float64] | None
+    """Signed distances [m], shape (n,); None in mode 'collide'."""
+    lower_bounds: NDArray[np.float64] | None
+    """Certified lower bounds on them [m], shape (n,); None in mode 'collide'."""
+    witnesses: NDArray[np.float64] | None
+    """Mode 'witness': x y on a, x y on b [m], shape (n, 4)."""
+    directions: NDArray[np.float64] | None
+    """Mode 'witness': unit vectors from a to b, shape (n, 2)."""
+
+
+def check_pairs(
+    a: Scene,
+    b: Scene,
+    pairs: ArrayLike | None = None,
+    *,
+    margin: float = 0.0,
+    mode: Mode = "collide",
+    threads: int = 1,
+) -> PairsResult:
+    """Answer for pairs of the obstacles of two scenes, at their poses.
+
+    Parameters
+    ----------
+    a, b : Scene
+        In one frame.
+    pairs : array_like of int, shape (n, 2), optional
+        Index in a, index in b; left out: all, row by row (n = len(a) len(b)).
+    margin : float
+        Clearance demanded [m], >= 0: 0 < distance <= margin is MARGIN, which is not free.
+    mode : {'collide', 'distance', 'witness'}
+        How much is computed; the verdicts are the same in each.
+    threads : int
+        How many share the pairs; the answers are the same. 0: as many as the machine has.
+
+    Raises
+    ------
+    InputError
+        INVALID_INPUT for an index that there is not, ARRAY_MISMATCH, NON_FINITE, COORD_RANGE.
+    """
+    listed = None
+    if pairs is not None:
+        listed = np.asarray(pairs)
+        if listed.ndim != 2 or listed.shape[1] != 2:
+            rule = f"must have shape (n, 2) (got {listed.shape})"
+            raise InputError(Status.ARRAY_MISMATCH, "pairs", None, rule)
+        if listed.dtype.kind not in "iu":
+            rule = f"must be integers (got dtype {listed.dtype})"
+            raise InputError(Status.INVALID_INPUT, "pairs", None, rule)
+        listed = listed.astype(np.int64)
+    found = _core.check_pairs(
+        a._core, b._core, listed, margin, mode_number(mode), thread_count(threads)
+    )
+    measured, witnessed = mode != "collide", mode == "witness"
+    return PairsResult(
+        verdicts=found["verdicts"],
+        statuses=found["statuses"],
+        distances=found["distances"] if measured else None,
+        lower_bounds=found["lower_bounds"] if measured else None,
+        witnesses=found["witnesses"] if witnessed else None,
+        directions=found["directions"] if witnessed else None,
+    )

@@ -1,0 +1,103 @@
+// SPDX-FileCopyrightText: gjk_collision contributors
+// SPDX-License-Identifier: Apache-2.0
+// Two sets of shapes, pair by pair.
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+
+#include "gjk/collide.hpp"
+#include "gjk/distance.hpp"
+#include "gjk/obstacles.hpp"
+#include "gjk/parallel.hpp"
+#include "gjk/placed.hpp"
+#include "gjk/scene.hpp"
+#include "gjk/verdict.hpp"
+
+namespace gjk {
+
+struct IndexPair {
+  std::uint32_t a = 0;
+  std::uint32_t b = 0;
+};
+
+struct PairResult {
+  Verdict verdict = Verdict::unknown;
+  Status status = Status::undefined;
+  Closest closest;  // modes distance, witness; in the frame of the poses
+};
+
+namespace detail {
+
+// The worst verdict over the parts of both, and the nearest of them.
+inline PairResult check_pair(const Obstacles& a, std::size_t i, const PlacedParts& placed_a,
+                             const Obstacles& b, std::size_t j, const PlacedParts& placed_b,
+                             Vec2 origin, const CheckOptions& options) noexcept {
+  PairResult result;
+  const Outlines& of_a = a.outlines();
+  const Outlines& of_b = b.outlines();
+  if (of_a.begin(i) == of_a.end(i) || of_b.begin(j) == of_b.end(j)) {
+    result.status = Status::invalid_input;
+    return result;
+  }
+  result.verdict = Verdict::free;
+  result.status = Status::success;
+  for (std::size_t p = of_a.begin(i); p < of_a.end(i); ++p) {
+    for (std::size_t q = of_b.begin(j); q < of_b.end(j); ++q) {
+      const Convex one = placed_a.convex(p);
+      const Convex other = placed_b.convex(q);
+      bool may_be_near = true;
+      if (options.mode != Mode::collide) {
+        const Closest closest = gjk::closest(one, other);
+        may_be_near = !(closest.lower_bound > options.margin);
+        Closest& best = result.closest;
+        const bool first = best.status == Status::undefined;
+        const double lower =
+            first ? closest.lower_bound : std::fmin(best.lower_bound, closest.lower_bound);
+        if (first || closest.distance < best.distance) best = closest;
+        best.lower_bound = lower;
+      }
+      if (!may_be_near) continue;
+      const Verdict verdict = classify(one, other, options.margin);
+      if (severity(verdict) > severity(result.verdict)) result.verdict = verdict;
+      if (options.mode == Mode::collide && verdict == Verdict::collision) return result;
+    }
+  }
+  if (result.verdict == Verdict::unknown) {
+    result.status = Status::numeric_failure;
+    result.closest.lower_bound = -std::numeric_limits<double>::infinity();
+  }
+  result.closest.point_a = result.closest.point_a + origin;
+  result.closest.point_b = result.closest.point_b + origin;
+  return result;
+}
+
+}  // namespace detail
+
+// Answers for pairs of obstacles of two scenes at their poses, in the order of `pairs`; where that
+// is empty, for all, row by row. results.size() says how many.
+inline void check_pairs(const Scene& a, const Scene& b, std::span<const IndexPair> pairs,
+                        const CheckOptions& options, std::span<PairResult> results,
+                        unsigned threads = 1) {
+  constexpr std::size_t kChunk = 256;
+  // About the origin that both have, or none: each may be exact about its own only.
+  const Vec2 origin =
+      a.obstacles().origin() == b.obstacles().origin() ? a.obstacles().origin() : Vec2{};
+  const PlacedParts placed_a = a.obstacles().placed_about(origin);
+  const PlacedParts placed_b = b.obstacles().placed_about(origin);
+  for_each_chunk(results.size(), kChunk, threads, [&] {
+    return [&](std::size_t begin, std::size_t end) noexcept {
+      for (std::size_t n = begin; n < end; ++n) {
+        const std::size_t i = pairs.empty() ? n / b.size() : pairs[n].a;
+        const std::size_t j = pairs.empty() ? n % b.size() : pairs[n].b;
+        results[n] = detail::check_pair(a.obstacles(), i, placed_a, b.obstacles(), j, placed_b,
+                                        origin, options);
+      }
+    };
+  });
+}
+
+}  // namespace gjk

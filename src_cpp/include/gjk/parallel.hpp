@@ -1,0 +1,39 @@
+// SPDX-FileCopyrightText: gjk_collision contributors
+// SPDX-License-Identifier: Apache-2.0
+// A batch on several threads.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+namespace gjk {
+
+// Calls worker(begin, end) for consecutive chunks of [0, count). Each thread has a worker of its
+// own, from make_worker(), and takes the lowest chunk that is left. Where the system gives fewer
+// threads, fewer do it.
+template <class MakeWorker>
+void for_each_chunk(std::size_t count, std::size_t chunk, unsigned threads,
+                    const MakeWorker& make_worker) {
+  std::atomic<std::size_t> next{0};
+  const auto run = [&] {
+    auto worker = make_worker();
+    while (true) {
+      const std::size_t begin = next.fetch_add(chunk);
+      if (begin >= count) return;
+      worker(begin, std::min(begin + chunk, count));
+    }
+  };
+  const std::size_t chunks = (count + chunk - 1) / chunk;
+  std::vector<std::jthread> others;
+  try {
+    while (others.size() + 1 < std::min<std::size_t>(threads, chunks)) others.emplace_back(run);
+  } catch (const std::system_error&) {
+  }
+  run();
+}
+
+}  // namespace gjk

@@ -1,0 +1,202 @@
+// SPDX-FileCopyrightText: gjk_collision contributors
+// SPDX-License-Identifier: Apache-2.0
+// Convex parts placed in a scene's local frame.
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "gjk/box.hpp"
+#include "gjk/convex.hpp"
+#include "gjk/expansion.hpp"
+#include "gjk/motion.hpp"
+#include "gjk/pose.hpp"
+#include "gjk/vec2.hpp"
+
+namespace gjk {
+
+// A pose relative to a local origin. The origin is subtracted before anything is rotated or added,
+// so that far from the frame's own origin coordinates stay small, and their rounding with them.
+struct LocalTransform {
+  Transform transform;
+  bool rotated = false;
+  double rounding = 0.0;  // m: how far the translation may be off; NaN: not a pose
+
+  LocalTransform() = default;
+  LocalTransform(const Pose& pose, Vec2 origin, double pose_error = 0.0) noexcept {
+    if (!(std::fabs(pose.yaw) <= kMaxYaw && std::fabs(pose.x) <= kMaxCoordinate &&
+          std::fabs(pose.y) <= kMaxCoordinate)) {
+      rounding = std::numeric_limits<double>::quiet_NaN();
+      return;
+    }
+    transform = Transform::from_pose(pose);
+    const TwoTerms x = two_difference(pose.x, origin.x);
+    const TwoTerms y = two_difference(pose.y, origin.y);
+    transform.t = {x.high, y.high};
+    rotated = transform.cos != 1.0 || transform.sin != 0.0;
+    rounding = std::fabs(x.low) + std::fabs(y.low) + pose_error;
+  }
+};
+
+// Owns the coordinates of its parts. A placed vertex is computed once; how far it can be from its
+// true place is kept per part, 0 when the placement was exact.
+class PlacedParts {
+ public:
+  struct Part {
+    Convex convex;  // its pointers are set by convex()
+    std::size_t begin = 0;
+    std::size_t room = 0;    // vertices
+    std::int32_t owner = 0;  // index of the obstacle
+    bool known = false;      // in the kernel's domain: what follows holds
+    Box box;                 // of the vertices, without the radius
+
+    // How far (m) the true part may reach beyond its box.
+    double beyond_box() const noexcept { return convex.radius + convex.error; }
+    // Holds the part.
+    Box bounds() const noexcept { return known ? box.grown(beyond_box()) : kEverywhere; }
+  };
+
+  void reserve(std::size_t parts, std::size_t vertices) {
+    parts_.reserve(parts);
+    x_.reserve(vertices);
+    y_.reserve(vertices);
+  }
+  // One part, for replace() with up to as many vertices.
+  void require_room(std::size_t vertices) {
+    if (parts_.size() == 1 && parts_[0].room >= vertices) return;
+    parts_.assign(1, {});
+    parts_[0].room = vertices;
+    x_.resize(vertices);
+    y_.resize(vertices);
+  }
+  void clear() noexcept {
+    x_.clear();
+    y_.clear();
+    parts_.clear();
+  }
+  std::size_t size() const noexcept { return parts_.size(); }
+  std::size_t vertices() const noexcept { return x_.size(); }
+  const Part& part(std::size_t i) const noexcept { return parts_[i]; }
+  Convex convex(std::size_t i) const noexcept {
+    Convex c = parts_[i].convex;
+    c.x = x_.data() + parts_[i].begin;
+    c.y = y_.data() + parts_[i].begin;
+    return c;
+  }
+
+  // Allocates beyond what was reserved.
+  void add(const Convex& local, const LocalTransform& at, std::int32_t owner) {
+    Part part;
+    part.owner = owner;
+    parts_.push_back(part);
+    replace(parts_.size() - 1, local, at);
+  }
+
+  // Another shape or place for part i. Allocates when it has more vertices than before.
+  void replace(std::size_t i, const Convex& local, const LocalTransform& at) {
+    Part& part = parts_[i];
+    const auto size = static_cast<std::size_t>(local.size);
+    if (size > part.room) {
+      part.begin = x_.size();
+      part.room = size;
+      x_.resize(x_.size() + size);
+      y_.resize(y_.size() + size);
+    }
+    put(part, local, at);
+  }
+
+ private:
+  void put(Part& part, const Convex& local, const LocalTransform& at) noexcept {
+    double* const x = x_.data() + part.begin;
+    double* const y = y_.data() + part.begin;
+    double rounding = 0.0;
+    part.box = {};
+    if (at.rotated) {
+      for (int i = 0; i < local.size; ++i) {
+        const Vec2 v = at.transform.apply(local.vertex(i));
+        x[i] = v.x;
+        y[i] = v.y;
+        part.box.include(v);
+      }
+      rounding = at.transform.error(local.extent);
+    } else {
+      for (int i = 0; i < local.size; ++i) {  // what the sums really lose, often nothing
+        const TwoTerms sx = two_sum(local.x[i], at.transform.t.x);
+        const TwoTerms sy = two_sum(local.y[i], at.transform.t.y);
+        x[i] = sx.high;
+        y[i] = sy.high;
+        part.box.include(Vec2{sx.high, sy.high});
+        rounding = std::fmax(rounding, std::fabs(sx.low) + std::fabs(sy.low));
+      }
+    }
+    rounding += at.rounding;
+    part.convex = Convex::view(x, y, local.size, local.radius);
+    if (std::isnan(rounding)) part.convex.extent = rounding;
+    part.convex.error = std::fmax(part.convex.error, local.error + 2.0 * rounding);
+    part.known = in_domain(part.convex, part.convex);
+  }
+
+  std::vector<double> x_;
+  std::vector<double> y_;
+  std::vector<Part> parts_;
+};
+
+// The parts of many shapes in their own frames, and which belong to which.
+class Outlines {
+ public:
+  void reserve(std::size_t shapes, std::size_t vertices) {
+    first_.reserve(shapes + 1);
+    parts_.reserve(shapes, vertices);
+  }
+  // A shape, or anything with parts() and part(i).
+  template <class Parts>
+  void add(const Parts& shape) {
+    const auto owner = static_cast<std::int32_t>(size());
+    for (int k = 0; k < shape.parts(); ++k) {
+      const Convex part = shape.part(k);
+      parts_.add(part, {}, owner);
+      reach_.push_back(gjk::reach(part));
+    }
+    first_.push_back(parts_.size());
+  }
+  // A shape with as many parts in the place of shape i.
+  template <class Parts>
+  void replace(std::size_t i, const Parts& shape) {
+    for (std::size_t k = begin(i); k < end(i); ++k) {
+      const Convex part = shape.part(static_cast<int>(k - begin(i)));
+      parts_.replace(k, part, {});
+      reach_[k] = gjk::reach(part);
+    }
+  }
+
+  std::size_t size() const noexcept { return first_.size() - 1; }
+  std::size_t parts() const noexcept { return parts_.size(); }
+  std::size_t vertices() const noexcept { return parts_.vertices(); }
+  // Shape i, as add() takes it.
+  struct View {
+    const Outlines* outlines;
+    std::size_t begin;
+    std::size_t end;
+    int parts() const noexcept { return static_cast<int>(end - begin); }
+    Convex part(int k) const noexcept {
+      return outlines->part(begin + static_cast<std::size_t>(k));
+    }
+  };
+  View shape(std::size_t i) const noexcept { return {this, begin(i), end(i)}; }
+  // The parts of shape i are [begin(i), end(i)).
+  std::size_t begin(std::size_t i) const noexcept { return first_[i]; }
+  std::size_t end(std::size_t i) const noexcept { return first_[i + 1]; }
+  Convex part(std::size_t number) const noexcept { return parts_.convex(number); }
+  // m: how far its vertices are from the shape's origin, about which it turns.
+  double reach(std::size_t number) const noexcept { return reach_[number]; }
+
+ private:
+  PlacedParts parts_;
+  std::vector<double> reach_;
+  std::vector<std::size_t> first_{0};
+};
+
+}  // namespace gjk

@@ -1,0 +1,155 @@
+# SPDX-FileCopyrightText: gjk_collision contributors
+# SPDX-License-Identifier: Apache-2.0
+"""What a scene leaves out does not matter: its answers are those of all pairs, one by one."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from traffic import traffic
+
+from gjk_collision import Scene, Shape, closest
+from gjk_collision.verdict import Status, Verdict
+
+EGOS = {
+    "car": Shape.box(4.8, 1.8, center=(1.4, 0.0)),
+    "disc": Shape.circle(0.5),
+    "concave": Shape.concave([(0, 0), (5, 0), (5, 1), (1, 1), (1, 2), (0, 2)]),
+}
+MIDDLES = ((0.0, 0.0), (660000.0, 4000000.0))
+
+seeds = st.integers(0, 2**32)
+counts = st.sampled_from((0, 1, 7, 8, 9, 63, 64, 65, 150))
+
+
+@settings(max_examples=60, deadline=None)
+@given(seeds, counts, st.sampled_from(sorted(EGOS)), st.sampled_from(MIDDLES))
+def test_as_all_pairs(seed: int, count: int, name: str, middle: tuple[float, float]) -> None:
+    area, ego, margin = traffic(seed, count, middle), EGOS[name], 0.4
+    scene = Scene(area.shapes, area.poses)
+    poses = area.somewhere(6)
+    measured = scene.check(ego, poses, margin=margin, mode="witness")
+    quick = scene.check(ego, poses, margin=margin)
+    assert list(quick.verdicts) == list(measured.verdicts)
+    for n, pose in enumerate(poses):
+        pairs = [
+            closest(ego, shape, pose, placed)
+            for shape, placed in zip(area.shapes, area.poses, strict=True)
+        ]
+        distances = np.array([pair.distance for pair in pairs] + [np.inf])
+        least = distances.min()
+        # The scene works about an origin of its own: at these coordinates a nanometre apart.
+        near = pytest.approx(least, abs=1e-9 * (1 + abs(middle[1])), rel=1e-8)
+        assert measured.distances[n] == near
+        assert measured.lower_bounds[n] <= measured.distances[n]
+        if np.abs(np.array([least, least - margin])).min() > 1e-6:
+            truth = Verdict.FREE if least > margin else Verdict.MARGIN
+            assert measured.verdicts[n] == (Verdict.COLLISION if least <= 0 else truth)
+        if count:
+            assert distances[measured.nearest_indices[n]] == near
+
+
+@settings(max_examples=40, deadline=None)
+@given(seeds, counts, st.sampled_from(sorted(EGOS)), st.integers(1, 12), st.booleans())
+def test_the_k_nearest(seed: int, count: int, name: str, k: int, limited: bool) -> None:
+    area, ego = traffic(seed, count), EGOS[name]
+    pose = area.somewhere(1)[0]
+    reach = 9.0 if limited else np.inf
+    found = Scene(area.shapes, area.poses).nearest(ego, pose, k, reach)
+    pairs = [
+        closest(ego, shape, pose, placed)
+        for shape, placed in zip(area.shapes, area.poses, strict=True)
+    ]
+    distances = np.array([pair.distance for pair in pairs])
+    expected = np.sort(distances[distances <= reach])[:k]
+    assert found.distances == pytest.approx(expected, abs=1e-9, rel=1e-8)
+    assert len(set(found.indices)) == len(found.indices)
+    assert distances[found.indices] == pytest.approx(found.distances, abs=1e-9, rel=1e-8)
+    assert np.all(found.lower_bounds <= found.distances)
+    assert np.all(found.statuses == Status.SUCCESS)
+    apart = found.witness_obstacle - found.witness_shape
+    along = found.directions * found.distances[:, None]
+    assert apart == pytest.approx(along, abs=1e-6)
+
+
+@settings(max_examples=20, deadline=None)
+@given(seeds, counts, st.sampled_from(sorted(EGOS)))
+def test_a_batch_is_its_poses_and_threads_change_nothing(seed: int, count: int, name: str) -> None:
+    area, ego = traffic(seed, count), EGOS[name]
+    scene, poses = Scene(area.shapes, area.poses), area.somewhere(500)
+    for options in (
+        {"mode": "collide", "margin": 0.2},
+        {"mode": "witness", "margin": 0.2},
+        {"mode": "distance", "stop_at_first": True},
+    ):
+        batch = scene.check(ego, poses, **options)
+        for threads in (2, 5, 0):
+            shared = scene.check(ego, poses, **options, threads=threads)
+            for field in ("verdicts", "statuses", "distances", "lower_bounds", "nearest_ids"):
+                assert np.array_equal(
+                    getattr(batch, field), getattr(shared, field), equal_nan=True
+                ), field
+            assert shared.first_invalid_index == batch.first_invalid_index
+        last = batch.first_invalid_index if options.get("stop_at_first") else 60
+        for n in range(min(last, 60) + 1 if last >= 0 else 60):
+            single = scene.check(ego, poses[n : n + 1], **options)
+            assert single.verdicts[0] == batch.verdicts[n]
+            assert single.nearest_ids[0] == batch.nearest_ids[n]
+            assert np.array_equal(single.distances[0], batch.distances[n], equal_nan=True)
+
+
+@settings(max_examples=30, deadline=None)
+@given(seeds, counts.filter(bool), st.sampled_from((0.02, 0.3, 1.0)), st.booleans(), st.booleans())
+def test_updated_is_rebuilt(
+    seed: int, count: int, share: float, far: bool, reshaped: bool
+) -> None:
+    """A few obstacles or all of them, a little or across the scene, twice in a row."""
+    area = traffic(seed, count)
+    rng, ego = area.rng, EGOS["car"]
+    shapes, poses = list(area.shapes), area.poses.copy()
+    scene = before = Scene(shapes, poses, ids=np.arange(count) + 5)
+    first = before.check(ego, area.poses, mode="distance")
+    for _ in range(2):
+        changed = rng.permutation(count)[: max(1, int(share * count))]
+        poses[changed] = (
+            area.somewhere(len(changed)) if far else poses[changed] + rng.normal(0, 0.5, 3)
+        )
+        new = None
+        if reshaped:
+            new = [area.shapes[i] for i in rng.integers(0, count, len(changed))]
+            for i, shape in zip(changed, new, strict=True):
+                shapes[i] = shape
+        scene = scene.updated(changed, poses[changed], new)
+    rebuilt = Scene(shapes, poses, ids=np.arange(count) + 5)
+    assert list(scene.ids) == list(rebuilt.ids)
+    asked = area.somewhere(100)
+    one = scene.check(ego, asked, mode="witness", margin=0.3)
+    two = rebuilt.check(ego, asked, mode="witness", margin=0.3)
+    assert list(one.verdicts) == list(two.verdicts)
+    assert np.array_equal(one.nearest_ids, two.nearest_ids)
+    assert one.distances == pytest.approx(two.distances, abs=1e-9)
+    quick = scene.check(ego, asked, margin=0.3)
+    assert list(quick.verdicts) == list(one.verdicts)
+    again = before.check(ego, area.poses, mode="distance")
+    assert np.array_equal(first.distances, again.distances), "the old scene has changed"
+
+
+def test_an_update_keeps_what_it_is_not_given() -> None:
+    ego = Shape.box(2.0, 2.0)
+    scene = Scene([Shape.circle(1.0)] * 2, [(10, 0, 0), (0, 10, 0)])
+    bigger = scene.updated([0], shapes=[Shape.circle(3.0)])
+    moved = scene.updated([1], [(0, 5, 0)])
+    assert list(scene.nearest(ego, (0, 0, 0), 2).distances) == pytest.approx([8, 8])
+    assert list(bigger.nearest(ego, (0, 0, 0), 2).distances) == pytest.approx([6, 8])
+    assert list(moved.nearest(ego, (0, 0, 0), 2).distances) == pytest.approx([3, 8])
+
+
+def test_many_at_one_place() -> None:
+    """No order halves these: the tree must still hold them all."""
+    scene = Scene([Shape.circle(1.0)] * 300, np.zeros((300, 3)))
+    near = scene.nearest(Shape.point((4.0, 0.0)), (0, 0, 0), k=300)
+    assert list(near.indices) == list(range(300)), "of equal distances the first comes first"
+    assert near.distances == pytest.approx(3.0)
+    assert scene.check(Shape.point((0.5, 0.0)), np.zeros((1, 3))).verdict == Verdict.COLLISION

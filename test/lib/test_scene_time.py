@@ -1,0 +1,265 @@
+# SPDX-FileCopyrightText: gjk_collision contributors
+# SPDX-License-Identifier: Apache-2.0
+"""A pose at a time meets the obstacles where they are then, or it is not free."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from data import load, needs_data
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from traffic import traffic
+
+from gjk_collision import Scene, Shape, closest
+from gjk_collision.errors import InputError
+from gjk_collision.verdict import Status, Verdict
+
+CAR = Shape.box(4.0, 2.0)
+HERE = np.zeros((1, 3))
+BALL = Shape.circle(1.0)
+AHEAD = [(20.0, 0.0, 0.0)]  # 17 m of room
+KNOWN = (Verdict.FREE, Status.SUCCESS)
+HIT = (Verdict.COLLISION, Status.SUCCESS)
+TOO_SHORT = (Verdict.UNKNOWN, Status.PREDICTION_TOO_SHORT)
+
+
+def answers(scene: Scene, times: list[float], mode: str = "collide") -> list[tuple[int, int]]:
+    poses = np.zeros((len(times), 3))
+    result = scene.check(CAR, poses, times, mode=mode)  # type: ignore[arg-type]
+    return list(zip(result.verdicts.tolist(), result.statuses.tolist(), strict=True))
+
+
+def test_a_velocity_moves_an_obstacle() -> None:
+    scene = Scene([BALL], AHEAD, velocities=[(-10.0, 0.0, 0.0)])
+    result = scene.check(CAR, np.zeros((4, 3)), [0.0, 1.0, 1.6, 2.0], mode="distance")
+    assert result.distances == pytest.approx([17.0, 7.0, 1.0, -2.0], abs=1e-9)
+    assert result.lower_bounds == pytest.approx(result.distances, abs=1e-9)
+    assert list(result.verdicts) == [Verdict.FREE] * 3 + [Verdict.COLLISION]
+    assert scene.check(CAR, HERE).is_free, "without times it stands"
+
+
+def test_a_shape_turns_about_its_own_origin() -> None:
+    rod = Shape.capsule((0.0, 0.0), (10.0, 0.0), 0.1)
+    scene = Scene([rod], [(0.0, 8.0, np.pi / 2)], velocities=[(0.0, 0.0, -np.pi / 2)])
+    result = scene.check(CAR, np.zeros((3, 3)), [0.0, 1.0, 2.0], mode="distance")
+    assert result.distances[:2] == pytest.approx([6.9, 6.9], abs=1e-9)
+    assert result.verdicts[2] == Verdict.COLLISION
+
+
+def test_a_path_is_linear_and_turns_the_shorter_way() -> None:
+    rod = Shape.segment((0.0, 0.0), (4.0, 0.0))
+    path = ([1.0, 2.0], [(0.0, 10.0, 3.0), (0.0, 10.0, -3.0)])
+    scene = Scene([rod], [(0.0, 30.0, 3.0)], paths=[path])
+    point = Shape.point((0.0, 0.0))
+    poses = np.array([(0.0, 20.0, 0.0), (-5.0, 10.0, 0.0)])
+    result = scene.check(point, poses, [0.5, 1.5], mode="distance")
+    assert result.distances[0] == pytest.approx(0.0, abs=1e-9), "from its pose to the first"
+    assert result.distances[1] == pytest.approx(1.0, abs=1e-9), "at yaw pi, not 0"
+
+
+NAN = float("nan")
+STRAIGHT = ([1.0, 2.0], [(20.0, 10.0, 0.0), (20.0, 20.0, 0.0)])
+
+
+@pytest.mark.parametrize(
+    ("policy", "said", "known_until", "after"),
+    [
+        ("unknown_is_error", {}, -1.0, TOO_SHORT),
+        ("unknown_is_error", {"velocities": [(NAN, NAN, NAN)]}, 0.0, TOO_SHORT),
+        ("unknown_is_error", {"velocities": [(0.0, NAN, 0.0)]}, 0.0, TOO_SHORT),
+        ("unknown_is_error", {"velocities": [(0.0, 1.0, 0.0)]}, 4.0, TOO_SHORT),
+        ("unknown_is_error", {"velocities": [(0.0, 0.0, 0.0)]}, 100.0, KNOWN),
+        ("unknown_is_error", {"paths": [STRAIGHT]}, 2.0, TOO_SHORT),
+        ("unknown_is_error", {"paths": [None]}, 0.0, TOO_SHORT),
+        ("constant_velocity", {}, -1.0, TOO_SHORT),
+        ("constant_velocity", {"velocities": [(NAN, NAN, NAN)]}, 0.0, TOO_SHORT),
+        ("constant_velocity", {"velocities": [(0.0, 1.0, 0.0)]}, 4.0, TOO_SHORT),
+        ("constant_velocity", {"paths": [STRAIGHT]}, 4.0, TOO_SHORT),
+        ("hold", {}, 100.0, KNOWN),
+        ("hold", {"velocities": [(NAN, NAN, NAN)]}, 100.0, KNOWN),
+        ("hold", {"velocities": [(0.0, 1.0, 0.0)]}, 4.0, TOO_SHORT),
+        ("hold", {"paths": [STRAIGHT]}, 4.0, TOO_SHORT),
+    ],
+)
+def test_the_policies(policy: str, said: dict, known_until: float, after: tuple) -> None:
+    scene = Scene([BALL], AHEAD, **said, prediction=policy, horizon=4.0)
+    for mode in ("collide", "distance"):
+        known = [t for t in (0.0, 1.0, 2.0, 4.0, 100.0) if t <= known_until]
+        assert answers(scene, [*known, known_until + 1e-6], mode) == [KNOWN] * len(known) + [after]
+    stands = "velocities" in said and said["velocities"][0] == (0.0, 0.0, 0.0)
+    before = KNOWN if stands or (policy == "hold" and known_until == 100.0) else TOO_SHORT
+    assert answers(scene, [-1e-6]) == [before], "what was before the stamp is not known either"
+
+
+def test_after_the_end_of_a_path() -> None:
+    ends = {"constant_velocity": 30.0, "hold": 20.0}
+    for policy, y in ends.items():
+        scene = Scene([BALL], AHEAD, paths=[STRAIGHT], prediction=policy)  # type: ignore[arg-type]
+        at = scene.check(Shape.point((20.0, y)), HERE, [3.0], mode="distance")
+        assert at.distances[0] == pytest.approx(-1.0, abs=1e-9)
+
+
+def test_a_certain_hit_stands_beside_an_unknown() -> None:
+    both = Scene(
+        [BALL, BALL], [(20, 0, 0), (0, 0, 0)], ids=[7, 8], velocities=[(NAN, 0, 0), (0, 0, 0)]
+    )
+    for mode in ("collide", "distance"):
+        result = both.check(CAR, np.zeros((2, 3)), [1.0, 1.0], mode=mode)  # type: ignore[arg-type]
+        assert list(result.verdicts) == [Verdict.COLLISION] * 2
+        assert list(result.nearest_ids) == [8, 8]
+    away = both.check(CAR, [(0.0, 50.0, 0.0)], [1.0], mode="distance")
+    assert (away.verdict, away.statuses[0]) == TOO_SHORT
+    assert away.lower_bounds[0] == -np.inf, "of what may be anywhere no distance is certain"
+    # Where the unknown one was is no certain hit.
+    assert both.check(CAR, [(20.0, 0.0, 0.0)], [1.0]).verdict == Verdict.UNKNOWN
+    assert both.check(CAR, [(20.0, 0.0, 0.0)], margin=1.0).verdict == Verdict.COLLISION
+    named = both.check(CAR, [(0.0, 50.0, 0.0)], [1.0])
+    assert named.nearest_ids[0] == 7, "the one that is not known decides"
+
+
+def test_stamps_shift_the_clock() -> None:
+    late = Scene([BALL], AHEAD, velocities=[(-10.0, 0.0, 0.0)], stamps=[-1.0], horizon=2.0)
+    result = late.check(CAR, np.zeros((2, 3)), [0.0, 1.0], mode="distance")
+    assert result.distances == pytest.approx([7.0, -2.0], abs=1e-9)
+    assert answers(late, [1.001]) == [TOO_SHORT]
+
+
+def test_an_update_replaces_what_was_said() -> None:
+    scene = Scene([BALL, BALL], [(20, 0, 0), (40, 0, 0)], velocities=[(0, 0, 0), (-1, 0, 0)])
+    moved = scene.updated([0], [(30, 0, 0)], velocities=[(-10, 0, 0)])
+    result = moved.check(CAR, np.zeros((2, 3)), [0.0, 2.0], mode="distance")
+    assert result.distances == pytest.approx([27.0, 7.0], abs=1e-9)
+    assert answers(scene.updated([0], [(30, 0, 0)]), [1.0]) == [TOO_SHORT]
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.integers(0, 2**32), st.sampled_from((1, 7, 9, 40, 80)),
+    st.sampled_from(((0.0, 0.0), (660000.0, 4000000.0))),
+)  # fmt: skip
+def test_as_a_scene_at_that_time(seed: int, count: int, middle: tuple[float, float]) -> None:
+    """Against scenes at rest whose poses are interpolated here, plainly."""
+    area = traffic(seed, count, middle)
+    rng = area.rng
+    times = np.cumsum(rng.uniform(0.1, 0.8, (count, 6)), axis=1)
+    kinds = rng.integers(0, 3, count)  # path, velocity, at rest
+    velocities = rng.normal(0, 6, (count, 3)) * (1, 1, 0.2) * (kinds == 1)[:, None]
+    steps = rng.normal(0, 3, (count, 6, 3)) * (1, 1, rng.integers(0, 2) * 0.2)
+    paths = [
+        (times[i], area.poses[i] + np.cumsum(steps[i], axis=0)) if kinds[i] == 0 else None
+        for i in range(count)
+    ]
+    scene = Scene(area.shapes, area.poses, velocities=velocities, paths=paths)
+    until = min([times[i, -1] for i in range(count) if kinds[i] == 0] + [5.0])
+    asked, when = area.somewhere(8), rng.uniform(0, until, 8)
+    found = scene.check(CAR, asked, when, mode="distance", margin=0.3)
+    quick = scene.check(CAR, asked, when, margin=0.3, threads=2)
+    assert list(found.verdicts) == list(quick.verdicts)
+    for n, t in enumerate(when):
+        there = area.poses + velocities * t
+        for i in np.flatnonzero(kinds == 0):
+            knots = np.r_[0.0, times[i]]
+            poses = np.vstack([area.poses[i], paths[i][1]])  # type: ignore[index]
+            there[i] = [np.interp(t, knots, poses[:, c]) for c in range(3)]
+        at_rest = Scene(area.shapes, there).check(
+            CAR, asked[n : n + 1], mode="distance", margin=0.3
+        )
+        gap = at_rest.distances[0]
+        assert found.distances[n] == pytest.approx(gap, abs=1e-7)
+        assert found.lower_bounds[n] <= gap + 1e-7
+        if min(abs(gap), abs(gap - 0.3)) > 1e-6:
+            assert found.verdicts[n] == at_rest.verdicts[0]
+            assert found.statuses[n] == Status.SUCCESS
+
+
+BAD = {
+    "times too few": ({}, [1.0, 2.0], "times", None, Status.ARRAY_MISMATCH),
+    "times not finite": ({}, [NAN], "times", 0, Status.NON_FINITE),
+    "times beyond reason": ({}, [1e12], "times", 0, Status.COORD_RANGE),
+    "velocities infinite": (
+        {"velocities": [(np.inf, 0, 0)]}, None, "velocities", 0, Status.NON_FINITE),
+    "velocities too few": ({"velocities": [(0, 0)]}, None, "velocities", None,
+        Status.ARRAY_MISMATCH),
+    "paths too many": ({"paths": [None, None]}, None, "paths", None, Status.ARRAY_MISMATCH),
+    "paths without poses": ({"paths": [([1.0], [])]}, None, "paths", 0, Status.ARRAY_MISMATCH),
+    "path times fall": (
+        {"paths": [([1.0, 1.0], np.zeros((2, 3)))]}, None, "path_times", 1, Status.INVALID_INPUT),
+    "path times before the stamp": (
+        {"paths": [([-1.0], np.zeros((1, 3)))]}, None, "path_times", 0, Status.INVALID_INPUT),
+    "path poses not finite": (
+        {"paths": [([1.0], [(NAN, 0, 0)])]}, None, "path_poses", 0, Status.NON_FINITE),
+    "stamps too many": ({"stamps": [0.0, 0.0]}, None, "stamps", None, Status.ARRAY_MISMATCH),
+    "horizon": ({"horizon": -1.0}, None, "horizon", None, Status.INVALID_INPUT),
+    "prediction": ({"prediction": "guess"}, None, "prediction", None, Status.INVALID_INPUT),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", sorted(BAD))
+def test_bad_motion_is_refused_by_name(name: str) -> None:
+    said, times, argument, index, status = BAD[name]
+    with pytest.raises(InputError) as refused:
+        Scene([BALL], AHEAD, **said).check(CAR, HERE, times)  # type: ignore[arg-type]
+    error = refused.value
+    assert (error.argument, error.index, error.status) == (argument, index, status)
+
+
+def test_flat_arrays_say_the_same() -> None:
+    listed = Scene(
+        [BALL, BALL], [(20, 0, 0), (40, 0, 0)], velocities=[(-1, 0, 0), (NAN, NAN, NAN)],
+        paths=[None, STRAIGHT],
+    )  # fmt: skip
+    flat = Scene.from_arrays(
+        [0, 1, 2], [0, 0, 0, 0], radius=[1, 1], poses=[20, 0, 0, 40, 0, 0],
+        velocities=[-1, 0, 0, NAN, NAN, NAN], path_offsets=[0, 0, 2], path_times=STRAIGHT[0],
+        path_poses=np.ravel(STRAIGHT[1]),
+    )  # fmt: skip
+    times = [0.0, 0.7, 2.0, 2.1]
+    for mode in ("collide", "distance"):
+        assert answers(listed, times, mode) == answers(flat, times, mode)
+    assert answers(flat, times)[-1] == TOO_SHORT
+
+
+@needs_data
+def test_a_thousand_planned_trajectories_in_one_call() -> None:
+    data = load("planner_US101-3_3_1000_trajectories.json")
+    dt, by_step = data["meta"]["dt"], data["obstacles_by_step"]
+    steps = sorted(map(int, by_step))
+    when = np.array(steps) * dt
+    ids = [obstacle["id"] for obstacle in by_step["0"]]
+    shapes, paths = [], []
+    for k in range(len(ids)):
+        outlines = np.array([by_step[str(step)][k]["polygon"] for step in steps])
+        along = outlines[:, 1] - outlines[:, 0]
+        length, width = np.hypot(*along[0]), np.hypot(*(outlines[0, 2] - outlines[0, 1]))
+        shapes.append(Shape.box(length, width))
+        yaw = np.arctan2(along[:, 1], along[:, 0])
+        paths.append((when, np.c_[outlines.mean(axis=1), yaw]))
+    scene = Scene(shapes, [path[1][0] for path in paths], ids, paths=paths)
+
+    plans = data["trajectories"]
+    size = data["meta"]["poses_per_trajectory"]
+    poses = np.concatenate([plan["poses"] for plan in plans])
+    times = np.concatenate([(plan["start_step"] + np.arange(size)) * dt for plan in plans])
+    result = scene.check(Shape.box(*data["meta"]["ego_box"]), poses, times, mode="distance")
+    verdicts = result.verdicts.reshape(-1, size)
+    distances = result.distances.reshape(-1, size)
+    for plan, verdict, distance in zip(plans, verdicts, distances, strict=True):
+        hits = np.flatnonzero(verdict == Verdict.COLLISION)
+        truth = plan["gt"]
+        assert (int(hits[0]) if len(hits) else None) == truth["first_colliding_step"]
+        assert max(distance.min(), 0.0) == pytest.approx(truth["min_distance"], abs=1e-9)
+    beyond = times > when[-1] + 1e-9
+    assert (result.verdicts[beyond] == Verdict.UNKNOWN).all()
+    assert (result.statuses[beyond] == Status.PREDICTION_TOO_SHORT).all()
+
+
+def test_a_pair_at_a_time_is_the_pair() -> None:
+    area = traffic(3, 1)
+    scene = Scene(area.shapes, area.poses, velocities=[(1.0, 2.0, 0.5)])
+    at = area.poses[0] + np.array([1.0, 2.0, 0.5]) * 1.25
+    pair = closest(CAR, area.shapes[0], (9.0, 9.0, 1.0), at)
+    result = scene.check(CAR, [(9.0, 9.0, 1.0)], [1.25], mode="witness")
+    assert result.distances[0] == pytest.approx(pair.distance, abs=1e-12)
+    assert result.witnesses is not None
+    assert result.witnesses[0] == pytest.approx(np.r_[pair.point_a, pair.point_b], abs=1e-9)
