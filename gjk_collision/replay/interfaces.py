@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The message types of this package for rosbags, from the same .msg and .srv files as ROS's."""
 
+import re
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -33,12 +34,16 @@ def default_types() -> dict[str, Any]:
     """Return the definitions of ROS 2 Jazzy and of this package, service events included."""
     folder = _folder()
     types: dict[str, Any] = dict(get_typestore(Stores.ROS2_JAZZY).fielddefs)
-    for path in sorted(folder.glob("msg/*.msg")):
+    messages = sorted(folder.glob("msg/*.msg"))
+    # In a service, rosbags would look for a bare name among the services.
+    own = re.compile(rf"^({'|'.join(path.stem for path in messages)})\b", re.MULTILINE)
+    for path in messages:
         text = path.read_text(encoding="utf-8")
         types.update(get_types_from_msg(text, f"gjk_collision/msg/{path.stem}"))
     for path in sorted(folder.glob("srv/*.srv")):
         name = f"gjk_collision/srv/{path.stem}"
-        request, response = path.read_text(encoding="utf-8").split("\n---\n")
+        text = own.sub(r"gjk_collision/msg/\1", path.read_text(encoding="utf-8"))
+        request, response = text.split("\n---\n")
         event = (
             "service_msgs/ServiceEventInfo info\n"
             f"{name}_Request[<=1] request\n{name}_Response[<=1] response\n"
