@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reading a bag: sqlite3 or mcap, compressed or not, in the order of log time."""
 
+import os
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
@@ -138,9 +139,18 @@ def find_bags(folder: Path) -> list[Path]:
         return [folder]
     if not folder.is_dir():
         raise BagError(f"{folder}: there is no such file or folder")
-    found = {path.parent for path in folder.rglob("metadata.yaml")}
-    files = {path for end in STORAGE for path in folder.rglob(f"*{end}")}
-    found |= {path for path in files if path.parent not in found}
+    found: list[Path] = []
+    seen: set[Path] = set()
+    for name, folders, files in os.walk(folder, followlinks=True):
+        here = Path(name)
+        if here.resolve() in seen:
+            folders.clear()  # a link that leads back
+            continue
+        seen.add(here.resolve())
+        if "metadata.yaml" in files:
+            found.append(here)
+        else:
+            found += [here / file for file in files if Path(file).suffix in STORAGE]
     return sorted(found)
 
 
