@@ -13,11 +13,12 @@ from typing import Any
 from rosbags.rosbag2 import Reader
 from rosbags.typesys import get_types_from_msg
 
-from .interfaces import typestore
+from .interfaces import CLOCK, OBSTACLE_ARRAY, POLYGON_STAMPED, TF_MESSAGE, typestore
 
 __all__ = ["STORAGE", "Bag", "BagError", "Message", "find_bags"]
 
 STORAGE = (".mcap", ".db3")
+USED = (CLOCK, OBSTACLE_ARRAY, POLYGON_STAMPED, TF_MESSAGE)
 
 
 class BagError(Exception):
@@ -119,14 +120,13 @@ class Bag:
         return self._store.deserialize_cdr(message.data, kind)
 
     def _own_types(self) -> dict[str, Any]:
-        """Return the definitions that the bag carries, those of services left out.
+        """Return the definitions that the bag carries of the messages that are used.
 
-        Services are recorded without a definition of their own that could be trusted, and the
-        fields of ours are known.
+        Services left out: they are recorded without a definition that could be relied on.
         """
         types: dict[str, Any] = {}
         for each in self._reader.connections:
-            if "/msg/" in each.msgtype and each.msgdef.format.name == "MSG":
+            if each.msgtype in USED and each.msgdef.format.name == "MSG":
                 # A definition that cannot be parsed leaves the default one in force.
                 with suppress(Exception):
                     types.update(get_types_from_msg(each.msgdef.data, each.msgtype))
