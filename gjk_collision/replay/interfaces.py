@@ -25,9 +25,14 @@ TF_MESSAGE = "tf2_msgs/msg/TFMessage"
 CLOCK = "rosgraph_msgs/msg/Clock"
 
 # All that is read here; making a store of every type that there is takes half a second.
-_PACKAGES = frozenset(
-    "builtin_interfaces geometry_msgs rosgraph_msgs service_msgs std_msgs tf2_msgs".split()
-)
+_PACKAGES = {
+    "builtin_interfaces",
+    "geometry_msgs",
+    "rosgraph_msgs",
+    "service_msgs",
+    "std_msgs",
+    "tf2_msgs",
+}
 
 # Of these the recorded requests can be asked again.
 SERVICES = ("Collide", "Distance", "CheckPoses", "CheckShapes")
