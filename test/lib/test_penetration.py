@@ -17,7 +17,16 @@ from oracles import Body
 
 from gjk_collision import Shape, closest, collide, distance, penetration
 
-OVERLAPPING = ("contained", "valtr", "doubles", "rounded", "size_ratio", "halves", "utm", "parallel")
+OVERLAPPING = (
+    "contained",
+    "valtr",
+    "doubles",
+    "rounded",
+    "size_ratio",
+    "halves",
+    "utm",
+    "parallel",
+)
 COUNT = 150
 
 
@@ -115,7 +124,9 @@ def test_round_shapes() -> None:
     found = penetration(Shape.circle(2.0), Shape.circle(1.0, (2.5, 0.0)))
     assert found is not None
     assert found.depth == pytest.approx(0.5) and found.direction == pytest.approx([1.0, 0.0])
-    assert found.point_a == pytest.approx([2.0, 0.0]) and found.point_b == pytest.approx([1.5, 0.0])
+    assert found.point_a == pytest.approx([2.0, 0.0]) and found.point_b == pytest.approx(
+        [1.5, 0.0]
+    )
     deep = penetration(Shape.capsule((-3, 0), (3, 0), 1.0), Shape.segment((0, -5), (0, 5)))
     assert deep is not None and deep.depth == pytest.approx(4.0)
     assert penetration(Shape.circle(1.0), Shape.circle(1.0, (2.1, 0.0))) is None
