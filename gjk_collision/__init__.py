@@ -13,10 +13,12 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from .errors import InputError as InputError
     from .geometry import Closest as Closest
+    from .geometry import Penetration as Penetration
     from .geometry import Shape as Shape
     from .geometry import closest as closest
     from .geometry import collide as collide
     from .geometry import distance as distance
+    from .geometry import penetration as penetration
     from .motion import Approach as Approach
     from .motion import Impact as Impact
     from .motion import Motion as Motion
@@ -36,10 +38,12 @@ if TYPE_CHECKING:
 _HOME = {
     "InputError": "errors",
     "Closest": "geometry",
+    "Penetration": "geometry",
     "Shape": "geometry",
     "closest": "geometry",
     "collide": "geometry",
     "distance": "geometry",
+    "penetration": "geometry",
     "Approach": "motion",
     "Impact": "motion",
     "Motion": "motion",

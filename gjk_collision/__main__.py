@@ -61,7 +61,7 @@ def _replay(given: argparse.Namespace) -> int:
     from .replay.bag import BagError
     from .replay.case import CaseError, read_cases, read_parameters
     from .replay.topics import TopicsError, checked_mapping
-    from .report.many import run_all
+    from .report.many import ClusterError, run_all
     from .report.run import Options, Outcome
 
     try:
@@ -86,7 +86,13 @@ def _replay(given: argparse.Namespace) -> int:
     if not given.no_page:
         import jinja2  # noqa: F401 - missed now, and not after the work
     options = Options(given.golden, not given.no_page)
-    results = run_all(cases, given.out, options, given.jobs, given.scheduler, show=not given.quiet)
+    try:
+        results = run_all(
+            cases, given.out, options, given.jobs, given.scheduler, show=not given.quiet
+        )
+    except ClusterError as error:
+        print(f"replay: {error}", file=sys.stderr)
+        return 2
     for result in results:
         if not given.quiet or result.failures:
             print(f"{result.outcome.name.lower():<12}{result.name}")

@@ -12,7 +12,7 @@ from . import _core
 from .errors import InputError
 from .verdict import Status
 
-__all__ = ["Closest", "Shape", "closest", "collide", "distance"]
+__all__ = ["Closest", "Penetration", "Shape", "closest", "collide", "distance", "penetration"]
 
 Pose: TypeAlias = tuple[float, float, float] | list[float] | NDArray[np.float64]
 """x [m], y [m], yaw [rad], counter-clockwise."""
@@ -122,7 +122,10 @@ class Shape:
 
     @classmethod
     def concave(cls, outline: ArrayLike, radius: float = 0.0) -> "Shape":
-        """Return a simple outline, concave or not, as the exact union of convex parts.
+        """Return an outline, concave or not, as the exact union of convex parts.
+
+        The outline may touch itself: at vertices, along edges (a keyhole that leads to a hole), on
+        itself and back (a whisker, which is kept). It may not cross itself.
 
         Parameters
         ----------
@@ -134,7 +137,7 @@ class Shape:
         Raises
         ------
         InputError
-            INVALID_INPUT with the vertex at which the outline crosses itself, and those of
+            INVALID_INPUT with the first of two edges that cross, by its first vertex, and those of
             `polygon` but CONCAVE_REJECTED.
         """
         return cls(_core.concave(as_floats(outline, "outline"), radius))
@@ -142,6 +145,22 @@ class Shape:
     def inflated(self, margin: float) -> "Shape":
         """Return the shape with `margin` [m], >= 0, added to its radius."""
         return Shape(self._core.inflated(margin))
+
+    def padded(
+        self, front: float = 0.0, rear: float = 0.0, left: float = 0.0, right: float = 0.0
+    ) -> "Shape":
+        """Return the shape with a margin [m], >= 0, on each side: x to the front, y to the left.
+
+        The margins are the shape's own sides, whatever its pose. The result holds every point of
+        the shape moved by up to `front`, `rear`, `left` and `right` (its Minkowski sum with that
+        box, rounded outwards); the radius stays.
+
+        Raises
+        ------
+        InputError
+            NON_FINITE, INVALID_INPUT or COORD_RANGE, naming the side.
+        """
+        return Shape(self._core.padded(front, rear, left, right))
 
     @property
     def radius(self) -> float:
@@ -184,6 +203,29 @@ class Closest:
     """Iterations of GJK."""
     status: Status
     """SUCCESS."""
+
+
+@dataclass(frozen=True, slots=True)
+class Penetration:
+    """How deep two shapes are in each other, and the shortest way out.
+
+    ``point_b == point_a - depth * direction`` up to rounding.
+    """
+
+    depth: float
+    """Penetration depth [m], >= 0: ``-distance``. Never above the true one."""
+    upper_bound: float
+    """Certified upper bound [m] on the depth."""
+    direction: NDArray[np.float64]
+    """Unit vector, shape (2,): moving b along it by the depth parts the shapes."""
+    point_a: NDArray[np.float64]
+    """Deepest point of a in b, shape (2,) [m]."""
+    point_b: NDArray[np.float64]
+    """Deepest point of b in a, shape (2,) [m]."""
+    feature_a: tuple[int, int, int]
+    """Part of a, and the two vertices of its deciding edge (equal: a vertex)."""
+    feature_b: tuple[int, int, int]
+    """The same of b."""
 
 
 def collide(a: Shape, b: Shape, pose_a: Pose | None = None, pose_b: Pose | None = None) -> bool:
@@ -240,4 +282,27 @@ def closest(a: Shape, b: Shape, pose_a: Pose | None = None, pose_b: Pose | None 
         feature_b,
         iterations,
         Status(status),
+    )
+
+
+def penetration(
+    a: Shape, b: Shape, pose_a: Pose | None = None, pose_b: Pose | None = None
+) -> Penetration | None:
+    """Return depth and direction of the overlap of two shapes; None where they are apart.
+
+    Parameters and errors as for `collide`. The least over all edge normals of the Minkowski
+    difference, which is what EPA (the expanding polytope algorithm) converges to. Of shapes of
+    several parts, that of the deepest pair: to part the whole may take more.
+    """
+    found = closest(a, b, pose_a, pose_b)
+    if found.distance > 0.0:
+        return None
+    return Penetration(
+        -found.distance,
+        -found.lower_bound,
+        found.direction,
+        found.point_a,
+        found.point_b,
+        found.feature_a,
+        found.feature_b,
     )

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reading a bag: sqlite3 or mcap, compressed or not, in the order of log time."""
 
+import os
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
@@ -12,11 +13,12 @@ from typing import Any
 from rosbags.rosbag2 import Reader
 from rosbags.typesys import get_types_from_msg
 
-from .interfaces import typestore
+from .interfaces import CLOCK, OBSTACLE_ARRAY, POLYGON_STAMPED, TF_MESSAGE, typestore
 
 __all__ = ["STORAGE", "Bag", "BagError", "Message", "find_bags"]
 
 STORAGE = (".mcap", ".db3")
+USED = (CLOCK, OBSTACLE_ARRAY, POLYGON_STAMPED, TF_MESSAGE)
 
 
 class BagError(Exception):
@@ -118,14 +120,13 @@ class Bag:
         return self._store.deserialize_cdr(message.data, kind)
 
     def _own_types(self) -> dict[str, Any]:
-        """Return the definitions that the bag carries, those of services left out.
+        """Return the definitions that the bag carries of the messages that are used.
 
-        Services are recorded without a definition of their own that could be trusted, and the
-        fields of ours are known.
+        Services left out: they are recorded without a definition that could be relied on.
         """
         types: dict[str, Any] = {}
         for each in self._reader.connections:
-            if "/msg/" in each.msgtype and each.msgdef.format.name == "MSG":
+            if each.msgtype in USED and each.msgdef.format.name == "MSG":
                 # A definition that cannot be parsed leaves the default one in force.
                 with suppress(Exception):
                     types.update(get_types_from_msg(each.msgdef.data, each.msgtype))
@@ -138,9 +139,18 @@ def find_bags(folder: Path) -> list[Path]:
         return [folder]
     if not folder.is_dir():
         raise BagError(f"{folder}: there is no such file or folder")
-    found = {path.parent for path in folder.rglob("metadata.yaml")}
-    files = {path for end in STORAGE for path in folder.rglob(f"*{end}")}
-    found |= {path for path in files if path.parent not in found}
+    found: list[Path] = []
+    seen: set[Path] = set()
+    for name, folders, files in os.walk(folder, followlinks=True):
+        here = Path(name)
+        if here.resolve() in seen:
+            folders.clear()  # a link that leads back
+            continue
+        seen.add(here.resolve())
+        if "metadata.yaml" in files:
+            found.append(here)
+        else:
+            found += [here / file for file in files if Path(file).suffix in STORAGE]
     return sorted(found)
 
 

@@ -2,18 +2,37 @@
 # SPDX-License-Identifier: Apache-2.0
 """The message types of this package for rosbags, from the same .msg and .srv files as ROS's."""
 
+import re
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 
-__all__ = ["OBSTACLE_ARRAY", "POLYGON_STAMPED", "SERVICES", "default_types", "typestore"]
+__all__ = [
+    "CLOCK",
+    "OBSTACLE_ARRAY",
+    "POLYGON_STAMPED",
+    "SERVICES",
+    "TF_MESSAGE",
+    "default_types",
+    "typestore",
+]
 
 OBSTACLE_ARRAY = "gjk_collision/msg/ObstacleArray"
 POLYGON_STAMPED = "geometry_msgs/msg/PolygonStamped"
 TF_MESSAGE = "tf2_msgs/msg/TFMessage"
 CLOCK = "rosgraph_msgs/msg/Clock"
+
+# All that is read here; making a store of every type that there is takes half a second.
+_PACKAGES = {
+    "builtin_interfaces",
+    "geometry_msgs",
+    "rosgraph_msgs",
+    "service_msgs",
+    "std_msgs",
+    "tf2_msgs",
+}
 
 # Of these the recorded requests can be asked again.
 SERVICES = ("Collide", "Distance", "CheckPoses", "CheckShapes")
@@ -30,15 +49,23 @@ def _folder() -> Path:
 
 @cache
 def default_types() -> dict[str, Any]:
-    """Return the definitions of ROS 2 Jazzy and of this package, service events included."""
+    """Return the definitions of this package and those it stands on, service events included."""
     folder = _folder()
-    types: dict[str, Any] = dict(get_typestore(Stores.ROS2_JAZZY).fielddefs)
-    for path in sorted(folder.glob("msg/*.msg")):
+    types: dict[str, Any] = {
+        name: fields
+        for name, fields in get_typestore(Stores.ROS2_JAZZY).fielddefs.items()
+        if name.partition("/")[0] in _PACKAGES
+    }
+    messages = sorted(folder.glob("msg/*.msg"))
+    # In a service, rosbags would look for a bare name among the services.
+    own = re.compile(rf"^({'|'.join(path.stem for path in messages)})\b", re.MULTILINE)
+    for path in messages:
         text = path.read_text(encoding="utf-8")
         types.update(get_types_from_msg(text, f"gjk_collision/msg/{path.stem}"))
     for path in sorted(folder.glob("srv/*.srv")):
         name = f"gjk_collision/srv/{path.stem}"
-        request, response = path.read_text(encoding="utf-8").split("\n---\n")
+        text = own.sub(r"gjk_collision/msg/\1", path.read_text(encoding="utf-8"))
+        request, response = text.split("\n---\n")
         event = (
             "service_msgs/ServiceEventInfo info\n"
             f"{name}_Request[<=1] request\n{name}_Response[<=1] response\n"

@@ -7,6 +7,7 @@ from math import inf, isfinite
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from ..errors import InputError
 from ..frames import FrameError, Pose
@@ -20,6 +21,7 @@ __all__ = ["Film", "Timeline"]
 MAX_BINS = 1500
 MAX_FRAMES = 400
 MAX_EVENTS = 100
+MAX_KNOWN = 50_000  # outlines, before those no longer shown are forgotten
 
 _WORST_FIRST = (Verdict.COLLISION, Verdict.UNKNOWN, Verdict.MARGIN, Verdict.FREE)
 _BADNESS = {verdict: -i for i, verdict in enumerate(_WORST_FIRST)}
@@ -83,7 +85,7 @@ class Film:
         self._closest: dict[str, Any] | None = None
         self._least = inf
         self._last: Verdict | None = None
-        self._shapes: dict[bytes, int] = {}
+        self._shapes: dict[tuple[bytes, float], int] = {}
         self._outlines: list[dict[str, Any]] = []
         self._origin: tuple[float, float] | None = None
 
@@ -125,7 +127,7 @@ class Film:
         }
 
     def _frame(self, index: int, t: float, row: Row) -> dict[str, Any]:
-        if len(self._outlines) > 50_000:
+        if len(self._shapes) > MAX_KNOWN:
             self._forget_unused()
         placed = self._placed(row)
         return {
@@ -183,12 +185,16 @@ class Film:
             return []
         return [self._outline(part, shape.radius) for part in shape.parts]
 
-    def _outline(self, points: Any, radius: float) -> int:
-        rounded = np.round(np.asarray(points), 3) + 0.0
-        key = rounded.tobytes() + repr(round(radius, 3)).encode()
+    def _outline(self, points: npt.NDArray[np.float64], radius: float) -> int:
+        raw = (points.tobytes(), radius)
+        if (known := self._shapes.get(raw)) is not None:
+            return known
+        rounded = np.round(points, 3) + 0.0
+        key = (rounded.tobytes(), round(radius, 3))
         if key not in self._shapes:
             self._shapes[key] = len(self._outlines)
             self._outlines.append({"p": rounded.tolist(), "r": round(radius, 3)})
+        self._shapes[raw] = self._shapes[key]  # the same obstacle comes again and again
         return self._shapes[key]
 
     def _placed(self, row: Row) -> list[list[Any]]:
@@ -216,6 +222,8 @@ class Film:
     ) -> list[list[Any]]:
         n = len(obstacles)
         points = obstacles.xy.reshape(-1, 2)
+        if not np.isfinite(points).all():
+            return []  # the source is bad, and the row says so
         ends = obstacles.offsets.astype(np.int64).tolist()
         radii = obstacles.radius.tolist() or [0.0] * n
         ids = obstacles.ids.tolist()
@@ -223,7 +231,7 @@ class Film:
         placed = []
         for i in range(n):
             own = points[ends[i] : ends[i + 1]]
-            if not len(own) or not np.isfinite(own).all():
+            if not len(own):
                 continue
             if rows is None:
                 # Kept about its first point, so that what only moves is one outline.

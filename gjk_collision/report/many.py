@@ -23,10 +23,15 @@ from ..replay.case import Case
 from . import texts
 from .run import Options, Outcome, Progress, Result, run
 
-__all__ = ["run_all"]
+__all__ = ["ClusterError", "run_all"]
 
 # A case whose worker is lost this many times is what kills them.
 ATTEMPTS = 3
+
+
+class ClusterError(Exception):
+    """There is no cluster at the address."""
+
 
 Delivery = tuple[Result, dict[str, bytes]]
 
@@ -61,6 +66,11 @@ def run_all(
     -------
     list of Result
         One for each case, in their order.
+
+    Raises
+    ------
+    ClusterError
+        There is no scheduler at the address.
     """
     out.mkdir(parents=True, exist_ok=True)
     found: dict[str, Result] = {}
@@ -153,13 +163,17 @@ def _on_cluster(
 
     # It carries type hints, but not everywhere.
     cluster: Any = distributed
-    with cluster.Client(scheduler, set_as_default=False) as client:
+    try:
+        client = cluster.Client(scheduler, set_as_default=False)
+    except (OSError, ValueError) as error:
+        raise ClusterError(f"no Dask scheduler at {scheduler}: {error}") from error
+    with client:
         ask = partial(client.submit, _deliver, options=options, pure=False)
         futures = {
             ask(_absolute(case), key=f"replay-{i}-{case.name}", retries=ATTEMPTS - 1): case
             for i, case in enumerate(cases)
         }
-        done = cluster.as_completed(list(futures))
+        done = cluster.as_completed(list(futures), loop=client.loop)
         for future in done:
             case = futures[future]
             try:

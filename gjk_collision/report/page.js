@@ -98,7 +98,10 @@ function drawTimeline() {
 function trace(g, outline, x, y, yaw) {
   const c = Math.cos(yaw), s = Math.sin(yaw);
   g.beginPath();
-  for (const [px, py] of outline.p) {
+  if (outline.p.length === 1) {  // a path of one point has no stroke: a dot with a rim to be
+    const [u, v] = screen(x + c * outline.p[0][0] - s * outline.p[0][1], y + s * outline.p[0][0] + c * outline.p[0][1]);
+    g.arc(u, v, 0.1, 0, 7);
+  } else for (const [px, py] of outline.p) {
     const [u, v] = screen(x + c * px - s * py, y + s * px + c * py);
     g.lineTo(u, v);
   }
@@ -134,7 +137,7 @@ function extent(frame) {
   if (frame.ego) for (const k of frame.f) add(frame.ego[0], frame.ego[1], reach(film.outlines[k]));
   for (const [k, x, y] of frame.o) {
     // A whole town may be known: what is far from the vehicle does not shrink it to a dot.
-    if (!frame.ego || Math.hypot(x - frame.ego[0], y - frame.ego[1]) < 40) add(x, y, reach(film.outlines[k]));
+    if (!frame.ego || Math.hypot(x - frame.ego[0], y - frame.ego[1]) < 25) add(x, y, reach(film.outlines[k]));
   }
   return box || [-10, -10, 10, 10];
 }
@@ -187,7 +190,8 @@ function drawScene() {
     g.beginPath(); g.moveTo(...a); g.lineTo(...b); g.stroke();
     for (const p of [a, b]) { g.beginPath(); g.arc(...p, 3, 0, 7); g.fill(); }
     const text = number(frame.d, 2, "m"), wide = g.measureText(text).width + 10;
-    const u = (a[0] + b[0]) / 2, v = (a[1] + b[1]) / 2 - 14;
+    const long = Math.hypot(b[0] - a[0], b[1] - a[1]) || 1, way = b[0] >= a[0] ? 1 : -1;  // beside it, above
+    const u = (a[0] + b[0]) / 2 + way * (b[1] - a[1]) / long * 34, v = (a[1] + b[1]) / 2 - way * (b[0] - a[0]) / long * 22;
     g.fillStyle = colour("panel"); g.fillRect(u - wide / 2, v - 9, wide, 18);
     g.fillStyle = colour("ink"); g.fillText(text, u, v);
   }

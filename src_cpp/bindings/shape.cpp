@@ -58,13 +58,29 @@ Shape inflated(const Shape& shape, double margin) {
   return shape.inflated(margin);
 }
 
+Shape padded(const Shape& shape, double front, double rear, double left, double right) {
+  refuse(check_radius(front, "front"));
+  refuse(check_radius(rear, "rear"));
+  refuse(check_radius(left, "left"));
+  refuse(check_radius(right, "right"));
+  Shape grown = shape.padded(front, rear, left, right);
+  for (int i = 0; i < grown.parts(); ++i) {
+    if (!(grown.part(i).extent <= kMaxCoordinate)) {
+      refuse(Status::coord_range, "front, rear, left, right", -1,
+             "the shape must not exceed 1e15 m");
+    }
+  }
+  return grown;
+}
+
 }  // namespace
 
 void bind_shape(py::module_& module) {
   py::class_<Shape>(module, "Shape", "Convex parts plus one radius.")
       .def_property_readonly("radius", &Shape::radius)
       .def("parts", &parts)
-      .def("inflated", &inflated, py::arg("margin"));
+      .def("inflated", &inflated, py::arg("margin"))
+      .def("padded", &padded, py::arg("front"), py::arg("rear"), py::arg("left"), py::arg("right"));
   module.def(
       "polygon",
       [](const Doubles& xy, double radius) {

@@ -120,8 +120,8 @@ class Truth {
   }
 
   static bool is_within(const Point<mpz_class>& a, const Point<mpz_class>& b,
-                        const Point<mpz_class>& v, const mpz_class& reach_squared, mp_bitcnt_t shift,
-                        bool closed) {
+                        const Point<mpz_class>& v, const mpz_class& reach_squared,
+                        mp_bitcnt_t shift, bool closed) {
     const mpz_class ex = b.x - a.x, ey = b.y - a.y, fx = v.x - a.x, fy = v.y - a.y;
     const mpz_class along = ex * fx + ey * fy;
     const mpz_class length = ex * ex + ey * ey;

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 import shutil
 import signal
 import subprocess
@@ -18,6 +19,7 @@ import numpy as np
 import pytest
 from data import DATA, needs_data
 from replays import replay, rows_of
+from write_long_bag import write_long
 from write_scenarios import CAR, EGO, Road, at, steps, thing, write
 
 from gjk_collision.__main__ import main
@@ -262,6 +264,18 @@ def test_memory_does_not_grow_with_the_bag(tmp_path: Path) -> None:
         )  # fmt: skip
         peaks.append(int(done.stdout))
     assert peaks[1] - peaks[0] < 10_000, peaks  # kB
+
+
+def test_a_minute_of_fifty_obstacles_takes_seconds(tmp_path: Path) -> None:
+    """In processor time, so that a busy machine does not fail it: 20 s for ten minutes."""
+    write_long(tmp_path / "minute", 60.0)
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    command = [sys.executable, "-m", "gjk_collision", "replay", tmp_path / "minute", "--quiet"]
+    subprocess.run([*command, "--out", tmp_path / "out"], check=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    assert len(rows_of(tmp_path / "out", "minute")) == 1201
+    spent = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    assert spent < 4.0, "1.7 s when this was written, half of it to start"
 
 
 def test_interrupt_leaves_a_valid_partial_report(tmp_path: Path) -> None:

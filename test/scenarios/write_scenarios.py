@@ -133,6 +133,33 @@ def crossing_mover(writer: BagWriter) -> None:
         road.obstacles(t, [thing(POINT, 20.0, -6.0 + 2.0 * t, radius=0.25)])
 
 
+def street(writer: BagWriter) -> None:
+    """Past parked cars at 6 m/s; a walker steps out between them at 3 s and is hit at 4.9 s."""
+    road = Road(writer)
+    shelter = [(-2.0, 0.0), (2.0, 0.0), (2.0, 1.5), (1.7, 1.5), (1.7, 0.3), (-1.7, 0.3),
+               (-1.7, 1.5), (-2.0, 1.5)]  # fmt: skip
+    house = [(7.0, 4.0), (-7.0, 4.0), (-7.0, -4.0), (7.0, -4.0)]
+    for t in steps(8.0):
+        road.ego(t, Pose(6.0 * t, 0.0, 0.0))
+        parked = [
+            thing(CAR, x, -2.8, 0.02 * k) for k, x in enumerate((8.0, 14.5, 21.0, 28.0, 37.0))
+        ]
+        walked = max(0.0, 1.2 * (t - 3.0))
+        road.obstacles(
+            t,
+            [
+                *parked,
+                thing(POINT, 32.5, -3.5 + walked, radius=0.3),
+                thing(CAR, 70.0 - 8.0 * t, 3.5, pi),
+                thing([(-0.8, 0.0), (0.8, 0.0)], 20.0 + 4.0 * t, 5.5, radius=0.3),
+                thing(shelter, 24.0, -7.5, 0.0, concave=True),
+                thing(house, 12.0, 13.0),
+                thing(house, 34.0, 13.0, 0.1),
+                thing(house, 40.0, -13.0),
+            ],
+        )
+
+
 def dropout(writer: BagWriter) -> None:
     """Obstacles are silent from 2 to 3.5 s; the rest goes on."""
     road = Road(writer)
@@ -176,8 +203,8 @@ def standing(writer: BagWriter) -> None:
 SCENARIOS: dict[str, Callable[[BagWriter], None]] = {
     each.__name__: each
     for each in (
-        approach, pass_by, graze, containment, symmetric_diamonds, crossing_mover, dropout, utm,
-        clock_jump, standing,
+        approach, pass_by, graze, containment, symmetric_diamonds, crossing_mover, street, dropout,
+        utm, clock_jump, standing,
     )
 }  # fmt: skip
 

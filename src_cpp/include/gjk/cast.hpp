@@ -323,8 +323,8 @@ inline Approach closest_approach(const Moving& a, const Moving& b, double t0, do
   return found;
 }
 
-// How far (m) shape a can go from its pose along `direction` before it comes within the margin of b:
-// `time` and `last_valid` of the answer are distances gone, the latter at most `max_distance`.
+// How far (m) shape a can go from its pose along `direction` before it comes within the margin of
+// b: `time` and `last_valid` of the answer are distances gone, the latter at most `max_distance`.
 // Without rotation the advancement converges like Newton's method, so the tolerance may be tiny.
 inline Impact shape_cast(const Convex& a, const Pose& pose_a, Vec2 direction, double max_distance,
                          const Convex& b, const Pose& pose_b,
@@ -344,8 +344,7 @@ inline Impact shape_cast(const Convex& a, const Pose& pose_a, Vec2 direction, do
       1.001 * (norm(Vec2{pose_b.x - pose_a.x, pose_b.y - pose_a.y}) + moving_a.reach + a.radius +
                moving_b.reach + b.radius + options.margin + options.tolerance);
   const bool passes = beyond < max_distance;
-  Impact impact =
-      time_of_impact(moving_a, moving_b, 0.0, passes ? beyond : max_distance, options);
+  Impact impact = time_of_impact(moving_a, moving_b, 0.0, passes ? beyond : max_distance, options);
   if (passes && impact.verdict == Verdict::free) impact.last_valid = max_distance;
   return impact;
 }

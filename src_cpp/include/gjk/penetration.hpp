@@ -38,8 +38,8 @@ struct Face {
   int second = 0;
 };
 
-// Heights are taken of differences, which are small where coordinates are large. What is lower by no
-// more than `slack` belongs to the face.
+// Heights are taken of differences, which are small where coordinates are large. What is lower by
+// no more than `slack` belongs to the face.
 template <class P>
 Face farthest_face(const P& p, Vec2 n, Vec2 origin, double slack) noexcept {
   Face face;
@@ -75,10 +75,10 @@ Vec2 point_on(const P& p, const Face& face, double across) noexcept {
 
 }  // namespace detail
 
-// The depth is the distance of O to the boundary of P - Q, whose edges are those of P and of -Q: the
-// smallest, over the outward normals of both, of the support of P - Q. This enumeration is exact, has
-// no iteration to stall and no choice to make by rounding. EPA, which walks towards the same edge,
-// takes five times as long at 4 vertices, as long at 16, and half as long at 24.
+// The depth is the distance of O to the boundary of P - Q, whose edges are those of P and of -Q:
+// the smallest, over the outward normals of both, of the support of P - Q. This enumeration is
+// exact, has no iteration to stall and no choice to make by rounding. EPA, which walks towards the
+// same edge, takes five times as long at 4 vertices, as long at 16, and half as long at 24.
 template <class P, class Q>
 Penetration penetration(const P& p, const Q& q) noexcept {
   Penetration best;
@@ -90,7 +90,8 @@ Penetration penetration(const P& p, const Q& q) noexcept {
     Vec2 from = owner.vertex(owner.size - 1);
     for (int i = 0; i < owner.size; ++i) {
       const Vec2 to = owner.vertex(i);
-      const Vec2 outward = -perpendicular(to - from);  // counter-clockwise: the inside is on the left
+      const Vec2 outward =
+          -perpendicular(to - from);  // counter-clockwise: the inside is on the left
       const double length = norm(outward);
       if (length > 0.0) {
         double deepest = dot(outward, from - other.vertex(0));
@@ -111,18 +112,21 @@ Penetration penetration(const P& p, const Q& q) noexcept {
   try_edges_of(p, q, 1.0);
   try_edges_of(q, p, -1.0);
 
-  // Differences of coordinates are accurate to a relative u, however large the coordinates; and none
-  // exceeds half of both perimeters, as the shapes overlap.
-  best.rounding = 8.0 * kUnitRoundoff * perimeter + p.error + q.error;
+  best.rounding = p.error + q.error;
   if (best.depth == std::numeric_limits<double>::infinity()) {  // two points
     best.depth = 0.0;
     best.point_p = best.point_q = p.vertex(0);
     return best;
   }
   best.depth = std::fmax(best.depth, 0.0);
+  // A difference of coordinates is accurate to a relative u, however large they are, the dot
+  // product of two to 4 u of their lengths, the quotient to 4 u more; and no difference exceeds
+  // half of both perimeters, as the shapes overlap.
+  best.rounding += kUnitRoundoff * (2.5 * perimeter + 4.0 * best.depth);
 
-  // Across the normal the two faces overlap, since O projects onto the edge of P - Q that they make:
-  // there the deepest points are opposite each other. Of q, "across" is measured the other way round.
+  // Across the normal the two faces overlap, since O projects onto the edge of P - Q that they
+  // make: there the deepest points are opposite each other. Of q, "across" is measured the other
+  // way round.
   const detail::Face face_p = detail::farthest_face(p, best.normal, origin, 2.0 * best.rounding);
   const detail::Face face_q = detail::farthest_face(q, -best.normal, origin, 2.0 * best.rounding);
   best.feature_p = {face_p.first, face_p.second};

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <limits>
 #include <span>
 #include <string>
 #include <utility>
@@ -13,6 +14,7 @@
 
 #include "gjk/convex.hpp"
 #include "gjk/decompose.hpp"
+#include "gjk/expansion.hpp"
 #include "gjk/hull.hpp"
 #include "gjk/vec2.hpp"
 #include "gjk/verdict.hpp"
@@ -75,6 +77,32 @@ class Shape {
     return grown;
   }
 
+  // Grown by a margin per side (m, >= 0): by all of [-rear, front] x [-right, left], x to the front
+  // and y to the left (Minkowski sum). Sums are rounded outwards, so nothing is lost.
+  Shape padded(double front, double rear, double left, double right) const {
+    constexpr double kInfinity = std::numeric_limits<double>::infinity();
+    const auto outwards = [](double v, double by) {
+      const TwoTerms sum = two_sum(v, by);
+      const bool is_inside = by > 0.0 ? sum.low > 0.0 : sum.low < 0.0;
+      return is_inside ? std::nextafter(sum.high, std::copysign(kInfinity, by)) : sum.high;
+    };
+    Shape grown;
+    std::vector<Vec2> corners;
+    for (int i = 0; i < parts(); ++i) {
+      const Convex own = part(i);
+      corners.clear();
+      for (int k = 0; k < own.size; ++k) {
+        for (const double x : {-rear, front}) {
+          for (const double y : {-right, left}) {
+            corners.push_back({outwards(own.x[k], x), outwards(own.y[k], y)});
+          }
+        }
+      }
+      grown.add_part(convex_hull(corners), radius_);
+    }
+    return grown;
+  }
+
   // The parts' vertices must be convex and counter-clockwise.
   void add_part(std::span<const Vec2> vertices, double radius) {
     for (const Vec2 v : vertices) {
@@ -103,8 +131,8 @@ inline std::vector<Vec2> open_ring(std::span<const Vec2> ring) {
   return open;
 }
 
-// Appends the outline's convex parts to `parts`. An outline with an area: at least 3 points, not all
-// on one line. Any winding. `index` of an issue counts vertices.
+// Appends the outline's convex parts to `parts`. An outline with an area: at least 3 points, not
+// all on one line. Any winding. `index` of an issue counts vertices.
 inline Issue outline_parts(std::span<const Vec2> ring, ConcavePolicy policy, const char* argument,
                            std::vector<std::vector<Vec2>>& parts) {
   std::vector<Vec2> outline = open_ring(ring);
@@ -126,23 +154,27 @@ inline Issue outline_parts(std::span<const Vec2> ring, ConcavePolicy policy, con
     parts.push_back(std::move(hull));
     return {};
   }
-  const auto given_index = [&](long i) {
-    return clockwise ? static_cast<long>(outline.size()) - 1 - i : i;
+  // Of a vertex; or of the first vertex of an edge, which is its last when turned around.
+  const auto given_index = [&](long i, long is_edge = 0) {
+    const long n = static_cast<long>(outline.size());
+    return clockwise ? (2 * n - 1 - i - is_edge) % n : i;
   };
   if (policy == ConcavePolicy::reject) {
     return {Status::concave_rejected, argument, given_index(reflex),
             "the outline is not convex at this vertex"};
   }
-  if (const Crossing crossing = first_crossing(outline); crossing.first >= 0) {
-    return {Status::invalid_input, argument, given_index(crossing.first),
-            "the edge at this vertex crosses or overlaps the edge at vertex " +
-                std::to_string(given_index(crossing.second))};
+  Decomposition pieces = decompose(outline);
+  if (pieces.crossing.first >= 0) {
+    const auto [first, second] = std::minmax(
+        {given_index(pieces.crossing.first, 1), given_index(pieces.crossing.second, 1)});
+    return {Status::invalid_input, argument, first,
+            "the edge from this vertex crosses or overlaps the edge from vertex " +
+                std::to_string(second)};
   }
-  std::vector<std::vector<Vec2>> pieces = decompose(outline);
-  if (pieces.empty()) {
+  if (pieces.parts.empty()) {
     return {Status::invalid_input, argument, -1, "the outline could not be decomposed"};
   }
-  for (std::vector<Vec2>& piece : pieces) parts.push_back(std::move(piece));
+  for (std::vector<Vec2>& piece : pieces.parts) parts.push_back(std::move(piece));
   return {};
 }
 

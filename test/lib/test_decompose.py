@@ -1,0 +1,374 @@
+# SPDX-FileCopyrightText: gjk_collision contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Outlines that touch or cross themselves; margins per side.
+
+The touching ones are walked around sets of grid cells, which tell what is inside; the crossing ones
+are decided in rational arithmetic.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import random
+from fractions import Fraction
+
+import numpy as np
+import oracles
+import pytest
+from cases import FIRST_SEED, polygon_on_grid
+from oracles import Body, Point
+
+from gjk_collision import InputError, Shape, Status, collide, distance
+
+Cell = tuple[int, int]
+Node = tuple[int, int]
+
+
+def parts_of(shape: Shape) -> list[list[Point]]:
+    return [[(float(x), float(y)) for x, y in part] for part in shape.parts]
+
+
+def signed_area(ring: list[Point]) -> Fraction:
+    """Twice the area, positive where counter-clockwise."""
+    return sum(
+        (
+            Fraction(p[0]) * Fraction(q[1]) - Fraction(q[0]) * Fraction(p[1])
+            for p, q in zip(ring, ring[1:] + ring[:1], strict=True)
+        ),
+        Fraction(0),
+    )
+
+
+# What is inside is known by hand: outline, area, number of parts at most.
+TOUCHING = {
+    "two triangles at a vertex": (
+        [(-1, -1), (0, 0), (1, -1), (1, 1), (0, 0), (-1, 1)], 2, 2
+    ),
+    "a vertex on an edge": ([(0, 0), (10, 0), (10, 4), (5, 0), (0, 4)], 20, 2),
+    "a hole through a keyhole": (
+        [(0, 0), (10, 0), (10, 10), (0, 10), (0, 0), (3, 3), (3, 6), (6, 6), (6, 3), (3, 3)], 91, 4
+    ),
+    "a hole at a vertex": (
+        [(0, 0), (10, 0), (10, 10), (0, 10), (0, 5), (5, 7), (5, 3), (0, 5)], 90, 4
+    ),
+    "a whisker outside": ([(0, 0), (4, 0), (4, 4), (6, 6), (4, 4), (0, 4)], 16, 2),
+    "a whisker inside": ([(0, 0), (4, 0), (4, 4), (2, 2), (4, 4), (0, 4)], 16, 2),
+    "a bridge without width": (
+        [(0, 0), (1, 0), (3, 0), (4, 0), (4, 1), (3, 1), (3, 0), (1, 0), (1, 1), (0, 1)], 2, 3
+    ),
+    "an edge there and back": ([(0, 0), (4, 0), (8, 0), (4, 0), (4, 4)], 8, 2),
+    "a slot without width": (
+        [(0, 0), (4, 0), (4, 4), (2, 4), (2, 1), (2, 4), (0, 4)], 16, 3
+    ),
+    "edges that overlap in part": (
+        [(0, 0), (6, 0), (6, 2), (1, 2), (1, 3), (2, 3), (2, 2), (4, 2), (4, 4), (0, 4)], 19, 5
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", TOUCHING)
+@pytest.mark.parametrize("turn", range(2))
+def test_touching_outlines(name: str, turn: int) -> None:
+    outline, area, most = TOUCHING[name]
+    ring = [(float(x), float(y)) for x, y in (outline[::-1] if turn else outline)]
+    for shift in range(len(ring)):
+        rolled = ring[shift:] + ring[:shift]
+        parts = parts_of(Shape.concave(rolled))
+        assert sum(signed_area(part) for part in parts) == 2 * area, parts
+        assert all(oracles.is_convex(part) or len(part) == 2 for part in parts), parts
+        assert len(parts) <= most, parts
+        shape = Shape.concave(rolled)
+        for p, q in zip(rolled, rolled[1:] + rolled[:1], strict=True):
+            middle = ((p[0] + q[0]) / 2, (p[1] + q[1]) / 2)
+            assert collide(shape, Shape.point(middle)), f"{middle} is on the outline"
+
+
+def test_what_is_in_a_hole_is_outside() -> None:
+    ring, _, _ = TOUCHING["a hole through a keyhole"]
+    frame = Shape.concave(ring)
+    assert distance(frame, Shape.point((4.0, 4.5))) == pytest.approx(1.0)
+    assert not collide(frame, Shape.circle(1.0, (4.5, 4.5)))
+    assert collide(frame, Shape.circle(1.5, (4.5, 4.5)))
+
+
+# Cells -------------------------------------------------------------------------------------
+
+
+def some_cells(rng: random.Random) -> set[Cell]:
+    """Cells that hang together by their sides; corners that touch and holes come by themselves."""
+    cells = {(0, 0)}
+    ways = [(1, 0), (-1, 0), (0, 1), (0, -1)]
+    for _ in range(rng.randrange(10, 120)):
+        (x, y), (dx, dy) = rng.choice(sorted(cells)), rng.choice(ways)
+        x, y = x + dx, y + dy
+        beside = sum((x + dx, y + dy) in cells for dx, dy in ways)
+        if max(abs(x), abs(y)) < 6 and (beside == 1 or rng.random() < 0.1):
+            cells.add((x, y))
+    return cells
+
+
+def sides(cells: set[Cell]) -> set[tuple[Node, Node]]:
+    """Directed unit edges with a cell on the left and none on the right."""
+    found: set[tuple[Node, Node]] = set()
+    for x, y in cells:
+        corners = [(x, y), (x + 1, y), (x + 1, y + 1), (x, y + 1)]
+        for p, q in zip(corners, corners[1:] + corners[:1], strict=True):
+            if (q, p) in found:
+                found.remove((q, p))
+            else:
+                found.add((p, q))
+    return found
+
+
+def outline_of(cells: set[Cell]) -> list[Point]:
+    """One walk along all sides, with keyholes to the holes, each edge once in either sense."""
+    edges = sides(cells)
+
+    def component(start: Node) -> set[Node]:
+        seen, open_nodes = {start}, [start]
+        while open_nodes:
+            node = open_nodes.pop()
+            for p, q in edges:
+                if node in (p, q):
+                    for other in {p, q} - seen:
+                        seen.add(other)
+                        open_nodes.append(other)
+        return seen
+
+    while True:
+        nodes = {node for edge in edges for node in edge}
+        outer = component(min(nodes))
+        inner = nodes - outer
+        if not inner:
+            break
+        x, y = min(inner)  # from the leftmost inner node to the left, until something is met
+        while (x, y) not in outer:
+            edges |= {((x, y), (x - 1, y)), ((x - 1, y), (x, y))}
+            x -= 1
+
+    start = min(edges)
+    walk, edge = [start[0]], start
+    for _ in edges:  # the leftmost way on, back only where there is no other: around one face
+        (px, py), (x, y) = edge
+        back = math.atan2(py - y, px - x)
+        ways = [q for p, q in edges if p == (x, y)]
+        edge = (
+            (x, y),
+            max(ways, key=lambda q: (math.atan2(q[1] - y, q[0] - x) - back + 1e-9) % math.tau),
+        )
+        if edge == start:
+            break
+        walk.append(edge[0])
+    assert len(walk) == len(edges), "the walk takes every edge"
+    return [(float(x), float(y)) for x, y in walk]
+
+
+def straightened(ring: list[Point]) -> list[Point]:
+    """Without the vertices on straight runs: touching vertices come to lie on edges."""
+    n = len(ring)
+
+    def is_corner(i: int) -> bool:
+        (ax, ay), (bx, by), (cx, cy) = ring[i - 1], ring[i], ring[(i + 1) % n]
+        return (bx - ax, by - ay) != (cx - bx, cy - by)
+
+    return [ring[i] for i in range(n) if is_corner(i)]
+
+
+@pytest.mark.parametrize("block", range(4))
+def test_outlines_of_cells(block: int) -> None:
+    repeated = holes = 0
+    for seed in range(FIRST_SEED + 60 * block, FIRST_SEED + 60 * (block + 1)):
+        rng = random.Random(f"cells {seed}")
+        cells = some_cells(rng)
+        ring = outline_of(cells)
+        if rng.random() < 0.7:
+            ring = straightened(ring)
+        repeated += len(set(ring)) < len(ring)
+        if rng.random() < 0.5:
+            ring.reverse()
+        k = rng.randrange(len(ring))
+        ring = ring[k:] + ring[:k]
+        where = f"cells {seed}: {ring!r}"
+        shape = Shape.concave(ring)
+        parts = parts_of(shape)
+        assert sum(signed_area(part) for part in parts) == 2 * len(cells), where
+        assert all(oracles.is_convex(part) for part in parts), where
+        holes += any(
+            (x, y) not in cells and collide(Shape.hull(ring), Shape.point((x + 0.5, y + 0.5)))
+            for x, y in itertools.product(range(-3, 4), repeat=2)
+        )
+        for x, y in itertools.product(range(-8, 9), repeat=2):
+            centre = Shape.point((x + 0.5, y + 0.5))
+            assert collide(shape, centre) == ((x, y) in cells), where
+        for _ in range(3):
+            other = [
+                (p[0] + rng.randrange(-9, 9), p[1] + rng.randrange(-9, 9))
+                for p in polygon_on_grid(rng, 5, 3)
+            ]
+            other = oracles.hull(other)
+            if len(other) < 3:
+                continue
+            boxes = [[(x, y), (x + 1, y), (x + 1, y + 1), (x, y + 1)] for x, y in cells]
+            truth = min(oracles.squared_distance(box, other) for box in boxes)
+            assert collide(shape, Shape.polygon(other)) == (truth == 0), where
+    assert repeated > 20 and holes > 20, (repeated, holes)
+
+
+def test_parts_are_few() -> None:
+    """Hertel and Mehlhorn: at most four times the fewest, which is more than half the reflex."""
+    rng = random.Random(1)
+    for _ in range(50):
+        n = rng.randrange(8, 40)
+        angles = [math.tau * i / n for i in range(n)]
+        ring = [(r * math.cos(t), r * math.sin(t)) for t in angles for r in [rng.uniform(2, 5)]]
+        corners = zip(ring, ring[1:] + ring[:1], ring[2:] + ring[:2], strict=True)
+        reflex = sum(signed_area(list(corner)) < 0 for corner in corners)
+        parts = parts_of(Shape.concave(ring))
+        assert sum(signed_area(part) for part in parts) == signed_area(ring)
+        assert len(parts) <= reflex + 1 + n // 8
+
+
+# Crossings ---------------------------------------------------------------------------------
+
+
+def cross_properly(e: tuple[Point, Point], f: tuple[Point, Point]) -> bool:
+    def turn(a: Point, b: Point, c: Point) -> int:
+        area = signed_area([a, b, c])
+        return (area > 0) - (area < 0)
+
+    (a, b), (c, d) = e, f
+    return turn(a, b, c) * turn(a, b, d) < 0 and turn(c, d, a) * turn(c, d, b) < 0
+
+
+def test_crossing_outlines_are_refused_by_their_edges() -> None:
+    """Random walks on a grid: refused where two edges cross, and where the winding is not one."""
+    rng = random.Random(2)
+    refused = taken = unclear = 0
+    for _ in range(1500):
+        n = rng.randrange(4, 9)
+        ring = [(float(rng.randrange(5)), float(rng.randrange(5))) for _ in range(n)]
+        if len(oracles.hull(ring)) < 3 or ring[0] == ring[-1]:
+            continue
+        edges = list(zip(ring, ring[1:] + ring[:1], strict=True))
+        crossing = any(cross_properly(e, f) for e, f in itertools.combinations(edges, 2))
+        try:
+            parts = parts_of(Shape.concave(ring))
+        except InputError as error:
+            if error.status == Status.DEGENERATE:
+                continue
+            refused += 1
+            assert error.status == Status.INVALID_INPUT and error.index is not None, ring
+            first, second = error.index, int(error.rule.split()[-1])
+            assert first < second, (ring, str(error))
+            e, f = edges[first], edges[second]
+            assert oracles.squared_distance(e, f) == 0, f"{ring}: {error}"
+            if not crossing:
+                unclear += 1
+                # Not a crossing of two edges: some place is wound twice, or the wrong way.
+                assert not is_wound_once(ring), ring
+            continue
+        taken += 1
+        assert not crossing, ring
+        assert is_wound_once(ring), ring
+        assert sum(signed_area(part) for part in parts) == abs(signed_area(ring)), ring
+    assert refused > 300 and taken > 100 and unclear > 30, (refused, taken, unclear)
+
+
+def is_wound_once(ring: list[Point]) -> bool:
+    """Winding numbers at points of a fine lattice that no line through grid points meets."""
+    step, dx, dy = 12 * 1009 * 2003, 12 * 2003, 12 * 1009  # whole numbers: 1/12, off by 1/1009, 1/2003
+    x, y = np.meshgrid(
+        np.arange(0, 4 * step, step // 12) + dx, np.arange(0, 4 * step, step // 12) + dy
+    )
+    winding = np.zeros(x.shape, dtype=np.int64)
+    whole = [(int(px) * step, int(py) * step) for px, py in ring]
+    for (ax, ay), (bx, by) in zip(whole, whole[1:] + whole[:1], strict=True):
+        side = (bx - ax) * (y - ay) - (by - ay) * (x - ax)
+        winding += (ay <= y) & (y < by) & (side > 0)
+        winding -= (by <= y) & (y < ay) & (side < 0)
+    turns = set(winding.ravel().tolist())
+    return turns <= {0, 1} or turns <= {0, -1}
+
+
+@pytest.mark.parametrize(
+    ("ring", "edges"),
+    [
+        ([(0, 0), (2, 2), (2, 0), (0, 2)], {0, 2}),
+        ([(0, 3), (-2, -3), (3, 1), (-3, 1), (2, -3)], {0, 2}),
+        ([(0, 0), (2, 0), (2, 2), (0, 2), (0, 0), (2, 0), (2, 2), (0, 2)], {0, 4}),
+        ([(0, 0), (4, 0), (4, 1), (2, 0), (6, 0), (6, 5), (0, 5)], {0, 3}),
+    ],
+)
+def test_the_crossing_is_named(ring: list[Point], edges: set[int]) -> None:
+    with pytest.raises(InputError, match="crosses or overlaps the edge from vertex") as caught:
+        Shape.concave(ring)
+    assert {caught.value.index, int(str(caught.value).split()[-1])} == edges
+    # The other way round an edge starts at what was its end.
+    with pytest.raises(InputError) as caught:
+        Shape.concave(ring[::-1])
+    there = {len(ring) - 1 - (i + 1) % len(ring) for i in edges}
+    assert {caught.value.index, int(str(caught.value).split()[-1])} == there
+
+
+# Margins per side --------------------------------------------------------------------------
+
+
+def test_padding_is_the_minkowski_sum_with_a_box() -> None:
+    rng = random.Random(4)
+    for _ in range(100):
+        ring = polygon_on_grid(rng, 6, 20)
+        front, rear, left, right = (rng.choice([0.0, 1.0, 0.25, 3.0]) for _ in range(4))
+        grown = Shape.polygon(ring, radius=0.5).padded(front, rear, left, right)
+        box = itertools.product((-rear, front), (-right, left))
+        sums = [(p[0] + dx, p[1] + dy) for dx, dy in box for p in ring]
+        truth = oracles.hull(sums)
+        (part,) = parts_of(grown)
+        assert sorted(part) == sorted(truth) and grown.radius == 0.5
+        assert signed_area(part) > 0
+
+
+def test_padding_loses_nothing_to_rounding() -> None:
+    rng = random.Random(5)
+    for _ in range(200):
+        x, y = rng.uniform(-1e3, 1e3), rng.uniform(-1e3, 1e3)
+        margins = [rng.uniform(0, 3) for _ in range(4)]
+        front, rear, left, right = (Fraction(m) for m in margins)
+        grown = Shape.point((x, y)).padded(*margins)
+        (part,) = parts_of(grown)
+        for dx in (-rear, front):
+            for dy in (-right, left):
+                corner: Point = (Fraction(x) + dx, Fraction(y) + dy)
+                assert oracles.collide(Body.of(part), Body.of([corner]))
+        slack = 4 * math.ulp(1e3)
+        assert np.ptp(part, axis=0) == pytest.approx(
+            [float(front + rear), float(left + right)], abs=slack
+        )
+
+
+def test_padding_follows_the_sides_of_the_vehicle() -> None:
+    car = Shape.polygon([(3.8, 0.9), (-1.0, 0.9), (-1.0, -0.9), (3.8, -0.9)])
+    grown = car.padded(front=1.0, rear=0.5, left=0.25, right=0.125)
+    (part,) = parts_of(grown)
+    assert np.max(part, axis=0) == pytest.approx([4.8, 1.15])
+    assert np.min(part, axis=0) == pytest.approx([-1.5, -1.025])
+    assert len(part) == 4
+    assert parts_of(car.padded()) != [] and car.padded().radius == 0.0
+    fork = Shape.concave([(0, 0), (6, 0), (6, 1), (1, 1), (1, 3), (6, 3), (6, 4), (0, 4)])
+    assert not collide(fork.padded(left=1.9), Shape.point((5.0, 2.95)))
+    assert collide(fork.padded(left=2.0), Shape.point((5.0, 2.95)))
+
+
+@pytest.mark.parametrize(
+    ("margins", "name", "status"),
+    [
+        ({"front": -1.0}, "front", Status.INVALID_INPUT),
+        ({"rear": math.nan}, "rear", Status.NON_FINITE),
+        ({"left": 2e15}, "left", Status.COORD_RANGE),
+        ({"right": math.inf}, "right", Status.NON_FINITE),
+    ],
+)
+def test_bad_margins_are_named(margins: dict[str, float], name: str, status: Status) -> None:
+    with pytest.raises(InputError) as caught:
+        Shape.box(1.0, 1.0).padded(**margins)
+    assert (caught.value.argument, caught.value.status) == (name, status)

@@ -1,0 +1,395 @@
+# SPDX-FileCopyrightText: gjk_collision contributors
+# SPDX-License-Identifier: Apache-2.0
+"""What judges a replay: scenarios, faults, expectations, golden results, recorded requests."""
+
+from __future__ import annotations
+
+import json
+import xml.etree.ElementTree as ET
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from data import DATA, SCENES, load, needs_data
+from replays import SCENARIOS, replay, rows_of
+from write_scenarios import CAR, Road, at, steps, thing, write_all
+
+from gjk_collision.__main__ import main
+from gjk_collision.config import Config
+from gjk_collision.replay.case import Case, CaseError, read_cases, read_parameters
+from gjk_collision.replay.expect import Expectations, parse
+from gjk_collision.replay.faults import KINDS
+from gjk_collision.replay.interfaces import typestore
+from gjk_collision.replay.record import record
+from gjk_collision.replay.rows import Row
+from gjk_collision.replay.write import BagWriter
+from gjk_collision.report.run import Options, Outcome, run
+from gjk_collision.verdict import Status, Verdict
+
+CASES = [
+    case
+    for name in ("scenarios.yaml", "faults.yaml")
+    for case in read_cases(SCENARIOS / name, Config(), Path())
+]
+
+
+@pytest.fixture(scope="module")
+def bags(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("bags")
+    write_all(folder)
+    return folder
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_scenario(case: Case, bags: Path, tmp_path: Path) -> None:
+    """Each drive comes out as its file says; what is broken in it gives the status declared."""
+    there = Case(**{**vars(case), "bag": bags / case.bag})
+    result = run(there, tmp_path, Options(page=False))
+    assert result.outcome is Outcome.PASSED, result.failures
+    assert result.summary["expectations"]
+
+
+def test_every_kind_of_fault_is_tested() -> None:
+    assert {fault.kind for case in CASES for fault in case.faults} == set(KINDS)
+
+
+def test_a_fault_without_its_status_fails(bags: Path, tmp_path: Path) -> None:
+    """A fault that does not show as declared is found out."""
+    case = next(case for case in CASES if case.name == "fault_nan")
+    tame = [fault for fault in case.faults if fault.kind == "nan"]
+    wrong = [type(fault)(**{**vars_of(fault), "status": Status.STALE_OBSTACLES}) for fault in tame]
+    result = replay(bags / "pass_by", tmp_path, faults=tuple(wrong))
+    assert result.outcome is Outcome.FAILED
+    assert "STALE_OBSTACLES" in result.failures[0]
+    assert "UNKNOWN/NON_FINITE" in result.failures[0]
+
+
+def vars_of(value: Any) -> dict[str, Any]:
+    return {name: getattr(value, name) for name in value.__dataclass_fields__}
+
+
+# ---- expectations
+
+
+def state(t: float, verdict: Verdict, status: Status = Status.SUCCESS, **fields: Any) -> Row:
+    return Row(round(t * 1e9), round(t * 1e9), "data", verdict, status, **fields)
+
+
+FREE_UNTIL_2 = [(t / 10, Verdict.FREE if t < 20 else Verdict.COLLISION) for t in range(40)]
+
+
+@pytest.mark.parametrize(
+    ("expect", "holds"),
+    [
+        ({"windows": [{"from": 0, "to": 2, "verdict": "FREE"}]}, True),
+        ({"windows": [{"from": 0, "to": 2.1, "verdict": "FREE"}]}, False),
+        ({"windows": [{"from": 0, "to": 2.1, "verdict": ["FREE", "COLLISION"]}]}, True),
+        ({"windows": [{"from": 2, "to": 4, "never": "FREE"}]}, True),
+        ({"windows": [{"from": 1.9, "to": 4, "never": "FREE"}]}, False),
+        ({"windows": [{"from": 5, "to": 6, "verdict": "FREE"}]}, False),  # not tested
+        ({"windows": [{"from": 0, "to": 2, "verdict": "FREE", "status": "UNDEFINED"}]}, False),
+        ({"windows": [{"from": 0, "to": 2, "verdict": "FREE", "nearest_id": 4}]}, False),
+        ({"windows": [{"from": 0, "to": 2, "verdict": "FREE", "distance": [0, 1]}]}, False),
+        ({"reactions": [{"at": 1.75, "verdict": "COLLISION", "within": 0.3}]}, True),
+        ({"reactions": [{"at": 1.75, "verdict": "COLLISION", "within": 0.2}]}, False),
+        ({"reactions": [{"at": 1.75, "verdict": "UNKNOWN", "within": 9}]}, False),  # never came
+        ({"false_stops": [{"from": 0, "to": 4, "at_most": 0.5}]}, True),
+        ({"false_stops": [{"from": 0, "to": 4, "at_most": 0.49}]}, False),
+        ({"false_stops": [{"from": 7, "to": 9, "at_most": 1.0}]}, False),  # not tested
+    ],
+)
+def test_expectation(expect: Any, holds: bool) -> None:
+    expectations = Expectations(parse(expect))
+    for t, verdict in FREE_UNTIL_2:
+        expectations.see(t, state(t, verdict))
+    failures = [failure for _, failure in expectations.results()]
+    assert (failures == [""]) is holds, failures
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "bag: a\nexpect: {}",
+        "bag: a\nexpect: {windows: []}",
+        "bag: a\nexpect: {windows: [{from: 0, to: 1}]}",
+        "bag: a\nexpect: {windows: [{from: 0, to: 1, verdict: GREEN}]}",
+        "bag: a\nexpect: {windows: [{from: 0, verdict: FREE}]}",
+        "bag: a\nexpect: {windows: [{from: 0, to: 1, verdict: FREE, colour: red}]}",
+        "bag: a\nexpect: {windos: [{from: 0, to: 1, verdict: FREE}]}",
+        "bag: a\nexpected: {}",
+        "bag: a\nparameters: {safety_margn: 1.0}",
+        "bag: a\ntopics: {obstacle: /a}",
+        "bag: a\ntolerance: -1",
+        "bag: a\nfaults: [{fault: melt, from: 0, status: SUCCESS}]",
+        "bag: a\nfaults: [{fault: drop, from: 0, topic: /a}]",
+        "bag: a\nfaults: [{fault: drop, from: 0, topic: /a, status: FINE}]",
+        "bag: a\nfaults: [{fault: delay, from: 0, topic: /a, status: SUCCESS}]",
+        "expect: {}",
+        "[1, 2]",
+        "a: [",
+        "",
+    ],
+)
+def test_slip_in_a_scenario_is_refused(text: str, tmp_path: Path) -> None:
+    """A misspelt expectation that is silently left out would be a test that always passes."""
+    (tmp_path / "case.yaml").write_text(text)
+    with pytest.raises(CaseError, match=r"case\.yaml"):
+        read_cases(tmp_path / "case.yaml", Config())
+    assert main(["replay", str(tmp_path / "case.yaml"), "--out", str(tmp_path)]) == 2
+
+
+def test_parameter_file_of_the_server(tmp_path: Path) -> None:
+    path = Path(__file__).parents[2] / "config" / "collision_server.yaml"
+    assert read_parameters(path) == Config()
+    (tmp_path / "own.yaml").write_text("ego:\n  collision_server:\n    ros__parameters: {}\n")
+    with pytest.raises(CaseError):
+        read_parameters(tmp_path / "own.yaml")
+
+
+# ---- golden
+
+
+@pytest.fixture
+def golden(bags: Path, tmp_path: Path) -> Path:
+    replay(bags / "approach", tmp_path / "golden")
+    return tmp_path / "golden" / "drive" / "results.jsonl"
+
+
+def edited(path: Path, edit: Callable[[int, dict[str, Any]], dict[str, Any] | None]) -> Path:
+    """Change each row of a result, or leave it out."""
+    head, *lines = path.read_text().splitlines()
+    rows = [edit(i, json.loads(line)) for i, line in enumerate(lines)]
+    path.write_text("\n".join([head, *(json.dumps(row) for row in rows if row)]) + "\n")
+    return path
+
+
+def test_golden_of_itself(bags: Path, golden: Path, tmp_path: Path) -> None:
+    result = replay(bags / "approach", tmp_path, golden=golden)
+    assert result.outcome is Outcome.PASSED
+    assert result.summary["golden"]["compared"] == 81
+    assert result.summary["timing"]["golden_latency_us"]["p50"] > 0.0
+
+
+def change_verdict(old: str, new: str, distance: float | None) -> Callable[..., Any]:
+    def edit(i: int, row: dict[str, Any]) -> dict[str, Any]:
+        if i in (3, 75) and row["verdict"] == old:
+            row.update(verdict=new, distance=distance)
+        return row
+
+    return edit
+
+
+@pytest.mark.parametrize(
+    ("kind", "edit"),
+    [
+        ("lost_collisions", change_verdict("FREE", "COLLISION", -1.0)),
+        ("new_collisions", change_verdict("COLLISION", "FREE", 1.0)),
+        ("other_verdicts", change_verdict("FREE", "MARGIN", 0.1)),
+        (
+            "distances",
+            lambda i, row: {**row, "distance": row["distance"] + (1e-3 if i == 9 else 0)},
+        ),
+        ("missing_stamps", lambda i, row: {**row, "time": row["time"] + (i == 9)}),
+        ("new_stamps", lambda i, row: None if i == 9 else row),
+    ],
+)
+def test_golden_finds(
+    kind: str, edit: Callable[..., Any], bags: Path, golden: Path, tmp_path: Path
+) -> None:
+    result = replay(bags / "approach", tmp_path, golden=edited(golden, edit))
+    assert result.outcome is Outcome.FAILED
+    assert result.summary["golden"][kind]["count"] == 1
+    assert any(kind.replace("_", " ") in failure for failure in result.failures)
+
+
+def test_golden_finds_new_unknowns(bags: Path, golden: Path, tmp_path: Path) -> None:
+    """COLLISION that has become UNKNOWN is told apart from COLLISION that has become FREE."""
+    case = next(case for case in CASES if case.name == "fault_nan")
+    result = replay(bags / "approach", tmp_path, golden=golden, faults=case.faults)
+    found = result.summary["golden"]
+    assert found["new_unknowns"]["count"] == 30  # 2 s to 3.5 s at 20 Hz
+    assert found["lost_collisions"]["count"] == 0
+
+
+def test_golden_tolerance_and_strangers(bags: Path, golden: Path, tmp_path: Path) -> None:
+    edited(golden, lambda i, row: {**row, "distance": row["distance"] + 1e-7})
+    assert replay(bags / "approach", tmp_path, golden=golden).outcome is Outcome.PASSED
+    result = replay(bags / "approach", tmp_path, golden=golden, tolerance=1e-8)
+    assert result.outcome is Outcome.FAILED
+    assert result.summary["golden"]["largest_delta"] == pytest.approx(1e-7, rel=1e-3)
+    # Another bag's result has no stamp in common: that is no success.
+    replay(bags / "utm", tmp_path / "other", parameters={"check_frame": "utm"})
+    moved = tmp_path / "other" / "drive" / "results.jsonl"
+    edited(moved, lambda i, row: {**row, "time": row["time"] + 1})
+    result = replay(bags / "approach", tmp_path, golden=moved)
+    assert any("not tested" in failure for failure in result.failures)
+    for text in ("", "{}", "what", '{"format":1}\n{"verdict":"FREE"}'):
+        golden.write_text(text)
+        assert replay(bags / "approach", tmp_path, golden=golden).outcome is Outcome.FAILED
+    assert replay(bags / "approach", tmp_path, golden=tmp_path / "no").outcome is Outcome.FAILED
+
+
+# ---- recorded requests
+
+
+def with_requests(path: Path, recorded: Verdict) -> None:
+    """A drive with three requests at 0.5 s, one reply, and a request without content at 0.6 s."""
+    types = typestore().types
+    service, geometry = "gjk_collision/srv/msg/", "geometry_msgs/msg/"
+    info = types["service_msgs/msg/ServiceEventInfo"]
+    stamp = types["builtin_interfaces/msg/Time"]
+    verdict = types["gjk_collision/msg/Verdict"]
+    numbers = np.empty(0)
+    with BagWriter(path) as writer:
+        road = Road(writer)
+        header = writer.header(0, "odom")
+        pose = types[geometry + "PoseStamped"](
+            header,
+            types[geometry + "Pose"](
+                types[geometry + "Point"](10.0, 0.0, 0.0),
+                types[geometry + "Quaternion"](0.0, 0.0, 0.0, 1.0),
+            ),
+        )
+        requests = {
+            "Collide": types[service + "Collide_Request"](pose, 0.0),
+            "Distance": types[service + "Distance_Request"](pose, 1, 0.0, True),
+            "CheckPoses": types[service + "CheckPoses_Request"](
+                header=header, poses=np.array([0.0, 0.0, 0.0, 10.0, 0.0, 0.0]), times=numbers,
+                margin=0.0, mode=1, stop_at_first=False, require_snapshot_id=0,
+            ),
+        }  # fmt: skip
+        reply_info = types["gjk_collision/msg/ReplyInfo"](
+            header, 1, stamp(0, 0), 0.0, 0.0, [], 0, 0.0
+        )
+        reply = types[service + "Collide_Response"](
+            False, verdict(int(recorded), 1, ""), reply_info, -1, ""
+        )
+        gid = np.arange(16, dtype=np.uint8)
+
+        def event(name: str, t: float, kind: int, request: Any, response: Any, seq: int) -> None:
+            made = types[f"{service}{name}_Event"](
+                info(kind, stamp(0, 0), gid, seq), request, response
+            )
+            store, topic = writer._store, f"/collision_server/{name.lower()}/_service_event"
+            kind_name = f"gjk_collision/srv/{name}_Event"
+            if topic not in writer._connections:
+                # As ROS records it: the type's name says srv, and its definition is not given.
+                writer._connections[topic] = writer._writer.add_connection(
+                    topic, kind_name, msgdef="", rihs01="RIHS01_0"
+                )
+            data = bytes(store.serialize_cdr(made, f"{service}{name}_Event"))
+            writer._writer.write(writer._connections[topic], at(t), data)
+
+        for t in steps(1.0):
+            road.ego(t)
+            road.obstacles(t, [thing(CAR, 10.0, 0.0)])
+            if t == 0.5:
+                for seq, (name, request) in enumerate(requests.items()):
+                    event(name, t + 0.01, 1, [request], [], seq)
+                event("Collide", t + 0.02, 2, [], [reply], 0)
+            if t == 0.6:
+                event("Collide", t, 1, [], [], 9)
+
+
+@pytest.mark.parametrize("recorded", [Verdict.COLLISION, Verdict.FREE])
+def test_requests_are_answered_again(recorded: Verdict, tmp_path: Path) -> None:
+    with_requests(tmp_path / "bag", recorded)
+    result = replay(tmp_path / "bag", tmp_path)
+    requests = [row for row in rows_of(tmp_path) if not row.is_state]
+    assert {row.cause for row in requests} == {"Collide", "Distance", "CheckPoses"}
+    for row in requests:
+        assert row.verdict is Verdict.COLLISION, row
+        assert row.status is Status.SUCCESS
+        assert row.now == at(0.51)
+    assert requests[0].recorded == recorded.name
+    summary = result.summary
+    assert summary["requests"]["count"] == 3
+    assert summary["requests"]["replies_compared"] == 1
+    assert summary["requests"]["replies_changed"] == (recorded is not Verdict.COLLISION)
+    assert summary["requests_without_content"] == 1
+    assert result.outcome is Outcome.PASSED
+
+
+def test_reply_that_has_become_free_fails(tmp_path: Path) -> None:
+    """A recorded COLLISION that is FREE now is what replay is for."""
+    with_requests(tmp_path / "bag", Verdict.COLLISION)
+    result = replay(
+        tmp_path / "bag", tmp_path, parameters={"footprint": [0.1, 0.1, -0.1, 0.1, 0.0, -0.1]}
+    )
+    assert result.outcome is Outcome.PASSED, "the small footprint is inside the car still"
+    with_requests(tmp_path / "far", Verdict.COLLISION)
+    result = replay(
+        tmp_path / "far", tmp_path, parameters={"footprint": [30.1, 0.1, 30.0, 0.1, 30.0, -0.1]}
+    )
+    assert result.outcome is Outcome.FAILED
+    assert "a recorded COLLISION is FREE now" in result.failures[0]
+
+
+# ---- scenes
+
+
+@needs_data
+@pytest.mark.parametrize("name", SCENES)
+def test_recorded_scene_agrees_with_its_truth(name: str, tmp_path: Path) -> None:
+    """By bag, world and scene: verdicts as by exact arithmetic, distances but for float32."""
+    count = record(DATA / "scenes" / f"{name}.json", tmp_path / name)
+    assert replay(tmp_path / name, tmp_path / "out").outcome is Outcome.PASSED
+    rows = [row for row in rows_of(tmp_path / "out") if row.cause == "data"]
+    frames = load(f"scenes/{name}.json")["frames"]
+    assert len(rows) == len(frames) == count > 0
+    for row, frame in zip(rows, frames, strict=True):
+        truth, where = frame["gt"], (name, frame["t"])
+        assert row.status is Status.SUCCESS, where
+        assert row.verdict is (Verdict.COLLISION if truth["collide"] else Verdict.FREE), where
+        if truth["collide"]:
+            assert row.nearest_id in truth["colliding_ids"], where
+        else:
+            # geometry_msgs/Polygon is float32: a footprint of some metres is off by 3e-7 m.
+            assert row.distance == pytest.approx(truth["min_distance"], abs=1e-6), where
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"frames": [{"t": 0}]}'])
+def test_what_is_no_scene_is_not_recorded(text: str, tmp_path: Path) -> None:
+    (tmp_path / "scene.json").write_text(text)
+    assert main(["record", str(tmp_path / "scene.json"), str(tmp_path / "bag")]) == 1
+    assert not (tmp_path / "bag").exists()
+    assert main(["record", str(tmp_path / "nowhere.json"), str(tmp_path / "bag")]) == 1
+
+
+# ---- reports
+
+
+def test_reports_of_many(bags: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    paths = [str(bags / name) for name in ("approach", "pass_by")]
+    (tmp_path / "bad.yaml").write_text(
+        f"bag: {bags / 'graze'}\nexpect: {{windows: [{{from: 0, to: 9, verdict: FREE}}]}}\n"
+    )
+    out = tmp_path / "out"
+    code = main(
+        ["replay", *paths, str(tmp_path / "bad.yaml"), str(bags / "nowhere"), "--out", str(out)]
+    )
+    assert code == 3, "a bag that is not there is refused before the work"
+    code = main(["replay", *paths, str(tmp_path / "bad.yaml"), "--out", str(out), "--no-page"])
+    assert code == 1
+    assert "wrong at" in capsys.readouterr().out
+    merged = json.loads((out / "summary.json").read_text())
+    assert merged["outcome"] == "failed"
+    assert [each["outcome"] for each in merged["replays"]] == ["passed", "passed", "failed"]
+    suites = ET.parse(out / "junit.xml").getroot()
+    assert [suite.get("failures") for suite in suites] == ["0", "0", "1"]
+    assert "| bad | failed |" in (out / "summary.md").read_text()
+    assert (out / "approach" / "junit.xml").is_file()
+
+
+def test_names_must_differ(bags: Path, tmp_path: Path) -> None:
+    twice = [str(bags / "approach"), str(bags / "approach")]
+    assert main(["replay", *twice, "--out", str(tmp_path)]) == 2
+
+
+def test_info(bags: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["info"]) == 0
+    assert main(["info", str(bags / "approach")]) == 0
+    assert "81  /footprint" in capsys.readouterr().out
+    assert main(["info", str(tmp_path / "nowhere")]) == 3

@@ -1,0 +1,163 @@
+# SPDX-FileCopyrightText: gjk_collision contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Many bags: in processes, and on a Dask cluster; a lost worker loses no result."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from write_scenarios import CAR, Road, steps, thing, write_all
+
+from gjk_collision.__main__ import main
+from gjk_collision.replay.write import BagWriter
+
+needs_dask = pytest.mark.skipif(
+    importlib.util.find_spec("distributed") is None,
+    reason="dask.distributed is not installed (pip install gjk_collision[cluster])",
+)
+
+
+@pytest.fixture(scope="module")
+def bags(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("many") / "bags"
+    write_all(folder)
+    return folder
+
+
+def replayed(bags: Path, out: Path, *options: str) -> dict[str, bytes]:
+    """Replay a folder; return the result of each bag."""
+    code = main(["replay", str(bags), "--out", str(out), "--no-page", "--quiet", *options])
+    assert code == 0
+    return {path.parent.name: path.read_bytes() for path in out.glob("*/results.jsonl")}
+
+
+@pytest.fixture(scope="module")
+def alone(bags: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
+    return replayed(bags, tmp_path_factory.mktemp("alone"))
+
+
+def test_folder_of_bags(alone: dict[str, bytes], bags: Path) -> None:
+    assert sorted(alone) == sorted(path.name for path in bags.iterdir())
+
+
+def test_processes_give_the_same_bytes(
+    bags: Path, alone: dict[str, bytes], tmp_path: Path
+) -> None:
+    assert replayed(bags, tmp_path, "--jobs", "2") == alone
+    merged = json.loads((tmp_path / "summary.json").read_text())
+    assert [each["name"] for each in merged["replays"]] == sorted(alone)
+
+
+def test_a_bad_bag_among_good_ones(bags: Path, tmp_path: Path) -> None:
+    """It fails the run and hides no other's result."""
+    (tmp_path / "bags").mkdir()
+    for name in ("approach", "graze"):
+        (tmp_path / "bags" / name).symlink_to(bags / name)
+    (tmp_path / "bags" / "broken.mcap").write_bytes(b"\x89MCAP0\r\n")
+    command = ["replay", str(tmp_path / "bags"), "--out", str(tmp_path / "out"), "--no-page"]
+    assert main([*command, "--jobs", "2", "--quiet"]) == 3
+    merged = json.loads((tmp_path / "out" / "summary.json").read_text())
+    outcomes = {each["name"]: each["outcome"] for each in merged["replays"]}
+    assert outcomes == {"approach": "passed", "broken": "broken", "graze": "passed"}
+
+
+# ---- Dask
+
+
+@contextmanager
+def cluster(folder: Path, workers: int) -> Iterator[tuple[str, list[subprocess.Popen[bytes]]]]:
+    """A scheduler and workers, each its own process, as on a cluster."""
+    file = folder / "scheduler.json"
+    environment = {**os.environ, "DASK_DISTRIBUTED__SCHEDULER__WORKER_TTL": "10s"}
+    started: list[subprocess.Popen[bytes]] = []
+
+    def start(program: str, *options: str) -> None:
+        command = [sys.executable, "-m", "distributed.cli." + program, *options]
+        # Killed as a group: a worker may have a nanny.
+        log = (folder / f"{len(started)}.log").open("wb")
+        started.append(
+            subprocess.Popen(
+                command, env=environment, stderr=log, stdout=log, start_new_session=True
+            )
+        )
+
+    try:
+        start("dask_scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard",
+              "--scheduler-file", str(file))  # fmt: skip
+        deadline = time.monotonic() + 60.0
+        while not file.is_file() or not file.read_text().strip():
+            assert time.monotonic() < deadline, "no scheduler"
+            assert started[0].poll() is None, (folder / "0.log").read_text()
+            time.sleep(0.05)
+        address = json.loads(file.read_text())["address"]
+        for _ in range(workers):
+            start("dask_worker", address, "--nthreads", "1", "--no-nanny", "--no-dashboard",
+                  "--host", "127.0.0.1", "--local-directory", str(folder))  # fmt: skip
+        yield address, started[1:]
+    finally:
+        for process in reversed(started):
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait(30.0)
+
+
+@needs_dask
+@pytest.mark.timeout(300)
+def test_cluster_gives_the_same_bytes(bags: Path, alone: dict[str, bytes], tmp_path: Path) -> None:
+    with cluster(tmp_path, 2) as (address, _):
+        assert replayed(bags, tmp_path / "out", "--scheduler", address) == alone
+    merged = json.loads((tmp_path / "out" / "summary.json").read_text())
+    assert merged["outcome"] == "passed"
+
+
+@needs_dask
+@pytest.mark.timeout(300)
+def test_a_lost_worker_loses_no_result(tmp_path: Path) -> None:
+    """One of two workers is killed with results held and work in hand."""
+    names = [f"drive{i}" for i in range(6)]
+    for i, name in enumerate(names):
+        with BagWriter(tmp_path / "bags" / name) as writer:
+            road = Road(writer)
+            for t in steps(60.0):
+                road.ego(t)
+                road.obstacles(t, [thing(CAR, 20.0 + i, 0.0)])
+    expected = replayed(tmp_path / "bags", tmp_path / "alone")
+    with cluster(tmp_path, 2) as (address, workers):
+        command = [sys.executable, "-m", "gjk_collision", "replay", tmp_path / "bags"]
+        out = tmp_path / "out"
+        process = subprocess.Popen(
+            [*command, "--scheduler", address, "--out", out, "--no-page", "--quiet"]
+        )
+        deadline = time.monotonic() + 120.0
+        while not list(out.glob("*/summary.json")):  # the first has come: the others are at work
+            assert time.monotonic() < deadline
+            assert process.poll() is None
+            time.sleep(0.02)
+        assert len(list(out.glob("*/summary.json"))) < len(names), "too late to lose anything"
+        os.killpg(workers[0].pid, signal.SIGKILL)
+        assert process.wait(200.0) == 0
+    found = {path.parent.name: path.read_bytes() for path in out.glob("*/results.jsonl")}
+    assert found == expected
+
+
+@needs_dask
+def test_no_scheduler_is_said(bags: Path, tmp_path: Path) -> None:
+    options = ["--out", str(tmp_path), "--scheduler", "tcp://127.0.0.1:1", "--quiet"]
+    environment = {**os.environ, "DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT": "2s"}
+    done = subprocess.run(
+        [sys.executable, "-m", "gjk_collision", "replay", bags, *options, "--no-page"],
+        capture_output=True, text=True, env=environment, timeout=100, check=False,
+    )  # fmt: skip
+    assert done.returncode == 2
+    assert "tcp://127.0.0.1:1" in done.stderr
+    assert "Traceback" not in done.stderr

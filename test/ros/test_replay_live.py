@@ -1,0 +1,96 @@
+# SPDX-FileCopyrightText: gjk_collision contributors
+# SPDX-License-Identifier: Apache-2.0
+"""A bag played through DDS into the node: it must say what the replay of that bag says."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from geometry_msgs.msg import PolygonStamped
+from gjk_collision.msg import CollisionState, ObstacleArray
+from rclpy.serialization import deserialize_message
+from server import Bench, Server, said
+from write_scenarios import write
+
+from gjk_collision.config import Config
+from gjk_collision.replay.bag import Bag
+from gjk_collision.replay.drive import Drive
+from gjk_collision.replay.rows import Row
+from gjk_collision.replay.topics import choose
+from gjk_collision.verdict import Status, Verdict
+
+PARAMETERS = {"check_frame": "base_link", "safety_margin": 1.0}
+
+
+@pytest.fixture
+def bench() -> Iterator[Bench]:
+    server = Server("smoke", **PARAMETERS)
+    bench = Bench("smoke")
+    try:
+        yield bench
+    finally:
+        bench.close()
+        server.stop()
+
+
+def offline(path: Path) -> dict[int, Row]:
+    """What the replay says, by the stamp of the obstacles."""
+    config = Config.from_parameters(PARAMETERS)
+    with Bag(path) as bag:
+        drive = Drive(bag, config, choose(bag, config, {}))
+        return {row.time: row for row in drive.rows() if row.cause == "data"}
+
+
+def play(bench: Bench, path: Path) -> int:
+    """Play a bag as if it happened now; return by how much its stamps were shifted [ns]."""
+    kinds = {"/footprint": PolygonStamped, "/obstacles": ObstacleArray}
+    publishers = {"/footprint": bench.footprint, "/obstacles": bench.obstacles}
+    for publisher in publishers.values():
+        bench.until(publisher.get_subscription_count, "a subscription")
+    bench.until(lambda: bench.states, "a heartbeat")
+    bench.states.clear()
+    with Bag(path) as bag:
+        shift = time.time_ns() - bag.begin
+        for message in bag.messages(kinds):
+            due = message.time + shift
+            while time.time_ns() < due:
+                bench.spin(min(0.01, max(0.0, (due - time.time_ns()) * 1e-9)))
+            sent: Any = deserialize_message(message.data, kinds[message.topic])
+            stamp = sent.header.stamp
+            stamp.sec, stamp.nanosec = divmod(stamp.sec * 10**9 + stamp.nanosec + shift, 10**9)
+            publishers[message.topic].publish(sent)
+    return shift
+
+
+def obstacle_stamp(state: CollisionState) -> int:
+    """Of the obstacles that a heartbeat rests on [ns]; exact but for the rounding of an age."""
+    stamp = state.info.header.stamp
+    return int(stamp.sec * 10**9 + stamp.nanosec) - round(state.info.max_obstacle_age * 1e9)
+
+
+def test_live_agrees_with_offline(bench: Bench, tmp_path: Path) -> None:
+    """Through serialisation, DDS, the node's own clock and its heartbeat."""
+    path = write(tmp_path, "standing")
+    expected = offline(path)
+    shift = play(bench, path)
+    seen = []
+    for state in bench.states:
+        verdict, status = said(state)
+        if status in (Status.STALE_OBSTACLES, Status.NO_FOOTPRINT, Status.NO_OBSTACLES):
+            assert verdict is Verdict.UNKNOWN
+            continue  # before the first message, or a machine too slow for its timeouts
+        stamp = obstacle_stamp(state) - shift
+        row = expected[min(expected, key=lambda each: abs(each - stamp))]
+        assert abs(row.time - stamp) < 1_000
+        assert (verdict, status) == (row.verdict, row.status), stamp
+        assert state.nearest_id == row.nearest_id
+        assert state.distance == row.distance, "the same code on the same numbers"
+        assert state.distance_lower_bound == row.lower_bound
+        assert (state.witness_ego.x, state.witness_ego.y) == row.witness_ego
+        seen.append(verdict)
+    assert len(seen) >= 10, f"only {len(seen)} of {len(bench.states)} heartbeats could be compared"
+    assert set(seen) == {Verdict.FREE, Verdict.COLLISION}
