@@ -15,7 +15,7 @@ from .errors import InputError
 from .geometry import Pose, Shape, as_floats
 from .verdict import Status, Verdict
 
-__all__ = ["CheckResult", "NearestResult", "Scene"]
+__all__ = ["CheckResult", "NearestResult", "PathResult", "Scene"]
 
 Mode: TypeAlias = Literal["collide", "distance", "witness"]
 PredictionPolicy: TypeAlias = Literal["unknown_is_error", "constant_velocity", "hold"]
@@ -77,6 +77,33 @@ class NearestResult:
     """Unit vectors from the shape to the obstacles, shape (k, 2)."""
     statuses: NDArray[np.uint16]
     """Status of each, shape (k,)."""
+
+
+@dataclass(frozen=True, slots=True)
+class PathResult:
+    """The answer for a path."""
+
+    is_free: bool
+    """All of it is FREE."""
+    verdict: Verdict
+    """The worst on it: COLLISION > UNKNOWN > MARGIN > FREE."""
+    status: Status
+    """SUCCESS, or why it is UNKNOWN."""
+    first_invalid_segment: int
+    """The first segment that is not free, from pose i to pose i + 1; -1: none."""
+    last_valid_fraction: float
+    """Of that segment: up to there it is free; 1 where all are."""
+    first_collision_time: float
+    """When it first collides [s], never too late; NaN: never, or without times."""
+    obstacle_id: int
+    """Of the obstacle that ends the free part; -1: none."""
+    obstacle_index: int
+    """Its index in the scene; -1: none."""
+    min_distance: float
+    """Smallest signed distance on the way [m], of a path that collides of the part up to the end
+    of that segment; 0 or less: it collides, at no certain depth; inf: no obstacle."""
+    min_distance_lower_bound: float
+    """Certified lower bound on it [m]; -inf: none."""
 
 
 class Scene:
@@ -301,12 +328,7 @@ class Scene:
         InputError
             EMPTY_REQUEST for no pose; NON_FINITE, COORD_RANGE, ARRAY_MISMATCH, INVALID_INPUT.
         """
-        placed = as_floats(poses, "poses")
-        if placed.size == 0:
-            raise InputError(Status.EMPTY_REQUEST, "poses", None, "must hold at least one pose")
-        if placed.ndim != 2 or placed.shape[1] != 3:
-            rule = f"must have shape (n, 3) (got {placed.shape})"
-            raise InputError(Status.ARRAY_MISMATCH, "poses", None, rule)
+        placed = _checked_poses(poses)
         found = self._core.check(
             shape._core,
             placed,
@@ -350,6 +372,74 @@ class Scene:
         found = self._core.nearest(shape._core, placed.tolist(), k, max_distance)
         return NearestResult(ids=self._ids_of(found["indices"]), **found)
 
+    def check_path(
+        self,
+        shape: Shape,
+        poses: ArrayLike,
+        times: ArrayLike | None = None,
+        tolerance: float = 0.005,
+        swept: bool = True,
+        *,
+        margin: float = 0.0,
+    ) -> PathResult:
+        """Answer for the way from pose to pose: straight, at constant speed, the shorter turn.
+
+        Parameters
+        ----------
+        shape : Shape
+            The ego footprint in its base frame.
+        poses : array_like, shape (n, 3)
+            x [m], y [m], yaw [rad]; one is a path of that pose alone.
+        times : array_like, shape (n,), optional
+            When each pose is reached [s], rising; left out, the obstacles stand still.
+        tolerance : float
+            What passes at up to margin + tolerance [m] may be called a hit; what is called free is
+            free, however thin the obstacle and fast the motion.
+        swept : bool
+            False: look at the poses alone; the part before a pose that is not free ends at the
+            pose before it.
+        margin : float
+            Clearance demanded [m], >= 0.
+
+        Raises
+        ------
+        InputError
+            EMPTY_REQUEST for no pose; NON_FINITE, COORD_RANGE, ARRAY_MISMATCH, INVALID_INPUT.
+
+        Notes
+        -----
+        Conservative advancement on certified lower bounds (B. Mirtich, 1996).
+        """
+        placed, at = _checked_poses(poses), as_floats(_or_empty(times), "times")
+        if swept:
+            found = self._core.check_path(shape._core, placed, at, margin, tolerance)
+            index = int(found.pop("obstacle"))
+            verdict = Verdict(found.pop("verdict"))
+            return PathResult(
+                is_free=verdict is Verdict.FREE,
+                verdict=verdict,
+                status=Status(found.pop("status")),
+                obstacle_id=int(self._ids[index]) if index >= 0 else -1,
+                obstacle_index=index,
+                **found,
+            )
+        each = self.check(shape, placed, times, margin=margin, mode="distance")
+        first = each.first_invalid_index
+        hits = np.flatnonzero(each.verdicts == Verdict.COLLISION)
+        worst = int(np.argmax(each.verdicts == each.verdict))
+        return PathResult(
+            is_free=each.is_free,
+            verdict=each.verdict,
+            status=Status(int(each.statuses[worst])),
+            first_invalid_segment=max(first - 1, 0) if first >= 0 else -1,
+            last_valid_fraction=1.0 if first < 0 else 0.0,
+            first_collision_time=float(at[hits[0]]) if len(hits) and len(at) else np.nan,
+            obstacle_id=int(each.nearest_ids[first]) if first >= 0 else -1,
+            obstacle_index=int(each.nearest_indices[first]) if first >= 0 else -1,
+            min_distance=float(each.distances.min()),
+            min_distance_lower_bound=float(each.lower_bounds.min()),
+        )
+
     def _ids_of(self, indices: NDArray[np.int64]) -> NDArray[np.int64]:
         if len(self._ids) == 0:
             return indices
@@ -369,6 +459,16 @@ def thread_count(threads: int) -> int:
     if threads < 0:
         raise InputError(Status.INVALID_INPUT, "threads", None, "must not be negative")
     return min(threads or os.cpu_count() or 1, 256)
+
+
+def _checked_poses(poses: ArrayLike) -> NDArray[np.float64]:
+    placed = as_floats(poses, "poses")
+    if placed.size == 0:
+        raise InputError(Status.EMPTY_REQUEST, "poses", None, "must hold at least one pose")
+    if placed.ndim != 2 or placed.shape[1] != 3:
+        rule = f"must have shape (n, 3) (got {placed.shape})"
+        raise InputError(Status.ARRAY_MISMATCH, "poses", None, rule)
+    return placed
 
 
 def _cores(shapes: Sequence[Shape]) -> list[_core.Shape]:

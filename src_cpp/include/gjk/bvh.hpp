@@ -48,10 +48,12 @@ class Bvh {
   // Where an item is at the first and at the last moment: x, y, x, y.
   using Key = std::array<float, 4>;
 
-  // A time: share of the way from a frame to the next.
+  // A time: share of the way from a frame to the next; or all times up to a last one.
   struct Moment {
     std::size_t frame = 0;
     float share = 0.0F;
+    std::size_t last_frame = 0;
+    float last_share = 0.0F;
   };
 
   // An empty tree with the items in an order in which neighbours share a node: they are halved,
@@ -223,6 +225,14 @@ class Bvh {
       between(a.high_x, b.high_x, 0x1p-21F, high_x);
       between(a.high_y, b.high_y, 0x1p-21F, high_y);
     }
+    void include(const Node& other) noexcept {
+      for (std::uint32_t c = 0; c < kWidth; ++c) {
+        low_x[c] = std::min(low_x[c], other.low_x[c]);
+        low_y[c] = std::min(low_y[c], other.low_y[c]);
+        high_x[c] = std::max(high_x[c], other.high_x[c]);
+        high_y[c] = std::max(high_y[c], other.high_y[c]);
+      }
+    }
     // Bit c: child c meets the query.
     unsigned overlapping(const FloatBox& query) const noexcept {
       unsigned hits = 0;
@@ -294,9 +304,23 @@ class Bvh {
   const Node& node(int level, std::size_t index, const Moment& moment,
                    Node& blended) const noexcept {
     const std::size_t at = moment.frame * frame_ + begin_[static_cast<std::size_t>(level)] + index;
-    if (moment.share == 0.0F) return nodes_[at];
-    blended.blend(nodes_[at], nodes_[at + frame_], moment.share);
+    const bool one_time = moment.frame == moment.last_frame && moment.share == moment.last_share;
+    if (one_time && moment.share == 0.0F) return nodes_[at];
+    blended = between(at, moment.share);
+    if (one_time) return blended;
+    std::size_t last = at;
+    for (std::size_t f = moment.frame; f < moment.last_frame; ++f) {
+      last += frame_;
+      blended.include(nodes_[last]);
+    }
+    blended.include(between(last, moment.last_share));
     return blended;
+  }
+  Node between(std::size_t at, float share) const noexcept {
+    if (share == 0.0F) return nodes_[at];
+    Node node;
+    node.blend(nodes_[at], nodes_[at + frame_], share);
+    return node;
   }
   // The boxes around node `child` in the level below, into their places in `level`.
   void carry(int level, std::size_t child) noexcept {

@@ -131,8 +131,21 @@ class Obstacles {
     const double place = std::fmin(last, std::fmax(0.0, (time - frames_from_) / frame_step_));
     view.moment.frame = static_cast<std::size_t>(std::fmin(std::floor(place), last - 1.0));
     view.moment.share = static_cast<float>(place - static_cast<double>(view.moment.frame));
+    view.moment.last_frame = view.moment.frame;
+    view.moment.last_share = view.moment.share;
     return view;
   }
+
+  // All that they sweep from one time to another.
+  View between(double begin, double end) const noexcept {
+    View view = at(begin);
+    const View last = at(end);
+    view.moment.last_frame = last.moment.frame;
+    view.moment.last_share = last.moment.share;
+    return view;
+  }
+  // s: from here on the place of one is not known.
+  double known_until() const noexcept { return until_; }
 
   // Parts whose bounds meet `box`, until visit(part number) returns true.
   template <class Visit>

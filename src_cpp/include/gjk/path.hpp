@@ -1,0 +1,214 @@
+// SPDX-FileCopyrightText: gjk_collision contributors
+// SPDX-License-Identifier: Apache-2.0
+// A path of the ego through a scene, continuous between its poses.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+
+#include "gjk/box.hpp"
+#include "gjk/cast.hpp"
+#include "gjk/motion.hpp"
+#include "gjk/obstacles.hpp"
+#include "gjk/pose.hpp"
+#include "gjk/scene.hpp"
+#include "gjk/shape.hpp"
+#include "gjk/verdict.hpp"
+
+namespace gjk {
+
+struct PathOptions {
+  double margin = 0.0;       // m
+  double tolerance = 0.005;  // m, > 0
+};
+
+struct PathResult {
+  Verdict verdict = Verdict::unknown;  // the worst on the path: COLLISION > UNKNOWN > MARGIN > FREE
+  Status status = Status::undefined;
+  std::int64_t first_invalid_segment = -1;
+  double last_valid_fraction = 1.0;  // of that segment: certainly free up to there
+  // s: when it first collides, at most this much before; NaN without times, or never
+  double first_collision_time = std::numeric_limits<double>::quiet_NaN();
+  std::int64_t obstacle = -1;  // index of the one that decides first_invalid_segment
+  // m, of the path, or of what precedes the end of the segment in which it collides
+  Bounds distance{std::numeric_limits<double>::infinity(), std::numeric_limits<double>::infinity()};
+};
+
+namespace detail {
+
+// The first moment on a path that is not free.
+struct Event {
+  double time = std::numeric_limits<double>::infinity();
+  Verdict verdict = Verdict::free;
+  Status status = Status::success;
+  std::int64_t obstacle = -1;
+};
+
+class PathCheck {
+ public:
+  PathCheck(const Scene& scene, const Shape& ego, const PathOptions& options) noexcept
+      : obstacles_(scene.obstacles()), ego_(ego), options_(options) {
+    for (int k = 0; k < ego.parts(); ++k) {
+      const Convex part = ego.part(k);
+      reach_ = std::fmax(reach_, reach(part) + part.radius + part.error);
+    }
+  }
+
+  // Follows the ego on one segment.
+  void follow(const Piece& segment, bool timed) noexcept {
+    first_ = {};
+    if (!timed) {
+      follow(segment, segment.begin, segment.end, Obstacles::at_rest());
+      return;
+    }
+    note_unknown(segment.begin, segment.end);
+    follow(segment, segment.begin, segment.end, obstacles_.between(segment.begin, segment.end));
+  }
+
+  const Event& first() const noexcept { return first_; }
+  Verdict worst() const noexcept { return worst_; }
+  Status status() const noexcept { return status_; }
+  double collision_time() const noexcept { return collision_time_; }
+  const Bounds& distance() const noexcept { return distance_; }
+
+ private:
+  void note(double time, Verdict verdict, Status status, std::int64_t obstacle) noexcept {
+    if (severity(verdict) > severity(worst_)) {
+      worst_ = verdict;
+      status_ = status;
+    }
+    const bool earlier = time < first_.time || first_.verdict == Verdict::free;
+    if (earlier) first_ = {time, verdict, status, obstacle};
+  }
+
+  void note_unknown(double begin, double end) noexcept {
+    const std::int64_t at_begin = obstacles_.unknown_in(obstacles_.at(begin));
+    const std::int64_t at_end = obstacles_.unknown_in(obstacles_.at(end));
+    if (at_begin < 0 && at_end < 0) return;
+    const double time = at_begin >= 0 ? begin : obstacles_.known_until();
+    note(time, Verdict::unknown, Status::prediction_too_short, at_begin >= 0 ? at_begin : at_end);
+    distance_.lower = -std::numeric_limits<double>::infinity();
+  }
+
+  void follow(const Piece& segment, double begin, double end,
+              const Obstacles::View& view) noexcept {
+    Box box;
+    for (const double time : {begin, end}) {
+      const Placement at = segment.at(time, reach_);
+      const Vec2 center = Vec2{at.pose.x, at.pose.y} - obstacles_.origin();
+      const double by =
+          reach_ + 4.0 * at.error + 16.0 * kUnitRoundoff * norm1({at.pose.x, at.pose.y});
+      box.include(Box{center, center}.grown(by));
+    }
+    const double near = options_.margin + options_.tolerance;
+    const auto limit = [&]() noexcept { return std::fmax(near, distance_.upper); };
+    obstacles_.nearest(box, limit(), view, [&](std::uint32_t k) noexcept {
+      for (int i = 0; i < ego_.parts(); ++i) meet(segment, begin, end, i, k, view.timed);
+      return limit();
+    });
+  }
+
+  // Part i of the ego and part k of the obstacles.
+  void meet(const Piece& segment, double begin, double end, int i, std::size_t k,
+            bool timed) noexcept {
+    const std::int64_t owner = obstacles_.owner(k);
+    const Piece still = Piece::still(obstacles_.pose(static_cast<std::size_t>(owner)));
+    Motion motion = timed ? obstacles_.motion(static_cast<std::size_t>(owner)) : Motion{&still, 1};
+    if (timed) {  // what is known of it; note_unknown() has told of the rest
+      if (motion.empty()) return;
+      begin = std::fmax(begin, motion.front().begin);
+      end = std::fmin(end, motion.back().end);
+      if (!(begin <= end)) return;
+    }
+    const Moving ego = Moving::along(ego_.part(i), {&segment, 1});
+    const Moving other{obstacles_.outlines().part(k), motion, obstacles_.outlines().reach(k)};
+    const CastOptions cast{options_.margin, options_.tolerance};
+    const double far = std::fmax(options_.margin + options_.tolerance, distance_.upper);
+    const Approach approach = closest_approach(ego, other, begin, end, options_.tolerance, far);
+    if (approach.status == Status::success) {
+      distance_.lower = std::fmin(distance_.lower, approach.distance.lower);
+      distance_.upper = std::fmin(distance_.upper, approach.distance.upper);
+      if (approach.distance.lower > options_.margin) return;
+    } else {
+      distance_.lower = -std::numeric_limits<double>::infinity();
+    }
+    const Impact impact = time_of_impact(ego, other, begin, end, cast);
+    if (impact.verdict == Verdict::free) return;
+    if (!impact.hit()) {
+      const double time = std::isnan(impact.last_valid) ? begin : impact.last_valid;
+      note(time, Verdict::unknown, impact.status, owner);
+      return;
+    }
+    note(impact.time, impact.verdict, Status::success, owner);
+    if (impact.verdict == Verdict::collision) {
+      collision_time_ = std::fmin(collision_time_, impact.time);
+      return;
+    }
+    const Impact contact = time_of_impact(ego, other, impact.time, end, {0.0, options_.tolerance});
+    if (!contact.hit()) return;
+    note(contact.time, Verdict::collision, Status::success, owner);
+    collision_time_ = std::fmin(collision_time_, contact.time);
+  }
+
+  const Obstacles& obstacles_;
+  const Shape& ego_;
+  PathOptions options_;
+  double reach_ = 0.0;  // m: of the ego about its origin, radius included
+  Event first_;         // on the segment
+  Verdict worst_ = Verdict::free;
+  Status status_ = Status::success;
+  double collision_time_ = std::numeric_limits<double>::infinity();
+  Bounds distance_{std::numeric_limits<double>::infinity(),
+                   std::numeric_limits<double>::infinity()};
+};
+
+}  // namespace detail
+
+// Follows the ego from pose to pose, in straight lines, turning the shorter way; certified to the
+// tolerance: what is said to be free is, and a hit may be said of what passes within margin plus
+// tolerance. `times` (s, strictly increasing) has one per pose, or is empty: the obstacles stand
+// still.
+inline PathResult check_path(const Scene& scene, const Shape& ego, std::span<const Pose> poses,
+                             std::span<const double> times, const PathOptions& options) noexcept {
+  PathResult result;
+  const bool timed = !times.empty();
+  bool sound = !poses.empty() && ego.parts() > 0 && scene.obstacles().shapeless() < 0 &&
+               options.margin >= 0.0 && options.margin <= kMaxCoordinate &&
+               options.tolerance > 0.0 && (!timed || times.size() == poses.size());
+  for (std::size_t i = 1; timed && i < times.size(); ++i) sound &= times[i] > times[i - 1];
+  if (!sound) {
+    result.status = Status::invalid_input;
+    result.first_invalid_segment = 0;
+    result.last_valid_fraction = 0.0;
+    result.distance.lower = -std::numeric_limits<double>::infinity();
+    return result;
+  }
+  detail::PathCheck check(scene, ego, options);
+  const std::size_t segments = std::max<std::size_t>(1, poses.size() - 1);
+  for (std::size_t i = 0; i < segments; ++i) {
+    const std::size_t next = std::min(i + 1, poses.size() - 1);  // a lone pose is a segment, too
+    const double begin = timed ? times[i] : static_cast<double>(i);
+    const double end = timed ? times[next] : static_cast<double>(next);
+    check.follow(Piece::between(begin, poses[i], end, poses[next]), timed);
+    if (check.first().verdict != Verdict::free && result.first_invalid_segment < 0) {
+      result.first_invalid_segment = static_cast<std::int64_t>(i);
+      const double share = end > begin ? (check.first().time - begin) / (end - begin) : 0.0;
+      result.last_valid_fraction = std::fmin(1.0, std::fmax(0.0, share * (1.0 - 0x1p-50)));
+      result.obstacle = check.first().obstacle;
+    }
+    if (check.worst() == Verdict::collision) break;
+  }
+  result.verdict = check.worst();
+  result.status = check.status();
+  result.distance = check.distance();
+  if (timed && std::isfinite(check.collision_time())) {
+    result.first_collision_time = check.collision_time();
+  }
+  return result;
+}
+
+}  // namespace gjk

@@ -1,0 +1,146 @@
+# SPDX-FileCopyrightText: gjk_collision contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Between the poses of a path nothing is tunnelled through."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from traffic import traffic
+
+from gjk_collision import Scene, Shape
+from gjk_collision.errors import InputError
+from gjk_collision.verdict import Status, Verdict
+
+CAR = Shape.box(4.0, 2.0)
+TOLERANCE = 0.005
+WALL = Shape.segment((0.0, -5.0), (0.0, 5.0))
+
+
+def between(a: np.ndarray, b: np.ndarray, share: np.ndarray) -> np.ndarray:
+    """Straight on, turning the shorter way."""
+    turn = np.remainder(b[2] - a[2] + np.pi, 2 * np.pi) - np.pi
+    return a + share[:, None] * np.array([b[0] - a[0], b[1] - a[1], turn])
+
+
+def test_a_thin_wall_stops_a_fast_ego() -> None:
+    scene = Scene([WALL], [(50.0, 0.0, 0.0)], ids=[7])
+    path = [(0, 0, 0), (20, 0, 0), (120, 0, 0)]
+    found = scene.check_path(CAR, path)
+    assert (found.verdict, found.status) == (Verdict.COLLISION, Status.SUCCESS)
+    assert (found.first_invalid_segment, found.obstacle_id) == (1, 7)
+    assert 0.28 - TOLERANCE / 100 <= found.last_valid_fraction <= 0.28
+    assert np.isnan(found.first_collision_time)
+    assert found.min_distance <= TOLERANCE
+    assert scene.check_path(CAR, path, swept=False).is_free, "which the poses alone do not see"
+    timed = scene.updated([0], velocities=[(0, 0, 0)]).check_path(CAR, path, [0.0, 1.0, 3.0])
+    assert 1.56 - 1e-3 <= timed.first_collision_time <= 1.56
+
+
+def test_a_turn_sweeps_the_corner() -> None:
+    scene = Scene([Shape.point((0.0, 0.0))], [(0.0, 2.1, 0.0)])
+    assert scene.check_path(CAR, [(0, 0, 0), (0, 0, 0.2)]).is_free
+    turning = scene.check_path(CAR, [(0, 0, 0), (0, 0, 3.0)])
+    assert turning.verdict == Verdict.COLLISION
+    assert scene.check_path(CAR, [(0, 0, 0), (0, 0, 3.0)], swept=False).is_free
+
+
+def test_the_margin() -> None:
+    scene = Scene([Shape.circle(1.0)], [(0.0, 3.0, 0.0)])
+    path = [(-20, 0, 0), (20, 0, 0)]
+    free = scene.check_path(CAR, path, margin=0.9)
+    assert free.is_free and free.last_valid_fraction == 1.0 and free.first_invalid_segment == -1
+    assert free.min_distance == pytest.approx(1.0, abs=TOLERANCE)
+    assert free.min_distance_lower_bound <= 1.0 <= free.min_distance
+    near = scene.check_path(CAR, path, margin=1.2)
+    assert (near.verdict, near.obstacle_index) == (Verdict.MARGIN, 0)
+    ahead = Scene([WALL], [(10.0, 0.0, 0.0)]).check_path(CAR, path, margin=1.0)
+    assert ahead.verdict == Verdict.COLLISION
+    assert ahead.last_valid_fraction == pytest.approx(27 / 40, abs=1e-3), "free up to the margin"
+
+
+def test_an_obstacle_that_crosses_between_the_times() -> None:
+    scene = Scene([CAR], [(10.0, -20.0, np.pi / 2)], velocities=[(0.0, 20.0, 0.0)])
+    path = [(0, 0, 0), (20, 0, 0)]
+    found = scene.check_path(CAR, path, [0.0, 2.0])
+    assert found.verdict == Verdict.COLLISION
+    assert 0.5 < found.first_collision_time < 1.0
+    assert scene.check_path(CAR, path, [0.0, 2.0], swept=False).is_free
+    assert scene.check_path(CAR, path).is_free, "without times it stays where it is"
+
+
+def test_beyond_the_prediction() -> None:
+    scene = Scene([CAR], [(100, 0, 0)], ids=[3], velocities=[(1, 0, 0)], horizon=1.5)
+    found = scene.check_path(CAR, [(0, 0, 0), (1, 0, 0), (2, 0, 0)], [0.0, 1.0, 2.0])
+    assert (found.verdict, found.status) == (Verdict.UNKNOWN, Status.PREDICTION_TOO_SHORT)
+    assert found.first_invalid_segment == 1 and found.obstacle_id == 3
+    assert found.last_valid_fraction == pytest.approx(0.5, abs=1e-9)
+    assert found.min_distance_lower_bound == -np.inf
+    hit = scene.check_path(CAR, [(0, 0, 0), (120, 0, 0)], [0.0, 2.0])
+    assert hit.verdict == Verdict.UNKNOWN, "at 1.5 s it is still 7 m ahead"
+    sure = scene.check_path(CAR, [(0, 0, 0), (200, 0, 0)], [0.0, 2.0])
+    assert sure.verdict == Verdict.COLLISION
+
+
+def test_one_pose_and_no_obstacle() -> None:
+    scene = Scene([CAR], [(10.0, 0.0, 0.0)])
+    assert scene.check_path(CAR, [(0, 0, 0)]).min_distance == pytest.approx(6.0, abs=TOLERANCE)
+    inside = scene.check_path(CAR, [(9, 0, 0)])
+    assert inside.verdict == Verdict.COLLISION
+    assert (inside.first_invalid_segment, inside.last_valid_fraction) == (0, 0.0)
+    empty = Scene([]).check_path(CAR, [(0, 0, 0), (9, 0, 0)], [0.0, 1.0])
+    assert empty.is_free and empty.min_distance == empty.min_distance_lower_bound == np.inf
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 2**32), st.sampled_from((3, 12, 60)), st.booleans())
+def test_against_dense_samples(seed: int, count: int, timed: bool) -> None:
+    area = traffic(seed, count)
+    rng = area.rng
+    velocities = rng.normal(0, 3, (count, 3)) * (1, 1, 0.2)
+    scene = Scene(area.shapes, area.poses, velocities=velocities, horizon=10.0)
+    poses = area.somewhere(4)
+    poses[:, 2] = rng.uniform(-1.4, 1.4, 4)
+    times = np.array([0.0, 0.7, 1.5, 2.6]) if timed else None
+    found = scene.check_path(CAR, poses, times, margin=0.1)
+    share = np.linspace(0.0, 1.0, 400)
+    least = np.inf
+    for i in range(3):
+        when = times[i] + share * (times[i + 1] - times[i]) if times is not None else None
+        sample = scene.check(
+            CAR, between(poses[i], poses[i + 1], share), when, mode="distance", margin=0.1
+        )
+        if i == found.first_invalid_segment:
+            before = share < found.last_valid_fraction
+            assert sample.distances[before].min(initial=np.inf) > 0.1, "free means free"
+            after = (share > found.last_valid_fraction - 0.02) & (
+                share < found.last_valid_fraction + 0.02
+            )
+            assert sample.distances[after].min(initial=np.inf) < 0.1 + TOLERANCE + 0.5
+        elif found.first_invalid_segment < 0 or i < found.first_invalid_segment:
+            assert sample.is_free
+        least = min(least, sample.distances.min())
+        if found.verdict == Verdict.COLLISION and i == found.first_invalid_segment:
+            break
+    assert found.min_distance_lower_bound <= max(least, 0.0) + 1e-9 or least < 0.0
+    if found.is_free:
+        assert least > 0.1
+        assert found.min_distance <= least + TOLERANCE
+
+
+@pytest.mark.parametrize(
+    ("options", "argument"),
+    [
+        ({"times": [0.0, 0.0]}, "times"),
+        ({"times": [0.0]}, "times"),
+        ({"tolerance": 0.0}, "tolerance"),
+        ({"tolerance": float("nan")}, "tolerance"),
+        ({"margin": -1.0}, "margin"),
+    ],
+)
+def test_bad_requests_are_refused_by_name(options: dict, argument: str) -> None:
+    with pytest.raises(InputError) as refused:
+        Scene([CAR]).check_path(CAR, np.zeros((2, 3)), **options)
+    assert refused.value.argument == argument
