@@ -30,6 +30,8 @@ __all__ = ["Options", "Outcome", "Result", "run"]
 RESULTS = "results.jsonl"
 SUMMARY = "summary.json"
 
+KEPT_ERRORS = 5
+
 # Messages between two signs of progress.
 STEP = 200
 
@@ -214,6 +216,7 @@ class _Job:
         finally:
             self._about["messages"] = drive.taken
             self._about["unreadable"] = drive.unreadable
+            self._about["errors"] = drive.errors[:KEPT_ERRORS]
             self._about["requests_without_content"] = drive.requests_without_content
             self.film = film.to_dict()
 
@@ -235,6 +238,8 @@ class _Job:
             first = counts.replies_lost[0]
             text = f"a recorded COLLISION is FREE now, first at {first:.3f} s"
             self._fail(Outcome.FAILED, f"replies: {text}")
+        for error in self._about.get("errors", []):
+            self._fail(Outcome.FAILED, f"no answer, but an error: {error}")
         case, unreadable = self._case, self._about.get("unreadable", 0)
         if unreadable and not case.faults:
             text = f"{unreadable} messages could not be decoded"
