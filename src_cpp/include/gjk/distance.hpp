@@ -202,6 +202,11 @@ Result beyond_extremes(const Convex& p, const Convex& q, const Result& overlappi
   }
   double side[4];
   if (encloses_origin(w, side)) return overlapping;
+  if (few_vertices(p, q) && p.radius + q.radius + p.error + q.error == 0.0) {
+    const Verdict verdict = simd::on_widest(
+        [](const auto& a, const auto& b) { return collide_by_axes(a, b); }, p, q);
+    if (verdict == Verdict::collision) return overlapping;
+  }
   Simplex start = facing_edge(p, q, w, side);
   if (start.size == 2) s1d(start, 0, 1);
   return simd::on_widest(
