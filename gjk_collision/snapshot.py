@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .config import Config
+from .errors import InputError
 from .frames import Pose
 from .geometry import Shape
 from .obstacles import Obstacles
@@ -20,9 +21,11 @@ from .verdict import Status
 __all__ = [
     "Fault",
     "Placed",
+    "Report",
     "Snapshot",
     "compose_scene",
     "configured_footprint",
+    "configured_outline",
     "nothing",
     "outline",
 ]
@@ -66,6 +69,10 @@ class Snapshot:
         Every obstacle is known to stay where it is.
     spans : tuple of (int, str)
         For each sender in the order of the scene: the index after its last obstacle, its name.
+    parts : tuple of Placed
+        What the scene is made of, for each sender in the order of `spans`.
+    outline : (n, 2) float64 or None
+        The footprint's points in `config.base_frame` [m], margins of direction not included.
     """
 
     id: int
@@ -80,6 +87,8 @@ class Snapshot:
     bad_sources: tuple[str, ...]
     stands_still: bool
     spans: tuple[tuple[int, str], ...]
+    parts: tuple["Placed", ...] = ()
+    outline: Floats | None = None
 
     def source_of(self, index: int) -> str:
         """Return the name of the source of an obstacle of the scene; -1 gives ''."""
@@ -95,6 +104,36 @@ class Placed:
     obstacles: Obstacles
     pose: Pose
     inflation: float
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What is heard from one sender, or not.
+
+    Attributes
+    ----------
+    source, sender : str
+        Name in ``obstacle_sources`` (or "footprint"), and of who sends.
+    fault : Fault or None
+        Why its data is not used; None: it is.
+    is_excused : bool
+        The fault of an optional source, which keeps nothing from being FREE.
+    age : float
+        Of the data by its stamp [s]; NaN: none.
+    count : int
+        Obstacles, or points of a footprint.
+    received, dropped : int
+        Messages since activation, and those among them that came out of order.
+    """
+
+    source: str
+    sender: str
+    fault: Fault | None
+    is_excused: bool = False
+    age: float = nan
+    count: int = 0
+    received: int = 0
+    dropped: int = 0
 
 
 def nothing(config: Config, fault: Fault, stamp: int) -> Snapshot:
@@ -149,6 +188,13 @@ def configured_footprint(config: Config) -> Shape | None:
     return None
 
 
+def configured_outline(config: Config) -> Floats | None:
+    """Return the points of the configured footprint (n, 2) [m], without any margin."""
+    if config.footprint:
+        return np.reshape(config.footprint, (-1, 2))
+    return np.zeros((1, 2)) if config.robot_radius > 0.0 else None
+
+
 def outline(points: Floats, config: Config) -> Shape:
     """Return the vehicle with this outline, margins of direction included.
 
@@ -164,6 +210,9 @@ def outline(points: Floats, config: Config) -> Shape:
     InputError
         It is no shape, or a concave one that the policy refuses.
     """
+    if len(points) > config.max_points_per_obstacle:
+        rule = f"more points than the limit, {config.max_points_per_obstacle}"
+        raise InputError(Status.LIMIT_EXCEEDED, "outline", None, rule)
     if config.concave_policy == "hull":
         shape = Shape.hull(points)
     elif config.concave_policy == "reject":

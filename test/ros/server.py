@@ -20,7 +20,7 @@ import numpy as np
 import rclpy
 from geometry_msgs.msg import PolygonStamped
 from gjk_collision.msg import CollisionState, ObstacleArray
-from gjk_collision.srv import CheckPoses, CheckShapes, Collide, Distance
+from gjk_collision.srv import CheckPoses, CheckShapes, Collide, Distance, GetSnapshot
 from lifecycle_msgs.srv import ChangeState
 from rcl_interfaces.srv import GetParameters, SetParametersAtomically
 from rclpy.executors import SingleThreadedExecutor
@@ -39,6 +39,7 @@ SERVICES = {
     "distance": Distance,
     "check_poses": CheckPoses,
     "check_shapes": CheckShapes,
+    "get_snapshot": GetSnapshot,
     "reset": Trigger,
     "change_state": ChangeState,
     "get_parameters": GetParameters,
@@ -47,12 +48,14 @@ SERVICES = {
 
 
 class Server:
-    """The process ``python -m gjk_collision.ros.node``."""
+    """The process ``python -m gjk_collision.ros.node``; ``__ns`` is its namespace."""
 
     def __init__(self, name: str, **parameters: Any) -> None:
         self.name = name
+        remaps = [f"{key}:={parameters.pop(key)}" for key in ("__ns",) if key in parameters]
         given = [f"{key}:={_text(value)}" for key, value in parameters.items()]
-        arguments = [word for each in given for word in ("-p", each)]
+        arguments = [word for each in remaps for word in ("-r", each)]
+        arguments += [word for each in given for word in ("-p", each)]
         self.process = subprocess.Popen(
             [sys.executable, "-m", "gjk_collision.ros.node", "--ros-args"]
             + ["-r", f"__node:={name}", *arguments],

@@ -58,23 +58,6 @@ def bench(module_bench: Bench) -> Iterator[Bench]:
     module_bench.stop_publishing()
 
 
-@pytest.fixture
-def start() -> Iterator[Callable[..., tuple[Server, Bench]]]:
-    """Start servers of a test's own."""
-    started: list[tuple[Server, Bench]] = []
-
-    def make(name: str, **parameters: Any) -> tuple[Server, Bench]:
-        server = Server(name, **{"footprint": BOX, **parameters})
-        started.append((server, Bench(name)))
-        return started[-1]
-
-    yield make
-    for server, bench in started:
-        bench.close()
-        if server.process.poll() is None:
-            server.stop()
-
-
 # ---- zero is not free
 
 
