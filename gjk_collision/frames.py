@@ -90,6 +90,10 @@ class SameFrameOnly:
     def __init__(self, reason: str = "no transforms are available") -> None:
         self._reason = reason
 
+    def __str__(self) -> str:
+        """Say so, for a person."""
+        return f"none: {self._reason}; only data in the frame it is compared in is accepted"
+
     def lookup(self, target: str, source: str, stamp: int) -> Pose:
         """Return the identity where the frames are the same; raises `FrameError` otherwise."""
         del stamp

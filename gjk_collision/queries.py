@@ -9,6 +9,7 @@ FREE beside a fault of the data: what certainly hits is COLLISION, the rest is U
 from collections.abc import Callable
 from dataclasses import replace
 from math import inf, nan
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -33,9 +34,10 @@ from .verdict import Status, Verdict
 
 __all__ = ["check_poses", "collide", "distance", "ego_pose", "frame_pose", "state"]
 
-# Poses between two looks at the clock: large against the cost of a look and of a call into the
-# kernel, small against the time budget.
-CHUNK = 256
+# Between two looks at the clock there are as many poses as take about this long: much against the
+# cost of a call into the kernel, little against the time budget.
+CHUNK_TIME = 0.001  # s
+FIRST_CHUNK = 32
 
 Floats = npt.NDArray[np.float64]
 _NO_FLOATS: Floats = np.empty(0)
@@ -196,9 +198,11 @@ def check_poses(
     if len(times) and config.prediction_policy != "hold" and not snapshot.stands_still:
         text = f"timed poses need prediction_policy hold (is {config.prediction_policy})"
         return _all_unknown(len(rows), Fault(Status.PREDICTION_TOO_SHORT, text))
-    step = len(rows) if is_late is None else CHUNK
+    step = len(rows) if is_late is None else FIRST_CHUNK
     results = []
-    for start in range(0, len(rows), step):
+    start = 0
+    while start < len(rows):
+        begin = perf_counter()
         result = snapshot.scene.check(
             snapshot.footprint,
             rows[start : start + step],
@@ -209,6 +213,8 @@ def check_poses(
         results.append(result)
         if (stop_at_first and not result.is_free) or (is_late is not None and is_late()):
             break
+        start += step
+        step = max(1, round(step * min(4.0, CHUNK_TIME / (perf_counter() - begin))))
     return _join(snapshot.fault, len(rows), results, how)
 
 

@@ -372,13 +372,22 @@ class World:
         if held is None:
             missing = Fault(Status.NO_FOOTPRINT, "none received on the topic, none configured")
             return None, _about("footprint", self._jump or missing)
+        fault = self._footprint_fault(held, now, steady)
+        if fault is None:
+            held.earlier = ()
+            return held, None
+        if fault.status is Status.TF_EXTRAPOLATION:  # as in `_usable`
+            for each in held.earlier:
+                if self._footprint_fault(each, now, steady) is None:
+                    return each, None
+        return None, _about("footprint", fault)
+
+    def _footprint_fault(self, held: _Held, now: int, steady: int) -> Fault | None:
         timeout = self._config.footprint_timeout
         fault = held.fault or self._time_fault(held, timeout, Status.STALE_FOOTPRINT, now, steady)
         if fault is None and held.shape is None:
             fault = self._shape_footprint(held)
-        if fault is None:
-            return held, None
-        return None, _about("footprint", fault)
+        return fault
 
     def _shape_footprint(self, held: _Held) -> Fault | None:
         assert held.footprint is not None

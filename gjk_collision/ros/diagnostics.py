@@ -31,7 +31,9 @@ class Health:
 
     def __init__(self) -> None:
         self._beats: list[float] = []
-        self._clear()
+        self._replies: Counter[str] = Counter()
+        self._statuses: Counter[int] = Counter()
+        self._longest = 0.0
 
     def note_reply(self, service: str, seconds: float, status: int) -> None:
         """Take note of a reply: how long it took, and its status."""
@@ -47,14 +49,9 @@ class Health:
         """Return what has been noted, and begin anew."""
         gaps = [after - before for before, after in pairwise(self._beats)]
         record = Record(self._replies, self._statuses, self._longest, max(gaps, default=0.0))
-        self._clear()
-        return record
-
-    def _clear(self) -> None:
-        self._replies: Counter[str] = Counter()
-        self._statuses: Counter[int] = Counter()
-        self._longest: float = 0.0
+        self._replies, self._statuses, self._longest = Counter(), Counter(), 0.0
         self._beats = self._beats[-1:]
+        return record
 
 
 @dataclass(frozen=True)

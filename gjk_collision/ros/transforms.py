@@ -53,7 +53,8 @@ class TransformTree:
         back = JumpThreshold(
             min_forward=None, min_backward=Duration(nanoseconds=-1), on_clock_change=True
         )
-        self._jump = node.get_clock().create_jump_callback(
+        self._clock = node.get_clock()
+        self._jump = self._clock.create_jump_callback(
             back, post_callback=lambda _: self._buffer.clear()
         )
         self._listener = tf2_ros.TransformListener(self._buffer, self._node)
@@ -64,11 +65,17 @@ class TransformTree:
 
     def lookup(self, target: str, source: str, stamp: int) -> Pose:
         """Return the pose of `source` in `target` at `stamp` [ns]; raises `FrameError`."""
+        if stamp == 0:  # to tf2 it means the newest
+            raise FrameError(Status.TF_EXTRAPOLATION, f"no pose of '{source}' is stamped 0")
         return self._find(target, source, stamp)[0]
 
     def latest(self, target: str, source: str) -> tuple[Pose, int]:
         """Return the newest known pose and its stamp [ns]; raises `FrameError`."""
         return self._find(target, source, 0)
+
+    def __str__(self) -> str:
+        """Say where the transforms come from, for a person."""
+        return "tf2"
 
     def close(self) -> None:
         """Stop listening."""

@@ -11,6 +11,7 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from array import array
 from collections.abc import Callable, Iterable
@@ -56,23 +57,28 @@ class Server:
         given = [f"{key}:={_text(value)}" for key, value in parameters.items()]
         arguments = [word for each in remaps for word in ("-r", each)]
         arguments += [word for each in given for word in ("-p", each)]
+        # Not a pipe: a server that complains much would wait for somebody to read it.
+        self._errors = tempfile.TemporaryFile()
         self.process = subprocess.Popen(
             [sys.executable, "-m", "gjk_collision.ros.node", "--ros-args"]
             + ["-r", f"__node:={name}", *arguments],
-            stderr=subprocess.PIPE,
-            text=True,
+            stderr=self._errors,
         )
 
     def stop(self, how: signal.Signals = signal.SIGTERM) -> int:
         """End the process; return its exit code."""
         self.process.send_signal(how)
         try:
-            self.log = self.process.communicate(timeout=DEADLINE)[1]
+            return self.process.wait(DEADLINE)
         except subprocess.TimeoutExpired:
             self.process.kill()
-            self.log = self.process.communicate()[1]
             raise
-        return self.process.returncode
+
+    @property
+    def log(self) -> str:
+        """What the process has written to its standard error so far."""
+        self._errors.seek(0)
+        return self._errors.read().decode()
 
 
 class Bench:
