@@ -12,6 +12,7 @@ import math
 
 import numpy as np
 import oracles
+import pytest
 from certify import shape
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st

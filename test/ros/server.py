@@ -58,7 +58,7 @@ class Server:
         arguments = [word for each in remaps for word in ("-r", each)]
         arguments += [word for each in given for word in ("-p", each)]
         # Not a pipe: a server that complains much would wait for somebody to read it.
-        self._errors = tempfile.TemporaryFile()
+        self._errors = tempfile.TemporaryFile()  # noqa: SIM115
         self.process = subprocess.Popen(
             [sys.executable, "-m", "gjk_collision.ros.node", "--ros-args"]
             + ["-r", f"__node:={name}", *arguments],

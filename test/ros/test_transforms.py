@@ -13,6 +13,7 @@ import pytest
 pytest.importorskip("rclpy", reason="rclpy is not installed")
 pytest.importorskip("tf2_ros", reason="tf2_ros is not installed")
 
+import numpy as np
 import rclpy
 from builtin_interfaces.msg import Time
 from geometry_msgs.msg import Point32, PolygonStamped, TransformStamped
@@ -21,7 +22,7 @@ from rclpy.clock import ClockType
 from rclpy.parameter import Parameter
 from rclpy.time import Time as RclpyTime
 from rosgraph_msgs.msg import Clock
-from server import Bench, Server, said
+from server import BOX, Bench, Server, said
 from tf2_ros import StaticTransformBroadcaster, TransformBroadcaster
 
 from gjk_collision.frames import FrameError, Pose
@@ -164,16 +165,15 @@ def test_published_footprint_in_the_global_frame(start: Start) -> None:
         message = PolygonStamped()
         message.header.frame_id, message.header.stamp = "odom", now.to_msg()
         message.polygon.points = [
-            Point32(x=x + dx, y=dy)
-            for dx, dy in ((2.0, 1.0), (-2.0, 1.0), (-2.0, -1.0), (2.0, -1.0))
+            Point32(x=x + dx, y=dy) for dx, dy in np.reshape(BOX, (4, 2)).tolist()
         ]
         bench.footprint.publish(message)
 
     bench.node.create_timer(0.05, send)
     bench.until_status(*FREE, x=20.0)
     for _ in range(10):
-        assert said(bench.collide(3.1)) == FREE
-        assert said(bench.collide(2.9)) == HIT
+        assert said(bench.collide(2.1)) == FREE
+        assert said(bench.collide(1.9)) == HIT
 
 
 def test_steps_back_of_the_clock_and_new_data(start: Start) -> None:
