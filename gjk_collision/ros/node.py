@@ -194,7 +194,7 @@ class CollisionServer(LifecycleNode):
                 return
             now, steady = self._times()
             try:
-                obstacles = adapter.convert(message)
+                obstacles = adapter.convert(message, self.config)
             except Exception as error:
                 if isinstance(error, InputError):
                     fault = Fault(error.status, str(error))

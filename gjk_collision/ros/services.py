@@ -4,6 +4,7 @@
 
 import time
 from collections.abc import Callable
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from geometry_msgs.msg import PoseStamped
@@ -18,6 +19,7 @@ from ..frames import FrameError, Pose
 from ..pairs import check_shapes
 from ..snapshot import Fault, Snapshot
 from ..verdict import Status, Verdict
+from ..verification import objection
 from . import messages
 
 if TYPE_CHECKING:
@@ -40,6 +42,8 @@ class Services:
 
     def __init__(self, node: "CollisionServer") -> None:
         self._node = node
+        self._due = 0.0  # of an answer to be verified
+        self._any = count(step=7919)  # which pose of a batch; a prime, to get about
         self._serve(Collide, "collide", self._collide)
         self._serve(Distance, "distance", self._distance)
         self._serve(CheckPoses, "check_poses", self._check_poses)
@@ -77,13 +81,16 @@ class Services:
         node.create_service(kind, f"~/{name}", reply_to, qos_profile=SERVICE_QOS)
 
     def _collide(self, request: Any, reply: Any, snapshot: Snapshot, budget: "_Budget") -> None:
-        found = queries.collide(snapshot, self._placed(request.pose, snapshot), request.margin)
+        pose = self._placed(request.pose, snapshot)
+        found = queries.collide(snapshot, pose, request.margin)
+        self._verify(snapshot, pose, found.verdict, request.margin)
         messages.fill_answer(reply, found)
         reply.obstacle_id, reply.obstacle_source = found.nearest_id, found.nearest_source
 
     def _distance(self, request: Any, reply: Any, snapshot: Snapshot, budget: "_Budget") -> None:
         pose = self._placed(request.pose, snapshot)
         found = queries.distance(snapshot, pose, request.k, request.max_distance)
+        self._verify(snapshot, pose, found.answer.verdict)
         messages.fill_distance(reply, found)
 
     def _check_poses(
@@ -100,6 +107,11 @@ class Services:
             stop_at_first=request.stop_at_first,
             is_late=budget.is_spent,
         )
+        if not len(times):
+            i = next(self._any) % len(found.verdicts)
+            row = Pose(*poses[3 * i : 3 * i + 3].tolist())
+            place = self._frame(request.header, snapshot).of(row)
+            self._verify(snapshot, place, Verdict(int(found.verdicts[i])), request.margin)
         messages.fill_poses(reply, found)
         first = found.first_invalid_index
         if first >= 0 and found.verdicts[first] == Verdict.COLLISION:
@@ -128,6 +140,18 @@ class Services:
     def _reset(self, request: Trigger.Request, reply: Trigger.Response) -> Trigger.Response:
         reply.success, reply.message = self._node.reset()
         return reply
+
+    def _verify(
+        self, snapshot: Snapshot, pose: Pose, verdict: Verdict, margin: float = 0.0
+    ) -> None:
+        """Have a share of the answers checked by another method; raise where it disagrees."""
+        self._due += snapshot.config.verify_fraction
+        if self._due < 1.0:
+            return
+        self._due -= 1.0
+        total = margin + snapshot.config.safety_margin
+        if why := objection(snapshot, pose, verdict, total):
+            raise RuntimeError(f"the kernel is wrong at {tuple(pose)}: {why}")
 
     def _placed(self, message: PoseStamped, snapshot: Snapshot) -> Pose:
         """Return a request's pose in the check frame; without a frame, the vehicle's own."""

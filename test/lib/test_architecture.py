@@ -24,7 +24,7 @@ LAYERS = (
     ("scene", "pairwise", "requests"),
     ("snapshot",),
     ("answers",),
-    ("world", "queries", "pairs"),
+    ("world", "queries", "pairs", "verification"),
     ("planning", "plotting"),
     ("replay",),
     ("report",),

@@ -104,6 +104,7 @@ class Bench:
         inputs = f"/{namespace}/" if namespace else "/"
         self.obstacles = self.node.create_publisher(ObstacleArray, f"{inputs}obstacles", 5)
         self.footprint = self.node.create_publisher(PolygonStamped, f"{inputs}footprint", 1)
+        self.met: set[str] = set()  # services that have replied
         self.sequence = 0
         self.timer: Any = None
 
@@ -127,7 +128,15 @@ class Bench:
         client = self.clients[name]
         self.until(client.service_is_ready, f"service {name}")
         future = client.call_async(request)
+        if name not in self.met and name != "change_state":
+            # The server may find our end of the reply later than we find the service, and its
+            # first reply is then lost.
+            end = time.monotonic() + 5.0
+            while not future.done() and time.monotonic() < end:
+                self.spin(0.02)
+            future = future if future.done() else client.call_async(request)
         self.until(future.done, f"reply of {name}")
+        self.met.add(name)
         return future.result()
 
     # ---- what is asked
