@@ -62,7 +62,7 @@ def _replay(given: argparse.Namespace) -> int:
     from .replay.case import CaseError, read_cases, read_parameters
     from .replay.topics import TopicsError, checked_mapping
     from .report.many import ClusterError, run_all
-    from .report.run import Options, Outcome
+    from .report.run import Options, Outcome, golden_of, written_by
 
     try:
         config = Config() if given.params is None else read_parameters(given.params)
@@ -73,6 +73,10 @@ def _replay(given: argparse.Namespace) -> int:
             raise CaseError(f"two cases are called {', '.join(sorted(twice))}")
         if given.golden is not None and given.golden.is_file() and len(cases) > 1:
             raise CaseError("--golden: name a folder for several cases")
+        golden = None if given.golden is None else given.golden.resolve()
+        own = {written_by(case, given.out).resolve() for case in cases}
+        if own & {golden_of(case, golden) for case in cases}:
+            raise CaseError("--golden: would be overwritten; choose another --out")
         if given.jobs < 1:
             raise CaseError("--jobs: must be >= 1")
     except BagError as error:
@@ -85,7 +89,7 @@ def _replay(given: argparse.Namespace) -> int:
         case.topics.update(told)
     if not given.no_page:
         import jinja2  # noqa: F401 - missed now, and not after the work
-    options = Options(given.golden, not given.no_page)
+    options = Options(golden, not given.no_page)
     try:
         results = run_all(
             cases, given.out, options, given.jobs, given.scheduler, show=not given.quiet

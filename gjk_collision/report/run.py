@@ -25,7 +25,7 @@ from ..replay.topics import Topics, choose
 from .counts import Counts, Latencies
 from .film import Film, Timeline
 
-__all__ = ["Options", "Outcome", "Result", "run"]
+__all__ = ["Options", "Outcome", "Result", "golden_of", "run", "written_by"]
 
 RESULTS = "results.jsonl"
 SUMMARY = "summary.json"
@@ -92,7 +92,7 @@ def run(case: Case, out: Path, options: Options, progress: Progress | None = Non
     Result
         Nothing about the bag is raised: it is an outcome.
     """
-    folder = out / case.name
+    folder = written_by(case, out).parent
     folder.mkdir(parents=True, exist_ok=True)
     job = _Job(case, options)
     begin = perf_counter()
@@ -118,7 +118,7 @@ class _Job:
     def __init__(self, case: Case, options: Options) -> None:
         self._case = case
         self._expectations = Expectations(case.expect, case.faults)
-        self._golden_path = _golden_of(case, options.golden)
+        self._golden_path = golden_of(case, options.golden)
         self._golden: Golden | None = None
         self._counts, self._latencies = Counts(), Latencies()
         self._outcome, self._failures = Outcome.PASSED, list[str]()
@@ -250,7 +250,13 @@ class _Job:
         self._failures.append(text)
 
 
-def _golden_of(case: Case, golden: Path | None) -> Path | None:
+def written_by(case: Case, out: Path) -> Path:
+    """Return where the result of a case is written."""
+    return out / case.name / RESULTS
+
+
+def golden_of(case: Case, golden: Path | None) -> Path | None:
+    """Return the earlier result that a case is compared with."""
     if golden is None or golden.is_file():
         return golden
     return golden / case.name / RESULTS
