@@ -20,8 +20,8 @@ namespace gjk {
 // the exact arithmetic, it is not answered by a guess.
 inline constexpr int kMaxIterations = 64;
 
-// min over P - Q of d.w, computed at a support vertex, is too large by at most this times |d|_1: two
-// dot products to choose the vertex, one subtraction and one more dot product.
+// min over P - Q of d.w, computed at a support vertex, is too large by at most this times |d|_1:
+// two dot products to choose the vertex, one subtraction and one more dot product.
 template <class P, class Q>
 double support_rounding(const P& p, const Q& q) noexcept {
   return 8.0 * kUnitRoundoff * (p.extent + q.extent);
@@ -49,7 +49,8 @@ inline exact::Contact contact(const Simplex& s) noexcept {
 
 // Alg. 6, with certificates: FREE, COLLISION, or UNKNOWN where floating point does not decide.
 //
-// The shapes collide when their polygons are no farther apart than `reach` (both radii and a margin).
+// The shapes collide when their polygons are no farther apart than `reach` (both radii and a
+// margin).
 template <class P, class Q>
 Verdict collide_by_gjk(const P& p, const Q& q, double reach, Simplex& start) noexcept {
   Simplex s = start;  // local, so that it stays in registers
@@ -62,8 +63,7 @@ Verdict collide_by_gjk(const P& p, const Q& q, double reach, Simplex& start) noe
 
     // Exit 1: all of P - Q lies beyond the line d.x = reach |d|. Ordered so that NaN is not free.
     const double along = dot(d, w.point);
-    const double bound =
-        rounding * norm1(d) + (grown_reach > 0.0 ? grown_reach * norm(d) : 0.0);
+    const double bound = rounding * norm1(d) + (grown_reach > 0.0 ? grown_reach * norm(d) : 0.0);
     if (along > bound) return Verdict::free;
 
     const bool converged = !progress(s, d, along, rounding);
@@ -93,8 +93,8 @@ Verdict collide_by_gjk(const P& p, const Q& q, double reach) noexcept {
   return collide_by_gjk(p, q, reach, s);
 }
 
-// The vertices of P - Q farthest east, north, west and south, counter-clockwise: the support vertices
-// that cost nothing.
+// The vertices of P - Q farthest east, north, west and south, counter-clockwise: the support
+// vertices that cost nothing.
 struct Quadrilateral {
   double x[4];
   double y[4];
@@ -109,8 +109,8 @@ inline Quadrilateral inscribed(const Convex& p, const Convex& q) noexcept {
   return w;
 }
 
-// The simplex to start GJK from: the edge of the quadrilateral that O lies farthest outside of. Sides
-// are the cross products of its successive vertices.
+// The simplex to start GJK from: the edge of the quadrilateral that O lies farthest outside of.
+// Sides are the cross products of its successive vertices.
 inline Simplex facing_edge(const Convex& p, const Convex& q, const Quadrilateral& w,
                            const double (&side)[4]) noexcept {
   int facing = side[1] < side[0] ? 1 : 0;
@@ -141,8 +141,8 @@ inline bool encloses_origin(const Quadrilateral& w, double (&side)[4]) noexcept 
   return inside == 4;
 }
 
-// Are the bounding boxes of P and Q farther apart than `reach`, along x or y? w.x[0] is the largest x of
-// P - Q, and so on. Bitwise: one branch, which separated pairs share.
+// Are the bounding boxes of P and Q farther apart than `reach`, along x or y? w.x[0] is the largest
+// x of P - Q, and so on. Bitwise: one branch, which separated pairs share.
 inline bool boxes_apart(const Quadrilateral& w, double reach) noexcept {
   return (static_cast<int>(w.x[0] < -reach) | static_cast<int>(w.y[1] < -reach) |
           static_cast<int>(w.x[2] > reach) | static_cast<int>(w.y[3] > reach)) != 0;
@@ -150,8 +150,8 @@ inline bool boxes_apart(const Quadrilateral& w, double reach) noexcept {
 
 // What the extremes of two shapes alone decide; else UNKNOWN, and the sides of their quadrilateral.
 //
-// FREE: the bounding boxes are apart (an exact comparison, but for a reach). COLLISION: the inscribed
-// quadrilateral of P - Q encloses O.
+// FREE: the bounding boxes are apart (an exact comparison, but for a reach). COLLISION: the
+// inscribed quadrilateral of P - Q encloses O.
 inline Verdict collide_by_extremes(const Convex& p, const Convex& q, double reach,
                                    const Quadrilateral& w, double (&side)[4]) noexcept {
   const double apart = (reach + p.error + q.error) * (1.0 + 16.0 * kUnitRoundoff);
@@ -167,8 +167,8 @@ inline bool few_vertices(const Convex& p, const Convex& q) noexcept {
   return few(p.size) && few(q.size);
 }
 
-// The separating axis test, for shapes without a reach: certain where the rounding allows, and exact
-// for the few edges where it does not.
+// The separating axis test, for shapes without a reach: certain where the rounding allows, and
+// exact for the few edges where it does not.
 template <class P, class Q>
 Verdict collide_by_axes(const P& p, const Q& q) noexcept {
   const double error = p.error + q.error;
@@ -207,8 +207,8 @@ Verdict collide(const P& p, const Q& q, double margin = 0.0) noexcept {
   return collide_from(p, q, margin, s);
 }
 
-// The same answer sooner: by the extremes, then by all axes or by GJK, in the widest vectors that this
-// processor has.
+// The same answer sooner: by the extremes, then by all axes or by GJK, in the widest vectors that
+// this processor has.
 inline Verdict collide(const Convex& p, const Convex& q, double margin = 0.0) noexcept {
   if (!in_domain(p, q) || !(margin >= 0.0 && margin <= kMaxCoordinate)) return Verdict::unknown;
   const double reach = p.radius + q.radius + margin;
@@ -218,7 +218,8 @@ inline Verdict collide(const Convex& p, const Convex& q, double margin = 0.0) no
   if (verdict != Verdict::unknown) return verdict;
 
   if (few_vertices(p, q) && reach == 0.0) {
-    return simd::on_widest([](const auto& a, const auto& b) { return collide_by_axes(a, b); }, p, q);
+    return simd::on_widest([](const auto& a, const auto& b) { return collide_by_axes(a, b); }, p,
+                           q);
   }
   Simplex s = facing_edge(p, q, w, side);
   if (s.size == 2) s1d(s, 0, 1);

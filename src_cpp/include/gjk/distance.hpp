@@ -18,9 +18,9 @@ namespace gjk {
 
 struct Closest {
   Status status = Status::undefined;  // success, or numeric_failure for input outside the domain
-  double distance = 0.0;     // m, signed, an upper bound; negative: penetration depth
-  double lower_bound = 0.0;  // m, a certified lower bound on the true distance
-  Vec2 point_a;              // m, witness points; point_b = point_a + distance * direction
+  double distance = 0.0;              // m, signed, an upper bound; negative: penetration depth
+  double lower_bound = 0.0;           // m, a certified lower bound on the true distance
+  Vec2 point_a;                       // m, witness points; point_b = point_a + distance * direction
   Vec2 point_b;
   Vec2 direction{1.0, 0.0};  // unit, from a to b, defined at contact too
   Feature feature_a;         // the vertex or edge of each polygon that decides
@@ -141,18 +141,17 @@ Bounds surface_bounds(const P& p, const Q& q, Bounds polygons) noexcept {
           polygons.upper - reach + 4.0 * error + rounding};
 }
 
-// separate(), with what floating point left open closed by exact arithmetic: the outcome is decided,
-// and the bounds of separated polygons are within kRelativeGap.
+// separate(), with what floating point left open closed by exact arithmetic: the outcome is
+// decided, and the bounds of separated polygons are within kRelativeGap.
 template <class P, class Q>
 Separation separate_certainly(const P& p, const Q& q, const Simplex& start,
                               exact::Pair* pair) noexcept {
   Separation result = separate(p, q, start);
   const double error = p.error + q.error;
   const double gap = result.bounds.upper - result.bounds.lower;
-  const bool certified =
-      result.outcome == Outcome::overlapping ||
-      (result.outcome == Outcome::separated &&
-       gap <= std::fmax(kRelativeGap * result.bounds.upper, error));
+  const bool certified = result.outcome == Outcome::overlapping ||
+                         (result.outcome == Outcome::separated &&
+                          gap <= std::fmax(kRelativeGap * result.bounds.upper, error));
   if (certified) return result;
   if (error == 0.0) {
     const exact::NearContact near = exact::near_contact(p, q, result.s);
@@ -184,8 +183,8 @@ Result beyond_extremes(const P& p, const Q& q, const Result&, const Query& query
   return query(p, q, start);
 }
 
-// The same in the widest vectors that this processor has. Boxes apart: from the support vertex towards
-// O as seen from the middle of P - Q. Else from the quadrilateral's edge that faces O.
+// The same in the widest vectors that this processor has. Boxes apart: from the support vertex
+// towards O as seen from the middle of P - Q. Else from the quadrilateral's edge that faces O.
 template <class Query, class Result>
 Result beyond_extremes(const Convex& p, const Convex& q, const Result& overlapping,
                        const Query& query) noexcept {
@@ -203,8 +202,8 @@ Result beyond_extremes(const Convex& p, const Convex& q, const Result& overlappi
   double side[4];
   if (encloses_origin(w, side)) return overlapping;
   if (few_vertices(p, q) && p.radius + q.radius + p.error + q.error == 0.0) {
-    const Verdict verdict = simd::on_widest(
-        [](const auto& a, const auto& b) { return collide_by_axes(a, b); }, p, q);
+    const Verdict verdict =
+        simd::on_widest([](const auto& a, const auto& b) { return collide_by_axes(a, b); }, p, q);
     if (verdict == Verdict::collision) return overlapping;
   }
   Simplex start = facing_edge(p, q, w, side);
@@ -215,8 +214,8 @@ Result beyond_extremes(const Convex& p, const Convex& q, const Result& overlappi
 
 }  // namespace detail
 
-// Level 2: certified bounds (m) on the distance of two shapes, radii included; 0 where they overlap.
-// NaN for input outside the domain.
+// Level 2: certified bounds (m) on the distance of two shapes, radii included; 0 where they
+// overlap. NaN for input outside the domain.
 template <class P, class Q>
 Bounds distance(const P& p, const Q& q) noexcept {
   if (!in_domain(p, q)) {

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The simplex of GJK and its reduction to the part nearest the origin, by barycode.
 //
-// Source: Zhang, Wu, Wang, Zhou, "Barycode-based GJK Algorithm", Alg. 2 to 5. O is the origin, A, B, C
-// are vertices of the Minkowski difference P - Q.
+// Source: Zhang, Wu, Wang, Zhou, "Barycode-based GJK Algorithm", Alg. 2 to 5. O is the origin, A,
+// B, C are vertices of the Minkowski difference P - Q.
 #pragma once
 
 #include <cmath>
@@ -119,8 +119,8 @@ inline bool encloses_origin(Vec2 a, Vec2 b, Vec2 c) noexcept {
 }
 
 // A direction from O towards the simplex, for the search of the next support vertex: the vertex
-// itself, or the perpendicular of the edge (Catto, "Computing distance"), which stays accurate where
-// the point combined from weights does not. Zero when O lies on the simplex.
+// itself, or the perpendicular of the edge (Catto, "Computing distance"), which stays accurate
+// where the point combined from weights does not. Zero when O lies on the simplex.
 inline Vec2 direction_from_origin(const Simplex& s) noexcept {
   const Vec2 a = s.vertex[0].point;
   if (s.size == 1) return a;
