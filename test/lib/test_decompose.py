@@ -252,7 +252,7 @@ def test_crossing_outlines_are_refused_by_their_edges() -> None:
             continue
         edges = list(zip(ring, ring[1:] + ring[:1], strict=True))
         crossing = any(cross_properly(e, f) for e, f in itertools.combinations(edges, 2))
-        refusal = None
+        parts = refusal = None
         try:
             parts = parts_of(Shape.concave(ring))
         except InputError as error:
@@ -271,6 +271,7 @@ def test_crossing_outlines_are_refused_by_their_edges() -> None:
                 # Not a crossing of two edges: some place is wound twice, or the wrong way.
                 assert not is_wound_once(ring), ring
             continue
+        assert parts is not None
         taken += 1
         assert not crossing, ring
         assert is_wound_once(ring), ring
@@ -280,7 +281,7 @@ def test_crossing_outlines_are_refused_by_their_edges() -> None:
 
 def is_wound_once(ring: list[Point]) -> bool:
     """Winding numbers at points of a fine lattice that no line through grid points meets."""
-    # whole numbers: 1/12, off by 1/1009 and 1/2003
+    # In whole numbers: steps of 1/12, moved by 1/1009 and 1/2003.
     step, dx, dy = 12 * 1009 * 2003, 12 * 2003, 12 * 1009
     x, y = np.meshgrid(
         np.arange(0, 4 * step, step // 12) + dx, np.arange(0, 4 * step, step // 12) + dy

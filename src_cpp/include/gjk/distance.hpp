@@ -44,8 +44,23 @@ struct Separation {
   Vec2 normal;  // from q to p, not of unit length
 };
 
-template <class P, class Q>
-Separation separate(const P& p, const Q& q, const Simplex& start) noexcept {
+// What the search for a support vertex w from simplex s, along -d, says about the distance.
+inline Bounds bounds_at(const Simplex& s, Vec2 d, double along, double rounding) noexcept {
+  // v.w / |v| bounds the distance from below (paper, Alg. 1); less its rounding, certainly.
+  constexpr double kRelative = 8.0 * kUnitRoundoff;
+  const double length = norm(d);
+  const double inverse = 1.0 / length;
+  return {(along - rounding * norm1(d)) * inverse * (1.0 - kRelative),
+          (s.size == 1 ? length : edge_area(s) * inverse) * (1.0 + kRelative)};
+}
+
+// Who looks on at each iteration; see trace.hpp.
+struct Unwatched {
+  void operator()(const Simplex&, Vec2, const SimplexVertex&, double) const noexcept {}
+};
+
+template <class P, class Q, class Watch = Unwatched>
+Separation separate(const P& p, const Q& q, const Simplex& start, Watch&& watch = {}) noexcept {
   const double rounding = support_rounding(p, q);
   Simplex s = start;  // local, so that it stays in registers
   Outcome outcome = Outcome::undecided;
@@ -57,13 +72,9 @@ Separation separate(const P& p, const Q& q, const Simplex& start) noexcept {
     d = direction_from_origin(s);
     const SimplexVertex w = support(p, q, -d);
     const double along = dot(d, w.point);
+    watch(s, d, w, along);
     if (!progress(s, d, along, rounding)) {
-      // v.w / |v| bounds the distance from below (paper, Alg. 1); less its rounding, certainly.
-      constexpr double kRelative = 8.0 * kUnitRoundoff;
-      const double length = norm(d);
-      const double inverse = 1.0 / length;
-      bounds.lower = (along - rounding * norm1(d)) * inverse * (1.0 - kRelative);
-      bounds.upper = (s.size == 1 ? length : edge_area(s) * inverse) * (1.0 + kRelative);
+      bounds = bounds_at(s, d, along, rounding);
       if (bounds.lower > 0.0) outcome = Outcome::separated;
       break;
     }

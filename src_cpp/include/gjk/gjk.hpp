@@ -13,4 +13,5 @@
 #include "gjk/penetration.hpp"
 #include "gjk/pose.hpp"
 #include "gjk/scene.hpp"
+#include "gjk/trace.hpp"
 #include "gjk/verdict.hpp"

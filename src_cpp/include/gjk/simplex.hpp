@@ -74,20 +74,23 @@ inline void cone_region(Simplex& s, int v, int m, int n) noexcept {
   }
 }
 
-// Alg. 3, S2D, with the newest vertex A: true when O is enclosed and the triangle stays.
+// The region of O in the triangle of A, the newest vertex, B and C: three bits, 4 2 1, for the sides of
+// BC, CA and AB that O lies on.
 //
 // B and C are the edge that A was sought from, on the side of O; so the area over BC always has the
 // sign of the whole, and of the seven barycodes four remain (the paper's remark after Alg. 4):
 // 7 enclosed, 6 beyond AB, 5 beyond CA, 4 beyond A. That side also serves as the reference sign, in
 // place of the sum, which is all rounding when the triangle is flat.
-inline bool s2d(Simplex& s) noexcept {
-  const Vec2 a = s.vertex[0].point;
-  const Vec2 b = s.vertex[1].point;
-  const Vec2 c = s.vertex[2].point;
+inline int barycode(Vec2 a, Vec2 b, Vec2 c) noexcept {
   const bool side = cross(b, c) > 0.0;
   const bool inside_ca = (cross(c, a) > 0.0) == side;
   const bool inside_ab = (cross(a, b) > 0.0) == side;
-  switch (4 | (inside_ca ? 2 : 0) | (inside_ab ? 1 : 0)) {
+  return 4 | (inside_ca ? 2 : 0) | (inside_ab ? 1 : 0);
+}
+
+// Alg. 3, S2D: true when O is enclosed and the triangle stays.
+inline bool s2d(Simplex& s) noexcept {
+  switch (barycode(s.vertex[0].point, s.vertex[1].point, s.vertex[2].point)) {
     case 7:
       return true;
     case 6:
