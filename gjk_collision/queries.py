@@ -157,6 +157,7 @@ def check_poses(
     times: Floats = _NO_FLOATS,
     *,
     frame: Callable[[], Pose] = Pose,
+    stamp: int = 0,
     margin: float = 0.0,
     mode: int = 0,
     stop_at_first: bool = False,
@@ -171,10 +172,12 @@ def check_poses(
     poses : (3 M,) float64
         x y yaw [m, m, rad] per pose.
     times : (M,) float64
-        [s] per pose; empty: the obstacles stand still.
+        [s] after `stamp` per pose; empty: the obstacles stand still.
     frame : callable
         Gives the pose of the frame of `poses` in the check frame; called once their number is
         known to be in bounds.
+    stamp : int
+        Of the request [ns]; 0: the snapshot's time.
     margin : float
         Added to the configured one [m], >= 0.
     mode : int
@@ -195,9 +198,7 @@ def check_poses(
     how = checked_mode(mode)
     if snapshot.footprint is None:
         return _all_unknown(len(rows), _fault(snapshot))
-    if len(times) and config.prediction_policy != "hold" and not snapshot.stands_still:
-        text = f"timed poses need prediction_policy hold (is {config.prediction_policy})"
-        return _all_unknown(len(rows), Fault(Status.PREDICTION_TOO_SHORT, text))
+    on_scene_clock = times + ((stamp or snapshot.stamp) - snapshot.epoch) * 1e-9
     step = len(rows) if is_late is None else FIRST_CHUNK
     results = []
     start = 0
@@ -206,6 +207,7 @@ def check_poses(
         result = snapshot.scene.check(
             snapshot.footprint,
             rows[start : start + step],
+            on_scene_clock[start : start + step] if len(times) else None,
             margin=total,
             mode=how,
             stop_at_first=stop_at_first,

@@ -65,8 +65,8 @@ class Snapshot:
         At `stamp` [s]; NaN: none.
     bad_sources : tuple of str
         Sources that are missing, stale or faulty, excused or not.
-    stands_still : bool
-        Every obstacle is known to stay where it is.
+    epoch : int
+        Zero of the scene's clock [ns]: its times are seconds after this.
     spans : tuple of (int, str)
         For each sender in the order of the scene: the index after its last obstacle, its name.
     parts : tuple of Placed
@@ -85,7 +85,7 @@ class Snapshot:
     footprint_age: float
     max_obstacle_age: float
     bad_sources: tuple[str, ...]
-    stands_still: bool
+    epoch: int
     spans: tuple[tuple[int, str], ...]
     parts: tuple["Placed", ...] = ()
     outline: Floats | None = None
@@ -138,11 +138,20 @@ class Report:
 
 def nothing(config: Config, fault: Fault, stamp: int) -> Snapshot:
     """Return the snapshot of a time [ns] at which nothing is known, and why."""
-    return Snapshot(0, stamp, config, Scene([]), None, fault, 0, nan, nan, (), False, ())
+    return Snapshot(0, stamp, config, Scene([]), None, fault, 0, nan, nan, (), stamp, ())
 
 
-def compose_scene(parts: Sequence[Placed], config: Config) -> Scene:
+def compose_scene(parts: Sequence[Placed], config: Config, epoch: int = 0) -> Scene:
     """Make one scene of the obstacles of several sources, in their order.
+
+    Parameters
+    ----------
+    parts : sequence of Placed
+        The obstacles.
+    config : Config
+        Its policies apply.
+    epoch : int
+        Zero of the scene's clock [ns]. Seconds since 1970 would be too coarse in a double.
 
     Raises
     ------
@@ -169,7 +178,16 @@ def compose_scene(parts: Sequence[Placed], config: Config) -> Scene:
             [_or_zeros(p.obstacles.radius, len(p.obstacles)) + p.inflation for p in used]
         ),
         poses=np.concatenate([_poses(part) for part in used]) if posed else None,
+        velocities=np.concatenate([_velocities(part) for part in used]),
+        path_offsets=_path_offsets(lists),
+        path_times=np.concatenate([each.path_times for each in lists]),
+        path_poses=np.concatenate(
+            [p.pose.compose(p.obstacles.path_poses.reshape(-1, 3)) for p in used]
+        ),
+        stamps=np.concatenate([np.full(len(o), (o.stamp - epoch) * 1e-9) for o in lists]),
         concave_policy=config.concave_policy,
+        prediction=config.prediction_policy,
+        horizon=config.prediction_horizon,
     )
 
 
@@ -239,6 +257,26 @@ def _poses(part: Placed) -> Floats:
     if len(own):
         return part.pose.compose(own.reshape(-1, 3))
     return np.tile(np.asarray(part.pose, dtype=np.float64), (len(part.obstacles), 1))
+
+
+def _velocities(part: Placed) -> Floats:
+    own = part.obstacles.velocities.reshape(-1, 3)
+    if not len(own):
+        return np.full((len(part.obstacles), 3), nan)
+    return part.pose.turn(own)
+
+
+def _path_offsets(lists: Sequence[Obstacles]) -> npt.NDArray[np.int64]:
+    """Return the offsets of all paths together; empty where there is none."""
+    if not any(len(each.path_times) for each in lists):
+        return np.empty(0, np.int64)
+    counts = [
+        np.diff(each.path_offsets.astype(np.int64))
+        if len(each.path_offsets)
+        else np.zeros(len(each), np.int64)
+        for each in lists
+    ]
+    return np.cumsum(np.concatenate([np.zeros(1, np.int64), *counts]))
 
 
 def _or_zeros(values: npt.NDArray[Any], length: int) -> npt.NDArray[Any]:

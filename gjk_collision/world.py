@@ -116,7 +116,7 @@ class _Built:
     placed: tuple[Placed, ...]
     outline: npt.NDArray[np.float64] | None
     spans: tuple[tuple[int, str], ...]
-    stands_still: bool
+    epoch: int
 
 
 @dataclass
@@ -510,7 +510,7 @@ class World:
             placed=tuple(part.placed for part in parts),
             outline=configured_outline(self._config) if footprint is None else footprint.outline,
             spans=tuple(zip(ends, (part.held.name for part in parts), strict=True)),
-            stands_still=all(each.stands_still for each in lists),
+            epoch=_epoch(parts),
         )
         self._next_id += 1
         self._history.append(built)
@@ -518,7 +518,7 @@ class World:
 
     def _compose(self, parts: Sequence[_Part]) -> Scene | None:
         try:
-            return compose_scene([part.placed for part in parts], self._config)
+            return compose_scene([part.placed for part in parts], self._config, _epoch(parts))
         except InputError as error:
             # One of them is bad: each alone tells which, and in its own numbering.
             for part in parts:
@@ -564,7 +564,7 @@ class World:
             footprint_age,
             obstacle_age,
             bad,
-            built.stands_still,
+            built.epoch,
             built.spans,
             built.placed,
             built.outline,
@@ -577,6 +577,11 @@ def _shape_fault(part: _Part, config: Config) -> Fault | None:
     except InputError as error:
         return Fault(error.status, str(error))
     return None
+
+
+def _epoch(parts: Sequence[_Part]) -> int:
+    """Return the zero of a scene's clock [ns]."""
+    return min((part.held.stamp for part in parts), default=0)
 
 
 def _drop(held: _Held, why: str) -> None:

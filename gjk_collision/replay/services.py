@@ -111,6 +111,7 @@ class Requests:
             request.poses,
             request.times,
             frame=lambda: self._frame(request.header, snapshot),
+            stamp=decode.nanoseconds(request.header.stamp),
             margin=float(request.margin),
             mode=int(request.mode),
             stop_at_first=bool(request.stop_at_first),

@@ -17,7 +17,14 @@ from geometry_msgs.msg import Pose as PoseMessage
 from gjk_collision.msg import CollisionState, ObstacleArray, ReplyInfo
 from std_msgs.msg import Header
 
-from ..answers import Answer, DistanceAnswer, PosesAnswer, ShapesAnswer, StateAnswer, unknown
+from ..answers import (
+    Answer,
+    DistanceAnswer,
+    PosesAnswer,
+    ShapesAnswer,
+    StateAnswer,
+    unknown,
+)
 from ..frames import Pose, planar
 from ..obstacles import Obstacles
 from ..snapshot import Fault, Placed, Snapshot
@@ -193,8 +200,7 @@ def _obstacle_array(name: str, part: Placed, frame: str) -> ObstacleArray:
         own = poses.reshape(-1, 3) if len(poses) else np.zeros((len(data), 3))
         poses = place.compose(own)
         paths = place.compose(paths.reshape(-1, 3))
-        velocities = Pose(yaw=place.yaw).compose(velocities.reshape(-1, 3))
-        velocities = velocities - (0.0, 0.0, place.yaw)  # a turn rate is the same in any frame
+        velocities = place.turn(velocities.reshape(-1, 3))
     return ObstacleArray(
         header=Header(stamp=time(data.stamp), frame_id=frame),
         source=name,

@@ -102,6 +102,7 @@ class Services:
             poses,
             times,
             frame=lambda: self._frame(request.header, snapshot),
+            stamp=messages.nanoseconds(request.header.stamp),
             margin=request.margin,
             mode=request.mode,
             stop_at_first=request.stop_at_first,

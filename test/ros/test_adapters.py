@@ -173,7 +173,6 @@ def test_costmap_obstacles() -> None:
     assert np.isnan(velocities[:3]).all()  # nobody said that they stand
     assert velocities[3].tolist() == [1.5, 0.0, 0.2]
     assert data.poses.reshape(-1, 3)[3].tolist() == [5.0, 0.0, 0.0]  # it turns about itself
-    assert not data.stands_still
 
 
 def test_costmap_obstacles_without_ids_of_their_own() -> None:
