@@ -36,8 +36,8 @@ __all__ = ["check_poses", "collide", "distance", "ego_pose", "frame_pose", "stat
 
 # Between two looks at the clock there are as many poses as take about this long: much against the
 # cost of a call into the kernel, little against the time budget.
-CHUNK_TIME = 0.001  # s
-FIRST_CHUNK = 32
+CHUNK_TIME = 0.002  # s
+FIRST_CHUNK = 128
 
 Floats = npt.NDArray[np.float64]
 _NO_FLOATS: Floats = np.empty(0)
@@ -100,8 +100,14 @@ def collide(snapshot: Snapshot, pose: Pose, margin: float = 0.0) -> Answer:
     poses = single(pose)
     if snapshot.footprint is None:
         return unknown(_fault(snapshot))
-    result = snapshot.scene.check(snapshot.footprint, poses, margin=total)
-    return _single(snapshot, result)
+    # A tiny question: making a `CheckResult` of the answer would take longer than the kernel does.
+    found = snapshot.scene._core.check(
+        snapshot.footprint._core, poses, _NO_FLOATS, total, 0, False, 1
+    )
+    index = int(found["nearest"][0])
+    nearest = int(snapshot.scene.ids[index]) if index >= 0 else -1
+    verdict, status = int(found["verdicts"][0]), int(found["statuses"][0])
+    return _single(snapshot, Verdict(verdict), Status(status), nearest, index)
 
 
 def distance(
@@ -129,7 +135,13 @@ def distance(
         return DistanceAnswer(unknown(_fault(snapshot)))
     config, scene = snapshot.config, snapshot.scene
     result = scene.check(snapshot.footprint, poses, margin=config.safety_margin, mode="distance")
-    answer = _single(snapshot, result)
+    answer = _single(
+        snapshot,
+        result.verdict,
+        Status(int(result.statuses[0])),
+        int(result.nearest_ids[0]),
+        int(result.nearest_indices[0]),
+    )
     if answer.verdict is Verdict.UNKNOWN or not len(scene):
         return DistanceAnswer(answer)
     near = scene.nearest(
@@ -216,7 +228,7 @@ def check_poses(
         if (stop_at_first and not result.is_free) or (is_late is not None and is_late()):
             break
         start += step
-        step = max(1, round(step * min(4.0, CHUNK_TIME / (perf_counter() - begin))))
+        step = max(1, round(step * min(8.0, CHUNK_TIME / (perf_counter() - begin))))
     return _join(snapshot.fault, len(rows), results, how)
 
 
@@ -266,17 +278,17 @@ def _pair(row: Floats) -> tuple[float, float]:
     return float(row[0]), float(row[1])
 
 
-def _single(snapshot: Snapshot, result: CheckResult) -> Answer:
+def _single(
+    snapshot: Snapshot, verdict: Verdict, status: Status, nearest: int, index: int
+) -> Answer:
     """Answer for one pose; beside a fault only a certain hit stands."""
-    verdict, status = Verdict(int(result.verdicts[0])), Status(int(result.statuses[0]))
     fault = snapshot.fault
     if fault is not None and verdict is not Verdict.COLLISION:
         return unknown(fault)
     message = reason(status)
     if fault is not None:
         status, message = fault.status, fault.message
-    source = snapshot.source_of(int(result.nearest_indices[0]))
-    return Answer(verdict, status, message, int(result.nearest_ids[0]), source)
+    return Answer(verdict, status, message, nearest, snapshot.source_of(index))
 
 
 def _all_unknown(count: int, fault: Fault) -> PosesAnswer:

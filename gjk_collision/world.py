@@ -428,7 +428,7 @@ class World:
                 bad[name] = None
                 if not excused:
                     faults.append(_about(name, fault))
-        total = sum(len(part.placed.obstacles) for part in parts)
+        total = sum(len(part.held.obstacles or ()) for part in parts)
         if total > self._config.max_obstacles:
             text = f"{total} obstacles of all sources, limit {self._config.max_obstacles}"
             faults.append(Fault(Status.LIMIT_EXCEEDED, text))

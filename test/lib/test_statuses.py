@@ -118,7 +118,7 @@ def forced(status: Status) -> Answer:
             )
 
     snapshot = known(Time(), (0.0, 0.0)).snapshot(now=T0, steady=STEADY0)
-    return queries.collide(replace(snapshot, scene=GivesUp([])), FAR)
+    return queries.distance(replace(snapshot, scene=GivesUp([])), FAR).answer
 
 
 def given_up() -> Answer:
