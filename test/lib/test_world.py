@@ -4,6 +4,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -513,6 +514,19 @@ def test_over_the_limits_nothing_is_cut(time: Time) -> None:
 
 
 @pytest.mark.requirement("D-5")
+def test_obstacle_of_a_million_points_is_refused_before_a_shape_is_made_of_it(time: Time) -> None:
+    world = known(time)
+    time.pass_(0.1)
+    angle = np.linspace(0.0, 2 * np.pi, 1_000_000, endpoint=False)
+    data = boxes((0, 0), stamp=time.now)
+    ring = np.column_stack([np.cos(angle), np.sin(angle)]).ravel()
+    huge = replace(data, offsets=np.array([0, len(angle)]), xy=ring)
+    begin = perf_counter()
+    world.receive_obstacles("obstacles", huge, **time.both)
+    assert ask(world, time) == unknown(Status.LIMIT_EXCEEDED)
+    assert perf_counter() - begin < 0.5  # a hull of them would take longer
+
+
 def test_the_limit_is_on_all_sources_together(time: Time) -> None:
     sources = (SourceConfig("lidar"), SourceConfig("radar"))
     world = World(Config(footprint=CAR, sources=sources, max_obstacles=3))

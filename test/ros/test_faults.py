@@ -201,16 +201,16 @@ def test_random_bytes_as_requests(inside: tuple[CollisionServer, Bench]) -> None
     assert said(bench.collide()) == FREE
 
 
-def test_obstacle_of_a_million_points(start: Start) -> None:
+def test_obstacle_of_very_many_points(start: Start) -> None:
     _, bench = start("swamped")
-    offsets, xy = array("I", [0, 1_000_000]), array("d", bytes(16_000_000))
+    offsets, xy = array("I", [0, 100_000]), array("d", bytes(1_600_000))
 
     def make() -> ObstacleArray:
         message = bench.array()
         message.offsets, message.xy = offsets, xy
         return message
 
-    bench.publish(make, rate=4.0)
+    bench.publish(make)
     bench.until_status(Verdict.UNKNOWN, Status.LIMIT_EXCEEDED)
     bench.publish()
     bench.until_status(*FREE)

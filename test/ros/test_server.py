@@ -35,7 +35,7 @@ def unknown(status: Status) -> tuple[Verdict, Status]:
 @pytest.fixture(scope="module")
 def server() -> Iterator[Server]:
     """One server with a configured footprint for all tests that leave it as it was."""
-    process = Server("server", footprint=BOX, max_poses=1000, state_rate=20.0)
+    process = Server("server", footprint=BOX, max_poses=1000, state_rate=20.0, time_budget=5.0)
     yield process
     if process.process.poll() is None:
         process.stop()
