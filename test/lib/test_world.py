@@ -513,7 +513,6 @@ def test_over_the_limits_nothing_is_cut(time: Time) -> None:
         assert world.snapshot(**time.both).fault.message == where
 
 
-@pytest.mark.requirement("D-5")
 def test_obstacle_of_a_million_points_is_refused_before_a_shape_is_made_of_it(time: Time) -> None:
     world = known(time)
     time.pass_(0.1)
@@ -527,6 +526,7 @@ def test_obstacle_of_a_million_points_is_refused_before_a_shape_is_made_of_it(ti
     assert perf_counter() - begin < 0.5  # a hull of them would take longer
 
 
+@pytest.mark.requirement("D-5")
 def test_the_limit_is_on_all_sources_together(time: Time) -> None:
     sources = (SourceConfig("lidar"), SourceConfig("radar"))
     world = World(Config(footprint=CAR, sources=sources, max_obstacles=3))
