@@ -33,6 +33,9 @@ namespace detail {
 // A gap above this share of the distance is closed by exact arithmetic.
 inline constexpr double kRelativeGap = 1e-9;
 
+// What rounding leaves where coordinates are not much larger than the distance.
+inline constexpr double kUsualGap = 1e-12;
+
 enum class Outcome { separated, overlapping, undecided };
 
 // Alg. 1. `s` ends as the simplex nearest O, bounds as those of the polygons without their radii.
@@ -75,6 +78,9 @@ Separation separate(const P& p, const Q& q, const Simplex& start, Watch&& watch 
     watch(s, d, w, along);
     if (!progress(s, d, along, rounding)) {
       bounds = bounds_at(s, d, along, rounding);
+      if (s.size == 2 && bounds.upper - bounds.lower > kUsualGap * bounds.upper) {
+        bounds.upper = std::fmin(bounds.upper, nearest_point_bound(s));
+      }
       if (bounds.lower > 0.0) outcome = Outcome::separated;
       break;
     }

@@ -74,8 +74,8 @@ inline void cone_region(Simplex& s, int v, int m, int n) noexcept {
   }
 }
 
-// The region of O in the triangle of A, the newest vertex, B and C: three bits, 4 2 1, for the sides of
-// BC, CA and AB that O lies on.
+// The region of O in the triangle of A, the newest vertex, B and C: three bits, 4 2 1, for the
+// sides of BC, CA and AB that O lies on.
 //
 // B and C are the edge that A was sought from, on the side of O; so the area over BC always has the
 // sign of the whole, and of the seven barycodes four remain (the paper's remark after Alg. 4):
@@ -143,6 +143,17 @@ inline double edge_area(const Simplex& s) noexcept {
   const double left = a.x * b.y;
   const double right = a.y * b.x;
   return std::fabs(left - right) + 6.0 * kUnitRoundoff * (std::fabs(left) + std::fabs(right));
+}
+
+// The same from the edge's point nearest O, which is in P - Q but for its rounding: better where O
+// is far from a short edge.
+inline double nearest_point_bound(const Simplex& s) noexcept {
+  const Vec2 a = s.vertex[0].point;
+  const Vec2 ab = s.vertex[1].point - a;
+  const double share = -dot(a, ab) / dot(ab, ab);
+  const double clamped = share > 0.0 ? (share < 1.0 ? share : 1.0) : 0.0;
+  const double rounding = 8.0 * kUnitRoundoff * (norm1(a) + norm1(ab));
+  return norm(a + clamped * ab) * (1.0 + 8.0 * kUnitRoundoff) + rounding;
 }
 
 // Upper bound, rounding included, on the distance of O to a reduced simplex.
