@@ -29,6 +29,9 @@ if TYPE_CHECKING:
     from .scene import CheckResult as CheckResult
     from .scene import NearestResult as NearestResult
     from .scene import Scene as Scene
+    from .tracing import Trace as Trace
+    from .tracing import TraceStep as TraceStep
+    from .tracing import trace as trace
     from .verdict import Status as Status
     from .verdict import Verdict as Verdict
 
@@ -54,6 +57,9 @@ _HOME = {
     "CheckResult": "scene",
     "NearestResult": "scene",
     "Scene": "scene",
+    "Trace": "tracing",
+    "TraceStep": "tracing",
+    "trace": "tracing",
     "Status": "verdict",
     "Verdict": "verdict",
 }

@@ -1,11 +1,15 @@
 # SPDX-FileCopyrightText: gjk_collision contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The command line: ``python -m gjk_collision replay | record | info``."""
+"""The command line: ``python -m gjk_collision replay | record | trace | info``."""
 
 import argparse
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .geometry import Pose, Shape
 
 __all__ = ["main"]
 
@@ -14,7 +18,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; return its exit code."""
     parser = argparse.ArgumentParser(prog="python -m gjk_collision")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    for add in (_add_replay, _add_record, _add_info):
+    for add in (_add_replay, _add_record, _add_trace, _add_info):
         add(commands)
     given = parser.parse_args(arguments)
     command: Callable[[argparse.Namespace], int] = given.command
@@ -62,7 +66,7 @@ def _replay(given: argparse.Namespace) -> int:
     from .replay.case import CaseError, read_cases, read_parameters
     from .replay.topics import TopicsError, checked_mapping
     from .report.many import ClusterError, run_all
-    from .report.run import Options, Outcome
+    from .report.run import Options, Outcome, golden_of, written_by
 
     try:
         config = Config() if given.params is None else read_parameters(given.params)
@@ -73,6 +77,10 @@ def _replay(given: argparse.Namespace) -> int:
             raise CaseError(f"two cases are called {', '.join(sorted(twice))}")
         if given.golden is not None and given.golden.is_file() and len(cases) > 1:
             raise CaseError("--golden: name a folder for several cases")
+        golden = None if given.golden is None else given.golden.resolve()
+        own = {written_by(case, given.out).resolve() for case in cases}
+        if own & {golden_of(case, golden) for case in cases}:
+            raise CaseError("--golden: would be overwritten; choose another --out")
         if given.jobs < 1:
             raise CaseError("--jobs: must be >= 1")
     except BagError as error:
@@ -85,7 +93,7 @@ def _replay(given: argparse.Namespace) -> int:
         case.topics.update(told)
     if not given.no_page:
         import jinja2  # noqa: F401 - missed now, and not after the work
-    options = Options(given.golden, not given.no_page)
+    options = Options(golden, not given.no_page)
     try:
         results = run_all(
             cases, given.out, options, given.jobs, given.scheduler, show=not given.quiet
@@ -121,6 +129,94 @@ def _record(given: argparse.Namespace) -> int:
         return 1
     print(f"{count} frames -> {given.bag}")
     return 0
+
+
+def _add_trace(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    parser = commands.add_parser(
+        "trace",
+        help="draw the iterations of GJK on one pair",
+        description="A pair is two shapes, each a JSON list of vertices [[x, y], ...] or a file "
+        "that holds one; or a bag, or a scenario .yaml of one case, with --at.",
+    )
+    add = parser.add_argument
+    add("what", nargs="+", metavar="A B | BAG")
+    add("--pose-a", type=_pose, default=(0.0, 0.0, 0.0), metavar="X,Y,YAW")
+    add("--pose-b", type=_pose, default=(0.0, 0.0, 0.0), metavar="X,Y,YAW")
+    add("--radius-a", type=float, default=0.0, metavar="M")
+    add("--radius-b", type=float, default=0.0, metavar="M")
+    add("--at", type=float, metavar="SECONDS", help="after the begin of the bag")
+    add("--id", type=int, help="obstacle; default: the nearest")
+    add("--params", type=Path, help="ROS parameter file of the collision server")
+    add("--bags", type=Path, help="folder of the bags that scenarios name; default: theirs")
+    add(
+        "--out", type=Path, default=Path("trace"), help="writes OUT.svg and OUT.html (%(default)s)"
+    )
+    parser.set_defaults(command=_trace)
+
+
+def _pose(text: str) -> tuple[float, float, float]:
+    x, y, yaw = map(float, text.split(","))
+    return x, y, yaw
+
+
+def _trace(given: argparse.Namespace) -> int:
+    from .errors import InputError
+    from .geometry import Shape
+    from .report.trace import trace_page, trace_svg
+    from .tracing import trace
+
+    try:
+        if len(given.what) == 2:
+            a, b = map(_vertices, given.what)
+            pair = (Shape.hull(a, radius=given.radius_a), Shape.hull(b, radius=given.radius_b))
+            poses = (given.pose_a, given.pose_b)
+            title = "a and b"
+        else:
+            pair, poses, title = _pair_of_bag(given)
+        found = trace(*pair, *poses)
+    except (InputError, ValueError, OSError) as error:
+        print(f"trace: {error}", file=sys.stderr)
+        return 2
+    drawn = (found, *pair, *poses)
+    for name, text in ((".svg", trace_svg(*drawn)), (".html", trace_page(*drawn, title))):
+        path = given.out.with_name(given.out.name + name)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+        print(path)
+    return 0
+
+
+def _vertices(text: str) -> list[list[float]]:
+    import json
+
+    if not text.lstrip().startswith("["):
+        text = Path(text).read_text(encoding="utf-8")
+    points: list[list[float]] = json.loads(text)
+    return points
+
+
+def _pair_of_bag(
+    given: argparse.Namespace,
+) -> "tuple[tuple[Shape, Shape], tuple[Pose, Pose], str]":
+    from .config import Config
+    from .frames import FrameError
+    from .replay.bag import BagError
+    from .replay.case import read_cases, read_parameters
+    from .replay.moment import moment
+
+    if len(given.what) != 1 or given.at is None:
+        raise ValueError("give two shapes, or one bag and --at SECONDS")
+    config = Config() if given.params is None else read_parameters(given.params)
+    try:
+        cases = read_cases(Path(given.what[0]), config, given.bags)
+        if len(cases) != 1:
+            raise ValueError(f"{given.what[0]}: must be one bag or case (has {len(cases)})")
+        found = moment(cases[0], given.at, given.id)
+    except (BagError, FrameError) as error:
+        raise ValueError(str(error)) from error
+    said = f"{found.row.verdict.name}/{found.row.status.name}"
+    title = f"{cases[0].name} at {given.at:g} s: vehicle and obstacle {found.obstacle_id}, {said}"
+    return (found.vehicle, found.obstacle), (found.vehicle_pose, found.obstacle_pose), title
 
 
 def _add_info(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:

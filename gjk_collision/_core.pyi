@@ -8,7 +8,7 @@ import collections.abc
 import numpy
 import numpy.typing
 import typing
-__all__: list[str] = ['ConcavePolicy', 'Motion', 'PredictionPolicy', 'Said', 'Scene', 'Shape', 'check_pairs', 'closest', 'closest_approach', 'collide', 'concave', 'distance', 'hull', 'moving', 'path', 'polygon', 'scene_from_arrays', 'scene_from_shapes', 'shape_cast', 'time_of_impact']
+__all__: list[str] = ['ConcavePolicy', 'Motion', 'PredictionPolicy', 'Said', 'Scene', 'Shape', 'check_pairs', 'closest', 'closest_approach', 'collide', 'concave', 'distance', 'hull', 'moving', 'path', 'polygon', 'scene_from_arrays', 'scene_from_shapes', 'shape_cast', 'time_of_impact', 'trace']
 class ConcavePolicy:
     """
     Members:
@@ -182,4 +182,6 @@ def scene_from_shapes(shapes: collections.abc.Sequence[Shape], poses: typing.Ann
 def shape_cast(a: Shape, pose_a: typing.Annotated[collections.abc.Sequence[typing.SupportsFloat | typing.SupportsIndex], "FixedSize(3)"] | None, direction: typing.Annotated[collections.abc.Sequence[typing.SupportsFloat | typing.SupportsIndex], "FixedSize(2)"], max_distance: typing.SupportsFloat | typing.SupportsIndex, b: Shape, pose_b: typing.Annotated[collections.abc.Sequence[typing.SupportsFloat | typing.SupportsIndex], "FixedSize(3)"] | None, margin: typing.SupportsFloat | typing.SupportsIndex, tolerance: typing.SupportsFloat | typing.SupportsIndex) -> tuple:
     ...
 def time_of_impact(a: Shape, motion_a: Motion, b: Shape, motion_b: Motion, t0: typing.SupportsFloat | typing.SupportsIndex, t1: typing.SupportsFloat | typing.SupportsIndex, margin: typing.SupportsFloat | typing.SupportsIndex, tolerance: typing.SupportsFloat | typing.SupportsIndex, max_iterations: typing.SupportsInt | typing.SupportsIndex) -> tuple:
+    ...
+def trace(a: Shape, b: Shape, pose_a: typing.Annotated[collections.abc.Sequence[typing.SupportsFloat | typing.SupportsIndex], "FixedSize(3)"] | None, pose_b: typing.Annotated[collections.abc.Sequence[typing.SupportsFloat | typing.SupportsIndex], "FixedSize(3)"] | None, part_a: typing.SupportsInt | typing.SupportsIndex, part_b: typing.SupportsInt | typing.SupportsIndex) -> tuple:
     ...

@@ -156,7 +156,7 @@ class Config:
     max_poses: int = _parameter(
         10_000, "poses (or pairs) in a request; more: LIMIT_EXCEEDED", low=1, high=1_000_000
     )
-    prediction_policy: str = _parameter(
+    prediction_policy: Literal["unknown_is_error", "constant_velocity", "hold"] = _parameter(
         "unknown_is_error", "for timed requests, where an obstacle's motion is not known",
         choices=("unknown_is_error", "constant_velocity", "hold"),
     )  # fmt: skip

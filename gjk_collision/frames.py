@@ -53,6 +53,13 @@ class Pose(NamedTuple):
         points = self.transform(poses[:, :2])
         return np.column_stack((points, poses[:, 2] + self.yaw))
 
+    def turn(self, velocities: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        """Bring velocities of this frame into its parent: (N, 3) vx vy wz to the same."""
+        if self.yaw == 0.0:
+            return velocities
+        turned = Pose(yaw=self.yaw).transform(velocities[:, :2])
+        return np.column_stack((turned, velocities[:, 2]))
+
     def transform(self, points: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         """Bring points of this frame into its parent: (N, 2) [m] to the same."""
         c, s = math.cos(self.yaw), math.sin(self.yaw)
@@ -89,6 +96,10 @@ class SameFrameOnly:
 
     def __init__(self, reason: str = "no transforms are available") -> None:
         self._reason = reason
+
+    def __str__(self) -> str:
+        """Say so, for a person."""
+        return f"none: {self._reason}; only data in the frame it is compared in is accepted"
 
     def lookup(self, target: str, source: str, stamp: int) -> Pose:
         """Return the identity where the frames are the same; raises `FrameError` otherwise."""

@@ -85,12 +85,6 @@ class Obstacles:
         """Return the number of obstacles."""
         return max(len(self.offsets) - 1, 0)
 
-    @property
-    def stands_still(self) -> bool:
-        """Whether every obstacle is known to stay where it is."""
-        known = len(self.velocities) == 3 * len(self) and not len(self.path_times)
-        return known and not np.any(self.velocities)  # NaN, unknown, counts as moving
-
     def check(self, max_obstacles: int, max_points: int, *, need_ids: bool = True) -> None:
         """Check the list as a whole, in time linear in its size and without a copy of it.
 

@@ -9,6 +9,7 @@ FREE beside a fault of the data: what certainly hits is COLLISION, the rest is U
 from collections.abc import Callable
 from dataclasses import replace
 from math import inf, nan
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -33,9 +34,10 @@ from .verdict import Status, Verdict
 
 __all__ = ["check_poses", "collide", "distance", "ego_pose", "frame_pose", "state"]
 
-# Poses between two looks at the clock: large against the cost of a look and of a call into the
-# kernel, small against the time budget.
-CHUNK = 256
+# Between two looks at the clock there are as many poses as take about this long: much against the
+# cost of a call into the kernel, little against the time budget.
+CHUNK_TIME = 0.002  # s
+FIRST_CHUNK = 128
 
 Floats = npt.NDArray[np.float64]
 _NO_FLOATS: Floats = np.empty(0)
@@ -98,8 +100,14 @@ def collide(snapshot: Snapshot, pose: Pose, margin: float = 0.0) -> Answer:
     poses = single(pose)
     if snapshot.footprint is None:
         return unknown(_fault(snapshot))
-    result = snapshot.scene.check(snapshot.footprint, poses, margin=total)
-    return _single(snapshot, result)
+    # A tiny question: making a `CheckResult` of the answer would take longer than the kernel does.
+    found = snapshot.scene._core.check(
+        snapshot.footprint._core, poses, _NO_FLOATS, total, 0, False, 1
+    )
+    index = int(found["nearest"][0])
+    nearest = int(snapshot.scene.ids[index]) if index >= 0 else -1
+    verdict, status = int(found["verdicts"][0]), int(found["statuses"][0])
+    return _single(snapshot, Verdict(verdict), Status(status), nearest, index)
 
 
 def distance(
@@ -127,7 +135,13 @@ def distance(
         return DistanceAnswer(unknown(_fault(snapshot)))
     config, scene = snapshot.config, snapshot.scene
     result = scene.check(snapshot.footprint, poses, margin=config.safety_margin, mode="distance")
-    answer = _single(snapshot, result)
+    answer = _single(
+        snapshot,
+        result.verdict,
+        Status(int(result.statuses[0])),
+        int(result.nearest_ids[0]),
+        int(result.nearest_indices[0]),
+    )
     if answer.verdict is Verdict.UNKNOWN or not len(scene):
         return DistanceAnswer(answer)
     near = scene.nearest(
@@ -155,6 +169,7 @@ def check_poses(
     times: Floats = _NO_FLOATS,
     *,
     frame: Callable[[], Pose] = Pose,
+    stamp: int = 0,
     margin: float = 0.0,
     mode: int = 0,
     stop_at_first: bool = False,
@@ -169,10 +184,12 @@ def check_poses(
     poses : (3 M,) float64
         x y yaw [m, m, rad] per pose.
     times : (M,) float64
-        [s] per pose; empty: the obstacles stand still.
+        [s] after `stamp` per pose; empty: the obstacles stand still.
     frame : callable
         Gives the pose of the frame of `poses` in the check frame; called once their number is
         known to be in bounds.
+    stamp : int
+        Of the request [ns]; 0: the snapshot's time.
     margin : float
         Added to the configured one [m], >= 0.
     mode : int
@@ -193,15 +210,16 @@ def check_poses(
     how = checked_mode(mode)
     if snapshot.footprint is None:
         return _all_unknown(len(rows), _fault(snapshot))
-    if len(times) and config.prediction_policy != "hold" and not snapshot.stands_still:
-        text = f"timed poses need prediction_policy hold (is {config.prediction_policy})"
-        return _all_unknown(len(rows), Fault(Status.PREDICTION_TOO_SHORT, text))
-    step = len(rows) if is_late is None else CHUNK
+    on_scene_clock = times + ((stamp or snapshot.stamp) - snapshot.epoch) * 1e-9
+    step = len(rows) if is_late is None else FIRST_CHUNK
     results = []
-    for start in range(0, len(rows), step):
+    start = 0
+    while start < len(rows):
+        begin = perf_counter()
         result = snapshot.scene.check(
             snapshot.footprint,
             rows[start : start + step],
+            on_scene_clock[start : start + step] if len(times) else None,
             margin=total,
             mode=how,
             stop_at_first=stop_at_first,
@@ -209,6 +227,8 @@ def check_poses(
         results.append(result)
         if (stop_at_first and not result.is_free) or (is_late is not None and is_late()):
             break
+        start += step
+        step = max(1, round(step * min(8.0, CHUNK_TIME / (perf_counter() - begin))))
     return _join(snapshot.fault, len(rows), results, how)
 
 
@@ -258,17 +278,17 @@ def _pair(row: Floats) -> tuple[float, float]:
     return float(row[0]), float(row[1])
 
 
-def _single(snapshot: Snapshot, result: CheckResult) -> Answer:
+def _single(
+    snapshot: Snapshot, verdict: Verdict, status: Status, nearest: int, index: int
+) -> Answer:
     """Answer for one pose; beside a fault only a certain hit stands."""
-    verdict, status = Verdict(int(result.verdicts[0])), Status(int(result.statuses[0]))
     fault = snapshot.fault
     if fault is not None and verdict is not Verdict.COLLISION:
         return unknown(fault)
     message = reason(status)
     if fault is not None:
         status, message = fault.status, fault.message
-    source = snapshot.source_of(int(result.nearest_indices[0]))
-    return Answer(verdict, status, message, int(result.nearest_ids[0]), source)
+    return Answer(verdict, status, message, nearest, snapshot.source_of(index))
 
 
 def _all_unknown(count: int, fault: Fault) -> PosesAnswer:

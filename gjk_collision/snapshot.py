@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .config import Config
+from .errors import InputError
 from .frames import Pose
 from .geometry import Shape
 from .obstacles import Obstacles
@@ -20,9 +21,11 @@ from .verdict import Status
 __all__ = [
     "Fault",
     "Placed",
+    "Report",
     "Snapshot",
     "compose_scene",
     "configured_footprint",
+    "configured_outline",
     "nothing",
     "outline",
 ]
@@ -62,10 +65,14 @@ class Snapshot:
         At `stamp` [s]; NaN: none.
     bad_sources : tuple of str
         Sources that are missing, stale or faulty, excused or not.
-    stands_still : bool
-        Every obstacle is known to stay where it is.
+    epoch : int
+        Zero of the scene's clock [ns]: its times are seconds after this.
     spans : tuple of (int, str)
         For each sender in the order of the scene: the index after its last obstacle, its name.
+    parts : tuple of Placed
+        What the scene is made of, for each sender in the order of `spans`.
+    outline : (n, 2) float64 or None
+        The footprint's points in `config.base_frame` [m], margins of direction not included.
     """
 
     id: int
@@ -78,8 +85,10 @@ class Snapshot:
     footprint_age: float
     max_obstacle_age: float
     bad_sources: tuple[str, ...]
-    stands_still: bool
+    epoch: int
     spans: tuple[tuple[int, str], ...]
+    parts: tuple["Placed", ...] = ()
+    outline: Floats | None = None
 
     def source_of(self, index: int) -> str:
         """Return the name of the source of an obstacle of the scene; -1 gives ''."""
@@ -97,13 +106,52 @@ class Placed:
     inflation: float
 
 
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What is heard from one sender, or not.
+
+    Attributes
+    ----------
+    source, sender : str
+        Name in ``obstacle_sources`` (or "footprint"), and of who sends.
+    fault : Fault or None
+        Why its data is not used; None: it is.
+    is_excused : bool
+        The fault of an optional source, which keeps nothing from being FREE.
+    age : float
+        Of the data by its stamp [s]; NaN: none.
+    count : int
+        Obstacles, or points of a footprint.
+    received, dropped : int
+        Messages since activation, and those among them that came out of order.
+    """
+
+    source: str
+    sender: str
+    fault: Fault | None
+    is_excused: bool = False
+    age: float = nan
+    count: int = 0
+    received: int = 0
+    dropped: int = 0
+
+
 def nothing(config: Config, fault: Fault, stamp: int) -> Snapshot:
     """Return the snapshot of a time [ns] at which nothing is known, and why."""
-    return Snapshot(0, stamp, config, Scene([]), None, fault, 0, nan, nan, (), False, ())
+    return Snapshot(0, stamp, config, Scene([]), None, fault, 0, nan, nan, (), stamp, ())
 
 
-def compose_scene(parts: Sequence[Placed], config: Config) -> Scene:
+def compose_scene(parts: Sequence[Placed], config: Config, epoch: int = 0) -> Scene:
     """Make one scene of the obstacles of several sources, in their order.
+
+    Parameters
+    ----------
+    parts : sequence of Placed
+        The obstacles.
+    config : Config
+        Its policies apply.
+    epoch : int
+        Zero of the scene's clock [ns]. Seconds since 1970 would be too coarse in a double.
 
     Raises
     ------
@@ -130,7 +178,16 @@ def compose_scene(parts: Sequence[Placed], config: Config) -> Scene:
             [_or_zeros(p.obstacles.radius, len(p.obstacles)) + p.inflation for p in used]
         ),
         poses=np.concatenate([_poses(part) for part in used]) if posed else None,
+        velocities=np.concatenate([_velocities(part) for part in used]),
+        path_offsets=_path_offsets(lists),
+        path_times=np.concatenate([each.path_times for each in lists]),
+        path_poses=np.concatenate(
+            [p.pose.compose(p.obstacles.path_poses.reshape(-1, 3)) for p in used]
+        ),
+        stamps=np.concatenate([np.full(len(o), (o.stamp - epoch) * 1e-9) for o in lists]),
         concave_policy=config.concave_policy,
+        prediction=config.prediction_policy,
+        horizon=config.prediction_horizon,
     )
 
 
@@ -149,6 +206,13 @@ def configured_footprint(config: Config) -> Shape | None:
     return None
 
 
+def configured_outline(config: Config) -> Floats | None:
+    """Return the points of the configured footprint (n, 2) [m], without any margin."""
+    if config.footprint:
+        return np.reshape(config.footprint, (-1, 2))
+    return np.zeros((1, 2)) if config.robot_radius > 0.0 else None
+
+
 def outline(points: Floats, config: Config) -> Shape:
     """Return the vehicle with this outline, margins of direction included.
 
@@ -164,6 +228,9 @@ def outline(points: Floats, config: Config) -> Shape:
     InputError
         It is no shape, or a concave one that the policy refuses.
     """
+    if len(points) > config.max_points_per_obstacle:
+        rule = f"more points than the limit, {config.max_points_per_obstacle}"
+        raise InputError(Status.LIMIT_EXCEEDED, "outline", None, rule)
     if config.concave_policy == "hull":
         shape = Shape.hull(points)
     elif config.concave_policy == "reject":
@@ -190,6 +257,26 @@ def _poses(part: Placed) -> Floats:
     if len(own):
         return part.pose.compose(own.reshape(-1, 3))
     return np.tile(np.asarray(part.pose, dtype=np.float64), (len(part.obstacles), 1))
+
+
+def _velocities(part: Placed) -> Floats:
+    own = part.obstacles.velocities.reshape(-1, 3)
+    if not len(own):
+        return np.full((len(part.obstacles), 3), nan)
+    return part.pose.turn(own)
+
+
+def _path_offsets(lists: Sequence[Obstacles]) -> npt.NDArray[np.int64]:
+    """Return the offsets of all paths together; empty where there is none."""
+    if not any(len(each.path_times) for each in lists):
+        return np.empty(0, np.int64)
+    counts = [
+        np.diff(each.path_offsets.astype(np.int64))
+        if len(each.path_offsets)
+        else np.zeros(len(each), np.int64)
+        for each in lists
+    ]
+    return np.cumsum(np.concatenate([np.zeros(1, np.int64), *counts]))
 
 
 def _or_zeros(values: npt.NDArray[Any], length: int) -> npt.NDArray[Any]:

@@ -28,9 +28,11 @@ from .scene import Scene
 from .snapshot import (
     Fault,
     Placed,
+    Report,
     Snapshot,
     compose_scene,
     configured_footprint,
+    configured_outline,
     nothing,
     outline,
 )
@@ -40,6 +42,9 @@ __all__ = ["Footprint", "World"]
 
 # Senders that share one source's topic under names of their own; each must stay fresh.
 MAX_SENDERS = 16
+# Messages of one sender that may wait for the transform at their stamp, while an earlier one that
+# is still fresh is used.
+MAX_WAITING = 8
 # Snapshots that a request may still ask for by id, as long as their data is fresh.
 HISTORY = 16
 
@@ -76,7 +81,11 @@ class _Held:
     fault: Fault | None = None
     pose: Pose | None = None
     shape: Shape | None = None
+    outline: npt.NDArray[np.float64] | None = None  # in the base frame
     dropped: str = ""
+    earlier: tuple["_Held", ...] = ()  # newest first, while this one waits for its transform
+    messages: int = 1
+    drops: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,8 +113,10 @@ class _Built:
     shape: Shape | None
     footprint: _Held | None
     parts: tuple[_Part, ...]
+    placed: tuple[Placed, ...]
+    outline: npt.NDArray[np.float64] | None
     spans: tuple[tuple[int, str], ...]
-    stands_still: bool
+    epoch: int
 
 
 @dataclass
@@ -165,11 +176,12 @@ class World:
             self._watch_clock(now)
             held = self._footprint
             if held is not None and self._is_late(held, footprint.stamp, now):
-                held.dropped = "an older message came late and was dropped"
+                _drop(held, "an older message came late and was dropped")
                 return
-            self._footprint = _Held(
+            self._footprint = new = _Held(
                 "footprint", footprint.stamp, steady, self._revise(), footprint=footprint
             )
+            _follow(new, held)
 
     def receive_obstacles(
         self, source: str, obstacles: Obstacles, *, now: int, steady: int
@@ -197,9 +209,10 @@ class World:
                 )
                 return
             if held is not None and (why := self._refuse_order(held, obstacles, now)):
-                held.dropped = why
+                _drop(held, why)
                 return
             new = _Held(sender, obstacles.stamp, steady, self._revise(), obstacles)
+            _follow(new, held)
             try:
                 obstacles.check(self._config.max_obstacles, self._config.max_points_per_obstacle)
             except InputError as error:
@@ -212,8 +225,31 @@ class World:
             self._watch_clock(now)
             known = self._sources[source]
             name = known.config.topic
-            stamp = known.senders[name].stamp if name in known.senders else 0
-            known.senders[name] = _Held(name, stamp, steady, self._revise(), fault=fault)
+            held = known.senders.get(name)
+            stamp = held.stamp if held is not None else 0
+            known.senders[name] = new = _Held(name, stamp, steady, self._revise(), fault=fault)
+            _follow(new, held)
+
+    def reports(self, *, now: int, steady: int) -> list[Report]:
+        """Return what is heard from each sender, the footprint first; times as for `snapshot`."""
+        self.snapshot(now=now, steady=steady)  # shapes are tried when a scene is made of them
+        with self._lock:
+            held = self._footprint
+            fault = self._usable_footprint(now, steady)[1]
+            points = held.footprint.points if held and held.footprint else ()
+            found = [_report("footprint", held, fault, False, len(points), now)]
+            for name, source in self._sources.items():
+                for held in source.senders.values():
+                    used, fault, excused = self._usable(source.config, held, now, steady)
+                    count = len(used.obstacles) if used.obstacles is not None else 0
+                    found.append(_report(name, held, fault, excused, count, now))
+                if source.fault is not None:
+                    found.append(Report(name, "", source.fault))
+                elif not source.senders:
+                    text = f"none received on the topic '{source.config.topic}'"
+                    missing = Fault(Status.NO_OBSTACLES, text)
+                    found.append(Report(name, "", missing, not source.config.required))
+            return found
 
     def snapshot(self, *, now: int, steady: int, require_id: int = 0) -> Snapshot:
         """Return what is known now.
@@ -336,13 +372,22 @@ class World:
         if held is None:
             missing = Fault(Status.NO_FOOTPRINT, "none received on the topic, none configured")
             return None, _about("footprint", self._jump or missing)
+        fault = self._footprint_fault(held, now, steady)
+        if fault is None:
+            held.earlier = ()
+            return held, None
+        if fault.status is Status.TF_EXTRAPOLATION:  # as in `_usable`
+            for each in held.earlier:
+                if self._footprint_fault(each, now, steady) is None:
+                    return each, None
+        return None, _about("footprint", fault)
+
+    def _footprint_fault(self, held: _Held, now: int, steady: int) -> Fault | None:
         timeout = self._config.footprint_timeout
         fault = held.fault or self._time_fault(held, timeout, Status.STALE_FOOTPRINT, now, steady)
         if fault is None and held.shape is None:
             fault = self._shape_footprint(held)
-        if fault is None:
-            return held, None
-        return None, _about("footprint", fault)
+        return fault
 
     def _shape_footprint(self, held: _Held) -> Fault | None:
         assert held.footprint is not None
@@ -351,7 +396,7 @@ class World:
             if frame != self._config.base_frame:
                 pose = self._find(self._config.base_frame, frame, held.stamp)
                 points = pose.transform(points)
-            held.shape = outline(points, self._config)
+            held.shape, held.outline = outline(points, self._config), points
         except FrameError as error:
             return Fault(error.status, str(error))  # not kept: the transform may come later
         except InputError as error:
@@ -376,14 +421,14 @@ class World:
                     missing = Fault(Status.NO_OBSTACLES, text)
                     faults.append(_about(name, self._jump or missing))
             for held in source.senders.values():
-                fault, excused = self._sender_fault(source.config, held, now, steady)
+                used, fault, excused = self._usable(source.config, held, now, steady)
                 if fault is None:
-                    parts.append(_Part(source.config, held))
+                    parts.append(_Part(source.config, used))
                     continue
                 bad[name] = None
                 if not excused:
                     faults.append(_about(name, fault))
-        total = sum(len(part.placed.obstacles) for part in parts)
+        total = sum(len(part.held.obstacles or ()) for part in parts)
         if total > self._config.max_obstacles:
             text = f"{total} obstacles of all sources, limit {self._config.max_obstacles}"
             faults.append(Fault(Status.LIMIT_EXCEEDED, text))
@@ -392,6 +437,23 @@ class World:
             # Each may be silent, but where all are nobody has said that anything is free.
             faults.append(self._jump or Fault(Status.NO_OBSTACLES, "no source has fresh data"))
         return parts, tuple(bad), faults[0] if faults else None
+
+    def _usable(
+        self, source: SourceConfig, held: _Held, now: int, steady: int
+    ) -> tuple[_Held, Fault | None, bool]:
+        """Return the message of a sender to use: the newest whose place is known by now.
+
+        Transforms often come a little later than the data. Until then the message before is as
+        good as it was, for as long as it is fresh. Any other fault of the newest one counts.
+        """
+        fault, excused = self._sender_fault(source, held, now, steady)
+        if fault is None:
+            held.earlier = ()
+        elif fault.status is Status.TF_EXTRAPOLATION:
+            for each in held.earlier:
+                if self._sender_fault(source, each, now, steady)[0] is None:
+                    return each, None, False
+        return held, fault, excused
 
     def _sender_fault(
         self, source: SourceConfig, held: _Held, now: int, steady: int
@@ -445,8 +507,10 @@ class World:
             shape=self._configured_shape if footprint is None else footprint.shape,
             footprint=footprint,
             parts=tuple(parts),
+            placed=tuple(part.placed for part in parts),
+            outline=configured_outline(self._config) if footprint is None else footprint.outline,
             spans=tuple(zip(ends, (part.held.name for part in parts), strict=True)),
-            stands_still=all(each.stands_still for each in lists),
+            epoch=_epoch(parts),
         )
         self._next_id += 1
         self._history.append(built)
@@ -454,7 +518,7 @@ class World:
 
     def _compose(self, parts: Sequence[_Part]) -> Scene | None:
         try:
-            return compose_scene([part.placed for part in parts], self._config)
+            return compose_scene([part.placed for part in parts], self._config, _epoch(parts))
         except InputError as error:
             # One of them is bad: each alone tells which, and in its own numbering.
             for part in parts:
@@ -500,8 +564,10 @@ class World:
             footprint_age,
             obstacle_age,
             bad,
-            built.stands_still,
+            built.epoch,
             built.spans,
+            built.placed,
+            built.outline,
         )
 
 
@@ -511,6 +577,34 @@ def _shape_fault(part: _Part, config: Config) -> Fault | None:
     except InputError as error:
         return Fault(error.status, str(error))
     return None
+
+
+def _epoch(parts: Sequence[_Part]) -> int:
+    """Return the zero of a scene's clock [ns]."""
+    return min((part.held.stamp for part in parts), default=0)
+
+
+def _drop(held: _Held, why: str) -> None:
+    held.dropped = why
+    held.drops += 1
+
+
+def _follow(new: _Held, held: _Held | None) -> None:
+    """Let a message take the place of the last one of its sender."""
+    if held is not None:
+        new.messages, new.drops = held.messages + 1, held.drops
+        new.earlier = (held, *held.earlier)[:MAX_WAITING]
+        held.earlier = ()
+
+
+def _report(
+    source: str, held: _Held | None, fault: Fault | None, excused: bool, count: int, now: int
+) -> Report:
+    if held is None:
+        return Report(source, "", fault, excused)
+    age = (now - held.stamp) * 1e-9
+    received = held.messages + held.drops
+    return Report(source, held.name, fault, excused, age, count, received, held.drops)
 
 
 def _about(name: str, fault: Fault) -> Fault:

@@ -11,31 +11,46 @@ from launch.substitutions import LaunchConfiguration, PathJoinSubstitution
 from launch_ros.actions import Node
 from launch_ros.substitutions import FindPackageShare
 
-DEFAULT_FILE = PathJoinSubstitution(
-    [FindPackageShare("gjk_collision"), "config", "collision_server.yaml"]
-)
+SHARE = FindPackageShare("gjk_collision")
+DEFAULT_FILE = PathJoinSubstitution([SHARE, "config", "collision_server.yaml"])
+RVIZ_FILE = PathJoinSubstitution([SHARE, "config", "collision_server.rviz"])
 TRUTH = ["", "true", "false"]
 
 
-def start_server(context: LaunchContext) -> list[Node]:
-    """Return the node, with the parameters that the arguments set."""
+def start(context: LaunchContext) -> list[Node]:
+    """Return the node, with the parameters that the arguments set, and RViz if asked for."""
     given = {
         name: value == "true"
         for name in ("use_sim_time", "autostart")
         if (value := LaunchConfiguration(name).perform(context))
     }
+    enclave = LaunchConfiguration("enclave").perform(context)
     server = Node(
         package="gjk_collision",
         executable="collision_server",
         name="collision_server",
         namespace=LaunchConfiguration("namespace"),
         parameters=[LaunchConfiguration("params_file"), *([given] if given else [])],
-        ros_arguments=["--log-level", LaunchConfiguration("log_level")],
+        ros_arguments=[
+            "--log-level",
+            LaunchConfiguration("log_level"),
+            *(["--enclave", enclave] if enclave else []),
+        ],
         respawn=LaunchConfiguration("respawn"),
         respawn_delay=1.0,
         output="screen",
     )
-    return [server]
+    if LaunchConfiguration("rviz").perform(context) != "true":
+        return [server]
+    clock = {name: value for name, value in given.items() if name == "use_sim_time"}
+    rviz = Node(
+        package="rviz2",
+        executable="rviz2",
+        namespace=LaunchConfiguration("namespace"),
+        arguments=["-d", RVIZ_FILE],
+        parameters=[clock] if clock else [],
+    )
+    return [server, rviz]
 
 
 def generate_launch_description() -> LaunchDescription:
@@ -66,6 +81,15 @@ def generate_launch_description() -> LaunchDescription:
                 choices=["true", "false"],
                 description="Start the node again when it dies",
             ),
-            OpaqueFunction(function=start_server),
+            DeclareLaunchArgument(
+                "enclave", default_value="", description="Security enclave of the node (SROS2)"
+            ),
+            DeclareLaunchArgument(
+                "rviz",
+                default_value="false",
+                choices=["true", "false"],
+                description="Show the node's markers in RViz",
+            ),
+            OpaqueFunction(function=start),
         ]
     )

@@ -19,7 +19,7 @@ from ..config import Config
 from ..frames import FrameError, Pose
 from ..obstacles import Obstacles
 from ..snapshot import Fault, Snapshot, nothing
-from ..verdict import Status
+from ..verdict import Status, Verdict
 from ..world import World
 from . import decode
 from .bag import Bag, Message
@@ -56,6 +56,8 @@ class Drive:
         Time that the last answer took [ns].
     taken, unreadable : int
         Messages so far, and those that could not be decoded.
+    errors : list of str
+        What was raised where there should have been an answer.
     """
 
     def __init__(
@@ -65,7 +67,8 @@ class Drive:
         self._config = config
         self.transforms = RecordedTransforms()
         self._world = World(config, self.transforms)
-        self._requests = Requests(self.transforms)
+        self.errors: list[str] = []
+        self._requests = Requests(self.transforms, self.errors)
         self._clock = 0
         self._newest = 0
         self._time = bag.begin
@@ -189,8 +192,19 @@ class Drive:
         return nothing(self._config, Fault(Status.CLOCK_JUMP, "there is no time yet"), 0)
 
     def _state(self, time: int, cause: str) -> Row:
+        """Answer for the vehicle where it is; what raises is UNKNOWN, as the node has it."""
         self._time = time
         begin = perf_counter_ns()
+        try:
+            row = self._ask(time, cause)
+        except Exception as error:
+            self.errors.append(repr(error))
+            message = repr(error)
+            row = Row(time, self._now(), cause, Verdict.UNKNOWN, Status.INTERNAL_ERROR, message)
+        self.latency = perf_counter_ns() - begin
+        return row
+
+    def _ask(self, time: int, cause: str) -> Row:
         self.snapshot = snapshot = self._look()
         pose: Pose | Fault
         try:
@@ -198,7 +212,6 @@ class Drive:
         except FrameError as error:
             pose = Fault(error.status, str(error))
         found = queries.state(snapshot, pose)
-        self.latency = perf_counter_ns() - begin
         answer = found.answer
         has_witness = answer.nearest_id != -1
         return Row(

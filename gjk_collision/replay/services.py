@@ -32,8 +32,9 @@ MAX_OPEN = 256
 class Requests:
     """Answers requests, and holds each answer until the recorded reply has come."""
 
-    def __init__(self, transforms: RecordedTransforms) -> None:
+    def __init__(self, transforms: RecordedTransforms, errors: list[str]) -> None:
         self._transforms = transforms
+        self._errors = errors
         self._open: OrderedDict[tuple[bytes, int], Row] = OrderedDict()
         self.without_content = 0  # recorded as metadata only
 
@@ -76,6 +77,9 @@ class Requests:
             answer = getattr(self, f"_{service}")(request, snapshot, row)
         except (InputError, FrameError) as error:
             answer = unknown(Fault(error.status, str(error)))
+        except Exception as error:  # as the node has it
+            self._errors.append(repr(error))
+            answer = unknown(Fault(Status.INTERNAL_ERROR, repr(error)))
         row.verdict, row.status, row.message = answer.verdict, answer.status, answer.message
         if answer.nearest_id != -1:
             row.nearest_id, row.nearest_source = answer.nearest_id, answer.nearest_source
@@ -107,6 +111,7 @@ class Requests:
             request.poses,
             request.times,
             frame=lambda: self._frame(request.header, snapshot),
+            stamp=decode.nanoseconds(request.header.stamp),
             margin=float(request.margin),
             mode=int(request.mode),
             stop_at_first=bool(request.stop_at_first),

@@ -170,8 +170,8 @@ def _on_cluster(
     with client:
         ask = partial(client.submit, _deliver, options=options, pure=False)
         futures = {
-            ask(_absolute(case), key=f"replay-{i}-{case.name}", retries=ATTEMPTS - 1): case
-            for i, case in enumerate(cases)
+            ask(replace(case, bag=case.bag.resolve()), retries=ATTEMPTS - 1): case
+            for case in cases
         }
         done = cluster.as_completed(list(futures), loop=client.loop)
         for future in done:
@@ -182,10 +182,6 @@ def _on_cluster(
                 delivery = _lost(case, repr(error))
             yield delivery
             future.release()
-
-
-def _absolute(case: Case) -> Case:
-    return replace(case, bag=case.bag.resolve())
 
 
 def _write_merged(out: Path, results: Sequence[Result], options: Options) -> None:

@@ -4,11 +4,11 @@
 
 import json
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 from ..verdict import Verdict
 from .run import Result
+from .templates import render
 
 __all__ = ["overview", "page"]
 
@@ -30,25 +30,12 @@ def page(summary: dict[str, Any], timeline: list[list[Any]], film: dict[str, Any
         "margin": summary.get("safety_margin", 0.0),
         "latency": summary["timing"]["latency_us"],
     }
-    return _render("page.html", summary=summary, data=_embedded(data))
+    return render("page.html", summary=summary, data=_embedded(data))
 
 
 def overview(results: Sequence[Result]) -> str:
     """Return the page that leads to those of many replays."""
-    return _render("overview.html", results=results)
-
-
-def _render(name: str, **values: Any) -> str:
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
-    environment = Environment(
-        loader=FileSystemLoader(Path(__file__).parent),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    return environment.get_template(name).render(**values)
+    return render("overview.html", results=results)
 
 
 def _embedded(data: Any) -> str:

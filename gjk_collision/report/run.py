@@ -25,10 +25,12 @@ from ..replay.topics import Topics, choose
 from .counts import Counts, Latencies
 from .film import Film, Timeline
 
-__all__ = ["Options", "Outcome", "Result", "run"]
+__all__ = ["Options", "Outcome", "Result", "golden_of", "run", "written_by"]
 
 RESULTS = "results.jsonl"
 SUMMARY = "summary.json"
+
+KEPT_ERRORS = 5
 
 # Messages between two signs of progress.
 STEP = 200
@@ -90,7 +92,7 @@ def run(case: Case, out: Path, options: Options, progress: Progress | None = Non
     Result
         Nothing about the bag is raised: it is an outcome.
     """
-    folder = out / case.name
+    folder = written_by(case, out).parent
     folder.mkdir(parents=True, exist_ok=True)
     job = _Job(case, options)
     begin = perf_counter()
@@ -116,7 +118,7 @@ class _Job:
     def __init__(self, case: Case, options: Options) -> None:
         self._case = case
         self._expectations = Expectations(case.expect, case.faults)
-        self._golden_path = _golden_of(case, options.golden)
+        self._golden_path = golden_of(case, options.golden)
         self._golden: Golden | None = None
         self._counts, self._latencies = Counts(), Latencies()
         self._outcome, self._failures = Outcome.PASSED, list[str]()
@@ -214,6 +216,7 @@ class _Job:
         finally:
             self._about["messages"] = drive.taken
             self._about["unreadable"] = drive.unreadable
+            self._about["errors"] = drive.errors[:KEPT_ERRORS]
             self._about["requests_without_content"] = drive.requests_without_content
             self.film = film.to_dict()
 
@@ -235,6 +238,8 @@ class _Job:
             first = counts.replies_lost[0]
             text = f"a recorded COLLISION is FREE now, first at {first:.3f} s"
             self._fail(Outcome.FAILED, f"replies: {text}")
+        for error in self._about.get("errors", []):
+            self._fail(Outcome.FAILED, f"no answer, but an error: {error}")
         case, unreadable = self._case, self._about.get("unreadable", 0)
         if unreadable and not case.faults:
             text = f"{unreadable} messages could not be decoded"
@@ -245,7 +250,13 @@ class _Job:
         self._failures.append(text)
 
 
-def _golden_of(case: Case, golden: Path | None) -> Path | None:
+def written_by(case: Case, out: Path) -> Path:
+    """Return where the result of a case is written."""
+    return out / case.name / RESULTS
+
+
+def golden_of(case: Case, golden: Path | None) -> Path | None:
+    """Return the earlier result that a case is compared with."""
     if golden is None or golden.is_file():
         return golden
     return golden / case.name / RESULTS

@@ -15,11 +15,20 @@ from builtin_interfaces.msg import Time
 from geometry_msgs.msg import Point, Polygon, Vector3
 from geometry_msgs.msg import Pose as PoseMessage
 from gjk_collision.msg import CollisionState, ObstacleArray, ReplyInfo
+from std_msgs.msg import Header
 
-from ..answers import Answer, DistanceAnswer, PosesAnswer, ShapesAnswer, StateAnswer
+from ..answers import (
+    Answer,
+    DistanceAnswer,
+    PosesAnswer,
+    ShapesAnswer,
+    StateAnswer,
+    unknown,
+)
 from ..frames import Pose, planar
 from ..obstacles import Obstacles
-from ..snapshot import Snapshot
+from ..snapshot import Fault, Placed, Snapshot
+from ..verdict import Status
 from ..world import Footprint
 
 __all__ = [
@@ -28,6 +37,7 @@ __all__ = [
     "fill_info",
     "fill_poses",
     "fill_shapes",
+    "fill_snapshot",
     "fill_state",
     "floats",
     "footprint",
@@ -65,9 +75,9 @@ def pose(message: PoseMessage, name: str) -> Pose:
     return planar(p.x, p.y, (q.x, q.y, q.z, q.w), name)
 
 
-def footprint(frame: str, stamp: Time, polygon: Polygon) -> Footprint:
-    """Return a footprint message as data."""
-    points = [(point.x, point.y) for point in polygon.points]
+def footprint(frame: str, stamp: Time, polygon: Polygon, limit: int) -> Footprint:
+    """Return a footprint message as data; of more points than `limit` one more, for the error."""
+    points = [(point.x, point.y) for point in polygon.points[: limit + 1]]
     return Footprint(frame, nanoseconds(stamp), np.array(points, dtype=np.float64).reshape(-1, 2))
 
 
@@ -155,6 +165,57 @@ def fill_shapes(reply: Any, found: ShapesAnswer) -> None:
     reply.lower_bounds = _array("d", found.lower_bounds)
     reply.witnesses = _array("d", found.witnesses)
     reply.directions = _array("d", found.directions)
+
+
+def fill_snapshot(reply: Any, snapshot: Snapshot) -> None:
+    """Fill the fields of ``srv/GetSnapshot`` but info: what is known, complete or not."""
+    complete = Fault(Status.SUCCESS, "complete")
+    fill_answer(reply, unknown(snapshot.fault or complete))
+    config = snapshot.config
+    if snapshot.outline is not None:
+        age = 0 if snapshot.footprint_age != snapshot.footprint_age else snapshot.footprint_age
+        reply.footprint = ObstacleArray(
+            header=Header(
+                stamp=time(snapshot.stamp - round(age * 1e9)), frame_id=config.base_frame
+            ),
+            source="footprint",
+            ids=array("q", [0]),
+            kinds=array("B", [ObstacleArray.CONCAVE if len(snapshot.outline) > 2 else 0]),
+            offsets=array("I", [0, len(snapshot.outline)]),
+            xy=_array("d", snapshot.outline),
+            radius=array("d", [config.robot_radius]),
+        )
+    names = [name for _, name in snapshot.spans]
+    reply.obstacles = [
+        _obstacle_array(name, part, config.check_frame)
+        for name, part in zip(names, snapshot.parts, strict=True)
+    ]
+
+
+def _obstacle_array(name: str, part: Placed, frame: str) -> ObstacleArray:
+    """Return one sender's obstacles in another frame."""
+    data, place = part.obstacles, part.pose
+    poses, paths, velocities = data.poses, data.path_poses, data.velocities
+    if place != Pose():
+        own = poses.reshape(-1, 3) if len(poses) else np.zeros((len(data), 3))
+        poses = place.compose(own)
+        paths = place.compose(paths.reshape(-1, 3))
+        velocities = place.turn(velocities.reshape(-1, 3))
+    return ObstacleArray(
+        header=Header(stamp=time(data.stamp), frame_id=frame),
+        source=name,
+        sequence=data.sequence,
+        ids=_array("q", data.ids),
+        kinds=_array("B", data.kinds),
+        offsets=_array("I", data.offsets),
+        xy=_array("d", data.xy),
+        radius=_array("d", data.radius),
+        poses=_array("d", poses),
+        velocities=_array("d", velocities),
+        path_offsets=_array("I", data.path_offsets),
+        path_times=_array("d", data.path_times),
+        path_poses=_array("d", paths),
+    )
 
 
 def fill_state(message: CollisionState, found: StateAnswer) -> None:

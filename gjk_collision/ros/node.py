@@ -8,14 +8,13 @@ answered: UNKNOWN / NOT_ACTIVE while the node is not active.
 
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 
 import rclpy
-from geometry_msgs.msg import PolygonStamped, PoseStamped
+from geometry_msgs.msg import PolygonStamped
 from gjk_collision.msg import CollisionState
-from gjk_collision.srv import CheckPoses, CheckShapes, Collide, Distance
 from rclpy.clock import Clock, ClockType
 from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
@@ -23,25 +22,28 @@ from rclpy.qos import QoSProfile
 from rclpy.qos_overriding_options import QoSOverridingOptions
 from rclpy.subscription import Subscription
 from rclpy.timer import Timer
-from std_srvs.srv import Trigger
+from visualization_msgs.msg import MarkerArray
 
 from .. import queries
 from ..answers import StateAnswer, unknown
 from ..config import Config, SourceConfig
 from ..errors import InputError
 from ..frames import FrameError, Pose, SameFrameOnly, Transforms
-from ..pairs import check_shapes
-from ..snapshot import Fault, Snapshot, nothing
+from ..snapshot import Fault, Report, Snapshot, nothing
 from ..verdict import Status
 from ..world import World
-from . import messages, sources
+from . import markers, messages, sources
+from .diagnostics import Diagnostics, Health
 from .parameters import Parameters
+from .services import Services
 from .transforms import TransformTree, find_transforms
 
 __all__ = ["CollisionServer", "main"]
 
-# rclpy's default depth of 10 loses requests without a word.
-SERVICE_QOS = QoSProfile(depth=64)
+# Markers are for people's eyes, and cost a request's time: no more of them than that.
+MARKER_PERIOD = 0.2  # s
+# How long a collision that a request met is shown.
+HIT_SHOWN = 2.0  # s
 
 # After this long without one callback that ended well, the process is broken, not its callers.
 BROKEN_AFTER = 5.0  # s
@@ -50,13 +52,30 @@ SUCCESS, FAILURE = TransitionCallbackReturn.SUCCESS, TransitionCallbackReturn.FA
 
 
 class CollisionServer(LifecycleNode):
-    """Answers whether a vehicle, placed there, is clear of everything known."""
+    """Answers whether a vehicle, placed there, is clear of everything known.
+
+    Attributes
+    ----------
+    config : Config
+        Parameters in force.
+    transforms : Transforms
+        Where frames are.
+    health : Health
+        Takes note of replies and heartbeats.
+    errors : int
+        Errors of our own since the start; zero in a node that is well.
+    last_state : CollisionState
+        The last heartbeat.
+    """
 
     def __init__(self, **options: Any) -> None:
         super().__init__("collision_server", **options)
-        self._config = Config()
+        self.config = Config()
+        self.transforms: Transforms = SameFrameOnly("the node is not configured")
+        self.health = Health()
+        self.errors = 0
+        self.last_state = CollisionState()
         self._world: World | None = None  # while active
-        self._transforms: Transforms = SameFrameOnly("the node is not configured")
         self._inputs: list[Subscription] = []
         self._reason = "not configured"
         self._counter = 0
@@ -65,11 +84,13 @@ class CollisionServer(LifecycleNode):
         self._state_publisher = self.create_publisher(
             CollisionState, "~/state", QoSProfile(depth=1)
         )
-        self._serve(Collide, "~/collide", self._collide)
-        self._serve(Distance, "~/distance", self._distance)
-        self._serve(CheckPoses, "~/check_poses", self._check_poses)
-        self._serve(CheckShapes, "~/check_shapes", self._check_shapes)
-        self.create_service(Trigger, "~/reset", self._reset, qos_profile=SERVICE_QOS)
+        self._marker_publisher = self.create_publisher(
+            MarkerArray, "~/markers", QoSProfile(depth=1)
+        )
+        self._last_markers = 0.0
+        self._hit: tuple[Pose, float] | None = None
+        Services(self)
+        Diagnostics(self)
         self._start_heartbeat()
 
     def start(self) -> None:
@@ -91,8 +112,8 @@ class CollisionServer(LifecycleNode):
             self._reason = f"configure failed: {error}"
             self.get_logger().error(self._reason)
             return FAILURE
-        self._config = config
-        self._transforms = find_transforms(self)
+        self.config = config
+        self.transforms = find_transforms(self)
         for source, adapter in adapters:
             self._inputs.append(self._subscribe(source, adapter))
         if not config.footprint and not config.robot_radius:
@@ -108,7 +129,7 @@ class CollisionServer(LifecycleNode):
 
     def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Begin with nothing known."""
-        self._world = World(self._config, self._transforms)
+        self._world = World(self.config, self.transforms)
         return SUCCESS
 
     def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
@@ -122,9 +143,9 @@ class CollisionServer(LifecycleNode):
         for each in self._inputs:
             self.destroy_subscription(each)
         self._inputs = []
-        if isinstance(self._transforms, TransformTree):
-            self._transforms.close()
-        self._transforms = SameFrameOnly("the node is not configured")
+        if isinstance(self.transforms, TransformTree):
+            self.transforms.close()
+        self.transforms = SameFrameOnly("the node is not configured")
         self._settings.release()
         self._reason = "not configured"
         return SUCCESS
@@ -139,15 +160,27 @@ class CollisionServer(LifecycleNode):
         """Begin again unconfigured."""
         return self.on_cleanup(state)
 
+    def _LifecycleNodeMixin__on_change_state(self, request: Any, reply: Any) -> Any:
+        """Refuse a transition that the present state does not have.
+
+        rclpy raises on Jazzy, and whoever asked would wait for a reply that never comes.
+        """
+        try:
+            return super()._LifecycleNodeMixin__on_change_state(request, reply)
+        except Exception as error:
+            self.get_logger().error(f"transition refused: {error}")
+            reply.success = False
+            return reply
+
     # ---- parameters
 
     def _may_change(self, config: Config) -> str:
-        return self._config.refusal(config, active=self._world is not None)
+        return self.config.refusal(config, active=self._world is not None)
 
     def _change(self, config: Config) -> None:
-        before, after = self._config.parameters(), config.parameters()
+        before, after = self.config.parameters(), config.parameters()
         names = [f"{name} = {after[name]}" for name in after if after[name] != before.get(name)]
-        self._config = config
+        self.config = config
         if self._world is not None:
             self._world.reconfigure(config)
         self._start_heartbeat()
@@ -161,12 +194,13 @@ class CollisionServer(LifecycleNode):
                 return
             now, steady = self._times()
             try:
-                obstacles = adapter.convert(message)
+                obstacles = adapter.convert(message, self.config)
             except Exception as error:
-                self.get_logger().error(
-                    f"{source.name}: message not understood: {error!r}", throttle_duration_sec=1.0
-                )
-                fault = Fault(Status.INTERNAL_ERROR, f"message not understood: {error!r}")
+                if isinstance(error, InputError):
+                    fault = Fault(error.status, str(error))
+                else:
+                    self.note_error(f"{source.name}: message not understood", error)
+                    fault = Fault(Status.INTERNAL_ERROR, f"message not understood: {error!r}")
                 self._world.receive_fault(source.name, fault, now=now, steady=steady)
                 return
             self._world.receive_obstacles(source.name, obstacles, now=now, steady=steady)
@@ -182,115 +216,47 @@ class CollisionServer(LifecycleNode):
     def _receive_footprint(self, message: PolygonStamped) -> None:
         if self._world is not None:
             header = message.header
-            data = messages.footprint(header.frame_id, header.stamp, message.polygon)
+            limit = self.config.max_points_per_obstacle
+            data = messages.footprint(header.frame_id, header.stamp, message.polygon, limit)
             now, steady = self._times()
             self._world.receive_footprint(data, now=now, steady=steady)
 
     def _times(self) -> tuple[int, int]:
         return self.get_clock().now().nanoseconds, time.monotonic_ns()
 
-    def _snapshot(self, require_id: int = 0) -> Snapshot:
+    def snapshot(self, require_id: int = 0) -> Snapshot:
+        """Return what is known now, or was in a snapshot asked for by its id."""
         now, steady = self._times()
         if self._world is None:
-            return nothing(self._config, Fault(Status.NOT_ACTIVE, self._reason), now)
+            return nothing(self.config, Fault(Status.NOT_ACTIVE, self._reason), now)
         if now == 0:
             # With use_sim_time, until /clock is heard: data stamped 0 would look fresh.
-            return nothing(self._config, Fault(Status.CLOCK_JUMP, "there is no time yet"), now)
+            return nothing(self.config, Fault(Status.CLOCK_JUMP, "there is no time yet"), now)
         return self._world.snapshot(now=now, steady=steady, require_id=require_id)
 
-    # ---- services
+    # ---- what the services and the diagnostics ask of the node
 
-    def _serve(self, kind: Any, name: str, ask: Callable[..., None]) -> None:
-        """Offer a service that always replies: what `ask` cannot answer is UNKNOWN."""
+    def reports(self) -> list[Report]:
+        """Return what is heard from each sender; empty while not active."""
+        now, steady = self._times()
+        return [] if self._world is None else self._world.reports(now=now, steady=steady)
 
-        def reply_to(request: Any, reply: Any) -> Any:
-            begin = time.perf_counter_ns()
-            snapshot = None
-            try:
-                snapshot = self._snapshot(getattr(request, "require_snapshot_id", 0))
-                ask(request, reply, snapshot, _Budget(begin, snapshot.config.time_budget))
-            except (InputError, FrameError) as error:
-                reply = kind.Response()
-                messages.fill_answer(reply, unknown(Fault(error.status, str(error))))
-            except Exception as error:
-                self.get_logger().error(f"{name}: {error!r}", throttle_duration_sec=1.0)
-                reply = kind.Response()
-                messages.fill_answer(reply, unknown(Fault(Status.INTERNAL_ERROR, repr(error))))
-            seconds = (time.perf_counter_ns() - begin) * 1e-9
-            if hasattr(reply, "info"):
-                if snapshot is not None:
-                    messages.fill_info(reply.info, snapshot)
-                reply.info.compute_time = seconds
-            else:
-                reply.compute_time = seconds
-            return reply
-
-        self.create_service(kind, name, reply_to, qos_profile=SERVICE_QOS)
-
-    def _collide(self, request: Any, reply: Any, snapshot: Snapshot, budget: "_Budget") -> None:
-        found = queries.collide(snapshot, self._placed(request.pose, snapshot), request.margin)
-        messages.fill_answer(reply, found)
-        reply.obstacle_id, reply.obstacle_source = found.nearest_id, found.nearest_source
-
-    def _distance(self, request: Any, reply: Any, snapshot: Snapshot, budget: "_Budget") -> None:
-        pose = self._placed(request.pose, snapshot)
-        found = queries.distance(snapshot, pose, request.k, request.max_distance)
-        messages.fill_distance(reply, found)
-
-    def _check_poses(
-        self, request: Any, reply: Any, snapshot: Snapshot, budget: "_Budget"
-    ) -> None:
-        poses, times = messages.floats(request.poses), messages.floats(request.times)
-        found = queries.check_poses(
-            snapshot,
-            poses,
-            times,
-            frame=lambda: self._frame(request.header, snapshot),
-            margin=request.margin,
-            mode=request.mode,
-            stop_at_first=request.stop_at_first,
-            is_late=budget.is_spent,
-        )
-        messages.fill_poses(reply, found)
-
-    def _check_shapes(
-        self, request: Any, reply: Any, snapshot: Snapshot, budget: "_Budget"
-    ) -> None:
-        found = check_shapes(
-            snapshot.config,
-            messages.obstacles(request.a),
-            messages.obstacles(request.b),
-            messages.integers(request.pairs),
-            mode=request.mode,
-            margin=request.margin,
-            is_late=budget.is_spent,
-        )
-        messages.fill_shapes(reply, found)
-
-    def _reset(self, request: Trigger.Request, reply: Trigger.Response) -> Trigger.Response:
+    def reset(self) -> tuple[bool, str]:
+        """Forget all data; return whether there was any to forget, in words too."""
         if self._world is None:
-            reply.message = f"there is no data: {self._reason}"
-            return reply
+            return False, f"there is no data: {self._reason}"
         self._world.reset()
         self.get_logger().info("reset: all data forgotten")
-        reply.success, reply.message = (
-            True,
-            "all data forgotten; UNKNOWN until fresh data has come",
-        )
-        return reply
+        return True, "all data forgotten; UNKNOWN until fresh data has come"
 
-    def _placed(self, message: PoseStamped, snapshot: Snapshot) -> Pose:
-        """Return a request's pose in the check frame; without a frame, the vehicle's own."""
-        if not message.header.frame_id:
-            return queries.ego_pose(snapshot.config, self._transforms, snapshot.stamp)
-        pose = messages.pose(message.pose, "pose")
-        return self._frame(message.header, snapshot).of(pose)
+    def note_error(self, where: str, error: Exception) -> None:
+        """Log an error of our own, and count it."""
+        self.errors += 1
+        self.get_logger().error(f"{where}: {error!r}", throttle_duration_sec=1.0)
 
-    def _frame(self, header: Any, snapshot: Snapshot) -> Pose:
-        stamp = messages.nanoseconds(header.stamp)
-        return queries.frame_pose(
-            snapshot.config, self._transforms, header.frame_id, stamp, snapshot.stamp
-        )
+    def note_hit(self, pose: Pose) -> None:
+        """Show for a while that a request met an obstacle at a pose in the check frame."""
+        self._hit = pose, time.monotonic() + HIT_SHOWN
 
     # ---- heartbeat
 
@@ -299,44 +265,52 @@ class CollisionServer(LifecycleNode):
         if self._heartbeat is not None:
             self.destroy_timer(self._heartbeat)
         steady = Clock(clock_type=ClockType.STEADY_TIME)
-        self._heartbeat = self.create_timer(
-            1.0 / self._config.state_rate, self._beat, clock=steady
-        )
+        self._heartbeat = self.create_timer(1.0 / self.config.state_rate, self._beat, clock=steady)
 
     def _beat(self) -> None:
         begin = time.perf_counter_ns()
         message = CollisionState()
         self._counter += 1
+        snapshot, found = None, None
         try:
-            snapshot = self._snapshot()
-            messages.fill_state(message, queries.state(snapshot, self._ego(snapshot)))
+            snapshot = self.snapshot()
+            ego = self._ego(snapshot)
+            found = queries.state(snapshot, ego)
+            messages.fill_state(message, found)
             messages.fill_info(message.info, snapshot)
         except Exception as error:
-            self.get_logger().error(f"~/state: {error!r}", throttle_duration_sec=1.0)
+            self.note_error("~/state", error)
             message = CollisionState()
             fault = Fault(Status.INTERNAL_ERROR, repr(error))
             messages.fill_state(message, StateAnswer(unknown(fault)))
         message.counter = self._counter
         message.header.stamp = self.get_clock().now().to_msg()
-        message.header.frame_id = self._config.check_frame
+        message.header.frame_id = self.config.check_frame
         message.info.compute_time = (time.perf_counter_ns() - begin) * 1e-9
         self._state_publisher.publish(message)
+        self.last_state = message
+        self.health.note_beat()
+        if snapshot is not None and found is not None:
+            self._show(snapshot, ego, found)
+
+    def _show(self, snapshot: Snapshot, ego: Pose | Fault, found: StateAnswer) -> None:
+        """Publish markers while somebody looks."""
+        wanted = self.config.publish_markers and self._marker_publisher.get_subscription_count()
+        if not wanted or time.monotonic() - self._last_markers < MARKER_PERIOD:
+            return
+        self._last_markers = time.monotonic()
+        try:
+            hit, until = self._hit or (None, 0.0)
+            shown = hit if time.monotonic() < until else None
+            self._marker_publisher.publish(markers.picture(snapshot, ego, found, shown))
+        except Exception as error:
+            self.note_error("~/markers", error)
 
     def _ego(self, snapshot: Snapshot) -> Pose | Fault:
         try:
-            return queries.ego_pose(snapshot.config, self._transforms, snapshot.stamp)
+            return queries.ego_pose(snapshot.config, self.transforms, snapshot.stamp)
         except FrameError as error:
             return Fault(error.status, str(error))
-
-
-class _Budget:
-    """The time that a request may take."""
-
-    def __init__(self, begin: int, seconds: float) -> None:
-        self._end = begin + round(seconds * 1e9)
-
-    def is_spent(self) -> bool:
-        return time.perf_counter_ns() > self._end
 
 
 def spin(node: CollisionServer) -> None:

@@ -9,15 +9,18 @@ from typing import Any
 
 from rclpy.qos import HistoryPolicy, QoSProfile, ReliabilityPolicy
 
-from ..config import OBSTACLE_ARRAY, SourceConfig
+from ..config import OBSTACLE_ARRAY, Config, SourceConfig
 from ..errors import InputError
 from ..obstacles import Obstacles
 from ..verdict import Status
-from . import messages
+from . import adapters, messages
 
 __all__ = ["Adapter", "adapter", "qos"]
 
-_CONVERTERS: dict[str, Callable[[Any], Obstacles]] = {OBSTACLE_ARRAY: messages.obstacles}
+_CONVERTERS: dict[str, Callable[[Any, Config], Obstacles]] = {
+    OBSTACLE_ARRAY: lambda message, config: messages.obstacles(message),
+    **adapters.CONVERTERS,
+}
 
 
 @dataclass(frozen=True)
@@ -25,7 +28,7 @@ class Adapter:
     """A message class, and what makes obstacles of its messages."""
 
     message: type[Any]
-    convert: Callable[[Any], Obstacles]
+    convert: Callable[[Any, Config], Obstacles]
 
 
 def adapter(source: SourceConfig) -> Adapter:

@@ -6,6 +6,8 @@ import threading
 from contextlib import suppress
 from typing import Any
 
+from rclpy.clock import JumpThreshold
+from rclpy.duration import Duration
 from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.time import Time
@@ -34,14 +36,27 @@ class TransformTree:
         import tf2_ros
 
         self._tf2: Any = tf2_ros
+        # Of the arguments of the process only what becomes of /tf concerns the listener: a
+        # fleet's robots often have their own.
+        topics = {name: node.resolve_topic_name(name) for name in ("/tf", "/tf_static")}
+        remaps = [word for pair in topics.items() for word in ("-r", ":=".join(pair))]
         self._node = Node(
             f"{node.get_name()}_tf",
             context=node.context,
             namespace=node.get_namespace(),
+            cli_args=["--ros-args", *remaps],
             start_parameter_services=False,
             use_global_arguments=False,
         )
         self._buffer = tf2_ros.Buffer()
+        # The buffer's own clock is not the node's: after a step back it would hold on to what was.
+        back = JumpThreshold(
+            min_forward=None, min_backward=Duration(nanoseconds=-1), on_clock_change=True
+        )
+        self._clock = node.get_clock()
+        self._jump = self._clock.create_jump_callback(
+            back, post_callback=lambda _: self._buffer.clear()
+        )
         self._listener = tf2_ros.TransformListener(self._buffer, self._node)
         self._executor = SingleThreadedExecutor(context=node.context)
         self._executor.add_node(self._node)
@@ -50,14 +65,21 @@ class TransformTree:
 
     def lookup(self, target: str, source: str, stamp: int) -> Pose:
         """Return the pose of `source` in `target` at `stamp` [ns]; raises `FrameError`."""
+        if stamp == 0:  # to tf2 it means the newest
+            raise FrameError(Status.TF_EXTRAPOLATION, f"no pose of '{source}' is stamped 0")
         return self._find(target, source, stamp)[0]
 
     def latest(self, target: str, source: str) -> tuple[Pose, int]:
         """Return the newest known pose and its stamp [ns]; raises `FrameError`."""
         return self._find(target, source, 0)
 
+    def __str__(self) -> str:
+        """Say where the transforms come from, for a person."""
+        return "tf2"
+
     def close(self) -> None:
         """Stop listening."""
+        self._jump.unregister()
         self._executor.shutdown()
         self._thread.join(timeout=1.0)
         self._node.destroy_node()

@@ -122,6 +122,7 @@ inline py::tuple xy(Vec2 p) { return py::make_tuple(p.x, p.y); }
 void bind_shape(py::module_& module);
 void bind_pairs(py::module_& module);
 void bind_casts(py::module_& module);
+void bind_trace(py::module_& module);
 void bind_scene(py::module_& module);
 void bind_scene_queries(py::class_<Scene>& scene);
 void bind_path(py::class_<Scene>& scene);

@@ -21,6 +21,7 @@ PYBIND11_MODULE(_core, module) {
   gjk::bindings::bind_shape(module);
   gjk::bindings::bind_pairs(module);
   gjk::bindings::bind_casts(module);
+  gjk::bindings::bind_trace(module);
   gjk::bindings::bind_scene(module);
   gjk::bindings::bind_pairwise(module);
 }

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: gjk_collision contributors
 // SPDX-License-Identifier: Apache-2.0
-// Every instruction set gives the same verdicts and the same doubles, and those of the generic code.
+// Every instruction set gives the same verdicts and the same doubles, and those of the generic
+// code.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -51,11 +52,16 @@ TEST(Simd, all_sets_agree) {
     collisions += exactly == Verdict::collision ? 1 : 0;
     on_each_set([&] { return collide(a, b); },
                 [&](Verdict, Verdict verdict, int set) {
-                  ASSERT_EQ(verdict, exactly) << "set " << set << " round " << round << "\n" << p.literal() << "\n" << q.literal();
+                  ASSERT_EQ(verdict, exactly) << "set " << set << " round " << round << "\n"
+                                              << p.literal() << "\n"
+                                              << q.literal();
                 });
     on_each_set([&] { return closest(a, b); },
                 [&](const Closest& one, const Closest& other, int set) {
-                  ASSERT_EQ(one.distance, other.distance) << "set " << set << " round " << round << "\n" << p.literal() << "\n" << q.literal();
+                  ASSERT_EQ(one.distance, other.distance)
+                      << "set " << set << " round " << round << "\n"
+                      << p.literal() << "\n"
+                      << q.literal();
                   ASSERT_EQ(one.lower_bound, other.lower_bound);
                   ASSERT_EQ(one.point_a, other.point_a);
                   ASSERT_EQ(one.direction, other.direction);
@@ -68,7 +74,8 @@ TEST(Simd, all_sets_agree) {
 TEST(Simd, support_is_the_first_of_the_farthest) {
   std::mt19937_64 random(7);
   const auto small = [&random](int most) {
-    return static_cast<double>(static_cast<int>(random() % static_cast<unsigned>(2 * most + 1)) - most);
+    return static_cast<double>(static_cast<int>(random() % static_cast<unsigned>(2 * most + 1)) -
+                               most);
   };
   for (int n = 1; n <= 200; ++n) {
     std::vector<double> x, y;

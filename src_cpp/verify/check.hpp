@@ -147,14 +147,16 @@ inline Findings check(const Pair& pair, const Answers& answers, const Truth& tru
     fail(found.wrong, std::string("classify says ") + detail::name_of(answers.classify));
   }
 
+  // The gap is relative to the distance of the polygons; subtracting radii rounds once more.
   const auto gap = [&](const char* name, double lower, double upper) {
     const double cores = upper + rp + rq;
+    const double rounding = 64.0 * kUnitRoundoff * (rp + rq + std::fabs(upper));
     const double width = upper - lower;
-    if (!(width <= kWidestGap * cores + 4.0 * slack)) {
+    if (!(width <= kWidestGap * cores + rounding + 4.0 * slack)) {
       fail(found.untrue,
            std::string(name) + ": wide bounds " + number(lower) + ", " + number(upper));
     }
-    if (slack == 0.0 && width > 0.0) found.widest = std::max(found.widest, width / cores);
+    if (slack == 0.0 && width > rounding) found.widest = std::max(found.widest, width / cores);
   };
   const auto untrue = [&](const char* name, double lower, double upper) {
     fail(found.untrue,

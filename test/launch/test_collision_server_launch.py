@@ -107,6 +107,7 @@ def test_namespace_and_autostart(bench_of_robot: Bench) -> None:
     bench_of_robot.until_status(Verdict.UNKNOWN, Status.NO_FOOTPRINT)
 
 
+@pytest.mark.requirement("N-8")
 @pytest.mark.launch(fixture=own_parameters)
 def test_parameter_file_and_respawn(bench: Bench) -> None:
     """A killed server comes back by itself, knowing nothing."""
@@ -120,6 +121,7 @@ def test_parameter_file_and_respawn(bench: Bench) -> None:
     assert len(pids) == 2
 
 
+@pytest.mark.requirement("D-8")
 @pytest.mark.launch(fixture=sim_time)
 def test_use_sim_time(bench: Bench) -> None:
     """With nobody to say what time it is, nothing is free."""

@@ -82,6 +82,7 @@ def area(ring: list[Point]) -> Fraction:
     return abs(total)
 
 
+@pytest.mark.requirement("G-6")
 @pytest.mark.parametrize("make", [star, comb, spiral], ids=lambda f: f.__name__)
 def test_parts_are_the_outline(make: Callable[[random.Random], list[Point]]) -> None:
     made = 0

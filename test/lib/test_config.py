@@ -30,6 +30,7 @@ def test_every_parameter_has_help_and_every_number_a_range() -> None:
             assert facts.low <= value <= facts.high, name
 
 
+@pytest.mark.requirement("N-4")
 @pytest.mark.parametrize(
     ("name", "value", "words"),
     [
@@ -110,6 +111,7 @@ def test_hash_tells_every_parameter_apart() -> None:
     assert len(seen) == len(Config().parameters()) + 1
 
 
+@pytest.mark.requirement("N-5")
 @pytest.mark.parametrize(
     ("name", "safer", "looser"),
     [

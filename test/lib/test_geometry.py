@@ -22,6 +22,7 @@ HITS = dict.fromkeys(cases.KINDS, (0.1, 0.1)) | {
 COUNT = 300
 
 
+@pytest.mark.requirement("G-3")
 @pytest.mark.parametrize("kind", sorted(cases.KINDS))
 def test_collide_is_exact(kind: str) -> None:
     """Level 1 is the answer of rational arithmetic, also one step of a double beside a touch."""
@@ -37,6 +38,7 @@ def test_collide_is_exact(kind: str) -> None:
     assert hits >= least_hits * COUNT and COUNT - hits >= least_misses * COUNT, f"{hits} hits"
 
 
+@pytest.mark.requirement("G-5")
 @pytest.mark.parametrize("kind", sorted(cases.KINDS))
 def test_closest_is_certified(kind: str) -> None:
     """Distance, bound, witness points and direction hold what they promise."""
@@ -73,6 +75,7 @@ def test_documented_constructors_make_the_same_sets() -> None:
     assert distance(Shape.hull([(0, 0), (9, 0), (4, 0)]), above) == near(3.0)
 
 
+@pytest.mark.requirement("G-6")
 def test_inflation_adds_to_the_radius() -> None:
     square = Shape.polygon([(0, 0), (1, 0), (1, 1), (0, 1)], radius=0.25)
     grown = square.inflated(0.5)

@@ -27,6 +27,7 @@ NO_PLANAR_PAIR = {
 CONCAVE = {"sat-js-68": "an L-shaped room, which is what the thread is about"}
 
 
+@pytest.mark.requirement("G-2")
 @pytest.mark.parametrize("case", CASES)
 def test_case(case: dict[str, Any]) -> None:
     assert ("a" not in case) == (case["id"] in NO_PLANAR_PAIR)

@@ -75,6 +75,7 @@ def some(kind: str, count: int) -> Iterator[tuple[int, Placed]]:
         yield seed, KINDS[kind](random.Random(f"{kind} {seed}"))
 
 
+@pytest.mark.requirement("G-4")
 @pytest.mark.parametrize("kind", sorted(KINDS))
 def test_never_falsely_free(kind: str) -> None:
     hits = misses = 0

@@ -12,6 +12,7 @@ import math
 
 import numpy as np
 import oracles
+import pytest
 from certify import shape
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
@@ -52,6 +53,7 @@ def same(before: tuple[Shape, Shape], after: tuple[Shape, Shape], scale: float =
     assert near(scale * distance(*before), distance(*after))
 
 
+@pytest.mark.requirement("G-3")
 @given(pairs)
 def test_the_oracle_agrees(pair: tuple[Body, Body]) -> None:
     assert collide(*map(shape, pair)) == oracles.collide(*pair)
@@ -103,6 +105,7 @@ def test_scale(pair: tuple[Body, Body], exponent: int) -> None:
     assert distance(*later) == scale * distance(*before)
 
 
+@pytest.mark.requirement("G-1")
 @given(pairs, st.data())
 def test_the_writing_of_an_outline(pair: tuple[Body, Body], data: st.DataObject) -> None:
     """First vertex, winding, repeated vertices and the closing vertex mean nothing."""
@@ -118,6 +121,7 @@ def test_the_writing_of_an_outline(pair: tuple[Body, Body], data: st.DataObject)
     same((shape(a), shape(b)), (shape(Body.of(ring, a.radius)), shape(b)))
 
 
+@pytest.mark.requirement("G-8")
 @given(pairs, st.floats(0, 50), st.floats(0, 50))
 def test_a_margin_never_frees(pair: tuple[Body, Body], first: float, second: float) -> None:
     a, b = map(shape, pair)

@@ -15,10 +15,12 @@ def test_the_example_prints_what_it_says() -> None:
     block = re.search(r"```python\n(.*?)```", README.read_text(), re.DOTALL)
     assert block is not None
     example = block.group(1)
-    expected = [re.split(r": touching", comment)[0] for comment in
-                re.findall(r"^print\(.*\)\s+# (.*)$", example, re.MULTILINE)]
+    expected = [
+        re.split(r": touching", comment)[0]
+        for comment in re.findall(r"^print\(.*\)\s+# (.*)$", example, re.MULTILINE)
+    ]
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
-        exec(example, {})  # noqa: S102
+        exec(example, {})
     assert printed.getvalue().splitlines() == expected
     assert len(expected) == 4

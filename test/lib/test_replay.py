@@ -300,6 +300,70 @@ def test_interrupt_leaves_a_valid_partial_report(tmp_path: Path) -> None:
     assert len(rows) == summary["stamps"] < 12_001
 
 
+# ---- frames and sources
+
+
+def test_sources_in_frames_of_their_own(tmp_path: Path) -> None:
+    """A lidar on the vehicle, and a map that the odometry lies turned in."""
+    quarter = 0.5 * np.pi
+    with BagWriter(tmp_path / "bag") as writer:
+        road = Road(writer)
+        writer.transform(at(0.0), Pose(100.0, 0.0, quarter), "map", "odom", topic="/tf_static")
+        writer.transform(at(0.0), Pose(2.0, 0.0, 0.0), "base_link", "lidar", topic="/tf_static")
+        for t in steps(1.0):
+            road.ego(t, Pose(10.0 * t, 0.0, 0.0))
+            for source, frame, car in (
+                ("mapped", "map", thing(CAR, 100.0, 40.0, quarter)),  # at x = 40 in odom
+                ("seen", "lidar", thing(CAR, 6.0, 0.0)),  # 2 m before the bumper
+            ):
+                road.frame = frame
+                road.obstacles(t, [car], topic=f"/{source}")
+            road.frame = "odom"
+    parameters = {
+        "obstacle_sources": ["mapped", "seen"], "seen.inflation": 0.5, "mapped.required": False,
+    }  # fmt: skip
+    assert replay(tmp_path / "bag", tmp_path, parameters=parameters).outcome is Outcome.PASSED
+    for row in rows_of(tmp_path):
+        assert row.status is Status.SUCCESS
+        assert row.nearest_source == "seen"
+        assert row.distance == pytest.approx(6.0 + 2.0 - 2.25 - 3.75 - 0.5, abs=1e-8)
+    parameters["obstacle_sources"] = ["mapped"]
+    del parameters["seen.inflation"]
+    replay(tmp_path / "bag", tmp_path, parameters=parameters, topics={"obstacles": "/mapped"})
+    for row, t in zip(rows_of(tmp_path), steps(1.0), strict=True):
+        assert row.distance == pytest.approx(40.0 - 2.25 - 3.75 - 10.0 * t, abs=1e-6)
+
+
+def test_no_obstacle_is_free_and_infinitely_far(tmp_path: Path) -> None:
+    with BagWriter(tmp_path / "bag") as writer:
+        road = Road(writer)
+        for t in steps(1.0):
+            road.ego(t)
+            road.obstacles(t, [])
+    result = replay(tmp_path / "bag", tmp_path)
+    assert result.outcome is Outcome.PASSED
+    assert result.summary["closest"] is None
+    rows = rows_of(tmp_path)
+    assert {(row.verdict, row.distance, row.nearest_id) for row in rows} == {
+        (Verdict.FREE, float("inf"), -1)
+    }
+
+
+def test_error_is_unknown_and_fails(
+    approach: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A bug in a query must not end the replay, nor pass."""
+
+    def broken(*_: Any) -> Any:
+        raise ZeroDivisionError("bug")
+
+    monkeypatch.setattr("gjk_collision.queries.state", broken)
+    result = replay(approach, tmp_path)
+    assert result.outcome is Outcome.FAILED
+    assert "bug" in result.failures[0]
+    assert {row.status for row in rows_of(tmp_path)} == {Status.INTERNAL_ERROR}
+
+
 # ---- transforms
 
 

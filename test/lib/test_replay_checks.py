@@ -172,6 +172,14 @@ def test_golden_of_itself(bags: Path, golden: Path, tmp_path: Path) -> None:
     assert result.summary["timing"]["golden_latency_us"]["p50"] > 0.0
 
 
+def test_golden_is_not_overwritten(bags: Path, tmp_path: Path) -> None:
+    command = ["replay", str(bags / "approach"), "--out", str(tmp_path), "--no-page", "--quiet"]
+    assert main(command) == 0
+    before = (tmp_path / "approach" / "results.jsonl").read_bytes()
+    assert main([*command, "--golden", str(tmp_path)]) == 2
+    assert (tmp_path / "approach" / "results.jsonl").read_bytes() == before
+
+
 def change_verdict(old: str, new: str, distance: float | None) -> Callable[..., Any]:
     def edit(i: int, row: dict[str, Any]) -> dict[str, Any]:
         if i in (3, 75) and row["verdict"] == old:

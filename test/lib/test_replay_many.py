@@ -71,6 +71,46 @@ def test_a_bad_bag_among_good_ones(bags: Path, tmp_path: Path) -> None:
     assert outcomes == {"approach": "passed", "broken": "broken", "graze": "passed"}
 
 
+def write_drives(folder: Path) -> list[str]:
+    """Write six drives of a minute, long enough to be interrupted in."""
+    names = [f"drive{i}" for i in range(6)]
+    for i, name in enumerate(names):
+        with BagWriter(folder / name) as writer:
+            road = Road(writer)
+            for t in steps(60.0):
+                road.ego(t)
+                road.obstacles(t, [thing(CAR, 20.0 + i, 0.0)])
+    return names
+
+
+def workers_of(process: subprocess.Popen[bytes]) -> list[int]:
+    """Return the processes of its pool."""
+    children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+    return [
+        int(child) for child in children
+        if b"spawn_main" in Path(f"/proc/{child}/cmdline").read_bytes()
+    ]  # fmt: skip
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="no /proc on this system")
+def test_a_killed_process_loses_no_result(tmp_path: Path) -> None:
+    names = write_drives(tmp_path / "bags")
+    expected = replayed(tmp_path / "bags", tmp_path / "alone")
+    out = tmp_path / "out"
+    command = [sys.executable, "-m", "gjk_collision", "replay", tmp_path / "bags", "--out", out]
+    process = subprocess.Popen([*command, "--jobs", "2", "--no-page", "--quiet"])
+    deadline = time.monotonic() + 100.0
+    while not list(out.glob("*/summary.json")):  # the first has come: the others are at work
+        assert time.monotonic() < deadline
+        assert process.poll() is None
+        time.sleep(0.01)
+    assert len(list(out.glob("*/summary.json"))) < len(names), "too late to lose anything"
+    os.kill(workers_of(process)[0], signal.SIGKILL)
+    assert process.wait(100.0) == 0
+    found = {path.parent.name: path.read_bytes() for path in out.glob("*/results.jsonl")}
+    assert found == expected
+
+
 # ---- Dask
 
 
@@ -124,13 +164,7 @@ def test_cluster_gives_the_same_bytes(bags: Path, alone: dict[str, bytes], tmp_p
 @pytest.mark.timeout(300)
 def test_a_lost_worker_loses_no_result(tmp_path: Path) -> None:
     """One of two workers is killed with results held and work in hand."""
-    names = [f"drive{i}" for i in range(6)]
-    for i, name in enumerate(names):
-        with BagWriter(tmp_path / "bags" / name) as writer:
-            road = Road(writer)
-            for t in steps(60.0):
-                road.ego(t)
-                road.obstacles(t, [thing(CAR, 20.0 + i, 0.0)])
+    names = write_drives(tmp_path / "bags")
     expected = replayed(tmp_path / "bags", tmp_path / "alone")
     with cluster(tmp_path, 2) as (address, workers):
         command = [sys.executable, "-m", "gjk_collision", "replay", tmp_path / "bags"]

@@ -160,6 +160,16 @@ def test_page_of_utm_coordinates(tmp_path: Path) -> None:
     assert fact(dom, "vehicle").startswith("66475")
 
 
+@needs_browser
+def test_page_of_a_broken_bag(tmp_path: Path) -> None:
+    """Nothing to show is shown as such, with the reason."""
+    (tmp_path / "broken.mcap").write_bytes(b"\x89MCAP0\r\n")
+    run_all(read_cases(tmp_path / "broken.mcap", Config()), tmp_path / "out", Options())
+    dom = browse(tmp_path / "out" / "broken" / "index.html")
+    assert 'data-ready="yes"' in dom
+    assert "not readable as a bag" in dom
+
+
 def test_names_cannot_break_out_of_the_page(tmp_path: Path) -> None:
     """A topic, a frame or a message is somebody else's text."""
     from gjk_collision.report.page import page

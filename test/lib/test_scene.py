@@ -94,6 +94,7 @@ def test_the_nearest_decides() -> None:
     assert result.witnesses[0] == pytest.approx([2.0, 0.0, 5.0, 0.0])
 
 
+@pytest.mark.requirement("V-6")
 def test_the_worst_verdict_wins() -> None:
     """COLLISION over MARGIN over FREE, and the first that is not free is named."""
     poses = [(-100.0, 0.0, 0.0), (0.0, 0.0, 0.0), (5.0, 0.0, 0.0), (-100.0, 0.0, 0.0)]
@@ -256,6 +257,7 @@ def test_a_scene_keeps_its_own_copy() -> None:
         point.parts[0][0, 0] = 9.0
 
 
+@pytest.mark.requirement("G-7")
 def test_far_from_the_origin_nothing_is_lost() -> None:
     """UTM coordinates: the scene's own local frame keeps a nanometre."""
     far = np.array([6.6e5, 4.0e6, 0.0])

@@ -42,6 +42,7 @@ def test_by_pairs(name: str) -> None:
             assert found <= 0.0 if hits else near(found, expected), where
 
 
+@pytest.mark.requirement("G-5")
 def test_certificates(name: str) -> None:
     """Every sixth frame, since a rational check takes a millisecond a pair."""
     for frame in frames(name)[::6]:

@@ -4,6 +4,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -86,6 +87,7 @@ def unknown(status: Status) -> tuple[Verdict, Status]:
 # ---- the plain case
 
 
+@pytest.mark.requirement("G-2")
 def test_free_hit_and_margin(time: Time) -> None:
     world = known(time, (0.0, 0.0))
     assert ask(world, time) == FREE
@@ -95,6 +97,7 @@ def test_free_hit_and_margin(time: Time) -> None:
     assert ask(world, time, Pose(2.5, 0.0, 0.0), 0.5) == (Verdict.MARGIN, Status.SUCCESS)
 
 
+@pytest.mark.requirement("V-3")
 def test_fresh_empty_list_is_free_and_none_received_is_not(time: Time) -> None:
     world = World(Config(footprint=CAR))
     assert ask(world, time) == unknown(Status.NO_OBSTACLES)
@@ -121,11 +124,13 @@ def test_answer_names_the_obstacle_and_its_source(time: Time) -> None:
 # ---- footprint
 
 
+@pytest.mark.requirement("D-6")
 def test_no_footprint(time: Time) -> None:
     world = known(time, (0, 0), footprint=())
     assert ask(world, time) == unknown(Status.NO_FOOTPRINT)
 
 
+@pytest.mark.requirement("D-6")
 def test_footprint_topic_goes_stale_by_stamp_and_by_silence(time: Time) -> None:
     world = known(time, (0, 0), footprint=(), sources=(SourceConfig("obstacles", timeout=60.0),))
     world.receive_footprint(Footprint("base_link", time.now, BOX), **time.both)
@@ -139,6 +144,7 @@ def test_footprint_topic_goes_stale_by_stamp_and_by_silence(time: Time) -> None:
     assert ask(world, time) == unknown(Status.STALE_FOOTPRINT)
 
 
+@pytest.mark.requirement("D-6")
 @pytest.mark.parametrize(
     ("points", "status"),
     [
@@ -169,6 +175,7 @@ def test_posed_footprint_is_brought_back_to_the_base_frame(time: Time) -> None:
     assert ask(world, time, Pose(2.1, 0, 0)) == FREE
 
 
+@pytest.mark.requirement("G-8")
 def test_margins_of_direction_grow_the_footprint_on_their_side(time: Time) -> None:
     world = known(time, (0, 0), margin_front=1.0)
     assert ask(world, time, Pose(-2.5, 0, 0)) == HIT  # the obstacle is ahead
@@ -186,6 +193,7 @@ def test_robot_radius(time: Time) -> None:
 # ---- age and order
 
 
+@pytest.mark.requirement("D-1")
 def test_stale_by_stamp(time: Time) -> None:
     world = known(time, (0, 0))
     time.pass_(0.5)
@@ -203,12 +211,14 @@ def test_old_data_newly_received_is_stale(time: Time) -> None:
     assert ask(world, time) == unknown(Status.STALE_OBSTACLES)
 
 
+@pytest.mark.requirement("D-1")
 def test_stopped_clock_does_not_keep_data_alive(time: Time) -> None:
     world = known(time, (0, 0))
     time.steady += round(0.51 * S)
     assert ask(world, time) == unknown(Status.STALE_OBSTACLES)
 
 
+@pytest.mark.requirement("D-1")
 def test_frozen_stamp_does_not_keep_data_alive(time: Time) -> None:
     world = known(time, (0, 0))
     for sequence in range(1, 20):
@@ -218,6 +228,7 @@ def test_frozen_stamp_does_not_keep_data_alive(time: Time) -> None:
     assert ask(world, time) == unknown(Status.STALE_OBSTACLES)
 
 
+@pytest.mark.requirement("D-3")
 def test_repeated_sequence_does_not_keep_data_alive(time: Time) -> None:
     """A relay that stamps the same message anew is found out by its number."""
     world = World(Config(footprint=CAR))
@@ -229,6 +240,7 @@ def test_repeated_sequence_does_not_keep_data_alive(time: Time) -> None:
     assert "sequence 5 came twice" in world.snapshot(**time.both).fault.message
 
 
+@pytest.mark.requirement("D-3")
 def test_late_message_does_not_replace_a_newer_one(time: Time) -> None:
     world = World(Config(footprint=CAR))
     newer = boxes((0, 0), stamp=time.now, sequence=2)
@@ -247,6 +259,7 @@ def test_sender_that_starts_again_is_heard(time: Time) -> None:
     assert ask(world, time, Pose()) == FREE
 
 
+@pytest.mark.requirement("D-2")
 def test_future_stamp(time: Time) -> None:
     world = World(Config(footprint=CAR))
     soon = boxes((0, 0), stamp=time.now + round(0.04 * S))
@@ -266,6 +279,7 @@ def test_stamp_from_the_future_does_not_lock_out_good_data(time: Time) -> None:
     assert ask(world, time) == FREE
 
 
+@pytest.mark.requirement("D-8")
 def test_clock_that_goes_back_drops_everything(time: Time) -> None:
     world = known(time, (0, 0))
     assert ask(world, time) == FREE
@@ -308,6 +322,8 @@ def two(time: Time, required: bool) -> World:
     return world
 
 
+@pytest.mark.requirement("D-7")
+@pytest.mark.requirement("V-5")
 def test_required_source_that_is_missing_leaves_only_certain_hits(time: Time) -> None:
     world = two(time, required=True)
     assert ask(world, time) == unknown(Status.NO_OBSTACLES)
@@ -325,6 +341,7 @@ def test_required_source_that_is_missing_leaves_only_certain_hits(time: Time) ->
     assert not len(queries.distance(snapshot, FAR).ids)  # the list would not be complete
 
 
+@pytest.mark.requirement("D-7")
 def test_optional_source_may_be_silent_but_not_wrong(time: Time) -> None:
     world = two(time, required=False)
     assert ask(world, time) == FREE
@@ -370,6 +387,7 @@ def test_more_senders_than_can_be_told_apart(time: Time) -> None:
     assert ask(world, time) == unknown(Status.LIMIT_EXCEEDED)
 
 
+@pytest.mark.requirement("G-8")
 def test_inflation_counts(time: Time) -> None:
     world = known(time, (0, 0), sources=(SourceConfig("obstacles", inflation=0.5),))
     assert ask(world, time, Pose(2.5, 0, 0)) == HIT
@@ -442,6 +460,7 @@ BAD: dict[str, tuple[Callable[[Obstacles], Obstacles], Status, str]] = {
 }  # fmt: skip
 
 
+@pytest.mark.requirement("D-4")
 @pytest.mark.parametrize("name", BAD)
 def test_one_bad_obstacle_poisons_its_source(time: Time, name: str) -> None:
     """Nothing is skipped and nothing repaired; the reason names field and index."""
@@ -479,6 +498,7 @@ def test_paths_of_several_obstacles_each_begin_anew(time: Time) -> None:
     assert ask(world, time) == FREE
 
 
+@pytest.mark.requirement("D-5")
 def test_over_the_limits_nothing_is_cut(time: Time) -> None:
     world = known(time, max_obstacles=2, max_points_per_obstacle=4)
     for spoil, where in (
@@ -493,6 +513,20 @@ def test_over_the_limits_nothing_is_cut(time: Time) -> None:
         assert world.snapshot(**time.both).fault.message == where
 
 
+def test_obstacle_of_a_million_points_is_refused_before_a_shape_is_made_of_it(time: Time) -> None:
+    world = known(time)
+    time.pass_(0.1)
+    angle = np.linspace(0.0, 2 * np.pi, 1_000_000, endpoint=False)
+    data = boxes((0, 0), stamp=time.now)
+    ring = np.column_stack([np.cos(angle), np.sin(angle)]).ravel()
+    huge = replace(data, offsets=np.array([0, len(angle)]), xy=ring)
+    begin = perf_counter()
+    world.receive_obstacles("obstacles", huge, **time.both)
+    assert ask(world, time) == unknown(Status.LIMIT_EXCEEDED)
+    assert perf_counter() - begin < 0.5  # a hull of them would take longer
+
+
+@pytest.mark.requirement("D-5")
 def test_the_limit_is_on_all_sources_together(time: Time) -> None:
     sources = (SourceConfig("lidar"), SourceConfig("radar"))
     world = World(Config(footprint=CAR, sources=sources, max_obstacles=3))
@@ -539,6 +573,7 @@ def _inverse(pose: Pose) -> Pose:
     return Pose(float(c * x + s * y), float(-s * x + c * y), -pose.yaw)
 
 
+@pytest.mark.requirement("D-9")
 def test_obstacles_in_another_frame_are_placed_at_their_stamp(time: Time) -> None:
     tree = Tree({("odom", "lidar"): Pose(10.0, 0.0, np.pi / 2)})
     world = World(Config(footprint=CAR), tree)
@@ -565,6 +600,7 @@ def test_transform_that_comes_late_is_awaited(time: Time) -> None:
     assert ask(world, time) == FREE
 
 
+@pytest.mark.requirement("D-9")
 def test_without_transforms_another_frame_is_refused(time: Time) -> None:
     world = known(time)
     time.pass_(0.1)
@@ -577,6 +613,7 @@ def test_without_transforms_another_frame_is_refused(time: Time) -> None:
     assert ask(world, time) == unknown(Status.UNKNOWN_FRAME)
 
 
+@pytest.mark.requirement("D-10")
 def test_ego_pose_must_be_of_now(time: Time) -> None:
     tree = Tree({("odom", "base_link"): Pose(1.0, 2.0, 3.0)})
     assert queries.ego_pose(Config(), tree, T0 + S // 20) == Pose(1.0, 2.0, 3.0)
@@ -602,6 +639,7 @@ def test_snapshot_keeps_its_id_while_the_data_is_the_same(time: Time) -> None:
     assert third.oldest_data_stamp == time.now
 
 
+@pytest.mark.requirement("V-8")
 def test_earlier_snapshot_can_be_asked_for_while_it_is_fresh(time: Time) -> None:
     world = known(time, (0, 0))
     first = world.snapshot(**time.both)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from array import array
 from collections.abc import Callable, Iterable
@@ -20,7 +21,7 @@ import numpy as np
 import rclpy
 from geometry_msgs.msg import PolygonStamped
 from gjk_collision.msg import CollisionState, ObstacleArray
-from gjk_collision.srv import CheckPoses, CheckShapes, Collide, Distance
+from gjk_collision.srv import CheckPoses, CheckShapes, Collide, Distance, GetSnapshot
 from lifecycle_msgs.srv import ChangeState
 from rcl_interfaces.srv import GetParameters, SetParametersAtomically
 from rclpy.executors import SingleThreadedExecutor
@@ -39,6 +40,7 @@ SERVICES = {
     "distance": Distance,
     "check_poses": CheckPoses,
     "check_shapes": CheckShapes,
+    "get_snapshot": GetSnapshot,
     "reset": Trigger,
     "change_state": ChangeState,
     "get_parameters": GetParameters,
@@ -47,29 +49,36 @@ SERVICES = {
 
 
 class Server:
-    """The process ``python -m gjk_collision.ros.node``."""
+    """The process ``python -m gjk_collision.ros.node``; ``__ns`` is its namespace."""
 
     def __init__(self, name: str, **parameters: Any) -> None:
         self.name = name
+        remaps = [f"{key}:={parameters.pop(key)}" for key in ("__ns",) if key in parameters]
         given = [f"{key}:={_text(value)}" for key, value in parameters.items()]
-        arguments = [word for each in given for word in ("-p", each)]
+        arguments = [word for each in remaps for word in ("-r", each)]
+        arguments += [word for each in given for word in ("-p", each)]
+        # Not a pipe: a server that complains much would wait for somebody to read it.
+        self._errors = tempfile.TemporaryFile()  # noqa: SIM115
         self.process = subprocess.Popen(
             [sys.executable, "-m", "gjk_collision.ros.node", "--ros-args"]
             + ["-r", f"__node:={name}", *arguments],
-            stderr=subprocess.PIPE,
-            text=True,
+            stderr=self._errors,
         )
 
     def stop(self, how: signal.Signals = signal.SIGTERM) -> int:
         """End the process; return its exit code."""
         self.process.send_signal(how)
         try:
-            self.log = self.process.communicate(timeout=DEADLINE)[1]
+            return self.process.wait(DEADLINE)
         except subprocess.TimeoutExpired:
             self.process.kill()
-            self.log = self.process.communicate()[1]
             raise
-        return self.process.returncode
+
+    @property
+    def log(self) -> str:
+        """What the process has written to its standard error so far."""
+        self._errors.seek(0)
+        return self._errors.read().decode()
 
 
 class Bench:
@@ -95,6 +104,7 @@ class Bench:
         inputs = f"/{namespace}/" if namespace else "/"
         self.obstacles = self.node.create_publisher(ObstacleArray, f"{inputs}obstacles", 5)
         self.footprint = self.node.create_publisher(PolygonStamped, f"{inputs}footprint", 1)
+        self.met: set[str] = set()  # services that have replied
         self.sequence = 0
         self.timer: Any = None
 
@@ -118,7 +128,15 @@ class Bench:
         client = self.clients[name]
         self.until(client.service_is_ready, f"service {name}")
         future = client.call_async(request)
+        if name not in self.met and name != "change_state":
+            # The server may find our end of the reply later than we find the service, and its
+            # first reply is then lost.
+            end = time.monotonic() + 5.0
+            while not future.done() and time.monotonic() < end:
+                self.spin(0.02)
+            future = future if future.done() else client.call_async(request)
         self.until(future.done, f"reply of {name}")
+        self.met.add(name)
         return future.result()
 
     # ---- what is asked

@@ -35,7 +35,7 @@ def unknown(status: Status) -> tuple[Verdict, Status]:
 @pytest.fixture(scope="module")
 def server() -> Iterator[Server]:
     """One server with a configured footprint for all tests that leave it as it was."""
-    process = Server("server", footprint=BOX, max_poses=1000, state_rate=20.0)
+    process = Server("server", footprint=BOX, max_poses=1000, state_rate=20.0, time_budget=5.0)
     yield process
     if process.process.poll() is None:
         process.stop()
@@ -58,26 +58,10 @@ def bench(module_bench: Bench) -> Iterator[Bench]:
     module_bench.stop_publishing()
 
 
-@pytest.fixture
-def start() -> Iterator[Callable[..., tuple[Server, Bench]]]:
-    """Start servers of a test's own."""
-    started: list[tuple[Server, Bench]] = []
-
-    def make(name: str, **parameters: Any) -> tuple[Server, Bench]:
-        server = Server(name, **{"footprint": BOX, **parameters})
-        started.append((server, Bench(name)))
-        return started[-1]
-
-    yield make
-    for server, bench in started:
-        bench.close()
-        if server.process.poll() is None:
-            server.stop()
-
-
 # ---- zero is not free
 
 
+@pytest.mark.requirement("V-1")
 @pytest.mark.parametrize("service", [Collide, Distance, CheckPoses, CheckPath, CheckShapes])
 def test_all_zero_reply_is_not_free(service: Any) -> None:
     reply = service.Response()
@@ -86,6 +70,7 @@ def test_all_zero_reply_is_not_free(service: Any) -> None:
     assert reply.verdict.verdict != reply.verdict.FREE
 
 
+@pytest.mark.requirement("V-1")
 def test_all_zero_state_is_not_free() -> None:
     assert said(CollisionState()) == (Verdict.UNKNOWN, Status.UNDEFINED)
 
@@ -93,6 +78,7 @@ def test_all_zero_state_is_not_free() -> None:
 # ---- the services
 
 
+@pytest.mark.requirement("V-7")
 def test_collide(bench: Bench) -> None:
     reply = bench.collide(1.5)
     assert said(reply) == HIT
@@ -159,6 +145,7 @@ def test_check_shapes_answers_before_activation(
     assert list(reply.directions[2:]) == pytest.approx([1.0, 0.0])
 
 
+@pytest.mark.requirement("N-6")
 def test_state(bench: Bench) -> None:
     """Without a pose of the vehicle in odom the heartbeat beats on, and is not free."""
     bench.states.clear()
@@ -224,6 +211,7 @@ def test_no_obstacles_ever(start: Callable[..., tuple[Server, Bench]]) -> None:
     bench.until_status(*FREE)
 
 
+@pytest.mark.requirement("D-1")
 def test_publisher_that_dies_is_noticed_in_time_and_welcomed_back(bench: Bench) -> None:
     bench.stop_publishing()
     last_heard = time.monotonic()
@@ -291,6 +279,7 @@ SPOILT = {
 }
 
 
+@pytest.mark.requirement("D-4")
 @pytest.mark.parametrize("name", SPOILT)
 def test_spoilt_obstacles(bench: Bench, name: str) -> None:
     """Each gives its status and never FREE, and goes when good obstacles come."""
@@ -365,6 +354,7 @@ def test_vehicle_where_it_is_needs_a_transform(bench: Bench) -> None:
     assert "base_link" in reply.verdict.message
 
 
+@pytest.mark.requirement("V-8")
 def test_snapshot_can_be_held_on_to(bench: Bench) -> None:
     """Batches of one search see one world, as long as its data is fresh."""
     first = bench.check_poses([50.0, 0, 0])
@@ -378,6 +368,7 @@ def test_snapshot_can_be_held_on_to(bench: Bench) -> None:
 # ---- lifecycle, parameters, process
 
 
+@pytest.mark.requirement("N-1")
 def test_lifecycle(start: Callable[..., tuple[Server, Bench]]) -> None:
     """Unconfigured, inactive, active and back: answered throughout, free only while active."""
     _, bench = start("cycle", autostart=False)
@@ -419,6 +410,7 @@ def test_configure_fails_with_the_reason(start: Callable[..., tuple[Server, Benc
     assert bench.transition("activate")
 
 
+@pytest.mark.requirement("N-4")
 @pytest.mark.parametrize(
     ("parameters", "words"),
     [
@@ -438,6 +430,7 @@ def test_slip_in_the_configuration_is_named(
     assert words in reply.verdict.message
 
 
+@pytest.mark.requirement("N-5")
 def test_live_change_towards_the_safe_side(start: Callable[..., tuple[Server, Bench]]) -> None:
     _, bench = start("live", state_rate=5.0)
     bench.publish()
@@ -466,6 +459,7 @@ def test_reset(bench: Bench) -> None:
     assert said(bench.collide()) == unknown(Status.NO_OBSTACLES)
 
 
+@pytest.mark.requirement("N-2")
 def test_burst_of_requests_is_answered_whole(bench: Bench) -> None:
     request = CheckPoses.Request(poses=doubles([50.0, 0, 0] * 100))
     request.header.frame_id = "odom"

@@ -51,7 +51,9 @@ class Road:
             self.writer.transform(stamp, pose, self.frame, self.base, log=logged)
         self.writer.footprint(stamp, self._footprint, self.base, log=logged)
 
-    def obstacles(self, t: float, things: list[Thing], log: float | None = None) -> None:
+    def obstacles(
+        self, t: float, things: list[Thing], log: float | None = None, topic: str = "/obstacles"
+    ) -> None:
         self._sequence += 1
         n = len(things)
         message = Obstacles(
@@ -66,7 +68,7 @@ class Road:
             poses=np.ravel([pose for _, pose, _, _ in things]),
             velocities=np.zeros(3 * n),
         )
-        self.writer.obstacles(message, log=at(t if log is None else log))
+        self.writer.obstacles(message, topic, log=at(t if log is None else log))
 
 
 def at(t: float) -> int:

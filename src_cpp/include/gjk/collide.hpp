@@ -20,8 +20,8 @@ namespace gjk {
 // the exact arithmetic, it is not answered by a guess.
 inline constexpr int kMaxIterations = 64;
 
-// min over P - Q of d.w, computed at a support vertex, is too large by at most this times |d|_1: two
-// dot products to choose the vertex, one subtraction and one more dot product.
+// min over P - Q of d.w, computed at a support vertex, is too large by at most this times |d|_1:
+// two dot products to choose the vertex, one subtraction and one more dot product.
 template <class P, class Q>
 double support_rounding(const P& p, const Q& q) noexcept {
   return 8.0 * kUnitRoundoff * (p.extent + q.extent);
@@ -49,7 +49,8 @@ inline exact::Contact contact(const Simplex& s) noexcept {
 
 // Alg. 6, with certificates: FREE, COLLISION, or UNKNOWN where floating point does not decide.
 //
-// The shapes collide when their polygons are no farther apart than `reach` (both radii and a margin).
+// The shapes collide when their polygons are no farther apart than `reach` (both radii and a
+// margin).
 template <class P, class Q>
 Verdict collide_by_gjk(const P& p, const Q& q, double reach, Simplex& start) noexcept {
   Simplex s = start;  // local, so that it stays in registers
@@ -62,8 +63,7 @@ Verdict collide_by_gjk(const P& p, const Q& q, double reach, Simplex& start) noe
 
     // Exit 1: all of P - Q lies beyond the line d.x = reach |d|. Ordered so that NaN is not free.
     const double along = dot(d, w.point);
-    const double bound =
-        rounding * norm1(d) + (grown_reach > 0.0 ? grown_reach * norm(d) : 0.0);
+    const double bound = rounding * norm1(d) + (grown_reach > 0.0 ? grown_reach * norm(d) : 0.0);
     if (along > bound) return Verdict::free;
 
     const bool converged = !progress(s, d, along, rounding);
@@ -93,8 +93,8 @@ Verdict collide_by_gjk(const P& p, const Q& q, double reach) noexcept {
   return collide_by_gjk(p, q, reach, s);
 }
 
-// The vertices of P - Q farthest east, north, west and south, counter-clockwise: the support vertices
-// that cost nothing.
+// The vertices of P - Q farthest east, north, west and south, counter-clockwise: the support
+// vertices that cost nothing.
 struct Quadrilateral {
   double x[4];
   double y[4];
@@ -109,8 +109,8 @@ inline Quadrilateral inscribed(const Convex& p, const Convex& q) noexcept {
   return w;
 }
 
-// The simplex to start GJK from: the edge of the quadrilateral that O lies farthest outside of. Sides
-// are the cross products of its successive vertices.
+// The simplex to start GJK from: the edge of the quadrilateral that O lies farthest outside of.
+// Sides are the cross products of its successive vertices.
 inline Simplex facing_edge(const Convex& p, const Convex& q, const Quadrilateral& w,
                            const double (&side)[4]) noexcept {
   int facing = side[1] < side[0] ? 1 : 0;
@@ -141,34 +141,34 @@ inline bool encloses_origin(const Quadrilateral& w, double (&side)[4]) noexcept 
   return inside == 4;
 }
 
-// Are the bounding boxes of P and Q farther apart than `reach`, along x or y? w.x[0] is the largest x of
-// P - Q, and so on. Bitwise: one branch, which separated pairs share.
+// Are the bounding boxes of P and Q farther apart than `reach`, along x or y? w.x[0] is the largest
+// x of P - Q, and so on. Bitwise: one branch, which separated pairs share.
 inline bool boxes_apart(const Quadrilateral& w, double reach) noexcept {
   return (static_cast<int>(w.x[0] < -reach) | static_cast<int>(w.y[1] < -reach) |
           static_cast<int>(w.x[2] > reach) | static_cast<int>(w.y[3] > reach)) != 0;
 }
 
-// What the extremes of two shapes alone decide; else UNKNOWN, and the simplex to start GJK from.
+// What the extremes of two shapes alone decide; else UNKNOWN, and the sides of their quadrilateral.
 //
-// FREE: the bounding boxes are apart (an exact comparison, but for a reach). COLLISION: the inscribed
-// quadrilateral of P - Q encloses O.
+// FREE: the bounding boxes are apart (an exact comparison, but for a reach). COLLISION: the
+// inscribed quadrilateral of P - Q encloses O.
 inline Verdict collide_by_extremes(const Convex& p, const Convex& q, double reach,
-                                   Simplex& s) noexcept {
-  const Quadrilateral w = inscribed(p, q);
+                                   const Quadrilateral& w, double (&side)[4]) noexcept {
   const double apart = (reach + p.error + q.error) * (1.0 + 16.0 * kUnitRoundoff);
   if (boxes_apart(w, apart)) return Verdict::free;
-  double side[4];
-  if (encloses_origin(w, side)) return Verdict::collision;
-  s = facing_edge(p, q, w, side);
-  if (s.size == 2) s1d(s, 0, 1);
-  return Verdict::unknown;
+  return encloses_origin(w, side) ? Verdict::collision : Verdict::unknown;
 }
 
 // Up to this many vertices all separating axes at once are quicker than GJK's search for one.
 inline constexpr int kFewVertices = 8;
 
-// The separating axis test, for shapes without a reach: certain where the rounding allows, and exact
-// for the few edges where it does not.
+inline bool few_vertices(const Convex& p, const Convex& q) noexcept {
+  const auto few = [](int size) { return size >= 3 && size <= kFewVertices; };
+  return few(p.size) && few(q.size);
+}
+
+// The separating axis test, for shapes without a reach: certain where the rounding allows, and
+// exact for the few edges where it does not.
 template <class P, class Q>
 Verdict collide_by_axes(const P& p, const Q& q) noexcept {
   const double error = p.error + q.error;
@@ -186,13 +186,9 @@ Verdict collide_by_axes(const P& p, const Q& q) noexcept {
              : Verdict::collision;
 }
 
-// What is left when the extremes do not decide: GJK from simplex s, and exact arithmetic after it.
+// GJK from simplex s, and exact arithmetic where it does not decide.
 template <class P, class Q>
 Verdict collide_from(const P& p, const Q& q, double margin, Simplex& s) noexcept {
-  if constexpr (requires { p.separating_from(q, 0.0); }) {
-    const bool few = p.size >= 3 && p.size <= kFewVertices && q.size >= 3 && q.size <= kFewVertices;
-    if (few && p.radius + q.radius + margin == 0.0) return collide_by_axes(p, q);
-  }
   const Verdict verdict = collide_by_gjk(p, q, p.radius + q.radius + margin, s);
   if (verdict != Verdict::unknown) return verdict;
   return exact::collide(p, q, margin, contact(s));
@@ -211,14 +207,24 @@ Verdict collide(const P& p, const Q& q, double margin = 0.0) noexcept {
   return collide_from(p, q, margin, s);
 }
 
-// The same answer sooner: by the extremes, then in the widest vectors that this processor has.
+// The same answer sooner: by the extremes, then by all axes or by GJK, in the widest vectors that
+// this processor has.
 inline Verdict collide(const Convex& p, const Convex& q, double margin = 0.0) noexcept {
   if (!in_domain(p, q) || !(margin >= 0.0 && margin <= kMaxCoordinate)) return Verdict::unknown;
-  Simplex s;
-  const Verdict verdict = collide_by_extremes(p, q, p.radius + q.radius + margin, s);
+  const double reach = p.radius + q.radius + margin;
+  const Quadrilateral w = inscribed(p, q);
+  double side[4];
+  const Verdict verdict = collide_by_extremes(p, q, reach, w, side);
   if (verdict != Verdict::unknown) return verdict;
+
+  if (few_vertices(p, q) && reach == 0.0) {
+    return simd::on_widest([](const auto& a, const auto& b) { return collide_by_axes(a, b); }, p,
+                           q);
+  }
+  Simplex s = facing_edge(p, q, w, side);
+  if (s.size == 2) s1d(s, 0, 1);
   return simd::on_widest(
-      [&](const auto& wide_p, const auto& wide_q) { return collide_from(wide_p, wide_q, margin, s); }, p, q);
+      [&](const auto& a, const auto& b) { return collide_from(a, b, margin, s); }, p, q);
 }
 
 // FREE, MARGIN (0 < distance <= margin) or COLLISION.

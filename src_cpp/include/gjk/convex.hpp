@@ -13,8 +13,8 @@ namespace gjk {
 
 // The domain of the kernel, in metres. Within it no product of degree 4 overflows.
 inline constexpr double kMaxCoordinate = 1e15;
-// A coordinate other than 0 below this could underflow in exact arithmetic. Shapes that hold one are
-// taken as known to this accuracy only.
+// A coordinate other than 0 below this could underflow in exact arithmetic. Shapes that hold one
+// are taken as known to this accuracy only.
 inline constexpr double kMinExactCoordinate = 1e-40;
 
 // A view of a convex polygon plus a radius: one vertex and a radius is a circle, two are a capsule.
@@ -28,10 +28,10 @@ struct Convex {
   double radius = 0.0;  // m
   // m: no coordinate is larger; NaN where a value is not in the domain
   double extent = std::numeric_limits<double>::quiet_NaN();
-  double error = 0.0;   // m: each vertex may be this far from the true one; 0: exact
+  double error = 0.0;  // m: each vertex may be this far from the true one; 0: exact
 
-  // The vertices farthest east, north, west and south. Their bounding box tells most separated pairs
-  // apart, the quadrilateral between them proves most overlapping ones.
+  // The vertices farthest east, north, west and south. Their bounding box tells most separated
+  // pairs apart, the quadrilateral between them proves most overlapping ones.
   double extreme_x[4] = {};
   double extreme_y[4] = {};
   int extreme[4] = {};
@@ -110,7 +110,8 @@ struct PosedConvex {
   int support(Vec2 d) const noexcept { return shape.support(transform.rotate_back(d)); }
 };
 
-// False for NaN, infinity, out of range, a negative radius and no vertices: a query answers UNKNOWN.
+// False for NaN, infinity, out of range, a negative radius and no vertices: a query answers
+// UNKNOWN.
 template <class P, class Q>
 bool in_domain(const P& p, const Q& q) noexcept {
   return p.extent <= kMaxCoordinate && q.extent <= kMaxCoordinate;

@@ -202,7 +202,8 @@ class Decomposer {
 
   // Makes an edge part of the triangulation by flips (S. W. Sloan, 1993). No point lies within it.
   void force(Edge wanted) {
-    const auto [a, b] = wanted;
+    const Name a = wanted.first;  // no structured binding: clang before 16 cannot capture one
+    const Name b = wanted.second;
     if (apex(wanted) >= 0 || apex(reversed(wanted)) >= 0) return;
     const auto crosses = [&](Edge e) {
       return e.first != a && e.first != b && e.second != a && e.second != b &&

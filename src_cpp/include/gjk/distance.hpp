@@ -18,9 +18,9 @@ namespace gjk {
 
 struct Closest {
   Status status = Status::undefined;  // success, or numeric_failure for input outside the domain
-  double distance = 0.0;     // m, signed, an upper bound; negative: penetration depth
-  double lower_bound = 0.0;  // m, a certified lower bound on the true distance
-  Vec2 point_a;              // m, witness points; point_b = point_a + distance * direction
+  double distance = 0.0;              // m, signed, an upper bound; negative: penetration depth
+  double lower_bound = 0.0;           // m, a certified lower bound on the true distance
+  Vec2 point_a;                       // m, witness points; point_b = point_a + distance * direction
   Vec2 point_b;
   Vec2 direction{1.0, 0.0};  // unit, from a to b, defined at contact too
   Feature feature_a;         // the vertex or edge of each polygon that decides
@@ -33,6 +33,9 @@ namespace detail {
 // A gap above this share of the distance is closed by exact arithmetic.
 inline constexpr double kRelativeGap = 1e-9;
 
+// What rounding leaves where coordinates are not much larger than the distance.
+inline constexpr double kUsualGap = 1e-12;
+
 enum class Outcome { separated, overlapping, undecided };
 
 // Alg. 1. `s` ends as the simplex nearest O, bounds as those of the polygons without their radii.
@@ -44,8 +47,23 @@ struct Separation {
   Vec2 normal;  // from q to p, not of unit length
 };
 
-template <class P, class Q>
-Separation separate(const P& p, const Q& q, const Simplex& start) noexcept {
+// What the search for a support vertex w from simplex s, along -d, says about the distance.
+inline Bounds bounds_at(const Simplex& s, Vec2 d, double along, double rounding) noexcept {
+  // v.w / |v| bounds the distance from below (paper, Alg. 1); less its rounding, certainly.
+  constexpr double kRelative = 8.0 * kUnitRoundoff;
+  const double length = norm(d);
+  const double inverse = 1.0 / length;
+  return {(along - rounding * norm1(d)) * inverse * (1.0 - kRelative),
+          (s.size == 1 ? length : edge_area(s) * inverse) * (1.0 + kRelative)};
+}
+
+// Who looks on at each iteration; see trace.hpp.
+struct Unwatched {
+  void operator()(const Simplex&, Vec2, const SimplexVertex&, double) const noexcept {}
+};
+
+template <class P, class Q, class Watch = Unwatched>
+Separation separate(const P& p, const Q& q, const Simplex& start, Watch&& watch = {}) noexcept {
   const double rounding = support_rounding(p, q);
   Simplex s = start;  // local, so that it stays in registers
   Outcome outcome = Outcome::undecided;
@@ -57,13 +75,12 @@ Separation separate(const P& p, const Q& q, const Simplex& start) noexcept {
     d = direction_from_origin(s);
     const SimplexVertex w = support(p, q, -d);
     const double along = dot(d, w.point);
+    watch(s, d, w, along);
     if (!progress(s, d, along, rounding)) {
-      // v.w / |v| bounds the distance from below (paper, Alg. 1); less its rounding, certainly.
-      constexpr double kRelative = 8.0 * kUnitRoundoff;
-      const double length = norm(d);
-      const double inverse = 1.0 / length;
-      bounds.lower = (along - rounding * norm1(d)) * inverse * (1.0 - kRelative);
-      bounds.upper = (s.size == 1 ? length : edge_area(s) * inverse) * (1.0 + kRelative);
+      bounds = bounds_at(s, d, along, rounding);
+      if (s.size == 2 && bounds.upper - bounds.lower > kUsualGap * bounds.upper) {
+        bounds.upper = std::fmin(bounds.upper, nearest_point_bound(s));
+      }
       if (bounds.lower > 0.0) outcome = Outcome::separated;
       break;
     }
@@ -141,18 +158,17 @@ Bounds surface_bounds(const P& p, const Q& q, Bounds polygons) noexcept {
           polygons.upper - reach + 4.0 * error + rounding};
 }
 
-// separate(), with what floating point left open closed by exact arithmetic: the outcome is decided,
-// and the bounds of separated polygons are within kRelativeGap.
+// separate(), with what floating point left open closed by exact arithmetic: the outcome is
+// decided, and the bounds of separated polygons are within kRelativeGap.
 template <class P, class Q>
 Separation separate_certainly(const P& p, const Q& q, const Simplex& start,
                               exact::Pair* pair) noexcept {
   Separation result = separate(p, q, start);
   const double error = p.error + q.error;
   const double gap = result.bounds.upper - result.bounds.lower;
-  const bool certified =
-      result.outcome == Outcome::overlapping ||
-      (result.outcome == Outcome::separated &&
-       gap <= std::fmax(kRelativeGap * result.bounds.upper, error));
+  const bool certified = result.outcome == Outcome::overlapping ||
+                         (result.outcome == Outcome::separated &&
+                          gap <= std::fmax(kRelativeGap * result.bounds.upper, error));
   if (certified) return result;
   if (error == 0.0) {
     const exact::NearContact near = exact::near_contact(p, q, result.s);
@@ -184,8 +200,8 @@ Result beyond_extremes(const P& p, const Q& q, const Result&, const Query& query
   return query(p, q, start);
 }
 
-// The same in the widest vectors that this processor has. Boxes apart: from the support vertex towards
-// O as seen from the middle of P - Q. Else from the quadrilateral's edge that faces O.
+// The same in the widest vectors that this processor has. Boxes apart: from the support vertex
+// towards O as seen from the middle of P - Q. Else from the quadrilateral's edge that faces O.
 template <class Query, class Result>
 Result beyond_extremes(const Convex& p, const Convex& q, const Result& overlapping,
                        const Query& query) noexcept {
@@ -202,6 +218,11 @@ Result beyond_extremes(const Convex& p, const Convex& q, const Result& overlappi
   }
   double side[4];
   if (encloses_origin(w, side)) return overlapping;
+  if (few_vertices(p, q) && p.radius + q.radius + p.error + q.error == 0.0) {
+    const Verdict verdict =
+        simd::on_widest([](const auto& a, const auto& b) { return collide_by_axes(a, b); }, p, q);
+    if (verdict == Verdict::collision) return overlapping;
+  }
   Simplex start = facing_edge(p, q, w, side);
   if (start.size == 2) s1d(start, 0, 1);
   return simd::on_widest(
@@ -210,8 +231,8 @@ Result beyond_extremes(const Convex& p, const Convex& q, const Result& overlappi
 
 }  // namespace detail
 
-// Level 2: certified bounds (m) on the distance of two shapes, radii included; 0 where they overlap.
-// NaN for input outside the domain.
+// Level 2: certified bounds (m) on the distance of two shapes, radii included; 0 where they
+// overlap. NaN for input outside the domain.
 template <class P, class Q>
 Bounds distance(const P& p, const Q& q) noexcept {
   if (!in_domain(p, q)) {

@@ -97,8 +97,8 @@ enum class EdgeAnswer {
   contains,   // none has the vertex looked at first on its outer side: it lies in p
 };
 
-// `first`, a vertex of q, is looked at before the others: near contact, one that lies inside most edges
-// settles them at once.
+// `first`, a vertex of q, is looked at before the others: near contact, one that lies inside most
+// edges settles them at once.
 template <class P, class Q>
 EdgeAnswer test_edges_in_turn(const P& p, const Q& q, int first) noexcept {
   if (p.size < 2) return EdgeAnswer::undecided;
@@ -168,9 +168,9 @@ struct Contact {
 };
 
 // Are the two polygons (without their radii) disjoint? Separating axis theorem: the edges of the
-// Minkowski difference are parallel to edges of p or of q. Where it is flat (points, and segments on
-// one line) no edge separates, but the order along that line does. `near` makes the way short; the
-// answer does not depend on it.
+// Minkowski difference are parallel to edges of p or of q. Where it is flat (points, and segments
+// on one line) no edge separates, but the order along that line does. `near` makes the way short;
+// the answer does not depend on it.
 template <class P, class Q>
 [[gnu::noinline]] bool disjoint(const P& p, const Q& q, const Contact& near = {}) noexcept {
   if (near.edge_is_of_q) return disjoint(q, p, Contact{near.q, near.p, false});
@@ -275,19 +275,17 @@ double gap_along(const P& p, const Q& q, const Pair& pair) noexcept {
 
 struct Distance {
   Bounds bounds;  // m, between the polygons without their radii
-  Pair pair;        // the deciding one
+  Pair pair;      // the deciding one
 };
 
 // Distance of two disjoint polygons, to a relative 1e-14 whatever their coordinates.
 template <class P, class Q>
 [[gnu::noinline]] Distance distance(const P& p, const Q& q) noexcept {
   double upper = std::numeric_limits<double>::infinity();
-  for_each_pair(p, q, [&](const Pair& pair) {
-    upper = std::fmin(upper, distance_bounds(pair).upper);
-  });
+  for_each_pair(p, q,
+                [&](const Pair& pair) { upper = std::fmin(upper, distance_bounds(pair).upper); });
   Distance best;
-  best.bounds = {std::numeric_limits<double>::infinity(),
-                 std::numeric_limits<double>::infinity()};
+  best.bounds = {std::numeric_limits<double>::infinity(), std::numeric_limits<double>::infinity()};
   for_each_pair(p, q, [&](const Pair& pair) {
     if (distance_bounds(pair).lower > upper) return;
     const Bounds tight = tight_distance_bounds(pair);
@@ -356,8 +354,8 @@ bool is_farthest_outside(const P& shape, int i, Vec2 a, Vec2 b) noexcept {
   return true;
 }
 
-// What the simplex that GJK stopped at says near contact, where GJK's own bounds are all rounding: an
-// edge of one shape and a vertex of the other, or two vertices.
+// What the simplex that GJK stopped at says near contact, where GJK's own bounds are all rounding:
+// an edge of one shape and a vertex of the other, or two vertices.
 struct NearContact {
   bool certain = false;  // the nearest pair, and apart; else the rest says nothing
   Bounds bounds;
@@ -395,7 +393,8 @@ template <class P, class Q>
     contact.outward = -contact.outward;
     return contact;
   }
-  // v.w = |v|^2 at v itself, whose coordinates are differences of doubles: accurate to a relative u.
+  // v.w = |v|^2 at v itself, whose coordinates are differences of doubles: accurate to a relative
+  // u.
   if (s.size != 1 || (a.point.x == 0.0 && a.point.y == 0.0)) return {};
   if (!is_farthest(p, a.p, -a.point) || !is_farthest(q, a.q, a.point)) return {};
   constexpr double kRelative = 8.0 * kUnitRoundoff;
@@ -420,7 +419,8 @@ bool within(const Pair& pair, const Expansion<N>& reach_squared) noexcept {
 // Is the distance of the two shapes, radii included, more than `margin`? FREE or COLLISION, exact
 // on the given doubles; for shapes known only to within an error, FREE only beyond that error.
 template <class P, class Q>
-[[gnu::noinline]] Verdict collide(const P& p, const Q& q, double margin = 0.0, const Contact& near = {}) noexcept {
+[[gnu::noinline]] Verdict collide(const P& p, const Q& q, double margin = 0.0,
+                                  const Contact& near = {}) noexcept {
   if (!in_domain(p, q) || !(margin >= 0.0 && margin <= kMaxCoordinate)) {
     return Verdict::unknown;
   }

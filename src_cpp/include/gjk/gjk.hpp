@@ -16,4 +16,5 @@
 #include "gjk/pose.hpp"
 #include "gjk/prediction.hpp"
 #include "gjk/scene.hpp"
+#include "gjk/trace.hpp"
 #include "gjk/verdict.hpp"

@@ -13,8 +13,8 @@
 
 namespace gjk {
 
-// Convex hull, counter-clockwise, without collinear or repeated points: one point, the two ends of a
-// segment, or a polygon. Andrew's monotone chain with exact orientations.
+// Convex hull, counter-clockwise, without collinear or repeated points: one point, the two ends of
+// a segment, or a polygon. Andrew's monotone chain with exact orientations.
 inline std::vector<Vec2> convex_hull(std::span<const Vec2> points) {
   std::vector<Vec2> sorted(points.begin(), points.end());
   std::sort(sorted.begin(), sorted.end(), lexicographically_less);
@@ -68,9 +68,10 @@ inline int winding(std::span<const Vec2> outline) {
   return turn;
 }
 
-// Index of a vertex at which a counter-clockwise outline turns right or doubles back; -1 for a convex
-// one. Collinear and repeated vertices are allowed. A convex outline turns left throughout and its
-// edges change between lexicographically rising and falling exactly twice: once around, no star.
+// Index of a vertex at which a counter-clockwise outline turns right or doubles back; -1 for a
+// convex one. Collinear and repeated vertices are allowed. A convex outline turns left throughout
+// and its edges change between lexicographically rising and falling exactly twice: once around, no
+// star.
 inline long first_reflex_vertex(std::span<const Vec2> outline) {
   const std::size_t n = outline.size();
   std::vector<std::size_t> distinct;  // without repeats of the previous vertex

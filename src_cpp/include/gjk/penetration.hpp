@@ -83,6 +83,9 @@ template <class P, class Q>
 Penetration penetration(const P& p, const Q& q) noexcept {
   Penetration best;
   best.depth = std::numeric_limits<double>::infinity();
+  // Bounds on the depth: the least over the edges of bounds on the greatest over the vertices.
+  double least_depth = best.depth;
+  double greatest_depth = best.depth;
   Vec2 origin;
   double perimeter = 0.0;
 
@@ -94,11 +97,22 @@ Penetration penetration(const P& p, const Q& q) noexcept {
           -perpendicular(to - from);  // counter-clockwise: the inside is on the left
       const double length = norm(outward);
       if (length > 0.0) {
-        double deepest = dot(outward, from - other.vertex(0));
-        for (int j = 1; j < other.size; ++j) {
-          const double below = dot(outward, from - other.vertex(j));
-          if (below > deepest) deepest = below;
+        double deepest = -std::numeric_limits<double>::infinity();
+        double at_least = deepest;
+        double at_most = deepest;
+        for (int j = 0; j < other.size; ++j) {
+          // Differences are accurate to a relative u, however large the coordinates.
+          const Vec2 d = from - other.vertex(j);
+          const double x = outward.x * d.x;
+          const double y = outward.y * d.y;
+          const double below = x + y;
+          const double error = 5.0 * kUnitRoundoff * (std::fabs(x) + std::fabs(y));
+          deepest = below > deepest ? below : deepest;
+          at_least = below - error > at_least ? below - error : at_least;
+          at_most = below + error > at_most ? below + error : at_most;
         }
+        least_depth = std::fmin(least_depth, at_least / length);
+        greatest_depth = std::fmin(greatest_depth, at_most / length);
         if (deepest < best.depth * length) {
           best.depth = deepest / length;
           best.normal = (sign / length) * outward;
@@ -118,17 +132,19 @@ Penetration penetration(const P& p, const Q& q) noexcept {
     best.point_p = best.point_q = p.vertex(0);
     return best;
   }
+  best.rounding += std::fmax(greatest_depth - best.depth, best.depth - least_depth) +
+                   8.0 * kUnitRoundoff * std::fabs(best.depth);
   best.depth = std::fmax(best.depth, 0.0);
-  // A difference of coordinates is accurate to a relative u, however large they are, the dot
-  // product of two to 4 u of their lengths, the quotient to 4 u more; and no difference exceeds
-  // half of both perimeters, as the shapes overlap.
-  best.rounding += kUnitRoundoff * (2.5 * perimeter + 4.0 * best.depth);
 
   // Across the normal the two faces overlap, since O projects onto the edge of P - Q that they
   // make: there the deepest points are opposite each other. Of q, "across" is measured the other
   // way round.
-  const detail::Face face_p = detail::farthest_face(p, best.normal, origin, 2.0 * best.rounding);
-  const detail::Face face_q = detail::farthest_face(q, -best.normal, origin, 2.0 * best.rounding);
+  // No difference of coordinates exceeds half of both perimeters, as the shapes overlap: what lies
+  // within the rounding of such heights is one face.
+  const double slack =
+      2.0 * (p.error + q.error + kUnitRoundoff * (2.5 * perimeter + 4.0 * best.depth));
+  const detail::Face face_p = detail::farthest_face(p, best.normal, origin, slack);
+  const detail::Face face_q = detail::farthest_face(q, -best.normal, origin, slack);
   best.feature_p = {face_p.first, face_p.second};
   best.feature_q = {face_q.first, face_q.second};
   const double across =

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cmath>
+#include <limits>
 
 #include "gjk/vec2.hpp"
 
@@ -27,13 +28,17 @@ struct SinCos {
 // Absolute error of either value of sin_cos.
 inline constexpr double kSinCosError = 4.0 * kUnitRoundoff;
 
-// Sine and cosine of |angle| <= kMaxYaw.
+// Sine and cosine of |angle| <= kMaxYaw; NaN beyond, so that nothing placed by it is ever free.
 //
 // The C library's differ in the last bit between versions and processors, and a verdict must not.
 // Only +, -, * and rint are used, which IEEE 754 fixes. pi/2 is taken off in three parts
 // (Cody and Waite); the first two have 32 significant bits, so k times them is exact for
 // |k| < 2^20. On |r| <= pi/4 the Taylor series are cut below 1e-17.
 inline SinCos sin_cos(double angle) noexcept {
+  if (!(std::fabs(angle) <= kMaxYaw)) {  // NaN too
+    constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+    return {kNaN, kNaN};
+  }
   constexpr double kTwoOverPi = 0x1.45f306dc9c883p-1;
   constexpr double kHalfPi1 = 0x1.921fb544p+0;
   constexpr double kHalfPi2 = 0x1.0b4611a6p-34;
@@ -46,19 +51,17 @@ inline SinCos sin_cos(double angle) noexcept {
       r * t *
           (-1.0 / 6 +
            t * (1.0 / 120 +
-                t * (-1.0 / 5040 +
-                     t * (1.0 / 362880 +
-                          t * (-1.0 / 39916800 +
-                               t * (1.0 / 6227020800.0 + t * (-1.0 / 1307674368000.0)))))));
+                t * (-1.0 / 5040 + t * (1.0 / 362880 + t * (-1.0 / 39916800 +
+                                                            t * (1.0 / 6227020800.0 +
+                                                                 t * (-1.0 / 1307674368000.0)))))));
   const double c =
-      1.0 +
-      t * (-1.0 / 2 +
-           t * (1.0 / 24 +
-                t * (-1.0 / 720 +
-                     t * (1.0 / 40320 +
-                          t * (-1.0 / 3628800 +
-                               t * (1.0 / 479001600 +
-                                    t * (-1.0 / 87178291200.0 + t * (1.0 / 20922789888000.0))))))));
+      1.0 + t * (-1.0 / 2 +
+                 t * (1.0 / 24 +
+                      t * (-1.0 / 720 +
+                           t * (1.0 / 40320 +
+                                t * (-1.0 / 3628800 + t * (1.0 / 479001600 +
+                                                           t * (-1.0 / 87178291200.0 +
+                                                                t * (1.0 / 20922789888000.0))))))));
   switch (static_cast<long long>(k) & 3) {
     case 0:
       return {s, c};
@@ -81,18 +84,14 @@ struct Transform {
     const SinCos sc = sin_cos(pose.yaw);
     return {sc.cos, sc.sin, {pose.x, pose.y}};
   }
-  bool is_identity() const noexcept {
-    return cos == 1.0 && sin == 0.0 && t.x == 0.0 && t.y == 0.0;
-  }
+  bool is_identity() const noexcept { return cos == 1.0 && sin == 0.0 && t.x == 0.0 && t.y == 0.0; }
   Vec2 rotate(Vec2 p) const noexcept { return {cos * p.x - sin * p.y, sin * p.x + cos * p.y}; }
-  Vec2 rotate_back(Vec2 p) const noexcept {
-    return {cos * p.x + sin * p.y, cos * p.y - sin * p.x};
-  }
+  Vec2 rotate_back(Vec2 p) const noexcept { return {cos * p.x + sin * p.y, cos * p.y - sin * p.x}; }
   Vec2 apply(Vec2 p) const noexcept { return rotate(p) + t; }
 
-  // How far (m, per axis and in norm) apply() can be from the real-number placement of a point whose
-  // coordinates do not exceed `extent`: sine and cosine (kSinCosError each), two products, a sum
-  // and the translation's sum.
+  // How far (m, per axis and in norm) apply() can be from the real-number placement of a point
+  // whose coordinates do not exceed `extent`: sine and cosine (kSinCosError each), two products, a
+  // sum and the translation's sum.
   double error(double extent) const noexcept {
     if (is_identity()) return 0.0;
     return (24.0 * extent + 2.0 * norm1(t)) * kUnitRoundoff;

@@ -1,11 +1,12 @@
 // SPDX-FileCopyrightText: gjk_collision contributors
 // SPDX-License-Identifier: Apache-2.0
-// The one door to SIMD: which instruction set this processor has, and the loops that profit from it.
+// The one door to SIMD: which instruction set this processor has, and the loops that profit from
+// it.
 //
-// The loops stand once, in lanes.inc, in terms of the compilers' vector types, and are compiled once
-// per instruction set; a query chooses at run time. Every set computes the same doubles: the lanes
-// are independent, and what is reduced over them (a maximum, a first index) does not depend on their
-// number.
+// The loops stand once, in lanes.inc, in terms of the compilers' vector types, and are compiled
+// once per instruction set; a query chooses at run time. Every set computes the same doubles: the
+// lanes are independent, and what is reduced over them (a maximum, a first index) does not depend
+// on their number.
 #pragma once
 
 #include <cstdint>
@@ -37,10 +38,10 @@ struct EdgeTest {
 // The compilers' vector types; spelt out, since the attribute takes no template parameter in GCC.
 template <int Width>
 struct VectorOf;
-#define GJK_VECTOR_OF(width)                                                \
-  template <>                                                               \
-  struct VectorOf<width> {                                                  \
-    typedef double Doubles __attribute__((vector_size(8 * (width))));       \
+#define GJK_VECTOR_OF(width)                                               \
+  template <>                                                              \
+  struct VectorOf<width> {                                                 \
+    typedef double Doubles __attribute__((vector_size(8 * (width))));      \
     typedef std::int64_t Truths __attribute__((vector_size(8 * (width)))); \
   };
 GJK_VECTOR_OF(2)

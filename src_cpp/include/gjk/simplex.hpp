@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The simplex of GJK and its reduction to the part nearest the origin, by barycode.
 //
-// Source: Zhang, Wu, Wang, Zhou, "Barycode-based GJK Algorithm", Alg. 2 to 5. O is the origin, A, B, C
-// are vertices of the Minkowski difference P - Q.
+// Source: Zhang, Wu, Wang, Zhou, "Barycode-based GJK Algorithm", Alg. 2 to 5. O is the origin, A,
+// B, C are vertices of the Minkowski difference P - Q.
 #pragma once
 
 #include <cmath>
@@ -74,20 +74,23 @@ inline void cone_region(Simplex& s, int v, int m, int n) noexcept {
   }
 }
 
-// Alg. 3, S2D, with the newest vertex A: true when O is enclosed and the triangle stays.
+// The region of O in the triangle of A, the newest vertex, B and C: three bits, 4 2 1, for the
+// sides of BC, CA and AB that O lies on.
 //
 // B and C are the edge that A was sought from, on the side of O; so the area over BC always has the
 // sign of the whole, and of the seven barycodes four remain (the paper's remark after Alg. 4):
 // 7 enclosed, 6 beyond AB, 5 beyond CA, 4 beyond A. That side also serves as the reference sign, in
 // place of the sum, which is all rounding when the triangle is flat.
-inline bool s2d(Simplex& s) noexcept {
-  const Vec2 a = s.vertex[0].point;
-  const Vec2 b = s.vertex[1].point;
-  const Vec2 c = s.vertex[2].point;
+inline int barycode(Vec2 a, Vec2 b, Vec2 c) noexcept {
   const bool side = cross(b, c) > 0.0;
   const bool inside_ca = (cross(c, a) > 0.0) == side;
   const bool inside_ab = (cross(a, b) > 0.0) == side;
-  switch (4 | (inside_ca ? 2 : 0) | (inside_ab ? 1 : 0)) {
+  return 4 | (inside_ca ? 2 : 0) | (inside_ab ? 1 : 0);
+}
+
+// Alg. 3, S2D: true when O is enclosed and the triangle stays.
+inline bool s2d(Simplex& s) noexcept {
+  switch (barycode(s.vertex[0].point, s.vertex[1].point, s.vertex[2].point)) {
     case 7:
       return true;
     case 6:
@@ -119,8 +122,8 @@ inline bool encloses_origin(Vec2 a, Vec2 b, Vec2 c) noexcept {
 }
 
 // A direction from O towards the simplex, for the search of the next support vertex: the vertex
-// itself, or the perpendicular of the edge (Catto, "Computing distance"), which stays accurate where
-// the point combined from weights does not. Zero when O lies on the simplex.
+// itself, or the perpendicular of the edge (Catto, "Computing distance"), which stays accurate
+// where the point combined from weights does not. Zero when O lies on the simplex.
 inline Vec2 direction_from_origin(const Simplex& s) noexcept {
   const Vec2 a = s.vertex[0].point;
   if (s.size == 1) return a;
@@ -140,6 +143,17 @@ inline double edge_area(const Simplex& s) noexcept {
   const double left = a.x * b.y;
   const double right = a.y * b.x;
   return std::fabs(left - right) + 6.0 * kUnitRoundoff * (std::fabs(left) + std::fabs(right));
+}
+
+// The same from the edge's point nearest O, which is in P - Q but for its rounding: better where O
+// is far from a short edge.
+inline double nearest_point_bound(const Simplex& s) noexcept {
+  const Vec2 a = s.vertex[0].point;
+  const Vec2 ab = s.vertex[1].point - a;
+  const double share = -dot(a, ab) / dot(ab, ab);
+  const double clamped = share > 0.0 ? (share < 1.0 ? share : 1.0) : 0.0;
+  const double rounding = 8.0 * kUnitRoundoff * (norm1(a) + norm1(ab));
+  return norm(a + clamped * ab) * (1.0 + 8.0 * kUnitRoundoff) + rounding;
 }
 
 // Upper bound, rounding included, on the distance of O to a reduced simplex.

@@ -1,0 +1,91 @@
+# SPDX-FileCopyrightText: gjk_collision contributors
+# SPDX-License-Identifier: Apache-2.0
+"""One pair out of a bag: the vehicle and an obstacle as they stood at one stamp."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..frames import Pose
+from ..geometry import Shape
+from .bag import Bag, BagError
+from .case import Case
+from .drive import Drive
+from .rows import Row
+from .topics import choose
+
+__all__ = ["Moment", "moment"]
+
+
+@dataclass(frozen=True)
+class Moment:
+    """Two shapes where they were, and what was answered.
+
+    Attributes
+    ----------
+    row : Row
+        The answer.
+    vehicle, obstacle : Shape
+        Margins of direction and inflation included.
+    vehicle_pose, obstacle_pose : Pose
+        In the check frame.
+    obstacle_id : int
+        Which one it is.
+    """
+
+    row: Row
+    vehicle: Shape
+    vehicle_pose: Pose
+    obstacle: Shape
+    obstacle_pose: Pose
+    obstacle_id: int
+
+
+def moment(case: Case, seconds: float, obstacle_id: int | None = None) -> Moment:
+    """Return the vehicle and an obstacle at the first stamp at or after a time.
+
+    Parameters
+    ----------
+    case : Case
+        Bag, parameters, topics, faults.
+    seconds : float
+        After the begin of the bag [s].
+    obstacle_id : int
+        None: the nearest.
+
+    Raises
+    ------
+    BagError
+        There is no such stamp or obstacle, or the vehicle is not known there.
+    """
+    with Bag(case.bag) as bag:
+        drive = Drive(bag, case.config, choose(bag, case.config, case.topics), case.faults)
+        for row in drive.rows():
+            if row.is_state and (row.time - bag.begin) * 1e-9 >= seconds - 1e-9:
+                return _moment(drive, row, row.nearest_id if obstacle_id is None else obstacle_id)
+    raise BagError(f"{case.bag.name}: no stamp at or after {seconds:g} s")
+
+
+def _moment(drive: Drive, row: Row, wanted: int) -> Moment:
+    vehicle, config = drive.snapshot.footprint, drive.snapshot.config
+    if vehicle is None or not row.ego:
+        raise BagError(f"the vehicle is not known then: {row.status.name}, {row.message}")
+    for (source, _), obstacles in drive.shown.items():
+        found = np.flatnonzero(obstacles.ids == wanted)
+        if wanted == -1 or not len(found):
+            continue
+        i = int(found[0])
+        begin, end = obstacles.offsets[i : i + 2].tolist()
+        points = obstacles.xy.reshape(-1, 2)[begin:end]
+        radius = float(obstacles.radius[i]) if len(obstacles.radius) else 0.0
+        radius += config.source(source).inflation
+        concave = len(obstacles.kinds) > 0 and obstacles.kinds[i] == 1
+        concave = concave and config.concave_policy == "decompose"
+        shape = (Shape.concave if concave else Shape.hull)(points, radius=radius)
+        pose = Pose()
+        if obstacles.frame != config.check_frame:
+            pose = drive.transforms.lookup(config.check_frame, obstacles.frame, obstacles.stamp)
+        if len(obstacles.poses):
+            pose = pose.of(Pose(*obstacles.poses.reshape(-1, 3)[i].tolist()))
+        return Moment(row, vehicle, Pose(*row.ego), shape, pose, wanted)
+    raise BagError(f"no obstacle {wanted} is known then: {row.verdict.name}/{row.status.name}")

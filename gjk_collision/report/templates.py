@@ -1,0 +1,22 @@
+# SPDX-FileCopyrightText: gjk_collision contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The templates beside this module, filled by Jinja2."""
+
+from pathlib import Path
+from typing import Any
+
+__all__ = ["render"]
+
+
+def render(name: str, **values: Any) -> str:
+    """Return a page; every value is escaped, and one that is missing is an error."""
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    environment = Environment(
+        loader=FileSystemLoader(Path(__file__).parent),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    return environment.get_template(name).render(**values)

@@ -1,0 +1,334 @@
+# SPDX-FileCopyrightText: gjk_collision contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The iterations of GJK on one pair as pictures: one SVG of all, and a page that steps through.
+
+On the left both shapes with the vertices in play, on the right their Minkowski difference a - b,
+after Catto, Computing Distance (GDC 2010): the simplex, the direction in which the next vertex is
+sought, the vertex found, and the regions (barycodes, Zhang et al.) among which the origin lies.
+"""
+
+from collections.abc import Iterable, Sequence
+from html import escape
+from math import cos, hypot, sin
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..errors import InputError
+from ..geometry import Pose, Shape
+from ..tracing import Trace, TraceStep
+from .templates import render
+
+__all__ = ["trace_page", "trace_svg"]
+
+Points = npt.NDArray[np.float64]
+
+WIDTH, HEIGHT, TEXT = 340.0, 300.0, 84.0  # of a panel, and of the lines below two of them
+MARGIN = 0.14
+
+STYLE = """
+svg { --ground: #ffffff; --ink: #1d2125; --faint: #646b73; --a: #0072b2; --b: #d55e00;
+  --diff: #c9cfd6; --zone: #f0e442; --next: #009e73;
+  font: 13px system-ui, 'DejaVu Sans', sans-serif; }
+@media (prefers-color-scheme: dark) { svg { --ground: #1c2024; --ink: #e6e8ea; --faint: #9aa2aa;
+  --a: #56b4e9; --b: #ff7a1c; --diff: #49525b; --zone: #8a8324; --next: #1fc495; } }
+.ground { fill: var(--ground); } text { fill: var(--ink); } .faint { fill: var(--faint); }
+.a { fill: var(--a); stroke: var(--a); } .b { fill: var(--b); stroke: var(--b); }
+.body { fill-opacity: .22; stroke-width: 1.4; stroke-linejoin: round; }
+.wide { fill: none; stroke-opacity: .22; stroke-linejoin: round; stroke-linecap: round; }
+.diff { fill: var(--diff); fill-opacity: .5; stroke: var(--faint); }
+.zone { fill: none; stroke: var(--faint); stroke-width: .7; stroke-dasharray: 3 3; }
+.here { fill: var(--zone); fill-opacity: .5; }
+.simplex { stroke: var(--ink); stroke-width: 3; stroke-linecap: round; fill: var(--ink); }
+.next { stroke: var(--next); fill: var(--next); stroke-width: 2; }
+.wall { stroke: var(--next); stroke-width: 1.2; stroke-dasharray: 6 3; }
+.reach { stroke: var(--ink); stroke-width: 1; stroke-dasharray: 2 2; }
+.origin { stroke: var(--ink); stroke-width: 1.6; }
+"""
+
+
+def trace_svg(trace: Trace, a: Shape, b: Shape, pose_a: Pose, pose_b: Pose) -> str:
+    """Return one SVG with a row of pictures for each iteration.
+
+    Parameters
+    ----------
+    trace : Trace
+        Of these shapes.
+    a, b : Shape
+        The pair.
+    pose_a, pose_b : (x, y, yaw)
+        Where they are [m, m, rad].
+    """
+    panels = _panels(trace, a, b, pose_a, pose_b)
+    tall = HEIGHT + TEXT
+    groups = [f'<g transform="translate(0 {i * tall:g})">{p}</g>' for i, p in enumerate(panels)]
+    return _svg(2 * WIDTH, tall * len(panels), groups)
+
+
+def trace_page(trace: Trace, a: Shape, b: Shape, pose_a: Pose, pose_b: Pose, title: str) -> str:
+    """Return a page that steps through the iterations; parameters as for `trace_svg`."""
+    panels = _panels(trace, a, b, pose_a, pose_b)
+    frames = [_svg(2 * WIDTH, HEIGHT + TEXT, [panel]) for panel in panels]
+    steps = [
+        {"lower": _told(step.lower_bound), "upper": _told(step.upper_bound)}
+        for step in trace.steps
+    ]
+    return render("trace.html", title=title, frames=frames, steps=steps, answer=_answer(trace))
+
+
+def _told(value: float) -> str:
+    return f"{value:.6g}"
+
+
+def _answer(trace: Trace) -> str:
+    found = trace.closest
+    settled = "" if trace.is_settled else ", settled by exact arithmetic after GJK"
+    return (
+        f"distance {found.distance:.9g} m, certainly at least {found.lower_bound:.9g} m, "
+        f"{len(trace.steps)} iterations{settled}"
+    )
+
+
+def _panels(trace: Trace, a: Shape, b: Shape, pose_a: Pose, pose_b: Pose) -> list[str]:
+    """Return the picture of each step, and of the answer where no step was needed."""
+    part_a, part_b = trace.closest.feature_a[0], trace.closest.feature_b[0]
+    ours, theirs = _placed(a, pose_a), _placed(b, pose_b)
+    p, q = ours[part_a], theirs[part_b]
+    difference = _hull((p[:, None, :] - q[None, :, :]).reshape(-1, 2))
+    world = _Frame([*ours, *theirs], 0.0, max(a.radius, b.radius))
+    minkowski = _Frame([difference, np.zeros((1, 2))], WIDTH)
+    panels = []
+    for k, step in enumerate(trace.steps):
+        left = [
+            *(_body(world, points, a.radius, "a") for points in ours),
+            *(_body(world, points, b.radius, "b") for points in theirs),
+            *(_vertex(world, p[i], "a") for i in step.vertices_a),
+            *(_vertex(world, q[j], "b") for j in step.vertices_b),
+            _ring(world, p[step.support_a]),
+            _ring(world, q[step.support_b]),
+        ]
+        right = _difference(minkowski, difference, step)
+        panels.append("".join([*left, *right, *_lines(k, step, trace)]))
+    if not panels:
+        left = [_body(world, points, a.radius, "a") for points in ours]
+        left += [_body(world, points, b.radius, "b") for points in theirs]
+        panels.append("".join([*left, *_text(["no iteration: " + _answer(trace)])]))
+    return panels
+
+
+class _Frame:
+    """From metres to a panel: y up, one scale, everything given inside."""
+
+    def __init__(self, shown: Iterable[Points], left: float, around: float = 0.0) -> None:
+        every = np.concatenate(list(shown))
+        low, high = every.min(axis=0) - around, every.max(axis=0) + around
+        extent = np.maximum(high - low, 1e-300)
+        room = np.array([WIDTH, HEIGHT]) * (1.0 - 2.0 * MARGIN)
+        self.scale = float((room / extent).min())
+        self._middle = 0.5 * (low + high)
+        self._centre = np.array([left + 0.5 * WIDTH, 0.5 * HEIGHT])
+        half = 0.5 * np.array([WIDTH, HEIGHT]) / self.scale
+        x0, y0 = self._middle - half
+        x1, y1 = self._middle + half
+        self.corners = np.array([[x0, y0], [x1, y0], [x1, y1], [x0, y1]])
+
+    def at(self, point: Any) -> tuple[float, float]:
+        u, v = (np.asarray(point) - self._middle) * self.scale * (1.0, -1.0) + self._centre
+        return round(float(u), 2), round(float(v), 2)
+
+    def path(self, points: Any) -> str:
+        return " ".join(f"{u:g},{v:g}" for u, v in map(self.at, points))
+
+
+def _difference(frame: _Frame, difference: Points, step: TraceStep) -> list[str]:
+    parts = [f'<polygon class="diff" points="{frame.path(difference)}"/>']
+    if len(step.points) == 2 and not _is_flat(step):
+        parts += _zones(frame, step)
+    near = _nearest(step.points)
+    parts.append(_line(frame, (0.0, 0.0), near, "reach"))
+    if np.any(step.direction):
+        # The line through the vertex found, across the direction: no point of a - b is beyond it.
+        across = np.array([-step.direction[1], step.direction[0]]) * WIDTH / frame.scale
+        inside = _clipped_line(frame, step.support - across, step.support + across)
+        if inside is not None:
+            parts.append(_line(frame, *inside, "wall"))
+        tip = near + step.direction * 42.0 / frame.scale
+        parts.append(_line(frame, near, tip, "next"))
+        parts.append(_head(frame, near, tip))
+    parts.append(f'<polyline class="simplex" points="{frame.path(step.points)}"/>')
+    parts += [_dot(frame, point, "simplex", 3.5) for point in step.points]
+    parts.append(_dot(frame, step.support, "next", 4.5))
+    u, v = frame.at((0.0, 0.0))
+    parts.append(f'<path class="origin" d="M{u - 6:g} {v:g}h12M{u:g} {v - 6:g}v12"/>')
+    parts.append(f'<text x="{u + 7:g}" y="{v - 7:g}">O</text>')
+    return parts
+
+
+def _zones(frame: _Frame, step: TraceStep) -> list[str]:
+    """Draw the four regions over the side BC that the origin can be in; its own is filled."""
+    parts = []
+    for code in (7, 6, 5, 4):
+        region = _zone(frame.corners, step, code)
+        if len(region) < 3:
+            continue
+        here = " here" if code == step.barycode else ""
+        parts.append(f'<polygon class="zone{here}" points="{frame.path(region)}"/>')
+        x, y = region.T
+        area = 0.5 * abs(x @ np.roll(y, -1) - y @ np.roll(x, -1))
+        if area * frame.scale**2 > 1500.0:  # room for a digit
+            u, v = frame.at(region.mean(axis=0))
+            place = f'text-anchor="middle" x="{u:g}" y="{v:g}"'
+            parts.append(f'<text class="faint" {place}>{code}</text>')
+    return parts
+
+
+def _zone(within: Points, step: TraceStep, code: int) -> Points:
+    """Return the region of a barycode as a convex polygon, cut by another."""
+    a, (b, c) = step.support, step.points
+    region = _half(within, b, c, a)
+    region = _half(region, c, a, b, outside=not code & 2)
+    return _half(region, a, b, c, outside=not code & 1)
+
+
+def _is_flat(step: TraceStep) -> bool:
+    """Whether the vertex found is of the simplex already: there is no triangle, and an end."""
+    return bool((step.points == step.support).all(axis=1).any())
+
+
+def _half(
+    polygon: Points, start: Points, end: Points, inner: Points, *, outside: bool = False
+) -> Points:
+    """Return what of a convex polygon lies on the side of a line where `inner` is (or not)."""
+    if len(polygon) == 0:
+        return polygon
+    normal = np.array([start[1] - end[1], end[0] - start[0]])
+    sign = np.sign(normal @ (inner - start)) * (-1.0 if outside else 1.0)
+    height = (polygon - start) @ normal * sign
+    kept = []
+    for i, (point, here) in enumerate(zip(polygon, height, strict=True)):
+        before, there = polygon[i - 1], height[i - 1]
+        if here * there < 0.0:
+            kept.append(before + (point - before) * there / (there - here))
+        if here >= 0.0:
+            kept.append(point)
+    return np.array(kept).reshape(-1, 2)
+
+
+def _clipped_line(frame: _Frame, start: Points, end: Points) -> tuple[Points, Points] | None:
+    """Return the part of a segment in the panel."""
+    low, high = frame.corners[0], frame.corners[2]
+    along = end - start
+    first, last = 0.0, 1.0
+    for k in (0, 1):
+        if along[k] == 0.0:
+            if not low[k] <= start[k] <= high[k]:
+                return None
+            continue
+        one, two = sorted(((low[k] - start[k]) / along[k], (high[k] - start[k]) / along[k]))
+        first, last = max(first, one), min(last, two)
+    return (start + first * along, start + last * along) if first < last else None
+
+
+def _nearest(simplex: Points) -> Points:
+    """Return the point of a vertex or an edge nearest the origin, to draw."""
+    if len(simplex) == 1:
+        vertex: Points = simplex[0]
+        return vertex
+    a, b = simplex
+    ab = b - a
+    share = float(np.clip(-(a @ ab) / (ab @ ab), 0.0, 1.0)) if np.any(ab) else 0.0
+    nearest: Points = a + share * ab
+    return nearest
+
+
+def _lines(k: int, step: TraceStep, trace: Trace) -> list[str]:
+    """Return what the step says, in words."""
+    regions = {4: "beyond the new vertex", 5: "beyond an edge of it", 6: "beyond an edge of it",
+               7: "inside the triangle"}  # fmt: skip
+    where = ""
+    if _is_flat(step):
+        where = "; the vertex found is of it already, so nothing is nearer"
+    elif step.barycode is not None:
+        where = f"; the origin lies in region {step.barycode}, {regions[step.barycode]}"
+    kind = "a vertex" if len(step.points) == 1 else "an edge"
+    first = f"step {k + 1} of {len(trace.steps)}: the simplex is {kind}{where}"
+    found = f"found: vertex {step.support_a} of a, vertex {step.support_b} of b"
+    bounds = f"{_told(step.lower_bound)} m <= distance <= {_told(step.upper_bound)} m"
+    if step.lower_bound <= 0.0:
+        bounds = f"distance <= {_told(step.upper_bound)} m; nothing is proven below"
+    lines = [first, f"{found}; {bounds} (without radii)"]
+    if k + 1 == len(trace.steps):
+        lines.append(_answer(trace))
+    return _text(lines)
+
+
+def _text(lines: Sequence[str]) -> list[str]:
+    return [
+        f'<text x="14" y="{HEIGHT + 18 + 20 * i:g}">{escape(line)}</text>'
+        for i, line in enumerate(lines)
+    ]
+
+
+# ---- shapes
+
+
+def _placed(shape: Shape, pose: Pose) -> list[Points]:
+    x, y, yaw = pose
+    turn = np.array([[cos(yaw), sin(yaw)], [-sin(yaw), cos(yaw)]])
+    return [np.asarray(part) @ turn + (x, y) for part in shape.parts]
+
+
+def _hull(points: Points) -> Points:
+    """Return the hull to draw; what has no area is drawn as it is."""
+    try:
+        return np.asarray(Shape.hull(points).parts[0])
+    except InputError:
+        return points
+
+
+def _body(frame: _Frame, points: Points, radius: float, name: str) -> str:
+    path = frame.path(points)
+    wide = ""
+    if radius > 0.0:
+        width = round(2.0 * radius * frame.scale, 2)
+        closed = path if len(points) > 1 else f"{path} {path}"
+        wide = f'<polygon class="{name} wide" style="stroke-width:{width:g}" points="{closed}"/>'
+    return f'{wide}<polygon class="{name} body" points="{path}"/>'
+
+
+def _vertex(frame: _Frame, point: Points, name: str) -> str:
+    return _dot(frame, point, name, 4.5)
+
+
+def _dot(frame: _Frame, point: Points, name: str, size: float) -> str:
+    u, v = frame.at(point)
+    return f'<circle class="{name}" cx="{u:g}" cy="{v:g}" r="{size:g}"/>'
+
+
+def _ring(frame: _Frame, point: Points) -> str:
+    u, v = frame.at(point)
+    return f'<circle class="next" style="fill:none" cx="{u:g}" cy="{v:g}" r="7"/>'
+
+
+def _line(frame: _Frame, start: Any, end: Any, name: str) -> str:
+    (x1, y1), (x2, y2) = frame.at(start), frame.at(end)
+    return f'<line class="{name}" x1="{x1:g}" y1="{y1:g}" x2="{x2:g}" y2="{y2:g}"/>'
+
+
+def _head(frame: _Frame, start: Points, tip: Points) -> str:
+    (x1, y1), (x2, y2) = frame.at(start), frame.at(tip)
+    long = hypot(x2 - x1, y2 - y1) or 1.0
+    dx, dy = (x2 - x1) / long * 8.0, (y2 - y1) / long * 8.0
+    points = [(x2, y2), (x2 - dx - dy / 2, y2 - dy + dx / 2), (x2 - dx + dy / 2, y2 - dy - dx / 2)]
+    return (
+        '<polygon class="next" points="' + " ".join(f"{u:.2f},{v:.2f}" for u, v in points) + '"/>'
+    )
+
+
+def _svg(width: float, height: float, content: Sequence[str]) -> str:
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {height:g}" '
+        f'width="{width:g}" height="{height:g}"><style>{STYLE}</style>'
+        f'<rect class="ground" width="{width:g}" height="{height:g}"/>{"".join(content)}</svg>\n'
+    )

@@ -1,0 +1,272 @@
+# SPDX-FileCopyrightText: gjk_collision contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Obstacles out of the messages of other packages.
+
+The messages are taken as they are defined, without their packages: whatever has the fields will
+do. They are walked through number by number, so their sizes are checked before.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from itertools import chain
+from math import cos, nan, sin
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..config import Config
+from ..errors import InputError
+from ..frames import Pose
+from ..obstacles import Obstacles
+from ..verdict import Status
+from . import messages
+
+__all__ = ["CONVERTERS"]
+
+Floats = npt.NDArray[np.float64]
+Convert = Callable[[Any, Config], Obstacles]
+
+BOUNDING_BOX, CYLINDER, POLYGON = 0, 1, 2  # autoware_perception_msgs/Shape
+MAX_PATHS = 16  # predicted paths of one object
+_UNKNOWN = (nan, nan, nan)
+
+
+def polygon(message: Any, config: Config) -> Obstacles:
+    """geometry_msgs/PolygonStamped: one outline, all that the sender sees."""
+    found = _Gathered(config)
+    points = found.points("polygon.points", message.polygon.points)
+    found.add(0, points, kind=_kind(points))
+    return found.obstacles(message.header)
+
+
+def polygon_instance(message: Any, config: Config) -> Obstacles:
+    """geometry_msgs/PolygonInstanceStamped: one of several outlines, told apart by its id.
+
+    Each id counts as a sender: it stays until its next message, and must stay fresh.
+    """
+    found = _Gathered(config)
+    points = found.points("polygon.polygon.points", message.polygon.polygon.points)
+    found.add(message.polygon.id, points, kind=_kind(points))
+    return found.obstacles(message.header, source=f"instance {message.polygon.id}")
+
+
+def costmap_obstacles(message: Any, config: Config) -> Obstacles:
+    """costmap_converter_msgs/ObstacleArrayMsg: outlines in the header's frame.
+
+    A velocity of zero is what converters send that know of none, and is taken as unknown.
+    """
+    found = _Gathered(config)
+    found.expect("obstacles", len(message.obstacles))
+    for i, each in enumerate(message.obstacles):
+        name = f"obstacles[{i}]"
+        _check_frame(name, each.header, message.header)
+        points = found.points(f"{name}.polygon.points", each.polygon.points)
+        # Velocity is that of the centroid, so that is where the obstacle's frame goes: as a
+        # float32, as the points are, so that the differences are exact.
+        centre = np.zeros(2)
+        if len(points) and np.isfinite(points).all():
+            centre = points.mean(axis=0).astype(np.float32).astype(np.float64)
+        linear, angular = each.velocities.twist.linear, each.velocities.twist.angular
+        velocity = (linear.x, linear.y, angular.z)
+        found.add(
+            each.id,
+            points - centre,
+            kind=_kind(points),
+            radius=each.radius,
+            pose=Pose(float(centre[0]), float(centre[1])),
+            velocity=velocity if any(velocity) else _UNKNOWN,
+        )
+    return found.obstacles(message.header)
+
+
+def predicted_objects(message: Any, config: Config) -> Obstacles:
+    """autoware_perception_msgs/PredictedObjects: boxes, cylinders and outlines under way.
+
+    However improbable, each object counts, along each of its predicted paths: one obstacle per
+    path, with the first 59 bits of the UUID and the path's number for an id.
+    """
+    found = _Gathered(config)
+    found.expect("objects", len(message.objects))
+    for i, each in enumerate(message.objects):
+        name, motion = f"objects[{i}]", each.kinematics
+        place = messages.pose(motion.initial_pose_with_covariance.pose, f"{name} pose")
+        points, radius = _shape(found, f"{name}.shape", each.shape)
+        # Autoware gives the twist in the object's own frame.
+        twist, c, s = motion.initial_twist_with_covariance.twist, cos(place.yaw), sin(place.yaw)
+        velocity = (
+            c * twist.linear.x - s * twist.linear.y,
+            s * twist.linear.x + c * twist.linear.y,
+            twist.angular.z,
+        )
+        identity = int.from_bytes(bytes(bytearray(each.object_id.uuid))[:8], "big") >> 5 << 4
+        paths = motion.predicted_paths
+        if len(paths) > MAX_PATHS:
+            _refuse(f"{name}.predicted_paths", f"{len(paths)} paths, limit {MAX_PATHS}")
+        for k, path in enumerate(paths or [None]):
+            found.expect("objects", len(found.ids) + 1)
+            steps = () if path is None else path.path
+            if len(steps) > config.max_poses:
+                _refuse(f"{name}.predicted_paths[{k}]", f"{len(steps)} poses: over max_poses")
+            found.add(
+                identity + k,
+                points,
+                kind=_kind(points),
+                radius=radius,
+                pose=place,
+                velocity=velocity,
+                path=[messages.pose(step, f"{name}.predicted_paths[{k}]") for step in steps],
+                step=0.0 if path is None else path.time_step.sec + path.time_step.nanosec * 1e-9,
+            )
+    return found.obstacles(message.header)
+
+
+def detections(message: Any, config: Config) -> Obstacles:
+    """vision_msgs/Detection3DArray: boxes, by their extent in the plane."""
+    for i, each in enumerate(message.detections[: config.max_obstacles + 1]):
+        _check_frame(f"detections[{i}]", each.header, message.header)
+    boxes = [each.bbox for each in message.detections[: config.max_obstacles + 1]]
+    return _boxes("detections", message.header, boxes, config)
+
+
+def boxes(message: Any, config: Config) -> Obstacles:
+    """vision_msgs/BoundingBox3DArray: boxes, by their extent in the plane."""
+    return _boxes("boxes", message.header, message.boxes, config)
+
+
+CONVERTERS: dict[str, Convert] = {
+    "geometry_msgs/msg/PolygonStamped": polygon,
+    "geometry_msgs/msg/PolygonInstanceStamped": polygon_instance,
+    "costmap_converter_msgs/msg/ObstacleArrayMsg": costmap_obstacles,
+    "autoware_perception_msgs/msg/PredictedObjects": predicted_objects,
+    "vision_msgs/msg/Detection3DArray": detections,
+    "vision_msgs/msg/BoundingBox3DArray": boxes,
+}
+
+
+@dataclass
+class _Gathered:
+    """Obstacles as they are found in a message, one after the other."""
+
+    config: Config
+    ids: list[int] = field(default_factory=list)
+    kinds: list[int] = field(default_factory=list)
+    outlines: list[Floats] = field(default_factory=list)
+    radii: list[float] = field(default_factory=list)
+    poses: list[Pose] = field(default_factory=list)
+    velocities: list[Sequence[float]] = field(default_factory=list)
+    paths: list[list[Pose]] = field(default_factory=list)
+    steps: list[float] = field(default_factory=list)
+
+    def expect(self, name: str, count: int) -> None:
+        """Refuse more obstacles than the limit before any is looked at."""
+        if count > self.config.max_obstacles:
+            _refuse(name, f"{count} obstacles, limit {self.config.max_obstacles}")
+
+    def points(self, name: str, points: Any) -> Floats:
+        """Return the x y of points, (n, 2)."""
+        limit = self.config.max_points_per_obstacle
+        if len(points) > limit:
+            _refuse(name, f"{len(points)} points in this obstacle, limit {limit}")
+        xy = [(point.x, point.y) for point in points]
+        return np.array(xy, dtype=np.float64).reshape(-1, 2)
+
+    def add(
+        self,
+        identity: int,
+        points: Floats,
+        *,
+        kind: int = 0,
+        radius: float = 0.0,
+        pose: Pose = Pose(),  # noqa: B008
+        velocity: Sequence[float] = _UNKNOWN,
+        path: Sequence[Pose] = (),
+        step: float = 0.0,
+    ) -> None:
+        """Add an obstacle; `path` is where it will be every `step` seconds from the stamp on."""
+        self.ids.append(identity)
+        self.kinds.append(kind)
+        self.outlines.append(points)
+        self.radii.append(radius)
+        self.poses.append(pose)
+        self.velocities.append(velocity)
+        self.paths.append(list(path))
+        self.steps.append(step)
+
+    def obstacles(self, header: Any, source: str = "") -> Obstacles:
+        """Return what has been added; the numbers are checked where all obstacles are."""
+        ids = np.array(self.ids, dtype=np.int64)
+        if len(np.unique(ids)) < len(ids) or (ids == -1).any():
+            ids = np.arange(len(ids))  # the sender does not tell them apart
+        times = [k * step for path, step in zip(self.paths, self.steps, strict=True)
+                 for k in range(len(path))]  # fmt: skip
+        counts = [len(path) for path in self.paths]
+        return Obstacles(
+            frame=header.frame_id,
+            stamp=messages.nanoseconds(header.stamp),
+            source=source,
+            ids=ids,
+            kinds=np.array(self.kinds, dtype=np.uint8),
+            offsets=np.cumsum([0, *map(len, self.outlines)]),
+            xy=np.concatenate([np.empty((0, 2)), *self.outlines]).ravel(),
+            radius=np.array(self.radii, dtype=np.float64),
+            poses=np.array(self.poses, dtype=np.float64).ravel(),
+            velocities=np.array(self.velocities, dtype=np.float64).ravel(),
+            path_offsets=np.cumsum([0, *counts]),
+            path_times=np.array(times, dtype=np.float64),
+            path_poses=np.array(list(chain(*self.paths)), dtype=np.float64).ravel(),
+        )
+
+
+def _shape(found: _Gathered, name: str, shape: Any) -> tuple[Floats, float]:
+    """Return the points and the radius of an Autoware shape, about the object's pose."""
+    size = shape.dimensions
+    if shape.type == BOUNDING_BOX:
+        return _rectangle(name, size.x, size.y), 0.0
+    if shape.type == CYLINDER:
+        return np.zeros((1, 2)), _extent(f"{name}.dimensions", size.x) / 2.0
+    if shape.type == POLYGON:
+        return found.points(f"{name}.footprint.points", shape.footprint.points), 0.0
+    raise InputError(Status.INVALID_INPUT, f"{name}.type", None, f"is unknown (got {shape.type})")
+
+
+def _boxes(name: str, header: Any, found_boxes: Sequence[Any], config: Config) -> Obstacles:
+    found = _Gathered(config)
+    found.expect(name, len(found_boxes))
+    for i, box in enumerate(found_boxes):
+        pose = messages.pose(box.center, f"{name}[{i}] center")
+        found.add(i, _rectangle(f"{name}[{i}]", box.size.x, box.size.y), pose=pose)
+    return found.obstacles(header)
+
+
+def _rectangle(name: str, length: float, width: float) -> Floats:
+    x, y = _extent(f"{name} length", length) / 2.0, _extent(f"{name} width", width) / 2.0
+    return np.array([(x, y), (-x, y), (-x, -y), (x, -y)])
+
+
+def _extent(name: str, value: float) -> float:
+    if not value > 0.0:  # an extent that nobody has filled in; NaN too
+        raise InputError(Status.INVALID_INPUT, name, None, f"must be positive (got {value})")
+    return value
+
+
+def _kind(points: Floats) -> int:
+    """Say whether points are to be taken as an outline (1), or as what spans a hull (0).
+
+    Up to three span the same either way, and so do those on one line, which have no inside.
+    """
+    if len(points) <= 3 or not np.isfinite(points).all():
+        return 0
+    arms = points[1:] - points[0]
+    far = arms[np.argmax(np.abs(arms).max(axis=1))]
+    return int(np.any(arms[:, 0] * far[1] - arms[:, 1] * far[0]))
+
+
+def _check_frame(name: str, header: Any, whole: Any) -> None:
+    if header.frame_id not in ("", whole.frame_id):
+        rule = f"must be '{whole.frame_id}' as for the whole message (got '{header.frame_id}')"
+        raise InputError(Status.UNKNOWN_FRAME, f"{name}.header.frame_id", None, rule)
+
+
+def _refuse(name: str, rule: str) -> None:
+    raise InputError(Status.LIMIT_EXCEEDED, name, None, rule)

@@ -1,0 +1,166 @@
+# SPDX-FileCopyrightText: gjk_collision contributors
+# SPDX-License-Identifier: Apache-2.0
+"""What the node knows as a picture, for RViz and Foxglove: for eyes, never for a decision."""
+
+from itertools import pairwise
+
+import numpy as np
+import numpy.typing as npt
+from builtin_interfaces.msg import Duration
+from geometry_msgs.msg import Point
+from std_msgs.msg import ColorRGBA
+from visualization_msgs.msg import Marker, MarkerArray
+
+from ..answers import StateAnswer
+from ..frames import Pose
+from ..geometry import Shape
+from ..snapshot import Fault, Placed, Snapshot
+from ..verdict import Status, Verdict
+from . import messages
+
+__all__ = ["picture"]
+
+Floats = npt.NDArray[np.float64]
+
+# Okabe and Ito's palette: told apart with colour-blind eyes too.
+COLOURS = {
+    Verdict.UNKNOWN: ColorRGBA(r=0.48, g=0.48, b=0.48, a=1.0),
+    Verdict.FREE: ColorRGBA(r=0.0, g=0.62, b=0.45, a=1.0),
+    Verdict.COLLISION: ColorRGBA(r=0.84, g=0.37, b=0.0, a=1.0),
+    Verdict.MARGIN: ColorRGBA(r=0.90, g=0.62, b=0.0, a=1.0),
+}
+WIDTH = 0.04  # m, of lines
+HEIGHT = 0.8  # m, of letters
+LIFETIME = Duration(sec=1)  # a picture that is not renewed goes: old ones look like the truth
+_ANGLES = np.arange(16) * (np.pi / 8)
+_CIRCLE = np.column_stack([np.cos(_ANGLES), np.sin(_ANGLES)])
+
+
+def picture(
+    snapshot: Snapshot,
+    ego: Pose | Fault,
+    found: StateAnswer,
+    hit: Pose | None = None,
+) -> MarkerArray:
+    """Return the markers of what is known now.
+
+    Parameters
+    ----------
+    snapshot : Snapshot
+        What is known.
+    ego : Pose or Fault
+        The vehicle in the check frame, or why that is not known.
+    found : StateAnswer
+        The heartbeat's answer for the vehicle there.
+    hit : Pose, optional
+        The first pose in collision of the last path or batch asked about, in the check frame.
+    """
+    verdict, frame = found.answer.verdict, snapshot.config.check_frame
+    here = ego if isinstance(ego, Pose) else None
+    made = [_blank(frame)]
+    if snapshot.footprint is not None and here is not None:
+        lines = _vehicle(snapshot.footprint, here)
+        made.append(_lines("footprint", frame, lines, COLOURS[verdict]))
+    made.append(_obstacles(snapshot, here, verdict))
+    if np.isfinite(found.distance) and found.answer.nearest_id != -1:
+        pair = np.array([[found.witness_ego, found.witness_obstacle]])
+        made.append(_lines("witness", frame, pair, COLOURS[verdict]))
+    if hit is not None and snapshot.footprint is not None:
+        lines = _vehicle(snapshot.footprint, hit)
+        made.append(_lines("first_collision", frame, lines, COLOURS[Verdict.COLLISION]))
+    if verdict is Verdict.UNKNOWN:
+        text = f"{Status(found.answer.status).name}\n{found.answer.message}"
+        made.append(_text(frame, text, here or Pose()))
+    for each in made:
+        each.header.stamp = messages.time(snapshot.stamp)
+    return MarkerArray(markers=made)
+
+
+def _blank(frame: str) -> Marker:
+    marker = Marker(action=Marker.DELETEALL)
+    marker.header.frame_id = frame
+    return marker
+
+
+def _marker(namespace: str, frame: str, kind: int, colour: ColorRGBA, size: float) -> Marker:
+    marker = Marker(ns=namespace, type=kind, action=Marker.ADD, color=colour, lifetime=LIFETIME)
+    marker.header.frame_id = frame
+    marker.pose.orientation.w = 1.0
+    marker.scale.x = marker.scale.z = size
+    return marker
+
+
+def _lines(namespace: str, frame: str, segments: Floats, colour: ColorRGBA) -> Marker:
+    """Return segments (n, 2, 2) [m] as one marker."""
+    marker = _marker(namespace, frame, Marker.LINE_LIST, colour, WIDTH)
+    marker.points = [Point(x=x, y=y) for x, y in segments.reshape(-1, 2).tolist()]
+    return marker
+
+
+def _text(frame: str, text: str, where: Pose) -> Marker:
+    marker = _marker("warning", frame, Marker.TEXT_VIEW_FACING, COLOURS[Verdict.MARGIN], HEIGHT)
+    marker.pose.position.x, marker.pose.position.y = where.x, where.y
+    marker.pose.position.z = 2.0
+    marker.text = text
+    return marker
+
+
+def _vehicle(shape: Shape, pose: Pose) -> Floats:
+    parts = [_round(part, shape.radius) for part in shape.parts]
+    return np.concatenate([_ring(pose.transform(part)) for part in parts])
+
+
+def _obstacles(snapshot: Snapshot, ego: Pose | None, verdict: Verdict) -> Marker:
+    """Return all obstacles as one marker, each in the colour of its own verdict.
+
+    Grey where the vehicle or its surroundings are not known: nothing is shown as free then.
+    """
+    colours = [COLOURS[Verdict.UNKNOWN]] * len(snapshot.scene)
+    if ego is not None and snapshot.footprint is not None and verdict is not Verdict.UNKNOWN:
+        colours = [COLOURS[Verdict.FREE]] * len(snapshot.scene)
+        margin = snapshot.config.safety_margin
+        near = snapshot.scene.nearest(
+            snapshot.footprint,
+            (ego.x, ego.y, ego.yaw),
+            k=max(len(snapshot.scene), 1),
+            max_distance=margin,
+        )
+        for index, distance in zip(near.indices.tolist(), near.distances.tolist(), strict=True):
+            hit = Verdict.COLLISION if distance <= 0.0 else Verdict.MARGIN
+            colours[index] = COLOURS[hit]
+    frame = snapshot.config.check_frame
+    marker = _marker("obstacles", frame, Marker.LINE_LIST, COLOURS[verdict], WIDTH)
+    outlines = [each for part in snapshot.parts for each in _outlines(part)]
+    for points, colour in zip(outlines, colours, strict=True):
+        corners = [Point(x=x, y=y) for x, y in points.tolist()]
+        for ends in pairwise([*corners, corners[0]]):
+            marker.points.extend(ends)
+        marker.colors.extend([colour] * (2 * len(corners)))
+    return marker
+
+
+def _outlines(part: Placed) -> list[Floats]:
+    """Return the outline of each obstacle in the check frame, inflation included."""
+    data = part.obstacles
+    poses = data.poses.reshape(-1, 3) if len(data.poses) else np.zeros((len(data), 3))
+    radii = data.radius.tolist() if len(data.radius) else [0.0] * len(data)
+    kinds = data.kinds.tolist() if len(data.kinds) else [0] * len(data)
+    points = data.xy.reshape(-1, 2)
+    found = []
+    for i, (pose, radius, kind) in enumerate(zip(poses.tolist(), radii, kinds, strict=True)):
+        own = points[data.offsets[i] : data.offsets[i + 1]]
+        # Of a concave outline with a radius the line shows the outline alone.
+        drawn = own if kind else _round(own, radius + part.inflation)
+        found.append(part.pose.transform(Pose(*pose).transform(drawn)))
+    return found
+
+
+def _round(points: Floats, radius: float) -> Floats:
+    """Return the outline of all that lies within `radius` of the hull of some points."""
+    grown = (points[:, None, :] + radius * _CIRCLE).reshape(-1, 2) if radius else points
+    return Shape.hull(grown).parts[0]
+
+
+def _ring(points: Floats) -> Floats:
+    """Return the segments (n, 2, 2) of a closed outline (n, 2)."""
+    return np.stack([points, np.roll(points, -1, axis=0)], axis=1)

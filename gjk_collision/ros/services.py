@@ -1,0 +1,185 @@
+# SPDX-FileCopyrightText: gjk_collision contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The services of the collision server: convert, ask, reply. Whoever asks is answered."""
+
+import time
+from collections.abc import Callable
+from itertools import count
+from typing import TYPE_CHECKING, Any
+
+from geometry_msgs.msg import PoseStamped
+from gjk_collision.srv import CheckPoses, CheckShapes, Collide, Distance, GetSnapshot
+from rclpy.qos import QoSProfile
+from std_srvs.srv import Trigger
+
+from .. import queries
+from ..answers import unknown
+from ..errors import InputError
+from ..frames import FrameError, Pose
+from ..pairs import check_shapes
+from ..snapshot import Fault, Snapshot
+from ..verdict import Status, Verdict
+from ..verification import objection
+from . import messages
+
+if TYPE_CHECKING:
+    from .node import CollisionServer
+
+__all__ = ["Services"]
+
+# rclpy's default depth of 10 loses requests without a word.
+SERVICE_QOS = QoSProfile(depth=64)
+
+
+class Services:
+    """Offers the services of a node, from its construction to its end.
+
+    Parameters
+    ----------
+    node : CollisionServer
+        Says what is known, where frames are, and takes note of each reply.
+    """
+
+    def __init__(self, node: "CollisionServer") -> None:
+        self._node = node
+        self._due = 0.0  # of an answer to be verified
+        self._any = count(step=7919)  # which pose of a batch; a prime, to get about
+        self._serve(Collide, "collide", self._collide)
+        self._serve(Distance, "distance", self._distance)
+        self._serve(CheckPoses, "check_poses", self._check_poses)
+        self._serve(CheckShapes, "check_shapes", self._check_shapes)
+        self._serve(GetSnapshot, "get_snapshot", self._get_snapshot)
+        node.create_service(Trigger, "~/reset", self._reset, qos_profile=SERVICE_QOS)
+
+    def _serve(self, kind: Any, name: str, ask: Callable[..., None]) -> None:
+        """Offer a service that always replies: what `ask` cannot answer is UNKNOWN."""
+        node = self._node
+
+        def reply_to(request: Any, reply: Any) -> Any:
+            begin = time.perf_counter_ns()
+            snapshot = None
+            try:
+                snapshot = node.snapshot(_wanted(request))
+                ask(request, reply, snapshot, _Budget(begin, snapshot.config.time_budget))
+            except (InputError, FrameError) as error:
+                reply = kind.Response()
+                messages.fill_answer(reply, unknown(Fault(error.status, str(error))))
+            except Exception as error:
+                node.note_error(f"~/{name}", error)
+                reply = kind.Response()
+                messages.fill_answer(reply, unknown(Fault(Status.INTERNAL_ERROR, repr(error))))
+            seconds = (time.perf_counter_ns() - begin) * 1e-9
+            if hasattr(reply, "info"):
+                if snapshot is not None:
+                    messages.fill_info(reply.info, snapshot)
+                reply.info.compute_time = seconds
+            else:
+                reply.compute_time = seconds
+            node.health.note_reply(name, seconds, reply.verdict.status)
+            return reply
+
+        node.create_service(kind, f"~/{name}", reply_to, qos_profile=SERVICE_QOS)
+
+    def _collide(self, request: Any, reply: Any, snapshot: Snapshot, budget: "_Budget") -> None:
+        pose = self._placed(request.pose, snapshot)
+        found = queries.collide(snapshot, pose, request.margin)
+        self._verify(snapshot, pose, found.verdict, request.margin)
+        messages.fill_answer(reply, found)
+        reply.obstacle_id, reply.obstacle_source = found.nearest_id, found.nearest_source
+
+    def _distance(self, request: Any, reply: Any, snapshot: Snapshot, budget: "_Budget") -> None:
+        pose = self._placed(request.pose, snapshot)
+        found = queries.distance(snapshot, pose, request.k, request.max_distance)
+        self._verify(snapshot, pose, found.answer.verdict)
+        messages.fill_distance(reply, found)
+
+    def _check_poses(
+        self, request: Any, reply: Any, snapshot: Snapshot, budget: "_Budget"
+    ) -> None:
+        poses, times = messages.floats(request.poses), messages.floats(request.times)
+        found = queries.check_poses(
+            snapshot,
+            poses,
+            times,
+            frame=lambda: self._frame(request.header, snapshot),
+            stamp=messages.nanoseconds(request.header.stamp),
+            margin=request.margin,
+            mode=request.mode,
+            stop_at_first=request.stop_at_first,
+            is_late=budget.is_spent,
+        )
+        if not len(times):
+            i = next(self._any) % len(found.verdicts)
+            row = Pose(*poses[3 * i : 3 * i + 3].tolist())
+            place = self._frame(request.header, snapshot).of(row)
+            self._verify(snapshot, place, Verdict(int(found.verdicts[i])), request.margin)
+        messages.fill_poses(reply, found)
+        first = found.first_invalid_index
+        if first >= 0 and found.verdicts[first] == Verdict.COLLISION:
+            pose = Pose(*poses[3 * first : 3 * first + 3].tolist())
+            self._node.note_hit(self._frame(request.header, snapshot).of(pose))
+
+    def _check_shapes(
+        self, request: Any, reply: Any, snapshot: Snapshot, budget: "_Budget"
+    ) -> None:
+        found = check_shapes(
+            snapshot.config,
+            messages.obstacles(request.a),
+            messages.obstacles(request.b),
+            messages.integers(request.pairs),
+            mode=request.mode,
+            margin=request.margin,
+            is_late=budget.is_spent,
+        )
+        messages.fill_shapes(reply, found)
+
+    def _get_snapshot(
+        self, request: Any, reply: Any, snapshot: Snapshot, budget: "_Budget"
+    ) -> None:
+        messages.fill_snapshot(reply, snapshot)
+
+    def _reset(self, request: Trigger.Request, reply: Trigger.Response) -> Trigger.Response:
+        reply.success, reply.message = self._node.reset()
+        return reply
+
+    def _verify(
+        self, snapshot: Snapshot, pose: Pose, verdict: Verdict, margin: float = 0.0
+    ) -> None:
+        """Have a share of the answers checked by another method; raise where it disagrees."""
+        self._due += snapshot.config.verify_fraction
+        if self._due < 1.0:
+            return
+        self._due -= 1.0
+        total = margin + snapshot.config.safety_margin
+        if why := objection(snapshot, pose, verdict, total):
+            raise RuntimeError(f"the kernel is wrong at {tuple(pose)}: {why}")
+
+    def _placed(self, message: PoseStamped, snapshot: Snapshot) -> Pose:
+        """Return a request's pose in the check frame; without a frame, the vehicle's own."""
+        if not message.header.frame_id:
+            return queries.ego_pose(snapshot.config, self._node.transforms, snapshot.stamp)
+        pose = messages.pose(message.pose, "pose")
+        return self._frame(message.header, snapshot).of(pose)
+
+    def _frame(self, header: Any, snapshot: Snapshot) -> Pose:
+        stamp = messages.nanoseconds(header.stamp)
+        return queries.frame_pose(
+            snapshot.config, self._node.transforms, header.frame_id, stamp, snapshot.stamp
+        )
+
+
+class _Budget:
+    """The time that a request may take."""
+
+    def __init__(self, begin: int, seconds: float) -> None:
+        self._end = begin + round(seconds * 1e9)
+
+    def is_spent(self) -> bool:
+        return time.perf_counter_ns() > self._end
+
+
+def _wanted(request: Any) -> int:
+    """Return the id of the snapshot that a request insists on; 0: any."""
+    if isinstance(request, CheckPoses.Request):
+        return request.require_snapshot_id
+    return request.snapshot_id if isinstance(request, GetSnapshot.Request) else 0

@@ -1,0 +1,54 @@
+// SPDX-FileCopyrightText: gjk_collision contributors
+// SPDX-License-Identifier: Apache-2.0
+// What GJK did, iteration by iteration: for pictures and for understanding.
+#pragma once
+
+#include "gjk/convex.hpp"
+#include "gjk/distance.hpp"
+#include "gjk/simplex.hpp"
+#include "gjk/vec2.hpp"
+#include "gjk/verdict.hpp"
+
+namespace gjk {
+
+// One iteration of Alg. 1.
+struct TraceStep {
+  Simplex simplex;        // one or two vertices: the part of P - Q nearest O that is known so far
+  Vec2 direction;         // unit, from the simplex towards O: where the next vertex is sought
+  SimplexVertex support;  // the vertex of P - Q farthest that way
+  Bounds bounds;          // m: what they prove about the distance of the polygons
+  int barycode = 0;       // region of O in the triangle of the support and the simplex; 0: none
+};
+
+struct Trace {
+  TraceStep step[kMaxIterations];
+  int size = 0;
+  bool is_settled = false;  // by GJK, certainly; else exact arithmetic decides what it left open
+  Closest closest;          // the answer
+};
+
+// The iterations of closest(p, q) from the paper's start, by the same loop.
+template <class P, class Q>
+Trace trace(const P& p, const Q& q) noexcept {
+  Trace result;
+  result.closest = closest(p, q);
+  if (result.closest.status != Status::success) return result;
+  const double rounding = support_rounding(p, q);
+  Simplex start;
+  start.push({p.vertex(0) - q.vertex(0), 0, 0});
+  const auto record = [&](const Simplex& s, Vec2 d, const SimplexVertex& w, double along) noexcept {
+    TraceStep& step = result.step[result.size++];
+    step.simplex = s;
+    step.support = w;
+    if (s.size == 2) {
+      step.barycode = barycode(w.point, s.vertex[0].point, s.vertex[1].point);
+    }
+    if (d == Vec2{}) return;                         // O lies on the simplex
+    step.direction = (-1.0 / norm(d)) * d + Vec2{};  // no negative zeros
+    step.bounds = detail::bounds_at(s, d, along, rounding);
+  };
+  result.is_settled = detail::separate(p, q, start, record).outcome != detail::Outcome::undecided;
+  return result;
+}
+
+}  // namespace gjk

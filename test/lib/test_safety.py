@@ -1,0 +1,45 @@
+# SPDX-FileCopyrightText: gjk_collision contributors
+# SPDX-License-Identifier: Apache-2.0
+"""docs/safety.md and the tests agree: no requirement without a test, no claim without its test."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+ROW = re.compile(r"\| ([A-Z]-\d+) \| (.+) \| (.*) \|")
+
+
+def claimed() -> dict[str, set[str]]:
+    """The tests of each requirement, as the document names them."""
+    rows = [ROW.fullmatch(line) for line in (ROOT / "docs/safety.md").read_text().splitlines()]
+    found = {row[1]: set(re.findall(r"`([^`]+::[^`]+)`", row[3])) for row in rows if row}
+    assert len(found) == sum(row is not None for row in rows), "an identifier is there twice"
+    return found
+
+
+def marked() -> dict[str, set[str]]:
+    """The tests of each requirement, as their marks name it."""
+    found: dict[str, set[str]] = {}
+    for path in (ROOT / "test").rglob("test_*.py"):
+        for node in ast.parse(path.read_text()).body:
+            if not isinstance(node, ast.FunctionDef) or not node.name.startswith("test"):
+                continue
+            for each in node.decorator_list:
+                if isinstance(each, ast.Call) and ast.unparse(each.func).endswith(".requirement"):
+                    (name,) = (ast.literal_eval(argument) for argument in each.args)
+                    test = f"{path.relative_to(ROOT).as_posix()}::{node.name}"
+                    found.setdefault(name, set()).add(test)
+    return found
+
+
+def test_no_requirement_is_without_a_test() -> None:
+    assert claimed()
+    for name, tests in claimed().items():
+        assert tests, f"{name} names no test"
+
+
+def test_document_and_tests_name_each_other() -> None:
+    assert claimed() == marked()

@@ -1,0 +1,125 @@
+# SPDX-FileCopyrightText: gjk_collision contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The pictures of a trace: one for each step, from two shapes or from a bag and a stamp."""
+
+from __future__ import annotations
+
+import json
+import re
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import numpy as np
+import pytest
+from test_replay_page import browse, needs_browser
+from write_scenarios import write
+
+from gjk_collision import Shape, trace
+from gjk_collision.__main__ import main
+from gjk_collision.report.trace import _is_flat, _zone, trace_page, trace_svg
+
+HERE = (0.0, 0.0, 0.0)
+HOUSE = [[0, 0], [2, 0], [2.5, 1.2], [1, 2.2], [-0.4, 1.2]]
+KITE = [[3.4, 0.8], [4.6, 0.2], [5.2, 1.8], [4.0, 2.6]]
+
+
+def texts(svg: str) -> list[str]:
+    return [
+        each.text or "" for each in ET.fromstring(svg).iter("{http://www.w3.org/2000/svg}text")
+    ]
+
+
+def test_a_picture_for_each_step() -> None:
+    a, b = Shape.polygon(HOUSE), Shape.polygon(KITE)
+    found = trace(a, b)
+    said = texts(trace_svg(found, a, b, HERE, HERE))
+    assert sum(text.startswith("step ") for text in said) == len(found.steps) > 2
+    assert any("0.980306075 m" in text for text in said), "the answer is told"
+    page = trace_page(found, a, b, HERE, HERE, "<b>")
+    assert page.count("<svg") == len(found.steps)
+    assert "<b>" not in page
+    assert not re.search(r"(src|href)=\"(?!data:)|url\(|@import", page)
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "pose_b"),
+    [
+        (Shape.circle(1.0), Shape.capsule((0.0, 0.0), (1.0, 0.0), 0.3), (4.0, 1.0, 0.5)),
+        (Shape.point((0.0, 0.0)), Shape.point((0.0, 0.0)), (0.0, 0.0, 0.0)),
+        (Shape.polygon(HOUSE), Shape.polygon(HOUSE), (0.0, 0.0, 0.0)),
+        (Shape.segment((0.0, 0.0), (1.0, 0.0)), Shape.segment((0.0, 0.0), (1.0, 0.0)), (3, 0, 0)),
+        (Shape.polygon(HOUSE), Shape.box(1.0, 1.0), (691_234.5, 5_334_567.25, 1.0)),
+        (
+            Shape.concave([[0, 0], [4, 0], [4, 1], [1, 1], [1, 4], [0, 4]]),
+            Shape.box(1, 1),
+            (3, 3, 0),
+        ),
+    ],
+)
+def test_whatever_the_shapes(a: Shape, b: Shape, pose_b: tuple[float, float, float]) -> None:
+    """Degenerate, equal, round, far, concave: drawn in finite numbers."""
+    svg = trace_svg(trace(a, b, HERE, pose_b), a, b, HERE, pose_b)
+    ET.fromstring(svg)
+    assert not re.search(r"\b(nan|inf)\b", svg)
+
+
+def test_the_zone_that_is_filled_holds_the_origin() -> None:
+    """The picture's regions are cut out by half-planes, the barycode is signs of areas."""
+    seed = 20261120
+    random = np.random.default_rng(seed)
+    seen: set[int] = set()
+    box = 100.0 * np.array([[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]])
+    for _ in range(300):
+        a = Shape.hull(random.normal(size=(8, 2)))
+        b = Shape.hull(random.normal(size=(8, 2)) + random.uniform(-3.0, 3.0, 2))
+        for step in trace(a, b).steps:
+            if step.barycode is None or _is_flat(step):
+                continue
+            zone = _zone(box, step, step.barycode)
+            edges = np.roll(zone, -1, axis=0) - zone
+            turns = edges[:, 0] * -zone[:, 1] - edges[:, 1] * -zone[:, 0]
+            inside = (turns > -1e-9).all() or (turns < 1e-9).all()
+            assert inside, (seed, a.parts, b.parts, step)
+            seen.add(step.barycode)
+    assert seen == {4, 5, 6, 7}
+
+
+def test_command_with_two_shapes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "kite.json").write_text(json.dumps(KITE))
+    out = tmp_path / "pictures" / "pair"
+    command = ["trace", json.dumps(HOUSE), str(tmp_path / "kite.json"), "--out", str(out)]
+    assert main([*command, "--pose-b", "0.5,0,0", "--radius-a", "0.25"]) == 0
+    assert capsys.readouterr().out.split() == [f"{out}.svg", f"{out}.html"]
+    for wrong in (
+        ["[]", "[]"],
+        ["[[0, 0]", "[[1, 1]]"],
+        ["nowhere.json", "[[1, 1]]"],
+        ["[[0,0]]"],
+    ):
+        assert main(["trace", *wrong, "--out", str(out)]) == 2
+
+
+def test_command_with_a_bag(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    bag = str(write(tmp_path, "street"))
+    out = tmp_path / "moment"
+    assert main(["trace", bag, "--at", "4.7", "--out", str(out)]) == 0
+    page = Path(f"{out}.html").read_text(encoding="utf-8")
+    assert "vehicle and obstacle 6, FREE/SUCCESS" in page
+    assert "distance 0.41" in page, "as the replay says: 0.417 m to the walker"
+    assert main(["trace", bag, "--at", "4.7", "--id", "9", "--out", str(out)]) == 0
+    for wrong in (["--at", "99"], ["--at", "1", "--id", "77"], []):
+        assert main(["trace", bag, *wrong, "--out", str(out)]) == 2
+    assert "no stamp at or after 99 s" in capsys.readouterr().err
+
+
+@needs_browser
+def test_page_steps_by_keyboard(tmp_path: Path) -> None:
+    a, b = Shape.polygon(HOUSE), Shape.polygon(KITE)
+    page = trace_page(trace(a, b), a, b, HERE, HERE, "pair")
+    press = "document.dispatchEvent(new KeyboardEvent('keydown', {key: 'ArrowRight'}));"
+    (tmp_path / "page.html").write_text(
+        page.replace("</body>", f"<script>{press * 2}</script></body>"), encoding="utf-8"
+    )
+    dom = browse(tmp_path / "page.html")
+    assert 'data-step="3"' in dom
+    assert dom.count('class="frame on"') == 1

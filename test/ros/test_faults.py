@@ -1,0 +1,264 @@
+# SPDX-FileCopyrightText: gjk_collision contributors
+# SPDX-License-Identifier: Apache-2.0
+"""What goes wrong around the server, or inside it, costs an answer and never the node."""
+
+from __future__ import annotations
+
+import os
+import random
+import resource
+import subprocess
+from array import array
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+pytest.importorskip("rclpy", reason="rclpy is not installed")
+
+from geometry_msgs.msg import PolygonStamped
+from gjk_collision.msg import ObstacleArray
+from gjk_collision.srv import CheckPoses, CheckShapes, Collide, Distance, GetSnapshot
+from rclpy.parameter import Parameter
+from rclpy.serialization import deserialize_message, serialize_message
+from server import BOX, Bench, Server, doubles, said
+from std_srvs.srv import Trigger
+
+from gjk_collision import queries
+from gjk_collision.ros.node import CollisionServer
+from gjk_collision.verdict import Status, Verdict
+
+FREE = (Verdict.FREE, Status.SUCCESS)
+Start = Callable[..., tuple[Server, Bench]]
+
+
+@pytest.fixture
+def inside() -> Iterator[tuple[CollisionServer, Bench]]:
+    """A server in this process, so that a test can break what is inside it."""
+    bench = Bench("inside")
+    server = CollisionServer(
+        context=bench.context,
+        cli_args=["--ros-args", "-r", "__node:=inside"],
+        parameter_overrides=[Parameter("footprint", value=BOX)],
+    )
+    server.start()
+    bench.executor.add_node(server)
+    bench.publish()
+    bench.until_status(*FREE)
+    yield server, bench
+    server.destroy_node()
+    bench.close()
+
+
+@pytest.mark.requirement("N-2")
+@pytest.mark.parametrize("error", [RuntimeError("broken"), MemoryError(), AssertionError()])
+def test_error_inside_is_answered_and_survived(
+    inside: tuple[CollisionServer, Bench], monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    server, bench = inside
+
+    def fail(*_: Any, **__: Any) -> Any:
+        raise error
+
+    with monkeypatch.context() as patch:
+        for name in ("collide", "distance", "check_poses", "state"):
+            patch.setattr(queries, name, fail)
+        for reply in (bench.collide(), bench.distance(), bench.check_poses([50.0, 0, 0])):
+            assert said(reply) == (Verdict.UNKNOWN, Status.INTERNAL_ERROR)
+            assert not reply.is_free
+            assert reply.info.snapshot_id > 0
+        bench.until(
+            lambda: bench.states and said(bench.states[-1])[1] is Status.INTERNAL_ERROR, "state"
+        )
+    assert server.errors >= 4
+    assert said(bench.collide()) == FREE
+
+
+def test_world_that_fails_is_not_free(
+    inside: tuple[CollisionServer, Bench], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not even the snapshot can be had."""
+    server, bench = inside
+
+    def fail(*_: Any, **__: Any) -> Any:
+        raise KeyError("lost")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(server._world, "snapshot", fail)
+        reply = bench.collide()
+        assert said(reply) == (Verdict.UNKNOWN, Status.INTERNAL_ERROR)
+        assert reply.info.snapshot_id == 0
+
+
+@pytest.mark.requirement("N-3")
+def test_time_budget_is_kept(start: Start) -> None:
+    """10 000 poses cannot be done in a millisecond: the rest is UNKNOWN, and soon."""
+    _, bench = start("hasty", time_budget=0.001)
+    bench.publish(lambda: bench.array([(4 * (i % 32), 4 * (i // 32)) for i in range(1000)]))
+    bench.until_status(*FREE, x=-50.0)
+    poses = np.random.default_rng(3).uniform(-3, 3, (10_000, 3))
+    poses[:, 0] -= 20.0
+    reply = bench.check_poses(poses, mode=CheckPoses.Request.MODE_WITNESS)
+    assert said(reply) == (Verdict.UNKNOWN, Status.TIME_BUDGET), reply.verdict
+    assert len(reply.verdicts) == 10_000
+    assert reply.info.compute_time < 0.25  # on a busy machine; 2 ms on a quiet one
+    late = np.array(reply.statuses) == Status.TIME_BUDGET
+    assert late.any()
+    assert not np.array(reply.verdicts)[late].any()
+
+
+# ---- bytes that are no message
+
+
+def spoilt(data: bytes, rng: random.Random) -> bytes:
+    """Random bytes, or good ones with some changed, cut off or put in."""
+    kind = rng.randrange(4)
+    if kind == 0:
+        return bytes(data[:4]) + rng.randbytes(rng.randrange(400))
+    changed = bytearray(data)
+    if kind == 1:
+        return bytes(changed[: rng.randrange(4, len(changed))])
+    for _ in range(rng.randrange(1, 12)):
+        where = rng.randrange(4, len(changed))
+        if kind == 2:
+            changed[where] = rng.choice([0, 1, 127, 128, 255, rng.randrange(256)])
+        else:
+            changed[where : where + 4] = rng.choice([b"\xff" * 4, b"\0" * 4, rng.randbytes(4)])
+    return bytes(changed)
+
+
+@pytest.mark.requirement("N-7")
+def test_random_bytes_on_a_topic(start: Start) -> None:
+    """Sent as they are over the network; afterwards the node is as good as before."""
+    server, bench = start("pelted", footprint=[])
+    good = bench.array([(0, 0), (5, 5)])
+    polygon = PolygonStamped()
+    polygon.header.frame_id = "base_link"
+    from geometry_msgs.msg import Point32
+
+    polygon.polygon.points = [Point32(x=x, y=y) for x, y in np.reshape(BOX, (4, 2)).tolist()]
+
+    def footprint() -> None:
+        polygon.header.stamp = bench.node.get_clock().now().to_msg()
+        bench.footprint.publish(polygon)
+
+    timer = bench.node.create_timer(0.1, footprint)
+    bench.publish()
+    bench.until_status(*FREE)
+    bench.stop_publishing()
+    bench.node.destroy_timer(timer)
+    seed = random.randrange(2**32)
+    rng = random.Random(seed)
+    for _ in range(300):
+        bench.obstacles.publish(spoilt(serialize_message(good), rng))
+        bench.footprint.publish(spoilt(serialize_message(polygon), rng))
+        reply = bench.collide(0.0)
+        assert not reply.is_free, f"seed {seed}"  # the last good obstacle is at (0, 0)
+        assert server.process.poll() is None, f"seed {seed}"
+    bench.node.create_timer(0.1, footprint)
+    bench.publish()
+    bench.call("reset", Trigger.Request())  # of senders whose names were random bytes
+    bench.until_status(*FREE)
+
+
+@pytest.mark.requirement("N-7")
+def test_random_bytes_as_requests(inside: tuple[CollisionServer, Bench]) -> None:
+    """What can be read at all is answered, and consistently; the rest is not read."""
+    _, bench = inside
+    shapes = bench.array([(0, 0), (5, 5)])
+    requests = {
+        "collide": Collide.Request(margin=0.5),
+        "distance": Distance.Request(k=3, max_distance=10.0),
+        "check_poses": CheckPoses.Request(poses=doubles([50.0, 0, 0] * 5), mode=2),
+        "check_shapes": CheckShapes.Request(a=shapes, b=shapes, pairs=array("I", [0, 1])),
+        "get_snapshot": GetSnapshot.Request(snapshot_id=1),
+    }
+    for name in ("collide", "distance"):
+        requests[name].pose.header.frame_id = "odom"
+        requests[name].pose.pose.position.x = 50.0
+    requests["check_poses"].header.frame_id = "odom"
+    seed = random.randrange(2**32)
+    rng = random.Random(seed)
+    read = 0
+    for _ in range(400):
+        name, request = rng.choice(list(requests.items()))
+        data = spoilt(serialize_message(request), rng)
+        try:
+            message = deserialize_message(data, type(request))
+        except Exception:
+            continue
+        read += 1
+        reply = bench.call(name, message)
+        where = f"seed {seed}: {name} {message}"
+        assert reply.verdict.status != Status.INTERNAL_ERROR, f"{where}: {reply.verdict.message}"
+        if reply.verdict.verdict == Verdict.FREE:
+            assert reply.verdict.status == Status.SUCCESS, where
+            assert set(getattr(reply, "verdicts", [1])) <= {Verdict.FREE}, where
+        assert getattr(reply, "is_free", False) <= (reply.verdict.verdict == Verdict.FREE), where
+    assert read > 50, f"seed {seed}"
+    assert said(bench.collide()) == FREE
+
+
+def test_obstacle_of_very_many_points(start: Start) -> None:
+    _, bench = start("swamped")
+    offsets, xy = array("I", [0, 100_000]), array("d", bytes(1_600_000))
+
+    def make() -> ObstacleArray:
+        message = bench.array()
+        message.offsets, message.xy = offsets, xy
+        return message
+
+    bench.publish(make)
+    bench.until_status(Verdict.UNKNOWN, Status.LIMIT_EXCEEDED)
+    bench.publish()
+    bench.until_status(*FREE)
+
+
+# ---- around the node
+
+
+def test_disk_that_is_full_for_logs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Logs that cannot be written are lost, nothing else."""
+    mount = ["mount", "-t", "tmpfs", "-o", "size=4k", "tmpfs", str(tmp_path)]
+    if os.geteuid() or subprocess.run(mount, capture_output=True, check=False).returncode:
+        pytest.skip("a full disk takes the right to mount one")
+    try:
+        (tmp_path / "full").write_bytes(b"x" * 4096)
+        monkeypatch.setenv("ROS_LOG_DIR", str(tmp_path))
+        server, bench = Server("full", footprint=BOX), Bench("full")
+        bench.publish()
+        bench.until_status(*FREE)
+        for margin in (0.1, 0.2, 0.3):  # each is logged
+            assert bench.set(safety_margin=margin).successful
+        assert said(bench.collide()) == FREE
+        bench.close()
+        server.stop()
+    finally:
+        subprocess.run(["umount", str(tmp_path)], check=False)
+
+
+def test_many_messages_leave_no_more_behind(start: Start) -> None:
+    """Memory is flat: what thousands of messages and requests take is given back."""
+    server, bench = start("thrifty")
+    page = resource.getpagesize()
+
+    def resident() -> float:
+        pages = Path(f"/proc/{server.process.pid}/statm").read_text().split()[1]
+        return int(pages) * page / 2**20
+
+    obstacles = [(5 * (i % 20), 5 * (i // 20)) for i in range(200)]
+    poses = np.tile([-50.0, 0.0, 0.0], 1000)
+
+    def work(rounds: int) -> None:
+        for _ in range(rounds):
+            bench.obstacles.publish(bench.array(obstacles))
+            bench.collide(-50.0)
+            bench.check_poses(poses)
+            bench.distance(-50.0, k=5)
+
+    work(60)
+    before = resident()
+    work(200)
+    assert resident() - before < 2.0, "MiB more after 200 rounds"

@@ -1,0 +1,126 @@
+# SPDX-FileCopyrightText: gjk_collision contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Under load nothing is lost, nothing grows, and the heart beats on.
+
+``python test/ros/test_load.py 30`` soaks a server for 30 minutes.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+pytest.importorskip("rclpy", reason="rclpy is not installed")
+
+from gjk_collision.srv import CheckPoses
+from rclpy.qos import QoSProfile
+from server import BOX, Bench, Server, doubles, said
+
+from gjk_collision.verdict import Status, Verdict
+
+FREE = (Verdict.FREE, Status.SUCCESS)
+Start = Callable[..., tuple[Server, Bench]]
+CLIENTS, OUTSTANDING = 4, 16
+GRID = [(6.0 * (i % 32), 6.0 * (i // 32)) for i in range(1000)]
+
+
+def batch(count: int, seed: int) -> CheckPoses.Request:
+    poses = np.random.default_rng(seed).uniform(-10.0, 200.0, (count, 3))
+    request = CheckPoses.Request(poses=doubles(poses))
+    request.header.frame_id = "odom"
+    return request
+
+
+def test_four_clients_with_sixteen_requests_each(
+    start: Start, record_property: Callable[[str, Any], None]
+) -> None:
+    """Each is answered, for as many poses as it has, among obstacles that come at 20 Hz."""
+    _, bench = start("busy", state_rate=20.0, time_budget=1.0, **{"obstacles.timeout": 5.0})
+    bench.publish(lambda: bench.array(GRID), rate=20.0)
+    bench.until_status(*FREE, x=-50.0)
+    clients = [
+        bench.node.create_client(CheckPoses, "/busy/check_poses", qos_profile=QoSProfile(depth=64))
+        for _ in range(CLIENTS)
+    ]
+    bench.until(lambda: all(each.service_is_ready() for each in clients), "services")
+    requests = [batch(100, seed) for seed in range(CLIENTS)]
+    bench.states.clear()
+    sent = answered = 0
+    pending: list[list[Any]] = [[] for _ in clients]
+
+    def done() -> bool:
+        nonlocal sent, answered
+        for client, request, mine in zip(clients, requests, pending, strict=True):
+            for each in [future for future in mine if future.done()]:
+                mine.remove(each)
+                reply = each.result()
+                assert len(reply.verdicts) == 100
+                assert reply.verdict.status == Status.SUCCESS, reply.verdict
+                answered += 1
+            while sent < 1200 and len(mine) < OUTSTANDING:
+                mine.append(client.call_async(request))
+                sent += 1
+        return sent == 1200 and not any(pending)
+
+    bench.until(done, "all replies", 90.0)
+    assert answered == sent
+    counters = [state.counter for state in bench.states]
+    assert all(after > before for before, after in pairwise(counters))
+    stamps = [s.header.stamp.sec + s.header.stamp.nanosec * 1e-9 for s in bench.states]
+    gaps = [after - before for before, after in pairwise(stamps)]
+    record_property("longest gap between heartbeats of 50 ms, s", round(max(gaps), 4))
+    assert max(gaps) < 2.0
+
+
+def test_batches_of_ten_thousand_poses(start: Start) -> None:
+    _, bench = start("broad", time_budget=5.0, **{"obstacles.timeout": 10.0})
+    bench.publish(lambda: bench.array(GRID), rate=5.0)
+    bench.until_status(*FREE, x=-50.0)
+    for mode in (0, 1, 2):
+        request = batch(10_000, mode)
+        request.mode = mode
+        reply = bench.call("check_poses", request)
+        assert said(reply) == (Verdict.COLLISION, Status.SUCCESS)
+        assert len(reply.verdicts) == 10_000
+        assert len(reply.witnesses) == (40_000 if mode == 2 else 0)
+    request = batch(10_001, 0)
+    assert said(bench.call("check_poses", request)) == (Verdict.UNKNOWN, Status.LIMIT_EXCEEDED)
+
+
+def resident(server: Server) -> float:
+    """MiB that the process holds."""
+    status = Path(f"/proc/{server.process.pid}/status").read_text()
+    return int(status.split("VmRSS:")[1].split()[0]) / 1024
+
+
+def soak(minutes: float) -> None:
+    """Obstacles at 20 Hz and all kinds of questions; print what is held, a line a minute."""
+    server, bench = Server("soaked", footprint=BOX), Bench("soaked")
+    bench.publish(lambda: bench.array(GRID[:200]))
+    bench.until_status(*FREE, x=-50.0)
+    request = batch(500, 0)
+    begin, asked, held, lines = time.monotonic(), 0, [], 0
+    while time.monotonic() - begin < 60.0 * minutes:
+        bench.collide(-50.0)
+        bench.distance(-50.0, k=3)
+        bench.call("check_poses", request)
+        asked += 3
+        bench.spin(0.01)
+        if time.monotonic() - begin > 60.0 * lines:
+            lines += 1
+            held.append(resident(server))
+            print(f"{lines - 1} min: {held[-1]:.1f} MiB after {asked} requests", flush=True)
+    print(f"{resident(server) - held[min(2, len(held) - 1)]:+.1f} MiB since minute 2")
+    bench.close()
+    assert server.stop() == 0
+
+
+if __name__ == "__main__":
+    soak(float(sys.argv[1]))

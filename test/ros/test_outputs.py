@@ -1,0 +1,183 @@
+# SPDX-FileCopyrightText: gjk_collision contributors
+# SPDX-License-Identifier: Apache-2.0
+"""What a person or a monitor sees of the server: diagnostics, markers, snapshots, names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import pairwise
+from typing import Any
+
+import pytest
+
+pytest.importorskip("rclpy", reason="rclpy is not installed")
+
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
+from gjk_collision.msg import ObstacleArray
+from gjk_collision.srv import GetSnapshot
+from server import BOX, Bench, Server, doubles, said
+from visualization_msgs.msg import Marker, MarkerArray
+
+from gjk_collision.verdict import Status, Verdict
+
+FREE = (Verdict.FREE, Status.SUCCESS)
+HIT = (Verdict.COLLISION, Status.SUCCESS)
+Start = Callable[..., tuple[Server, Bench]]
+
+
+def hear(bench: Bench, kind: Any, topic: str) -> list[Any]:
+    """A list that fills with the messages of a topic."""
+    heard: list[Any] = []
+    bench.node.create_subscription(kind, topic, heard.append, 10)
+    return heard
+
+
+def test_diagnostics_say_how_each_part_is(start: Start) -> None:
+    """A monitor must see which part is ill, and in which way, without asking."""
+    _, bench = start(
+        "ill",
+        **{
+            "base_frame": "odom",
+            "obstacle_sources": ["obstacles", "radar"],
+            "radar.required": False,
+        },
+    )
+    heard = hear(bench, DiagnosticArray, "/diagnostics")
+
+    def levels() -> dict[str, tuple[bytes, str]]:
+        said_last = heard[-1].status if heard else []
+        return {each.name.removeprefix("ill: "): (each.level, each.message) for each in said_last}
+
+    bench.publish()
+    bench.until(lambda: levels().get("obstacles") == (DiagnosticStatus.OK, "used"), "used")
+    now = levels()
+    assert now["verdict"] == (DiagnosticStatus.WARN, "COLLISION / SUCCESS")
+    assert now["footprint"][0] == DiagnosticStatus.OK
+    assert now["frames"][0] == DiagnosticStatus.OK
+    assert now["kernel"] == (DiagnosticStatus.OK, "answers as it must")
+    assert now["radar"][0] == DiagnosticStatus.WARN  # excused
+    assert "NO_OBSTACLES" in now["radar"][1]
+    bench.stop_publishing()
+    bench.until(lambda: levels()["obstacles"][0] == DiagnosticStatus.ERROR, "stale")
+    assert levels()["obstacles"][1].startswith("STALE_OBSTACLES")
+    assert levels()["verdict"] == (DiagnosticStatus.ERROR, "UNKNOWN / STALE_OBSTACLES")
+    stamps = [each.header.stamp.sec + each.header.stamp.nanosec * 1e-9 for each in heard]
+    gaps = [after - before for before, after in pairwise(stamps)]
+    assert sum(gaps) / len(gaps) == pytest.approx(1.0, abs=0.3)
+
+
+def test_markers_while_somebody_looks(start: Start) -> None:
+    _, bench = start("shown", base_frame="odom", safety_margin=1.0)
+    heard = hear(bench, MarkerArray, "/shown/markers")
+    bench.publish(lambda: bench.array([(5, 0), (0, 2.5)]))
+    bench.until(lambda: bench.states and bench.states[-1].verdict.verdict == 3, "margin")
+    heard.clear()
+    bench.until(lambda: heard, "markers")
+    markers = {each.ns: each for each in heard[-1].markers}
+    assert set(markers) == {"", "footprint", "obstacles", "witness"}
+    assert heard[-1].markers[0].action == Marker.DELETEALL
+    assert all(each.header.frame_id == "odom" for each in markers.values())
+    obstacles = markers["obstacles"]
+    assert len(obstacles.points) == len(obstacles.colors) == 16
+    green, amber = obstacles.colors[0], obstacles.colors[8]
+    assert green.g > green.r and amber.r > amber.g
+    ends = {(p.x, p.y) for p in markers["witness"].points}
+    assert {y for _, y in ends} == {1.0, 1.5}
+    assert bench.check_poses([50.0, 0.0, 0.0, 5.0, 0.0, 0.0]).first_invalid_index == 1
+    heard.clear()
+    bench.until(lambda: heard, "markers")
+    hit = next(each for each in heard[-1].markers if each.ns == "first_collision")
+    assert {p.x for p in hit.points} == {4.0, 6.0}
+    bench.stop_publishing()
+
+    def warning() -> Any:
+        texts = [each.text for array in heard for each in array.markers if each.ns == "warning"]
+        return texts and texts[-1]
+
+    assert bench.until(warning, "a warning").startswith("STALE_OBSTACLES")
+    last = {each.ns: each for each in heard[-1].markers}
+    if last["obstacles"].colors:  # nothing looks free that is not known to be
+        assert all(each.g == each.r for each in last["obstacles"].colors)
+
+
+def test_snapshot_as_it_is_used(start: Start) -> None:
+    _, bench = start("known")
+
+    def make() -> ObstacleArray:
+        message = bench.array([(0, 0), (9, 0)])
+        message.radius = doubles([0.0, 0.5])
+        message.velocities = doubles([0, 0, 0, 1, 2, 3])
+        return message
+
+    reply = bench.call("get_snapshot", GetSnapshot.Request())
+    assert said(reply) == (Verdict.UNKNOWN, Status.NO_OBSTACLES)
+    assert list(reply.footprint.xy) == BOX  # what is known is given anyway
+    bench.publish(make)
+    bench.until_status(*FREE)
+    bench.stop_publishing()
+    reply = bench.call("get_snapshot", GetSnapshot.Request())
+    assert said(reply) == (Verdict.UNKNOWN, Status.SUCCESS)
+    assert reply.info.snapshot_id > 0
+    assert reply.footprint.header.frame_id == "base_link"
+    (obstacles,) = reply.obstacles
+    sent = make()
+    assert obstacles.header.frame_id == "odom"
+    assert obstacles.source == "obstacles"
+    for name in ("ids", "offsets", "xy", "radius", "velocities", "poses"):
+        assert getattr(obstacles, name) == getattr(sent, name), name
+    request = GetSnapshot.Request(snapshot_id=10**6)
+    assert said(bench.call("get_snapshot", request))[1] is Status.SNAPSHOT_MISMATCH
+
+
+def test_transition_that_is_not_possible_is_refused(start: Start) -> None:
+    """A lifecycle manager gets a reply in any case, and the node lives on."""
+    _, bench = start("settled")
+    bench.publish()
+    bench.until_status(*FREE)
+    for label in ("configure", "activate", "nonsense", ""):
+        assert not bench.transition(label)
+    assert said(bench.collide()) == FREE
+
+
+def test_all_names_follow_the_namespace(start: Start) -> None:
+    """Two vehicles on one network must not hear each other: /diagnostics and /tf are shared."""
+    _, bench = start("own", __ns="/robot7")
+    node = bench.node
+
+    def names() -> set[str]:
+        found = [
+            *node.get_publisher_names_and_types_by_node("own", "/robot7"),
+            *node.get_subscriber_names_and_types_by_node("own", "/robot7"),
+            *node.get_service_names_and_types_by_node("own", "/robot7"),
+        ]
+        return {name for name, _ in found}
+
+    def complete() -> bool:
+        try:
+            return "/robot7/obstacles" in names()
+        except Exception:  # not discovered yet
+            return False
+
+    bench.until(complete, "the node's names")
+    shared = {"/diagnostics", "/rosout", "/parameter_events", "/clock", "/tf", "/tf_static"}
+    assert {name for name in names() if not name.startswith("/robot7/")} <= shared
+
+
+def test_point_by_point_message_of_no_end_is_bounded(start: Start) -> None:
+    """A footprint of very many points is refused before a shape is made of it."""
+    from geometry_msgs.msg import Point32
+
+    _, bench = start("endless", footprint=[])
+    bench.publish()
+
+    def send() -> bool:
+        from geometry_msgs.msg import PolygonStamped
+
+        message = PolygonStamped()
+        message.header.frame_id = "base_link"
+        message.header.stamp = bench.node.get_clock().now().to_msg()
+        message.polygon.points = [Point32(x=float(i % 7), y=float(i % 5)) for i in range(5000)]
+        bench.footprint.publish(message)
+        return said(bench.collide()) == (Verdict.UNKNOWN, Status.LIMIT_EXCEEDED)
+
+    bench.until(send, "LIMIT_EXCEEDED")

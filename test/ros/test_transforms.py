@@ -1,0 +1,205 @@
+# SPDX-FileCopyrightText: gjk_collision contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Frames from tf2: at the stamp of the data or not at all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from math import cos, sin
+from typing import Any
+
+import pytest
+
+pytest.importorskip("rclpy", reason="rclpy is not installed")
+pytest.importorskip("tf2_ros", reason="tf2_ros is not installed")
+
+import numpy as np
+import rclpy
+from builtin_interfaces.msg import Time
+from geometry_msgs.msg import Point32, PolygonStamped, TransformStamped
+from gjk_collision.msg import ObstacleArray
+from rclpy.clock import ClockType
+from rclpy.parameter import Parameter
+from rclpy.time import Time as RclpyTime
+from rosgraph_msgs.msg import Clock
+from server import BOX, Bench, Server, said
+from tf2_ros import StaticTransformBroadcaster, TransformBroadcaster
+
+from gjk_collision.frames import FrameError, Pose
+from gjk_collision.ros.transforms import TransformTree
+from gjk_collision.verdict import Status, Verdict
+
+S = 1_000_000_000
+FREE = (Verdict.FREE, Status.SUCCESS)
+HIT = (Verdict.COLLISION, Status.SUCCESS)
+Start = Callable[..., tuple[Server, Bench]]
+
+
+def transform(parent: str, child: str, pose: Pose, stamp: Time) -> TransformStamped:
+    message = TransformStamped(child_frame_id=child)
+    message.header.frame_id, message.header.stamp = parent, stamp
+    message.transform.translation.x, message.transform.translation.y = pose.x, pose.y
+    message.transform.rotation.z, message.transform.rotation.w = (
+        sin(pose.yaw / 2),
+        cos(pose.yaw / 2),
+    )
+    return message
+
+
+@pytest.fixture
+def tree() -> Iterator[tuple[TransformTree, Callable[[TransformStamped], None]]]:
+    """A tree that hears odom -> base_link, filled without going over the network."""
+    context = rclpy.Context()
+    rclpy.init(context=context)
+    node = rclpy.create_node(
+        "listener", context=context, parameter_overrides=[Parameter("use_sim_time", value=True)]
+    )
+    tree = TransformTree(node)
+    yield tree, lambda message: tree._buffer.set_transform(message, "test")
+    tree.close()
+    node.destroy_node()
+    rclpy.shutdown(context=context)
+
+
+def at(seconds: float) -> Time:
+    return RclpyTime(seconds=int(seconds), nanoseconds=round(seconds % 1 * S)).to_msg()
+
+
+@pytest.mark.requirement("D-9")
+def test_lookups_are_at_their_stamp(tree: Any) -> None:
+    """In between it interpolates; before and after it does not guess."""
+    known, put = tree
+    put(transform("odom", "base_link", Pose(1.0, 0.0, 0.0), at(10)))
+    put(transform("odom", "base_link", Pose(3.0, 0.0, 0.0), at(11)))
+    assert known.lookup("odom", "base_link", 10 * S + S // 2).x == pytest.approx(2.0)
+    assert known.lookup("base_link", "odom", 11 * S).x == pytest.approx(-3.0)
+    assert known.latest("odom", "base_link") == (Pose(3.0, 0.0, 0.0), 11 * S)
+    for stamp in (0, 9 * S, 12 * S):  # 0 is tf2's word for "the newest"
+        with pytest.raises(FrameError) as caught:
+            known.lookup("odom", "base_link", stamp)
+        assert caught.value.status is Status.TF_EXTRAPOLATION
+    for frames in (("odom", "radar"), ("map", "base_link"), ("odom", "")):
+        with pytest.raises(FrameError) as caught:
+            known.lookup(*frames, 11 * S)
+        assert caught.value.status is Status.UNKNOWN_FRAME
+    put(transform("map", "tree", Pose(), at(11)))
+    with pytest.raises(FrameError) as caught:
+        known.lookup("map", "odom", 11 * S)
+    assert caught.value.status is Status.TF_UNAVAILABLE
+
+
+def test_clock_that_goes_back_empties_the_tree(tree: Any) -> None:
+    known, put = tree
+    put(transform("odom", "base_link", Pose(1.0, 0.0, 0.0), at(100)))
+    ros_clock = known._clock
+    assert ros_clock.clock_type == ClockType.ROS_TIME
+    ros_clock.set_ros_time_override(RclpyTime(seconds=100, clock_type=ClockType.ROS_TIME))
+    assert known.latest("odom", "base_link")[1] == 100 * S
+    ros_clock.set_ros_time_override(RclpyTime(seconds=5, clock_type=ClockType.ROS_TIME))
+    with pytest.raises(FrameError):
+        known.latest("odom", "base_link")
+
+
+class Robot:
+    """A vehicle that drives along x at 1 m/s, sends its transforms late, and looks about."""
+
+    def __init__(self, bench: Bench, lateness: float = 0.0) -> None:
+        self.bench, self.lateness = bench, lateness
+        self.moving, self.static = (
+            TransformBroadcaster(bench.node),
+            StaticTransformBroadcaster(bench.node),
+        )
+        self.queue: list[tuple[int, TransformStamped]] = []
+        self.begin = bench.node.get_clock().now().nanoseconds
+        self.static.sendTransform(
+            transform("base_link", "lidar", Pose(2.0, 0.0, 0.0), Time(sec=1))
+        )
+        bench.node.create_timer(0.02, self.tick)
+
+    def tick(self) -> None:
+        now = self.bench.node.get_clock().now()
+        x = (now.nanoseconds - self.begin) * 1e-9
+        due = now.nanoseconds + round(self.lateness * S)
+        self.queue.append((due, transform("odom", "base_link", Pose(x, 0.0, 0.0), now.to_msg())))
+        while self.queue and self.queue[0][0] <= now.nanoseconds:
+            self.moving.sendTransform(self.queue.pop(0)[1])
+
+    def wall(self) -> ObstacleArray:
+        """A box about (20, 0) in odom, as the lidar sees it now."""
+        message = self.bench.array()
+        now = message.header.stamp.sec * S + message.header.stamp.nanosec
+        message.header.frame_id = "lidar"
+        x = 20.0 - (now - self.begin) * 1e-9 - 2.0
+        for i in range(0, len(message.xy), 2):
+            message.xy[i] += x
+        return message
+
+
+@pytest.mark.parametrize("lateness", [0.0, 0.15])
+def test_obstacles_and_vehicle_in_frames_of_their_own(start: Start, lateness: float) -> None:
+    """Transforms that are later than the data cost freshness, not the answer."""
+    _, bench = start("driven", transform_tolerance=0.5, state_rate=20.0)
+    robot = Robot(bench, lateness)
+    bench.publish(robot.wall)
+    bench.until_status(*FREE, x=10.0)
+    for _ in range(20):
+        assert said(bench.collide(10.0)) == FREE
+        assert said(bench.collide(18.1)) == HIT
+        assert said(bench.collide(17.9)) == FREE
+    assert said(bench.collide(frame="")) == FREE  # where the vehicle is now
+    bench.until(lambda: said(bench.states[-1]) == FREE, "heartbeat")
+    assert bench.states[-1].distance == pytest.approx(18.0 - 10.0, abs=10.0)
+    ahead = bench.collide(frame="lidar", x=0.0)  # stamped 0: the newest transform
+    assert said(ahead) == FREE
+
+
+def test_published_footprint_in_the_global_frame(start: Start) -> None:
+    """nav2 publishes the footprint posed in odom: brought back to base_link at its stamp."""
+    _, bench = start("padded", footprint=[])
+    robot = Robot(bench)
+    bench.publish()
+
+    def send() -> None:
+        now = bench.node.get_clock().now()
+        x = (now.nanoseconds - robot.begin) * 1e-9
+        message = PolygonStamped()
+        message.header.frame_id, message.header.stamp = "odom", now.to_msg()
+        message.polygon.points = [
+            Point32(x=x + dx, y=dy) for dx, dy in np.reshape(BOX, (4, 2)).tolist()
+        ]
+        bench.footprint.publish(message)
+
+    bench.node.create_timer(0.05, send)
+    bench.until_status(*FREE, x=20.0)
+    for _ in range(10):
+        assert said(bench.collide(2.1)) == FREE
+        assert said(bench.collide(1.9)) == HIT
+
+
+def test_steps_back_of_the_clock_and_new_data(start: Start) -> None:
+    """A log played again: what was known is void, frames too, until the new run speaks."""
+    _, bench = start("replayed", use_sim_time=True)
+    clock = bench.node.create_publisher(Clock, "/clock", 10)
+    broadcaster = TransformBroadcaster(bench.node)
+    now = [100.0]
+
+    def tick() -> None:
+        now[0] += 0.02
+        clock.publish(Clock(clock=at(now[0])))
+        pose = Pose(0.0, 0.0, 0.0)
+        broadcaster.sendTransform(transform("odom", "lidar", pose, at(now[0])))
+
+    def seen() -> ObstacleArray:
+        message = bench.array()
+        message.header.frame_id, message.header.stamp = "lidar", at(now[0])
+        return message
+
+    bench.node.create_timer(0.02, tick)
+    bench.publish(seen)
+    bench.until_status(*FREE)
+    now[0] = 50.0
+    bench.until_status(Verdict.UNKNOWN, Status.CLOCK_JUMP)
+    bench.until_status(*FREE)
+    now[0] = 200.0  # forwards
+    bench.until_status(Verdict.UNKNOWN, Status.STALE_OBSTACLES)
+    bench.until_status(*FREE)
