@@ -6,9 +6,11 @@
 #include <cstdlib>
 #include <new>
 
+#include "gjk/cast.hpp"
 #include "gjk/collide.hpp"
 #include "gjk/distance.hpp"
 #include "gjk/scene.hpp"
+#include "gjk/trace.hpp"
 #include "pairs.hpp"
 
 namespace {
@@ -50,7 +52,14 @@ TEST(Allocation, no_query_allocates) {
     const Closest near = closest(a, b);
     const Closest turned = closest(PosedConvex::place(a, turn), PosedConvex::place(b, turn));
     const Bounds bounds = distance(a, b);
+    const Trace steps = trace(a, b);
+    const Piece away = Piece::moving({0.5, -0.25, 0.1 * i}, {3.0, 1.0, 0.5});
+    const Piece still = Piece::still({});
+    const Impact impact =
+        time_of_impact(Moving::along(a, {&away, 1}), Moving::along(b, {&still, 1}), 0.0, 2.0);
     EXPECT_EQ(allocations, before);
+    EXPECT_EQ(impact.status, Status::success);
+    EXPECT_GT(steps.size, 0);
 
     EXPECT_EQ(near.status, Status::success);
     EXPECT_EQ(turned.status, Status::success);

@@ -12,6 +12,7 @@ import signal
 import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -285,7 +286,9 @@ def test_interrupt_leaves_a_valid_partial_report(tmp_path: Path) -> None:
             road.ego(t)
             road.obstacles(t, [thing(CAR, 20.0, 0.0)])
     command = [sys.executable, "-m", "gjk_collision", "replay", tmp_path / "long"]
-    process = subprocess.Popen([*command, "--out", tmp_path, "--quiet"])
+    # A background job is born deaf to Ctrl-C, and so would be what it starts.
+    hearing = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
+    process = subprocess.Popen([*command, "--out", tmp_path, "--quiet"], preexec_fn=hearing)  # noqa: PLW1509
     results = tmp_path / "long" / "results.jsonl"
     deadline = time.monotonic() + 60.0
     while not (results.is_file() and results.stat().st_size > 20_000):

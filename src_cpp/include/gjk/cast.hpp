@@ -349,6 +349,14 @@ inline Impact shape_cast(const Convex& a, const Pose& pose_a, Vec2 direction, do
   return impact;
 }
 
+// The same of a point.
+inline Impact ray_cast(Vec2 origin, Vec2 direction, double max_distance, const Convex& b,
+                       const Pose& pose_b, const CastOptions& options = {0.0, 1e-9}) noexcept {
+  const double zero = 0.0;
+  return shape_cast(Convex::view(&zero, &zero, 1), {origin.x, origin.y, 0.0}, direction,
+                    max_distance, b, pose_b, options);
+}
+
 // The earlier of two pairs' impacts: a hit outranks UNKNOWN, that outranks FREE; and all that is
 // free of both is free.
 inline Impact earlier(const Impact& first, const Impact& second) noexcept {
