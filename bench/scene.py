@@ -66,20 +66,25 @@ class Field:
         self.ego = Shape.box(*EGO)
 
     def somewhere(self, count: int) -> Floats:
+        """Poses among the obstacles."""
         poses = self.rng.uniform(-self.half, self.half, (count, 3))
         poses[:, 2] = self.rng.uniform(-np.pi, np.pi, count)
         return poses
 
     def outlines(self, poses: Floats) -> npt.NDArray[np.object_]:
+        """The ego as shapely has it."""
         return shapely.polygons(corners(poses, np.tile(EGO, (len(poses), 1))))
 
     def collide(self, poses: Floats, threads: int = 1) -> Answers:
+        """Ours."""
         return self.scene.check(self.ego, poses, threads=threads).verdicts == 2
 
     def distance(self, poses: Floats) -> Answers:
+        """Ours, signed."""
         return self.scene.check(self.ego, poses, mode="distance").distances
 
     def tree_collide(self, poses: Floats) -> Answers:
+        """Of shapely."""
         egos = self.outlines(poses)
         shapely.prepare(egos)
         hits = np.zeros(len(poses), dtype=bool)
@@ -87,6 +92,7 @@ class Field:
         return hits
 
     def tree_distance(self, poses: Floats) -> Answers:
+        """Of shapely; 0 where they overlap."""
         (ego, _), distances = self.tree.query_nearest(
             self.outlines(poses), return_distance=True, all_matches=False
         )
