@@ -1,11 +1,12 @@
 # SPDX-FileCopyrightText: gjk_collision contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Cost of a pose in a scene against the number of obstacles and of poses, beside shapely's STRtree.
+"""Cost of a pose in a scene by the number of obstacles and of poses, beside shapely's STRtree.
 
 python scene.py [--passes 21] [--quick] [--svg FILE] [--docs docs/benchmarks-scene.md]
 
-Obstacles are boxes of 1-5 x 1-3 m, one per 10 x 10 m; poses are new in every pass; the passes of all
-rows are interleaved, and a time is the median over them. Every answer is compared while timing.
+Obstacles are boxes of 1-5 x 1-3 m, one per 10 x 10 m; poses are new in every pass; the passes of
+all rows are interleaved, and a time is the median over them. Every answer is compared while
+timing.
 """
 
 import argparse
@@ -72,7 +73,7 @@ class Field:
         return poses
 
     def outlines(self, poses: Floats) -> npt.NDArray[np.object_]:
-        """The ego as shapely has it."""
+        """Outline the ego for shapely."""
         return shapely.polygons(corners(poses, np.tile(EGO, (len(poses), 1))))
 
     def collide(self, poses: Floats, threads: int = 1) -> Answers:
