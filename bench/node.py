@@ -64,7 +64,7 @@ def servers() -> Iterator[None]:
     parameters = [f"footprint:={CAR}", "state_rate:=20.0", "obstacles.timeout:=60.0"]
     arguments = [word for each in parameters for word in ("-p", each)]
     started = [
-        subprocess.Popen([sys.executable, *command])
+        subprocess.Popen([sys.executable, *command], env={**os.environ, "PYTHONSAFEPATH": "1"})
         for command in (
             ["-m", "gjk_collision.ros.node", "--ros-args", *arguments, "--log-level", "warn"],
             [__file__, "--empty"],

@@ -8,6 +8,7 @@ because the machine may be slow and shared.
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
@@ -21,7 +22,7 @@ import numpy as np
 import rclpy
 from geometry_msgs.msg import PolygonStamped
 from gjk_collision.msg import CollisionState, ObstacleArray
-from gjk_collision.srv import CheckPoses, CheckShapes, Collide, Distance, GetSnapshot
+from gjk_collision.srv import CheckPath, CheckPoses, CheckShapes, Collide, Distance, GetSnapshot
 from lifecycle_msgs.srv import ChangeState
 from rcl_interfaces.srv import GetParameters, SetParametersAtomically
 from rclpy.executors import SingleThreadedExecutor
@@ -38,6 +39,7 @@ BOX = [1.0, 1.0, -1.0, 1.0, -1.0, -1.0, 1.0, -1.0]
 SERVICES = {
     "collide": Collide,
     "distance": Distance,
+    "check_path": CheckPath,
     "check_poses": CheckPoses,
     "check_shapes": CheckShapes,
     "get_snapshot": GetSnapshot,
@@ -63,6 +65,7 @@ class Server:
             [sys.executable, "-m", "gjk_collision.ros.node", "--ros-args"]
             + ["-r", f"__node:={name}", *arguments],
             stderr=self._errors,
+            env={**os.environ, "PYTHONSAFEPATH": "1"},  # the installed package, from anywhere
         )
 
     def stop(self, how: signal.Signals = signal.SIGTERM) -> int:
@@ -158,6 +161,12 @@ class Bench:
         request.header.frame_id = frame
         request.poses = doubles(poses)
         return self.call("check_poses", request)
+
+    def check_path(self, poses: Any, frame: str = "odom", **fields: Any) -> Any:
+        request = CheckPath.Request(**{"interpolation": CheckPath.Request.SWEPT, **fields})
+        request.header.frame_id = frame
+        request.poses = doubles(poses)
+        return self.call("check_path", request)
 
     def set(self, **parameters: Any) -> Any:
         request = SetParametersAtomically.Request()

@@ -7,8 +7,10 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
@@ -19,10 +21,11 @@ import pytest
 
 pytest.importorskip("rclpy", reason="rclpy is not installed")
 
-from gjk_collision.srv import CheckPoses
+from gjk_collision.srv import CheckPoses, GetSnapshot
 from rclpy.qos import QoSProfile
 from server import BOX, Bench, Server, doubles, said
 
+from gjk_collision.ros.messages import nanoseconds
 from gjk_collision.verdict import Status, Verdict
 
 FREE = (Verdict.FREE, Status.SUCCESS)
@@ -105,22 +108,39 @@ def soak(minutes: float) -> None:
     server, bench = Server("soaked", footprint=BOX), Bench("soaked")
     bench.publish(lambda: bench.array(GRID[:200]))
     bench.until_status(*FREE, x=-50.0)
-    request = batch(500, 0)
-    begin, asked, held, lines = time.monotonic(), 0, [], 0
+    poses = np.reshape(batch(500, 0).poses, (-1, 3))
+    begin, held, gap = time.monotonic(), [], 0
+    statuses: Counter[str] = Counter()
+
+    def longest_gap() -> int:  # ns; since the last call
+        stamps = [nanoseconds(state.header.stamp) for state in bench.states]
+        del bench.states[:-1]
+        return max((after - before for before, after in pairwise(stamps)), default=0)
+
     while time.monotonic() - begin < 60.0 * minutes:
-        bench.collide(-50.0)
-        bench.distance(-50.0, k=3)
-        bench.call("check_poses", request)
-        asked += 3
+        for reply in (
+            bench.collide(-50.0),
+            bench.distance(-50.0, k=3),
+            bench.check_poses(poses),
+            bench.check_path(poses[:20]),
+            bench.call("get_snapshot", GetSnapshot.Request()),
+        ):
+            statuses[Status(reply.verdict.status).name] += 1
         bench.spin(0.01)
-        if time.monotonic() - begin > 60.0 * lines:
-            lines += 1
+        if time.monotonic() - begin > 60.0 * len(held):
+            gap = max(gap, longest_gap())
             held.append(resident(server))
-            print(f"{lines - 1} min: {held[-1]:.1f} MiB after {asked} requests", flush=True)
+            said = f"{held[-1]:.1f} MiB after {statuses.total()} requests"
+            print(f"{len(held) - 1} min: {said}", flush=True)
     print(f"{resident(server) - held[min(2, len(held) - 1)]:+.1f} MiB since minute 2")
+    print(f"{bench.sequence} obstacle messages; replies: {dict(statuses)}")
+    print(f"longest gap between heartbeats of 100 ms: {max(gap, longest_gap()) * 1e-6:.0f} ms")
     bench.close()
     assert server.stop() == 0
+    assert statuses["INTERNAL_ERROR"] == 0
 
 
 if __name__ == "__main__":
+    os.environ.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
+    os.environ.setdefault("ROS_DOMAIN_ID", str(1 + os.getpid() % 100))
     soak(float(sys.argv[1]))
