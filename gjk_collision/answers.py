@@ -12,8 +12,10 @@ from .snapshot import Fault
 from .verdict import Status, Verdict
 
 __all__ = [
+    "WORST_FIRST",
     "Answer",
     "DistanceAnswer",
+    "PathAnswer",
     "PosesAnswer",
     "ShapesAnswer",
     "StateAnswer",
@@ -28,7 +30,7 @@ Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 Shorts = npt.NDArray[np.uint16]
 
-_WORST_FIRST = (Verdict.COLLISION, Verdict.UNKNOWN, Verdict.MARGIN, Verdict.FREE)
+WORST_FIRST = (Verdict.COLLISION, Verdict.UNKNOWN, Verdict.MARGIN, Verdict.FREE)
 
 
 def _no_bytes() -> Bytes:
@@ -93,6 +95,21 @@ class PosesAnswer:
 
 
 @dataclass(frozen=True, slots=True)
+class PathAnswer:
+    """The worst verdict on a path, and how far it is free; NaN: not computed.
+
+    The obstacle of the answer is the first that keeps the path from being free.
+    """
+
+    answer: Answer
+    first_invalid_segment: int = 0  # -1: none
+    last_valid_fraction: float = 0.0  # of that segment
+    first_collision_time: float = nan  # s after the request's stamp
+    min_distance: float = nan  # m
+    min_distance_lower_bound: float = nan  # m
+
+
+@dataclass(frozen=True, slots=True)
 class ShapesAnswer:
     """One verdict per pair of shapes and the worst of them; M pairs."""
 
@@ -135,7 +152,7 @@ def worst(
     fault : Fault
         Of the data beside them.
     """
-    verdict = next((each for each in _WORST_FIRST if (verdicts == each).any()), Verdict.UNKNOWN)
+    verdict = next((each for each in WORST_FIRST if (verdicts == each).any()), Verdict.UNKNOWN)
     if fault is not None:
         return Answer(verdict, fault.status, fault.message)
     status = Status.SUCCESS if len(verdicts) else Status.UNDEFINED

@@ -4,7 +4,8 @@
 
 OMPL (``pip install ompl``, version 2) is imported with this module and by nothing else here.
 A planner sees a `Checker`, a callable that takes all poses of an edge at once; behind it is a
-`Scene` in this process (`scene_checker`) or a server (`CollisionClient.check_poses`).
+`Scene` in this process (`scene_checker`, `path_checker`) or a server (`check_poses`, `check_path`
+of a `CollisionClient`).
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ __all__ = [
     "StateValidityChecker",
     "edge_margin",
     "edge_poses",
+    "path_checker",
     "path_poses",
     "reach",
     "scene_checker",
@@ -63,6 +65,24 @@ def scene_checker(scene: Scene, shape: Shape, margin: float = 0.0) -> Checker:
         Clearance that a free pose must exceed [m]; see `edge_margin`.
     """
     return lambda poses: scene.check(shape, poses, margin=margin, stop_at_first=True)
+
+
+def path_checker(
+    scene: Scene, shape: Shape, margin: float = 0.0, tolerance: float = 0.005
+) -> Checker:
+    """Return a checker that follows the vehicle from pose to pose, straight and at constant turn.
+
+    So an edge of `SE2StateSpace` needs its two ends alone (`MotionValidator` with an infinite
+    step) and no `edge_margin`. A curve needs poses, and a margin for its way off the straight.
+
+    Parameters
+    ----------
+    scene, shape, margin
+        As for `scene_checker`.
+    tolerance : float
+        What passes within margin + tolerance may be called a hit [m].
+    """
+    return lambda poses: scene.check_path(shape, poses, tolerance=tolerance, margin=margin)
 
 
 def reach(shape: Shape) -> float:
@@ -105,7 +125,7 @@ def edge_poses(space: Any, start: Any, end: Any, step: float) -> NDArray[np.floa
     start, end : ompl.base.State
         The ends of the edge.
     step : float
-        Greatest distance between neighbours [m].
+        Greatest distance between neighbours [m]; infinite: the ends alone.
 
     Returns
     -------

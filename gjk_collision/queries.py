@@ -27,7 +27,7 @@ from .answers import (
 )
 from .config import Config
 from .frames import FrameError, Pose, Transforms
-from .requests import batch, checked_mode, non_negative, single
+from .requests import batch, checked_mode, non_negative, numbered_from, single
 from .scene import CheckResult
 from .snapshot import Fault, Snapshot
 from .verdict import Status, Verdict
@@ -205,7 +205,8 @@ def check_poses(
         The request breaks a rule.
     """
     config = snapshot.config
-    rows = frame().compose(batch(poses, times, config.max_poses))
+    rows = batch(poses, times, config.max_poses)
+    rows = frame().compose(rows)
     total = config.safety_margin + non_negative("margin", margin)
     how = checked_mode(mode)
     if snapshot.footprint is None:
@@ -216,14 +217,15 @@ def check_poses(
     start = 0
     while start < len(rows):
         begin = perf_counter()
-        result = snapshot.scene.check(
-            snapshot.footprint,
-            rows[start : start + step],
-            on_scene_clock[start : start + step] if len(times) else None,
-            margin=total,
-            mode=how,
-            stop_at_first=stop_at_first,
-        )
+        with numbered_from(start):
+            result = snapshot.scene.check(
+                snapshot.footprint,
+                rows[start : start + step],
+                on_scene_clock[start : start + step] if len(times) else None,
+                margin=total,
+                mode=how,
+                stop_at_first=stop_at_first,
+            )
         results.append(result)
         if (stop_at_first and not result.is_free) or (is_late is not None and is_late()):
             break
@@ -307,8 +309,8 @@ def _join(fault: Fault | None, count: int, results: list[CheckResult], how: str)
     statuses = np.full(count, Status.TIME_BUDGET, np.uint16)
     verdicts[:done] = np.concatenate([each.verdicts for each in results])
     statuses[:done] = np.concatenate([each.statuses for each in results])
+    void = verdicts != Verdict.COLLISION
     if fault is not None:
-        void = verdicts != Verdict.COLLISION
         verdicts[void], statuses[void] = Verdict.UNKNOWN, fault.status
     # With stop_at_first the kernel leaves the rest UNDEFINED: not asked, so not worse.
     asked = statuses[:done] != Status.UNDEFINED
@@ -319,14 +321,21 @@ def _join(fault: Fault | None, count: int, results: list[CheckResult], how: str)
     elif done < count and answer.verdict is not Verdict.COLLISION:
         answer = unknown(fault or budget_spent(done, count))
     computed = how != "collide"
+    distances = _padded([each.distances for each in results], count) if computed else _NO_FLOATS
+    bounds = _padded([each.lower_bounds for each in results], count) if computed else _NO_FLOATS
+    nearest = _padded([each.nearest_ids for each in results], count, -1)
+    if fault is not None:  # what is not known may be nearer
+        nearest[void] = -1
+        if computed:
+            distances[void], bounds[:] = nan, nan
     invalid = verdicts != Verdict.FREE
     return PosesAnswer(
         answer,
         verdicts,
         statuses,
-        _padded([each.distances for each in results], count) if computed else _NO_FLOATS,
-        _padded([each.lower_bounds for each in results], count) if computed else _NO_FLOATS,
-        _padded([each.nearest_ids for each in results], count, -1),
+        distances,
+        bounds,
+        nearest,
         _padded([each.witnesses for each in results if each.witnesses is not None], count)
         if how == "witness"
         else _NO_FLOATS,

@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rules that the numbers of a request obey; a broken one raises `InputError`."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from math import isfinite
 from typing import Any, Literal, NoReturn, get_args
 
@@ -19,7 +21,9 @@ __all__ = [
     "checked_mode",
     "index_pairs",
     "non_negative",
+    "numbered_from",
     "refuse",
+    "rising",
     "single",
 ]
 
@@ -78,6 +82,28 @@ def batch(poses: Floats, times: Floats, limit: int) -> Floats:
             i = int(np.argmin(finite))
             refuse(Status.NON_FINITE, name, i, f"must be finite (got {values[i]})")
     return poses.reshape(-1, 3)
+
+
+def rising(name: str, values: Floats, compared: Floats) -> None:
+    """Refuse numbers that do not increase, told by what they are compared as."""
+    falling = np.diff(compared) <= 0.0
+    if falling.any():
+        i = int(np.argmax(falling)) + 1
+        refuse(Status.INVALID_INPUT, name, i, f"must increase strictly (got {values[i]})")
+
+
+@contextmanager
+def numbered_from(start: int) -> Iterator[None]:
+    """Give what is refused of a batch's poses from `start` on its index in the flat field."""
+    try:
+        yield
+    except InputError as error:
+        if error.index is None:
+            raise
+        index = start + error.index
+        if error.argument == "poses":  # the kernel counts poses, the field holds numbers
+            index *= 3
+        raise InputError(error.status, error.argument, index, error.rule) from None
 
 
 def index_pairs(

@@ -427,6 +427,7 @@ class Scene:
         first = each.first_invalid_index
         hits = np.flatnonzero(each.verdicts == Verdict.COLLISION)
         worst = int(np.argmax(each.verdicts == each.verdict))
+        end = hits[0] + 1 if len(hits) else None
         return PathResult(
             is_free=each.is_free,
             verdict=each.verdict,
@@ -436,8 +437,8 @@ class Scene:
             first_collision_time=float(at[hits[0]]) if len(hits) and len(at) else np.nan,
             obstacle_id=int(each.nearest_ids[first]) if first >= 0 else -1,
             obstacle_index=int(each.nearest_indices[first]) if first >= 0 else -1,
-            min_distance=float(each.distances.min()),
-            min_distance_lower_bound=float(each.lower_bounds.min()),
+            min_distance=float(each.distances[:end].min()),
+            min_distance_lower_bound=float(each.lower_bounds[:end].min()),
         )
 
     def _ids_of(self, indices: NDArray[np.int64]) -> NDArray[np.int64]:

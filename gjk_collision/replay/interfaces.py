@@ -35,7 +35,7 @@ _PACKAGES = {
 }
 
 # Of these the recorded requests can be asked again.
-SERVICES = ("Collide", "Distance", "CheckPoses", "CheckShapes")
+SERVICES = ("Collide", "Distance", "CheckPoses", "CheckPath", "CheckShapes")
 
 
 def _folder() -> Path:

@@ -14,6 +14,7 @@ from ..answers import Answer, PosesAnswer, ShapesAnswer, unknown
 from ..errors import InputError
 from ..frames import FrameError, Pose
 from ..pairs import check_shapes
+from ..paths import check_path
 from ..snapshot import Fault, Snapshot
 from ..verdict import Status, Verdict
 from . import decode
@@ -117,6 +118,25 @@ class Requests:
             stop_at_first=bool(request.stop_at_first),
         )
         return self._batch(found, row)
+
+    def _CheckPath(self, request: Any, snapshot: Snapshot, row: Row) -> Answer:
+        found = check_path(
+            snapshot,
+            request.poses,
+            request.times,
+            frame=lambda: self._frame(request.header, snapshot),
+            stamp=decode.nanoseconds(request.header.stamp),
+            swept=bool(request.interpolation),
+            margin=float(request.margin),
+            tolerance=float(request.tolerance),
+        )
+        if np.isfinite(found.min_distance):
+            row.distance, row.lower_bound = found.min_distance, found.min_distance_lower_bound
+        row.digest = _digest(
+            np.array([found.first_invalid_segment]),
+            np.array([found.last_valid_fraction, found.first_collision_time]),
+        )
+        return found.answer
 
     def _CheckShapes(self, request: Any, snapshot: Snapshot, row: Row) -> Answer:
         found = check_shapes(

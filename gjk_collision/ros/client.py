@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import numpy as np
 from geometry_msgs.msg import PoseStamped
-from gjk_collision.srv import CheckPoses, Collide, Distance
+from gjk_collision.srv import CheckPath, CheckPoses, Collide, Distance
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.qos import QoSProfile
 
@@ -26,7 +26,15 @@ if TYPE_CHECKING:
     from rclpy.executors import Executor
     from rclpy.node import Node
 
-__all__ = ["CollideReply", "CollisionClient", "DistanceReply", "Info", "PosesReply", "Reply"]
+__all__ = [
+    "CollideReply",
+    "CollisionClient",
+    "DistanceReply",
+    "Info",
+    "PathReply",
+    "PosesReply",
+    "Reply",
+]
 
 # At rclpy's default depth of 10 a burst of requests is lost without a word.
 SERVICE_QOS = QoSProfile(depth=64)
@@ -117,6 +125,22 @@ class PosesReply(Reply):
     first_invalid_index: int
 
 
+@dataclass(frozen=True)
+class PathReply(Reply):
+    """Reply of `~/check_path`; the fields are those of `PathResult`.
+
+    `first_invalid_segment` is -1 exactly if `is_free`; beside a contradiction it is 0, and
+    `last_valid_fraction` 0.0.
+    """
+
+    first_invalid_segment: int
+    last_valid_fraction: float
+    first_collision_time: float
+    obstacle_id: int
+    min_distance: float
+    min_distance_lower_bound: float
+
+
 class CollisionClient:
     """A client of one collision server.
 
@@ -166,10 +190,11 @@ class CollisionClient:
             executor = SingleThreadedExecutor(context=node.context)
             executor.add_node(node)
         self._executor = executor
-        self._check_poses, self._distance, self._collide = (
+        self._check_poses, self._check_path, self._distance, self._collide = (
             node.create_client(service, f"{server}/{name}", qos_profile=SERVICE_QOS)
             for service, name in (
                 (CheckPoses, "check_poses"),
+                (CheckPath, "check_path"),
                 (Distance, "distance"),
                 (Collide, "collide"),
             )
@@ -180,7 +205,7 @@ class CollisionClient:
         deadline = time.monotonic() + timeout
         return all(
             client.wait_for_service(max(0.0, deadline - time.monotonic()))
-            for client in (self._check_poses, self._distance, self._collide)
+            for client in (self._check_poses, self._check_path, self._distance, self._collide)
         )
 
     def check_poses(
@@ -215,15 +240,8 @@ class CollisionClient:
         ValueError
             If `poses` is not of shape (n, 3).
         """
-        poses = np.asarray(poses, np.float64)
-        if poses.ndim != 2 or poses.shape[1] != 3:
-            raise ValueError(f"poses: must have shape (n, 3) (got {poses.shape})")
-        request = CheckPoses.Request()
-        request.header.frame_id = self.frame
-        # rclpy takes an array.array as it is; an ndarray it would walk through item by item.
-        request.poses = array("d", poses.tobytes())
-        request.times = array("d", np.asarray(times, np.float64).tobytes())
-        request.margin = float(margin)
+        request = CheckPoses.Request(margin=float(margin))
+        self._fill(request, poses, times)
         request.mode = {
             "collide": CheckPoses.Request.MODE_COLLIDE,
             "distance": CheckPoses.Request.MODE_DISTANCE,
@@ -232,7 +250,38 @@ class CollisionClient:
         request.stop_at_first = stop_at_first
         request.require_snapshot_id = require_snapshot_id
         [(reply, round_trip)] = self._exchange(self._check_poses, [request])
-        return self._poses_reply(reply, round_trip, len(poses))
+        return self._poses_reply(reply, round_trip, len(request.poses) // 3)
+
+    def check_path(
+        self,
+        poses: ArrayLike,
+        *,
+        times: ArrayLike = (),
+        swept: bool = True,
+        margin: float = 0.0,
+        tolerance: float = 0.0,
+    ) -> PathReply:
+        """Ask whether the way through some poses is free, straight from each to the next.
+
+        Parameters
+        ----------
+        poses, times, margin
+            As for `check_poses`; the times increase.
+        swept : bool
+            Between the poses too; else at them only.
+        tolerance : float
+            What passes within margin + tolerance may be called a hit [m]; 0: the server's own.
+
+        Raises
+        ------
+        ValueError
+            If `poses` is not of shape (n, 3).
+        """
+        request = CheckPath.Request(margin=float(margin), tolerance=float(tolerance))
+        self._fill(request, poses, times)
+        request.interpolation = request.SWEPT if swept else request.DISCRETE
+        [(reply, round_trip)] = self._exchange(self._check_path, [request])
+        return self._path_reply(reply, round_trip)
 
     def distances(
         self, poses: ArrayLike, *, k: int = 1, max_distance: float = 0.0, penetration: bool = False
@@ -306,6 +355,15 @@ class CollisionClient:
             pending = waiting
         return replies
 
+    def _fill(self, request: Any, poses: ArrayLike, times: ArrayLike) -> None:
+        rows = np.asarray(poses, np.float64)
+        if rows.ndim != 2 or rows.shape[1] != 3:
+            raise ValueError(f"poses: must have shape (n, 3) (got {rows.shape})")
+        request.header.frame_id = self.frame
+        # rclpy takes an array.array as it is; an ndarray it would walk through item by item.
+        request.poses = array("d", rows.tobytes())
+        request.times = array("d", np.asarray(times, np.float64).tobytes())
+
     def _pose(self, pose: Sequence[float] | NDArray[np.float64]) -> PoseStamped:
         message = PoseStamped()
         message.header.frame_id = self.frame
@@ -362,6 +420,22 @@ class CollisionClient:
             nearest_ids=integers(reply.nearest_ids),
             witnesses=floats(reply.witnesses).reshape(-1, 4),
             first_invalid_index=-1 if is_free else int(np.argmin(free)) if n else 0,
+        )
+
+    def _path_reply(self, reply: Any, round_trip: float) -> PathReply:
+        common = self._common(reply, round_trip)
+        segment, fraction = reply.first_invalid_segment, reply.last_valid_fraction
+        common["is_free"] = is_free = common["is_free"] and segment == -1 and fraction == 1.0
+        if not is_free and not (segment >= 0 and 0.0 <= fraction <= 1.0):
+            segment, fraction = 0, 0.0
+        return PathReply(
+            **common,
+            first_invalid_segment=segment,
+            last_valid_fraction=fraction,
+            first_collision_time=reply.first_collision_time,
+            obstacle_id=reply.obstacle_id,
+            min_distance=reply.min_distance,
+            min_distance_lower_bound=reply.min_distance_lower_bound,
         )
 
     def _distance_reply(self, reply: Any, round_trip: float) -> DistanceReply:

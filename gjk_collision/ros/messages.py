@@ -20,6 +20,7 @@ from std_msgs.msg import Header
 from ..answers import (
     Answer,
     DistanceAnswer,
+    PathAnswer,
     PosesAnswer,
     ShapesAnswer,
     StateAnswer,
@@ -35,6 +36,7 @@ __all__ = [
     "fill_answer",
     "fill_distance",
     "fill_info",
+    "fill_path",
     "fill_poses",
     "fill_shapes",
     "fill_snapshot",
@@ -154,6 +156,17 @@ def fill_poses(reply: Any, found: PosesAnswer) -> None:
     reply.nearest_ids = _array("q", found.nearest_ids)
     reply.witnesses = _array("d", found.witnesses)
     reply.first_invalid_index = found.first_invalid_index
+
+
+def fill_path(reply: Any, found: PathAnswer) -> None:
+    """Fill the fields of ``srv/CheckPath``."""
+    fill_answer(reply, found.answer)
+    reply.first_invalid_segment = found.first_invalid_segment
+    reply.last_valid_fraction = found.last_valid_fraction
+    reply.first_collision_time = found.first_collision_time
+    reply.obstacle_id = found.answer.nearest_id
+    reply.min_distance = found.min_distance
+    reply.min_distance_lower_bound = found.min_distance_lower_bound
 
 
 def fill_shapes(reply: Any, found: ShapesAnswer) -> None:

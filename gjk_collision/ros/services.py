@@ -8,7 +8,7 @@ from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from geometry_msgs.msg import PoseStamped
-from gjk_collision.srv import CheckPoses, CheckShapes, Collide, Distance, GetSnapshot
+from gjk_collision.srv import CheckPath, CheckPoses, CheckShapes, Collide, Distance, GetSnapshot
 from rclpy.qos import QoSProfile
 from std_srvs.srv import Trigger
 
@@ -17,6 +17,7 @@ from ..answers import unknown
 from ..errors import InputError
 from ..frames import FrameError, Pose
 from ..pairs import check_shapes
+from ..paths import check_path, pose_on
 from ..snapshot import Fault, Snapshot
 from ..verdict import Status, Verdict
 from ..verification import objection
@@ -47,6 +48,7 @@ class Services:
         self._serve(Collide, "collide", self._collide)
         self._serve(Distance, "distance", self._distance)
         self._serve(CheckPoses, "check_poses", self._check_poses)
+        self._serve(CheckPath, "check_path", self._check_path)
         self._serve(CheckShapes, "check_shapes", self._check_shapes)
         self._serve(GetSnapshot, "get_snapshot", self._get_snapshot)
         node.create_service(Trigger, "~/reset", self._reset, qos_profile=SERVICE_QOS)
@@ -117,6 +119,33 @@ class Services:
         first = found.first_invalid_index
         if first >= 0 and found.verdicts[first] == Verdict.COLLISION:
             pose = Pose(*poses[3 * first : 3 * first + 3].tolist())
+            self._node.note_hit(self._frame(request.header, snapshot).of(pose))
+
+    def _check_path(self, request: Any, reply: Any, snapshot: Snapshot, budget: "_Budget") -> None:
+        if request.interpolation not in (request.DISCRETE, request.SWEPT):
+            rule = f"must be 0 or 1 (got {request.interpolation})"
+            raise InputError(Status.INVALID_INPUT, "interpolation", None, rule)
+        poses, times = messages.floats(request.poses), messages.floats(request.times)
+        swept = request.interpolation == request.SWEPT
+        found = check_path(
+            snapshot,
+            poses,
+            times,
+            frame=lambda: self._frame(request.header, snapshot),
+            stamp=messages.nanoseconds(request.header.stamp),
+            swept=swept,
+            margin=request.margin,
+            tolerance=request.tolerance,
+            is_late=budget.is_spent,
+        )
+        verdict = found.answer.verdict
+        if verdict is Verdict.FREE and not len(times):
+            i = next(self._any) % (len(poses) // 3)
+            place = self._frame(request.header, snapshot).of(pose_on(poses, i, 0.0))
+            self._verify(snapshot, place, verdict, request.margin)
+        messages.fill_path(reply, found)
+        if verdict is Verdict.COLLISION and swept and snapshot.fault is None:
+            pose = pose_on(poses, found.first_invalid_segment, found.last_valid_fraction)
             self._node.note_hit(self._frame(request.header, snapshot).of(pose))
 
     def _check_shapes(

@@ -24,7 +24,7 @@ LAYERS = (
     ("scene", "pairwise", "requests"),
     ("snapshot",),
     ("answers",),
-    ("world", "queries", "pairs", "verification"),
+    ("world", "queries", "pairs", "paths", "verification"),
     ("planning", "plotting"),
     ("replay",),
     ("report",),

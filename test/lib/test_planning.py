@@ -22,6 +22,7 @@ from gjk_collision.planning import (
     StateValidityChecker,
     edge_margin,
     edge_poses,
+    path_checker,
     path_poses,
     reach,
     scene_checker,
@@ -144,6 +145,30 @@ def test_an_edge_is_one_question():
     assert poses.shape == (13, 3)
     assert StateValidityChecker(si, checker).isValid(ends[1])
     np.testing.assert_array_equal(asked[1], [[6.0, 0.0, 0.0]])
+
+
+def test_a_straight_edge_needs_its_two_ends_alone():
+    """If it failed, a wall as thin as paper could stand in a certified edge."""
+    space = ob.SE2StateSpace()
+    wall = Scene([Shape.segment((0.0, -3.0), (0.0, 3.0))])
+    asked = []
+
+    def checker(poses):
+        asked.append(len(poses))
+        return path_checker(wall, CAR, margin=0.2)(poses)
+
+    validator = MotionValidator(ob.SpaceInformation(space), checker, float("inf"))
+    random = np.random.default_rng(4)
+    seen = set()
+    for _ in range(300):
+        ends = random.uniform((-12.0, -8.0, -np.pi), (12.0, 8.0, np.pi), (2, 3))
+        states = [state_at(space, *end) for end in ends]
+        free = wall.check(CAR, edge_poses(space, *states, 0.02), margin=0.2)
+        allowed = validator.checkMotion(*states)
+        assert allowed <= free.is_free, ends.tolist()
+        seen.add((allowed, free.is_free))
+    assert {(True, True), (False, False)} <= seen
+    assert set(asked) == {2}
 
 
 @pytest.mark.parametrize("step", [0.0, -1.0, float("nan")])

@@ -3,13 +3,14 @@
 """Requests are bounded and checked; batches, chunks and pairs agree with single questions."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from math import inf, nan
 from typing import Any
 
 import numpy as np
 import pytest
 
-from gjk_collision import queries
+from gjk_collision import paths, queries
 from gjk_collision.config import Config
 from gjk_collision.errors import InputError
 from gjk_collision.frames import FrameError, Pose, SameFrameOnly, planar
@@ -85,6 +86,26 @@ def test_chunks_change_nothing(mode: int, stop: bool) -> None:
         np.testing.assert_array_equal(getattr(whole, name), getattr(chunks, name))
 
 
+def test_too_many_poses_are_refused_before_their_frame_is_sought() -> None:
+    def sought() -> Pose:
+        raise FrameError(Status.UNKNOWN_FRAME, "nowhere")
+
+    for ask in (queries.check_poses, paths.check_path):
+        with pytest.raises(InputError, match="limit 10"):
+            ask(snapshot((0, 0), max_poses=10), np.zeros(33), frame=sought)
+        with pytest.raises(FrameError):
+            ask(snapshot((0, 0)), np.zeros(3), frame=sought)
+
+
+def test_index_of_a_bad_pose_is_that_in_the_request() -> None:
+    """Batches are looked at in pieces."""
+    poses = np.tile([50.0, 0, 0], 700)
+    poses[3 * 600 + 1] = 1e300
+    for ask in (queries.check_poses, paths.check_path):
+        with pytest.raises(InputError, match=r"poses\[1800\]"):
+            ask(snapshot((0, 0)), poses, is_late=lambda: False)
+
+
 @pytest.mark.requirement("V-6")
 def test_stop_at_first_leaves_the_rest_unknown() -> None:
     poses = np.array([50.0, 0, 0, 2.2, 0, 0, 50, 0, 0])
@@ -107,6 +128,17 @@ def test_past_the_time_budget_the_rest_is_unknown() -> None:
     assert found.verdicts.tolist() == [1] * done + [0] * (5000 - done)
     assert set(found.statuses[done:]) == {Status.TIME_BUDGET}
     assert found.first_invalid_index == done
+
+
+@pytest.mark.requirement("V-10")
+def test_beside_a_fault_no_distance_is_certified() -> None:
+    """What is not known may be nearer than what is."""
+    faulty = replace(snapshot((0, 0)), fault=Fault(Status.STALE_OBSTACLES, "radar: old"))
+    found = queries.check_poses(faulty, np.array([50.0, 0, 0, 0.5, 0, 0]), mode=1)
+    assert found.verdicts.tolist() == [Verdict.UNKNOWN, Verdict.COLLISION]
+    assert np.isnan(found.distances).tolist() == [True, False]
+    assert np.isnan(found.lower_bounds).all()
+    assert found.nearest_ids.tolist() == [-1, 0]
 
 
 def test_collision_found_in_time_stands_past_the_time_budget() -> None:

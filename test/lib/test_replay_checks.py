@@ -243,7 +243,7 @@ def test_golden_tolerance_and_strangers(bags: Path, golden: Path, tmp_path: Path
 
 
 def with_requests(path: Path, recorded: Verdict) -> None:
-    """A drive with three requests at 0.5 s, one reply, and a request without content at 0.6 s."""
+    """A drive with four requests at 0.5 s, one reply, and a request without content at 0.6 s."""
     types = typestore().types
     service, geometry = "gjk_collision/srv/msg/", "geometry_msgs/msg/"
     info = types["service_msgs/msg/ServiceEventInfo"]
@@ -266,6 +266,10 @@ def with_requests(path: Path, recorded: Verdict) -> None:
             "CheckPoses": types[service + "CheckPoses_Request"](
                 header=header, poses=np.array([0.0, 0.0, 0.0, 10.0, 0.0, 0.0]), times=numbers,
                 margin=0.0, mode=1, stop_at_first=False, require_snapshot_id=0,
+            ),
+            "CheckPath": types[service + "CheckPath_Request"](
+                header=header, poses=np.array([0.0, 0.0, 0.0, 20.0, 0.0, 0.0]), times=numbers,
+                interpolation=1, margin=0.0, tolerance=0.0,
             ),
         }  # fmt: skip
         reply_info = types["gjk_collision/msg/ReplyInfo"](
@@ -306,14 +310,14 @@ def test_requests_are_answered_again(recorded: Verdict, tmp_path: Path) -> None:
     with_requests(tmp_path / "bag", recorded)
     result = replay(tmp_path / "bag", tmp_path)
     requests = [row for row in rows_of(tmp_path) if not row.is_state]
-    assert {row.cause for row in requests} == {"Collide", "Distance", "CheckPoses"}
+    assert {row.cause for row in requests} == {"Collide", "Distance", "CheckPoses", "CheckPath"}
     for row in requests:
         assert row.verdict is Verdict.COLLISION, row
         assert row.status is Status.SUCCESS
         assert row.now == at(0.51)
     assert requests[0].recorded == recorded.name
     summary = result.summary
-    assert summary["requests"]["count"] == 3
+    assert summary["requests"]["count"] == 4
     assert summary["requests"]["replies_compared"] == 1
     assert summary["requests"]["replies_changed"] == (recorded is not Verdict.COLLISION)
     assert summary["requests_without_content"] == 1

@@ -94,6 +94,7 @@ def test_one_pose_and_no_obstacle() -> None:
     assert empty.is_free and empty.min_distance == empty.min_distance_lower_bound == np.inf
 
 
+@pytest.mark.requirement("V-9")
 @settings(max_examples=40, deadline=None)
 @given(st.integers(0, 2**32), st.sampled_from((3, 12, 60)), st.booleans())
 def test_against_dense_samples(seed: int, count: int, timed: bool) -> None:

@@ -12,7 +12,7 @@ import pytest
 pytest.importorskip("rclpy", reason="rclpy is not installed")
 
 import rclpy
-from gjk_collision.srv import CheckPoses, Collide, Distance
+from gjk_collision.srv import CheckPath, CheckPoses, Collide, Distance
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.qos import QoSProfile
 
@@ -31,8 +31,8 @@ class Puppet:
         self.requests = []
         self.fill = lambda reply: None
         self.delay = 0.0
-        for service, name in ((CheckPoses, "check_poses"), (Distance, "distance"),
-                              (Collide, "collide")):  # fmt: skip
+        for service, name in ((CheckPoses, "check_poses"), (CheckPath, "check_path"),
+                              (Distance, "distance"), (Collide, "collide")):  # fmt: skip
             self.node.create_service(
                 service, f"puppet/{name}", self.answer, qos_profile=QoSProfile(depth=64)
             )
@@ -94,15 +94,19 @@ def free(reply):
         reply.verdicts = array("B", [Verdict.FREE] * len(POSES))
         reply.statuses = array("H", [Status.SUCCESS] * len(POSES))
         reply.first_invalid_index = -1
+    if isinstance(reply, CheckPath.Response):
+        reply.first_invalid_segment, reply.last_valid_fraction = -1, 1.0
 
 
 def ask(client, service):
     if service == "check_poses":
         return client.check_poses(POSES)
+    if service == "check_path":
+        return client.check_path(POSES)
     return client.distance(POSES[0]) if service == "distance" else client.collide(POSES[0])
 
 
-SERVICES = ("check_poses", "distance", "collide")
+SERVICES = ("check_poses", "check_path", "distance", "collide")
 
 
 @pytest.mark.parametrize("service", SERVICES)
@@ -206,6 +210,35 @@ def test_every_pose_must_be_free(client, puppet, verdicts, statuses, first):
     assert len(said.verdicts) == len(said.statuses) == 3
 
 
+@pytest.mark.parametrize(
+    ("segment", "fraction", "read"),
+    [(0, 0.0, (0, 0.0)), (-1, 0.5, (0, 0.0)), (-5, 1.0, (0, 0.0)), (1, 0.5, (1, 0.5)),
+     (1, 7.0, (0, 0.0)), (1, float("nan"), (0, 0.0)), (2, 1.0, (2, 1.0))],
+)  # fmt: skip
+def test_all_of_a_path_must_be_free(client, puppet, segment, fraction, read):
+    def fill(reply):
+        free(reply)
+        reply.first_invalid_segment, reply.last_valid_fraction = segment, fraction
+
+    puppet.fill = fill
+    said = client.check_path(POSES)
+    assert not said.is_free
+    assert (said.first_invalid_segment, said.last_valid_fraction) == read
+
+
+def test_the_path_arrives_as_it_was_asked(client, puppet):
+    client.check_path(POSES, times=[0.0, 1.0, 2.0], margin=0.25, tolerance=0.01)
+    client.check_path(POSES, swept=False)
+    swept, discrete = puppet.requests
+    assert swept.header.frame_id == "odom"
+    np.testing.assert_array_equal(swept.poses, POSES.ravel())
+    assert list(swept.times) == [0.0, 1.0, 2.0]
+    assert (swept.margin, swept.tolerance) == (0.25, 0.01)
+    assert swept.interpolation == CheckPath.Request.SWEPT
+    assert discrete.interpolation == CheckPath.Request.DISCRETE
+    assert (len(discrete.times), discrete.tolerance) == (0, 0.0)
+
+
 def test_the_question_arrives_as_it_was_asked(client, puppet):
     client.check_poses(
         POSES, times=[0.0, 1.0, 2.0], margin=0.25, mode="witness", stop_at_first=True,
@@ -256,6 +289,8 @@ def test_many_distances_come_in_order_with_a_bound_on_those_in_flight(client, pu
 def test_bad_arguments_are_refused(client, puppet):
     with pytest.raises(ValueError, match="poses"):
         client.check_poses([1.0, 2.0, 3.0])
+    with pytest.raises(ValueError, match="poses"):
+        client.check_path([1.0, 2.0, 3.0])
     with pytest.raises(ValueError, match="timeout"):
         CollisionClient(client._node, "odom", timeout=0.0)
     with pytest.raises(ValueError, match="max_outstanding"):

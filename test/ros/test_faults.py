@@ -20,13 +20,21 @@ pytest.importorskip("rclpy", reason="rclpy is not installed")
 
 from geometry_msgs.msg import PolygonStamped
 from gjk_collision.msg import ObstacleArray
-from gjk_collision.srv import CheckPoses, CheckShapes, Collide, Distance, GetSnapshot
+from gjk_collision.srv import (
+    CheckPath,
+    CheckPoses,
+    CheckShapes,
+    Collide,
+    Distance,
+    GetSnapshot,
+)
 from rclpy.parameter import Parameter
 from rclpy.serialization import deserialize_message, serialize_message
 from server import BOX, Bench, Server, doubles, said
 from std_srvs.srv import Trigger
 
 from gjk_collision import queries
+from gjk_collision.ros import services
 from gjk_collision.ros.node import CollisionServer
 from gjk_collision.verdict import Status, Verdict
 
@@ -65,14 +73,21 @@ def test_error_inside_is_answered_and_survived(
     with monkeypatch.context() as patch:
         for name in ("collide", "distance", "check_poses", "state"):
             patch.setattr(queries, name, fail)
-        for reply in (bench.collide(), bench.distance(), bench.check_poses([50.0, 0, 0])):
+        patch.setattr(services, "check_path", fail)
+        batch = [50.0, 0, 0]
+        for reply in (
+            bench.collide(),
+            bench.distance(),
+            bench.check_poses(batch),
+            bench.check_path(batch),
+        ):
             assert said(reply) == (Verdict.UNKNOWN, Status.INTERNAL_ERROR)
             assert not reply.is_free
             assert reply.info.snapshot_id > 0
         bench.until(
             lambda: bench.states and said(bench.states[-1])[1] is Status.INTERNAL_ERROR, "state"
         )
-    assert server.errors >= 4
+    assert server.errors >= 5
     assert said(bench.collide()) == FREE
 
 
@@ -107,6 +122,10 @@ def test_time_budget_is_kept(start: Start) -> None:
     late = np.array(reply.statuses) == Status.TIME_BUDGET
     assert late.any()
     assert not np.array(reply.verdicts)[late].any()
+    reply = bench.check_path(poses)
+    assert said(reply) == (Verdict.UNKNOWN, Status.TIME_BUDGET), reply.verdict
+    assert 0 < reply.first_invalid_segment < 9999
+    assert reply.info.compute_time < 0.25
 
 
 # ---- bytes that are no message
@@ -172,13 +191,15 @@ def test_random_bytes_as_requests(inside: tuple[CollisionServer, Bench]) -> None
         "collide": Collide.Request(margin=0.5),
         "distance": Distance.Request(k=3, max_distance=10.0),
         "check_poses": CheckPoses.Request(poses=doubles([50.0, 0, 0] * 5), mode=2),
+        "check_path": CheckPath.Request(poses=doubles([50.0, 0, 0, 60, 0, 0]), interpolation=1),
         "check_shapes": CheckShapes.Request(a=shapes, b=shapes, pairs=array("I", [0, 1])),
         "get_snapshot": GetSnapshot.Request(snapshot_id=1),
     }
     for name in ("collide", "distance"):
         requests[name].pose.header.frame_id = "odom"
         requests[name].pose.pose.position.x = 50.0
-    requests["check_poses"].header.frame_id = "odom"
+    for name in ("check_poses", "check_path"):
+        requests[name].header.frame_id = "odom"
     seed = random.randrange(2**32)
     rng = random.Random(seed)
     read = 0

@@ -133,6 +133,50 @@ def test_check_poses(bench: Bench, mode: int) -> None:
     assert reply.first_invalid_index == -1
 
 
+@pytest.mark.requirement("V-9")
+def test_check_path(bench: Bench) -> None:
+    """What no pose touches, the way between two of them may."""
+    through = [-10.0, 0, 0, 10, 0, 0, 10, 50, 0]
+    reply = bench.check_path(through)
+    assert said(reply) == HIT
+    assert not reply.is_free
+    assert (reply.first_invalid_segment, reply.obstacle_id) == (0, 0)
+    assert reply.last_valid_fraction == pytest.approx(0.4, abs=0.01)
+    assert np.isnan(reply.first_collision_time)
+    assert reply.info.snapshot_id > 0
+    reply = bench.check_path(through, interpolation=0)
+    assert said(reply) == FREE
+    assert reply.is_free
+    assert (reply.first_invalid_segment, reply.last_valid_fraction) == (-1, 1.0)
+    assert reply.min_distance == pytest.approx(8.0)
+    assert reply.min_distance_lower_bound <= 8.0
+    assert said(bench.check_path([-9.0, 2.5, 0, 9, 2.5, 0], margin=1.0)) == (
+        Verdict.MARGIN,
+        Status.SUCCESS,
+    )
+    assert said(bench.check_path([5.0, 0, 0])) == FREE
+
+
+def test_check_path_against_what_moves(bench: Bench) -> None:
+    """Nothing is in the way now, and something crosses it later."""
+
+    def make() -> ObstacleArray:
+        message = bench.array([(0, -10)])
+        message.velocities = doubles([0.0, 10.0, 0.0])
+        return message
+
+    bench.publish(make)
+    path, times = [-10.0, 0, 0, 10, 0, 0], doubles([0.0, 2.0])
+    bench.until(lambda: said(bench.check_path(path)) == FREE, "free")
+    reply = bench.check_path(path, times=times)
+    assert said(reply) == HIT
+    # Its data is up to TIMEOUT old, and it has gone on since.
+    assert 0.8 - TIMEOUT <= reply.first_collision_time <= 0.8 + 0.01
+    reply = bench.check_path(path, times=doubles([0.0, 60.0]))
+    assert said(reply)[1] in (Status.SUCCESS, Status.PREDICTION_TOO_SHORT)
+    assert not reply.is_free
+
+
 def test_check_shapes_answers_before_activation(
     start: Callable[..., tuple[Server, Bench]],
 ) -> None:
@@ -280,6 +324,7 @@ SPOILT = {
 
 
 @pytest.mark.requirement("D-4")
+@pytest.mark.requirement("V-10")
 @pytest.mark.parametrize("name", SPOILT)
 def test_spoilt_obstacles(bench: Bench, name: str) -> None:
     """Each gives its status and never FREE, and goes when good obstacles come."""
@@ -299,6 +344,9 @@ def test_spoilt_obstacles(bench: Bench, name: str) -> None:
     assert said(batch) == unknown(status)
     assert list(batch.verdicts) == [Verdict.UNKNOWN] * 3
     assert list(batch.statuses) == [status] * 3
+    path = bench.check_path([50.0, 0, 0, 60, 0, 0])
+    assert said(path) == unknown(status)
+    assert (path.first_invalid_segment, path.last_valid_fraction) == (0, 0.0)
     bench.publish()
     bench.until_status(*FREE)
 
@@ -327,6 +375,32 @@ def test_bad_batch(bench: Bench, poses: Any, fields: Any, status: Status) -> Non
     assert said(reply) == unknown(status)
     assert not reply.is_free
     assert set(reply.verdicts) <= {Verdict.UNKNOWN}
+
+
+@pytest.mark.parametrize(
+    ("poses", "fields", "status"),
+    [
+        ([], {}, Status.EMPTY_REQUEST),
+        ([0.0] * 3003, {}, Status.LIMIT_EXCEEDED),
+        ([0.0, 0.0], {}, Status.ARRAY_MISMATCH),
+        ([50.0, NAN, 0.0], {}, Status.NON_FINITE),
+        ([50.0, 1e300, 0.0], {}, Status.COORD_RANGE),
+        ([50.0, 0.0, 0.0], {"margin": -1.0}, Status.INVALID_INPUT),
+        ([50.0, 0.0, 0.0], {"tolerance": -1.0}, Status.INVALID_INPUT),
+        ([50.0, 0.0, 0.0], {"tolerance": NAN}, Status.NON_FINITE),
+        ([50.0, 0.0, 0.0], {"interpolation": 2}, Status.INVALID_INPUT),
+        ([50.0, 0.0, 0.0] * 2, {"times": doubles([1.0])}, Status.ARRAY_MISMATCH),
+        ([50.0, 0.0, 0.0] * 2, {"times": doubles([1.0, 1.0])}, Status.INVALID_INPUT),
+        ([50.0, 0.0, 0.0] * 2, {"times": doubles([1.0, 2.0])}, Status.PREDICTION_TOO_SHORT),
+        ([50.0, 0.0, 0.0], {"frame": "map"}, Status.TF_UNAVAILABLE),
+        ([50.0, 0.0, 0.0], {"frame": ""}, Status.UNKNOWN_FRAME),
+    ],
+)
+def test_bad_path(bench: Bench, poses: Any, fields: Any, status: Status) -> None:
+    reply = bench.check_path(poses, **fields)
+    assert said(reply) == unknown(status)
+    assert not reply.is_free
+    assert (reply.first_invalid_segment, reply.last_valid_fraction) == (0, 0.0)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,154 @@
+# SPDX-FileCopyrightText: gjk_collision contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The question of ``srv/CheckPath``, asked of a snapshot: the way through some poses."""
+
+from collections.abc import Callable
+from math import isnan, nan
+from time import perf_counter
+
+import numpy as np
+import numpy.typing as npt
+
+from .answers import WORST_FIRST, Answer, PathAnswer, budget_spent, reason, unknown
+from .config import checked_value
+from .errors import InputError
+from .frames import Pose
+from .requests import batch, non_negative, numbered_from, rising
+from .scene import PathResult
+from .snapshot import Fault, Snapshot
+from .verdict import Status, Verdict
+
+__all__ = ["check_path", "pose_on"]
+
+# Between two looks at the clock there are as many segments as take about this long. One segment
+# among many obstacles takes up to a millisecond, so the first look comes soon.
+CHUNK_TIME = 0.002  # s
+FIRST_CHUNK = 4
+
+Floats = npt.NDArray[np.float64]
+_NO_FLOATS: Floats = np.empty(0)
+
+
+def check_path(
+    snapshot: Snapshot,
+    poses: Floats,
+    times: Floats = _NO_FLOATS,
+    *,
+    frame: Callable[[], Pose] = Pose,
+    stamp: int = 0,
+    swept: bool = True,
+    margin: float = 0.0,
+    tolerance: float = 0.0,
+    is_late: Callable[[], bool] | None = None,
+) -> PathAnswer:
+    """Answer for the vehicle on its way through poses of its base frame.
+
+    Parameters
+    ----------
+    snapshot : Snapshot
+        What is known.
+    poses, times, frame, stamp, margin
+        As for `queries.check_poses`; the times increase strictly.
+    swept : bool
+        Between the poses too; else at them only.
+    tolerance : float
+        Of a swept answer [m]; 0: the configured one.
+    is_late : callable
+        Says when the time budget is spent; unless it collides before, the path is UNKNOWN then.
+
+    Raises
+    ------
+    InputError
+        The request breaks a rule.
+    """
+    config = snapshot.config
+    rows = batch(poses, times, config.max_poses)
+    rows = frame().compose(rows)
+    total = config.safety_margin + non_negative("margin", margin)
+    finest = _checked_tolerance(tolerance) or config.toi_tolerance
+    offset = ((stamp or snapshot.stamp) - snapshot.epoch) * 1e-9
+    on_scene_clock = times + offset
+    rising("times", times, on_scene_clock)
+    if snapshot.footprint is None:
+        return PathAnswer(unknown(snapshot.fault or Fault(Status.NO_FOOTPRINT, "no footprint")))
+    segments = max(1, len(rows) - 1)  # a lone pose is one, too
+    step = segments if is_late is None else FIRST_CHUNK
+    found: list[tuple[int, PathResult]] = []
+    start = 0
+    while start < segments:
+        begin, end = perf_counter(), min(start + step, segments)
+        with numbered_from(start):
+            result = snapshot.scene.check_path(
+                snapshot.footprint,
+                rows[start : end + 1],
+                on_scene_clock[start : end + 1] if len(times) else None,
+                finest,
+                swept,
+                margin=total,
+            )
+        found.append((start, result))
+        start = end
+        if result.verdict is Verdict.COLLISION or (is_late is not None and is_late()):
+            break
+        step = max(1, round(step * min(8.0, CHUNK_TIME / (perf_counter() - begin))))
+    return _join(snapshot, found, start, segments, offset)
+
+
+def _checked_tolerance(tolerance: float) -> float:
+    """Return a tolerance in the range of the configured one, or 0: a finer one takes seconds."""
+    if non_negative("tolerance", tolerance):
+        try:
+            checked_value("toi_tolerance", tolerance)
+        except InputError as error:
+            raise InputError(error.status, "tolerance", None, f"{error.rule}, or be 0") from None
+    return tolerance
+
+
+def pose_on(poses: Floats, segment: int, fraction: float) -> Pose:
+    """Return the pose at a fraction of a segment of the path through flat poses (3 M,)."""
+    rows = poses.reshape(-1, 3)
+    begin, end = rows[segment], rows[min(segment + 1, len(rows) - 1)]
+    way = end - begin
+    way[2] = np.remainder(way[2] + np.pi, 2.0 * np.pi) - np.pi
+    return Pose(*(begin + fraction * way).tolist())
+
+
+def _join(
+    snapshot: Snapshot,
+    found: list[tuple[int, PathResult]],
+    done: int,
+    segments: int,
+    offset: float,
+) -> PathAnswer:
+    """Put the pieces together, of which each has the index of its first segment.
+
+    Beside a fault no part of the path is known to be free, and no distance is the smallest.
+    """
+    worst = min((piece for _, piece in found), key=lambda each: WORST_FIRST.index(each.verdict))
+    hit = worst.verdict is Verdict.COLLISION
+    start, first = next(((i, piece) for i, piece in found if not piece.is_free), (done, None))
+    fault = snapshot.fault
+    if fault is not None and not hit:
+        return PathAnswer(unknown(fault))
+    if done < segments and not hit:
+        fault = budget_spent(done, segments)
+    answer = Answer(
+        worst.verdict if hit or fault is None else Verdict.UNKNOWN,
+        fault.status if fault else worst.status,
+        fault.message if fault else reason(worst.status),
+        first.obstacle_id if first else -1,
+        snapshot.source_of(first.obstacle_index) if first else "",
+    )
+    times = (piece.first_collision_time - offset for _, piece in found)
+    time = next((each for each in times if not isnan(each)), nan)
+    if snapshot.fault is not None:
+        return PathAnswer(answer, first_collision_time=time)
+    is_free = first is None and fault is None
+    return PathAnswer(
+        answer,
+        -1 if is_free else start + (first.first_invalid_segment if first else 0),
+        1.0 if is_free else first.last_valid_fraction if first else 0.0,
+        time,
+        nan if fault else min(piece.min_distance for _, piece in found),
+        nan if fault else min(piece.min_distance_lower_bound for _, piece in found),
+    )

@@ -1,0 +1,268 @@
+# SPDX-FileCopyrightText: gjk_collision contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The question about a path: asked of a snapshot it is the scene's, in pieces, and never more."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import inf, nan
+from typing import Any
+
+import numpy as np
+import pytest
+from test_queries import shapes, snapshot
+
+from gjk_collision import paths
+from gjk_collision.answers import PathAnswer
+from gjk_collision.config import Config
+from gjk_collision.errors import InputError
+from gjk_collision.frames import Pose
+from gjk_collision.snapshot import Fault, Snapshot, nothing
+from gjk_collision.verdict import Status, Verdict
+
+# Past a box of 2 m at the origin: the poses are clear of it, the way from the first is not.
+THROUGH = np.array([-10.0, 0, 0, 10, 0, 0, 10, 50, 0])
+STALE = Fault(Status.STALE_OBSTACLES, "radar: 2 s old")
+
+
+def said(found: PathAnswer) -> tuple[Verdict, Status]:
+    return found.answer.verdict, found.answer.status
+
+
+def moving(*velocity: float, centre: tuple[float, float] = (0, 0), **changes: Any) -> Snapshot:
+    return snapshot(data=shapes(centre, velocities=np.array(velocity)), **changes)
+
+
+@pytest.mark.requirement("V-9")
+def test_between_the_poses() -> None:
+    """What no pose touches, the way between two of them may."""
+    found = paths.check_path(snapshot((0, 0)), THROUGH)
+    assert said(found) == (Verdict.COLLISION, Status.SUCCESS)
+    assert (found.answer.nearest_id, found.answer.nearest_source) == (0, "obstacles")
+    assert found.first_invalid_segment == 0
+    assert 0.4 - 0.005 <= found.last_valid_fraction <= 0.4
+    assert np.isnan(found.first_collision_time)
+    assert found.min_distance <= Config().toi_tolerance
+    discrete = paths.check_path(snapshot((0, 0)), THROUGH, swept=False)
+    assert discrete.answer.is_free
+    assert (discrete.first_invalid_segment, discrete.last_valid_fraction) == (-1, 1.0)
+    assert discrete.min_distance == pytest.approx(8.0)
+    assert discrete.min_distance_lower_bound <= 8.0
+
+
+def test_past_it() -> None:
+    found = paths.check_path(snapshot((0, 0)), np.array([-9.0, 3, 0, 9, 3, 0]), margin=0.9)
+    assert found.answer.is_free
+    assert (found.answer.nearest_id, found.first_invalid_segment) == (-1, -1)
+    assert found.last_valid_fraction == 1.0
+    assert found.min_distance_lower_bound <= 1.0 <= found.min_distance < 1.0 + 0.01
+    near = paths.check_path(snapshot((0, 0)), np.array([-9.0, 3, 0, 9, 3, 0]), margin=1.2)
+    assert said(near) == (Verdict.MARGIN, Status.SUCCESS)
+    assert near.answer.nearest_id == 0
+    empty = paths.check_path(snapshot(data=shapes((0, 0)), concave_policy="hull"), THROUGH[6:])
+    assert empty.answer.is_free
+
+
+def test_no_obstacle_at_all() -> None:
+    nobody = shapes((0, 0), ids=np.empty(0, int), offsets=np.empty(0, int), xy=np.empty(0))
+    found = paths.check_path(snapshot(data=nobody), THROUGH)
+    assert found.answer.is_free
+    assert found.min_distance == found.min_distance_lower_bound == inf
+
+
+@pytest.mark.parametrize("swept", [False, True])
+def test_one_pose(swept: bool) -> None:
+    free = paths.check_path(snapshot((0, 0)), np.array([5.0, 0, 0]), swept=swept)
+    assert free.answer.is_free and free.min_distance == pytest.approx(3.0, abs=0.01)
+    hit = paths.check_path(snapshot((0, 0)), np.array([1.0, 0, 0]), swept=swept)
+    assert said(hit) == (Verdict.COLLISION, Status.SUCCESS)
+    assert (hit.first_invalid_segment, hit.last_valid_fraction) == (0, 0.0)
+
+
+def test_the_obstacle_is_the_first_in_the_way() -> None:
+    """Segment, fraction and obstacle tell of one place, also where another is hit later."""
+    for chunk in (1, 1000):
+        known = snapshot((0, 2.5), (20, 0))
+        way = np.array([-9.0, 0, 0, 9, 0, 0, 30, 0, 0])
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(paths, "FIRST_CHUNK", chunk)
+            found = paths.check_path(known, way, margin=1.0, is_late=lambda: False)
+        assert said(found) == (Verdict.COLLISION, Status.SUCCESS)
+        assert (found.first_invalid_segment, found.answer.nearest_id) == (0, 0)
+
+
+# ---- time
+
+
+def test_times_are_after_the_stamp_of_the_request() -> None:
+    """The obstacle stands, so only the time of the hit is at stake."""
+    known, times = moving(0, 0, 0), np.array([1.0, 2.0, 3.0])
+    for swept, expected in ((True, 1.4), (False, nan)):
+        found = paths.check_path(known, THROUGH, times, stamp=10**9, swept=swept)
+        assert found.first_collision_time == pytest.approx(expected, abs=0.01, nan_ok=True)
+
+
+@pytest.mark.requirement("V-9")
+def test_an_obstacle_that_crosses_between_the_times() -> None:
+    crossing, way = moving(0, 10, 0, centre=(0, -10)), np.array([-10.0, 0, 0, 10, 0, 0])
+    met = paths.check_path(crossing, way, np.array([0.0, 2.0]))
+    assert said(met) == (Verdict.COLLISION, Status.SUCCESS)
+    assert met.first_collision_time == pytest.approx(0.8, abs=0.01)
+    assert met.last_valid_fraction == pytest.approx(0.4, abs=0.01)
+    late = paths.check_path(crossing, way, np.array([0.0, 2.0]), stamp=2 * 10**9)
+    assert late.answer.is_free, "by then it is past"
+    assert paths.check_path(crossing, way).answer.is_free, "without times it stays where it is"
+
+
+@pytest.mark.parametrize("swept", [False, True])
+def test_what_is_not_predicted_is_unknown(swept: bool) -> None:
+    """By policy: silence is no place, or the last velocity holds, or it stands; to the horizon."""
+    way, times = np.array([50.0, 0, 0, 51, 0, 0, 52, 0, 0]), np.array([0.0, 1.0, 2.0])
+    short = (Verdict.UNKNOWN, Status.PREDICTION_TOO_SHORT)
+    silent = paths.check_path(snapshot((0, 0)), way, times, swept=swept)
+    assert said(silent) == short
+    assert (silent.first_invalid_segment, silent.answer.nearest_id) == (0, 0)
+    hold = snapshot((0, 0), prediction_policy="hold")
+    assert paths.check_path(hold, way, times, swept=swept).answer.is_free
+    ends = paths.check_path(moving(1, 0, 0, prediction_horizon=1.5), way, times, swept=swept)
+    assert said(ends) == short
+    assert ends.first_invalid_segment == 1
+    assert ends.last_valid_fraction == pytest.approx(0.5 if swept else 0.0)
+    hit = np.array([-9.0, 0, 0, 0, 0, 0, 9, 0, 0])
+    assert paths.check_path(moving(0, 0, 0), hit, times, swept=swept).answer.verdict == 2
+
+
+# ---- pieces and the time budget
+
+
+@pytest.mark.parametrize("swept", [False, True])
+@pytest.mark.parametrize("timed", [False, True])
+def test_pieces_are_the_whole(swept: bool, timed: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(11)
+    monkeypatch.setattr(paths, "CHUNK_TIME", 0.0)
+    seen = set()
+    for _ in range(60):
+        fields = {"velocities": rng.uniform(-1, 1, 6)} if timed else {}
+        known = snapshot(data=shapes((0, 0), (3, 3), **fields))
+        way = (np.cumsum(rng.uniform(-1.5, 1.5, (9, 3)), axis=0) + rng.uniform(-6, 6, 3)).ravel()
+        times = np.cumsum(rng.uniform(0.1, 0.5, 9)) if timed else np.empty(0)
+        options: dict[str, Any] = {"swept": swept, "margin": float(rng.uniform(0, 1))}
+        whole = paths.check_path(known, way, times, **options)
+        pieces = paths.check_path(known, way, times, **options, is_late=lambda: False)
+        seen.add(whole.answer.verdict)
+        assert pieces.answer == whole.answer
+        assert pieces.first_invalid_segment == whole.first_invalid_segment
+        assert pieces.last_valid_fraction == pytest.approx(whole.last_valid_fraction, abs=0.01)
+        assert pieces.min_distance == pytest.approx(whole.min_distance, abs=0.02)
+        assert pieces.first_collision_time == pytest.approx(
+            whole.first_collision_time, abs=0.01, nan_ok=True
+        )
+    assert seen == {Verdict.FREE, Verdict.MARGIN, Verdict.COLLISION}
+
+
+@pytest.mark.requirement("N-3")
+def test_past_the_time_budget(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Free up to where the time ran out, but not a free path; a hit before that is a hit."""
+    monkeypatch.setattr(paths, "FIRST_CHUNK", 2)
+    clear = np.array([[50.0 + i, 0, 0] for i in range(9)]).ravel()
+    found = paths.check_path(snapshot((0, 0)), clear, is_late=lambda: True)
+    assert said(found) == (Verdict.UNKNOWN, Status.TIME_BUDGET)
+    assert "2 of 8" in found.answer.message
+    assert (found.first_invalid_segment, found.last_valid_fraction) == (2, 0.0)
+    assert np.isnan([found.min_distance, found.min_distance_lower_bound]).all()
+    near = np.concatenate([[-9.0, 2.5, 0, 9, 2.5, 0], clear])
+    margin = paths.check_path(snapshot((0, 0)), near, margin=1.0, is_late=lambda: True)
+    assert said(margin) == (Verdict.UNKNOWN, Status.TIME_BUDGET)
+    assert (margin.first_invalid_segment, margin.answer.nearest_id) == (0, 0)
+    hit = paths.check_path(
+        snapshot((0, 0)), np.concatenate([THROUGH, clear]), is_late=lambda: True
+    )
+    assert said(hit) == (Verdict.COLLISION, Status.SUCCESS)
+    done = paths.check_path(snapshot((0, 0)), clear[:9], is_late=lambda: True)
+    assert done.answer.is_free, "what is done in time is an answer"
+
+
+# ---- faults
+
+
+@pytest.mark.requirement("V-10")
+@pytest.mark.parametrize("swept", [False, True])
+def test_beside_a_fault_nothing_of_a_path_is_free(swept: bool) -> None:
+    """Not a part of it, and no distance: what is not known may be anywhere."""
+    faulty = replace(snapshot((0, 0)), fault=STALE)
+    clear = paths.check_path(faulty, np.array([50.0, 0, 0, 60, 0, 0]), swept=swept)
+    assert said(clear) == (Verdict.UNKNOWN, Status.STALE_OBSTACLES)
+    assert clear.answer.nearest_id == -1
+    margin = paths.check_path(faulty, np.array([2.5, 0, 0, 2.6, 0, 0]), swept=swept, margin=1.0)
+    assert said(margin) == (Verdict.UNKNOWN, Status.STALE_OBSTACLES)
+    hit = paths.check_path(faulty, np.array([-9.0, 0, 0, -5, 0, 0, 0, 0, 0]), swept=swept)
+    assert said(hit) == (Verdict.COLLISION, Status.STALE_OBSTACLES)
+    assert (hit.answer.nearest_id, hit.answer.message) == (0, STALE.message)
+    late = paths.check_path(faulty, np.tile([50.0, 0, 0], 99), swept=swept, is_late=lambda: True)
+    assert said(late) == (Verdict.UNKNOWN, Status.STALE_OBSTACLES)
+    for found in (clear, margin, hit, late):
+        assert (found.first_invalid_segment, found.last_valid_fraction) == (0, 0.0)
+        assert np.isnan([found.min_distance, found.min_distance_lower_bound]).all()
+
+
+def test_nothing_known() -> None:
+    found = paths.check_path(nothing(Config(), Fault(Status.NOT_ACTIVE, "asleep"), 0), THROUGH)
+    assert said(found) == (Verdict.UNKNOWN, Status.NOT_ACTIVE)
+    assert (found.first_invalid_segment, found.last_valid_fraction) == (0, 0.0)
+    no_shape = replace(snapshot((0, 0)), footprint=None)
+    assert said(paths.check_path(no_shape, THROUGH))[1] is Status.NO_FOOTPRINT
+
+
+# ---- requests
+
+
+@pytest.mark.parametrize("swept", [False, True])
+@pytest.mark.parametrize(
+    ("change", "status", "where"),
+    [
+        ({"poses": np.empty(0)}, Status.EMPTY_REQUEST, "poses:"),
+        ({"poses": np.zeros(2)}, Status.ARRAY_MISMATCH, "poses:"),
+        ({"poses": np.zeros(33)}, Status.LIMIT_EXCEEDED, "poses:"),
+        ({"poses": np.array([0, nan, 0])}, Status.NON_FINITE, "poses[1]:"),
+        ({"poses": np.array([50.0, 0, 0] * 8 + [1e300, 0, 0])}, Status.COORD_RANGE, "poses[24]:"),
+        ({"times": np.array([1.0])}, Status.ARRAY_MISMATCH, "times:"),
+        ({"times": np.array([1.0, inf])}, Status.NON_FINITE, "times[1]:"),
+        ({"times": np.array([1.0, 1.0])}, Status.INVALID_INPUT, "times[1]:"),
+        ({"times": np.array([1.0, 0.5])}, Status.INVALID_INPUT, "times[1]:"),
+        ({"times": np.array([1.0, 1e10])}, Status.COORD_RANGE, "times[1]:"),
+        ({"times": np.array([1.0, 2.0]), "stamp": 1, "now": 2**60}, Status.COORD_RANGE, "times"),
+        ({"tolerance": -1.0}, Status.INVALID_INPUT, "tolerance:"),
+        ({"tolerance": 1e-7}, Status.INVALID_INPUT, "tolerance: must be 1e-06 to 1 m (got 1e-07)"),
+        ({"tolerance": 2.0}, Status.INVALID_INPUT, "tolerance:"),
+        ({"tolerance": nan}, Status.NON_FINITE, "tolerance:"),
+        ({"margin": -1.0}, Status.INVALID_INPUT, "margin:"),
+        ({"margin": inf}, Status.NON_FINITE, "margin:"),
+    ],
+)
+def test_bad_request_is_refused(
+    swept: bool, change: dict[str, Any], status: Status, where: str
+) -> None:
+    known = snapshot((0, 0), max_poses=10)
+    request: dict[str, Any] = {"poses": np.array([50.0, 0, 0, 51, 0, 0]), **change}
+    if now := request.pop("now", 0):
+        known = replace(known, stamp=now, epoch=now)
+    with pytest.raises(InputError) as caught:
+        paths.check_path(known, **request, swept=swept, is_late=lambda: False)
+    assert caught.value.status is status
+    assert str(caught.value).startswith(where)
+
+
+def test_poses_of_another_frame() -> None:
+    """Turned by a quarter and shifted, the way leads past what it would hit."""
+    known = snapshot((0, 0))
+    assert paths.check_path(known, THROUGH, frame=lambda: Pose(5.0, 0.0, np.pi / 2)).answer.is_free
+    assert not paths.check_path(known, THROUGH, frame=lambda: Pose(0.0, 0.0, 1.0)).answer.is_free
+
+
+def test_pose_on_a_path() -> None:
+    """Straight on, turning the shorter way, as the kernel goes."""
+    way = np.array([0.0, 0, 3.0, 4, 2, -3.0])
+    half = paths.pose_on(way, 0, 0.5)
+    assert (half.x, half.y, abs(half.yaw)) == pytest.approx((2.0, 1.0, np.pi))
+    assert paths.pose_on(way[:3], 0, 0.0) == (0.0, 0.0, 3.0)
+    assert paths.pose_on(way, 1, 0.0) == (4.0, 2.0, -3.0)
