@@ -152,7 +152,8 @@ def worst(
     fault : Fault
         Of the data beside them.
     """
-    verdict = next((each for each in WORST_FIRST if (verdicts == each).any()), Verdict.UNKNOWN)
+    counts = np.bincount(verdicts, minlength=len(WORST_FIRST)).tolist()
+    verdict = next((each for each in WORST_FIRST if counts[each]), Verdict.UNKNOWN)
     if fault is not None:
         return Answer(verdict, fault.status, fault.message)
     status = Status.SUCCESS if len(verdicts) else Status.UNDEFINED

@@ -107,8 +107,10 @@ def _checked_tolerance(tolerance: float) -> float:
 def pose_on(poses: Floats, segment: int, fraction: float) -> Pose:
     """Return the pose at a fraction of a segment of the path through flat poses (3 M,)."""
     rows = poses.reshape(-1, 3)
-    begin, end = rows[segment], rows[min(segment + 1, len(rows) - 1)]
-    way = end - begin
+    begin = rows[segment]
+    if not fraction:
+        return Pose(*begin.tolist())
+    way = rows[min(segment + 1, len(rows) - 1)] - begin
     way[2] = np.remainder(way[2] + np.pi, 2.0 * np.pi) - np.pi
     return Pose(*(begin + fraction * way).tolist())
 

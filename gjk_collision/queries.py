@@ -27,8 +27,7 @@ from .answers import (
 )
 from .config import Config
 from .frames import FrameError, Pose, Transforms
-from .requests import batch, checked_mode, non_negative, numbered_from, single
-from .scene import CheckResult
+from .requests import MODES, batch, checked_mode, non_negative, numbered_from, single
 from .snapshot import Fault, Snapshot
 from .verdict import Status, Verdict
 
@@ -41,6 +40,8 @@ FIRST_CHUNK = 128
 
 Floats = npt.NDArray[np.float64]
 _NO_FLOATS: Floats = np.empty(0)
+
+_Found = dict[str, Any]  # arrays by name, as the kernel gives them
 
 
 def ego_pose(config: Config, transforms: Transforms, now: int) -> Pose:
@@ -208,30 +209,33 @@ def check_poses(
     rows = batch(poses, times, config.max_poses)
     rows = frame().compose(rows)
     total = config.safety_margin + non_negative("margin", margin)
-    how = checked_mode(mode)
+    number = MODES.index(checked_mode(mode))
     if snapshot.footprint is None:
         return _all_unknown(len(rows), _fault(snapshot))
+    core, shape = snapshot.scene._core, snapshot.footprint._core
     on_scene_clock = times + ((stamp or snapshot.stamp) - snapshot.epoch) * 1e-9
     step = len(rows) if is_late is None else FIRST_CHUNK
-    results = []
-    start = 0
-    while start < len(rows):
-        begin = perf_counter()
+    found: list[_Found] = []
+    start, stopped = 0, False
+    while start < len(rows) and not stopped:
+        begin, end = perf_counter(), start + step
         with numbered_from(start):
-            result = snapshot.scene.check(
-                snapshot.footprint,
-                rows[start : start + step],
-                on_scene_clock[start : start + step] if len(times) else None,
-                margin=total,
-                mode=how,
-                stop_at_first=stop_at_first,
+            part = core.check(
+                shape,
+                rows[start:end],
+                on_scene_clock[start:end],
+                total,
+                number,
+                stop_at_first,
+                1,
             )
-        results.append(result)
-        if (stop_at_first and not result.is_free) or (is_late is not None and is_late()):
-            break
+        found.append(part)
+        stopped = stop_at_first and bool((part["verdicts"] != Verdict.FREE).any())
         start += step
         step = max(1, round(step * min(8.0, CHUNK_TIME / (perf_counter() - begin))))
-    return _join(snapshot.fault, len(rows), results, how)
+        if is_late is not None and is_late():
+            break
+    return _join(snapshot, len(rows), found, number, stopped)
 
 
 def state(snapshot: Snapshot, pose: Pose | Fault) -> StateAnswer:
@@ -302,33 +306,34 @@ def _all_unknown(count: int, fault: Fault) -> PosesAnswer:
     )
 
 
-def _join(fault: Fault | None, count: int, results: list[CheckResult], how: str) -> PosesAnswer:
+def _join(
+    snapshot: Snapshot, count: int, found: list[_Found], mode: int, stopped: bool
+) -> PosesAnswer:
     """Put the chunks together; what was not reached is UNKNOWN, and what is not certain too."""
-    done = sum(len(each.verdicts) for each in results)
-    verdicts = np.zeros(count, np.uint8)
-    statuses = np.full(count, Status.TIME_BUDGET, np.uint16)
-    verdicts[:done] = np.concatenate([each.verdicts for each in results])
-    statuses[:done] = np.concatenate([each.statuses for each in results])
-    void = verdicts != Verdict.COLLISION
-    if fault is not None:
-        verdicts[void], statuses[void] = Verdict.UNKNOWN, fault.status
-    # With stop_at_first the kernel leaves the rest UNDEFINED: not asked, so not worse.
-    asked = statuses[:done] != Status.UNDEFINED
-    stopped = not asked.all()
-    answer = worst(verdicts[:done][asked], statuses[:done][asked], fault)
-    if stopped:
-        statuses[done:] = Status.UNDEFINED
-    elif done < count and answer.verdict is not Verdict.COLLISION:
-        answer = unknown(fault or budget_spent(done, count))
-    computed = how != "collide"
-    distances = _padded([each.distances for each in results], count) if computed else _NO_FLOATS
-    bounds = _padded([each.lower_bounds for each in results], count) if computed else _NO_FLOATS
-    nearest = _padded([each.nearest_ids for each in results], count, -1)
-    if fault is not None:  # what is not known may be nearer
-        nearest[void] = -1
-        if computed:
-            distances[void], bounds[:] = nan, nan
+    fault = snapshot.fault
+    verdicts = _column(found, "verdicts", count, Verdict.UNKNOWN)
+    statuses = _column(found, "statuses", count, Status.TIME_BUDGET)
+    distances = _column(found, "distances", count, nan) if mode else _NO_FLOATS
+    bounds = _column(found, "lower_bounds", count, nan) if mode else _NO_FLOATS
+    nearest = snapshot.scene._ids_of(_column(found, "nearest", count, -1))
     invalid = verdicts != Verdict.FREE
+    done = sum(len(part["verdicts"]) for part in found)
+    if fault is not None:  # what is not known may be nearer
+        void = verdicts != Verdict.COLLISION
+        verdicts[void], statuses[void], nearest[void] = Verdict.UNKNOWN, fault.status, -1
+        invalid[:] = True
+        if mode:
+            distances[void], bounds[:] = nan, nan
+        answer = worst(verdicts, statuses, fault)
+    elif stopped:  # the rest was not asked, so is not worse
+        done = int(invalid.argmax()) + 1
+        statuses[done:] = Status.UNDEFINED
+        answer = worst(verdicts[:done], statuses[:done])
+    else:
+        answer = worst(verdicts[:done], statuses[:done])
+        if done < count and answer.verdict is not Verdict.COLLISION:
+            answer = unknown(budget_spent(done, count))
+    first = int(invalid.argmax())
     return PosesAnswer(
         answer,
         verdicts,
@@ -336,16 +341,15 @@ def _join(fault: Fault | None, count: int, results: list[CheckResult], how: str)
         distances,
         bounds,
         nearest,
-        _padded([each.witnesses for each in results if each.witnesses is not None], count)
-        if how == "witness"
-        else _NO_FLOATS,
-        int(np.argmax(invalid)) if invalid.any() else -1,
+        _column(found, "witnesses", count, nan) if MODES[mode] == "witness" else _NO_FLOATS,
+        first if invalid[first] else -1,
     )
 
 
-def _padded(chunks: list[Any], count: int, rest: float = nan) -> Any:
-    """Put chunks together and fill up to `count` rows."""
-    padded = np.full((count, *chunks[0].shape[1:]), rest, chunks[0].dtype)
-    filled = np.concatenate(chunks)
-    padded[: len(filled)] = filled
-    return padded
+def _column(found: list[_Found], name: str, count: int, rest: float) -> Any:
+    """Put the chunks of one field together, and fill up to `count` rows."""
+    chunks = [part[name] for part in found]
+    missing = count - sum(map(len, chunks))
+    if missing:
+        chunks.append(np.full((missing, *chunks[0].shape[1:]), rest, chunks[0].dtype))
+    return np.concatenate(chunks) if len(chunks) > 1 else chunks[0]

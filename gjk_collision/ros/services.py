@@ -85,14 +85,16 @@ class Services:
     def _collide(self, request: Any, reply: Any, snapshot: Snapshot, budget: "_Budget") -> None:
         pose = self._placed(request.pose, snapshot)
         found = queries.collide(snapshot, pose, request.margin)
-        self._verify(snapshot, pose, found.verdict, request.margin)
+        if self._is_due(snapshot):
+            self._verify(snapshot, pose, found.verdict, request.margin)
         messages.fill_answer(reply, found)
         reply.obstacle_id, reply.obstacle_source = found.nearest_id, found.nearest_source
 
     def _distance(self, request: Any, reply: Any, snapshot: Snapshot, budget: "_Budget") -> None:
         pose = self._placed(request.pose, snapshot)
         found = queries.distance(snapshot, pose, request.k, request.max_distance)
-        self._verify(snapshot, pose, found.answer.verdict)
+        if self._is_due(snapshot):
+            self._verify(snapshot, pose, found.answer.verdict)
         messages.fill_distance(reply, found)
 
     def _check_poses(
@@ -110,16 +112,14 @@ class Services:
             stop_at_first=request.stop_at_first,
             is_late=budget.is_spent,
         )
-        if not len(times):
-            i = next(self._any) % len(found.verdicts)
-            row = Pose(*poses[3 * i : 3 * i + 3].tolist())
-            place = self._frame(request.header, snapshot).of(row)
-            self._verify(snapshot, place, Verdict(int(found.verdicts[i])), request.margin)
         messages.fill_poses(reply, found)
         first = found.first_invalid_index
         if first >= 0 and found.verdicts[first] == Verdict.COLLISION:
-            pose = Pose(*poses[3 * first : 3 * first + 3].tolist())
-            self._node.note_hit(self._frame(request.header, snapshot).of(pose))
+            self._node.note_hit(self._on_path(request, snapshot, first))
+        if not len(times) and self._is_due(snapshot):
+            i = next(self._any) % len(found.verdicts)
+            place, verdict = self._on_path(request, snapshot, i), Verdict(int(found.verdicts[i]))
+            self._verify(snapshot, place, verdict, request.margin)
 
     def _check_path(self, request: Any, reply: Any, snapshot: Snapshot, budget: "_Budget") -> None:
         if request.interpolation not in (request.DISCRETE, request.SWEPT):
@@ -138,15 +138,14 @@ class Services:
             tolerance=request.tolerance,
             is_late=budget.is_spent,
         )
-        verdict = found.answer.verdict
-        if verdict is Verdict.FREE and not len(times):
-            i = next(self._any) % (len(poses) // 3)
-            place = self._frame(request.header, snapshot).of(pose_on(poses, i, 0.0))
-            self._verify(snapshot, place, verdict, request.margin)
         messages.fill_path(reply, found)
+        verdict, segment = found.answer.verdict, found.first_invalid_segment
         if verdict is Verdict.COLLISION and swept and snapshot.fault is None:
-            pose = pose_on(poses, found.first_invalid_segment, found.last_valid_fraction)
-            self._node.note_hit(self._frame(request.header, snapshot).of(pose))
+            fraction = found.last_valid_fraction
+            self._node.note_hit(self._on_path(request, snapshot, segment, fraction))
+        if verdict is Verdict.FREE and not len(times) and self._is_due(snapshot):
+            i = next(self._any) % (len(poses) // 3)
+            self._verify(snapshot, self._on_path(request, snapshot, i), verdict, request.margin)
 
     def _check_shapes(
         self, request: Any, reply: Any, snapshot: Snapshot, budget: "_Budget"
@@ -171,17 +170,28 @@ class Services:
         reply.success, reply.message = self._node.reset()
         return reply
 
+    def _is_due(self, snapshot: Snapshot) -> bool:
+        """Tell whether this answer is of the share to be verified."""
+        self._due += snapshot.config.verify_fraction
+        if self._due < 1.0:
+            return False
+        self._due -= 1.0
+        return True
+
     def _verify(
         self, snapshot: Snapshot, pose: Pose, verdict: Verdict, margin: float = 0.0
     ) -> None:
-        """Have a share of the answers checked by another method; raise where it disagrees."""
-        self._due += snapshot.config.verify_fraction
-        if self._due < 1.0:
-            return
-        self._due -= 1.0
+        """Have an answer checked by another method; raise where it disagrees."""
         total = margin + snapshot.config.safety_margin
         if why := objection(snapshot, pose, verdict, total):
             raise RuntimeError(f"the kernel is wrong at {tuple(pose)}: {why}")
+
+    def _on_path(
+        self, request: Any, snapshot: Snapshot, index: int, fraction: float = 0.0
+    ) -> Pose:
+        """Return a pose of a request, or one between it and the next, in the check frame."""
+        pose = pose_on(messages.floats(request.poses), index, fraction)
+        return self._frame(request.header, snapshot).of(pose)
 
     def _placed(self, message: PoseStamped, snapshot: Snapshot) -> Pose:
         """Return a request's pose in the check frame; without a frame, the vehicle's own."""

@@ -116,6 +116,20 @@ def test_stop_at_first_leaves_the_rest_unknown() -> None:
     assert found.first_invalid_index == 1
 
 
+@pytest.mark.parametrize("margin", [0.0, 0.5])
+def test_stop_at_the_last_pose_of_a_chunk(margin: float) -> None:
+    """The rest is left out, not late."""
+    poses = np.tile([50.0, 0, 0], 2 * queries.FIRST_CHUNK)
+    poses[3 * (queries.FIRST_CHUNK - 1)] = 2.0 + 0.5 * margin
+    found = queries.check_poses(
+        snapshot((0, 0)), poses, margin=margin, stop_at_first=True, is_late=lambda: False
+    )
+    expected = Verdict.MARGIN if margin else Verdict.COLLISION
+    assert (found.answer.verdict, found.answer.status) == (expected, Status.SUCCESS)
+    assert found.first_invalid_index == queries.FIRST_CHUNK - 1
+    assert set(found.statuses[queries.FIRST_CHUNK :]) == {Status.UNDEFINED}
+
+
 @pytest.mark.requirement("N-3")
 def test_past_the_time_budget_the_rest_is_unknown() -> None:
     looks = iter([False, True])
