@@ -8,7 +8,8 @@ import xml.etree.ElementTree as ET
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-POLICY = ET.parse(ROOT / "config/security/policy.xml").getroot()
+FILE = ROOT / "config/security/policy.xml"
+POLICY = ET.parse(FILE).getroot()
 OWN = {path.stem for path in (ROOT / "srv").glob("*.srv")}
 
 
@@ -17,6 +18,16 @@ def allowed(enclave: str, what: str, way: str) -> set[str]:
     lists = POLICY.findall(f".//enclave[@path='{enclave}']//{what}s[@{way}='ALLOW']")
     assert lists or (what, way) in {("service", "request"), ("service", "reply")}
     return {each.text or "" for group in lists for each in group}
+
+
+def test_between_enclaves_there_is_nothing_else() -> None:
+    """Sros2 takes every child of enclaves for one, comments too, and fails."""
+    builder = ET.TreeBuilder(insert_comments=True)
+    root = ET.parse(FILE, ET.XMLParser(target=builder)).getroot()
+    assert root.attrib == {"version": "0.2.0"}
+    (enclaves,) = root
+    paths = [each.get("path") for each in enclaves]
+    assert paths == ["/collision_server", "/planner", "/supervisor", "/perception"]
 
 
 def test_planners_ask_and_change_nothing() -> None:
