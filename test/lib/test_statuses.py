@@ -165,7 +165,7 @@ CASES: dict[Status, Callable[[], Answer]] = {
     Status.NUMERIC_FAILURE: lambda: forced(Status.NUMERIC_FAILURE),
     Status.TIME_BUDGET: late,
 }
-# Said by the node alone: an exception in a request (test_server.py), and nothing at all.
+# Said by the node alone: an exception in a request (test_faults.py), and nothing at all.
 ELSEWHERE = {Status.UNDEFINED, Status.INTERNAL_ERROR}
 # Kept for a request that names an obstacle; there is none so far.
 RESERVED = {Status.UNKNOWN_ID}

@@ -478,6 +478,34 @@ def test_one_bad_obstacle_poisons_its_source(time: Time, name: str) -> None:
     assert ask(world, time) == FREE
 
 
+@pytest.mark.requirement("D-4")
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize(
+    "name", ["xy", "radius", "poses", "velocities", "path_times", "path_poses"]
+)
+def test_number_that_is_none_in_any_place_of_any_field(
+    time: Time, name: str, value: float
+) -> None:
+    """FREE never follows, but of a velocity that is not known (NaN)."""
+    far = boxes((100, 100), (120, 100), stamp=time.now)
+    whole = replace(
+        far,
+        radius=np.zeros(2),
+        poses=np.zeros(6),
+        velocities=np.zeros(6),
+        path_offsets=np.array([0, 2, 4]),
+        path_times=np.array([1.0, 2.0, 1.0, 2.0]),
+        path_poses=np.zeros(12),
+    )
+    for index in range(len(getattr(whole, name))):
+        world = two(time, required=True)
+        world.receive_obstacles("radar", _set(name, index, value)(whole), **time.both)
+        expected = unknown(Status.NON_FINITE)
+        if name == "velocities" and np.isnan(value):
+            expected = FREE
+        assert ask(world, time) == expected, index
+
+
 def test_inflation_does_not_mend_a_negative_radius(time: Time) -> None:
     world = known(time, sources=(SourceConfig("obstacles", inflation=1.0),))
     time.pass_(0.1)

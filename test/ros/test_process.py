@@ -1,0 +1,176 @@
+# SPDX-FileCopyrightText: gjk_collision contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The server as a process among others: managed, killed, started last, on another's clock."""
+
+from __future__ import annotations
+
+import signal
+import xml.etree.ElementTree as ET
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("rclpy", reason="rclpy is not installed")
+
+from ament_index_python import get_package_share_directory
+from builtin_interfaces.msg import Time
+from gjk_collision.msg import ObstacleArray
+from lifecycle_msgs.msg import State, Transition
+from lifecycle_msgs.srv import ChangeState, GetState
+from rclpy.qos import ReliabilityPolicy
+from rosgraph_msgs.msg import Clock
+from server import BOX, Bench, Server, said
+
+from gjk_collision.ros.messages import nanoseconds
+from gjk_collision.verdict import Status, Verdict
+
+FREE = (Verdict.FREE, Status.SUCCESS)
+Start = Callable[..., tuple[Server, Bench]]
+
+
+def unknown(status: Status) -> tuple[Verdict, Status]:
+    return Verdict.UNKNOWN, status
+
+
+def test_as_the_lifecycle_manager_of_nav2_does(start: Start) -> None:
+    """By the ids of transitions, asking for the state in between; without a bond."""
+    _, bench = start("managed", autostart=False)
+    bench.publish()
+    get_state = bench.node.create_client(GetState, "/managed/get_state")
+    bench.until(get_state.service_is_ready, "get_state")
+
+    def change(transition: int) -> tuple[bool, int]:
+        request = ChangeState.Request(transition=Transition(id=transition))
+        done = bench.call("change_state", request).success
+        future = get_state.call_async(GetState.Request())
+        bench.until(future.done, "state")
+        return done, future.result().current_state.id
+
+    for _ in range(2):  # startup and reset
+        assert change(Transition.TRANSITION_CONFIGURE) == (True, State.PRIMARY_STATE_INACTIVE)
+        assert change(Transition.TRANSITION_ACTIVATE) == (True, State.PRIMARY_STATE_ACTIVE)
+        bench.until_status(*FREE)
+        assert change(Transition.TRANSITION_DEACTIVATE) == (True, State.PRIMARY_STATE_INACTIVE)
+        assert change(Transition.TRANSITION_CLEANUP) == (True, State.PRIMARY_STATE_UNCONFIGURED)
+        assert said(bench.collide()) == unknown(Status.NOT_ACTIVE)
+    assert change(Transition.TRANSITION_UNCONFIGURED_SHUTDOWN) == (
+        True,
+        State.PRIMARY_STATE_FINALIZED,
+    )
+    reply = bench.collide()
+    assert said(reply) == unknown(Status.NOT_ACTIVE)
+    assert "shut down" in reply.verdict.message
+
+
+@pytest.mark.requirement("N-8")
+def test_killed_and_started_again(start: Start) -> None:
+    """It knows nothing then, and those who were there before are found by it."""
+    server, bench = start("mortal")
+    bench.publish()
+    bench.until_status(*FREE)
+    server.stop(signal.SIGKILL)
+    bench.stop_publishing()
+    bench.met.clear()  # the first reply of the new one may be lost
+    end = bench.node.get_clock().now().nanoseconds
+    second = Server("mortal", footprint=BOX)
+    try:
+        bench.until(lambda: nanoseconds(bench.states[-1].header.stamp) > end, "a heartbeat")
+        bench.until_status(*unknown(Status.NO_OBSTACLES))
+        new = [state for state in bench.states if nanoseconds(state.header.stamp) > end]
+        assert not any(said(state) == FREE for state in new)
+        bench.publish()
+        bench.until_status(*FREE)
+    finally:
+        assert second.stop() == 0, second.log
+
+
+@pytest.mark.requirement("D-8")
+def test_clock_that_is_not_there_yet_and_then_jumps(start: Start) -> None:
+    """Data stamped 0 is not fresh at time 0, and a step of the clock voids what was known."""
+    _, bench = start("simulated", use_sim_time=True)
+    now = [0.0]
+
+    def stamp() -> Time:
+        return Time(sec=int(now[0]), nanosec=int(now[0] % 1.0 * 1e9))
+
+    def seen() -> ObstacleArray:
+        message = bench.array()
+        message.header.stamp = stamp()
+        return message
+
+    bench.publish(seen)
+    bench.until_status(*unknown(Status.CLOCK_JUMP))
+    clock = bench.node.create_publisher(Clock, "/clock", 10)
+
+    def tick() -> None:
+        now[0] += 0.02
+        clock.publish(Clock(clock=stamp()))
+
+    now[0] = 100.0
+    bench.node.create_timer(0.02, tick)
+    bench.until_status(*FREE)
+    bench.stop_publishing()
+    now[0] = 50.0
+    bench.until_status(*unknown(Status.CLOCK_JUMP))
+    bench.publish(seen)
+    bench.until_status(*FREE)
+    bench.stop_publishing()
+    now[0] = 200.0
+    bench.until_status(*unknown(Status.STALE_OBSTACLES))
+    bench.publish(seen)
+    bench.until_status(*FREE)
+
+
+def test_quality_of_service(start: Start) -> None:
+    """Obstacles best effort unless told otherwise, and so heard by whatever publisher there is."""
+    _, bench = start(
+        "choosy",
+        **{
+            "obstacle_sources": ["obstacles", "radar", "sonar"],
+            "radar.qos_reliability": "reliable",
+            "qos_overrides./sonar.subscription.reliability": "reliable",
+        },
+    )
+
+    def reliability(topic: str) -> Any:
+        found = bench.node.get_subscriptions_info_by_topic(topic)
+        return [each.qos_profile.reliability for each in found if each.node_name == "choosy"]
+
+    expected = {
+        "/obstacles": ReliabilityPolicy.BEST_EFFORT,
+        "/radar": ReliabilityPolicy.RELIABLE,
+        "/sonar": ReliabilityPolicy.RELIABLE,
+    }
+    for topic, wanted in expected.items():
+        assert bench.until(lambda topic=topic: reliability(topic), topic) == [wanted]
+
+
+def test_security_policy_allows_all_that_the_server_has(start: Start) -> None:
+    """What the policy leaves out would be missing on a vehicle that enforces it."""
+    share = Path(get_package_share_directory("gjk_collision"))
+    enclave = ET.parse(share / "config/security/policy.xml").find(
+        ".//enclave[@path='/collision_server']"
+    )
+    assert enclave is not None
+
+    def allowed(what: str, way: str) -> set[str]:
+        return {"/" + (each.text or "") for each in enclave.findall(f".//{what}s[@{way}]/{what}")}
+
+    _, bench = start("collision_server", footprint=[], use_sim_time=True)
+    bench.until(lambda: bench.states, "heartbeat")
+    node = bench.node
+
+    def names(of: Callable[[str, str], Any]) -> set[str]:
+        try:
+            return {name for name, _ in of("collision_server", "/")}
+        except Exception:  # not discovered yet
+            return set()
+
+    heard = bench.until(lambda: names(node.get_subscriber_names_and_types_by_node), "topics")
+    assert {"/obstacles", "/footprint", "/clock"} <= heard <= allowed("topic", "subscribe")
+    sent = names(node.get_publisher_names_and_types_by_node)
+    assert {"/collision_server/markers", "/diagnostics"} <= sent <= allowed("topic", "publish")
+    served = names(node.get_service_names_and_types_by_node)
+    assert {"/collision_server/check_path"} <= served <= allowed("service", "reply")
