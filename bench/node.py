@@ -2,9 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the node costs beside an empty rclpy service of the same type, in one run.
 
+python node.py [--quick] [--docs docs/benchmarks-node.md]
+
 Three processes, as on a vehicle: this one asks, the collision server answers, and a server whose
 callbacks do nothing answers the same types with arrays of the same size. The two are asked turn
-by turn, so that what else the machine does meets both.
+by turn, so that what else the machine does meets both. --docs rewrites what lies between the
+marks of this distribution there.
 """
 
 from __future__ import annotations
@@ -12,11 +15,17 @@ from __future__ import annotations
 import argparse
 import contextlib
 import os
+import platform
+import re
 import subprocess
 import sys
 import time
 from array import array
+from collections import Counter
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 os.environ.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
@@ -25,32 +34,44 @@ os.environ.setdefault("ROS_DOMAIN_ID", str(1 + os.getpid() % 100))
 import numpy as np
 import rclpy
 from gjk_collision.msg import CollisionState, ObstacleArray
-from gjk_collision.srv import CheckPoses, Collide
+from gjk_collision.srv import CheckPath, CheckPoses, Collide
 from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
+from report import machine
 
 from gjk_collision import Scene, Shape
+from gjk_collision.verdict import Status
 
 CAR = [3.8, 0.9, -1.0, 0.9, -1.0, -0.9, 3.8, -0.9]
 DEPTH = QoSProfile(depth=64)
-OBSTACLES, POSES = 200, 1000
+KINDS = {"collide": Collide, "check_poses": CheckPoses, "check_path": CheckPath}
+OURS, EMPTY = "collision_server", "empty"
+OBSTACLES, POSES, WAY = 200, 1000, 20
+GOALS = {"collide": 1.3, "check_poses": 1.5}
+# Of the load: clients, requests that each has under way, obstacles at 20 Hz, poses per request.
+CLIENTS, OUTSTANDING, MANY, FEW = 4, 16, 1000, 100
+BEAT = 0.05  # s
 
 
-def empty_server() -> None:
-    """Reply at once to `Collide` and `CheckPoses`, with arrays as long as the real ones."""
+# ---- the other processes
+
+
+def serve_nothing() -> None:
+    """Reply at once, with arrays as long as the real ones."""
     rclpy.init()
-    node = rclpy.create_node("empty")
-    statuses = array("H", [1] * POSES)
-    ids = array("q", [-1] * POSES)
+    node = rclpy.create_node(EMPTY)
 
-    def check(request: Any, reply: Any) -> Any:
-        reply.verdicts = array("B", bytes(len(request.poses) // 3))
-        reply.statuses, reply.nearest_ids = statuses, ids
+    def check_poses(request: Any, reply: Any) -> Any:
+        count = len(request.poses) // 3
+        reply.verdicts = array("B", bytes(count))
+        reply.statuses = array("H", bytes(2 * count))
+        reply.nearest_ids = array("q", bytes(8 * count))
         return reply
 
-    node.create_service(Collide, "empty/collide", lambda request, reply: reply, qos_profile=DEPTH)
-    node.create_service(CheckPoses, "empty/check_poses", check, qos_profile=DEPTH)
+    for name, kind in KINDS.items():
+        answer = check_poses if name == "check_poses" else lambda request, reply: reply
+        node.create_service(kind, f"{EMPTY}/{name}", answer, qos_profile=DEPTH)
     executor = SingleThreadedExecutor()
     executor.add_node(node)
     with contextlib.suppress(KeyboardInterrupt, ExternalShutdownException):
@@ -58,48 +79,75 @@ def empty_server() -> None:
             executor.spin_once()
 
 
+def ask_without_end(seed: int) -> None:
+    """One client of the load; on SIGINT say how often each status was the answer."""
+    caller, statuses = Caller(f"client_{seed}"), Counter[int]()
+    request = batch(np.random.default_rng(seed).uniform(-60.0, 60.0, (FEW, 3)))
+    client, pending = caller.clients[OURS, "check_poses"], list[Any]()
+    client.wait_for_service()
+    with contextlib.suppress(KeyboardInterrupt, ExternalShutdownException):
+        while True:
+            while len(pending) < OUTSTANDING:
+                pending.append(client.call_async(request))
+            caller.executor.spin_once(1.0)
+            done = [each for each in pending if each.done()]
+            pending = [each for each in pending if not each.done()]
+            statuses.update(each.result().verdict.status for each in done)
+    for status, count in statuses.items():
+        print(Status(status).name, count)
+
+
 @contextlib.contextmanager
-def servers() -> Iterator[None]:
-    """Run both servers."""
-    parameters = [f"footprint:={CAR}", "state_rate:=20.0", "obstacles.timeout:=60.0"]
-    arguments = [word for each in parameters for word in ("-p", each)]
-    started = [
-        subprocess.Popen([sys.executable, *command], env={**os.environ, "PYTHONSAFEPATH": "1"})
-        for command in (
-            ["-m", "gjk_collision.ros.node", "--ros-args", *arguments, "--log-level", "warn"],
-            [__file__, "--empty"],
+def started(*commands: list[str]) -> Iterator[list[subprocess.Popen[str]]]:
+    """Run Python programs; their output is for the caller."""
+    running = [
+        subprocess.Popen(
+            [sys.executable, *command],
+            env={**os.environ, "PYTHONSAFEPATH": "" if command[0] == __file__ else "1"},
+            stdout=subprocess.PIPE,
+            text=True,
         )
+        for command in commands
     ]
     try:
-        yield
+        yield running
     finally:
-        for each in started:
+        for each in running:
             each.terminate()
-        for each in started:
+        for each in running:
             each.wait(10)
 
 
-class Caller:
-    """Asks both servers."""
+def server_command() -> list[str]:
+    parameters = [f"footprint:={CAR}", f"state_rate:={1 / BEAT}", "obstacles.timeout:=60.0"]
+    arguments = [word for each in parameters for word in ("-p", each)]
+    return ["-m", "gjk_collision.ros.node", "--ros-args", *arguments, "--log-level", "error"]
 
-    def __init__(self) -> None:
+
+# ---- this one
+
+
+class Caller:
+    """Asks both servers, and publishes obstacles."""
+
+    def __init__(self, name: str) -> None:
         rclpy.init()
-        self.node: Node = rclpy.create_node("caller")
+        self.node: Node = rclpy.create_node(name)
         self.executor = SingleThreadedExecutor()
         self.executor.add_node(self.node)
         self.clients = {
             (server, name): self.node.create_client(kind, f"{server}/{name}", qos_profile=DEPTH)
-            for server in ("collision_server", "empty")
-            for name, kind in (("collide", Collide), ("check_poses", CheckPoses))
+            for server in (EMPTY, OURS)
+            for name, kind in KINDS.items()
         }
         self.publisher = self.node.create_publisher(ObstacleArray, "obstacles", 5)
-        self.beats: list[float] = []
-        self.node.create_subscription(
-            CollisionState,
-            "collision_server/state",
-            lambda _: self.beats.append(time.perf_counter()),
-            10,
-        )
+        self.beats: list[int] = []  # ns: when they were sent
+        self.node.create_subscription(CollisionState, f"{OURS}/state", self._hear, 10)
+        self.sequence = 0
+
+    def _hear(self, state: CollisionState) -> None:
+        stamp = state.header.stamp
+        self.beats.append(stamp.sec * 1_000_000_000 + stamp.nanosec)
 
     def spin_until(self, done: Callable[[], Any]) -> None:
         """Spin until it is so."""
@@ -113,116 +161,196 @@ class Caller:
         self.spin_until(future.done)
         return future.result(), time.perf_counter() - begin
 
-    def flood(self, server: str, name: str, request: Any, total: int, outstanding: int) -> float:
-        """Return replies per second with so many requests under way."""
+    def flood(self, server: str, name: str, request: Any, total: int) -> float:
+        """Return replies per second with 16 requests under way."""
         client = self.clients[server, name]
-        begin, pending, sent = time.perf_counter(), [], 0
+        begin, pending, sent = time.perf_counter(), list[Any](), 0
         while sent < total or pending:
-            while sent < total and len(pending) < outstanding:
+            while sent < total and len(pending) < OUTSTANDING:
                 pending.append(client.call_async(request))
                 sent += 1
             self.executor.spin_once(1.0)
             pending = [each for each in pending if not each.done()]
         return total / (time.perf_counter() - begin)
 
+    def publish(self, obstacles: np.ndarray) -> None:
+        """Send obstacles, each a ring of points, shape (n, k, 2)."""
+        self.sequence += 1
+        message = ObstacleArray(sequence=self.sequence)
+        message.header.stamp = self.node.get_clock().now().to_msg()
+        message.header.frame_id = "odom"
+        count, corners = obstacles.shape[:2]
+        message.ids = array("q", range(count))
+        message.offsets = array("I", range(0, corners * count + 1, corners))
+        message.xy = doubles(obstacles)
+        self.publisher.publish(message)
 
-def surroundings() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the offsets and points of hexagons, and poses a few metres from them."""
-    rng = np.random.default_rng(5)
-    centres = rng.uniform(-60.0, 60.0, (OBSTACLES, 2))
-    corner = np.linspace(0.0, 2.0 * np.pi, 6, endpoint=False)
-    ring = np.column_stack([np.cos(corner), np.sin(corner)])
-    poses = np.column_stack(
-        [rng.uniform(-60.0, 60.0, (POSES, 2)), rng.uniform(-np.pi, np.pi, POSES)]
-    )
-    return np.arange(0, 6 * OBSTACLES + 1, 6), centres[:, None] + ring, poses
+    def until_known(self, obstacles: np.ndarray) -> None:
+        """Publish until the server has an answer."""
+        for client in self.clients.values():
+            client.wait_for_service()
+        reply = Collide.Response()
+        while reply.verdict.status != Status.SUCCESS:
+            self.publish(obstacles)
+            reply, _ = self.call(OURS, "collide", one_pose())
+            self.executor.spin_once(0.05)
 
 
 def doubles(values: Any) -> array[float]:
     return array("d", np.ascontiguousarray(values, dtype=np.float64).tobytes())
 
 
-def quantiles(samples: list[float]) -> tuple[float, float]:
-    """Return median and 99th percentile in microseconds."""
-    middle, late = np.percentile(np.array(samples) * 1e6, [50, 99])
-    return float(middle), float(late)
+def hexagons(count: int, rng: np.random.Generator) -> np.ndarray:
+    corner = np.linspace(0.0, 2.0 * np.pi, 6, endpoint=False)
+    ring = np.column_stack([np.cos(corner), np.sin(corner)])
+    return rng.uniform(-60.0, 60.0, (count, 1, 2)) + ring
+
+
+def one_pose() -> Any:
+    request = Collide.Request()
+    request.pose.header.frame_id = "odom"
+    return request
+
+
+def batch(poses: np.ndarray) -> Any:
+    request = CheckPoses.Request(poses=doubles(poses))
+    request.header.frame_id = "odom"
+    return request
+
+
+def path(poses: np.ndarray) -> Any:
+    request = CheckPath.Request(poses=doubles(poses), interpolation=CheckPath.Request.SWEPT)
+    request.header.frame_id = "odom"
+    return request
+
+
+# ---- what is measured
+
+
+def latency(
+    caller: Caller, name: str, title: str, request: Any, calls: int, alone: Callable[[], Any]
+) -> str:
+    """Ask both servers and the library in turn; return a row of the table."""
+    taken: dict[str, list[float]] = {EMPTY: [], OURS: [], "": []}
+    for i in range(calls + 50):
+        for server, samples in taken.items():
+            if server:
+                _, seconds = caller.call(server, name, request)
+            else:
+                begin = time.perf_counter()
+                alone()
+                seconds = time.perf_counter() - begin
+            if i >= 50:
+                samples.append(seconds * 1e6)
+    empty, ours, kernel = (float(np.median(samples)) for samples in taken.values())
+    late = {server: float(np.percentile(samples, 99)) for server, samples in taken.items()}
+    part = 0.0 if name == "collide" else kernel  # one pose has no excuse
+    return (
+        f"| {title} | {empty:.0f} ({late[EMPTY]:.0f}) | {ours:.0f} ({late[OURS]:.0f}) "
+        f"| {kernel:.0f} | {(ours - part) / empty:.2f} | {GOALS.get(name, '')} |"
+    )
+
+
+def loaded(caller: Caller, seconds: float) -> list[str]:
+    """Have four clients ask without end; return how the heart beats meanwhile."""
+    obstacles = hexagons(MANY, np.random.default_rng(6))
+    caller.until_known(obstacles)
+    timer = caller.node.create_timer(0.05, lambda: caller.publish(obstacles))
+    clients = [[__file__, "--client", str(i)] for i in range(CLIENTS)]
+    statuses: Counter[str] = Counter()
+    with started(*clients) as running:
+        end = time.monotonic() + 3.0  # until they have found the server
+        caller.spin_until(lambda: time.monotonic() > end)
+        caller.beats.clear()
+        end = time.monotonic() + seconds
+        caller.spin_until(lambda: time.monotonic() > end)
+        beats = list(caller.beats)
+        for each in running:
+            each.send_signal(2)
+        for each in running:
+            for line in each.communicate(timeout=30)[0].splitlines():
+                name, count = line.split()
+                statuses[name] += int(count)
+    caller.node.destroy_timer(timer)
+    gaps = np.array([after - before for before, after in pairwise(beats)]) * 1e-6
+    replies = ", ".join(f"{count} {name}" for name, count in statuses.most_common())
+    return [
+        f"- heartbeats every {BEAT * 1e3:.0f} ms with {CLIENTS} clients of {OUTSTANDING} requests "
+        f"under way, {FEW} poses each, and {MANY} obstacles at 20 Hz: median "
+        f"{np.median(gaps):.1f} ms, 1 to 99 % {np.percentile(gaps, 1):.1f} to "
+        f"{np.percentile(gaps, 99):.1f} ms, longest {gaps.max():.1f} ms; replies: {replies}"
+    ]
+
+
+def measure(quick: bool) -> str:
+    rng = np.random.default_rng(5)
+    obstacles = hexagons(OBSTACLES, rng)
+    poses = np.column_stack([rng.uniform(-60, 60, (POSES, 2)), rng.uniform(-np.pi, np.pi, POSES)])
+    way = np.column_stack([np.linspace(-61.0, 61.0, WAY), np.full(WAY, 64.0), np.zeros(WAY)])
+    scene = Scene.from_arrays(np.arange(0, 6 * OBSTACLES + 1, 6), obstacles.reshape(-1, 2))
+    car = Shape.polygon(np.reshape(CAR, (-1, 2)))
+    with started(server_command(), [__file__, "--nothing"]):
+        caller = Caller("caller")
+        caller.until_known(obstacles)
+        lines = [
+            f"{datetime.now(UTC).date()}, {machine()}; Python {platform.python_version()}. "
+            f"{OBSTACLES} hexagons; microseconds from request to reply, median (99 %).",
+            "",
+            "| question | empty service | collision_server | library alone | ratio | goal |",
+            "|---|---:|---:|---:|---:|---:|",
+        ]
+        calls = 500 if quick else 3000
+        for name, title, request, alone in (
+            ("collide", "`~/collide`", one_pose(), lambda: scene.check(car, poses[:1])),
+            (
+                "check_poses",
+                f"`~/check_poses`, {POSES} poses",
+                batch(poses),
+                lambda: scene.check(car, poses),
+            ),
+            (
+                "check_path",
+                f"`~/check_path`, {WAY} poses, swept",
+                path(way),
+                lambda: scene.check_path(car, way),
+            ),
+        ):
+            share = 4 if name == "check_poses" else 1
+            lines.append(latency(caller, name, title, request, calls // share, alone))
+        lines.append("")
+        for name, request in (("collide", one_pose()), ("check_poses", batch(poses))):
+            total = calls if name == "collide" else calls // 4
+            empty, ours = (caller.flood(each, name, request, total) for each in (EMPTY, OURS))
+            lines.append(
+                f"- `~/{name}`, {OUTSTANDING} requests under way: {ours:.0f} replies/s, "
+                f"the empty service {empty:.0f}"
+            )
+        lines += loaded(caller, 5.0 if quick else 20.0)
+    rclpy.try_shutdown()
+    return "\n".join(lines)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--empty", action="store_true", help=argparse.SUPPRESS)
-    parser.add_argument("--calls", type=int, default=3000, help="of each kind")
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--quick", action="store_true", help="fewer calls")
+    parser.add_argument("--docs", type=Path, help="page to write into")
+    parser.add_argument("--nothing", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("--client", type=int, help=argparse.SUPPRESS)
     options = parser.parse_args()
-    if options.empty:
-        empty_server()
-        return
-    offsets, xy, poses = surroundings()
-    with servers():
-        caller = Caller()
-        for client in caller.clients.values():
-            client.wait_for_service()
-        message = ObstacleArray(sequence=1)
-        message.header.frame_id = "odom"
-        message.ids = array("q", range(OBSTACLES))
-        message.offsets = array("I", offsets.tolist())
-        message.xy = doubles(xy)
-        tiny = Collide.Request()
-        tiny.pose.header.frame_id = "odom"
-        batch = CheckPoses.Request(poses=doubles(poses))
-        batch.header.frame_id = "odom"
-        reply = Collide.Response()
-        while reply.verdict.status != reply.verdict.SUCCESS:
-            message.header.stamp = caller.node.get_clock().now().to_msg()
-            caller.publisher.publish(message)
-            reply, _ = caller.call("collision_server", "collide", tiny)
-            caller.executor.spin_once(0.05)
-        print(f"ROS 2 {os.environ.get('ROS_DISTRO', '?')}, {OBSTACLES} obstacles\n")
-        print("| question | empty, us (p99) | server, us (p99) | ratio | inside, us |")
-        print("|---|---:|---:|---:|---:|")
-        for name, request, calls in (
-            ("collide", tiny, options.calls),
-            ("check_poses", batch, options.calls // 4),
-        ):
-            times: dict[str, list[float]] = {"empty": [], "collision_server": []}
-            inside: list[float] = []
-            for i in range(calls + 50):
-                for server, samples in times.items():
-                    reply, seconds = caller.call(server, name, request)
-                    if i >= 50:
-                        samples.append(seconds)
-                        if server != "empty":
-                            inside.append(reply.info.compute_time)
-            empty, real = quantiles(times["empty"]), quantiles(times["collision_server"])
-            title = "~/collide" if name == "collide" else f"~/check_poses, {POSES} poses"
-            print(
-                f"| {title} | {empty[0]:.0f} ({empty[1]:.0f}) | {real[0]:.0f} ({real[1]:.0f}) "
-                f"| {real[0] / empty[0]:.2f} | {quantiles(inside)[0]:.0f} |"
+    if options.nothing:
+        serve_nothing()
+    elif options.client is not None:
+        ask_without_end(options.client)
+    else:
+        text = measure(options.quick)
+        print(text)
+        if options.docs:
+            page, distro = options.docs.read_text(), os.environ["ROS_DISTRO"]
+            marked = re.compile(
+                rf"(<!-- begin {distro} -->\n).*?(<!-- end {distro} -->)", re.DOTALL
             )
-        scene, car = Scene.from_arrays(offsets, xy), Shape.polygon(np.reshape(CAR, (-1, 2)))
-        alone = []
-        for _ in range(200):
-            begin = time.perf_counter()
-            scene.check(car, poses)
-            alone.append(time.perf_counter() - begin)
-        print(f"\nThe library alone, {POSES} poses: {quantiles(alone)[0]:.0f} us")
-        for name, request, total in (("collide", tiny, 4000), ("check_poses", batch, 800)):
-            rates = [
-                caller.flood(server, name, request, total, 16)
-                for server in ("empty", "collision_server")
-            ]
-            print(f"~/{name}, 16 under way: {rates[0]:.0f}/s empty, {rates[1]:.0f}/s server")
-        caller.beats.clear()
-        end = time.perf_counter() + 3.0
-        while time.perf_counter() < end:
-            caller.call("collision_server", "check_poses", batch)
-        gaps = np.diff(caller.beats) * 1e3
-        print(
-            f"Heartbeat every 50 ms under that load: {np.median(gaps):.1f} ms, "
-            f"99 % {np.percentile(gaps, 99):.1f} ms, longest {gaps.max():.1f} ms"
-        )
-        caller.executor.shutdown()
-        caller.node.destroy_node()
-    rclpy.try_shutdown()
+            assert marked.search(page), f"{options.docs} has no place for {distro}"
+            options.docs.write_text(marked.sub(lambda m: f"{m[1]}{text}\n{m[2]}", page))
 
 
 if __name__ == "__main__":
