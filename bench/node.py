@@ -38,6 +38,7 @@ from gjk_collision.srv import CheckPath, CheckPoses, Collide
 from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
+from rclpy.signals import SignalHandlerOptions
 from report import machine
 
 from gjk_collision import Scene, Shape
@@ -81,18 +82,20 @@ def serve_nothing() -> None:
 
 def ask_without_end(seed: int) -> None:
     """One client of the load; on SIGINT say how often each status was the answer."""
-    caller, statuses = Caller(f"client_{seed}"), Counter[int]()
+    caller, statuses = Caller(f"client_{seed}", SignalHandlerOptions.NO), Counter[int]()
     request = batch(np.random.default_rng(seed).uniform(-60.0, 60.0, (FEW, 3)))
     client, pending = caller.clients[OURS, "check_poses"], list[Any]()
     client.wait_for_service()
-    with contextlib.suppress(KeyboardInterrupt, ExternalShutdownException):
-        while True:
-            while len(pending) < OUTSTANDING:
+    outstanding = OUTSTANDING
+    while outstanding or pending:
+        try:
+            while len(pending) < outstanding:
                 pending.append(client.call_async(request))
             caller.executor.spin_once(1.0)
-            done = [each for each in pending if each.done()]
-            pending = [each for each in pending if not each.done()]
-            statuses.update(each.result().verdict.status for each in done)
+        except KeyboardInterrupt:
+            outstanding = 0
+        statuses.update(each.result().verdict.status for each in pending if each.done())
+        pending = [each for each in pending if not each.done()]
     for status, count in statuses.items():
         print(Status(status).name, count)
 
@@ -130,8 +133,10 @@ def server_command() -> list[str]:
 class Caller:
     """Asks both servers, and publishes obstacles."""
 
-    def __init__(self, name: str) -> None:
-        rclpy.init()
+    def __init__(
+        self, name: str, signals: SignalHandlerOptions = SignalHandlerOptions.ALL
+    ) -> None:
+        rclpy.init(signal_handler_options=signals)
         self.node: Node = rclpy.create_node(name)
         self.executor = SingleThreadedExecutor()
         self.executor.add_node(self.node)
