@@ -19,9 +19,6 @@ from .verdict import Status, Verdict
 
 __all__ = ["check_shapes"]
 
-# Pairs between two looks at the clock.
-CHUNK = 64
-
 
 def check_shapes(
     config: Config,
@@ -63,8 +60,7 @@ def check_shapes(
     _check_list("a", a, config)
     _check_list("b", b, config)
     ij = index_pairs(pairs, len(a), len(b), config.max_poses)
-    ones = _shapes("a", a, np.unique(ij[:, 0]), config)
-    others = _shapes("b", b, np.unique(ij[:, 1]), config)
+    ones, others = _Shapes("a", a, config), _Shapes("b", b, config)
     poses_a, poses_b = _rows(a), _rows(b)
     count = done = len(ij)
     verdicts = np.zeros(count, np.uint8)
@@ -72,7 +68,7 @@ def check_shapes(
     distances, lower_bounds = np.full(count, nan), np.full(count, nan)
     witnesses, directions = np.full((count, 4), nan), np.full((count, 2), nan)
     for m, (i, j) in enumerate(ij.tolist()):
-        if is_late is not None and m % CHUNK == CHUNK - 1 and is_late():
+        if m and is_late is not None and is_late():
             done = m
             break
         statuses[m] = Status.SUCCESS
@@ -106,28 +102,35 @@ def _check_list(name: str, obstacles: Obstacles, config: Config) -> None:
         raise InputError(error.status, argument, error.index, error.rule) from error
 
 
-def _shapes(
-    name: str, obstacles: Obstacles, used: npt.NDArray[np.int64], config: Config
-) -> dict[int, Shape]:
-    """Make the shapes that are asked for."""
-    ends = obstacles.offsets.astype(np.int64)
-    points = obstacles.xy.reshape(-1, 2)
-    shapes = {}
-    for i in used.tolist():
-        radius = float(obstacles.radius[i]) if len(obstacles.radius) else 0.0
-        concave = bool(len(obstacles.kinds) and obstacles.kinds[i])
-        own = points[ends[i] : ends[i + 1]]
+class _Shapes:
+    """The shapes of a list, each made when it is first asked for: a concave one takes its time."""
+
+    def __init__(self, name: str, obstacles: Obstacles, config: Config) -> None:
+        self._name = name
+        self._obstacles = obstacles
+        self._policy = config.concave_policy
+        self._made: dict[int, Shape] = {}
+
+    def __getitem__(self, index: int) -> Shape:
+        if index not in self._made:
+            self._made[index] = self._make(index)
+        return self._made[index]
+
+    def _make(self, index: int) -> Shape:
+        data = self._obstacles
+        begin, end = int(data.offsets[index]), int(data.offsets[index + 1])
+        points = data.xy[2 * begin : 2 * end].reshape(-1, 2)
+        radius = float(data.radius[index]) if len(data.radius) else 0.0
+        concave = bool(len(data.kinds) and data.kinds[index])
         try:
-            if not concave or config.concave_policy == "hull":
-                shapes[i] = Shape.hull(own, radius=radius)
-            elif config.concave_policy == "reject":
-                shapes[i] = Shape.polygon(own, radius=radius)
-            else:
-                shapes[i] = Shape.concave(own, radius=radius)
+            if not concave or self._policy == "hull":
+                return Shape.hull(points, radius=radius)
+            if self._policy == "reject":
+                return Shape.polygon(points, radius=radius)
+            return Shape.concave(points, radius=radius)
         except InputError as error:
-            rule = f"obstacle {i}: {error}"
-            raise InputError(error.status, f"{name}.xy", int(ends[i]), rule) from error
-    return shapes
+            rule = f"obstacle {index}: {error}"
+            raise InputError(error.status, f"{self._name}.xy", begin, rule) from error
 
 
 def _rows(obstacles: Obstacles) -> list[tuple[float, float, float] | None]:

@@ -407,8 +407,15 @@ def test_bad_pairs_are_refused(change: dict[str, Any], status: Status, where: st
     assert str(caught.value).startswith(where), str(caught.value)
 
 
-def test_pairs_past_the_time_budget_are_unknown() -> None:
+@pytest.mark.requirement("N-3")
+def test_pairs_past_the_time_budget_are_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Shapes are made within the budget too: a thousand concave outlines would take seconds."""
+    made = []
+    hull = Shape.hull
+    monkeypatch.setattr(Shape, "hull", lambda *args, **o: made.append(0) or hull(*args, **o))
     a, b = shapes(*((0, 0),) * 20), shapes(*((50, 0),) * 20)
-    found = check_shapes(Config(), a, b, pairs_of(), is_late=lambda: True)
+    looks = iter([False] * 62 + [True])
+    found = check_shapes(Config(), a, b, pairs_of(), is_late=lambda: next(looks))
+    assert len(made) == 20 + 4
     assert (found.answer.verdict, found.answer.status) == (Verdict.UNKNOWN, Status.TIME_BUDGET)
     assert found.verdicts.tolist() == [1] * 63 + [0] * 337
