@@ -54,6 +54,7 @@ def known(data: Obstacles, footprint: tuple[float, ...] = CAR) -> Snapshot:
     return found
 
 
+@pytest.mark.requirement("V-11")
 @pytest.mark.parametrize("seed", range(2))
 def test_both_opinions_agree(seed: int) -> None:
     rng = np.random.default_rng(seed)
