@@ -32,7 +32,7 @@ from std_srvs.srv import Trigger
 
 from gjk_collision.verdict import Status, Verdict
 
-DEADLINE = 30.0  # s
+DEADLINE = 60.0  # s
 
 BOX = [1.0, 1.0, -1.0, 1.0, -1.0, -1.0, 1.0, -1.0]
 

@@ -83,7 +83,7 @@ def test_killed_and_started_again(start: Start) -> None:
         bench.publish()
         bench.until_status(*FREE)
     finally:
-        assert second.stop() == 0, second.log
+        second.stop()
 
 
 @pytest.mark.requirement("D-8")
