@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <limits>
 
+#include "gjk/axes.hpp"
+#include "gjk/cap.hpp"
 #include "gjk/convex.hpp"
 #include "gjk/exact.hpp"
 #include "gjk/simd.hpp"
@@ -19,13 +21,6 @@ namespace gjk {
 // In 2D the loop needs about log n iterations; a query that has not ended after this many goes to
 // the exact arithmetic, it is not answered by a guess.
 inline constexpr int kMaxIterations = 64;
-
-// min over P - Q of d.w, computed at a support vertex, is too large by at most this times |d|_1:
-// two dot products to choose the vertex, one subtraction and one more dot product.
-template <class P, class Q>
-double support_rounding(const P& p, const Q& q) noexcept {
-  return 8.0 * kUnitRoundoff * (p.extent + q.extent);
-}
 
 template <class P, class Q>
 SimplexVertex support(const P& p, const Q& q, Vec2 d) noexcept {
@@ -93,29 +88,12 @@ Verdict collide_by_gjk(const P& p, const Q& q, double reach) noexcept {
   return collide_by_gjk(p, q, reach, s);
 }
 
-// The vertices of P - Q farthest east, north, west and south, counter-clockwise: the support
-// vertices that cost nothing.
-struct Quadrilateral {
-  double x[4];
-  double y[4];
-};
-
-inline Quadrilateral inscribed(const Convex& p, const Convex& q) noexcept {
-  Quadrilateral w;
-  for (int k = 0; k < 4; ++k) {
-    w.x[k] = p.extreme_x[k] - q.extreme_x[k ^ 2];
-    w.y[k] = p.extreme_y[k] - q.extreme_y[k ^ 2];
-  }
-  return w;
-}
-
 // The simplex to start GJK from: the edge of the quadrilateral that O lies farthest outside of.
 // Sides are the cross products of its successive vertices.
 inline Simplex facing_edge(const Convex& p, const Convex& q, const Quadrilateral& w,
                            const double (&side)[4]) noexcept {
-  int facing = side[1] < side[0] ? 1 : 0;
-  const int other = side[3] < side[2] ? 3 : 2;
-  if (side[other] < side[facing]) facing = other;
+  int facing = 0;
+  for (int k = 1; k < 4; ++k) facing = side[k] < side[facing] ? k : facing;
   const int next = (facing + 1) & 3;
   const auto vertex = [&](int k) noexcept {
     return SimplexVertex{{w.x[k], w.y[k]}, p.extreme[k], q.extreme[k ^ 2]};
@@ -125,65 +103,6 @@ inline Simplex facing_edge(const Convex& p, const Convex& q, const Quadrilateral
   s.vertex[1] = vertex(next);
   s.size = s.vertex[0].point == s.vertex[1].point ? 1 : 2;
   return s;
-}
-
-// Does the quadrilateral enclose O beyond its rounding? Gives its sides.
-inline bool encloses_origin(const Quadrilateral& w, double (&side)[4]) noexcept {
-  constexpr double kBound = 6.0 * kUnitRoundoff;
-  int inside = 0;
-  for (int k = 0; k < 4; ++k) {
-    const int next = (k + 1) & 3;
-    const double left = w.x[k] * w.y[next];
-    const double right = w.y[k] * w.x[next];
-    side[k] = left - right;
-    inside += static_cast<int>(side[k] > kBound * (std::fabs(left) + std::fabs(right)));
-  }
-  return inside == 4;
-}
-
-// Are the bounding boxes of P and Q farther apart than `reach`, along x or y? w.x[0] is the largest
-// x of P - Q, and so on. Bitwise: one branch, which separated pairs share.
-inline bool boxes_apart(const Quadrilateral& w, double reach) noexcept {
-  return (static_cast<int>(w.x[0] < -reach) | static_cast<int>(w.y[1] < -reach) |
-          static_cast<int>(w.x[2] > reach) | static_cast<int>(w.y[3] > reach)) != 0;
-}
-
-// What the extremes of two shapes alone decide; else UNKNOWN, and the sides of their quadrilateral.
-//
-// FREE: the bounding boxes are apart (an exact comparison, but for a reach). COLLISION: the
-// inscribed quadrilateral of P - Q encloses O.
-inline Verdict collide_by_extremes(const Convex& p, const Convex& q, double reach,
-                                   const Quadrilateral& w, double (&side)[4]) noexcept {
-  const double apart = (reach + p.error + q.error) * (1.0 + 16.0 * kUnitRoundoff);
-  if (boxes_apart(w, apart)) return Verdict::free;
-  return encloses_origin(w, side) ? Verdict::collision : Verdict::unknown;
-}
-
-// Up to this many vertices all separating axes at once are quicker than GJK's search for one.
-inline constexpr int kFewVertices = 8;
-
-inline bool few_vertices(const Convex& p, const Convex& q) noexcept {
-  const auto few = [](int size) { return size >= 3 && size <= kFewVertices; };
-  return few(p.size) && few(q.size);
-}
-
-// The separating axis test, for shapes without a reach: certain where the rounding allows, and
-// exact for the few edges where it does not.
-template <class P, class Q>
-Verdict collide_by_axes(const P& p, const Q& q) noexcept {
-  const double error = p.error + q.error;
-  const double accuracy = support_rounding(p, q) + 4.0 * error;
-  const simd::EdgeTest of_p = p.separating_from(q, accuracy);
-  const simd::EdgeTest of_q = q.separating_from(p, accuracy);
-  if ((of_p.separates | of_q.separates) != 0) return Verdict::free;
-  if ((of_p.unsure | of_q.unsure) == 0) return Verdict::collision;
-  // All edges unsure: perhaps both are flat, on one line, and no edge tells.
-  const bool all_unsure = of_p.unsure == ~std::uint64_t{0} >> (64 - p.size) &&
-                          of_q.unsure == ~std::uint64_t{0} >> (64 - q.size);
-  if (error > 0.0 || all_unsure) return exact::collide(p, q);
-  return exact::one_separates(p, q, of_p.unsure) || exact::one_separates(q, p, of_q.unsure)
-             ? Verdict::free
-             : Verdict::collision;
 }
 
 // GJK from simplex s, and exact arithmetic where it does not decide.
@@ -207,19 +126,25 @@ Verdict collide(const P& p, const Q& q, double margin = 0.0) noexcept {
   return collide_from(p, q, margin, s);
 }
 
-// The same answer sooner: by the extremes, then by all axes or by GJK, in the widest vectors that
-// this processor has.
+// The same answer sooner: by the extremes, then by the edges of a cap, or by GJK where there is a
+// reach, in the widest vectors that this processor has.
 inline Verdict collide(const Convex& p, const Convex& q, double margin = 0.0) noexcept {
   if (!in_domain(p, q) || !(margin >= 0.0 && margin <= kMaxCoordinate)) return Verdict::unknown;
   const double reach = p.radius + q.radius + margin;
   const Quadrilateral w = inscribed(p, q);
+  // An exact comparison, but for a reach.
+  if (boxes_apart(w, (reach + p.error + q.error) * (1.0 + 16.0 * kUnitRoundoff))) {
+    return Verdict::free;
+  }
   double side[4];
-  const Verdict verdict = collide_by_extremes(p, q, reach, w, side);
-  if (verdict != Verdict::unknown) return verdict;
+  const unsigned inner = inner_sides(w, side);
+  if (inner == kAllSides) return Verdict::collision;
 
-  if (few_vertices(p, q) && reach == 0.0) {
-    return simd::on_widest([](const auto& a, const auto& b) { return collide_by_axes(a, b); }, p,
-                           q);
+  const Axes axes = Axes::that_decide(p, q, inner);
+  if (reach == 0.0 && axes.decide) {
+    return simd::on_widest(
+        [axes](const auto& a, const auto& b) { return verdict_of(a, b, test_axes(a, b, axes)); }, p,
+        q);
   }
   Simplex s = facing_edge(p, q, w, side);
   if (s.size == 2) s1d(s, 0, 1);

@@ -35,6 +35,9 @@ struct Convex {
   double extreme_x[4] = {};
   double extreme_y[4] = {};
   int extreme[4] = {};
+  // From each extreme to the next the vertices form a chain, and the chains together the outline
+  // once. False for some flat shapes.
+  bool has_chains = false;
 
   static Convex view(const double* x, const double* y, int size, double radius = 0.0) noexcept {
     Convex c;
@@ -63,6 +66,9 @@ struct Convex {
       c.extreme_x[k] = x[c.extreme[k]];
       c.extreme_y[k] = y[c.extreme[k]];
     }
+    int around = 0;
+    for (int k = 0; k < 4; ++k) around += c.chain(k, 1).edges;
+    c.has_chains = around == size || size == 1;
     const bool valid = size > 0 && radius >= 0.0 && radius <= kMaxCoordinate;
     c.extent += valid ? finite : std::numeric_limits<double>::quiet_NaN();
     c.error = tiny ? kMinExactCoordinate : 0.0;
@@ -70,6 +76,21 @@ struct Convex {
   }
 
   Vec2 vertex(int i) const noexcept { return {x[i], y[i]}; }
+
+  // The edges from extreme k to the next, or the one after it, whose outer normals lie between
+  // their directions.
+  struct Chain {
+    int first = 0;  // vertex
+    int edges = 0;  // one vertex more
+  };
+  Chain chain(int k, int count) const noexcept {
+    // One by one: from a vertex to itself it may be none or all.
+    const auto to_next = [this](int from) {
+      const int edges = extreme[(from + 1) & 3] - extreme[from & 3];
+      return edges + (size & -static_cast<int>(edges < 0));
+    };
+    return {extreme[k], to_next(k) + (to_next(k + 1) & -static_cast<int>(count > 1))};
+  }
 
   // Index of a vertex that is farthest along d, up to the rounding of a dot product.
   int support(Vec2 d) const noexcept {

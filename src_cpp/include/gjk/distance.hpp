@@ -9,6 +9,7 @@
 #include "gjk/collide.hpp"
 #include "gjk/convex.hpp"
 #include "gjk/exact.hpp"
+#include "gjk/neighbours.hpp"
 #include "gjk/penetration.hpp"
 #include "gjk/simplex.hpp"
 #include "gjk/vec2.hpp"
@@ -61,6 +62,22 @@ inline Bounds bounds_at(const Simplex& s, Vec2 d, double along, double rounding)
 struct Unwatched {
   void operator()(const Simplex&, Vec2, const SimplexVertex&, double) const noexcept {}
 };
+
+// What is nearest O as its neighbours tell, where they prove that O lies outside.
+template <class P, class Q>
+bool separation_at(const P& p, const Q& q, const Neighbourhood& around,
+                   Separation& result) noexcept {
+  if (around.nearness != Nearness::settled) return false;
+  result.bounds = certain_bounds(p, q, around);
+  if (!(result.bounds.lower > 0.0)) return false;
+  result.outcome = Outcome::separated;
+  result.normal = around.normal;
+  result.s.vertex[0] = {p.vertex(around.p) - q.vertex(around.q), around.p, around.q};
+  result.s.size = around.is_vertex() ? 1 : 2;
+  result.s.vertex[1] = {p.vertex(around.end_p) - q.vertex(around.end_q), around.end_p,
+                        around.end_q};
+  return true;
+}
 
 template <class P, class Q, class Watch = Unwatched>
 Separation separate(const P& p, const Q& q, const Simplex& start, Watch&& watch = {}) noexcept {
@@ -171,13 +188,8 @@ Separation separate_certainly(const P& p, const Q& q, const Simplex& start,
                           gap <= std::fmax(kRelativeGap * result.bounds.upper, error));
   if (certified) return result;
   if (error == 0.0) {
-    const exact::NearContact near = exact::near_contact(p, q, result.s);
-    if (near.certain) {
-      result.outcome = Outcome::separated;
-      result.bounds = near.bounds;
-      result.normal = -near.outward;
-      return result;
-    }
+    const SimplexVertex& end = result.s.vertex[0];
+    if (separation_at(p, q, neighbourhood(p, q, end.p, end.q), result)) return result;
   }
   if (result.outcome == Outcome::undecided && !exact::disjoint(p, q, contact(result.s))) {
     result.outcome = Outcome::overlapping;
@@ -191,8 +203,8 @@ Separation separate_certainly(const P& p, const Q& q, const Simplex& start,
   return result;
 }
 
-// Calls query(p, q, start) for what the extremes leave open, from the paper's start. Where
-// the extremes prove an overlap it returns `overlapping`.
+// Calls query(p, q, start) for what the extremes and the axes leave open, from the paper's start.
+// Where they prove an overlap it returns `overlapping`.
 template <class P, class Q, class Query, class Result>
 Result beyond_extremes(const P& p, const Q& q, const Result&, const Query& query) noexcept {
   Simplex start;
@@ -201,7 +213,8 @@ Result beyond_extremes(const P& p, const Q& q, const Result&, const Query& query
 }
 
 // The same in the widest vectors that this processor has. Boxes apart: from the support vertex
-// towards O as seen from the middle of P - Q. Else from the quadrilateral's edge that faces O.
+// towards O as seen from the middle of P - Q. Else from an edge that may separate, or the
+// quadrilateral's edge that faces O.
 template <class Query, class Result>
 Result beyond_extremes(const Convex& p, const Convex& q, const Result& overlapping,
                        const Query& query) noexcept {
@@ -217,11 +230,24 @@ Result beyond_extremes(const Convex& p, const Convex& q, const Result& overlappi
         p, q);
   }
   double side[4];
-  if (encloses_origin(w, side)) return overlapping;
-  if (few_vertices(p, q) && p.radius + q.radius + p.error + q.error == 0.0) {
-    const Verdict verdict =
-        simd::on_widest([](const auto& a, const auto& b) { return collide_by_axes(a, b); }, p, q);
-    if (verdict == Verdict::collision) return overlapping;
+  const unsigned inner = inner_sides(w, side);
+  if (inner == kAllSides) return overlapping;
+  const Axes axes = Axes::that_decide(p, q, inner);
+  if (axes.decide) {
+    return simd::on_widest(
+        [&](const auto& wide_p, const auto& wide_q) -> Result {
+          const AxisTest test = test_axes(wide_p, wide_q, axes);
+          if (!test.is_separated() &&
+              (!test.is_unsure() ||
+               (edges_tell(wide_p, wide_q, test) && !one_separates(wide_p, wide_q, test)))) {
+            return overlapping;
+          }
+          const VertexPair facing = facing_pair(wide_p, wide_q, test);
+          Simplex start;
+          start.push({p.vertex(facing.p) - q.vertex(facing.q), facing.p, facing.q});
+          return query(wide_p, wide_q, start);
+        },
+        p, q);
   }
   Simplex start = facing_edge(p, q, w, side);
   if (start.size == 2) s1d(start, 0, 1);
@@ -241,11 +267,19 @@ Bounds distance(const P& p, const Q& q) noexcept {
   const Bounds overlapping{0.0, 0.0};
   return detail::beyond_extremes(
       p, q, overlapping, [](const auto& a, const auto& b, const Simplex& start) noexcept -> Bounds {
+        const auto of_surfaces = [&](Bounds polygons) noexcept -> Bounds {
+          const Bounds bounds = detail::surface_bounds(a, b, polygons);
+          return {bounds.lower > 0.0 ? bounds.lower : 0.0, bounds.upper > 0.0 ? bounds.upper : 0.0};
+        };
+        const Neighbourhood around = look_around(a, b, start);
+        if (around.nearness == Nearness::settled) {
+          const Bounds bounds = certain_bounds(a, b, around);
+          if (bounds.lower > 0.0) return of_surfaces(bounds);
+        }
         exact::Pair pair;
         const detail::Separation result = detail::separate_certainly(a, b, start, &pair);
         if (result.outcome == detail::Outcome::overlapping) return {0.0, 0.0};
-        const Bounds bounds = detail::surface_bounds(a, b, result.bounds);
-        return {bounds.lower > 0.0 ? bounds.lower : 0.0, bounds.upper > 0.0 ? bounds.upper : 0.0};
+        return of_surfaces(result.bounds);
       });
 }
 
@@ -263,7 +297,9 @@ Closest closest(const P& p, const Q& q) noexcept {
   detail::Separation overlapping;
   overlapping.outcome = detail::Outcome::overlapping;
   const detail::Separation separation = detail::beyond_extremes(
-      p, q, overlapping, [&pair](const auto& a, const auto& b, const Simplex& start) noexcept {
+      p, q, overlapping, [&](const auto& a, const auto& b, const Simplex& start) noexcept {
+        detail::Separation at_start;
+        if (detail::separation_at(a, b, look_around(a, b, start), at_start)) return at_start;
         return detail::separate_certainly(a, b, start, &pair);
       });
   result.iterations = separation.iterations;

@@ -15,6 +15,7 @@
 
 #include "gjk/convex.hpp"
 #include "gjk/expansion.hpp"
+#include "gjk/orientation.hpp"
 #include "gjk/simd.hpp"
 #include "gjk/simplex.hpp"
 #include "gjk/vec2.hpp"
@@ -22,67 +23,20 @@
 
 namespace gjk::exact {
 
-inline Expansion<16> exact_cross(Vec2 a, Vec2 b, Vec2 c) noexcept {
-  return exact_difference(b.x, a.x) * exact_difference(c.y, a.y) -
-         exact_difference(b.y, a.y) * exact_difference(c.x, a.x);
-}
-
-inline Expansion<16> exact_dot(Vec2 a, Vec2 b, Vec2 c) noexcept {
-  return exact_difference(b.x, a.x) * exact_difference(c.x, a.x) +
-         exact_difference(b.y, a.y) * exact_difference(c.y, a.y);
-}
-
-// Sign of a * b - c * d, exactly.
-inline int product_difference_sign(double a, double b, double c, double d) noexcept {
-  const TwoTerms left = two_product(a, b);
-  const TwoTerms right = two_product(c, d);
-  const double high = left.high - right.high;
-  const double low = left.low - right.low;  // of exact magnitude below an ulp of the high parts
-  if (high == 0.0) return low > 0.0 ? 1 : (low < 0.0 ? -1 : 0);
-  if (std::fabs(high) > 2.0 * (std::fabs(left.low) + std::fabs(right.low))) {
-    return high > 0.0 ? 1 : -1;
-  }
-  return ((exactly(left.low) - exactly(right.low)) + (exactly(left.high) - exactly(right.high)))
-      .sign();
-}
-
-// exact_cross(a, b, c).sign(), shorter where the differences of coordinates are doubles themselves,
-// as they are for points near each other.
-[[gnu::noinline]] inline int exact_orientation(Vec2 a, Vec2 b, Vec2 c) noexcept {
-  const TwoTerms bx = two_difference(b.x, a.x);
-  const TwoTerms by = two_difference(b.y, a.y);
-  const TwoTerms cx = two_difference(c.x, a.x);
-  const TwoTerms cy = two_difference(c.y, a.y);
-  if (bx.low == 0.0 && by.low == 0.0 && cx.low == 0.0 && cy.low == 0.0) {
-    return product_difference_sign(bx.high, cy.high, by.high, cx.high);
-  }
-  return exact_cross(a, b, c).sign();
-}
-
-// Sign of (b - a) x (c - a): 1 when a, b, c turn left, 0 when they are collinear.
-// The filter's bound is Shewchuk's ccwerrboundA.
-inline int orientation(Vec2 a, Vec2 b, Vec2 c) noexcept {
-  constexpr double kBound = (3.0 + 16.0 * kUnitRoundoff) * kUnitRoundoff;
-  const double left = (b.x - a.x) * (c.y - a.y);
-  const double right = (b.y - a.y) * (c.x - a.x);
-  const double det = left - right;
-  const double bound = kBound * (std::fabs(left) + std::fabs(right));
-  if (det > bound) return 1;
-  if (det < -bound) return -1;
-  return exact_orientation(a, b, c);
-}
-
-// Of the edges of p named by `edges`, does one have all of q strictly on its outer side?
+// Of the edges of p named by `edges`, does one have all of q strictly on its outer side? The
+// vertices of q named by `outside` are known to be.
 template <class P, class Q>
-bool one_separates(const P& p, const Q& q, std::uint64_t edges) noexcept {
+bool one_separates(const P& p, const Q& q, std::uint64_t edges,
+                   std::uint64_t outside = 0) noexcept {
   for (; edges != 0; edges &= edges - 1) {
     const int i = __builtin_ctzll(edges);
     const Vec2 from = p.vertex(i);
     const Vec2 to = p.vertex(i + 1 < p.size ? i + 1 : 0);
     const simd::Sides vertices = q.vertices_beside(from, to);
     if (vertices.left != 0) continue;
-    std::uint64_t open = ~std::uint64_t{0} >> (64 - q.size) & ~vertices.right;
-    while (open != 0 && exact_orientation(from, to, q.vertex(__builtin_ctzll(open))) < 0) {
+    std::uint64_t open = ~std::uint64_t{0} >> (64 - q.size) & ~vertices.right & ~outside;
+    while (open != 0 &&
+           exact_orientation(from, to, q.vertex(__builtin_ctzll(open)), product_of(p)) < 0) {
       open &= open - 1;
     }
     if (open == 0) return true;
@@ -130,11 +84,11 @@ EdgeAnswer test_edges_at_once(const P& p, const Q& q, int first) noexcept {
   for (std::uint64_t open = all_edges & ~edges.left & ~edges.right; open != 0; open &= open - 1) {
     const int i = __builtin_ctzll(open);
     const Vec2 to = p.vertex(i + 1 < p.size ? i + 1 : 0);
-    const int side = exact_orientation(p.vertex(i), to, probe);
+    const int side = exact_orientation(p.vertex(i), to, probe, product_of(p));
     if (side > 0) edges.left |= std::uint64_t{1} << i;
     if (side < 0) edges.right |= std::uint64_t{1} << i;
   }
-  if (one_separates(p, q, edges.right)) return EdgeAnswer::separates;
+  if (one_separates(p, q, edges.right, std::uint64_t{1} << first)) return EdgeAnswer::separates;
   return edges.left != 0 && edges.right == 0 ? EdgeAnswer::contains : EdgeAnswer::undecided;
 }
 
@@ -237,7 +191,8 @@ inline Bounds tight_distance_bounds(const Pair& pair) noexcept {
   if (dot(edge, pair.vertex - pair.from) <= 0.0 || dot(edge, pair.vertex - pair.to) >= 0.0) {
     return distance_bounds(pair);
   }
-  const double area = std::fabs(exact_cross(pair.from, pair.to, pair.vertex).approximate());
+  const double area =
+      std::fabs(exact_cross(pair.from, pair.to, pair.from, pair.vertex).approximate());
   const double distance = area / norm(edge);
   return {distance * (1.0 - kRelative), distance * (1.0 + kRelative)};
 }
@@ -306,102 +261,6 @@ template <class P, class Q>
   return best;
 }
 
-// (b - a) x (d - c), to a relative 2^-50.
-[[gnu::noinline]] inline double cross_of_differences(Vec2 a, Vec2 b, Vec2 c, Vec2 d) noexcept {
-  const TwoTerms x1 = two_difference(b.x, a.x);
-  const TwoTerms y1 = two_difference(b.y, a.y);
-  const TwoTerms x2 = two_difference(d.x, c.x);
-  const TwoTerms y2 = two_difference(d.y, c.y);
-  if (x1.low == 0.0 && y1.low == 0.0 && x2.low == 0.0 && y2.low == 0.0) {
-    const TwoTerms left = two_product(x1.high, y2.high);
-    const TwoTerms right = two_product(y1.high, x2.high);
-    const double high = left.high - right.high;
-    const double value = high + (left.low - right.low);
-    // The high parts are near each other or the low ones do not count; no further cancellation.
-    if (std::fabs(value) >= 0.5 * std::fabs(high)) return value;
-  }
-  return (exact_difference(b.x, a.x) * exact_difference(d.y, c.y) -
-          exact_difference(b.y, a.y) * exact_difference(d.x, c.x))
-      .approximate();
-}
-
-// Is vertex i of `shape` farthest along n (the only one, or an end of an edge that all is)? Its
-// neighbours tell, since the shape is convex; false where they do not tell for certain.
-template <class P>
-bool is_farthest(const P& shape, int i, Vec2 n) noexcept {
-  constexpr double kBound = 4.0 * kUnitRoundoff;
-  const Vec2 v = shape.vertex(i);
-  for (const int k : {i + 1 < shape.size ? i + 1 : 0, i > 0 ? i - 1 : shape.size - 1}) {
-    if (k == i) continue;  // a point
-    const Vec2 step = shape.vertex(k) - v;
-    const double x = n.x * step.x;
-    const double y = n.y * step.y;
-    if (!(x + y < -kBound * (std::fabs(x) + std::fabs(y)))) return false;
-  }
-  return true;
-}
-
-// The same with n the outer normal of the edge a -> b, exactly.
-template <class P>
-bool is_farthest_outside(const P& shape, int i, Vec2 a, Vec2 b) noexcept {
-  const Vec2 v = shape.vertex(i);
-  for (const int k : {i + 1 < shape.size ? i + 1 : 0, i > 0 ? i - 1 : shape.size - 1}) {
-    if (k == i) continue;
-    const Vec2 neighbour = shape.vertex(k);
-    if (neighbour == v) return false;
-    if (cross_of_differences(a, b, v, neighbour) > 0.0) return false;  // nearer
-  }
-  return true;
-}
-
-// What the simplex that GJK stopped at says near contact, where GJK's own bounds are all rounding:
-// an edge of one shape and a vertex of the other, or two vertices.
-struct NearContact {
-  bool certain = false;  // the nearest pair, and apart; else the rest says nothing
-  Bounds bounds;
-  Vec2 outward;  // from the owner of the edge, or from p; not of unit length
-};
-
-// For exact shapes.
-template <class P, class Q>
-NearContact near_edge(const P& owner, int first, int second, const Q& other, int vertex) noexcept {
-  if (owner.size < 3) return {};
-  const auto follows = [&owner](int i, int j) { return j == (i + 1 < owner.size ? i + 1 : 0); };
-  if (!follows(first, second)) {
-    if (!follows(second, first)) return {};
-    std::swap(first, second);
-  }
-  const Vec2 a = owner.vertex(first);
-  const Vec2 b = owner.vertex(second);
-  const Vec2 v = other.vertex(vertex);
-  const double area = -cross_of_differences(a, b, a, v);
-  if (!(area > 0.0) || !is_farthest_outside(other, vertex, a, b)) return {};
-  const Vec2 edge = b - a;
-  if (!(dot(edge, v - a) >= 0.0 && dot(edge, v - b) <= 0.0)) return {};
-  constexpr double kRelative = 8.0 * kUnitRoundoff;
-  const double distance = area / norm(edge);
-  return {true, {distance * (1.0 - kRelative), distance * (1.0 + kRelative)}, -perpendicular(edge)};
-}
-
-template <class P, class Q>
-[[gnu::noinline]] NearContact near_contact(const P& p, const Q& q, const Simplex& s) noexcept {
-  const SimplexVertex& a = s.vertex[0];
-  if (s.size == 2) {
-    const SimplexVertex& b = s.vertex[1];
-    if (a.p != b.p) return near_edge(p, a.p, b.p, q, a.q);
-    NearContact contact = near_edge(q, a.q, b.q, p, a.p);
-    contact.outward = -contact.outward;
-    return contact;
-  }
-  // v.w = |v|^2 at v itself, whose coordinates are differences of doubles: accurate to a relative
-  // u.
-  if (s.size != 1 || (a.point.x == 0.0 && a.point.y == 0.0)) return {};
-  if (!is_farthest(p, a.p, -a.point) || !is_farthest(q, a.q, a.point)) return {};
-  constexpr double kRelative = 8.0 * kUnitRoundoff;
-  const double distance = norm(a.point);
-  return {true, {distance * (1.0 - kRelative), distance * (1.0 + kRelative)}, -a.point};
-}
-
 // Is the pair's distance at most the square root of reach_squared? Compared as polynomials.
 template <int N>
 bool within(const Pair& pair, const Expansion<N>& reach_squared) noexcept {
@@ -411,7 +270,7 @@ bool within(const Pair& pair, const Expansion<N>& reach_squared) noexcept {
   if ((to_squared - reach_squared).sign() <= 0) return true;
   if (exact_dot(pair.from, pair.to, pair.vertex).sign() <= 0) return false;
   if (exact_dot(pair.to, pair.from, pair.vertex).sign() <= 0) return false;
-  const auto area = exact_cross(pair.from, pair.to, pair.vertex);
+  const auto area = exact_cross(pair.from, pair.to, pair.from, pair.vertex);
   const auto length_squared = exact_dot(pair.from, pair.to, pair.to);
   return (area * area - reach_squared * length_squared).sign() <= 0;
 }

@@ -9,11 +9,14 @@
 // on their number.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <limits>
 
 #include "gjk/convex.hpp"
+#include "gjk/expansion.hpp"
+#include "gjk/orientation.hpp"
 #include "gjk/vec2.hpp"
 
 #if defined(__x86_64__) && !defined(GJK_SCALAR_ONLY)
@@ -29,10 +32,21 @@ struct Sides {
   std::uint64_t right = 0;
 };
 
-// Edges of P as separating lines between P and Q.
+// Edges of P as separating lines between P and Q. Bit i: edge i.
 struct EdgeTest {
-  std::uint64_t separates = 0;  // not 0: one of them does, certainly
-  std::uint64_t unsure = 0;     // bit i: edge i may, its rounding decides
+  std::uint64_t separates = 0;  // it does, certainly
+  std::uint64_t unsure = 0;     // it may, or it does: else it does not, certainly
+};
+
+// At most n bits counted from vertex `first` as bits counted from 0, in a ring of n < 64.
+inline std::uint64_t turned(std::uint64_t bits, int first, int n) noexcept {
+  return (bits << first | bits >> (n - first)) & ~std::uint64_t{0} >> (64 - n);
+}
+
+// Of four edges at a vertex w of P - Q, a bit each.
+struct Leads {
+  unsigned away = 0;     // it leads away from O, certainly
+  unsigned towards = 0;  // it leads towards O, up to rounding
 };
 
 // The compilers' vector types; spelt out, since the attribute takes no template parameter in GCC.
@@ -49,6 +63,20 @@ GJK_VECTOR_OF(4)
 GJK_VECTOR_OF(8)
 #undef GJK_VECTOR_OF
 
+// `slack` times |a|_1 + |b|_1 bounds what the error of the shapes makes of a product of a and b.
+inline Leads scalar_leads(Vec2 w, const Vec2 (&edge)[4], double slack) noexcept {
+  Leads leads;
+  for (unsigned k = 0; k < 4; ++k) {
+    const double x = w.x * edge[k].x;
+    const double y = w.y * edge[k].y;
+    const double bound =
+        kFilterBound * (std::fabs(x) + std::fabs(y)) + slack * (norm1(w) + norm1(edge[k]));
+    leads.away |= unsigned{x + y > bound} << k;
+    leads.towards |= unsigned{x + y < 0.0} << k;
+  }
+  return leads;
+}
+
 }  // namespace gjk::simd
 
 #define GJK_LANES_NAMESPACE baseline
@@ -58,12 +86,12 @@ GJK_VECTOR_OF(8)
 
 #ifdef GJK_X86_DISPATCH
 #define GJK_LANES_NAMESPACE avx2
-#define GJK_LANES_TARGET __attribute__((target("avx2")))
+#define GJK_LANES_TARGET __attribute__((target("avx2,fma")))
 #define GJK_LANES_WIDTH 4
 #include "gjk/lanes.inc"
 
 #define GJK_LANES_NAMESPACE avx512
-#define GJK_LANES_TARGET __attribute__((target("avx512f,avx512dq,avx512vl")))
+#define GJK_LANES_TARGET __attribute__((target("avx512f,avx512dq,avx512vl,fma")))
 #define GJK_LANES_WIDTH 8
 #include "gjk/lanes.inc"
 #endif
@@ -75,6 +103,7 @@ enum class Isa : std::uint8_t { baseline, avx2, avx512 };
 inline Isa detect_isa() noexcept {
 #ifdef GJK_X86_DISPATCH
   __builtin_cpu_init();
+  if (!__builtin_cpu_supports("fma")) return Isa::baseline;
   if (__builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl")) {
     return Isa::avx512;
   }
@@ -88,12 +117,12 @@ inline Isa isa = detect_isa();
 
 #ifdef GJK_X86_DISPATCH
 template <class Query>
-__attribute__((target("avx2"), flatten)) auto on_avx2(const Query& query, const Convex& p,
-                                                      const Convex& q) noexcept {
+__attribute__((target("avx2,fma"), flatten)) auto on_avx2(const Query& query, const Convex& p,
+                                                          const Convex& q) noexcept {
   return query(avx2::View{p}, avx2::View{q});
 }
 template <class Query>
-__attribute__((target("avx512f,avx512dq,avx512vl"), flatten)) auto on_avx512(
+__attribute__((target("avx512f,avx512dq,avx512vl,fma"), flatten)) auto on_avx512(
     const Query& query, const Convex& p, const Convex& q) noexcept {
   return query(avx512::View{p}, avx512::View{q});
 }

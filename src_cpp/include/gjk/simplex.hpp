@@ -110,15 +110,21 @@ inline bool s2d(Simplex& s) noexcept {
 // to about 4 u times the sum of its products' magnitudes.
 inline bool encloses_origin(Vec2 a, Vec2 b, Vec2 c) noexcept {
   constexpr double kBound = 6.0 * kUnitRoundoff;
-  const auto side = [](Vec2 p, Vec2 q) noexcept {
-    const double left = p.x * q.y;
-    const double right = p.y * q.x;
-    const double area = left - right;
-    const double bound = kBound * (std::fabs(left) + std::fabs(right));
-    return area > bound ? 1 : (area < -bound ? -1 : 0);
+  // Without branches: on which side O lies of an edge cannot be foreseen.
+  unsigned left = 0;
+  unsigned right = 0;
+  const auto look = [&](Vec2 p, Vec2 q) noexcept {
+    const double one = p.x * q.y;
+    const double other = p.y * q.x;
+    const double area = one - other;
+    const double bound = kBound * (std::fabs(one) + std::fabs(other));
+    left += static_cast<unsigned>(area > bound);
+    right += static_cast<unsigned>(area < -bound);
   };
-  const int first = side(a, b);
-  return first != 0 && side(b, c) == first && side(c, a) == first;
+  look(a, b);
+  look(b, c);
+  look(c, a);
+  return (static_cast<unsigned>(left == 3u) | static_cast<unsigned>(right == 3u)) != 0u;
 }
 
 // A direction from O towards the simplex, for the search of the next support vertex: the vertex

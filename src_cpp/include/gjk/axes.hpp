@@ -1,0 +1,120 @@
+// SPDX-FileCopyrightText: gjk_collision contributors
+// SPDX-License-Identifier: Apache-2.0
+// The separating axis test, over all edges or over those of the caps that O may lie in: certain
+// where the rounding allows, and exact for the few edges where it does not.
+#pragma once
+
+#include <cstdint>
+
+#include "gjk/cap.hpp"
+#include "gjk/convex.hpp"
+#include "gjk/exact.hpp"
+#include "gjk/neighbours.hpp"
+#include "gjk/simd.hpp"
+#include "gjk/verdict.hpp"
+
+namespace gjk {
+
+// min over P - Q of d.w, computed at a support vertex, is too large by at most this times |d|_1:
+// two dot products to choose the vertex, one subtraction and one more dot product.
+template <class P, class Q>
+double support_rounding(const P& p, const Q& q) noexcept {
+  return 8.0 * kUnitRoundoff * (p.extent + q.extent);
+}
+
+// Which edges of two shapes decide whether they overlap.
+struct Axes {
+  bool decide = false;  // else none are known to, and GJK is asked
+  bool all = false;     // else those of the caps
+  Caps caps;
+
+  // Up to this many vertices all axes at once are quicker than to single out those of the caps.
+  static constexpr int kFewVertices = 8;
+
+  // `inner` names the sides of their quadrilateral that O lies inside of.
+  static Axes that_decide(const Convex& p, const Convex& q, unsigned inner) noexcept {
+    const auto few = [](int size) { return size >= 3 && size <= kFewVertices; };
+    const auto fits = [](const Convex& shape) {
+      return shape.has_chains && shape.size >= 3 && shape.size < 64;
+    };
+    if (few(p.size) && few(q.size)) return {true, true, {}};
+    const Caps caps = open_caps(inner);
+    return {caps.count > 0 && fits(p) && fits(q), false, caps};
+  }
+};
+
+struct AxisTest {
+  simd::EdgeTest of_p;
+  simd::EdgeTest of_q;
+
+  bool is_separated() const noexcept { return (of_p.separates | of_q.separates) != 0; }
+  bool is_unsure() const noexcept { return (of_p.unsure | of_q.unsure) != 0; }
+};
+
+// For shapes without a reach. Their vertices may be `error` (m) off: the line through an edge then
+// turns, and its shape may reach over it by some of that error for each length of the edge in its
+// extent.
+template <class P, class Q>
+AxisTest test_axes(const P& p, const Q& q, const Axes& axes) noexcept {
+  const double error = 8.0 * (p.error + q.error);
+  const double relative = support_rounding(p, q) + error;
+  const double absolute = error * (p.extent + q.extent);
+  if (axes.all) {
+    return {p.separating_from(q, relative, absolute), q.separating_from(p, relative, absolute)};
+  }
+  const Convex::Chain of_p = p.shape.chain(axes.caps.first, axes.caps.count);
+  const Convex::Chain of_q = q.shape.chain(axes.caps.first ^ 2, axes.caps.count);
+  return {p.separating_from(q, of_p, of_q, relative, absolute),
+          q.separating_from(p, of_q, of_p, relative, absolute)};
+}
+
+// Do the edges that the test leaves unsure tell all? Not for shapes that are known to within an
+// error only, nor where all edges are unsure: perhaps both shapes are flat, on one line.
+template <class P, class Q>
+bool edges_tell(const P& p, const Q& q, const AxisTest& test) noexcept {
+  const bool all_unsure = test.of_p.unsure == ~std::uint64_t{0} >> (64 - p.size) &&
+                          test.of_q.unsure == ~std::uint64_t{0} >> (64 - q.size);
+  return p.error + q.error == 0.0 && !all_unsure;
+}
+
+// Exactly, where they tell.
+template <class P, class Q>
+bool one_separates(const P& p, const Q& q, const AxisTest& test) noexcept {
+  return exact::one_separates(p, q, test.of_p.unsure) ||
+         exact::one_separates(q, p, test.of_q.unsure);
+}
+
+template <class P, class Q>
+Verdict verdict_of(const P& p, const Q& q, const AxisTest& test) noexcept {
+  if (test.is_separated()) return Verdict::free;
+  if (!test.is_unsure()) return Verdict::collision;
+  if (!edges_tell(p, q, test)) return exact::collide(p, q);
+  return one_separates(p, q, test) ? Verdict::free : Verdict::collision;
+}
+
+// Where to look for what is nearest: at an edge that is unsure and the vertex of the other shape
+// farthest inwards.
+struct VertexPair {
+  int p = 0;
+  int q = 0;
+};
+
+template <class P, class Q>
+VertexPair facing_pair(const P& p, const Q& q, const AxisTest& test) noexcept {
+  const bool is_of_p = test.of_p.unsure != 0;
+  const auto edge = [](const auto& shape, std::uint64_t edges, int& first) noexcept {
+    first = __builtin_ctzll(edges);
+    return shape.vertex(after(first, shape.size)) - shape.vertex(first);
+  };
+  VertexPair facing;
+  if (is_of_p) {
+    const Vec2 along = edge(p, test.of_p.unsure, facing.p);
+    facing.q = q.support(perpendicular(along));
+  } else {
+    const Vec2 along = edge(q, test.of_q.unsure, facing.q);
+    facing.p = p.support(perpendicular(along));
+  }
+  return facing;
+}
+
+}  // namespace gjk
