@@ -23,8 +23,8 @@ constexpr const char* kUsage =
     R"(usage: gjk_verify [--pairs=1000000] [--types=distant,touching,...] [--seed=1] [--threads=2]
        gjk_verify --write=FILE [--pairs=...] [--types=...] [--seed=...]
 
-For each type of pair: how many collide, how many per 1000 GJK's floating-point loop leaves to exact
-arithmetic, how many verdicts were UNKNOWN or wrong, how many bounds or witnesses were not true, how many
+For each type of pair: how many collide, how many per 1000 GJK's floating-point loop alone leaves open, how
+many per 1000 collide() decides in exact arithmetic, how many verdicts were UNKNOWN or wrong, how many bounds or witnesses were not true, how many
 answers another instruction set gave otherwise, and the widest gap between the bounds relative to the
 distance (of the polygons, without their radii).
 
@@ -42,6 +42,7 @@ struct Options {
 struct Tally {
   std::int64_t pairs = 0;
   std::int64_t collisions = 0;
+  std::int64_t left_open = 0;
   std::int64_t to_exact = 0;
   std::int64_t unknown = 0;
   std::int64_t wrong = 0;
@@ -59,7 +60,8 @@ struct Tally {
   void add(const Findings& found, const Answers& answers, std::int64_t block) {
     ++pairs;
     collisions += found.collides;
-    to_exact += answers.loop == Verdict::unknown;
+    left_open += answers.loop == Verdict::unknown;
+    to_exact += answers.is_exact;
     unknown += found.unknown;
     wrong += found.wrong;
     untrue += found.untrue;
@@ -69,6 +71,7 @@ struct Tally {
   void add(const Tally& other) {
     pairs += other.pairs;
     collisions += other.collisions;
+    left_open += other.left_open;
     to_exact += other.to_exact;
     unknown += other.unknown;
     wrong += other.wrong;
@@ -157,9 +160,9 @@ int run(const Options& options) {
   const auto integer = [](std::int64_t v) { return static_cast<long long>(v); };
   std::printf("instruction sets:");
   for (const simd::Isa isa : available_isas()) std::printf(" %s", name_of(isa).data());
-  std::printf("; seed %llu\n%-12s%10s%9s%12s%9s%7s%8s%8s%12s%8s\n",
-              static_cast<unsigned long long>(options.seed), "type", "pairs", "collide", "to exact",
-              "UNKNOWN", "wrong", "untrue", "unlike", "widest gap", "s");
+  std::printf("; seed %llu\n%-12s%10s%9s%12s%12s%9s%7s%8s%8s%12s%8s\n",
+              static_cast<unsigned long long>(options.seed), "type", "pairs", "collide",
+              "loop open", "to exact", "UNKNOWN", "wrong", "untrue", "unlike", "widest gap", "s");
   Tally all;
   for (const Type type : options.types) {
     const auto start = std::chrono::steady_clock::now();
@@ -169,11 +172,11 @@ int run(const Options& options) {
     const auto per_mille = [&](std::int64_t part) {
       return 1000.0 * static_cast<double>(part) / static_cast<double>(tally.pairs);
     };
-    std::printf("%-12s%10lld%8.1f%%%10.3f/k%9lld%7lld%8lld%8lld%12.2g%8.1f\n",
+    std::printf("%-12s%10lld%8.1f%%%10.3f/k%10.3f/k%9lld%7lld%8lld%8lld%12.2g%8.1f\n",
                 kTypeNames[static_cast<std::size_t>(type)].data(), integer(tally.pairs),
-                per_mille(tally.collisions) / 10.0, per_mille(tally.to_exact),
-                integer(tally.unknown), integer(tally.wrong), integer(tally.untrue),
-                integer(tally.unlike), tally.widest, seconds);
+                per_mille(tally.collisions) / 10.0, per_mille(tally.left_open),
+                per_mille(tally.to_exact), integer(tally.unknown), integer(tally.wrong),
+                integer(tally.untrue), integer(tally.unlike), tally.widest, seconds);
     if (tally.failures() > 0) std::printf("first failure: %s", tally.first.c_str());
     std::fflush(stdout);
     all.add(tally);

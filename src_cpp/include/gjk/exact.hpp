@@ -264,6 +264,7 @@ template <class P, class Q>
 // Is the pair's distance at most the square root of reach_squared? Compared as polynomials.
 template <int N>
 bool within(const Pair& pair, const Expansion<N>& reach_squared) noexcept {
+  count_exact();
   const auto from_squared = exact_dot(pair.from, pair.vertex, pair.vertex);
   if ((from_squared - reach_squared).sign() <= 0) return true;
   const auto to_squared = exact_dot(pair.to, pair.vertex, pair.vertex);

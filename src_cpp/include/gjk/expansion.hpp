@@ -10,10 +10,19 @@
 #pragma once
 
 #include <cmath>
+#include <cstdint>
 
 #include "gjk/vec2.hpp"
 
 namespace gjk {
+
+// Where a query goes on to exact arithmetic. gjk_verify counts them.
+#ifdef GJK_COUNT_EXACT
+inline thread_local std::int64_t exact_steps = 0;
+inline void count_exact() noexcept { ++exact_steps; }
+#else
+inline void count_exact() noexcept {}
+#endif
 
 struct TwoTerms {
   double high = 0.0;

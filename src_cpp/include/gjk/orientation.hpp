@@ -44,6 +44,7 @@ inline constexpr double kCrossError = 0x1p-40;
 // does the same.
 template <class Product>
 double certain_cross(Vec2 a, Vec2 b, Vec2 c, Vec2 d, const Product& product) noexcept {
+  count_exact();
   const TwoTerms x1 = two_difference(b.x, a.x);
   const TwoTerms y1 = two_difference(b.y, a.y);
   const TwoTerms x2 = two_difference(d.x, c.x);
