@@ -72,10 +72,7 @@ bool separation_at(const P& p, const Q& q, const Neighbourhood& around,
   if (!(result.bounds.lower > 0.0)) return false;
   result.outcome = Outcome::separated;
   result.normal = around.normal;
-  result.s.vertex[0] = {p.vertex(around.p) - q.vertex(around.q), around.p, around.q};
-  result.s.size = around.is_vertex() ? 1 : 2;
-  result.s.vertex[1] = {p.vertex(around.end_p) - q.vertex(around.end_q), around.end_p,
-                        around.end_q};
+  result.s = simplex_of(p, q, around);
   return true;
 }
 
@@ -267,12 +264,12 @@ Bounds distance_of_surfaces(const P& p, const Q& q, Bounds polygons) noexcept {
 }
 
 // For polygons whose boxes are apart: what is nearest the support vertex towards O, mostly all that
-// is needed. Not positive where it does not tell, or not accurately.
+// is needed. Settled only where its bounds are close.
 template <class P, class Q>
-Bounds distance_from_afar(const P& p, const Q& q, Vec2 middle) noexcept {
-  const Neighbourhood around = walk(p, q, p.support(-middle), q.support(middle), kWalk);
-  if (around.nearness != Nearness::settled || around.error > kUsualGap * around.area) return {};
-  return bounds_of(around, around.area, around.error);
+Neighbourhood from_afar(const P& p, const Q& q, Vec2 middle) noexcept {
+  Neighbourhood around = walk(p, q, p.support(-middle), q.support(middle), kWalk);
+  if (around.error > kUsualGap * around.area) around.nearness = Nearness::unknown;
+  return around;
 }
 
 // Level 2 of shapes in the domain.
@@ -313,54 +310,27 @@ inline Bounds distance(const Convex& p, const Convex& q) noexcept {
   if (boxes_apart(w, 0.0)) {
     const Vec2 middle{w.x[0] + w.x[2], w.y[1] + w.y[3]};
     const Bounds bounds = simd::on_widest(
-        [middle](const auto& a, const auto& b) { return detail::distance_from_afar(a, b, middle); },
+        [middle](const auto& a, const auto& b) -> Bounds {
+          const Neighbourhood around = detail::from_afar(a, b, middle);
+          if (around.nearness != Nearness::settled) return {};
+          return bounds_of(around, around.area, around.error);
+        },
         p, q);
     if (bounds.lower > 0.0) return detail::distance_of_surfaces(p, q, bounds);
   }
   return detail::distance_by_search(p, q);
 }
 
-// Level 3: signed distance, its lower bound, witness points, direction and deciding features.
+namespace detail {
+
+// Subtracts the radii and fills what depends on them. `overlapping`: the polygons are, certainly.
 template <class P, class Q>
-Closest closest(const P& p, const Q& q) noexcept {
-  Closest result;
-  if (!in_domain(p, q)) {
-    result.status = Status::numeric_failure;
-    result.distance = result.lower_bound = std::numeric_limits<double>::quiet_NaN();
-    return result;
-  }
-  result.status = Status::success;
-  exact::Pair pair;
-  detail::Separation overlapping;
-  overlapping.outcome = detail::Outcome::overlapping;
-  const detail::Separation separation = detail::beyond_extremes(
-      p, q, overlapping, [&](const auto& a, const auto& b, const Simplex& start) noexcept {
-        detail::Separation at_start;
-        if (detail::separation_at(a, b, look_around(a, b, start), at_start)) return at_start;
-        return detail::separate_certainly(a, b, start, &pair);
-      });
-  result.iterations = separation.iterations;
-  Bounds bounds = separation.bounds;
-  if (separation.outcome == detail::Outcome::overlapping) {
-    const Penetration deep = penetration(p, q);
-    bounds = {-(deep.depth + deep.rounding), std::fmin(0.0, deep.rounding - deep.depth)};
-    result.point_a = deep.point_p;
-    result.point_b = deep.point_q;
-    result.direction = deep.normal;
-    result.feature_a = deep.feature_p;
-    result.feature_b = deep.feature_q;
-  } else if (separation.s.size == 0) {
-    detail::witness(pair, result);
-  } else {
-    detail::witness(p, q, separation.s, result);
-    result.direction = (-1.0 / norm(separation.normal)) * separation.normal;
-  }
+void finish(const P& p, const Q& q, Bounds polygons, bool overlapping, Closest& result) noexcept {
   result.direction = result.direction + Vec2{};  // no negative zeros
-  bounds = detail::surface_bounds(p, q, bounds);
+  Bounds bounds = surface_bounds(p, q, polygons);
   // The sign of the distance is that of the verdict, to the last bit, where the doubles are exact.
   if (bounds.lower <= 0.0 && bounds.upper >= 0.0 && p.error + q.error == 0.0) {
-    if (separation.outcome == detail::Outcome::overlapping ||
-        exact::collide(p, q) == Verdict::collision) {
+    if (overlapping || exact::collide(p, q) == Verdict::collision) {
       bounds.upper = 0.0;
     } else {
       bounds.lower = 0.0;
@@ -370,7 +340,74 @@ Closest closest(const P& p, const Q& q) noexcept {
   result.lower_bound = bounds.lower;
   result.point_a = result.point_a + p.radius * result.direction;
   result.point_b = result.point_b - q.radius * result.direction;
+}
+
+// Level 3 of shapes in the domain.
+template <class P, class Q>
+Closest closest_by_search(const P& p, const Q& q) noexcept {
+  Closest result;
+  result.status = Status::success;
+  exact::Pair pair;
+  Separation overlapping;
+  overlapping.outcome = Outcome::overlapping;
+  const Separation separation = beyond_extremes(
+      p, q, overlapping, [&](const auto& a, const auto& b, const Simplex& start) noexcept {
+        Separation at_start;
+        if (separation_at(a, b, look_around(a, b, start), at_start)) return at_start;
+        return separate_certainly(a, b, start, &pair);
+      });
+  result.iterations = separation.iterations;
+  Bounds bounds = separation.bounds;
+  const bool overlap = separation.outcome == Outcome::overlapping;
+  if (overlap) {
+    const Penetration deep = penetration(p, q);
+    bounds = {-(deep.depth + deep.rounding), std::fmin(0.0, deep.rounding - deep.depth)};
+    result.point_a = deep.point_p;
+    result.point_b = deep.point_q;
+    result.direction = deep.normal;
+    result.feature_a = deep.feature_p;
+    result.feature_b = deep.feature_q;
+  } else if (separation.s.size == 0) {
+    witness(pair, result);
+  } else {
+    witness(p, q, separation.s, result);
+    result.direction = (-1.0 / norm(separation.normal)) * separation.normal;
+  }
+  finish(p, q, bounds, overlap, result);
   return result;
+}
+
+}  // namespace detail
+
+// Level 3: signed distance, its lower bound, witness points, direction and deciding features.
+template <class P, class Q>
+Closest closest(const P& p, const Q& q) noexcept {
+  if (in_domain(p, q)) return detail::closest_by_search(p, q);
+  Closest result;
+  result.status = Status::numeric_failure;
+  result.distance = result.lower_bound = std::numeric_limits<double>::quiet_NaN();
+  return result;
+}
+
+// The same answer sooner where the boxes are apart.
+inline Closest closest(const Convex& p, const Convex& q) noexcept {
+  if (in_domain(p, q)) {
+    const Quadrilateral w = inscribed(p, q);
+    if (boxes_apart(w, 0.0)) {
+      const Vec2 middle{w.x[0] + w.x[2], w.y[1] + w.y[3]};
+      const Neighbourhood around = simd::on_widest(
+          [middle](const auto& a, const auto& b) { return detail::from_afar(a, b, middle); }, p, q);
+      if (around.nearness == Nearness::settled) {
+        Closest result;
+        result.status = Status::success;
+        detail::witness(p, q, simplex_of(p, q, around), result);
+        result.direction = (-1.0 / norm(around.normal)) * around.normal;
+        detail::finish(p, q, bounds_of(around, around.area, around.error), false, result);
+        return result;
+      }
+    }
+  }
+  return closest<Convex, Convex>(p, q);
 }
 
 }  // namespace gjk

@@ -148,6 +148,16 @@ Neighbourhood look_around(const P& p, const Q& q, const Simplex& start) noexcept
   return {};
 }
 
+// What is nearest as GJK's simplex.
+template <class P, class Q>
+Simplex simplex_of(const P& p, const Q& q, const Neighbourhood& around) noexcept {
+  Simplex s;
+  s.vertex[0] = {p.vertex(around.p) - q.vertex(around.q), around.p, around.q};
+  s.vertex[1] = {p.vertex(around.end_p) - q.vertex(around.end_q), around.end_p, around.end_q};
+  s.size = around.is_vertex() ? 1 : 2;
+  return s;
+}
+
 // The area of O and the edge without its rounding (to kCrossError), for exact shapes.
 template <class P, class Q>
 double certain_area(const P& p, const Q& q, const Neighbourhood& around) noexcept {
