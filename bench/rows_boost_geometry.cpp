@@ -6,40 +6,24 @@
 #include <boost/geometry/geometries/ring.hpp>
 #include <boost/version.hpp>
 
-#include "rows.hpp"
+#include "converted.hpp"
 
 namespace bench {
 namespace {
 
-class Rings {
- public:
-  static constexpr double tolerance = kPeerTolerance;
+using Point = boost::geometry::model::d2::point_xy<double>;
+using Ring = boost::geometry::model::ring<Point, false>;  // counter-clockwise
 
-  void load(std::span<const Case* const> cases) {
-    a_.clear();
-    b_.clear();
-    for (const Case* c : cases) {
-      a_.push_back(ring(c->a));
-      b_.push_back(ring(c->b));
-    }
+Ring ring(const gjk::verify::Polygon& polygon) {
+  Ring result;
+  for (int i = 0; i <= polygon.size(); ++i) {
+    const gjk::Vec2 v = polygon.vertex(i % polygon.size());
+    result.emplace_back(v.x, v.y);
   }
+  return result;
+}
 
- protected:
-  using Point = boost::geometry::model::d2::point_xy<double>;
-  using Ring = boost::geometry::model::ring<Point, false>;  // counter-clockwise
-  std::vector<Ring> a_;
-  std::vector<Ring> b_;
-
- private:
-  static Ring ring(const gjk::verify::Polygon& polygon) {
-    Ring result;
-    for (int i = 0; i <= polygon.size(); ++i) {
-      const gjk::Vec2 v = polygon.vertex(i % polygon.size());
-      result.emplace_back(v.x, v.y);
-    }
-    return result;
-  }
-};
+using Rings = Converted<ring>;
 
 struct Collide : Rings {
   bool operator()(std::size_t i) const { return boost::geometry::intersects(a_[i], b_[i]); }

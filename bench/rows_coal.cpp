@@ -10,7 +10,7 @@
 
 #include <memory>
 
-#include "rows.hpp"
+#include "converted.hpp"
 
 namespace bench {
 namespace {
@@ -39,22 +39,8 @@ std::unique_ptr<Prism> prism(const gjk::verify::Polygon& polygon) {
   return std::make_unique<Prism>(vertices, 2 * n, faces, count);
 }
 
-class Prisms {
- public:
-  static constexpr double tolerance = kPeerTolerance;
-
-  void load(std::span<const Case* const> cases) {
-    a_.clear();
-    b_.clear();
-    for (const Case* c : cases) {
-      a_.push_back(prism(c->a));
-      b_.push_back(prism(c->b));
-    }
-  }
-
+class Prisms : public Converted<prism> {
  protected:
-  std::vector<std::unique_ptr<Prism>> a_;
-  std::vector<std::unique_ptr<Prism>> b_;
   coal::Transform3s identity_ = coal::Transform3s::Identity();
 };
 

@@ -7,7 +7,7 @@
 
 #include <memory>
 
-#include "rows.hpp"
+#include "converted.hpp"
 
 namespace bench {
 namespace {
@@ -33,22 +33,8 @@ std::unique_ptr<Prism> prism(const gjk::verify::Polygon& polygon) {
   return std::make_unique<Prism>(vertices, n + 2, faces);
 }
 
-class Prisms {
- public:
-  static constexpr double tolerance = kPeerTolerance;
-
-  void load(std::span<const Case* const> cases) {
-    a_.clear();
-    b_.clear();
-    for (const Case* c : cases) {
-      a_.push_back(prism(c->a));
-      b_.push_back(prism(c->b));
-    }
-  }
-
+class Prisms : public Converted<prism> {
  protected:
-  std::vector<std::unique_ptr<Prism>> a_;
-  std::vector<std::unique_ptr<Prism>> b_;
   fcl::Transform3d identity_ = fcl::Transform3d::Identity();
 };
 
