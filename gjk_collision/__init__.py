@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from .motion import ray_cast as ray_cast
     from .motion import shape_cast as shape_cast
     from .motion import time_of_impact as time_of_impact
-    from .scene import CheckResult as CheckResult
-    from .scene import NearestResult as NearestResult
+    from .results import CheckResult as CheckResult
+    from .results import NearestResult as NearestResult
     from .scene import Scene as Scene
     from .tracing import Trace as Trace
     from .tracing import TraceStep as TraceStep
@@ -54,8 +54,8 @@ _HOME = {
     "ray_cast": "motion",
     "shape_cast": "motion",
     "time_of_impact": "motion",
-    "CheckResult": "scene",
-    "NearestResult": "scene",
+    "CheckResult": "results",
+    "NearestResult": "results",
     "Scene": "scene",
     "Trace": "tracing",
     "TraceStep": "tracing",

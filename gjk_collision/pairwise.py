@@ -72,15 +72,15 @@ def check_pairs(
             rule = f"must be integers (got dtype {listed.dtype})"
             raise InputError(Status.INVALID_INPUT, "pairs", None, rule)
         listed = listed.astype(np.int64)
-    found = _core.check_pairs(
+    verdicts, statuses, distances, lower_bounds, witnesses, directions = _core.check_pairs(
         a._core, b._core, listed, margin, mode_number(mode), thread_count(threads)
     )
     measured, witnessed = mode != "collide", mode == "witness"
     return PairsResult(
-        verdicts=found["verdicts"],
-        statuses=found["statuses"],
-        distances=found["distances"] if measured else None,
-        lower_bounds=found["lower_bounds"] if measured else None,
-        witnesses=found["witnesses"] if witnessed else None,
-        directions=found["directions"] if witnessed else None,
+        verdicts=verdicts,
+        statuses=statuses,
+        distances=distances if measured else None,
+        lower_bounds=lower_bounds if measured else None,
+        witnesses=witnesses if witnessed else None,
+        directions=directions if witnessed else None,
     )

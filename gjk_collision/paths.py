@@ -14,7 +14,7 @@ from .config import checked_value
 from .errors import InputError
 from .frames import Pose
 from .requests import batch, non_negative, numbered_from, rising
-from .scene import PathResult
+from .results import PathResult
 from .snapshot import Fault, Snapshot
 from .verdict import Status, Verdict
 

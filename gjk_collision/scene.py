@@ -4,7 +4,6 @@
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -13,9 +12,10 @@ from numpy.typing import ArrayLike, NDArray
 from . import _core
 from .errors import InputError
 from .geometry import Pose, Shape, as_floats
+from .results import CheckResult, NearestResult, PathResult
 from .verdict import Status, Verdict
 
-__all__ = ["CheckResult", "NearestResult", "PathResult", "Scene"]
+__all__ = ["Scene"]
 
 Mode: TypeAlias = Literal["collide", "distance", "witness"]
 PredictionPolicy: TypeAlias = Literal["unknown_is_error", "constant_velocity", "hold"]
@@ -24,86 +24,8 @@ Paths: TypeAlias = Sequence[tuple[ArrayLike, ArrayLike] | None]
 
 _MODES: dict[str, int] = {"collide": 0, "distance": 1, "witness": 2}
 _EMPTY: NDArray[np.float64] = np.empty(0)
+_VERDICTS = tuple(Verdict)  # by number: Verdict(n) takes longer
 _NO_OFFSETS: NDArray[np.uint32] = np.empty(0, dtype=np.uint32)
-
-_SEVERITY = np.array(
-    [2, 0, 3, 1], dtype=np.int8
-)  # by Verdict: COLLISION > UNKNOWN > MARGIN > FREE
-
-
-@dataclass(frozen=True, slots=True)
-class CheckResult:
-    """One answer per pose, and the worst of them."""
-
-    is_free: bool
-    """All poses are FREE."""
-    verdict: Verdict
-    """The worst: COLLISION > UNKNOWN > MARGIN > FREE."""
-    verdicts: NDArray[np.uint8]
-    """Verdict per pose, shape (n,)."""
-    statuses: NDArray[np.uint16]
-    """Status per pose, shape (n,); UNDEFINED where `stop_at_first` left a pose out."""
-    distances: NDArray[np.float64]
-    """Signed distance to the nearest obstacle [m], shape (n,); NaN in mode 'collide'."""
-    lower_bounds: NDArray[np.float64]
-    """Certified lower bound on it [m], shape (n,); -inf: none; NaN in mode 'collide'."""
-    nearest_ids: NDArray[np.int64]
-    """Id of the obstacle that decides, shape (n,); -1: none."""
-    nearest_indices: NDArray[np.int64]
-    """Its index in the scene, shape (n,); -1: none."""
-    witnesses: NDArray[np.float64] | None
-    """Mode 'witness': x y on the shape, x y on the obstacle [m], shape (n, 4); NaN: none."""
-    first_invalid_index: int
-    """The first pose that is not FREE; -1: none."""
-
-
-@dataclass(frozen=True, slots=True)
-class NearestResult:
-    """The nearest obstacles by ascending distance; arrays of length up to k."""
-
-    indices: NDArray[np.int64]
-    """Index in the scene, shape (k,)."""
-    ids: NDArray[np.int64]
-    """Obstacle ids, shape (k,)."""
-    distances: NDArray[np.float64]
-    """Signed distances [m], shape (k,)."""
-    lower_bounds: NDArray[np.float64]
-    """Certified lower bounds [m], shape (k,)."""
-    witness_shape: NDArray[np.float64]
-    """Witness points on the shape [m], shape (k, 2)."""
-    witness_obstacle: NDArray[np.float64]
-    """Witness points on the obstacles [m], shape (k, 2)."""
-    directions: NDArray[np.float64]
-    """Unit vectors from the shape to the obstacles, shape (k, 2)."""
-    statuses: NDArray[np.uint16]
-    """Status of each, shape (k,)."""
-
-
-@dataclass(frozen=True, slots=True)
-class PathResult:
-    """The answer for a path."""
-
-    is_free: bool
-    """All of it is FREE."""
-    verdict: Verdict
-    """The worst on it: COLLISION > UNKNOWN > MARGIN > FREE."""
-    status: Status
-    """SUCCESS, or why it is UNKNOWN."""
-    first_invalid_segment: int
-    """The first segment that is not free, from pose i to pose i + 1; -1: none."""
-    last_valid_fraction: float
-    """Of that segment: up to there it is free; 1 where all are."""
-    first_collision_time: float
-    """When it first collides [s], never too late; NaN: never, or without times."""
-    obstacle_id: int
-    """Of the obstacle that ends the free part; -1: none."""
-    obstacle_index: int
-    """Its index in the scene; -1: none."""
-    min_distance: float
-    """Smallest signed distance on the way [m], of a path that collides of the part up to the end
-    of that segment; 0 or less: it collides, at no certain depth; inf: no obstacle."""
-    min_distance_lower_bound: float
-    """Certified lower bound on it [m]; -inf: none."""
 
 
 class Scene:
@@ -138,7 +60,7 @@ class Scene:
         Naming the argument, the index and the rule that it breaks.
     """
 
-    __slots__ = ("_core", "_ids", "_prediction")
+    __slots__ = ("_core", "_id_of", "_prediction")
 
     def __init__(
         self,
@@ -156,7 +78,7 @@ class Scene:
         said = _said(len(shapes), velocities, paths, stamps, *self._prediction)
         placed = None if poses is None else as_floats(poses, "poses")
         self._core = _core.scene_from_shapes(_cores(shapes), placed, said)
-        self._ids = _checked_ids(ids, len(shapes))
+        self._id_of = _checked_ids(ids, len(shapes))
 
     @classmethod
     def from_arrays(
@@ -232,7 +154,7 @@ class Scene:
                 *scene._prediction,
             ),
         )
-        scene._ids = _checked_ids(ids, len(scene._core))
+        scene._id_of = _checked_ids(ids, len(scene._core))
         return scene
 
     def updated(
@@ -268,7 +190,7 @@ class Scene:
         """
         changed = _as_integers(indices, "indices", np.int64).ravel()
         scene = type(self).__new__(type(self))
-        scene._ids, scene._prediction = self._ids, self._prediction
+        scene._id_of, scene._prediction = self._id_of, self._prediction
         scene._core = self._core.updated(
             changed,
             None if poses is None else as_floats(poses, "poses"),
@@ -282,9 +204,14 @@ class Scene:
         return len(self._core)
 
     @property
+    def nbytes(self) -> int:
+        """Memory that the kernel holds for it [bytes]; some is shared with its `updated` kin."""
+        return self._core.bytes
+
+    @property
     def ids(self) -> NDArray[np.int64]:
         """Obstacle ids, shape (n,), read-only."""
-        return self._ids
+        return self._id_of[:-1]
 
     def check(
         self,
@@ -296,6 +223,7 @@ class Scene:
         mode: Mode = "collide",
         stop_at_first: bool = False,
         threads: int = 1,
+        warm_start: bool = True,
     ) -> CheckResult:
         """Answer for `shape` at every pose; other Python threads run meanwhile.
 
@@ -318,6 +246,9 @@ class Scene:
             Leave the poses after the first that is not FREE UNKNOWN.
         threads : int
             How many share the poses; the answers are the same. 0: as many as the machine has.
+        warm_start : bool
+            Use what the pose before has shown, where the next is near it and obstacles stand
+            still; the answers are the same, sooner.
 
         Returns
         -------
@@ -332,45 +263,74 @@ class Scene:
         found = self._core.check(
             shape._core,
             placed,
-            as_floats(_or_empty(times), "times"),
+            _EMPTY if times is None else as_floats(times, "times"),
             margin,
             mode_number(mode),
             stop_at_first,
             thread_count(threads),
+            warm_start,
         )
-        verdicts: NDArray[np.uint8] = found["verdicts"]
-        invalid = verdicts != Verdict.FREE
-        first_invalid = int(np.argmax(invalid)) if invalid.any() else -1
         return CheckResult(
-            is_free=first_invalid == -1,
-            verdict=Verdict(int(verdicts[np.argmax(_SEVERITY[verdicts])])),
-            verdicts=verdicts,
+            is_free=found["first_invalid"] == -1,
+            verdict=_VERDICTS[found["worst"]],
+            verdicts=found["verdicts"],
             statuses=found["statuses"],
             distances=found["distances"],
             lower_bounds=found["lower_bounds"],
             nearest_ids=self._ids_of(found["nearest"]),
             nearest_indices=found["nearest"],
             witnesses=found["witnesses"] if mode == "witness" else None,
-            first_invalid_index=first_invalid,
+            first_invalid_index=found["first_invalid"],
         )
 
     def nearest(
-        self, shape: Shape, pose: Pose, k: int = 1, max_distance: float = np.inf
+        self,
+        shape: Shape,
+        pose: Pose,
+        k: int = 1,
+        max_distance: float = np.inf,
+        *,
+        time: float | None = None,
     ) -> NearestResult:
-        """Return the `k` nearest obstacles no farther than `max_distance` [m].
+        """Return the nearest obstacles, by ascending distance.
+
+        Parameters
+        ----------
+        shape : Shape
+            The ego footprint in its base frame.
+        pose : tuple of float
+            Of it: x [m], y [m], yaw [rad].
+        k : int
+            How many, at most.
+        max_distance : float
+            Those farther than this [m] are left out.
+        time : float, optional
+            When [s, on the clock of the obstacles' stamps]; left out, they stand still.
 
         Raises
         ------
         InputError
-            NON_FINITE, COORD_RANGE, INVALID_INPUT, ARRAY_MISMATCH.
+            NON_FINITE, COORD_RANGE, INVALID_INPUT, ARRAY_MISMATCH; PREDICTION_TOO_SHORT where
+            the place of any obstacle is not known at `time`.
         """
         if k < 1:
             raise InputError(Status.INVALID_INPUT, "k", None, "must be at least 1")
         placed = as_floats(pose, "pose")
         if placed.shape != (3,):
             raise InputError(Status.ARRAY_MISMATCH, "pose", None, "must be (x, y, yaw)")
-        found = self._core.nearest(shape._core, placed.tolist(), k, max_distance)
-        return NearestResult(ids=self._ids_of(found["indices"]), **found)
+        indices, distances, lower_bounds, witnesses, directions, statuses = self._core.nearest(
+            shape._core, placed.tolist(), time, k, max_distance
+        )
+        return NearestResult(
+            indices=indices,
+            ids=self._ids_of(indices),
+            distances=distances,
+            lower_bounds=lower_bounds,
+            witness_shape=witnesses[:, :2],
+            witness_obstacle=witnesses[:, 2:],
+            directions=directions,
+            statuses=statuses,
+        )
 
     def check_path(
         self,
@@ -419,7 +379,7 @@ class Scene:
                 is_free=verdict is Verdict.FREE,
                 verdict=verdict,
                 status=Status(found.pop("status")),
-                obstacle_id=int(self._ids[index]) if index >= 0 else -1,
+                obstacle_id=int(self._id_of[index]),
                 obstacle_index=index,
                 **found,
             )
@@ -442,9 +402,7 @@ class Scene:
         )
 
     def _ids_of(self, indices: NDArray[np.int64]) -> NDArray[np.int64]:
-        if len(self._ids) == 0:
-            return indices
-        return np.where(indices >= 0, self._ids[indices], -1)
+        return self._id_of.take(indices)
 
 
 def mode_number(mode: str) -> int:
@@ -548,6 +506,7 @@ def _as_integers(
 
 
 def _checked_ids(ids: ArrayLike | None, count: int) -> NDArray[np.int64]:
+    """Ids by index, and -1 in the last place: that of index -1, none."""
     if ids is None:
         checked = np.arange(count, dtype=np.int64)
     else:
@@ -555,5 +514,6 @@ def _checked_ids(ids: ArrayLike | None, count: int) -> NDArray[np.int64]:
     if checked.shape != (count,):
         rule = f"must hold one id for each of {count} obstacles"
         raise InputError(Status.ARRAY_MISMATCH, "ids", None, rule)
+    checked = np.append(checked, -1)
     checked.setflags(write=False)
     return checked

@@ -276,6 +276,7 @@ void bind_scene(py::module_& module) {
   py::class_<Scene> scene(module, "Scene", "Many obstacles, immutable.");
   scene.def("__len__", &Scene::size)
       .def_property_readonly("parts", &Scene::parts)
+      .def_property_readonly("bytes", &Scene::bytes)
       .def("updated", &updated, py::arg("indices"), py::arg("poses"), py::arg("shapes"),
            py::arg("said"));
   bind_scene_queries(scene);

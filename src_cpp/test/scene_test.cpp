@@ -7,6 +7,7 @@
 
 #include <cmath>
 #include <limits>
+#include <thread>
 #include <vector>
 
 #include "gjk/prediction.hpp"
@@ -207,6 +208,140 @@ TEST(Scene, threads_change_nothing) {
       }
     }
   }
+}
+
+// Everything that a result holds, bit by bit.
+void expect_same(const PoseResult& one, const PoseResult& other, std::size_t n) {
+  ASSERT_EQ(one.verdict, other.verdict) << n;
+  ASSERT_EQ(one.status, other.status) << n;
+  ASSERT_EQ(one.nearest, other.nearest) << n;
+  const auto same = [](double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); };
+  ASSERT_TRUE(same(one.distance, other.distance)) << n;
+  ASSERT_TRUE(same(one.lower_bound, other.lower_bound)) << n;
+  ASSERT_TRUE(same(one.witness_ego.x, other.witness_ego.x)) << n;
+  ASSERT_TRUE(same(one.witness_obstacle.y, other.witness_obstacle.y)) << n;
+}
+
+TEST(Scene, a_warm_start_changes_nothing) {
+  // Drives of poses from a hair to several metres apart, some of them along a wall at a hair's
+  // distance.
+  std::mt19937_64 random(45);
+  const auto in = [&random](double low, double high) {
+    return std::uniform_real_distribution<double>(low, high)(random);
+  };
+  int verdicts[4] = {0, 0, 0, 0};
+  for (int round = 0; round < 60; ++round) {
+    const Vec2 middle = round % 3 == 0 ? Vec2{6.6e5, 4e6} : Vec2{};
+    Scene scene;
+    scene.add(shape_of({{-500, 500}, {0, 0}}), {middle.x, middle.y, 0.0});
+    for (int i = 0; i < 150; ++i) {
+      scene.add(shape_of(test::random_outline(random, 8, 4), i % 3 ? 0.0 : 0.5),
+                {middle.x + in(-90, 90), middle.y + in(-90, 90), in(-3, 3)});
+    }
+    scene.build();
+    Shape car = shape_of({{-1, 4, 4, -1}, {-1, -1, 1, 1}});
+    if (round % 4 == 1) car.add_part(std::vector<Vec2>{{-5, -1}, {-2, -1}, {-2, 1}}, 0.0);
+    if (round % 4 == 2) car = shape_of({{0}, {0}}, 1.0);
+    const double margin = round % 2 ? 0.75 : 0.0;
+    std::vector<Pose> poses;
+    while (poses.size() < 2000) {
+      const double step = std::pow(10.0, in(-9, 1));
+      Pose pose{middle.x + in(-80, 80), middle.y + in(-80, 80), in(-3, 3)};
+      if (round % 5 == 0) pose = {pose.x, middle.y + 1.0 + margin + in(-1e-6, 1e-6), 0.0};
+      for (int i = 0; i < 40; ++i) {
+        poses.push_back(pose);
+        pose = {pose.x + step * std::cos(pose.yaw), pose.y + step * std::sin(pose.yaw),
+                pose.yaw + (round % 5 ? in(-0.2, 0.2) * step : 0.0)};
+      }
+    }
+    for (const Mode mode : {Mode::collide, Mode::distance, Mode::witness}) {
+      std::vector<PoseResult> cold(poses.size()), warm(poses.size()), shared(poses.size());
+      scene.check(car, poses, {}, {.margin = margin, .mode = mode, .warm_start = false}, cold);
+      scene.check(car, poses, {}, {.margin = margin, .mode = mode}, warm);
+      scene.check(car, poses, {}, {.margin = margin, .mode = mode}, shared, 3);
+      for (std::size_t n = 0; n < poses.size(); ++n) {
+        ++verdicts[static_cast<int>(cold[n].verdict)];
+        expect_same(warm[n], cold[n], n);
+        expect_same(shared[n], cold[n], n);
+      }
+    }
+  }
+  for (int v = 1; v < 4; ++v) EXPECT_GT(verdicts[v], 1000);
+}
+
+TEST(Scene, a_warm_start_is_never_free_of_bad_poses) {
+  constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+  const Scene scene = scene_of({{50.0, 0.0}});
+  for (const Mode mode : {Mode::collide, Mode::distance}) {
+    const std::vector<Pose> poses{
+        {0, 0, kMaxYaw},         {0, 0, kMaxYaw}, {0.1, 0, kMaxYaw}, {0.2, 0, kMaxYaw},
+        {0.2, 0, kMaxYaw + 1.0}, {0.2, kNaN, 0},  {0.2, 0, kNaN},    {0.2, 0, 0}};
+    std::vector<PoseResult> results(poses.size());
+    scene.check(square(), poses, {}, {.mode = mode}, results);
+    for (const std::size_t n : {0U, 1U, 2U, 3U, 7U}) EXPECT_EQ(results[n].verdict, Verdict::free);
+    for (const std::size_t n : {4U, 5U, 6U}) EXPECT_EQ(results[n].verdict, Verdict::unknown) << n;
+  }
+}
+
+TEST(Scene, the_nearest_at_a_time) {
+  Scene scene;
+  const Shape car = square();
+  for (const double x : {10.0, 20.0, 30.0}) {
+    const Pose pose{x, 0.0, 0.0};
+    Piece piece = Piece::moving(pose, {x == 20.0 ? -9.0 : 0.0, 0.0, 0.0});
+    piece.begin = 0.0;
+    piece.end = 2.0;
+    scene.add(car, pose, {&piece, 1});
+  }
+  scene.build();
+  Scene::Ego ego(car);
+  std::vector<Nearest> found;
+  const auto order = [&found] {
+    std::vector<std::int64_t> obstacles;
+    for (const Nearest& each : found) obstacles.push_back(each.obstacle);
+    return obstacles;
+  };
+  ASSERT_EQ(scene.nearest(ego, {}, 3, 100.0, found), Status::success);
+  EXPECT_EQ(order(), (std::vector<std::int64_t>{0, 1, 2}));
+  ASSERT_EQ(scene.nearest(ego, {}, 2.0, 3, 100.0, found), Status::success);
+  EXPECT_EQ(order(), (std::vector<std::int64_t>{1, 0, 2}));
+  EXPECT_NEAR(found[0].closest.distance, 0.0, 1e-12);
+  ASSERT_EQ(scene.nearest(ego, {}, 1.0, 1, 100.0, found), Status::success);
+  EXPECT_NEAR(found[0].closest.distance, 8.0, 1e-12);
+  EXPECT_EQ(scene.nearest(ego, {}, 2.1, 3, 100.0, found), Status::prediction_too_short);
+  EXPECT_TRUE(found.empty());
+  constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_EQ(scene.nearest(ego, {}, kNaN, 3, 100.0, found), Status::prediction_too_short);
+  EXPECT_EQ(scene.nearest(ego, {kNaN, 0, 0}, 3, 100.0, found), Status::invalid_input);
+}
+
+TEST(Scene, an_update_leaves_the_scene_to_its_readers) {
+  std::vector<Vec2> places;
+  for (int i = 0; i < 300; ++i) places.push_back({4.0 * (i % 20), 4.0 * (i / 20)});
+  const Scene before = scene_of(places);
+  const Shape car = square();
+  std::vector<Pose> poses;
+  for (const Vec2 at : places) poses.push_back({at.x + 2.5, at.y, 0.0});
+  std::vector<PoseResult> then(poses.size()), during(poses.size());
+  before.check(car, poses, {}, {.mode = Mode::distance}, then);
+  std::jthread reader([&] {
+    for (int i = 0; i < 50; ++i) before.check(car, poses, {}, {.mode = Mode::distance}, during);
+  });
+  Scene now = before;
+  for (std::size_t i = 0; i < 50; ++i) {
+    const Obstacles::Change change{
+        7 * i % 300, nullptr, {1000.0, 10.0 * static_cast<double>(i), 0}, {}};
+    now = now.updated({&change, 1});
+  }
+  reader.join();
+  for (std::size_t n = 0; n < poses.size(); ++n) expect_same(then[n], during[n], n);
+  Scene::Ego ego(car);
+  for (std::size_t i = 0; i < 50; ++i) {
+    const Pose there{1000.0, 10.0 * static_cast<double>(i), 0.0};
+    EXPECT_EQ(now.check(ego, there, {}).nearest, static_cast<std::int64_t>(7 * i % 300));
+    EXPECT_EQ(before.check(ego, there, {}).verdict, Verdict::free);
+  }
+  EXPECT_GT(before.bytes(), 300 * sizeof(Pose));
 }
 
 // Obstacles of every kind of motion against the pairs at that time, by the motion's own pose.

@@ -20,7 +20,7 @@ LAYERS = (
     ("verdict", "_core"),
     ("errors",),
     ("geometry", "frames", "config", "obstacles"),
-    ("motion", "tracing"),
+    ("motion", "tracing", "results"),
     ("scene", "pairwise", "requests"),
     ("snapshot",),
     ("answers",),

@@ -131,6 +131,24 @@ def test_against_dense_samples(seed: int, count: int, timed: bool) -> None:
         assert found.min_distance <= least + TOLERANCE
 
 
+@settings(max_examples=60, deadline=None)
+@given(
+    st.floats(1.0, 5.0), st.floats(-1.3, 1.3), st.floats(-3, 3), st.floats(-3, 3), st.booleans()
+)
+def test_nothing_is_tunnelled_through(
+    exponent: float, lean: float, yaw: float, turn: float, timed: bool
+) -> None:
+    """A wall without width, a small ego, one step of up to 200 km: it is always met."""
+    far = 10.0**exponent
+    scene = Scene([WALL], [(0.0, 0.0, lean)], velocities=[(0.0, 0.0, 0.0)])
+    path = [(-far, 0.3, yaw), (far, -0.3, yaw + turn)]
+    found = scene.check_path(Shape.box(0.3, 0.1), path, [0.0, 0.1] if timed else None)
+    assert found.verdict == Verdict.COLLISION
+    x = -far + 2 * far * found.last_valid_fraction
+    assert -2.0 < x < 2.0, "where the wall is"
+    assert np.isnan(found.first_collision_time) != timed
+
+
 @pytest.mark.parametrize(
     ("options", "argument"),
     [

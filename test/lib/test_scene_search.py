@@ -20,6 +20,10 @@ EGOS = {
 }
 MIDDLES = ((0.0, 0.0), (660000.0, 4000000.0))
 
+FIELDS = (
+    "verdicts", "statuses", "distances", "lower_bounds", "nearest_ids", "nearest_indices",
+)  # fmt: skip
+
 seeds = st.integers(0, 2**32)
 counts = st.sampled_from((0, 1, 7, 8, 9, 63, 64, 65, 150))
 
@@ -87,7 +91,7 @@ def test_a_batch_is_its_poses_and_threads_change_nothing(seed: int, count: int, 
         batch = scene.check(ego, poses, **options)
         for threads in (2, 5, 0):
             shared = scene.check(ego, poses, **options, threads=threads)
-            for field in ("verdicts", "statuses", "distances", "lower_bounds", "nearest_ids"):
+            for field in FIELDS:
                 assert np.array_equal(
                     getattr(batch, field), getattr(shared, field), equal_nan=True
                 ), field
@@ -98,6 +102,65 @@ def test_a_batch_is_its_poses_and_threads_change_nothing(seed: int, count: int, 
             assert single.verdicts[0] == batch.verdicts[n]
             assert single.nearest_ids[0] == batch.nearest_ids[n]
             assert np.array_equal(single.distances[0], batch.distances[n], equal_nan=True)
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    seeds,
+    counts,
+    st.sampled_from(sorted(EGOS)),
+    st.sampled_from(MIDDLES),
+    st.sampled_from((1e-9, 0.02, 0.2, 1.0, 6.0)),
+    st.sampled_from((0.0, 0.3)),
+)
+def test_warm_is_cold(
+    seed: int, count: int, name: str, middle: tuple[float, float], step: float, margin: float
+) -> None:
+    """What a pose leaves to the next changes no bit of its answer: drives of 30 poses."""
+    area, ego = traffic(seed, count, middle), EGOS[name]
+    scene = Scene(area.shapes, area.poses)
+    starts = area.somewhere(8)
+    along = step * np.arange(30)
+    turning = area.rng.uniform(-0.2, 0.2, 8)
+    poses = np.concatenate(
+        [
+            np.c_[x + along * np.cos(yaw), y + along * np.sin(yaw), yaw + turn * along]
+            for (x, y, yaw), turn in zip(starts, turning, strict=True)
+        ]
+    )
+    for mode in ("collide", "distance", "witness"):
+        options = {"mode": mode, "margin": margin}
+        cold = scene.check(ego, poses, **options, warm_start=False)
+        warm = scene.check(ego, poses, **options)
+        for field in FIELDS:
+            one, two = getattr(cold, field), getattr(warm, field)
+            assert np.array_equal(one, two, equal_nan=True), (mode, field)
+        assert (cold.verdict, cold.first_invalid_index) == (warm.verdict, warm.first_invalid_index)
+        if mode == "witness":
+            assert np.array_equal(cold.witnesses, warm.witnesses, equal_nan=True)
+
+
+@settings(max_examples=30, deadline=None)
+@given(seeds, counts, st.sampled_from(sorted(EGOS)), st.floats(-3, 3), st.floats(-1e3, 1e3))
+def test_a_rigid_motion_of_everything(
+    seed: int, count: int, name: str, turn: float, shift: float
+) -> None:
+    """Turned and shifted together, ego and obstacles are as far apart as before."""
+    area, ego = traffic(seed, count), EGOS[name]
+
+    def moved(poses: np.ndarray) -> np.ndarray:
+        c, s = np.cos(turn), np.sin(turn)
+        x, y, yaw = poses.T
+        return np.c_[c * x - s * y + shift, s * x + c * y - 2 * shift, yaw + turn]
+
+    poses = area.somewhere(40)
+    before = Scene(area.shapes, area.poses).check(ego, poses, mode="distance", margin=0.5)
+    after = Scene(area.shapes, moved(area.poses)).check(
+        ego, moved(poses), mode="distance", margin=0.5
+    )
+    assert after.distances == pytest.approx(before.distances, abs=1e-8)
+    decided = np.minimum(np.abs(before.distances), np.abs(before.distances - 0.5)) > 1e-7
+    assert np.array_equal(before.verdicts[decided], after.verdicts[decided])
 
 
 @settings(max_examples=30, deadline=None)
@@ -153,3 +216,15 @@ def test_many_at_one_place() -> None:
     assert list(near.indices) == list(range(300)), "of equal distances the first comes first"
     assert near.distances == pytest.approx(3.0)
     assert scene.check(Shape.point((0.5, 0.0)), np.zeros((1, 3))).verdict == Verdict.COLLISION
+
+
+def test_its_size_in_memory() -> None:
+    """A few hundred bytes an obstacle, whatever their number; corners count."""
+
+    def square(n: int) -> Scene:
+        return Scene([Shape.box(4.0, 2.0)] * n, np.zeros((n, 3)))
+
+    few, many = square(1_000).nbytes, square(10_000).nbytes
+    assert 9_000 * 24 < many - few < 9_000 * 1_000
+    round_ones = Scene([Shape.circle(1.0)] * 1_000, np.zeros((1_000, 3))).nbytes
+    assert round_ones < few

@@ -92,6 +92,20 @@ def test_the_policies(policy: str, said: dict, known_until: float, after: tuple)
     assert answers(scene, [-1e-6]) == [before], "what was before the stamp is not known either"
 
 
+def test_the_nearest_at_a_time() -> None:
+    """The second overtakes the first; later it is not known where it is."""
+    scene = Scene([BALL] * 2, [(10.0, 0.0, 0.0), (30.0, 0.0, 0.0)], ids=[4, 5],
+                  velocities=[(0.0, 0.0, 0.0), (-10.0, 0.0, 0.0)], horizon=2.5)  # fmt: skip
+    for time, ids, distances in ((None, [4, 5], [7, 27]), (1.0, [4, 5], [7, 17]),
+                                 (2.2, [5, 4], [5, 7])):  # fmt: skip
+        found = scene.nearest(CAR, (0.0, 0.0, 0.0), 2, time=time)
+        assert list(found.ids) == ids
+        assert found.distances == pytest.approx(distances)
+    with pytest.raises(InputError) as refused:
+        scene.nearest(CAR, (0.0, 0.0, 0.0), 2, time=2.6)
+    assert (refused.value.status, refused.value.argument) == (Status.PREDICTION_TOO_SHORT, "time")
+
+
 def test_after_the_end_of_a_path() -> None:
     ends = {"constant_velocity": 30.0, "hold": 20.0}
     for policy, y in ends.items():

@@ -23,27 +23,13 @@
 #include <span>
 #include <vector>
 
-#include "gjk/box.hpp"
+#include "gjk/boxes.hpp"
 
 namespace gjk {
 
-// A box in single precision that holds a Box.
-struct FloatBox {
-  float low_x, low_y, high_x, high_y;
-
-  static float below(double v) noexcept {
-    const float f = static_cast<float>(v);
-    return f <= v ? f : std::nextafter(f, -std::numeric_limits<float>::infinity());
-  }
-  static float above(double v) noexcept { return -below(-v); }
-  static FloatBox around(const Box& box) noexcept {
-    return {below(box.low.x), below(box.low.y), above(box.high.x), above(box.high.y)};
-  }
-};
-
 class Bvh {
  public:
-  static constexpr std::uint32_t kWidth = 8;
+  static constexpr std::uint32_t kWidth = EightBoxes::kWidth;
 
   // Where an item is at the first and at the last moment: x, y, x, y.
   using Key = std::array<float, 4>;
@@ -82,7 +68,7 @@ class Bvh {
     }
     frames_ = frames;
     frame_ = nodes;
-    nodes_.assign(frames * nodes, {});
+    nodes_.assign(frames * nodes, Node::nowhere());
   }
 
   void set(std::size_t item, const Box& box, std::size_t frame = 0) noexcept {
@@ -118,147 +104,30 @@ class Bvh {
     return sum / static_cast<double>(count);
   }
 
+  std::size_t bytes() const noexcept {  // on the heap
+    return (items_.capacity() + slots_.capacity()) * sizeof(std::uint32_t) +
+           nodes_.capacity() * sizeof(Node);
+  }
+
   // Calls visit(item) for every item whose box meets `query`, until one returns true.
   template <class Visit>
   void overlapping(const FloatBox& query, const Moment& moment, Visit&& visit) const {
-    if (levels_ == 0) return;
-    Node blended;
-    Pending stack[kStack];
-    int top = 0;
-    stack[top++] = {0.0F, 0, levels_ - 1};
-    while (top > 0) {
-      const Pending at = stack[--top];
-      unsigned hits = node(at.level, at.index, moment, blended).overlapping(query);
-      while (hits != 0) {
-        const std::uint32_t child =
-            at.index * kWidth + static_cast<std::uint32_t>(std::countr_zero(hits));
-        hits &= hits - 1;
-        if (at.level > 0) {
-          stack[top++] = {0.0F, child, at.level - 1};
-        } else if (visit(items_[child])) {
-          return;
-        }
-      }
-    }
+    at_moment(moment, [&](auto&& node) { search_overlapping(query, node, visit); });
   }
 
   // Calls visit(item) for the items whose boxes are within `limit` (m) of `query`, near ones first;
   // visit returns the limit from there on, which it may lower.
   template <class Visit>
   void nearest(const FloatBox& query, double limit, const Moment& moment, Visit&& visit) const {
-    if (levels_ == 0) return;
-    float limit_squared = squared(limit);
-    Node blended;
-    Pending stack[kStack];
-    int top = 0;
-    stack[top++] = {0.0F, 0, levels_ - 1};
-    while (top > 0) {
-      const Pending at = stack[--top];
-      if (at.distance > limit_squared) continue;
-      float distance[kWidth];
-      node(at.level, at.index, moment, blended).distances(query, distance);
-      // the children within the limit, farthest first
-      std::uint32_t near[kWidth];
-      int count = 0;
-      for (std::uint32_t c = 0; c < kWidth; ++c) {
-        if (!(distance[c] <= limit_squared)) continue;
-        int k = count++;
-        for (; k > 0 && distance[near[k - 1]] < distance[c]; --k) near[k] = near[k - 1];
-        near[k] = c;
-      }
-      if (at.level > 0) {
-        for (int k = 0; k < count; ++k) {
-          stack[top++] = {distance[near[k]], at.index * kWidth + near[k], at.level - 1};
-        }
-      } else {
-        for (int k = count - 1; k >= 0 && distance[near[k]] <= limit_squared; --k) {
-          limit_squared = squared(visit(items_[at.index * kWidth + near[k]]));
-        }
-      }
-    }
+    at_moment(moment, [&](auto&& node) { search_nearest(query, limit, node, visit); });
   }
 
  private:
-  // Of a slot that holds nothing: farther than any limit, and its square does not overflow.
-  static constexpr float kNowhere = 1e18F;
   static constexpr float kMaxLimitSquared = 1e36F;
   static constexpr int kMaxLevels = 11;  // 8^11 > 2^32
   static constexpr int kStack = kMaxLevels * (kWidth - 1) + 1;
 
-  struct alignas(64) Node {
-    float low_x[kWidth];
-    float low_y[kWidth];
-    float high_x[kWidth];
-    float high_y[kWidth];
-
-    Node() noexcept {
-      for (std::uint32_t c = 0; c < kWidth; ++c) {
-        set(c, {kNowhere, kNowhere, -kNowhere, -kNowhere});
-      }
-    }
-    void set(std::size_t c, const FloatBox& box) noexcept {
-      low_x[c] = box.low_x;
-      low_y[c] = box.low_y;
-      high_x[c] = box.high_x;
-      high_y[c] = box.high_y;
-    }
-    FloatBox around() const noexcept {
-      FloatBox box{low_x[0], low_y[0], high_x[0], high_y[0]};
-      for (std::uint32_t c = 1; c < kWidth; ++c) {
-        box.low_x = std::min(box.low_x, low_x[c]);
-        box.low_y = std::min(box.low_y, low_y[c]);
-        box.high_x = std::max(box.high_x, high_x[c]);
-        box.high_y = std::max(box.high_y, high_y[c]);
-      }
-      return box;
-    }
-    // Holds what is between a and b, whatever the rounding.
-    void blend(const Node& a, const Node& b, float share) noexcept {
-      const auto between = [share](const float* from, const float* to, float outward, float* out) {
-        for (std::uint32_t c = 0; c < kWidth; ++c) {
-          const float magnitude = std::fabs(from[c]) + std::fabs(to[c]);
-          out[c] = from[c] + share * (to[c] - from[c]) + outward * magnitude;
-        }
-      };
-      between(a.low_x, b.low_x, -0x1p-21F, low_x);
-      between(a.low_y, b.low_y, -0x1p-21F, low_y);
-      between(a.high_x, b.high_x, 0x1p-21F, high_x);
-      between(a.high_y, b.high_y, 0x1p-21F, high_y);
-    }
-    void include(const Node& other) noexcept {
-      for (std::uint32_t c = 0; c < kWidth; ++c) {
-        low_x[c] = std::min(low_x[c], other.low_x[c]);
-        low_y[c] = std::min(low_y[c], other.low_y[c]);
-        high_x[c] = std::max(high_x[c], other.high_x[c]);
-        high_y[c] = std::max(high_y[c], other.high_y[c]);
-      }
-    }
-    // Bit c: child c meets the query.
-    unsigned overlapping(const FloatBox& query) const noexcept {
-      unsigned hits = 0;
-      for (std::uint32_t c = 0; c < kWidth; ++c) {
-        const bool hit = (low_x[c] <= query.high_x) & (high_x[c] >= query.low_x) &
-                         (low_y[c] <= query.high_y) & (high_y[c] >= query.low_y);
-        hits |= static_cast<unsigned>(hit) << c;
-      }
-      return hits;
-    }
-    // Squared distances (m^2), each at most a relative 2^-21 above the true one.
-    void distances(const FloatBox& query, float* out) const noexcept {
-      for (std::uint32_t c = 0; c < kWidth; ++c) {
-        const float left = low_x[c] - query.high_x;
-        const float right = query.low_x - high_x[c];
-        const float down = low_y[c] - query.high_y;
-        const float up = query.low_y - high_y[c];
-        const float x = left > right ? left : right;
-        const float y = down > up ? down : up;
-        const float gap_x = x > 0.0F ? x : 0.0F;
-        const float gap_y = y > 0.0F ? y : 0.0F;
-        out[c] = gap_x * gap_x + gap_y * gap_y;
-      }
-    }
-  };
-
+  using Node = EightBoxes;
   struct Pending {
     float distance;  // squared
     std::uint32_t index;
@@ -301,21 +170,89 @@ class Bvh {
     halve(entries.subspan(left), capacity);
   }
 
-  const Node& node(int level, std::size_t index, const Moment& moment,
-                   Node& blended) const noexcept {
-    const std::size_t at = moment.frame * frame_ + begin_[static_cast<std::size_t>(level)] + index;
+  // Calls search(node), with the nodes as they are at the moment: node(level, index).
+  template <class Search>
+  void at_moment(const Moment& moment, const Search& search) const {
+    if (levels_ == 0) return;
+    const std::size_t frame = moment.frame * frame_;
     const bool one_time = moment.frame == moment.last_frame && moment.share == moment.last_share;
-    if (one_time && moment.share == 0.0F) return nodes_[at];
-    blended = between(at, moment.share);
-    if (one_time) return blended;
-    std::size_t last = at;
-    for (std::size_t f = moment.frame; f < moment.last_frame; ++f) {
-      last += frame_;
-      blended.include(nodes_[last]);
+    if (one_time && moment.share == 0.0F) {
+      search([&](int level, std::size_t index) noexcept -> const Node& {
+        return nodes_[frame + begin_[static_cast<std::size_t>(level)] + index];
+      });
+      return;
     }
-    blended.include(between(last, moment.last_share));
-    return blended;
+    search([&](int level, std::size_t index) noexcept {
+      const std::size_t at = frame + begin_[static_cast<std::size_t>(level)] + index;
+      Node blended = between(at, moment.share);
+      if (one_time) return blended;
+      std::size_t last = at;
+      for (std::size_t f = moment.frame; f < moment.last_frame; ++f) {
+        last += frame_;
+        blended.include(nodes_[last]);
+      }
+      blended.include(between(last, moment.last_share));
+      return blended;
+    });
   }
+
+  template <class NodeAt, class Visit>
+  void search_overlapping(const FloatBox& box, const NodeAt& node, Visit& visit) const {
+    const Node::Query query(box);
+    Pending stack[kStack];
+    int top = 0;
+    stack[top++] = {0.0F, 0, levels_ - 1};
+    while (top > 0) {
+      const int level = stack[--top].level;
+      const std::uint32_t first = stack[top].index * kWidth;
+      for (unsigned hits = node(level, stack[top].index).overlapping(query); hits != 0;
+           hits &= hits - 1) {
+        if (level > 0) {
+          stack[top++] = {0.0F, first + first_of(hits), level - 1};
+        } else if (visit(items_[first + first_of(hits)])) {
+          return;
+        }
+      }
+    }
+  }
+
+  template <class NodeAt, class Visit>
+  void search_nearest(const FloatBox& box, double limit, const NodeAt& node, Visit& visit) const {
+    const Node::Query query(box);
+    float limit_squared = squared(limit);
+    Pending stack[kStack];
+    int top = 0;
+    stack[top++] = {0.0F, 0, levels_ - 1};
+    while (top > 0) {
+      if (stack[--top].distance > limit_squared) continue;
+      const int level = stack[top].level;
+      const std::uint32_t first = stack[top].index * kWidth;
+      float distance[kWidth];
+      unsigned within = node(level, stack[top].index).within(query, limit_squared, distance);
+      // the children within the limit, farthest first
+      std::uint32_t near[kWidth];
+      int count = 0;
+      for (; within != 0; within &= within - 1) {
+        const std::uint32_t c = first_of(within);
+        int k = count++;
+        for (; k > 0 && distance[near[k - 1]] < distance[c]; --k) near[k] = near[k - 1];
+        near[k] = c;
+      }
+      if (level > 0) {
+        for (int k = 0; k < count; ++k) {
+          stack[top++] = {distance[near[k]], first + near[k], level - 1};
+        }
+      } else {
+        for (int k = count - 1; k >= 0 && distance[near[k]] <= limit_squared; --k) {
+          limit_squared = squared(visit(items_[first + near[k]]));
+        }
+      }
+    }
+  }
+  static std::uint32_t first_of(unsigned bits) noexcept {
+    return static_cast<std::uint32_t>(std::countr_zero(bits));
+  }
+
   Node between(std::size_t at, float share) const noexcept {
     if (share == 0.0F) return nodes_[at];
     Node node;

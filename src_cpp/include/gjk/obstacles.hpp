@@ -61,8 +61,7 @@ class Obstacles {
     place();
   }
 
-  // Costs a copy of the placed coordinates and little more per obstacle changed: the tree keeps its
-  // order until that has become poor.
+  // Costs little per obstacle changed: the tree keeps its order until that has become poor.
   void change(std::span<const Change> changes) {
     const bool same_parts = change_shapes(changes);
     for (const Change& change : changes) poses_[change.index] = change.pose;
@@ -92,9 +91,10 @@ class Obstacles {
   }
 
   // All parts, as they are at their poses, about another local origin.
-  PlacedParts placed_about(Vec2 origin) const {
-    PlacedParts placed;
-    placed.reserve(outlines_->parts(), outlines_->vertices());
+  SharedParts placed_about(Vec2 origin) const {
+    if (origin == origin_ && placed_.size() == outlines_->parts()) return placed_;
+    SharedParts placed;
+    placed.reserve(outlines_->parts());
     for (std::size_t i = 0; i < size(); ++i) {
       const LocalTransform at(poses_[i], origin);
       for (std::size_t k = outlines_->begin(i); k < outlines_->end(i); ++k) {
@@ -106,6 +106,12 @@ class Obstacles {
 
   std::size_t size() const noexcept { return poses_.size(); }
   std::size_t parts() const noexcept { return placed_.size(); }
+  // Of memory, shared with the scenes that this one was made from, or not.
+  std::size_t bytes() const noexcept {
+    return sizeof(Obstacles) + outlines_->bytes() + placed_.bytes() + tree_.bytes() +
+           moving_tree_.bytes() + poses_.capacity() * sizeof(Pose) +
+           pieces_.capacity() * sizeof(Piece) + first_piece_.capacity() * sizeof(std::size_t);
+  }
   Vec2 origin() const noexcept { return origin_; }
   // Of the largest part.
   std::size_t most_vertices() const noexcept { return most_vertices_; }
@@ -172,19 +178,20 @@ class Obstacles {
     Convex convex() const noexcept { return in->convex(index); }
   };
   Found find(std::size_t k, const View& view, Vec2 origin, PlacedParts& room) const noexcept {
-    if (!view.timed && origin == origin_) return {&placed_, k};
+    if (!view.timed && origin == origin_) return at_rest(k);
     const auto owner = static_cast<std::size_t>(placed_.part(k).owner);
     Placement placement{poses_[owner], 0.0};
     if (view.timed) {
       std::size_t hint = 0;
       const Piece* piece = piece_at(motion(owner), view.time, hint);
       if (piece == nullptr) return {};
-      if (stands_at(*piece, poses_[owner]) && origin == origin_) return {&placed_, k};
+      if (stands_at(*piece, poses_[owner]) && origin == origin_) return at_rest(k);
       placement = piece->at(view.time, outlines_->reach(k));
     }
     room.replace(0, outlines_->part(k), LocalTransform(placement.pose, origin, placement.error));
     return {&room, 0};
   }
+  Found at_rest(std::size_t k) const noexcept { return {&placed_.page(k), SharedParts::within(k)}; }
   // The owner of part k.
   std::int64_t owner(std::size_t k) const noexcept { return placed_.part(k).owner; }
 
@@ -225,6 +232,7 @@ class Obstacles {
   }
 
   void place() {
+    placed_ = {};
     placed_ = placed_about(origin_);
     shapeless_ = -1;
     for (std::size_t i = 0; i < size(); ++i) {
@@ -241,7 +249,7 @@ class Obstacles {
   void plant() {
     std::vector<Bvh::Key> keys(parts());
     for (std::size_t k = 0; k < parts(); ++k) {
-      const Vec2 center = placed_.part(k).box.center();
+      const Vec2 center = placed_.part(k).box().center();
       const auto x = static_cast<float>(center.x);
       const auto y = static_cast<float>(center.y);
       keys[k] = {x, y, x, y};
@@ -395,7 +403,7 @@ class Obstacles {
   std::vector<Piece> pieces_;
   std::vector<std::size_t> first_piece_{0};
   Vec2 origin_;
-  PlacedParts placed_;  // the same parts as outlines_, at their poses
+  SharedParts placed_;  // the same parts as outlines_, at their poses
   Bvh tree_;            // of these
   double built_spread_ = 0.0;
   Bvh moving_tree_;  // of all parts, at the frames; only where one moves

@@ -33,8 +33,8 @@ struct PairResult {
 namespace detail {
 
 // The worst verdict over the parts of both, and the nearest of them.
-inline PairResult check_pair(const Obstacles& a, std::size_t i, const PlacedParts& placed_a,
-                             const Obstacles& b, std::size_t j, const PlacedParts& placed_b,
+inline PairResult check_pair(const Obstacles& a, std::size_t i, const SharedParts& placed_a,
+                             const Obstacles& b, std::size_t j, const SharedParts& placed_b,
                              Vec2 origin, const CheckOptions& options) noexcept {
   PairResult result;
   const Outlines& of_a = a.outlines();
@@ -86,8 +86,8 @@ inline void check_pairs(const Scene& a, const Scene& b, std::span<const IndexPai
   // About the origin that both have, or none: each may be exact about its own only.
   const Vec2 origin =
       a.obstacles().origin() == b.obstacles().origin() ? a.obstacles().origin() : Vec2{};
-  const PlacedParts placed_a = a.obstacles().placed_about(origin);
-  const PlacedParts placed_b = b.obstacles().placed_about(origin);
+  const SharedParts placed_a = a.obstacles().placed_about(origin);
+  const SharedParts placed_b = b.obstacles().placed_about(origin);
   for_each_chunk(results.size(), kChunk, threads, [&] {
     return [&](std::size_t begin, std::size_t end) noexcept {
       for (std::size_t n = begin; n < end; ++n) {

@@ -34,7 +34,8 @@ struct PathResult {
   // s: when it first collides, at most this much before; NaN without times, or never
   double first_collision_time = std::numeric_limits<double>::quiet_NaN();
   std::int64_t obstacle = -1;  // index of the one that decides first_invalid_segment
-  // m, of the path, or of what precedes the end of the segment in which it collides
+  // m, of the path, or of what precedes the end of the segment in which it collides; 0 or less
+  // where they overlap, however deep
   Bounds distance{std::numeric_limits<double>::infinity(), std::numeric_limits<double>::infinity()};
 };
 
@@ -180,6 +181,9 @@ inline PathResult check_path(const Scene& scene, const Shape& ego, std::span<con
                options.margin >= 0.0 && options.margin <= kMaxCoordinate &&
                options.tolerance > 0.0 && (!timed || times.size() == poses.size());
   for (std::size_t i = 1; timed && i < times.size(); ++i) sound &= times[i] > times[i - 1];
+  for (const double time : times) sound &= std::isfinite(time);
+  for (const Pose& pose : poses) sound &= is_in_domain(pose);
+  for (int k = 0; k < ego.parts(); ++k) sound &= in_domain(ego.part(k), ego.part(k));
   if (!sound) {
     result.status = Status::invalid_input;
     result.first_invalid_segment = 0;

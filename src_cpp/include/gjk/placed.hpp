@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <vector>
 
 #include "gjk/box.hpp"
@@ -18,6 +19,12 @@
 
 namespace gjk {
 
+// Within the kernel's domain; not NaN.
+inline bool is_in_domain(const Pose& pose) noexcept {
+  return std::fabs(pose.yaw) <= kMaxYaw && std::fabs(pose.x) <= kMaxCoordinate &&
+         std::fabs(pose.y) <= kMaxCoordinate;
+}
+
 // A pose relative to a local origin. The origin is subtracted before anything is rotated or added,
 // so that far from the frame's own origin coordinates stay small, and their rounding with them.
 struct LocalTransform {
@@ -27,8 +34,7 @@ struct LocalTransform {
 
   LocalTransform() = default;
   LocalTransform(const Pose& pose, Vec2 origin, double pose_error = 0.0) noexcept {
-    if (!(std::fabs(pose.yaw) <= kMaxYaw && std::fabs(pose.x) <= kMaxCoordinate &&
-          std::fabs(pose.y) <= kMaxCoordinate)) {
+    if (!is_in_domain(pose)) {
       rounding = std::numeric_limits<double>::quiet_NaN();
       return;
     }
@@ -48,15 +54,20 @@ class PlacedParts {
   struct Part {
     Convex convex;  // its pointers are set by convex()
     std::size_t begin = 0;
-    std::size_t room = 0;    // vertices
+    std::uint32_t room = 0;  // vertices
     std::int32_t owner = 0;  // index of the obstacle
-    bool known = false;      // in the kernel's domain: what follows holds
-    Box box;                 // of the vertices, without the radius
 
+    // In the kernel's domain: what follows holds.
+    bool known() const noexcept { return in_domain(convex, convex); }
+    // Of the vertices, without the radius.
+    Box box() const noexcept {
+      return {{convex.extreme_x[2], convex.extreme_y[3]},
+              {convex.extreme_x[0], convex.extreme_y[1]}};
+    }
     // How far (m) the true part may reach beyond its box.
     double beyond_box() const noexcept { return convex.radius + convex.error; }
     // Holds the part.
-    Box bounds() const noexcept { return known ? box.grown(beyond_box()) : kEverywhere; }
+    Box bounds() const noexcept { return known() ? box().grown(beyond_box()) : kEverywhere; }
   };
 
   void reserve(std::size_t parts, std::size_t vertices) {
@@ -68,17 +79,15 @@ class PlacedParts {
   void require_room(std::size_t vertices) {
     if (parts_.size() == 1 && parts_[0].room >= vertices) return;
     parts_.assign(1, {});
-    parts_[0].room = vertices;
+    parts_[0].room = static_cast<std::uint32_t>(vertices);
     x_.resize(vertices);
     y_.resize(vertices);
   }
-  void clear() noexcept {
-    x_.clear();
-    y_.clear();
-    parts_.clear();
-  }
   std::size_t size() const noexcept { return parts_.size(); }
   std::size_t vertices() const noexcept { return x_.size(); }
+  std::size_t bytes() const noexcept {  // on the heap
+    return (x_.capacity() + y_.capacity()) * sizeof(double) + parts_.capacity() * sizeof(Part);
+  }
   const Part& part(std::size_t i) const noexcept { return parts_[i]; }
   Convex convex(std::size_t i) const noexcept {
     Convex c = parts_[i].convex;
@@ -98,7 +107,7 @@ class PlacedParts {
   // Another shape or place for part i. Allocates when it has more vertices than before.
   void replace(std::size_t i, const Convex& local, const LocalTransform& at) {
     Part& part = parts_[i];
-    const auto size = static_cast<std::size_t>(local.size);
+    const auto size = static_cast<std::uint32_t>(local.size);
     if (size > part.room) {
       part.begin = x_.size();
       part.room = size;
@@ -113,13 +122,11 @@ class PlacedParts {
     double* const x = x_.data() + part.begin;
     double* const y = y_.data() + part.begin;
     double rounding = 0.0;
-    part.box = {};
     if (at.rotated) {
       for (int i = 0; i < local.size; ++i) {
         const Vec2 v = at.transform.apply(local.vertex(i));
         x[i] = v.x;
         y[i] = v.y;
-        part.box.include(v);
       }
       rounding = at.transform.error(local.extent);
     } else {
@@ -128,7 +135,6 @@ class PlacedParts {
         const TwoTerms sy = two_sum(local.y[i], at.transform.t.y);
         x[i] = sx.high;
         y[i] = sy.high;
-        part.box.include(Vec2{sx.high, sy.high});
         rounding = std::fmax(rounding, std::fabs(sx.low) + std::fabs(sy.low));
       }
     }
@@ -136,12 +142,48 @@ class PlacedParts {
     part.convex = Convex::view(x, y, local.size, local.radius);
     if (std::isnan(rounding)) part.convex.extent = rounding;
     part.convex.error = std::fmax(part.convex.error, local.error + 2.0 * rounding);
-    part.known = in_domain(part.convex, part.convex);
   }
 
   std::vector<double> x_;
   std::vector<double> y_;
   std::vector<Part> parts_;
+};
+
+// Placed parts by pages, which copies share until one of them is changed: an update of a few parts
+// copies their pages, not the coordinates of all.
+class SharedParts {
+ public:
+  void reserve(std::size_t parts) { pages_.reserve((parts + kPage - 1) / kPage); }
+  std::size_t size() const noexcept { return size_; }
+  // Part i stands in this page, as number within(i).
+  const PlacedParts& page(std::size_t i) const noexcept { return *pages_[i / kPage]; }
+  static std::size_t within(std::size_t i) noexcept { return i % kPage; }
+  const PlacedParts::Part& part(std::size_t i) const noexcept { return page(i).part(within(i)); }
+  Convex convex(std::size_t i) const noexcept { return page(i).convex(within(i)); }
+
+  void add(const Convex& local, const LocalTransform& at, std::int32_t owner) {
+    if (size_ % kPage == 0) pages_.push_back(std::make_shared<PlacedParts>());
+    pages_.back()->add(local, at, owner);
+    ++size_;
+  }
+  void replace(std::size_t i, const Convex& local, const LocalTransform& at) {
+    std::shared_ptr<PlacedParts>& page = pages_[i / kPage];
+    // One alone is of this object: while it is being changed, the object that it was copied from
+    // holds the others.
+    if (page.use_count() > 1) page = std::make_shared<PlacedParts>(*page);
+    page->replace(within(i), local, at);
+  }
+  std::size_t bytes() const noexcept {
+    std::size_t sum = pages_.capacity() * sizeof(pages_[0]);
+    for (const auto& page : pages_) sum += sizeof(PlacedParts) + page->bytes();
+    return sum;
+  }
+
+ private:
+  static constexpr std::size_t kPage = 32;
+
+  std::vector<std::shared_ptr<PlacedParts>> pages_;
+  std::size_t size_ = 0;
 };
 
 // The parts of many shapes in their own frames, and which belong to which.
@@ -175,6 +217,10 @@ class Outlines {
   std::size_t size() const noexcept { return first_.size() - 1; }
   std::size_t parts() const noexcept { return parts_.size(); }
   std::size_t vertices() const noexcept { return parts_.vertices(); }
+  std::size_t bytes() const noexcept {
+    return parts_.bytes() + reach_.capacity() * sizeof(double) +
+           first_.capacity() * sizeof(std::size_t);
+  }
   // Shape i, as add() takes it.
   struct View {
     const Outlines* outlines;

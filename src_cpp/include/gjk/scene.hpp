@@ -32,6 +32,7 @@ struct CheckOptions {
   double margin = 0.0;  // m
   Mode mode = Mode::collide;
   bool stop_at_first = false;  // the poses after the first that is not free stay UNKNOWN
+  bool warm_start = true;      // a pose of a batch near the one before starts from its answer
 };
 
 // The answer at one pose.
@@ -71,6 +72,11 @@ class Scene {
         vertices += static_cast<std::size_t>(shape.part(k).size);
       }
       placed_.reserve(static_cast<std::size_t>(shape.parts()), vertices);
+      for (int k = 0; k < shape.parts(); ++k) {
+        const Convex part = shape.part(k);
+        placed_.add(part, {}, 0);
+        reach_ = std::fmax(reach_, gjk::reach(part) + part.radius);
+      }
     }
 
    private:
@@ -84,6 +90,7 @@ class Scene {
     };
 
     const Shape* shape_;
+    double reach_ = 0.0;  // m: no point is farther from the origin of the shape
     PlacedParts placed_;  // about origin_
     Vec2 origin_;
     bool known_ = false;
@@ -113,6 +120,7 @@ class Scene {
 
   std::size_t size() const noexcept { return obstacles_.size(); }
   std::size_t parts() const noexcept { return obstacles_.parts(); }
+  std::size_t bytes() const noexcept { return obstacles_.bytes(); }
   const Obstacles& obstacles() const noexcept { return obstacles_; }
 
   PoseResult check(Ego& ego, const Pose& pose, const CheckOptions& options) const noexcept {
@@ -129,32 +137,64 @@ class Scene {
   void check(const Shape& shape, std::span<const Pose> poses, std::span<const double> times,
              const CheckOptions& options, std::span<PoseResult> results,
              unsigned threads = 1) const {
+    check_each(
+        shape, poses, times, options,
+        [results](std::size_t n, const PoseResult& result) noexcept { results[n] = result; },
+        threads);
+  }
+
+  // The same for put(n, result), called by any of the threads, and of one pose perhaps again.
+  template <class Put>
+  void check_each(const Shape& shape, std::span<const Pose> poses, std::span<const double> times,
+                  const CheckOptions& options, const Put& put, unsigned threads = 1) const {
     constexpr std::size_t kChunk = 128;
     std::atomic<std::size_t> stop_after{poses.size()};  // the first pose that is not free
     for_each_chunk(poses.size(), kChunk, threads, [&] {
       return [&, ego = Ego(shape)](std::size_t begin, std::size_t end) mutable {
+        Memory memory;
         for (std::size_t n = begin; n < end && n <= stop_after; ++n) {
-          results[n] = times.empty() ? check(ego, poses[n], options)
-                                     : check(ego, poses[n], times[n], options);
-          if (!options.stop_at_first || results[n].verdict == Verdict::free) continue;
+          const bool timed = !times.empty();
+          const PoseResult result = timed ? check(ego, poses[n], times[n], options)
+                                    : options.warm_start
+                                        ? check_next(ego, poses[n], options, memory)
+                                        : check(ego, poses[n], options);
+          put(n, result);
+          if (!options.stop_at_first || result.verdict == Verdict::free) continue;
           std::size_t first = stop_after;
           while (n < first && !stop_after.compare_exchange_weak(first, n)) {
           }
         }
       };
     });
-    for (std::size_t n = stop_after + 1; n < poses.size(); ++n) results[n] = {};
+    for (std::size_t n = stop_after + 1; n < poses.size(); ++n) put(n, {});
   }
 
   // The k nearest obstacles no farther than max_distance (m), by ascending distance, then index.
+  // SUCCESS, or why there is no answer, with an empty result: INVALID_INPUT, PREDICTION_TOO_SHORT.
   // Allocates where `result` or the ego's notes have to grow.
-  void nearest(Ego& ego, const Pose& pose, std::size_t k, double max_distance,
-               std::vector<Nearest>& result) const {
-    place(ego, pose);
+  Status nearest(Ego& ego, const Pose& pose, std::size_t k, double max_distance,
+                 std::vector<Nearest>& result) const {
+    return nearest(ego, pose, Obstacles::at_rest(), k, max_distance, result);
+  }
+  // The same of the obstacles where they are at `time` (s).
+  Status nearest(Ego& ego, const Pose& pose, double time, std::size_t k, double max_distance,
+                 std::vector<Nearest>& result) const {
+    return nearest(ego, pose, obstacles_.at(time), k, max_distance, result);
+  }
+
+ private:
+  static constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
+  static constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+  Status nearest(Ego& ego, const Pose& pose, const Obstacles::View& view, std::size_t k,
+                 double max_distance, std::vector<Nearest>& result) const {
     result.clear();
-    if (size() == 0 || k == 0 || !ego.known_) return;
+    place(ego, pose);
+    if (!ego.known_ || obstacles_.shapeless() >= 0) return Status::invalid_input;
+    if (obstacles_.unknown_in(view) >= 0) return Status::prediction_too_short;
+    if (k == 0) return Status::success;
     ego.seen_.clear();
-    ego.seen_of_.resize(size(), -1);
+    if (may_meet_again()) ego.seen_of_.resize(size(), -1);
     ego.kept_.clear();
     const auto nearer = [&ego](std::size_t a, std::size_t b) noexcept {
       const Ego::Seen& one = ego.seen_[a];
@@ -165,9 +205,8 @@ class Scene {
     const auto limit = [&]() noexcept {
       return ego.kept_.size() < k ? max_distance : ego.seen_[ego.kept_.front()].rank;
     };
-    const Obstacles::View view = Obstacles::at_rest();
     obstacles_.nearest(ego.bounds_, max_distance, view, [&](std::uint32_t part) {
-      const std::size_t seen = meet(ego, part, limit());
+      const std::size_t seen = meet(ego, part, view, limit());
       if (seen == kNone || ego.seen_[seen].rank > max_distance) return limit();
       std::vector<std::size_t>& kept = ego.kept_;
       if (ego.seen_[seen].kept) {  // another part of it, perhaps nearer
@@ -184,8 +223,8 @@ class Scene {
       }
       return limit();
     });
-    for (const Ego::Seen& seen : ego.seen_) {
-      ego.seen_of_[static_cast<std::size_t>(seen.nearest.obstacle)] = -1;
+    for (std::size_t s = 0; s < ego.seen_.size() && may_meet_again(); ++s) {
+      ego.seen_of_[static_cast<std::size_t>(ego.seen_[s].nearest.obstacle)] = -1;
     }
     std::sort_heap(ego.kept_.begin(), ego.kept_.end(), nearer);
     for (const std::size_t kept : ego.kept_) {
@@ -194,11 +233,8 @@ class Scene {
       nearest.closest.point_b = nearest.closest.point_b + ego.origin_;
       result.push_back(nearest);
     }
+    return Status::success;
   }
-
- private:
-  static constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
-  static constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
   void place(Ego& ego, const Pose& pose) const noexcept {
     ego.moving_.require_room(obstacles_.most_vertices());
@@ -207,7 +243,7 @@ class Scene {
     ego.known_ = ego.placed_.size() > 0;
     for (std::size_t i = 0; i < ego.placed_.size(); ++i) {
       ego.bounds_.include(ego.placed_.part(i).bounds());
-      ego.known_ &= ego.placed_.part(i).known;
+      ego.known_ &= ego.placed_.part(i).known();
     }
     // An ego that is exact about the frame's own origin, but not about the obstacles', is far from
     // them. It keeps its exact place.
@@ -219,18 +255,66 @@ class Scene {
   static bool place_about(Ego& ego, const Pose& pose, Vec2 origin) noexcept {
     const LocalTransform at(pose, origin);
     ego.origin_ = origin;
-    ego.placed_.clear();
     bool exact = true;
-    for (int k = 0; k < ego.shape_->parts(); ++k) {
-      const Convex local = ego.shape_->part(k);
-      ego.placed_.add(local, at, 0);
-      exact &= ego.placed_.part(static_cast<std::size_t>(k)).convex.error <= local.error;
+    for (std::size_t k = 0; k < ego.placed_.size(); ++k) {
+      const Convex local = ego.shape_->part(static_cast<int>(k));
+      ego.placed_.replace(k, local, at);
+      exact &= ego.placed_.part(k).convex.error <= local.error;
     }
     return exact;
   }
 
+  // What a pose of a batch leaves to those after it.
+  struct Memory {
+    Pose pose{std::numeric_limits<double>::quiet_NaN(), 0.0, 0.0};  // the last that was asked
+    bool is_free = false;                                           // there
+    double clear = 0.0;  // m: of `cleared`, the ego may move by this and is free
+    Pose cleared;
+    std::size_t nearest_part = kNone;  // in modes distance and witness
+    // Of the query in hand.
+    double slack = 0.0;  // m beyond the margin: how far to look around
+  };
+
+  // Certified upper bound (m) on how far any point of the ego gets from one pose to another. NaN or
+  // infinite for what is not a pose.
+  static double travel(const Ego& ego, const Pose& from, const Pose& to) noexcept {
+    const double moved = norm({to.x - from.x, to.y - from.y});
+    return (moved + ego.reach_ * std::fabs(to.yaw - from.yaw)) * (1.0 + 16.0 * kUnitRoundoff);
+  }
+
+  // The answer of check(), sooner where the pose is near the one before. An ego that is certainly
+  // clear of everything by a distance is free wherever it gets without going that far (mode
+  // collide); its nearest obstacle there is hardly farther here, and leaves little to look at.
+  PoseResult check_next(Ego& ego, const Pose& pose, const CheckOptions& options,
+                        Memory& memory) const noexcept {
+    const double step = travel(ego, memory.pose, pose);
+    memory.pose = pose;
+    if (options.mode == Mode::collide) {
+      // What is left of the clearance is more than what rounding could cost at this pose.
+      constexpr double kUsed = 0.9;
+      const double extent = norm1({pose.x, pose.y}) + ego.reach_;
+      if (travel(ego, memory.cleared, pose) <= kUsed * memory.clear &&
+          memory.clear > 0x1p-40 * extent && extent < 0.5 * kMaxCoordinate &&
+          std::fabs(pose.yaw) <= kMaxYaw) {
+        PoseResult result;
+        result.verdict = Verdict::free;
+        result.status = Status::success;
+        return result;
+      }
+      constexpr double kStepsAhead = 16.0;
+      const bool looks_ahead = memory.is_free && step <= ego.reach_;
+      memory.slack = looks_ahead ? std::fmin(kStepsAhead * step, 2.0 * ego.reach_) : 0.0;
+      memory.cleared = pose;
+    }
+    if (!(step <= ego.reach_)) memory.nearest_part = kNone;
+    const PoseResult result = check(ego, pose, options, Obstacles::at_rest(), &memory);
+    memory.is_free = result.verdict == Verdict::free;
+    if (!memory.is_free) memory.clear = 0.0;
+    return result;
+  }
+
   PoseResult check(Ego& ego, const Pose& pose, const CheckOptions& options,
-                   const Obstacles::View& view) const noexcept {
+                   const Obstacles::View& view, Memory* memory = nullptr) const noexcept {
     PoseResult result;
     place(ego, pose);
     if (!ego.known_ || !(options.margin >= 0.0 && options.margin <= kMaxCoordinate)) {
@@ -250,9 +334,13 @@ class Scene {
       result.nearest = shapeless;
     }
     if (options.mode == Mode::collide) {
-      collide_at(ego, options.margin, view, result);
+      const double slack = memory != nullptr ? memory->slack : 0.0;
+      const double clear = collide_at(ego, options.margin, slack, view, result);
+      if (memory != nullptr) memory->clear = clear;
     } else {
-      distance_at(ego, options.margin, view, result);
+      std::size_t cold = kNone;
+      distance_at(ego, options.margin, view, memory != nullptr ? memory->nearest_part : cold,
+                  result);
     }
     return result;
   }
@@ -267,35 +355,48 @@ class Scene {
 
   // A certified lower bound (m) on the distance of two parts, from their boxes.
   static double box_distance(const PlacedParts::Part& a, const PlacedParts::Part& b) noexcept {
-    const double gap = norm(a.box.gap(b.box));
-    if (!b.known || gap == 0.0) return -kInfinity;  // they may be in each other, at any depth
+    const double gap = norm(a.box().gap(b.box()));
+    if (!b.known() || gap == 0.0) return -kInfinity;  // they may be in each other, at any depth
     const double beyond = a.beyond_box() + b.beyond_box();
     return gap * (1.0 - 8.0 * kUnitRoundoff) - beyond * (1.0 + 8.0 * kUnitRoundoff);
   }
 
-  void collide_at(Ego& ego, double margin, const Obstacles::View& view,
-                  PoseResult& result) const noexcept {
-    obstacles_.overlapping(ego.bounds_.grown(margin), view, [&](std::uint32_t k) noexcept {
+  // Looks at what is within margin + slack (m). Returns how much farther than the margin everything
+  // is, certainly, up to the slack.
+  double collide_at(Ego& ego, double margin, double slack, const Obstacles::View& view,
+                    PoseResult& result) const noexcept {
+    double clear = slack;
+    obstacles_.overlapping(ego.bounds_.grown(margin + slack), view, [&](std::uint32_t k) noexcept {
       const Obstacles::Found found = obstacles_.find(k, view, ego.origin_, ego.moving_);
       if (!found) return false;
       for (std::size_t i = 0; i < ego.placed_.size(); ++i) {
-        if (box_distance(ego.placed_.part(i), found.part()) > margin) continue;
+        if (slack > 0.0) {
+          if (box_distance(ego.placed_.part(i), found.part()) - margin >= clear) continue;
+          const Bounds apart = gjk::distance(ego.placed_.convex(i), found.convex());
+          if (apart.lower > margin) {
+            clear = std::fmin(clear, apart.lower - margin);
+            continue;
+          }
+        }
         if (worsen(result, classify(ego.placed_.convex(i), found.convex(), margin))) {
           result.nearest = obstacles_.owner(k);
         }
       }
       return result.verdict == Verdict::collision;
     });
+    return clear;
   }
 
   // Pairs that are left out because their boxes are farther apart than the best distance have lower
   // bounds above it: they change nothing. So that neither do those that are looked at before a
   // better one is found, a pair's lower bound counts as at least that of the boxes.
-  void distance_at(Ego& ego, double margin, const Obstacles::View& view,
+  // `nearest_part` is looked at first, and is the one that decides afterwards.
+  void distance_at(Ego& ego, double margin, const Obstacles::View& view, std::size_t& nearest_part,
                    PoseResult& result) const noexcept {
     Closest best;
     best.distance = best.lower_bound = kInfinity;
     std::size_t best_pair = kNone;
+    const std::size_t first = nearest_part;
     const auto look_at = [&](std::size_t k) noexcept {
       const Obstacles::Found found = obstacles_.find(k, view, ego.origin_, ego.moving_);
       if (!found) return;
@@ -317,14 +418,16 @@ class Scene {
         if (!(closest.lower_bound > margin)) worsen(result, classify(a, b, margin));
       }
     };
-    obstacles_.nearest(ego.bounds_, kInfinity, view, [&](std::uint32_t k) noexcept {
-      look_at(k);
+    if (first != kNone) look_at(first);
+    obstacles_.nearest(ego.bounds_, best.distance, view, [&](std::uint32_t k) noexcept {
+      if (k != first) look_at(k);
       return best.distance;
     });
     result.distance = best.distance;
     result.lower_bound = obstacles_.unknown_in(view) < 0 && obstacles_.shapeless() < 0
                              ? best.lower_bound
                              : -kInfinity;
+    nearest_part = best_pair == kNone ? kNone : best_pair / ego.placed_.size();
     if (best_pair == kNone) return;  // no obstacle whose distance is known
     result.witness_ego = best.point_a + ego.origin_;
     result.witness_obstacle = best.point_b + ego.origin_;
@@ -339,12 +442,17 @@ class Scene {
     return closest.status == Status::success ? std::fmax(closest.lower_bound, box) : -kInfinity;
   }
 
+  // An obstacle of several parts may be.
+  bool may_meet_again() const noexcept { return parts() > size(); }
+
   // Takes part k into the ego's notes on its obstacle, unless it is farther than `limit`.
-  std::size_t meet(Ego& ego, std::size_t k, double limit) const {
-    const Obstacles::Found found =
-        obstacles_.find(k, Obstacles::at_rest(), ego.origin_, ego.moving_);
+  std::size_t meet(Ego& ego, std::size_t k, const Obstacles::View& view, double limit) const {
+    const Obstacles::Found found = obstacles_.find(k, view, ego.origin_, ego.moving_);
     const std::int64_t owner = obstacles_.owner(k);
     std::size_t met = kNone;
+    if (!found) return met;
+    std::int32_t before = -1;
+    std::int32_t& index = may_meet_again() ? ego.seen_of_[static_cast<std::size_t>(owner)] : before;
     for (std::size_t i = 0; i < ego.placed_.size(); ++i) {
       const double box = box_distance(ego.placed_.part(i), found.part());
       if (box > limit) continue;
@@ -352,7 +460,6 @@ class Scene {
       closest.lower_bound = lower_bound(closest, box);
       const double rank = closest.status == Status::success ? closest.distance : -kInfinity;
       const std::size_t pair = pair_number(ego, i, k);
-      std::int32_t& index = ego.seen_of_[static_cast<std::size_t>(owner)];
       if (index < 0) {
         index = static_cast<std::int32_t>(ego.seen_.size());
         ego.seen_.push_back({{owner, closest}, pair, rank});

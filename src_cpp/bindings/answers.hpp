@@ -1,0 +1,83 @@
+// SPDX-FileCopyrightText: gjk_collision contributors
+// SPDX-License-Identifier: Apache-2.0
+// Answers as the arrays that Python gets.
+#pragma once
+
+#include "bindings.hpp"
+
+namespace gjk::bindings {
+
+struct Answer {
+  Verdict verdict = Verdict::unknown;
+  Status status = Status::undefined;
+  double distance = 0.0;     // m
+  double lower_bound = 0.0;  // m
+  Vec2 point_a;              // m
+  Vec2 point_b;              // m
+  Vec2 direction;
+};
+
+// An array holds a value per answer, or nothing where that is not asked for.
+class AnswerArrays {
+ public:
+  struct Asked {
+    bool distances = true;
+    bool witnesses = false;
+    bool directions = false;
+  };
+
+  AnswerArrays(std::size_t count, const Asked& asked)
+      : verdicts(rows(count)),
+        statuses(rows(count)),
+        distances(rows(asked.distances ? count : 0)),
+        lower_bounds(rows(asked.distances ? count : 0)),
+        witnesses({rows(asked.witnesses ? count : 0), py::ssize_t{4}}),
+        directions({rows(asked.directions ? count : 0), py::ssize_t{2}}),
+        asked_(asked),
+        verdict_(verdicts.mutable_data()),
+        status_(statuses.mutable_data()),
+        distance_(distances.mutable_data()),
+        lower_bound_(lower_bounds.mutable_data()),
+        witness_(witnesses.mutable_data()),
+        direction_(directions.mutable_data()) {}
+
+  // Any thread may, with or without the GIL.
+  void put(std::size_t i, const Answer& answer) const noexcept {
+    verdict_[i] = static_cast<std::uint8_t>(answer.verdict);
+    status_[i] = static_cast<std::uint16_t>(answer.status);
+    if (asked_.distances) {
+      distance_[i] = answer.distance;
+      lower_bound_[i] = answer.lower_bound;
+    }
+    if (asked_.witnesses) {
+      witness_[4 * i] = answer.point_a.x;
+      witness_[4 * i + 1] = answer.point_a.y;
+      witness_[4 * i + 2] = answer.point_b.x;
+      witness_[4 * i + 3] = answer.point_b.y;
+    }
+    if (asked_.directions) {
+      direction_[2 * i] = answer.direction.x;
+      direction_[2 * i + 1] = answer.direction.y;
+    }
+  }
+
+  static py::ssize_t rows(std::size_t count) noexcept { return static_cast<py::ssize_t>(count); }
+
+  py::array_t<std::uint8_t> verdicts;
+  py::array_t<std::uint16_t> statuses;
+  py::array_t<double> distances;
+  py::array_t<double> lower_bounds;
+  py::array_t<double> witnesses;   // a x y, b x y
+  py::array_t<double> directions;  // unit, from a to b
+
+ private:
+  Asked asked_;
+  std::uint8_t* verdict_;
+  std::uint16_t* status_;
+  double* distance_;
+  double* lower_bound_;
+  double* witness_;
+  double* direction_;
+};
+
+}  // namespace gjk::bindings

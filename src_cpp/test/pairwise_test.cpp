@@ -1,0 +1,150 @@
+// SPDX-FileCopyrightText: gjk_collision contributors
+// SPDX-License-Identifier: Apache-2.0
+// Two scenes pair by pair: exact integer arithmetic says what the verdicts are.
+#include "gjk/pairwise.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "pairs.hpp"
+
+namespace gjk {
+namespace {
+
+Shape shape_of(const test::Outline& outline, double radius = 0.0) {
+  std::vector<Vec2> vertices;
+  for (int i = 0; i < outline.size(); ++i) vertices.push_back(outline.convex().vertex(i));
+  Shape shape;
+  shape.add_part(vertices, radius);
+  return shape;
+}
+
+struct Set {
+  std::vector<test::Outline> outlines;
+  Scene scene;
+
+  Set(std::mt19937_64& random, int count, const Pose& pose) {
+    std::uniform_int_distribution<std::int64_t> place(-15, 15);
+    for (int i = 0; i < count; ++i) {
+      outlines.push_back(test::random_outline(random, 7, 6, place(random), place(random)));
+      scene.add(shape_of(outlines.back()), pose);
+    }
+    scene.build();
+  }
+};
+
+TEST(Pairwise, is_exact) {
+  std::mt19937_64 random(61);
+  int hits = 0, apart = 0;
+  for (int round = 0; round < 200; ++round) {
+    // Whole numbers, also at UTM coordinates, where each set has a local origin of its own.
+    const Pose pose = round % 2 ? Pose{660000.0, 4000000.0, 0.0} : Pose{};
+    const Set a(random, 7, pose), b(random, 5, pose);
+    for (const Mode mode : {Mode::collide, Mode::distance, Mode::witness}) {
+      std::vector<PairResult> all(35);
+      check_pairs(a.scene, b.scene, {}, {.mode = mode}, all);
+      for (std::size_t n = 0; n < all.size(); ++n) {
+        const test::Outline& p = a.outlines[n / 5];
+        const test::Outline& q = b.outlines[n % 5];
+        const bool disjoint = test::disjoint(p, q);
+        (disjoint ? apart : hits) += 1;
+        ASSERT_EQ(all[n].verdict, disjoint ? Verdict::free : Verdict::collision)
+            << p.literal() << "against " << q.literal();
+        ASSERT_EQ(all[n].status, Status::success);
+        if (mode == Mode::collide) continue;
+        const Closest& found = all[n].closest;
+        ASSERT_EQ(found.distance > 0.0, disjoint);
+        const Closest alone = closest(p.convex(), q.convex());
+        ASSERT_NEAR(found.distance, alone.distance, 1e-9 * (1.0 + std::fabs(alone.distance)));
+        ASSERT_LE(found.lower_bound, alone.distance);
+        const Vec2 step = found.point_b - found.point_a;
+        ASSERT_NEAR(step.x, found.distance * found.direction.x, 1e-8);
+        ASSERT_NEAR(step.y, found.distance * found.direction.y, 1e-8);
+      }
+    }
+  }
+  EXPECT_GT(hits, 1000);
+  EXPECT_GT(apart, 1000);
+}
+
+TEST(Pairwise, listed_pairs_and_threads_change_nothing) {
+  std::mt19937_64 random(62);
+  const Set a(random, 40, {}), b(random, 30, {1.0, 2.0, 0.5});
+  const CheckOptions options{.margin = 1.0, .mode = Mode::witness};
+  std::vector<PairResult> all(1200);
+  check_pairs(a.scene, b.scene, {}, options, all);
+  std::vector<IndexPair> pairs;
+  for (int n = 0; n < 1000; ++n) {
+    pairs.push_back(
+        {static_cast<std::uint32_t>(random() % 40), static_cast<std::uint32_t>(random() % 30)});
+  }
+  bool seen[4] = {false, false, false, false};
+  for (const unsigned threads : {1U, 3U}) {
+    std::vector<PairResult> some(pairs.size());
+    check_pairs(a.scene, b.scene, pairs, options, some, threads);
+    for (std::size_t n = 0; n < pairs.size(); ++n) {
+      const PairResult& same = all[30 * pairs[n].a + pairs[n].b];
+      ASSERT_EQ(some[n].verdict, same.verdict);
+      ASSERT_EQ(some[n].closest.distance, same.closest.distance);
+      ASSERT_EQ(some[n].closest.lower_bound, same.closest.lower_bound);
+      ASSERT_EQ(some[n].closest.point_a, same.closest.point_a);
+      seen[static_cast<int>(some[n].verdict)] = true;
+    }
+  }
+  EXPECT_TRUE(seen[static_cast<int>(Verdict::free)]);
+  EXPECT_TRUE(seen[static_cast<int>(Verdict::collision)]);
+  EXPECT_TRUE(seen[static_cast<int>(Verdict::margin)]);
+}
+
+TEST(Pairwise, the_worst_part_decides) {
+  // An L of two squares: only the second part touches.
+  Shape ell;
+  ell.add_part(std::vector<Vec2>{{0, 0}, {1, 0}, {1, 1}, {0, 1}}, 0.0);
+  ell.add_part(std::vector<Vec2>{{1, 0}, {2, 0}, {2, 1}, {1, 1}}, 0.0);
+  Scene a, b;
+  a.add(ell, {});
+  a.build();
+  const test::Outline square{{2, 3, 3, 2}, {0, 0, 1, 1}};
+  b.add(shape_of(square), {});
+  b.add(shape_of(square), {2.0, 0.0, 0.0});
+  b.build();
+  std::vector<PairResult> results(2);
+  check_pairs(a, b, {}, {.margin = 2.0, .mode = Mode::distance}, results);
+  EXPECT_EQ(results[0].verdict, Verdict::collision);
+  EXPECT_EQ(results[0].closest.distance, 0.0);
+  EXPECT_EQ(results[1].verdict, Verdict::margin);
+  EXPECT_NEAR(results[1].closest.distance, 2.0, 1e-12);
+}
+
+TEST(Pairwise, bad_input_is_never_free) {
+  constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+  const test::Outline square{{0, 1, 1, 0}, {0, 0, 1, 1}};
+  const auto verdict = [&](const Shape& shape, const Pose& pose, const CheckOptions& options) {
+    Scene a, b;
+    a.add(shape_of(square), {});
+    a.build();
+    b.add(shape, pose);
+    b.build();
+    std::vector<PairResult> results(2);
+    check_pairs(a, b, {}, options, std::span(results).first(1));
+    check_pairs(b, a, {}, options, std::span(results).last(1));
+    EXPECT_EQ(results[0].verdict, results[1].verdict);
+    return results[0].verdict;
+  };
+  for (const Mode mode : {Mode::collide, Mode::distance}) {
+    ASSERT_EQ(verdict(shape_of(square), {9.0, 0.0, 0.0}, {.mode = mode}), Verdict::free);
+    EXPECT_NE(verdict(shape_of(square), {kNaN, 0.0, 0.0}, {.mode = mode}), Verdict::free);
+    EXPECT_NE(verdict(shape_of(square), {9.0, 0.0, kNaN}, {.mode = mode}), Verdict::free);
+    EXPECT_NE(verdict(shape_of(square, kNaN), {9.0, 0.0, 0.0}, {.mode = mode}), Verdict::free);
+    EXPECT_NE(verdict(shape_of({{9, kNaN}, {9, 9}}), {}, {.mode = mode}), Verdict::free);
+    EXPECT_NE(verdict(Shape{}, {9.0, 0.0, 0.0}, {.mode = mode}), Verdict::free);
+    EXPECT_NE(verdict(shape_of(square), {9.0, 0.0, 0.0}, {.margin = kNaN, .mode = mode}),
+              Verdict::free);
+  }
+}
+
+}  // namespace
+}  // namespace gjk
