@@ -3,7 +3,6 @@
 """Two lists of shapes, pair by pair: stateless, so that no snapshot is involved."""
 
 from collections.abc import Callable
-from math import nan
 from typing import Any
 
 import numpy as np
@@ -12,12 +11,17 @@ import numpy.typing as npt
 from .answers import ShapesAnswer, budget_spent, unknown, worst
 from .config import Config
 from .errors import InputError
-from .geometry import Shape, closest, collide
+from .geometry import Shape
 from .obstacles import Obstacles
+from .pairwise import PairsResult, check_pairs
 from .requests import checked_mode, index_pairs, non_negative
+from .scene import Scene
 from .verdict import Status, Verdict
 
 __all__ = ["check_shapes"]
+
+# Pairs between two looks at the clock: a fraction of a millisecond.
+CHUNK = 256
 
 
 def check_shapes(
@@ -60,38 +64,38 @@ def check_shapes(
     _check_list("a", a, config)
     _check_list("b", b, config)
     ij = index_pairs(pairs, len(a), len(b), config.max_poses)
-    ones, others = _Shapes("a", a, config), _Shapes("b", b, config)
-    poses_a, poses_b = _rows(a), _rows(b)
-    count = done = len(ij)
-    verdicts = np.zeros(count, np.uint8)
-    statuses = np.full(count, Status.TIME_BUDGET, np.uint16)
-    distances, lower_bounds = np.full(count, nan), np.full(count, nan)
-    witnesses, directions = np.full((count, 4), nan), np.full((count, 2), nan)
-    for m, (i, j) in enumerate(ij.tolist()):
-        if m and is_late is not None and is_late():
-            done = m
+    clock = is_late or (lambda: False)
+    ones, others = _Shapes("a", a, config, clock), _Shapes("b", b, config, clock)
+    count = len(ij)
+    found: list[PairsResult] = []
+    for begin in range(0, count, CHUNK):
+        if begin and clock():
             break
-        statuses[m] = Status.SUCCESS
-        if collide(ones[i], others[j], poses_a[i], poses_b[j]):
-            verdicts[m] = Verdict.COLLISION
-        elif margin == 0.0:
-            verdicts[m] = Verdict.FREE
-        if how == "collide" and verdicts[m]:
-            continue
-        near = closest(ones[i], others[j], poses_a[i], poses_b[j])
-        distances[m], lower_bounds[m] = near.distance, near.lower_bound
-        witnesses[m, :2], witnesses[m, 2:] = near.point_a, near.point_b
-        directions[m] = near.direction
-        if not verdicts[m]:
-            verdicts[m] = Verdict.FREE if near.lower_bound > margin else Verdict.MARGIN
+        part = ij[begin : begin + CHUNK]
+        rows, i = np.unique(part[:, 0], return_inverse=True)
+        columns, j = np.unique(part[:, 1], return_inverse=True)
+        one, other = ones.scene(rows), others.scene(columns)
+        if one is None or other is None:
+            break
+        found.append(check_pairs(one, other, np.c_[i, j], margin=margin, mode=how))
+    done = min(count, CHUNK * len(found))
+    verdicts = _column(found, "verdicts", np.full(count, Verdict.UNKNOWN, np.uint8))
+    statuses = _column(found, "statuses", np.full(count, Status.TIME_BUDGET, np.uint16))
     answer = worst(verdicts[:done], statuses[:done])
     if done < count and answer.verdict is not Verdict.COLLISION:
         answer = unknown(budget_spent(done, count))
-    if how == "collide":
-        return ShapesAnswer(answer, verdicts, statuses)
-    if how == "distance":
-        return ShapesAnswer(answer, verdicts, statuses, distances, lower_bounds)
-    return ShapesAnswer(answer, verdicts, statuses, distances, lower_bounds, witnesses, directions)
+    fields = {"distances": (), "lower_bounds": (), "witnesses": (4,), "directions": (2,)}
+    asked = list(fields)[: {"collide": 0, "distance": 2}.get(how, 4)]
+    floats = [_column(found, name, np.full((count, *fields[name]), np.nan)) for name in asked]
+    return ShapesAnswer(answer, verdicts, statuses, *floats)
+
+
+def _column(found: list[PairsResult], name: str, whole: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Put one field of the chunks over the first rows of `whole`."""
+    if found:
+        filled = np.concatenate([getattr(each, name) for each in found])
+        whole[: len(filled)] = filled
+    return whole
 
 
 def _check_list(name: str, obstacles: Obstacles, config: Config) -> None:
@@ -105,16 +109,25 @@ def _check_list(name: str, obstacles: Obstacles, config: Config) -> None:
 class _Shapes:
     """The shapes of a list, each made when it is first asked for: a concave one takes its time."""
 
-    def __init__(self, name: str, obstacles: Obstacles, config: Config) -> None:
+    def __init__(
+        self, name: str, obstacles: Obstacles, config: Config, is_late: Callable[[], bool]
+    ) -> None:
         self._name = name
         self._obstacles = obstacles
         self._policy = config.concave_policy
+        self._is_late = is_late
         self._made: dict[int, Shape] = {}
 
-    def __getitem__(self, index: int) -> Shape:
-        if index not in self._made:
-            self._made[index] = self._make(index)
-        return self._made[index]
+    def scene(self, indices: npt.NDArray[np.int64]) -> Scene | None:
+        """Return some of them at their poses; None: the time is spent."""
+        for index in indices.tolist():
+            if index not in self._made:
+                if self._made and self._is_late():
+                    return None
+                self._made[index] = self._make(index)
+        poses = self._obstacles.poses
+        placed = poses.reshape(-1, 3)[indices] if len(poses) else None
+        return Scene([self._made[index] for index in indices.tolist()], placed)
 
     def _make(self, index: int) -> Shape:
         data = self._obstacles
@@ -131,9 +144,3 @@ class _Shapes:
         except InputError as error:
             rule = f"obstacle {index}: {error}"
             raise InputError(error.status, f"{self._name}.xy", begin, rule) from error
-
-
-def _rows(obstacles: Obstacles) -> list[tuple[float, float, float] | None]:
-    if not len(obstacles.poses):
-        return [None] * len(obstacles)
-    return [(x, y, yaw) for x, y, yaw in obstacles.poses.reshape(-1, 3).tolist()]

@@ -101,14 +101,9 @@ def collide(snapshot: Snapshot, pose: Pose, margin: float = 0.0) -> Answer:
     poses = single(pose)
     if snapshot.footprint is None:
         return unknown(_fault(snapshot))
-    # A tiny question: making a `CheckResult` of the answer would take longer than the kernel does.
-    found = snapshot.scene._core.check(
-        snapshot.footprint._core, poses, _NO_FLOATS, total, 0, False, 1
-    )
-    index = int(found["nearest"][0])
-    nearest = int(snapshot.scene.ids[index]) if index >= 0 else -1
-    verdict, status = int(found["verdicts"][0]), int(found["statuses"][0])
-    return _single(snapshot, Verdict(verdict), Status(status), nearest, index)
+    found = snapshot.scene.check(snapshot.footprint, poses, margin=total)
+    nearest, index = int(found.nearest_ids[0]), int(found.nearest_indices[0])
+    return _single(snapshot, found.verdict, Status(int(found.statuses[0])), nearest, index)
 
 
 def distance(

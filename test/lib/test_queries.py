@@ -16,7 +16,7 @@ from gjk_collision.errors import InputError
 from gjk_collision.frames import FrameError, Pose, SameFrameOnly, planar
 from gjk_collision.geometry import Shape, closest, collide
 from gjk_collision.obstacles import Obstacles
-from gjk_collision.pairs import check_shapes
+from gjk_collision.pairs import CHUNK, check_shapes
 from gjk_collision.snapshot import Fault, Snapshot, nothing
 from gjk_collision.verdict import Status, Verdict
 from gjk_collision.world import World
@@ -378,7 +378,7 @@ def test_pairs_agree_with_the_library() -> None:
         one, other = (Shape.hull(each.xy.reshape(-1, 4, 2)[k]) for each, k in ((a, i), (b, j)))
         poses = a.poses.reshape(-1, 3)[i], b.poses.reshape(-1, 3)[j]
         assert (found.verdicts[m] == Verdict.COLLISION) == collide(one, other, *poses)
-        assert found.distances[m] == closest(one, other, *poses).distance
+        assert found.distances[m] == pytest.approx(closest(one, other, *poses).distance)
 
 
 @pytest.mark.parametrize(
@@ -413,9 +413,13 @@ def test_pairs_past_the_time_budget_are_unknown(monkeypatch: pytest.MonkeyPatch)
     made = []
     hull = Shape.hull
     monkeypatch.setattr(Shape, "hull", lambda *args, **o: made.append(0) or hull(*args, **o))
-    a, b = shapes(*((0, 0),) * 20), shapes(*((50, 0),) * 20)
-    looks = iter([False] * 62 + [True])
-    found = check_shapes(Config(), a, b, pairs_of(), is_late=lambda: next(looks))
-    assert len(made) == 20 + 4
+    a, b = shapes(*((0, 0),) * 30), shapes(*((50, 0),) * 30)
+    looks = iter([False] * (29 + 8 + 1) + [True])  # shapes of the first chunk, the next chunk
+    found = check_shapes(Config(), a, b, pairs_of(), mode=2, is_late=lambda: next(looks))
+    assert len(made) == 30 + CHUNK // 30 + 1
     assert (found.answer.verdict, found.answer.status) == (Verdict.UNKNOWN, Status.TIME_BUDGET)
-    assert found.verdicts.tolist() == [1] * 63 + [0] * 337
+    assert found.verdicts.tolist() == [1] * CHUNK + [0] * (900 - CHUNK)
+    assert np.isnan(found.distances[CHUNK:]).all() and np.isnan(found.witnesses[CHUNK:]).all()
+    none = check_shapes(Config(), a, b, pairs_of(), is_late=lambda: True)
+    assert none.answer.status is Status.TIME_BUDGET
+    assert set(none.verdicts) == {Verdict.UNKNOWN}
