@@ -1,8 +1,9 @@
 # SPDX-FileCopyrightText: gjk_collision contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Cost of a pose in a scene against the number of obstacles and poses, beside shapely's STRtree.
+"""Cost of a pose in a scene against the number of obstacles and poses, beside other broad phases.
 
-python scene.py [--passes 21] [--quick] [--svg FILE] [--docs docs/benchmarks-scene.md]
+python scene.py [--passes 21] [--quick] [--trajectories FILE] [--broad-phase FILE]
+    [--svg FILE] [--docs FILE]
 
 Obstacles are boxes of 1-5 x 1-3 m, one per 10 x 10 m; poses are new in every pass; the passes of
 all rows are interleaved, and a time is the median over them. Every answer is compared while
@@ -10,61 +11,66 @@ timing.
 """
 
 import argparse
-import os
+import json
 import platform
 import re
 import statistics
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
-import shapely
+import scene_peers
+from report import machine
+from scene_peers import Answers, Floats
 
 from gjk_collision import Scene, Shape
-
-Floats = npt.NDArray[np.float64]
-Answers = npt.NDArray[np.generic]
 
 SPACING = 10.0  # m
 EGO = (4.8, 1.8)  # m
 COUNTS = (10, 100, 1_000, 10_000, 100_000)
 BATCHES = (1, 10, 100, 1_000, 10_000, 100_000)
 POSES = 2_000  # per pass
-CONTACT = 1e-6  # m: nearer than this, shapely's rounding may decide otherwise
+STEP = 0.2  # m: between the poses of a drive
+CONTACT = 1e-6  # m: nearer than this, a peer's rounding may decide otherwise
 GOALS = {"collide": 2e-6, "distance": 5e-6}  # s per pose, at 10 000 obstacles
 GOAL_RATIO = 10.0
+TREE = scene_peers.Shapely.name
+
+Times = dict[tuple[str, str], float]
 
 
-def corners(poses: Floats, sizes: Floats) -> Floats:
-    """Corners of boxes, shape (n, 4, 2)."""
-    signs = 0.5 * np.array([[1, 1], [-1, 1], [-1, -1], [1, -1]])
-    local = signs[None] * sizes[:, None]
-    c, s = np.cos(poses[:, 2])[:, None], np.sin(poses[:, 2])[:, None]
-    turned = np.stack([c * local[..., 0] - s * local[..., 1],
-                       s * local[..., 0] + c * local[..., 1]], axis=-1)  # fmt: skip
-    return turned + poses[:, None, :2]
+class Ours:
+    """A scene, asked as the peers are."""
+
+    name = "gjk"
+    poses_per_pass = POSES
+
+    def __init__(self, poses: Floats, sizes: Floats, ego: tuple[float, float]) -> None:
+        local = scene_peers.corners(np.zeros((len(poses), 3)), sizes)
+        offsets = np.arange(0, 4 * len(poses) + 1, 4)
+        self.scene = Scene.from_arrays(offsets, local.ravel(), poses=poses)
+        self.ego = Shape.box(*ego)
+
+    def collide(self, poses: Floats, threads: int = 1, warm: bool = True) -> Answers:
+        """Whether it hits anything, shape (n,)."""
+        found = self.scene.check(self.ego, poses, threads=threads, warm_start=warm)
+        return np.asarray(found.verdicts == 2)
+
+    def distance(self, poses: Floats, warm: bool = True) -> Answers:
+        """Signed distance to the nearest, shape (n,) [m]."""
+        return self.scene.check(self.ego, poses, mode="distance", warm_start=warm).distances
 
 
 class Field:
-    """The same obstacles for both."""
+    """Obstacles at a fixed density."""
 
     def __init__(self, count: int, seed: int = 1) -> None:
         self.rng = np.random.default_rng(seed)
         self.half = 0.5 * SPACING * count**0.5
         self.sizes = self.rng.uniform((1, 1), (5, 3), (count, 2))
         self.poses = self.somewhere(count)
-        local = corners(np.zeros((count, 3)), self.sizes)
-        start = time.perf_counter()
-        offsets = np.arange(0, 4 * count + 1, 4)
-        self.scene = Scene.from_arrays(offsets, local.ravel(), poses=self.poses)
-        self.build = time.perf_counter() - start
-        start = time.perf_counter()
-        self.tree = shapely.STRtree(shapely.polygons(corners(self.poses, self.sizes)))
-        self.tree.query(shapely.Point(0, 0))  # it is built by the first query
-        self.tree_build = time.perf_counter() - start
-        self.ego = Shape.box(*EGO)
 
     def somewhere(self, count: int) -> Floats:
         """Poses among the obstacles."""
@@ -72,34 +78,20 @@ class Field:
         poses[:, 2] = self.rng.uniform(-np.pi, np.pi, count)
         return poses
 
-    def outlines(self, poses: Floats) -> npt.NDArray[np.object_]:
-        """Return the ego as shapely has it."""
-        return shapely.polygons(corners(poses, np.tile(EGO, (len(poses), 1))))
+    def drives(self, count: int) -> Floats:
+        """Poses one step from each other, in drives of 100."""
+        start = np.repeat(self.somewhere(-(-count // 100)), 100, axis=0)[:count]
+        yaw = start[:, 2] + 0.01 * (np.arange(count) % 100)
+        along = STEP * (np.arange(count) % 100)
+        return np.c_[start[:, 0] + along * np.cos(yaw), start[:, 1] + along * np.sin(yaw), yaw]
 
-    def collide(self, poses: Floats, threads: int = 1) -> Answers:
-        """Ours."""
-        return self.scene.check(self.ego, poses, threads=threads).verdicts == 2
-
-    def distance(self, poses: Floats) -> Answers:
-        """Ours, signed."""
-        return self.scene.check(self.ego, poses, mode="distance").distances
-
-    def tree_collide(self, poses: Floats) -> Answers:
-        """Of shapely."""
-        egos = self.outlines(poses)
-        shapely.prepare(egos)
-        hits = np.zeros(len(poses), dtype=bool)
-        hits[self.tree.query(egos, predicate="intersects")[0]] = True
-        return hits
-
-    def tree_distance(self, poses: Floats) -> Answers:
-        """Of shapely; 0 where they overlap."""
-        (ego, _), distances = self.tree.query_nearest(
-            self.outlines(poses), return_distance=True, all_matches=False
-        )
-        found = np.full(len(poses), np.inf)
-        found[ego] = distances
-        return found
+    def made(
+        self, kind: Callable[[Floats, Floats, tuple[float, float]], Any]
+    ) -> tuple[Any, float]:
+        """Return a broad phase of these obstacles, and how long it took [s]."""
+        start = time.perf_counter()
+        broad = kind(self.poses, self.sizes, EGO)
+        return broad, time.perf_counter() - start
 
 
 def timed(query: Callable[[Floats], Answers], poses: Floats) -> tuple[float, Answers]:
@@ -108,60 +100,68 @@ def timed(query: Callable[[Floats], Answers], poses: Floats) -> tuple[float, Ans
     return (time.perf_counter() - start) / len(poses), answers
 
 
-def compare(field: Field, poses: Floats, answers: dict[str, Answers]) -> None:
-    """Raise where the two disagree by more than rounding."""
-    gap = answers["tree distance"]
-    assert np.allclose(np.maximum(answers["distance"], 0.0), gap, rtol=0, atol=1e-9)
-    clear = gap > CONTACT
-    assert not answers["collide"][clear].any()
-    differ = answers["collide"] != answers["tree collide"]
-    assert (np.abs(field.distance(poses))[differ] < CONTACT).all()
+def agree(name: str, query: str, answers: Answers, truth: Answers) -> None:
+    """Raise where a peer differs from the signed distances by more than its rounding."""
+    if query == "distance":
+        assert np.allclose(np.maximum(answers, 0.0), np.maximum(truth, 0.0), atol=CONTACT), name
+    else:
+        decided = np.abs(truth) > CONTACT
+        assert np.array_equal(answers[decided], truth[decided] < 0.0), name
 
 
-def against_obstacles(counts: tuple[int, ...], passes: int) -> dict[int, dict[str, float]]:
+def against_obstacles(counts: tuple[int, ...], passes: int) -> dict[int, Times]:
+    """Time per pose by (row, query), for each number of obstacles; and what building costs."""
+    peers, _ = scene_peers.installed()
     table = {}
     for count in counts:
         field = Field(count)
-        queries = {
-            "collide": field.collide,
-            "distance": field.distance,
-            "tree collide": field.tree_collide,
-            "tree distance": field.tree_distance,
-        }
-        times: dict[str, list[float]] = {name: [] for name in queries}
-        for _ in range(passes):
+        spent: dict[tuple[str, str], list[float]] = {}
+        rows = []
+        for kind in (Ours, *peers):
+            broad, build = field.made(kind)
+            rows.append(broad)
+            spent[kind.name, "build"] = [build]
+        ours = rows[0]
+        for number in range(passes):
             poses = field.somewhere(POSES)
-            answers = {}
-            for name, query in queries.items():
-                spent, answers[name] = timed(query, poses)
-                times[name].append(spent)
-            compare(field, poses, answers)
-        moves = []
-        for _ in range(passes):
+            truth = ours.distance(poses)
+            for row in rows:
+                if row.poses_per_pass < POSES and number >= 5:
+                    continue
+                some = slice(row.poses_per_pass)
+                for query in ("collide", "distance"):
+                    if getattr(row, query) is None:
+                        continue
+                    each, answers = timed(getattr(row, query), poses[some])
+                    spent.setdefault((row.name, query), []).append(each)
+                    agree(row.name, query, answers, truth[some])
             few = field.rng.permutation(count)[: max(1, count // 100)]
-            there = field.poses[few] + (1.0, 0.0, 0.1)
-            start = time.perf_counter()
-            field.scene.updated(few, there)
-            moves.append(time.perf_counter() - start)
-        table[count] = {name: statistics.median(each) for name, each in times.items()} | {
-            "build": field.build, "tree build": field.tree_build,
-            "update": statistics.median(moves),
-        }  # fmt: skip
+            one = few[:1]
+            for query, moved in (("update", few), ("update one", one)):
+                there = field.poses[moved] + (1.0, 0.0, 0.1)
+                start = time.perf_counter()
+                ours.scene.updated(moved, there)
+                spent.setdefault((ours.name, query), []).append(time.perf_counter() - start)
+        table[count] = {key: statistics.median(each) for key, each in spent.items()}
+        table[count][ours.name, "bytes"] = ours.scene.nbytes / count
     return table
 
 
 def against_poses(batches: tuple[int, ...], passes: int) -> dict[int, dict[str, float]]:
+    """Time per pose among 10 000 obstacles, for each number of poses in a call."""
     field = Field(10_000)
+    ours, tree = field.made(Ours)[0], field.made(scene_peers.Shapely)[0]
+    queries: dict[str, Callable[[Floats], Answers]] = {
+        "collide": ours.collide,
+        "2 threads": lambda poses: ours.collide(poses, threads=2),
+        "distance": ours.distance,
+        "tree collide": tree.collide,
+        "tree distance": tree.distance,
+    }
     table = {}
     for size in batches:
-        queries: dict[str, Callable[[Floats], Answers]] = {
-            "collide": field.collide,
-            "2 threads": lambda poses: field.collide(poses, threads=2),
-            "distance": field.distance,
-            "tree collide": field.tree_collide,
-        }
         times: dict[str, list[float]] = {name: [] for name in queries}
-        for _ in range(max(3, min(passes, 200_000 // size))):
+        for _ in range(max(3, min(10 * passes, 200_000 // size))):
             poses = field.somewhere(size)
             for name, query in queries.items():
                 times[name].append(timed(query, poses)[0])
@@ -169,93 +169,246 @@ def against_poses(batches: tuple[int, ...], passes: int) -> dict[int, dict[str, 
     return table
 
 
-def us(seconds: float) -> str:
-    return f"{seconds * 1e6:.2f}"
+def of_drives(passes: int) -> dict[str, float]:
+    """Time per pose of drives among 10 000 obstacles, warm and cold."""
+    field = Field(10_000)
+    ours = field.made(Ours)[0]
+    times: dict[str, list[float]] = {}
+    for _ in range(passes):
+        poses = field.drives(POSES)
+        for query in ("collide", "distance"):
+            answers = {}
+            for warm in (True, False):
+                name = f"{query} {'warm' if warm else 'cold'}"
+                call = getattr(ours, query)
+                spent, answers[warm] = timed(lambda p, c=call, w=warm: c(p, warm=w), poses)
+                times.setdefault(name, []).append(spent)
+            assert np.array_equal(answers[True], answers[False])
+    return {name: statistics.median(each) for name, each in times.items()}
 
 
-def report(by_count: dict[int, dict[str, float]], by_size: dict[int, dict[str, float]]) -> str:
+def of_trajectories(file: Path, passes: int) -> tuple[int, int, Times]:
+    """Return poses, pose-obstacle pairs, and time per pair of a planner's trajectories.
+
+    Ours is one call, with the obstacles in motion; shapely's, one of all pairs per time step.
+    """
+    import shapely
+
+    data = json.loads(file.read_text())
+    by_step = {int(step): obstacles for step, obstacles in data["obstacles_by_step"].items()}
+    dt, length, width = data["meta"]["dt"], *data["meta"]["ego_box"]
+    outlines = np.array([[each["polygon"] for each in by_step[step]] for step in sorted(by_step)])
+    when = dt * np.array(sorted(by_step))
+    yaw = np.arctan2(*np.moveaxis(outlines[:, :, 1] - outlines[:, :, 0], -1, 0)[::-1])
+    places = np.concatenate([outlines.mean(axis=2), yaw[..., None]], axis=-1)
+    sides = np.linalg.norm(np.diff(outlines[0, :, :3], axis=1), axis=-1)
+    scene = Scene(
+        [Shape.box(*side) for side in sides],
+        places[0],
+        paths=[(when, places[:, i]) for i in range(len(sides))],
+        horizon=1e3,
+    )
+    steps = np.array([[t["start_step"] + j for j in range(20)] for t in data["trajectories"]])
+    known = steps.ravel() <= max(by_step)
+    poses = np.array([t["poses"] for t in data["trajectories"]]).reshape(-1, 3)[known]
+    at = steps.ravel()[known]
+    ego = Shape.box(length, width)
+    standing = {step: shapely.polygons(outlines[k]) for k, step in enumerate(sorted(by_step))}
+
+    def ours(mode: str) -> Answers:
+        found = scene.check(ego, poses, dt * at, mode=mode)  # type: ignore[arg-type]
+        return np.asarray(found.verdicts == 2) if mode == "collide" else found.distances
+
+    def theirs(mode: str) -> Answers:
+        found = np.empty(len(poses), bool if mode == "collide" else float)
+        egos = shapely.polygons(scene_peers.corners(poses, np.tile((length, width), (len(at), 1))))
+        if mode == "collide":
+            shapely.prepare(egos)
+        for step, obstacles in standing.items():
+            mine = np.flatnonzero(at == step)
+            pairs = egos[mine][:, None], obstacles[None]
+            if mode == "collide":
+                found[mine] = shapely.intersects(*pairs).any(axis=1)
+            else:
+                found[mine] = shapely.distance(*pairs).min(axis=1)
+        return found
+
+    count = len(poses) * len(sides)
+    times: dict[tuple[str, str], list[float]] = {}
+    truth = ours("distance")
+    for _ in range(passes):
+        for name, query in (("gjk", ours), ("shapely", theirs)):
+            for mode in ("collide", "distance"):
+                start = time.perf_counter()
+                answers = query(mode)
+                spent = (time.perf_counter() - start) / count
+                times.setdefault((name, mode), []).append(spent)
+                agree(name, mode, answers, truth)
+    return len(poses), count, {key: statistics.median(each) for key, each in times.items()}
+
+
+def us(seconds: float | None) -> str:
+    if seconds is None:
+        return ""
+    return f"{seconds * 1e6:.2f}" if seconds < 1e-4 else f"{seconds * 1e6:.0f}"
+
+
+def row(*cells: object) -> str:
+    return "| " + " | ".join(map(str, cells)) + " |"
+
+
+def table(header: list[str], lines: list[str]) -> list[str]:
+    return ["", row(*header), row("---", *["---:"] * (len(header) - 1)), *lines]
+
+
+def report(
+    by_count: dict[int, Times],
+    by_size: dict[int, dict[str, float]],
+    drives: dict[str, float],
+    trajectories: tuple[int, int, Times] | None,
+) -> str:
+    import shapely
+
+    peers, missing = scene_peers.installed()
+    names = ["gjk", *(peer.name for peer in peers)]
     lines = [
-        f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}, "
-        f"shapely {shapely.__version__}, GEOS {shapely.geos_version_string}. From Python, whole "
-        "batches, one thread unless said.",
-        "",
-        f"Microseconds per pose, {POSES} poses a call; build and update of 1 % of the obstacles "
-        "in milliseconds:",
-        "",
-        "| obstacles | collide | STRtree | ratio | distance | STRtree | ratio | build | STRtree "
-        "| update |",
-        "|---|---|---|---|---|---|---|---|---|---|",
+        f"{machine()}; Python {platform.python_version()}, shapely {shapely.__version__} with "
+        f"GEOS {shapely.geos_version_string}; {time.strftime('%Y-%m-%d')}. From Python, one "
+        "thread unless said; medians.",
+        *(f"\n{name}: not installed." for name in missing),
     ]
-    for count, t in by_count.items():
-        lines.append(
-            f"| {count} | {us(t['collide'])} | {us(t['tree collide'])} "
-            f"| {t['tree collide'] / t['collide']:.0f} | {us(t['distance'])} "
-            f"| {us(t['tree distance'])} | {t['tree distance'] / t['distance']:.0f} "
-            f"| {t['build'] * 1e3:.2f} | {t['tree build'] * 1e3:.2f} | {t['update'] * 1e3:.3f} |"
-        )
+    for query, title in (("collide", "collides"), ("distance", "nearest distance")):
+        lines += ["", f"Microseconds per pose, {title}, and how many times longer STRtree takes:"]
+        shown = [name for name in names if any((name, query) in t for t in by_count.values())]
+        lines += table(
+            ["obstacles", *shown, f"{TREE} / gjk"],
+            [
+                row(count, *(us(t.get((name, query))) for name in shown),
+                    f"{t[TREE, query] / t['gjk', query]:.1f}")
+                for count, t in by_count.items()
+            ],
+        )  # fmt: skip
+    lines += ["", "Milliseconds to build, and for ours to move 1 % of the obstacles, and one:"]
+    lines += table(
+        ["obstacles", *names, "gjk, 1 % moved", "gjk, one moved", "bytes per obstacle"],
+        [
+            row(count, *(f"{1e3 * t[name, 'build']:.2f}" for name in names),
+                f"{1e3 * t['gjk', 'update']:.3f}", f"{1e3 * t['gjk', 'update one']:.3f}",
+                f"{t['gjk', 'bytes']:.0f}")
+            for count, t in by_count.items()
+        ],
+    )  # fmt: skip
     lines += [
         "",
         "Microseconds per pose among 10 000 obstacles, by the number of poses in a call:",
-        "",
-        "| poses | collide | 2 threads | distance | STRtree collide |",
-        "|---|---|---|---|---|",
     ]
-    for size, t in by_size.items():
-        lines.append(
-            f"| {size} | {us(t['collide'])} | {us(t['2 threads'])} | {us(t['distance'])} "
-            f"| {us(t['tree collide'])} |"
-        )
+    columns = ["collide", "2 threads", "distance", "tree collide", "tree distance"]
+    lines += table(
+        ["poses", "collide", "2 threads", "distance", f"{TREE}, collide", "distance"],
+        [row(size, *(us(t[name]) for name in columns)) for size, t in by_size.items()],
+    )
+    lines += ["", f"Microseconds per pose of drives, poses {STEP} m apart, 10 000 obstacles:"]
+    lines += table(
+        ["", "warm", "cold", "cold / warm"],
+        [
+            row(query, us(drives[f"{query} warm"]), us(drives[f"{query} cold"]),
+                f"{drives[f'{query} cold'] / drives[f'{query} warm']:.2f}")
+            for query in ("collide", "distance")
+        ],
+    )  # fmt: skip
+    if trajectories is not None:
+        poses, pairs, t = trajectories
+        lines += [
+            "",
+            f"Nanoseconds per pose-obstacle pair of a planner's 1000 trajectories (US101-3_3): "
+            f"{poses} poses, {pairs} pairs, the obstacles in motion:",
+        ]
+        lines += table(
+            ["", "gjk", "shapely", "shapely / gjk"],
+            [
+                row(query, *(f"{1e9 * t[name, query]:.1f}" for name in ("gjk", "shapely")),
+                    f"{t['shapely', query] / t['gjk', query]:.1f}")
+                for query in ("collide", "distance")
+            ],
+        )  # fmt: skip
     if 10_000 in by_count:
         lines.append("")
         t = by_count[10_000]
-        for name, limit in GOALS.items():
-            ratio = t[f"tree {name}"] / t[name]
-            met = "met" if t[name] <= limit and ratio >= GOAL_RATIO else "missed"
+        for query, limit in GOALS.items():
+            ratio = t[TREE, query] / t["gjk", query]
+            met = "met" if t["gjk", query] <= limit and ratio >= GOAL_RATIO else "missed"
             lines.append(
-                f"- {name} among 10 000: {us(t[name])} us (goal {us(limit)}), {ratio:.0f} times "
-                f"faster (goal {GOAL_RATIO:.0f}): {met}"
+                f"- {query} among 10 000: {us(t['gjk', query])} us (goal {us(limit)}), "
+                f"{ratio:.1f} times faster than {TREE} (goal {GOAL_RATIO:.0f}): {met}"
             )
     return "\n".join(lines)
 
 
-def plot(by_count: dict[int, dict[str, float]], file: Path) -> None:
+def plot(by_count: dict[int, Times], by_size: dict[int, dict[str, float]], file: Path) -> None:
     import matplotlib as mpl
 
-    mpl.use("Agg")
+    mpl.use("svg")
+    mpl.rcParams["svg.hashsalt"] = "gjk_collision"  # the same file for the same numbers
     import matplotlib.pyplot as plt
 
-    figure, axes = plt.subplots(figsize=(6, 4), layout="constrained")
-    for name, label, style in (
-        ("collide", "collide", "C0-o"), ("distance", "distance", "C1-o"),
-        ("tree collide", "shapely STRtree, intersects", "C0--s"),
-        ("tree distance", "shapely STRtree, nearest", "C1--s"),
-    ):  # fmt: skip
-        axes.loglog(list(by_count), [t[name] * 1e6 for t in by_count.values()], style, label=label)
-    axes.set(xlabel="obstacles, at a fixed density", ylabel="us per pose")
-    axes.grid(alpha=0.3, which="both")
-    axes.legend()
+    figure, axes = plt.subplots(1, 3, figsize=(13, 4.2), layout="constrained")
+    names = dict.fromkeys(name for t in by_count.values() for name, _ in t)
+    for axis, query in zip(axes, ("collide", "distance"), strict=False):
+        for i, name in enumerate(names):
+            points = [(n, 1e6 * t[name, query]) for n, t in by_count.items() if (name, query) in t]
+            if points:
+                axis.loglog(*zip(*points, strict=True), "o-", color="k" if i == 0 else f"C{i - 1}",
+                            linewidth=2.5 if i == 0 else 1.2, label=name)  # fmt: skip
+        axis.set(title=query, xlabel="obstacles, at a fixed density", ylabel="us per pose")
+    for name, style in (("collide", "ko-"), ("2 threads", "k^:"), ("distance", "ks--"),
+                        ("tree collide", "C0o-"), ("tree distance", "C0s--")):  # fmt: skip
+        label = name.replace("tree", TREE)
+        label = label if "tree" in name else f"gjk {name}"
+        axes[2].loglog(
+            list(by_size), [1e6 * t[name] for t in by_size.values()], style, label=label
+        )
+    axes[2].set(title="10 000 obstacles", xlabel="poses in a call", ylabel="us per pose")
+    for axis in axes:
+        axis.grid(alpha=0.3, which="both")
+        axis.legend(fontsize=8)
     file.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(file)
+    figure.savefig(file, metadata={"Date": None})
+
+
+def rewrite(docs: Path, blocks: dict[str, str]) -> None:
+    """Put each text between its marks."""
+    page = docs.read_text()
+    for name, text in blocks.items():
+        marked = re.compile(rf"(<!-- begin {name} -->\n).*?(<!-- end {name} -->)", re.DOTALL)
+        page, count = marked.subn(lambda m, text=text: m[1] + text.strip() + "\n" + m[2], page)
+        if count != 1:
+            raise SystemExit(f"{docs}: {count} blocks '{name}'")
+    docs.write_text(page)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--passes", type=int, default=21)
     parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--trajectories", type=Path, help="of the planner, left out where absent")
+    parser.add_argument("--broad-phase", type=Path, help="table to print and put into the docs")
     parser.add_argument("--svg", type=Path)
     parser.add_argument("--docs", type=Path)
     options = parser.parse_args()
     passes = 5 if options.quick else options.passes
     by_count = against_obstacles(COUNTS[:-1] if options.quick else COUNTS, passes)
     by_size = against_poses(BATCHES[:-1] if options.quick else BATCHES, passes)
-    text = report(by_count, by_size)
-    print(text)
+    trajectories = None
+    if options.trajectories and options.trajectories.exists():
+        trajectories = of_trajectories(options.trajectories, passes)
+    blocks = {"scene": report(by_count, by_size, of_drives(passes), trajectories)}
+    if options.broad_phase:
+        blocks["broad phase"] = options.broad_phase.read_text()
+    print("\n\n".join(blocks.values()))
     if options.svg:
-        plot(by_count, options.svg)
+        plot(by_count, by_size, options.svg)
     if options.docs:
-        page = options.docs.read_text()
-        marked = re.compile(r"(<!-- begin scene -->\n).*?(\n<!-- end scene -->)", re.DOTALL)
-        options.docs.write_text(marked.sub(lambda m: m[1] + text + m[2], page))
+        rewrite(options.docs, blocks)
 
 
 if __name__ == "__main__":
