@@ -216,23 +216,18 @@ template <class Query, class Result>
 Result beyond_extremes(const Convex& p, const Convex& q, const Result& overlapping,
                        const Query& query) noexcept {
   const Quadrilateral w = inscribed(p, q);
-  if (boxes_apart(w, 0.0)) {
-    const Vec2 middle{w.x[0] + w.x[2], w.y[1] + w.y[3]};
-    return simd::on_widest(
-        [&](const auto& wide_p, const auto& wide_q) {
-          Simplex start;
-          start.push(support(wide_p, wide_q, -middle));
-          return query(wide_p, wide_q, start);
-        },
-        p, q);
-  }
+  const bool apart = boxes_apart(w, 0.0);
   double side[4];
-  const unsigned inner = inner_sides(w, side);
+  const unsigned inner = apart ? 0u : inner_sides(w, side);
   if (inner == kAllSides) return overlapping;
-  const Axes axes = Axes::that_decide(p, q, inner);
-  if (axes.decide) {
-    return simd::on_widest(
-        [&](const auto& wide_p, const auto& wide_q) -> Result {
+  const Axes axes = apart ? Axes{} : Axes::that_decide(p, q, inner);
+  return simd::on_widest(
+      [&](const auto& wide_p, const auto& wide_q) -> Result {
+        Simplex start;
+        if (apart) {
+          const Vec2 middle{w.x[0] + w.x[2], w.y[1] + w.y[3]};
+          start.push(support(wide_p, wide_q, -middle));
+        } else if (axes.decide) {
           const AxisTest test = test_axes(wide_p, wide_q, axes);
           if (!test.is_separated() &&
               (!test.is_unsure() ||
@@ -240,16 +235,14 @@ Result beyond_extremes(const Convex& p, const Convex& q, const Result& overlappi
             return overlapping;
           }
           const VertexPair facing = facing_pair(wide_p, wide_q, test);
-          Simplex start;
           start.push({p.vertex(facing.p) - q.vertex(facing.q), facing.p, facing.q});
-          return query(wide_p, wide_q, start);
-        },
-        p, q);
-  }
-  Simplex start = facing_edge(p, q, w, side);
-  if (start.size == 2) s1d(start, 0, 1);
-  return simd::on_widest(
-      [&](const auto& wide_p, const auto& wide_q) { return query(wide_p, wide_q, start); }, p, q);
+        } else {
+          start = facing_edge(p, q, w, side);
+          if (start.size == 2) s1d(start, 0, 1);
+        }
+        return query(wide_p, wide_q, start);
+      },
+      p, q);
 }
 
 }  // namespace detail
