@@ -13,12 +13,14 @@ from typing import Any
 from rosbags.rosbag2 import Reader
 from rosbags.typesys import get_types_from_msg
 
-from .interfaces import CLOCK, OBSTACLE_ARRAY, POLYGON_STAMPED, TF_MESSAGE, typestore
+from ..adapters import CONVERTERS
+from ..config import OBSTACLE_ARRAY
+from .interfaces import CLOCK, POLYGON_STAMPED, TF_MESSAGE, typestore
 
 __all__ = ["STORAGE", "Bag", "BagError", "Message", "find_bags"]
 
 STORAGE = (".mcap", ".db3")
-USED = (CLOCK, OBSTACLE_ARRAY, POLYGON_STAMPED, TF_MESSAGE)
+USED = {CLOCK, OBSTACLE_ARRAY, POLYGON_STAMPED, TF_MESSAGE, *CONVERTERS}
 
 
 class BagError(Exception):
@@ -112,6 +114,10 @@ class Bag:
             text = f"truncated: it tells of {expected} messages and holds {count}"
             raise BagError(f"{self.path.name}: {text}")
 
+    def can_decode(self, kind: str) -> bool:
+        """Tell whether the definition of a message type is known, here or from the bag."""
+        return kind in self._store.fielddefs
+
     def decode(self, message: Message) -> Any:
         """Return the fields of a message; whatever is raised says that it cannot be read."""
         package, middle, name = message.kind.split("/")
@@ -126,7 +132,8 @@ class Bag:
         """
         types: dict[str, Any] = {}
         for each in self._reader.connections:
-            if each.msgtype in USED and each.msgdef.format.name == "MSG":
+            given = each.msgdef.format.name == "MSG" and each.msgdef.data.strip()
+            if each.msgtype in USED and given:
                 # A definition that cannot be parsed leaves the default one in force.
                 with suppress(Exception):
                     types.update(get_types_from_msg(each.msgdef.data, each.msgtype))

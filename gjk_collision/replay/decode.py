@@ -6,17 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from ..frames import Pose, planar
+from ..adapters import CONVERTERS
+from ..config import OBSTACLE_ARRAY, Config, SourceConfig
+from ..fields import nanoseconds, pose
 from ..obstacles import Obstacles
 from ..world import Footprint
 from .transforms import Placement, RecordedTransforms
 
-__all__ = ["footprint", "nanoseconds", "obstacles", "pose", "take_transforms"]
-
-
-def nanoseconds(stamp: Any) -> int:
-    """Return a stamp as whole nanoseconds."""
-    return int(stamp.sec) * 1_000_000_000 + int(stamp.nanosec)
+__all__ = ["footprint", "nanoseconds", "obstacles", "obstacles_of", "pose", "take_transforms"]
 
 
 def obstacles(message: Any) -> Obstacles:
@@ -39,17 +36,18 @@ def obstacles(message: Any) -> Obstacles:
     )
 
 
+def obstacles_of(source: SourceConfig, message: Any, config: Config) -> Obstacles:
+    """Return the obstacles in a message of a source; raises `InputError` where it has none."""
+    if source.type == OBSTACLE_ARRAY:
+        return obstacles(message)
+    return CONVERTERS[source.type](message, config)
+
+
 def footprint(message: Any) -> Footprint:
     """Return a PolygonStamped as data."""
     points = np.array([(p.x, p.y) for p in message.polygon.points], dtype=np.float64)
     header = message.header
     return Footprint(header.frame_id, nanoseconds(header.stamp), points.reshape(-1, 2))
-
-
-def pose(message: Any, name: str) -> Pose:
-    """Return a geometry_msgs/Pose in the plane; raises `InputError` where it is none."""
-    p, q = message.position, message.orientation
-    return planar(float(p.x), float(p.y), (q.x, q.y, q.z, q.w), name)
 
 
 def take_transforms(transforms: RecordedTransforms, message: Any, *, static: bool) -> None:

@@ -16,6 +16,7 @@ from typing import Any
 
 from .. import queries
 from ..config import Config
+from ..errors import InputError
 from ..frames import FrameError, Pose
 from ..obstacles import Obstacles
 from ..snapshot import Fault, Snapshot, nothing
@@ -138,15 +139,17 @@ class Drive:
                 change(fields)
             if source is None:
                 return False, self._takers[message.topic](fields)
-            obstacles = decode.obstacles(fields)
+            of = self._config.source(source)
+            obstacles = decode.obstacles_of(of, fields, self._config)
         except Exception as error:  # whatever the bytes make of the decoder
-            self.unreadable += 1
+            fault = Fault(Status.INTERNAL_ERROR, f"message not understood: {error!r}")
+            if source is not None and isinstance(error, InputError):
+                fault = Fault(error.status, str(error))  # understood, and refused as by the node
+            else:
+                self.unreadable += 1
             if source is None:
                 return False, []
-            text = f"message not understood: {error!r}"
-            self._world.receive_fault(
-                source, Fault(Status.INTERNAL_ERROR, text), now=self._now(), steady=self._time
-            )
+            self._world.receive_fault(source, fault, now=self._now(), steady=self._time)
             return True, []
         self._world.receive_obstacles(source, obstacles, now=self._now(), steady=self._time)
         self.shown[source, obstacles.source] = obstacles

@@ -11,7 +11,6 @@ from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 
 __all__ = [
     "CLOCK",
-    "OBSTACLE_ARRAY",
     "POLYGON_STAMPED",
     "SERVICES",
     "TF_MESSAGE",
@@ -19,7 +18,6 @@ __all__ = [
     "typestore",
 ]
 
-OBSTACLE_ARRAY = "gjk_collision/msg/ObstacleArray"
 POLYGON_STAMPED = "geometry_msgs/msg/PolygonStamped"
 TF_MESSAGE = "tf2_msgs/msg/TFMessage"
 CLOCK = "rosgraph_msgs/msg/Clock"

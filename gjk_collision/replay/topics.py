@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..config import Config
+from ..adapters import CONVERTERS
+from ..config import OBSTACLE_ARRAY, Config
 from .bag import Bag, BagError
-from .interfaces import CLOCK, OBSTACLE_ARRAY, POLYGON_STAMPED, SERVICES, TF_MESSAGE
+from .interfaces import CLOCK, POLYGON_STAMPED, SERVICES, TF_MESSAGE
 
 __all__ = ["Topics", "TopicsError", "checked_mapping", "choose"]
 
@@ -93,16 +94,17 @@ def choose(bag: Bag, config: Config, mapping: Mapping[str, Any]) -> Topics:
     obstacles = {}
     for source in config.sources:
         told = by_source.get(source.name, named if isinstance(named, str) else None)
-        if source.type != OBSTACLE_ARRAY:
-            text = f"{source.name}.type: only {OBSTACLE_ARRAY} is replayed (is {source.type})"
-            raise BagError(text)
+        if source.type not in (OBSTACLE_ARRAY, *CONVERTERS):
+            known = ", ".join((OBSTACLE_ARRAY, *CONVERTERS))
+            raise BagError(f"{source.name}.type: must be one of {known} (got {source.type!r})")
         if len(config.sources) > 1 and told is None:
             told = _absolute(source.topic)
         if not source.required and told not in bag.topics:
             continue  # it may be silent
-        obstacles[_one(bag, source.topic, OBSTACLE_ARRAY, told, f"source {source.name}")] = (
-            source.name
-        )
+        topic = _one(bag, source.topic, source.type, told, f"source {source.name}")
+        if not bag.can_decode(source.type):
+            raise BagError(f"{bag.path.name}: {topic}: the bag does not define {source.type}")
+        obstacles[topic] = source.name
     tf = [name for name, kind in sorted(bag.topics.items()) if kind == TF_MESSAGE]
     clock = mapping.get("clock", "")
     if not clock:

@@ -13,7 +13,6 @@ import numpy as np
 import numpy.typing as npt
 from builtin_interfaces.msg import Time
 from geometry_msgs.msg import Point, Polygon, Vector3
-from geometry_msgs.msg import Pose as PoseMessage
 from gjk_collision.msg import CollisionState, ObstacleArray, ReplyInfo
 from std_msgs.msg import Header
 
@@ -26,7 +25,8 @@ from ..answers import (
     StateAnswer,
     unknown,
 )
-from ..frames import Pose, planar
+from ..fields import nanoseconds, pose
+from ..frames import Pose
 from ..obstacles import Obstacles
 from ..snapshot import Fault, Placed, Snapshot
 from ..verdict import Status
@@ -55,11 +55,6 @@ Integers = npt.NDArray[np.integer[Any]]
 # ---- messages to data
 
 
-def nanoseconds(stamp: Time) -> int:
-    """Return a stamp as whole nanoseconds."""
-    return int(stamp.sec) * 1_000_000_000 + int(stamp.nanosec)
-
-
 def floats(values: "array[float]") -> npt.NDArray[np.float64]:
     """Return a float64[] field as an array that shares its memory."""
     return np.frombuffer(values, dtype=np.float64) if len(values) else np.empty(0)
@@ -69,12 +64,6 @@ def integers(values: "array[int]") -> Integers:
     """Return an integer array field as an array that shares its memory."""
     kind = np.dtype(values.typecode)
     return np.frombuffer(values, dtype=kind) if len(values) else np.empty(0, dtype=kind)
-
-
-def pose(message: PoseMessage, name: str) -> Pose:
-    """Return a pose in the plane; raises `InputError` where it is none."""
-    p, q = message.position, message.orientation
-    return planar(p.x, p.y, (q.x, q.y, q.z, q.w), name)
 
 
 def footprint(frame: str, stamp: Time, polygon: Polygon, limit: int) -> Footprint:

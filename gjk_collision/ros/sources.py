@@ -9,11 +9,12 @@ from typing import Any
 
 from rclpy.qos import HistoryPolicy, QoSProfile, ReliabilityPolicy
 
+from .. import adapters
 from ..config import OBSTACLE_ARRAY, Config, SourceConfig
 from ..errors import InputError
 from ..obstacles import Obstacles
 from ..verdict import Status
-from . import adapters, messages
+from . import messages
 
 __all__ = ["Adapter", "adapter", "qos"]
 

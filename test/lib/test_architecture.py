@@ -20,7 +20,7 @@ LAYERS = (
     ("verdict", "_core"),
     ("errors",),
     ("geometry", "frames", "config", "obstacles"),
-    ("motion", "tracing", "results"),
+    ("motion", "tracing", "results", "fields", "adapters"),
     ("scene", "pairwise", "requests"),
     ("snapshot",),
     ("answers",),

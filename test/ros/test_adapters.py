@@ -22,11 +22,11 @@ from geometry_msgs.msg import Point32, PolygonStamped
 from server import Bench, Server, said
 
 from gjk_collision import queries
+from gjk_collision.adapters import CONVERTERS
 from gjk_collision.config import Config, SourceConfig
 from gjk_collision.errors import InputError
 from gjk_collision.frames import Pose
 from gjk_collision.obstacles import Obstacles
-from gjk_collision.ros.adapters import CONVERTERS
 from gjk_collision.ros.sources import adapter
 from gjk_collision.verdict import Status, Verdict
 from gjk_collision.world import World

@@ -2,8 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Obstacles out of the messages of other packages.
 
-The messages are taken as they are defined, without their packages: whatever has the fields will
-do. They are walked through number by number, so their sizes are checked before.
+They are walked through number by number, so their sizes are checked before.
 """
 
 from collections.abc import Callable, Sequence
@@ -15,12 +14,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..config import Config
-from ..errors import InputError
-from ..frames import Pose
-from ..obstacles import Obstacles
-from ..verdict import Status
-from . import messages
+from . import fields
+from .config import Config
+from .errors import InputError
+from .frames import Pose
+from .obstacles import Obstacles
+from .verdict import Status
 
 __all__ = ["CONVERTERS"]
 
@@ -90,7 +89,7 @@ def predicted_objects(message: Any, config: Config) -> Obstacles:
     found.expect("objects", len(message.objects))
     for i, each in enumerate(message.objects):
         name, motion = f"objects[{i}]", each.kinematics
-        place = messages.pose(motion.initial_pose_with_covariance.pose, f"{name} pose")
+        place = fields.pose(motion.initial_pose_with_covariance.pose, f"{name} pose")
         points, radius = _shape(found, f"{name}.shape", each.shape)
         # Autoware gives the twist in the object's own frame.
         twist, c, s = motion.initial_twist_with_covariance.twist, cos(place.yaw), sin(place.yaw)
@@ -115,7 +114,7 @@ def predicted_objects(message: Any, config: Config) -> Obstacles:
                 radius=radius,
                 pose=place,
                 velocity=velocity,
-                path=[messages.pose(step, f"{name}.predicted_paths[{k}]") for step in steps],
+                path=[fields.pose(step, f"{name}.predicted_paths[{k}]") for step in steps],
                 step=0.0 if path is None else path.time_step.sec + path.time_step.nanosec * 1e-9,
             )
     return found.obstacles(message.header)
@@ -203,7 +202,7 @@ class _Gathered:
         counts = [len(path) for path in self.paths]
         return Obstacles(
             frame=header.frame_id,
-            stamp=messages.nanoseconds(header.stamp),
+            stamp=fields.nanoseconds(header.stamp),
             source=source,
             ids=ids,
             kinds=np.array(self.kinds, dtype=np.uint8),
@@ -234,7 +233,7 @@ def _boxes(name: str, header: Any, found_boxes: Sequence[Any], config: Config) -
     found = _Gathered(config)
     found.expect(name, len(found_boxes))
     for i, box in enumerate(found_boxes):
-        pose = messages.pose(box.center, f"{name}[{i}] center")
+        pose = fields.pose(box.center, f"{name}[{i}] center")
         found.add(i, _rectangle(f"{name}[{i}]", box.size.x, box.size.y), pose=pose)
     return found.obstacles(header)
 
