@@ -155,20 +155,23 @@ def _add_trace(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
 
 
 def _pose(text: str) -> tuple[float, float, float]:
-    x, y, yaw = map(float, text.split(","))
+    try:
+        x, y, yaw = map(float, text.split(","))
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"must be X,Y,YAW (got {text!r})") from None
     return x, y, yaw
 
 
 def _trace(given: argparse.Namespace) -> int:
     from .errors import InputError
-    from .geometry import Shape
     from .report.trace import trace_page, trace_svg
     from .tracing import trace
 
     try:
         if len(given.what) == 2:
-            a, b = map(_vertices, given.what)
-            pair = (Shape.hull(a, radius=given.radius_a), Shape.hull(b, radius=given.radius_b))
+            radii = (given.radius_a, given.radius_b)
+            a, b = (_shape(*each) for each in zip("AB", given.what, radii, strict=True))
+            pair = (a, b)
             poses = (given.pose_a, given.pose_b)
             title = "a and b"
         else:
@@ -186,13 +189,20 @@ def _trace(given: argparse.Namespace) -> int:
     return 0
 
 
-def _vertices(text: str) -> list[list[float]]:
+def _shape(name: str, text: str, radius: float) -> "Shape":
+    """Return the hull of the vertices in a text, or in the file that it names."""
     import json
 
-    if not text.lstrip().startswith("["):
-        text = Path(text).read_text(encoding="utf-8")
-    points: list[list[float]] = json.loads(text)
-    return points
+    from .geometry import Shape
+
+    try:
+        if not text.lstrip().startswith("["):
+            text = Path(text).read_text(encoding="utf-8")
+        return Shape.hull(json.loads(text), radius=radius)
+    except json.JSONDecodeError as error:
+        raise ValueError(f"shape {name}: is no JSON list of vertices: {error}") from error
+    except (ValueError, OSError) as error:
+        raise ValueError(f"shape {name}: {error}") from error
 
 
 def _pair_of_bag(

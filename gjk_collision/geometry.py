@@ -244,13 +244,16 @@ def collide(a: Shape, b: Shape, pose_a: Pose | None = None, pose_b: Pose | None 
     Raises
     ------
     InputError
-        NON_FINITE or COORD_RANGE, naming the pose.
+        NON_FINITE or COORD_RANGE, naming the pose; INVALID_INPUT for what is no shape or pose.
 
     Notes
     -----
     Level 1 of Zhang et al., "Barycode-based GJK Algorithm", Alg. 6, with certified exits.
     """
-    return _core.collide(a._core, b._core, pose_a, pose_b)  # type: ignore[arg-type]
+    try:
+        return _core.collide(a._core, b._core, pose_a, pose_b)  # type: ignore[arg-type]
+    except (AttributeError, TypeError) as error:
+        raise _misuse(a, b, pose_a, pose_b) from error
 
 
 def distance(a: Shape, b: Shape, pose_a: Pose | None = None, pose_b: Pose | None = None) -> float:
@@ -261,7 +264,10 @@ def distance(a: Shape, b: Shape, pose_a: Pose | None = None, pose_b: Pose | None
     the certified lower bound with it. Of overlapping shapes of several parts, the deepest pair
     counts.
     """
-    return _core.distance(a._core, b._core, pose_a, pose_b)  # type: ignore[arg-type]
+    try:
+        return _core.distance(a._core, b._core, pose_a, pose_b)  # type: ignore[arg-type]
+    except (AttributeError, TypeError) as error:
+        raise _misuse(a, b, pose_a, pose_b) from error
 
 
 def closest(a: Shape, b: Shape, pose_a: Pose | None = None, pose_b: Pose | None = None) -> Closest:
@@ -270,7 +276,10 @@ def closest(a: Shape, b: Shape, pose_a: Pose | None = None, pose_b: Pose | None 
     Parameters and errors as for `collide`. Level 3 of Zhang et al., II-A: the direction comes from
     the final simplex, not from the witness points, and so is defined at contact too.
     """
-    found = _core.closest(a._core, b._core, pose_a, pose_b)  # type: ignore[arg-type]
+    try:
+        found = _core.closest(a._core, b._core, pose_a, pose_b)  # type: ignore[arg-type]
+    except (AttributeError, TypeError) as error:
+        raise _misuse(a, b, pose_a, pose_b) from error
     gap, lower_bound, point_a, point_b, direction, feature_a, feature_b, iterations, status = found
     return Closest(
         gap,
@@ -305,4 +314,22 @@ def penetration(
         found.point_b,
         found.feature_a,
         found.feature_b,
+    )
+
+
+def _misuse(a: object, b: object, pose_a: object, pose_b: object) -> InputError:
+    """Say which argument is not what it should be; looked for only once a query has failed."""
+    for name, shape in (("a", a), ("b", b)):
+        if not isinstance(shape, Shape):
+            rule = f"must be a Shape (got {type(shape).__name__})"
+            return InputError(Status.INVALID_INPUT, name, None, rule)
+    name, pose = ("pose_b", pose_b) if _is_pose(pose_a) else ("pose_a", pose_a)
+    return InputError(Status.INVALID_INPUT, name, None, f"must be x, y, yaw (got {pose!r})")
+
+
+def _is_pose(pose: object) -> bool:
+    return pose is None or (
+        isinstance(pose, tuple | list | np.ndarray)
+        and len(pose) == 3
+        and all(isinstance(value, int | float | np.number) for value in pose)
     )

@@ -18,7 +18,7 @@ from .results import PathResult
 from .snapshot import Fault, Snapshot
 from .verdict import Status, Verdict
 
-__all__ = ["check_path", "pose_on"]
+__all__ = ["check_path", "is_swept", "pose_on"]
 
 # Between two looks at the clock there are as many segments as take about this long. One segment
 # among many obstacles takes up to a millisecond, so the first look comes soon.
@@ -102,6 +102,14 @@ def _checked_tolerance(tolerance: float) -> float:
         except InputError as error:
             raise InputError(error.status, "tolerance", None, f"{error.rule}, or be 0") from None
     return tolerance
+
+
+def is_swept(interpolation: int) -> bool:
+    """Tell SWEPT (1) from DISCRETE (0); raises `InputError` where it is neither."""
+    if interpolation not in (0, 1):
+        rule = f"must be 0 or 1 (got {interpolation})"
+        raise InputError(Status.INVALID_INPUT, "interpolation", None, rule)
+    return bool(interpolation)
 
 
 def pose_on(poses: Floats, segment: int, fraction: float) -> Pose:

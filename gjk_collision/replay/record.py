@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from ..frames import Pose
 from ..obstacles import Obstacles
@@ -51,9 +52,16 @@ def record(scene: Path, bag: Path, storage: Storage = "mcap") -> int:
         raise FileExistsError(f"{bag} is there already")
     try:
         frames = json.loads(scene.read_text(encoding="utf-8"))["frames"]
-        prepared = [_prepared(frame, i) for i, frame in enumerate(frames)]
+    except (ValueError, TypeError, KeyError) as error:
+        raise SceneError(f"{scene}: is no scene: {_said(error)}") from error
+    if not isinstance(frames, list) or not frames:
+        raise SceneError(f"{scene}: frames: must be a list of at least one")
+    prepared: list[tuple[Pose, Any, Obstacles]] = []
+    try:
+        for frame in frames:
+            prepared.append(_prepared(frame, len(prepared)))
     except (ValueError, KeyError, TypeError, IndexError) as error:
-        raise SceneError(f"{scene}: is no scene: {error!r}") from error
+        raise SceneError(f"{scene}: frames[{len(prepared)}]: {_said(error)}") from error
     with BagWriter(bag, storage) as writer:
         for pose, outline, obstacles in prepared:
             writer.transform(obstacles.stamp, pose)
@@ -64,14 +72,14 @@ def record(scene: Path, bag: Path, storage: Storage = "mcap") -> int:
 
 def _prepared(frame: dict[str, Any], index: int) -> tuple[Pose, Any, Obstacles]:
     stamp = BEGIN + round(float(frame["t"]) * 1e9)
-    ego = np.array(frame["ego"]["polygon"], dtype=np.float64)
+    ego = _outline(frame["ego"], "ego")
     vx, vy = frame["ego"].get("velocity") or (0.0, 0.0)
     x, y = ego.mean(axis=0).tolist()
     yaw = atan2(vy, vx) if hypot(vx, vy) > 0.1 else _longest_edge(ego)
     c, s = cos(yaw), sin(yaw)
     outline = (ego - (x, y)) @ np.array([[c, -s], [s, c]])
     every = frame["obstacles"]
-    polygons = [np.array(each["polygon"], dtype=np.float64) for each in every]
+    polygons = [_outline(each, f"obstacles[{i}]") for i, each in enumerate(every)]
     velocities = [[*(each.get("velocity") or (np.nan, np.nan)), 0.0] for each in every]
     obstacles = Obstacles(
         frame="odom",
@@ -83,6 +91,24 @@ def _prepared(frame: dict[str, Any], index: int) -> tuple[Pose, Any, Obstacles]:
         velocities=np.ravel(velocities),
     )
     return Pose(x, y, yaw), outline, obstacles
+
+
+def _outline(thing: Any, name: str) -> npt.NDArray[np.float64]:
+    """Return the outline (n, 2) of the vehicle or of an obstacle."""
+    if not isinstance(thing, dict) or "polygon" not in thing:
+        raise ValueError(f"{name}.polygon: is missing")
+    try:
+        outline = np.array(thing["polygon"], dtype=np.float64)
+    except (ValueError, TypeError):
+        outline = np.empty(0)
+    if outline.ndim != 2 or outline.shape[1] != 2 or not np.isfinite(outline).all():
+        raise ValueError(f"{name}.polygon: must be [x, y] pairs of finite numbers")
+    return outline
+
+
+def _said(error: Exception) -> str:
+    """Return what an error says; of a key that is missing there is no more than its name."""
+    return f"has no {error}" if isinstance(error, KeyError) else str(error)
 
 
 def _longest_edge(polygon: Any) -> float:

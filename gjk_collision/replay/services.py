@@ -14,7 +14,7 @@ from ..answers import Answer, PosesAnswer, ShapesAnswer, unknown
 from ..errors import InputError
 from ..frames import FrameError, Pose
 from ..pairs import check_shapes
-from ..paths import check_path
+from ..paths import check_path, is_swept
 from ..snapshot import Fault, Snapshot
 from ..verdict import Status, Verdict
 from . import decode
@@ -126,7 +126,7 @@ class Requests:
             request.times,
             frame=lambda: self._frame(request.header, snapshot),
             stamp=decode.nanoseconds(request.header.stamp),
-            swept=bool(request.interpolation),
+            swept=is_swept(request.interpolation),
             margin=float(request.margin),
             tolerance=float(request.tolerance),
         )

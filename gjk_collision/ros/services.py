@@ -17,7 +17,7 @@ from ..answers import unknown
 from ..errors import InputError
 from ..frames import FrameError, Pose
 from ..pairs import check_shapes
-from ..paths import check_path, pose_on
+from ..paths import check_path, is_swept, pose_on
 from ..snapshot import Fault, Snapshot
 from ..verdict import Status, Verdict
 from ..verification import objection
@@ -122,11 +122,8 @@ class Services:
             self._verify(snapshot, place, verdict, request.margin)
 
     def _check_path(self, request: Any, reply: Any, snapshot: Snapshot, budget: "_Budget") -> None:
-        if request.interpolation not in (request.DISCRETE, request.SWEPT):
-            rule = f"must be 0 or 1 (got {request.interpolation})"
-            raise InputError(Status.INVALID_INPUT, "interpolation", None, rule)
         poses, times = messages.floats(request.poses), messages.floats(request.times)
-        swept = request.interpolation == request.SWEPT
+        swept = is_swept(request.interpolation)
         found = check_path(
             snapshot,
             poses,

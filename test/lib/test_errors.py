@@ -115,6 +115,16 @@ BAD: dict[str, tuple[Callable[[], Any], Status, str, int | None, str]] = {
     "inflation by nan": (
         lambda: CAR.inflated(NAN), Status.NON_FINITE, "margin", None, "finite"),
     # poses of pairs
+    "collide with a list": (
+        lambda: collide(CAR, SQUARE), Status.INVALID_INPUT, "b", None, "Shape"),  # type: ignore[arg-type]
+    "collide at a point": (
+        lambda: collide(CAR, CAR, pose_b=(1.0, 2.0)),  # type: ignore[arg-type]
+        Status.INVALID_INPUT, "pose_b", None, "x, y, yaw"),
+    "distance at a word": (
+        lambda: distance(CAR, CAR, "abc"),  # type: ignore[arg-type]
+        Status.INVALID_INPUT, "pose_a", None, "x, y, yaw"),
+    "closest to nothing": (
+        lambda: closest(None, CAR), Status.INVALID_INPUT, "a", None, "Shape"),  # type: ignore[arg-type]
     "collide at nan": (
         lambda: collide(CAR, CAR, pose_a=(0.0, 0.0, NAN)),
         Status.NON_FINITE, "pose_a", None, "finite"),

@@ -242,7 +242,7 @@ def test_golden_tolerance_and_strangers(bags: Path, golden: Path, tmp_path: Path
 # ---- recorded requests
 
 
-def with_requests(path: Path, recorded: Verdict) -> None:
+def with_requests(path: Path, recorded: Verdict, interpolation: int = 1) -> None:
     """A drive with four requests at 0.5 s, one reply, and a request without content at 0.6 s."""
     types = typestore().types
     service, geometry = "gjk_collision/srv/msg/", "geometry_msgs/msg/"
@@ -269,7 +269,7 @@ def with_requests(path: Path, recorded: Verdict) -> None:
             ),
             "CheckPath": types[service + "CheckPath_Request"](
                 header=header, poses=np.array([0.0, 0.0, 0.0, 20.0, 0.0, 0.0]), times=numbers,
-                interpolation=1, margin=0.0, tolerance=0.0,
+                interpolation=interpolation, margin=0.0, tolerance=0.0,
             ),
         }  # fmt: skip
         reply_info = types["gjk_collision/msg/ReplyInfo"](
@@ -324,6 +324,21 @@ def test_requests_are_answered_again(recorded: Verdict, tmp_path: Path) -> None:
     assert result.outcome is Outcome.PASSED
 
 
+def test_way_is_answered_again_between_its_poses_or_refused(tmp_path: Path) -> None:
+    """The car at 10 m is between the poses at 0 m and 20 m; there is no third interpolation."""
+    for interpolation, verdict, status in (
+        (0, Verdict.FREE, Status.SUCCESS),
+        (1, Verdict.COLLISION, Status.SUCCESS),
+        (2, Verdict.UNKNOWN, Status.INVALID_INPUT),
+    ):
+        bag = tmp_path / f"{interpolation}"
+        with_requests(bag, Verdict.COLLISION, interpolation)
+        replay(bag, tmp_path, bag.name)
+        [row] = [row for row in rows_of(tmp_path, bag.name) if row.cause == "CheckPath"]
+        assert (row.verdict, row.status) == (verdict, status), row
+        assert row.nearest_id == (1 if interpolation == 1 else -1)
+
+
 def test_reply_that_has_become_free_fails(tmp_path: Path) -> None:
     """A recorded COLLISION that is FREE now is what replay is for."""
     with_requests(tmp_path / "bag", Verdict.COLLISION)
@@ -362,10 +377,28 @@ def test_recorded_scene_agrees_with_its_truth(name: str, tmp_path: Path) -> None
             assert row.distance == pytest.approx(truth["min_distance"], abs=1e-6), where
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{}", '{"frames": [{"t": 0}]}'])
-def test_what_is_no_scene_is_not_recorded(text: str, tmp_path: Path) -> None:
+SCENE = '{"frames": [{"t": 0, "ego": {"polygon": [[0, 0], [1, 0], [1, 1]]}, "obstacles": [%s]}]}'
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "is no scene"),
+        ("[]", "is no scene"),
+        ("{}", "is no scene: has no 'frames'"),
+        ('{"frames": []}', "frames: must be a list of at least one"),
+        ('{"frames": [{"t": 0}]}', "frames[0]: has no 'ego'"),
+        (SCENE % '{"id": 1}', "frames[0]: obstacles[0].polygon: is missing"),
+        (SCENE % '{"id": 1, "polygon": [[0, 0], ["a", 0]]}', "obstacles[0].polygon: must be"),
+        (SCENE % '{"id": 1, "polygon": [[0, 0], [NaN, 0]]}', "obstacles[0].polygon: must be"),
+    ],
+)
+def test_what_is_no_scene_is_not_recorded(
+    text: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     (tmp_path / "scene.json").write_text(text)
     assert main(["record", str(tmp_path / "scene.json"), str(tmp_path / "bag")]) == 1
+    assert said in capsys.readouterr().err
     assert not (tmp_path / "bag").exists()
     assert main(["record", str(tmp_path / "nowhere.json"), str(tmp_path / "bag")]) == 1
 

@@ -90,13 +90,18 @@ def test_command_with_two_shapes(tmp_path: Path, capsys: pytest.CaptureFixture[s
     command = ["trace", json.dumps(HOUSE), str(tmp_path / "kite.json"), "--out", str(out)]
     assert main([*command, "--pose-b", "0.5,0,0", "--radius-a", "0.25"]) == 0
     assert capsys.readouterr().out.split() == [f"{out}.svg", f"{out}.html"]
-    for wrong in (
-        ["[]", "[]"],
-        ["[[0, 0]", "[[1, 1]]"],
-        ["nowhere.json", "[[1, 1]]"],
-        ["[[0,0]]"],
+    for wrong, said in (
+        (["[]", "[]"], "shape A: points"),
+        (["[[0, 0]", "[[1, 1]]"], "shape A: is no JSON"),
+        (["[[0, 0]]", "[[1, NaN]]"], "shape B: points[0]: must be finite"),
+        (["nowhere.json", "[[1, 1]]"], "nowhere.json"),
+        (["[[0,0]]"], "give two shapes"),
     ):
         assert main(["trace", *wrong, "--out", str(out)]) == 2
+        assert said in capsys.readouterr().err
+    with pytest.raises(SystemExit, match="2"):
+        main(["trace", "[[0,0]]", "[[1,1]]", "--pose-b", "1,2"])
+    assert "--pose-b: must be X,Y,YAW (got '1,2')" in capsys.readouterr().err
 
 
 def test_command_with_a_bag(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
