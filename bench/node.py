@@ -17,8 +17,10 @@ import contextlib
 import os
 import platform
 import re
+import signal
 import subprocess
 import sys
+import threading
 import time
 from array import array
 from collections import Counter
@@ -45,7 +47,7 @@ from gjk_collision import Scene, Shape
 from gjk_collision.verdict import Status
 
 CAR = [3.8, 0.9, -1.0, 0.9, -1.0, -0.9, 3.8, -0.9]
-DEPTH = QoSProfile(depth=64)
+DEPTH = QoSProfile(depth=256)
 KINDS = {"collide": Collide, "check_poses": CheckPoses, "check_path": CheckPath}
 OURS, EMPTY = "collision_server", "empty"
 OBSTACLES, POSES, WAY = 200, 1000, 20
@@ -86,18 +88,28 @@ def ask_without_end(seed: int) -> None:
     request = batch(np.random.default_rng(seed).uniform(-60.0, 60.0, (FEW, 3)))
     client, pending = caller.clients[OURS, "check_poses"], list[Any]()
     client.wait_for_service()
-    outstanding = OUTSTANDING
-    while outstanding or pending:
-        try:
-            while len(pending) < outstanding:
-                pending.append(client.call_async(request))
-            caller.executor.spin_once(1.0)
-        except KeyboardInterrupt:
-            outstanding = 0
+    # What is sent while the processes still find each other is lost without a word, so it is not
+    # of the load: one request at a time, and another where no reply comes.
+    settled = time.monotonic() + 2.0
+    while time.monotonic() < settled:
+        future, begin = client.call_async(request), time.monotonic()
+        while not future.done() and time.monotonic() < begin + 1.0:
+            caller.executor.spin_once(0.1)
+    interrupted = threading.Event()  # an exception would take replies from the executor's hands
+    signal.signal(signal.SIGINT, lambda *_: interrupted.set())
+    end = float("inf")
+    while time.monotonic() < end and (pending or not interrupted.is_set()):
+        if interrupted.is_set():
+            end = min(end, time.monotonic() + 5.0)
+        while not interrupted.is_set() and len(pending) < OUTSTANDING:
+            pending.append(client.call_async(request))
+        caller.executor.spin_once(1.0)
         statuses.update(each.result().verdict.status for each in pending if each.done())
         pending = [each for each in pending if not each.done()]
     for status, count in statuses.items():
         print(Status(status).name, count)
+    if pending:
+        print("LOST", len(pending))
 
 
 @contextlib.contextmanager
@@ -157,7 +169,7 @@ class Caller:
     def spin_until(self, done: Callable[[], Any]) -> None:
         """Spin until it is so."""
         while not done():
-            self.executor.spin_once(1.0)
+            self.executor.spin_once(0.1)
 
     def call(self, server: str, name: str, request: Any) -> tuple[Any, float]:
         """Return the reply and the seconds to it."""
@@ -264,14 +276,16 @@ def loaded(caller: Caller, seconds: float) -> list[str]:
     clients = [[__file__, "--client", str(i)] for i in range(CLIENTS)]
     statuses: Counter[str] = Counter()
     with started(*clients) as running:
-        end = time.monotonic() + 3.0  # until they have found the server
+        service = f"/{OURS}/check_poses"
+        caller.spin_until(lambda: caller.node.count_clients(service) > CLIENTS)
+        end = time.monotonic() + 4.0  # until they have settled
         caller.spin_until(lambda: time.monotonic() > end)
         caller.beats.clear()
         end = time.monotonic() + seconds
         caller.spin_until(lambda: time.monotonic() > end)
         beats = list(caller.beats)
         for each in running:
-            each.send_signal(2)
+            each.send_signal(signal.SIGINT)
         for each in running:
             for line in each.communicate(timeout=30)[0].splitlines():
                 name, count = line.split()
@@ -299,7 +313,8 @@ def measure(quick: bool) -> str:
         caller.until_known(obstacles)
         lines = [
             f"{datetime.now(UTC).date()}, {machine()}; Python {platform.python_version()}. "
-            f"{OBSTACLES} hexagons; microseconds from request to reply, median (99 %).",
+            f"Load average at the start {os.getloadavg()[0]:.1f}. {OBSTACLES} hexagons; "
+            "microseconds from request to reply, median (99 %).",
             "",
             "| question | empty service | collision_server | library alone | ratio | goal |",
             "|---|---:|---:|---:|---:|---:|",

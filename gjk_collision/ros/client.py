@@ -36,8 +36,10 @@ __all__ = [
     "Reply",
 ]
 
-# At rclpy's default depth of 10 a burst of requests is lost without a word.
-SERVICE_QOS = QoSProfile(depth=64)
+# A client's queue holds the replies to all clients until it has sorted out its own. At rclpy's
+# default depth of 10 a burst of them loses some without a word, and at 64 four busy clients do.
+SERVICE_QOS = QoSProfile(depth=256)
+MAX_OUTSTANDING = 64
 
 Mode = Literal["collide", "distance", "witness"]
 Enum = TypeVar("Enum", Verdict, Status)
@@ -158,7 +160,7 @@ class CollisionClient:
     timeout : float
         Longest wait for one reply [s].
     max_outstanding : int
-        Most requests in flight at once, at most 64: more would overflow the server's queue.
+        Most requests in flight at once, at most 64: the server's queue is for all clients.
     executor : rclpy.executors.Executor, optional
         The executor to spin, to which `node` must have been added; None makes one.
 
@@ -180,8 +182,8 @@ class CollisionClient:
     ) -> None:
         if not timeout > 0.0:
             raise ValueError(f"timeout: must be positive (got {timeout})")
-        if not 1 <= max_outstanding <= SERVICE_QOS.depth:
-            raise ValueError(f"max_outstanding: must be 1 to {SERVICE_QOS.depth}")
+        if not 1 <= max_outstanding <= MAX_OUTSTANDING:
+            raise ValueError(f"max_outstanding: must be 1 to {MAX_OUTSTANDING}")
         self._node = node
         self.frame = frame
         self.timeout = timeout

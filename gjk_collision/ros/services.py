@@ -28,8 +28,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Services"]
 
-# rclpy's default depth of 10 loses requests without a word.
-SERVICE_QOS = QoSProfile(depth=64)
+# Of requests that wait, of all clients together; more are lost without a word, and rclpy's default
+# is 10. A client's own depth bounds what it may have outstanding.
+SERVICE_QOS = QoSProfile(depth=256)
 
 
 class Services:

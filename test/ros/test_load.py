@@ -82,6 +82,29 @@ def test_four_clients_with_sixteen_requests_each(
     assert max(gaps) < 2.0
 
 
+def test_a_burst_of_many_clients(start: Start) -> None:
+    """12 clients send 16 requests each before the first is answered: all of them wait in line."""
+    _, bench = start("besieged", time_budget=1.0, **{"obstacles.timeout": 10.0})
+    bench.publish()
+    bench.until_status(*FREE)
+    clients = [
+        bench.node.create_client(
+            CheckPoses, "/besieged/check_poses", qos_profile=QoSProfile(depth=64)
+        )
+        for _ in range(12)
+    ]
+    request = batch(500, 0)
+    for client in clients:  # the first reply may come before the client is found
+        bench.until(client.service_is_ready, "service")
+        first = client.call_async(request)
+        end = time.monotonic() + 5.0
+        while not first.done() and time.monotonic() < end:
+            bench.spin(0.02)
+    futures = [client.call_async(request) for client in clients for _ in range(OUTSTANDING)]
+    bench.until(lambda: all(future.done() for future in futures), "all replies")
+    assert all(len(future.result().verdicts) == 500 for future in futures)
+
+
 def test_batches_of_ten_thousand_poses(start: Start) -> None:
     _, bench = start("broad", time_budget=5.0, **{"obstacles.timeout": 10.0})
     bench.publish(lambda: bench.array(GRID), rate=5.0)
