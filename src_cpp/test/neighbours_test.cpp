@@ -71,5 +71,27 @@ TEST(Neighbours, a_repeated_vertex_certifies_nothing) {
   EXPECT_NE(at_first.nearness, Nearness::settled);
 }
 
+TEST(Neighbours, vectors_whose_squares_underflow_certify_nothing) {
+  const test::Outline here{{-2.1640845568068783e-243}, {-2.1640845568163056e-243}};
+  const test::Outline there{{-2.1640845568163056e-243}, {-2.1640845568163056e-243}};
+  const Convex a = here.convex(5.0);
+  const Convex b = there.convex();
+  EXPECT_NE(neighbourhood(a, b, 0, 0).nearness, Nearness::settled);
+  const Closest found = closest(a, b);
+  EXPECT_LE(found.lower_bound, -5.0);
+  EXPECT_GE(found.distance, -5.0);
+}
+
+TEST(Neighbours, an_edge_as_short_as_its_error_certifies_nothing_of_its_neighbours) {
+  // Within the error the outline is convex; as computed its short edge turns away from the long one
+  // after it, which is nearer to the point.
+  const test::Outline computed{{0.0, 1e-13, 4.0, 2.0}, {0.0, 1e-13, -1.0, 4.0}};
+  const test::Outline point{{3.0 + 5e-14}, {-3.0 + 5e-14}};
+  Convex a = computed.convex();
+  EXPECT_EQ(neighbourhood(a, point.convex(), 0, 0).nearness, Nearness::settled);
+  a.error = 1e-12;
+  EXPECT_NE(neighbourhood(a, point.convex(), 0, 0).nearness, Nearness::settled);
+}
+
 }  // namespace
 }  // namespace gjk

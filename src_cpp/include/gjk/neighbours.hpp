@@ -58,6 +58,17 @@ simd::Leads leads_at(const P& p, Vec2 w, const Vec2 (&edge)[4], double slack) no
   }
 }
 
+// From the end of an edge to the vertex after it; odd: of an edge that leads clockwise.
+template <class P>
+Vec2 beyond_end(const P& p, int end, unsigned facing) noexcept {
+  const int i = (facing & 1u) == 0u ? after(end, p.size) : before(end, p.size);
+  return p.vertex(i) - p.vertex(end);
+}
+
+// Shorter vectors, squared (m^2), are not told of: their squares may underflow. Those of exact
+// shapes are longer.
+inline constexpr double kLeastSquare = 1e-200;
+
 template <class P, class Q>
 Neighbourhood neighbourhood(const P& p, const Q& q, int i, int j) noexcept {
   const int beside[4] = {after(i, p.size), before(i, p.size), after(j, q.size), before(j, q.size)};
@@ -77,9 +88,9 @@ Neighbourhood neighbourhood(const P& p, const Q& q, int i, int j) noexcept {
   result.q = result.end_q = j;
   const simd::Leads leads = leads_at(p, w, edge, slack);
   if ((leads.away | (only_p * 12u) | (only_q * 3u)) == 15u) {
-    result.nearness = Nearness::settled;
     result.normal = w;
     result.area = dot(w, w);
+    if (result.area >= kLeastSquare) result.nearness = Nearness::settled;
     return result;
   }
   // Of the two edges each way the outer one is that of P - Q.
@@ -100,7 +111,7 @@ Neighbourhood neighbourhood(const P& p, const Q& q, int i, int j) noexcept {
   result.normal = perpendicular(along);
   result.area = left - right;
   result.error = kFilterBound * (std::fabs(left) + std::fabs(right));
-  if (result.area < -result.error) return result;
+  if (result.area < -result.error || !(dot(along, along) >= kLeastSquare)) return result;
   (facing < 2u ? result.end_p : result.end_q) = beside[facing];
   // Not w + edge: near contact that is all rounding.
   const Vec2 end = facing < 2u ? at[facing] - at_q : at_p - at[facing];
@@ -118,9 +129,16 @@ Neighbourhood neighbourhood(const P& p, const Q& q, int i, int j) noexcept {
   };
   const unsigned other = 2u & ~facing;  // 2, of Q, or 0, of P
   const unsigned is_point = other != 0u ? only_p : only_q;
-  if ((is_point | (turns_in(edge[other]) & turns_in(edge[other + 1u]))) != 0u) {
-    result.nearness = Nearness::settled;
+  if ((is_point | (turns_in(edge[other]) & turns_in(edge[other + 1u]))) == 0u) return result;
+  // An edge as short as the error of its ends points anywhere: then its own neighbours must turn
+  // in too, as they would if it were exact.
+  if (slack > 0.0) {
+    const Vec2 at_end =
+        facing < 2u ? beyond_end(p, result.end_p, facing) : -beyond_end(q, result.end_q, facing);
+    const bool is_segment = (facing < 2u ? p.size : q.size) == 2;
+    if (!is_segment && (turns_in(edge[facing ^ 1u]) & turns_in(at_end)) == 0u) return result;
   }
+  result.nearness = Nearness::settled;
   return result;
 }
 
