@@ -116,13 +116,20 @@ inline Isa detect_isa() noexcept {
 inline Isa isa = detect_isa();
 
 #ifdef GJK_X86_DISPATCH
+// Sanitised code is not meant to be fast, and one function of all it calls takes minutes to build.
+#ifdef __SANITIZE_ADDRESS__
+#define GJK_FLATTEN
+#else
+#define GJK_FLATTEN flatten
+#endif
+
 template <class Query>
-__attribute__((target("avx2,fma"), flatten)) auto on_avx2(const Query& query, const Convex& p,
-                                                          const Convex& q) noexcept {
+__attribute__((target("avx2,fma"), GJK_FLATTEN)) auto on_avx2(const Query& query, const Convex& p,
+                                                              const Convex& q) noexcept {
   return query(avx2::View{p}, avx2::View{q});
 }
 template <class Query>
-__attribute__((target("avx512f,avx512dq,avx512vl,fma"), flatten)) auto on_avx512(
+__attribute__((target("avx512f,avx512dq,avx512vl,fma"), GJK_FLATTEN)) auto on_avx512(
     const Query& query, const Convex& p, const Convex& q) noexcept {
   return query(avx512::View{p}, avx512::View{q});
 }
