@@ -325,7 +325,7 @@ def test_many_messages_leave_no_more_behind(start: Start) -> None:
             bench.check_poses(poses)
             bench.distance(-50.0, k=5)
 
-    work(60)
+    work(300)  # more than the services' queues hold, which fill once
     before = resident()
     work(200)
     assert resident() - before < 2.0, "MiB more after 200 rounds"
