@@ -45,32 +45,46 @@ struct Convex {
     c.y = y;
     c.size = size;
     c.radius = radius;
-    c.extent = 0.0;
+    double extent = 0.0;
     double finite = 0.0;  // or NaN, from the first value on that is out of the domain
     bool tiny = false;
     const auto take = [&](double v) {
       const double magnitude = std::fabs(v);
       finite += v - v;
-      c.extent = magnitude > c.extent ? magnitude : c.extent;
-      tiny |= magnitude < kMinExactCoordinate && magnitude != 0.0;
+      extent = magnitude > extent ? magnitude : extent;
+      tiny |= (magnitude < kMinExactCoordinate) & (magnitude != 0.0);
     };
+    // Without branches: at a new pose, they could not be predicted.
+    struct Farthest {
+      double value;
+      int vertex = 0;
+      void take(bool is_farther, double v, int i) noexcept {
+        value = is_farther ? v : value;
+        vertex = is_farther ? i : vertex;
+      }
+    };
+    const Vec2 first = size > 0 ? c.vertex(0) : Vec2{};
+    Farthest east{first.x}, north{first.y}, west{first.x}, south{first.y};
     for (int i = 0; i < size; ++i) {
-      take(x[i]);
-      take(y[i]);
-      if (x[i] > x[c.extreme[0]]) c.extreme[0] = i;
-      if (y[i] > y[c.extreme[1]]) c.extreme[1] = i;
-      if (x[i] < x[c.extreme[2]]) c.extreme[2] = i;
-      if (y[i] < y[c.extreme[3]]) c.extreme[3] = i;
+      const Vec2 v = c.vertex(i);
+      take(v.x);
+      take(v.y);
+      east.take(v.x > east.value, v.x, i);
+      north.take(v.y > north.value, v.y, i);
+      west.take(v.x < west.value, v.x, i);
+      south.take(v.y < south.value, v.y, i);
     }
+    const int extremes[4] = {east.vertex, north.vertex, west.vertex, south.vertex};
     for (int k = 0; k < 4 && size > 0; ++k) {
-      c.extreme_x[k] = x[c.extreme[k]];
-      c.extreme_y[k] = y[c.extreme[k]];
+      c.extreme[k] = extremes[k];
+      c.extreme_x[k] = x[extremes[k]];
+      c.extreme_y[k] = y[extremes[k]];
     }
     int around = 0;
     for (int k = 0; k < 4; ++k) around += c.chain(k, 1).edges;
     c.has_chains = around == size || size == 1;
     const bool valid = size > 0 && radius >= 0.0 && radius <= kMaxCoordinate;
-    c.extent += valid ? finite : std::numeric_limits<double>::quiet_NaN();
+    c.extent = extent + (valid ? finite : std::numeric_limits<double>::quiet_NaN());
     c.error = tiny ? kMinExactCoordinate : 0.0;
     return c;
   }

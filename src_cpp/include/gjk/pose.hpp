@@ -3,7 +3,9 @@
 // Placements in SE(2), with a sine and cosine that are the same on every machine.
 #pragma once
 
+#include <bit>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 
 #include "gjk/vec2.hpp"
@@ -62,16 +64,13 @@ inline SinCos sin_cos(double angle) noexcept {
                                 t * (-1.0 / 3628800 + t * (1.0 / 479001600 +
                                                            t * (-1.0 / 87178291200.0 +
                                                                 t * (1.0 / 20922789888000.0))))))));
-  switch (static_cast<long long>(k) & 3) {
-    case 0:
-      return {s, c};
-    case 1:
-      return {c, -s};
-    case 2:
-      return {-s, -c};
-    default:
-      return {-c, s};
-  }
+  // By quarter turns, without branches: no two poses take the same one.
+  const auto quarter = static_cast<std::uint64_t>(static_cast<std::int64_t>(k));
+  const auto s_bits = std::bit_cast<std::uint64_t>(s);
+  const auto c_bits = std::bit_cast<std::uint64_t>(c);
+  const std::uint64_t swapped = (s_bits ^ c_bits) & (0 - (quarter & 1));
+  return {std::bit_cast<double>((s_bits ^ swapped) ^ (quarter & 2) << 62),
+          std::bit_cast<double>((c_bits ^ swapped) ^ ((quarter + 1) & 2) << 62)};
 }
 
 // p -> R p + t. The identity is applied exactly: no rounding, so no error.
