@@ -23,13 +23,12 @@ namespace gjk {
 struct FloatBox {
   float low_x, low_y, high_x, high_y;
 
-  // Without a branch; NaN is the border.
+  // Without a branch, even where it is exact; NaN is the border.
   static float below(double v) noexcept {
     const double not_above = v < kEverywhere.high.x ? v : kEverywhere.high.x;
     const double bounded = v > kEverywhere.low.x ? not_above : kEverywhere.low.x;
     const float f = static_cast<float>(bounded);
-    const float less = f - (std::fabs(f) * 0x1p-23F + std::numeric_limits<float>::min());
-    return f <= bounded ? f : less;
+    return f - (std::fabs(f) * 0x1p-23F + std::numeric_limits<float>::min());
   }
   static float above(double v) noexcept { return -below(-v); }
   static FloatBox around(const Box& box) noexcept {
