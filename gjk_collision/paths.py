@@ -4,12 +4,12 @@
 
 from collections.abc import Callable
 from math import isnan, nan
-from time import perf_counter
 
 import numpy as np
 import numpy.typing as npt
 
 from .answers import WORST_FIRST, Answer, PathAnswer, budget_spent, reason, unknown
+from .budget import chunks
 from .config import checked_value
 from .errors import InputError
 from .frames import Pose
@@ -20,9 +20,7 @@ from .verdict import Status, Verdict
 
 __all__ = ["check_path", "is_swept", "pose_on"]
 
-# Between two looks at the clock there are as many segments as take about this long. One segment
-# among many obstacles takes up to a millisecond, so the first look comes soon.
-CHUNK_TIME = 0.002  # s
+# Segments. One among many obstacles takes up to a millisecond, so the first look comes soon.
 FIRST_CHUNK = 4
 
 Floats = npt.NDArray[np.float64]
@@ -72,26 +70,22 @@ def check_path(
     if snapshot.footprint is None:
         return PathAnswer(unknown(snapshot.fault or Fault(Status.NO_FOOTPRINT, "no footprint")))
     segments = max(1, len(rows) - 1)  # a lone pose is one, too
-    step = segments if is_late is None else FIRST_CHUNK
     found: list[tuple[int, PathResult]] = []
-    start = 0
-    while start < segments:
-        begin, end = perf_counter(), min(start + step, segments)
-        with numbered_from(start):
+    done = 0
+    for begin, done in chunks(segments, FIRST_CHUNK, is_late):
+        with numbered_from(begin):
             result = snapshot.scene.check_path(
                 snapshot.footprint,
-                rows[start : end + 1],
-                on_scene_clock[start : end + 1] if len(times) else None,
+                rows[begin : done + 1],
+                on_scene_clock[begin : done + 1] if len(times) else None,
                 finest,
                 swept,
                 margin=total,
             )
-        found.append((start, result))
-        start = end
-        if result.verdict is Verdict.COLLISION or (is_late is not None and is_late()):
+        found.append((begin, result))
+        if result.verdict is Verdict.COLLISION:
             break
-        step = max(1, round(step * min(8.0, CHUNK_TIME / (perf_counter() - begin))))
-    return _join(snapshot, found, start, segments, offset)
+    return _join(snapshot, found, done, segments, offset)
 
 
 def _checked_tolerance(tolerance: float) -> float:

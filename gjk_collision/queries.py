@@ -9,7 +9,6 @@ FREE beside a fault of the data: what certainly hits is COLLISION, the rest is U
 from collections.abc import Callable
 from dataclasses import replace
 from math import inf, nan
-from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -25,6 +24,7 @@ from .answers import (
     unknown,
     worst,
 )
+from .budget import chunks
 from .config import Config
 from .frames import FrameError, Pose, Transforms
 from .requests import MODES, batch, checked_mode, non_negative, numbered_from, single
@@ -33,10 +33,7 @@ from .verdict import Status, Verdict
 
 __all__ = ["check_poses", "collide", "distance", "ego_pose", "frame_pose", "state"]
 
-# Between two looks at the clock there are as many poses as take about this long: much against the
-# cost of a call into the kernel, little against the time budget.
-CHUNK_TIME = 0.002  # s
-FIRST_CHUNK = 128
+FIRST_CHUNK = 128  # poses, a fraction of a millisecond
 
 Floats = npt.NDArray[np.float64]
 _NO_FLOATS: Floats = np.empty(0)
@@ -209,16 +206,14 @@ def check_poses(
         return _all_unknown(len(rows), _fault(snapshot))
     core, shape = snapshot.scene._core, snapshot.footprint._core
     on_scene_clock = times + ((stamp or snapshot.stamp) - snapshot.epoch) * 1e-9
-    step = len(rows) if is_late is None else FIRST_CHUNK
     found: list[_Found] = []
-    start, stopped = 0, False
-    while start < len(rows) and not stopped:
-        begin, end = perf_counter(), start + step
-        with numbered_from(start):
+    stopped = False
+    for begin, end in chunks(len(rows), FIRST_CHUNK, is_late):
+        with numbered_from(begin):
             part = core.check(
                 shape,
-                rows[start:end],
-                on_scene_clock[start:end],
+                rows[begin:end],
+                on_scene_clock[begin:end],
                 total,
                 number,
                 stop_at_first,
@@ -226,9 +221,7 @@ def check_poses(
             )
         found.append(part)
         stopped = stop_at_first and bool((part["verdicts"] != Verdict.FREE).any())
-        start += step
-        step = max(1, round(step * min(8.0, CHUNK_TIME / (perf_counter() - begin))))
-        if is_late is not None and is_late():
+        if stopped:
             break
     return _join(snapshot, len(rows), found, number, stopped)
 
@@ -343,8 +336,8 @@ def _join(
 
 def _column(found: list[_Found], name: str, count: int, rest: float) -> Any:
     """Put the chunks of one field together, and fill up to `count` rows."""
-    chunks = [part[name] for part in found]
-    missing = count - sum(map(len, chunks))
+    parts = [part[name] for part in found]
+    missing = count - sum(map(len, parts))
     if missing:
-        chunks.append(np.full((missing, *chunks[0].shape[1:]), rest, chunks[0].dtype))
-    return np.concatenate(chunks) if len(chunks) > 1 else chunks[0]
+        parts.append(np.full((missing, *parts[0].shape[1:]), rest, parts[0].dtype))
+    return np.concatenate(parts) if len(parts) > 1 else parts[0]

@@ -21,7 +21,7 @@ LAYERS = (
     ("errors",),
     ("geometry", "frames", "config", "obstacles"),
     ("motion", "tracing", "results", "fields", "adapters"),
-    ("scene", "pairwise", "requests"),
+    ("scene", "pairwise", "requests", "budget"),
     ("snapshot",),
     ("answers",),
     ("world", "queries", "pairs", "paths", "verification"),

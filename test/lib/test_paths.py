@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from test_queries import shapes, snapshot
 
-from gjk_collision import paths
+from gjk_collision import budget, paths
 from gjk_collision.answers import PathAnswer
 from gjk_collision.config import Config
 from gjk_collision.errors import InputError
@@ -139,7 +139,7 @@ def test_what_is_not_predicted_is_unknown(swept: bool) -> None:
 @pytest.mark.parametrize("timed", [False, True])
 def test_pieces_are_the_whole(swept: bool, timed: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(11)
-    monkeypatch.setattr(paths, "CHUNK_TIME", 0.0)
+    monkeypatch.setattr(budget, "CHUNK_TIME", 0.0)
     seen = set()
     for _ in range(60):
         fields = {"velocities": rng.uniform(-1, 1, 6)} if timed else {}
