@@ -15,7 +15,7 @@ from .errors import InputError
 from .frames import Pose
 from .requests import batch, non_negative, numbered_from, rising
 from .results import PathResult
-from .snapshot import Fault, Snapshot
+from .snapshot import Snapshot
 from .verdict import Status, Verdict
 
 __all__ = ["check_path", "is_swept", "pose_on"]
@@ -68,7 +68,7 @@ def check_path(
     on_scene_clock = times + offset
     rising("times", times, on_scene_clock)
     if snapshot.footprint is None:
-        return PathAnswer(unknown(snapshot.fault or Fault(Status.NO_FOOTPRINT, "no footprint")))
+        return PathAnswer(unknown(snapshot.footprint_fault))
     segments = max(1, len(rows) - 1)  # a lone pose is one, too
     found: list[tuple[int, PathResult]] = []
     done = 0

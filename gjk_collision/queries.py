@@ -97,7 +97,7 @@ def collide(snapshot: Snapshot, pose: Pose, margin: float = 0.0) -> Answer:
     total = snapshot.config.safety_margin + non_negative("margin", margin)
     poses = single(pose)
     if snapshot.footprint is None:
-        return unknown(_fault(snapshot))
+        return unknown(snapshot.footprint_fault)
     found = snapshot.scene.check(snapshot.footprint, poses, margin=total)
     nearest, index = int(found.nearest_ids[0]), int(found.nearest_indices[0])
     return _single(snapshot, found.verdict, Status(int(found.statuses[0])), nearest, index)
@@ -125,7 +125,7 @@ def distance(
     reach = non_negative("max_distance", max_distance) or inf
     poses = single(pose)
     if snapshot.footprint is None:
-        return DistanceAnswer(unknown(_fault(snapshot)))
+        return DistanceAnswer(unknown(snapshot.footprint_fault))
     config, scene = snapshot.config, snapshot.scene
     result = scene.check(snapshot.footprint, poses, margin=config.safety_margin, mode="distance")
     answer = _single(
@@ -203,7 +203,7 @@ def check_poses(
     total = config.safety_margin + non_negative("margin", margin)
     number = MODES.index(checked_mode(mode))
     if snapshot.footprint is None:
-        return _all_unknown(len(rows), _fault(snapshot))
+        return _all_unknown(len(rows), snapshot.footprint_fault)
     core, shape = snapshot.scene._core, snapshot.footprint._core
     on_scene_clock = times + ((stamp or snapshot.stamp) - snapshot.epoch) * 1e-9
     found: list[_Found] = []
@@ -237,7 +237,7 @@ def state(snapshot: Snapshot, pose: Pose | Fault) -> StateAnswer:
         Of the base frame in the check frame, or why it is not known.
     """
     if snapshot.footprint is None:
-        return StateAnswer(unknown(_fault(snapshot)))
+        return StateAnswer(unknown(snapshot.footprint_fault))
     if isinstance(pose, Fault):
         return StateAnswer(unknown(snapshot.fault or pose))
     near = distance(snapshot, pose)
@@ -262,10 +262,6 @@ def _newest(config: Config, transforms: Transforms, frame: str, now: int) -> Pos
         limit = f"{age:.3f} s old, limit {config.transform_tolerance:g} s"
         raise FrameError(Status.TF_EXTRAPOLATION, text + limit)
     return pose
-
-
-def _fault(snapshot: Snapshot) -> Fault:
-    return snapshot.fault or Fault(Status.NO_FOOTPRINT, "no footprint")
 
 
 def _pair(row: Floats) -> tuple[float, float]:

@@ -90,6 +90,11 @@ class Snapshot:
     parts: tuple["Placed", ...] = ()
     outline: Floats | None = None
 
+    @property
+    def footprint_fault(self) -> Fault:
+        """Why nothing can be answered, where the footprint is not known."""
+        return self.fault or Fault(Status.NO_FOOTPRINT, "no footprint")
+
     def source_of(self, index: int) -> str:
         """Return the name of the source of an obstacle of the scene; -1 gives ''."""
         if index < 0:
