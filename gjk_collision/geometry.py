@@ -3,7 +3,7 @@
 """Shapes, and the queries on two of them."""
 
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,6 +13,9 @@ from .errors import InputError
 from .verdict import Status
 
 __all__ = ["Closest", "Penetration", "Shape", "closest", "collide", "distance", "penetration"]
+
+ConcavePolicy: TypeAlias = Literal["decompose", "hull", "reject"]
+"""What becomes of an outline that is concave."""
 
 Pose: TypeAlias = tuple[float, float, float] | list[float] | NDArray[np.float64]
 """x [m], y [m], yaw [rad], counter-clockwise."""
@@ -176,6 +179,18 @@ class Shape:
         """Return the parts' sizes and the radius."""
         sizes = "+".join(str(len(part)) for part in self.parts)
         return f"Shape({sizes} vertices, radius {self.radius:g} m)"
+
+
+def outlined(points: NDArray[np.float64], policy: ConcavePolicy, radius: float = 0.0) -> Shape:
+    """Return the shape with an outline (n, 2) [m] that may be concave.
+
+    Raises
+    ------
+    InputError
+        It is no shape, or a concave one that the policy refuses.
+    """
+    make = {"decompose": Shape.concave, "hull": Shape.hull, "reject": Shape.polygon}[policy]
+    return make(points, radius)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .errors import InputError
+from .geometry import ConcavePolicy, Shape, outlined
 from .verdict import Status
 
 __all__ = ["Obstacles"]
@@ -84,6 +85,20 @@ class Obstacles:
     def __len__(self) -> int:
         """Return the number of obstacles."""
         return max(len(self.offsets) - 1, 0)
+
+    def shape(self, index: int, policy: ConcavePolicy) -> Shape:
+        """Return the shape of one obstacle of a list that is in order, without its pose.
+
+        Raises
+        ------
+        InputError
+            It is no shape, or a concave one that the policy refuses.
+        """
+        begin, end = self.offsets[index : index + 2].tolist()
+        points = self.xy[2 * begin : 2 * end].reshape(-1, 2)
+        radius = float(self.radius[index]) if len(self.radius) else 0.0
+        concave = len(self.kinds) and self.kinds[index]
+        return outlined(points, policy if concave else "hull", radius)
 
     def check(self, max_obstacles: int, max_points: int, *, need_ids: bool = True) -> None:
         """Check the list as a whole, in time linear in its size and without a copy of it.

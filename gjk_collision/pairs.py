@@ -130,17 +130,9 @@ class _Shapes:
         return Scene([self._made[index] for index in indices.tolist()], placed)
 
     def _make(self, index: int) -> Shape:
-        data = self._obstacles
-        begin, end = int(data.offsets[index]), int(data.offsets[index + 1])
-        points = data.xy[2 * begin : 2 * end].reshape(-1, 2)
-        radius = float(data.radius[index]) if len(data.radius) else 0.0
-        concave = bool(len(data.kinds) and data.kinds[index])
         try:
-            if not concave or self._policy == "hull":
-                return Shape.hull(points, radius=radius)
-            if self._policy == "reject":
-                return Shape.polygon(points, radius=radius)
-            return Shape.concave(points, radius=radius)
+            return self._obstacles.shape(index, self._policy)
         except InputError as error:
+            begin = int(self._obstacles.offsets[index])
             rule = f"obstacle {index}: {error}"
             raise InputError(error.status, f"{self._name}.xy", begin, rule) from error

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import _core
 from .errors import InputError
-from .geometry import Pose, Shape, as_floats
+from .geometry import ConcavePolicy, Pose, Shape, as_floats
 from .results import CheckResult, NearestResult, PathResult
 from .verdict import Status, Verdict
 
@@ -95,7 +95,7 @@ class Scene:
         path_times: ArrayLike | None = None,
         path_poses: ArrayLike | None = None,
         stamps: ArrayLike | None = None,
-        concave_policy: Literal["decompose", "hull", "reject"] = "decompose",
+        concave_policy: ConcavePolicy = "decompose",
         prediction: PredictionPolicy = "unknown_is_error",
         horizon: float = 5.0,
     ) -> "Scene":

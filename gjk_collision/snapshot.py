@@ -13,7 +13,7 @@ import numpy.typing as npt
 from .config import Config
 from .errors import InputError
 from .frames import Pose
-from .geometry import Shape
+from .geometry import Shape, outlined
 from .obstacles import Obstacles
 from .scene import Scene
 from .verdict import Status
@@ -236,13 +236,7 @@ def outline(points: Floats, config: Config) -> Shape:
     if len(points) > config.max_points_per_obstacle:
         rule = f"more points than the limit, {config.max_points_per_obstacle}"
         raise InputError(Status.LIMIT_EXCEEDED, "outline", None, rule)
-    if config.concave_policy == "hull":
-        shape = Shape.hull(points)
-    elif config.concave_policy == "reject":
-        shape = Shape.polygon(points)
-    else:
-        shape = Shape.concave(points)
-    return _with_margins(shape, config)
+    return _with_margins(outlined(points, config.concave_policy), config)
 
 
 def _with_margins(shape: Shape, config: Config) -> Shape:

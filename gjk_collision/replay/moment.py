@@ -75,13 +75,8 @@ def _moment(drive: Drive, row: Row, wanted: int) -> Moment:
         if wanted == -1 or not len(found):
             continue
         i = int(found[0])
-        begin, end = obstacles.offsets[i : i + 2].tolist()
-        points = obstacles.xy.reshape(-1, 2)[begin:end]
-        radius = float(obstacles.radius[i]) if len(obstacles.radius) else 0.0
-        radius += config.source(source).inflation
-        concave = len(obstacles.kinds) > 0 and obstacles.kinds[i] == 1
-        concave = concave and config.concave_policy == "decompose"
-        shape = (Shape.concave if concave else Shape.hull)(points, radius=radius)
+        shape = obstacles.shape(i, config.concave_policy)
+        shape = shape.inflated(config.source(source).inflation)
         pose = Pose()
         if obstacles.frame != config.check_frame:
             pose = drive.transforms.lookup(config.check_frame, obstacles.frame, obstacles.stamp)
