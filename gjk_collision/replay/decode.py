@@ -8,12 +8,12 @@ import numpy as np
 
 from ..adapters import CONVERTERS
 from ..config import OBSTACLE_ARRAY, Config, SourceConfig
-from ..fields import nanoseconds, pose
+from ..fields import nanoseconds
 from ..obstacles import Obstacles
 from ..world import Footprint
 from .transforms import Placement, RecordedTransforms
 
-__all__ = ["footprint", "nanoseconds", "obstacles", "obstacles_of", "pose", "take_transforms"]
+__all__ = ["footprint", "obstacles", "obstacles_of", "take_transforms"]
 
 
 def obstacles(message: Any) -> Obstacles:

@@ -17,6 +17,7 @@ from typing import Any
 from .. import queries
 from ..config import Config
 from ..errors import InputError
+from ..fields import nanoseconds
 from ..frames import FrameError, Pose
 from ..obstacles import Obstacles
 from ..snapshot import Fault, Snapshot, nothing
@@ -169,7 +170,7 @@ class Drive:
         return self._requests.take(service, event, self._time, self._look)
 
     def _take_clock(self, message: Any) -> list[Row]:
-        self._clock = decode.nanoseconds(message.clock)
+        self._clock = nanoseconds(message.clock)
         self._now()
         return []
 

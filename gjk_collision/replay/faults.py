@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from ..fields import nanoseconds
 from ..verdict import Status
 from .bag import Message
 
@@ -194,8 +195,7 @@ def _change(fault: FaultSpec) -> Callable[[Any], None]:
 
     def restamp(message: Any) -> None:
         for header in headers(message):
-            stamp = header.stamp.sec * 10**9 + header.stamp.nanosec
-            stamp += round(fault.values["by"] * 1e9)
+            stamp = nanoseconds(header.stamp) + round(fault.values["by"] * 1e9)
             header.stamp.sec, header.stamp.nanosec = divmod(stamp, 10**9)
 
     def rename_frame(message: Any) -> None:

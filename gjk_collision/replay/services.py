@@ -9,7 +9,7 @@ from zlib import crc32
 
 import numpy as np
 
-from .. import queries
+from .. import fields, queries
 from ..answers import Answer, PosesAnswer, ShapesAnswer, unknown
 from ..errors import InputError
 from ..frames import FrameError, Pose
@@ -112,7 +112,7 @@ class Requests:
             request.poses,
             request.times,
             frame=lambda: self._frame(request.header, snapshot),
-            stamp=decode.nanoseconds(request.header.stamp),
+            stamp=fields.nanoseconds(request.header.stamp),
             margin=float(request.margin),
             mode=int(request.mode),
             stop_at_first=bool(request.stop_at_first),
@@ -125,7 +125,7 @@ class Requests:
             request.poses,
             request.times,
             frame=lambda: self._frame(request.header, snapshot),
-            stamp=decode.nanoseconds(request.header.stamp),
+            stamp=fields.nanoseconds(request.header.stamp),
             swept=is_swept(request.interpolation),
             margin=float(request.margin),
             tolerance=float(request.tolerance),
@@ -160,10 +160,10 @@ class Requests:
         """Return a request's pose in the check frame; without a frame, the vehicle's own."""
         if not message.header.frame_id:
             return queries.ego_pose(snapshot.config, self._transforms, snapshot.stamp)
-        return self._frame(message.header, snapshot).of(decode.pose(message.pose, "pose"))
+        return self._frame(message.header, snapshot).of(fields.pose(message.pose, "pose"))
 
     def _frame(self, header: Any, snapshot: Snapshot) -> Pose:
-        stamp = decode.nanoseconds(header.stamp)
+        stamp = fields.nanoseconds(header.stamp)
         return queries.frame_pose(
             snapshot.config, self._transforms, header.frame_id, stamp, snapshot.stamp
         )

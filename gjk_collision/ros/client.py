@@ -18,8 +18,9 @@ from gjk_collision.srv import CheckPath, CheckPoses, Collide, Distance
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.qos import QoSProfile
 
+from ..fields import nanoseconds
 from ..verdict import Status, Verdict
-from .messages import Integers, floats, integers, nanoseconds
+from .messages import Integers, floats, integers
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray

@@ -25,7 +25,7 @@ from ..answers import (
     StateAnswer,
     unknown,
 )
-from ..fields import nanoseconds, pose
+from ..fields import nanoseconds
 from ..frames import Pose
 from ..obstacles import Obstacles
 from ..snapshot import Fault, Placed, Snapshot
@@ -44,9 +44,7 @@ __all__ = [
     "floats",
     "footprint",
     "integers",
-    "nanoseconds",
     "obstacles",
-    "pose",
     "time",
 ]
 

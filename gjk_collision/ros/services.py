@@ -12,7 +12,7 @@ from gjk_collision.srv import CheckPath, CheckPoses, CheckShapes, Collide, Dista
 from rclpy.qos import QoSProfile
 from std_srvs.srv import Trigger
 
-from .. import queries
+from .. import fields, queries
 from ..answers import unknown
 from ..errors import InputError
 from ..frames import FrameError, Pose
@@ -107,7 +107,7 @@ class Services:
             poses,
             times,
             frame=lambda: self._frame(request.header, snapshot),
-            stamp=messages.nanoseconds(request.header.stamp),
+            stamp=fields.nanoseconds(request.header.stamp),
             margin=request.margin,
             mode=request.mode,
             stop_at_first=request.stop_at_first,
@@ -130,7 +130,7 @@ class Services:
             poses,
             times,
             frame=lambda: self._frame(request.header, snapshot),
-            stamp=messages.nanoseconds(request.header.stamp),
+            stamp=fields.nanoseconds(request.header.stamp),
             swept=swept,
             margin=request.margin,
             tolerance=request.tolerance,
@@ -195,11 +195,11 @@ class Services:
         """Return a request's pose in the check frame; without a frame, the vehicle's own."""
         if not message.header.frame_id:
             return queries.ego_pose(snapshot.config, self._node.transforms, snapshot.stamp)
-        pose = messages.pose(message.pose, "pose")
+        pose = fields.pose(message.pose, "pose")
         return self._frame(message.header, snapshot).of(pose)
 
     def _frame(self, header: Any, snapshot: Snapshot) -> Pose:
-        stamp = messages.nanoseconds(header.stamp)
+        stamp = fields.nanoseconds(header.stamp)
         return queries.frame_pose(
             snapshot.config, self._node.transforms, header.frame_id, stamp, snapshot.stamp
         )

@@ -13,9 +13,9 @@ from rclpy.node import Node
 from rclpy.time import Time
 
 from ..errors import InputError
+from ..fields import nanoseconds
 from ..frames import FrameError, Pose, SameFrameOnly, Transforms, planar
 from ..verdict import Status
-from .messages import nanoseconds
 
 __all__ = ["TransformTree", "find_transforms"]
 

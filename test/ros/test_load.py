@@ -25,7 +25,7 @@ from gjk_collision.srv import CheckPoses, GetSnapshot
 from rclpy.qos import QoSProfile
 from server import BOX, Bench, Server, doubles, said
 
-from gjk_collision.ros.messages import nanoseconds
+from gjk_collision.fields import nanoseconds
 from gjk_collision.verdict import Status, Verdict
 
 FREE = (Verdict.FREE, Status.SUCCESS)
