@@ -351,22 +351,31 @@ def test_spoilt_obstacles(bench: Bench, name: str) -> None:
     bench.until_status(*FREE)
 
 
+# What neither a batch nor a path may be: poses, other fields, and what is answered.
+BAD_POSES: list[tuple[list[float], dict[str, Any], Status]] = [
+    ([], {}, Status.EMPTY_REQUEST),
+    ([0.0] * 3003, {}, Status.LIMIT_EXCEEDED),
+    ([0.0, 0.0], {}, Status.ARRAY_MISMATCH),
+    ([50.0, NAN, 0.0], {}, Status.NON_FINITE),
+    ([50.0, 0.0, INF], {}, Status.NON_FINITE),
+    ([50.0, 1e300, 0.0], {}, Status.COORD_RANGE),
+    ([50.0, 0.0, 0.0], {"margin": -1.0}, Status.INVALID_INPUT),
+    ([50.0, 0.0, 0.0], {"margin": NAN}, Status.NON_FINITE),
+    ([50.0, 0.0, 0.0], {"times": doubles([1.0, 2.0])}, Status.ARRAY_MISMATCH),
+    ([50.0, 0.0, 0.0] * 2, {"times": doubles([1.0])}, Status.ARRAY_MISMATCH),
+    ([50.0, 0.0, 0.0], {"times": doubles([NAN])}, Status.NON_FINITE),
+    ([50.0, 0.0, 0.0] * 2, {"times": doubles([1.0, 2.0])}, Status.PREDICTION_TOO_SHORT),
+    ([50.0, 0.0, 0.0], {"frame": "map"}, Status.TF_UNAVAILABLE),
+    ([50.0, 0.0, 0.0], {"frame": ""}, Status.UNKNOWN_FRAME),
+]
+
+
 @pytest.mark.parametrize(
     ("poses", "fields", "status"),
     [
-        ([], {}, Status.EMPTY_REQUEST),
-        ([0.0] * 3003, {}, Status.LIMIT_EXCEEDED),
-        ([0.0, 0.0], {}, Status.ARRAY_MISMATCH),
-        ([50.0, NAN, 0.0], {}, Status.NON_FINITE),
-        ([50.0, 0.0, INF], {}, Status.NON_FINITE),
-        ([50.0, 0.0, 0.0], {"margin": -1.0}, Status.INVALID_INPUT),
-        ([50.0, 0.0, 0.0], {"margin": NAN}, Status.NON_FINITE),
+        *BAD_POSES,
         ([50.0, 0.0, 0.0], {"mode": 7}, Status.INVALID_INPUT),
-        ([50.0, 0.0, 0.0], {"times": array("d", [1.0, 2.0])}, Status.ARRAY_MISMATCH),
-        ([50.0, 0.0, 0.0], {"times": array("d", [NAN])}, Status.NON_FINITE),
-        ([50.0, 0.0, 0.0], {"times": array("d", [1.0])}, Status.PREDICTION_TOO_SHORT),
-        ([50.0, 0.0, 0.0], {"frame": "map"}, Status.TF_UNAVAILABLE),
-        ([50.0, 0.0, 0.0], {"frame": ""}, Status.UNKNOWN_FRAME),
+        ([50.0, 0.0, 0.0], {"times": doubles([1.0])}, Status.PREDICTION_TOO_SHORT),
         ([50.0, 0.0, 0.0], {"require_snapshot_id": 2**63}, Status.SNAPSHOT_MISMATCH),
     ],
 )
@@ -380,20 +389,11 @@ def test_bad_batch(bench: Bench, poses: Any, fields: Any, status: Status) -> Non
 @pytest.mark.parametrize(
     ("poses", "fields", "status"),
     [
-        ([], {}, Status.EMPTY_REQUEST),
-        ([0.0] * 3003, {}, Status.LIMIT_EXCEEDED),
-        ([0.0, 0.0], {}, Status.ARRAY_MISMATCH),
-        ([50.0, NAN, 0.0], {}, Status.NON_FINITE),
-        ([50.0, 1e300, 0.0], {}, Status.COORD_RANGE),
-        ([50.0, 0.0, 0.0], {"margin": -1.0}, Status.INVALID_INPUT),
+        *BAD_POSES,
         ([50.0, 0.0, 0.0], {"tolerance": -1.0}, Status.INVALID_INPUT),
         ([50.0, 0.0, 0.0], {"tolerance": NAN}, Status.NON_FINITE),
         ([50.0, 0.0, 0.0], {"interpolation": 2}, Status.INVALID_INPUT),
-        ([50.0, 0.0, 0.0] * 2, {"times": doubles([1.0])}, Status.ARRAY_MISMATCH),
         ([50.0, 0.0, 0.0] * 2, {"times": doubles([1.0, 1.0])}, Status.INVALID_INPUT),
-        ([50.0, 0.0, 0.0] * 2, {"times": doubles([1.0, 2.0])}, Status.PREDICTION_TOO_SHORT),
-        ([50.0, 0.0, 0.0], {"frame": "map"}, Status.TF_UNAVAILABLE),
-        ([50.0, 0.0, 0.0], {"frame": ""}, Status.UNKNOWN_FRAME),
     ],
 )
 def test_bad_path(bench: Bench, poses: Any, fields: Any, status: Status) -> None:
