@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "gjk/convex.hpp"
+#include "gjk/shape.hpp"
 
 namespace gjk::test {
 
@@ -34,6 +35,14 @@ struct Outline {
     return text.str();
   }
 };
+
+inline Shape shape_of(const Outline& outline, double radius = 0.0) {
+  std::vector<Vec2> vertices;
+  for (int i = 0; i < outline.size(); ++i) vertices.push_back(outline.convex().vertex(i));
+  Shape shape;
+  shape.add_part(vertices, radius);
+  return shape;
+}
 
 inline Integer area(Integer ax, Integer ay, Integer bx, Integer by, Integer cx, Integer cy) {
   return (bx - ax) * (cy - ay) - (by - ay) * (cx - ax);

@@ -14,13 +14,7 @@
 namespace gjk {
 namespace {
 
-Shape shape_of(const test::Outline& outline, double radius = 0.0) {
-  std::vector<Vec2> vertices;
-  for (int i = 0; i < outline.size(); ++i) vertices.push_back(outline.convex().vertex(i));
-  Shape shape;
-  shape.add_part(vertices, radius);
-  return shape;
-}
+using test::shape_of;
 
 struct Set {
   std::vector<test::Outline> outlines;
