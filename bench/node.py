@@ -39,15 +39,14 @@ from gjk_collision.msg import CollisionState, ObstacleArray
 from gjk_collision.srv import CheckPath, CheckPoses, Collide
 from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 from rclpy.node import Node
-from rclpy.qos import QoSProfile
 from rclpy.signals import SignalHandlerOptions
 from report import machine
 
 from gjk_collision import Scene, Shape
+from gjk_collision.ros.quality import SERVICE_QOS
 from gjk_collision.verdict import Status
 
 CAR = [3.8, 0.9, -1.0, 0.9, -1.0, -0.9, 3.8, -0.9]
-DEPTH = QoSProfile(depth=256)
 KINDS = {"collide": Collide, "check_poses": CheckPoses, "check_path": CheckPath}
 OURS, EMPTY = "collision_server", "empty"
 OBSTACLES, POSES, WAY = 200, 1000, 20
@@ -74,7 +73,7 @@ def serve_nothing() -> None:
 
     for name, kind in KINDS.items():
         answer = check_poses if name == "check_poses" else lambda request, reply: reply
-        node.create_service(kind, f"{EMPTY}/{name}", answer, qos_profile=DEPTH)
+        node.create_service(kind, f"{EMPTY}/{name}", answer, qos_profile=SERVICE_QOS)
     executor = SingleThreadedExecutor()
     executor.add_node(node)
     with contextlib.suppress(KeyboardInterrupt, ExternalShutdownException):
@@ -153,7 +152,9 @@ class Caller:
         self.executor = SingleThreadedExecutor()
         self.executor.add_node(self.node)
         self.clients = {
-            (server, name): self.node.create_client(kind, f"{server}/{name}", qos_profile=DEPTH)
+            (server, name): self.node.create_client(
+                kind, f"{server}/{name}", qos_profile=SERVICE_QOS
+            )
             for server in (EMPTY, OURS)
             for name, kind in KINDS.items()
         }

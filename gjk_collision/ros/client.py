@@ -16,11 +16,11 @@ import numpy as np
 from geometry_msgs.msg import PoseStamped
 from gjk_collision.srv import CheckPath, CheckPoses, Collide, Distance
 from rclpy.executors import SingleThreadedExecutor
-from rclpy.qos import QoSProfile
 
 from ..fields import nanoseconds
 from ..verdict import Status, Verdict
 from .messages import Integers, floats, integers
+from .quality import SERVICE_QOS
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -37,9 +37,6 @@ __all__ = [
     "Reply",
 ]
 
-# A client's queue holds the replies to all clients until it has sorted out its own. At rclpy's
-# default depth of 10 a burst of them loses some without a word, and at 64 four busy clients do.
-SERVICE_QOS = QoSProfile(depth=256)
 MAX_OUTSTANDING = 64
 
 Mode = Literal["collide", "distance", "witness"]

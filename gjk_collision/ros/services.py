@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from geometry_msgs.msg import PoseStamped
 from gjk_collision.srv import CheckPath, CheckPoses, CheckShapes, Collide, Distance, GetSnapshot
-from rclpy.qos import QoSProfile
 from std_srvs.srv import Trigger
 
 from .. import fields, queries
@@ -22,15 +21,12 @@ from ..snapshot import Fault, Snapshot
 from ..verdict import Status, Verdict
 from ..verification import objection
 from . import messages
+from .quality import SERVICE_QOS
 
 if TYPE_CHECKING:
     from .node import CollisionServer
 
 __all__ = ["Services"]
-
-# Of requests that wait, of all clients together; more are lost without a word, and rclpy's default
-# is 10. A client's own depth bounds what it may have outstanding.
-SERVICE_QOS = QoSProfile(depth=256)
 
 
 class Services:
