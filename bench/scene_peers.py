@@ -6,6 +6,8 @@ shapely answers whole batches in one call. Coal, FCL and commonroad-drivability-
 batch: a call per pose is what their users pay. The 3D ones get boxes 1 m high.
 """
 
+from collections.abc import Callable
+from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
@@ -67,100 +69,89 @@ def rotation(yaw: float) -> Floats:
     return np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
 
 
-class Coal:
-    """DynamicAABBTreeCollisionManager of Coal."""
+class AabbTree:
+    """The DynamicAABBTreeCollisionManager of FCL, and of Coal, which grew out of it.
 
-    name = "Coal AABB tree"
-    module = "coal"
+    The rest is each library's own: a pose as it has it (`_placed`), and at the pose of the ego
+    whether it hits (`_hit`) and its distance (`_gap` [m], not above 0 where they overlap).
+    """
+
     poses_per_pass = 200
 
     def __init__(self, poses: Floats, sizes: Floats, ego: tuple[float, float]) -> None:
-        import coal
-
-        self.coal = coal
-        self.obstacles = [
-            coal.CollisionObject(coal.Box(*size, 1.0), self.placed(pose))
-            for size, pose in zip(sizes, poses, strict=True)
-        ]
-        self.manager = coal.DynamicAABBTreeCollisionManager()
+        self.library = import_module(self.module)
+        self.obstacles = [self._box(*each) for each in zip(sizes, poses, strict=True)]
+        self.manager = self.library.DynamicAABBTreeCollisionManager()
         for obstacle in self.obstacles:
             self.manager.registerObject(obstacle)
         self.manager.setup()
-        self.ego = coal.CollisionObject(coal.Box(*ego, 1.0), self.placed(poses[0]))
+        self.ego = self._box(ego, poses[0])
 
-    def placed(self, pose: Floats) -> Any:
-        """Return a pose as Coal has it."""
-        return self.coal.Transform3s(rotation(pose[2]), np.array([pose[0], pose[1], 0.0]))
+    def _box(self, size: Any, pose: Floats) -> Any:
+        return self.library.CollisionObject(self.library.Box(*size, 1.0), self._placed(pose))
 
-    def ask(self, poses: Floats, callback: str, query: str) -> list[Any]:
-        """Return the result of a query of the manager at each pose."""
-        results = []
+    def _move(self, pose: Floats) -> None:
+        self.ego.setTransform(self._placed(pose))
+
+    def _ask(self, poses: Floats, question: Callable[[], Any]) -> list[Any]:
+        """Return the answers to a question at each pose."""
+        answers = []
         for pose in poses:
-            self.ego.setTransform(self.placed(pose))
-            self.ego.computeAABB()
-            found = getattr(self.coal, callback)()
-            getattr(self.manager, query)(self.ego, found)
-            results.append(found.data.result)
-        return results
+            self._move(pose)
+            answers.append(question())
+        return answers
 
     def collide(self, poses: Floats) -> Answers:
         """Whether it hits anything, shape (n,)."""
-        found = self.ask(poses, "CollisionCallBackDefault", "collide")
-        return np.array([each.isCollision() for each in found])
+        return np.array(self._ask(poses, self._hit))
 
     def distance(self, poses: Floats) -> Answers:
         """Distance to the nearest, 0 where they overlap, shape (n,) [m]."""
-        found = self.ask(poses, "DistanceCallBackDefault", "distance")
-        return np.maximum(0.0, [each.min_distance for each in found])
+        return np.maximum(0.0, self._ask(poses, self._gap))
 
 
-class Fcl:
-    """DynamicAABBTreeCollisionManager of FCL."""
+class Coal(AabbTree):
+    """Coal's, whose callback holds the answer."""
+
+    name = "Coal AABB tree"
+    module = "coal"
+
+    def _placed(self, pose: Floats) -> Any:
+        return self.library.Transform3s(rotation(pose[2]), np.array([pose[0], pose[1], 0.0]))
+
+    def _move(self, pose: Floats) -> None:
+        super()._move(pose)
+        self.ego.computeAABB()
+
+    def _hit(self) -> Any:
+        found = self.library.CollisionCallBackDefault()
+        self.manager.collide(self.ego, found)
+        return found.data.result.isCollision()
+
+    def _gap(self) -> Any:
+        found = self.library.DistanceCallBackDefault()
+        self.manager.distance(self.ego, found)
+        return found.data.result.min_distance
+
+
+class Fcl(AabbTree):
+    """FCL's, whose callback is given what holds the answer."""
 
     name = "FCL AABB tree"
     module = "fcl"
-    poses_per_pass = 200
 
-    def __init__(self, poses: Floats, sizes: Floats, ego: tuple[float, float]) -> None:
-        import fcl
+    def _placed(self, pose: Floats) -> Any:
+        return self.library.Transform(rotation(pose[2]), np.array([pose[0], pose[1], 0.0]))
 
-        self.fcl = fcl
-        self.obstacles = [
-            fcl.CollisionObject(fcl.Box(*size, 1.0), self.placed(pose))
-            for size, pose in zip(sizes, poses, strict=True)
-        ]
-        self.manager = fcl.DynamicAABBTreeCollisionManager()
-        self.manager.registerObjects(self.obstacles)
-        self.manager.setup()
-        self.ego = fcl.CollisionObject(fcl.Box(*ego, 1.0), self.placed(poses[0]))
+    def _hit(self) -> Any:
+        found = self.library.CollisionData()
+        self.manager.collide(self.ego, found, self.library.defaultCollisionCallback)
+        return found.result.is_collision
 
-    def placed(self, pose: Floats) -> Any:
-        """Return a pose as FCL has it."""
-        return self.fcl.Transform(rotation(pose[2]), np.array([pose[0], pose[1], 0.0]))
-
-    def ask(self, poses: Floats, data: Any, query: Any, callback: Any) -> list[Any]:
-        """Return the result of a query of the manager at each pose."""
-        results = []
-        for pose in poses:
-            self.ego.setTransform(self.placed(pose))
-            found = data()
-            query(self.ego, found, callback)
-            results.append(found.result)
-        return results
-
-    def collide(self, poses: Floats) -> Answers:
-        """Whether it hits anything, shape (n,)."""
-        found = self.ask(
-            poses, self.fcl.CollisionData, self.manager.collide, self.fcl.defaultCollisionCallback
-        )
-        return np.array([each.is_collision for each in found])
-
-    def distance(self, poses: Floats) -> Answers:
-        """Distance to the nearest, 0 where they overlap, shape (n,) [m]."""
-        found = self.ask(
-            poses, self.fcl.DistanceData, self.manager.distance, self.fcl.defaultDistanceCallback
-        )
-        return np.maximum(0.0, [each.min_distance for each in found])
+    def _gap(self) -> Any:
+        found = self.library.DistanceData()
+        self.manager.distance(self.ego, found, self.library.defaultDistanceCallback)
+        return found.result.min_distance
 
 
 class CommonRoad:
