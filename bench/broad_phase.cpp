@@ -191,7 +191,7 @@ struct Field {
   // one in fifty a wall of 100 m.
   Field(std::size_t count, bool is_uneven)
       : half(5.0 * std::sqrt(static_cast<double>(count))), uneven(is_uneven), ego(box(4.8, 1.8)) {
-    obstacles.reserve(count, 4 * count);
+    obstacles.reserve(count);
     for (std::size_t i = 0; i < count; ++i) {
       const bool wall = uneven && i % 50 == 0;
       shapes.push_back(wall ? box(100.0, 0.2) : box(in(1.0, 5.0), in(1.0, 3.0)));

@@ -181,7 +181,7 @@ std::unique_ptr<Scene> from_arrays(const Offsets& offsets, const Doubles& xy,
   const py::gil_scoped_release release;
   auto scene = std::make_unique<Scene>();
   const std::vector<Vec2> all = points(coordinates);
-  scene->reserve(count, all.size());
+  scene->reserve(count);
   std::vector<std::vector<Vec2>> parts;
   for (std::size_t i = 0; i < count; ++i) {
     const long index = static_cast<long>(i);

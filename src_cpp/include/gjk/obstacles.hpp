@@ -43,8 +43,8 @@ class Obstacles {
     Bvh::Moment moment;
   };
 
-  void reserve(std::size_t count, std::size_t vertices) {
-    outlines_->reserve(count, vertices);
+  void reserve(std::size_t count) {
+    outlines_->reserve(count);
     poses_.reserve(count);
     first_piece_.reserve(count + 1);
   }
@@ -441,7 +441,7 @@ class Obstacles {
       if (change.shape != nullptr) changed[change.index] = change.shape;
     }
     auto outlines = std::make_shared<Outlines>();
-    outlines->reserve(size(), outlines_->vertices());
+    outlines->reserve(size());
     for (std::size_t i = 0; i < size(); ++i) {
       if (changed[i] != nullptr) {
         outlines->add(*changed[i]);

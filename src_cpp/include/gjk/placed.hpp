@@ -52,9 +52,15 @@ struct LocalTransform {
 class PlacedParts {
  public:
   struct Part {
+    static constexpr int kFew = 4;  // vertices
+
     Convex convex;  // its pointers are set by convex()
+    // A few vertices stand here: a query that looks at the part finds them without another wait
+    // for memory. More stand at `begin`.
+    double few_x[kFew] = {};
+    double few_y[kFew] = {};
     std::size_t begin = 0;
-    std::uint32_t room = 0;  // vertices
+    std::uint32_t room = 0;  // vertices from `begin` on
     std::int32_t owner = 0;  // index of the obstacle
 
     // In the kernel's domain: what follows holds.
@@ -70,11 +76,7 @@ class PlacedParts {
     Box bounds() const noexcept { return known() ? box().grown(beyond_box()) : kEverywhere; }
   };
 
-  void reserve(std::size_t parts, std::size_t vertices) {
-    parts_.reserve(parts);
-    x_.reserve(vertices);
-    y_.reserve(vertices);
-  }
+  void reserve(std::size_t parts) { parts_.reserve(parts); }
   // One part, for replace() with up to as many vertices.
   void require_room(std::size_t vertices) {
     if (parts_.size() == 1 && parts_[0].room >= vertices) return;
@@ -84,15 +86,16 @@ class PlacedParts {
     y_.resize(vertices);
   }
   std::size_t size() const noexcept { return parts_.size(); }
-  std::size_t vertices() const noexcept { return x_.size(); }
   std::size_t bytes() const noexcept {  // on the heap
     return (x_.capacity() + y_.capacity()) * sizeof(double) + parts_.capacity() * sizeof(Part);
   }
   const Part& part(std::size_t i) const noexcept { return parts_[i]; }
   Convex convex(std::size_t i) const noexcept {
-    Convex c = parts_[i].convex;
-    c.x = x_.data() + parts_[i].begin;
-    c.y = y_.data() + parts_[i].begin;
+    const Part& part = parts_[i];
+    const bool few = part.convex.size <= Part::kFew;
+    Convex c = part.convex;
+    c.x = few ? part.few_x : x_.data() + part.begin;
+    c.y = few ? part.few_y : y_.data() + part.begin;
     return c;
   }
 
@@ -108,7 +111,7 @@ class PlacedParts {
   void replace(std::size_t i, const Convex& local, const LocalTransform& at) {
     Part& part = parts_[i];
     const auto size = static_cast<std::uint32_t>(local.size);
-    if (size > part.room) {
+    if (local.size > Part::kFew && size > part.room) {
       part.begin = x_.size();
       part.room = size;
       x_.resize(x_.size() + size);
@@ -119,8 +122,9 @@ class PlacedParts {
 
  private:
   void put(Part& part, const Convex& local, const LocalTransform& at) noexcept {
-    double* const x = x_.data() + part.begin;
-    double* const y = y_.data() + part.begin;
+    const bool few = local.size <= Part::kFew;
+    double* const x = few ? part.few_x : x_.data() + part.begin;
+    double* const y = few ? part.few_y : y_.data() + part.begin;
     double rounding = 0.0;
     if (at.rotated) {
       for (int i = 0; i < local.size; ++i) {
@@ -189,9 +193,9 @@ class SharedParts {
 // The parts of many shapes in their own frames, and which belong to which.
 class Outlines {
  public:
-  void reserve(std::size_t shapes, std::size_t vertices) {
+  void reserve(std::size_t shapes) {
     first_.reserve(shapes + 1);
-    parts_.reserve(shapes, vertices);
+    parts_.reserve(shapes);
   }
   // A shape, or anything with parts() and part(i).
   template <class Parts>
@@ -216,7 +220,6 @@ class Outlines {
 
   std::size_t size() const noexcept { return first_.size() - 1; }
   std::size_t parts() const noexcept { return parts_.size(); }
-  std::size_t vertices() const noexcept { return parts_.vertices(); }
   std::size_t bytes() const noexcept {
     return parts_.bytes() + reach_.capacity() * sizeof(double) +
            first_.capacity() * sizeof(std::size_t);

@@ -67,11 +67,7 @@ class Scene {
   class Ego {
    public:
     explicit Ego(const Shape& shape) : shape_(&shape) {
-      std::size_t vertices = 0;
-      for (int k = 0; k < shape.parts(); ++k) {
-        vertices += static_cast<std::size_t>(shape.part(k).size);
-      }
-      placed_.reserve(static_cast<std::size_t>(shape.parts()), vertices);
+      placed_.reserve(static_cast<std::size_t>(shape.parts()));
       for (int k = 0; k < shape.parts(); ++k) {
         const Convex part = shape.part(k);
         placed_.add(part, {}, 0);
@@ -101,9 +97,7 @@ class Scene {
     std::vector<std::size_t> kept_;      // heap of the nearest k, the farthest on top
   };
 
-  void reserve(std::size_t obstacles, std::size_t vertices = 0) {
-    obstacles_.reserve(obstacles, vertices);
-  }
+  void reserve(std::size_t obstacles) { obstacles_.reserve(obstacles); }
   // Without a motion, queries at a time are UNKNOWN.
   void add(const Shape& shape, const Pose& pose, Motion motion = {}) {
     obstacles_.add(shape, pose, motion);
