@@ -45,16 +45,18 @@ struct Convex {
     c.y = y;
     c.size = size;
     c.radius = radius;
-    double extent = 0.0;
     double finite = 0.0;  // or NaN, from the first value on that is out of the domain
-    bool tiny = false;
-    const auto take = [&](double v) {
-      const double magnitude = std::fabs(v);
-      finite += v - v;
-      extent = magnitude > extent ? magnitude : extent;
-      tiny |= (magnitude < kMinExactCoordinate) & (magnitude != 0.0);
-    };
-    // Without branches: at a new pose, they could not be predicted.
+    for (int i = 0; i < size; ++i) finite += (x[i] - x[i]) + (y[i] - y[i]);
+    const bool valid = size > 0 && radius >= 0.0 && radius <= kMaxCoordinate;
+    if (size > 0) c.find_extremes();
+    c.extent += valid ? finite : std::numeric_limits<double>::quiet_NaN();
+    c.error = c.has_tiny() ? kMinExactCoordinate : 0.0;
+    return c;
+  }
+
+  // Of finite vertices, at least one: the extremes, has_chains and extent. Without branches, which
+  // could not be predicted at one pose after another.
+  void find_extremes() noexcept {
     struct Farthest {
       double value;
       int vertex = 0;
@@ -63,30 +65,31 @@ struct Convex {
         vertex = is_farther ? i : vertex;
       }
     };
-    const Vec2 first = size > 0 ? c.vertex(0) : Vec2{};
-    Farthest east{first.x}, north{first.y}, west{first.x}, south{first.y};
-    for (int i = 0; i < size; ++i) {
-      const Vec2 v = c.vertex(i);
-      take(v.x);
-      take(v.y);
-      east.take(v.x > east.value, v.x, i);
-      north.take(v.y > north.value, v.y, i);
-      west.take(v.x < west.value, v.x, i);
-      south.take(v.y < south.value, v.y, i);
+    Farthest east{x[0]}, north{y[0]}, west{x[0]}, south{y[0]};
+    for (int i = 1; i < size; ++i) {
+      east.take(x[i] > east.value, x[i], i);
+      north.take(y[i] > north.value, y[i], i);
+      west.take(x[i] < west.value, x[i], i);
+      south.take(y[i] < south.value, y[i], i);
     }
-    const int extremes[4] = {east.vertex, north.vertex, west.vertex, south.vertex};
-    for (int k = 0; k < 4 && size > 0; ++k) {
-      c.extreme[k] = extremes[k];
-      c.extreme_x[k] = x[extremes[k]];
-      c.extreme_y[k] = y[extremes[k]];
+    const auto larger = [](double a, double b) noexcept { return a > b ? a : b; };
+    extent = larger(larger(std::fabs(east.value), std::fabs(west.value)),
+                    larger(std::fabs(north.value), std::fabs(south.value)));
+    const int farthest[4] = {east.vertex, north.vertex, west.vertex, south.vertex};
+    int times_past_0 = 0;
+    for (int k = 0; k < 4; ++k) {
+      extreme[k] = farthest[k];
+      extreme_x[k] = x[farthest[k]];
+      extreme_y[k] = y[farthest[k]];
+      times_past_0 += static_cast<int>(farthest[(k + 1) & 3] < farthest[k]);
     }
-    int around = 0;
-    for (int k = 0; k < 4; ++k) around += c.chain(k, 1).edges;
-    c.has_chains = around == size || size == 1;
-    const bool valid = size > 0 && radius >= 0.0 && radius <= kMaxCoordinate;
-    c.extent = extent + (valid ? finite : std::numeric_limits<double>::quiet_NaN());
-    c.error = tiny ? kMinExactCoordinate : 0.0;
-    return c;
+    has_chains = times_past_0 == 1 || size == 1;
+  }
+  bool has_tiny() const noexcept {
+    bool tiny = false;
+    const auto is_tiny = [](double v) { return std::fabs(v) < kMinExactCoordinate && v != 0.0; };
+    for (int i = 0; i < size; ++i) tiny |= is_tiny(x[i]) || is_tiny(y[i]);
+    return tiny;
   }
 
   Vec2 vertex(int i) const noexcept { return {x[i], y[i]}; }

@@ -143,9 +143,17 @@ class PlacedParts {
       }
     }
     rounding += at.rounding;
-    part.convex = Convex::view(x, y, local.size, local.radius);
-    if (std::isnan(rounding)) part.convex.extent = rounding;
-    part.convex.error = std::fmax(part.convex.error, local.error + 2.0 * rounding);
+    Convex& placed = part.convex;
+    placed.x = x;
+    placed.y = y;
+    placed.size = local.size;
+    placed.radius = local.radius;
+    placed.extent = std::numeric_limits<double>::quiet_NaN();
+    if (in_domain(local, local) && !std::isnan(rounding)) placed.find_extremes();
+    placed.error = local.error + 2.0 * rounding;
+    if (!(placed.error >= kMinExactCoordinate) && placed.has_tiny()) {
+      placed.error = kMinExactCoordinate;
+    }
   }
 
   std::vector<double> x_;
