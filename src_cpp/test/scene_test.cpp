@@ -263,6 +263,48 @@ TEST(Scene, a_warm_start_changes_nothing) {
   for (int v = 1; v < 4; ++v) EXPECT_GT(verdicts[v], 1000);
 }
 
+TEST(Scene, a_batch_is_its_poses) {
+  // Poses that jump, hop, creep and are none, in any order, and many obstacles on one spot.
+  std::mt19937_64 random(47);
+  const auto in = [&random](double low, double high) {
+    return std::uniform_real_distribution<double>(low, high)(random);
+  };
+  Shape car = shape_of({{-1, 4, 4, -1}, {-1, -1, 1, 1}});
+  Scene::Ego ego(car);
+  int verdicts[4] = {0, 0, 0, 0};
+  for (int round = 0; round < 40; ++round) {
+    Scene scene;
+    for (int i = 0; i < 20 * round; ++i) {
+      const double far = i < 400 && round % 2 ? 3.0 : 90.0;
+      scene.add(shape_of(test::random_outline(random, 8, 4)),
+                {in(-far, far), in(-far, far), in(-3, 3)});
+    }
+    scene.build();
+    std::vector<Pose> poses(1000);
+    Pose pose;
+    for (Pose& each : poses) {
+      const double kind = in(0.0, 1.0);
+      if (kind < 0.2) {
+        pose = {in(-80, 80), in(-80, 80), in(-3, 3)};
+      } else {
+        pose.x += kind < 0.3 ? 5.0 : 0.5;
+      }
+      each = pose;
+      if (kind > 0.9) each.yaw = 2.0 * kMaxYaw;
+    }
+    for (const bool warm : {false, true}) {
+      const CheckOptions options{.margin = round % 3 ? 0.5 : 0.0, .warm_start = warm};
+      std::vector<PoseResult> batch(poses.size());
+      scene.check(car, poses, {}, options, batch);
+      for (std::size_t n = 0; n < poses.size(); ++n) {
+        expect_same(batch[n], scene.check(ego, poses[n], options), n);
+        ++verdicts[static_cast<int>(batch[n].verdict)];
+      }
+    }
+  }
+  for (const int count : verdicts) EXPECT_GT(count, 1000);
+}
+
 TEST(Scene, a_warm_start_is_never_free_of_bad_poses) {
   constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
   const Scene scene = scene_of({{50.0, 0.0}});

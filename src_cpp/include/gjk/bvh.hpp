@@ -21,6 +21,7 @@
 #include <cstdint>
 #include <limits>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "gjk/boxes.hpp"
@@ -113,6 +114,53 @@ class Bvh {
   template <class Visit>
   void overlapping(const FloatBox& query, const Moment& moment, Visit&& visit) const {
     at_moment(moment, [&](auto&& node) { search_overlapping(query, node, visit); });
+  }
+
+  // An item whose box meets that of a query.
+  struct Hit {
+    std::uint32_t item;
+    std::uint32_t query;
+  };
+  static constexpr std::size_t kMostHits = 256;
+  using Hits = std::array<Hit, kMostHits>;
+
+  // The hits of several queries at once, in the first frame: query by query, each in the order of
+  // its visits. Returns how many; more than kMostHits: there are too many to tell. All queries go
+  // down together from level to level, so that they wait for memory together.
+  std::size_t overlapping(std::span<const FloatBox> queries, Hits& hits) const noexcept {
+    if (levels_ == 0) return 0;
+    Hits others;
+    Hit* met = others.data();  // nodes
+    Hit* next = hits.data();
+    if (levels_ % 2 == 0) std::swap(met, next);
+    std::size_t count = 0;
+    for (; count < queries.size(); ++count) met[count] = {0, static_cast<std::uint32_t>(count)};
+    for (int level = levels_ - 1; level >= 0; --level) {
+      const Node* const nodes = nodes_.data() + begin_[static_cast<std::size_t>(level)];
+      const Node* const below =
+          level > 0 ? nodes_.data() + begin_[static_cast<std::size_t>(level) - 1] : nullptr;
+      std::size_t found = 0;
+      for (std::size_t m = 0; m < count; ++m) {
+        if (found + kWidth > kMostHits) return kMostHits + 1;
+        const auto [node, query] = met[m];
+        const std::uint32_t first = node * kWidth;
+        unsigned children = nodes[node].overlapping(Node::Query(queries[query]));
+        if (level > 0) {
+          for (; children != 0; children ^= 1U << last_of(children)) {
+            const std::uint32_t child = first + last_of(children);
+            below[child].prefetch();
+            next[found++] = {child, query};
+          }
+        } else {
+          for (; children != 0; children &= children - 1) {
+            next[found++] = {items_[first + first_of(children)], query};
+          }
+        }
+      }
+      count = found;
+      std::swap(met, next);
+    }
+    return count;
   }
 
   // Calls visit(item) for the items whose boxes are within `limit` (m) of `query`, near ones first;
@@ -251,6 +299,9 @@ class Bvh {
   }
   static std::uint32_t first_of(unsigned bits) noexcept {
     return static_cast<std::uint32_t>(std::countr_zero(bits));
+  }
+  static std::uint32_t last_of(unsigned bits) noexcept {
+    return static_cast<std::uint32_t>(std::bit_width(bits)) - 1;
   }
 
   Node between(std::size_t at, float share) const noexcept {

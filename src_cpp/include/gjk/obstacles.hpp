@@ -159,6 +159,10 @@ class Obstacles {
     const Bvh& tree = view.moving ? moving_tree_ : tree_;
     tree.overlapping(FloatBox::around(box), view.moment, visit);
   }
+  // The same for several boxes at once, at rest.
+  std::size_t overlapping(std::span<const FloatBox> boxes, Bvh::Hits& hits) const noexcept {
+    return tree_.overlapping(boxes, hits);
+  }
   // Parts whose bounds are within `limit` (m) of `box`, near ones first; visit(part number) returns
   // the limit from there on.
   template <class Visit>
@@ -192,6 +196,7 @@ class Obstacles {
     return {&room, 0};
   }
   Found at_rest(std::size_t k) const noexcept { return {&placed_.page(k), SharedParts::within(k)}; }
+  void prefetch(std::size_t k) const noexcept { placed_.prefetch(k); }
   // The owner of part k.
   std::int64_t owner(std::size_t k) const noexcept { return placed_.part(k).owner; }
 

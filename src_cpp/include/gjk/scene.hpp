@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cmath>
 #include <cstddef>
@@ -13,6 +14,8 @@
 #include <vector>
 
 #include "gjk/box.hpp"
+#include "gjk/boxes.hpp"
+#include "gjk/bvh.hpp"
 #include "gjk/collide.hpp"
 #include "gjk/convex.hpp"
 #include "gjk/distance.hpp"
@@ -118,12 +121,12 @@ class Scene {
   const Obstacles& obstacles() const noexcept { return obstacles_; }
 
   PoseResult check(Ego& ego, const Pose& pose, const CheckOptions& options) const noexcept {
-    return check(ego, pose, options, Obstacles::at_rest());
+    return check(ego, pose, options, Obstacles::at_rest(), {});
   }
   // With the obstacles where they are at `time` (s).
   PoseResult check(Ego& ego, const Pose& pose, double time,
                    const CheckOptions& options) const noexcept {
-    return check(ego, pose, options, obstacles_.at(time));
+    return check(ego, pose, options, obstacles_.at(time), {});
   }
 
   // One result per pose, in their order, whatever the number of threads. `times` (s) has one per
@@ -142,16 +145,26 @@ class Scene {
   void check_each(const Shape& shape, std::span<const Pose> poses, std::span<const double> times,
                   const CheckOptions& options, const Put& put, unsigned threads = 1) const {
     constexpr std::size_t kChunk = 128;
+    const bool timed = !times.empty();
+    const bool looks_ahead = !timed && options.mode == Mode::collide;
     std::atomic<std::size_t> stop_after{poses.size()};  // the first pose that is not free
     for_each_chunk(poses.size(), kChunk, threads, [&] {
-      return [&, ego = Ego(shape)](std::size_t begin, std::size_t end) mutable {
+      const std::size_t group = looks_ahead ? std::min(poses.size(), kAhead) : 1;
+      return [&, egos = std::vector<Ego>(group, Ego(shape))](std::size_t begin,
+                                                             std::size_t end) mutable {
+        Ahead ahead;
         Memory memory;
         for (std::size_t n = begin; n < end && n <= stop_after; ++n) {
-          const bool timed = !times.empty();
-          const PoseResult result = timed ? check(ego, poses[n], times[n], options)
-                                    : options.warm_start
-                                        ? check_next(ego, poses[n], options, memory)
-                                        : check(ego, poses[n], options);
+          const std::size_t i = (n - begin) % egos.size();
+          if (looks_ahead && i == 0) {
+            const std::size_t next = std::min(egos.size(), end - n);
+            look_ahead(egos, poses.subspan(n, next), options, memory, ahead);
+          }
+          const PoseResult result =
+              timed ? check(egos[i], poses[n], times[n], options)
+              : options.warm_start
+                  ? check_next(egos[i], poses[n], options, memory, ahead.at[i])
+                  : check(egos[i], poses[n], options, Obstacles::at_rest(), ahead.at[i]);
           put(n, result);
           if (!options.stop_at_first || result.verdict == Verdict::free) continue;
           std::size_t first = stop_after;
@@ -179,6 +192,7 @@ class Scene {
  private:
   static constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
   static constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  static constexpr std::size_t kAhead = 16;  // poses of a batch
 
   Status nearest(Ego& ego, const Pose& pose, const Obstacles::View& view, std::size_t k,
                  double max_distance, std::vector<Nearest>& result) const {
@@ -276,20 +290,61 @@ class Scene {
     return (moved + ego.reach_ * std::fabs(to.yaw - from.yaw)) * (1.0 + 16.0 * kUnitRoundoff);
   }
 
+  // What is known of the next poses of a batch before their turn.
+  struct Ahead {
+    struct At {
+      bool is_placed = false;   // the ego is there
+      bool knows_near = false;  // and `near` are the parts whose bounds meet its own
+      std::span<const Bvh::Hit> near;
+    };
+    std::array<At, kAhead> at;
+    Bvh::Hits hits;
+  };
+
+  // Brings an ego to each of the next poses and looks what is near it there, but for those that may
+  // start from the answer of the one before. So no pose waits for the end of the one before it, and
+  // what they meet is on its way from memory when it is their turn.
+  void look_ahead(std::span<Ego> egos, std::span<const Pose> poses, const CheckOptions& options,
+                  const Memory& memory, Ahead& ahead) const noexcept {
+    std::array<FloatBox, kAhead> boxes;
+    std::array<std::size_t, kAhead> placed;
+    std::size_t count = 0;
+    for (std::size_t i = 0; i < poses.size(); ++i) {
+      const Pose& before = i == 0 ? memory.pose : poses[i - 1];
+      ahead.at[i] = {};
+      if (options.warm_start && travel(egos[i], before, poses[i]) <= egos[i].reach_) continue;
+      place(egos[i], poses[i]);
+      ahead.at[i].is_placed = true;
+      boxes[count] = FloatBox::around(egos[i].bounds_.grown(options.margin));
+      placed[count++] = i;
+    }
+    const std::size_t found = obstacles_.overlapping(std::span(boxes).first(count), ahead.hits);
+    if (found > ahead.hits.size()) return;
+    std::size_t end = 0;
+    for (std::size_t query = 0; query < count; ++query) {
+      const std::size_t begin = end;
+      for (; end < found && ahead.hits[end].query == query; ++end) {
+        obstacles_.prefetch(ahead.hits[end].item);
+      }
+      ahead.at[placed[query]].knows_near = true;
+      ahead.at[placed[query]].near = std::span(ahead.hits).subspan(begin, end - begin);
+    }
+  }
+
   // The answer of check(), sooner where the pose is near the one before. An ego that is certainly
   // clear of everything by a distance is free wherever it gets without going that far (mode
   // collide); its nearest obstacle there is hardly farther here, and leaves little to look at.
-  PoseResult check_next(Ego& ego, const Pose& pose, const CheckOptions& options,
-                        Memory& memory) const noexcept {
+  PoseResult check_next(Ego& ego, const Pose& pose, const CheckOptions& options, Memory& memory,
+                        const Ahead::At& ahead) const noexcept {
     const double step = travel(ego, memory.pose, pose);
     memory.pose = pose;
     if (options.mode == Mode::collide) {
       // What is left of the clearance is more than what rounding could cost at this pose.
       constexpr double kUsed = 0.9;
       const double extent = norm1({pose.x, pose.y}) + ego.reach_;
-      if (travel(ego, memory.cleared, pose) <= kUsed * memory.clear &&
-          memory.clear > 0x1p-40 * extent && extent < 0.5 * kMaxCoordinate &&
-          std::fabs(pose.yaw) <= kMaxYaw) {
+      if (memory.clear > 0x1p-40 * extent &&
+          travel(ego, memory.cleared, pose) <= kUsed * memory.clear &&
+          extent < 0.5 * kMaxCoordinate && std::fabs(pose.yaw) <= kMaxYaw) {
         PoseResult result;
         result.verdict = Verdict::free;
         result.status = Status::success;
@@ -301,16 +356,17 @@ class Scene {
       memory.cleared = pose;
     }
     if (!(step <= ego.reach_)) memory.nearest_part = kNone;
-    const PoseResult result = check(ego, pose, options, Obstacles::at_rest(), &memory);
+    const PoseResult result = check(ego, pose, options, Obstacles::at_rest(), ahead, &memory);
     memory.is_free = result.verdict == Verdict::free;
     if (!memory.is_free) memory.clear = 0.0;
     return result;
   }
 
   PoseResult check(Ego& ego, const Pose& pose, const CheckOptions& options,
-                   const Obstacles::View& view, Memory* memory = nullptr) const noexcept {
+                   const Obstacles::View& view, const Ahead::At& ahead,
+                   Memory* memory = nullptr) const noexcept {
     PoseResult result;
-    place(ego, pose);
+    if (!ahead.is_placed) place(ego, pose);
     if (!ego.known_ || !(options.margin >= 0.0 && options.margin <= kMaxCoordinate)) {
       result.status = Status::invalid_input;
       return result;
@@ -329,7 +385,7 @@ class Scene {
     }
     if (options.mode == Mode::collide) {
       const double slack = memory != nullptr ? memory->slack : 0.0;
-      const double clear = collide_at(ego, options.margin, slack, view, result);
+      const double clear = collide_at(ego, options.margin, slack, view, ahead, result);
       if (memory != nullptr) memory->clear = clear;
     } else {
       std::size_t cold = kNone;
@@ -358,9 +414,9 @@ class Scene {
   // Looks at what is within margin + slack (m). Returns how much farther than the margin everything
   // is, certainly, up to the slack.
   double collide_at(Ego& ego, double margin, double slack, const Obstacles::View& view,
-                    PoseResult& result) const noexcept {
+                    const Ahead::At& ahead, PoseResult& result) const noexcept {
     double clear = slack;
-    obstacles_.overlapping(ego.bounds_.grown(margin + slack), view, [&](std::uint32_t k) noexcept {
+    const auto look_at = [&](std::uint32_t k) noexcept {
       const Obstacles::Found found = obstacles_.find(k, view, ego.origin_, ego.moving_);
       if (!found) return false;
       for (std::size_t i = 0; i < ego.placed_.size(); ++i) {
@@ -377,7 +433,14 @@ class Scene {
         }
       }
       return result.verdict == Verdict::collision;
-    });
+    };
+    if (ahead.knows_near && slack == 0.0) {
+      for (const Bvh::Hit& hit : ahead.near) {
+        if (look_at(hit.item)) break;
+      }
+    } else {
+      obstacles_.overlapping(ego.bounds_.grown(margin + slack), view, look_at);
+    }
     return clear;
   }
 
