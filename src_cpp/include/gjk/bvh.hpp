@@ -129,6 +129,7 @@ class Bvh {
   // down together from level to level, so that they wait for memory together.
   std::size_t overlapping(std::span<const FloatBox> queries, Hits& hits) const noexcept {
     if (levels_ == 0) return 0;
+    if (queries.size() > kMostHits) return kMostHits + 1;
     Hits others;
     Hit* met = others.data();  // nodes
     Hit* next = hits.data();

@@ -275,7 +275,7 @@ class Scene {
   // What a pose of a batch leaves to those after it.
   struct Memory {
     Pose pose{std::numeric_limits<double>::quiet_NaN(), 0.0, 0.0};  // the last that was asked
-    bool is_free = false;                                           // there
+    bool is_free = true;                                            // there, or not known
     double clear = 0.0;  // m: of `cleared`, the ego may move by this and is free
     Pose cleared;
     std::size_t nearest_part = kNone;  // in modes distance and witness
@@ -301,9 +301,9 @@ class Scene {
     Bvh::Hits hits;
   };
 
-  // Brings an ego to each of the next poses and looks what is near it there, but for those that may
-  // start from the answer of the one before. So no pose waits for the end of the one before it, and
-  // what they meet is on its way from memory when it is their turn.
+  // Brings an ego to each of the next poses and looks what is near it there, but for those that, by
+  // the answer of the one before, may be clear of everything. So no pose waits for the end of the
+  // one before it, and what they meet is on its way from memory when it is their turn.
   void look_ahead(std::span<Ego> egos, std::span<const Pose> poses, const CheckOptions& options,
                   const Memory& memory, Ahead& ahead) const noexcept {
     std::array<FloatBox, kAhead> boxes;
@@ -312,7 +312,8 @@ class Scene {
     for (std::size_t i = 0; i < poses.size(); ++i) {
       const Pose& before = i == 0 ? memory.pose : poses[i - 1];
       ahead.at[i] = {};
-      if (options.warm_start && travel(egos[i], before, poses[i]) <= egos[i].reach_) continue;
+      const bool may_be_clear = options.warm_start && memory.is_free;
+      if (may_be_clear && travel(egos[i], before, poses[i]) <= egos[i].reach_) continue;
       place(egos[i], poses[i]);
       ahead.at[i].is_placed = true;
       boxes[count] = FloatBox::around(egos[i].bounds_.grown(options.margin));
@@ -351,7 +352,7 @@ class Scene {
         return result;
       }
       constexpr double kStepsAhead = 16.0;
-      const bool looks_ahead = memory.is_free && step <= ego.reach_;
+      const bool looks_ahead = memory.is_free && step <= ego.reach_ && !ahead.knows_near;
       memory.slack = looks_ahead ? std::fmin(kStepsAhead * step, 2.0 * ego.reach_) : 0.0;
       memory.cleared = pose;
     }
