@@ -13,7 +13,7 @@ namespace gjk::verify {
 
 struct Answers {
   Verdict loop = Verdict::unknown;  // GJK alone, from the paper's start; UNKNOWN: it is not certain
-  bool is_exact = false;            // collide() went on to exact arithmetic
+  bool is_exact = false;            // collide() went on to exact arithmetic, where that is counted
   Verdict collide = Verdict::unknown;
   Verdict swapped = Verdict::unknown;
   Verdict classify = Verdict::unknown;
@@ -46,13 +46,9 @@ template <class P, class Q>
 Answers answer(const P& p, const Q& q, double margin) {
   Answers answers;
   if (in_domain(p, q)) answers.loop = collide_by_gjk(p, q, p.radius + q.radius + margin);
-#ifdef GJK_COUNT_EXACT
   const std::int64_t before = exact_steps;
-#endif
   answers.collide = collide(p, q, margin);
-#ifdef GJK_COUNT_EXACT
   answers.is_exact = exact_steps != before;
-#endif
   answers.swapped = collide(q, p, margin);
   answers.classify = classify(p, q, margin);
   answers.distance = distance(p, q);

@@ -17,6 +17,11 @@ inline constexpr double kMaxCoordinate = 1e15;
 // are taken as known to this accuracy only.
 inline constexpr double kMinExactCoordinate = 1e-40;
 
+// The next and the previous index in a ring of n. Masked, not chosen: a branch would be foreseen
+// badly.
+inline int after(int i, int n) noexcept { return (i + 1) & -static_cast<int>(i + 1 < n); }
+inline int before(int i, int n) noexcept { return i - 1 + (n & -static_cast<int>(i == 0)); }
+
 // A view of a convex polygon plus a radius: one vertex and a radius is a circle, two are a capsule.
 //
 // Vertices are counter-clockwise; they may repeat and be collinear. The set is closed: the hull of

@@ -34,9 +34,6 @@ namespace detail {
 // A gap above this share of the distance is closed by exact arithmetic.
 inline constexpr double kRelativeGap = 1e-9;
 
-// What rounding leaves where coordinates are not much larger than the distance.
-inline constexpr double kUsualGap = 1e-12;
-
 enum class Outcome { separated, overlapping, undecided };
 
 // Alg. 1. `s` ends as the simplex nearest O, bounds as those of the polygons without their radii.
@@ -244,10 +241,6 @@ Result beyond_extremes(const Convex& p, const Convex& q, const Result& overlappi
       },
       p, q);
 }
-
-}  // namespace detail
-
-namespace detail {
 
 // Between the surfaces: 0 where they overlap.
 template <class P, class Q>

@@ -31,7 +31,7 @@ bool one_separates(const P& p, const Q& q, std::uint64_t edges,
   for (; edges != 0; edges &= edges - 1) {
     const int i = __builtin_ctzll(edges);
     const Vec2 from = p.vertex(i);
-    const Vec2 to = p.vertex(i + 1 < p.size ? i + 1 : 0);
+    const Vec2 to = p.vertex(after(i, p.size));
     const simd::Sides vertices = q.vertices_beside(from, to);
     if (vertices.left != 0) continue;
     std::uint64_t open = ~std::uint64_t{0} >> (64 - q.size) & ~vertices.right & ~outside;
@@ -83,7 +83,7 @@ EdgeAnswer test_edges_at_once(const P& p, const Q& q, int first) noexcept {
   simd::Sides edges = p.edges_beside(probe);
   for (std::uint64_t open = all_edges & ~edges.left & ~edges.right; open != 0; open &= open - 1) {
     const int i = __builtin_ctzll(open);
-    const Vec2 to = p.vertex(i + 1 < p.size ? i + 1 : 0);
+    const Vec2 to = p.vertex(after(i, p.size));
     const int side = exact_orientation(p.vertex(i), to, probe, product_of(p));
     if (side > 0) edges.left |= std::uint64_t{1} << i;
     if (side < 0) edges.right |= std::uint64_t{1} << i;
@@ -150,7 +150,7 @@ template <class P, class Q, class Visit>
 void for_each_edge_and_vertex(const P& p, const Q& q, bool edge_is_of_p, Visit&& visit) noexcept {
   const int edges = p.size < 3 ? 1 : p.size;
   for (int i = 0; i < edges; ++i) {
-    const int next = i + 1 < p.size ? i + 1 : 0;
+    const int next = after(i, p.size);
     const Vec2 from = p.vertex(i);
     const Vec2 to = p.vertex(next);
     for (int j = 0; j < q.size; ++j) visit(Pair{from, to, q.vertex(j), i, next, j, edge_is_of_p});

@@ -21,6 +21,7 @@ namespace gjk {
 inline thread_local std::int64_t exact_steps = 0;
 inline void count_exact() noexcept { ++exact_steps; }
 #else
+inline constexpr std::int64_t exact_steps = 0;
 inline void count_exact() noexcept {}
 #endif
 

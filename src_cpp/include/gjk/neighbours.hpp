@@ -44,11 +44,6 @@ struct Neighbourhood {
 template <class P>
 concept LooksAround = requires { requires P::kLooksAround; };
 
-// The next and the previous index in a ring of n. Masked, not chosen: a branch would be foreseen
-// badly.
-inline int after(int i, int n) noexcept { return (i + 1) & -static_cast<int>(i + 1 < n); }
-inline int before(int i, int n) noexcept { return i - 1 + (n & -static_cast<int>(i == 0)); }
-
 template <class P>
 simd::Leads leads_at(const P& p, Vec2 w, const Vec2 (&edge)[4], double slack) noexcept {
   if constexpr (LooksAround<P>) {
@@ -191,6 +186,9 @@ double certain_area(const P& p, const Q& q, const Neighbourhood& around) noexcep
   return dot(around.normal, perpendicular(edge)) > 0.0 ? -area : area;
 }
 
+// The relative gap that rounding leaves where coordinates are not much larger than the distance.
+inline constexpr double kUsualGap = 1e-12;
+
 // Bounds on the distance of O, which lies outside, to what is nearest.
 inline Bounds bounds_of(const Neighbourhood& around, double area, double error) noexcept {
   constexpr double kRelative = 8.0 * kUnitRoundoff;
@@ -203,8 +201,7 @@ inline Bounds bounds_of(const Neighbourhood& around, double area, double error) 
 // the edge or past it.
 template <class P, class Q>
 Bounds certain_bounds(const P& p, const Q& q, const Neighbourhood& around) noexcept {
-  constexpr double kWide = 1e-12;
-  if (around.error > kWide * around.area && p.error + q.error == 0.0) {
+  if (around.error > kUsualGap * around.area && p.error + q.error == 0.0) {
     const double area = certain_area(p, q, around);
     return bounds_of(around, area, exact::kCrossError * std::fabs(area));
   }
