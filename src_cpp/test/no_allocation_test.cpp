@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <new>
 
+#include "gjk/batch.hpp"
 #include "gjk/cast.hpp"
 #include "gjk/collide.hpp"
 #include "gjk/distance.hpp"
@@ -52,6 +53,11 @@ TEST(Allocation, no_query_allocates) {
     const Closest near = closest(a, b);
     const Closest turned = closest(PosedConvex::place(a, turn), PosedConvex::place(b, turn));
     const Bounds bounds = distance(a, b);
+    const ConvexPair pair{&a, &b};
+    Verdict verdict[1];
+    Bounds in_batch[1];
+    collide_pairs({&pair, 1}, 0.0, verdict);
+    distance_pairs({&pair, 1}, in_batch);
     const Trace steps = trace(a, b);
     const Piece away = Piece::moving({0.5, -0.25, 0.1 * i}, {3.0, 1.0, 0.5});
     const Piece still = Piece::still({});

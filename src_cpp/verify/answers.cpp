@@ -26,9 +26,11 @@ void print(const char* name, std::initializer_list<double> values) {
 
 void print(const Answers& answers) {
   const Closest& near = answers.closest;
-  std::printf(" verdicts %d %d %d", static_cast<int>(answers.collide),
-              static_cast<int>(answers.swapped), static_cast<int>(answers.classify));
-  print("distance", {answers.distance.lower, answers.distance.upper});
+  std::printf(" verdicts %d %d %d %d", static_cast<int>(answers.collide),
+              static_cast<int>(answers.swapped), static_cast<int>(answers.classify),
+              static_cast<int>(answers.in_batch));
+  print("distance", {answers.distance.lower, answers.distance.upper,
+                     answers.distance_in_batch.lower, answers.distance_in_batch.upper});
   print("closest", {near.distance, near.lower_bound, near.point_a.x, near.point_a.y, near.point_b.x,
                     near.point_b.y, near.direction.x, near.direction.y});
   std::printf(" features %d %d %d %d\n", near.feature_a.first, near.feature_a.second,

@@ -4,6 +4,7 @@
 // compared.
 #pragma once
 
+#include <concepts>
 #include <cstring>
 
 #include "gjk/gjk.hpp"
@@ -18,12 +19,17 @@ struct Answers {
   Verdict swapped = Verdict::unknown;
   Verdict classify = Verdict::unknown;
   Bounds distance;
+  Verdict in_batch = Verdict::unknown;  // collide_pairs(), which takes no poses
+  Bounds distance_in_batch;
   Closest closest;
   double error = 0.0;  // m: of the placement of both shapes
 
   // The answers, to the last bit. The number of iterations and the loop's own verdict may differ.
   bool same_as(const Answers& other) const {
     const auto same = [](double a, double b) { return std::memcmp(&a, &b, sizeof a) == 0; };
+    const auto same_bounds = [&](Bounds a, Bounds b) {
+      return same(a.lower, b.lower) && same(a.upper, b.upper);
+    };
     const auto same_point = [&](Vec2 a, Vec2 b) { return same(a.x, b.x) && same(a.y, b.y); };
     const auto same_feature = [](Feature a, Feature b) {
       return a.first == b.first && a.second == b.second;
@@ -31,8 +37,8 @@ struct Answers {
     const Closest& c = closest;
     const Closest& d = other.closest;
     return collide == other.collide && swapped == other.swapped && classify == other.classify &&
-           same(distance.lower, other.distance.lower) &&
-           same(distance.upper, other.distance.upper) && c.status == d.status &&
+           in_batch == other.in_batch && same_bounds(distance, other.distance) &&
+           same_bounds(distance_in_batch, other.distance_in_batch) && c.status == d.status &&
            same(c.distance, d.distance) && same(c.lower_bound, d.lower_bound) &&
            same_point(c.point_a, d.point_a) && same_point(c.point_b, d.point_b) &&
            same_point(c.direction, d.direction) && same_feature(c.feature_a, d.feature_a) &&
@@ -52,6 +58,14 @@ Answers answer(const P& p, const Q& q, double margin) {
   answers.swapped = collide(q, p, margin);
   answers.classify = classify(p, q, margin);
   answers.distance = distance(p, q);
+  if constexpr (std::same_as<P, Convex> && std::same_as<Q, Convex>) {
+    const ConvexPair pair{&p, &q};
+    collide_pairs({&pair, 1}, margin, {&answers.in_batch, 1});
+    distance_pairs({&pair, 1}, {&answers.distance_in_batch, 1});
+  } else {
+    answers.in_batch = answers.collide;
+    answers.distance_in_batch = answers.distance;
+  }
   answers.closest = closest(p, q);
   answers.error = p.error + q.error;
   return answers;

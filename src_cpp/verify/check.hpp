@@ -142,6 +142,7 @@ inline Findings check(const Pair& pair, const Answers& answers, const Truth& tru
   }
   judge("collide(p, q, margin)", answers.collide, found.collides, pair.margin);
   judge("collide(q, p, margin)", answers.swapped, found.collides, pair.margin);
+  judge("collide_pairs", answers.in_batch, found.collides, pair.margin);
   judge("classify", answers.classify, found.collides, pair.margin);
   if (slack == 0.0 && (answers.classify == Verdict::margin) != (found.collides && !touch)) {
     fail(found.wrong, std::string("classify says ") + detail::name_of(answers.classify));
@@ -162,13 +163,16 @@ inline Findings check(const Pair& pair, const Answers& answers, const Truth& tru
     fail(found.untrue,
          std::string(name) + ": untrue bounds " + number(lower) + ", " + number(upper));
   };
-  const Bounds& bounds = answers.distance;
-  if (!(bounds.lower >= 0.0 && bounds.upper >= 0.0) ||
-      !(bounds.lower == 0.0 || truth.at_least({bounds.lower, rp, rq})) ||
-      !truth.within({bounds.upper, rp, rq, slack})) {
-    untrue("distance", bounds.lower, bounds.upper);
-  }
-  gap("distance", bounds.lower, bounds.upper);
+  const auto judge_distance = [&](const char* name, const Bounds& bounds) {
+    if (!(bounds.lower >= 0.0 && bounds.upper >= 0.0) ||
+        !(bounds.lower == 0.0 || truth.at_least({bounds.lower, rp, rq})) ||
+        !truth.within({bounds.upper, rp, rq, slack})) {
+      untrue(name, bounds.lower, bounds.upper);
+    }
+    gap(name, bounds.lower, bounds.upper);
+  };
+  judge_distance("distance", answers.distance);
+  judge_distance("distance_pairs", answers.distance_in_batch);
 
   const Closest& near = answers.closest;
   if (near.status != Status::success || !std::isfinite(near.distance) ||

@@ -92,6 +92,13 @@ Verdict verdict_of(const P& p, const Q& q, const AxisTest& test) noexcept {
   return one_separates(p, q, test) ? Verdict::free : Verdict::collision;
 }
 
+// Does the test prove an overlap? Without those that take exact arithmetic over more than edges.
+template <class P, class Q>
+bool is_overlap(const P& p, const Q& q, const AxisTest& test) noexcept {
+  if (test.is_separated()) return false;
+  return !test.is_unsure() || (edges_tell(p, q, test) && !one_separates(p, q, test));
+}
+
 // Where to look for what is nearest: at an edge that is unsure and the vertex of the other shape
 // farthest inwards.
 struct VertexPair {

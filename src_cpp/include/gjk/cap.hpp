@@ -40,10 +40,12 @@ inline bool boxes_apart(const Quadrilateral& w, double reach) noexcept {
           static_cast<int>(w.x[2] > reach) | static_cast<int>(w.y[3] > reach)) != 0;
 }
 
+// A cross product of differences is accurate to this times the magnitudes of its two products.
+inline constexpr double kSideBound = 6.0 * kUnitRoundoff;
+
 // Bit k: O lies inside the side from extreme k to the next, certainly, or the side has no length.
 // The sides are the cross products of successive vertices.
 inline unsigned inner_sides(const Quadrilateral& w, double (&side)[4]) noexcept {
-  constexpr double kBound = 6.0 * kUnitRoundoff;
   unsigned inner = 0;
   unsigned points = 0;
   for (unsigned k = 0; k < 4; ++k) {
@@ -51,7 +53,8 @@ inline unsigned inner_sides(const Quadrilateral& w, double (&side)[4]) noexcept 
     const double left = w.x[k] * w.y[next];
     const double right = w.y[k] * w.x[next];
     side[k] = left - right;
-    inner |= static_cast<unsigned>(side[k] > kBound * (std::fabs(left) + std::fabs(right))) << k;
+    inner |= static_cast<unsigned>(side[k] > kSideBound * (std::fabs(left) + std::fabs(right)))
+             << k;
     points |=
         (static_cast<unsigned>(w.x[k] == w.x[next]) & static_cast<unsigned>(w.y[k] == w.y[next]))
         << k;

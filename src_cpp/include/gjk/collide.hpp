@@ -36,6 +36,12 @@ inline bool progress(const Simplex& s, Vec2 d, double along, double rounding) no
   return along < dot(d, s.vertex[0].point) - rounding * norm1(d);
 }
 
+// Polygons farther apart than this are farther apart than `reach`, whatever their errors.
+template <class P, class Q>
+double grown_reach(const P& p, const Q& q, double reach) noexcept {
+  return (reach + p.error + q.error) * (1.0 + 16.0 * kUnitRoundoff);
+}
+
 // The simplex that GJK stopped at, as a hint for the exact arithmetic.
 inline exact::Contact contact(const Simplex& s) noexcept {
   const SimplexVertex& a = s.vertex[0];
@@ -50,7 +56,7 @@ template <class P, class Q>
 Verdict collide_by_gjk(const P& p, const Q& q, double reach, Simplex& start) noexcept {
   Simplex s = start;  // local, so that it stays in registers
   const double rounding = support_rounding(p, q);
-  const double grown_reach = (reach + p.error + q.error) * (1.0 + 16.0 * kUnitRoundoff);
+  const double grown = grown_reach(p, q, reach);
   const double sure_reach = (reach - p.error - q.error) * (1.0 - 16.0 * kUnitRoundoff);
   for (int k = 0; k < kMaxIterations; ++k) {
     const Vec2 d = direction_from_origin(s);
@@ -58,7 +64,7 @@ Verdict collide_by_gjk(const P& p, const Q& q, double reach, Simplex& start) noe
 
     // Exit 1: all of P - Q lies beyond the line d.x = reach |d|. Ordered so that NaN is not free.
     const double along = dot(d, w.point);
-    const double bound = rounding * norm1(d) + (grown_reach > 0.0 ? grown_reach * norm(d) : 0.0);
+    const double bound = rounding * norm1(d) + (grown > 0.0 ? grown * norm(d) : 0.0);
     if (along > bound) return Verdict::free;
 
     const bool converged = !progress(s, d, along, rounding);
@@ -133,9 +139,7 @@ inline Verdict collide(const Convex& p, const Convex& q, double margin = 0.0) no
   const double reach = p.radius + q.radius + margin;
   const Quadrilateral w = inscribed(p, q);
   // An exact comparison, but for a reach.
-  if (boxes_apart(w, (reach + p.error + q.error) * (1.0 + 16.0 * kUnitRoundoff))) {
-    return Verdict::free;
-  }
+  if (boxes_apart(w, grown_reach(p, q, reach))) return Verdict::free;
   double side[4];
   const unsigned inner = inner_sides(w, side);
   if (inner == kAllSides) return Verdict::collision;

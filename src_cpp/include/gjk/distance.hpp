@@ -8,6 +8,7 @@
 
 #include "gjk/collide.hpp"
 #include "gjk/convex.hpp"
+#include "gjk/enumerate.hpp"
 #include "gjk/exact.hpp"
 #include "gjk/neighbours.hpp"
 #include "gjk/penetration.hpp"
@@ -226,11 +227,7 @@ Result beyond_extremes(const Convex& p, const Convex& q, const Result& overlappi
           start.push(support(wide_p, wide_q, -middle));
         } else if (axes.decide) {
           const AxisTest test = test_axes(wide_p, wide_q, axes);
-          if (!test.is_separated() &&
-              (!test.is_unsure() ||
-               (edges_tell(wide_p, wide_q, test) && !one_separates(wide_p, wide_q, test)))) {
-            return overlapping;
-          }
+          if (is_overlap(wide_p, wide_q, test)) return overlapping;
           const VertexPair facing = facing_pair(wide_p, wide_q, test);
           start.push({p.vertex(facing.p) - q.vertex(facing.q), facing.p, facing.q});
         } else {
@@ -294,9 +291,10 @@ inline Bounds distance(const Convex& p, const Convex& q) noexcept {
   if (!in_domain(p, q)) return detail::nowhere();
   const Quadrilateral w = inscribed(p, q);
   if (boxes_apart(w, 0.0)) {
-    const Vec2 middle{w.x[0] + w.x[2], w.y[1] + w.y[3]};
     const Bounds bounds = simd::on_widest(
-        [middle](const auto& a, const auto& b) -> Bounds {
+        [&w](const auto& a, const auto& b) -> Bounds {
+          if (can_enumerate(a.shape, b.shape)) return bounds_by_enumeration(a, b, w);
+          const Vec2 middle{w.x[0] + w.x[2], w.y[1] + w.y[3]};
           const Neighbourhood around = detail::from_afar(a, b, middle);
           if (around.nearness != Nearness::settled) return {};
           return bounds_of(around, around.area, around.error);

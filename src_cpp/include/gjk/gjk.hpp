@@ -3,6 +3,7 @@
 // Everything: gjk::collide, distance, closest, penetration, time_of_impact, Scene.
 #pragma once
 
+#include "gjk/batch.hpp"
 #include "gjk/cast.hpp"
 #include "gjk/collide.hpp"
 #include "gjk/convex.hpp"

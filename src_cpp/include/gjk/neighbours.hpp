@@ -53,16 +53,38 @@ simd::Leads leads_at(const P& p, Vec2 w, const Vec2 (&edge)[4], double slack) no
   }
 }
 
-// From the end of an edge to the vertex after it; odd: of an edge that leads clockwise.
-template <class P>
-Vec2 beyond_end(const P& p, int end, unsigned facing) noexcept {
-  const int i = (facing & 1u) == 0u ? after(end, p.size) : before(end, p.size);
-  return p.vertex(i) - p.vertex(end);
+// Does e lead to the inner side, the left, of `along`, certainly?
+inline unsigned turns_in(Vec2 along, Vec2 e, double slack) noexcept {
+  const double one = along.x * e.y;
+  const double other = along.y * e.x;
+  const double bound =
+      kFilterBound * (std::fabs(one) + std::fabs(other)) + slack * (norm1(along) + norm1(e));
+  return static_cast<unsigned>(one - other > bound);
 }
 
-// Shorter vectors, squared (m^2), are not told of: their squares may underflow. Those of exact
-// shapes are longer.
-inline constexpr double kLeastSquare = 1e-200;
+// An edge as short as the error of its ends points anywhere: its own neighbours must turn in too,
+// as they would if it were exact. Of the edge from vertex i of a shape to the next or the previous;
+// `side` is 1 for P and -1 for Q, whose edges are reversed in P - Q.
+template <class P>
+bool ends_turn_in(const P& p, int i, bool is_next, double side, double slack) noexcept {
+  if (p.size == 2) return true;
+  const auto beside = [&](int k, bool next) noexcept {
+    return next ? after(k, p.size) : before(k, p.size);
+  };
+  const auto edge = [&](int from, int to) noexcept {
+    return side * (p.vertex(to) - p.vertex(from));
+  };
+  const int end = beside(i, is_next);
+  const Vec2 along = (is_next ? 1.0 : -1.0) * edge(i, end);
+  return (turns_in(along, edge(i, beside(i, !is_next)), slack) &
+          turns_in(along, edge(end, beside(end, is_next)), slack)) != 0u;
+}
+
+// Times |a|_1 + |b|_1 it bounds what the error of the shapes makes of a product of a and b.
+template <class P, class Q>
+double slack_of(const P& p, const Q& q) noexcept {
+  return 8.0 * (p.error + q.error);
+}
 
 template <class P, class Q>
 Neighbourhood neighbourhood(const P& p, const Q& q, int i, int j) noexcept {
@@ -76,7 +98,7 @@ Neighbourhood neighbourhood(const P& p, const Q& q, int i, int j) noexcept {
   const Vec2 edge[4] = {at[0] - at_p, at[1] - at_p, at_q - at[2], at_q - at[3]};
   const auto only_p = static_cast<unsigned>(q.size == 1);
   const auto only_q = static_cast<unsigned>(p.size == 1);
-  const double slack = 8.0 * (p.error + q.error);
+  const double slack = slack_of(p, q);
 
   Neighbourhood result;
   result.p = result.end_p = i;
@@ -115,23 +137,15 @@ Neighbourhood neighbourhood(const P& p, const Q& q, int i, int j) noexcept {
     return result;
   }
   // Both edges of the other shape must turn to the inner side of the one that faces O.
-  const auto turns_in = [&](Vec2 e) noexcept {
-    const double one = along.x * e.y;
-    const double other = along.y * e.x;
-    const double bound =
-        kFilterBound * (std::fabs(one) + std::fabs(other)) + slack * (norm1(along) + norm1(e));
-    return static_cast<unsigned>(one - other > bound);
-  };
   const unsigned other = 2u & ~facing;  // 2, of Q, or 0, of P
   const unsigned is_point = other != 0u ? only_p : only_q;
-  if ((is_point | (turns_in(edge[other]) & turns_in(edge[other + 1u]))) == 0u) return result;
-  // An edge as short as the error of its ends points anywhere: then its own neighbours must turn
-  // in too, as they would if it were exact.
-  if (slack > 0.0) {
-    const Vec2 at_end =
-        facing < 2u ? beyond_end(p, result.end_p, facing) : -beyond_end(q, result.end_q, facing);
-    const bool is_segment = (facing < 2u ? p.size : q.size) == 2;
-    if (!is_segment && (turns_in(edge[facing ^ 1u]) & turns_in(at_end)) == 0u) return result;
+  const unsigned turn_in =
+      turns_in(along, edge[other], slack) & turns_in(along, edge[other + 1u], slack);
+  if ((is_point | turn_in) == 0u) return result;
+  const bool is_counter_clockwise = (facing & 1u) == 0u;
+  if (slack > 0.0 && !(facing < 2u ? ends_turn_in(p, i, is_counter_clockwise, 1.0, slack)
+                                   : ends_turn_in(q, j, is_counter_clockwise, -1.0, slack))) {
+    return result;
   }
   result.nearness = Nearness::settled;
   return result;
@@ -185,9 +199,6 @@ double certain_area(const P& p, const Q& q, const Neighbourhood& around) noexcep
   const Vec2 edge = is_of_p ? to - from : from - to;
   return dot(around.normal, perpendicular(edge)) > 0.0 ? -area : area;
 }
-
-// The relative gap that rounding leaves where coordinates are not much larger than the distance.
-inline constexpr double kUsualGap = 1e-12;
 
 // Bounds on the distance of O, which lies outside, to what is nearest.
 inline Bounds bounds_of(const Neighbourhood& around, double area, double error) noexcept {

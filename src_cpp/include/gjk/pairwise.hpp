@@ -7,8 +7,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <span>
+#include <utility>
 
+#include "gjk/batch.hpp"
 #include "gjk/collide.hpp"
 #include "gjk/distance.hpp"
 #include "gjk/obstacles.hpp"
@@ -75,6 +78,37 @@ inline PairResult check_pair(const Obstacles& a, std::size_t i, const SharedPart
   return result;
 }
 
+// Level 1 of pairs of single parts, in a batch.
+class BatchOfParts {
+ public:
+  // Part i of a and part j of b.
+  void add(const SharedParts& a, std::size_t i, const SharedParts& b, std::size_t j,
+           PairResult& result) noexcept {
+    a.copy(i, parts_[2 * size_]);
+    b.copy(j, parts_[2 * size_ + 1]);
+    pairs_[size_] = {&parts_[2 * size_], &parts_[2 * size_ + 1]};
+    results_[size_++] = &result;
+  }
+  bool is_full() const noexcept { return size_ == simd::kBlock; }
+
+  // Fills the results, and is empty then.
+  void answer(double margin) noexcept {
+    classify_pairs({pairs_, size_}, margin, verdicts_);
+    for (std::size_t k = 0; k < size_; ++k) {
+      const bool is_known = verdicts_[k] != Verdict::unknown;
+      *results_[k] = {verdicts_[k], is_known ? Status::success : Status::numeric_failure, {}};
+    }
+    size_ = 0;
+  }
+
+ private:
+  Convex parts_[2 * simd::kBlock];
+  ConvexPair pairs_[simd::kBlock];
+  PairResult* results_[simd::kBlock];
+  Verdict verdicts_[simd::kBlock];
+  std::size_t size_ = 0;
+};
+
 }  // namespace detail
 
 // Answers for pairs of obstacles of two scenes at their poses, in the order of `pairs`; where that
@@ -88,14 +122,25 @@ inline void check_pairs(const Scene& a, const Scene& b, std::span<const IndexPai
       a.obstacles().origin() == b.obstacles().origin() ? a.obstacles().origin() : Vec2{};
   const SharedParts placed_a = a.obstacles().placed_about(origin);
   const SharedParts placed_b = b.obstacles().placed_about(origin);
+  const Outlines& of_a = a.obstacles().outlines();
+  const Outlines& of_b = b.obstacles().outlines();
   for_each_chunk(results.size(), kChunk, threads, [&] {
-    return [&](std::size_t begin, std::size_t end) noexcept {
+    auto batch = std::make_unique<detail::BatchOfParts>();
+    return [&, batch = std::move(batch)](std::size_t begin, std::size_t end) noexcept {
       for (std::size_t n = begin; n < end; ++n) {
         const std::size_t i = pairs.empty() ? n / b.size() : pairs[n].a;
         const std::size_t j = pairs.empty() ? n % b.size() : pairs[n].b;
-        results[n] = detail::check_pair(a.obstacles(), i, placed_a, b.obstacles(), j, placed_b,
-                                        origin, options);
+        const bool are_single =
+            of_a.end(i) - of_a.begin(i) == 1 && of_b.end(j) - of_b.begin(j) == 1;
+        if (options.mode == Mode::collide && are_single) {
+          batch->add(placed_a, of_a.begin(i), placed_b, of_b.begin(j), results[n]);
+          if (batch->is_full()) batch->answer(options.margin);
+        } else {
+          results[n] = detail::check_pair(a.obstacles(), i, placed_a, b.obstacles(), j, placed_b,
+                                          origin, options);
+        }
       }
+      batch->answer(options.margin);
     };
   });
 }

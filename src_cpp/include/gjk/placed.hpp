@@ -91,12 +91,16 @@ class PlacedParts {
   }
   const Part& part(std::size_t i) const noexcept { return parts_[i]; }
   Convex convex(std::size_t i) const noexcept {
+    Convex c;
+    copy(i, c);
+    return c;
+  }
+  void copy(std::size_t i, Convex& to) const noexcept {
     const Part& part = parts_[i];
     const bool few = part.convex.size <= Part::kFew;
-    Convex c = part.convex;
-    c.x = few ? part.few_x : x_.data() + part.begin;
-    c.y = few ? part.few_y : y_.data() + part.begin;
-    return c;
+    to = part.convex;
+    to.x = few ? part.few_x : x_.data() + part.begin;
+    to.y = few ? part.few_y : y_.data() + part.begin;
   }
 
   // Allocates beyond what was reserved.
@@ -172,6 +176,7 @@ class SharedParts {
   static std::size_t within(std::size_t i) noexcept { return i % kPage; }
   const PlacedParts::Part& part(std::size_t i) const noexcept { return page(i).part(within(i)); }
   Convex convex(std::size_t i) const noexcept { return page(i).convex(within(i)); }
+  void copy(std::size_t i, Convex& to) const noexcept { page(i).copy(within(i), to); }
   // Asks for part i from memory, to be read soon.
   void prefetch(std::size_t i) const noexcept {
     constexpr std::size_t kLine = 64;  // bytes, mostly

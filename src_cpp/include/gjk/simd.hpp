@@ -14,6 +14,7 @@
 #include <cstring>
 #include <limits>
 
+#include "gjk/cap.hpp"
 #include "gjk/convex.hpp"
 #include "gjk/expansion.hpp"
 #include "gjk/orientation.hpp"
@@ -23,6 +24,16 @@
 #define GJK_X86_DISPATCH 1
 #include <immintrin.h>
 #endif
+
+namespace gjk {
+
+// Shorter vectors, squared (m^2), are not told of: their squares may underflow. Those of exact
+// shapes are longer.
+inline constexpr double kLeastSquare = 1e-200;
+// The relative gap that rounding leaves where coordinates are not much larger than the distance.
+inline constexpr double kUsualGap = 1e-12;
+
+}  // namespace gjk
 
 namespace gjk::simd {
 
@@ -47,6 +58,33 @@ inline std::uint64_t turned(std::uint64_t bits, int first, int n) noexcept {
 struct Leads {
   unsigned away = 0;     // it leads away from O, certainly
   unsigned towards = 0;  // it leads towards O, up to rounding
+};
+
+// So many pairs are looked at together; each is a bit of a word.
+inline constexpr int kBlock = 64;
+
+// A vertex w of P - Q for each pair and its neighbours: those after and before that of P, then
+// those of Q.
+struct Corners {
+  double p_x[kBlock] = {};
+  double p_y[kBlock] = {};
+  double q_x[kBlock] = {};
+  double q_y[kBlock] = {};
+  double beside_x[4][kBlock] = {};
+  double beside_y[4][kBlock] = {};
+  double slack[kBlock] = {};  // see slack_of(); only where any_slack
+  bool any_slack = false;
+};
+
+// What neighbourhood() tells of each pair. Bit k: pair k.
+struct Surroundings {
+  std::uint64_t settled = 0;
+  std::uint64_t loose = 0;  // settled where the edge's own neighbours turn in
+  std::uint64_t beyond = 0;
+  std::uint64_t next = 0;  // the edge that faces O leads counter-clockwise
+  std::uint64_t of_p = 0;  // and is P's
+  double lower[kBlock];    // bounds on the distance, where settled
+  double upper[kBlock];
 };
 
 // The compilers' vector types; spelt out, since the attribute takes no template parameter in GCC.
@@ -115,6 +153,15 @@ inline Isa detect_isa() noexcept {
 // Tests set it to compare the sets; a program leaves it alone.
 inline Isa isa = detect_isa();
 
+template <class Set, class View, class Query, class... Shape>
+auto run(const Query& query, const Shape&... shape) noexcept {
+  if constexpr (sizeof...(shape) == 0) {
+    return query(Set{});
+  } else {
+    return query(View{shape}...);
+  }
+}
+
 #ifdef GJK_X86_DISPATCH
 // Sanitised code is not meant to be fast, and one function of all it calls takes minutes to build.
 #ifdef __SANITIZE_ADDRESS__
@@ -124,30 +171,31 @@ inline Isa isa = detect_isa();
 #endif
 
 template <class Query>
-__attribute__((target("avx2,fma"), GJK_FLATTEN)) auto on_avx2(const Query& query, const Convex& p,
-                                                              const Convex& q) noexcept {
-  return query(avx2::View{p}, avx2::View{q});
+__attribute__((target("avx2,fma"), GJK_FLATTEN)) auto on_avx2(const Query& query,
+                                                              const auto&... shape) noexcept {
+  return run<avx2::Set, avx2::View>(query, shape...);
 }
 template <class Query>
 __attribute__((target("avx512f,avx512dq,avx512vl,fma"), GJK_FLATTEN)) auto on_avx512(
-    const Query& query, const Convex& p, const Convex& q) noexcept {
-  return query(avx512::View{p}, avx512::View{q});
+    const Query& query, const auto&... shape) noexcept {
+  return run<avx512::Set, avx512::View>(query, shape...);
 }
 #endif
 
-// Runs a query on two shapes with the loops of the widest set that this processor has. The query's
-// code is compiled once per set (flatten), so that the loops are inlined where they are called.
+// Runs a query on shapes with the loops of the widest set that this processor has, or without
+// shapes, for many pairs: query(view...) or query(set). The query's code is compiled once per set
+// (flatten), so that the loops are inlined where they are called.
 template <class Query>
-auto on_widest(const Query& query, const Convex& p, const Convex& q) noexcept {
+auto on_widest(const Query& query, const auto&... shape) noexcept {
   switch (isa) {
 #ifdef GJK_X86_DISPATCH
     case Isa::avx512:
-      return on_avx512(query, p, q);
+      return on_avx512(query, shape...);
     case Isa::avx2:
-      return on_avx2(query, p, q);
+      return on_avx2(query, shape...);
 #endif
     default:
-      return query(baseline::View{p}, baseline::View{q});
+      return run<baseline::Set, baseline::View>(query, shape...);
   }
 }
 

@@ -1,0 +1,154 @@
+// SPDX-FileCopyrightText: gjk_collision contributors
+// SPDX-License-Identifier: Apache-2.0
+// Pairs in a batch are answered as they are one by one.
+#include "gjk/batch.hpp"
+
+#include <gtest/gtest.h>
+
+#include <deque>
+#include <limits>
+#include <random>
+#include <vector>
+
+#include "pairs.hpp"
+
+namespace gjk {
+namespace {
+
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+
+// Pairs apart, touching, overlapping and broken, of points to outlines of more vertices than any
+// vector holds, some round, some known to within an error.
+class Pairs {
+ public:
+  explicit Pairs(std::uint64_t seed) : random_(seed) {}
+
+  void add() {
+    const auto upto = [this](std::uint64_t n) { return static_cast<int>(random_() % n); };
+    const std::int64_t size = upto(8) == 0 ? 4000 : 24;  // the large ones have some 100 vertices
+    outlines_.push_back(test::random_outline(random_, upto(upto(4) == 0 ? 2000 : 40) + 1, size));
+    outlines_.push_back(
+        test::random_outline(random_, upto(30) + 1, 24, upto(72) - 24, upto(72) - 24));
+    for (std::size_t k = outlines_.size() - 2; k < outlines_.size(); ++k) {
+      Convex shape = outlines_[k].convex(upto(6) == 0 ? 0.5 : 0.0);
+      if (upto(6) == 0) shape.error = 1e-9;
+      if (upto(50) == 0) shape = outlines_[k].convex(kNan);
+      shapes_.push_back(shape);
+    }
+    list_.push_back({&shapes_[shapes_.size() - 2], &shapes_.back()});
+  }
+  const std::vector<ConvexPair>& list() const { return list_; }
+
+ private:
+  std::mt19937_64 random_;
+  std::deque<test::Outline> outlines_;  // which leave in place what they hold
+  std::deque<Convex> shapes_;
+  std::vector<ConvexPair> list_;
+};
+
+const Pairs& all_pairs() {
+  static const Pairs pairs = [] {
+    Pairs made(20261120);
+    for (int i = 0; i < 20000; ++i) made.add();
+    return made;
+  }();
+  return pairs;
+}
+
+TEST(Batch, verdicts_are_those_of_single_queries) {
+  const std::vector<ConvexPair>& pairs = all_pairs().list();
+  int count[4] = {};
+  for (const double margin : {0.0, 1.0}) {
+    std::vector<Verdict> verdicts(pairs.size(), Verdict::margin);
+    collide_pairs(pairs, margin, verdicts);
+    for (std::size_t i = 0; i < pairs.size(); ++i) {
+      ASSERT_EQ(verdicts[i], collide(*pairs[i].p, *pairs[i].q, margin)) << i;
+      ++count[static_cast<int>(verdicts[i])];
+    }
+  }
+  EXPECT_GT(count[static_cast<int>(Verdict::unknown)], 100);
+  EXPECT_GT(count[static_cast<int>(Verdict::free)], 1000);
+  EXPECT_GT(count[static_cast<int>(Verdict::collision)], 1000);
+}
+
+TEST(Batch, classes_are_those_of_single_queries) {
+  const std::vector<ConvexPair>& pairs = all_pairs().list();
+  int margins = 0;
+  for (const double margin : {0.0, 0.5, 3.0}) {
+    std::vector<Verdict> verdicts(pairs.size(), Verdict::unknown);
+    classify_pairs(pairs, margin, verdicts);
+    for (std::size_t i = 0; i < pairs.size(); ++i) {
+      ASSERT_EQ(verdicts[i], classify(*pairs[i].p, *pairs[i].q, margin)) << i;
+      margins += verdicts[i] == Verdict::margin ? 1 : 0;
+    }
+  }
+  EXPECT_GT(margins, 500);
+}
+
+TEST(Batch, bounds_are_those_of_single_queries) {
+  const std::vector<ConvexPair>& pairs = all_pairs().list();
+  std::vector<Bounds> bounds(pairs.size(), {-1.0, -1.0});
+  distance_pairs(pairs, bounds);
+  int quadrilaterals = 0;
+  int apart = 0;
+  for (std::size_t i = 0; i < pairs.size(); ++i) {
+    const auto& [p, q] = pairs[i];
+    const Bounds single = distance(*p, *q);
+    if (!in_domain(*p, *q)) {
+      ASSERT_TRUE(std::isnan(bounds[i].lower) && std::isnan(bounds[i].upper)) << i;
+    } else if (can_enumerate(*p, *q)) {  // which is another way to the same
+      ++quadrilaterals;
+      ASSERT_LE(bounds[i].lower, single.upper) << i;
+      ASSERT_LE(single.lower, bounds[i].upper) << i;
+      ASSERT_LE(bounds[i].upper - bounds[i].lower,
+                1e-9 * bounds[i].upper + 16.0 * (p->error + q->error))
+          << i;
+    } else {
+      apart += single.lower > 0.0 ? 1 : 0;
+      ASSERT_EQ(bounds[i].lower, single.lower) << i;
+      ASSERT_EQ(bounds[i].upper, single.upper) << i;
+    }
+  }
+  EXPECT_GT(quadrilaterals, 50);
+  EXPECT_GT(apart, 5000);
+}
+
+TEST(Batch, a_pair_is_answered_alike_wherever_it_stands) {
+  const std::vector<ConvexPair>& pairs = all_pairs().list();
+  std::vector<Verdict> all_verdicts(pairs.size());
+  std::vector<Bounds> all_bounds(pairs.size());
+  collide_pairs(pairs, 0.0, all_verdicts);
+  distance_pairs(pairs, all_bounds);
+  std::size_t begin = 0;
+  for (const std::size_t count : {1u, 3u, 63u, 64u, 65u, 130u}) {
+    const std::span<const ConvexPair> some(&pairs[begin], count);
+    std::vector<Verdict> verdicts(count);
+    std::vector<Bounds> bounds(count);
+    collide_pairs(some, 0.0, verdicts);
+    distance_pairs(some, bounds);
+    for (std::size_t i = 0; i < count; ++i) {
+      EXPECT_EQ(verdicts[i], all_verdicts[begin + i]);
+      if (!in_domain(*some[i].p, *some[i].q)) continue;
+      EXPECT_EQ(bounds[i].lower, all_bounds[begin + i].lower);
+      EXPECT_EQ(bounds[i].upper, all_bounds[begin + i].upper);
+    }
+    begin += count;
+  }
+}
+
+TEST(Batch, a_margin_that_is_none_is_unknown) {
+  const std::vector<ConvexPair>& pairs = all_pairs().list();
+  for (const double margin : {-1.0, kNan, std::numeric_limits<double>::infinity()}) {
+    std::vector<Verdict> verdicts(100, Verdict::free);
+    collide_pairs(std::span(pairs).first(100), margin, verdicts);
+    for (const Verdict verdict : verdicts) EXPECT_EQ(verdict, Verdict::unknown);
+  }
+}
+
+TEST(Batch, no_pairs_are_no_answers) {
+  collide_pairs({}, 0.0, {});
+  distance_pairs({}, {});
+}
+
+}  // namespace
+}  // namespace gjk
