@@ -351,7 +351,7 @@ class Scene {
         result.status = Status::success;
         return result;
       }
-      constexpr double kStepsAhead = 16.0;
+      constexpr double kStepsAhead = 8.0;
       const bool looks_ahead = memory.is_free && step <= ego.reach_ && !ahead.knows_near;
       memory.slack = looks_ahead ? std::fmin(kStepsAhead * step, 2.0 * ego.reach_) : 0.0;
       memory.cleared = pose;
