@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _core
+from .arguments import as_floats, as_number, as_vector
 from .errors import InputError
 from .verdict import Status
 
@@ -20,18 +21,6 @@ ConcavePolicy: TypeAlias = Literal["decompose", "hull", "reject"]
 Pose: TypeAlias = tuple[float, float, float] | list[float] | NDArray[np.float64]
 """x [m], y [m], yaw [rad], counter-clockwise."""
 # An array is no Sequence to a type checker, but it is one to pybind11: hence the ignored errors.
-
-
-def as_floats(values: ArrayLike, argument: str) -> NDArray[np.float64]:
-    """Real numbers as a C-contiguous float64 array; refused by name where they are not."""
-    try:
-        array = np.asarray(values)
-    except ValueError as error:
-        raise InputError(Status.ARRAY_MISMATCH, argument, None, str(error)) from error
-    if array.dtype.kind not in "fiu" and array.size:
-        rule = f"must be an array of real numbers (got dtype {array.dtype})"
-        raise InputError(Status.INVALID_INPUT, argument, None, rule)
-    return np.ascontiguousarray(array, dtype=np.float64)
 
 
 class Shape:
@@ -46,6 +35,9 @@ class Shape:
 
     def __init__(self, core: _core.Shape) -> None:
         """Wrap a shape of the kernel; use the named constructors."""
+        if not isinstance(core, _core.Shape):
+            rule = f"use Shape.polygon, hull, concave, ... (got {type(core).__name__})"
+            raise InputError(Status.INVALID_INPUT, "core", None, rule)
         self._core = core
 
     @classmethod
@@ -66,7 +58,7 @@ class Shape:
             for outlines that are convex up to rounding), TOO_FEW_POINTS, DEGENERATE (no area),
             NON_FINITE, COORD_RANGE, ARRAY_MISMATCH, INVALID_INPUT.
         """
-        return cls(_core.polygon(as_floats(xy, "xy"), radius))
+        return cls(_core.polygon(as_floats(xy, "xy"), as_number(radius, "radius")))
 
     @classmethod
     def box(
@@ -78,22 +70,22 @@ class Shape:
     ) -> "Shape":
         """Return a rectangle of `length` along x and `width` along y about `center` [m]."""
         for name, value in (("length", length), ("width", width)):
-            if not value > 0.0:
+            if not as_number(value, name) > 0.0:
                 raise InputError(Status.INVALID_INPUT, name, None, "must be greater than 0")
-        x, y = center
+        middle = np.array(as_vector(center, 2, "center"))
         half = np.array([length, width], dtype=np.float64) / 2.0
-        corners = np.array([[1, 1], [-1, 1], [-1, -1], [1, -1]]) * half + np.array([x, y])
-        return cls(_core.polygon(corners, radius))
+        corners = np.array([[1, 1], [-1, 1], [-1, -1], [1, -1]]) * half + middle
+        return cls(_core.polygon(corners, as_number(radius, "radius")))
 
     @classmethod
     def circle(cls, radius: float, center: tuple[float, float] = (0.0, 0.0)) -> "Shape":
         """Return the disc of `radius` about `center` [m]."""
-        return cls(_core.hull(as_floats([center], "center"), radius, "center"))
+        return cls(_core.hull(_points(center=center), as_number(radius, "radius"), "center"))
 
     @classmethod
     def capsule(cls, p: tuple[float, float], q: tuple[float, float], radius: float) -> "Shape":
         """Return all points within `radius` of the segment from `p` to `q` [m]."""
-        return cls(_core.hull(as_floats([p, q], "p, q"), radius, "p, q"))
+        return cls(_core.hull(_points(p=p, q=q), as_number(radius, "radius"), "p, q"))
 
     @classmethod
     def segment(cls, p: tuple[float, float], q: tuple[float, float]) -> "Shape":
@@ -103,7 +95,7 @@ class Shape:
     @classmethod
     def point(cls, p: tuple[float, float]) -> "Shape":
         """Return the single point `p` [m]."""
-        return cls.circle(0.0, p)
+        return cls(_core.hull(_points(p=p), 0.0, "p"))
 
     @classmethod
     def hull(cls, points: ArrayLike, radius: float = 0.0) -> "Shape":
@@ -121,7 +113,7 @@ class Shape:
         InputError
             TOO_FEW_POINTS, NON_FINITE, COORD_RANGE, ARRAY_MISMATCH, INVALID_INPUT.
         """
-        return cls(_core.hull(as_floats(points, "points"), radius, "points"))
+        return cls(_core.hull(as_floats(points, "points"), as_number(radius, "radius"), "points"))
 
     @classmethod
     def concave(cls, outline: ArrayLike, radius: float = 0.0) -> "Shape":
@@ -143,11 +135,11 @@ class Shape:
             INVALID_INPUT with the first of two edges that cross, by its first vertex, and those of
             `polygon` but CONCAVE_REJECTED.
         """
-        return cls(_core.concave(as_floats(outline, "outline"), radius))
+        return cls(_core.concave(as_floats(outline, "outline"), as_number(radius, "radius")))
 
     def inflated(self, margin: float) -> "Shape":
         """Return the shape with `margin` [m], >= 0, added to its radius."""
-        return Shape(self._core.inflated(margin))
+        return Shape(self._core.inflated(as_number(margin, "margin")))
 
     def padded(
         self, front: float = 0.0, rear: float = 0.0, left: float = 0.0, right: float = 0.0
@@ -163,7 +155,8 @@ class Shape:
         InputError
             NON_FINITE, INVALID_INPUT or COORD_RANGE, naming the side.
         """
-        return Shape(self._core.padded(front, rear, left, right))
+        sides = {"front": front, "rear": rear, "left": left, "right": right}
+        return Shape(self._core.padded(*(as_number(sides[name], name) for name in sides)))
 
     @property
     def radius(self) -> float:
@@ -179,6 +172,10 @@ class Shape:
         """Return the parts' sizes and the radius."""
         sizes = "+".join(str(len(part)) for part in self.parts)
         return f"Shape({sizes} vertices, radius {self.radius:g} m)"
+
+
+def _points(**named: tuple[float, float]) -> NDArray[np.float64]:
+    return np.array([as_vector(point, 2, name) for name, point in named.items()])
 
 
 def outlined(points: NDArray[np.float64], policy: ConcavePolicy, radius: float = 0.0) -> Shape:

@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _core
+from .arguments import as_floats, as_number, as_vector, as_whole, instance
 from .errors import InputError
-from .geometry import Pose, Shape, as_floats
+from .geometry import Pose, Shape
 from .verdict import Status, Verdict
 
 __all__ = [
@@ -32,12 +33,15 @@ class Motion:
 
     def __init__(self, core: _core.Motion) -> None:
         """Wrap a motion of the kernel; use the named constructors."""
+        if not isinstance(core, _core.Motion):
+            rule = f"use Motion.still, constant or path (got {type(core).__name__})"
+            raise InputError(Status.INVALID_INPUT, "core", None, rule)
         self._core = core
 
     @classmethod
     def still(cls, pose: Pose = (0.0, 0.0, 0.0)) -> "Motion":
         """Stand at `pose`, x y yaw [m, m, rad], for ever."""
-        return cls(_core.moving(_numbers(pose, 3, "pose"), (0.0, 0.0, 0.0), 0.0))
+        return cls(_core.moving(as_vector(pose, 3, "pose"), (0.0, 0.0, 0.0), 0.0))
 
     @classmethod
     def constant(cls, pose: Pose, velocity: Pose, time: float = 0.0) -> "Motion":
@@ -57,8 +61,8 @@ class Motion:
         InputError
             NON_FINITE, COORD_RANGE.
         """
-        start = _numbers(pose, 3, "pose")
-        return cls(_core.moving(start, _numbers(velocity, 3, "velocity"), time))
+        start, speed = as_vector(pose, 3, "pose"), as_vector(velocity, 3, "velocity")
+        return cls(_core.moving(start, speed, as_number(time, "time")))
 
     @classmethod
     def path(cls, times: ArrayLike, poses: ArrayLike) -> "Motion":
@@ -99,7 +103,7 @@ class Motion:
         InputError
             PREDICTION_TOO_SHORT: the motion is not known then.
         """
-        pose = self._core.at(t)
+        pose = self._core.at(as_number(t, "t"))
         if pose is None:
             rule = f"must lie in [{self.begin}, {self.end}] (got {t})"
             raise InputError(Status.PREDICTION_TOO_SHORT, "t", None, rule)
@@ -110,7 +114,8 @@ class Motion:
 
         Certified for all times in [t0, t1] [s]; infinite where the motion is not known.
         """
-        return self._core.travel(shape._core, t0, t1)
+        core = instance(shape, Shape, "shape")._core
+        return self._core.travel(core, as_number(t0, "t0"), as_number(t1, "t1"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,18 +212,12 @@ def time_of_impact(
     Conservative advancement (Mirtich, "Impulse-based dynamic simulation", 1996) on the certified
     gap along the separating direction, with the rotation to second order.
     """
-    begin, end = _interval(motion_a, motion_b, t0, t1)
     return _impact(
         _core.time_of_impact(
-            a._core,
-            motion_a._core,
-            b._core,
-            motion_b._core,
-            begin,
-            end,
-            margin,
-            tolerance,
-            max_iterations,
+            *_moving(a, motion_a, b, motion_b, t0, t1),
+            as_number(margin, "margin"),
+            as_number(tolerance, "tolerance"),
+            as_whole(max_iterations, "max_iterations"),
         )
     )
 
@@ -237,9 +236,8 @@ def closest_approach(
 
     Parameters and errors as for `time_of_impact`.
     """
-    begin, end = _interval(motion_a, motion_b, t0, t1)
     status, distance, lower_bound, time, closest, iterations = _core.closest_approach(
-        a._core, motion_a._core, b._core, motion_b._core, begin, end, tolerance
+        *_moving(a, motion_a, b, motion_b, t0, t1), as_number(tolerance, "tolerance")
     )
     _, _, point_a, point_b, direction = closest
     return Approach(
@@ -292,14 +290,14 @@ def shape_cast(
     """
     return _impact(
         _core.shape_cast(
-            a._core,
-            None if pose_a is None else _numbers(pose_a, 3, "pose_a"),
-            _numbers(direction, 2, "direction"),
-            max_distance,
-            b._core,
-            None if pose_b is None else _numbers(pose_b, 3, "pose_b"),
-            margin,
-            tolerance,
+            instance(a, Shape, "a")._core,
+            None if pose_a is None else as_vector(pose_a, 3, "pose_a"),
+            as_vector(direction, 2, "direction"),
+            as_number(max_distance, "max_distance"),
+            instance(b, Shape, "b")._core,
+            None if pose_b is None else as_vector(pose_b, 3, "pose_b"),
+            as_number(margin, "margin"),
+            as_number(tolerance, "tolerance"),
         )
     )
 
@@ -338,33 +336,27 @@ def ray_cast(
     InputError
         As for `time_of_impact`.
     """
-    x, y = _numbers(origin, 2, "origin")
+    x, y = as_vector(origin, 2, "origin")
     return shape_cast(
         Shape.point((0.0, 0.0)),
         direction,
-        shape,
+        instance(shape, Shape, "shape"),
         max_distance,
         (x, y, 0.0),
-        pose,
+        None if pose is None else as_vector(pose, 3, "pose"),
         tolerance=tolerance,
     )
 
 
-def _numbers(values: ArrayLike, count: int, argument: str) -> list[float]:
-    """Turn `values` into a list of that many floats."""
-    array = as_floats(values, argument)
-    if array.shape != (count,):
-        raise InputError(Status.ARRAY_MISMATCH, argument, None, f"must have shape ({count},)")
-    numbers: list[float] = array.tolist()
-    return numbers
-
-
-def _interval(
-    motion_a: Motion, motion_b: Motion, t0: float | None, t1: float | None
-) -> tuple[float, float]:
-    """Fill in the times at which both motions are known."""
-    begin = max(motion_a.begin, motion_b.begin) if t0 is None else float(t0)
-    end = min(motion_a.end, motion_b.end) if t1 is None else float(t1)
+def _moving(
+    a: Shape, motion_a: Motion, b: Shape, motion_b: Motion, t0: float | None, t1: float | None
+) -> tuple[_core.Shape, _core.Motion, _core.Shape, _core.Motion, float, float]:
+    """Check two moving shapes, and fill in the times at which both motions are known."""
+    shapes = instance(a, Shape, "a")._core, instance(b, Shape, "b")._core
+    instance(motion_a, Motion, "motion_a")
+    instance(motion_b, Motion, "motion_b")
+    begin = max(motion_a.begin, motion_b.begin) if t0 is None else as_number(t0, "t0")
+    end = min(motion_a.end, motion_b.end) if t1 is None else as_number(t1, "t1")
     for name, value in (("t0", begin), ("t1", end)):
         if not isfinite(value):
             rule = f"must be finite, and given where the motions have no end (got {value})"
@@ -372,7 +364,7 @@ def _interval(
     if end < begin:
         rule = f"must not lie before t0 = {begin} (got {end})"
         raise InputError(Status.INVALID_INPUT, "t1", None, rule)
-    return begin, end
+    return shapes[0], motion_a._core, shapes[1], motion_b._core, begin, end
 
 
 def _impact(answer: tuple[Any, ...]) -> Impact:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _core
+from .arguments import as_integers, as_number, instance
 from .errors import InputError
 from .scene import Mode, Scene, mode_number, thread_count
 from .verdict import Status
@@ -64,16 +65,17 @@ def check_pairs(
     """
     listed = None
     if pairs is not None:
-        listed = np.asarray(pairs)
+        listed = as_integers(pairs, "pairs", np.int64)
         if listed.ndim != 2 or listed.shape[1] != 2:
             rule = f"must have shape (n, 2) (got {listed.shape})"
             raise InputError(Status.ARRAY_MISMATCH, "pairs", None, rule)
-        if listed.dtype.kind not in "iu":
-            rule = f"must be integers (got dtype {listed.dtype})"
-            raise InputError(Status.INVALID_INPUT, "pairs", None, rule)
-        listed = listed.astype(np.int64)
     verdicts, statuses, distances, lower_bounds, witnesses, directions = _core.check_pairs(
-        a._core, b._core, listed, margin, mode_number(mode), thread_count(threads)
+        instance(a, Scene, "a")._core,
+        instance(b, Scene, "b")._core,
+        listed,
+        as_number(margin, "margin"),
+        mode_number(mode),
+        thread_count(threads),
     )
     measured, witnessed = mode != "collide", mode == "witness"
     return PairsResult(

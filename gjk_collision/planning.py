@@ -22,11 +22,12 @@ try:
 except ImportError as error:
     raise ImportError("gjk_collision.planning needs OMPL 2: pip install ompl") from error
 
+from .arguments import instance
+from .geometry import Shape
+from .scene import Scene
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-    from .geometry import Shape
-    from .scene import Scene
 
 __all__ = [
     "Checker",
@@ -64,6 +65,8 @@ def scene_checker(scene: Scene, shape: Shape, margin: float = 0.0) -> Checker:
     margin : float
         Clearance that a free pose must exceed [m]; see `edge_margin`.
     """
+    instance(scene, Scene, "scene")
+    instance(shape, Shape, "shape")
     return lambda poses: scene.check(shape, poses, margin=margin, stop_at_first=True)
 
 
@@ -82,11 +85,14 @@ def path_checker(
     tolerance : float
         What passes within margin + tolerance may be called a hit [m].
     """
+    instance(scene, Scene, "scene")
+    instance(shape, Shape, "shape")
     return lambda poses: scene.check_path(shape, poses, tolerance=tolerance, margin=margin)
 
 
 def reach(shape: Shape) -> float:
     """Return the greatest distance of a point of `shape` from the origin of its frame [m]."""
+    instance(shape, Shape, "shape")
     return shape.radius + max(float(np.linalg.norm(part, axis=1).max()) for part in shape.parts)
 
 

@@ -4,14 +4,16 @@
 
 import os
 from collections.abc import Sequence
-from typing import Literal, TypeAlias
+from reprlib import repr as short
+from typing import Literal, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _core
+from .arguments import as_flag, as_floats, as_integers, as_number, as_whole, instance
 from .errors import InputError
-from .geometry import ConcavePolicy, Pose, Shape, as_floats
+from .geometry import ConcavePolicy, Pose, Shape
 from .results import CheckResult, NearestResult, PathResult
 from .verdict import Status, Verdict
 
@@ -23,6 +25,7 @@ Paths: TypeAlias = Sequence[tuple[ArrayLike, ArrayLike] | None]
 """Per obstacle None, or times (m,) [s after its stamp, rising] and poses (m, 3) [m, m, rad]."""
 
 _MODES: dict[str, int] = {"collide": 0, "distance": 1, "witness": 2}
+T = TypeVar("T")
 _EMPTY: NDArray[np.float64] = np.empty(0)
 _VERDICTS = tuple(Verdict)  # by number: Verdict(n) takes longer
 _NO_OFFSETS: NDArray[np.uint32] = np.empty(0, dtype=np.uint32)
@@ -74,11 +77,12 @@ class Scene:
         prediction: PredictionPolicy = "unknown_is_error",
         horizon: float = 5.0,
     ) -> None:
-        self._prediction = _checked_policy(prediction), horizon
-        said = _said(len(shapes), velocities, paths, stamps, *self._prediction)
+        self._prediction = _checked_policy(prediction), as_number(horizon, "horizon")
+        cores = _cores(shapes)
+        said = _said(len(cores), velocities, paths, stamps, *self._prediction)
         placed = None if poses is None else as_floats(poses, "poses")
-        self._core = _core.scene_from_shapes(_cores(shapes), placed, said)
-        self._id_of = _checked_ids(ids, len(shapes))
+        self._core = _core.scene_from_shapes(cores, placed, said)
+        self._id_of = _checked_ids(ids, len(cores))
 
     @classmethod
     def from_arrays(
@@ -137,18 +141,18 @@ class Scene:
         if concave_policy not in ("decompose", "hull", "reject"):
             rule = "must be 'decompose', 'hull' or 'reject'"
             raise InputError(Status.INVALID_INPUT, "concave_policy", None, rule)
-        scene._prediction = _checked_policy(prediction), horizon
+        scene._prediction = _checked_policy(prediction), as_number(horizon, "horizon")
         scene._core = _core.scene_from_arrays(
-            _as_integers(offsets, "offsets", np.uint32),
+            as_integers(offsets, "offsets", np.uint32),
             as_floats(xy, "xy"),
-            _as_integers(_or_empty(kinds), "kinds", np.uint8),
+            as_integers(_or_empty(kinds), "kinds", np.uint8),
             as_floats(_or_empty(radius), "radius"),
             as_floats(_or_empty(poses), "poses"),
             getattr(_core.ConcavePolicy, concave_policy),
             _core.Said(
                 as_floats(_or_empty(velocities), "velocities"),
                 as_floats(_or_empty(stamps), "stamps"),
-                _as_integers(_or_empty(path_offsets), "path_offsets", np.uint32),
+                as_integers(_or_empty(path_offsets), "path_offsets", np.uint32),
                 as_floats(_or_empty(path_times), "path_times"),
                 as_floats(_or_empty(path_poses), "path_poses"),
                 *scene._prediction,
@@ -188,7 +192,7 @@ class Scene:
         InputError
             Naming the argument, the index and the rule that it breaks.
         """
-        changed = _as_integers(indices, "indices", np.int64).ravel()
+        changed = as_integers(indices, "indices", np.int64).ravel()
         scene = type(self).__new__(type(self))
         scene._id_of, scene._prediction = self._id_of, self._prediction
         scene._core = self._core.updated(
@@ -261,14 +265,14 @@ class Scene:
         """
         placed = _checked_poses(poses)
         found = self._core.check(
-            shape._core,
+            instance(shape, Shape, "shape")._core,
             placed,
             _EMPTY if times is None else as_floats(times, "times"),
-            margin,
+            as_number(margin, "margin"),
             mode_number(mode),
-            stop_at_first,
+            as_flag(stop_at_first, "stop_at_first"),
             thread_count(threads),
-            warm_start,
+            as_flag(warm_start, "warm_start"),
         )
         return CheckResult(
             is_free=found["first_invalid"] == -1,
@@ -313,13 +317,18 @@ class Scene:
             NON_FINITE, COORD_RANGE, INVALID_INPUT, ARRAY_MISMATCH; PREDICTION_TOO_SHORT where
             the place of any obstacle is not known at `time`.
         """
-        if k < 1:
+        if as_whole(k, "k") < 1:
             raise InputError(Status.INVALID_INPUT, "k", None, "must be at least 1")
         placed = as_floats(pose, "pose")
         if placed.shape != (3,):
             raise InputError(Status.ARRAY_MISMATCH, "pose", None, "must be (x, y, yaw)")
+        at = None if time is None else as_number(time, "time")
         indices, distances, lower_bounds, witnesses, directions, statuses = self._core.nearest(
-            shape._core, placed.tolist(), time, k, max_distance
+            instance(shape, Shape, "shape")._core,
+            placed.tolist(),
+            at,
+            k,
+            as_number(max_distance, "max_distance"),
         )
         return NearestResult(
             indices=indices,
@@ -371,8 +380,14 @@ class Scene:
         Conservative advancement on certified lower bounds (B. Mirtich, 1996).
         """
         placed, at = _checked_poses(poses), as_floats(_or_empty(times), "times")
-        if swept:
-            found = self._core.check_path(shape._core, placed, at, margin, tolerance)
+        if as_flag(swept, "swept"):
+            found = self._core.check_path(
+                instance(shape, Shape, "shape")._core,
+                placed,
+                at,
+                as_number(margin, "margin"),
+                as_number(tolerance, "tolerance"),
+            )
             index = int(found.pop("obstacle"))
             verdict = Verdict(found.pop("verdict"))
             return PathResult(
@@ -407,15 +422,16 @@ class Scene:
 
 def mode_number(mode: str) -> int:
     """Return the kernel's number of a mode."""
-    if mode not in _MODES:
-        rule = "must be 'collide', 'distance' or 'witness'"
-        raise InputError(Status.INVALID_INPUT, "mode", None, rule)
-    return _MODES[mode]
+    try:
+        return _MODES[mode]
+    except (KeyError, TypeError):
+        rule = f"must be 'collide', 'distance' or 'witness' (got {mode!r})"
+        raise InputError(Status.INVALID_INPUT, "mode", None, rule) from None
 
 
 def thread_count(threads: int) -> int:
     """Return how many threads to use; 0 asks the machine."""
-    if threads < 0:
+    if as_whole(threads, "threads") < 0:
         raise InputError(Status.INVALID_INPUT, "threads", None, "must not be negative")
     return min(threads or os.cpu_count() or 1, 256)
 
@@ -431,10 +447,22 @@ def _checked_poses(poses: ArrayLike) -> NDArray[np.float64]:
 
 
 def _cores(shapes: Sequence[Shape]) -> list[_core.Shape]:
-    for i, shape in enumerate(shapes):
+    cores = []
+    for i, shape in enumerate(_listed(shapes, "shapes")):
         if not isinstance(shape, Shape):
-            raise InputError(Status.INVALID_INPUT, "shapes", i, "must be a Shape")
-    return [shape._core for shape in shapes]
+            rule = f"must be a Shape (got {type(shape).__name__})"
+            raise InputError(Status.INVALID_INPUT, "shapes", i, rule)
+        cores.append(shape._core)
+    return cores
+
+
+def _listed(values: Sequence[T], argument: str) -> list[T]:
+    """Return the members of a sequence."""
+    try:
+        return list(values)
+    except TypeError:
+        rule = f"must be a sequence (got {type(values).__name__})"
+        raise InputError(Status.INVALID_INPUT, argument, None, rule) from None
 
 
 def _checked_policy(prediction: str) -> _core.PredictionPolicy:
@@ -454,30 +482,34 @@ def _said(
     horizon: float,
 ) -> _core.Said:
     """Flatten what is said of the motion of `count` obstacles."""
-    offsets, times, poses = _NO_OFFSETS, _EMPTY, _EMPTY
+    offsets, all_times, all_poses = _NO_OFFSETS, [_EMPTY], [_EMPTY]
     if paths is not None:
-        if len(paths) != count:
+        listed = _listed(paths, "paths")
+        if len(listed) != count:
             rule = f"must hold a path or None for each of {count}"
             raise InputError(Status.ARRAY_MISMATCH, "paths", None, rule)
-        all_times, all_poses = [_EMPTY], [_EMPTY]
-        for i, path in enumerate(paths):
+        for i, path in enumerate(listed):
             own_times, own_poses = _EMPTY, _EMPTY
             if path is not None:
-                own_times = as_floats(path[0], "paths").ravel()
-                own_poses = as_floats(path[1], "paths").ravel()
+                try:
+                    times, poses = path
+                except (TypeError, ValueError):
+                    rule = f"must be None, or times and poses (got {short(path)})"
+                    raise InputError(Status.INVALID_INPUT, "paths", i, rule) from None
+                own_times = as_floats(times, "paths").ravel()
+                own_poses = as_floats(poses, "paths").ravel()
             if len(own_poses) != 3 * len(own_times):
                 rule = "must hold a pose (x, y, yaw) for each time"
                 raise InputError(Status.ARRAY_MISMATCH, "paths", i, rule)
             all_times.append(own_times)
             all_poses.append(own_poses)
         offsets = np.cumsum([len(own) for own in all_times]).astype(np.uint32)
-        times, poses = np.concatenate(all_times), np.concatenate(all_poses)
     return _core.Said(
         as_floats(_or_empty(velocities), "velocities"),
         as_floats(_or_empty(stamps), "stamps"),
         offsets,
-        times,
-        poses,
+        np.concatenate(all_times),
+        np.concatenate(all_poses),
         policy,
         horizon,
     )
@@ -487,30 +519,12 @@ def _or_empty(values: ArrayLike | None) -> ArrayLike:
     return _EMPTY if values is None else values
 
 
-def _as_integers(
-    values: ArrayLike, argument: str, dtype: type[np.unsignedinteger] | type[np.int64]
-) -> NDArray[np.integer]:
-    """Integers as `dtype`, refused by index where they do not fit it."""
-    array = np.asarray(values)
-    if array.size == 0:
-        return np.empty(0, dtype=dtype)
-    if array.dtype.kind not in "iu":
-        rule = f"must be integers (got dtype {array.dtype})"
-        raise InputError(Status.INVALID_INPUT, argument, None, rule)
-    limits = np.iinfo(dtype)
-    outside = (array < limits.min) | (array > limits.max)
-    if outside.any():
-        rule = f"must lie in [{limits.min}, {limits.max}]"
-        raise InputError(Status.INVALID_INPUT, argument, int(np.argmax(outside)), rule)
-    return array.astype(dtype)
-
-
 def _checked_ids(ids: ArrayLike | None, count: int) -> NDArray[np.int64]:
     """Ids by index, and -1 in the last place: that of index -1, none."""
     if ids is None:
         checked = np.arange(count, dtype=np.int64)
     else:
-        checked = _as_integers(ids, "ids", np.int64).astype(np.int64)
+        checked = as_integers(ids, "ids", np.int64).astype(np.int64)
     if checked.shape != (count,):
         rule = f"must hold one id for each of {count} obstacles"
         raise InputError(Status.ARRAY_MISMATCH, "ids", None, rule)

@@ -19,6 +19,7 @@ SOURCE = Path(__file__).parents[2] / "gjk_collision"
 LAYERS = (
     ("verdict", "_core"),
     ("errors",),
+    ("arguments",),
     ("geometry", "frames", "config", "obstacles"),
     ("motion", "tracing", "results", "fields", "adapters"),
     ("scene", "pairwise", "requests", "budget"),

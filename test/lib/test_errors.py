@@ -15,14 +15,31 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gjk_collision import Scene, Shape, closest, collide, distance
+from gjk_collision import (
+    Motion,
+    Scene,
+    Shape,
+    closest,
+    closest_approach,
+    collide,
+    distance,
+    penetration,
+    ray_cast,
+    shape_cast,
+    time_of_impact,
+    trace,
+)
 from gjk_collision.errors import InputError
+from gjk_collision.pairwise import check_pairs
 from gjk_collision.verdict import Status
 
 NAN, INF = math.nan, math.inf
 SQUARE = [(0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.0, 1.0)]
 CAR = Shape.box(4.0, 2.0)
 SCENE = Scene([Shape.point((50.0, 0.0))])
+POSE = (0.0, 1.0, 2.0)
+STILL = Motion.still()
+PAIR = {"a": CAR, "motion_a": STILL, "b": CAR, "motion_b": STILL}
 FLAT = ([0, 1, 5], [9.0, 9.0, *(c for p in SQUARE for c in p)])
 
 
@@ -245,6 +262,107 @@ def test_refused_by_name(name: str) -> None:
     assert isinstance(error, ValueError)
     where = argument if index is None else f"{argument}[{index}]"
     assert str(error).startswith(where)
+
+
+# Public functions, each with arguments that are good.
+GOOD: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
+    "Shape": (Shape, {"core": CAR._core}),
+    "Shape.polygon": (Shape.polygon, {"xy": SQUARE, "radius": 0.1}),
+    "Shape.box": (Shape.box, {"length": 4, "width": 2, "center": (1, 0), "radius": 0.1}),
+    "Shape.circle": (Shape.circle, {"radius": 1, "center": (0, 0)}),
+    "Shape.capsule": (Shape.capsule, {"p": (0, 0), "q": (1, 0), "radius": 0.5}),
+    "Shape.segment": (Shape.segment, {"p": (0, 0), "q": (1, 0)}),
+    "Shape.point": (Shape.point, {"p": (0, 0)}),
+    "Shape.hull": (Shape.hull, {"points": SQUARE, "radius": 0.1}),
+    "Shape.concave": (Shape.concave, {"outline": SQUARE, "radius": 0.1}),
+    "inflated": (CAR.inflated, {"margin": 0.1}),
+    "padded": (CAR.padded, {"front": 1, "rear": 1.0, "left": np.float32(1), "right": np.int8(1)}),
+    **{
+        each.__name__: (each, {"a": CAR, "b": CAR, "pose_a": POSE, "pose_b": list(POSE)})
+        for each in (collide, distance, closest, penetration, trace)
+    },
+    "Motion": (Motion, {"core": STILL._core}),
+    "Motion.still": (Motion.still, {"pose": POSE}),
+    "Motion.constant": (Motion.constant, {"pose": POSE, "velocity": POSE, "time": 1}),
+    "Motion.path": (Motion.path, {"times": [0, 1], "poses": [POSE, POSE]}),
+    "at": (STILL.at, {"t": 1}),
+    "travel": (STILL.travel, {"shape": CAR, "t0": 0, "t1": 1}),
+    "time_of_impact": (
+        time_of_impact,
+        {**PAIR, "t0": 0, "t1": 1, "margin": 0, "tolerance": 0.1, "max_iterations": np.int8(9)}),
+    "closest_approach": (closest_approach, {**PAIR, "t0": 0, "t1": 1, "tolerance": 0.1}),
+    "shape_cast": (
+        shape_cast,
+        {"a": CAR, "direction": (1, 0), "b": CAR, "max_distance": 9, "pose_a": POSE,
+         "pose_b": POSE, "margin": 0, "tolerance": 0.1}),
+    "ray_cast": (
+        ray_cast,
+        {"origin": (0, 0), "direction": (1, 0), "shape": CAR, "max_distance": 9, "pose": POSE,
+         "tolerance": 0.1}),
+    "Scene": (
+        Scene,
+        {"shapes": (CAR,), "poses": [POSE], "ids": [3], "velocities": [POSE],
+         "paths": [([0, 1], [POSE, POSE])], "stamps": [0], "prediction": "hold", "horizon": 5}),
+    "Scene, a path": (lambda paths: Scene([CAR], paths=[paths]), {"paths": None}),
+    "Scene.from_arrays": (
+        Scene.from_arrays,
+        {"offsets": [0, 4], "xy": SQUARE, "ids": [3], "kinds": [1], "radius": [0.1],
+         "poses": POSE, "velocities": POSE, "path_offsets": [0, 1], "path_times": [1],
+         "path_poses": POSE, "stamps": [0], "concave_policy": "hull", "prediction": "hold",
+         "horizon": 5}),
+    "updated": (
+        SCENE.updated,
+        {"indices": [0], "poses": [POSE], "shapes": [CAR], "velocities": [POSE],
+         "paths": [None], "stamps": [0]}),
+    "check": (
+        SCENE.check,
+        {"shape": CAR, "poses": [POSE], "times": [0], "margin": 1, "mode": "distance",
+         "stop_at_first": np.bool_(True), "threads": 1, "warm_start": False}),
+    "nearest": (
+        Scene([CAR], prediction="hold").nearest,
+        {"shape": CAR, "pose": POSE, "k": np.int64(1), "max_distance": 9, "time": 0}),
+    "check_path": (
+        SCENE.check_path,
+        {"shape": CAR, "poses": [POSE], "times": [0], "tolerance": 0.1, "swept": True,
+         "margin": 0}),
+    "check_pairs": (
+        check_pairs,
+        {"a": SCENE, "b": SCENE, "pairs": [(0, 0)], "margin": 0, "mode": "witness",
+         "threads": 1}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", GOOD)
+def test_an_argument_of_another_kind_is_refused_by_name(name: str) -> None:
+    """Whatever it is, the error is this package's own and says which argument it was."""
+    call, good = GOOD[name]
+    call(**good)
+    for argument in good:
+        for wrong in (object(), "abc", [{}], 1j):
+            with pytest.raises(InputError) as caught:
+                call(**{**good, argument: wrong})
+            assert argument in caught.value.argument.split(", "), (argument, wrong)
+            assert "must" in caught.value.rule or "use" in caught.value.rule
+
+
+def test_what_only_looks_alike_is_refused() -> None:
+    """The likeliest slips, and what is said of them."""
+    for call, said in (
+        (lambda: Scene(CAR), "shapes: must be a sequence (got Shape)"),  # type: ignore[arg-type]
+        (lambda: Scene([CAR, SCENE]), "shapes[1]: must be a Shape (got Scene)"),  # type: ignore[list-item]
+        (lambda: SCENE.check("car", [POSE]), "shape: must be a Shape (got str)"),  # type: ignore[arg-type]
+        (lambda: SCENE.check_path(CAR, [POSE], None, 0.1, 0.5),  # type: ignore[arg-type]
+         "swept: must be True or False (got 0.5)"),
+        (lambda: SCENE.check(CAR, [POSE], margin="1"), "margin: must be a number (got '1')"),  # type: ignore[arg-type]
+        (lambda: SCENE.nearest(CAR, POSE, 1.0), "k: must be a whole number"),  # type: ignore[arg-type]
+        (lambda: SCENE.nearest(CAR, POSE, 2**40), "k: must be a whole number"),
+        (lambda: Shape.circle(10**400), "radius: must be a number (got 1000"),
+        (lambda: Shape(SQUARE), "core: use Shape.polygon"),  # type: ignore[arg-type]
+        (lambda: time_of_impact(CAR, POSE, CAR, STILL), "motion_a: must be a Motion (got tuple)"),  # type: ignore[arg-type]
+    ):  # fmt: skip
+        with pytest.raises(InputError) as caught:
+            call()
+        assert str(caught.value).startswith(said)
 
 
 @pytest.mark.parametrize("corners", [5, 7, 8])

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Planners through OMPL: one question per edge, and what is not certified free is no way."""
 
+import re
 import sys
 from dataclasses import dataclass
 from itertools import pairwise
@@ -102,6 +103,16 @@ def test_edge_of_no_length_has_its_pose():
     space = dubins_space()
     state = state_at(space, 1.0, 2.0, 0.5)
     np.testing.assert_allclose(edge_poses(space, state, state, STEP), [[1.0, 2.0, 0.5]] * 2)
+
+
+def test_what_is_no_scene_or_shape_is_refused_before_planning():
+    for call, said in (
+        (lambda: scene_checker([CAR], CAR), "scene: must be a Scene (got list)"),
+        (lambda: path_checker(Scene([]), "car"), "shape: must be a Shape (got str)"),
+        (lambda: reach([[1.0, 0.0]]), "shape: must be a Shape (got list)"),
+    ):
+        with pytest.raises(ValueError, match=re.escape(said)):
+            call()
 
 
 def test_reach_includes_the_radius():
