@@ -36,14 +36,14 @@ def as_number(value: float, argument: str) -> float:
         raise InputError(Status.INVALID_INPUT, argument, None, rule) from None
 
 
-def as_whole(value: int, argument: str) -> int:
-    """One whole number that fits 32 bits."""
+def as_whole(value: int, argument: str, low: int = -(2**31), high: int = 2**31 - 1) -> int:
+    """One whole number from `low` to `high`."""
     try:
-        if -(2**31) <= (whole := index(value)) < 2**31:
+        if low <= (whole := index(value)) <= high:
             return whole
     except TypeError:
         pass
-    rule = f"must be a whole number of at most 32 bits (got {short(value)})"
+    rule = f"must be a whole number from {low} to {high} (got {short(value)})"
     raise InputError(Status.INVALID_INPUT, argument, None, rule)
 
 

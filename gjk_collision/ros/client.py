@@ -10,14 +10,17 @@ from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import cos, sin
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from geometry_msgs.msg import PoseStamped
 from gjk_collision.srv import CheckPath, CheckPoses, Collide, Distance
 from rclpy.executors import SingleThreadedExecutor
 
+from ..arguments import as_flag, as_floats, as_number, as_vector, as_whole
+from ..errors import InputError
 from ..fields import nanoseconds
+from ..scene import Mode, mode_number
 from ..verdict import Status, Verdict
 from .messages import Integers, floats, integers
 from .quality import SERVICE_QOS
@@ -39,7 +42,6 @@ __all__ = [
 
 MAX_OUTSTANDING = 64
 
-Mode = Literal["collide", "distance", "witness"]
 Enum = TypeVar("Enum", Verdict, Status)
 
 
@@ -237,18 +239,15 @@ class CollisionClient:
 
         Raises
         ------
-        ValueError
-            If `poses` is not of shape (n, 3).
+        InputError
+            An argument is of another kind or shape.
         """
-        request = CheckPoses.Request(margin=float(margin))
+        request = CheckPoses.Request(margin=as_number(margin, "margin"), mode=mode_number(mode))
         self._fill(request, poses, times)
-        request.mode = {
-            "collide": CheckPoses.Request.MODE_COLLIDE,
-            "distance": CheckPoses.Request.MODE_DISTANCE,
-            "witness": CheckPoses.Request.MODE_WITNESS,
-        }[mode]
-        request.stop_at_first = stop_at_first
-        request.require_snapshot_id = require_snapshot_id
+        request.stop_at_first = as_flag(stop_at_first, "stop_at_first")
+        request.require_snapshot_id = as_whole(
+            require_snapshot_id, "require_snapshot_id", 0, 2**64 - 1
+        )
         [(reply, round_trip)] = self._exchange(self._check_poses, [request])
         return self._poses_reply(reply, round_trip, len(request.poses) // 3)
 
@@ -274,12 +273,14 @@ class CollisionClient:
 
         Raises
         ------
-        ValueError
-            If `poses` is not of shape (n, 3).
+        InputError
+            An argument is of another kind or shape.
         """
-        request = CheckPath.Request(margin=float(margin), tolerance=float(tolerance))
+        request = CheckPath.Request(
+            margin=as_number(margin, "margin"), tolerance=as_number(tolerance, "tolerance")
+        )
         self._fill(request, poses, times)
-        request.interpolation = request.SWEPT if swept else request.DISCRETE
+        request.interpolation = request.SWEPT if as_flag(swept, "swept") else request.DISCRETE
         [(reply, round_trip)] = self._exchange(self._check_path, [request])
         return self._path_reply(reply, round_trip)
 
@@ -300,24 +301,31 @@ class CollisionClient:
             Report none further away than this [m]; 0: unlimited.
         penetration : bool
             Compute depth where shapes overlap; else their distance is 0.
+
+        Raises
+        ------
+        InputError
+            An argument is of another kind or shape.
         """
-        requests = []
-        for pose in np.asarray(poses, np.float64).reshape(-1, 3):
-            request = Distance.Request(k=k, want_penetration=penetration)
-            request.pose = self._pose(pose)
-            request.max_distance = float(max_distance)
-            requests.append(request)
+        request = {
+            "k": as_whole(k, "k", 0, 2**32 - 1),
+            "max_distance": as_number(max_distance, "max_distance"),
+            "want_penetration": as_flag(penetration, "penetration"),
+        }
+        requests = [
+            Distance.Request(pose=self._pose(pose), **request) for pose in _rows(poses).tolist()
+        ]
         return [self._distance_reply(*got) for got in self._exchange(self._distance, requests)]
 
     def distance(self, pose: ArrayLike, **options: Any) -> DistanceReply:
         """Ask for the nearest obstacles at one pose; see `distances`."""
-        return self.distances(np.reshape(pose, (1, 3)), **options)[0]
+        return self.distances([as_vector(pose, 3, "pose")], **options)[0]
 
     def collide(self, pose: Sequence[float] | None = None, *, margin: float = 0.0) -> CollideReply:
         """Ask for a verdict at one pose (x [m], y [m], yaw [rad]); None: where the vehicle is."""
-        request = Collide.Request(margin=float(margin))
+        request = Collide.Request(margin=as_number(margin, "margin"))
         if pose is not None:
-            request.pose = self._pose(pose)
+            request.pose = self._pose(as_vector(pose, 3, "pose"))
         [(reply, round_trip)] = self._exchange(self._collide, [request])
         return CollideReply(
             **self._common(reply, round_trip),
@@ -356,18 +364,15 @@ class CollisionClient:
         return replies
 
     def _fill(self, request: Any, poses: ArrayLike, times: ArrayLike) -> None:
-        rows = np.asarray(poses, np.float64)
-        if rows.ndim != 2 or rows.shape[1] != 3:
-            raise ValueError(f"poses: must have shape (n, 3) (got {rows.shape})")
         request.header.frame_id = self.frame
         # rclpy takes an array.array as it is; an ndarray it would walk through item by item.
-        request.poses = array("d", rows.tobytes())
-        request.times = array("d", np.asarray(times, np.float64).tobytes())
+        request.poses = array("d", _rows(poses).tobytes())
+        request.times = array("d", as_floats(times, "times").tobytes())
 
-    def _pose(self, pose: Sequence[float] | NDArray[np.float64]) -> PoseStamped:
+    def _pose(self, pose: Sequence[float]) -> PoseStamped:
         message = PoseStamped()
         message.header.frame_id = self.frame
-        x, y, yaw = map(float, pose)
+        x, y, yaw = pose
         message.pose.position.x, message.pose.position.y = x, y
         message.pose.orientation.z, message.pose.orientation.w = sin(yaw / 2), cos(yaw / 2)
         return message
@@ -450,6 +455,14 @@ class CollisionClient:
             directions=floats(reply.directions).reshape(-1, 2),
             statuses=integers(reply.statuses),
         )
+
+
+def _rows(poses: ArrayLike) -> NDArray[np.float64]:
+    rows = as_floats(poses, "poses")
+    if rows.ndim != 2 or rows.shape[1] != 3:
+        rule = f"must have shape (n, 3) (got {rows.shape})"
+        raise InputError(Status.ARRAY_MISMATCH, "poses", None, rule)
+    return rows
 
 
 def _member(value: int, default: Enum) -> Enum:

@@ -16,6 +16,7 @@ from gjk_collision.srv import CheckPath, CheckPoses, Collide, Distance
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.qos import QoSProfile
 
+from gjk_collision.errors import InputError
 from gjk_collision.ros.client import CollisionClient
 from gjk_collision.verdict import Status, Verdict
 
@@ -292,6 +293,19 @@ def test_bad_arguments_are_refused(client, puppet):
         client.check_poses([1.0, 2.0, 3.0])
     with pytest.raises(ValueError, match="poses"):
         client.check_path([1.0, 2.0, 3.0])
+    for call, good in (
+        (client.check_poses, {"poses": POSES, "times": (), "margin": 1, "mode": "witness",
+                              "stop_at_first": True, "require_snapshot_id": 2**63}),
+        (client.check_path, {"poses": POSES, "times": (), "swept": True, "margin": 1,
+                             "tolerance": 1}),
+        (client.distances, {"poses": POSES, "k": 1, "max_distance": 1, "penetration": False}),
+        (client.distance, {"pose": POSES[0]}),
+        (client.collide, {"pose": POSES[0], "margin": 1}),
+    ):  # fmt: skip
+        for argument in good:
+            for wrong in (object(), "abc", [{}]):
+                with pytest.raises(InputError, match=f"^{argument}: must"):
+                    call(**{**good, argument: wrong})
     with pytest.raises(ValueError, match="timeout"):
         CollisionClient(client._node, "odom", timeout=0.0)
     with pytest.raises(ValueError, match="max_outstanding"):
