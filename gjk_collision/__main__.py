@@ -13,10 +13,18 @@ if TYPE_CHECKING:
 
 __all__ = ["main"]
 
+# Exit codes of every command, beside 0. 1 and 130 are of replay alone: see report.run.Outcome.
+REFUSED = 2  # wrong call or bad input, as argparse has it
+BROKEN = 3  # a bag that cannot be read or replayed
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; return its exit code."""
-    parser = argparse.ArgumentParser(prog="python -m gjk_collision")
+    parser = argparse.ArgumentParser(
+        prog="python -m gjk_collision",
+        epilog="Exit code 0: all well. 1: a replay did not pass. 2: wrong call or bad input. 3: a "
+        "bag cannot be read or replayed. 130: a replay was interrupted.",
+    )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     for add in (_add_replay, _add_record, _add_trace, _add_info):
         add(commands)
@@ -29,7 +37,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
             raise
         text = "pip install gjk_collision[replay]"
         print(f"this needs the Python package '{error.name}': {text}", file=sys.stderr)
-        return 2
+        return REFUSED
+
+
+class _BrokenError(Exception):
+    """A bag that cannot be read; two shapes are traced without what reads bags."""
+
+
+def _refuse(command: str, why: object, code: int = REFUSED) -> int:
+    """Say on the standard error why a command was not carried out; return the exit code."""
+    print(f"{command}: {why}", file=sys.stderr)
+    return code
 
 
 def _add_replay(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -37,8 +55,8 @@ def _add_replay(commands: "argparse._SubParsersAction[argparse.ArgumentParser]")
         "replay",
         help="answer a recorded drive again, stamp by stamp",
         description="Exit code 0: all well. 1: an expectation, the golden comparison or a reply "
-        "failed. 2: wrong call. 3: a bag is missing, truncated, without stamps or without a topic "
-        "that is needed. 130: interrupted; the reports are of the part before.",
+        "failed. 2: wrong call or bad input. 3: a bag is missing, truncated, without stamps or "
+        "without a topic that is needed. 130: interrupted; the reports are of the part before.",
     )
     add = parser.add_argument
     add("paths", nargs="+", type=Path, metavar="BAG", help="bag, folder, or scenario .yaml")
@@ -66,7 +84,7 @@ def _replay(given: argparse.Namespace) -> int:
     from .replay.case import CaseError, read_cases, read_parameters
     from .replay.topics import TopicsError, checked_mapping
     from .report.many import ClusterError, run_all
-    from .report.run import Options, Outcome, golden_of, written_by
+    from .report.run import Options, golden_of, written_by
 
     try:
         config = Config() if given.params is None else read_parameters(given.params)
@@ -84,11 +102,9 @@ def _replay(given: argparse.Namespace) -> int:
         if given.jobs < 1:
             raise CaseError("--jobs: must be >= 1")
     except BagError as error:
-        print(f"replay: {error}", file=sys.stderr)
-        return int(Outcome.BROKEN)
+        return _refuse("replay", error, BROKEN)
     except (CaseError, TopicsError) as error:
-        print(f"replay: {error}", file=sys.stderr)
-        return 2
+        return _refuse("replay", error)
     for case in cases:
         case.topics.update(told)
     if not given.no_page:
@@ -98,9 +114,8 @@ def _replay(given: argparse.Namespace) -> int:
         results = run_all(
             cases, given.out, options, given.jobs, given.scheduler, show=not given.quiet
         )
-    except ClusterError as error:
-        print(f"replay: {error}", file=sys.stderr)
-        return 2
+    except (ClusterError, OSError) as error:  # OSError: the reports cannot be written
+        return _refuse("replay", error)
     for result in results:
         if not given.quiet or result.failures:
             print(f"{result.outcome.name.lower():<12}{result.name}")
@@ -125,8 +140,7 @@ def _record(given: argparse.Namespace) -> int:
     try:
         count = record(given.scene, given.bag, given.storage)
     except (SceneError, OSError) as error:
-        print(f"record: {error}", file=sys.stderr)
-        return 1
+        return _refuse("record", error)
     print(f"{count} frames -> {given.bag}")
     return 0
 
@@ -163,7 +177,6 @@ def _pose(text: str) -> tuple[float, float, float]:
 
 
 def _trace(given: argparse.Namespace) -> int:
-    from .errors import InputError
     from .report.trace import trace_page, trace_svg
     from .tracing import trace
 
@@ -176,16 +189,16 @@ def _trace(given: argparse.Namespace) -> int:
             title = "a and b"
         else:
             pair, poses, title = _pair_of_bag(given)
-        found = trace(*pair, *poses)
-    except (InputError, ValueError, OSError) as error:
-        print(f"trace: {error}", file=sys.stderr)
-        return 2
-    drawn = (found, *pair, *poses)
-    for name, text in ((".svg", trace_svg(*drawn)), (".html", trace_page(*drawn, title))):
-        path = given.out.with_name(given.out.name + name)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-        print(path)
+        drawn = (trace(*pair, *poses), *pair, *poses)
+        for name, text in ((".svg", trace_svg(*drawn)), (".html", trace_page(*drawn, title))):
+            path = given.out.with_name(given.out.name + name)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+            print(path)
+    except _BrokenError as error:
+        return _refuse("trace", error, BROKEN)
+    except (ValueError, OSError) as error:
+        return _refuse("trace", error)
     return 0
 
 
@@ -222,8 +235,10 @@ def _pair_of_bag(
         if len(cases) != 1:
             raise ValueError(f"{given.what[0]}: must be one bag or case (has {len(cases)})")
         found = moment(cases[0], given.at, given.id)
-    except (BagError, FrameError) as error:
+    except FrameError as error:
         raise ValueError(str(error)) from error
+    except BagError as error:
+        raise _BrokenError(str(error)) from error
     said = f"{found.row.verdict.name}/{found.row.status.name}"
     title = f"{cases[0].name} at {given.at:g} s: vehicle and obstacle {found.obstacle_id}, {said}"
     return (found.vehicle, found.obstacle), (found.vehicle_pose, found.obstacle_pose), title
@@ -246,8 +261,7 @@ def _info(given: argparse.Namespace) -> int:
             for name, kind in sorted(bag.topics.items()):
                 print(f"{bag.counts[name]:>9}  {name}  {kind}")
     except BagError as error:
-        print(f"info: {error}", file=sys.stderr)
-        return 3
+        return _refuse("info", error, BROKEN)
     return 0
 
 

@@ -8,13 +8,17 @@ import numpy as np
 
 from ..frames import Pose
 from ..geometry import Shape
-from .bag import Bag, BagError
+from .bag import Bag
 from .case import Case
 from .drive import Drive
 from .rows import Row
 from .topics import choose
 
-__all__ = ["Moment", "moment"]
+__all__ = ["Moment", "MomentError", "moment"]
+
+
+class MomentError(ValueError):
+    """A stamp or an obstacle that the bag does not have, or a vehicle that is not known then."""
 
 
 @dataclass(frozen=True)
@@ -55,21 +59,23 @@ def moment(case: Case, seconds: float, obstacle_id: int | None = None) -> Moment
 
     Raises
     ------
-    BagError
+    MomentError
         There is no such stamp or obstacle, or the vehicle is not known there.
+    BagError
+        The bag cannot be replayed up to there.
     """
     with Bag(case.bag) as bag:
         drive = Drive(bag, case.config, choose(bag, case.config, case.topics), case.faults)
         for row in drive.rows():
             if row.is_state and (row.time - bag.begin) * 1e-9 >= seconds - 1e-9:
                 return _moment(drive, row, row.nearest_id if obstacle_id is None else obstacle_id)
-    raise BagError(f"{case.bag.name}: no stamp at or after {seconds:g} s")
+    raise MomentError(f"{case.bag.name}: no stamp at or after {seconds:g} s")
 
 
 def _moment(drive: Drive, row: Row, wanted: int) -> Moment:
     vehicle, config = drive.snapshot.footprint, drive.snapshot.config
     if vehicle is None or not row.ego:
-        raise BagError(f"the vehicle is not known then: {row.status.name}, {row.message}")
+        raise MomentError(f"the vehicle is not known then: {row.status.name}, {row.message}")
     for (source, _), obstacles in drive.shown.items():
         found = np.flatnonzero(obstacles.ids == wanted)
         if wanted == -1 or not len(found):
@@ -83,4 +89,4 @@ def _moment(drive: Drive, row: Row, wanted: int) -> Moment:
         if len(obstacles.poses):
             pose = pose.of(Pose(*obstacles.poses.reshape(-1, 3)[i].tolist()))
         return Moment(row, vehicle, Pose(*row.ego), shape, pose, wanted)
-    raise BagError(f"no obstacle {wanted} is known then: {row.verdict.name}/{row.status.name}")
+    raise MomentError(f"no obstacle {wanted} is known then: {row.verdict.name}/{row.status.name}")

@@ -397,10 +397,9 @@ def test_what_is_no_scene_is_not_recorded(
     text: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "scene.json").write_text(text)
-    assert main(["record", str(tmp_path / "scene.json"), str(tmp_path / "bag")]) == 1
+    assert main(["record", str(tmp_path / "scene.json"), str(tmp_path / "bag")]) == 2
     assert said in capsys.readouterr().err
     assert not (tmp_path / "bag").exists()
-    assert main(["record", str(tmp_path / "nowhere.json"), str(tmp_path / "bag")]) == 1
 
 
 # ---- reports
@@ -437,4 +436,39 @@ def test_info(bags: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     assert main(["info"]) == 0
     assert main(["info", str(bags / "approach")]) == 0
     assert "81  /footprint" in capsys.readouterr().out
-    assert main(["info", str(tmp_path / "nowhere")]) == 3
+
+
+def test_all_commands_end_alike(
+    bags: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Bad input, and a place that cannot be written to: 2. A bag that cannot be read: 3."""
+    bag, nowhere, out = (
+        str(each) for each in (bags / "approach", tmp_path / "no", tmp_path / "o")
+    )
+    (tmp_path / "scene.json").write_text(SCENE % "")
+    (tmp_path / "file").write_text("no folder, and no bag")
+    scene, file = str(tmp_path / "scene.json"), str(tmp_path / "file")
+    pair = ["[[0, 0]]", "[[1, 1]]"]
+    for command, code in (
+        (["replay", bag, "--params", nowhere, "--out", out], 2),
+        (["replay", bag, "--topics", "x=/y", "--out", out], 2),
+        (["replay", bag, "--no-page", "--out", f"{file}/out"], 2),
+        (["replay", nowhere, "--out", out], 3),
+        (["replay", file, "--out", out], 3),
+        (["record", nowhere, out], 2),
+        (["record", file, out], 2),
+        (["record", scene, file], 2),
+        (["record", scene, f"{file}/bag"], 2),
+        (["trace", *pair, "--radius-a", "-1", "--out", out], 2),
+        (["trace", *pair, "--out", f"{file}/out"], 2),
+        (["trace", bag, "--at", "1", "--params", nowhere, "--out", out], 2),
+        (["trace", bag, "--at", "99", "--out", out], 2),
+        (["trace", bag, "--at", "1", "--id", "99", "--out", out], 2),
+        (["trace", nowhere, "--at", "1", "--out", out], 3),
+        (["trace", file, "--at", "1", "--out", out], 3),
+        (["info", nowhere], 3),
+        (["info", file], 3),
+    ):
+        assert main(command) == code, command
+        said = capsys.readouterr()
+        assert f"{command[0]}: " in said.err or "not readable" in said.out, command
