@@ -258,8 +258,8 @@ def _info(given: argparse.Namespace) -> int:
     try:
         with Bag(given.bag) as bag:
             print(f"{given.bag}: {(bag.end - bag.begin) * 1e-9:.3f} s from {bag.begin} ns")
-            for name, kind in sorted(bag.topics.items()):
-                print(f"{bag.counts[name]:>9}  {name}  {kind}")
+            for name, kinds in sorted(bag.topics.items()):
+                print(f"{bag.counts[name]:>9}  {name}  {', '.join(sorted(kinds))}")
     except BagError as error:
         return _refuse("info", error, BROKEN)
     return 0

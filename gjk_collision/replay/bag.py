@@ -3,6 +3,7 @@
 """Reading a bag: sqlite3 or mcap, compressed or not, in the order of log time."""
 
 import os
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
@@ -55,6 +56,15 @@ class Bag:
     path : Path
         Folder with metadata.yaml, or a single .mcap or .db3 file.
 
+    Attributes
+    ----------
+    topics : dict
+        Topic -> the types of its messages: one, unless recordings were put together.
+    counts : Counter
+        Messages per topic.
+    begin, end : int
+        Log time [ns].
+
     Raises
     ------
     BagError
@@ -70,9 +80,10 @@ class Bag:
             raise BagError(f"{path.name}: not readable as a bag: {_text(error)}") from error
         for file in sorted(path.glob("*.db3")) if path.is_dir() else [path]:
             _check_length(file)
-        self.topics = {each.topic: each.msgtype for each in self._reader.connections}
-        self.counts = dict.fromkeys(self.topics, 0)
+        self.topics: dict[str, set[str]] = {}
+        self.counts: Counter[str] = Counter()
         for each in self._reader.connections:
+            self.topics.setdefault(each.topic, set()).add(each.msgtype)
             self.counts[each.topic] += each.msgcount
         self.begin, self.end = self._reader.start_time, self._reader.end_time
         self._store = typestore(self._own_types())

@@ -116,7 +116,7 @@ class Drive:
     # ---- messages
 
     def _dispatch(self) -> dict[str, Callable[[Any], list[Row]]]:
-        """Return what takes in the messages of each topic, obstacles apart."""
+        """Return what takes in the messages of each topic, but obstacles."""
         topics = self._topics
         takers: dict[str, Callable[[Any], list[Row]]] = {}
         for name in topics.tf:
@@ -133,28 +133,41 @@ class Drive:
 
     def _take(self, message: Message) -> tuple[bool, list[Row]]:
         """Take in one message; return whether it was of obstacles, and rows that it completes."""
-        source = self._topics.obstacles.get(message.topic)
+        sources = self._topics.obstacles.get(message.topic, ())
+        rows: list[Row] = []
         try:
             fields = self._bag.decode(message)
             for change in message.changes if isinstance(message, Faulty) else ():
                 change(fields)
-            if source is None:
-                return False, self._takers[message.topic](fields)
+            if message.topic in self._takers:
+                rows = self._takers[message.topic](fields)
+        except Exception as error:  # whatever the bytes make of the decoder
+            self.unreadable += 1
+            for source in sources:
+                self._fail(source, error)
+            return bool(sources), []
+        understood = [self._take_obstacles(source, fields) for source in sources]
+        self.unreadable += not all(understood)
+        return bool(sources), rows
+
+    def _take_obstacles(self, source: str, fields: Any) -> bool:
+        """Take in the obstacles of a source; return whether they were understood."""
+        try:
             of = self._config.source(source)
             obstacles = decode.obstacles_of(of, fields, self._config)
-        except Exception as error:  # whatever the bytes make of the decoder
-            fault = Fault(Status.INTERNAL_ERROR, f"message not understood: {error!r}")
-            if source is not None and isinstance(error, InputError):
-                fault = Fault(error.status, str(error))  # understood, and refused as by the node
-            else:
-                self.unreadable += 1
-            if source is None:
-                return False, []
-            self._world.receive_fault(source, fault, now=self._now(), steady=self._time)
-            return True, []
+        except Exception as error:
+            self._fail(source, error)
+            return isinstance(error, InputError)
         self._world.receive_obstacles(source, obstacles, now=self._now(), steady=self._time)
         self.shown[source, obstacles.source] = obstacles
-        return True, []
+        return True
+
+    def _fail(self, source: str, error: Exception) -> None:
+        """Note a message of a source that has no obstacles to be used, and why."""
+        fault = Fault(Status.INTERNAL_ERROR, f"message not understood: {error!r}")
+        if isinstance(error, InputError):
+            fault = Fault(error.status, str(error))  # understood, and refused as by the node
+        self._world.receive_fault(source, fault, now=self._now(), steady=self._time)
 
     def _take_footprint(self, message: Any) -> list[Row]:
         self._world.receive_footprint(

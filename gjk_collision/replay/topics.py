@@ -30,7 +30,7 @@ class Topics:
     footprint, clock : str
         The vehicle's outline; the clock that stamps follow, where log time is another.
     obstacles : dict
-        Topic -> name of the source.
+        Topic -> names of its sources.
     tf, tf_static : tuple of str
         Transforms.
     services : dict
@@ -38,7 +38,7 @@ class Topics:
     """
 
     footprint: str = ""
-    obstacles: Mapping[str, str] = field(default_factory=dict)
+    obstacles: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     tf: tuple[str, ...] = ()
     tf_static: tuple[str, ...] = ()
     clock: str = ""
@@ -89,9 +89,12 @@ def choose(bag: Bag, config: Config, mapping: Mapping[str, Any]) -> Topics:
         footprint = _one(bag, "footprint", POLYGON_STAMPED, mapping.get("footprint"), "footprint")
     named = mapping.get("obstacles")
     by_source = named if isinstance(named, dict) else {}
+    if isinstance(named, str) and len(config.sources) > 1:
+        names = ", ".join(source.name for source in config.sources)
+        raise BagError(f"topics.obstacles: {named} for {names}: name one for each source")
     if stray := set(by_source) - {source.name for source in config.sources}:
         raise BagError(f"topics.obstacles: no source is called {sorted(stray)}")
-    obstacles = {}
+    obstacles: dict[str, tuple[str, ...]] = {}
     for source in config.sources:
         told = by_source.get(source.name, named if isinstance(named, str) else None)
         if source.type not in (OBSTACLE_ARRAY, *CONVERTERS):
@@ -104,13 +107,13 @@ def choose(bag: Bag, config: Config, mapping: Mapping[str, Any]) -> Topics:
         topic = _one(bag, source.topic, source.type, told, f"source {source.name}")
         if not bag.can_decode(source.type):
             raise BagError(f"{bag.path.name}: {topic}: the bag does not define {source.type}")
-        obstacles[topic] = source.name
-    tf = [name for name, kind in sorted(bag.topics.items()) if kind == TF_MESSAGE]
+        obstacles[topic] = (*obstacles.get(topic, ()), source.name)
+    tf = _of_kind(bag, TF_MESSAGE)
     clock = mapping.get("clock", "")
     if not clock:
-        clocks = [name for name, kind in sorted(bag.topics.items()) if kind == CLOCK]
+        clocks = _of_kind(bag, CLOCK)
         clock = clocks[0] if len(clocks) == 1 else ""
-    return Topics(
+    topics = Topics(
         footprint,
         obstacles,
         _told(mapping, "tf", [name for name in tf if not name.endswith("static")]),
@@ -118,10 +121,16 @@ def choose(bag: Bag, config: Config, mapping: Mapping[str, Any]) -> Topics:
         "" if clock == NONE else clock,
         {
             name: kind.removeprefix("gjk_collision/srv/").removesuffix("_Event")
-            for name, kind in bag.topics.items()
-            if kind in {f"gjk_collision/srv/{service}_Event" for service in SERVICES}
+            for name, kinds in bag.topics.items()
+            for kind in kinds & {f"gjk_collision/srv/{service}_Event" for service in SERVICES}
         },
     )
+    for name in sorted(topics.names):
+        if len(kinds := bag.topics.get(name, set())) > 1:
+            sources = f" of {', '.join(obstacles[name])}" if name in obstacles else ""
+            text = f"{name}{sources} holds {' and '.join(sorted(kinds))}: it must hold one type"
+            raise BagError(f"{bag.path.name}: {text}")
+    return topics
 
 
 def _told(mapping: Mapping[str, Any], part: str, found: list[str]) -> tuple[str, ...]:
@@ -137,10 +146,11 @@ def _one(bag: Bag, usual: str, kind: str, told: str | None, what: str) -> str:
         have = bag.topics.get(told)
         if have is None:
             raise BagError(f"{bag.path.name}: missing topic {told} for {what}; {_listing(bag)}")
-        if have != kind:
-            raise BagError(f"{bag.path.name}: {told} for {what} is {have}, must be {kind}")
+        if kind not in have:
+            text = f"{told} for {what} is {', '.join(sorted(have))}, must be {kind}"
+            raise BagError(f"{bag.path.name}: {text}")
         return told
-    of_kind = sorted(name for name, have in bag.topics.items() if have == kind)
+    of_kind = _of_kind(bag, kind)
     if _absolute(usual) in of_kind:
         return _absolute(usual)
     if len(of_kind) == 1:
@@ -152,11 +162,16 @@ def _one(bag: Bag, usual: str, kind: str, told: str | None, what: str) -> str:
     raise BagError(f"{bag.path.name}: {text}")
 
 
+def _of_kind(bag: Bag, kind: str) -> list[str]:
+    """Return the topics that hold messages of a type."""
+    return sorted(name for name, kinds in bag.topics.items() if kind in kinds)
+
+
 def _absolute(name: str) -> str:
     return name if name.startswith("/") else f"/{name}"
 
 
 def _listing(bag: Bag) -> str:
-    names = [f"{name} ({kind})" for name, kind in sorted(bag.topics.items())]
+    names = [f"{name} ({', '.join(sorted(bag.topics[name]))})" for name in sorted(bag.topics)]
     more = f" and {len(names) - 8} more" if len(names) > 8 else ""
     return "it has " + (", ".join(names[:8]) + more if names else "no topics")

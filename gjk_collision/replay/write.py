@@ -46,7 +46,7 @@ class BagWriter:
             )
         self._store = typestore()
         self.types = self._store.types
-        self._connections: dict[str, Any] = {}
+        self._connections: dict[tuple[str, str], Any] = {}
 
     def __enter__(self) -> "BagWriter":
         self._writer.open()
@@ -62,12 +62,12 @@ class BagWriter:
 
     def write(self, topic: str, kind: str, time: int, message: Any) -> None:
         """Write a message of `types` at a log time [ns]."""
-        if topic not in self._connections:
-            self._connections[topic] = self._writer.add_connection(
+        if (topic, kind) not in self._connections:
+            self._connections[topic, kind] = self._writer.add_connection(
                 topic, kind, typestore=self._store
             )
         data = self._store.serialize_cdr(message, kind)
-        self._writer.write(self._connections[topic], time, bytes(data))
+        self._writer.write(self._connections[topic, kind], time, bytes(data))
 
     def header(self, stamp: int, frame: str) -> Any:
         """Return a std_msgs/Header."""

@@ -187,7 +187,9 @@ class _Job:
                 "check_frame": config.check_frame,
                 "topics": {
                     "footprint": topics.footprint,
-                    "obstacles": dict(topics.obstacles),
+                    "obstacles": {
+                        topic: ", ".join(names) for topic, names in topics.obstacles.items()
+                    },
                     "tf": list(topics.tf),
                     "tf_static": list(topics.tf_static),
                     "clock": topics.clock,
@@ -203,7 +205,7 @@ class _Job:
     def _answer(self, bag: Bag, topics: Topics, file: TextIO, progress: Progress) -> None:
         drive = Drive(bag, self._case.config, topics, self._case.faults)
         film = Film(drive)
-        total = sum(bag.counts.get(name, 0) for name in topics.names)
+        total = sum(bag.counts[name] for name in topics.names)
         told = 0
         try:
             for row in drive.rows():

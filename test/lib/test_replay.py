@@ -24,6 +24,7 @@ from write_long_bag import write_long
 from write_scenarios import CAR, EGO, Road, at, steps, thing, write
 
 from gjk_collision.__main__ import main
+from gjk_collision.config import OBSTACLE_ARRAY
 from gjk_collision.frames import Pose
 from gjk_collision.replay.bag import Bag, BagError, find_bags
 from gjk_collision.replay.rows import Row
@@ -217,7 +218,7 @@ def test_unreadable_message_is_broken(tmp_path: Path) -> None:
         for t in steps(1.0):
             road.ego(t)
             road.obstacles(t, [thing(CAR, 20.0, 0.0)])
-        connection = writer._connections["/obstacles"]
+        connection = writer._connections["/obstacles", OBSTACLE_ARRAY]
         writer._writer.write(connection, at(1.05), b"\x00\x01\x00\x00\xff\xff")
     result = replay(tmp_path / "bag", tmp_path)
     assert result.outcome is Outcome.BROKEN

@@ -11,12 +11,14 @@ import numpy as np
 import pytest
 from replays import replay, rows_of
 from rosbags.typesys import get_types_from_msg
-from write_scenarios import Road, at, steps
+from write_scenarios import CAR, Road, at, steps, thing
 
+from gjk_collision.config import OBSTACLE_ARRAY
 from gjk_collision.replay.write import BagWriter
 from gjk_collision.report.run import Outcome
 from gjk_collision.verdict import Status, Verdict
 
+FOOTPRINT = {"footprint": "/footprint"}
 OUTLINE = "geometry_msgs/msg/PolygonStamped"
 COSTMAP = "costmap_converter_msgs/msg/ObstacleArrayMsg"
 DEFINITIONS = {
@@ -72,8 +74,8 @@ def drive(path: Path, defined: bool = True) -> None:
             )
             x, frame = (4.0 if 0.5 <= t < 0.8 else 6.25), ("map" if t >= 0.8 else "odom")
             message = costmap(writer, stamp, [(x, 0.0)], frame)
-            if not defined and "/costmap" not in writer._connections:
-                writer._connections["/costmap"] = writer._writer.add_connection(
+            if not defined and ("/costmap", COSTMAP) not in writer._connections:
+                writer._connections["/costmap", COSTMAP] = writer._writer.add_connection(
                     "/costmap", COSTMAP, msgdef="", rihs01="RIHS01_0"
                 )
             writer.write("/costmap", COSTMAP, stamp, message)
@@ -96,6 +98,65 @@ def test_other_types_are_answered_for(tmp_path: Path) -> None:
         if t < 0.5:
             assert row.distance == pytest.approx(2.0, abs=1e-9)  # 6.25 - 0.5 - 3.75
     assert {row.verdict for row in rows} == {Verdict.FREE, Verdict.COLLISION, Verdict.UNKNOWN}
+
+
+def test_a_topic_of_two_sources_is_taken_for_both(tmp_path: Path) -> None:
+    """As the node does, which subscribes for each; one of them would else be silent throughout."""
+    with BagWriter(tmp_path / "bag") as writer:
+        road = Road(writer)
+        for t in steps(1.0):
+            road.ego(t)
+            road.obstacles(t, [thing(CAR, 20.0, 0.0)])
+    parameters: dict[str, Any] = {
+        "obstacle_sources": ["grown", "plain"],
+        "grown.topic": "obstacles",
+        "plain.topic": "obstacles",
+        "grown.inflation": 0.5,
+    }
+    told = {"obstacles": {"grown": "/obstacles", "plain": "/obstacles"}}
+    for topics in ({}, told):
+        result = replay(tmp_path / "bag", tmp_path, parameters=parameters, topics=topics)
+        assert result.outcome is Outcome.PASSED, result.failures
+        for row in rows_of(tmp_path):
+            assert row.status is Status.SUCCESS, "both are required"
+            assert row.distance == pytest.approx(20.0 - 2.25 - 3.75 - 0.5, abs=1e-8)
+    result = replay(
+        tmp_path / "bag", tmp_path, parameters=parameters, topics={"obstacles": "/obstacles"}
+    )
+    assert result.outcome is Outcome.BROKEN
+    said = "topics.obstacles: /obstacles for grown, plain: name one for each source"
+    assert said in result.failures[0]
+
+
+def test_a_footprint_may_be_a_source_too(tmp_path: Path) -> None:
+    """The vehicle is in its own way then; without the footprint nothing would be known."""
+    drive(tmp_path / "bag")
+    parameters = {"obstacles.type": OUTLINE, "obstacles.topic": "footprint"}
+    result = replay(tmp_path / "bag", tmp_path, parameters=parameters, topics=FOOTPRINT)
+    assert result.outcome is Outcome.PASSED, result.failures
+    assert {row.verdict for row in rows_of(tmp_path)} == {Verdict.COLLISION}
+
+
+def test_a_topic_of_two_types_is_refused(tmp_path: Path) -> None:
+    """Of recordings put together: which messages are meant is not for the replay to guess."""
+    with BagWriter(tmp_path / "bag") as writer:
+        road = Road(writer)
+        for t in steps(1.0):
+            road.ego(t)
+            road.obstacles(t, [thing(CAR, 20.0, 0.0)], topic="/seen")
+            writer.footprint(at(t), [(30.0, 1.0), (31.0, 1.0), (31.0, 2.0)], "odom", topic="/seen")
+    parameters: dict[str, Any] = {
+        "obstacle_sources": ["boxes", "outlines"],
+        "boxes.topic": "seen",
+        "outlines.topic": "seen",
+        "outlines.type": OUTLINE,
+    }
+    one = {"obstacles.topic": "seen"}
+    for given, sources in ((parameters, "boxes, outlines"), (one, "obstacles")):
+        result = replay(tmp_path / "bag", tmp_path, parameters=given, topics=FOOTPRINT)
+        assert result.outcome is Outcome.BROKEN
+        said = f"/seen of {sources} holds {OUTLINE} and {OBSTACLE_ARRAY}: it must hold one type"
+        assert said in result.failures[0]
 
 
 def test_type_that_nobody_defines_is_named(tmp_path: Path) -> None:
