@@ -91,16 +91,13 @@ class PlacedParts {
   }
   const Part& part(std::size_t i) const noexcept { return parts_[i]; }
   Convex convex(std::size_t i) const noexcept {
-    Convex c;
-    copy(i, c);
+    Convex c = parts_[i].convex;
+    point(c, parts_[i]);
     return c;
   }
   void copy(std::size_t i, Convex& to) const noexcept {
-    const Part& part = parts_[i];
-    const bool few = part.convex.size <= Part::kFew;
-    to = part.convex;
-    to.x = few ? part.few_x : x_.data() + part.begin;
-    to.y = few ? part.few_y : y_.data() + part.begin;
+    to = parts_[i].convex;
+    point(to, parts_[i]);
   }
 
   // Allocates beyond what was reserved.
@@ -125,6 +122,11 @@ class PlacedParts {
   }
 
  private:
+  void point(Convex& to, const Part& part) const noexcept {
+    const bool few = to.size <= Part::kFew;
+    to.x = few ? part.few_x : x_.data() + part.begin;
+    to.y = few ? part.few_y : y_.data() + part.begin;
+  }
   void put(Part& part, const Convex& local, const LocalTransform& at) noexcept {
     const bool few = local.size <= Part::kFew;
     double* const x = few ? part.few_x : x_.data() + part.begin;
