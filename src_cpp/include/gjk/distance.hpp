@@ -286,22 +286,45 @@ Bounds distance(const P& p, const Q& q) noexcept {
   return in_domain(p, q) ? detail::distance_by_search(p, q) : detail::nowhere();
 }
 
+namespace detail {
+
+// The bounds that from_afar() gives; zeros where it does not settle. For shapes of two vertices or
+// more.
+template <class View>
+Bounds bounds_from_afar(const View& p, const View& q, Vec2 middle) noexcept {
+  int i = p.support(-middle);
+  int j = q.support(middle);
+  const double slack = slack_of(p, q);
+  for (int steps = 0; steps < kWalk; ++steps) {
+    const simd::Surrounding around = p.look_around(q, i, j, slack);
+    if (around.settled) return {around.lower, around.upper};
+    if (around.loose) {
+      const bool turn_in = around.of_p ? ends_turn_in(p, i, around.next, 1.0, slack)
+                                       : ends_turn_in(q, j, around.next, -1.0, slack);
+      return turn_in ? Bounds{around.lower, around.upper} : Bounds{};
+    }
+    if (!around.beyond) return {};
+    int& vertex = around.of_p ? i : j;
+    const int size = around.of_p ? p.size : q.size;
+    vertex = around.next ? after(vertex, size) : before(vertex, size);
+  }
+  return {};
+}
+
+}  // namespace detail
+
 // The same answer sooner where the boxes are apart.
 inline Bounds distance(const Convex& p, const Convex& q) noexcept {
   if (!in_domain(p, q)) return detail::nowhere();
-  const Quadrilateral w = inscribed(p, q);
-  if (boxes_apart(w, 0.0)) {
-    const Bounds bounds = simd::on_widest(
-        [&w](const auto& a, const auto& b) -> Bounds {
-          if (can_enumerate(a.shape, b.shape)) return bounds_by_enumeration(a, b, w);
-          const Vec2 middle{w.x[0] + w.x[2], w.y[1] + w.y[3]};
-          const Neighbourhood around = detail::from_afar(a, b, middle);
-          if (around.nearness != Nearness::settled) return {};
-          return bounds_of(around, around.area, around.error);
-        },
-        p, q);
-    if (bounds.lower > 0.0) return detail::distance_of_surfaces(p, q, bounds);
-  }
+  const Bounds bounds = simd::on_widest(
+      [](const auto& a, const auto& b) -> Bounds {
+        const Quadrilateral w = inscribed(a.shape, b.shape);
+        if (!boxes_apart(w, 0.0) || a.size < 2 || b.size < 2) return {};
+        if (can_enumerate(a.shape, b.shape)) return bounds_by_enumeration(a, b, w);
+        return detail::bounds_from_afar(a, b, {w.x[0] + w.x[2], w.y[1] + w.y[3]});
+      },
+      p, q);
+  if (bounds.lower > 0.0) return detail::distance_of_surfaces(p, q, bounds);
   return detail::distance_by_search(p, q);
 }
 

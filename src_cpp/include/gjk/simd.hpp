@@ -76,14 +76,25 @@ struct Corners {
   bool any_slack = false;
 };
 
-// What neighbourhood() tells of each pair. Bit k: pair k.
+// What neighbourhood() tells of a pair.
+struct Surrounding {
+  bool settled = false;
+  bool loose = false;  // settled where the edge's own neighbours turn in
+  bool beyond = false;
+  bool next = false;   // the edge that faces O leads counter-clockwise
+  bool of_p = false;   // and is P's
+  double lower = 0.0;  // bounds on the distance, where settled
+  double upper = 0.0;
+};
+
+// The same of many. Bit k: pair k.
 struct Surroundings {
   std::uint64_t settled = 0;
-  std::uint64_t loose = 0;  // settled where the edge's own neighbours turn in
+  std::uint64_t loose = 0;
   std::uint64_t beyond = 0;
-  std::uint64_t next = 0;  // the edge that faces O leads counter-clockwise
-  std::uint64_t of_p = 0;  // and is P's
-  double lower[kBlock];    // bounds on the distance, where settled
+  std::uint64_t next = 0;
+  std::uint64_t of_p = 0;
+  double lower[kBlock];
   double upper[kBlock];
 };
 
