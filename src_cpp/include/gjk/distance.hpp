@@ -316,15 +316,17 @@ Bounds bounds_from_afar(const View& p, const View& q, Vec2 middle) noexcept {
 // The same answer sooner where the boxes are apart.
 inline Bounds distance(const Convex& p, const Convex& q) noexcept {
   if (!in_domain(p, q)) return detail::nowhere();
-  const Bounds bounds = simd::on_widest(
-      [](const auto& a, const auto& b) -> Bounds {
-        const Quadrilateral w = inscribed(a.shape, b.shape);
-        if (!boxes_apart(w, 0.0) || a.size < 2 || b.size < 2) return {};
-        if (can_enumerate(a.shape, b.shape)) return bounds_by_enumeration(a, b, w);
-        return detail::bounds_from_afar(a, b, {w.x[0] + w.x[2], w.y[1] + w.y[3]});
-      },
-      p, q);
-  if (bounds.lower > 0.0) return detail::distance_of_surfaces(p, q, bounds);
+  const Quadrilateral w = inscribed(p, q);
+  if (boxes_apart(w, 0.0)) {
+    const Bounds bounds = simd::on_widest(
+        [&w](const auto& a, const auto& b) -> Bounds {
+          if (a.size < 2 || b.size < 2) return {};
+          if (can_enumerate(a.shape, b.shape)) return bounds_by_enumeration(a, b, w);
+          return detail::bounds_from_afar(a, b, {w.x[0] + w.x[2], w.y[1] + w.y[3]});
+        },
+        p, q);
+    if (bounds.lower > 0.0) return detail::distance_of_surfaces(p, q, bounds);
+  }
   return detail::distance_by_search(p, q);
 }
 
