@@ -176,6 +176,9 @@ class Config:
     verify_fraction: float = _parameter(
         0.0, "share of queries that an independent method checks again", low=0.0, high=1.0
     )
+    record_requests: bool = _parameter(
+        False, "publish requests and replies on ~/<service>/_service_event, for replay"
+    )
     autostart: bool = _parameter(True, "configure and activate without a lifecycle manager")
 
     def __post_init__(self) -> None:

@@ -89,7 +89,7 @@ class CollisionServer(LifecycleNode):
         )
         self._last_markers = 0.0
         self._hit: tuple[Pose, float] | None = None
-        Services(self)
+        self._answering = Services(self)  # rclpy has a _services of its own
         Diagnostics(self)
         self._start_heartbeat()
 
@@ -122,6 +122,7 @@ class CollisionServer(LifecycleNode):
                     PolygonStamped, "footprint", self._receive_footprint, QoSProfile(depth=1)
                 )
             )
+        self._answering.record(config.record_requests)
         self._start_heartbeat()
         self._reason = "inactive"
         self.get_logger().info(f"configured, config hash {config.hash:#010x}")
@@ -146,6 +147,7 @@ class CollisionServer(LifecycleNode):
         if isinstance(self.transforms, TransformTree):
             self.transforms.close()
         self.transforms = SameFrameOnly("the node is not configured")
+        self._answering.record(False)
         self._settings.release()
         self._reason = "not configured"
         return SUCCESS

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from geometry_msgs.msg import PoseStamped
 from gjk_collision.srv import CheckPath, CheckPoses, CheckShapes, Collide, Distance, GetSnapshot
+from rclpy.service import Service
+from rclpy.service_introspection import ServiceIntrospectionState
 from std_srvs.srv import Trigger
 
 from .. import fields, queries
@@ -42,15 +44,23 @@ class Services:
         self._node = node
         self._due = 0.0  # of an answer to be verified
         self._any = count(step=7919)  # which pose of a batch; a prime, to get about
-        self._serve(Collide, "collide", self._collide)
-        self._serve(Distance, "distance", self._distance)
-        self._serve(CheckPoses, "check_poses", self._check_poses)
-        self._serve(CheckPath, "check_path", self._check_path)
-        self._serve(CheckShapes, "check_shapes", self._check_shapes)
+        self._recorded = (  # those that a replay answers again
+            self._serve(Collide, "collide", self._collide),
+            self._serve(Distance, "distance", self._distance),
+            self._serve(CheckPoses, "check_poses", self._check_poses),
+            self._serve(CheckPath, "check_path", self._check_path),
+            self._serve(CheckShapes, "check_shapes", self._check_shapes),
+        )
         self._serve(GetSnapshot, "get_snapshot", self._get_snapshot)
         node.create_service(Trigger, "~/reset", self._reset, qos_profile=SERVICE_QOS)
 
-    def _serve(self, kind: Any, name: str, ask: Callable[..., None]) -> None:
+    def record(self, wanted: bool) -> None:
+        """Publish each request and reply with its content, for whoever records; or no longer."""
+        state = ServiceIntrospectionState.CONTENTS if wanted else ServiceIntrospectionState.OFF
+        for each in self._recorded:
+            each.configure_introspection(self._node.get_clock(), SERVICE_QOS, state)
+
+    def _serve(self, kind: Any, name: str, ask: Callable[..., None]) -> Service:
         """Offer a service that always replies: what `ask` cannot answer is UNKNOWN."""
         node = self._node
 
@@ -77,7 +87,7 @@ class Services:
             node.health.note_reply(name, seconds, reply.verdict.status)
             return reply
 
-        node.create_service(kind, f"~/{name}", reply_to, qos_profile=SERVICE_QOS)
+        return node.create_service(kind, f"~/{name}", reply_to, qos_profile=SERVICE_QOS)
 
     def _collide(self, request: Any, reply: Any, snapshot: Snapshot, budget: "_Budget") -> None:
         pose = self._placed(request.pose, snapshot)

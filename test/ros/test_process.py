@@ -161,7 +161,7 @@ def test_security_policy_allows_all_that_the_server_has(start: Start) -> None:
     def allowed(what: str, way: str) -> set[str]:
         return {"/" + (each.text or "") for each in enclave.findall(f".//{what}s[@{way}]/{what}")}
 
-    _, bench = start("collision_server", footprint=[], use_sim_time=True)
+    _, bench = start("collision_server", footprint=[], use_sim_time=True, record_requests=True)
     bench.until(lambda: bench.states, "heartbeat")
     node = bench.node
 
@@ -174,6 +174,11 @@ def test_security_policy_allows_all_that_the_server_has(start: Start) -> None:
     heard = bench.until(lambda: names(node.get_subscriber_names_and_types_by_node), "topics")
     assert {"/obstacles", "/footprint", "/clock"} <= heard <= allowed("topic", "subscribe")
     sent = names(node.get_publisher_names_and_types_by_node)
-    assert {"/collision_server/markers", "/diagnostics"} <= sent <= allowed("topic", "publish")
+    recorded = "/collision_server/check_path/_service_event"
+    assert (
+        {"/collision_server/markers", "/diagnostics", recorded}
+        <= sent
+        <= allowed("topic", "publish")
+    )
     served = names(node.get_service_names_and_types_by_node)
     assert {"/collision_server/check_path"} <= served <= allowed("service", "reply")

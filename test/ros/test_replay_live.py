@@ -12,14 +12,17 @@ from typing import Any
 import pytest
 from geometry_msgs.msg import PolygonStamped
 from gjk_collision.msg import CollisionState, ObstacleArray
-from rclpy.serialization import deserialize_message
+from gjk_collision.srv import Collide
+from rclpy.serialization import deserialize_message, serialize_message
 from server import Bench, Server, said
 from write_scenarios import write
 
 from gjk_collision.config import Config
 from gjk_collision.replay.bag import Bag
 from gjk_collision.replay.drive import Drive
+from gjk_collision.replay.interfaces import typestore
 from gjk_collision.replay.rows import Row
+from gjk_collision.replay.services import REQUEST_RECEIVED, RESPONSE_SENT
 from gjk_collision.replay.topics import choose
 from gjk_collision.verdict import Status, Verdict
 
@@ -94,3 +97,37 @@ def test_live_agrees_with_offline(bench: Bench, tmp_path: Path) -> None:
         seen.append(verdict)
     assert len(seen) >= 10, f"only {len(seen)} of {len(bench.states)} heartbeats could be compared"
     assert set(seen) == {Verdict.FREE, Verdict.COLLISION}
+
+
+def as_recorded(event: Any) -> Any:
+    """An event as a replay reads it out of a bag."""
+    data = serialize_message(event)
+    return typestore().deserialize_cdr(data, "gjk_collision/srv/msg/Collide_Event")
+
+
+def test_requests_are_published_for_a_recorder() -> None:
+    """Each request and its reply, with their contents, where replay looks for them."""
+    server = Server("recorded", record_requests=True, **PARAMETERS)
+    bench = Bench("recorded")
+    events: list[Any] = []
+    try:
+        bench.node.create_subscription(
+            Collide.Event, "/recorded/collide/_service_event", events.append, 64
+        )
+        bench.until(
+            lambda: bench.node.count_publishers("/recorded/collide/_service_event"), "events"
+        )
+
+        def asked() -> bool:  # until the subscription has met its publisher
+            bench.collide(x=7.0)
+            bench.spin()
+            return len(events) >= 2
+
+        bench.until(asked, "a request and its reply")
+        kinds = {event.info.event_type: event for event in map(as_recorded, events)}
+        assert set(kinds) == {REQUEST_RECEIVED, RESPONSE_SENT}
+        assert kinds[REQUEST_RECEIVED].request[0].pose.pose.position.x == 7.0
+        assert kinds[RESPONSE_SENT].response[0].verdict.verdict == Verdict.UNKNOWN
+    finally:
+        bench.close()
+        server.stop()
