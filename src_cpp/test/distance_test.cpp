@@ -5,9 +5,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
+#include <vector>
 
+#include "gjk/hull.hpp"
 #include "pairs.hpp"
 
 namespace gjk {
@@ -103,6 +106,58 @@ TEST(Closest, overlap_has_a_depth_and_a_way_out) {
   EXPECT_EQ(found.direction, (Vec2{1.0, 0.0}));
   const Closest round = closest(p.convex(0.5), q.convex(0.25));
   EXPECT_NEAR(round.distance, -1.75, 1e-12);
+}
+
+// How far (m) a point is outside of a polygon, roughly.
+double outside(const Convex& shape, Vec2 at) {
+  bool inside = true;
+  double least = std::numeric_limits<double>::infinity();
+  for (int i = 0; i < shape.size; ++i) {
+    const Vec2 from = shape.vertex(i);
+    const Vec2 edge = shape.vertex(after(i, shape.size)) - from;
+    const Vec2 d = at - from;
+    const double share = std::clamp(dot(d, edge) / dot(edge, edge), 0.0, 1.0);
+    least = std::fmin(least, norm(d - share * edge));
+    inside = inside && cross(edge, d) >= 0.0;
+  }
+  return inside ? 0.0 : least;
+}
+
+// Edges that bend by no more than rounding are all as deep; the deepest points are on one of them
+// only.
+TEST(Closest, deepest_points_of_needles_lie_on_their_shapes) {
+  std::mt19937_64 random(5);
+  std::uniform_real_distribution<double> place(-1.0, 1.0), share(0.0, 1.0);
+  int overlaps = 0;
+  for (int round = 0; round < 200000; ++round) {
+    const Vec2 from{place(random), place(random)};
+    const Vec2 along = Vec2{place(random), place(random)} - from;
+    const double bulge = std::pow(10.0, -12.0 - static_cast<double>(random() % 6));
+    std::vector<Vec2> points;
+    for (std::uint64_t i = 3 + random() % 10; i > 0; --i) {
+      const double s = share(random);
+      points.push_back(from + s * along - (bulge * s * (1.0 - s)) * perpendicular(along));
+    }
+    const std::vector<Vec2> needle = convex_hull(points);
+    if (needle.size() < 3) continue;
+    std::vector<double> x, y;
+    for (const Vec2 v : needle) {
+      x.push_back(v.x);
+      y.push_back(v.y);
+    }
+    const double size = 0.3;
+    const Vec2 c{size * place(random), size * place(random)};
+    const double box_x[] = {c.x + size, c.x, c.x - size, c.x};
+    const double box_y[] = {c.y, c.y + size, c.y, c.y - size};
+    const Convex p = Convex::view(x.data(), y.data(), static_cast<int>(x.size()));
+    const Convex q = Convex::view(box_x, box_y, 4);
+    const Closest found = closest(p, q);
+    if (!(found.distance < 0.0)) continue;
+    ++overlaps;
+    ASSERT_LE(outside(p, found.point_a), 1e-13) << "round " << round;
+    ASSERT_LE(outside(q, found.point_b), 1e-13) << "round " << round;
+  }
+  EXPECT_GT(overlaps, 20000);
 }
 
 TEST(Closest, radius_moves_the_surface) {

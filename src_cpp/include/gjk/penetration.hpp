@@ -73,6 +73,62 @@ Vec2 point_on(const P& p, const Face& face, double across) noexcept {
   return first + share * (p.vertex(face.second) - first);
 }
 
+// The farthest faces of p along n and of q against it. Of q, "across" is measured the other way
+// round.
+struct Faces {
+  Face p;
+  Face q;
+
+  // What they share, across n, of p's.
+  double low() const noexcept { return std::fmax(p.from, -q.to); }
+  double high() const noexcept { return std::fmin(p.to, -q.from); }
+  double gap() const noexcept { return low() - high(); }
+};
+
+template <class P, class Q>
+Faces farthest_faces(const P& p, const Q& q, Vec2 n, Vec2 origin, double slack) noexcept {
+  return {farthest_face(p, n, origin, slack), farthest_face(q, -n, origin, slack)};
+}
+
+// An edge, and how far the other shape reaches inwards of it, times its length, with bounds.
+struct EdgeDepth {
+  Vec2 from;
+  Vec2 outward;  // as long as the edge
+  double length = 0.0;
+  double sign = 1.0;  // 1: of p
+  double deepest = -std::numeric_limits<double>::infinity();
+  double at_least = deepest;
+  double at_most = deepest;
+};
+
+template <class P, class Q, class Visit>
+void for_each_edge_beyond(const P& owner, const Q& other, double sign,
+                          const Visit& visit) noexcept {
+  Vec2 from = owner.vertex(owner.size - 1);
+  for (int i = 0; i < owner.size; ++i) {
+    const Vec2 to = owner.vertex(i);
+    EdgeDepth edge;
+    edge.from = from;
+    edge.outward = -perpendicular(to - from);  // counter-clockwise: the inside is on the left
+    edge.length = norm(edge.outward);
+    edge.sign = sign;
+    from = to;
+    if (!(edge.length > 0.0)) continue;
+    for (int j = 0; j < other.size; ++j) {
+      // Differences are accurate to a relative u, however large the coordinates.
+      const Vec2 d = edge.from - other.vertex(j);
+      const double x = edge.outward.x * d.x;
+      const double y = edge.outward.y * d.y;
+      const double below = x + y;
+      const double error = 5.0 * kUnitRoundoff * (std::fabs(x) + std::fabs(y));
+      edge.deepest = below > edge.deepest ? below : edge.deepest;
+      edge.at_least = below - error > edge.at_least ? below - error : edge.at_least;
+      edge.at_most = below + error > edge.at_most ? below + error : edge.at_most;
+    }
+    visit(edge);
+  }
+}
+
 }  // namespace detail
 
 // The depth is the distance of O to the boundary of P - Q, whose edges are those of P and of -Q:
@@ -89,71 +145,60 @@ Penetration penetration(const P& p, const Q& q) noexcept {
   Vec2 origin;
   double perimeter = 0.0;
 
-  const auto try_edges_of = [&](const auto& owner, const auto& other, double sign) noexcept {
-    Vec2 from = owner.vertex(owner.size - 1);
-    for (int i = 0; i < owner.size; ++i) {
-      const Vec2 to = owner.vertex(i);
-      const Vec2 outward =
-          -perpendicular(to - from);  // counter-clockwise: the inside is on the left
-      const double length = norm(outward);
-      if (length > 0.0) {
-        double deepest = -std::numeric_limits<double>::infinity();
-        double at_least = deepest;
-        double at_most = deepest;
-        for (int j = 0; j < other.size; ++j) {
-          // Differences are accurate to a relative u, however large the coordinates.
-          const Vec2 d = from - other.vertex(j);
-          const double x = outward.x * d.x;
-          const double y = outward.y * d.y;
-          const double below = x + y;
-          const double error = 5.0 * kUnitRoundoff * (std::fabs(x) + std::fabs(y));
-          deepest = below > deepest ? below : deepest;
-          at_least = below - error > at_least ? below - error : at_least;
-          at_most = below + error > at_most ? below + error : at_most;
-        }
-        least_depth = std::fmin(least_depth, at_least / length);
-        greatest_depth = std::fmin(greatest_depth, at_most / length);
-        if (deepest < best.depth * length) {
-          best.depth = deepest / length;
-          best.normal = (sign / length) * outward;
-          origin = from;
-        }
-        perimeter += length;
-      }
-      from = to;
-    }
+  // Calls visit(edge) for the edges of both that have a length.
+  const auto for_each_edge = [&](const auto& visit) noexcept {
+    detail::for_each_edge_beyond(p, q, 1.0, visit);
+    detail::for_each_edge_beyond(q, p, -1.0, visit);
   };
-  try_edges_of(p, q, 1.0);
-  try_edges_of(q, p, -1.0);
-
-  best.rounding = p.error + q.error;
+  const auto take = [&](const detail::EdgeDepth& edge) noexcept {
+    best.depth = edge.deepest / edge.length;
+    best.normal = (edge.sign / edge.length) * edge.outward;
+    origin = edge.from;
+  };
+  for_each_edge([&](const detail::EdgeDepth& edge) noexcept {
+    least_depth = std::fmin(least_depth, edge.at_least / edge.length);
+    greatest_depth = std::fmin(greatest_depth, edge.at_most / edge.length);
+    if (edge.deepest < best.depth * edge.length) take(edge);
+    perimeter += edge.length;
+  });
   if (best.depth == std::numeric_limits<double>::infinity()) {  // two points
+    best.rounding = p.error + q.error;
     best.depth = 0.0;
     best.point_p = best.point_q = p.vertex(0);
     return best;
   }
-  best.rounding += std::fmax(greatest_depth - best.depth, best.depth - least_depth) +
-                   8.0 * kUnitRoundoff * std::fabs(best.depth);
-  best.depth = std::fmax(best.depth, 0.0);
 
   // Across the normal the two faces overlap, since O projects onto the edge of P - Q that they
-  // make: there the deepest points are opposite each other. Of q, "across" is measured the other
-  // way round.
+  // make: there the deepest points are opposite each other.
   // No difference of coordinates exceeds half of both perimeters, as the shapes overlap: what lies
   // within the rounding of such heights is one face.
   const double slack =
-      2.0 * (p.error + q.error + kUnitRoundoff * (2.5 * perimeter + 4.0 * best.depth));
-  const detail::Face face_p = detail::farthest_face(p, best.normal, origin, slack);
-  const detail::Face face_q = detail::farthest_face(q, -best.normal, origin, slack);
-  best.feature_p = {face_p.first, face_p.second};
-  best.feature_q = {face_q.first, face_q.second};
-  const double across =
-      0.5 * (std::fmax(face_p.from, -face_q.to) + std::fmin(face_p.to, -face_q.from));
-  if (face_p.to - face_p.from >= face_q.to - face_q.from) {
-    best.point_p = detail::point_on(p, face_p, across);
+      2.0 * (p.error + q.error + kUnitRoundoff * (2.5 * perimeter + 4.0 * std::fabs(best.depth)));
+  detail::Faces faces = detail::farthest_faces(p, q, best.normal, origin, slack);
+  if (faces.gap() > 0.0) {
+    // Of two edges that are as near, up to rounding, this one is not what O projects onto.
+    for_each_edge([&](const detail::EdgeDepth& edge) noexcept {
+      if (edge.at_least > greatest_depth * edge.length) return;
+      const Vec2 normal = (edge.sign / edge.length) * edge.outward;
+      const detail::Faces others = detail::farthest_faces(p, q, normal, edge.from, slack);
+      if (others.gap() >= faces.gap()) return;
+      faces = others;
+      take(edge);
+    });
+  }
+
+  best.rounding = p.error + q.error +
+                  std::fmax(greatest_depth - best.depth, best.depth - least_depth) +
+                  8.0 * kUnitRoundoff * std::fabs(best.depth);
+  best.depth = std::fmax(best.depth, 0.0);
+  best.feature_p = {faces.p.first, faces.p.second};
+  best.feature_q = {faces.q.first, faces.q.second};
+  const double across = 0.5 * (faces.low() + faces.high());
+  if (faces.p.to - faces.p.from >= faces.q.to - faces.q.from) {
+    best.point_p = detail::point_on(p, faces.p, across);
     best.point_q = best.point_p - best.depth * best.normal;
   } else {
-    best.point_q = detail::point_on(q, face_q, -across);
+    best.point_q = detail::point_on(q, faces.q, -across);
     best.point_p = best.point_q + best.depth * best.normal;
   }
   return best;
