@@ -4,6 +4,7 @@
 // code.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <random>
 #include <vector>
 
@@ -93,6 +94,114 @@ TEST(Simd, support_is_the_first_of_the_farthest) {
     EXPECT_EQ(simd::avx512::farthest(x.data(), y.data(), n, d), expected) << n;
 #endif
   }
+}
+
+// Of real coordinates, where the index that replaces the last bits is felt, and of repeated ones.
+TEST(Simd, near_support_is_as_far_as_any_but_for_the_tag) {
+  std::mt19937_64 random(8);
+  std::uniform_real_distribution<double> real(-50.0, 50.0);
+  for (int round = 0; round < 3000; ++round) {
+    const int n = 1 + round % 70;
+    std::vector<double> x, y;
+    for (int i = 0; i < n; ++i) {
+      const bool repeats = i > 0 && random() % 4 == 0;
+      x.push_back(repeats ? x.back() : real(random));
+      y.push_back(repeats ? y.back() : real(random));
+    }
+    const Convex shape = Convex::view(x.data(), y.data(), n);
+    const Vec2 d = round % 10 == 0 ? Vec2{} : Vec2{real(random), real(random)};
+    const double farthest = dot(d, shape.vertex(shape.support(d)));
+    const int near = simd::baseline::nearly_farthest(shape, d);
+    ASSERT_GE(near, 0);
+    ASSERT_LT(near, n);
+    EXPECT_GE(dot(d, shape.vertex(near)), farthest - 0x1p-45 * std::fabs(farthest)) << n;
+#ifdef GJK_X86_DISPATCH
+    if (simd::detect_isa() == simd::Isa::baseline) continue;
+    EXPECT_EQ(simd::avx2::nearly_farthest(shape, d), near) << n;
+    if (simd::detect_isa() == simd::Isa::avx2) continue;
+    EXPECT_EQ(simd::avx512::nearly_farthest(shape, d), near) << n;
+#endif
+  }
+}
+
+TEST(Simd, both_tests_of_edges_are_those_of_each) {
+  std::mt19937_64 random(9);
+  const auto upto = [&random](std::uint64_t n) { return static_cast<int>(random() % n) + 1; };
+  int decided = 0;
+  for (int round = 0; round < 20000; ++round) {
+    const Outline p = random_outline(random, upto(8), 24);
+    const Outline q = random_outline(random, upto(8), 24, upto(36), -upto(12));
+    const Convex a = p.convex();
+    const Convex b = q.convex();
+    if (a.size < 2 || b.size < 2) continue;
+    const double relative = support_rounding(a, b);
+    const simd::EdgeTest of_a = simd::baseline::separating_edges(a, b, relative, 0.0);
+    const simd::EdgeTest of_b = simd::baseline::separating_edges(b, a, relative, 0.0);
+    decided += static_cast<int>((of_a.separates | of_b.separates) != 0);
+    const auto expect_both = [&](const simd::EdgeTests& both, const char* set) {
+      ASSERT_EQ(both.of_p.separates, of_a.separates) << set << p.literal() << q.literal();
+      ASSERT_EQ(both.of_q.separates, of_b.separates) << set << p.literal() << q.literal();
+      ASSERT_EQ(both.of_p.unsure, of_a.unsure) << set << p.literal() << q.literal();
+      ASSERT_EQ(both.of_q.unsure, of_b.unsure) << set << p.literal() << q.literal();
+    };
+    expect_both(simd::baseline::separating_edges_of_both(a, b, relative, 0.0), "baseline");
+#ifdef GJK_X86_DISPATCH
+    if (simd::detect_isa() == simd::Isa::baseline) continue;
+    expect_both(simd::avx2::separating_edges_of_both(a, b, relative, 0.0), "avx2");
+    if (simd::detect_isa() == simd::Isa::avx2) continue;
+    expect_both(simd::avx512::separating_edges_of_both(a, b, relative, 0.0), "avx512");
+#endif
+  }
+  EXPECT_GT(decided, 2000);
+}
+
+// From every pair of vertices, not only where a query would look.
+TEST(Simd, one_pair_sees_around_itself_what_neighbourhood_tells) {
+  std::mt19937_64 random(10);
+  const auto upto = [&random](std::uint64_t n) { return static_cast<int>(random() % n) + 1; };
+  int settled = 0;
+  int beyond = 0;
+  for (int round = 0; round < 2000; ++round) {
+    const Outline p = random_outline(random, upto(9), 24);
+    const Outline q = random_outline(random, upto(9), 24, upto(60), -upto(60));
+    const Convex a = p.convex();
+    const Convex b = q.convex();
+    if (a.size < 2 || b.size < 2) continue;
+    for (int i = 0; i < a.size; ++i) {
+      for (int j = 0; j < b.size; ++j) {
+        const Neighbourhood around = neighbourhood(a, b, i, j);
+        const Bounds bounds = bounds_of(around, around.area, around.error);
+        const bool tight = around.area > around.error && !(around.error > kUsualGap * around.area);
+        const bool is_settled = around.nearness == Nearness::settled && tight;
+        const bool is_beyond = around.nearness == Nearness::beyond;
+        settled += static_cast<int>(is_settled);
+        beyond += static_cast<int>(is_beyond);
+        const auto expect_same = [&](const simd::Surrounding& one, const char* set) {
+          ASSERT_EQ(one.settled, is_settled) << set << i << j << p.literal() << q.literal();
+          ASSERT_EQ(one.beyond, is_beyond) << set << i << j << p.literal() << q.literal();
+          if (is_beyond) {
+            const int end = one.of_p ? around.end_p : around.end_q;
+            const int from = one.of_p ? i : j;
+            const int size = one.of_p ? a.size : b.size;
+            ASSERT_EQ(one.next ? after(from, size) : before(from, size), end) << set;
+          }
+          if (is_settled) {
+            ASSERT_EQ(one.lower, bounds.lower) << set << p.literal() << q.literal();
+            ASSERT_EQ(one.upper, bounds.upper) << set << p.literal() << q.literal();
+          }
+        };
+        expect_same(simd::baseline::look_around(a, b, i, j, 0.0), "baseline");
+#ifdef GJK_X86_DISPATCH
+        if (simd::detect_isa() == simd::Isa::baseline) continue;
+        expect_same(simd::avx2::look_around(a, b, i, j, 0.0), "avx2");
+        if (simd::detect_isa() == simd::Isa::avx2) continue;
+        expect_same(simd::avx512::look_around(a, b, i, j, 0.0), "avx512");
+#endif
+      }
+    }
+  }
+  EXPECT_GT(settled, 1000);
+  EXPECT_GT(beyond, 1000);
 }
 
 }  // namespace

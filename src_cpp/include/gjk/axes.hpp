@@ -43,10 +43,7 @@ struct Axes {
   }
 };
 
-struct AxisTest {
-  simd::EdgeTest of_p;
-  simd::EdgeTest of_q;
-
+struct AxisTest : simd::EdgeTests {
   bool is_separated() const noexcept { return (of_p.separates | of_q.separates) != 0; }
   bool is_unsure() const noexcept { return (of_p.unsure | of_q.unsure) != 0; }
 };
@@ -60,12 +57,12 @@ AxisTest test_axes(const P& p, const Q& q, const Axes& axes) noexcept {
   const double relative = support_rounding(p, q) + error;
   const double absolute = error * (p.extent + q.extent);
   if (axes.all) {
-    return {p.separating_from(q, relative, absolute), q.separating_from(p, relative, absolute)};
+    return {p.separating_either(q, relative, absolute)};
   }
   const Convex::Chain of_p = p.shape.chain(axes.caps.first, axes.caps.count);
   const Convex::Chain of_q = q.shape.chain(axes.caps.first ^ 2, axes.caps.count);
-  return {p.separating_from(q, of_p, of_q, relative, absolute),
-          q.separating_from(p, of_q, of_p, relative, absolute)};
+  return {{p.separating_from(q, of_p, of_q, relative, absolute),
+           q.separating_from(p, of_q, of_p, relative, absolute)}};
 }
 
 // Do the edges that the test leaves unsure tell all? Not for shapes that are known to within an
@@ -92,36 +89,39 @@ Verdict verdict_of(const P& p, const Q& q, const AxisTest& test) noexcept {
   return one_separates(p, q, test) ? Verdict::free : Verdict::collision;
 }
 
-// Does the test prove an overlap? Without those that take exact arithmetic over more than edges.
-template <class P, class Q>
-bool is_overlap(const P& p, const Q& q, const AxisTest& test) noexcept {
-  if (test.is_separated()) return false;
-  return !test.is_unsure() || (edges_tell(p, q, test) && !one_separates(p, q, test));
-}
-
-// Where to look for what is nearest: at an edge that is unsure and the vertex of the other shape
-// farthest inwards.
+// A vertex of each shape.
 struct VertexPair {
   int p = 0;
   int q = 0;
 };
 
-template <class P, class Q>
-VertexPair facing_pair(const P& p, const Q& q, const AxisTest& test) noexcept {
+// Where to look for what is nearest: at the vertex of the other shape that is farthest inwards of
+// an edge that is unsure, and the end of the edge that is nearer to it.
+template <class View>
+VertexPair facing_pair(const View& p, const View& q, const AxisTest& test) noexcept {
   const bool is_of_p = test.of_p.unsure != 0;
-  const auto edge = [](const auto& shape, std::uint64_t edges, int& first) noexcept {
-    first = __builtin_ctzll(edges);
-    return shape.vertex(after(first, shape.size)) - shape.vertex(first);
-  };
-  VertexPair facing;
-  if (is_of_p) {
-    const Vec2 along = edge(p, test.of_p.unsure, facing.p);
-    facing.q = q.support(perpendicular(along));
-  } else {
-    const Vec2 along = edge(q, test.of_q.unsure, facing.q);
-    facing.p = p.support(perpendicular(along));
-  }
-  return facing;
+  const View& with_edge = is_of_p ? p : q;
+  const View& other = is_of_p ? q : p;
+  const int first = __builtin_ctzll(is_of_p ? test.of_p.unsure : test.of_q.unsure);
+  const int second = after(first, with_edge.size);
+  const Vec2 from = with_edge.vertex(first);
+  const Vec2 to = with_edge.vertex(second);
+  const int vertex = other.near_support(perpendicular(to - from));
+  const Vec2 at = other.vertex(vertex);
+  const int end = norm1(at - from) < norm1(at - to) ? first : second;
+  return is_of_p ? VertexPair{end, vertex} : VertexPair{vertex, end};
+}
+
+// Does the test prove an overlap? Without those that take exact arithmetic over more than edges.
+// Exact shapes that share a vertex touch, and no edge need be asked: so do most polygons of a map
+// or a mesh that touch at all. `facing` is where to look on where the answer is no.
+template <class View>
+bool is_overlap(const View& p, const View& q, const AxisTest& test, VertexPair& facing) noexcept {
+  if (!test.is_unsure()) return true;
+  facing = facing_pair(p, q, test);
+  if (p.error + q.error != 0.0) return false;
+  if (p.vertex(facing.p) == q.vertex(facing.q)) return true;
+  return !test.is_separated() && edges_tell(p, q, test) && !one_separates(p, q, test);
 }
 
 }  // namespace gjk

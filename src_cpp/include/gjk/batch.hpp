@@ -50,10 +50,6 @@ template <class... Truth>
 bool all_of(Truth... truth) noexcept {
   return (static_cast<int>(truth) & ...) != 0;
 }
-template <class... Truth>
-bool any_of(Truth... truth) noexcept {
-  return (static_cast<int>(truth) | ...) != 0;
-}
 
 template <class Visit>
 void for_each_bit(std::uint64_t bits, const Visit& visit) noexcept {
@@ -66,30 +62,47 @@ struct Open {
   unsigned inner[simd::kBlock];  // by index, see inner_sides()
 };
 
+// What the boxes tell of a block, a bit for each pair. Those that are not `known` are left to the
+// single query.
+struct Boxes {
+  std::uint64_t known = 0;
+  std::uint64_t beyond = 0;
+
+  void set(int k, bool is_known, bool is_beyond) noexcept {
+    known |= std::uint64_t{is_known} << k;
+    beyond |= std::uint64_t{is_beyond} << k;
+  }
+  std::uint64_t apart() const noexcept { return known & beyond; }
+  std::uint64_t near() const noexcept { return known & ~beyond; }
+  std::uint64_t unknown(int size) const noexcept {
+    return ~known & ~std::uint64_t{0} >> (64 - size);
+  }
+};
+
 template <class Set>
-void inscribe(const ConvexPair* pairs, const BlockList& near, Open& open) noexcept {
-  for (const int k : near) {
+void inscribe(const ConvexPair* pairs, std::uint64_t near, Open& open) noexcept {
+  for_each_bit(near, [&](int k) noexcept {
     open.inner[k] = Set::inner_sides(*pairs[k].p, *pairs[k].q);
     open.pairs.add_if(open.inner[k] != kAllSides, k);
-  }
+  });
 }
 
 // The last step is one by one, since it depends on the pair most.
 template <class Set>
 void collide_block(const ConvexPair* pairs, int size, double margin, Verdict* verdicts) noexcept {
-  BlockList near;
-  BlockList rest;
+  Boxes boxes;
   for (int k = 0; k < size; ++k) {
     const auto [p, q] = pairs[k];
     const bool known = all_of(p->extent <= kMaxCoordinate, q->extent <= kMaxCoordinate);
     const double reach = grown_reach(*p, *q, p->radius + q->radius + margin);
     const bool apart = Set::boxes_apart(*p, *q, reach);
     verdicts[k] = apart ? Verdict::free : Verdict::collision;
-    near.add_if(all_of(known, !apart), k);
-    rest.add_if(!known, k);
+    boxes.set(k, known, apart);
   }
+  BlockList rest;
+  for_each_bit(boxes.unknown(size), [&](int k) noexcept { rest.add(k); });
   Open open;
-  inscribe<Set>(pairs, near, open);
+  inscribe<Set>(pairs, boxes.near(), open);
   for (const int k : open.pairs) {
     const typename Set::View p{*pairs[k].p};
     const typename Set::View q{*pairs[k].q};
@@ -112,124 +125,140 @@ class Walks {
 
   int size() const noexcept { return size_; }
 
-  void start(int pair) noexcept {
-    const auto [p, q] = pairs_[pair];
-    const Quadrilateral w = inscribed(*p, *q);
-    const Vec2 middle{w.x[0] + w.x[2], w.y[1] + w.y[3]};
-    add({pair, typename Set::View{*p}.support(-middle), typename Set::View{*q}.support(middle)});
+  // From the support vertices towards O as seen from the middle of P - Q.
+  void start(std::uint64_t apart, const Vec2* towards_q) noexcept {
+    constexpr int kGroup = Set::kGroup;
+    double best_of_p[kGroup * simd::kBlock];
+    double best_of_q[kGroup * simd::kBlock];
+    int count = 0;
+    for_each_bit(apart, [&](int pair) noexcept {
+      const auto& [p, q] = pairs_[pair];
+      Set::farthest_by_group(*p, -towards_q[pair], &best_of_p[kGroup * count]);
+      Set::farthest_by_group(*q, towards_q[pair], &best_of_q[kGroup * count]);
+      pair_[count++] = pair;
+    });
+    size_ = count;
+    for (int k = kGroup * count; k % (kGroup * kGroup) != 0; ++k) best_of_p[k] = best_of_q[k] = 0.0;
+    for (int k = 0; k < count; k += kGroup) {
+      Set::nearly_farthest(&best_of_p[kGroup * k], &p_[k]);
+      Set::nearly_farthest(&best_of_q[kGroup * k], &q_[k]);
+    }
   }
 
   // Where a walk settles are its bounds; where it cannot tell, it ends in `rest`.
   void step(Bounds* bounds, BlockList& rest) noexcept {
+    gather();
     simd::Surroundings around;
     Set::look_around(corners_, size_, around);
-    for (int k = 0; k < size_; ++k) {
-      bounds[walks_[k].pair] = {around.lower[k], around.upper[k]};
-    }
+    for (int k = 0; k < size_; ++k) bounds[pair_[k]] = {around.lower[k], around.upper[k]};
     const std::uint64_t all = ~std::uint64_t{0} >> (64 - size_);
     for_each_bit(all & around.loose, [&](int k) noexcept {
       if (ends_turn_in_at(k, around)) around.settled |= std::uint64_t{1} << k;
     });
     for_each_bit(all & ~around.settled & ~around.beyond,
-                 [&](int k) noexcept { rest.add(walks_[k].pair); });
+                 [&](int k) noexcept { rest.add(pair_[k]); });
     size_ = 0;
-    for_each_bit(all & around.beyond, [&](int k) noexcept { add(next(walks_[k], k, around)); });
+    for_each_bit(all & around.beyond, [&](int k) noexcept { go_on(k, around); });
   }
 
   void give_up(BlockList& rest) const noexcept {
-    for (int k = 0; k < size_; ++k) rest.add(walks_[k].pair);
+    for (int k = 0; k < size_; ++k) rest.add(pair_[k]);
   }
 
  private:
-  struct Walk {
-    int pair;
-    int p;  // vertices
-    int q;
-  };
-
-  void add(const Walk& walk) noexcept {
-    const auto& [p, q] = pairs_[walk.pair];
-    const int k = size_++;
-    walks_[k] = walk;
-    corners_.p_x[k] = p->x[walk.p];
-    corners_.p_y[k] = p->y[walk.p];
-    corners_.q_x[k] = q->x[walk.q];
-    corners_.q_y[k] = q->y[walk.q];
-    const int beside[4] = {after(walk.p, p->size), before(walk.p, p->size), after(walk.q, q->size),
-                           before(walk.q, q->size)};
-    for (int side = 0; side < 4; ++side) {
-      const Convex& shape = side < 2 ? *p : *q;
-      corners_.beside_x[side][k] = shape.x[beside[side]];
-      corners_.beside_y[side][k] = shape.y[beside[side]];
+  void gather() noexcept {
+    for (int k = 0; k < size_; ++k) {
+      const auto& [p, q] = pairs_[pair_[k]];
+      gather(*p, p_[k], k, corners_.p_x, corners_.p_y, 0);
+      gather(*q, q_[k], k, corners_.q_x, corners_.q_y, 2);
     }
-    if (corners_.any_slack) corners_.slack[k] = slack_of(*p, *q);
+    if (!corners_.any_slack) return;
+    for (int k = 0; k < size_; ++k) {
+      const auto& [p, q] = pairs_[pair_[k]];
+      corners_.slack[k] = slack_of(*p, *q);
+    }
+  }
+  void gather(const Convex& shape, int i, int k, double* x, double* y, int side) noexcept {
+    const int next = after(i, shape.size);
+    const int previous = before(i, shape.size);
+    x[k] = shape.x[i];
+    y[k] = shape.y[i];
+    corners_.beside_x[side][k] = shape.x[next];
+    corners_.beside_y[side][k] = shape.y[next];
+    corners_.beside_x[side + 1][k] = shape.x[previous];
+    corners_.beside_y[side + 1][k] = shape.y[previous];
   }
 
   // To the other end of the edge that faces O.
-  Walk next(Walk walk, int k, const simd::Surroundings& around) const noexcept {
-    const auto& [p, q] = pairs_[walk.pair];
+  void go_on(int k, const simd::Surroundings& around) noexcept {
+    const auto& [p, q] = pairs_[pair_[k]];
     const bool is_of_p = (around.of_p >> k & 1u) != 0;
     const bool is_next = (around.next >> k & 1u) != 0;
-    int& vertex = is_of_p ? walk.p : walk.q;
-    const int size = is_of_p ? p->size : q->size;
-    vertex = is_next ? after(vertex, size) : before(vertex, size);
-    return walk;
+    const auto other_end = [is_next](int i, int n) { return is_next ? after(i, n) : before(i, n); };
+    pair_[size_] = pair_[k];
+    p_[size_] = is_of_p ? other_end(p_[k], p->size) : p_[k];
+    q_[size_] = is_of_p ? q_[k] : other_end(q_[k], q->size);
+    ++size_;
   }
 
   bool ends_turn_in_at(int k, const simd::Surroundings& around) const noexcept {
-    const Walk& walk = walks_[k];
-    const auto& [p, q] = pairs_[walk.pair];
+    const auto& [p, q] = pairs_[pair_[k]];
     const bool is_next = (around.next >> k & 1u) != 0;
-    return (around.of_p >> k & 1u) != 0
-               ? ends_turn_in(*p, walk.p, is_next, 1.0, corners_.slack[k])
-               : ends_turn_in(*q, walk.q, is_next, -1.0, corners_.slack[k]);
+    return (around.of_p >> k & 1u) != 0 ? ends_turn_in(*p, p_[k], is_next, 1.0, corners_.slack[k])
+                                        : ends_turn_in(*q, q_[k], is_next, -1.0, corners_.slack[k]);
   }
 
   const ConvexPair* pairs_;
   simd::Corners& corners_;
-  Walk walks_[simd::kBlock];
   int size_ = 0;
+  int pair_[simd::kBlock];
+  int p_[simd::kBlock];  // vertices
+  int q_[simd::kBlock];
 };
 
 template <class Set>
 void distance_block(const ConvexPair* pairs, int size, simd::Corners& corners,
                     Bounds* bounds) noexcept {
-  BlockList apart;
-  BlockList near;
-  BlockList rest;
-  bool any_reach = false;
-  bool any_error = false;
+  Boxes boxes;
+  Vec2 towards_q[simd::kBlock];
+  double reach = 0.0;
+  double error = 0.0;
   for (int k = 0; k < size; ++k) {
     const auto [p, q] = pairs[k];
+    // Holds for no shapes but those of 2 to kMostTagged vertices in the domain, and almost all
+    // such.
+    const auto beyond_two = static_cast<unsigned>((p->size - 2) | (q->size - 2));
     const bool known =
-        all_of(p->extent <= kMaxCoordinate, q->extent <= kMaxCoordinate, p->size > 1, q->size > 1);
-    const bool is_apart = Set::boxes_apart(*p, *q, 0.0);
-    bounds[k] = {0.0, 0.0};
-    apart.add_if(all_of(known, is_apart), k);
-    near.add_if(all_of(known, !is_apart), k);
-    rest.add_if(!known, k);
-    any_reach = any_of(any_reach, p->radius + q->radius != 0.0);
-    any_error = any_of(any_error, p->error + q->error != 0.0);
+        all_of(p->extent + q->extent <= kMaxCoordinate, beyond_two < simd::kMostTagged - 1);
+    const bool is_apart = Set::boxes_apart(*p, *q, 0.0, towards_q[k]);
+    boxes.set(k, known, is_apart);
+    reach += p->radius + q->radius;
+    error += p->error + q->error;
   }
 
-  corners.any_slack = any_error;
+  std::fill_n(bounds, size, Bounds{});
+  BlockList rest;
+  for_each_bit(boxes.unknown(size), [&](int k) noexcept { rest.add(k); });
+
+  corners.any_slack = error != 0.0;
   Walks<Set> walks(pairs, corners);
-  for (const int k : apart) walks.start(k);
+  walks.start(boxes.apart(), towards_q);
   for (int steps = 0; steps < kWalk && walks.size() > 0; ++steps) walks.step(bounds, rest);
   walks.give_up(rest);
-  if (any_reach || any_error) {
-    for (const int k : apart) {
+  if (reach != 0.0 || error != 0.0) {
+    for_each_bit(boxes.apart(), [&](int k) noexcept {
       bounds[k] = distance_of_surfaces(*pairs[k].p, *pairs[k].q, bounds[k]);
-    }
+    });
   }
 
   Open open;
-  inscribe<Set>(pairs, near, open);
+  inscribe<Set>(pairs, boxes.near(), open);
   for (const int k : open.pairs) {
     const typename Set::View p{*pairs[k].p};
     const typename Set::View q{*pairs[k].q};
     const Axes axes = Axes::that_decide(p.shape, q.shape, open.inner[k]);
-    if (!axes.decide || !is_overlap(p, q, test_axes(p, q, axes))) rest.add(k);
+    VertexPair facing;
+    if (!axes.decide || !is_overlap(p, q, test_axes(p, q, axes), facing)) rest.add(k);
   }
   for (const int k : rest) bounds[k] = gjk::distance(*pairs[k].p, *pairs[k].q);
 }

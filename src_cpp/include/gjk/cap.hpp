@@ -33,6 +33,9 @@ inline Quadrilateral inscribed(const Convex& p, const Convex& q) noexcept {
   return w;
 }
 
+// Twice the middle of the bounding box of P - Q.
+inline Vec2 middle(const Quadrilateral& w) noexcept { return {w.x[0] + w.x[2], w.y[1] + w.y[3]}; }
+
 // Are the bounding boxes of P and Q farther apart than `reach`, along x or y? w.x[0] is the largest
 // x of P - Q, and so on. Bitwise: one branch, which separated pairs share.
 inline bool boxes_apart(const Quadrilateral& w, double reach) noexcept {

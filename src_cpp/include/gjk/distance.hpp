@@ -198,23 +198,21 @@ Separation separate_certainly(const P& p, const Q& q, const Simplex& start,
   return result;
 }
 
-// Calls query(p, q, start) for what the extremes and the axes leave open, from the paper's start.
-// Where they prove an overlap it returns `overlapping`.
-template <class P, class Q, class Query, class Result>
-Result beyond_extremes(const P& p, const Q& q, const Result&, const Query& query) noexcept {
+// The paper's start: any point of P - Q, the first of each.
+template <class P, class Q>
+Simplex first_vertices(const P& p, const Q& q) noexcept {
   Simplex start;
   start.push({p.vertex(0) - q.vertex(0), 0, 0});
-  return query(p, q, start);
+  return start;
 }
 
-// The same in the widest vectors that this processor has. Boxes apart: from the support vertex
-// towards O as seen from the middle of P - Q. Else from an edge that may separate, or the
-// quadrilateral's edge that faces O.
+// Calls query(p, q, start) for what the extremes w and the axes leave open, in the widest vectors
+// that this processor has. Boxes apart: from the support vertex towards O as seen from the middle
+// of P - Q. Else from an edge that may separate, or the quadrilateral's edge that faces O. Where
+// they prove an overlap it returns `overlapping`.
 template <class Query, class Result>
-Result beyond_extremes(const Convex& p, const Convex& q, const Result& overlapping,
-                       const Query& query) noexcept {
-  const Quadrilateral w = inscribed(p, q);
-  const bool apart = boxes_apart(w, 0.0);
+Result beyond_extremes(const Convex& p, const Convex& q, const Quadrilateral& w, bool apart,
+                       const Result& overlapping, const Query& query) noexcept {
   double side[4];
   const unsigned inner = apart ? 0u : inner_sides(w, side);
   if (inner == kAllSides) return overlapping;
@@ -223,12 +221,11 @@ Result beyond_extremes(const Convex& p, const Convex& q, const Result& overlappi
       [&](const auto& wide_p, const auto& wide_q) -> Result {
         Simplex start;
         if (apart) {
-          const Vec2 middle{w.x[0] + w.x[2], w.y[1] + w.y[3]};
-          start.push(support(wide_p, wide_q, -middle));
+          start.push(support(wide_p, wide_q, -middle(w)));
         } else if (axes.decide) {
           const AxisTest test = test_axes(wide_p, wide_q, axes);
-          if (is_overlap(wide_p, wide_q, test)) return overlapping;
-          const VertexPair facing = facing_pair(wide_p, wide_q, test);
+          VertexPair facing;
+          if (is_overlap(wide_p, wide_q, test, facing)) return overlapping;
           start.push({p.vertex(facing.p) - q.vertex(facing.q), facing.p, facing.q});
         } else {
           start = facing_edge(p, q, w, side);
@@ -246,30 +243,26 @@ Bounds distance_of_surfaces(const P& p, const Q& q, Bounds polygons) noexcept {
   return {bounds.lower > 0.0 ? bounds.lower : 0.0, bounds.upper > 0.0 ? bounds.upper : 0.0};
 }
 
-// For polygons whose boxes are apart: what is nearest the support vertex towards O, mostly all that
-// is needed. Settled only where its bounds are close.
+// Level 2 of shapes in the domain, from a simplex.
 template <class P, class Q>
-Neighbourhood from_afar(const P& p, const Q& q, Vec2 middle) noexcept {
-  Neighbourhood around = walk(p, q, p.support(-middle), q.support(middle), kWalk);
-  if (around.error > kUsualGap * around.area) around.nearness = Nearness::unknown;
-  return around;
+Bounds distance_from(const P& p, const Q& q, const Simplex& start) noexcept {
+  const Neighbourhood around = look_around(p, q, start);
+  if (around.nearness == Nearness::settled) {
+    const Bounds bounds = certain_bounds(p, q, around);
+    if (bounds.lower > 0.0) return distance_of_surfaces(p, q, bounds);
+  }
+  exact::Pair pair;
+  const Separation result = separate_certainly(p, q, start, &pair);
+  if (result.outcome == Outcome::overlapping) return {0.0, 0.0};
+  return distance_of_surfaces(p, q, result.bounds);
 }
 
-// Level 2 of shapes in the domain.
-template <class P, class Q>
-[[gnu::noinline]] Bounds distance_by_search(const P& p, const Q& q) noexcept {
+[[gnu::noinline]] inline Bounds distance_by_search(const Convex& p, const Convex& q,
+                                                   const Quadrilateral& w, bool apart) noexcept {
   const Bounds overlapping{0.0, 0.0};
-  return beyond_extremes(p, q, overlapping,
-                         [](const auto& a, const auto& b, const Simplex& start) noexcept -> Bounds {
-                           const Neighbourhood around = look_around(a, b, start);
-                           if (around.nearness == Nearness::settled) {
-                             const Bounds bounds = certain_bounds(a, b, around);
-                             if (bounds.lower > 0.0) return distance_of_surfaces(a, b, bounds);
-                           }
-                           exact::Pair pair;
-                           const Separation result = separate_certainly(a, b, start, &pair);
-                           if (result.outcome == Outcome::overlapping) return {0.0, 0.0};
-                           return distance_of_surfaces(a, b, result.bounds);
+  return beyond_extremes(p, q, w, apart, overlapping,
+                         [](const auto& a, const auto& b, const Simplex& start) noexcept {
+                           return distance_from(a, b, start);
                          });
 }
 
@@ -283,7 +276,8 @@ inline Bounds nowhere() noexcept {
 // overlap. NaN for input outside the domain.
 template <class P, class Q>
 Bounds distance(const P& p, const Q& q) noexcept {
-  return in_domain(p, q) ? detail::distance_by_search(p, q) : detail::nowhere();
+  if (!in_domain(p, q)) return detail::nowhere();
+  return detail::distance_from(p, q, detail::first_vertices(p, q));
 }
 
 namespace detail {
@@ -292,8 +286,8 @@ namespace detail {
 // more.
 template <class View>
 Bounds bounds_from_afar(const View& p, const View& q, Vec2 middle) noexcept {
-  int i = p.support(-middle);
-  int j = q.support(middle);
+  int i = p.near_support(-middle);
+  int j = q.near_support(middle);
   const double slack = slack_of(p, q);
   for (int steps = 0; steps < kWalk; ++steps) {
     const simd::Surrounding around = p.look_around(q, i, j, slack);
@@ -317,17 +311,18 @@ Bounds bounds_from_afar(const View& p, const View& q, Vec2 middle) noexcept {
 inline Bounds distance(const Convex& p, const Convex& q) noexcept {
   if (!in_domain(p, q)) return detail::nowhere();
   const Quadrilateral w = inscribed(p, q);
-  if (boxes_apart(w, 0.0)) {
+  const bool apart = boxes_apart(w, 0.0);
+  if (apart) {
     const Bounds bounds = simd::on_widest(
         [&w](const auto& a, const auto& b) -> Bounds {
           if (a.size < 2 || b.size < 2) return {};
           if (can_enumerate(a.shape, b.shape)) return bounds_by_enumeration(a, b, w);
-          return detail::bounds_from_afar(a, b, {w.x[0] + w.x[2], w.y[1] + w.y[3]});
+          return detail::bounds_from_afar(a, b, middle(w));
         },
         p, q);
     if (bounds.lower > 0.0) return detail::distance_of_surfaces(p, q, bounds);
   }
-  return detail::distance_by_search(p, q);
+  return detail::distance_by_search(p, q, w, apart);
 }
 
 namespace detail {
@@ -351,20 +346,21 @@ void finish(const P& p, const Q& q, Bounds polygons, bool overlapping, Closest& 
   result.point_b = result.point_b - q.radius * result.direction;
 }
 
+// From a simplex; `pair` decides where that of the result is empty.
+template <class P, class Q>
+Separation separation_from(const P& p, const Q& q, const Simplex& start,
+                           exact::Pair* pair) noexcept {
+  Separation at_start;
+  if (separation_at(p, q, look_around(p, q, start), at_start)) return at_start;
+  return separate_certainly(p, q, start, pair);
+}
+
 // Level 3 of shapes in the domain.
 template <class P, class Q>
-Closest closest_by_search(const P& p, const Q& q) noexcept {
+Closest closest_of(const P& p, const Q& q, const Separation& separation,
+                   const exact::Pair& pair) noexcept {
   Closest result;
   result.status = Status::success;
-  exact::Pair pair;
-  Separation overlapping;
-  overlapping.outcome = Outcome::overlapping;
-  const Separation separation = beyond_extremes(
-      p, q, overlapping, [&](const auto& a, const auto& b, const Simplex& start) noexcept {
-        Separation at_start;
-        if (separation_at(a, b, look_around(a, b, start), at_start)) return at_start;
-        return separate_certainly(a, b, start, &pair);
-      });
   result.iterations = separation.iterations;
   Bounds bounds = separation.bounds;
   const bool overlap = separation.outcome == Outcome::overlapping;
@@ -386,37 +382,66 @@ Closest closest_by_search(const P& p, const Q& q) noexcept {
   return result;
 }
 
-}  // namespace detail
+[[gnu::noinline]] inline Closest closest_by_search(const Convex& p, const Convex& q,
+                                                   const Quadrilateral& w, bool apart) noexcept {
+  exact::Pair pair;
+  Separation overlapping;
+  overlapping.outcome = Outcome::overlapping;
+  const Separation separation =
+      beyond_extremes(p, q, w, apart, overlapping,
+                      [&](const auto& a, const auto& b, const Simplex& start) noexcept {
+                        return separation_from(a, b, start, &pair);
+                      });
+  return closest_of(p, q, separation, pair);
+}
 
-// Level 3: signed distance, its lower bound, witness points, direction and deciding features.
-template <class P, class Q>
-Closest closest(const P& p, const Q& q) noexcept {
-  if (in_domain(p, q)) return detail::closest_by_search(p, q);
+// For polygons whose boxes are apart: what is nearest the support vertex towards O, mostly all that
+// is needed. Settled only where its bounds are close.
+template <class View>
+Neighbourhood from_afar(const View& p, const View& q, Vec2 middle) noexcept {
+  Neighbourhood around = walk(p, q, p.near_support(-middle), q.near_support(middle), kWalk);
+  if (around.error > kUsualGap * around.area) around.nearness = Nearness::unknown;
+  return around;
+}
+
+inline Closest closest_to_nowhere() noexcept {
   Closest result;
   result.status = Status::numeric_failure;
   result.distance = result.lower_bound = std::numeric_limits<double>::quiet_NaN();
   return result;
 }
 
-// The same answer sooner where the boxes are apart.
+}  // namespace detail
+
+// Level 3: signed distance, its lower bound, witness points, direction and deciding features.
+template <class P, class Q>
+Closest closest(const P& p, const Q& q) noexcept {
+  if (!in_domain(p, q)) return detail::closest_to_nowhere();
+  exact::Pair pair;
+  const detail::Separation separation =
+      detail::separation_from(p, q, detail::first_vertices(p, q), &pair);
+  return detail::closest_of(p, q, separation, pair);
+}
+
+// The same answer sooner: by the extremes, by what is nearest the vertices that face each other, or
+// by the axes.
 inline Closest closest(const Convex& p, const Convex& q) noexcept {
-  if (in_domain(p, q)) {
-    const Quadrilateral w = inscribed(p, q);
-    if (boxes_apart(w, 0.0)) {
-      const Vec2 middle{w.x[0] + w.x[2], w.y[1] + w.y[3]};
-      const Neighbourhood around = simd::on_widest(
-          [middle](const auto& a, const auto& b) { return detail::from_afar(a, b, middle); }, p, q);
-      if (around.nearness == Nearness::settled) {
-        Closest result;
-        result.status = Status::success;
-        detail::witness(p, q, simplex_of(p, q, around), result);
-        result.direction = (-1.0 / norm(around.normal)) * around.normal;
-        detail::finish(p, q, bounds_of(around, around.area, around.error), false, result);
-        return result;
-      }
+  if (!in_domain(p, q)) return detail::closest_to_nowhere();
+  const Quadrilateral w = inscribed(p, q);
+  const bool apart = boxes_apart(w, 0.0);
+  if (apart) {
+    const Neighbourhood around = simd::on_widest(
+        [&w](const auto& a, const auto& b) { return detail::from_afar(a, b, middle(w)); }, p, q);
+    if (around.nearness == Nearness::settled) {
+      Closest result;
+      result.status = Status::success;
+      detail::witness(p, q, simplex_of(p, q, around), result);
+      result.direction = (-1.0 / norm(around.normal)) * around.normal;
+      detail::finish(p, q, bounds_of(around, around.area, around.error), false, result);
+      return result;
     }
   }
-  return closest<Convex, Convex>(p, q);
+  return detail::closest_by_search(p, q, w, apart);
 }
 
 }  // namespace gjk

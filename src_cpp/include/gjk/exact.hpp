@@ -5,6 +5,9 @@
 // GJK decides almost every query within its rounding bounds; what it cannot certify comes here.
 // Everything is decided by the sign of a polynomial in the coordinates: first in floating point
 // with an error bound, then, when that bound does not settle it, by expansions.
+//
+// The entries take views by value: by reference they would have to lie in memory, in the quick
+// paths that seldom come here too.
 #pragma once
 
 #include <cmath>
@@ -126,7 +129,7 @@ struct Contact {
 // on one line) no edge separates, but the order along that line does. `near` makes the way short;
 // the answer does not depend on it.
 template <class P, class Q>
-[[gnu::noinline]] bool disjoint(const P& p, const Q& q, const Contact& near = {}) noexcept {
+[[gnu::noinline]] bool disjoint(P p, Q q, Contact near = {}) noexcept {
   if (near.edge_is_of_q) return disjoint(q, p, Contact{near.q, near.p, false});
   EdgeAnswer answer = test_edges(p, q, near.q);
   if (answer == EdgeAnswer::undecided) answer = test_edges(q, p, near.p);
@@ -235,7 +238,7 @@ struct Distance {
 
 // Distance of two disjoint polygons, to a relative 1e-14 whatever their coordinates.
 template <class P, class Q>
-[[gnu::noinline]] Distance distance(const P& p, const Q& q) noexcept {
+[[gnu::noinline]] Distance distance(P p, Q q) noexcept {
   double upper = std::numeric_limits<double>::infinity();
   for_each_pair(p, q,
                 [&](const Pair& pair) { upper = std::fmin(upper, distance_bounds(pair).upper); });
@@ -279,8 +282,7 @@ bool within(const Pair& pair, const Expansion<N>& reach_squared) noexcept {
 // Is the distance of the two shapes, radii included, more than `margin`? FREE or COLLISION, exact
 // on the given doubles; for shapes known only to within an error, FREE only beyond that error.
 template <class P, class Q>
-[[gnu::noinline]] Verdict collide(const P& p, const Q& q, double margin = 0.0,
-                                  const Contact& near = {}) noexcept {
+[[gnu::noinline]] Verdict collide(P p, Q q, double margin = 0.0, Contact near = {}) noexcept {
   if (!in_domain(p, q) || !(margin >= 0.0 && margin <= kMaxCoordinate)) {
     return Verdict::unknown;
   }

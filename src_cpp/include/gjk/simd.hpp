@@ -49,6 +49,11 @@ struct EdgeTest {
   std::uint64_t unsure = 0;     // it may, or it does: else it does not, certainly
 };
 
+struct EdgeTests {
+  EdgeTest of_p;
+  EdgeTest of_q;
+};
+
 // At most n bits counted from vertex `first` as bits counted from 0, in a ring of n < 64.
 inline std::uint64_t turned(std::uint64_t bits, int first, int n) noexcept {
   return (bits << first | bits >> (n - first)) & ~std::uint64_t{0} >> (64 - n);
@@ -60,8 +65,13 @@ struct Leads {
   unsigned towards = 0;  // it leads towards O, up to rounding
 };
 
-// So many pairs are looked at together; each is a bit of a word.
-inline constexpr int kBlock = 64;
+// So many vertices at most have an index that replaces the last bits of a double.
+inline constexpr int kMostTagged = 64;
+inline constexpr std::int64_t kVertexTag = kMostTagged - 1;
+
+// So many pairs are looked at together: each is a bit of a word, and of twice as many the shapes
+// would leave the cache nearest the processor between two steps.
+inline constexpr int kBlock = 32;
 
 // A vertex w of P - Q for each pair and its neighbours: those after and before that of P, then
 // those of Q.
