@@ -28,16 +28,19 @@ struct Axes {
   bool all = false;     // else those of the caps
   Caps caps;
 
-  // Up to this many vertices all axes at once are quicker than to single out those of the caps.
-  static constexpr int kFewVertices = 8;
+  // Of so few vertices all axes at once are quicker than to single out those of the caps.
+  template <class P, class Q>
+  static bool are_few(const P& p, const Q& q) noexcept {
+    constexpr int kFew = 8;
+    return p.size >= 3 && p.size <= kFew && q.size >= 3 && q.size <= kFew;
+  }
 
   // `inner` names the sides of their quadrilateral that O lies inside of.
   static Axes that_decide(const Convex& p, const Convex& q, unsigned inner) noexcept {
-    const auto few = [](int size) { return size >= 3 && size <= kFewVertices; };
     const auto fits = [](const Convex& shape) {
       return shape.has_chains && shape.size >= 3 && shape.size < 64;
     };
-    if (few(p.size) && few(q.size)) return {true, true, {}};
+    if (are_few(p, q)) return {true, true, {}};
     const Caps caps = open_caps(inner);
     return {caps.count > 0 && fits(p) && fits(q), false, caps};
   }
@@ -81,10 +84,17 @@ bool one_separates(const P& p, const Q& q, const AxisTest& test) noexcept {
          exact::one_separates(q, p, test.of_q.unsure);
 }
 
-template <class P, class Q>
-Verdict verdict_of(const P& p, const Q& q, const AxisTest& test) noexcept {
+// Do two exact shapes of few vertices share one? Then they touch, which is sooner seen than what an
+// edge tells exactly: so do most polygons of a map or a mesh that touch at all.
+template <class View>
+bool few_share_one(const View& p, const View& q) noexcept {
+  return Axes::are_few(p, q) && p.error + q.error == 0.0 && p.shares_vertex_with(q);
+}
+
+template <class View>
+Verdict verdict_of(const View& p, const View& q, const AxisTest& test) noexcept {
   if (test.is_separated()) return Verdict::free;
-  if (!test.is_unsure()) return Verdict::collision;
+  if (!test.is_unsure() || few_share_one(p, q)) return Verdict::collision;
   if (!edges_tell(p, q, test)) return exact::collide(p, q);
   return one_separates(p, q, test) ? Verdict::free : Verdict::collision;
 }
@@ -113,15 +123,14 @@ VertexPair facing_pair(const View& p, const View& q, const AxisTest& test) noexc
 }
 
 // Does the test prove an overlap? Without those that take exact arithmetic over more than edges.
-// Exact shapes that share a vertex touch, and no edge need be asked: so do most polygons of a map
-// or a mesh that touch at all. `facing` is where to look on where the answer is no.
+// `facing` is where to look on where the answer is no.
 template <class View>
 bool is_overlap(const View& p, const View& q, const AxisTest& test, VertexPair& facing) noexcept {
-  if (!test.is_unsure()) return true;
+  if (!test.is_unsure() || few_share_one(p, q)) return true;
   facing = facing_pair(p, q, test);
-  if (p.error + q.error != 0.0) return false;
-  if (p.vertex(facing.p) == q.vertex(facing.q)) return true;
-  return !test.is_separated() && edges_tell(p, q, test) && !one_separates(p, q, test);
+  if (!edges_tell(p, q, test)) return false;
+  if (p.vertex(facing.p) == q.vertex(facing.q)) return true;  // they touch
+  return !test.is_separated() && !one_separates(p, q, test);
 }
 
 }  // namespace gjk
