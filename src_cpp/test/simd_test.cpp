@@ -38,6 +38,19 @@ void on_each_set(const Query& query, const Compare& compare) {
   simd::isa = usual;
 }
 
+// check.operator()<View>(name) with the views of each set.
+template <class Check>
+void on_each_view(const Check& check) {
+  check.template operator()<simd::baseline::View>("baseline");
+#ifdef GJK_X86_DISPATCH
+  const simd::Isa widest = simd::detect_isa();
+  if (widest == simd::Isa::baseline) return;
+  check.template operator()<simd::avx2::View>("avx2");
+  if (widest == simd::Isa::avx2) return;
+  check.template operator()<simd::avx512::View>("avx512");
+#endif
+}
+
 TEST(Simd, all_sets_agree) {
   std::mt19937_64 random(20261120);
   int collisions = 0;
@@ -85,14 +98,11 @@ TEST(Simd, support_is_the_first_of_the_farthest) {
       y.push_back(small(3));
     }
     const Vec2 d{small(2), small(2)};
-    const int expected = Convex::view(x.data(), y.data(), n).support(d);
-    EXPECT_EQ(simd::baseline::farthest(x.data(), y.data(), n, d), expected) << n;
-#ifdef GJK_X86_DISPATCH
-    if (simd::detect_isa() == simd::Isa::baseline) continue;
-    EXPECT_EQ(simd::avx2::farthest(x.data(), y.data(), n, d), expected) << n;
-    if (simd::detect_isa() == simd::Isa::avx2) continue;
-    EXPECT_EQ(simd::avx512::farthest(x.data(), y.data(), n, d), expected) << n;
-#endif
+    const Convex shape = Convex::view(x.data(), y.data(), n);
+    const int expected = shape.support(d);
+    on_each_view([&]<class View>(const char* set) {
+      EXPECT_EQ(View{shape}.support(d), expected) << set << " " << n;
+    });
   }
 }
 
@@ -111,16 +121,13 @@ TEST(Simd, near_support_is_as_far_as_any_but_for_the_tag) {
     const Convex shape = Convex::view(x.data(), y.data(), n);
     const Vec2 d = round % 10 == 0 ? Vec2{} : Vec2{real(random), real(random)};
     const double farthest = dot(d, shape.vertex(shape.support(d)));
-    const int near = simd::baseline::nearly_farthest(shape, d);
+    const int near = simd::baseline::View{shape}.near_support(d);
     ASSERT_GE(near, 0);
     ASSERT_LT(near, n);
     EXPECT_GE(dot(d, shape.vertex(near)), farthest - 0x1p-45 * std::fabs(farthest)) << n;
-#ifdef GJK_X86_DISPATCH
-    if (simd::detect_isa() == simd::Isa::baseline) continue;
-    EXPECT_EQ(simd::avx2::nearly_farthest(shape, d), near) << n;
-    if (simd::detect_isa() == simd::Isa::avx2) continue;
-    EXPECT_EQ(simd::avx512::nearly_farthest(shape, d), near) << n;
-#endif
+    on_each_view([&]<class View>(const char* set) {
+      EXPECT_EQ(View{shape}.near_support(d), near) << set << " " << n;
+    });
   }
 }
 
@@ -138,19 +145,13 @@ TEST(Simd, both_tests_of_edges_are_those_of_each) {
     const simd::EdgeTest of_a = simd::baseline::separating_edges(a, b, relative, 0.0);
     const simd::EdgeTest of_b = simd::baseline::separating_edges(b, a, relative, 0.0);
     decided += static_cast<int>((of_a.separates | of_b.separates) != 0);
-    const auto expect_both = [&](const simd::EdgeTests& both, const char* set) {
+    on_each_view([&]<class View>(const char* set) {
+      const simd::EdgeTests both = View{a}.separating_either(View{b}, relative, 0.0);
       ASSERT_EQ(both.of_p.separates, of_a.separates) << set << p.literal() << q.literal();
       ASSERT_EQ(both.of_q.separates, of_b.separates) << set << p.literal() << q.literal();
       ASSERT_EQ(both.of_p.unsure, of_a.unsure) << set << p.literal() << q.literal();
       ASSERT_EQ(both.of_q.unsure, of_b.unsure) << set << p.literal() << q.literal();
-    };
-    expect_both(simd::baseline::separating_edges_of_both(a, b, relative, 0.0), "baseline");
-#ifdef GJK_X86_DISPATCH
-    if (simd::detect_isa() == simd::Isa::baseline) continue;
-    expect_both(simd::avx2::separating_edges_of_both(a, b, relative, 0.0), "avx2");
-    if (simd::detect_isa() == simd::Isa::avx2) continue;
-    expect_both(simd::avx512::separating_edges_of_both(a, b, relative, 0.0), "avx512");
-#endif
+    });
   }
   EXPECT_GT(decided, 2000);
 }
@@ -176,7 +177,8 @@ TEST(Simd, one_pair_sees_around_itself_what_neighbourhood_tells) {
         const bool is_beyond = around.nearness == Nearness::beyond;
         settled += static_cast<int>(is_settled);
         beyond += static_cast<int>(is_beyond);
-        const auto expect_same = [&](const simd::Surrounding& one, const char* set) {
+        on_each_view([&]<class View>(const char* set) {
+          const simd::Surrounding one = View{a}.look_around(View{b}, i, j, 0.0);
           ASSERT_EQ(one.settled, is_settled) << set << i << j << p.literal() << q.literal();
           ASSERT_EQ(one.beyond, is_beyond) << set << i << j << p.literal() << q.literal();
           if (is_beyond) {
@@ -189,14 +191,7 @@ TEST(Simd, one_pair_sees_around_itself_what_neighbourhood_tells) {
             ASSERT_EQ(one.lower, bounds.lower) << set << p.literal() << q.literal();
             ASSERT_EQ(one.upper, bounds.upper) << set << p.literal() << q.literal();
           }
-        };
-        expect_same(simd::baseline::look_around(a, b, i, j, 0.0), "baseline");
-#ifdef GJK_X86_DISPATCH
-        if (simd::detect_isa() == simd::Isa::baseline) continue;
-        expect_same(simd::avx2::look_around(a, b, i, j, 0.0), "avx2");
-        if (simd::detect_isa() == simd::Isa::avx2) continue;
-        expect_same(simd::avx512::look_around(a, b, i, j, 0.0), "avx512");
-#endif
+        });
       }
     }
   }

@@ -28,9 +28,18 @@ struct ConvexPair {
 
 namespace detail {
 
+template <class Visit>
+void for_each_bit(std::uint64_t bits, const Visit& visit) noexcept {
+  for (; bits != 0; bits &= bits - 1) visit(__builtin_ctzll(bits));
+}
+
 // Indices of pairs in a block, in their order.
 class BlockList {
  public:
+  BlockList() = default;
+  explicit BlockList(std::uint64_t bits) noexcept {
+    for_each_bit(bits, [this](int k) noexcept { add(k); });
+  }
   // Without a branch.
   void add_if(bool wanted, int index) noexcept {
     indices_[size_] = index;
@@ -49,11 +58,6 @@ class BlockList {
 template <class... Truth>
 bool all_of(Truth... truth) noexcept {
   return (static_cast<int>(truth) & ...) != 0;
-}
-
-template <class Visit>
-void for_each_bit(std::uint64_t bits, const Visit& visit) noexcept {
-  for (; bits != 0; bits &= bits - 1) visit(__builtin_ctzll(bits));
 }
 
 // What is left open by the extremes of pairs whose boxes are not apart.
@@ -99,8 +103,7 @@ void collide_block(const ConvexPair* pairs, int size, double margin, Verdict* ve
     verdicts[k] = apart ? Verdict::free : Verdict::collision;
     boxes.set(k, known, apart);
   }
-  BlockList rest;
-  for_each_bit(boxes.unknown(size), [&](int k) noexcept { rest.add(k); });
+  BlockList rest(boxes.unknown(size));
   Open open;
   inscribe<Set>(pairs, boxes.near(), open);
   for (const int k : open.pairs) {
@@ -237,8 +240,7 @@ void distance_block(const ConvexPair* pairs, int size, simd::Corners& corners,
   }
 
   std::fill_n(bounds, size, Bounds{});
-  BlockList rest;
-  for_each_bit(boxes.unknown(size), [&](int k) noexcept { rest.add(k); });
+  BlockList rest(boxes.unknown(size));
 
   corners.any_slack = error != 0.0;
   Walks<Set> walks(pairs, corners);

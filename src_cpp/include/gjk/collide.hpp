@@ -29,6 +29,14 @@ SimplexVertex support(const P& p, const Q& q, Vec2 d) noexcept {
   return {p.vertex(i) - q.vertex(j), i, j};
 }
 
+// The paper's start: any point of P - Q, the first of each.
+template <class P, class Q>
+Simplex first_vertices(const P& p, const Q& q) noexcept {
+  Simplex s;
+  s.push({p.vertex(0) - q.vertex(0), 0, 0});
+  return s;
+}
+
 // Does a support vertex at d.w = along lie farther towards O than the simplex that d belongs to, by
 // more than the rounding? Where it does not, the simplex's distance is that of P - Q, and to go on
 // could only cycle. Ordered so that NaN is no progress.
@@ -86,11 +94,10 @@ Verdict collide_by_gjk(const P& p, const Q& q, double reach, Simplex& start) noe
   return Verdict::unknown;
 }
 
-// From the paper's start: any point of P - Q, the first of each.
+// From the paper's start.
 template <class P, class Q>
 Verdict collide_by_gjk(const P& p, const Q& q, double reach) noexcept {
-  Simplex s;
-  s.push({p.vertex(0) - q.vertex(0), 0, 0});
+  Simplex s = first_vertices(p, q);
   return collide_by_gjk(p, q, reach, s);
 }
 
@@ -127,8 +134,7 @@ Verdict collide_from(const P& p, const Q& q, double margin, Simplex& s) noexcept
 template <class P, class Q>
 Verdict collide(const P& p, const Q& q, double margin = 0.0) noexcept {
   if (!in_domain(p, q) || !(margin >= 0.0 && margin <= kMaxCoordinate)) return Verdict::unknown;
-  Simplex s;
-  s.push({p.vertex(0) - q.vertex(0), 0, 0});
+  Simplex s = first_vertices(p, q);
   return collide_from(p, q, margin, s);
 }
 

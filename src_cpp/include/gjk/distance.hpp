@@ -198,14 +198,6 @@ Separation separate_certainly(const P& p, const Q& q, const Simplex& start,
   return result;
 }
 
-// The paper's start: any point of P - Q, the first of each.
-template <class P, class Q>
-Simplex first_vertices(const P& p, const Q& q) noexcept {
-  Simplex start;
-  start.push({p.vertex(0) - q.vertex(0), 0, 0});
-  return start;
-}
-
 // Calls query(p, q, start) for what the extremes w and the axes leave open, in the widest vectors
 // that this processor has. Boxes apart: from the support vertex towards O as seen from the middle
 // of P - Q. Else from an edge that may separate, or the quadrilateral's edge that faces O. Where
@@ -277,7 +269,7 @@ inline Bounds nowhere() noexcept {
 template <class P, class Q>
 Bounds distance(const P& p, const Q& q) noexcept {
   if (!in_domain(p, q)) return detail::nowhere();
-  return detail::distance_from(p, q, detail::first_vertices(p, q));
+  return detail::distance_from(p, q, first_vertices(p, q));
 }
 
 namespace detail {
@@ -418,8 +410,7 @@ template <class P, class Q>
 Closest closest(const P& p, const Q& q) noexcept {
   if (!in_domain(p, q)) return detail::closest_to_nowhere();
   exact::Pair pair;
-  const detail::Separation separation =
-      detail::separation_from(p, q, detail::first_vertices(p, q), &pair);
+  const detail::Separation separation = detail::separation_from(p, q, first_vertices(p, q), &pair);
   return detail::closest_of(p, q, separation, pair);
 }
 

@@ -49,6 +49,7 @@ struct EdgeTest {
   std::uint64_t unsure = 0;     // it may, or it does: else it does not, certainly
 };
 
+// Those of each of two shapes against the other.
 struct EdgeTests {
   EdgeTest of_p;
   EdgeTest of_q;

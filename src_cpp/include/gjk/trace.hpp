@@ -34,8 +34,6 @@ Trace trace(const P& p, const Q& q) noexcept {
   result.closest = closest(p, q);
   if (result.closest.status != Status::success) return result;
   const double rounding = support_rounding(p, q);
-  Simplex start;
-  start.push({p.vertex(0) - q.vertex(0), 0, 0});
   const auto record = [&](const Simplex& s, Vec2 d, const SimplexVertex& w, double along) noexcept {
     TraceStep& step = result.step[result.size++];
     step.simplex = s;
@@ -47,7 +45,8 @@ Trace trace(const P& p, const Q& q) noexcept {
     step.direction = (-1.0 / norm(d)) * d + Vec2{};  // no negative zeros
     step.bounds = detail::bounds_at(s, d, along, rounding);
   };
-  result.is_settled = detail::separate(p, q, start, record).outcome != detail::Outcome::undecided;
+  result.is_settled =
+      detail::separate(p, q, first_vertices(p, q), record).outcome != detail::Outcome::undecided;
   return result;
 }
 
