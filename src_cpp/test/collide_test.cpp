@@ -166,6 +166,10 @@ TEST(Collide, coordinates_too_small_to_multiply_are_never_free_by_luck) {
   EXPECT_EQ(collide(p.convex(), q.convex()), Verdict::collision);
   const Outline far{{1, 2, 1}, {1, 1, 2}};
   EXPECT_EQ(collide(p.convex(), far.convex()), Verdict::free);
+  // Not where a pose makes them either.
+  const Outline origin{{0}, {0}};
+  const auto placed = PosedConvex::place(origin.convex(), Transform::from_pose({0.0, 3e-123, 0.0}));
+  EXPECT_EQ(collide(placed, origin.convex()), Verdict::collision);
 }
 
 }  // namespace

@@ -145,8 +145,11 @@ struct PosedConvex {
     const double reach = transform.is_identity()
                              ? shape.extent
                              : (turned + norm1(transform.t)) * (1.0 + 16.0 * kUnitRoundoff);
-    return {shape,        transform, shape.size,
-            shape.radius, reach,     shape.error + transform.error(shape.extent)};
+    // Placed coordinates may be as small as they like.
+    const double rounding = transform.is_identity()
+                                ? 0.0
+                                : std::fmax(transform.error(shape.extent), kMinExactCoordinate);
+    return {shape, transform, shape.size, shape.radius, reach, shape.error + rounding};
   }
 
   Vec2 vertex(int i) const noexcept { return transform.apply(shape.vertex(i)); }
