@@ -387,7 +387,6 @@ def test_a_shape_is_cast_until_it_touches() -> None:
     assert not shape_cast(car, (-1, 0), wall, pose_b=(20, 0, 0)).hit
 
 
-@settings(max_examples=150, deadline=None, database=None)
 @given(st.integers(0, 10**6), st.floats(-50, 50), st.floats(-50, 50))
 def test_swapping_and_moving_both_change_nothing(seed: int, dx: float, dy: float) -> None:
     a, b = some_bodies(random.Random(seed))
@@ -404,7 +403,7 @@ def test_swapping_and_moving_both_change_nothing(seed: int, dx: float, dy: float
         assert first.verdict == swapped.verdict == shifted.verdict
 
 
-@settings(max_examples=100, deadline=None, database=None)
+@settings(max_examples=100)
 @given(st.integers(0, 10**6), st.floats(0.0, 1.0), st.floats(0.0, 1.0))
 def test_a_larger_margin_is_reached_no_later(seed: int, small: float, more: float) -> None:
     a, b = some_bodies(random.Random(seed))

@@ -11,7 +11,7 @@ import numpy as np
 import oracles
 import pytest
 from certify import shape
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from oracles import Body
 
@@ -144,7 +144,6 @@ def test_the_deepest_parts_decide() -> None:
 poses = st.tuples(st.floats(-2, 2), st.floats(-2, 2), st.floats(-4, 4))
 
 
-@settings(max_examples=150, deadline=None, database=None)
 @given(poses, poses, st.floats(0.0, 1.0))
 def test_symmetry_and_rigid_motion(
     pose_a: tuple[float, float, float], pose_b: tuple[float, float, float], radius: float

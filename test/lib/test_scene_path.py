@@ -95,7 +95,7 @@ def test_one_pose_and_no_obstacle() -> None:
 
 
 @pytest.mark.requirement("V-9")
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.integers(0, 2**32), st.sampled_from((3, 12, 60)), st.booleans())
 def test_against_dense_samples(seed: int, count: int, timed: bool) -> None:
     area = traffic(seed, count)
@@ -131,7 +131,7 @@ def test_against_dense_samples(seed: int, count: int, timed: bool) -> None:
         assert found.min_distance <= least + TOLERANCE
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     st.floats(1.0, 5.0), st.floats(-1.3, 1.3), st.floats(-3, 3), st.floats(-3, 3), st.booleans()
 )

@@ -28,7 +28,7 @@ seeds = st.integers(0, 2**32)
 counts = st.sampled_from((0, 1, 7, 8, 9, 63, 64, 65, 150))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(seeds, counts, st.sampled_from(sorted(EGOS)), st.sampled_from(MIDDLES))
 def test_as_all_pairs(seed: int, count: int, name: str, middle: tuple[float, float]) -> None:
     area, ego, margin = traffic(seed, count, middle), EGOS[name], 0.4
@@ -55,7 +55,7 @@ def test_as_all_pairs(seed: int, count: int, name: str, middle: tuple[float, flo
             assert distances[measured.nearest_indices[n]] == near
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(seeds, counts, st.sampled_from(sorted(EGOS)), st.integers(1, 12), st.booleans())
 def test_the_k_nearest(seed: int, count: int, name: str, k: int, limited: bool) -> None:
     area, ego = traffic(seed, count), EGOS[name]
@@ -78,7 +78,7 @@ def test_the_k_nearest(seed: int, count: int, name: str, k: int, limited: bool) 
     assert apart == pytest.approx(along, abs=1e-6)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(seeds, counts, st.sampled_from(sorted(EGOS)))
 def test_a_batch_is_its_poses_and_threads_change_nothing(seed: int, count: int, name: str) -> None:
     area, ego = traffic(seed, count), EGOS[name]
@@ -104,7 +104,7 @@ def test_a_batch_is_its_poses_and_threads_change_nothing(seed: int, count: int, 
             assert np.array_equal(single.distances[0], batch.distances[n], equal_nan=True)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     seeds,
     counts,
@@ -140,7 +140,7 @@ def test_warm_is_cold(
             assert np.array_equal(cold.witnesses, warm.witnesses, equal_nan=True)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(seeds, counts, st.sampled_from(sorted(EGOS)), st.floats(-3, 3), st.floats(-1e3, 1e3))
 def test_a_rigid_motion_of_everything(
     seed: int, count: int, name: str, turn: float, shift: float
@@ -163,7 +163,7 @@ def test_a_rigid_motion_of_everything(
     assert np.array_equal(before.verdicts[decided], after.verdicts[decided])
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(seeds, counts.filter(bool), st.sampled_from((0.02, 0.3, 1.0)), st.booleans(), st.booleans())
 def test_updated_is_rebuilt(
     seed: int, count: int, share: float, far: bool, reshaped: bool

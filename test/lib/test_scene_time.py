@@ -147,7 +147,7 @@ def test_an_update_replaces_what_was_said() -> None:
     assert answers(scene.updated([0], [(30, 0, 0)]), [1.0]) == [TOO_SHORT]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     st.integers(0, 2**32), st.sampled_from((1, 7, 9, 40, 80)),
     st.sampled_from(((0.0, 0.0), (660000.0, 4000000.0))),

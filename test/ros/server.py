@@ -30,6 +30,7 @@ from rclpy.parameter import Parameter, parameter_value_to_python
 from rclpy.qos import QoSProfile
 from std_srvs.srv import Trigger
 
+from gjk_collision.ros.quality import SERVICE_QOS
 from gjk_collision.verdict import Status, Verdict
 
 DEADLINE = 60.0  # s
@@ -94,9 +95,7 @@ class Bench:
         self.executor = SingleThreadedExecutor(context=self.context)
         self.executor.add_node(self.node)
         self.clients = {
-            name: self.node.create_client(
-                kind, f"/{server}/{name}", qos_profile=QoSProfile(depth=64)
-            )
+            name: self.node.create_client(kind, f"/{server}/{name}", qos_profile=SERVICE_QOS)
             for name, kind in SERVICES.items()
         }
         self.states: list[CollisionState] = []

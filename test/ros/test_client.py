@@ -14,10 +14,10 @@ pytest.importorskip("rclpy", reason="rclpy is not installed")
 import rclpy
 from gjk_collision.srv import CheckPath, CheckPoses, Collide, Distance
 from rclpy.executors import SingleThreadedExecutor
-from rclpy.qos import QoSProfile
 
 from gjk_collision.errors import InputError
 from gjk_collision.ros.client import CollisionClient
+from gjk_collision.ros.quality import SERVICE_QOS
 from gjk_collision.verdict import Status, Verdict
 
 TIMEOUT = 0.5
@@ -35,7 +35,7 @@ class Puppet:
         for service, name in ((CheckPoses, "check_poses"), (CheckPath, "check_path"),
                               (Distance, "distance"), (Collide, "collide")):  # fmt: skip
             self.node.create_service(
-                service, f"puppet/{name}", self.answer, qos_profile=QoSProfile(depth=64)
+                service, f"puppet/{name}", self.answer, qos_profile=SERVICE_QOS
             )
 
     def answer(self, request, reply):

@@ -22,10 +22,10 @@ import pytest
 pytest.importorskip("rclpy", reason="rclpy is not installed")
 
 from gjk_collision.srv import CheckPoses, GetSnapshot
-from rclpy.qos import QoSProfile
 from server import BOX, Bench, Server, doubles, said
 
 from gjk_collision.fields import nanoseconds
+from gjk_collision.ros.quality import SERVICE_QOS
 from gjk_collision.verdict import Status, Verdict
 
 FREE = (Verdict.FREE, Status.SUCCESS)
@@ -49,7 +49,7 @@ def test_four_clients_with_sixteen_requests_each(
     bench.publish(lambda: bench.array(GRID), rate=20.0)
     bench.until_status(*FREE, x=-50.0)
     clients = [
-        bench.node.create_client(CheckPoses, "/busy/check_poses", qos_profile=QoSProfile(depth=64))
+        bench.node.create_client(CheckPoses, "/busy/check_poses", qos_profile=SERVICE_QOS)
         for _ in range(CLIENTS)
     ]
     bench.until(lambda: all(each.service_is_ready() for each in clients), "services")
@@ -88,9 +88,7 @@ def test_a_burst_of_many_clients(start: Start) -> None:
     bench.publish()
     bench.until_status(*FREE)
     clients = [
-        bench.node.create_client(
-            CheckPoses, "/besieged/check_poses", qos_profile=QoSProfile(depth=64)
-        )
+        bench.node.create_client(CheckPoses, "/besieged/check_poses", qos_profile=SERVICE_QOS)
         for _ in range(12)
     ]
     request = batch(500, 0)
