@@ -70,7 +70,7 @@ TEST(Closest, agrees_with_brute_force) {
     ASSERT_LE(bounds.lower, truth * (1 + 1e-18L)) << p.literal() << "against " << q.literal();
     ASSERT_GE(bounds.upper, truth * (1 - 1e-18L)) << p.literal() << "against " << q.literal();
     ASSERT_LE(bounds.upper - bounds.lower, 1e-9 * bounds.upper);
-    if (!can_enumerate(p.convex(), q.convex())) {  // else by another way, to other last bits
+    if (!are_quadrilaterals(p.convex(), q.convex())) {  // else by another way, to other last bits
       ASSERT_EQ(bounds.upper, found.distance);
     }
     const Vec2 step = found.point_b - found.point_a - found.distance * found.direction;

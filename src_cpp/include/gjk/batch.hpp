@@ -119,6 +119,54 @@ void collide_block(const ConvexPair* pairs, int size, double margin, Verdict* ve
   for (const int k : rest) verdicts[k] = gjk::collide(*pairs[k].p, *pairs[k].q, margin);
 }
 
+// What the shapes of a block have in common: what holds for all is asked once.
+class Census {
+ public:
+  void count(const Convex& p, const Convex& q) noexcept {
+    extent_ += p.extent + q.extent;
+    radius_ += p.radius + q.radius;
+    error_ += p.error + q.error;
+    any_size_ |= p.size | q.size;
+    every_size_ &= p.size & q.size;
+  }
+
+  bool any_error() const noexcept { return error_ != 0.0; }
+  bool any_reach() const noexcept { return radius_ != 0.0 || any_error(); }
+
+  // A bit for each pair.
+  struct Kinds {
+    std::uint64_t known = 0;  // of 2 to kMostTagged vertices, in the domain: almost all such
+    std::uint64_t alike = 0;  // of two shapes of `vertices`, 4 or 8
+    int vertices = 4;
+  };
+  Kinds kinds(const ConvexPair* pairs, int size) const noexcept {
+    if (any_size_ == every_size_ && is_known(extent_, any_size_, any_size_)) {
+      const std::uint64_t all = ~std::uint64_t{0} >> (64 - size);
+      return {all, any_size_ == 4 || any_size_ == 8 ? all : 0, any_size_};
+    }
+    Kinds result;
+    for (int k = 0; k < size; ++k) {
+      const auto [p, q] = pairs[k];
+      const bool known = is_known(p->extent + q->extent, p->size, q->size);
+      result.known |= std::uint64_t{known} << k;
+      result.alike |= std::uint64_t{are_quadrilaterals(*p, *q)} << k;
+    }
+    return result;
+  }
+
+ private:
+  static bool is_known(double extents, int p_size, int q_size) noexcept {
+    const auto beyond_two = static_cast<unsigned>((p_size - 2) | (q_size - 2));
+    return all_of(extents <= kMaxCoordinate, beyond_two < simd::kMostTagged - 1);
+  }
+
+  double extent_ = 0.0;
+  double radius_ = 0.0;
+  double error_ = 0.0;
+  int any_size_ = 0;
+  int every_size_ = -1;
+};
+
 // from_afar() for those pairs of a block whose boxes are apart.
 template <class Set>
 class Walks {
@@ -129,23 +177,32 @@ class Walks {
   int size() const noexcept { return size_; }
 
   // From the support vertices towards O as seen from the middle of P - Q.
-  void start(std::uint64_t apart, const Vec2* towards_q) noexcept {
+  void start(std::uint64_t apart, const Census::Kinds& kinds, const Vec2* towards_q) noexcept {
+    std::uint64_t others = apart;
+    if constexpr (Set::kHasColumns) {
+      others &= ~kinds.alike;
+      if (kinds.vertices == 4) {
+        start_columns<4>(apart & kinds.alike, towards_q);
+      } else {
+        start_columns<8>(apart & kinds.alike, towards_q);
+      }
+    }
     constexpr int kGroup = Set::kGroup;
     double best_of_p[kGroup * simd::kBlock];
     double best_of_q[kGroup * simd::kBlock];
     int count = 0;
-    for_each_bit(apart, [&](int pair) noexcept {
+    for_each_bit(others, [&](int pair) noexcept {
       const auto& [p, q] = pairs_[pair];
       Set::farthest_by_group(*p, -towards_q[pair], &best_of_p[kGroup * count]);
       Set::farthest_by_group(*q, towards_q[pair], &best_of_q[kGroup * count]);
-      pair_[count++] = pair;
+      pair_[size_ + count++] = pair;
     });
-    size_ = count;
     for (int k = kGroup * count; k % (kGroup * kGroup) != 0; ++k) best_of_p[k] = best_of_q[k] = 0.0;
     for (int k = 0; k < count; k += kGroup) {
-      Set::nearly_farthest(&best_of_p[kGroup * k], &p_[k]);
-      Set::nearly_farthest(&best_of_q[kGroup * k], &q_[k]);
+      Set::nearly_farthest(&best_of_p[kGroup * k], &corners_.p[size_ + k]);
+      Set::nearly_farthest(&best_of_q[kGroup * k], &corners_.q[size_ + k]);
     }
+    size_ += count;
   }
 
   // Where a walk settles are its bounds; where it cannot tell, it ends in `rest`.
@@ -169,12 +226,36 @@ class Walks {
   }
 
  private:
-  void gather() noexcept {
-    for (int k = 0; k < size_; ++k) {
-      const auto& [p, q] = pairs_[pair_[k]];
-      gather(*p, p_[k], k, corners_.p_x, corners_.p_y, 0);
-      gather(*q, q_[k], k, corners_.q_x, corners_.q_y, 2);
+  template <int N>
+  void start_columns(std::uint64_t alike, const Vec2* all_towards_q) noexcept {
+    const Convex* p[simd::kBlock];
+    const Convex* q[simd::kBlock];
+    Vec2 towards_q[simd::kBlock];
+    for_each_bit(alike, [&](int pair) noexcept {
+      p[size_] = pairs_[pair].p;
+      q[size_] = pairs_[pair].q;
+      towards_q[size_] = all_towards_q[pair];
+      pair_[size_++] = pair;
+    });
+    gathered_ = size_;
+    constexpr int kGroup = Set::kGroup;
+    for (int k = size_; k % kGroup != 0; ++k) {
+      p[k] = p[0];
+      q[k] = q[0];
+      towards_q[k] = towards_q[0];
     }
+    for (int k = 0; k < size_; k += kGroup) {
+      Set::template start_columns<N>(p + k, q + k, towards_q + k, k, corners_);
+    }
+  }
+
+  void gather() noexcept {
+    for (int k = gathered_; k < size_; ++k) {
+      const auto& [p, q] = pairs_[pair_[k]];
+      gather(*p, corners_.p[k], k, corners_.p_x, corners_.p_y, 0);
+      gather(*q, corners_.q[k], k, corners_.q_x, corners_.q_y, 2);
+    }
+    gathered_ = 0;
     if (!corners_.any_slack) return;
     for (int k = 0; k < size_; ++k) {
       const auto& [p, q] = pairs_[pair_[k]];
@@ -198,25 +279,27 @@ class Walks {
     const bool is_of_p = (around.of_p >> k & 1u) != 0;
     const bool is_next = (around.next >> k & 1u) != 0;
     const auto other_end = [is_next](int i, int n) { return is_next ? after(i, n) : before(i, n); };
+    const int at_p = corners_.p[k];
+    const int at_q = corners_.q[k];
     pair_[size_] = pair_[k];
-    p_[size_] = is_of_p ? other_end(p_[k], p->size) : p_[k];
-    q_[size_] = is_of_p ? q_[k] : other_end(q_[k], q->size);
+    corners_.p[size_] = is_of_p ? other_end(at_p, p->size) : at_p;
+    corners_.q[size_] = is_of_p ? at_q : other_end(at_q, q->size);
     ++size_;
   }
 
   bool ends_turn_in_at(int k, const simd::Surroundings& around) const noexcept {
     const auto& [p, q] = pairs_[pair_[k]];
     const bool is_next = (around.next >> k & 1u) != 0;
-    return (around.of_p >> k & 1u) != 0 ? ends_turn_in(*p, p_[k], is_next, 1.0, corners_.slack[k])
-                                        : ends_turn_in(*q, q_[k], is_next, -1.0, corners_.slack[k]);
+    const double slack = corners_.slack[k];
+    return (around.of_p >> k & 1u) != 0 ? ends_turn_in(*p, corners_.p[k], is_next, 1.0, slack)
+                                        : ends_turn_in(*q, corners_.q[k], is_next, -1.0, slack);
   }
 
   const ConvexPair* pairs_;
   simd::Corners& corners_;
   int size_ = 0;
+  int gathered_ = 0;  // so many of them have their corners already
   int pair_[simd::kBlock];
-  int p_[simd::kBlock];  // vertices
-  int q_[simd::kBlock];
 };
 
 template <class Set>
@@ -224,30 +307,25 @@ void distance_block(const ConvexPair* pairs, int size, simd::Corners& corners,
                     Bounds* bounds) noexcept {
   Boxes boxes;
   Vec2 towards_q[simd::kBlock];
-  double reach = 0.0;
-  double error = 0.0;
+  Census all;
   for (int k = 0; k < size; ++k) {
     const auto [p, q] = pairs[k];
-    // Holds for no shapes but those of 2 to kMostTagged vertices in the domain, and almost all
-    // such.
-    const auto beyond_two = static_cast<unsigned>((p->size - 2) | (q->size - 2));
-    const bool known =
-        all_of(p->extent + q->extent <= kMaxCoordinate, beyond_two < simd::kMostTagged - 1);
+    all.count(*p, *q);
     const bool is_apart = Set::boxes_apart(*p, *q, 0.0, towards_q[k]);
-    boxes.set(k, known, is_apart);
-    reach += p->radius + q->radius;
-    error += p->error + q->error;
+    boxes.beyond |= std::uint64_t{is_apart} << k;
   }
+  const Census::Kinds kinds = all.kinds(pairs, size);
+  boxes.known = kinds.known;
 
   std::fill_n(bounds, size, Bounds{});
   BlockList rest(boxes.unknown(size));
 
-  corners.any_slack = error != 0.0;
+  corners.any_slack = all.any_error();
   Walks<Set> walks(pairs, corners);
-  walks.start(boxes.apart(), towards_q);
+  walks.start(boxes.apart(), kinds, towards_q);
   for (int steps = 0; steps < kWalk && walks.size() > 0; ++steps) walks.step(bounds, rest);
   walks.give_up(rest);
-  if (reach != 0.0 || error != 0.0) {
+  if (all.any_reach()) {
     for_each_bit(boxes.apart(), [&](int k) noexcept {
       bounds[k] = distance_of_surfaces(*pairs[k].p, *pairs[k].q, bounds[k]);
     });

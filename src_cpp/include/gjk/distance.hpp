@@ -308,7 +308,7 @@ inline Bounds distance(const Convex& p, const Convex& q) noexcept {
     const Bounds bounds = simd::on_widest(
         [&w](const auto& a, const auto& b) -> Bounds {
           if (a.size < 2 || b.size < 2) return {};
-          if (can_enumerate(a.shape, b.shape)) return bounds_by_enumeration(a, b, w);
+          if (are_quadrilaterals(a.shape, b.shape)) return bounds_by_enumeration(a, b, w);
           return detail::bounds_from_afar(a, b, middle(w));
         },
         p, q);

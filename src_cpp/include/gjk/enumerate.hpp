@@ -14,8 +14,8 @@
 
 namespace gjk {
 
-// With twice the vertices a search is quicker.
-inline bool can_enumerate(const Convex& p, const Convex& q) noexcept {
+// With twice the vertices a search is quicker than to enumerate.
+inline bool are_quadrilaterals(const Convex& p, const Convex& q) noexcept {
   return p.size == 4 && q.size == 4;
 }
 

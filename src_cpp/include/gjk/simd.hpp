@@ -84,6 +84,8 @@ struct Corners {
   double beside_x[4][kBlock] = {};
   double beside_y[4][kBlock] = {};
   double slack[kBlock] = {};  // see slack_of(); only where any_slack
+  int p[kBlock + 3];          // the vertex's index; written four at a time
+  int q[kBlock + 3];
   bool any_slack = false;
 };
 
