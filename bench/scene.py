@@ -58,6 +58,11 @@ class Ours:
         found = self.scene.check(self.ego, poses, threads=threads, warm_start=warm)
         return np.asarray(found.verdicts == 2)
 
+    def one_by_one(self, poses: Floats) -> Answers:
+        """Say the same in a call for each pose."""
+        is_free = self.scene.is_free
+        return ~np.array([is_free(self.ego, pose) for pose in poses.tolist()])
+
     def distance(self, poses: Floats, warm: bool = True) -> Answers:
         """Signed distance to the nearest, shape (n,) [m]."""
         return self.scene.check(self.ego, poses, mode="distance", warm_start=warm).distances
@@ -153,6 +158,7 @@ def against_poses(batches: tuple[int, ...], passes: int) -> dict[int, dict[str, 
     ours, tree = field.made(Ours)[0], field.made(scene_peers.Shapely)[0]
     queries: dict[str, Callable[[Floats], Answers]] = {
         "collide": ours.collide,
+        "one by one": ours.one_by_one,
         "2 threads": lambda poses: ours.collide(poses, threads=2),
         "distance": ours.distance,
         "tree collide": tree.collide,
@@ -301,9 +307,17 @@ def report(
         "",
         "Microseconds per pose among 10 000 obstacles, by the number of poses in a call:",
     ]
-    columns = ["collide", "2 threads", "distance", "tree collide", "tree distance"]
+    columns = ["collide", "one by one", "2 threads", "distance", "tree collide", "tree distance"]
     lines += table(
-        ["poses", "collide", "2 threads", "distance", f"{TREE}, collide", "distance"],
+        [
+            "poses",
+            "collide",
+            "one by one",
+            "2 threads",
+            "distance",
+            f"{TREE}, collide",
+            "distance",
+        ],
         [row(size, *(us(t[name]) for name in columns)) for size, t in by_size.items()],
     )
     lines += ["", f"Microseconds per pose of drives, poses {STEP} m apart, 10 000 obstacles:"]

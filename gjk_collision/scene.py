@@ -287,6 +287,39 @@ class Scene:
             first_invalid_index=found["first_invalid"],
         )
 
+    def is_free(
+        self, shape: Shape, pose: Pose, *, time: float | None = None, margin: float = 0.0
+    ) -> bool:
+        """Tell whether `shape` is certified free at one pose: the verdict of `check`, sooner.
+
+        For a planner that asks pose by pose. COLLISION, MARGIN and UNKNOWN are all not free.
+
+        Parameters
+        ----------
+        shape : Shape
+            The ego footprint in its base frame.
+        pose : tuple of float
+            Of it: x [m], y [m], yaw [rad].
+        time : float, optional
+            When [s, on the clock of the obstacles' stamps]; left out, they stand still.
+        margin : float
+            Clearance that the distance must exceed [m], >= 0.
+
+        Raises
+        ------
+        InputError
+            NON_FINITE, COORD_RANGE, INVALID_INPUT, ARRAY_MISMATCH.
+        """
+        try:
+            return self._core.is_free(shape._core, pose, time, margin)  # type: ignore[arg-type]
+        except (AttributeError, TypeError):  # of another kind: which one is looked for only now
+            return self._core.is_free(
+                instance(shape, Shape, "shape")._core,
+                _checked_pose(pose),
+                None if time is None else as_number(time, "time"),
+                as_number(margin, "margin"),
+            )
+
     def nearest(
         self,
         shape: Shape,
@@ -319,13 +352,11 @@ class Scene:
         """
         if as_whole(k, "k") < 1:
             raise InputError(Status.INVALID_INPUT, "k", None, "must be at least 1")
-        placed = as_floats(pose, "pose")
-        if placed.shape != (3,):
-            raise InputError(Status.ARRAY_MISMATCH, "pose", None, "must be (x, y, yaw)")
+        placed = _checked_pose(pose)
         at = None if time is None else as_number(time, "time")
         indices, distances, lower_bounds, witnesses, directions, statuses = self._core.nearest(
             instance(shape, Shape, "shape")._core,
-            placed.tolist(),
+            placed,
             at,
             k,
             as_number(max_distance, "max_distance"),
@@ -444,6 +475,14 @@ def _checked_poses(poses: ArrayLike) -> NDArray[np.float64]:
         rule = f"must have shape (n, 3) (got {placed.shape})"
         raise InputError(Status.ARRAY_MISMATCH, "poses", None, rule)
     return placed
+
+
+def _checked_pose(pose: Pose) -> list[float]:
+    placed = as_floats(pose, "pose")
+    if placed.shape != (3,):
+        raise InputError(Status.ARRAY_MISMATCH, "pose", None, "must be (x, y, yaw)")
+    numbers: list[float] = placed.tolist()
+    return numbers
 
 
 def _cores(shapes: Sequence[Shape]) -> list[_core.Shape]:

@@ -94,7 +94,16 @@ inline std::vector<Pose> checked_poses(const Doubles& poses, std::size_t count, 
 // Beyond this (s) a time is refused.
 inline constexpr double kMaxTime = 1e9;
 
-// Empty, or `count` finite times (s).
+// Finite, within range; `index` as for a pose.
+inline double checked_time(double time, const char* argument, long index) {
+  if (!std::isfinite(time)) refuse(Status::non_finite, argument, index, "must be finite");
+  if (std::fabs(time) > kMaxTime) {
+    refuse(Status::coord_range, argument, index, "magnitude must not exceed 1e9 s");
+  }
+  return time;
+}
+
+// Empty, or `count` times (s).
 inline std::span<const double> checked_times(const Doubles& times, std::size_t count,
                                              const char* name) {
   if (length(times) != 0 && length(times) != count) {
@@ -102,12 +111,7 @@ inline std::span<const double> checked_times(const Doubles& times, std::size_t c
            "must be empty or hold one for each of " + std::to_string(count));
   }
   for (std::size_t i = 0; i < length(times); ++i) {
-    const long index = static_cast<long>(i);
-    const double time = times.data()[i];
-    if (!std::isfinite(time)) refuse(Status::non_finite, name, index, "must be finite");
-    if (std::fabs(time) > kMaxTime) {
-      refuse(Status::coord_range, name, index, "magnitude must not exceed 1e9 s");
-    }
+    checked_time(times.data()[i], name, static_cast<long>(i));
   }
   return view(times);
 }

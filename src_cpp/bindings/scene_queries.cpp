@@ -55,6 +55,17 @@ py::dict check(const Scene& scene, const Shape& shape, const Doubles& poses, con
   return out;
 }
 
+// One pose, without the arrays of a batch.
+bool is_free(const Scene& scene, const Shape& shape, const std::array<double, 3>& pose,
+             const std::optional<double>& time, double margin) {
+  const Pose placed = checked_pose(pose.data(), "pose", -1);
+  const CheckOptions options{.margin = checked_margin(margin)};
+  Scene::Ego ego(shape);
+  const PoseResult found = time ? scene.check(ego, placed, checked_time(*time, "time", -1), options)
+                                : scene.check(ego, placed, options);
+  return found.verdict == Verdict::free;
+}
+
 // indices, distances, lower bounds, witnesses, directions, statuses
 py::tuple nearest(const Scene& scene, const Shape& shape, const std::array<double, 3>& pose,
                   const std::optional<double>& time, std::size_t k, double max_distance) {
@@ -62,7 +73,7 @@ py::tuple nearest(const Scene& scene, const Shape& shape, const std::array<doubl
   if (!(max_distance >= 0.0)) {
     refuse(Status::invalid_input, "max_distance", -1, "must not be negative or NaN");
   }
-  if (time && !std::isfinite(*time)) refuse(Status::non_finite, "time", -1, "must be finite");
+  if (time) checked_time(*time, "time", -1);
   std::vector<Nearest> found;
   Status status = Status::success;
   {
@@ -93,6 +104,8 @@ void bind_scene_queries(py::class_<Scene>& scene) {
       .def("check", &check, py::arg("shape"), py::arg("poses"), py::arg("times"), py::arg("margin"),
            py::arg("mode"), py::arg("stop_at_first"), py::arg("threads"),
            py::arg("warm_start") = true)
+      .def("is_free", &is_free, py::arg("shape"), py::arg("pose"), py::arg("time"),
+           py::arg("margin"))
       .def("nearest", &nearest, py::arg("shape"), py::arg("pose"), py::arg("time"), py::arg("k"),
            py::arg("max_distance"));
 }

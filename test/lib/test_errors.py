@@ -186,6 +186,17 @@ BAD: dict[str, tuple[Callable[[], Any], Status, str, int | None, str]] = {
     "check in an unknown mode": (
         lambda: SCENE.check(CAR, np.zeros((1, 3)), mode="swept"),  # type: ignore[arg-type]
         Status.INVALID_INPUT, "mode", None, "collide"),
+    "is free at nan": (
+        lambda: SCENE.is_free(CAR, (0.0, NAN, 0.0)), Status.NON_FINITE, "pose", None, "finite"),
+    "is free at half a pose": (
+        lambda: SCENE.is_free(CAR, (0.0, 0.0)),  # type: ignore[arg-type]
+        Status.ARRAY_MISMATCH, "pose", None, "yaw"),
+    "is free at no time": (
+        lambda: SCENE.is_free(CAR, (0.0, 0.0, 0.0), time=NAN),
+        Status.NON_FINITE, "time", None, "finite"),
+    "is free with a negative margin": (
+        lambda: SCENE.is_free(CAR, (0.0, 0.0, 0.0), margin=-1.0),
+        Status.INVALID_INPUT, "margin", None, "negative"),
     "nearest none": (
         lambda: SCENE.nearest(CAR, (0.0, 0.0, 0.0), k=0),
         Status.INVALID_INPUT, "k", None, "1"),
@@ -354,6 +365,10 @@ def test_what_only_looks_alike_is_refused() -> None:
         (lambda: SCENE.check_path(CAR, [POSE], None, 0.1, 0.5),  # type: ignore[arg-type]
          "swept: must be True or False (got 0.5)"),
         (lambda: SCENE.check(CAR, [POSE], margin="1"), "margin: must be a number (got '1')"),  # type: ignore[arg-type]
+        (lambda: SCENE.is_free("car", POSE), "shape: must be a Shape (got str)"),  # type: ignore[arg-type]
+        (lambda: SCENE.is_free(CAR, "abc"), "pose: must be an array of real numbers"),  # type: ignore[arg-type]
+        (lambda: SCENE.is_free(CAR, POSE, margin="1"), "margin: must be a number (got '1')"),  # type: ignore[arg-type]
+        (lambda: SCENE.is_free(CAR, POSE, time="1"), "time: must be a number (got '1')"),  # type: ignore[arg-type]
         (lambda: SCENE.nearest(CAR, POSE, 1.0), "k: must be a whole number"),  # type: ignore[arg-type]
         (lambda: SCENE.nearest(CAR, POSE, 2**40), "k: must be a whole number"),
         (lambda: Shape.circle(10**400), "radius: must be a number (got 1000"),

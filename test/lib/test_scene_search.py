@@ -37,6 +37,8 @@ def test_as_all_pairs(seed: int, count: int, name: str, middle: tuple[float, flo
     measured = scene.check(ego, poses, margin=margin, mode="witness")
     quick = scene.check(ego, poses, margin=margin)
     assert list(quick.verdicts) == list(measured.verdicts)
+    alone = [scene.is_free(ego, pose, margin=margin) for pose in poses]
+    assert alone == list(measured.verdicts == Verdict.FREE)
     for n, pose in enumerate(poses):
         pairs = [
             closest(ego, shape, pose, placed)

@@ -87,6 +87,8 @@ def test_the_policies(policy: str, said: dict, known_until: float, after: tuple)
     for mode in ("collide", "distance"):
         known = [t for t in (0.0, 1.0, 2.0, 4.0, 100.0) if t <= known_until]
         assert answers(scene, [*known, known_until + 1e-6], mode) == [KNOWN] * len(known) + [after]
+    assert all(scene.is_free(CAR, HERE[0], time=t) for t in known)
+    assert scene.is_free(CAR, HERE[0], time=known_until + 1e-6) == (after == KNOWN)
     stands = "velocities" in said and said["velocities"][0] == (0.0, 0.0, 0.0)
     before = KNOWN if stands or (policy == "hold" and known_until == 100.0) else TOO_SHORT
     assert answers(scene, [-1e-6]) == [before], "what was before the stamp is not known either"
@@ -170,6 +172,10 @@ def test_as_a_scene_at_that_time(seed: int, count: int, middle: tuple[float, flo
     found = scene.check(CAR, asked, when, mode="distance", margin=0.3)
     quick = scene.check(CAR, asked, when, margin=0.3, threads=2)
     assert list(found.verdicts) == list(quick.verdicts)
+    alone = [
+        scene.is_free(CAR, pose, time=t, margin=0.3) for pose, t in zip(asked, when, strict=True)
+    ]
+    assert alone == list(found.verdicts == Verdict.FREE)
     for n, t in enumerate(when):
         there = area.poses + velocities * t
         for i in np.flatnonzero(kinds == 0):
