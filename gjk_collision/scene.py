@@ -51,9 +51,10 @@ class Scene:
     stamps : array_like, shape (n,), optional
         Time of each pose on the clock of the `times` of a query [s]; 0 where left out.
     prediction : {'unknown_is_error', 'constant_velocity', 'hold'}
-        After a path's end an obstacle's place is not known; or it goes on as on the last stretch;
-        or it stands. An obstacle without path and velocity has no known place at any time but its
-        stamp's; under 'hold' it stands.
+        After a path's end an obstacle's place is not known; or it goes on as on the last stretch
+        (with its velocity, if the path is one pose at the stamp); or it stands. An obstacle
+        without path and velocity has no known place at any time but its stamp's; under 'hold' it
+        stands.
     horizon : float
         What moves is predicted no further after its stamp [s].
 

@@ -59,6 +59,7 @@ def test_a_path_is_linear_and_turns_the_shorter_way() -> None:
 
 
 NAN = float("nan")
+AT_STAMP = ([0.0], AHEAD)
 STRAIGHT = ([1.0, 2.0], [(20.0, 10.0, 0.0), (20.0, 20.0, 0.0)])
 
 
@@ -72,14 +73,17 @@ STRAIGHT = ([1.0, 2.0], [(20.0, 10.0, 0.0), (20.0, 20.0, 0.0)])
         ("unknown_is_error", {"velocities": [(0.0, 0.0, 0.0)]}, 100.0, KNOWN),
         ("unknown_is_error", {"paths": [STRAIGHT]}, 2.0, TOO_SHORT),
         ("unknown_is_error", {"paths": [None]}, 0.0, TOO_SHORT),
+        ("unknown_is_error", {"paths": [AT_STAMP]}, 0.0, TOO_SHORT),
         ("constant_velocity", {}, -1.0, TOO_SHORT),
         ("constant_velocity", {"velocities": [(NAN, NAN, NAN)]}, 0.0, TOO_SHORT),
         ("constant_velocity", {"velocities": [(0.0, 1.0, 0.0)]}, 4.0, TOO_SHORT),
         ("constant_velocity", {"paths": [STRAIGHT]}, 4.0, TOO_SHORT),
+        ("constant_velocity", {"paths": [AT_STAMP]}, 0.0, TOO_SHORT),
         ("hold", {}, 100.0, KNOWN),
         ("hold", {"velocities": [(NAN, NAN, NAN)]}, 100.0, KNOWN),
         ("hold", {"velocities": [(0.0, 1.0, 0.0)]}, 4.0, TOO_SHORT),
         ("hold", {"paths": [STRAIGHT]}, 4.0, TOO_SHORT),
+        ("hold", {"paths": [AT_STAMP]}, 4.0, TOO_SHORT),
     ],
 )
 def test_the_policies(policy: str, said: dict, known_until: float, after: tuple) -> None:
@@ -92,6 +96,13 @@ def test_the_policies(policy: str, said: dict, known_until: float, after: tuple)
     stands = "velocities" in said and said["velocities"][0] == (0.0, 0.0, 0.0)
     before = KNOWN if stands or (policy == "hold" and known_until == 100.0) else TOO_SHORT
     assert answers(scene, [-1e-6]) == [before], "what was before the stamp is not known either"
+
+
+def test_a_path_of_one_pose_at_the_stamp_goes_on_with_the_velocity() -> None:
+    scene = Scene([BALL], AHEAD, velocities=[(-10.0, 0.0, 0.0)], paths=[AT_STAMP],
+                  prediction="constant_velocity")  # fmt: skip
+    assert answers(scene, [0.0, 1.6, 5.0, 5.1]) == [KNOWN, KNOWN, KNOWN, TOO_SHORT]
+    assert scene.check(CAR, HERE, [2.0]).verdict == Verdict.COLLISION
 
 
 def test_the_nearest_at_a_time() -> None:

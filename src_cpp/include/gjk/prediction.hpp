@@ -21,7 +21,8 @@ namespace gjk {
 // stands, for good) or a path; a path goes before a velocity.
 enum class PredictionPolicy : std::uint8_t {
   unknown_is_error = 0,   // nothing: the motion is not known, nor is it after a path's end
-  constant_velocity = 1,  // after a path's end it goes on as on its last stretch
+  constant_velocity = 1,  // after a path's end it goes on as on its last stretch; a path of one
+                          // pose, at the stamp, has none: the velocity, or the motion is not known
   hold = 2,               // it stands where it is, after a path's end where that ends
 };
 
@@ -73,7 +74,11 @@ inline void append_prediction(const Said& said, const Prediction& prediction,
     time = next;
     pose = said.path_poses[i];
   }
-  if (pieces.size() == before) {  // one pose, at the stamp
+  if (pieces.size() == before) {  // one pose, at the stamp: no stretch as on which it could go on
+    if (prediction.policy == PredictionPolicy::constant_velocity) {
+      append_prediction({said.stamp, pose, said.velocity, {}, {}}, prediction, pieces);
+      return;
+    }
     pieces.push_back(Piece::between(time, pose, time, pose));
   }
   if (prediction.policy == PredictionPolicy::constant_velocity) {
