@@ -32,11 +32,10 @@ SCENES = (
 
 
 def load(name: str) -> Any:
-    """The parsed file; an empty list of everything where the folder is absent."""
-    path = DATA / name
-    if not path.is_file():
-        return {"cases": [], "pairs": [], "frames": []}
-    with path.open(encoding="utf-8") as file:
+    """The parsed file, which must be there where the folder is; else an empty list of cases."""
+    if not DATA.is_dir():
+        return {"cases": []}
+    with (DATA / name).open(encoding="utf-8") as file:
         return json.load(file)
 
 

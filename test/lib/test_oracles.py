@@ -52,7 +52,9 @@ def test_the_recorded_truth_of_scenes(name: str) -> None:
 
 @needs_data
 def test_the_recorded_truth_of_concave_pairs() -> None:
-    for pair in load("concave_pairs.json")["pairs"]:
+    pairs = load("concave_pairs.json")["pairs"]
+    assert pairs
+    for pair in pairs:
         squared = oracles.squared_distance(pair["a"], pair["b"])
         assert (squared == 0) == pair["gt"]["collide"], pair["names"]
         assert is_close(squared, pair["gt"]["distance"]), pair["names"]

@@ -62,6 +62,7 @@ def test_an_outline_without_area_is_taken_as_a_hull() -> None:
 
 
 def test_every_case_is_in_one_list() -> None:
+    assert CONVEX and CONCAVE
     assert len(CONVEX) + len(CONCAVE) == len(load("peer_cases.json")["cases"])
     assert set(REFUSED) <= {case.id for case in CONVEX}
 
@@ -87,7 +88,9 @@ def test_concave(case: dict[str, Any]) -> None:
 
 def test_concave_pairs() -> None:
     """Vehicles against lanelets, convex or not."""
-    for pair in load("concave_pairs.json")["pairs"]:
+    pairs = load("concave_pairs.json")["pairs"]
+    assert {pair["gt"]["collide"] for pair in pairs} == {True, False}
+    for pair in pairs:
         made = [
             Shape.polygon(pair[k]) if oracles.is_convex(pair[k]) else Shape.concave(pair[k])
             for k in "ab"
