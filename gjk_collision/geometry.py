@@ -194,7 +194,9 @@ def outlined(points: NDArray[np.float64], policy: ConcavePolicy, radius: float =
 class Closest:
     """Distance of two shapes, its certificate, and what decides it.
 
-    ``point_b == point_a + distance * direction`` up to rounding.
+    ``point_b == point_a + distance * direction`` up to rounding. Where shapes of several parts
+    overlap, the deepest pair of parts stands for the whole: distance, bound and direction are its.
+    Shapes at poses may `collide` at a positive distance, one within the rounding of the poses.
     """
 
     distance: float
@@ -221,7 +223,8 @@ class Closest:
 class Penetration:
     """How deep two shapes are in each other, and the shortest way out.
 
-    ``point_b == point_a - depth * direction`` up to rounding.
+    ``point_b == point_a - depth * direction`` up to rounding. Of shapes of several parts all is
+    said of the deepest pair of parts: to part the whole may take more.
     """
 
     depth: float
@@ -309,7 +312,7 @@ def closest(a: Shape, b: Shape, pose_a: Pose | None = None, pose_b: Pose | None 
 def penetration(
     a: Shape, b: Shape, pose_a: Pose | None = None, pose_b: Pose | None = None
 ) -> Penetration | None:
-    """Return depth and direction of the overlap of two shapes; None where they are apart.
+    """Return depth and direction of the overlap of two shapes; None where `distance` is positive.
 
     Parameters and errors as for `collide`. The least over all edge normals of the Minkowski
     difference, which is what EPA (the expanding polytope algorithm) converges to. Of shapes of

@@ -158,7 +158,7 @@ class Approach:
     distance: float
     """Signed distance at `time` [m], at most the tolerance above the smallest."""
     lower_bound: float
-    """Certified lower bound [m] on the smallest distance. Not above 0: the shapes come within the
+    """Certified lower bound [m] on the smallest distance. -inf: the shapes come within the
     tolerance of contact at `time`; the search ends there, and they may go deeper later."""
     time: float
     """[s]."""

@@ -21,7 +21,8 @@ class Distances:
     distances: NDArray[np.float64]
     """Signed distances [m], shape (n,)."""
     lower_bounds: NDArray[np.float64]
-    """Certified lower bounds on them [m], shape (n,); -inf: none."""
+    """Certified lower bounds on them [m], shape (n,); -inf: none. Where shapes of several parts
+    overlap, the deepest pair of parts stands for the whole."""
 
 
 @dataclass(frozen=True, slots=True)

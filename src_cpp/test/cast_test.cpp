@@ -91,8 +91,8 @@ TEST(ClosestApproach, holds_against_dense_sampling) {
     ASSERT_EQ(found.status, Status::success) << i;
     double least = std::numeric_limits<double>::infinity();
     for (int k = 0; k <= 200; ++k) least = std::fmin(least, c.distance_at(3.0 * k / 200));
+    EXPECT_LE(found.distance.lower, least) << i;
     if (found.distance.lower > 0.0) {
-      EXPECT_LE(found.distance.lower, least) << i;
       EXPECT_LE(found.distance.upper, least + kTolerance + 1e-9) << i;
     }
     const Approach beyond =
@@ -142,6 +142,23 @@ TEST(RayCast, meets_the_near_side) {
   EXPECT_EQ(ray_cast({-10.0, 1.5}, {2.0, 0.0}, 100.0, square, {}).verdict, Verdict::free);
   EXPECT_EQ(ray_cast({-10.0, 0.5}, {2.0, 0.0}, 8.0, square, {}).last_valid, 8.0);
   EXPECT_EQ(ray_cast({-10.0, 0.5}, {0.0, 0.0}, 8.0, square, {}).status, Status::invalid_input);
+}
+
+TEST(ShapeCast, is_as_precise_far_from_the_origin) {
+  const double x[] = {1.0, -1.0, -1.0, 1.0}, y[] = {1.0, 1.0, -1.0, -1.0};
+  const Convex square = Convex::view(x, y, 4);
+  for (const double far : {0.0, 1e4, 5.5e6, 1e9}) {
+    const Pose goal{far, -far, 0.5};
+    const Impact ray = ray_cast({far - 10.0, -far}, {1.0, 0.0}, 100.0, square, goal);
+    EXPECT_EQ(ray.verdict, Verdict::collision) << far;
+    EXPECT_NEAR(ray.time, 10.0 - 1.0 / std::cos(0.5), 1e-8) << far;
+    EXPECT_NEAR(ray.closest.point_b.x, far - 1.0 / std::cos(0.5), 1e-8 + 1e-15 * far) << far;
+    EXPECT_NEAR(ray.closest.point_b.y, -far, 1e-8 + 1e-15 * far) << far;
+    const Pose start{far - 10.0, -far, 0.3};
+    const Impact shape = shape_cast(square, start, {1.0, 0.1}, 100.0, square, goal);
+    EXPECT_EQ(shape.verdict, Verdict::collision) << far;
+    EXPECT_EQ(shape_cast(square, start, {0.0, 1.0}, 100.0, square, goal).verdict, Verdict::free);
+  }
 }
 
 }  // namespace

@@ -142,7 +142,7 @@ TEST(Path, holds_against_dense_sampling) {
       if (hit && !timed && ends_here && margin == 0.0) break;
     }
     // Bounds on the least distance, of everything or of more than what was sampled.
-    ASSERT_LE(result.distance.lower, std::fmax(0.0, least) + 1e-9) << "round " << round;
+    ASSERT_LE(result.distance.lower, least + 1e-9) << "round " << round;
     if (!hit) {
       ASSERT_GE(result.distance.upper, least - 0.1) << "round " << round;  // sampled every 0.05 m
       ASSERT_LE(result.distance.lower, result.distance.upper);

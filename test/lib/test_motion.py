@@ -137,8 +137,8 @@ def test_closest_approach_against_dense_sampling(seed: int) -> None:
         case = f"{a}, {b}, t1 {t1}: {found}"
         assert found.status == Status.SUCCESS, case
         sampled = distances(a, b, np.linspace(0.0, t1, SAMPLES)).min()
+        assert found.lower_bound <= sampled, case
         if found.lower_bound > 0.0:
-            assert found.lower_bound <= sampled, case
             assert found.distance <= sampled + TOLERANCE + 1e-9, case
             assert found.distance - found.lower_bound <= TOLERANCE, case
         assert (

@@ -60,7 +60,7 @@ struct Impact {
 // The smallest distance over an interval.
 struct Approach {
   Status status = Status::undefined;  // as in Impact; unless success, `distance` is not complete
-  // m, signed. lower <= 0: they come within the tolerance of contact at `time`, and the search ends
+  // m, signed. lower -inf: they come within the tolerance of contact at `time`, and the search ends
   // there; they may go deeper afterwards.
   Bounds distance{-std::numeric_limits<double>::infinity(),
                   std::numeric_limits<double>::infinity()};
@@ -314,7 +314,7 @@ inline Approach closest_approach(const Moving& a, const Moving& b, double t0, do
       found.distance.lower = std::fmax(found.distance.lower, walked.gap);
       if (least >= max_distance) return found;
     } else if (least == 0.0) {
-      found.distance.lower = std::fmin(0.0, found.closest.lower_bound);
+      found.distance.lower = -std::numeric_limits<double>::infinity();
       return found;
     }
     const double lower = std::fmax(0.0, found.distance.lower);
@@ -335,17 +335,23 @@ inline Impact shape_cast(const Convex& a, const Pose& pose_a, Vec2 direction, do
     refused.status = Status::invalid_input;
     return refused;
   }
-  const Piece along = Piece::moving(pose_a, {direction.x / length, direction.y / length, 0.0});
-  const Piece still = Piece::still(pose_b);
+  // About where a starts: far from the frame's origin the tolerance is resolved as well as near it.
+  // What the difference rounds off is within what placing a shape there allows for.
+  const Vec2 start{pose_a.x, pose_a.y};
+  const Vec2 way{pose_b.x - start.x, pose_b.y - start.y};
+  const Piece along =
+      Piece::moving({0.0, 0.0, pose_a.yaw}, {direction.x / length, direction.y / length, 0.0});
+  const Piece still = Piece::still({way.x, way.y, pose_b.yaw});
   const Moving moving_a = Moving::along(a, {&along, 1});
   const Moving moving_b = Moving::along(b, {&still, 1});
   // Farther away than this, a has passed b.
-  const double beyond =
-      1.001 * (norm(Vec2{pose_b.x - pose_a.x, pose_b.y - pose_a.y}) + moving_a.reach + a.radius +
-               moving_b.reach + b.radius + options.margin + options.tolerance);
+  const double beyond = 1.001 * (norm(way) + moving_a.reach + a.radius + moving_b.reach + b.radius +
+                                 options.margin + options.tolerance);
   const bool passes = beyond < max_distance;
   Impact impact = time_of_impact(moving_a, moving_b, 0.0, passes ? beyond : max_distance, options);
   if (passes && impact.verdict == Verdict::free) impact.last_valid = max_distance;
+  impact.closest.point_a = impact.closest.point_a + start;
+  impact.closest.point_b = impact.closest.point_b + start;
   return impact;
 }
 
