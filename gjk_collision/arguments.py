@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Arguments as the kernel takes them; what is of another kind is refused by name."""
 
+from math import isfinite
 from operator import index
 from reprlib import repr as short
 from typing import Any, TypeVar
@@ -12,7 +13,20 @@ from numpy.typing import ArrayLike, NDArray
 from .errors import InputError
 from .verdict import Status
 
-__all__ = ["as_flag", "as_floats", "as_integers", "as_number", "as_vector", "as_whole", "instance"]
+__all__ = [
+    "MAX_COORDINATE",
+    "as_choice",
+    "as_flag",
+    "as_floats",
+    "as_integers",
+    "as_number",
+    "as_point",
+    "as_vector",
+    "as_whole",
+    "instance",
+]
+
+MAX_COORDINATE = 1e15  # m; the kernel refuses what lies beyond
 
 T = TypeVar("T")
 
@@ -29,11 +43,21 @@ def instance(value: T, kind: type[T], argument: str) -> T:
 
 def as_number(value: float, argument: str) -> float:
     """One real number."""
+    if type(value) is float:
+        return value
     try:
-        return value.__float__()  # which no text has, unlike what float() takes
+        if not _is_complex(value):
+            return value.__float__()  # which no text has, unlike what float() takes
     except (AttributeError, TypeError, OverflowError):
-        rule = f"must be a number (got {short(value)})"
-        raise InputError(Status.INVALID_INPUT, argument, None, rule) from None
+        pass
+    rule = f"must be a number (got {short(value)})"
+    raise InputError(Status.INVALID_INPUT, argument, None, rule)
+
+
+def _is_complex(value: object) -> bool:
+    """Tell what numpy makes a float of by dropping a part of it."""
+    dtype = getattr(value, "dtype", None)
+    return dtype is not None and dtype.kind == "c"
 
 
 def as_whole(value: int, argument: str, low: int = -(2**31), high: int = 2**31 - 1) -> int:
@@ -55,12 +79,25 @@ def as_flag(value: bool, argument: str) -> bool:
     return bool(value)
 
 
-def as_floats(values: ArrayLike, argument: str) -> NDArray[np.float64]:
-    """Real numbers as a C-contiguous float64 array."""
+def as_choice(value: object, choices: tuple[str, ...], argument: str) -> str:
+    """One of some words."""
+    if not isinstance(value, str) or value not in choices:
+        *others, last = map(repr, choices)
+        rule = f"must be {', '.join(others)} or {last} (got {short(value)})"
+        raise InputError(Status.INVALID_INPUT, argument, None, rule)
+    return value
+
+
+def as_floats(values: ArrayLike, argument: str, *columns: int) -> NDArray[np.float64]:
+    """Real numbers as a C-contiguous float64 array.
+
+    Of one of the shapes (n, `columns`), where 0 stands for (n,); any where none is given.
+    """
     array = _as_array(values, argument)
     if array.dtype.kind not in "fiu" and array.size:
         rule = f"must be an array of real numbers (got dtype {array.dtype})"
         raise InputError(Status.INVALID_INPUT, argument, None, rule)
+    _check_shape(array, argument, columns)
     return np.ascontiguousarray(array, dtype=np.float64)
 
 
@@ -73,16 +110,32 @@ def as_vector(values: ArrayLike, count: int, argument: str) -> list[float]:
     return numbers
 
 
+def as_point(values: ArrayLike, argument: str) -> list[float]:
+    """Finite x and y in the range of coordinates."""
+    point = as_vector(values, 2, argument)
+    for i, value in enumerate(point):
+        if not isfinite(value):
+            raise InputError(Status.NON_FINITE, argument, i, "must be finite")
+        if abs(value) > MAX_COORDINATE:
+            rule = "magnitude must not exceed 1e15 m"
+            raise InputError(Status.COORD_RANGE, argument, i, rule)
+    return point
+
+
 def as_integers(
-    values: ArrayLike, argument: str, dtype: type[np.unsignedinteger] | type[np.int64]
+    values: ArrayLike,
+    argument: str,
+    dtype: type[np.unsignedinteger] | type[np.int64],
+    *columns: int,
 ) -> NDArray[np.integer]:
-    """Integers as `dtype`, refused by index where they do not fit it."""
+    """Integers as `dtype`, refused by index where they do not fit it; shapes as in `as_floats`."""
     array = _as_array(values, argument)
-    if array.size == 0:
-        return np.empty(array.shape, dtype=dtype)
-    if array.dtype.kind not in "iu":
+    if array.dtype.kind not in "iu" and array.size:
         rule = f"must be integers (got dtype {array.dtype})"
         raise InputError(Status.INVALID_INPUT, argument, None, rule)
+    _check_shape(array, argument, columns)
+    if array.size == 0:
+        return np.empty(array.shape, dtype=dtype)
     limits = np.iinfo(dtype)
     outside = (array < limits.min) | (array > limits.max)
     if outside.any():
@@ -96,3 +149,14 @@ def _as_array(values: ArrayLike, argument: str) -> NDArray[Any]:
         return np.asarray(values)
     except ValueError as error:  # rows of different lengths
         raise InputError(Status.ARRAY_MISMATCH, argument, None, str(error)) from error
+
+
+def _check_shape(array: NDArray[Any], argument: str, columns: tuple[int, ...]) -> None:
+    """Refuse what the kernel, which reads number after number, would take for other rows."""
+    if not columns or array.shape == (0,):
+        return
+    allowed = [(count,) if count else () for count in columns]
+    if array.ndim == 0 or array.shape[1:] not in allowed:
+        shapes = " or ".join(f"(n, {count})" if count else "(n,)" for count in columns)
+        rule = f"must have shape {shapes} (got {array.shape})"
+        raise InputError(Status.ARRAY_MISMATCH, argument, None, rule)

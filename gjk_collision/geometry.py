@@ -3,13 +3,15 @@
 """Shapes, and the queries on two of them."""
 
 from dataclasses import dataclass
+from math import inf
+from reprlib import repr as short
 from typing import Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _core
-from .arguments import as_floats, as_number, as_vector
+from .arguments import MAX_COORDINATE, as_floats, as_number, as_point, as_vector
 from .errors import InputError
 from .verdict import Status
 
@@ -69,13 +71,16 @@ class Shape:
         radius: float = 0.0,
     ) -> "Shape":
         """Return a rectangle of `length` along x and `width` along y about `center` [m]."""
-        for name, value in (("length", length), ("width", width)):
-            if not as_number(value, name) > 0.0:
-                raise InputError(Status.INVALID_INPUT, name, None, "must be greater than 0")
-        middle = np.array(as_vector(center, 2, "center"))
-        half = np.array([length, width], dtype=np.float64) / 2.0
+        half = np.array([_half(length, "length"), _half(width, "width")])
+        middle = np.array(as_point(center, "center"))
         corners = np.array([[1, 1], [-1, 1], [-1, -1], [1, -1]]) * half + middle
-        return cls(_core.polygon(corners, as_number(radius, "radius")))
+        try:
+            return cls(_core.polygon(corners, as_number(radius, "radius")))
+        except InputError as error:
+            if error.argument != "xy":
+                raise
+            argument = "length, width, center"
+            raise InputError(error.status, argument, None, error.rule) from None
 
     @classmethod
     def circle(cls, radius: float, center: tuple[float, float] = (0.0, 0.0)) -> "Shape":
@@ -172,6 +177,17 @@ class Shape:
         """Return the parts' sizes and the radius."""
         sizes = "+".join(str(len(part)) for part in self.parts)
         return f"Shape({sizes} vertices, radius {self.radius:g} m)"
+
+
+def _half(size: float, argument: str) -> float:
+    number = as_number(size, argument)
+    if not number > 0.0:
+        raise InputError(Status.INVALID_INPUT, argument, None, "must be greater than 0")
+    if number == inf:
+        raise InputError(Status.NON_FINITE, argument, None, "must be finite")
+    if number > 2.0 * MAX_COORDINATE:
+        raise InputError(Status.COORD_RANGE, argument, None, "must not exceed 2e15 m")
+    return number / 2.0
 
 
 def _points(**named: tuple[float, float]) -> NDArray[np.float64]:
@@ -338,13 +354,5 @@ def _misuse(a: object, b: object, pose_a: object, pose_b: object) -> InputError:
         if not isinstance(shape, Shape):
             rule = f"must be a Shape (got {type(shape).__name__})"
             return InputError(Status.INVALID_INPUT, name, None, rule)
-    name, pose = ("pose_b", pose_b) if _is_pose(pose_a) else ("pose_a", pose_a)
-    return InputError(Status.INVALID_INPUT, name, None, f"must be x, y, yaw (got {pose!r})")
-
-
-def _is_pose(pose: object) -> bool:
-    return pose is None or (
-        isinstance(pose, tuple | list | np.ndarray)
-        and len(pose) == 3
-        and all(isinstance(value, int | float | np.number) for value in pose)
-    )
+    name, pose = ("pose_b", pose_b) if _core.is_pose(pose_a) else ("pose_a", pose_a)
+    return InputError(Status.INVALID_INPUT, name, None, f"must be x, y, yaw (got {short(pose)})")

@@ -3,14 +3,22 @@
 """Shapes under way: when they meet, how near they come, and how far they can go."""
 
 from dataclasses import dataclass
-from math import inf, isfinite
+from math import inf, isfinite, isnan
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _core
-from .arguments import as_floats, as_number, as_vector, as_whole, instance
+from .arguments import (
+    MAX_COORDINATE,
+    as_floats,
+    as_number,
+    as_point,
+    as_vector,
+    as_whole,
+    instance,
+)
 from .errors import InputError
 from .geometry import Pose, Shape
 from .verdict import Status, Verdict
@@ -113,9 +121,18 @@ class Motion:
         """Return an upper bound [m] on how far any point of `shape` gets from its place at `t0`.
 
         Certified for all times in [t0, t1] [s]; infinite where the motion is not known.
+
+        Raises
+        ------
+        InputError
+            NON_FINITE for a time of NaN.
         """
         core = instance(shape, Shape, "shape")._core
-        return self._core.travel(core, as_number(t0, "t0"), as_number(t1, "t1"))
+        begin, end = as_number(t0, "t0"), as_number(t1, "t1")
+        for name, value in (("t0", begin), ("t1", end)):
+            if isnan(value):
+                raise InputError(Status.NON_FINITE, name, None, "must not be NaN")
+        return self._core.travel(core, begin, end)
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,7 +217,7 @@ def time_of_impact(
         A distance this much above the margin may count as an impact [m], > 0. No true one is
         missed, however thin the shapes or fast the motion.
     max_iterations : int
-        More distance computations than this for two convex parts: UNKNOWN.
+        More distance computations than this for two convex parts: UNKNOWN. >= 0.
 
     Raises
     ------
@@ -217,7 +234,7 @@ def time_of_impact(
             *_moving(a, motion_a, b, motion_b, t0, t1),
             as_number(margin, "margin"),
             as_number(tolerance, "tolerance"),
-            as_whole(max_iterations, "max_iterations"),
+            as_whole(max_iterations, "max_iterations", 0),
         )
     )
 
@@ -336,16 +353,22 @@ def ray_cast(
     InputError
         As for `time_of_impact`.
     """
-    x, y = as_vector(origin, 2, "origin")
-    return shape_cast(
-        Shape.point((0.0, 0.0)),
-        direction,
-        instance(shape, Shape, "shape"),
-        max_distance,
-        (x, y, 0.0),
-        None if pose is None else as_vector(pose, 3, "pose"),
-        tolerance=tolerance,
-    )
+    x, y = as_point(origin, "origin")
+    stands = None if pose is None else as_vector(pose, 3, "pose")
+    try:
+        return shape_cast(
+            Shape.point((0.0, 0.0)),
+            direction,
+            instance(shape, Shape, "shape"),
+            max_distance,
+            (x, y, 0.0),
+            stands,
+            tolerance=tolerance,
+        )
+    except InputError as error:
+        if error.argument != "pose_b":
+            raise
+        raise InputError(error.status, "pose", None, error.rule) from None
 
 
 def _moving(
@@ -361,9 +384,15 @@ def _moving(
         if not isfinite(value):
             rule = f"must be finite, and given where the motions have no end (got {value})"
             raise InputError(Status.NON_FINITE, name, None, rule)
+        if abs(value) > MAX_COORDINATE:
+            rule = f"magnitude must not exceed 1e15 s (got {value})"
+            raise InputError(Status.COORD_RANGE, name, None, rule)
     if end < begin:
         rule = f"must not lie before t0 = {begin} (got {end})"
         raise InputError(Status.INVALID_INPUT, "t1", None, rule)
+    if not end - begin < MAX_COORDINATE:
+        rule = f"must lie less than 1e15 s after t0 = {begin} (got {end})"
+        raise InputError(Status.COORD_RANGE, "t1", None, rule)
     return shapes[0], motion_a._core, shapes[1], motion_b._core, begin, end
 
 

@@ -9,9 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import _core
 from .arguments import as_integers, as_number, instance
-from .errors import InputError
 from .scene import Mode, Scene, mode_number, thread_count
-from .verdict import Status
 
 __all__ = ["PairsResult", "check_pairs"]
 
@@ -65,10 +63,7 @@ def check_pairs(
     """
     listed = None
     if pairs is not None:
-        listed = as_integers(pairs, "pairs", np.int64)
-        if listed.ndim != 2 or listed.shape[1] != 2:
-            rule = f"must have shape (n, 2) (got {listed.shape})"
-            raise InputError(Status.ARRAY_MISMATCH, "pairs", None, rule)
+        listed = as_integers(pairs, "pairs", np.int64, 2)
     verdicts, statuses, distances, lower_bounds, witnesses, directions = _core.check_pairs(
         instance(a, Scene, "a")._core,
         instance(b, Scene, "b")._core,

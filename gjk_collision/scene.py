@@ -3,7 +3,8 @@
 """Many obstacles, and a shape at many poses among them."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from reprlib import repr as short
 from typing import Literal, TypeAlias, TypeVar
 
@@ -11,7 +12,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _core
-from .arguments import as_flag, as_floats, as_integers, as_number, as_whole, instance
+from .arguments import (
+    as_choice,
+    as_flag,
+    as_floats,
+    as_integers,
+    as_number,
+    as_whole,
+    instance,
+)
 from .errors import InputError
 from .geometry import ConcavePolicy, Pose, Shape
 from .results import CheckResult, NearestResult, PathResult
@@ -81,8 +90,9 @@ class Scene:
         self._prediction = _checked_policy(prediction), as_number(horizon, "horizon")
         cores = _cores(shapes)
         said = _said(len(cores), velocities, paths, stamps, *self._prediction)
-        placed = None if poses is None else as_floats(poses, "poses")
-        self._core = _core.scene_from_shapes(cores, placed, said)
+        placed = None if poses is None else as_floats(poses, "poses", 3)
+        with _paths_named(said):
+            self._core = _core.scene_from_shapes(cores, placed, said)
         self._id_of = _checked_ids(ids, len(cores))
 
     @classmethod
@@ -139,23 +149,21 @@ class Scene:
             Naming the field, the index and the rule that it breaks.
         """
         scene = cls.__new__(cls)
-        if concave_policy not in ("decompose", "hull", "reject"):
-            rule = "must be 'decompose', 'hull' or 'reject'"
-            raise InputError(Status.INVALID_INPUT, "concave_policy", None, rule)
+        policy = as_choice(concave_policy, ("decompose", "hull", "reject"), "concave_policy")
         scene._prediction = _checked_policy(prediction), as_number(horizon, "horizon")
         scene._core = _core.scene_from_arrays(
-            as_integers(offsets, "offsets", np.uint32),
-            as_floats(xy, "xy"),
-            as_integers(_or_empty(kinds), "kinds", np.uint8),
-            as_floats(_or_empty(radius), "radius"),
-            as_floats(_or_empty(poses), "poses"),
-            getattr(_core.ConcavePolicy, concave_policy),
+            as_integers(offsets, "offsets", np.uint32, 0),
+            as_floats(xy, "xy", 0, 2),
+            as_integers(_or_empty(kinds), "kinds", np.uint8, 0),
+            as_floats(_or_empty(radius), "radius", 0),
+            as_floats(_or_empty(poses), "poses", 0, 3),
+            getattr(_core.ConcavePolicy, policy),
             _core.Said(
-                as_floats(_or_empty(velocities), "velocities"),
-                as_floats(_or_empty(stamps), "stamps"),
-                as_integers(_or_empty(path_offsets), "path_offsets", np.uint32),
-                as_floats(_or_empty(path_times), "path_times"),
-                as_floats(_or_empty(path_poses), "path_poses"),
+                as_floats(_or_empty(velocities), "velocities", 0, 3),
+                as_floats(_or_empty(stamps), "stamps", 0),
+                as_integers(_or_empty(path_offsets), "path_offsets", np.uint32, 0),
+                as_floats(_or_empty(path_times), "path_times", 0),
+                as_floats(_or_empty(path_poses), "path_poses", 0, 3),
                 *scene._prediction,
             ),
         )
@@ -193,15 +201,17 @@ class Scene:
         InputError
             Naming the argument, the index and the rule that it breaks.
         """
-        changed = as_integers(indices, "indices", np.int64).ravel()
+        changed = as_integers(indices, "indices", np.int64, 0)
+        said = _said(len(changed), velocities, paths, stamps, *self._prediction)
         scene = type(self).__new__(type(self))
         scene._id_of, scene._prediction = self._id_of, self._prediction
-        scene._core = self._core.updated(
-            changed,
-            None if poses is None else as_floats(poses, "poses"),
-            None if shapes is None else _cores(shapes),
-            _said(len(changed), velocities, paths, stamps, *self._prediction),
-        )
+        with _paths_named(said):
+            scene._core = self._core.updated(
+                changed,
+                None if poses is None else as_floats(poses, "poses", 3),
+                None if shapes is None else _cores(shapes),
+                said,
+            )
         return scene
 
     def __len__(self) -> int:
@@ -268,7 +278,7 @@ class Scene:
         found = self._core.check(
             instance(shape, Shape, "shape")._core,
             placed,
-            _EMPTY if times is None else as_floats(times, "times"),
+            _checked_times(times, len(placed)),
             as_number(margin, "margin"),
             mode_number(mode),
             as_flag(stop_at_first, "stop_at_first"),
@@ -411,14 +421,16 @@ class Scene:
         -----
         Conservative advancement on certified lower bounds (B. Mirtich, 1996).
         """
-        placed, at = _checked_poses(poses), as_floats(_or_empty(times), "times")
+        placed = _checked_poses(poses)
+        at = _checked_times(times, len(placed))
+        finest = as_number(tolerance, "tolerance")
         if as_flag(swept, "swept"):
             found = self._core.check_path(
                 instance(shape, Shape, "shape")._core,
                 placed,
                 at,
                 as_number(margin, "margin"),
-                as_number(tolerance, "tolerance"),
+                finest,
             )
             index = int(found.pop("obstacle"))
             verdict = Verdict(found.pop("verdict"))
@@ -430,6 +442,7 @@ class Scene:
                 obstacle_index=index,
                 **found,
             )
+        self._core.check_way(at, finest)
         each = self.check(shape, placed, times, margin=margin, mode="distance")
         first = each.first_invalid_index
         hits = np.flatnonzero(each.verdicts == Verdict.COLLISION)
@@ -469,13 +482,21 @@ def thread_count(threads: int) -> int:
 
 
 def _checked_poses(poses: ArrayLike) -> NDArray[np.float64]:
-    placed = as_floats(poses, "poses")
+    placed = as_floats(poses, "poses", 3)
     if placed.size == 0:
         raise InputError(Status.EMPTY_REQUEST, "poses", None, "must hold at least one pose")
-    if placed.ndim != 2 or placed.shape[1] != 3:
-        rule = f"must have shape (n, 3) (got {placed.shape})"
-        raise InputError(Status.ARRAY_MISMATCH, "poses", None, rule)
     return placed
+
+
+def _checked_times(times: ArrayLike | None, count: int) -> NDArray[np.float64]:
+    """Return one time per pose; none where they are left out, not where none are given."""
+    if times is None:
+        return _EMPTY
+    at = as_floats(times, "times", 0)
+    if len(at) != count:
+        rule = f"must have shape (n,) with n = {count} (got {at.shape})"
+        raise InputError(Status.ARRAY_MISMATCH, "times", None, rule)
+    return at
 
 
 def _checked_pose(pose: Pose) -> list[float]:
@@ -506,10 +527,9 @@ def _listed(values: Sequence[T], argument: str) -> list[T]:
 
 
 def _checked_policy(prediction: str) -> _core.PredictionPolicy:
-    if prediction not in ("unknown_is_error", "constant_velocity", "hold"):
-        rule = "must be 'unknown_is_error', 'constant_velocity' or 'hold'"
-        raise InputError(Status.INVALID_INPUT, "prediction", None, rule)
-    policy: _core.PredictionPolicy = getattr(_core.PredictionPolicy, prediction)
+    names = "unknown_is_error", "constant_velocity", "hold"
+    name = as_choice(prediction, names, "prediction")
+    policy: _core.PredictionPolicy = getattr(_core.PredictionPolicy, name)
     return policy
 
 
@@ -536,8 +556,12 @@ def _said(
                 except (TypeError, ValueError):
                     rule = f"must be None, or times and poses (got {short(path)})"
                     raise InputError(Status.INVALID_INPUT, "paths", i, rule) from None
-                own_times = as_floats(times, "paths").ravel()
-                own_poses = as_floats(poses, "paths").ravel()
+                try:
+                    own_times = as_floats(times, "times", 0)
+                    own_poses = as_floats(poses, "poses", 3).ravel()
+                except InputError as error:
+                    rule = f"{error.argument}: {error.rule}"
+                    raise InputError(error.status, "paths", i, rule) from None
             if len(own_poses) != 3 * len(own_times):
                 rule = "must hold a pose (x, y, yaw) for each time"
                 raise InputError(Status.ARRAY_MISMATCH, "paths", i, rule)
@@ -545,14 +569,29 @@ def _said(
             all_poses.append(own_poses)
         offsets = np.cumsum([len(own) for own in all_times]).astype(np.uint32)
     return _core.Said(
-        as_floats(_or_empty(velocities), "velocities"),
-        as_floats(_or_empty(stamps), "stamps"),
+        as_floats(_or_empty(velocities), "velocities", 3),
+        as_floats(_or_empty(stamps), "stamps", 0),
         offsets,
         np.concatenate(all_times),
         np.concatenate(all_poses),
         policy,
         horizon,
     )
+
+
+@contextmanager
+def _paths_named(said: _core.Said) -> Iterator[None]:
+    """Name the path of what is refused of the times and poses of all."""
+    try:
+        yield
+    except InputError as error:
+        if error.index is None or error.argument not in ("path_times", "path_poses"):
+            raise
+        ends = said.path_offsets
+        i = int(np.searchsorted(ends, error.index, side="right")) - 1
+        name = error.argument.removeprefix("path_")
+        rule = f"{name}[{error.index - int(ends[i])}]: {error.rule}"
+        raise InputError(error.status, "paths", i, rule) from None
 
 
 def _or_empty(values: ArrayLike | None) -> ArrayLike:

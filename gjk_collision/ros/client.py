@@ -367,7 +367,7 @@ class CollisionClient:
         request.header.frame_id = self.frame
         # rclpy takes an array.array as it is; an ndarray it would walk through item by item.
         request.poses = array("d", _rows(poses).tobytes())
-        request.times = array("d", as_floats(times, "times").tobytes())
+        request.times = array("d", as_floats(times, "times", 0).tobytes())
 
     def _pose(self, pose: Sequence[float]) -> PoseStamped:
         message = PoseStamped()

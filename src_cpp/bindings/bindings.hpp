@@ -7,7 +7,9 @@
 #include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
 
+#include <algorithm>
 #include <array>
+#include <cstring>
 #include <optional>
 #include <span>
 #include <string>
@@ -54,7 +56,62 @@ inline Issue per_vertex(Issue issue) {
   return issue;
 }
 
-using PoseArgument = std::optional<std::array<double, 3>>;
+// One real number; a complex one is refused, of which Python's own conversion drops a part.
+struct Real {
+  double value = 0.0;
+};
+
+// x, y, yaw as a tuple, a list or an array; a set has no order.
+struct PoseValues : std::array<double, 3> {};
+
+using PoseArgument = std::optional<PoseValues>;
+
+inline bool load_real(PyObject* source, double& value) {
+  if (PyFloat_Check(source)) {  // numpy's float64 too
+    value = PyFloat_AS_DOUBLE(source);
+    return true;
+  }
+  const py::handle number(source);
+  if (!PyLong_Check(source)) {
+    if (PyComplex_Check(source) || PyNumber_Check(source) == 0) return false;
+    const py::object dtype = py::getattr(number, "dtype", py::none());
+    if (!dtype.is_none() && py::isinstance<py::dtype>(dtype) &&
+        py::reinterpret_borrow<py::dtype>(dtype).kind() == 'c') {
+      return false;
+    }
+  }
+  value = PyFloat_AsDouble(source);
+  if (value != -1.0 || PyErr_Occurred() == nullptr) return true;
+  PyErr_Clear();
+  return false;
+}
+
+inline bool load_pose(PyObject* source, PoseValues& pose) {
+  if (PyTuple_Check(source) || PyList_Check(source)) {
+    if (PySequence_Fast_GET_SIZE(source) != 3) return false;
+    for (std::size_t i = 0; i < 3; ++i) {
+      // The conversion of an item may run Python, which may change the list.
+      if (PySequence_Fast_GET_SIZE(source) != 3) return false;
+      PyObject* const item = PySequence_Fast_GET_ITEM(source, static_cast<py::ssize_t>(i));
+      if (!load_real(py::reinterpret_borrow<py::object>(item).ptr(), pose[i])) return false;
+    }
+    return true;
+  }
+  if (!py::isinstance<py::array>(source)) return false;
+  const auto array = py::reinterpret_borrow<py::array>(source);
+  if (array.ndim() != 1 || array.shape(0) != 3) return false;
+  if (py::isinstance<py::array_t<double, 0>>(array)) {
+    for (std::size_t i = 0; i < 3; ++i) {
+      std::memcpy(&pose[i], array.data(static_cast<py::ssize_t>(i)), sizeof(double));
+    }
+    return true;
+  }
+  const char kind = array.dtype().kind();
+  if (kind != 'f' && kind != 'i' && kind != 'u') return false;
+  const Doubles doubles(array);
+  std::copy_n(doubles.data(), 3, pose.begin());
+  return true;
+}
 
 // Finite, within range; `index` is that of the pose in an array of poses, -1 for a single one.
 inline Pose checked_pose(const double* xyyaw, const char* argument, long index) {
@@ -133,3 +190,19 @@ void bind_path(py::class_<Scene>& scene);
 void bind_pairwise(py::module_& module);
 
 }  // namespace gjk::bindings
+
+namespace pybind11::detail {
+
+template <>
+struct type_caster<gjk::bindings::Real> {
+  PYBIND11_TYPE_CASTER(gjk::bindings::Real, const_name("float"));
+  bool load(handle source, bool) { return gjk::bindings::load_real(source.ptr(), value.value); }
+};
+
+template <>
+struct type_caster<gjk::bindings::PoseValues> {
+  PYBIND11_TYPE_CASTER(gjk::bindings::PoseValues, const_name("collections.abc.Sequence[float]"));
+  bool load(handle source, bool) { return gjk::bindings::load_pose(source.ptr(), value); }
+};
+
+}  // namespace pybind11::detail

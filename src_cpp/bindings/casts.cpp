@@ -24,8 +24,7 @@ double checked_number(double value, const char* argument, long index = -1) {
   return value;
 }
 
-OwnedMotion moving(const std::array<double, 3>& pose, const std::array<double, 3>& velocity,
-                   double time) {
+OwnedMotion moving(const PoseValues& pose, const PoseValues& velocity, double time) {
   for (int i = 0; i < 3; ++i) checked_number(velocity[static_cast<std::size_t>(i)], "velocity", i);
   return {{Piece::moving(checked_pose(pose.data(), "pose", -1),
                          {velocity[0], velocity[1], velocity[2]}, checked_number(time, "time"))}};

@@ -63,6 +63,13 @@ ClosestShapes closest_shapes(const Shape& a, const Shape& b, const PoseArgument&
 }  // namespace
 
 void bind_pairs(py::module_& module) {
+  module.def(
+      "is_pose",
+      [](const py::object& pose) {
+        PoseValues values;
+        return pose.is_none() || load_pose(pose.ptr(), values);
+      },
+      py::arg("pose"));
   module.def("collide", &collide_shapes, py::arg("a"), py::arg("b"), py::arg("pose_a"),
              py::arg("pose_b"));
   module.def(

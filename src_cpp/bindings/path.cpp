@@ -10,11 +10,9 @@
 namespace gjk::bindings {
 namespace {
 
-py::dict check_path_of(const Scene& scene, const Shape& shape, const Doubles& poses,
-                       const Doubles& times, double margin, double tolerance) {
-  const std::size_t count = length(poses) / 3;
-  const std::vector<Pose> placed = checked_poses(poses, count, "poses");
-  const std::span<const double> at = checked_times(times, count, "times");
+// What a way obeys, whether or not it is swept.
+void check_way(const Doubles& times, double tolerance) {
+  const std::span<const double> at = checked_times(times, length(times), "times");
   for (std::size_t i = 1; i < at.size(); ++i) {
     if (!(at[i] > at[i - 1])) {
       refuse(Status::invalid_input, "times", static_cast<long>(i), "must increase strictly");
@@ -23,6 +21,14 @@ py::dict check_path_of(const Scene& scene, const Shape& shape, const Doubles& po
   if (!(tolerance > 0.0 && tolerance <= kMaxCoordinate)) {
     refuse(Status::invalid_input, "tolerance", -1, "must be greater than 0 and finite");
   }
+}
+
+py::dict check_path_of(const Scene& scene, const Shape& shape, const Doubles& poses,
+                       const Doubles& times, double margin, double tolerance) {
+  const std::size_t count = length(poses) / 3;
+  const std::vector<Pose> placed = checked_poses(poses, count, "poses");
+  const std::span<const double> at = checked_times(times, count, "times");
+  check_way(times, tolerance);
   const PathOptions options{checked_margin(margin), tolerance};
   PathResult result;
   {
@@ -44,6 +50,7 @@ py::dict check_path_of(const Scene& scene, const Shape& shape, const Doubles& po
 }  // namespace
 
 void bind_path(py::class_<Scene>& scene) {
+  scene.def_static("check_way", &check_way, py::arg("times"), py::arg("tolerance"));
   scene.def("check_path", &check_path_of, py::arg("shape"), py::arg("poses"), py::arg("times"),
             py::arg("margin"), py::arg("tolerance"));
 }

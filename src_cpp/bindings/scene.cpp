@@ -272,7 +272,8 @@ void bind_scene(py::module_& module) {
                                path_poses, policy, horizon};
            }),
            py::arg("velocities"), py::arg("stamps"), py::arg("path_offsets"), py::arg("path_times"),
-           py::arg("path_poses"), py::arg("policy"), py::arg("horizon"));
+           py::arg("path_poses"), py::arg("policy"), py::arg("horizon"))
+      .def_readonly("path_offsets", &SaidArrays::path_offsets);
   py::class_<Scene> scene(module, "Scene", "Many obstacles, immutable.");
   scene.def("__len__", &Scene::size)
       .def_property_readonly("parts", &Scene::parts)

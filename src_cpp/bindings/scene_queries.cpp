@@ -56,18 +56,19 @@ py::dict check(const Scene& scene, const Shape& shape, const Doubles& poses, con
 }
 
 // One pose, without the arrays of a batch.
-bool is_free(const Scene& scene, const Shape& shape, const std::array<double, 3>& pose,
-             const std::optional<double>& time, double margin) {
+bool is_free(const Scene& scene, const Shape& shape, const PoseValues& pose,
+             const std::optional<Real>& time, Real margin) {
   const Pose placed = checked_pose(pose.data(), "pose", -1);
-  const CheckOptions options{.margin = checked_margin(margin)};
+  const CheckOptions options{.margin = checked_margin(margin.value)};
   Scene::Ego ego(shape);
-  const PoseResult found = time ? scene.check(ego, placed, checked_time(*time, "time", -1), options)
-                                : scene.check(ego, placed, options);
+  const PoseResult found =
+      time ? scene.check(ego, placed, checked_time(time->value, "time", -1), options)
+           : scene.check(ego, placed, options);
   return found.verdict == Verdict::free;
 }
 
 // indices, distances, lower bounds, witnesses, directions, statuses
-py::tuple nearest(const Scene& scene, const Shape& shape, const std::array<double, 3>& pose,
+py::tuple nearest(const Scene& scene, const Shape& shape, const PoseValues& pose,
                   const std::optional<double>& time, std::size_t k, double max_distance) {
   const Pose placed = checked_pose(pose.data(), "pose", -1);
   if (!(max_distance >= 0.0)) {

@@ -154,6 +154,52 @@ BAD: dict[str, tuple[Callable[[], Any], Status, str, int | None, str]] = {
     "collide at a yaw without digits": (
         lambda: collide(CAR, CAR, pose_a=(0.0, 0.0, 1e7)),
         Status.COORD_RANGE, "pose_a", None, "yaw"),
+    "collide at a number": (
+        lambda: collide(CAR, CAR, np.array(3.0)), Status.INVALID_INPUT, "pose_a", None, "yaw"),
+    "trace at a number": (
+        lambda: trace(CAR, CAR, None, np.array(3.0)),
+        Status.INVALID_INPUT, "pose_b", None, "yaw"),
+    "collide beyond a double": (
+        lambda: collide(CAR, CAR, (10**400, 0, 0)), Status.INVALID_INPUT, "pose_a", None, "yaw"),
+    "collide at complex numbers": (
+        lambda: collide(CAR, CAR, pose_b=np.array([1 + 1j, 0, 0])),  # type: ignore[arg-type]
+        Status.INVALID_INPUT, "pose_b", None, "yaw"),
+    "collide at a complex number": (
+        lambda: collide(CAR, CAR, pose_b=(0, np.complex64(1), 0)),  # type: ignore[arg-type]
+        Status.INVALID_INPUT, "pose_b", None, "yaw"),
+    "distance at a set": (
+        lambda: distance(CAR, CAR, pose_b={3.0, 1.0, 0.0}),  # type: ignore[arg-type]
+        Status.INVALID_INPUT, "pose_b", None, "yaw"),
+    "circle of a complex number": (
+        lambda: Shape.circle(np.complex128(1)),  # type: ignore[arg-type]
+        Status.INVALID_INPUT, "radius", None, "number"),
+    "box of infinity": (
+        lambda: Shape.box(INF, 1), Status.NON_FINITE, "length", None, "finite"),
+    "box beyond the range": (
+        lambda: Shape.box(1, 1e16), Status.COORD_RANGE, "width", None, "2e15"),
+    "box about a far point": (
+        lambda: Shape.box(1, 1, center=(0, 1e16)), Status.COORD_RANGE, "center", 1, "1e15"),
+    "box that reaches too far": (
+        lambda: Shape.box(1.9e15, 1, center=(1e15, 0)),
+        Status.COORD_RANGE, "length, width, center", None, "1e15"),
+    # motion
+    "ray from nan": (
+        lambda: ray_cast((NAN, 0), (1, 0), CAR), Status.NON_FINITE, "origin", 0, "finite"),
+    "ray from beyond the range": (
+        lambda: ray_cast((0, 1e16), (1, 0), CAR), Status.COORD_RANGE, "origin", 1, "1e15"),
+    "ray to nan": (
+        lambda: ray_cast((0, 0), (1, 0), CAR, pose=(NAN, 0, 0)),
+        Status.NON_FINITE, "pose", None, "finite"),
+    "impact in fewer than no iterations": (
+        lambda: time_of_impact(**PAIR, t0=0, t1=1, max_iterations=-1),
+        Status.INVALID_INPUT, "max_iterations", None, "from 0"),
+    "impact beyond all times": (
+        lambda: time_of_impact(**PAIR, t0=0, t1=1e20), Status.COORD_RANGE, "t1", None, "1e15"),
+    "approach over too long": (
+        lambda: closest_approach(**PAIR, t0=-1e15, t1=1e15),
+        Status.COORD_RANGE, "t1", None, "1e15"),
+    "travel until nan": (
+        lambda: STILL.travel(CAR, 0, NAN), Status.NON_FINITE, "t1", None, "NaN"),
     # Scene
     "scene of something else": (
         lambda: Scene([CAR, SQUARE]), Status.INVALID_INPUT, "shapes", 1, "Shape"),
@@ -183,11 +229,46 @@ BAD: dict[str, tuple[Callable[[], Any], Status, str, int | None, str]] = {
     "check with a margin of nan": (
         lambda: SCENE.check(CAR, np.zeros((1, 3)), margin=NAN),
         Status.NON_FINITE, "margin", None, "finite"),
+    "check at no times": (
+        lambda: SCENE.check(CAR, np.zeros((1, 3)), times=[]),
+        Status.ARRAY_MISMATCH, "times", None, "(n,)"),
+    "way at no times": (
+        lambda: SCENE.check_path(CAR, np.zeros((1, 3)), times=[]),
+        Status.ARRAY_MISMATCH, "times", None, "(n,)"),
+    **{
+        f"way of which {name}, {'swept' if swept else 'pose by pose'}": (
+            lambda how={**how, "swept": swept}: SCENE.check_path(CAR, np.zeros((2, 3)), **how),
+            *said)
+        for swept in (True, False)
+        for name, how, said in (
+            ("the times fall", {"times": [1, 0]}, (Status.INVALID_INPUT, "times", 1, "strictly")),
+            ("a time is nan", {"times": [1, NAN]}, (Status.NON_FINITE, "times", 1, "finite")),
+            ("the tolerance is nan", {"tolerance": NAN},
+             (Status.INVALID_INPUT, "tolerance", None, "greater")))
+    },
     "check in an unknown mode": (
         lambda: SCENE.check(CAR, np.zeros((1, 3)), mode="swept"),  # type: ignore[arg-type]
         Status.INVALID_INPUT, "mode", None, "collide"),
+    "scene of a path whose times stand": (
+        lambda: Scene([CAR] * 3, paths=[([1], [POSE]), None, ([0, 1, 1], [POSE] * 3)]),
+        Status.INVALID_INPUT, "paths", 2, "times[2]: must increase strictly"),
+    "update with a path to nan": (
+        lambda: SCENE.updated([0], paths=[([0, 1], [POSE, (NAN, 0, 0)])]),
+        Status.NON_FINITE, "paths", 0, "poses[1]: "),
+    "scene of two predictions": (
+        lambda: Scene([CAR], prediction=np.array(["hold", "hold"])),  # type: ignore[arg-type]
+        Status.INVALID_INPUT, "prediction", None, "'hold'"),
     "is free at nan": (
         lambda: SCENE.is_free(CAR, (0.0, NAN, 0.0)), Status.NON_FINITE, "pose", None, "finite"),
+    "is free at complex numbers": (
+        lambda: SCENE.is_free(CAR, np.zeros(3, complex)),  # type: ignore[arg-type]
+        Status.INVALID_INPUT, "pose", None, "real"),
+    "is free at a set": (
+        lambda: SCENE.is_free(CAR, {3.0, 1.0, 0.0}),  # type: ignore[arg-type]
+        Status.INVALID_INPUT, "pose", None, "real"),
+    "is free with a complex margin": (
+        lambda: SCENE.is_free(CAR, POSE, margin=np.complex128(1 + 5j)),  # type: ignore[arg-type]
+        Status.INVALID_INPUT, "margin", None, "number"),
     "is free at half a pose": (
         lambda: SCENE.is_free(CAR, (0.0, 0.0)),  # type: ignore[arg-type]
         Status.ARRAY_MISMATCH, "pose", None, "yaw"),
@@ -257,9 +338,68 @@ BAD: dict[str, tuple[Callable[[], Any], Status, str, int | None, str]] = {
         Status.CONCAVE_REJECTED, "xy", 4, "obstacle 0"),
     "an unknown policy": (
         arrays(concave_policy="skip"), Status.INVALID_INPUT, "concave_policy", None, "decompose"),
+    "flat times of a path that stand": (
+        arrays(path_offsets=[0, 1, 3], path_times=[0, 1, 1], path_poses=np.zeros(9)),
+        Status.INVALID_INPUT, "path_times", 2, "strictly"),
     "too few ids": (
         arrays(ids=[1]), Status.ARRAY_MISMATCH, "ids", None, "2"),
 }  # fmt: skip
+
+
+# name: what is called, the argument, the shape that the rule names, the shape that is given.
+TURNED: dict[str, tuple[Callable[..., Any], str, str, tuple[int, ...]]] = {
+    "poses": (lambda a: Scene([CAR] * 4, poses=a), "poses", "(n, 3)", (3, 4)),
+    "velocities": (lambda a: Scene([CAR] * 4, velocities=a), "velocities", "(n, 3)", (3, 4)),
+    "stamps": (lambda a: Scene([CAR] * 4, stamps=a), "stamps", "(n,)", (2, 2)),
+    "poses of a path": (
+        lambda a: Scene([CAR], paths=[(range(4), a)]), "paths", "(n, 3)", (3, 4)),
+    "times of a path": (
+        lambda a: Scene([CAR], paths=[(a, np.zeros((4, 3)))]), "paths", "(n,)", (4, 1)),
+    "poses that change": (
+        lambda a: Scene([CAR] * 4).updated(range(4), poses=a), "poses", "(n, 3)", (3, 4)),
+    "velocities that change": (
+        lambda a: Scene([CAR] * 4).updated(range(4), velocities=a),
+        "velocities", "(n, 3)", (3, 4)),
+    "indices": (
+        lambda a: SCENE.updated(a.astype(int)), "indices", "(n,)", (1, 1)),
+    "points in a flat scene": (
+        lambda a: Scene.from_arrays([0, 3], a), "xy", "(n,) or (n, 2)", (2, 3)),
+    **{
+        f"{name} in a flat scene": (
+            lambda a, name=name: Scene.from_arrays(
+                range(5), SQUARE, **{"path_offsets": range(5), "path_times": range(4),
+                                     "path_poses": np.zeros(12), name: a}),
+            name, shape, given)
+        for name, shape, given in (
+            ("poses", "(n,) or (n, 3)", (3, 4)),
+            ("velocities", "(n,) or (n, 3)", (3, 4)),
+            ("path_poses", "(n,) or (n, 3)", (3, 4)),
+            ("path_times", "(n,)", (4, 1)),
+            ("stamps", "(n,)", (2, 2)),
+            ("radius", "(n,)", (4, 1)))
+    },
+    "poses of a check": (lambda a: SCENE.check(CAR, a), "poses", "(n, 3)", (3, 4)),
+    "times of a check": (
+        lambda a: SCENE.check(CAR, np.zeros((4, 3)), a), "times", "(n,)", (2, 2)),
+    "times of a way": (
+        lambda a: SCENE.check_path(CAR, np.zeros((4, 3)), a), "times", "(n,)", (4, 1)),
+    "pairs": (
+        lambda a: check_pairs(SCENE, SCENE, a.astype(int)), "pairs", "(n, 2)", (2, 3)),
+    "poses of a motion": (
+        lambda a: Motion.path(range(4), a), "poses", "(n, 3)", (3, 4)),
+    "points of a hull": (Shape.hull, "points", "(n, 2)", (2, 3)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", TURNED)
+def test_a_transposed_array_is_not_scrambled(name: str) -> None:
+    """It has as many numbers as the right one; read in its order they are other obstacles."""
+    call, argument, shape, given = TURNED[name]
+    with pytest.raises(InputError) as caught:
+        call(np.zeros(given))
+    error = caught.value
+    assert (error.status, error.argument) == (Status.ARRAY_MISMATCH, argument)
+    assert f"must have shape {shape}" in error.rule
 
 
 @pytest.mark.parametrize("name", BAD)

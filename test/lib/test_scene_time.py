@@ -206,6 +206,7 @@ def test_as_a_scene_at_that_time(seed: int, count: int, middle: tuple[float, flo
 
 BAD = {
     "times too few": ({}, [1.0, 2.0], "times", None, Status.ARRAY_MISMATCH),
+    "times given but none": ({}, [], "times", None, Status.ARRAY_MISMATCH),
     "times not finite": ({}, [NAN], "times", 0, Status.NON_FINITE),
     "times beyond reason": ({}, [1e12], "times", 0, Status.COORD_RANGE),
     "velocities infinite": (
@@ -215,11 +216,11 @@ BAD = {
     "paths too many": ({"paths": [None, None]}, None, "paths", None, Status.ARRAY_MISMATCH),
     "paths without poses": ({"paths": [([1.0], [])]}, None, "paths", 0, Status.ARRAY_MISMATCH),
     "path times fall": (
-        {"paths": [([1.0, 1.0], np.zeros((2, 3)))]}, None, "path_times", 1, Status.INVALID_INPUT),
+        {"paths": [([1.0, 1.0], np.zeros((2, 3)))]}, None, "paths", 0, Status.INVALID_INPUT),
     "path times before the stamp": (
-        {"paths": [([-1.0], np.zeros((1, 3)))]}, None, "path_times", 0, Status.INVALID_INPUT),
+        {"paths": [([-1.0], np.zeros((1, 3)))]}, None, "paths", 0, Status.INVALID_INPUT),
     "path poses not finite": (
-        {"paths": [([1.0], [(NAN, 0, 0)])]}, None, "path_poses", 0, Status.NON_FINITE),
+        {"paths": [([1.0], [(NAN, 0, 0)])]}, None, "paths", 0, Status.NON_FINITE),
     "stamps too many": ({"stamps": [0.0, 0.0]}, None, "stamps", None, Status.ARRAY_MISMATCH),
     "horizon": ({"horizon": -1.0}, None, "horizon", None, Status.INVALID_INPUT),
     "prediction": ({"prediction": "guess"}, None, "prediction", None, Status.INVALID_INPUT),
