@@ -278,7 +278,7 @@ class Scene:
         found = self._core.check(
             instance(shape, Shape, "shape")._core,
             placed,
-            _checked_times(times, len(placed)),
+            _one_each(times, len(placed), "times", 0),
             as_number(margin, "margin"),
             mode_number(mode),
             as_flag(stop_at_first, "stop_at_first"),
@@ -422,7 +422,7 @@ class Scene:
         Conservative advancement on certified lower bounds (B. Mirtich, 1996).
         """
         placed = _checked_poses(poses)
-        at = _checked_times(times, len(placed))
+        at = _one_each(times, len(placed), "times", 0)
         finest = as_number(tolerance, "tolerance")
         if as_flag(swept, "swept"):
             found = self._core.check_path(
@@ -488,15 +488,18 @@ def _checked_poses(poses: ArrayLike) -> NDArray[np.float64]:
     return placed
 
 
-def _checked_times(times: ArrayLike | None, count: int) -> NDArray[np.float64]:
-    """Return one time per pose; none where they are left out, not where none are given."""
-    if times is None:
+def _one_each(
+    values: ArrayLike | None, count: int, argument: str, columns: int
+) -> NDArray[np.float64]:
+    """Return a row for each of `count`; none where they are left out, not where none are given."""
+    if values is None:
         return _EMPTY
-    at = as_floats(times, "times", 0)
-    if len(at) != count:
-        rule = f"must have shape (n,) with n = {count} (got {at.shape})"
-        raise InputError(Status.ARRAY_MISMATCH, "times", None, rule)
-    return at
+    rows = as_floats(values, argument, columns)
+    if len(rows) != count:
+        shape = f"(n, {columns})" if columns else "(n,)"
+        rule = f"must have shape {shape} with n = {count} (got {rows.shape})"
+        raise InputError(Status.ARRAY_MISMATCH, argument, None, rule)
+    return rows
 
 
 def _checked_pose(pose: Pose) -> list[float]:
@@ -569,8 +572,8 @@ def _said(
             all_poses.append(own_poses)
         offsets = np.cumsum([len(own) for own in all_times]).astype(np.uint32)
     return _core.Said(
-        as_floats(_or_empty(velocities), "velocities", 3),
-        as_floats(_or_empty(stamps), "stamps", 0),
+        _one_each(velocities, count, "velocities", 3),
+        _one_each(stamps, count, "stamps", 0),
         offsets,
         np.concatenate(all_times),
         np.concatenate(all_poses),

@@ -258,6 +258,11 @@ BAD: dict[str, tuple[Callable[[], Any], Status, str, int | None, str]] = {
     "scene of two predictions": (
         lambda: Scene([CAR], prediction=np.array(["hold", "hold"])),  # type: ignore[arg-type]
         Status.INVALID_INPUT, "prediction", None, "'hold'"),
+    "no velocities for one obstacle": (
+        lambda: Scene([CAR], velocities=[]),
+        Status.ARRAY_MISMATCH, "velocities", None, "n = 1"),
+    "no stamps for one obstacle": (
+        lambda: Scene([CAR], stamps=[]), Status.ARRAY_MISMATCH, "stamps", None, "n = 1"),
     "is free at nan": (
         lambda: SCENE.is_free(CAR, (0.0, NAN, 0.0)), Status.NON_FINITE, "pose", None, "finite"),
     "is free at complex numbers": (
