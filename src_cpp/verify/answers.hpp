@@ -12,6 +12,12 @@
 
 namespace gjk::verify {
 
+// To the last bit.
+inline bool same(double a, double b) { return std::memcmp(&a, &b, sizeof a) == 0; }
+inline bool same(const Bounds& a, const Bounds& b) {
+  return same(a.lower, b.lower) && same(a.upper, b.upper);
+}
+
 struct Answers {
   Verdict loop = Verdict::unknown;  // GJK alone, from the paper's start; UNKNOWN: it is not certain
   bool is_exact = false;            // collide() went on to exact arithmetic, where that is counted
@@ -26,10 +32,6 @@ struct Answers {
 
   // The answers, to the last bit. The number of iterations and the loop's own verdict may differ.
   bool same_as(const Answers& other) const {
-    const auto same = [](double a, double b) { return std::memcmp(&a, &b, sizeof a) == 0; };
-    const auto same_bounds = [&](Bounds a, Bounds b) {
-      return same(a.lower, b.lower) && same(a.upper, b.upper);
-    };
     const auto same_point = [&](Vec2 a, Vec2 b) { return same(a.x, b.x) && same(a.y, b.y); };
     const auto same_feature = [](Feature a, Feature b) {
       return a.first == b.first && a.second == b.second;
@@ -37,8 +39,8 @@ struct Answers {
     const Closest& c = closest;
     const Closest& d = other.closest;
     return collide == other.collide && swapped == other.swapped && classify == other.classify &&
-           in_batch == other.in_batch && same_bounds(distance, other.distance) &&
-           same_bounds(distance_in_batch, other.distance_in_batch) && c.status == d.status &&
+           in_batch == other.in_batch && same(distance, other.distance) &&
+           same(distance_in_batch, other.distance_in_batch) && c.status == d.status &&
            same(c.distance, d.distance) && same(c.lower_bound, d.lower_bound) &&
            same_point(c.point_a, d.point_a) && same_point(c.point_b, d.point_b) &&
            same_point(c.direction, d.direction) && same_feature(c.feature_a, d.feature_a) &&

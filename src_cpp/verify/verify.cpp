@@ -9,8 +9,10 @@
 #include <functional>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <thread>
 
+#include "calls.hpp"
 #include "cases.hpp"
 #include "check.hpp"
 #include "corpus.hpp"
@@ -25,7 +27,7 @@ constexpr const char* kUsage =
 
 For each type of pair: how many collide, how many per 1000 GJK's floating-point loop alone leaves open, how
 many per 1000 collide() decides in exact arithmetic, how many verdicts were UNKNOWN or wrong, how many bounds or witnesses were not true, how many
-answers another instruction set gave otherwise, and the widest gap between the bounds relative to the
+answers another instruction set, or a batch, gave otherwise, and the widest gap between the bounds relative to the
 distance (of the polygons, without their radii).
 
 --write only writes the pairs, for gjk_answers.
@@ -47,7 +49,7 @@ struct Tally {
   std::int64_t unknown = 0;
   std::int64_t wrong = 0;
   std::int64_t untrue = 0;
-  std::int64_t unlike = 0;  // between instruction sets
+  std::int64_t unlike = 0;  // between instruction sets, or in a batch
   double widest = 0.0;
   std::int64_t first_block = -1;  // of a failure
   std::string first;              // its description
@@ -120,17 +122,89 @@ void compare(Block& block, simd::Isa isa) {
   }
 }
 
-// Runs `work` on every block, on several threads.
-void for_each(std::vector<Block>& blocks, int threads, const std::function<void(Block&)>& work) {
+// Runs `work` on every item, on several threads.
+template <class Item>
+void for_each(std::vector<Item>& items, int threads, const std::function<void(Item&)>& work) {
   std::atomic<std::size_t> next{0};
   std::vector<std::thread> workers;
   for (int t = 0; t < threads; ++t) {
     workers.emplace_back([&] {
-      for (std::size_t i = next++; i < blocks.size(); i = next++) work(blocks[i]);
+      for (std::size_t i = next++; i < items.size(); i = next++) work(items[i]);
     });
   }
   for (std::thread& worker : workers) worker.join();
 }
+
+// The pairs of some blocks, asked in calls of the batch queries.
+class Together {
+ public:
+  explicit Together(const std::vector<Block>& blocks) {
+    for (const Block& block : blocks) {
+      indices_.emplace_back();  // a call for each block, as it was drawn: a mixture
+      for (std::size_t i = 0; i < block.pairs.size(); ++i) {
+        indices_.back().push_back(pairs_.size());
+        pairs_.push_back(&block.pairs[i]);
+        answers_.push_back(&block.answers[i]);
+        blocks_.push_back(block.index);
+      }
+    }
+    for (auto& group : by_size(pairs_)) indices_.push_back(std::move(group));
+    for (std::size_t k = 0; k < indices_.size(); ++k) asked_.push_back({k, {}, {}, {}});
+  }
+
+  // Asks with the present instruction set, the first time each pair alone too.
+  void compare(simd::Isa isa, int threads) {
+    for_each<Asked>(asked_, threads, [&](Asked& asked) {
+      if (!asked.call) ask_alone(asked);
+      const std::vector<InCall> answers = asked.call->answer();
+      for (std::size_t k = 0; k < answers.size(); ++k) {
+        if (!answers[k].same_as(asked.alone[k])) {
+          fail(asked, k, "a batch answers otherwise, with " + std::string(name_of(isa)));
+        }
+      }
+    });
+  }
+  void add_to(Tally& tally) const {
+    for (const Asked& asked : asked_) tally.add(asked.tally);
+  }
+
+ private:
+  struct Asked {
+    std::size_t index;
+    std::optional<Call> call;
+    std::vector<InCall> alone;
+    Tally tally;
+  };
+
+  // What a pair is told alone is what was held against the truth, to the bit; or, since it is
+  // placed in another way there, bounds on the same distance.
+  void ask_alone(Asked& asked) const {
+    asked.call.emplace(pairs_, indices_[asked.index]);
+    asked.alone = asked.call->answer_alone();
+    for (std::size_t k = 0; k < asked.alone.size(); ++k) {
+      const std::size_t i = indices_[asked.index][k];
+      const Bounds& bounds = asked.alone[k].distance;
+      const Bounds& judged = answers_[i]->distance_in_batch;
+      const double slack = 32.0 * answers_[i]->error;
+      if (!(pairs_[i]->has_poses
+                ? bounds.lower <= judged.upper + slack && judged.lower <= bounds.upper + slack
+                : same(bounds, judged))) {
+        fail(asked, k, "distance and distance_pairs disagree");
+      }
+    }
+  }
+  void fail(Asked& asked, std::size_t k, const std::string& what) const {
+    const std::size_t i = indices_[asked.index][k];
+    ++asked.tally.unlike;
+    asked.tally.fail(blocks_[i], what + "\n" + literal(*pairs_[i]));
+  }
+
+  std::vector<const Pair*> pairs_;
+  std::vector<const Answers*> answers_;
+  std::vector<std::int64_t> blocks_;
+  std::vector<std::vector<std::size_t>> indices_;  // of the pairs of each call
+  std::vector<Asked> asked_;
+};
 
 Tally verify(Type type, const Options& options) {
   constexpr std::int64_t kRound = 64;  // blocks in memory
@@ -143,15 +217,19 @@ Tally verify(Type type, const Options& options) {
     }
     const std::vector<simd::Isa> isas = available_isas();
     simd::isa = isas.front();
-    for_each(blocks, options.threads, [&](Block& block) {
+    for_each<Block>(blocks, options.threads, [&](Block& block) {
       draw_and_check(block, type, options.seed,
                      std::min(kBlock, options.pairs - block.index * kBlock));
     });
+    Together together(blocks);
+    together.compare(isas.front(), options.threads);
     for (std::size_t k = 1; k < isas.size(); ++k) {
       simd::isa = isas[k];
-      for_each(blocks, options.threads, [&](Block& block) { compare(block, isas[k]); });
+      for_each<Block>(blocks, options.threads, [&](Block& block) { compare(block, isas[k]); });
+      together.compare(isas[k], options.threads);
     }
     for (const Block& block : blocks) tally.add(block.tally);
+    together.add_to(tally);
   }
   return tally;
 }
