@@ -1,14 +1,17 @@
 // SPDX-FileCopyrightText: gjk_collision contributors
 // SPDX-License-Identifier: Apache-2.0
-// Prints what the kernel answers for every pair of a corpus, and for scenes of them, to the last
-// bit. Run on two machines, or with two instruction sets, the output must be the same.
+// Prints what the kernel answers for every pair of a corpus, alone and in batches, and for scenes
+// of them, to the last bit. Run on two machines, or with two instruction sets, the output must be
+// the same.
 #include "answers.hpp"
 
 #include <bit>
 #include <cinttypes>
 #include <cstdio>
+#include <numeric>
 #include <string>
 
+#include "calls.hpp"
 #include "corpus.hpp"
 #include "isas.hpp"
 
@@ -68,6 +71,27 @@ void answer_scene(const std::vector<Pair>& pairs) {
   }
 }
 
+// All pairs in one call of each batch query.
+void answer_call(const std::vector<const Pair*>& pairs, const std::vector<std::size_t>& indices) {
+  const std::vector<InCall> answers = Call(pairs, indices).answer();
+  for (std::size_t k = 0; k < answers.size(); ++k) {
+    std::printf("call %zu verdicts %d %d", indices[k], static_cast<int>(answers[k].collide),
+                static_cast<int>(answers[k].classify));
+    print("distance", {answers[k].distance.lower, answers[k].distance.upper});
+    std::printf("\n");
+  }
+}
+
+// Once as they stand, once by their sizes.
+void answer_calls(const std::vector<Pair>& pairs) {
+  std::vector<const Pair*> all;
+  for (const Pair& pair : pairs) all.push_back(&pair);
+  std::vector<std::size_t> indices(all.size());
+  std::iota(indices.begin(), indices.end(), std::size_t{0});
+  answer_call(all, indices);
+  for (const auto& group : by_size(all)) answer_call(all, group);
+}
+
 int run(const char* name) {
   constexpr std::size_t kScene = 32;  // pairs that become a scene
   std::FILE* file = std::fopen(name, "rb");
@@ -75,11 +99,13 @@ int run(const char* name) {
     std::fprintf(stderr, "gjk_answers: cannot read %s\n", name);
     return 2;
   }
+  std::vector<Pair> all;
   std::vector<Pair> pairs;
   Pair pair;
   for (long i = 0; read(file, pair); ++i) {
     std::printf("%ld", i);
     print(answer(pair));
+    all.push_back(pair);
     pairs.push_back(pair);
     if (pairs.size() == kScene) {
       answer_scene(pairs);
@@ -87,6 +113,7 @@ int run(const char* name) {
     }
   }
   std::fclose(file);
+  answer_calls(all);
   return 0;
 }
 
