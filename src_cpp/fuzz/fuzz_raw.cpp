@@ -7,8 +7,8 @@
 
 #include "answers.hpp"
 #include "bytes.hpp"
-#include "check.hpp"
 #include "isas.hpp"
+#include "literal.hpp"
 
 namespace gjk::fuzz {
 namespace {
