@@ -3,8 +3,10 @@
 // A query takes no memory from the heap: it can run in a real-time loop.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <new>
+#include <vector>
 
 #include "gjk/batch.hpp"
 #include "gjk/cast.hpp"
@@ -24,8 +26,20 @@ int allocations = 0;
   if (void* memory = std::malloc(size)) return memory;
   throw std::bad_alloc{};
 }
+[[gnu::noinline]] void* operator new(std::size_t size, std::align_val_t alignment) {
+  ++allocations;
+  const auto line = static_cast<std::size_t>(alignment);  // of which the size must be a multiple
+  if (void* memory = std::aligned_alloc(line, (size + line - 1) / line * line)) return memory;
+  throw std::bad_alloc{};
+}
 [[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
 [[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory, std::align_val_t) noexcept {
+  std::free(memory);
+}
+[[gnu::noinline]] void operator delete(void* memory, std::size_t, std::align_val_t) noexcept {
+  std::free(memory);
+}
 
 namespace gjk {
 namespace {
@@ -34,6 +48,13 @@ TEST(Allocation, the_counter_counts) {
   const int before = allocations;
   const test::Outline outline{{1.0}, {2.0}};
   EXPECT_GT(allocations, before);
+
+  struct alignas(64) Line {
+    double values[8];
+  };
+  const int between = allocations;
+  const std::vector<Line> lines(3);
+  EXPECT_GT(allocations, between);
 }
 
 TEST(Allocation, no_query_allocates) {
@@ -63,8 +84,15 @@ TEST(Allocation, no_query_allocates) {
     const Piece still = Piece::still({});
     const Impact impact =
         time_of_impact(Moving::along(a, {&away, 1}), Moving::along(b, {&still, 1}), 0.0, 2.0);
+    const Approach approach =
+        closest_approach(Moving::along(a, {&away, 1}), Moving::along(b, {&still, 1}), 0.0, 2.0);
+    const Impact swept = shape_cast(a, {}, {1.0, 0.5}, 20.0, b, {});
+    const Impact ray = ray_cast({0.5, -0.25}, {1.0, 0.5}, 20.0, b, {});
     EXPECT_EQ(allocations, before);
     EXPECT_EQ(impact.status, Status::success);
+    EXPECT_EQ(approach.status, Status::success);
+    EXPECT_EQ(swept.status, Status::success);
+    EXPECT_EQ(ray.status, Status::success);
     EXPECT_GT(steps.size, 0);
 
     EXPECT_EQ(near.status, Status::success);
@@ -73,6 +101,43 @@ TEST(Allocation, no_query_allocates) {
   }
   for (const Verdict v : {Verdict::free, Verdict::collision, Verdict::margin}) {
     EXPECT_GT(verdicts[static_cast<int>(v)], 100);
+  }
+}
+
+// Full blocks and one that is not, with each instruction set: of quadrilaterals, of octagons, which
+// columns start, and of all sizes.
+TEST(Allocation, no_batch_allocates) {
+  std::mt19937_64 random(32);
+  std::uniform_int_distribution<std::int64_t> place(-24, 24);
+  for (const int vertices : {4, 8, 0}) {
+    std::vector<test::Outline> outlines;
+    while (outlines.size() < 2 * 100) {
+      const test::Outline outline = test::random_outline(random, vertices == 0 ? 30 : 2 * vertices,
+                                                         24, place(random), place(random));
+      if (vertices == 0 || outline.size() == vertices) outlines.push_back(outline);
+    }
+    std::vector<Convex> shapes;
+    for (const test::Outline& outline : outlines) shapes.push_back(outline.convex());
+    std::vector<ConvexPair> pairs;
+    for (std::size_t i = 0; i < shapes.size(); i += 2) {
+      pairs.push_back({&shapes[i], &shapes[i + 1]});
+    }
+    std::vector<Verdict> verdicts(pairs.size());
+    std::vector<Bounds> bounds(pairs.size());
+
+    const simd::Isa widest = simd::isa;
+    const int before = allocations;
+    for (const simd::Isa isa : {simd::Isa::baseline, simd::Isa::avx2, simd::Isa::avx512}) {
+      if (isa > widest) break;
+      simd::isa = isa;
+      collide_pairs(pairs, 0.0, verdicts);
+      classify_pairs(pairs, 1.0, verdicts);
+      distance_pairs(pairs, bounds);
+    }
+    EXPECT_EQ(allocations, before) << vertices;
+    simd::isa = widest;
+    EXPECT_GT(std::count(verdicts.begin(), verdicts.end(), Verdict::free), 10);
+    EXPECT_GT(std::count(verdicts.begin(), verdicts.end(), Verdict::collision), 10);
   }
 }
 
