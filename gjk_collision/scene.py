@@ -307,12 +307,8 @@ class Scene:
 
         Parameters
         ----------
-        shape : Shape
-            The ego footprint in its base frame.
-        pose : tuple of float
-            Of it: x [m], y [m], yaw [rad].
-        time : float, optional
-            When [s, on the clock of the obstacles' stamps]; left out, they stand still.
+        shape, pose, time
+            As for `nearest`.
         margin : float
             Clearance that the distance must exceed [m], >= 0.
 

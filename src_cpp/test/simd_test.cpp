@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "gjk/gjk.hpp"
+#include "isas.hpp"
 #include "pairs.hpp"
 
 namespace gjk {
@@ -17,21 +18,13 @@ namespace {
 using test::Outline;
 using test::random_outline;
 
-std::vector<simd::Isa> supported() {
-  std::vector<simd::Isa> sets{simd::Isa::baseline};
-  const simd::Isa widest = simd::detect_isa();
-  if (widest != simd::Isa::baseline) sets.push_back(simd::Isa::avx2);
-  if (widest == simd::Isa::avx512) sets.push_back(simd::Isa::avx512);
-  return sets;
-}
-
 // Runs the query with each set in turn and hands its answers to `compare`.
 template <class Query, class Compare>
 void on_each_set(const Query& query, const Compare& compare) {
   const simd::Isa usual = simd::isa;
   simd::isa = simd::Isa::baseline;
   const auto reference = query();
-  for (const simd::Isa set : supported()) {
+  for (const simd::Isa set : verify::available_isas()) {
     simd::isa = set;
     compare(reference, query(), static_cast<int>(set));
   }

@@ -72,8 +72,8 @@ AxisTest test_axes(const P& p, const Q& q, const Axes& axes) noexcept {
 // error only, nor where all edges are unsure: perhaps both shapes are flat, on one line.
 template <class P, class Q>
 bool edges_tell(const P& p, const Q& q, const AxisTest& test) noexcept {
-  const bool all_unsure = test.of_p.unsure == ~std::uint64_t{0} >> (64 - p.size) &&
-                          test.of_q.unsure == ~std::uint64_t{0} >> (64 - q.size);
+  const bool all_unsure =
+      test.of_p.unsure == simd::low_bits(p.size) && test.of_q.unsure == simd::low_bits(q.size);
   return p.error + q.error == 0.0 && !all_unsure;
 }
 

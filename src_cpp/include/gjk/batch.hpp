@@ -78,9 +78,7 @@ struct Boxes {
   }
   std::uint64_t apart() const noexcept { return known & beyond; }
   std::uint64_t near() const noexcept { return known & ~beyond; }
-  std::uint64_t unknown(int size) const noexcept {
-    return ~known & ~std::uint64_t{0} >> (64 - size);
-  }
+  std::uint64_t unknown(int size) const noexcept { return ~known & simd::low_bits(size); }
 };
 
 template <class Set>
@@ -141,7 +139,7 @@ class Census {
   };
   Kinds kinds(const ConvexPair* pairs, int size) const noexcept {
     if (any_size_ == every_size_ && is_known(extent_, any_size_, any_size_)) {
-      const std::uint64_t all = ~std::uint64_t{0} >> (64 - size);
+      const std::uint64_t all = simd::low_bits(size);
       return {all, any_size_ == 4 || any_size_ == 8 ? all : 0, any_size_};
     }
     Kinds result;
@@ -211,7 +209,7 @@ class Walks {
     simd::Surroundings around;
     Set::look_around(corners_, size_, around);
     for (int k = 0; k < size_; ++k) bounds[pair_[k]] = {around.lower[k], around.upper[k]};
-    const std::uint64_t all = ~std::uint64_t{0} >> (64 - size_);
+    const std::uint64_t all = simd::low_bits(size_);
     for_each_bit(all & around.loose, [&](int k) noexcept {
       if (ends_turn_in_at(k, around)) around.settled |= std::uint64_t{1} << k;
     });

@@ -37,7 +37,7 @@ bool one_separates(const P& p, const Q& q, std::uint64_t edges,
     const Vec2 to = p.vertex(after(i, p.size));
     const simd::Sides vertices = q.vertices_beside(from, to);
     if (vertices.left != 0) continue;
-    std::uint64_t open = ~std::uint64_t{0} >> (64 - q.size) & ~vertices.right & ~outside;
+    std::uint64_t open = simd::low_bits(q.size) & ~vertices.right & ~outside;
     while (open != 0 &&
            exact_orientation(from, to, q.vertex(__builtin_ctzll(open)), product_of(p)) < 0) {
       open &= open - 1;
@@ -81,7 +81,7 @@ EdgeAnswer test_edges_in_turn(const P& p, const Q& q, int first) noexcept {
 // The same with the filter on all edges, and on all vertices, at once; one word of bits holds them.
 template <class P, class Q>
 EdgeAnswer test_edges_at_once(const P& p, const Q& q, int first) noexcept {
-  const std::uint64_t all_edges = ~std::uint64_t{0} >> (64 - p.size);
+  const std::uint64_t all_edges = simd::low_bits(p.size);
   const Vec2 probe = q.vertex(first);
   simd::Sides edges = p.edges_beside(probe);
   for (std::uint64_t open = all_edges & ~edges.left & ~edges.right; open != 0; open &= open - 1) {

@@ -55,9 +55,12 @@ struct EdgeTests {
   EdgeTest of_q;
 };
 
+// The first n bits, 0 < n <= 64.
+inline std::uint64_t low_bits(int n) noexcept { return ~std::uint64_t{0} >> (64 - n); }
+
 // At most n bits counted from vertex `first` as bits counted from 0, in a ring of n < 64.
 inline std::uint64_t turned(std::uint64_t bits, int first, int n) noexcept {
-  return (bits << first | bits >> (n - first)) & ~std::uint64_t{0} >> (64 - n);
+  return (bits << first | bits >> (n - first)) & low_bits(n);
 }
 
 // Of four edges at a vertex w of P - Q, a bit each.
