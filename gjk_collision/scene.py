@@ -262,8 +262,8 @@ class Scene:
         threads : int
             How many share the poses; the answers are the same. 0: as many as the machine has.
         warm_start : bool
-            Use what the pose before has shown, where the next is near it and obstacles stand
-            still; the answers are the same, sooner.
+            In modes 'distance' and 'witness', look first at the obstacle that was nearest to
+            the pose before. The answers are the same, faster for poses near each other.
 
         Returns
         -------

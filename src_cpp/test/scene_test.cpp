@@ -263,6 +263,28 @@ TEST(Scene, a_warm_start_changes_nothing) {
   for (int v = 1; v < 4; ++v) EXPECT_GT(verdicts[v], 1000);
 }
 
+TEST(Scene, a_drive_that_comes_to_its_margin_is_not_free_in_the_wall) {
+  // Steps of 0.1 m, each clearance equal to a multiple of 0.1 m up to rounding.
+  Scene scene;
+  scene.add(shape_of({{2, 3, 3, 2}, {-3, -3, 3, 3}}), {});
+  scene.build();
+  for (const Shape& car : {shape_of({{-0.5, 0.5, 0.5, -0.5}, {-0.3, -0.3, 0.3, 0.3}}),
+                           shape_of({{0}, {0}}, 0.5)}) {
+    Scene::Ego ego(car);
+    std::vector<Pose> poses;
+    for (int k = 0; k < 40; ++k) poses.push_back({0.1 * k, 0.0, 0.0});
+    const CheckOptions options{.margin = 0.1};
+    std::vector<PoseResult> results(poses.size());
+    scene.check(car, poses, {}, options, results);
+    for (std::size_t n = 0; n < poses.size(); ++n) {
+      expect_same(results[n], scene.check(ego, poses[n], options), n);
+      if (n >= 15 && n <= 35) {
+        EXPECT_EQ(results[n].verdict, Verdict::collision) << n;
+      }
+    }
+  }
+}
+
 TEST(Scene, a_batch_is_its_poses) {
   // Poses that jump, hop, creep and are none, in any order, and many obstacles on one spot.
   std::mt19937_64 random(47);

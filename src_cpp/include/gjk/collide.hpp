@@ -170,4 +170,10 @@ Verdict classify(const P& p, const Q& q, double margin) noexcept {
   return collide(p, q) == Verdict::collision ? Verdict::collision : Verdict::margin;
 }
 
+// A lower bound (m) on the distance above which collide() certainly answers FREE. Queries that know
+// such a bound need not ask; the others do, so that all give the same verdict.
+inline double certainly_free_beyond(const Convex& p, const Convex& q, double margin) noexcept {
+  return undecided_margin(margin) + undecided(p) + undecided(q);
+}
+
 }  // namespace gjk

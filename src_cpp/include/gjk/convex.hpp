@@ -129,6 +129,15 @@ struct Convex {
   }
 };
 
+// The share (m) of a shape in how far two shapes must be apart beyond a margin so that every query
+// certainly calls them FREE. Nearer than that, rounding may make a query answer MARGIN or COLLISION.
+inline double undecided(const Convex& shape) noexcept {
+  return 16.0 * shape.error + 64.0 * kUnitRoundoff * (shape.extent + shape.radius);
+}
+inline double undecided_margin(double margin) noexcept {
+  return margin * (1.0 + 64.0 * kUnitRoundoff);
+}
+
 // The same at a pose, without a copy of its vertices: directions are turned into the shape's frame,
 // vertices out of it.
 struct PosedConvex {

@@ -55,7 +55,7 @@ inline PairResult check_pair(const Obstacles& a, std::size_t i, const SharedPart
       bool may_be_near = true;
       if (options.mode != Mode::collide) {
         const Closest closest = gjk::closest(one, other);
-        may_be_near = !(closest.lower_bound > options.margin);
+        may_be_near = !(closest.lower_bound > certainly_free_beyond(one, other, options.margin));
         Closest& best = result.closest;
         const bool first = best.status == Status::undefined;
         const double lower =

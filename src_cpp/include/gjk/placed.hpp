@@ -72,8 +72,10 @@ class PlacedParts {
     }
     // How far (m) the true part may reach beyond its box.
     double beyond_box() const noexcept { return convex.radius + convex.error; }
-    // Holds the part.
-    Box bounds() const noexcept { return known() ? box().grown(beyond_box()) : kEverywhere; }
+    // Holds the part. What is outside of the bounds of two parts by a margin is FREE of them.
+    Box bounds() const noexcept {
+      return known() ? box().grown(beyond_box() + undecided(convex)) : kEverywhere;
+    }
   };
 
   void reserve(std::size_t parts) { parts_.reserve(parts); }

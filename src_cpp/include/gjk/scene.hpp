@@ -35,7 +35,8 @@ struct CheckOptions {
   double margin = 0.0;  // m
   Mode mode = Mode::collide;
   bool stop_at_first = false;  // the poses after the first that is not free stay UNKNOWN
-  bool warm_start = true;      // a pose of a batch near the one before starts from its answer
+  // Modes distance and witness: look first at the obstacle that was nearest to the pose before.
+  bool warm_start = true;
 };
 
 // The answer at one pose.
@@ -158,13 +159,13 @@ class Scene {
           const std::size_t i = (n - begin) % egos.size();
           if (looks_ahead && i == 0) {
             const std::size_t next = std::min(egos.size(), end - n);
-            look_ahead(egos, poses.subspan(n, next), options, memory, ahead);
+            look_ahead(egos, poses.subspan(n, next), options.margin, ahead);
           }
           const PoseResult result =
               timed ? check(egos[i], poses[n], times[n], options)
-              : options.warm_start
-                  ? check_next(egos[i], poses[n], options, memory, ahead.at[i])
-                  : check(egos[i], poses[n], options, Obstacles::at_rest(), ahead.at[i]);
+              : looks_ahead
+                  ? check(egos[i], poses[n], options, Obstacles::at_rest(), ahead.at[i])
+                  : check_next(egos[i], poses[n], options, memory);
           put(n, result);
           if (!options.stop_at_first || result.verdict == Verdict::free) continue;
           std::size_t first = stop_after;
@@ -272,23 +273,11 @@ class Scene {
     return exact;
   }
 
-  // What a pose of a batch leaves to those after it.
+  // What a pose of a batch leaves to the next one, in modes distance and witness.
   struct Memory {
-    Pose pose{std::numeric_limits<double>::quiet_NaN(), 0.0, 0.0};  // the last that was asked
-    bool is_free = true;                                            // there, or not known
-    double clear = 0.0;  // m: of `cleared`, the ego may move by this and is free
-    Pose cleared;
-    std::size_t nearest_part = kNone;  // in modes distance and witness
-    // Of the query in hand.
-    double slack = 0.0;  // m beyond the margin: how far to look around
+    Pose pose{std::numeric_limits<double>::quiet_NaN(), 0.0, 0.0};
+    std::size_t nearest_part = kNone;
   };
-
-  // Certified upper bound (m) on how far any point of the ego gets from one pose to another. NaN or
-  // infinite for what is not a pose.
-  static double travel(const Ego& ego, const Pose& from, const Pose& to) noexcept {
-    const double moved = norm({to.x - from.x, to.y - from.y});
-    return (moved + ego.reach_ * std::fabs(to.yaw - from.yaw)) * (1.0 + 16.0 * kUnitRoundoff);
-  }
 
   // What is known of the next poses of a batch before their turn.
   struct Ahead {
@@ -301,23 +290,17 @@ class Scene {
     Bvh::Hits hits;
   };
 
-  // Brings an ego to each of the next poses and looks what is near it there, but for those that, by
-  // the answer of the one before, may be clear of everything. So no pose waits for the end of the
-  // one before it, and what they meet is on its way from memory when it is their turn.
-  void look_ahead(std::span<Ego> egos, std::span<const Pose> poses, const CheckOptions& options,
-                  const Memory& memory, Ahead& ahead) const noexcept {
+  // Places an ego at each of the next poses and searches the tree for all of them together, so that
+  // the poses wait for memory together.
+  void look_ahead(std::span<Ego> egos, std::span<const Pose> poses, double margin,
+                  Ahead& ahead) const noexcept {
     std::array<FloatBox, kAhead> boxes;
-    std::array<std::size_t, kAhead> placed;
-    std::size_t count = 0;
-    for (std::size_t i = 0; i < poses.size(); ++i) {
-      const Pose& before = i == 0 ? memory.pose : poses[i - 1];
-      ahead.at[i] = {};
-      const bool may_be_clear = options.warm_start && memory.is_free;
-      if (may_be_clear && travel(egos[i], before, poses[i]) <= egos[i].reach_) continue;
+    const std::size_t count = poses.size();
+    for (std::size_t i = 0; i < count; ++i) {
       place(egos[i], poses[i]);
+      ahead.at[i] = {};
       ahead.at[i].is_placed = true;
-      boxes[count] = FloatBox::around(egos[i].bounds_.grown(options.margin));
-      placed[count++] = i;
+      boxes[i] = FloatBox::around(egos[i].bounds_.grown(undecided_margin(margin)));
     }
     const std::size_t found = obstacles_.overlapping(std::span(boxes).first(count), ahead.hits);
     if (found > ahead.hits.size()) return;
@@ -327,45 +310,25 @@ class Scene {
       for (; end < found && ahead.hits[end].query == query; ++end) {
         obstacles_.prefetch(ahead.hits[end].item);
       }
-      ahead.at[placed[query]].knows_near = true;
-      ahead.at[placed[query]].near = std::span(ahead.hits).subspan(begin, end - begin);
+      ahead.at[query].knows_near = true;
+      ahead.at[query].near = std::span(ahead.hits).subspan(begin, end - begin);
     }
   }
 
-  // The answer of check(), sooner where the pose is near the one before. An ego that is certainly
-  // clear of everything by a distance is free wherever it gets without going that far (mode
-  // collide); its nearest obstacle there is hardly farther here, and leaves little to look at.
-  PoseResult check_next(Ego& ego, const Pose& pose, const CheckOptions& options, Memory& memory,
-                        const Ahead::At& ahead) const noexcept {
-    const double step = travel(ego, memory.pose, pose);
+  // check() in modes distance and witness. Where the pose is near the one before, the search starts
+  // at the part that was nearest there; the answer is the same, most of the tree is beyond it.
+  PoseResult check_next(Ego& ego, const Pose& pose, const CheckOptions& options,
+                        Memory& memory) const noexcept {
+    const double moved = norm({pose.x - memory.pose.x, pose.y - memory.pose.y});
+    const double turned = ego.reach_ * std::fabs(pose.yaw - memory.pose.yaw);
+    if (!(options.warm_start && moved + turned <= ego.reach_)) memory.nearest_part = kNone;
     memory.pose = pose;
-    if (options.mode == Mode::collide) {
-      // What is left of the clearance is more than what rounding could cost at this pose.
-      constexpr double kUsed = 0.9;
-      const double extent = norm1({pose.x, pose.y}) + ego.reach_;
-      if (memory.clear > 0x1p-40 * extent &&
-          travel(ego, memory.cleared, pose) <= kUsed * memory.clear &&
-          extent < 0.5 * kMaxCoordinate && std::fabs(pose.yaw) <= kMaxYaw) {
-        PoseResult result;
-        result.verdict = Verdict::free;
-        result.status = Status::success;
-        return result;
-      }
-      constexpr double kStepsAhead = 8.0;
-      const bool looks_ahead = memory.is_free && step <= ego.reach_ && !ahead.knows_near;
-      memory.slack = looks_ahead ? std::fmin(kStepsAhead * step, 2.0 * ego.reach_) : 0.0;
-      memory.cleared = pose;
-    }
-    if (!(step <= ego.reach_)) memory.nearest_part = kNone;
-    const PoseResult result = check(ego, pose, options, Obstacles::at_rest(), ahead, &memory);
-    memory.is_free = result.verdict == Verdict::free;
-    if (!memory.is_free) memory.clear = 0.0;
-    return result;
+    return check(ego, pose, options, Obstacles::at_rest(), {}, &memory.nearest_part);
   }
 
   PoseResult check(Ego& ego, const Pose& pose, const CheckOptions& options,
                    const Obstacles::View& view, const Ahead::At& ahead,
-                   Memory* memory = nullptr) const noexcept {
+                   std::size_t* nearest_part = nullptr) const noexcept {
     PoseResult result;
     if (!ahead.is_placed) place(ego, pose);
     if (!ego.known_ || !(options.margin >= 0.0 && options.margin <= kMaxCoordinate)) {
@@ -385,13 +348,10 @@ class Scene {
       result.nearest = shapeless;
     }
     if (options.mode == Mode::collide) {
-      const double slack = memory != nullptr ? memory->slack : 0.0;
-      const double clear = collide_at(ego, options.margin, slack, view, ahead, result);
-      if (memory != nullptr) memory->clear = clear;
+      collide_at(ego, options.margin, view, ahead, result);
     } else {
       std::size_t cold = kNone;
-      distance_at(ego, options.margin, view, memory != nullptr ? memory->nearest_part : cold,
-                  result);
+      distance_at(ego, options.margin, view, nearest_part != nullptr ? *nearest_part : cold, result);
     }
     return result;
   }
@@ -412,42 +372,33 @@ class Scene {
     return gap * (1.0 - 8.0 * kUnitRoundoff) - beyond * (1.0 + 8.0 * kUnitRoundoff);
   }
 
-  // Looks at what is within margin + slack (m). Returns how much farther than the margin everything
-  // is, certainly, up to the slack.
-  double collide_at(Ego& ego, double margin, double slack, const Obstacles::View& view,
-                    const Ahead::At& ahead, PoseResult& result) const noexcept {
-    double clear = slack;
+  // Classifies every part within `margin` (m) of the ego, until one collides.
+  void collide_at(Ego& ego, double margin, const Obstacles::View& view, const Ahead::At& ahead,
+                  PoseResult& result) const noexcept {
     const auto look_at = [&](std::uint32_t k) noexcept {
       const Obstacles::Found found = obstacles_.find(k, view, ego.origin_, ego.moving_);
       if (!found) return false;
       for (std::size_t i = 0; i < ego.placed_.size(); ++i) {
-        if (slack > 0.0) {
-          if (box_distance(ego.placed_.part(i), found.part()) - margin >= clear) continue;
-          const Bounds apart = gjk::distance(ego.placed_.convex(i), found.convex());
-          if (apart.lower > margin) {
-            clear = std::fmin(clear, apart.lower - margin);
-            continue;
-          }
-        }
         if (worsen(result, classify(ego.placed_.convex(i), found.convex(), margin))) {
           result.nearest = obstacles_.owner(k);
         }
       }
       return result.verdict == Verdict::collision;
     };
-    if (ahead.knows_near && slack == 0.0) {
+    if (ahead.knows_near) {
       for (const Bvh::Hit& hit : ahead.near) {
         if (look_at(hit.item)) break;
       }
     } else {
-      obstacles_.overlapping(ego.bounds_.grown(margin + slack), view, look_at);
+      obstacles_.overlapping(ego.bounds_.grown(undecided_margin(margin)), view, look_at);
     }
-    return clear;
   }
 
   // Pairs that are left out because their boxes are farther apart than the best distance have lower
   // bounds above it: they change nothing. So that neither do those that are looked at before a
-  // better one is found, a pair's lower bound counts as at least that of the boxes.
+  // better one is found, a pair's lower bound counts as at least that of the boxes. Pairs that
+  // collide() may not call FREE are classified whatever the best distance, so that the verdict is
+  // that of mode collide.
   // `nearest_part` is looked at first, and is the one that decides afterwards.
   void distance_at(Ego& ego, double margin, const Obstacles::View& view, std::size_t& nearest_part,
                    PoseResult& result) const noexcept {
@@ -459,10 +410,11 @@ class Scene {
       const Obstacles::Found found = obstacles_.find(k, view, ego.origin_, ego.moving_);
       if (!found) return;
       for (std::size_t i = 0; i < ego.placed_.size(); ++i) {
-        const double box = box_distance(ego.placed_.part(i), found.part());
-        if (box > best.distance) continue;
         const Convex a = ego.placed_.convex(i);
         const Convex b = found.convex();
+        const double certain = certainly_free_beyond(a, b, margin);
+        const double box = box_distance(ego.placed_.part(i), found.part());
+        if (box > best.distance && box > certain) continue;
         const Closest closest = gjk::closest(a, b);
         const std::size_t pair = pair_number(ego, i, k);
         const double lower = std::fmin(best.lower_bound, lower_bound(closest, box));
@@ -473,13 +425,16 @@ class Scene {
           result.nearest = obstacles_.owner(k);
         }
         best.lower_bound = lower;
-        if (!(closest.lower_bound > margin)) worsen(result, classify(a, b, margin));
+        if (!(closest.lower_bound > certain)) worsen(result, classify(a, b, margin));
       }
     };
+    const auto limit = [&]() noexcept {
+      return std::fmax(best.distance, undecided_margin(margin));
+    };
     if (first != kNone) look_at(first);
-    obstacles_.nearest(ego.bounds_, best.distance, view, [&](std::uint32_t k) noexcept {
+    obstacles_.nearest(ego.bounds_, limit(), view, [&](std::uint32_t k) noexcept {
       if (k != first) look_at(k);
-      return best.distance;
+      return limit();
     });
     result.distance = best.distance;
     result.lower_bound = obstacles_.unknown_in(view) < 0 && obstacles_.shapeless() < 0
