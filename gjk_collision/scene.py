@@ -66,6 +66,9 @@ class Scene:
         stands.
     horizon : float
         What moves is predicted no further after its stamp [s].
+    time_error : float
+        How far the given stamps and the times of queries may be from the true ones [s], for
+        example because they were converted from nanoseconds. It is part of every bound.
 
     Raises
     ------
@@ -86,8 +89,13 @@ class Scene:
         stamps: ArrayLike | None = None,
         prediction: PredictionPolicy = "unknown_is_error",
         horizon: float = 5.0,
+        time_error: float = 0.0,
     ) -> None:
-        self._prediction = _checked_policy(prediction), as_number(horizon, "horizon")
+        self._prediction = (
+            _checked_policy(prediction),
+            as_number(horizon, "horizon"),
+            as_number(time_error, "time_error"),
+        )
         cores = _cores(shapes)
         said = _said(len(cores), velocities, paths, stamps, *self._prediction)
         placed = None if poses is None else as_floats(poses, "poses", 3)
@@ -113,6 +121,7 @@ class Scene:
         concave_policy: ConcavePolicy = "decompose",
         prediction: PredictionPolicy = "unknown_is_error",
         horizon: float = 5.0,
+        time_error: float = 0.0,
     ) -> "Scene":
         """Build a scene from flat arrays, the layout of ``msg/ObstacleArray``.
 
@@ -138,7 +147,7 @@ class Scene:
             Per path rising [s after the stamp].
         path_poses : array_like, shape (3 p,) or (p, 3), optional
             x y yaw per path time [m, m, rad].
-        stamps, prediction, horizon
+        stamps, prediction, horizon, time_error
             As for `Scene`.
         concave_policy : {'decompose', 'hull', 'reject'}
             What is made of kind 1 outlines that are concave.
@@ -150,7 +159,11 @@ class Scene:
         """
         scene = cls.__new__(cls)
         policy = as_choice(concave_policy, ("decompose", "hull", "reject"), "concave_policy")
-        scene._prediction = _checked_policy(prediction), as_number(horizon, "horizon")
+        scene._prediction = (
+            _checked_policy(prediction),
+            as_number(horizon, "horizon"),
+            as_number(time_error, "time_error"),
+        )
         scene._core = _core.scene_from_arrays(
             as_integers(offsets, "offsets", np.uint32, 0),
             as_floats(xy, "xy", 0, 2),
@@ -539,6 +552,7 @@ def _said(
     stamps: ArrayLike | None,
     policy: _core.PredictionPolicy,
     horizon: float,
+    time_error: float,
 ) -> _core.Said:
     """Flatten what is said of the motion of `count` obstacles."""
     offsets, all_times, all_poses = _NO_OFFSETS, [_EMPTY], [_EMPTY]
@@ -575,6 +589,7 @@ def _said(
         np.concatenate(all_poses),
         policy,
         horizon,
+        time_error,
     )
 
 

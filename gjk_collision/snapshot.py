@@ -174,6 +174,8 @@ def compose_scene(parts: Sequence[Placed], config: Config, epoch: int = 0) -> Sc
         for each, start in zip(lists, starts, strict=True)
     ]
     posed = any(part.pose != Pose() or len(part.obstacles.poses) for part in used)
+    stamps = [(each.stamp - epoch) * 1e-9 for each in lists]
+    latest = max(map(abs, stamps)) + config.prediction_horizon
     return Scene.from_arrays(
         np.concatenate([*offsets, ends[-1:]]),
         np.concatenate([each.xy for each in lists]),
@@ -189,10 +191,12 @@ def compose_scene(parts: Sequence[Placed], config: Config, epoch: int = 0) -> Sc
         path_poses=np.concatenate(
             [p.pose.compose(p.obstacles.path_poses.reshape(-1, 3)) for p in used]
         ),
-        stamps=np.concatenate([np.full(len(o), (o.stamp - epoch) * 1e-9) for o in lists]),
+        stamps=np.repeat(stamps, [len(each) for each in lists]),
         concave_policy=config.concave_policy,
         prediction=config.prediction_policy,
         horizon=config.prediction_horizon,
+        # Of the conversion of stamps and of the times of queries: a few roundings each.
+        time_error=2.0**-50 * latest,
     )
 
 

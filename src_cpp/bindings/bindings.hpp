@@ -148,14 +148,14 @@ inline std::vector<Pose> checked_poses(const Doubles& poses, std::size_t count, 
   return result;
 }
 
-// Beyond this (s) a time is refused.
-inline constexpr double kMaxTime = 1e9;
+// Beyond this (s) a time is refused. Seconds since 1970 are within it.
+inline constexpr double kMaxTime = 1e10;
 
 // Finite, within range; `index` as for a pose.
 inline double checked_time(double time, const char* argument, long index) {
   if (!std::isfinite(time)) refuse(Status::non_finite, argument, index, "must be finite");
   if (std::fabs(time) > kMaxTime) {
-    refuse(Status::coord_range, argument, index, "magnitude must not exceed 1e9 s");
+    refuse(Status::coord_range, argument, index, "magnitude must not exceed 1e10 s");
   }
   return time;
 }

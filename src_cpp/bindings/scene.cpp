@@ -22,7 +22,8 @@ struct SaidArrays {
   Doubles path_times;    // s after the stamp
   Doubles path_poses;    // 3 per time
   PredictionPolicy policy = PredictionPolicy::unknown_is_error;
-  double horizon = 0.0;  // s
+  double horizon = 0.0;     // s
+  double time_error = 0.0;  // s
 };
 
 void check_offsets(const Offsets& offsets, std::size_t count, std::size_t end, const char* name,
@@ -58,9 +59,12 @@ class Motions {
       }
     }
     if (!(arrays.horizon >= 0.0 && arrays.horizon <= kMaxTime)) {
-      refuse(Status::invalid_input, "horizon", -1, "must lie in [0, 1e9] s");
+      refuse(Status::invalid_input, "horizon", -1, "must lie in [0, 1e10] s");
     }
-    const std::span<const double> stamps = checked_times(arrays.stamps, count, "stamps");
+    if (!(arrays.time_error >= 0.0 && arrays.time_error <= kMaxTime)) {
+      refuse(Status::invalid_input, "time_error", -1, "must lie in [0, 1e10] s");
+    }
+    stamps_ = checked_times(arrays.stamps, count, "stamps");
     const std::vector<Pose> path_poses = checked_paths(arrays, count);
     const bool paths = length(arrays.path_offsets) != 0;
     const bool velocities = length(arrays.velocities) != 0;
@@ -72,7 +76,6 @@ class Motions {
     for (std::size_t i = 0; i < count; ++i) {
       Said said;
       said.pose = poses[i];
-      if (!stamps.empty()) said.stamp = stamps[i];
       if (velocities) {
         const double* const v = arrays.velocities.data() + 3 * i;
         said.velocity = {v[0], v[1], v[2]};
@@ -91,6 +94,7 @@ class Motions {
   Motion of(std::size_t i) const noexcept {
     return {pieces_.data() + first_[i], first_[i + 1] - first_[i]};
   }
+  double stamp(std::size_t i) const noexcept { return stamps_.empty() ? 0.0 : stamps_[i]; }
 
  private:
   static std::vector<Pose> checked_paths(const SaidArrays& arrays, std::size_t count) {
@@ -129,6 +133,7 @@ class Motions {
 
   std::vector<Piece> pieces_;
   std::vector<std::size_t> first_;
+  std::span<const double> stamps_;
 };
 
 std::unique_ptr<Scene> from_shapes(const std::vector<const Shape*>& shapes,
@@ -140,8 +145,9 @@ std::unique_ptr<Scene> from_shapes(const std::vector<const Shape*>& shapes,
   auto scene = std::make_unique<Scene>();
   scene->reserve(shapes.size());
   for (std::size_t i = 0; i < shapes.size(); ++i) {
-    scene->add(*shapes[i], placed[i], motions.of(i));
+    scene->add(*shapes[i], placed[i], motions.of(i), motions.stamp(i));
   }
+  scene->set_time_error(said.time_error);
   scene->build();
   return scene;
 }
@@ -209,8 +215,9 @@ std::unique_ptr<Scene> from_arrays(const Offsets& offsets, const Doubles& xy,
     } else {
       refuse(Status::invalid_input, "kinds", index, "must be 0 (convex) or 1 (concave)");
     }
-    scene->add(shape, placed[i], motions.of(i));
+    scene->add(shape, placed[i], motions.of(i), motions.stamp(i));
   }
+  scene->set_time_error(said.time_error);
   scene->build();
   return scene;
 }
@@ -247,7 +254,7 @@ std::unique_ptr<Scene> updated(const Scene& scene, const Array<std::int64_t>& in
   std::vector<Obstacles::Change> changes(count);
   for (std::size_t m = 0; m < count; ++m) {
     changes[m] = {static_cast<std::size_t>(indices.data()[m]), shapes ? (*shapes)[m] : nullptr,
-                  placed[m], motions.of(m)};
+                  placed[m], motions.of(m), motions.stamp(m)};
   }
   const py::gil_scoped_release release;
   return std::make_unique<Scene>(scene.updated(changes));
@@ -267,12 +274,13 @@ void bind_scene(py::module_& module) {
   py::class_<SaidArrays>(module, "Said", "What is said of the motion of obstacles.")
       .def(py::init([](const Doubles& velocities, const Doubles& stamps,
                        const Offsets& path_offsets, const Doubles& path_times,
-                       const Doubles& path_poses, PredictionPolicy policy, double horizon) {
+                       const Doubles& path_poses, PredictionPolicy policy, double horizon,
+                       double time_error) {
              return SaidArrays{velocities, stamps, path_offsets, path_times,
-                               path_poses, policy, horizon};
+                               path_poses, policy, horizon,      time_error};
            }),
            py::arg("velocities"), py::arg("stamps"), py::arg("path_offsets"), py::arg("path_times"),
-           py::arg("path_poses"), py::arg("policy"), py::arg("horizon"))
+           py::arg("path_poses"), py::arg("policy"), py::arg("horizon"), py::arg("time_error"))
       .def_readonly("path_offsets", &SaidArrays::path_offsets);
   py::class_<Scene> scene(module, "Scene", "Many obstacles, immutable.");
   scene.def("__len__", &Scene::size)

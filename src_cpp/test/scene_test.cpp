@@ -271,15 +271,17 @@ TEST(Scene, a_drive_that_comes_to_its_margin_is_not_free_in_the_wall) {
   for (const Shape& car : {shape_of({{-0.5, 0.5, 0.5, -0.5}, {-0.3, -0.3, 0.3, 0.3}}),
                            shape_of({{0}, {0}}, 0.5)}) {
     Scene::Ego ego(car);
-    std::vector<Pose> poses;
-    for (int k = 0; k < 40; ++k) poses.push_back({0.1 * k, 0.0, 0.0});
     const CheckOptions options{.margin = 0.1};
-    std::vector<PoseResult> results(poses.size());
-    scene.check(car, poses, {}, options, results);
-    for (std::size_t n = 0; n < poses.size(); ++n) {
-      expect_same(results[n], scene.check(ego, poses[n], options), n);
-      if (n >= 15 && n <= 35) {
-        EXPECT_EQ(results[n].verdict, Verdict::collision) << n;
+    for (int start = -50; start < 10; ++start) {
+      std::vector<Pose> poses;
+      for (int k = 0; k < 36 - start; ++k) poses.push_back({0.1 * start + 0.1 * k, 0.0, 0.0});
+      std::vector<PoseResult> results(poses.size());
+      scene.check(car, poses, {}, options, results);
+      for (std::size_t n = 0; n < poses.size(); ++n) {
+        expect_same(results[n], scene.check(ego, poses[n], options), n);
+        if (poses[n].x > 1.55) {
+          EXPECT_EQ(results[n].verdict, Verdict::collision) << n;
+        }
       }
     }
   }
@@ -412,16 +414,18 @@ TEST(Scene, in_time_is_its_pairs) {
   int verdicts[4] = {0, 0, 0, 0};
   for (int round = 0; round < 300; ++round) {
     const Vec2 middle = round % 3 == 0 ? Vec2{6.6e5, 4e6} : Vec2{};
+    const double epoch = round % 5 == 0 ? 1.8e9 : 0.0;
     struct Obstacle {
       Shape shape;
       std::vector<Piece> motion;
+      double stamp = 0.0;
     };
     std::vector<Obstacle> obstacles(static_cast<std::size_t>(1 + round % 70));
     Scene scene;
     for (Obstacle& obstacle : obstacles) {
       obstacle.shape = shape_of(test::random_outline(random, 8, 3), round % 2 ? 0.25 : 0.0);
       Said said;
-      said.stamp = in(-0.5, 0.0);
+      obstacle.stamp = epoch + in(-0.5, 0.0);
       said.pose = {middle.x + in(-40, 40), middle.y + in(-40, 40), in(-3, 3)};
       std::vector<double> times;
       std::vector<Pose> poses;
@@ -439,24 +443,24 @@ TEST(Scene, in_time_is_its_pairs) {
         said.path_poses = poses;
       }
       append_prediction(said, {static_cast<PredictionPolicy>(round % 3), 3.0}, obstacle.motion);
-      scene.add(obstacle.shape, said.pose, obstacle.motion);
+      scene.add(obstacle.shape, said.pose, obstacle.motion, obstacle.stamp);
     }
     scene.build();
     Scene::Ego ego(car);
     for (int query = 0; query < 40; ++query) {
       const Pose pose{middle.x + in(-40, 40), middle.y + in(-40, 40), in(-3, 3)};
-      const double t = in(-0.2, 2.7);
+      const double t = epoch + in(-0.2, 2.7);
       double least = std::numeric_limits<double>::infinity();
       bool known = true;
       for (const Obstacle& obstacle : obstacles) {
         std::size_t hint = 0;
-        const Piece* piece = piece_at(obstacle.motion, t, hint);
+        const Piece* piece = piece_at(obstacle.motion, t - obstacle.stamp, hint);
         if (piece == nullptr) {
           known = false;
           continue;
         }
         const Convex part = obstacle.shape.part(0);
-        const Pose then = piece->at(t, reach(part)).pose;
+        const Pose then = piece->at(t - obstacle.stamp, reach(part)).pose;
         least = std::min(least, closest(PosedConvex::place(car.part(0), Transform::from_pose(pose)),
                                         PosedConvex::place(part, Transform::from_pose(then)))
                                     .distance);

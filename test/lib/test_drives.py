@@ -146,7 +146,8 @@ def test_a_drive_into_a_wall() -> None:
     """A box that comes to its margin from a wall exactly, and drives on into the wall."""
     wall = Shape.polygon([(2, -3), (3, -3), (3, 3), (2, 3)])
     scene, ego = Scene([wall]), Shape.box(1.0, 0.6)
-    poses = [(0.1 * k, 0.0, 0.0) for k in range(40)]
-    result = scene.check(ego, poses, margin=0.1)
-    assert (result.verdicts[15:36] == Verdict.COLLISION).all()
-    assert result.first_invalid_index == 14
+    for start in np.arange(-50, 10):
+        poses = [(0.1 * start + 0.1 * k, 0.0, 0.0) for k in range(36 - start)]
+        result = scene.check(ego, poses, margin=0.1)
+        assert (result.verdicts[16 - start : -1] == Verdict.COLLISION).all(), start
+        assert result.first_invalid_index in (14 - start, 15 - start)

@@ -229,8 +229,7 @@ def test_nothing_known() -> None:
         ({"times": np.array([1.0, inf])}, Status.NON_FINITE, "times[1]:"),
         ({"times": np.array([1.0, 1.0])}, Status.INVALID_INPUT, "times[1]:"),
         ({"times": np.array([1.0, 0.5])}, Status.INVALID_INPUT, "times[1]:"),
-        ({"times": np.array([1.0, 1e10])}, Status.COORD_RANGE, "times[1]:"),
-        ({"times": np.array([1.0, 2.0]), "stamp": 1, "now": 2**60}, Status.COORD_RANGE, "times"),
+        ({"times": np.array([1.0, 1e11])}, Status.COORD_RANGE, "times[1]:"),
         ({"tolerance": -1.0}, Status.INVALID_INPUT, "tolerance:"),
         ({"tolerance": 1e-7}, Status.INVALID_INPUT, "tolerance: must be 1e-06 to 1 m (got 1e-07)"),
         ({"tolerance": 2.0}, Status.INVALID_INPUT, "tolerance:"),
@@ -244,8 +243,6 @@ def test_bad_request_is_refused(
 ) -> None:
     known = snapshot((0, 0), max_poses=10)
     request: dict[str, Any] = {"poses": np.array([50.0, 0, 0, 51, 0, 0]), **change}
-    if now := request.pop("now", 0):
-        known = replace(known, stamp=now, epoch=now)
     with pytest.raises(InputError) as caught:
         paths.check_path(known, **request, swept=swept, is_late=lambda: False)
     assert caught.value.status is status

@@ -11,6 +11,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <limits>
 
 #include "gjk/vec2.hpp"
 
@@ -39,6 +40,16 @@ inline TwoTerms two_sum(double a, double b) noexcept {
 }
 
 inline TwoTerms two_difference(double a, double b) noexcept { return two_sum(a, -b); }
+
+// The double next to a sum of two on either side, or the sum itself. Infinite sums stay so.
+inline double rounded_down(TwoTerms sum) noexcept {
+  return sum.low < 0.0 ? std::nextafter(sum.high, -std::numeric_limits<double>::infinity())
+                       : sum.high;
+}
+inline double rounded_up(TwoTerms sum) noexcept {
+  return sum.low > 0.0 ? std::nextafter(sum.high, std::numeric_limits<double>::infinity())
+                       : sum.high;
+}
 
 // Veltkamp's splitting into two halves of at most 26 bits (Shewchuk, theorem 17).
 inline TwoTerms split(double a) noexcept {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "gjk/convex.hpp"
+#include "gjk/expansion.hpp"
 #include "gjk/pose.hpp"
 #include "gjk/vec2.hpp"
 
@@ -37,7 +38,8 @@ struct Piece {
   double duration = 1.0;                                    // s, > 0
   Pose from;
   Pose change;
-  double yaw_error = 0.0;  // rad: `change` is the wanted turn up to this
+  double yaw_error = 0.0;   // rad: `change` is the wanted turn up to this
+  double time_error = 0.0;  // s: `start` is the wanted time up to this
 
   static Piece still(const Pose& pose) noexcept {
     Piece piece;
@@ -67,6 +69,18 @@ struct Piece {
     return piece;
   }
 
+  // The same on a clock that starts at `origin` (s), for times known up to `error` (s). Its ends are
+  // rounded outwards: it begins no later and ends no earlier.
+  Piece on_clock(double origin, double error) const noexcept {
+    Piece piece = *this;
+    const TwoTerms since = two_difference(start, origin);
+    piece.begin = rounded_down(two_sum(rounded_down(two_difference(begin, origin)), -error));
+    piece.end = rounded_up(two_sum(rounded_up(two_difference(end, origin)), error));
+    piece.start = since.high;
+    piece.time_error = time_error + std::fabs(since.low) + error;
+    return piece;
+  }
+
   Vec2 velocity() const noexcept { return {change.x / duration, change.y / duration}; }  // m/s
   double spin() const noexcept { return change.yaw / duration; }                         // rad/s
 
@@ -76,10 +90,12 @@ struct Piece {
     constexpr double kRelative = 8.0 * kUnitRoundoff;
     const double share = (t - start) / duration;
     const Pose moved{share * change.x, share * change.y, share * change.yaw};
+    const double late = time_error / duration;
     const double shift = kRelative * (std::fabs(from.x) + std::fabs(from.y) + std::fabs(moved.x) +
-                                      std::fabs(moved.y));
-    const double turn =
-        kRelative * (std::fabs(from.yaw) + std::fabs(moved.yaw)) + std::fabs(share) * yaw_error;
+                                      std::fabs(moved.y)) +
+                         late * norm1({change.x, change.y});
+    const double turn = kRelative * (std::fabs(from.yaw) + std::fabs(moved.yaw)) +
+                        std::fabs(share) * yaw_error + late * std::fabs(change.yaw);
     const bool is_still = change.x == 0.0 && change.y == 0.0 && change.yaw == 0.0;
     return {{from.x + moved.x, from.y + moved.y, from.yaw + moved.yaw},
             is_still ? 0.0 : shift + turn * reach};
@@ -88,6 +104,18 @@ struct Piece {
 
 // Pieces in order of time, each beginning where the one before ends. The view does not own them.
 using Motion = std::span<const Piece>;
+
+// A time (s) on the clock of a motion, and how far the true one may be from it.
+struct LocalTime {
+  double time = 0.0;
+  double error = 0.0;
+};
+
+// Time t (s), known up to `error`, on a clock that starts at `origin`.
+inline LocalTime local_time(double t, double origin, double error) noexcept {
+  const TwoTerms since = two_difference(t, origin);
+  return {since.high, std::fabs(since.low) + error};
+}
 
 // The piece that holds from time t on, or at t when nothing follows; null: the motion is not known
 // then. `hint` is where to look first, and is left at the answer.
@@ -103,6 +131,26 @@ inline const Piece* piece_at(Motion motion, double t, std::size_t& hint) noexcep
     if (hint == motion.size() || !(motion[hint].begin <= t)) return nullptr;
   }
   return &motion[hint];
+}
+
+// Upper bound (m) on how far a point of a shape of this reach is from its place at at.time, while the
+// time is anywhere within at.error of it. Piece `i` holds then.
+inline double drift(Motion motion, std::size_t i, const LocalTime& at, double reach) noexcept {
+  if (at.error == 0.0) return 0.0;
+  // Wider by the rounding of the sums, so that no piece is left out.
+  const double wide = at.error + 4.0 * kUnitRoundoff * std::fabs(at.time);
+  const auto within = [&](const Piece& piece) noexcept {
+    const double time = std::fmin(piece.end - piece.begin, 2.0 * at.error);
+    return time * (norm(piece.velocity()) + std::fabs(piece.spin()) * reach);
+  };
+  double sum = within(motion[i]);
+  for (std::size_t k = i; k > 0 && motion[k].begin >= at.time - wide; --k) {
+    sum += within(motion[k - 1]);
+  }
+  for (std::size_t k = i + 1; k < motion.size() && motion[k].begin <= at.time + wide; ++k) {
+    sum += within(motion[k]);
+  }
+  return sum * (1.0 + 0x1p-40);
 }
 
 // Appends the pieces through poses at strictly increasing times (s). One pose is known at its time

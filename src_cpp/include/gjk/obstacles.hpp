@@ -27,12 +27,14 @@ namespace gjk {
 
 class Obstacles {
  public:
-  // A new shape (null: the old one), pose and motion of one obstacle. The view owns none of them.
+  // A new shape (null: the old one), pose, motion and stamp of one obstacle. The view owns none of
+  // them.
   struct Change {
     std::size_t index = 0;
     const Shape* shape = nullptr;
     Pose pose;
     Motion motion;
+    double stamp = 0.0;  // s
   };
 
   // What a query sees: all obstacles at their poses, or where their motions have them at a time.
@@ -46,12 +48,18 @@ class Obstacles {
   void reserve(std::size_t count) {
     outlines_->reserve(count);
     poses_.reserve(count);
+    stamps_.reserve(count);
     first_piece_.reserve(count + 1);
   }
-  // Without a motion it is known at its pose only, at no time.
-  void add(const Shape& shape, const Pose& pose, Motion motion) {
+  // The times of queries and the stamps may be off by this (s).
+  void set_time_error(double error) noexcept { time_error_ = error; }
+  // Without a motion it is known at its pose only, at no time. The times of its motion are seconds
+  // after its stamp (s), on a clock of its own: sums of them and a stamp of some 1e9 s would be
+  // rounded by 1e-7 s, and times near each other would merge.
+  void add(const Shape& shape, const Pose& pose, Motion motion, double stamp) {
     outlines_->add(shape);
     poses_.push_back(pose);
+    stamps_.push_back(stamp);
     pieces_.insert(pieces_.end(), motion.begin(), motion.end());
     first_piece_.push_back(pieces_.size());
   }
@@ -64,7 +72,10 @@ class Obstacles {
   // Costs little per obstacle changed: the tree keeps its order until that has become poor.
   void change(std::span<const Change> changes) {
     const bool same_parts = change_shapes(changes);
-    for (const Change& change : changes) poses_[change.index] = change.pose;
+    for (const Change& change : changes) {
+      poses_[change.index] = change.pose;
+      stamps_[change.index] = change.stamp;
+    }
     change_motions(changes);
     if (!same_parts) {
       place();
@@ -110,7 +121,7 @@ class Obstacles {
   std::size_t bytes() const noexcept {
     return sizeof(Obstacles) + outlines_->bytes() + placed_.bytes() + tree_.bytes() +
            moving_tree_.bytes() + poses_.capacity() * sizeof(Pose) +
-           pieces_.capacity() * sizeof(Piece) + first_piece_.capacity() * sizeof(std::size_t);
+           stamps_.capacity() * sizeof(double) + pieces_.capacity() * sizeof(Piece) + first_piece_.capacity() * sizeof(std::size_t);
   }
   Vec2 origin() const noexcept { return origin_; }
   // Of the largest part.
@@ -118,6 +129,12 @@ class Obstacles {
   Motion motion(std::size_t i) const noexcept {
     return {pieces_.data() + first_piece_[i], first_piece_[i + 1] - first_piece_[i]};
   }
+  // A time (s) on the clock of that motion.
+  LocalTime local_time(std::size_t i, double time) const noexcept {
+    return gjk::local_time(time, stamps_[i], time_error_);
+  }
+  double stamp(std::size_t i) const noexcept { return stamps_[i]; }  // s
+  double time_error() const noexcept { return time_error_; }         // s
   const Pose& pose(std::size_t i) const noexcept { return poses_[i]; }
   const Outlines& outlines() const noexcept { return *outlines_; }
 
@@ -134,7 +151,8 @@ class Obstacles {
     View view{true, time, any_moves_, {}};
     if (!any_moves_) return view;
     const double last = static_cast<double>(frames_ - 1);
-    const double place = std::fmin(last, std::fmax(0.0, (time - frames_from_) / frame_step_));
+    const double since = (time - time_origin_) - frames_from_;
+    const double place = std::fmin(last, std::fmax(0.0, since / frame_step_));
     view.moment.frame = static_cast<std::size_t>(std::fmin(std::floor(place), last - 1.0));
     view.moment.share = static_cast<float>(place - static_cast<double>(view.moment.frame));
     view.moment.last_frame = view.moment.frame;
@@ -186,11 +204,21 @@ class Obstacles {
     const auto owner = static_cast<std::size_t>(placed_.part(k).owner);
     Placement placement{poses_[owner], 0.0};
     if (view.timed) {
-      std::size_t hint = 0;
-      const Piece* piece = piece_at(motion(owner), view.time, hint);
+      const Interval known = known_interval(owner);
+      if (!(known.begin <= view.time && view.time <= known.end)) return {};
+      const Motion pieces = motion(owner);
+      LocalTime local = local_time(owner, view.time);
+      // By rounding it may lie past an end at which the motion is known.
+      local.time = std::fmin(pieces.back().end, std::fmax(pieces.front().begin, local.time));
+      std::size_t at = 0;
+      const Piece* piece = piece_at(pieces, local.time, at);
       if (piece == nullptr) return {};
-      if (stands_at(*piece, poses_[owner]) && origin == origin_) return at_rest(k);
-      placement = piece->at(view.time, outlines_->reach(k));
+      if (pieces.size() == 1 && stands_at(*piece, poses_[owner]) && origin == origin_) {
+        return at_rest(k);
+      }
+      const double reach = outlines_->reach(k);
+      placement = piece->at(local.time, reach);
+      placement.error += drift(pieces, at, local, reach);
     }
     room.replace(0, outlines_->part(k), LocalTransform(placement.pose, origin, placement.error));
     return {&room, 0};
@@ -202,6 +230,18 @@ class Obstacles {
 
  private:
   static constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+  struct Interval {
+    double begin = 0.0;  // s
+    double end = 0.0;
+  };
+  // When the motion of obstacle i is known, on the clock of the queries.
+  Interval known_interval(std::size_t i) const noexcept {
+    const Motion pieces = motion(i);
+    if (pieces.empty()) return {kInfinity, -kInfinity};
+    return {rounded_up(two_sum(stamps_[i], pieces.front().begin)),
+            rounded_down(two_sum(stamps_[i], pieces.back().end))};
+  }
 
   static bool stands_at(const Piece& piece, const Pose& pose) noexcept {
     return piece.change.x == 0.0 && piece.change.y == 0.0 && piece.change.yaw == 0.0 &&
@@ -279,13 +319,13 @@ class Obstacles {
       begins_last_ = ends_first_ = 0;
       return;
     }
+    time_origin_ = stamps_.front();
     frames_from_ = kInfinity;
     double frames_until = -kInfinity;
     std::size_t most_pieces = 1;
     for (std::size_t i = 0; i < size(); ++i) {
       const Motion pieces = motion(i);
-      const double begin = pieces.empty() ? kInfinity : pieces.front().begin;
-      const double end = pieces.empty() ? -kInfinity : pieces.back().end;
+      const auto [begin, end] = known_interval(i);
       if (begins_last_ < 0 || begin > from_) {
         from_ = begin;
         begins_last_ = static_cast<std::int64_t>(i);
@@ -296,8 +336,8 @@ class Obstacles {
       }
       if (!moves(i)) continue;
       any_moves_ = true;
-      frames_from_ = std::fmin(frames_from_, std::fmax(begin, -kLongest));
-      frames_until = std::fmax(frames_until, std::fmin(end, kLongest));
+      frames_from_ = std::fmin(frames_from_, std::fmax(begin - time_origin_, -kLongest));
+      frames_until = std::fmax(frames_until, std::fmin(end - time_origin_, kLongest));
       most_pieces = std::max(most_pieces, pieces.size());
     }
     constexpr std::size_t kMostSteps = 8;
@@ -316,7 +356,7 @@ class Obstacles {
     std::vector<double> grow(frames_);
     for (std::size_t i = 0; i < size(); ++i) {
       const bool stands = !moves(i);
-      if (!stands) track(motion(i), center, grow);
+      if (!stands) track(i, center, grow);
       for (std::size_t k = outlines_->begin(i); k < outlines_->end(i); ++k) {
         const Box around = stands ? placed_.part(k).bounds() : bounds_about(motion(i), k);
         bool sound = true;
@@ -353,18 +393,22 @@ class Obstacles {
       box = {};
       for (int v = 0; v < part.size; ++v) box.include(transform.apply(part.vertex(v)));
     }
-    return box.grown(part.radius + part.error + 64.0 * kUnitRoundoff * reach);
+    return box.grown(part.radius + part.error + undecided(part) +
+                     64.0 * kUnitRoundoff * reach);
   }
 
   // Where the origin of a shape is at each frame, about the local origin, and how far it departs
   // from the straight lines between, in either coordinate, all rounding included.
-  void track(Motion pieces, std::vector<Vec2>& center, std::vector<double>& grow) const noexcept {
+  void track(std::size_t i, std::vector<Vec2>& center, std::vector<double>& grow) const noexcept {
+    const Motion pieces = motion(i);
     const double begin = pieces.front().begin;
     const double end = pieces.back().end;
+    // Frames are at times after time_origin_, pieces at times after the stamp.
+    const double stamp = stamps_[i] - time_origin_;
     double error = 0.0;
-    const auto position = [&](double time) noexcept {
+    const auto position = [&](double local) noexcept {
       std::size_t hint = 0;
-      const double t = std::fmin(end, std::fmax(begin, time));
+      const double t = std::fmin(end, std::fmax(begin, local));
       const Piece* piece = piece_at(pieces, t, hint);
       if (piece == nullptr) return Vec2{std::numeric_limits<double>::quiet_NaN(), 0.0};
       const Placement placement = piece->at(t, 0.0);
@@ -377,15 +421,15 @@ class Obstacles {
       return frames_from_ + static_cast<double>(f) * frame_step_;
     };
     for (std::size_t f = 0; f < frames_; ++f) {
-      center[f] = position(frame_time(f));
+      center[f] = position(frame_time(f) - stamp);
       grow[f] = 0.0;
     }
-    const auto depart = [&](double time) noexcept {  // at a corner of the path
-      const double place = (time - frames_from_) / frame_step_;
+    const auto depart = [&](double local) noexcept {  // at a corner of the path
+      const double place = ((stamp + local) - frames_from_) / frame_step_;
       if (!(place > 0.0 && place < static_cast<double>(frames_ - 1))) return;
       const auto f = static_cast<std::size_t>(place);
       const double share = place - static_cast<double>(f);
-      const Vec2 off = position(time) - (center[f] + share * (center[f + 1] - center[f]));
+      const Vec2 off = position(local) - (center[f] + share * (center[f + 1] - center[f]));
       const double by = norm(off);
       grow[f] = std::fmax(grow[f], by);
       grow[f + 1] = std::fmax(grow[f + 1], by);
@@ -396,8 +440,10 @@ class Obstacles {
     double fastest = 0.0;
     for (const Piece& piece : pieces) fastest = std::fmax(fastest, norm(piece.velocity()));
     const double late =
-        64.0 * kUnitRoundoff * (std::fabs(frames_from_) + std::fabs(frame_time(frames_)));
-    for (double& by : grow) by = by * (1.0 + 0x1p-40) + 4.0 * error + fastest * late;
+        time_error_ + 64.0 * kUnitRoundoff *
+                          (std::fabs(frames_from_) + std::fabs(frame_time(frames_)) +
+                           std::fabs(stamp));
+    for (double& by : grow) by = by * (1.0 + 0x1p-40) + 32.0 * error + fastest * late;
   }
 
   static constexpr double kLongest = 1e9;  // s
@@ -405,6 +451,7 @@ class Obstacles {
   std::shared_ptr<Outlines> outlines_ =
       std::make_shared<Outlines>();  // shared by copies, so constant
   std::vector<Pose> poses_;          // once copied
+  std::vector<double> stamps_;       // s
   std::vector<Piece> pieces_;
   std::vector<std::size_t> first_piece_{0};
   Vec2 origin_;
@@ -413,6 +460,8 @@ class Obstacles {
   double built_spread_ = 0.0;
   Bvh moving_tree_;  // of all parts, at the frames; only where one moves
   std::size_t frames_ = 0;
+  double time_error_ = 0.0;   // s
+  double time_origin_ = 0.0;  // s: the frames' times are after this
   double frames_from_ = 0.0;  // s
   double frame_step_ = 1.0;   // s
   bool any_moves_ = false;

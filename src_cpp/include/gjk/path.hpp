@@ -117,15 +117,22 @@ class PathCheck {
   void meet(const Piece& segment, double begin, double end, int i, std::size_t k,
             bool timed) noexcept {
     const std::int64_t owner = obstacles_.owner(k);
-    const Piece still = Piece::still(obstacles_.pose(static_cast<std::size_t>(owner)));
-    Motion motion = timed ? obstacles_.motion(static_cast<std::size_t>(owner)) : Motion{&still, 1};
+    const auto index = static_cast<std::size_t>(owner);
+    const Piece still = Piece::still(obstacles_.pose(index));
+    const Motion motion = timed ? obstacles_.motion(index) : Motion{&still, 1};
+    // Both move on the clock of the obstacle, whose origin is its stamp.
+    const double stamp = timed ? obstacles_.stamp(index) : 0.0;
+    const Piece way = timed ? segment.on_clock(stamp, obstacles_.time_error()) : segment;
+    const auto to_query = [stamp](double time) noexcept {
+      return rounded_down(two_sum(stamp, time));
+    };
     if (timed) {  // what is known of it; note_unknown() has told of the rest
       if (motion.empty()) return;
-      begin = std::fmax(begin, motion.front().begin);
-      end = std::fmin(end, motion.back().end);
+      begin = std::fmax(way.begin, motion.front().begin);
+      end = std::fmin(way.end, motion.back().end);
       if (!(begin <= end)) return;
     }
-    const Moving ego = Moving::along(ego_.part(i), {&segment, 1});
+    const Moving ego = Moving::along(ego_.part(i), {&way, 1});
     const Moving other{obstacles_.outlines().part(k), motion, obstacles_.outlines().reach(k)};
     const CastOptions cast{options_.margin, options_.tolerance};
     const double far = std::fmax(options_.margin + options_.tolerance, distance_.upper);
@@ -141,18 +148,18 @@ class PathCheck {
     if (impact.verdict == Verdict::free) return;
     if (!impact.hit()) {
       const double time = std::isnan(impact.last_valid) ? begin : impact.last_valid;
-      note(time, Verdict::unknown, impact.status, owner);
+      note(to_query(time), Verdict::unknown, impact.status, owner);
       return;
     }
-    note(impact.time, impact.verdict, Status::success, owner);
+    note(to_query(impact.time), impact.verdict, Status::success, owner);
     if (impact.verdict == Verdict::collision) {
-      collision_time_ = std::fmin(collision_time_, impact.time);
+      collision_time_ = std::fmin(collision_time_, to_query(impact.time));
       return;
     }
     const Impact contact = time_of_impact(ego, other, impact.time, end, {0.0, options_.tolerance});
     if (!contact.hit()) return;
-    note(contact.time, Verdict::collision, Status::success, owner);
-    collision_time_ = std::fmin(collision_time_, contact.time);
+    note(to_query(contact.time), Verdict::collision, Status::success, owner);
+    collision_time_ = std::fmin(collision_time_, to_query(contact.time));
   }
 
   const Obstacles& obstacles_;

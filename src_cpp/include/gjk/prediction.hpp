@@ -31,52 +31,50 @@ struct Prediction {
   double horizon = 5.0;  // s: what moves is predicted no further after its stamp
 };
 
-// What is said of one obstacle: its pose at `stamp` (s), and poses at times (s after the stamp,
+// What is said of one obstacle: its pose at its stamp, and poses at times (s after the stamp,
 // strictly increasing, not negative).
 struct Said {
-  double stamp = 0.0;
   Pose pose;
   Velocity velocity{std::numeric_limits<double>::quiet_NaN(), 0.0, 0.0};  // any NaN: not said
   std::span<const double> path_times;
   std::span<const Pose> path_poses;
 };
 
-// Appends the pieces of the motion. Times in them are on the clock of the stamps.
+// Appends the pieces of the motion. Times in them are seconds after the stamp: a sum of a stamp and
+// a path time would be rounded, and times near each other would become equal.
 inline void append_prediction(const Said& said, const Prediction& prediction,
                               std::vector<Piece>& pieces) {
   constexpr double kForEver = std::numeric_limits<double>::infinity();
   const std::size_t before = pieces.size();
-  const double last = said.stamp + prediction.horizon;
+  const double last = prediction.horizon;
   const Velocity& v = said.velocity;
   const bool velocity_said = std::isfinite(v.x) && std::isfinite(v.y) && std::isfinite(v.yaw);
 
   if (said.path_times.empty()) {
     if (velocity_said && (v.x != 0.0 || v.y != 0.0 || v.yaw != 0.0)) {
-      pieces.push_back(Piece::moving(said.pose, v, said.stamp));
+      pieces.push_back(Piece::moving(said.pose, v));
     } else {
       pieces.push_back(Piece::still(said.pose));
       if (velocity_said || prediction.policy == PredictionPolicy::hold) return;
-      pieces.back().begin = pieces.back().end = said.stamp;
+      pieces.back().begin = pieces.back().end = 0.0;
       return;
     }
-    pieces.back().begin = said.stamp;
+    pieces.back().begin = 0.0;
     pieces.back().end = last;
     return;
   }
 
-  double time = said.stamp;
+  double time = 0.0;
   Pose pose = said.pose;
   for (std::size_t i = 0; i < said.path_times.size(); ++i) {
-    const double next = said.stamp + said.path_times[i];
-    if (next > time) {
-      pieces.push_back(Piece::between(time, pose, next, said.path_poses[i]));
-    }
+    const double next = said.path_times[i];
+    if (next > time) pieces.push_back(Piece::between(time, pose, next, said.path_poses[i]));
     time = next;
     pose = said.path_poses[i];
   }
   if (pieces.size() == before) {  // one pose, at the stamp: no stretch as on which it could go on
     if (prediction.policy == PredictionPolicy::constant_velocity) {
-      append_prediction({said.stamp, pose, said.velocity, {}, {}}, prediction, pieces);
+      append_prediction({pose, said.velocity, {}, {}}, prediction, pieces);
       return;
     }
     pieces.push_back(Piece::between(time, pose, time, pose));

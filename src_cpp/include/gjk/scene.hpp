@@ -102,10 +102,13 @@ class Scene {
   };
 
   void reserve(std::size_t obstacles) { obstacles_.reserve(obstacles); }
-  // Without a motion, queries at a time are UNKNOWN.
-  void add(const Shape& shape, const Pose& pose, Motion motion = {}) {
-    obstacles_.add(shape, pose, motion);
+  // Without a motion, queries at a time are UNKNOWN. The times of the motion are seconds after
+  // `stamp` (s), which is on the clock of the queries' times.
+  void add(const Shape& shape, const Pose& pose, Motion motion = {}, double stamp = 0.0) {
+    obstacles_.add(shape, pose, motion, stamp);
   }
+  // Times of queries and stamps may be off by this (s): it is part of every bound.
+  void set_time_error(double error) noexcept { obstacles_.set_time_error(error); }
   // Call once, after the last add().
   void build() { obstacles_.build(); }
 
