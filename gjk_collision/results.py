@@ -80,7 +80,8 @@ class PathResult:
     last_valid_fraction: float
     """Of that segment: up to there it is free; 1 where all are."""
     first_collision_time: float
-    """When it first collides [s], never too late; NaN: never, or without times."""
+    """Of a path that collides: the first time at which it is not certain that there is no contact
+    [s], so never later than the first collision; NaN for other verdicts and without times."""
     obstacle_id: int
     """Of the obstacle that ends the free part; -1: none."""
     obstacle_index: int

@@ -455,6 +455,9 @@ class Scene:
         each = self.check(shape, placed, times, margin=margin, mode="distance")
         first = each.first_invalid_index
         hits = np.flatnonzero(each.verdicts == Verdict.COLLISION)
+        unsure = np.flatnonzero(
+            (each.verdicts == Verdict.COLLISION) | (each.verdicts == Verdict.UNKNOWN)
+        )
         worst = int(np.argmax(each.verdicts == each.verdict))
         end = hits[0] + 1 if len(hits) else None
         return PathResult(
@@ -463,7 +466,7 @@ class Scene:
             status=Status(int(each.statuses[worst])),
             first_invalid_segment=max(first - 1, 0) if first >= 0 else -1,
             last_valid_fraction=1.0 if first < 0 else 0.0,
-            first_collision_time=float(at[hits[0]]) if len(hits) and len(at) else np.nan,
+            first_collision_time=float(at[unsure[0]]) if len(hits) and len(at) else np.nan,
             obstacle_id=int(each.nearest_ids[first]) if first >= 0 else -1,
             obstacle_index=int(each.nearest_indices[first]) if first >= 0 else -1,
             min_distance=float(each.distances[:end].min()),

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from traffic import traffic
 
-from gjk_collision import Scene, Shape
+from gjk_collision import Motion, Scene, Shape, time_of_impact
 from gjk_collision.errors import InputError
 from gjk_collision.verdict import Status, Verdict
 
@@ -163,3 +163,68 @@ def test_bad_requests_are_refused_by_name(options: dict, argument: str) -> None:
     with pytest.raises(InputError) as refused:
         Scene([CAR]).check_path(CAR, np.zeros((2, 3)), **options)
     assert refused.value.argument == argument
+
+
+@pytest.mark.parametrize("epoch", [0.0, 5e8, 1.8e9])
+def test_the_first_collision_is_not_later_than_what_was_left_open(epoch: float) -> None:
+    """An ego too fast for its clock passes one obstacle at a hair's breadth, then hits another."""
+    rng = np.random.default_rng(1)
+    ego, left_open = Shape.box(1.0, 1.0), 0
+    for _ in range(300):
+        speed, gap = 10 ** rng.uniform(0, 5), 10 ** rng.uniform(-6, -2)
+        times = epoch + np.array([0.0, 10.0, 20.0]) / speed
+        if len(set(times)) < 3:
+            continue
+        beside = [(5.0, 1.0 + gap, 0.0), (15.0, 0.0, 0.0)]
+        scene = Scene([ego, ego], beside, velocities=[(0, 0, 0)] * 2)
+        tolerance = float(rng.choice([1e-2, 1e-4, 1e-6]))
+        found = scene.check_path(ego, [(0, 0, 0), (10, 0, 0), (20, 0, 0)], times, tolerance)
+        assert found.verdict is not Verdict.FREE
+        if found.verdict is Verdict.COLLISION and found.first_invalid_segment == 0:
+            left_open += 1
+            assert times[0] <= found.first_collision_time <= times[1]
+    assert left_open > 100
+
+
+def test_an_impact_is_not_after_what_another_part_leaves_open() -> None:
+    """A box too fast for its clock passes one part of a step closely, then hits the other."""
+    rng = np.random.default_rng(3)
+    box, left_open = Shape.box(1.0, 1.0), 0
+    step = Shape.concave([(4, -1), (16, -1), (16, 3), (14, 3), (14, 0), (4, 0)])
+    for _ in range(300):
+        speed, gap = 10 ** rng.uniform(0, 5), 10 ** rng.uniform(-6, -2)
+        times = 5e8 + np.array([0.0, 20.0]) / speed
+        moves = Motion.path(times, [(0, 0.5 + gap, 0), (20, 0.5 + gap, 0)])
+        for a, b, motions in ((box, step, (moves, Motion.still())),
+                              (step, box, (Motion.still(), moves))):  # fmt: skip
+            found = time_of_impact(a, motions[0], b, motions[1], *times, tolerance=1e-5)
+            assert found.verdict is not Verdict.FREE
+            if found.verdict is Verdict.COLLISION:
+                left_open += found.time < times[0] + 10.0 / speed
+                assert found.time <= found.last_valid
+    assert left_open > 20
+
+
+def test_a_free_path_with_an_obstacle_has_a_distance() -> None:
+    rng = np.random.default_rng(2)
+    free = 0
+    for _ in range(400):
+        place = (5.0, float(rng.uniform(1, 3)), float(rng.uniform(-3, 3)))
+        scene = Scene([Shape.box(1.0, 1.0)], [place])
+        path = [(0, 0, 0), (rng.uniform(5, 15), rng.uniform(-5, 5), rng.uniform(-3, 3))]
+        for margin in (0.0, 0.2):
+            found = scene.check_path(Shape.box(2.0, 1.0), path, tolerance=1e-6, margin=margin)
+            if found.is_free:
+                free += 1
+                assert margin <= found.min_distance_lower_bound <= found.min_distance < np.inf
+    assert free > 300
+
+
+def test_a_place_beyond_the_domain_is_unknown_in_every_mode() -> None:
+    """After two seconds the predicted yaw is beyond what the kernel places."""
+    box, pose = Shape.box(1.0, 1.0), (5.0, 5.0, 0.0)
+    scene = Scene([box], [(0, 0, 0)], velocities=[(0, 0, 1e6)], horizon=100.0)
+    for time, verdict in ((0.5, Verdict.FREE), (2.0, Verdict.UNKNOWN), (50.0, Verdict.UNKNOWN)):
+        for mode in ("collide", "distance", "witness"):
+            assert scene.check(box, [pose], [time], mode=mode).verdict is verdict, (time, mode)
+        assert scene.is_free(box, pose, time=time) == (verdict is Verdict.FREE)

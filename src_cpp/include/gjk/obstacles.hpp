@@ -359,7 +359,7 @@ class Obstacles {
       if (!stands) track(i, center, grow);
       for (std::size_t k = outlines_->begin(i); k < outlines_->end(i); ++k) {
         const Box around = stands ? placed_.part(k).bounds() : bounds_about(motion(i), k);
-        bool sound = true;
+        bool sound = stands || turns_in_domain(motion(i));
         for (std::size_t f = 0; f < frames_; ++f) {
           Box& box = boxes[f * parts() + k];
           box =
@@ -378,6 +378,16 @@ class Obstacles {
       for (std::size_t k = 0; k < parts(); ++k) moving_tree_.set(k, boxes[f * parts() + k], f);
     }
     moving_tree_.update();
+  }
+
+  // Does every yaw of the motion lie in the kernel's domain? Where it does not, the place of the
+  // obstacle is not known, and no box may say that it is elsewhere.
+  static bool turns_in_domain(Motion pieces) noexcept {
+    return std::all_of(pieces.begin(), pieces.end(), [](const Piece& piece) {
+      if (piece.change.yaw == 0.0) return std::fabs(piece.from.yaw) <= kMaxYaw;
+      return std::fabs(piece.at(piece.begin, 0.0).pose.yaw) <= kMaxYaw &&
+             std::fabs(piece.at(piece.end, 0.0).pose.yaw) <= kMaxYaw;
+    });
   }
 
   // Part k about the moving origin of its shape.

@@ -31,7 +31,8 @@ struct PathResult {
   Status status = Status::undefined;
   std::int64_t first_invalid_segment = -1;
   double last_valid_fraction = 1.0;  // of that segment: certainly free up to there
-  // s: when it first collides, at most this much before; NaN without times, or never
+  // s: of a path that collides, the first time at which it is not certain that there is no contact;
+  // NaN without times, or for any other verdict
   double first_collision_time = std::numeric_limits<double>::quiet_NaN();
   std::int64_t obstacle = -1;  // index of the one that decides first_invalid_segment
   // m, of the path, or of what precedes the end of the segment in which it collides; 0 or less
@@ -73,7 +74,8 @@ class PathCheck {
   const Event& first() const noexcept { return first_; }
   Verdict worst() const noexcept { return worst_; }
   Status status() const noexcept { return status_; }
-  double collision_time() const noexcept { return collision_time_; }
+  // s: up to here no contact is certain
+  double contact_time() const noexcept { return contact_time_; }
   const Bounds& distance() const noexcept { return distance_; }
 
  private:
@@ -84,6 +86,7 @@ class PathCheck {
     }
     const bool earlier = time < first_.time || first_.verdict == Verdict::free;
     if (earlier) first_ = {time, verdict, status, obstacle};
+    if (verdict != Verdict::margin) contact_time_ = std::fmin(contact_time_, time);
   }
 
   void note_unknown(double begin, double end) noexcept {
@@ -137,29 +140,31 @@ class PathCheck {
     const CastOptions cast{options_.margin, options_.tolerance};
     const double far = std::fmax(options_.margin + options_.tolerance, distance_.upper);
     const Approach approach = closest_approach(ego, other, begin, end, options_.tolerance, far);
-    if (approach.status == Status::success) {
-      distance_.lower = std::fmin(distance_.lower, approach.distance.lower);
-      distance_.upper = std::fmin(distance_.upper, approach.distance.upper);
-      if (approach.distance.lower > options_.margin) return;
-    } else {
-      distance_.lower = -std::numeric_limits<double>::infinity();
+    distance_.upper = std::fmin(distance_.upper, approach.distance.upper);
+    const bool complete = approach.status == Status::success;
+    double lower = complete ? approach.distance.lower : -std::numeric_limits<double>::infinity();
+    Impact impact;
+    if (!(lower > options_.margin)) {
+      impact = time_of_impact(ego, other, begin, end, cast);
+      if (impact.verdict == Verdict::free) lower = std::fmax(lower, options_.margin);
     }
-    const Impact impact = time_of_impact(ego, other, begin, end, cast);
-    if (impact.verdict == Verdict::free) return;
+    distance_.lower = std::fmin(distance_.lower, lower);
+    if (lower > options_.margin || impact.verdict == Verdict::free) return;
+    const double first = to_query(std::isnan(impact.last_valid) ? begin : impact.last_valid);
     if (!impact.hit()) {
-      const double time = std::isnan(impact.last_valid) ? begin : impact.last_valid;
-      note(to_query(time), Verdict::unknown, impact.status, owner);
+      note(first, Verdict::unknown, impact.status, owner);
       return;
     }
-    note(to_query(impact.time), impact.verdict, Status::success, owner);
-    if (impact.verdict == Verdict::collision) {
-      collision_time_ = std::fmin(collision_time_, to_query(impact.time));
-      return;
-    }
+    note(first, impact.verdict, Status::success, owner);
+    if (impact.verdict == Verdict::collision) return;
     const Impact contact = time_of_impact(ego, other, impact.time, end, {0.0, options_.tolerance});
-    if (!contact.hit()) return;
-    note(to_query(contact.time), Verdict::collision, Status::success, owner);
-    collision_time_ = std::fmin(collision_time_, to_query(contact.time));
+    if (contact.verdict == Verdict::free) return;
+    const double then = to_query(std::isnan(contact.last_valid) ? impact.time : contact.last_valid);
+    if (contact.hit()) {
+      note(then, Verdict::collision, Status::success, owner);
+    } else {
+      note(then, Verdict::unknown, contact.status, owner);
+    }
   }
 
   const Obstacles& obstacles_;
@@ -169,7 +174,7 @@ class PathCheck {
   Event first_;         // on the segment
   Verdict worst_ = Verdict::free;
   Status status_ = Status::success;
-  double collision_time_ = std::numeric_limits<double>::infinity();
+  double contact_time_ = std::numeric_limits<double>::infinity();
   Bounds distance_{std::numeric_limits<double>::infinity(),
                    std::numeric_limits<double>::infinity()};
 };
@@ -216,8 +221,8 @@ inline PathResult check_path(const Scene& scene, const Shape& ego, std::span<con
   result.verdict = check.worst();
   result.status = check.status();
   result.distance = check.distance();
-  if (timed && std::isfinite(check.collision_time())) {
-    result.first_collision_time = check.collision_time();
+  if (timed && result.verdict == Verdict::collision) {
+    result.first_collision_time = std::fmax(check.contact_time(), times.front());
   }
   return result;
 }
