@@ -17,6 +17,8 @@ inline constexpr double kMaxCoordinate = 1e15;
 // are taken as known to this accuracy only.
 inline constexpr double kMinExactCoordinate = 1e-40;
 
+inline bool is_tiny(double v) noexcept { return std::fabs(v) < kMinExactCoordinate && v != 0.0; }
+
 // The next and the previous index in a ring of n. Masked, not chosen: a branch would be foreseen
 // badly.
 inline int after(int i, int n) noexcept { return (i + 1) & -static_cast<int>(i + 1 < n); }
@@ -92,7 +94,6 @@ struct Convex {
   }
   bool has_tiny() const noexcept {
     bool tiny = false;
-    const auto is_tiny = [](double v) { return std::fabs(v) < kMinExactCoordinate && v != 0.0; };
     for (int i = 0; i < size; ++i) tiny |= is_tiny(x[i]) || is_tiny(y[i]);
     return tiny;
   }

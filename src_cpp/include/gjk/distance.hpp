@@ -186,12 +186,18 @@ Separation separate_certainly(const P& p, const Q& q, const Simplex& start,
     const SimplexVertex& end = result.s.vertex[0];
     if (separation_at(p, q, neighbourhood(p, q, end.p, end.q), result)) return result;
   }
-  if (result.outcome == Outcome::undecided && !exact::disjoint(p, q, contact(result.s))) {
+  if (error == 0.0 && result.outcome == Outcome::undecided &&
+      !exact::disjoint(p, q, contact(result.s))) {
     result.outcome = Outcome::overlapping;
     return result;
   }
+  const exact::Distance distance =
+      error == 0.0 ? exact::distance(p, q) : exact::certain_distance(p, q);
+  if (error > 0.0 && !(distance.bounds.lower > 0.0)) {
+    if (result.outcome == Outcome::undecided) result.outcome = Outcome::overlapping;
+    return result;
+  }
   result.outcome = Outcome::separated;
-  const exact::Distance distance = exact::distance(p, q);
   result.bounds = distance.bounds;
   result.s.size = 0;  // `pair` decides
   *pair = distance.pair;

@@ -163,6 +163,12 @@ inline Issue outline_parts(std::span<const Vec2> ring, ConcavePolicy policy, con
     return {Status::concave_rejected, argument, given_index(reflex),
             "the outline is not convex at this vertex"};
   }
+  for (std::size_t i = 0; i < outline.size(); ++i) {
+    if (is_tiny(outline[i].x) || is_tiny(outline[i].y)) {  // exact arithmetic would underflow
+      return {Status::invalid_input, argument, given_index(static_cast<long>(i)),
+              "a coordinate of a concave outline must be 0 or at least 1e-40 m in magnitude"};
+    }
+  }
   Decomposition pieces = decompose(outline);
   if (pieces.crossing.first >= 0) {
     const auto [first, second] = std::minmax(

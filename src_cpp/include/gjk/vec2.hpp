@@ -29,7 +29,13 @@ constexpr double dot(Vec2 a, Vec2 b) noexcept { return a.x * b.x + a.y * b.y; }
 constexpr double cross(Vec2 a, Vec2 b) noexcept { return a.x * b.y - a.y * b.x; }
 // a turned by +90 degrees.
 constexpr Vec2 perpendicular(Vec2 a) noexcept { return {-a.y, a.x}; }
-inline double norm(Vec2 a) noexcept { return std::sqrt(dot(a, a)); }
+inline double norm(Vec2 a) noexcept {
+  const double square = dot(a, a);
+  if (square >= 0x1p-900 || !(square >= 0.0)) return std::sqrt(square);  // NaN too
+  // Shorter than about 1e-135: the square would underflow.
+  const Vec2 scaled{a.x * 0x1p+600, a.y * 0x1p+600};
+  return std::sqrt(dot(scaled, scaled)) * 0x1p-600;
+}
 // |a.x| + |a.y|: the factor of every rounding bound on a dot product with a.
 inline double norm1(Vec2 a) noexcept { return std::fabs(a.x) + std::fabs(a.y); }
 
