@@ -11,7 +11,7 @@ stamp that stands still keeps old data alive.
 
 import threading
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
 from math import nan
@@ -83,6 +83,8 @@ class _Held:
     shape: Shape | None = None
     outline: npt.NDArray[np.float64] | None = None  # in the base frame
     dropped: str = ""
+    waits: bool = False  # its transform is not known yet
+    is_checked: bool = False  # its shapes, before its transform is known
     earlier: tuple["_Held", ...] = ()  # newest first, while this one waits for its transform
     messages: int = 1
     drops: int = 0
@@ -200,6 +202,7 @@ class World:
         with self._lock:
             self._watch_clock(now)
             known = self._sources[source]
+            known.senders.pop("", None)  # see `receive_fault`
             sender = obstacles.source or known.config.topic
             held = known.senders.get(sender)
             if held is None and len(known.senders) >= MAX_SENDERS:
@@ -216,19 +219,31 @@ class World:
             try:
                 obstacles.check(self._config.max_obstacles, self._config.max_points_per_obstacle)
             except InputError as error:
-                new.fault = Fault(error.status, str(error))
+                self._spoil(new, Fault(error.status, str(error)))
             known.senders[sender] = new
 
     def receive_fault(self, source: str, fault: Fault, *, now: int, steady: int) -> None:
-        """Take in that a message of a source came and could not be read."""
+        """Take in that a message came that could not be read.
+
+        Its sender is not known. All senders of the source are faulty until their next message.
+
+        Parameters
+        ----------
+        source : str
+            Name in ``obstacle_sources``, or "footprint".
+        fault : Fault
+            Why it could not be read.
+        now, steady : int
+            Times [ns], see the module.
+        """
         with self._lock:
             self._watch_clock(now)
-            known = self._sources[source]
-            name = known.config.topic
-            held = known.senders.get(name)
-            stamp = held.stamp if held is not None else 0
-            known.senders[name] = new = _Held(name, stamp, steady, self._revise(), fault=fault)
-            _follow(new, held)
+            if source == "footprint":
+                self._footprint = self._faulty("footprint", self._footprint, fault, steady)
+                return
+            senders = self._sources[source].senders
+            for name in list(senders) or [""]:  # "": nobody has been received yet
+                senders[name] = self._faulty(name, senders.get(name), fault, steady)
 
     def reports(self, *, now: int, steady: int) -> list[Report]:
         """Return what is heard from each sender, the footprint first; times as for `snapshot`."""
@@ -275,7 +290,7 @@ class World:
                 fault = footprint_fault or fault
                 built = self._build(footprint, parts, complete=fault is None)
             if require_id not in (0, built.id):
-                old = self._recall(require_id, now, steady)
+                old = self._recall(require_id, now, steady) if fault is None else None
                 if old is None:
                     text = f"snapshot {require_id} is not at hand any more, newest is {built.id}"
                     fault = fault or Fault(Status.SNAPSHOT_MISMATCH, text)
@@ -295,11 +310,26 @@ class World:
             if name in old:
                 source.senders, source.fault = old[name].senders, old[name].fault
         if self._footprint is not None:
-            self._footprint.shape = None  # margins of direction may have changed
+            for held in (self._footprint, *self._footprint.earlier):
+                held.shape = None  # margins of direction may have changed
 
     def _revise(self) -> int:
         self._revision += 1
         return self._revision
+
+    def _faulty(self, name: str, held: _Held | None, fault: Fault, steady: int) -> _Held:
+        """Return what takes the place of a sender's last message when one cannot be read."""
+        stamp = held.stamp if held is not None else 0
+        new = _Held(name, stamp, steady, self._revise())
+        _follow(new, held)
+        self._spoil(new, fault)
+        return new
+
+    def _spoil(self, held: _Held, fault: Fault | None) -> None:
+        """Note that a message is faulty, or not. No snapshot from before a faulty one is given."""
+        held.fault = fault
+        if fault is not None:
+            self._history.clear()
 
     def _forget(self) -> None:
         self._footprint = None
@@ -372,15 +402,8 @@ class World:
         if held is None:
             missing = Fault(Status.NO_FOOTPRINT, "none received on the topic, none configured")
             return None, _about("footprint", self._jump or missing)
-        fault = self._footprint_fault(held, now, steady)
-        if fault is None:
-            held.earlier = ()
-            return held, None
-        if fault.status is Status.TF_EXTRAPOLATION:  # as in `_usable`
-            for each in held.earlier:
-                if self._footprint_fault(each, now, steady) is None:
-                    return each, None
-        return None, _about("footprint", fault)
+        used, fault = _newest(held, lambda each: self._footprint_fault(each, now, steady))
+        return (used, None) if fault is None else (None, _about("footprint", fault))
 
     def _footprint_fault(self, held: _Held, now: int, steady: int) -> Fault | None:
         timeout = self._config.footprint_timeout
@@ -394,13 +417,13 @@ class World:
         frame, points = held.footprint.frame, held.footprint.points
         try:
             if frame != self._config.base_frame:
-                pose = self._find(self._config.base_frame, frame, held.stamp)
-                points = pose.transform(points)
+                outline(points, self._config)  # a bad one is found before its transform is known
+                points = self._find(held, self._config.base_frame, frame).transform(points)
             held.shape, held.outline = outline(points, self._config), points
         except FrameError as error:
             return Fault(error.status, str(error))  # not kept: the transform may come later
         except InputError as error:
-            held.fault = Fault(error.status, str(error))
+            self._spoil(held, Fault(error.status, str(error)))
         return held.fault
 
     def _usable_sources(
@@ -441,48 +464,46 @@ class World:
     def _usable(
         self, source: SourceConfig, held: _Held, now: int, steady: int
     ) -> tuple[_Held, Fault | None, bool]:
-        """Return the message of a sender to use: the newest whose place is known by now.
+        """Return the message of a sender to use, or why there is none and whether that is excused.
 
-        Transforms often come a little later than the data. Until then the message before is as
-        good as it was, for as long as it is fresh. Any other fault of the newest one counts.
+        An optional source may be silent. While it sends, its data must be right.
         """
-        fault, excused = self._sender_fault(source, held, now, steady)
-        if fault is None:
-            held.earlier = ()
-        elif fault.status is Status.TF_EXTRAPOLATION:
-            for each in held.earlier:
-                if self._sender_fault(source, each, now, steady)[0] is None:
-                    return each, None, False
-        return held, fault, excused
+        used, fault = _newest(held, lambda each: self._sender_fault(source, each, now, steady))
+        silent = steady - held.received > _ns(source.timeout)
+        is_excusable = fault is not None and (
+            fault.status is Status.STALE_OBSTACLES if held.fault is None else silent
+        )
+        return used, fault, is_excusable and not source.required
 
     def _sender_fault(
         self, source: SourceConfig, held: _Held, now: int, steady: int
-    ) -> tuple[Fault | None, bool]:
-        """Return why a sender's data is not used, and whether that is excused.
-
-        An optional source may be silent; what it says while it speaks must be right.
-        """
-        fault = self._time_fault(held, source.timeout, Status.STALE_OBSTACLES, now, steady)
-        silent = steady - held.received > _ns(source.timeout)
-        if held.fault is not None:
-            return held.fault, silent and not source.required
-        if fault is not None:
-            return fault, fault.status is Status.STALE_OBSTACLES and not source.required
-        if held.pose is None:
+    ) -> Fault | None:
+        """Return why a message of a sender is not used."""
+        timeout = source.timeout
+        fault = held.fault or self._time_fault(held, timeout, Status.STALE_OBSTACLES, now, steady)
+        if fault is None and held.pose is None:
             assert held.obstacles is not None
-            frame, target = held.obstacles.frame, self._config.check_frame
             try:
-                held.pose = self._find(target, frame, held.stamp)
+                held.pose = self._find(held, self._config.check_frame, held.obstacles.frame)
             except FrameError as error:
-                return Fault(error.status, str(error)), False
-        return None, False
+                if held.waits and not held.is_checked:  # a bad one is found before that is known
+                    held.is_checked = True
+                    unplaced = Placed(held.obstacles, Pose(), source.inflation)
+                    self._spoil(held, _shape_fault(unplaced, self._config))
+                fault = held.fault or Fault(error.status, str(error))
+        return fault
 
-    def _find(self, target: str, frame: str, stamp: int) -> Pose:
+    def _find(self, held: _Held, target: str, frame: str) -> Pose:
+        """Return the pose of a message's frame at its stamp; note whether it may still come."""
         if not frame:
             raise FrameError(Status.UNKNOWN_FRAME, "header.frame_id is empty")
         if frame == target:
             return Pose()
-        return self._transforms.lookup(target, frame, stamp)
+        try:
+            held.waits = held.stamp > self._transforms.latest(target, frame)[1]
+        except FrameError:
+            held.waits = False
+        return self._transforms.lookup(target, frame, held.stamp)
 
     # ---- snapshots
 
@@ -522,7 +543,7 @@ class World:
         except InputError as error:
             # One of them is bad: each alone tells which, and in its own numbering.
             for part in parts:
-                part.held.fault = _shape_fault(part, self._config)
+                self._spoil(part.held, _shape_fault(part.placed, self._config))
             if all(part.held.fault is None for part in parts):
                 raise RuntimeError(f"good obstacles make a bad scene: {error}") from error
             return None
@@ -571,9 +592,9 @@ class World:
         )
 
 
-def _shape_fault(part: _Part, config: Config) -> Fault | None:
+def _shape_fault(placed: Placed, config: Config) -> Fault | None:
     try:
-        compose_scene([part.placed], config)
+        compose_scene([placed], config)
     except InputError as error:
         return Fault(error.status, str(error))
     return None
@@ -582,6 +603,32 @@ def _shape_fault(part: _Part, config: Config) -> Fault | None:
 def _epoch(parts: Sequence[_Part]) -> int:
     """Return the zero of a scene's clock [ns]."""
     return min((part.held.stamp for part in parts), default=0)
+
+
+def _newest(held: _Held, why: Callable[[_Held], Fault | None]) -> tuple[_Held, Fault | None]:
+    """Return the newest message of a sender that can be used, or why there is none.
+
+    Transforms often come a little later than the data. A message whose transform may still come
+    leaves the one before it in use, while that is fresh. No message is used that is older than a
+    faulty one.
+
+    Parameters
+    ----------
+    held : _Held
+        The last message.
+    why : callable
+        Says why a message cannot be used; None: it can.
+    """
+    first = why(held)
+    used, fault = held, first
+    for each in held.earlier:
+        if fault is None or fault.status is not Status.TF_EXTRAPOLATION or not used.waits:
+            break
+        used, fault = each, why(each)
+    if fault is None:
+        used.earlier = ()
+        return used, None
+    return held, used.fault or first
 
 
 def _drop(held: _Held, why: str) -> None:

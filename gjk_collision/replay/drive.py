@@ -143,7 +143,8 @@ class Drive:
                 rows = self._takers[message.topic](fields)
         except Exception as error:  # whatever the bytes make of the decoder
             self.unreadable += 1
-            for source in sources:
+            is_footprint = message.topic == self._topics.footprint
+            for source in (*sources, *["footprint"] * is_footprint):
                 self._fail(source, error)
             return bool(sources), []
         understood = [self._take_obstacles(source, fields) for source in sources]
@@ -163,7 +164,7 @@ class Drive:
         return True
 
     def _fail(self, source: str, error: Exception) -> None:
-        """Note a message of a source that has no obstacles to be used, and why."""
+        """Note that a message of a source, or of the footprint, cannot be used, and why."""
         fault = Fault(Status.INTERNAL_ERROR, f"message not understood: {error!r}")
         if isinstance(error, InputError):
             fault = Fault(error.status, str(error))  # understood, and refused as by the node

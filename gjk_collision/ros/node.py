@@ -20,6 +20,7 @@ from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
 from rclpy.qos import QoSProfile
 from rclpy.qos_overriding_options import QoSOverridingOptions
+from rclpy.serialization import deserialize_message
 from rclpy.subscription import Subscription
 from rclpy.timer import Timer
 from visualization_msgs.msg import MarkerArray
@@ -119,7 +120,11 @@ class CollisionServer(LifecycleNode):
         if not config.footprint and not config.robot_radius:
             self._inputs.append(
                 self.create_subscription(
-                    PolygonStamped, "footprint", self._receive_footprint, QoSProfile(depth=1)
+                    PolygonStamped,
+                    "footprint",
+                    self._receive_footprint,
+                    QoSProfile(depth=1),
+                    raw=True,
                 )
             )
         self._answering.record(config.record_requests)
@@ -191,37 +196,50 @@ class CollisionServer(LifecycleNode):
     # ---- inputs
 
     def _subscribe(self, source: SourceConfig, adapter: sources.Adapter) -> Subscription:
-        def receive(message: Any) -> None:
+        def receive(data: bytes) -> None:
             if self._world is None:
                 return
             now, steady = self._times()
             try:
+                message = deserialize_message(data, adapter.message)
                 obstacles = adapter.convert(message, self.config)
             except Exception as error:
-                if isinstance(error, InputError):
-                    fault = Fault(error.status, str(error))
-                else:
-                    self.note_error(f"{source.name}: message not understood", error)
-                    fault = Fault(Status.INTERNAL_ERROR, f"message not understood: {error!r}")
-                self._world.receive_fault(source.name, fault, now=now, steady=steady)
+                self._receive_fault(source.name, error, now, steady)
                 return
             self._world.receive_obstacles(source.name, obstacles, now=now, steady=steady)
 
+        # Raw: a message that cannot be decoded is a fault of its source, not of the executor.
         return self.create_subscription(
             adapter.message,
             source.topic,
             receive,
             sources.qos(source),
             qos_overriding_options=QoSOverridingOptions.with_default_policies(),
+            raw=True,
         )
 
-    def _receive_footprint(self, message: PolygonStamped) -> None:
-        if self._world is not None:
-            header = message.header
-            limit = self.config.max_points_per_obstacle
-            data = messages.footprint(header.frame_id, header.stamp, message.polygon, limit)
-            now, steady = self._times()
-            self._world.receive_footprint(data, now=now, steady=steady)
+    def _receive_footprint(self, data: bytes) -> None:
+        if self._world is None:
+            return
+        now, steady = self._times()
+        try:
+            message = deserialize_message(data, PolygonStamped)
+            header, limit = message.header, self.config.max_points_per_obstacle
+            footprint = messages.footprint(header.frame_id, header.stamp, message.polygon, limit)
+        except Exception as error:
+            self._receive_fault("footprint", error, now, steady)
+            return
+        self._world.receive_footprint(footprint, now=now, steady=steady)
+
+    def _receive_fault(self, source: str, error: Exception, now: int, steady: int) -> None:
+        """Take in that a message of a source, or of the footprint, cannot be used, and why."""
+        assert self._world is not None
+        if isinstance(error, InputError):
+            fault = Fault(error.status, str(error))
+        else:
+            self.note_error(f"{source}: message not understood", error)
+            fault = Fault(Status.INTERNAL_ERROR, f"message not understood: {error!r}")
+        self._world.receive_fault(source, fault, now=now, steady=steady)
 
     def _times(self) -> tuple[int, int]:
         return self.get_clock().now().nanoseconds, time.monotonic_ns()

@@ -27,6 +27,7 @@ from gjk_collision.__main__ import main
 from gjk_collision.config import OBSTACLE_ARRAY
 from gjk_collision.frames import Pose
 from gjk_collision.replay.bag import Bag, BagError, find_bags
+from gjk_collision.replay.interfaces import POLYGON_STAMPED
 from gjk_collision.replay.rows import Row
 from gjk_collision.replay.transforms import Placement, RecordedTransforms
 from gjk_collision.replay.write import BagWriter
@@ -224,6 +225,22 @@ def test_unreadable_message_is_broken(tmp_path: Path) -> None:
     assert result.outcome is Outcome.BROKEN
     assert "1 messages could not be decoded" in result.failures[0]
     last = rows_of(tmp_path)[-1]
+    assert (last.verdict, last.status) == (Verdict.UNKNOWN, Status.INTERNAL_ERROR)
+
+
+@pytest.mark.requirement("D-6")
+def test_footprint_that_is_not_decoded_is_unknown(tmp_path: Path) -> None:
+    with BagWriter(tmp_path / "bag") as writer:
+        road = Road(writer)
+        for t in steps(1.0):
+            road.ego(t)
+            road.obstacles(t, [thing(CAR, 20.0, 0.0)])
+        connection = writer._connections["/footprint", POLYGON_STAMPED]
+        writer._writer.write(connection, at(1.05), b"\x00\x01\x00\x00\xff\xff")
+        road.obstacles(1.1, [thing(CAR, 20.0, 0.0)])
+    assert replay(tmp_path / "bag", tmp_path).outcome is Outcome.BROKEN
+    *_, before, last = rows_of(tmp_path)
+    assert before.verdict is Verdict.FREE
     assert (last.verdict, last.status) == (Verdict.UNKNOWN, Status.INTERNAL_ERROR)
 
 

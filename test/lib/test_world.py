@@ -592,7 +592,26 @@ class Tree:
         return self.poses[target, source]
 
     def latest(self, target: str, source: str) -> tuple[Pose, int]:
-        return self.lookup(target, source, 0), self.stamp
+        if (target, source) not in self.poses:
+            raise FrameError(Status.TF_UNAVAILABLE, "not yet")
+        return self.poses[target, source], self.stamp
+
+
+class Late:
+    """Knows every frame at the stamps of a span, and nothing outside it."""
+
+    def __init__(self, oldest: int, newest: int) -> None:
+        self.oldest, self.newest = oldest, newest
+
+    def lookup(self, target: str, source: str, stamp: int) -> Pose:
+        if source == "lost":
+            raise FrameError(Status.UNKNOWN_FRAME, "no such frame")
+        if not self.oldest <= stamp <= self.newest:
+            raise FrameError(Status.TF_EXTRAPOLATION, "outside the span")
+        return Pose()
+
+    def latest(self, target: str, source: str) -> tuple[Pose, int]:
+        return self.lookup(target, source, self.newest), self.newest
 
 
 def _inverse(pose: Pose) -> Pose:
@@ -651,6 +670,188 @@ def test_ego_pose_must_be_of_now(time: Time) -> None:
         assert caught.value.status is Status.TF_EXTRAPOLATION
 
 
+# ---- what comes after a faulty message, while a transform is awaited
+
+
+def lidar(time: Time, *centres: tuple[float, float], **fields: Any) -> Obstacles:
+    return boxes(*(centres or ((0, 0),)), stamp=time.now, frame="lidar", **fields)
+
+
+# Each makes the second of three messages a faulty one.
+FAULTY: dict[str, tuple[Callable[[World, Time], None], Status]] = {
+    "bad shape": (
+        lambda world, time: world.receive_obstacles(
+            "obstacles", lidar(time, (np.nan, 0)), **time.both
+        ),
+        Status.NON_FINITE,
+    ),
+    "bad shape in the check frame": (
+        lambda world, time: world.receive_obstacles(
+            "obstacles", boxes((np.nan, 0), stamp=time.now), **time.both
+        ),
+        Status.NON_FINITE,
+    ),
+    "bad list": (
+        lambda world, time: world.receive_obstacles(
+            "obstacles", lidar(time, radius=np.array([-1.0])), **time.both
+        ),
+        Status.INVALID_INPUT,
+    ),
+    "not decoded": (
+        lambda world, time: world.receive_fault(
+            "obstacles", Fault(Status.INTERNAL_ERROR, "no"), **time.both
+        ),
+        Status.INTERNAL_ERROR,
+    ),
+    "unknown frame": (
+        lambda world, time: world.receive_obstacles(
+            "obstacles", boxes((0, 0), stamp=time.now, frame="lost"), **time.both
+        ),
+        Status.TF_EXTRAPOLATION,  # of the newest
+    ),
+    "early": (
+        lambda world, time: world.receive_obstacles(
+            "obstacles", boxes((0, 0), stamp=time.now + S, frame="lidar"), **time.both
+        ),
+        Status.TF_EXTRAPOLATION,
+    ),
+}
+
+
+@pytest.mark.requirement("D-4")
+@pytest.mark.parametrize(
+    ("name", "sender"), [*((name, "") for name in FAULTY), ("not decoded", "front")]
+)
+@pytest.mark.parametrize("is_placed", [False, True])
+def test_no_message_older_than_a_faulty_one_is_used(
+    time: Time, name: str, sender: str, is_placed: bool
+) -> None:
+    """A good one, a faulty one, and one that waits for its transform."""
+    spoil, status = FAULTY[name]
+    tree = Late(0, time.now)
+    world = World(Config(footprint=CAR), tree)
+    world.receive_obstacles("obstacles", lidar(time, source=sender), **time.both)
+    assert ask(world, time) == FREE
+    time.pass_(0.05)
+    if is_placed:
+        tree.newest = time.now
+    spoil(world, time)
+    time.pass_(0.05)
+    world.receive_obstacles("obstacles", lidar(time, source=sender), **time.both)
+    assert ask(world, time) == unknown(status)
+    tree.newest = time.now
+    assert ask(world, time) == FREE  # the newest one has its place
+
+
+def test_a_faulty_message_is_known_before_its_transform(time: Time) -> None:
+    world = World(Config(footprint=CAR), Late(0, time.now))
+    world.receive_obstacles("obstacles", lidar(time), **time.both)
+    assert ask(world, time) == FREE
+    time.pass_(0.05)
+    world.receive_obstacles("obstacles", lidar(time), **time.both)
+    assert ask(world, time) == FREE  # it waits, and the one before is good
+    time.pass_(0.05)
+    world.receive_obstacles("obstacles", lidar(time, (np.nan, 0)), **time.both)
+    assert ask(world, time) == unknown(Status.NON_FINITE)
+
+
+@pytest.mark.requirement("D-4")
+def test_seven_of_eight_lists_faulty_and_late_transforms(time: Time) -> None:
+    """A good list is followed by a faulty one before its transform has come."""
+    tree = Late(0, time.now)
+    world = World(Config(footprint=CAR), tree)
+    answers = []
+    for k in range(200):
+        centre = (0.0, 0.0) if k % 8 == 0 else (np.nan, 0.0)
+        world.receive_obstacles("obstacles", lidar(time, centre), **time.both)
+        for _ in range(10):
+            tree.newest = time.now - round(0.06 * S)
+            answers.append(ask(world, time))
+            time.pass_(0.005)
+    assert FREE not in answers
+
+
+@pytest.mark.requirement("D-9")
+def test_a_stamp_before_the_oldest_transform_is_not_awaited(time: Time) -> None:
+    tree = Late(0, time.now)
+    world = World(Config(footprint=CAR), tree)
+    world.receive_obstacles("obstacles", lidar(time), **time.both)
+    assert ask(world, time) == FREE
+    time.pass_(0.05)
+    world.receive_obstacles("obstacles", lidar(time), **time.both)
+    tree.oldest, tree.newest = time.now + 1, time.now + S
+    assert ask(world, time) == unknown(Status.TF_EXTRAPOLATION)
+
+
+@pytest.mark.requirement("D-6")
+@pytest.mark.parametrize("is_decoded", [False, True])
+def test_no_footprint_older_than_a_faulty_one_is_used(time: Time, is_decoded: bool) -> None:
+    tree = Late(0, time.now)
+    world = World(Config(), tree)
+
+    def send(points: Any) -> None:
+        world.receive_footprint(Footprint("map", time.now, points), **time.both)
+        world.receive_obstacles("obstacles", boxes((0, 0), stamp=time.now), **time.both)
+
+    send(BOX)
+    assert ask(world, time) == FREE
+    time.pass_(0.05)
+    send(BOX)
+    assert ask(world, time) == FREE  # the one before
+    time.pass_(0.05)
+    if is_decoded:
+        send(BOX * np.nan)
+    else:
+        fault = Fault(Status.NON_FINITE, "no")
+        world.receive_fault("footprint", fault, **time.both)
+    assert ask(world, time) == unknown(Status.NON_FINITE)
+    time.pass_(0.05)
+    send(BOX)
+    assert ask(world, time) == unknown(Status.NON_FINITE)
+    tree.newest = time.now
+    assert ask(world, time) == FREE
+    tree.oldest, tree.newest = time.now + S, time.now + 2 * S
+    time.pass_(0.05)
+    send(BOX)
+    assert ask(world, time) == unknown(Status.TF_EXTRAPOLATION)
+
+
+def test_margins_of_direction_hold_for_the_footprint_before(time: Time) -> None:
+    world = World(Config(), Late(0, time.now))
+    world.receive_obstacles("obstacles", boxes((0, 0)), **time.both)
+    world.receive_footprint(Footprint("map", time.now, BOX), **time.both)
+    assert ask(world, time, Pose(2.5, 0, 0)) == FREE
+    time.pass_(0.05)
+    world.receive_footprint(Footprint("map", time.now, BOX), **time.both)
+    world.reconfigure(world.config.changed({"margin_rear": 1.0}))
+    assert ask(world, time, Pose(2.5, 0, 0)) == HIT
+
+
+def test_every_sender_is_suspect_after_a_message_that_names_none(time: Time) -> None:
+    world = World(Config(footprint=CAR))
+    for sender in ("left", "right"):
+        world.receive_obstacles("obstacles", boxes((0, 0), source=sender), **time.both)
+    assert ask(world, time) == FREE
+    fault = Fault(Status.INTERNAL_ERROR, "no")
+    world.receive_fault("obstacles", fault, **time.both)
+    assert ask(world, time) == unknown(Status.INTERNAL_ERROR)
+    time.pass_(0.05)
+    for sender, expected in (("left", unknown(Status.INTERNAL_ERROR)), ("right", FREE)):
+        data = boxes((0, 0), source=sender, stamp=time.now)
+        world.receive_obstacles("obstacles", data, **time.both)
+        assert ask(world, time) == expected
+
+
+def test_a_sender_whose_first_message_was_not_decoded(time: Time) -> None:
+    world = World(Config(footprint=CAR))
+    world.receive_fault("obstacles", Fault(Status.INTERNAL_ERROR, "no"), **time.both)
+    assert ask(world, time) == unknown(Status.INTERNAL_ERROR)
+    time.pass_(0.05)
+    data = boxes((0, 0), source="front", stamp=time.now)
+    world.receive_obstacles("obstacles", data, **time.both)
+    assert ask(world, time) == FREE
+
+
 # ---- snapshots
 
 
@@ -684,6 +885,24 @@ def test_earlier_snapshot_can_be_asked_for_while_it_is_fresh(time: Time) -> None
     never = world.snapshot(**time.both, require_id=10**9)
     assert queries.collide(never, Pose()).status is Status.SNAPSHOT_MISMATCH
     assert queries.collide(never, Pose()).verdict is Verdict.UNKNOWN
+
+
+@pytest.mark.requirement("V-8")
+@pytest.mark.parametrize("name", ["bad shape", "bad list", "not decoded"])
+def test_no_snapshot_from_before_a_faulty_message_is_given(time: Time, name: str) -> None:
+    spoil, status = FAULTY[name]
+    world = World(Config(footprint=CAR), Late(0, 2 * T0))
+    world.receive_obstacles("obstacles", boxes((0, 0)), **time.both)
+    wanted = world.snapshot(**time.both).id
+    time.pass_(0.05)
+    spoil(world, time)
+    recalled = world.snapshot(**time.both, require_id=wanted)
+    assert queries.collide(recalled, Pose()).status is status
+    time.pass_(0.05)
+    world.receive_obstacles("obstacles", boxes((0, 0), stamp=time.now), **time.both)
+    assert ask(world, time) == FREE
+    recalled = world.snapshot(**time.both, require_id=wanted)
+    assert queries.collide(recalled, FAR).status is Status.SNAPSHOT_MISMATCH
 
 
 def test_incomplete_snapshot_is_not_recalled_as_if_it_were_complete(time: Time) -> None:

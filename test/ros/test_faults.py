@@ -18,7 +18,7 @@ import pytest
 
 pytest.importorskip("rclpy", reason="rclpy is not installed")
 
-from geometry_msgs.msg import PolygonStamped
+from geometry_msgs.msg import Point32, PolygonStamped
 from gjk_collision.msg import ObstacleArray
 from gjk_collision.srv import (
     CheckPath,
@@ -200,8 +200,6 @@ def test_random_bytes_on_a_topic(start: Start) -> None:
     good = bench.array([(0, 0), (5, 5)])
     polygon = PolygonStamped()
     polygon.header.frame_id = "base_link"
-    from geometry_msgs.msg import Point32
-
     polygon.polygon.points = [Point32(x=x, y=y) for x, y in np.reshape(BOX, (4, 2)).tolist()]
 
     def footprint() -> None:
@@ -265,6 +263,32 @@ def test_random_bytes_as_requests(inside: tuple[CollisionServer, Bench]) -> None
         assert getattr(reply, "is_free", False) <= (reply.verdict.verdict == Verdict.FREE), where
     assert read > 50, f"seed {seed}"
     assert said(bench.collide()) == FREE
+
+
+@pytest.mark.requirement("N-7")
+def test_message_that_is_not_decoded_makes_its_source_bad(start: Start) -> None:
+    """What was received before it is not used any more, however fresh."""
+    long = {"obstacles.timeout": 60.0, "footprint_timeout": 60.0}
+    _, bench = start("garbled", footprint=[], **long)
+    polygon = PolygonStamped()
+    polygon.header.frame_id = "base_link"
+    polygon.polygon.points = [Point32(x=x, y=y) for x, y in np.reshape(BOX, (4, 2)).tolist()]
+
+    def footprint() -> None:
+        polygon.header.stamp = bench.node.get_clock().now().to_msg()
+        bench.footprint.publish(polygon)
+
+    timer = bench.node.create_timer(0.1, footprint)
+    bench.publish()
+    for publisher in (bench.obstacles, bench.footprint):
+        bench.until_status(*FREE)
+        bench.stop_publishing()
+        timer.cancel()
+        publisher.publish(b"\x00\x01\x00\x00\xff\xff")
+        bench.until_status(Verdict.UNKNOWN, Status.INTERNAL_ERROR)
+        bench.publish()
+        timer.reset()
+    bench.until_status(*FREE)
 
 
 def test_obstacle_of_very_many_points(start: Start) -> None:
