@@ -6,7 +6,7 @@ A request that breaks a rule raises `InputError`; everything else is an answer. 
 FREE beside a fault of the data: what certainly hits is COLLISION, the rest is UNKNOWN.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from math import inf, nan
 from typing import Any
@@ -31,7 +31,7 @@ from .requests import MODES, batch, checked_mode, non_negative, numbered_from, s
 from .snapshot import Fault, Snapshot
 from .verdict import Status, Verdict
 
-__all__ = ["check_poses", "collide", "distance", "ego_pose", "frame_pose", "state"]
+__all__ = ["check_age", "check_poses", "collide", "distance", "ego_pose", "frame_pose", "state"]
 
 FIRST_CHUNK = 128  # poses, a fraction of a millisecond
 
@@ -80,6 +80,26 @@ def frame_pose(config: Config, transforms: Transforms, frame: str, stamp: int, n
     if stamp:
         return transforms.lookup(config.check_frame, frame, stamp)
     return _newest(config, transforms, frame, now)
+
+
+def check_age(config: Config, stamps: Mapping[str, int], now: int) -> None:
+    """Raise `FrameError` where a pose used as the present one is not of now.
+
+    Parameters
+    ----------
+    config : Config
+        Its `transform_tolerance` applies.
+    stamps : mapping of str to int
+        Frame -> stamp of its pose [ns].
+    now : int
+        Time [ns].
+    """
+    for frame, stamp in stamps.items():
+        age = (now - stamp) * 1e-9
+        if abs(age) > config.transform_tolerance:
+            text = f"the newest pose of '{frame}' in '{config.check_frame}' is "
+            limit = f"{age:.3f} s old, limit {config.transform_tolerance:g} s"
+            raise FrameError(Status.TF_EXTRAPOLATION, text + limit)
 
 
 def collide(snapshot: Snapshot, pose: Pose, margin: float = 0.0) -> Answer:
@@ -256,11 +276,7 @@ def state(snapshot: Snapshot, pose: Pose | Fault) -> StateAnswer:
 
 def _newest(config: Config, transforms: Transforms, frame: str, now: int) -> Pose:
     pose, stamp = transforms.latest(config.check_frame, frame)
-    age = (now - stamp) * 1e-9
-    if abs(age) > config.transform_tolerance:
-        text = f"the newest pose of '{frame}' in '{config.check_frame}' is "
-        limit = f"{age:.3f} s old, limit {config.transform_tolerance:g} s"
-        raise FrameError(Status.TF_EXTRAPOLATION, text + limit)
+    check_age(config, {frame: stamp}, now)
     return pose
 
 

@@ -3,7 +3,7 @@
 """What was known at one time, and how shapes and a scene are made of the data."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import nan
 from typing import Any
 
@@ -94,6 +94,10 @@ class Snapshot:
     def footprint_fault(self) -> Fault:
         """Why nothing can be answered, where the footprint is not known."""
         return self.fault or Fault(Status.NO_FOOTPRINT, "no footprint")
+
+    def voided(self, fault: Fault) -> "Snapshot":
+        """Return it without a footprint: all that can be answered is the fault."""
+        return replace(self, footprint=None, fault=fault)
 
     def source_of(self, index: int) -> str:
         """Return the name of the source of an obstacle of the scene; -1 gives ''."""

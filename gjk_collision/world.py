@@ -12,7 +12,7 @@ stamp that stands still keeps old data alive.
 import threading
 from collections import deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import accumulate
 from math import nan
 
@@ -298,6 +298,31 @@ class World:
                 built = old
             return self._view(built, fault, bad, now)
 
+    def later(self, snapshot: Snapshot, *, now: int, steady: int) -> Snapshot:
+        """Return a snapshot as it is when the answer from it leaves, with the ages of that time.
+
+        If its data has become too old in between, nothing can be answered from it any more, and
+        the reason is its fault. Times as for `snapshot`.
+        """
+        if not snapshot.id:
+            return snapshot
+        with self._lock:
+            self._watch_clock(now)
+            built = next((each for each in self._history if each.id == snapshot.id), None)
+            passed = (now - snapshot.stamp) * 1e-9
+            is_received = built is not None and built.footprint is not None
+            last = replace(
+                snapshot,
+                footprint_age=snapshot.footprint_age + passed * is_received,
+                max_obstacle_age=snapshot.max_obstacle_age + passed,
+            )
+            if built is not None:
+                fault = self._too_old(built, now, steady)
+            else:
+                gone = Fault(Status.SNAPSHOT_MISMATCH, f"snapshot {snapshot.id} is gone")
+                fault = self._jump or gone
+            return last if fault is None else last.voided(fault)
+
     # ---- configuration and time
 
     def _configure(self, config: Config) -> None:
@@ -553,13 +578,23 @@ class World:
         for built in self._history:
             if built.id != id or not built.complete or built.key[0] != self._config_revision:
                 continue
-            timed = [(part.held, part.source.timeout) for part in built.parts]
-            if built.footprint is not None:
-                timed.append((built.footprint, self._config.footprint_timeout))
-            stale = Status.STALE_OBSTACLES
-            if any(self._time_fault(*each, stale, now, steady) for each in timed):
-                continue
-            return built
+            if self._too_old(built, now, steady) is None:
+                return built
+        return None
+
+    def _too_old(self, built: _Built, now: int, steady: int) -> Fault | None:
+        """Return why the data of a snapshot is not fresh; None: it is."""
+        timed = [
+            (part.source.name, part.held, part.source.timeout, Status.STALE_OBSTACLES)
+            for part in built.parts
+        ]
+        if built.footprint is not None:
+            timeout = self._config.footprint_timeout
+            timed.append(("footprint", built.footprint, timeout, Status.STALE_FOOTPRINT))
+        for name, held, timeout, stale in timed:
+            fault = self._time_fault(held, timeout, stale, now, steady)
+            if fault is not None:
+                return _about(name, fault)
         return None
 
     def _view(

@@ -36,6 +36,7 @@ from ..world import World
 from . import markers, messages, sources
 from .diagnostics import Diagnostics, Health
 from .parameters import Parameters
+from .question import Question
 from .services import Services
 from .transforms import TransformTree, find_transforms
 
@@ -241,8 +242,12 @@ class CollisionServer(LifecycleNode):
             fault = Fault(Status.INTERNAL_ERROR, f"message not understood: {error!r}")
         self._world.receive_fault(source, fault, now=now, steady=steady)
 
+    def now(self) -> int:
+        """Return the time that stamps are compared with [ns]."""
+        return self.get_clock().now().nanoseconds
+
     def _times(self) -> tuple[int, int]:
-        return self.get_clock().now().nanoseconds, time.monotonic_ns()
+        return self.now(), time.monotonic_ns()
 
     def snapshot(self, require_id: int = 0) -> Snapshot:
         """Return what is known now, or was in a snapshot asked for by its id."""
@@ -253,6 +258,13 @@ class CollisionServer(LifecycleNode):
             # With use_sim_time, until /clock is heard: data stamped 0 would look fresh.
             return nothing(self.config, Fault(Status.CLOCK_JUMP, "there is no time yet"), now)
         return self._world.snapshot(now=now, steady=steady, require_id=require_id)
+
+    def later(self, snapshot: Snapshot) -> Snapshot:
+        """Return a snapshot as it is now that the answer from it leaves."""
+        now, steady = self._times()
+        if self._world is None:
+            return snapshot
+        return self._world.later(snapshot, now=now, steady=steady)
 
     # ---- what the services and the diagnostics ask of the node
 
@@ -288,14 +300,17 @@ class CollisionServer(LifecycleNode):
         self._heartbeat = self.create_timer(1.0 / self.config.state_rate, self._beat, clock=steady)
 
     def _beat(self) -> None:
-        begin = time.perf_counter_ns()
+        question = Question(self)
         message = CollisionState()
         self._counter += 1
         snapshot, found = None, None
         try:
-            snapshot = self.snapshot()
-            ego = self._ego(snapshot)
-            found = queries.state(snapshot, ego)
+            first = question.in_time(self.snapshot())
+            ego = self._ego(first, question.transforms)
+            found = queries.state(first, ego)
+            snapshot = question.at_the_end(first, found.answer.verdict)
+            if snapshot.fault is not first.fault:
+                found = queries.state(snapshot, ego)
             messages.fill_state(message, found)
             messages.fill_info(message.info, snapshot)
         except Exception as error:
@@ -306,7 +321,7 @@ class CollisionServer(LifecycleNode):
         message.counter = self._counter
         message.header.stamp = self.get_clock().now().to_msg()
         message.header.frame_id = self.config.check_frame
-        message.info.compute_time = (time.perf_counter_ns() - begin) * 1e-9
+        message.info.compute_time = question.seconds
         self._state_publisher.publish(message)
         self.last_state = message
         self.health.note_beat()
@@ -326,9 +341,9 @@ class CollisionServer(LifecycleNode):
         except Exception as error:
             self.note_error("~/markers", error)
 
-    def _ego(self, snapshot: Snapshot) -> Pose | Fault:
+    def _ego(self, snapshot: Snapshot, transforms: Transforms) -> Pose | Fault:
         try:
-            return queries.ego_pose(snapshot.config, self.transforms, snapshot.stamp)
+            return queries.ego_pose(snapshot.config, transforms, snapshot.stamp)
         except FrameError as error:
             return Fault(error.status, str(error))
 

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The services of the collision server: convert, ask, reply. Whoever asks is answered."""
 
-import time
 from collections.abc import Callable
 from itertools import count
 from typing import TYPE_CHECKING, Any
@@ -19,11 +18,12 @@ from ..errors import InputError
 from ..frames import FrameError, Pose
 from ..pairs import check_shapes
 from ..paths import check_path, is_swept, pose_on
-from ..snapshot import Fault, Snapshot
+from ..snapshot import Fault, Snapshot, nothing
 from ..verdict import Status, Verdict
 from ..verification import objection
 from . import messages
 from .quality import SERVICE_QOS
+from .question import Question
 
 if TYPE_CHECKING:
     from .node import CollisionServer
@@ -65,11 +65,16 @@ class Services:
         node = self._node
 
         def reply_to(request: Any, reply: Any) -> Any:
-            begin = time.perf_counter_ns()
+            question = Question(node)
             snapshot = None
             try:
-                snapshot = node.snapshot(_wanted(request))
-                ask(request, reply, snapshot, _Budget(begin, snapshot.config.time_budget))
+                snapshot = self._snapshot(request, reply, question)
+                ask(request, reply, snapshot, question)
+                last = question.at_the_end(snapshot, Verdict(reply.verdict.verdict))
+                if last.fault is not snapshot.fault:
+                    reply = kind.Response()
+                    ask(request, reply, last, question)
+                snapshot = last
             except (InputError, FrameError) as error:
                 reply = kind.Response()
                 messages.fill_answer(reply, unknown(Fault(error.status, str(error))))
@@ -77,7 +82,7 @@ class Services:
                 node.note_error(f"~/{name}", error)
                 reply = kind.Response()
                 messages.fill_answer(reply, unknown(Fault(Status.INTERNAL_ERROR, repr(error))))
-            seconds = (time.perf_counter_ns() - begin) * 1e-9
+            seconds = question.seconds
             if hasattr(reply, "info"):
                 if snapshot is not None:
                     messages.fill_info(reply.info, snapshot)
@@ -89,70 +94,81 @@ class Services:
 
         return node.create_service(kind, f"~/{name}", reply_to, qos_profile=SERVICE_QOS)
 
-    def _collide(self, request: Any, reply: Any, snapshot: Snapshot, budget: "_Budget") -> None:
-        pose = self._placed(request.pose, snapshot)
+    def _snapshot(self, request: Any, reply: Any, question: Question) -> Snapshot:
+        """Return what is known, as far as the service asks for it."""
+        node = self._node
+        if not hasattr(reply, "info"):  # about the request alone
+            return nothing(node.config, Fault(Status.UNDEFINED, "not asked for"), node.now())
+        snapshot = node.snapshot(_wanted(request))
+        return question.in_time(snapshot) if hasattr(reply, "is_free") else snapshot
+
+    def _collide(self, request: Any, reply: Any, snapshot: Snapshot, question: Question) -> None:
+        pose = self._placed(request.pose, snapshot, question)
         found = queries.collide(snapshot, pose, request.margin)
         if self._is_due(snapshot):
             self._verify(snapshot, pose, found.verdict, request.margin)
         messages.fill_answer(reply, found)
         reply.obstacle_id, reply.obstacle_source = found.nearest_id, found.nearest_source
 
-    def _distance(self, request: Any, reply: Any, snapshot: Snapshot, budget: "_Budget") -> None:
-        pose = self._placed(request.pose, snapshot)
+    def _distance(self, request: Any, reply: Any, snapshot: Snapshot, question: Question) -> None:
+        pose = self._placed(request.pose, snapshot, question)
         found = queries.distance(snapshot, pose, request.k, request.max_distance)
         if self._is_due(snapshot):
             self._verify(snapshot, pose, found.answer.verdict)
         messages.fill_distance(reply, found)
 
     def _check_poses(
-        self, request: Any, reply: Any, snapshot: Snapshot, budget: "_Budget"
+        self, request: Any, reply: Any, snapshot: Snapshot, question: Question
     ) -> None:
         poses, times = messages.floats(request.poses), messages.floats(request.times)
         found = queries.check_poses(
             snapshot,
             poses,
             times,
-            frame=lambda: self._frame(request.header, snapshot),
+            frame=lambda: self._frame(request.header, snapshot, question),
             stamp=fields.nanoseconds(request.header.stamp),
             margin=request.margin,
             mode=request.mode,
             stop_at_first=request.stop_at_first,
-            is_late=budget.is_spent,
+            is_late=question.is_late,
         )
         messages.fill_poses(reply, found)
         first = found.first_invalid_index
         if first >= 0 and found.verdicts[first] == Verdict.COLLISION:
-            self._node.note_hit(self._on_path(request, snapshot, first))
+            self._node.note_hit(self._on_path(request, snapshot, question, first))
         if not len(times) and self._is_due(snapshot):
             i = next(self._any) % len(found.verdicts)
-            place, verdict = self._on_path(request, snapshot, i), Verdict(int(found.verdicts[i]))
-            self._verify(snapshot, place, verdict, request.margin)
+            place = self._on_path(request, snapshot, question, i)
+            self._verify(snapshot, place, Verdict(int(found.verdicts[i])), request.margin)
 
-    def _check_path(self, request: Any, reply: Any, snapshot: Snapshot, budget: "_Budget") -> None:
+    def _check_path(
+        self, request: Any, reply: Any, snapshot: Snapshot, question: Question
+    ) -> None:
         poses, times = messages.floats(request.poses), messages.floats(request.times)
         swept = is_swept(request.interpolation)
         found = check_path(
             snapshot,
             poses,
             times,
-            frame=lambda: self._frame(request.header, snapshot),
+            frame=lambda: self._frame(request.header, snapshot, question),
             stamp=fields.nanoseconds(request.header.stamp),
             swept=swept,
             margin=request.margin,
             tolerance=request.tolerance,
-            is_late=budget.is_spent,
+            is_late=question.is_late,
         )
         messages.fill_path(reply, found)
         verdict, segment = found.answer.verdict, found.first_invalid_segment
         if verdict is Verdict.COLLISION and swept and snapshot.fault is None:
             fraction = found.last_valid_fraction
-            self._node.note_hit(self._on_path(request, snapshot, segment, fraction))
+            self._node.note_hit(self._on_path(request, snapshot, question, segment, fraction))
         if verdict is Verdict.FREE and not len(times) and self._is_due(snapshot):
             i = next(self._any) % (len(poses) // 3)
-            self._verify(snapshot, self._on_path(request, snapshot, i), verdict, request.margin)
+            place = self._on_path(request, snapshot, question, i)
+            self._verify(snapshot, place, verdict, request.margin)
 
     def _check_shapes(
-        self, request: Any, reply: Any, snapshot: Snapshot, budget: "_Budget"
+        self, request: Any, reply: Any, snapshot: Snapshot, question: Question
     ) -> None:
         found = check_shapes(
             snapshot.config,
@@ -161,12 +177,12 @@ class Services:
             messages.integers(request.pairs),
             mode=request.mode,
             margin=request.margin,
-            is_late=budget.is_spent,
+            is_late=question.is_late,
         )
         messages.fill_shapes(reply, found)
 
     def _get_snapshot(
-        self, request: Any, reply: Any, snapshot: Snapshot, budget: "_Budget"
+        self, request: Any, reply: Any, snapshot: Snapshot, question: Question
     ) -> None:
         messages.fill_snapshot(reply, snapshot)
 
@@ -191,34 +207,29 @@ class Services:
             raise RuntimeError(f"the kernel is wrong at {tuple(pose)}: {why}")
 
     def _on_path(
-        self, request: Any, snapshot: Snapshot, index: int, fraction: float = 0.0
+        self,
+        request: Any,
+        snapshot: Snapshot,
+        question: Question,
+        index: int,
+        fraction: float = 0.0,
     ) -> Pose:
         """Return a pose of a request, or one between it and the next, in the check frame."""
         pose = pose_on(messages.floats(request.poses), index, fraction)
-        return self._frame(request.header, snapshot).of(pose)
+        return self._frame(request.header, snapshot, question).of(pose)
 
-    def _placed(self, message: PoseStamped, snapshot: Snapshot) -> Pose:
+    def _placed(self, message: PoseStamped, snapshot: Snapshot, question: Question) -> Pose:
         """Return a request's pose in the check frame; without a frame, the vehicle's own."""
         if not message.header.frame_id:
-            return queries.ego_pose(snapshot.config, self._node.transforms, snapshot.stamp)
+            return queries.ego_pose(snapshot.config, question.transforms, snapshot.stamp)
         pose = fields.pose(message.pose, "pose")
-        return self._frame(message.header, snapshot).of(pose)
+        return self._frame(message.header, snapshot, question).of(pose)
 
-    def _frame(self, header: Any, snapshot: Snapshot) -> Pose:
+    def _frame(self, header: Any, snapshot: Snapshot, question: Question) -> Pose:
         stamp = fields.nanoseconds(header.stamp)
         return queries.frame_pose(
-            snapshot.config, self._node.transforms, header.frame_id, stamp, snapshot.stamp
+            snapshot.config, question.transforms, header.frame_id, stamp, snapshot.stamp
         )
-
-
-class _Budget:
-    """The time that a request may take."""
-
-    def __init__(self, begin: int, seconds: float) -> None:
-        self._end = begin + round(seconds * 1e9)
-
-    def is_spent(self) -> bool:
-        return time.perf_counter_ns() > self._end
 
 
 def _wanted(request: Any) -> int:

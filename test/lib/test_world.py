@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gjk_collision import queries
+from gjk_collision import paths, queries
 from gjk_collision.config import Config, SourceConfig
 from gjk_collision.frames import FrameError, Pose
 from gjk_collision.obstacles import Obstacles
@@ -310,6 +310,66 @@ def test_reset_forgets(time: Time) -> None:
     world = known(time, (0, 0))
     world.reset()
     assert ask(world, time) == unknown(Status.NO_OBSTACLES)
+
+
+# ---- between the question and the answer
+
+
+@pytest.mark.requirement("D-11")
+@pytest.mark.parametrize("clocks", [("now", "steady"), ("now",), ("steady",)])
+def test_data_that_ages_while_it_is_worked_on(time: Time, clocks: tuple[str, ...]) -> None:
+    """The answer is UNKNOWN, of the same length, and the ages are those of the time it leaves."""
+    world = known(time, (0, 0))
+    first = world.snapshot(**time.both)
+    for each in clocks:
+        setattr(time, each, getattr(time, each) + round(0.4 * S))
+    last = world.later(first, **time.both)
+    assert (last.id, last.scene, last.stamp, last.fault) == (first.id, first.scene, T0, None)
+    assert last.max_obstacle_age == pytest.approx(0.4 if "now" in clocks else 0.0)
+    assert last.footprint_age == 0.0  # configured
+    assert queries.collide(last, FAR).is_free
+    for each in clocks:
+        setattr(time, each, getattr(time, each) + round(0.2 * S))
+    last = world.later(first, **time.both)
+    for pose in (FAR, Pose()):  # it may be gone
+        answer = queries.collide(last, pose)
+        assert (answer.verdict, answer.status) == unknown(Status.STALE_OBSTACLES)
+    batch = queries.check_poses(last, np.tile(FAR, 3), mode=1)
+    assert batch.statuses.tolist() == [Status.STALE_OBSTACLES] * 3
+    path = paths.check_path(last, np.tile(FAR, 3))
+    assert (path.answer.verdict, path.answer.status) == unknown(Status.STALE_OBSTACLES)
+
+
+@pytest.mark.requirement("D-11")
+def test_footprint_that_ages_while_it_is_worked_on(time: Time) -> None:
+    world = known(time, (0, 0), footprint=(), sources=(SourceConfig("obstacles", timeout=60.0),))
+    world.receive_footprint(Footprint("base_link", time.now, BOX), **time.both)
+    first = world.snapshot(**time.both)
+    time.pass_(0.9)
+    last = world.later(first, **time.both)
+    assert (last.fault, last.footprint_age) == (None, pytest.approx(0.9))
+    time.pass_(0.2)
+    last = world.later(first, **time.both)
+    assert queries.collide(last, FAR).status is Status.STALE_FOOTPRINT
+    assert queries.collide(last, FAR).message.startswith("footprint: ")
+
+
+@pytest.mark.requirement("D-11")
+def test_clock_that_goes_back_while_data_is_worked_on(time: Time) -> None:
+    world = known(time, (0, 0))
+    first = world.snapshot(**time.both)
+    time.now -= S
+    last = world.later(first, **time.both)
+    assert queries.collide(last, FAR).status is Status.CLOCK_JUMP
+
+
+def test_what_was_not_known_at_first_is_not_known_later(time: Time) -> None:
+    world = World(Config(footprint=CAR))
+    first = world.snapshot(**time.both)
+    last = world.later(first, **time.both)
+    assert queries.collide(last, FAR).status is Status.NO_OBSTACLES
+    nowhere = world.snapshot(**time.both, require_id=99)
+    assert world.later(nowhere, **time.both) == nowhere
 
 
 # ---- sources

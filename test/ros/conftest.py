@@ -18,7 +18,8 @@ def start() -> Iterator[Callable[..., tuple[Any, Any]]]:
     started: list[tuple[Server, Bench]] = []
 
     def make(name: str, **parameters: Any) -> tuple[Server, Bench]:
-        server = Server(name, **{"footprint": BOX, **parameters})
+        # The time budget is that of a busy machine.
+        server = Server(name, **{"footprint": BOX, "time_budget": 1.0, **parameters})
         started.append((server, Bench(name)))
         return started[-1]
 

@@ -8,8 +8,10 @@ import os
 import random
 import resource
 import subprocess
+import time
 from array import array
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -33,8 +35,8 @@ from rclpy.serialization import deserialize_message, serialize_message
 from server import BOX, Bench, Server, doubles, said
 from std_srvs.srv import Trigger
 
-from gjk_collision import queries
-from gjk_collision.ros import services
+from gjk_collision import queries, world
+from gjk_collision.ros import question, services
 from gjk_collision.ros.node import CollisionServer
 from gjk_collision.verdict import Status, Verdict
 
@@ -42,26 +44,32 @@ FREE = (Verdict.FREE, Status.SUCCESS)
 Start = Callable[..., tuple[Server, Bench]]
 
 
-@pytest.fixture
-def inside() -> Iterator[tuple[CollisionServer, Bench]]:
+@contextmanager
+def serving(name: str, **parameters: Any) -> Iterator[tuple[CollisionServer, Bench]]:
     """A server in this process, so that a test can break what is inside it."""
-    bench = Bench("inside")
+    bench = Bench(name)
     server = CollisionServer(
         context=bench.context,
-        cli_args=["--ros-args", "-r", "__node:=inside"],
+        cli_args=["--ros-args", "-r", f"__node:={name}"],
         parameter_overrides=[
-            Parameter("footprint", value=BOX),
-            Parameter("verify_fraction", value=1.0),
-            Parameter("obstacles.timeout", value=10.0),  # of a busy machine
+            Parameter(key, value=value) for key, value in {"footprint": BOX, **parameters}.items()
         ],
     )
     server.start()
     bench.executor.add_node(server)
-    bench.publish()
-    bench.until_status(*FREE)
     yield server, bench
     server.destroy_node()
     bench.close()
+
+
+@pytest.fixture
+def inside() -> Iterator[tuple[CollisionServer, Bench]]:
+    """A server that answers FREE, with limits for a busy machine."""
+    limits = {"obstacles.timeout": 10.0, "time_budget": 1.0}
+    with serving("inside", verify_fraction=1.0, **limits) as (server, bench):
+        bench.publish()
+        bench.until_status(*FREE)
+        yield server, bench
 
 
 @pytest.mark.requirement("N-2")
@@ -163,7 +171,7 @@ def test_time_budget_is_that_of_every_batch(
     poses = np.tile([50.0, 0.0, 0.0], (1000, 1))
     shapes = CheckShapes.Request(a=bench.array([(0, 0)] * 40), b=bench.array([(9, 9)] * 20))
     with monkeypatch.context() as patch:
-        patch.setattr(services._Budget, "is_spent", lambda self: True)
+        patch.setattr(question.Question, "is_late", lambda self: True)
         for reply in (
             bench.check_poses(poses),
             bench.check_path(poses),
@@ -171,6 +179,62 @@ def test_time_budget_is_that_of_every_batch(
         ):
             assert said(reply) == (Verdict.UNKNOWN, Status.TIME_BUDGET), reply.verdict
     assert said(bench.check_path(poses)) == FREE
+
+
+def slowly(seconds: float) -> Callable[..., Any]:
+    """Make scenes no faster than that."""
+    compose = world.compose_scene
+
+    def wait(*args: Any, **options: Any) -> Any:
+        time.sleep(seconds)
+        return compose(*args, **options)
+
+    return wait
+
+
+@pytest.mark.requirement("N-3")
+def test_time_budget_covers_the_making_of_the_scene(
+    inside: tuple[CollisionServer, Bench], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first request is late, and the scene is kept for the next one."""
+    _, bench = inside
+    bench.stop_publishing()
+    poses = np.tile([50.0, 0.0, 0.0], (10, 1))
+    asked: list[Callable[[], Any]] = [
+        bench.collide,
+        bench.distance,
+        lambda: bench.check_poses(poses, mode=1),
+        lambda: bench.check_path(poses),
+    ]
+    monkeypatch.setattr(world, "compose_scene", slowly(1.2))
+    for ask in asked:
+        bench.call("reset", Trigger.Request())
+        bench.until_status(Verdict.UNKNOWN, Status.NO_OBSTACLES)
+        with monkeypatch.context() as patch:
+            patch.setattr(CollisionServer, "_beat", lambda self: None)  # else it makes the scene
+            bench.obstacles.publish(bench.array())
+            end = time.monotonic() + 10.0
+            while said(reply := ask())[1] is Status.NO_OBSTACLES:
+                assert time.monotonic() < end
+        assert said(reply) == (Verdict.UNKNOWN, Status.TIME_BUDGET)
+        assert reply.info.compute_time > 1.0
+        assert reply.info.max_obstacle_age > 1.0
+        assert said(ask()) == FREE
+
+
+@pytest.mark.requirement("D-11")
+def test_data_that_ages_while_the_node_works(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither a reply nor the heartbeat says FREE on data that was fresh when work began."""
+    with serving("slow", time_budget=10.0, base_frame="odom") as (_, bench):
+        monkeypatch.setattr(world, "compose_scene", slowly(0.6))
+        bench.publish()
+        end = time.monotonic() + 4.0
+        replies = []
+        while time.monotonic() < end:
+            replies += [bench.collide(), bench.distance(), bench.check_path([50.0, 0, 0])]
+        assert (Verdict.UNKNOWN, Status.STALE_OBSTACLES) in map(said, replies)
+        for each in (*replies, *bench.states):
+            assert each.info.max_obstacle_age <= 0.5 or said(each) != FREE
 
 
 # ---- bytes that are no message
