@@ -5,8 +5,9 @@
 `World` takes in footprints and obstacle lists and answers with a `Snapshot`. It has no clock and
 knows no ROS: every call brings its times, as whole nanoseconds. `now` is the time that stamps
 are in (ROS time, or a log's); `steady` runs evenly whatever the other does, and is only compared
-with itself. Data is fresh while it is young by both, so that neither a stopped clock nor a
-stamp that stands still keeps old data alive.
+with itself. With a message it is the earliest time at which that message can have come. Data is
+fresh while it is young by both: by its stamp, and by the time since that stamp was first
+received. So neither a stopped clock nor a stamp that stands still keeps old data alive.
 """
 
 import threading
@@ -129,7 +130,9 @@ class _Source:
 
 
 class World:
-    """What is known of one vehicle and its surroundings. Safe to call from several threads.
+    """What is known of one vehicle and its surroundings.
+
+    Safe to call from several threads, if the times of their calls do not go back.
 
     Parameters
     ----------
@@ -347,6 +350,7 @@ class World:
         stamp = held.stamp if held is not None else 0
         new = _Held(name, stamp, steady, self._revise())
         _follow(new, held)
+        new.received = steady  # it has no stamp that could stand still
         self._spoil(new, fault)
         return new
 
@@ -366,19 +370,16 @@ class World:
     def _watch_clock(self, now: int) -> None:
         """Drop everything when time runs backwards: its ages mean nothing any more.
 
-        A step back within `max_future_stamp` is let pass: it makes no stamp look younger than a
-        sender's clock may. The newest time is remembered, so that small steps do not add up.
+        No step back is too small. A tolerated one would make data look younger than it is.
         """
         newest = self._newest_now
-        if newest is not None and now < newest - _ns(self._config.max_future_stamp):
+        if newest is not None and now < newest:
             self._forget()
             self._jump = Fault(
                 Status.CLOCK_JUMP,
-                f"the clock went back by {(newest - now) * 1e-9:.3f} s; waiting for fresh data",
+                f"the clock went back by {(newest - now) * 1e-9:.9g} s; waiting for fresh data",
             )
-            self._newest_now = now
-        elif newest is None or now > newest:
-            self._newest_now = now
+        self._newest_now = now
 
     # ---- what may be used
 
@@ -672,11 +673,18 @@ def _drop(held: _Held, why: str) -> None:
 
 
 def _follow(new: _Held, held: _Held | None) -> None:
-    """Let a message take the place of the last one of its sender."""
+    """Let a message take the place of the last one of its sender.
+
+    If its stamp is not new, neither is its data: it counts as received when that stamp was.
+    """
     if held is not None:
         new.messages, new.drops = held.messages + 1, held.drops
         new.earlier = (held, *held.earlier)[:MAX_WAITING]
         held.earlier = ()
+        same = [each.received for each in new.earlier if each.stamp == new.stamp]
+        if same:
+            new.received = min(*same, new.received)
+            new.dropped = "the same stamp came again"
 
 
 def _report(

@@ -8,7 +8,7 @@ answered: UNKNOWN / NOT_ACTIVE while the node is not active.
 
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -36,6 +36,7 @@ from ..world import World
 from . import markers, messages, sources
 from .diagnostics import Diagnostics, Health
 from .parameters import Parameters
+from .pauses import PERIOD, Pauses, steady_time
 from .question import Question
 from .services import Services
 from .transforms import TransformTree, find_transforms
@@ -82,6 +83,8 @@ class CollisionServer(LifecycleNode):
         self._reason = "not configured"
         self._counter = 0
         self._heartbeat: Timer | None = None
+        self._pauses = Pauses(steady_time())
+        self._pulse: Timer | None = None  # while configured
         self._settings = Parameters(self, self._may_change, self._change)
         self._state_publisher = self.create_publisher(
             CollisionState, "~/state", QoSProfile(depth=1)
@@ -128,6 +131,10 @@ class CollisionServer(LifecycleNode):
                     raw=True,
                 )
             )
+        self._pauses = Pauses(steady_time())
+        self._pulse = self._create_steady_timer(
+            PERIOD, lambda: self._pauses.note_life(steady_time())
+        )
         self._answering.record(config.record_requests)
         self._start_heartbeat()
         self._reason = "inactive"
@@ -150,6 +157,9 @@ class CollisionServer(LifecycleNode):
         for each in self._inputs:
             self.destroy_subscription(each)
         self._inputs = []
+        if self._pulse is not None:
+            self.destroy_timer(self._pulse)
+            self._pulse = None
         if isinstance(self.transforms, TransformTree):
             self.transforms.close()
         self.transforms = SameFrameOnly("the node is not configured")
@@ -200,7 +210,7 @@ class CollisionServer(LifecycleNode):
         def receive(data: bytes) -> None:
             if self._world is None:
                 return
-            now, steady = self._times()
+            now, steady = self._times_of_message()
             try:
                 message = deserialize_message(data, adapter.message)
                 obstacles = adapter.convert(message, self.config)
@@ -222,7 +232,7 @@ class CollisionServer(LifecycleNode):
     def _receive_footprint(self, data: bytes) -> None:
         if self._world is None:
             return
-        now, steady = self._times()
+        now, steady = self._times_of_message()
         try:
             message = deserialize_message(data, PolygonStamped)
             header, limit = message.header, self.config.max_points_per_obstacle
@@ -247,7 +257,11 @@ class CollisionServer(LifecycleNode):
         return self.get_clock().now().nanoseconds
 
     def _times(self) -> tuple[int, int]:
-        return self.now(), time.monotonic_ns()
+        return self.now(), steady_time()
+
+    def _times_of_message(self) -> tuple[int, int]:
+        """Return the times of a message that is taken now: by the steady clock the earliest."""
+        return self.now(), self._pauses.earliest(steady_time())
 
     def snapshot(self, require_id: int = 0) -> Snapshot:
         """Return what is known now, or was in a snapshot asked for by its id."""
@@ -296,8 +310,11 @@ class CollisionServer(LifecycleNode):
         """Beat at `state_rate`, by the steady clock: a stopped ROS clock does not stop it."""
         if self._heartbeat is not None:
             self.destroy_timer(self._heartbeat)
-        steady = Clock(clock_type=ClockType.STEADY_TIME)
-        self._heartbeat = self.create_timer(1.0 / self.config.state_rate, self._beat, clock=steady)
+        self._heartbeat = self._create_steady_timer(1.0 / self.config.state_rate, self._beat)
+
+    def _create_steady_timer(self, period: float, callback: Callable[[], None]) -> Timer:
+        clock = Clock(clock_type=ClockType.STEADY_TIME)
+        return self.create_timer(period, callback, clock=clock)
 
     def _beat(self) -> None:
         question = Question(self)

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import signal
+import time
 import xml.etree.ElementTree as ET
 from collections.abc import Callable
 from pathlib import Path
@@ -124,6 +125,53 @@ def test_clock_that_is_not_there_yet_and_then_jumps(start: Start) -> None:
     bench.until_status(*unknown(Status.STALE_OBSTACLES))
     bench.publish(seen)
     bench.until_status(*FREE)
+
+
+@pytest.mark.requirement("D-12")
+def test_process_that_was_stopped(start: Start) -> None:
+    """What waited in its queues is not new: the clock and the source have died meanwhile."""
+    server, bench = start("stopped", use_sim_time=True)
+    clock = bench.node.create_publisher(Clock, "/clock", 10)
+    now = [100.0]
+
+    def stamp() -> Time:
+        return Time(sec=int(now[0]), nanosec=int(now[0] % 1.0 * 1e9))
+
+    def tick() -> None:
+        now[0] += 0.02
+        clock.publish(Clock(clock=stamp()))
+
+    def seen() -> ObstacleArray:
+        message = bench.array()
+        message.header.stamp = stamp()
+        message.sequence = 0
+        return message
+
+    def wait(seconds: float) -> None:
+        end = time.monotonic() + seconds
+        bench.until(lambda: time.monotonic() > end, "time")
+
+    ticking = bench.node.create_timer(0.02, tick)
+    bench.publish(seen)
+    for _ in range(3):
+        bench.until_status(*FREE)
+        server.process.send_signal(signal.SIGSTOP)
+        wait(1.0)
+        bench.stop_publishing()
+        ticking.cancel()
+        wait(0.6)  # the newest data is older than its timeout
+        server.process.send_signal(signal.SIGCONT)
+        end = time.monotonic() + 1.5
+        while time.monotonic() < end:
+            assert said(bench.collide()) != FREE
+        ticking.reset()
+        bench.publish(seen)
+    bench.until_status(*FREE)
+    ticking.cancel()  # the clock stands still, and the same stamp comes again and again
+    wait(0.6)
+    end = time.monotonic() + 1.0
+    while time.monotonic() < end:
+        assert said(bench.collide()) != FREE
 
 
 def test_quality_of_service(start: Start) -> None:

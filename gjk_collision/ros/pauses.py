@@ -1,0 +1,52 @@
+# SPDX-FileCopyrightText: gjk_collision contributors
+# SPDX-License-Identifier: Apache-2.0
+"""How long a message may have waited in a queue: as long as the process took no messages."""
+
+import time
+from collections import deque
+
+__all__ = ["PERIOD", "Pauses", "steady_time"]
+
+# How often the executor is asked for a sign of life, and after how long without one it counts as
+# paused. A shorter pause is not noticed.
+PERIOD = 0.05  # s
+NOTICED = 100_000_000  # ns
+
+# What was sent during a pause may still come so long after it: through the threads of the
+# middleware, and one message of a queue at a time.
+SETTLED = 250_000_000  # ns
+
+# Time that the machine sleeps counts, where the system can tell.
+_CLOCK = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
+
+
+def steady_time() -> int:
+    """Return the time of the steady clock [ns]."""
+    return time.clock_gettime_ns(_CLOCK)
+
+
+class Pauses:
+    """When the process took no messages: it was stopped, or busy with something else.
+
+    Parameters
+    ----------
+    steady : int
+        Time of the steady clock [ns] from which on messages are taken.
+    """
+
+    def __init__(self, steady: int) -> None:
+        self._last = steady
+        self._pauses: deque[tuple[int, int]] = deque()
+
+    def note_life(self, steady: int) -> None:
+        """Note that messages are being taken now [ns]."""
+        if steady - self._last > NOTICED:
+            self._pauses.append((self._last, steady))
+        self._last = steady
+        while self._pauses and self._pauses[0][1] + SETTLED < steady:
+            self._pauses.popleft()
+
+    def earliest(self, steady: int) -> int:
+        """Return when a message that is taken now [ns] can have come at the earliest [ns]."""
+        self.note_life(steady)
+        return self._pauses[0][0] if self._pauses else steady
