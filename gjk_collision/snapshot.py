@@ -150,7 +150,7 @@ def nothing(config: Config, fault: Fault, stamp: int) -> Snapshot:
     return Snapshot(0, stamp, config, Scene([]), None, fault, 0, nan, nan, (), stamp, ())
 
 
-def compose_scene(parts: Sequence[Placed], config: Config, epoch: int = 0) -> Scene:
+def compose_scene(parts: Sequence[Placed], config: Config, epoch: int) -> Scene:
     """Make one scene of the obstacles of several sources, in their order.
 
     Parameters

@@ -630,7 +630,7 @@ class World:
 
 def _shape_fault(placed: Placed, config: Config) -> Fault | None:
     try:
-        compose_scene([placed], config)
+        compose_scene([placed], config, placed.obstacles.stamp)
     except InputError as error:
         return Fault(error.status, str(error))
     return None

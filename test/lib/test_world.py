@@ -581,6 +581,29 @@ def test_one_bad_obstacle_poisons_its_source(time: Time, name: str) -> None:
     assert ask(world, time) == FREE
 
 
+@pytest.mark.requirement("V-5")
+@pytest.mark.parametrize("now", [T0, 1_800_000_000 * S])
+@pytest.mark.parametrize("name", ["nan vertex", "too few points", "huge vertex"])
+def test_one_bad_source_leaves_the_others_good(time: Time, now: int, name: str) -> None:
+    """With stamps of today too: a time that great is no fault of a source."""
+    time.now = now
+    spoil, status, where = {**BAD, "too few points": BAD["no points"]}[name]
+    sources = tuple(SourceConfig(name) for name in ("lidar", "radar", "sonar"))
+    world = World(Config(footprint=CAR, sources=sources))
+    moving = np.array([1.0, 0.0, 0.0])
+    lidar = boxes((0, 0), stamp=now - S // 10, velocities=moving)
+    world.receive_obstacles("lidar", lidar, **time.both)
+    bad = spoil(boxes((100, 100), (50, 0), stamp=now))
+    world.receive_obstacles("radar", bad, **time.both)
+    world.receive_obstacles("sonar", boxes((9, 0), stamp=now), **time.both)
+    for pose in (Pose(), Pose(9, 0, 0)):
+        assert ask(world, time, pose) == (Verdict.COLLISION, status)
+    snapshot = world.snapshot(**time.both)
+    assert snapshot.bad_sources == ("radar",)
+    assert snapshot.fault is not None
+    assert snapshot.fault.message.startswith(f"radar: {where}")
+
+
 @pytest.mark.requirement("D-4")
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
 @pytest.mark.parametrize(
