@@ -48,7 +48,8 @@ class Snapshot:
     Attributes
     ----------
     id : int
-        Equal ids: the same footprint, obstacles and configuration. 0: none.
+        Equal ids: the same footprint, obstacles and configuration. Upper 32 bits: epoch of the
+        world (see `World`); lower 32: counter. 0: none.
     stamp : int
         The time it is for [ns].
     config : Config

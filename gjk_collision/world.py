@@ -140,6 +140,9 @@ class World:
         Parameters in force.
     transforms : Transforms
         Where frames are; by default every frame but the target is unknown.
+    epoch : int
+        Upper 32 bits of the ids of its snapshots; the lower 32 count. Worlds of different epochs
+        never give the same id.
 
     Raises
     ------
@@ -147,11 +150,13 @@ class World:
         The configured footprint is no shape.
     """
 
-    def __init__(self, config: Config, transforms: Transforms | None = None) -> None:
+    def __init__(
+        self, config: Config, transforms: Transforms | None = None, epoch: int = 0
+    ) -> None:
         self._lock = threading.RLock()
         self._transforms = transforms or SameFrameOnly()
         self._revision = 0
-        self._next_id = 1
+        self._next_id = (epoch << 32) + 1
         self._history: deque[_Built] = deque(maxlen=HISTORY)
         self._newest_now: int | None = None
         self._jump: Fault | None = None

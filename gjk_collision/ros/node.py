@@ -6,6 +6,7 @@ Services and heartbeat exist from construction to the end of the process, so tha
 answered: UNKNOWN / NOT_ACTIVE while the node is not active.
 """
 
+import secrets
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -48,6 +49,9 @@ MARKER_PERIOD = 0.2  # s
 # How long a collision that a request met is shown.
 HIT_SHOWN = 2.0  # s
 
+# Of the ids of snapshots, so that none of an earlier activation is given again; 0: of a replay.
+MAX_EPOCH = 2**32 - 1
+
 # After this long without one callback that ended well, the process is broken, not its callers.
 BROKEN_AFTER = 5.0  # s
 
@@ -79,6 +83,7 @@ class CollisionServer(LifecycleNode):
         self.errors = 0
         self.last_state = CollisionState()
         self._world: World | None = None  # while active
+        self._epoch = secrets.randbelow(MAX_EPOCH)  # of the process; counts up with activations
         self._inputs: list[Subscription] = []
         self._reason = "not configured"
         self._counter = 0
@@ -143,7 +148,8 @@ class CollisionServer(LifecycleNode):
 
     def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Begin with nothing known."""
-        self._world = World(self.config, self.transforms)
+        self._epoch = self._epoch % MAX_EPOCH + 1
+        self._world = World(self.config, self.transforms, self._epoch)
         return SUCCESS
 
     def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:

@@ -1014,6 +1014,20 @@ def test_earlier_snapshot_can_be_asked_for_while_it_is_fresh(time: Time) -> None
 
 
 @pytest.mark.requirement("V-8")
+def test_no_snapshot_of_another_epoch_is_given(time: Time) -> None:
+    ids = []
+    for epoch in (0, 1, 2, 2**32 - 1):
+        world = World(Config(footprint=CAR), epoch=epoch)
+        world.receive_obstacles("obstacles", boxes((0, 0)), **time.both)
+        snapshot = world.snapshot(**time.both)
+        assert divmod(snapshot.id, 2**32) == (epoch, 1)
+        for earlier in ids:
+            gone = world.snapshot(**time.both, require_id=earlier)
+            assert queries.collide(gone, FAR).status is Status.SNAPSHOT_MISMATCH
+        ids.append(snapshot.id)
+
+
+@pytest.mark.requirement("V-8")
 @pytest.mark.parametrize("name", ["bad shape", "bad list", "not decoded"])
 def test_no_snapshot_from_before_a_faulty_message_is_given(time: Time, name: str) -> None:
     spoil, status = FAULTY[name]

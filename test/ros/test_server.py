@@ -439,6 +439,27 @@ def test_snapshot_can_be_held_on_to(bench: Bench) -> None:
     bench.until(lambda: said(held()) == unknown(Status.SNAPSHOT_MISMATCH), "mismatch")
 
 
+@pytest.mark.requirement("V-8")
+def test_snapshot_of_an_earlier_activation_is_not_given(
+    start: Callable[..., tuple[Server, Bench]],
+) -> None:
+    """Its id is never used again, in another process neither."""
+    _, bench = start("counted")
+    bench.publish()
+    epochs, ids = set(), []
+    for _ in range(3):
+        bench.until_status(*FREE)
+        for wanted in ids:
+            reply = bench.check_poses([50.0, 0, 0], require_snapshot_id=wanted)
+            assert said(reply) == unknown(Status.SNAPSHOT_MISMATCH)
+        ids += [bench.collide().info.snapshot_id for _ in range(5)]
+        epochs.add(ids[-1] >> 32)
+        assert bench.transition("deactivate")
+        assert bench.transition("activate")
+    assert len(epochs) == 3
+    assert 0 not in epochs
+
+
 # ---- lifecycle, parameters, process
 
 
