@@ -74,6 +74,8 @@ class Snapshot:
         What the scene is made of, for each sender in the order of `spans`.
     outline : (n, 2) float64 or None
         The footprint's points in `config.base_frame` [m], margins of direction not included.
+    outline_stamp : int
+        Of a footprint that was received [ns]; else `stamp`.
     """
 
     id: int
@@ -90,6 +92,7 @@ class Snapshot:
     spans: tuple[tuple[int, str], ...]
     parts: tuple["Placed", ...] = ()
     outline: Floats | None = None
+    outline_stamp: int = 0
 
     @property
     def footprint_fault(self) -> Fault:

@@ -630,6 +630,7 @@ class World:
             built.spans,
             built.placed,
             built.outline,
+            now if built.footprint is None else built.footprint.stamp,
         )
 
 

@@ -173,11 +173,8 @@ def fill_snapshot(reply: Any, snapshot: Snapshot) -> None:
     fill_answer(reply, unknown(snapshot.fault or complete))
     config = snapshot.config
     if snapshot.outline is not None:
-        age = 0 if snapshot.footprint_age != snapshot.footprint_age else snapshot.footprint_age
         reply.footprint = ObstacleArray(
-            header=Header(
-                stamp=time(snapshot.stamp - round(age * 1e9)), frame_id=config.base_frame
-            ),
+            header=Header(stamp=time(snapshot.outline_stamp), frame_id=config.base_frame),
             source="footprint",
             ids=array("q", [0]),
             kinds=array("B", [ObstacleArray.CONCAVE if len(snapshot.outline) > 2 else 0]),

@@ -391,6 +391,7 @@ def test_footprint_that_ages_while_it_is_worked_on(time: Time) -> None:
     time.pass_(0.9)
     last = world.later(first, **time.both)
     assert (last.fault, last.footprint_age) == (None, pytest.approx(0.9))
+    assert last.outline_stamp == T0
     time.pass_(0.2)
     last = world.later(first, **time.both)
     assert queries.collide(last, FAR).status is Status.STALE_FOOTPRINT

@@ -70,8 +70,8 @@ def play(bench: Bench, path: Path) -> int:
 
 
 def obstacle_stamp(state: CollisionState) -> int:
-    """Of the obstacles that a heartbeat rests on [ns]; exact but for the rounding of an age."""
-    stamp = state.info.header.stamp
+    """Of the obstacles that a heartbeat rests on [ns]; the age is that of when it left."""
+    stamp = state.header.stamp
     return int(stamp.sec * 10**9 + stamp.nanosec) - round(state.info.max_obstacle_age * 1e9)
 
 
@@ -88,7 +88,7 @@ def test_live_agrees_with_offline(bench: Bench, tmp_path: Path) -> None:
             continue  # before the first message, or a machine too slow for its timeouts
         stamp = obstacle_stamp(state) - shift
         row = expected[min(expected, key=lambda each: abs(each - stamp))]
-        assert abs(row.time - stamp) < 1_000
+        assert abs(row.time - stamp) < 20_000_000
         assert (verdict, status) == (row.verdict, row.status), stamp
         assert state.nearest_id == row.nearest_id
         assert state.distance == row.distance, "the same code on the same numbers"
