@@ -161,8 +161,9 @@ class Config:
         choices=("unknown_is_error", "constant_velocity", "hold"),
     )  # fmt: skip
     prediction_horizon: float = _parameter(
-        5.0, "motion is predicted no further", "s", low=0.0, high=60.0
-    )
+        5.0, "timed poses later than this after the oldest data in use are UNKNOWN", "s",
+        low=0.0, high=60.0,
+    )  # fmt: skip
     time_budget: float = _parameter(
         0.05, "of a request; past it the rest is UNKNOWN", "s", low=0.001, high=10.0
     )

@@ -3,6 +3,7 @@
 """The question of ``srv/CheckPath``, asked of a snapshot: the way through some poses."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from math import isnan, nan
 
 import numpy as np
@@ -46,7 +47,8 @@ def check_path(
     snapshot : Snapshot
         What is known.
     poses, times, frame, stamp, margin
-        As for `queries.check_poses`; the times increase strictly.
+        As for `queries.check_poses`; the times increase strictly. Beyond `Snapshot.known_until`
+        the path is UNKNOWN, PREDICTION_TOO_SHORT, unless it collides before.
     swept : bool
         Between the poses too; else at them only.
     tolerance : float
@@ -69,23 +71,74 @@ def check_path(
     rising("times", times, on_scene_clock)
     if snapshot.footprint is None:
         return PathAnswer(unknown(snapshot.footprint_fault))
-    segments = max(1, len(rows) - 1)  # a lone pose is one, too
-    found: list[tuple[int, PathResult]] = []
-    done = 0
-    for begin, done in chunks(segments, FIRST_CHUNK, is_late):
+
+    def ask(begin: int, end: int) -> PathResult:
+        assert snapshot.footprint is not None
         with numbered_from(begin):
-            result = snapshot.scene.check_path(
+            return snapshot.scene.check_path(
                 snapshot.footprint,
-                rows[begin : done + 1],
-                on_scene_clock[begin : done + 1] if len(times) else None,
+                rows[begin:end],
+                on_scene_clock[begin:end] if len(times) else None,
                 finest,
                 swept,
                 margin=total,
             )
-        found.append((begin, result))
-        if result.verdict is Verdict.COLLISION:
-            break
+
+    limit = snapshot.known_until(stamp)
+    known = int(np.count_nonzero(times <= limit)) if len(times) else len(rows)
+    segments = min(known, max(1, known - 1))  # a lone pose is one, too
+    found: list[tuple[int, PathResult]] = []
+    done = 0
+    for begin, done in chunks(segments, FIRST_CHUNK, is_late):
+        found.append((begin, ask(begin, min(done + 1, known))))
+        if found[-1][1].verdict is Verdict.COLLISION:
+            return _join(snapshot, found, done, segments, offset)
+    if known < len(rows) and done == segments:
+        last = max(known - 1, 0)  # the segment that leads past the limit
+        piece = _BEYOND
+        if swept and known:
+            share = (limit - times[last]) / (times[known] - times[last])
+            piece = _cut(ask(last, known + 1), float(share), limit + offset)
+        found.append((last, piece))
     return _join(snapshot, found, done, segments, offset)
+
+
+# The part of a path that is beyond the prediction horizon.
+_BEYOND = PathResult(
+    is_free=False,
+    verdict=Verdict.UNKNOWN,
+    status=Status.PREDICTION_TOO_SHORT,
+    first_invalid_segment=0,
+    last_valid_fraction=0.0,
+    first_collision_time=nan,
+    obstacle_id=-1,
+    obstacle_index=-1,
+    min_distance=nan,
+    min_distance_lower_bound=nan,
+)
+
+
+def _cut(found: PathResult, share: float, limit: float) -> PathResult:
+    """Return the answer for a segment that leads past the prediction horizon.
+
+    Parameters
+    ----------
+    found : PathResult
+        Its answer without regard to the horizon.
+    share : float
+        Of the segment within the horizon.
+    limit : float
+        The horizon on the scene's clock [s].
+    """
+    if found.verdict is Verdict.COLLISION and found.first_collision_time <= limit:
+        return found
+    is_known = found.last_valid_fraction <= share
+    return replace(
+        _BEYOND,
+        last_valid_fraction=min(found.last_valid_fraction, share),
+        obstacle_id=found.obstacle_id if is_known else -1,
+        obstacle_index=found.obstacle_index if is_known else -1,
+    )
 
 
 def _checked_tolerance(tolerance: float) -> float:
@@ -148,11 +201,12 @@ def _join(
     if snapshot.fault is not None:
         return PathAnswer(answer, first_collision_time=time)
     is_free = first is None and fault is None
+    is_known = answer.verdict is not Verdict.UNKNOWN and fault is None
     return PathAnswer(
         answer,
         -1 if is_free else start + (first.first_invalid_segment if first else 0),
         1.0 if is_free else first.last_valid_fraction if first else 0.0,
         time,
-        nan if fault else min(piece.min_distance for _, piece in found),
-        nan if fault else min(piece.min_distance_lower_bound for _, piece in found),
+        min(piece.min_distance for _, piece in found) if is_known else nan,
+        min(piece.min_distance_lower_bound for _, piece in found) if is_known else nan,
     )

@@ -40,6 +40,9 @@ _NO_FLOATS: Floats = np.empty(0)
 
 _Found = dict[str, Any]  # arrays by name, as the kernel gives them
 
+# What a pose beyond the prediction horizon is answered.
+_BEYOND = {"verdicts": Verdict.UNKNOWN, "statuses": Status.PREDICTION_TOO_SHORT, "nearest": -1}
+
 
 def ego_pose(config: Config, transforms: Transforms, now: int) -> Pose:
     """Return where the vehicle is now: base frame in check frame.
@@ -197,7 +200,8 @@ def check_poses(
     poses : (3 M,) float64
         x y yaw [m, m, rad] per pose.
     times : (M,) float64
-        [s] after `stamp` per pose; empty: the obstacles stand still.
+        [s] after `stamp` per pose; empty: the obstacles stand still. A pose beyond
+        `Snapshot.known_until` is UNKNOWN, PREDICTION_TOO_SHORT.
     frame : callable
         Gives the pose of the frame of `poses` in the check frame; called once their number is
         known to be in bounds.
@@ -226,6 +230,7 @@ def check_poses(
         return _all_unknown(len(rows), snapshot.footprint_fault)
     core, shape = snapshot.scene._core, snapshot.footprint._core
     on_scene_clock = times + ((stamp or snapshot.stamp) - snapshot.epoch) * 1e-9
+    is_beyond = times > snapshot.known_until(stamp)
     found: list[_Found] = []
     stopped = False
     for begin, end in chunks(len(rows), FIRST_CHUNK, is_late):
@@ -239,6 +244,9 @@ def check_poses(
                 stop_at_first,
                 1,
             )
+        if len(times):
+            for name, none in _BEYOND.items():
+                part[name][is_beyond[begin:end]] = none
         found.append(part)
         stopped = stop_at_first and bool((part["verdicts"] != Verdict.FREE).any())
         if stopped:
@@ -316,14 +324,14 @@ def _join(
     distances = _column(found, "distances", count, nan) if mode else _NO_FLOATS
     bounds = _column(found, "lower_bounds", count, nan) if mode else _NO_FLOATS
     nearest = snapshot.scene._ids_of(_column(found, "nearest", count, -1))
+    witnesses = _column(found, "witnesses", count, nan) if MODES[mode] == "witness" else _NO_FLOATS
     invalid = verdicts != Verdict.FREE
     done = sum(len(part["verdicts"]) for part in found)
     if fault is not None:  # what is not known may be nearer
         void = verdicts != Verdict.COLLISION
         verdicts[void], statuses[void], nearest[void] = Verdict.UNKNOWN, fault.status, -1
         invalid[:] = True
-        if mode:
-            distances[void], bounds[:] = nan, nan
+        bounds[:] = nan
         answer = worst(verdicts, statuses, fault)
     elif stopped:  # the rest was not asked, so is not worse
         done = int(invalid.argmax()) + 1
@@ -333,6 +341,10 @@ def _join(
         answer = worst(verdicts[:done], statuses[:done])
         if done < count and answer.verdict is not Verdict.COLLISION:
             answer = unknown(budget_spent(done, count))
+    void = verdicts == Verdict.UNKNOWN
+    for each in (distances, bounds, witnesses):
+        if len(each):
+            each[void] = nan
     first = int(invalid.argmax())
     return PosesAnswer(
         answer,
@@ -341,7 +353,7 @@ def _join(
         distances,
         bounds,
         nearest,
-        _column(found, "witnesses", count, nan) if MODES[mode] == "witness" else _NO_FLOATS,
+        witnesses,
         first if invalid[first] else -1,
     )
 

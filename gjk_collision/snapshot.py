@@ -99,6 +99,19 @@ class Snapshot:
         """Why nothing can be answered, where the footprint is not known."""
         return self.fault or Fault(Status.NO_FOOTPRINT, "no footprint")
 
+    def known_until(self, stamp: int) -> float:
+        """Return the time after a request's stamp [s] until which obstacles are predicted.
+
+        The horizon begins at the oldest data in use. Beyond it nothing is known: of no obstacle,
+        and not whether another one has come.
+
+        Parameters
+        ----------
+        stamp : int
+            Of the request [ns]; 0: the snapshot's.
+        """
+        return self.config.prediction_horizon - ((stamp or self.stamp) - self.epoch) * 1e-9
+
     def voided(self, fault: Fault) -> "Snapshot":
         """Return it without a footprint: all that can be answered is the fault."""
         return replace(self, footprint=None, fault=fault)

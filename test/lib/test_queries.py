@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from gjk_collision import paths, queries
-from gjk_collision.config import Config
+from gjk_collision.config import Config, SourceConfig
 from gjk_collision.errors import InputError
 from gjk_collision.frames import FrameError, Pose, SameFrameOnly, planar
 from gjk_collision.geometry import Shape, closest, collide
@@ -218,6 +218,59 @@ def test_times_meet_the_obstacles_where_they_are_then() -> None:
     followed = snapshot(data=shapes((20, 0), **path))
     verdicts = queries.check_poses(followed, poses, np.array([3.5, 3.7, 4.5])).verdicts
     assert verdicts.tolist() == [Verdict.FREE, Verdict.COLLISION, Verdict.UNKNOWN]
+
+
+STILL = np.zeros(3)
+# Obstacles that are somewhere at every time, if there is no horizon.
+STANDING: dict[str, Callable[[], Snapshot]] = {
+    "stands": lambda: snapshot(data=shapes((0, 0), velocities=STILL)),
+    "held": lambda: snapshot((0, 0), prediction_policy="hold"),
+    "none": lambda: snapshot(data=Obstacles(frame="odom", stamp=0)),
+    "path held": lambda: snapshot(
+        data=shapes(
+            (0, 0),
+            path_offsets=np.array([0, 2]),
+            path_times=np.array([0.0, 1.0]),
+            path_poses=np.zeros(6),
+        ),
+        prediction_policy="hold",
+    ),
+}
+
+
+@pytest.mark.requirement("V-12")
+@pytest.mark.parametrize("name", STANDING)
+@pytest.mark.parametrize("mode", [0, 1, 2])
+def test_past_the_horizon_nothing_is_known(name: str, mode: int) -> None:
+    """Not where an obstacle is that stands, and not whether another one has come."""
+    known = STANDING[name]()
+    poses, times = np.tile([50.0, 0, 0], 4), np.array([4.9, 5.1, 0.0, 60.0])
+    for later in (0, 2):  # the request's stamp [s]
+        found = queries.check_poses(known, poses, times - later, stamp=later * 10**9, mode=mode)
+        assert found.verdicts.tolist() == [1, 0, 1, 0]
+        short = Status.PREDICTION_TOO_SHORT
+        assert found.statuses.tolist() == [1, short, 1, short]
+        assert (found.answer.verdict, found.answer.status) == (Verdict.UNKNOWN, short)
+        assert found.first_invalid_index == 1
+        for each in (found.distances, found.lower_bounds, found.witnesses):
+            assert not len(each) or np.isnan(each[[1, 3]]).all()
+        assert found.nearest_ids[[1, 3]].tolist() == [-1, -1]
+    first = queries.check_poses(known, poses, times, stop_at_first=True, mode=mode)
+    assert first.statuses.tolist() == [1, short, 0, 0]
+    assert queries.check_poses(known, poses, mode=mode).answer.is_free  # without times they stand
+
+
+@pytest.mark.requirement("V-12")
+def test_the_horizon_begins_at_the_oldest_data_in_use() -> None:
+    sources = (SourceConfig("lidar", timeout=10.0), SourceConfig("radar", timeout=10.0))
+    world = World(Config(footprint=CAR, sources=sources))
+    lidar = shapes((0, 0), velocities=STILL, stamp=7 * 10**9)
+    world.receive_obstacles("lidar", lidar, now=8 * 10**9, steady=0)
+    radar = shapes((9, 0), velocities=STILL, stamp=8 * 10**9)
+    world.receive_obstacles("radar", radar, now=8 * 10**9, steady=0)
+    known = world.snapshot(now=8 * 10**9, steady=0)
+    found = queries.check_poses(known, np.tile([50.0, 0, 0], 2), np.array([3.99, 4.01]))
+    assert found.verdicts.tolist() == [Verdict.FREE, Verdict.UNKNOWN]
 
 
 def test_motion_turns_with_the_frame_it_is_given_in() -> None:
