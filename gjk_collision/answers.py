@@ -82,7 +82,10 @@ class DistanceAnswer:
 
 @dataclass(frozen=True, slots=True)
 class PosesAnswer:
-    """One verdict per pose and the worst of them; M poses (0 where the request was refused)."""
+    """One verdict per pose and the worst of them; M poses (0 where the request was refused).
+
+    Of an UNKNOWN pose distance, bound and witnesses are NaN.
+    """
 
     answer: Answer
     verdicts: Bytes = field(default_factory=_no_bytes)
@@ -91,7 +94,7 @@ class PosesAnswer:
     lower_bounds: Floats = field(default_factory=_no_floats)
     nearest_ids: Integers = field(default_factory=_no_integers)
     witnesses: Floats = field(default_factory=_no_floats)  # (M, 4) ego x y, obstacle x y
-    first_invalid_index: int = -1
+    first_invalid_index: int = 0  # -1: all are FREE
 
 
 @dataclass(frozen=True, slots=True)

@@ -227,7 +227,7 @@ def check_poses(
     total = config.safety_margin + non_negative("margin", margin)
     number = MODES.index(checked_mode(mode))
     if snapshot.footprint is None:
-        return _all_unknown(len(rows), snapshot.footprint_fault)
+        return _all_unknown(len(rows), number, snapshot.footprint_fault)
     core, shape = snapshot.scene._core, snapshot.footprint._core
     on_scene_clock = times + ((stamp or snapshot.stamp) - snapshot.epoch) * 1e-9
     is_beyond = times > snapshot.known_until(stamp)
@@ -305,12 +305,15 @@ def _single(
     return Answer(verdict, status, message, nearest, snapshot.source_of(index))
 
 
-def _all_unknown(count: int, fault: Fault) -> PosesAnswer:
+def _all_unknown(count: int, mode: int, fault: Fault) -> PosesAnswer:
     return PosesAnswer(
         unknown(fault),
         np.zeros(count, np.uint8),
         np.full(count, fault.status, np.uint16),
-        first_invalid_index=0,
+        np.full(count, nan) if mode else _NO_FLOATS,
+        np.full(count, nan) if mode else _NO_FLOATS,
+        np.full(count, -1),
+        np.full((count, 4), nan) if MODES[mode] == "witness" else _NO_FLOATS,
     )
 
 

@@ -21,8 +21,9 @@ from ..arguments import as_flag, as_floats, as_number, as_vector, as_whole
 from ..errors import InputError
 from ..fields import nanoseconds
 from ..scene import Mode, mode_number
+from ..snapshot import Fault
 from ..verdict import Status, Verdict
-from .messages import Integers, floats, integers
+from .messages import Integers, floats, integers, none
 from .quality import SERVICE_QOS
 
 if TYPE_CHECKING:
@@ -62,7 +63,9 @@ class Info:
 
 @dataclass(frozen=True)
 class Reply:
-    """What every reply has, as read. One that did not come in time is read as all zero.
+    """What every reply has, as read.
+
+    One that did not come in time is read as UNKNOWN, with the "none" of each field.
 
     Attributes
     ----------
@@ -336,10 +339,10 @@ class CollisionClient:
     def _exchange(self, client: Any, requests: Sequence[Any]) -> list[tuple[Any, float]]:
         """Send all, at most `max_outstanding` at once: reply and round trip of each.
 
-        A reply that does not come in time is all zero, which never means free.
+        In place of a reply that does not come in time there is one without an answer.
         """
-        missing = client.srv_type.Response()
-        missing.verdict.message = f"no reply within {self.timeout} s"
+        text = f"no reply within {self.timeout} s"
+        missing = none(client.srv_type, Fault(Status.UNDEFINED, text))
         replies: list[tuple[Any, float]] = [(missing, np.inf)] * len(requests)
         unsent = deque(enumerate(requests))
         pending: list[tuple[int, Any, float]] = []

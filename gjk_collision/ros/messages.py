@@ -7,6 +7,7 @@ made with one copy of memory. An ndarray put into a field would be checked numbe
 """
 
 from array import array
+from math import nan
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ import numpy.typing as npt
 from builtin_interfaces.msg import Time
 from geometry_msgs.msg import Point, Polygon, Vector3
 from gjk_collision.msg import CollisionState, ObstacleArray, ReplyInfo
+from gjk_collision.srv import CheckPath, CheckPoses, Collide, Distance
 from std_msgs.msg import Header
 
 from ..answers import (
@@ -34,6 +36,7 @@ from ..world import Footprint
 
 __all__ = [
     "fill_answer",
+    "fill_collide",
     "fill_distance",
     "fill_info",
     "fill_path",
@@ -44,6 +47,7 @@ __all__ = [
     "floats",
     "footprint",
     "integers",
+    "none",
     "obstacles",
     "time",
 ]
@@ -111,6 +115,32 @@ def fill_info(info: ReplyInfo, snapshot: Snapshot) -> None:
     info.config_hash = snapshot.config.hash
 
 
+def none(kind: Any, fault: Fault) -> Any:
+    """Return a reply without an answer: UNKNOWN with the reason, and the "none" of each field.
+
+    Parameters
+    ----------
+    kind : service class
+        Of the reply.
+    fault : Fault
+        The reason.
+    """
+    reply, answer = kind.Response(), unknown(fault)
+    if kind is Collide:
+        fill_collide(reply, answer)
+    elif kind is Distance:
+        fill_distance(reply, DistanceAnswer(answer))
+    elif kind is CheckPoses:
+        fill_poses(reply, PosesAnswer(answer))
+    elif kind is CheckPath:
+        fill_path(reply, PathAnswer(answer))
+    else:
+        fill_answer(reply, answer)
+    if hasattr(reply, "info"):
+        reply.info.footprint_age = reply.info.max_obstacle_age = nan
+    return reply
+
+
 def fill_answer(reply: Any, answer: Answer) -> None:
     """Fill `verdict`, and `is_free` where the reply has it."""
     reply.verdict.verdict = int(answer.verdict)
@@ -118,6 +148,12 @@ def fill_answer(reply: Any, answer: Answer) -> None:
     reply.verdict.message = answer.message
     if hasattr(reply, "is_free"):
         reply.is_free = answer.is_free
+
+
+def fill_collide(reply: Any, answer: Answer) -> None:
+    """Fill the fields of ``srv/Collide``."""
+    fill_answer(reply, answer)
+    reply.obstacle_id, reply.obstacle_source = answer.nearest_id, answer.nearest_source
 
 
 def fill_distance(reply: Any, found: DistanceAnswer) -> None:

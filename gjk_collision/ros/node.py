@@ -82,6 +82,8 @@ class CollisionServer(LifecycleNode):
         self.health = Health()
         self.errors = 0
         self.last_state = CollisionState()
+        none = StateAnswer(unknown(Fault(Status.NOT_ACTIVE, "no heartbeat yet")))
+        messages.fill_state(self.last_state, none)
         self._world: World | None = None  # while active
         self._epoch = secrets.randbelow(MAX_EPOCH)  # of the process; counts up with activations
         self._inputs: list[Subscription] = []
@@ -328,7 +330,7 @@ class CollisionServer(LifecycleNode):
         self._counter += 1
         snapshot, found = None, None
         try:
-            first = question.in_time(self.snapshot())
+            first = question.ask()
             ego = self._ego(first, question.transforms)
             found = queries.state(first, ego)
             snapshot = question.at_the_end(first, found.answer.verdict)
@@ -341,6 +343,7 @@ class CollisionServer(LifecycleNode):
             message = CollisionState()
             fault = Fault(Status.INTERNAL_ERROR, repr(error))
             messages.fill_state(message, StateAnswer(unknown(fault)))
+            messages.fill_info(message.info, question.known(fault))
         message.counter = self._counter
         message.header.stamp = self.get_clock().now().to_msg()
         message.header.frame_id = self.config.check_frame

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from .. import queries
 from ..frames import FrameError, Pose, Transforms
-from ..snapshot import Fault, Snapshot
+from ..snapshot import Fault, Snapshot, nothing
 from ..verdict import Status, Verdict
 
 if TYPE_CHECKING:
@@ -28,12 +28,15 @@ class Question:
     ----------
     transforms : Transforms
         Where frames are.
+    snapshot : Snapshot or None
+        What was known; None: not found out yet.
     """
 
     def __init__(self, node: "CollisionServer") -> None:
         self._node = node
         self._begin = time.perf_counter_ns()
         self.transforms = _Present(node.transforms)
+        self.snapshot: Snapshot | None = None
 
     @property
     def seconds(self) -> float:
@@ -44,12 +47,25 @@ class Question:
         """Tell whether the time budget is spent."""
         return self.seconds > self._node.config.time_budget
 
-    def in_time(self, snapshot: Snapshot) -> Snapshot:
-        """Return a snapshot; nothing can be answered from it if making it spent the budget."""
-        if snapshot.footprint is None or not self.is_late():
-            return snapshot
-        text = f"time_budget spent after {self.seconds:.3f} s, on making the scene"
-        return snapshot.voided(Fault(Status.TIME_BUDGET, text))
+    def ask(self, require_id: int = 0, *, in_time: bool = True) -> Snapshot:
+        """Return what is known now.
+
+        Parameters
+        ----------
+        require_id : int
+            The snapshot that is asked for; 0: the latest.
+        in_time : bool
+            Nothing can be answered from it if making it has spent the budget.
+        """
+        self.snapshot = self._node.snapshot(require_id)
+        if in_time and self.snapshot.footprint is not None and self.is_late():
+            text = f"time_budget spent after {self.seconds:.3f} s, on making the scene"
+            self.snapshot = self.snapshot.voided(Fault(Status.TIME_BUDGET, text))
+        return self.snapshot
+
+    def known(self, fault: Fault) -> Snapshot:
+        """Return what was known when an error ended the question with this fault."""
+        return self.snapshot or nothing(self._node.config, fault, self._node.now())
 
     def at_the_end(self, snapshot: Snapshot, verdict: Verdict) -> Snapshot:
         """Return a snapshot as it is when the answer from it leaves.

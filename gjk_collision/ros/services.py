@@ -13,7 +13,6 @@ from rclpy.service_introspection import ServiceIntrospectionState
 from std_srvs.srv import Trigger
 
 from .. import fields, queries
-from ..answers import unknown
 from ..errors import InputError
 from ..frames import FrameError, Pose
 from ..pairs import check_shapes
@@ -66,26 +65,15 @@ class Services:
 
         def reply_to(request: Any, reply: Any) -> Any:
             question = Question(node)
-            snapshot = None
             try:
-                snapshot = self._snapshot(request, reply, question)
-                ask(request, reply, snapshot, question)
-                last = question.at_the_end(snapshot, Verdict(reply.verdict.verdict))
-                if last.fault is not snapshot.fault:
-                    reply = kind.Response()
-                    ask(request, reply, last, question)
-                snapshot = last
-            except (InputError, FrameError) as error:
-                reply = kind.Response()
-                messages.fill_answer(reply, unknown(Fault(error.status, str(error))))
+                reply, snapshot = self._answer(kind, ask, request, question)
             except Exception as error:
                 node.note_error(f"~/{name}", error)
-                reply = kind.Response()
-                messages.fill_answer(reply, unknown(Fault(Status.INTERNAL_ERROR, repr(error))))
+                fault = Fault(Status.INTERNAL_ERROR, repr(error))
+                reply, snapshot = messages.none(kind, fault), question.known(fault)
             seconds = question.seconds
             if hasattr(reply, "info"):
-                if snapshot is not None:
-                    messages.fill_info(reply.info, snapshot)
+                messages.fill_info(reply.info, snapshot)
                 reply.info.compute_time = seconds
             else:
                 reply.compute_time = seconds
@@ -94,21 +82,32 @@ class Services:
 
         return node.create_service(kind, f"~/{name}", reply_to, qos_profile=SERVICE_QOS)
 
-    def _snapshot(self, request: Any, reply: Any, question: Question) -> Snapshot:
-        """Return what is known, as far as the service asks for it."""
-        node = self._node
-        if not hasattr(reply, "info"):  # about the request alone
-            return nothing(node.config, Fault(Status.UNDEFINED, "not asked for"), node.now())
-        snapshot = node.snapshot(_wanted(request))
-        return question.in_time(snapshot) if hasattr(reply, "is_free") else snapshot
+    def _answer(
+        self, kind: Any, ask: Callable[..., None], request: Any, question: Question
+    ) -> tuple[Any, Snapshot]:
+        """Return the reply, and what is known when it leaves."""
+        reply = kind.Response()
+        if not hasattr(reply, "info"):  # it is about the request alone
+            first = nothing(self._node.config, Fault(Status.UNDEFINED, ""), self._node.now())
+        else:
+            first = question.ask(_wanted(request), in_time=hasattr(reply, "is_free"))
+        try:
+            ask(request, reply, first, question)
+            last = question.at_the_end(first, Verdict(reply.verdict.verdict))
+            if last.fault is not first.fault:
+                reply = kind.Response()
+                ask(request, reply, last, question)
+            return reply, last
+        except (InputError, FrameError) as error:
+            fault = Fault(error.status, str(error))
+            return messages.none(kind, fault), self._node.later(first)
 
     def _collide(self, request: Any, reply: Any, snapshot: Snapshot, question: Question) -> None:
         pose = self._placed(request.pose, snapshot, question)
         found = queries.collide(snapshot, pose, request.margin)
         if self._is_due(snapshot):
             self._verify(snapshot, pose, found.verdict, request.margin)
-        messages.fill_answer(reply, found)
-        reply.obstacle_id, reply.obstacle_source = found.nearest_id, found.nearest_source
+        messages.fill_collide(reply, found)
 
     def _distance(self, request: Any, reply: Any, snapshot: Snapshot, question: Question) -> None:
         pose = self._placed(request.pose, snapshot, question)

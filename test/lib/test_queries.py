@@ -287,6 +287,36 @@ def test_motion_turns_with_the_frame_it_is_given_in() -> None:
     assert found.verdicts.tolist() == [Verdict.FREE, Verdict.COLLISION]
 
 
+@pytest.mark.requirement("V-13")
+@pytest.mark.parametrize("mode", [0, 1, 2])
+@pytest.mark.parametrize(
+    "known",
+    [
+        lambda: nothing(Config(), Fault(Status.NOT_ACTIVE, ""), 0),
+        lambda: snapshot((0, 0)).voided(Fault(Status.STALE_OBSTACLES, "old")),
+        lambda: replace(snapshot((0, 0)), fault=Fault(Status.STALE_OBSTACLES, "old")),
+        lambda: snapshot((0, 0)),  # its motion is not known
+    ],
+)
+def test_poses_without_an_answer_have_the_none_of_each_field(
+    known: Callable[[], Snapshot], mode: int
+) -> None:
+    """One entry per pose of all that the mode asks for; nothing reads as an answer."""
+    found = queries.check_poses(known(), np.tile([50.0, 0, 0], 3), np.full(3, 1.0), mode=mode)
+    assert found.answer.nearest_id == -1
+    assert found.verdicts.tolist() == [Verdict.UNKNOWN] * 3
+    assert Status.SUCCESS not in found.statuses
+    assert len(found.nearest_ids) == 3
+    assert found.first_invalid_index == 0
+    for values, shape, least in (
+        (found.distances, (3,), 1),
+        (found.lower_bounds, (3,), 1),
+        (found.witnesses, (3, 4), 2),
+    ):
+        assert values.shape == (shape if mode >= least else (0,))
+        assert np.isnan(values).all()
+
+
 # ---- distance and state
 
 

@@ -155,6 +155,25 @@ def test_no_server_is_not_free(nodes):
     assert said.first_invalid_index == 0
 
 
+@pytest.mark.requirement("V-13")
+def test_a_reply_that_does_not_come_has_the_none_of_each_field(nodes):
+    _, client = nodes
+    lonely = CollisionClient(
+        client._node, "odom", server="nobody", timeout=0.1, executor=client._executor
+    )
+    for service in SERVICES:
+        info = ask(lonely, service).info
+        assert np.isnan([info.footprint_age, info.max_obstacle_age]).all()
+    path = ask(lonely, "check_path")
+    assert (path.first_invalid_segment, path.last_valid_fraction) == (0, 0.0)
+    assert path.obstacle_id == -1
+    numbers = path.first_collision_time, path.min_distance, path.min_distance_lower_bound
+    assert np.isnan(numbers).all()
+    collide = ask(lonely, "collide")
+    assert (collide.obstacle_id, collide.obstacle_source) == (-1, "")
+    assert not len(ask(lonely, "distance").ids)
+
+
 def break_verdict(reply):
     reply.verdict.verdict = int(Verdict.UNKNOWN)
 

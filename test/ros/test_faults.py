@@ -72,6 +72,61 @@ def inside() -> Iterator[tuple[CollisionServer, Bench]]:
         yield server, bench
 
 
+NONE = {
+    "obstacle_id": -1,
+    "obstacle_source": "",
+    "nearest_id": -1,
+    "nearest_source": "",
+    "first_invalid_segment": 0,
+    "first_invalid_index": 0,
+    "last_valid_fraction": 0.0,
+}
+NAN = {
+    "first_collision_time", "min_distance", "min_distance_lower_bound", "distance",
+    "distance_lower_bound", "time_to_collision",
+}  # fmt: skip
+
+
+def has_the_none_of_each_field(reply: Any) -> None:
+    """Assert that a reply or heartbeat without an answer has nothing that reads as one."""
+    for name in reply.get_fields_and_field_types():
+        value = getattr(reply, name)
+        if name in NAN:
+            assert np.isnan(value), name
+        elif name.startswith("witness_") and hasattr(value, "x"):
+            assert np.isnan([value.x, value.y]).all(), name
+        elif name == "direction":
+            assert (value.x, value.y) == (0.0, 0.0), name
+        elif name in NONE:
+            assert value == NONE[name], name
+        elif hasattr(value, "__len__"):
+            assert len(value) == 0, name
+        else:
+            known = {"is_free", "verdict", "info", "compute_time", "footprint", "header"}
+            assert name in known | {"counter"}, name
+
+
+@pytest.mark.requirement("V-13")
+def test_request_that_is_refused_has_the_none_of_each_field(
+    inside: tuple[CollisionServer, Bench],
+) -> None:
+    _, bench = inside
+    bad = ObstacleArray(offsets=array("I", [0, 9]))
+    for reply in (
+        bench.collide(margin=-1.0),
+        bench.collide(frame="nowhere"),
+        bench.distance(max_distance=-1.0),
+        bench.check_poses([50.0, 0]),
+        bench.check_poses([50.0, 0, 0], frame="nowhere"),
+        bench.check_path([50.0, 0, 0], tolerance=-1.0),
+        bench.call("check_shapes", CheckShapes.Request(a=bad, b=bad)),
+    ):
+        assert reply.verdict.verdict == Verdict.UNKNOWN
+        assert reply.verdict.status > Status.SUCCESS
+        has_the_none_of_each_field(reply)
+
+
+@pytest.mark.requirement("V-13")
 @pytest.mark.requirement("N-2")
 @pytest.mark.parametrize("error", [RuntimeError("broken"), MemoryError(), AssertionError()])
 def test_error_inside_is_answered_and_survived(
@@ -96,9 +151,11 @@ def test_error_inside_is_answered_and_survived(
             assert said(reply) == (Verdict.UNKNOWN, Status.INTERNAL_ERROR)
             assert not reply.is_free
             assert reply.info.snapshot_id > 0
+            has_the_none_of_each_field(reply)
         bench.until(
             lambda: bench.states and said(bench.states[-1])[1] is Status.INTERNAL_ERROR, "state"
         )
+        has_the_none_of_each_field(bench.states[-1])
     assert server.errors >= 5
     assert said(bench.collide()) == FREE
 
@@ -117,6 +174,14 @@ def test_world_that_fails_is_not_free(
         reply = bench.collide()
         assert said(reply) == (Verdict.UNKNOWN, Status.INTERNAL_ERROR)
         assert reply.info.snapshot_id == 0
+        assert np.isnan([reply.info.footprint_age, reply.info.max_obstacle_age]).all()
+        assert reply.info.config_hash == server.config.hash
+        has_the_none_of_each_field(reply)
+        bench.states.clear()
+        state = bench.until(lambda: bench.states and bench.states[-1], "state")
+        assert said(state) == (Verdict.UNKNOWN, Status.INTERNAL_ERROR)
+        assert np.isnan([state.info.footprint_age, state.info.max_obstacle_age]).all()
+        has_the_none_of_each_field(state)
 
 
 @pytest.mark.requirement("V-11")
