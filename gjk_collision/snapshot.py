@@ -63,7 +63,8 @@ class Snapshot:
     oldest_data_stamp : int
         [ns]; 0: no data.
     footprint_age, max_obstacle_age : float
-        At `stamp` [s]; NaN: none.
+        At `stamp` [s], or when the answer left (`World.later`); NaN: none. The latter is that of
+        the oldest of all senders, used or not.
     bad_sources : tuple of str
         Sources that are missing, stale or faulty, excused or not.
     epoch : int

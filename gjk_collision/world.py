@@ -612,7 +612,14 @@ class World:
             footprint_age = (now - built.footprint.stamp) * 1e-9
         elif built.shape is not None:
             footprint_age = 0.0
-        obstacle_age = (now - min(stamps)) * 1e-9 if stamps else nan
+        # Of senders that are not used too; "" stands for one that was never read.
+        heard = stamps + [
+            held.stamp
+            for source in self._sources.values()
+            for name, held in source.senders.items()
+            if name
+        ]
+        obstacle_age = (now - min(heard)) * 1e-9 if heard else nan
         if built.footprint is not None:
             stamps.append(built.footprint.stamp)
         return Snapshot(

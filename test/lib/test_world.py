@@ -995,6 +995,34 @@ def test_snapshot_keeps_its_id_while_the_data_is_the_same(time: Time) -> None:
     assert third.oldest_data_stamp == time.now
 
 
+@pytest.mark.requirement("V-7")
+@pytest.mark.parametrize("required", [False, True])
+def test_the_greatest_age_is_that_of_all_sources(time: Time, required: bool) -> None:
+    """Of those that are stale or bad too, excused or not."""
+    world = two(time, required)
+    assert world.snapshot(**time.both).max_obstacle_age == 0.0  # the other never came
+    world.receive_obstacles("radar", boxes((0, 0), stamp=time.now), **time.both)
+    for tenths in range(1, 9):
+        time.pass_(0.1)
+        world.receive_obstacles("lidar", boxes((0, 0), stamp=time.now), **time.both)
+        snapshot = world.snapshot(**time.both)
+        assert snapshot.max_obstacle_age == pytest.approx(0.1 * tenths)
+        oldest = T0 if tenths <= 2 else time.now  # of what is used
+        assert snapshot.oldest_data_stamp == oldest
+    world.receive_fault("radar", Fault(Status.INTERNAL_ERROR, "no"), **time.both)
+    assert world.snapshot(**time.both).max_obstacle_age == pytest.approx(0.8)
+    time.pass_(0.1)
+    world.receive_obstacles("lidar", boxes((0, 0), stamp=time.now), **time.both)
+    world.receive_obstacles("radar", boxes((0, 0), stamp=time.now), **time.both)
+    assert world.snapshot(**time.both).max_obstacle_age == 0.0
+
+
+def test_age_of_what_was_never_read_is_none(time: Time) -> None:
+    world = World(Config(footprint=CAR))
+    world.receive_fault("obstacles", Fault(Status.INTERNAL_ERROR, "no"), **time.both)
+    assert np.isnan(world.snapshot(**time.both).max_obstacle_age)
+
+
 @pytest.mark.requirement("V-8")
 def test_earlier_snapshot_can_be_asked_for_while_it_is_fresh(time: Time) -> None:
     world = known(time, (0, 0))
