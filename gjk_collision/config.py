@@ -82,7 +82,7 @@ class SourceConfig:
     type: str = _parameter(OBSTACLE_ARRAY, "message type, package/msg/Name")
     topic: str = _parameter("", "topic; empty: the name of the source")
     timeout: float = _parameter(
-        0.5, "older obstacles are not used", "s", low=0.01, high=60.0, safe="down"
+        0.5, "obstacles older than this are not used", "s", low=0.01, high=60.0, safe="down"
     )
     required: bool = _parameter(
         True, "false excuses silence (never heard, or too old); bad data are never excused"
@@ -165,8 +165,9 @@ class Config:
         low=0.0, high=60.0,
     )  # fmt: skip
     time_budget: float = _parameter(
-        0.05, "of a request; past it the rest is UNKNOWN", "s", low=0.001, high=10.0
-    )
+        0.05, "maximum time per request or heartbeat, making the scene included; "
+        "what is not done by then is UNKNOWN", "s", low=0.001, high=10.0,
+    )  # fmt: skip
     toi_tolerance: float = _parameter(
         0.005, "of swept checks that name none", "m", low=1e-6, high=1.0
     )
