@@ -4,6 +4,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import takewhile
 from time import perf_counter
 from typing import Any
 
@@ -896,6 +897,44 @@ def test_seven_of_eight_lists_faulty_and_late_transforms(time: Time) -> None:
             answers.append(ask(world, time))
             time.pass_(0.005)
     assert FREE not in answers
+
+
+@pytest.mark.requirement("D-4")
+@pytest.mark.parametrize("seed", range(8))
+def test_random_messages_of_two_senders(seed: int) -> None:
+    """FREE rests on a good message of each sender that is newer than its newest faulty one."""
+    rng = np.random.default_rng(seed)
+    count = 0
+    for trial in range(25):
+        time = Time()
+        tree = Late(0, time.now)
+        world = World(Config(footprint=CAR), tree)
+        said: dict[str, list[tuple[bool, int, str]]] = {}  # good, stamp, frame
+        for _ in range(80):
+            kind = rng.integers(6)
+            if kind == 0:
+                world.receive_fault("obstacles", Fault(Status.NON_FINITE, "no"), **time.both)
+                for each in said.values():
+                    each.append((False, time.now, ""))
+            elif kind <= 2:
+                sender = str(rng.choice(["left", "right"]))
+                is_good, frame = rng.random() < 0.8, str(rng.choice(["lidar", "odom"]))
+                centre = (0.0 if is_good else np.nan, 0.0)
+                data = boxes(centre, stamp=time.now, frame=frame, source=sender)
+                world.receive_obstacles("obstacles", data, **time.both)
+                said.setdefault(sender, []).append((is_good, time.now, frame))
+            time.pass_(float(rng.choice([0.001, 0.02, 0.05])))
+            tree.newest = max(tree.newest, time.now - round(float(rng.uniform(0.0, 0.1)) * S))
+            if ask(world, time) != FREE:
+                continue
+            count += 1
+            for sender, messages in said.items():
+                newest = list(takewhile(lambda each: each[0], reversed(messages)))
+                assert any(
+                    time.now - stamp <= S // 2 and (frame == "odom" or stamp <= tree.newest)
+                    for _, stamp, frame in newest
+                ), (seed, trial, sender, messages)
+    assert count > 50
 
 
 @pytest.mark.requirement("D-9")
