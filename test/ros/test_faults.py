@@ -36,6 +36,7 @@ from server import BOX, Bench, Server, doubles, said
 from std_srvs.srv import Trigger
 
 from gjk_collision import queries, world
+from gjk_collision.frames import Pose
 from gjk_collision.ros import question, services
 from gjk_collision.ros.node import CollisionServer
 from gjk_collision.verdict import Status, Verdict
@@ -300,6 +301,38 @@ def test_data_that_ages_while_the_node_works(monkeypatch: pytest.MonkeyPatch) ->
         assert (Verdict.UNKNOWN, Status.STALE_OBSTACLES) in map(said, replies)
         for each in (*replies, *bench.states):
             assert each.info.max_obstacle_age <= 0.5 or said(each) != FREE
+
+
+class Driven:
+    """Transforms that know where the vehicle is now."""
+
+    def __init__(self, server: CollisionServer) -> None:
+        self.server = server
+
+    def lookup(self, target: str, source: str, stamp: int) -> Pose:
+        return Pose(50.0, 0.0, 0.0)
+
+    def latest(self, target: str, source: str) -> tuple[Pose, int]:
+        return self.lookup(target, source, 0), self.server.get_clock().now().nanoseconds
+
+
+@pytest.mark.requirement("D-10")
+def test_pose_of_the_vehicle_that_ages_while_the_node_works(
+    inside: tuple[CollisionServer, Bench], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server, bench = inside
+    server.transforms = Driven(server)
+    stale = (Verdict.UNKNOWN, Status.TF_EXTRAPOLATION)
+    bench.until(lambda: bench.states and said(bench.states[-1]) == FREE, "free")
+    assert said(bench.collide(frame="")) == FREE
+    with monkeypatch.context() as patch:
+        for name in ("collide", "distance"):
+            ask = getattr(queries, name)
+            patch.setattr(queries, name, lambda *args, ask=ask: time.sleep(0.2) or ask(*args))
+        assert said(bench.collide(frame="")) == stale
+        assert said(bench.collide()) == FREE  # a pose that was given does not age
+        bench.until(lambda: said(bench.states[-1]) == stale, "stale")
+    bench.until(lambda: said(bench.states[-1]) == FREE, "free again")
 
 
 # ---- bytes that are no message
