@@ -143,7 +143,7 @@ class Shape:
         return cls(_core.concave(as_floats(outline, "outline"), as_number(radius, "radius")))
 
     def inflated(self, margin: float) -> "Shape":
-        """Return the shape with `margin` [m], >= 0, added to its radius."""
+        """Return the shape with `margin` [m], >= 0, added to its radius; the sum is rounded up."""
         return Shape(self._core.inflated(as_number(margin, "margin")))
 
     def padded(
@@ -153,7 +153,8 @@ class Shape:
 
         The margins are the shape's own sides, whatever its pose. The result holds every point of
         the shape moved by up to `front`, `rear`, `left` and `right` (its Minkowski sum with that
-        box, rounded outwards); the radius stays.
+        box, rounded outwards); the radius stays. Each convex part grows by itself, so a concave
+        shape stays concave.
 
         Raises
         ------

@@ -14,7 +14,7 @@ from .budget import chunks
 from .config import checked_value
 from .errors import InputError
 from .frames import Pose
-from .requests import batch, non_negative, numbered_from, rising
+from .requests import batch, demanded_margin, non_negative, numbered_from, rising
 from .results import PathResult
 from .snapshot import Snapshot
 from .verdict import Status, Verdict
@@ -64,7 +64,7 @@ def check_path(
     config = snapshot.config
     rows = batch(poses, times, config.max_poses)
     rows = frame().compose(rows)
-    total = config.safety_margin + non_negative("margin", margin)
+    total = demanded_margin(config, margin)
     finest = _checked_tolerance(tolerance) or config.toi_tolerance
     offset = ((stamp or snapshot.stamp) - snapshot.epoch) * 1e-9
     on_scene_clock = times + offset

@@ -27,7 +27,15 @@ from .answers import (
 from .budget import chunks
 from .config import Config
 from .frames import FrameError, Pose, Transforms
-from .requests import MODES, batch, checked_mode, non_negative, numbered_from, single
+from .requests import (
+    MODES,
+    batch,
+    checked_mode,
+    demanded_margin,
+    non_negative,
+    numbered_from,
+    single,
+)
 from .snapshot import Fault, Snapshot
 from .verdict import Status, Verdict
 
@@ -117,7 +125,7 @@ def collide(snapshot: Snapshot, pose: Pose, margin: float = 0.0) -> Answer:
     margin : float
         Added to the configured one [m], >= 0.
     """
-    total = snapshot.config.safety_margin + non_negative("margin", margin)
+    total = demanded_margin(snapshot.config, margin)
     poses = single(pose)
     if snapshot.footprint is None:
         return unknown(snapshot.footprint_fault)
@@ -224,7 +232,7 @@ def check_poses(
     config = snapshot.config
     rows = batch(poses, times, config.max_poses)
     rows = frame().compose(rows)
-    total = config.safety_margin + non_negative("margin", margin)
+    total = demanded_margin(config, margin)
     number = MODES.index(checked_mode(mode))
     if snapshot.footprint is None:
         return _all_unknown(len(rows), number, snapshot.footprint_fault)

@@ -4,12 +4,13 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from math import isfinite
+from math import inf, isfinite
 from typing import Any, Literal, NoReturn, get_args
 
 import numpy as np
 import numpy.typing as npt
 
+from .config import Config
 from .errors import InputError
 from .frames import Pose
 from .verdict import Status
@@ -19,12 +20,14 @@ __all__ = [
     "Mode",
     "batch",
     "checked_mode",
+    "demanded_margin",
     "index_pairs",
     "non_negative",
     "numbered_from",
     "refuse",
     "rising",
     "single",
+    "sums_rounded_up",
 ]
 
 Mode = Literal["collide", "distance", "witness"]
@@ -47,6 +50,26 @@ def non_negative(name: str, value: float) -> float:
     if value < 0.0:
         refuse(Status.INVALID_INPUT, name, None, f"must be >= 0 (got {value})")
     return value
+
+
+def demanded_margin(config: Config, margin: float) -> float:
+    """Return the configured margin plus that of a request [m], rounded up."""
+    extra = np.array([non_negative("margin", margin)])
+    return float(sums_rounded_up(extra, config.safety_margin)[0])
+
+
+def sums_rounded_up(values: Floats, more: float) -> Floats:
+    """Return `values + more`; sums that are no doubles are rounded up, never to nearest.
+
+    Notes
+    -----
+    The rounding error of a sum is computed exactly (Knuth's two-sum).
+    """
+    sums = values + more
+    rest = sums - values
+    errors = (values - (sums - rest)) + (more - rest)
+    rounded: Floats = np.where(errors > 0.0, np.nextafter(sums, inf), sums)
+    return rounded
 
 
 def checked_mode(mode: int) -> Mode:

@@ -15,6 +15,7 @@ from .errors import InputError
 from .frames import Pose
 from .geometry import Shape, outlined
 from .obstacles import Obstacles
+from .requests import sums_rounded_up
 from .scene import Scene
 from .verdict import Status
 
@@ -204,7 +205,10 @@ def compose_scene(parts: Sequence[Placed], config: Config, epoch: int) -> Scene:
         ids=np.concatenate([each.ids for each in lists]),
         kinds=np.concatenate([_or_zeros(each.kinds, len(each)) for each in lists]),
         radius=np.concatenate(
-            [_or_zeros(p.obstacles.radius, len(p.obstacles)) + p.inflation for p in used]
+            [
+                sums_rounded_up(_or_zeros(p.obstacles.radius, len(p.obstacles)), p.inflation)
+                for p in used
+            ]
         ),
         poses=np.concatenate([_poses(part) for part in used]) if posed else None,
         velocities=np.concatenate([_velocities(part) for part in used]),
@@ -266,15 +270,9 @@ def outline(points: Floats, config: Config) -> Shape:
 
 
 def _with_margins(shape: Shape, config: Config) -> Shape:
-    """Grow a shape by the margins of direction: its Minkowski sum with the box that they span."""
-    front, rear = config.margin_front, config.margin_rear
-    left, right = config.margin_left, config.margin_right
-    if not any((front, rear, left, right)):
-        return shape
-    box = np.array([(front, left), (-rear, left), (-rear, -right), (front, -right)])
-    # Of a concave shape the hull grows: more than its due, never less.
-    points = np.concatenate([part[:, None, :] + box[None, :, :] for part in shape.parts])
-    return Shape.hull(points.reshape(-1, 2), radius=shape.radius)
+    """Grow a shape by the margins of direction."""
+    sides = config.margin_front, config.margin_rear, config.margin_left, config.margin_right
+    return shape.padded(*sides) if any(sides) else shape
 
 
 def _poses(part: Placed) -> Floats:

@@ -17,6 +17,7 @@ from ..errors import InputError
 from ..frames import FrameError, Pose
 from ..pairs import check_shapes
 from ..paths import check_path, is_swept, pose_on
+from ..requests import demanded_margin
 from ..snapshot import Fault, Snapshot, nothing
 from ..verdict import Status, Verdict
 from ..verification import objection
@@ -201,7 +202,7 @@ class Services:
         self, snapshot: Snapshot, pose: Pose, verdict: Verdict, margin: float = 0.0
     ) -> None:
         """Have an answer checked by another method; raise where it disagrees."""
-        total = margin + snapshot.config.safety_margin
+        total = demanded_margin(snapshot.config, margin)
         if why := objection(snapshot, pose, verdict, total):
             raise RuntimeError(f"the kernel is wrong at {tuple(pose)}: {why}")
 

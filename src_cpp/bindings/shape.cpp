@@ -54,8 +54,9 @@ py::list parts(const Shape& shape) {
 
 Shape inflated(const Shape& shape, double margin) {
   refuse(check_radius(margin, "margin"));
-  refuse(check_radius(shape.radius() + margin, "margin"));
-  return shape.inflated(margin);
+  Shape grown = shape.inflated(margin);
+  refuse(check_radius(grown.radius(), "margin"));
+  return grown;
 }
 
 Shape padded(const Shape& shape, double front, double rear, double left, double right) {

@@ -56,6 +56,14 @@ inline Issue check_radius(double radius, const char* argument, long index = -1) 
   return {};
 }
 
+// v + by. A sum that is no double is rounded in the direction of `by`, never short of the sum.
+inline double sum_outwards(double v, double by) noexcept {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  const TwoTerms sum = two_sum(v, by);
+  const bool is_short = by > 0.0 ? sum.low > 0.0 : sum.low < 0.0;
+  return is_short ? std::nextafter(sum.high, std::copysign(kInfinity, by)) : sum.high;
+}
+
 class Shape {
  public:
   int parts() const noexcept { return static_cast<int>(offsets_.size()) - 1; }
@@ -70,9 +78,10 @@ class Shape {
     return view;
   }
 
+  // With `margin` (m, >= 0) added to the radius, rounded up.
   Shape inflated(double margin) const {
     Shape grown = *this;
-    grown.radius_ += margin;
+    grown.radius_ = sum_outwards(radius_, margin);
     for (Convex& view : grown.views_) view.radius = grown.radius_;
     return grown;
   }
@@ -80,12 +89,6 @@ class Shape {
   // Grown by a margin per side (m, >= 0): by all of [-rear, front] x [-right, left], x to the front
   // and y to the left (Minkowski sum). Sums are rounded outwards, so nothing is lost.
   Shape padded(double front, double rear, double left, double right) const {
-    constexpr double kInfinity = std::numeric_limits<double>::infinity();
-    const auto outwards = [](double v, double by) {
-      const TwoTerms sum = two_sum(v, by);
-      const bool is_inside = by > 0.0 ? sum.low > 0.0 : sum.low < 0.0;
-      return is_inside ? std::nextafter(sum.high, std::copysign(kInfinity, by)) : sum.high;
-    };
     Shape grown;
     std::vector<Vec2> corners;
     for (int i = 0; i < parts(); ++i) {
@@ -94,7 +97,7 @@ class Shape {
       for (int k = 0; k < own.size; ++k) {
         for (const double x : {-rear, front}) {
           for (const double y : {-right, left}) {
-            corners.push_back({outwards(own.x[k], x), outwards(own.y[k], y)});
+            corners.push_back({sum_outwards(own.x[k], x), sum_outwards(own.y[k], y)});
           }
         }
       }
