@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .snapshot import Fault
-from .verdict import Status, Verdict
+from .verdict import Status, Verdict, no_truth_value
 
 __all__ = [
     "WORST_FIRST",
@@ -59,6 +59,8 @@ class Answer:
     nearest_id: int = -1
     nearest_source: str = ""
 
+    __bool__ = no_truth_value("`.is_free`")
+
     @property
     def is_free(self) -> bool:
         """FREE requires SUCCESS."""
@@ -79,6 +81,8 @@ class DistanceAnswer:
     directions: Floats = field(default_factory=_no_floats)  # (K, 2), unit, ego to obstacle
     statuses: Shorts = field(default_factory=_no_shorts)
 
+    __bool__ = no_truth_value("`.answer.is_free`")
+
 
 @dataclass(frozen=True, slots=True)
 class PosesAnswer:
@@ -96,6 +100,8 @@ class PosesAnswer:
     witnesses: Floats = field(default_factory=_no_floats)  # (M, 4) ego x y, obstacle x y
     first_invalid_index: int = 0  # -1: all are FREE
 
+    __bool__ = no_truth_value("`.answer.is_free`")
+
 
 @dataclass(frozen=True, slots=True)
 class PathAnswer:
@@ -111,6 +117,8 @@ class PathAnswer:
     min_distance: float = nan  # m
     min_distance_lower_bound: float = nan  # m
 
+    __bool__ = no_truth_value("`.answer.is_free`")
+
 
 @dataclass(frozen=True, slots=True)
 class ShapesAnswer:
@@ -124,6 +132,8 @@ class ShapesAnswer:
     witnesses: Floats = field(default_factory=_no_floats)  # (M, 4) a x y, b x y
     directions: Floats = field(default_factory=_no_floats)  # (M, 2), unit, a to b
 
+    __bool__ = no_truth_value("`.answer.is_free`")
+
 
 @dataclass(frozen=True, slots=True)
 class StateAnswer:
@@ -136,6 +146,8 @@ class StateAnswer:
     witness_ego: tuple[float, float] = (nan, nan)
     witness_obstacle: tuple[float, float] = (nan, nan)
     direction: tuple[float, float] = (0.0, 0.0)
+
+    __bool__ = no_truth_value("`.answer.is_free`")
 
 
 def unknown(fault: Fault) -> Answer:

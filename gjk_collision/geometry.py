@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from . import _core
 from .arguments import MAX_COORDINATE, as_floats, as_number, as_point, as_vector
 from .errors import InputError
-from .verdict import Status
+from .verdict import Status, no_truth_value
 
 __all__ = ["Closest", "Penetration", "Shape", "closest", "collide", "distance", "penetration"]
 
@@ -234,6 +234,8 @@ class Closest:
     """Iterations of GJK."""
     status: Status
     """SUCCESS."""
+
+    __bool__ = no_truth_value("`.lower_bound > 0.0` or `collide`")
 
 
 @dataclass(frozen=True, slots=True)

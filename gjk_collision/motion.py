@@ -21,7 +21,7 @@ from .arguments import (
 )
 from .errors import InputError
 from .geometry import Pose, Shape
-from .verdict import Status, Verdict
+from .verdict import Status, Verdict, no_truth_value
 
 __all__ = [
     "Approach",
@@ -160,6 +160,8 @@ class Impact:
     iterations: int
     """How many times the distance was computed."""
 
+    __bool__ = no_truth_value("`.hit`, or `.verdict is Verdict.FREE`")
+
     @property
     def hit(self) -> bool:
         """Whether there is an impact."""
@@ -187,6 +189,8 @@ class Approach:
     """Unit vector from a to b at `time`, shape (2,)."""
     iterations: int
     """How many times the distance was computed."""
+
+    __bool__ = no_truth_value("`.lower_bound > 0.0`")
 
 
 def time_of_impact(

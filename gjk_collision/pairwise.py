@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from . import _core
 from .arguments import as_integers, as_number, instance
 from .scene import Mode, Scene, mode_number, thread_count
+from .verdict import no_truth_value
 
 __all__ = ["PairsResult", "check_pairs"]
 
@@ -30,6 +31,8 @@ class PairsResult:
     """Mode 'witness': x y on a, x y on b [m], shape (n, 4)."""
     directions: NDArray[np.float64] | None
     """Mode 'witness': unit vectors from a to b, shape (n, 2)."""
+
+    __bool__ = no_truth_value("`(result.verdicts == Verdict.FREE).all()`")
 
 
 def check_pairs(

@@ -193,8 +193,8 @@ def _join(
         worst.verdict if hit or fault is None else Verdict.UNKNOWN,
         fault.status if fault else worst.status,
         fault.message if fault else reason(worst.status),
-        first.obstacle_id if first else -1,
-        snapshot.source_of(first.obstacle_index) if first else "",
+        first.obstacle_id if first is not None else -1,
+        snapshot.source_of(first.obstacle_index) if first is not None else "",
     )
     times = (piece.first_collision_time - offset for _, piece in found)
     time = next((each for each in times if not isnan(each)), nan)
@@ -204,8 +204,8 @@ def _join(
     is_known = answer.verdict is not Verdict.UNKNOWN and fault is None
     return PathAnswer(
         answer,
-        -1 if is_free else start + (first.first_invalid_segment if first else 0),
-        1.0 if is_free else first.last_valid_fraction if first else 0.0,
+        -1 if is_free else start + (first.first_invalid_segment if first is not None else 0),
+        1.0 if is_free else first.last_valid_fraction if first is not None else 0.0,
         time,
         min(piece.min_distance for _, piece in found) if is_known else nan,
         min(piece.min_distance_lower_bound for _, piece in found) if is_known else nan,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from .verdict import Status, Verdict
+from .verdict import Status, Verdict, no_truth_value
 
 __all__ = ["CheckResult", "NearestResult", "PathResult"]
 
@@ -48,6 +48,8 @@ class CheckResult(Distances):
     first_invalid_index: int
     """The first pose that is not FREE; -1: none."""
 
+    __bool__ = no_truth_value("`.is_free`")
+
 
 @dataclass(frozen=True, slots=True)
 class NearestResult(Distances):
@@ -63,6 +65,8 @@ class NearestResult(Distances):
     """Witness points on the obstacles [m], shape (n, 2)."""
     directions: NDArray[np.float64]
     """Unit vectors from the shape to the obstacles, shape (n, 2)."""
+
+    __bool__ = no_truth_value("`len(result.ids)`, or `Scene.is_free`")
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,3 +95,5 @@ class PathResult:
     of that segment; 0 or less: it collides, at no certain depth; inf: no obstacle."""
     min_distance_lower_bound: float
     """Certified lower bound on it [m]; -inf: none."""
+
+    __bool__ = no_truth_value("`.is_free`")

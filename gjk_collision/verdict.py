@@ -2,9 +2,23 @@
 # SPDX-License-Identifier: Apache-2.0
 """What an answer says, and why: the two enumerations of ``msg/Verdict.msg``."""
 
+from collections.abc import Callable
 from enum import IntEnum
+from typing import Any, NoReturn
 
-__all__ = ["Status", "Verdict"]
+__all__ = ["Status", "Verdict", "no_truth_value"]
+
+
+def no_truth_value(instead: str) -> Callable[[Any], NoReturn]:
+    """Return a `__bool__` that raises TypeError and names what to use instead.
+
+    By Python's rules every object and every number but 0 is true, a COLLISION too.
+    """
+
+    def refuse(self: object) -> NoReturn:
+        raise TypeError(f"{type(self).__name__} has no truth value: use {instead}")
+
+    return refuse
 
 
 class Verdict(IntEnum):
@@ -14,6 +28,8 @@ class Verdict(IntEnum):
     FREE = 1
     COLLISION = 2
     MARGIN = 3  # 0 < distance <= margin; not free
+
+    __bool__ = no_truth_value("`verdict is Verdict.FREE`")
 
 
 class Status(IntEnum):
@@ -47,3 +63,5 @@ class Status(IntEnum):
     NUMERIC_FAILURE = 51
     TIME_BUDGET = 52
     INTERNAL_ERROR = 99
+
+    __bool__ = no_truth_value("`status is Status.SUCCESS`")

@@ -22,7 +22,7 @@ from ..errors import InputError
 from ..fields import nanoseconds
 from ..scene import Mode, mode_number
 from ..snapshot import Fault
-from ..verdict import Status, Verdict
+from ..verdict import Status, Verdict, no_truth_value
 from .messages import Integers, floats, integers, none
 from .quality import SERVICE_QOS
 
@@ -88,6 +88,8 @@ class Reply:
     message: str
     info: Info
     round_trip: float
+
+    __bool__ = no_truth_value("`.is_free`")
 
 
 @dataclass(frozen=True)

@@ -115,6 +115,8 @@ def test_a_whole_free_reply_is_free(client, puppet, service):
     puppet.fill = free
     said = ask(client, service)
     assert said.is_free
+    with pytest.raises(TypeError, match=r"Reply has no truth value: use `.is_free`"):
+        bool(said)
     assert (said.verdict, said.status) == (Verdict.FREE, Status.SUCCESS)
     assert said.info.snapshot_id == 7
     assert 0.0 < said.round_trip < TIMEOUT
@@ -124,6 +126,8 @@ def test_a_whole_free_reply_is_free(client, puppet, service):
 def test_an_all_zero_reply_is_not_free(client, puppet, service):
     said = ask(client, service)
     assert not said.is_free
+    with pytest.raises(TypeError, match=r"Reply has no truth value: use `.is_free`"):
+        bool(said)
     assert (said.verdict, said.status) == (Verdict.UNKNOWN, Status.UNDEFINED)
 
 
