@@ -4,20 +4,32 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator
+from dataclasses import replace
+from fractions import Fraction
+
+import cases
+import certify
 import numpy as np
+import oracles
 import pytest
 from test_world import CAR, STEADY0, T0
 
 from gjk_collision import queries
 from gjk_collision.config import Config, SourceConfig
 from gjk_collision.frames import Pose
+from gjk_collision.geometry import Shape
 from gjk_collision.obstacles import Obstacles
-from gjk_collision.snapshot import Snapshot
-from gjk_collision.verdict import Verdict
+from gjk_collision.snapshot import Fault, Placed, Snapshot, nothing
+from gjk_collision.verdict import Status, Verdict
 from gjk_collision.verification import objection
 from gjk_collision.world import World
 
-MARGIN = 0.4
+MARGINS = (0.0, 1e-9, 0.4, 10.0)
+SAID = (Verdict.FREE, Verdict.MARGIN, Verdict.COLLISION)
+SQUARE = np.reshape(CAR, (-1, 2))
+HERE = Pose()
 
 
 def surroundings(rng: np.random.Generator, count: int) -> Obstacles:
@@ -55,20 +67,274 @@ def known(data: Obstacles, footprint: tuple[float, ...] = CAR) -> Snapshot:
 
 
 @pytest.mark.requirement("V-11")
+@pytest.mark.parametrize("margin", MARGINS)
 @pytest.mark.parametrize("seed", range(2))
-def test_both_opinions_agree(seed: int) -> None:
+def test_both_opinions_agree(seed: int, margin: float) -> None:
     rng = np.random.default_rng(seed)
     angle = (2.0, 0.5, -2.0, 0.5, -2.0, -2.0, -1.0, -2.0, -1.0, -0.5, 2.0, -0.5)
     snapshot = known(surroundings(rng, 25), (CAR, angle)[seed % 2])
-    poses = np.column_stack([rng.uniform(-12, 12, (60, 2)), rng.uniform(-4, 4, 60)])
-    found = queries.check_poses(snapshot, poses.ravel(), margin=MARGIN)
-    assert {1, 2, 3} <= set(found.verdicts.tolist())
+    poses = np.column_stack([rng.uniform(-12, 12, (40, 2)), rng.uniform(-4, 4, 40)])
+    if margin == 10.0:
+        poses[::2, :2] += 30.0
+    found = queries.check_poses(snapshot, poses.ravel(), margin=margin)
+    assert {1, 2} <= set(found.verdicts.tolist())
     for row, verdict in zip(poses.tolist(), found.verdicts.tolist(), strict=True):
-        assert objection(snapshot, Pose(*row), Verdict(verdict), MARGIN) == "", row
-        for other in (Verdict.FREE, Verdict.COLLISION, Verdict.MARGIN):
-            if other != verdict:
-                assert "the gap is" in objection(snapshot, Pose(*row), other, MARGIN)
-        assert objection(snapshot, Pose(*row), Verdict.UNKNOWN, MARGIN) == ""
+        judge(snapshot, Verdict(verdict), margin, Pose(*row))
+
+
+def judge(
+    snapshot: Snapshot,
+    right: Verdict,
+    margin: float,
+    pose: Pose = HERE,
+) -> None:
+    """Feed every verdict: the right one is accepted, the others are objected to."""
+    assert objection(snapshot, pose, Verdict.UNKNOWN, margin) == ""
+    for said in SAID:
+        why = objection(snapshot, pose, said, margin)
+        if said is right:
+            assert why == "", (said, margin, pose, why)
+        else:
+            assert "the gap is" in why, (said, margin, pose)
+
+
+def standing(ring: np.ndarray, pose: Pose, kind: int, radius: float = 0.0) -> Obstacles:
+    return Obstacles(
+        frame="odom",
+        stamp=T0,
+        ids=np.array([4]),
+        kinds=np.array([kind]),
+        offsets=np.array([0, len(ring)]),
+        xy=np.ravel(ring).astype(np.float64),
+        radius=np.array([radius]),
+        poses=np.array(pose),
+    )
+
+
+def seen(vehicle: Shape, data: Obstacles, frame: Pose = HERE, **config: str) -> Snapshot:
+    """What is known, without a world that could refuse it; the obstacles stand in `frame`."""
+    empty = nothing(Config(**config), Fault(Status.UNDEFINED, ""), T0)
+    return replace(empty, footprint=vehicle, parts=(Placed(data, frame, 0.0),))
+
+
+BAR = np.array([[3.0, 0.25], [-3.0, 0.25], [-3.0, -0.25], [3.0, -0.25]])
+WALLS = np.array(
+    [[-3, -3], [3, -3], [3, 3], [-3, 3], [-3, -3], [-2, -2], [-2, 2], [2, 2], [2, -2], [-2, -2]]
+)
+# Each has a point in common with the square from (-1, -1) to (1, 1).
+MEETING = {
+    "coincident": SQUARE,
+    "coincident, clockwise, closed": np.concatenate([SQUARE[::-1], SQUARE[-1:]]),
+    "contained": SQUARE / 4,
+    "contained, touching in corners": np.array([[1, 0], [0, 1], [-1, 0], [0, -1]]),
+    "containing": 9 * SQUARE,
+    "containing, touching along an edge": SQUARE * 2 + [1, 0],
+    "identical edge": SQUARE + [2, 0],
+    "collinear edges": SQUARE + [2, 0.5],
+    "vertex on vertex": SQUARE + [2, 2],
+    "vertex on edge": np.array([[1, 0], [3, -1], [3, 1]]),
+    "edge on vertices": np.array([[1, -4], [3, 0], [1, 4]]),
+    "edges that cross, no vertex inside": BAR,
+    "half over the other, every vertex on an edge's line": SQUARE + [1, 0],
+    "a needle": np.array([[5, 1e-16], [5, -1e-16], [0.5, 0]]),
+    "ring around, with a whisker to the edge": np.array(
+        [[-3, -3], [3, -3], [3, 3], [-3, 3], [-3, 0.5], [-2, 0.5], [-2, 2], [2, 2], [2, -2],
+         [-2, -2], [-2, 0.5], [-1, 0.5], [-3, 0.5]]
+    ),
+}  # fmt: skip
+# Any number of points as a heap, for kind 0 only.
+HEAPS = {
+    "point": np.array([[0.3, 0.2]]),
+    "point on an edge": np.array([[1, 0.2]]),
+    "point on a vertex": np.array([[1, 1]]),
+    "segment inside": np.array([[0.5, 0], [-0.5, 0]]),
+    "segment through": np.array([[5, 0], [-5, 0]]),
+    "segment along an edge": np.array([[5, 1], [-5, 1]]),
+    "segment up to an edge": np.array([[5, 0], [1, 0]]),
+    "segment on line with an edge": np.array([[5, 1], [1, 1]]),
+    "points on a line": np.array([[5, 0], [3, 0], [-1, 0], [3, 0], [0.1, 0]]),
+}
+POSES = (Pose(), Pose(0.1, -0.7, 0.0), Pose(3.3, 1e3, 0.7), Pose(-5e5, 4e6, -2.5), Pose(yaw=7e5))
+
+
+@pytest.mark.requirement("V-11")
+@pytest.mark.parametrize("margin", MARGINS)
+@pytest.mark.parametrize("name", [*MEETING, *HEAPS])
+def test_what_meets_is_never_accepted_as_free_or_margin(name: str, margin: float) -> None:
+    """Contacts that are exact: both stand at the same pose."""
+    ring = {**MEETING, **HEAPS}[name]
+    for kind in (0, 1) if name in MEETING else (0,):
+        for pose in POSES:
+            for vehicle in (Shape.polygon(SQUARE), Shape.concave(SQUARE).padded()):
+                data = standing(ring, pose, kind)
+                judge(seen(vehicle, data), Verdict.COLLISION, margin, pose)
+                # The obstacle's pose, or the frame that it is in.
+                data = replace(data, poses=np.empty(0))
+                judge(seen(vehicle, data, pose), Verdict.COLLISION, margin, pose)
+
+
+@pytest.mark.parametrize("margin", MARGINS)
+@pytest.mark.parametrize("gap", [1e-10, 3e-10, 2e-9, 0.1, 0.4, 0.5, 9.0, 11.0])
+def test_gaps(gap: float, margin: float) -> None:
+    far = 1.0 + gap
+    gap = float(Fraction(far) - 1)
+    right = Verdict.FREE if gap > margin else Verdict.MARGIN
+    rings = {
+        "square": np.array([[far, -1], [far + 2, -1], [far + 2, 1], [far, 1]]),
+        "vertex": np.array([[far, 0], [far + 2, -1], [far + 2, 1]]),
+        "u around the vehicle": np.array(
+            [
+                [-14, -14],
+                [14, -14],
+                [14, 14],
+                [-14, 14],
+                [-14, 13],
+                [far, 13],
+                [far, -13],
+                [-14, -13],
+            ]
+        ),
+        "point": np.array([[far, 0.3]]),
+    }  # fmt: skip
+    for name, ring in rings.items():
+        for pose in (Pose(), Pose(2.0, -4.0, 0.0)):
+            kind = int(name.startswith("u"))
+            snapshot = seen(Shape.polygon(SQUARE), standing(ring, pose, kind))
+            judge(snapshot, right, margin, pose)
+    # Turned, the border itself is not exact: it is left out, the rest is not.
+    if gap != margin:
+        for pose in (Pose(2.0, -4.0, 0.6), Pose(yaw=-3.0)):
+            snapshot = seen(Shape.polygon(SQUARE), standing(rings["square"], pose, 0))
+            judge(snapshot, right, margin, pose)
+
+
+def test_a_hole_is_free_and_its_seam_is_not() -> None:
+    """A keyhole leads from the corner of the walls to the hole."""
+    hole = seen(Shape.polygon(SQUARE), standing(WALLS, Pose(), 1))
+    judge(hole, Verdict.FREE, 0.4)
+    judge(hole, Verdict.MARGIN, 1.0)
+    seam = seen(Shape.polygon(SQUARE / 16), standing(WALLS, Pose(), 1))
+    judge(seam, Verdict.COLLISION, 0.4, Pose(-2.5, -2.5, 0.0))
+    judge(seam, Verdict.COLLISION, 0.4, Pose(-2.5, 2.5, 0.0))
+    # As a heap of points, or under the policy `hull`, there is no hole.
+    judge(seen(Shape.polygon(SQUARE), standing(WALLS, Pose(), 0)), Verdict.COLLISION, 0.4)
+    hulled = seen(Shape.polygon(SQUARE), standing(WALLS, Pose(), 1), concave_policy="hull")
+    judge(hulled, Verdict.COLLISION, 0.4)
+
+
+@pytest.mark.parametrize("radius", [0.0, 0.3, 1e-9])
+@pytest.mark.parametrize("margin", MARGINS)
+def test_the_last_digit_of_a_gap_counts(margin: float, radius: float) -> None:
+    vehicle = Shape.polygon(SQUARE).inflated(0.1)
+    exact = 1 + Fraction(0.1) + Fraction(radius) + Fraction(margin)
+    far = float(exact)
+    for _ in range(3):
+        far = math.nextafter(far, 0.0)
+    for _ in range(7):
+        right = Verdict.FREE if far > exact else Verdict.MARGIN
+        if margin == 0.0 and right is Verdict.MARGIN:
+            right = Verdict.COLLISION
+        snapshot = seen(vehicle, standing(np.array([[far, 0.25]]), Pose(), 0, radius))
+        assert (objection(snapshot, Pose(), Verdict.FREE, margin) == "") == (far > exact)
+        assert objection(snapshot, Pose(), right, margin) == ""
+        far = math.nextafter(far, math.inf)
+
+
+@pytest.mark.parametrize("kind", cases.KINDS)
+def test_agrees_with_the_oracle_of_convex_pairs(kind: str) -> None:
+    for case in cases.some(kind, 8):
+        vehicle = certify.shape(case.a)
+        data = standing(np.array(case.b.points), Pose(), 0, float(case.b.radius))
+        truth = oracles.signed_distance(case.a, case.b)
+        size = certify.largest(case.a, case.b)
+        for margin in (0.0, 1e-9 * size, 0.4, size):
+            snapshot = seen(vehicle, data)
+            is_free, is_hit = not truth <= margin, truth <= 0
+            assert (objection(snapshot, Pose(), Verdict.FREE, margin) == "") == is_free, case
+            is_right = not is_hit and not is_free
+            if is_right or truth.core <= 0 or not truth <= 1.001 * margin + 1e-10 * size:
+                said = objection(snapshot, Pose(), Verdict.MARGIN, margin)
+                assert (said == "") == is_right, case
+            if is_hit or not truth <= 1e-10 * size:
+                said = objection(snapshot, Pose(), Verdict.COLLISION, margin)
+                assert (said == "") == is_hit, case
+
+
+# ---- rings that are closed only up to rounding
+
+
+def nearly_closed(rng: np.random.Generator) -> tuple[np.ndarray, float, float]:
+    """A ring whose last vertex is the first but for rounding; radii of discs inside, around."""
+    n = int(rng.integers(5, 34))
+    t = np.linspace(0.0, 2 * np.pi, n) + rng.uniform(0, 7) * int(rng.integers(0, 2))
+    size = rng.choice([2.0, 0.37, 41.0])
+    ring = size * np.column_stack([np.cos(t), np.sin(t)])
+    return ring[:: rng.choice([-1, 1])], 0.999 * size * math.cos(math.pi / (n - 1)), 1.001 * size
+
+
+def near_and_far(
+    rng: np.random.Generator, inner: float, outer: float
+) -> Iterator[tuple[Pose, bool]]:
+    """Poses at which a disc inside a ring holds the origin, or one around it stays off by 12 m."""
+    for depth in (0.0, 0.5, 0.99):
+        angle = rng.uniform(0, 7)
+        shift = depth * inner * np.array([math.cos(angle), math.sin(angle)])
+        yield Pose(*shift.tolist(), rng.uniform(-7, 7)), True
+        shift = (outer + 12.0) / 0.99 * np.array([math.cos(angle), math.sin(angle)])
+        yield Pose(*shift.tolist(), rng.uniform(-7, 7)), False
+
+
+@pytest.mark.requirement("V-11")
+@pytest.mark.parametrize("margin", MARGINS)
+@pytest.mark.parametrize("seed", range(20))
+def test_rings_that_are_closed_up_to_rounding(seed: int, margin: float) -> None:
+    rng = np.random.default_rng(seed)
+    ring, inner, outer = nearly_closed(rng)
+    tip = 0.1 * np.array([[0.0, 0.0], [1.0, 0.2], [1.0, -0.2]])  # it touches the origin
+    for at, is_hit in near_and_far(rng, inner, outer):
+        right = Verdict.COLLISION if is_hit else Verdict.FREE
+        turned = Pose(0.0, 0.0, rng.uniform(-7, 7))
+        for kind in (0, 1):
+            judge(seen(Shape.polygon(tip), standing(ring, at, kind)), right, margin, turned)
+        judge(seen(Shape.hull(ring), standing(tip, turned, 1)), right, margin, at)
+
+
+def test_a_ring_that_the_kernel_has_called_free() -> None:
+    """The two overlap by 2.278 m2."""
+    t = np.linspace(0, 2 * np.pi, 17)
+    ring = 2 * np.column_stack([np.cos(t), np.sin(t)])
+    at = Pose(10.363215575692443, 0.7329133825426553, 1.852806687356785)
+    pose = Pose(8.573901326751274, 1.8913722510108242, -1.650454797127966)
+    for kind in (0, 1):
+        for margin in MARGINS:
+            snapshot = seen(Shape.box(4.5, 1.8), standing(ring, at, kind))
+            judge(snapshot, Verdict.COLLISION, margin, pose)
+
+
+# ---- verdicts of the kernel at the border
+
+
+@pytest.mark.parametrize("margin", MARGINS)
+@pytest.mark.parametrize("seed", range(4))
+def test_right_verdicts_at_the_border_are_accepted(seed: int, margin: float) -> None:
+    """Between a pose that is free and one that is not, down to neighbouring doubles."""
+    rng = np.random.default_rng(seed)
+    snapshot = known(surroundings(rng, 25))
+    for _ in range(4):
+        yaw = 0.0 if rng.uniform() < 0.3 else rng.uniform(-4, 4)
+        y = rng.uniform(-10.0, 10.0)
+        free, hit = 60.0, rng.uniform(-10.0, 10.0)
+
+        def said(x: float, y: float = y, yaw: float = yaw) -> Verdict:
+            return queries.collide(snapshot, Pose(x, y, yaw), margin).verdict
+
+        while (middle := (free + hit) / 2) not in (free, hit):
+            if said(middle) is Verdict.FREE:
+                free = middle
+            else:
+                hit = middle
+        for x in (free, hit):
+            assert objection(snapshot, Pose(x, y, yaw), said(x), margin) == "", (x, y, yaw)
 
 
 def test_nothing_around() -> None:
