@@ -14,6 +14,7 @@ from .budget import chunks
 from .config import checked_value
 from .errors import InputError
 from .frames import Pose
+from .motion import Motion
 from .requests import batch, demanded_margin, non_negative, numbered_from, rising
 from .results import PathResult
 from .snapshot import Snapshot
@@ -159,15 +160,23 @@ def is_swept(interpolation: int) -> bool:
     return bool(interpolation)
 
 
-def pose_on(poses: Floats, segment: int, fraction: float) -> Pose:
-    """Return the pose at a fraction of a segment of the path through flat poses (3 M,)."""
-    rows = poses.reshape(-1, 3)
-    begin = rows[segment]
-    if not fraction:
-        return Pose(*begin.tolist())
-    way = rows[min(segment + 1, len(rows) - 1)] - begin
-    way[2] = np.remainder(way[2] + np.pi, 2.0 * np.pi) - np.pi
-    return Pose(*(begin + fraction * way).tolist())
+def pose_on(rows: Floats, segment: int, fraction: float) -> Pose:
+    """Return the pose at a fraction of a segment of the path through some poses.
+
+    Parameters
+    ----------
+    rows : (M, 3) float64
+        x y yaw [m, m, rad], in the frame that the path was checked in: of two equal half turns,
+        which one is taken depends on the rounding of the yaws there.
+    segment : int
+        From this pose to the next.
+    fraction : float
+        0 to 1.
+    """
+    if not fraction or segment + 1 == len(rows):
+        return Pose(*rows[segment].tolist())
+    way = Motion.path((0.0, 1.0), rows[segment : segment + 2])
+    return Pose(*way.at(fraction).tolist())
 
 
 def _join(

@@ -215,8 +215,9 @@ class Services:
         fraction: float = 0.0,
     ) -> Pose:
         """Return a pose of a request, or one between it and the next, in the check frame."""
-        pose = pose_on(messages.floats(request.poses), index, fraction)
-        return self._frame(request.header, snapshot, question).of(pose)
+        rows = messages.floats(request.poses).reshape(-1, 3)[index : index + 2]
+        frame = self._frame(request.header, snapshot, question)
+        return pose_on(frame.compose(rows), 0, fraction)
 
     def _placed(self, message: PoseStamped, snapshot: Snapshot, question: Question) -> Pose:
         """Return a request's pose in the check frame; without a frame, the vehicle's own."""

@@ -17,6 +17,8 @@ from gjk_collision.answers import PathAnswer
 from gjk_collision.config import Config
 from gjk_collision.errors import InputError
 from gjk_collision.frames import Pose
+from gjk_collision.geometry import Shape
+from gjk_collision.scene import Scene
 from gjk_collision.snapshot import Fault, Snapshot, nothing
 from gjk_collision.verdict import Status, Verdict
 
@@ -303,8 +305,32 @@ def test_poses_of_another_frame() -> None:
 
 def test_pose_on_a_path() -> None:
     """Straight on, turning the shorter way, as the kernel goes."""
-    way = np.array([0.0, 0, 3.0, 4, 2, -3.0])
+    way = np.array([[0.0, 0, 3.0], [4, 2, -3.0]])
     half = paths.pose_on(way, 0, 0.5)
     assert (half.x, half.y, abs(half.yaw)) == pytest.approx((2.0, 1.0, np.pi))
-    assert paths.pose_on(way[:3], 0, 0.0) == (0.0, 0.0, 3.0)
+    assert paths.pose_on(way[:1], 0, 0.0) == (0.0, 0.0, 3.0)
+    assert paths.pose_on(way[:1], 0, 1.0) == (0.0, 0.0, 3.0)
     assert paths.pose_on(way, 1, 0.0) == (4.0, 2.0, -3.0)
+
+
+BAR = ((3.0, 0.1), (0.0, 0.1), (0.0, -0.1), (3.0, -0.1))  # ahead of the origin that it turns about
+
+
+@pytest.mark.parametrize("turns", [0, 1, -1, 2, 5, -8])
+@pytest.mark.parametrize("half", [np.pi, -np.pi])
+@pytest.mark.parametrize("begin", [0.0, np.pi, -np.pi, 0.3, -2.0, 100.0])
+def test_pose_on_a_half_turn_is_where_the_kernel_turns(
+    begin: float, half: float, turns: int
+) -> None:
+    """A bar sweeps over one half of a circle: the side of an obstacle that it hits tells which."""
+    way = np.array([[0.0, 0.0, begin], [0.0, 0.0, begin + half + turns * 2.0 * np.pi]])
+    quarter = paths.pose_on(way, 0, 0.5)
+    for side in (np.pi / 2, -np.pi / 2):
+        scene = Scene([Shape.circle(0.05, (2 * np.cos(begin + side), 2 * np.sin(begin + side)))])
+        known = replace(snapshot((0, 0)), footprint=Shape.polygon(BAR), scene=scene)
+        found = paths.check_path(known, way.ravel())
+        is_hit = found.answer.verdict is Verdict.COLLISION
+        assert is_hit == (np.cos(quarter.yaw - begin - side) > 0.99)
+        if is_hit:  # and where it hits, it is almost in contact
+            at = paths.pose_on(way, 0, found.last_valid_fraction)
+            assert 0.0 <= scene.nearest(Shape.polygon(BAR), at).distances[0] < 0.02
