@@ -290,7 +290,7 @@ class CollisionClient:
         return self._path_reply(reply, round_trip)
 
     def distances(
-        self, poses: ArrayLike, *, k: int = 1, max_distance: float = 0.0, penetration: bool = False
+        self, poses: ArrayLike, *, k: int = 1, max_distance: float = 0.0
     ) -> list[DistanceReply]:
         """Ask for the nearest `k` obstacles at each of many poses, several requests in flight.
 
@@ -304,8 +304,6 @@ class CollisionClient:
             How many obstacles per pose.
         max_distance : float
             Report none further away than this [m]; 0: unlimited.
-        penetration : bool
-            Compute depth where shapes overlap; else their distance is 0.
 
         Raises
         ------
@@ -315,7 +313,6 @@ class CollisionClient:
         request = {
             "k": as_whole(k, "k", 0, 2**32 - 1),
             "max_distance": as_number(max_distance, "max_distance"),
-            "want_penetration": as_flag(penetration, "penetration"),
         }
         requests = [
             Distance.Request(pose=self._pose(pose), **request) for pose in _rows(poses).tolist()

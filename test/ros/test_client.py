@@ -321,7 +321,7 @@ def test_bad_arguments_are_refused(client, puppet):
                               "stop_at_first": True, "require_snapshot_id": 2**63}),
         (client.check_path, {"poses": POSES, "times": (), "swept": True, "margin": 1,
                              "tolerance": 1}),
-        (client.distances, {"poses": POSES, "k": 1, "max_distance": 1, "penetration": False}),
+        (client.distances, {"poses": POSES, "k": 1, "max_distance": 1}),
         (client.distance, {"pose": POSES[0]}),
         (client.collide, {"pose": POSES[0], "margin": 1}),
     ):  # fmt: skip

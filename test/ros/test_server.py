@@ -110,7 +110,7 @@ def test_distance(bench: Bench) -> None:
     assert list(reply.directions) == pytest.approx([-1, 0, 1, 0])
     assert list(reply.statuses) == [Status.SUCCESS] * 2
     assert list(bench.distance(4.0, max_distance=3.0).ids) == [0]
-    assert bench.distance(0.5, want_penetration=True).distances[0] == pytest.approx(-1.5)
+    assert bench.distance(0.5).distances[0] == pytest.approx(-1.5)
 
 
 @pytest.mark.parametrize("mode", [0, 1, 2])
