@@ -57,7 +57,7 @@ class Status(IntEnum):
     ARRAY_MISMATCH = 36
     LIMIT_EXCEEDED = 37
     EMPTY_REQUEST = 38
-    UNKNOWN_ID = 39
+    # 39 is not used.
     PREDICTION_TOO_SHORT = 40
     ITERATION_LIMIT = 50
     NUMERIC_FAILURE = 51

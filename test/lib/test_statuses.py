@@ -27,7 +27,7 @@ from gjk_collision.snapshot import Fault, Snapshot, nothing
 from gjk_collision.verdict import Status, Verdict
 from gjk_collision.world import Footprint, World
 
-SOURCE = Path(__file__).resolve().parents[2] / "gjk_collision"
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def answered(world: World, time: Time, pose: Pose = FAR) -> Answer:
@@ -167,8 +167,6 @@ CASES: dict[Status, Callable[[], Answer]] = {
 }
 # Said by the node alone: an exception in a request (test_faults.py), and nothing at all.
 ELSEWHERE = {Status.UNDEFINED, Status.INTERNAL_ERROR}
-# Kept for a request that names an obstacle; there is none so far.
-RESERVED = {Status.UNKNOWN_ID}
 
 
 @pytest.mark.requirement("V-4")
@@ -181,10 +179,17 @@ def test_status(status: Status) -> None:
 
 
 def test_every_status_is_tested() -> None:
-    assert set(Status) == CASES.keys() | ELSEWHERE | RESERVED
-    text = "".join(path.read_text() for path in SOURCE.rglob("*.py"))
-    for status in RESERVED:
-        assert re.findall(rf"\b{status.name}\b", text) == [status.name]  # its definition
+    assert set(Status) == CASES.keys() | ELSEWHERE
+
+
+def test_every_status_is_used() -> None:
+    """By the package itself, or by the kernel, whose names are in lower case."""
+    files = [*(ROOT / "gjk_collision").rglob("*.py"), *(ROOT / "src_cpp").rglob("*.hpp")]
+    files.remove(ROOT / "gjk_collision" / "verdict.py")
+    files.remove(ROOT / "src_cpp" / "include" / "gjk" / "verdict.hpp")
+    text = "".join(path.read_text() for path in files)
+    used = {name.upper() for name in re.findall(r"\bStatus(?:\.|::)(\w+)", text)}
+    assert {status.name for status in Status} <= used
 
 
 @pytest.mark.requirement("V-2")
