@@ -3,6 +3,7 @@
 """The services of the collision server: convert, ask, reply. Whoever asks is answered."""
 
 from collections.abc import Callable
+from functools import cache
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
@@ -121,11 +122,13 @@ class Services:
         self, request: Any, reply: Any, snapshot: Snapshot, question: Question
     ) -> None:
         poses, times = messages.floats(request.poses), messages.floats(request.times)
+        # Looked up once: it may move while the request is answered.
+        frame = cache(lambda: self._frame(request.header, snapshot, question))
         found = queries.check_poses(
             snapshot,
             poses,
             times,
-            frame=lambda: self._frame(request.header, snapshot, question),
+            frame=frame,
             stamp=fields.nanoseconds(request.header.stamp),
             margin=request.margin,
             mode=request.mode,
@@ -135,22 +138,24 @@ class Services:
         messages.fill_poses(reply, found)
         first = found.first_invalid_index
         if first >= 0 and found.verdicts[first] == Verdict.COLLISION:
-            self._node.note_hit(self._on_path(request, snapshot, question, first))
+            self._node.note_hit(_on_path(request, frame(), first))
         if not len(times) and self._is_due(snapshot):
             i = next(self._any) % len(found.verdicts)
-            place = self._on_path(request, snapshot, question, i)
-            self._verify(snapshot, place, Verdict(int(found.verdicts[i])), request.margin)
+            place, verdict = _on_path(request, frame(), i), Verdict(int(found.verdicts[i]))
+            self._verify(snapshot, place, verdict, request.margin)
 
     def _check_path(
         self, request: Any, reply: Any, snapshot: Snapshot, question: Question
     ) -> None:
         poses, times = messages.floats(request.poses), messages.floats(request.times)
         swept = is_swept(request.interpolation)
+        # Looked up once: it may move while the request is answered.
+        frame = cache(lambda: self._frame(request.header, snapshot, question))
         found = check_path(
             snapshot,
             poses,
             times,
-            frame=lambda: self._frame(request.header, snapshot, question),
+            frame=frame,
             stamp=fields.nanoseconds(request.header.stamp),
             swept=swept,
             margin=request.margin,
@@ -161,11 +166,10 @@ class Services:
         verdict, segment = found.answer.verdict, found.first_invalid_segment
         if verdict is Verdict.COLLISION and swept and snapshot.fault is None:
             fraction = found.last_valid_fraction
-            self._node.note_hit(self._on_path(request, snapshot, question, segment, fraction))
+            self._node.note_hit(_on_path(request, frame(), segment, fraction))
         if verdict is Verdict.FREE and not len(times) and self._is_due(snapshot):
             i = next(self._any) % (len(poses) // 3)
-            place = self._on_path(request, snapshot, question, i)
-            self._verify(snapshot, place, verdict, request.margin)
+            self._verify(snapshot, _on_path(request, frame(), i), verdict, request.margin)
 
     def _check_shapes(
         self, request: Any, reply: Any, snapshot: Snapshot, question: Question
@@ -206,19 +210,6 @@ class Services:
         if why := objection(snapshot, pose, verdict, total):
             raise RuntimeError(f"the kernel is wrong at {tuple(pose)}: {why}")
 
-    def _on_path(
-        self,
-        request: Any,
-        snapshot: Snapshot,
-        question: Question,
-        index: int,
-        fraction: float = 0.0,
-    ) -> Pose:
-        """Return a pose of a request, or one between it and the next, in the check frame."""
-        rows = messages.floats(request.poses).reshape(-1, 3)[index : index + 2]
-        frame = self._frame(request.header, snapshot, question)
-        return pose_on(frame.compose(rows), 0, fraction)
-
     def _placed(self, message: PoseStamped, snapshot: Snapshot, question: Question) -> Pose:
         """Return a request's pose in the check frame; without a frame, the vehicle's own."""
         if not message.header.frame_id:
@@ -231,6 +222,12 @@ class Services:
         return queries.frame_pose(
             snapshot.config, question.transforms, header.frame_id, stamp, snapshot.stamp
         )
+
+
+def _on_path(request: Any, frame: Pose, index: int, fraction: float = 0.0) -> Pose:
+    """Return a pose of a request, or one between it and the next, in the check frame."""
+    rows = messages.floats(request.poses).reshape(-1, 3)[index : index + 2]
+    return pose_on(frame.compose(rows), 0, fraction)
 
 
 def _wanted(request: Any) -> int:

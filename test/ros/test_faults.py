@@ -211,6 +211,40 @@ def test_second_opinion_that_disagrees(
     assert [said(reply) for reply in replies()] == [FREE] * 4
 
 
+class Drifting:
+    """Knows one frame, a metre further each time that it is asked for the newest pose."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    def latest(self, target: str, source: str) -> tuple[Pose, int]:
+        self.asked += 1
+        return Pose(float(self.asked), 0.0, 0.0), time.time_ns()
+
+
+@pytest.mark.parametrize("x", [50.0, 0.0])
+def test_second_opinion_is_on_the_poses_that_were_answered(
+    inside: tuple[CollisionServer, Bench], monkeypatch: pytest.MonkeyPatch, x: float
+) -> None:
+    """The frame of the request moves on between the answer and the second look at it."""
+    server, bench = inside
+    judged, hits = [], []
+    frames = Drifting()
+    monkeypatch.setattr(server, "transforms", frames)
+    monkeypatch.setattr(services, "objection", lambda _, pose, *__: judged.append(pose) or "")
+    monkeypatch.setattr(server, "note_hit", hits.append)
+    way = [x, 0, 0, x, 0, 0]
+    for ask in (bench.check_poses, bench.check_path):
+        before = frames.asked
+        reply = ask(way, frame="lidar")
+        assert said(reply) == (FREE if x else (Verdict.COLLISION, Status.SUCCESS))
+        assert frames.asked == before + 1
+        poses = judged + hits
+        assert poses and {pose.x for pose in poses} == {x + frames.asked}
+        judged.clear()
+        hits.clear()
+
+
 @pytest.mark.requirement("N-3")
 def test_time_budget_is_kept(start: Start) -> None:
     """10 000 poses cannot be done in a millisecond: the rest is UNKNOWN, and soon."""
