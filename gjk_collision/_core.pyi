@@ -123,7 +123,7 @@ class Said:
     """
     What is said of the motion of obstacles.
     """
-    def __init__(self, velocities: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], stamps: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], path_offsets: typing.Annotated[numpy.typing.ArrayLike, numpy.uint32], path_times: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], path_poses: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], policy: PredictionPolicy, horizon: typing.SupportsFloat | typing.SupportsIndex) -> None:
+    def __init__(self, velocities: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], stamps: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], path_offsets: typing.Annotated[numpy.typing.ArrayLike, numpy.uint32], path_times: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], path_poses: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], policy: PredictionPolicy, horizon: typing.SupportsFloat | typing.SupportsIndex, time_error: typing.SupportsFloat | typing.SupportsIndex) -> None:
         ...
     @property
     def path_offsets(self) -> numpy.typing.NDArray[numpy.uint32]:

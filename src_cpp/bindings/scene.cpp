@@ -272,15 +272,15 @@ void bind_scene(py::module_& module) {
       .value("constant_velocity", PredictionPolicy::constant_velocity)
       .value("hold", PredictionPolicy::hold);
   py::class_<SaidArrays>(module, "Said", "What is said of the motion of obstacles.")
-      .def(py::init([](const Doubles& velocities, const Doubles& stamps,
-                       const Offsets& path_offsets, const Doubles& path_times,
-                       const Doubles& path_poses, PredictionPolicy policy, double horizon,
-                       double time_error) {
-             return SaidArrays{velocities, stamps, path_offsets, path_times,
-                               path_poses, policy, horizon,      time_error};
-           }),
-           py::arg("velocities"), py::arg("stamps"), py::arg("path_offsets"), py::arg("path_times"),
-           py::arg("path_poses"), py::arg("policy"), py::arg("horizon"), py::arg("time_error"))
+      .def(
+          py::init([](const Doubles& velocities, const Doubles& stamps, const Offsets& path_offsets,
+                      const Doubles& path_times, const Doubles& path_poses, PredictionPolicy policy,
+                      double horizon, double time_error) {
+            return SaidArrays{velocities, stamps, path_offsets, path_times,
+                              path_poses, policy, horizon,      time_error};
+          }),
+          py::arg("velocities"), py::arg("stamps"), py::arg("path_offsets"), py::arg("path_times"),
+          py::arg("path_poses"), py::arg("policy"), py::arg("horizon"), py::arg("time_error"))
       .def_readonly("path_offsets", &SaidArrays::path_offsets);
   py::class_<Scene> scene(module, "Scene", "Many obstacles, immutable.");
   scene.def("__len__", &Scene::size)

@@ -146,5 +146,15 @@ TEST(ExactDistance, bounds_hold_the_true_distance) {
   }
 }
 
+TEST(Vec2, norms_of_vectors_whose_squares_underflow) {
+  for (const double length : {1.0, 1e-100, 1e-140, 2.7e-162, 1e-300}) {
+    EXPECT_NEAR(norm({length, 0.0}) / length, 1.0, 1e-15);
+    EXPECT_NEAR(norm({3.0 * length, -4.0 * length}) / length, 5.0, 1e-14);
+  }
+  EXPECT_EQ(norm({0x1p-1074, 0.0}), 0x1p-1074);
+  EXPECT_EQ(norm({0.0, 0.0}), 0.0);
+  EXPECT_TRUE(std::isnan(norm({std::numeric_limits<double>::quiet_NaN(), 0.0})));
+}
+
 }  // namespace
 }  // namespace gjk

@@ -119,7 +119,9 @@ def test_every_way_of_asking_gives_the_same_verdict() -> None:
         options = {"margin": drive.margin}
         for number, scene in enumerate(scenes(drive, rng)):
             asked = scene.check(drive.ego, drive.poses, **options).verdicts
-            false = [n for n, (free, _) in enumerate(truth) if asked[n] == Verdict.FREE and not free]
+            false = [
+                n for n, (free, _) in enumerate(truth) if asked[n] == Verdict.FREE and not free
+            ]
             assert not false, (seed, drive, number, false)
             ways = {
                 "cold": scene.check(drive.ego, drive.poses, **options, warm_start=False).verdicts,

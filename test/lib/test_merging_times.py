@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from fractions import Fraction
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -54,7 +55,7 @@ def places(
         return None
 
     def at(t: Fraction) -> Fraction:
-        for (t0, x0), (t1, x1) in zip(knots, knots[1:], strict=False):
+        for (t0, x0), (t1, x1) in pairwise(knots):
             if t0 <= t <= t1:
                 return x0 + (t - t0) / (t1 - t0) * (x1 - x0)
         return knots[0][1]
@@ -64,7 +65,7 @@ def places(
 
 
 def is_apart(span: tuple[Fraction, Fraction], pose: float) -> Fraction:
-    """The gap [m] between an obstacle of length 2 that is somewhere in the span, and an ego of 4."""
+    """The gap [m] of an obstacle 2 m long, somewhere in the span, and an ego 4 m long."""
     return max(span[0] - 1 - (Fraction(pose) + 2), (Fraction(pose) - 2) - (span[1] + 1))
 
 
@@ -111,7 +112,7 @@ def test_no_pose_among_merging_times_is_falsely_free() -> None:
             for result in found.values():
                 assert is_free or result.verdicts[n] != Verdict.FREE, context
             assert is_free or not scene.is_free(ego, pose, time=time, margin=margin), context
-            if len(gaps) == len(paths) and 0 < min(gaps):
+            if len(gaps) == len(paths) and min(gaps) > 0:
                 assert found["distance"].lower_bounds[n] <= min(gaps), context
             free += found["collide"].verdicts[n] == Verdict.FREE
         # The swept path through the poses that are far enough apart in time.
@@ -119,7 +120,7 @@ def test_no_pose_among_merging_times_is_falsely_free() -> None:
         way = [int(n) for k, n in enumerate(order) if k == 0 or times[n] > times[order[k - 1]]]
         result = scene.check_path(ego, [poses[n] for n in way], [times[n] for n in way])
         if result.is_free:
-            for n, m in zip(way, way[1:], strict=False):
+            for n, m in pairwise(way):
                 low, high = sorted((Fraction(poses[n][0]), Fraction(poses[m][0])))
                 for own, stamp in zip(paths, stamps, strict=True):
                     since = Fraction(stamp)
@@ -167,6 +168,4 @@ def test_seconds_since_1970_are_as_good_as_any() -> None:
     first = early.check_path(ego, poses[:2], [0.0, 5.0])
     second = late.check_path(ego, poses[:2], [far, far + 5.0])
     assert first.verdict is second.verdict is Verdict.COLLISION
-    assert second.first_collision_time - far == pytest.approx(
-        first.first_collision_time, abs=1e-6
-    )
+    assert second.first_collision_time - far == pytest.approx(first.first_collision_time, abs=1e-6)

@@ -363,8 +363,8 @@ inline Impact ray_cast(Vec2 origin, Vec2 direction, double max_distance, const C
                     max_distance, b, pose_b, options);
 }
 
-// The earlier of two pairs' impacts: a hit outranks UNKNOWN, that outranks FREE. Only the time until
-// which both are free is certainly free: a hit is not after it.
+// The earlier of two pairs' impacts: a hit outranks UNKNOWN, that outranks FREE. Only the time
+// until which both are free is certainly free: a hit is not after it.
 inline Impact earlier(const Impact& first, const Impact& second) noexcept {
   const auto rank = [](const Impact& impact) noexcept {
     return impact.hit() ? 0 : impact.verdict == Verdict::unknown ? 1 : 2;

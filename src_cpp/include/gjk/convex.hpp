@@ -131,7 +131,8 @@ struct Convex {
 };
 
 // The share (m) of a shape in how far two shapes must be apart beyond a margin so that every query
-// certainly calls them FREE. Nearer than that, rounding may make a query answer MARGIN or COLLISION.
+// certainly calls them FREE. Nearer than that, rounding may make a query answer MARGIN or
+// COLLISION.
 inline double undecided(const Convex& shape) noexcept {
   return 16.0 * shape.error + 64.0 * kUnitRoundoff * (shape.extent + shape.radius);
 }

@@ -69,8 +69,8 @@ struct Piece {
     return piece;
   }
 
-  // The same on a clock that starts at `origin` (s), for times known up to `error` (s). Its ends are
-  // rounded outwards: it begins no later and ends no earlier.
+  // The same on a clock that starts at `origin` (s), for times known up to `error` (s). Its ends
+  // are rounded outwards: it begins no later and ends no earlier.
   Piece on_clock(double origin, double error) const noexcept {
     Piece piece = *this;
     const TwoTerms since = two_difference(start, origin);
@@ -133,8 +133,8 @@ inline const Piece* piece_at(Motion motion, double t, std::size_t& hint) noexcep
   return &motion[hint];
 }
 
-// Upper bound (m) on how far a point of a shape of this reach is from its place at at.time, while the
-// time is anywhere within at.error of it. Piece `i` holds then.
+// Upper bound (m) on how far a point of a shape of this reach is from its place at at.time, while
+// the time is anywhere within at.error of it. Piece `i` holds then.
 inline double drift(Motion motion, std::size_t i, const LocalTime& at, double reach) noexcept {
   if (at.error == 0.0) return 0.0;
   // Wider by the rounding of the sums, so that no piece is left out.

@@ -121,7 +121,8 @@ class Obstacles {
   std::size_t bytes() const noexcept {
     return sizeof(Obstacles) + outlines_->bytes() + placed_.bytes() + tree_.bytes() +
            moving_tree_.bytes() + poses_.capacity() * sizeof(Pose) +
-           stamps_.capacity() * sizeof(double) + pieces_.capacity() * sizeof(Piece) + first_piece_.capacity() * sizeof(std::size_t);
+           stamps_.capacity() * sizeof(double) + pieces_.capacity() * sizeof(Piece) +
+           first_piece_.capacity() * sizeof(std::size_t);
   }
   Vec2 origin() const noexcept { return origin_; }
   // Of the largest part.
@@ -403,8 +404,7 @@ class Obstacles {
       box = {};
       for (int v = 0; v < part.size; ++v) box.include(transform.apply(part.vertex(v)));
     }
-    return box.grown(part.radius + part.error + undecided(part) +
-                     64.0 * kUnitRoundoff * reach);
+    return box.grown(part.radius + part.error + undecided(part) + 64.0 * kUnitRoundoff * reach);
   }
 
   // Where the origin of a shape is at each frame, about the local origin, and how far it departs
@@ -449,10 +449,9 @@ class Obstacles {
     // A time off by its rounding is a place off by the speed times that.
     double fastest = 0.0;
     for (const Piece& piece : pieces) fastest = std::fmax(fastest, norm(piece.velocity()));
-    const double late =
-        time_error_ + 64.0 * kUnitRoundoff *
-                          (std::fabs(frames_from_) + std::fabs(frame_time(frames_)) +
-                           std::fabs(stamp));
+    const double late = time_error_ + 64.0 * kUnitRoundoff *
+                                          (std::fabs(frames_from_) +
+                                           std::fabs(frame_time(frames_)) + std::fabs(stamp));
     for (double& by : grow) by = by * (1.0 + 0x1p-40) + 32.0 * error + fastest * late;
   }
 

@@ -94,8 +94,8 @@ Faces farthest_faces(const P& p, const Q& q, Vec2 n, Vec2 origin, double slack) 
 // known to kMinExactCoordinate at best have such edges, and their ends are those of longer ones.
 inline constexpr double kLeastEdge = 1e-100;
 
-// An edge, and how far the other shape reaches inwards of it, times its length, with bounds. Its own
-// shape lies inwards of it too, unless it is not quite convex: then by `own` more.
+// An edge, and how far the other shape reaches inwards of it, times its length, with bounds. Its
+// own shape lies inwards of it too, unless it is not quite convex: then by `own` more.
 struct EdgeDepth {
   Vec2 from;
   Vec2 outward;  // as long as the edge

@@ -165,10 +165,9 @@ class Scene {
             look_ahead(egos, poses.subspan(n, next), options.margin, ahead);
           }
           const PoseResult result =
-              timed ? check(egos[i], poses[n], times[n], options)
-              : looks_ahead
-                  ? check(egos[i], poses[n], options, Obstacles::at_rest(), ahead.at[i])
-                  : check_next(egos[i], poses[n], options, memory);
+              timed         ? check(egos[i], poses[n], times[n], options)
+              : looks_ahead ? check(egos[i], poses[n], options, Obstacles::at_rest(), ahead.at[i])
+                            : check_next(egos[i], poses[n], options, memory);
           put(n, result);
           if (!options.stop_at_first || result.verdict == Verdict::free) continue;
           std::size_t first = stop_after;
@@ -354,7 +353,8 @@ class Scene {
       collide_at(ego, options.margin, view, ahead, result);
     } else {
       std::size_t cold = kNone;
-      distance_at(ego, options.margin, view, nearest_part != nullptr ? *nearest_part : cold, result);
+      distance_at(ego, options.margin, view, nearest_part != nullptr ? *nearest_part : cold,
+                  result);
     }
     return result;
   }
