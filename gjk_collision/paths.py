@@ -4,7 +4,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from math import isnan, nan
+from math import inf, nan
 
 import numpy as np
 import numpy.typing as npt
@@ -93,7 +93,7 @@ def check_path(
     for begin, done in chunks(segments, FIRST_CHUNK, is_late):
         found.append((begin, ask(begin, min(done + 1, known))))
         if found[-1][1].verdict is Verdict.COLLISION:
-            return _join(snapshot, found, done, segments, offset)
+            return _join(snapshot, found, done, segments, times, offset)
     if known < len(rows) and done == segments:
         last = max(known - 1, 0)  # the segment that leads past the limit
         piece = _BEYOND
@@ -101,7 +101,7 @@ def check_path(
             share = (limit - times[last]) / (times[known] - times[last])
             piece = _cut(ask(last, known + 1), float(share), limit + offset)
         found.append((last, piece))
-    return _join(snapshot, found, done, segments, offset)
+    return _join(snapshot, found, done, segments, times, offset)
 
 
 # The part of a path that is beyond the prediction horizon.
@@ -179,11 +179,21 @@ def pose_on(rows: Floats, segment: int, fraction: float) -> Pose:
     return Pose(*way.at(fraction).tolist())
 
 
+def _end_of_free(begin: int, piece: PathResult, times: Floats) -> float:
+    """Return until when a piece that is UNKNOWN is free [s]; inf for other verdicts."""
+    if piece.verdict is not Verdict.UNKNOWN:
+        return inf
+    first = begin + piece.first_invalid_segment
+    way = times[first : first + 2]
+    return float(way[0] + piece.last_valid_fraction * (way[-1] - way[0]))
+
+
 def _join(
     snapshot: Snapshot,
     found: list[tuple[int, PathResult]],
     done: int,
     segments: int,
+    times: Floats,
     offset: float,
 ) -> PathAnswer:
     """Put the pieces together, of which each has the index of its first segment.
@@ -205,8 +215,9 @@ def _join(
         first.obstacle_id if first is not None else -1,
         snapshot.source_of(first.obstacle_index) if first is not None else "",
     )
-    times = (piece.first_collision_time - offset for _, piece in found)
-    time = next((each for each in times if not isnan(each)), nan)
+    time = worst.first_collision_time - offset
+    if hit and len(times):
+        time = min([time, *(_end_of_free(i, piece, times) for i, piece in found)])
     if snapshot.fault is not None:
         return PathAnswer(answer, first_collision_time=time)
     is_free = first is None and fault is None

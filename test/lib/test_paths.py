@@ -208,6 +208,30 @@ def test_pieces_are_the_whole(swept: bool, timed: bool, monkeypatch: pytest.Monk
     assert seen == {Verdict.FREE, Verdict.MARGIN, Verdict.COLLISION}
 
 
+@pytest.mark.parametrize("chunk", [1, 2, 100])
+@pytest.mark.parametrize("swept", [False, True])
+def test_the_first_collision_is_not_later_than_what_was_left_open(
+    monkeypatch: pytest.MonkeyPatch, chunk: int, swept: bool
+) -> None:
+    """One obstacle is known for a second, another is hit after three: in pieces as in one."""
+    monkeypatch.setattr(paths, "FIRST_CHUNK", chunk)
+    data = shapes(
+        (0, 90),
+        (30, 0),
+        velocities=np.array([nan, nan, nan, 0, 0, 0]),
+        path_offsets=np.array([0, 1, 1]),
+        path_times=np.array([1.0]),
+        path_poses=np.array([0.0, 90.0, 0.0]),
+    )
+    poses = np.array([[10.0 * i, 0.0, 0.0] for i in range(5)]).ravel()
+    found = paths.check_path(
+        snapshot(data=data), poses, np.arange(5.0), swept=swept, is_late=lambda: False
+    )
+    assert found.answer.verdict is Verdict.COLLISION
+    assert found.first_invalid_segment == 1
+    assert 1.0 - 1e-6 <= found.first_collision_time <= (1.0 if swept else 2.0)
+
+
 @pytest.mark.requirement("N-3")
 def test_past_the_time_budget(monkeypatch: pytest.MonkeyPatch) -> None:
     """Free up to where the time ran out, but not a free path; a hit before that is a hit."""
