@@ -14,6 +14,7 @@ import os
 from dataclasses import dataclass
 
 import numpy as np
+import pytest
 from numpy.typing import NDArray
 
 from gjk_collision import Scene, Shape
@@ -108,6 +109,7 @@ def scenes(drive: Drive, rng: np.random.Generator) -> list[Scene]:
     ]
 
 
+@pytest.mark.requirement("V-15")
 def test_every_way_of_asking_gives_the_same_verdict() -> None:
     seed = int(np.random.SeedSequence().entropy) % 2**32 if "CI" not in os.environ else 7
     rng = np.random.default_rng(seed)

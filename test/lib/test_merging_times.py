@@ -69,6 +69,7 @@ def is_apart(span: tuple[Fraction, Fraction], pose: float) -> Fraction:
     return max(span[0] - 1 - (Fraction(pose) + 2), (Fraction(pose) - 2) - (span[1] + 1))
 
 
+@pytest.mark.requirement("G-4")
 def test_no_pose_among_merging_times_is_falsely_free() -> None:
     rng = np.random.default_rng(5 if "CI" in os.environ else None)
     ego, box = Shape.box(4.0, 2.0), Shape.box(2.0, 2.0)

@@ -123,6 +123,7 @@ def worlds_verdict(points: list[Point], place: Pose, ego: list[Point], pose: Pos
     return check_poses(snapshot, np.array(pose)).answer.verdict
 
 
+@pytest.mark.requirement("G-4")
 @pytest.mark.parametrize("family", FAMILIES, ids=lambda f: f.__name__)
 def test_never_falsely_free_and_bounds_are_true(family: Callable) -> None:
     seed = 11 if "CI" in os.environ else random.randrange(2**32)

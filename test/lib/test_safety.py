@@ -43,3 +43,11 @@ def test_no_requirement_is_without_a_test() -> None:
 
 def test_document_and_tests_name_each_other() -> None:
     assert claimed() == marked()
+
+
+def test_the_tests_of_known_defects_exist() -> None:
+    text = (ROOT / "docs/safety.md").read_text().split("## Known defects", 1)[1]
+    named = re.findall(r"`([^`]+)::(\w+)`", text)
+    assert len(named) > 15
+    for path, name in named:
+        assert f"def {name}(" in (ROOT / path).read_text(), (path, name)

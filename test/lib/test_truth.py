@@ -80,7 +80,7 @@ RESULTS: dict[str, tuple[Callable[[], Any], str]] = {
 }
 
 
-@pytest.mark.requirement("V-12")
+@pytest.mark.requirement("V-14")
 @pytest.mark.parametrize("name", RESULTS)
 def test_bool_raises_and_says_what_to_use(name: str) -> None:
     make, instead = RESULTS[name]
