@@ -16,9 +16,20 @@
 
 namespace gjk::verify {
 
-enum class Type { distant, overlapping, touching, near, contact, degenerate, rounded, posed };
-inline constexpr std::array<std::string_view, 8> kTypeNames{
-    "distant", "overlapping", "touching", "near", "contact", "degenerate", "rounded", "posed"};
+enum class Type {
+  distant,
+  overlapping,
+  touching,
+  near,
+  contact,
+  degenerate,
+  rounded,
+  posed,
+  short_edges
+};
+inline constexpr std::array<std::string_view, 9> kTypeNames{
+    "distant",    "overlapping", "touching", "near",       "contact",
+    "degenerate", "rounded",     "posed",    "short_edges"};
 
 // A vector from the point of p nearest to q, to q; in floating point. {} where they meet.
 inline Vec2 separation(const Polygon& p, const Polygon& q) {
@@ -199,17 +210,66 @@ inline Pair rounded(Random& random) {
   return pair;
 }
 
+// A polygon with edges as short as the rounding of its coordinates, which a placement turns any
+// way: a circle that is closed up to rounding, vertices that repeat up to 4 ulp, a cut corner, a
+// tip, a sliver.
+inline Polygon with_short_edges(double size, Random& random) {
+  const auto short_length = [&] { return std::ldexp(size, -random.between(20, 56)); };
+  const auto ulps = [&](double v) {
+    for (int k = random.between(0, 4); k > 0; --k)
+      v = std::nextafter(v, random.chance(0.5) ? 9 : -9);
+    return v;
+  };
+  Polygon points;
+  switch (random.below(5)) {
+    case 0: {
+      const int n = random.between(4, 32);
+      const double turn = random.chance(0.5) ? 1.0 : -1.0;
+      for (int i = 0; i <= n; ++i) {
+        const SinCos at = sin_cos(turn * 6.283185307179586 * i / n);
+        points.add({size * at.cos, size * at.sin});
+      }
+      return points;
+    }
+    case 1: {
+      const Polygon once = polygon(size, random);
+      for (int i = 0; i < once.size(); ++i) {
+        for (int k = random.between(1, 3); k > 0; --k) {
+          points.add({ulps(once.x[static_cast<std::size_t>(i)]),
+                      ulps(once.y[static_cast<std::size_t>(i)])});
+        }
+      }
+      return points;
+    }
+    case 2: {
+      const double cut = short_length();
+      for (const Vec2 v : {Vec2{0.0, 0.0}, Vec2{size, 0.0}, Vec2{size, 0.5 * size - cut},
+                           Vec2{size - cut, 0.5 * size}, Vec2{0.0, 0.5 * size}}) {
+        points.add(v);
+      }
+      return points;
+    }
+    case 3: {
+      const double tip = short_length();
+      for (const Vec2 v : {Vec2{0.0, 0.0}, Vec2{size, -tip}, Vec2{size, tip},
+                           Vec2{size * random.uniform(), -size * random.uniform()}}) {
+        points.add(v);
+      }
+      return points;
+    }
+    default: {
+      const double width = short_length();
+      for (const Vec2 v : {Vec2{-size, -width}, Vec2{size, 0.0}, Vec2{-size, width}}) {
+        points.add(v);
+      }
+      return points;
+    }
+  }
+}
+
 // Local shapes at poses, mostly about to touch.
-inline Pair posed(Random& random) {
-  const double size = scale(random, -3, 6);
-  Pair pair{convex_hull(polygon(size, random)),
-            convex_hull(polygon(size, random)),
-            0,
-            0,
-            0,
-            true,
-            {},
-            {}};
+inline Pair posed(double size, const Polygon& p, const Polygon& q, Random& random) {
+  Pair pair{convex_hull(p), convex_hull(q), 0, 0, 0, true, {}, {}};
   const auto pose = [&](Vec2 at) {
     const double turn = random.chance(0.1) ? 1e5 : 7.0;
     return Pose{at.x, at.y, random.uniform(-turn, turn)};
@@ -235,7 +295,15 @@ inline Pair posed(Random& random) {
 inline Pair draw(Type type, Random& random) {
   if (type == Type::contact) return detail::on_lattice(random);
   if (type == Type::rounded) return detail::rounded(random);
-  if (type == Type::posed) return detail::posed(random);
+  if (type == Type::posed || type == Type::short_edges) {
+    const double size = detail::scale(random, -3, 6);
+    const bool is_short = type == Type::short_edges;
+    const Polygon p =
+        is_short ? detail::with_short_edges(size, random) : detail::polygon(size, random);
+    const Polygon q = is_short && random.chance(0.5) ? detail::with_short_edges(size, random)
+                                                     : detail::polygon(size, random);
+    return detail::posed(size, p, q, random);
+  }
 
   Pair pair;
   if (type == Type::degenerate) {
