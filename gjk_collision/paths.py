@@ -68,7 +68,7 @@ def check_path(
     total = demanded_margin(config, margin)
     finest = _checked_tolerance(tolerance) or config.toi_tolerance
     offset = ((stamp or snapshot.stamp) - snapshot.epoch) * 1e-9
-    on_scene_clock = times + offset
+    on_scene_clock = snapshot.on_clock(times, stamp)
     rising("times", times, on_scene_clock)
     if snapshot.footprint is None:
         return PathAnswer(unknown(snapshot.footprint_fault))

@@ -237,7 +237,7 @@ def check_poses(
     if snapshot.footprint is None:
         return _all_unknown(len(rows), number, snapshot.footprint_fault)
     core, shape = snapshot.scene._core, snapshot.footprint._core
-    on_scene_clock = times + ((stamp or snapshot.stamp) - snapshot.epoch) * 1e-9
+    on_scene_clock = snapshot.on_clock(times, stamp)
     is_beyond = times > snapshot.known_until(stamp)
     found: list[_Found] = []
     stopped = False
@@ -346,7 +346,7 @@ def _join(
         answer = worst(verdicts, statuses, fault)
     elif stopped:  # the rest was not asked, so is not worse
         done = int(invalid.argmax()) + 1
-        statuses[done:] = Status.UNDEFINED
+        verdicts[done:], statuses[done:], nearest[done:] = Verdict.UNKNOWN, Status.UNDEFINED, -1
         answer = worst(verdicts[:done], statuses[:done])
     else:
         answer = worst(verdicts[:done], statuses[:done])

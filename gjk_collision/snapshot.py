@@ -118,6 +118,22 @@ class Snapshot:
         """Return it without a footprint: all that can be answered is the fault."""
         return replace(self, footprint=None, fault=fault)
 
+    def on_clock(self, times: Floats, stamp: int) -> Floats:
+        """Return times of a request on the scene's clock [s].
+
+        Parameters
+        ----------
+        times : (M,) float64
+            [s] after `stamp`.
+        stamp : int
+            Of the request [ns]; 0: the snapshot's time.
+        """
+        # Whole seconds first: a stamp far from the data is cancelled by the times, and the sum is
+        # then exact. Its rounding is a share of the result, see `time_error` in compose_scene.
+        seconds, rest = divmod((stamp or self.stamp) - self.epoch, 1_000_000_000)
+        moved: Floats = (times + float(seconds)) + rest * 1e-9
+        return moved
+
     def source_of(self, index: int) -> str:
         """Return the name of the source of an obstacle of the scene; -1 gives ''."""
         if index < 0:
@@ -222,7 +238,7 @@ def compose_scene(parts: Sequence[Placed], config: Config, epoch: int) -> Scene:
         prediction=config.prediction_policy,
         horizon=config.prediction_horizon,
         # Of the conversion of stamps and of the times of queries: a few roundings each.
-        time_error=2.0**-50 * latest,
+        time_error=2.0**-50 * (latest + 1.0),
     )
 
 

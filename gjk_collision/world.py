@@ -12,7 +12,7 @@ received. So neither a stopped clock nor a stamp that stands still keeps old dat
 
 import threading
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate
 from math import nan
@@ -48,6 +48,9 @@ MAX_SENDERS = 16
 MAX_WAITING = 8
 # Snapshots that a request may still ask for by id, as long as their data is fresh.
 HISTORY = 16
+# Messages that were replaced before a scene was made of them. They are checked before an earlier
+# snapshot is given. With more of them none is given.
+MAX_UNCHECKED = 64
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,7 +88,9 @@ class _Held:
     outline: npt.NDArray[np.float64] | None = None  # in the base frame
     dropped: str = ""
     waits: bool = False  # its transform is not known yet
-    is_checked: bool = False  # its shapes, before its transform is known
+    is_checked: bool = False  # its shapes are known to be good
+    arrived: int = 0  # itself; `received` is of its stamp
+    newest: tuple[int, int] | None = None  # stamp, and when received, of those not in the future
     earlier: tuple["_Held", ...] = ()  # newest first, while this one waits for its transform
     messages: int = 1
     drops: int = 0
@@ -158,6 +163,7 @@ class World:
         self._revision = 0
         self._next_id = (epoch << 32) + 1
         self._history: deque[_Built] = deque(maxlen=HISTORY)
+        self._unchecked: list[Callable[[], Fault | None]] = []
         self._newest_now: int | None = None
         self._jump: Fault | None = None
         self._footprint: _Held | None = None
@@ -191,7 +197,10 @@ class World:
             self._footprint = new = _Held(
                 "footprint", footprint.stamp, steady, self._revise(), footprint=footprint
             )
-            _follow(new, held)
+            self._follow(new, held, now)
+            if held is not None and held.footprint is not None and held.shape is None:
+                points = held.footprint.points
+                self._leave_unchecked(held, lambda: _outline_fault(points, self._config))
 
     def receive_obstacles(
         self, source: str, obstacles: Obstacles, *, now: int, steady: int
@@ -223,7 +232,10 @@ class World:
                 _drop(held, why)
                 return
             new = _Held(sender, obstacles.stamp, steady, self._revise(), obstacles)
-            _follow(new, held)
+            self._follow(new, held, now)
+            if held is not None and held.obstacles is not None and not held.is_checked:
+                placed = Placed(held.obstacles, Pose(), known.config.inflation)
+                self._leave_unchecked(held, lambda: _shape_fault(placed, self._config))
             try:
                 obstacles.check(self._config.max_obstacles, self._config.max_points_per_obstacle)
             except InputError as error:
@@ -324,12 +336,16 @@ class World:
                 footprint_age=snapshot.footprint_age + passed * is_received,
                 max_obstacle_age=snapshot.max_obstacle_age + passed,
             )
-            if built is not None:
-                fault = self._too_old(built, now, steady)
-            else:
+            if built is None:
                 gone = Fault(Status.SNAPSHOT_MISMATCH, f"snapshot {snapshot.id} is gone")
-                fault = self._jump or gone
-            return last if fault is None else last.voided(fault)
+                return last.voided(self._jump or gone)
+            old = dict(self._too_old(built, now, steady))
+            if not old:
+                return last
+            stale = [each for each in old if each != "footprint"]
+            bad = dict.fromkeys((*last.bad_sources, *stale))
+            name, fault = next(iter(old.items()))
+            return replace(last.voided(_about(name, fault)), bad_sources=tuple(bad))
 
     # ---- configuration and time
 
@@ -354,20 +370,64 @@ class World:
         """Return what takes the place of a sender's last message when one cannot be read."""
         stamp = held.stamp if held is not None else 0
         new = _Held(name, stamp, steady, self._revise())
-        _follow(new, held)
+        self._follow(new, held, None)
         new.received = steady  # it has no stamp that could stand still
         self._spoil(new, fault)
         return new
 
+    def _follow(self, new: _Held, held: _Held | None, now: int | None) -> None:
+        """Let a message take the place of the last one of its sender.
+
+        If its stamp is not new, neither is its data: it counts as received when that stamp was, or
+        a newer one.
+
+        Parameters
+        ----------
+        new, held : _Held
+            The message and the last one of its sender.
+        now : int or None
+            Time [ns]; None: the message has no stamp.
+        """
+        new.arrived = new.received
+        is_early = now is not None and self._is_future(new.stamp, now)
+        if is_early:  # faulty: see `_spoil`
+            self._give_no_earlier()
+        if held is not None:
+            new.messages, new.drops = held.messages + 1, held.drops
+            new.newest = held.newest
+            new.earlier = (held, *held.earlier)[:MAX_WAITING]
+            held.earlier = ()
+            same = [each.received for each in new.earlier if each.stamp == new.stamp]
+            if new.newest is not None and new.stamp <= new.newest[0]:
+                same.append(new.newest[1])
+            if same:
+                new.received = min(*same, new.received)
+                new.dropped = "the same stamp came again"
+        is_newest = new.newest is None or new.stamp > new.newest[0]
+        if now is not None and not is_early and is_newest:
+            new.newest = new.stamp, new.received
+
+    def _leave_unchecked(self, held: _Held, check: Callable[[], Fault | None]) -> None:
+        """Note that a message was replaced before it was known whether its shapes are good."""
+        if held.fault is None and self._history:
+            self._unchecked.append(check)
+            if len(self._unchecked) > MAX_UNCHECKED:
+                self._give_no_earlier()
+
     def _spoil(self, held: _Held, fault: Fault | None) -> None:
         """Note that a message is faulty, or not. No snapshot from before a faulty one is given."""
         held.fault = fault
+        held.is_checked = True
         if fault is not None:
-            self._history.clear()
+            self._give_no_earlier()
+
+    def _give_no_earlier(self) -> None:
+        self._history.clear()
+        self._unchecked.clear()
 
     def _forget(self) -> None:
         self._footprint = None
-        self._history.clear()
+        self._give_no_earlier()
         for source in self._sources.values():
             source.senders = {}
             source.fault = None
@@ -500,7 +560,7 @@ class World:
         An optional source may be silent. While it sends, its data must be right.
         """
         used, fault = _newest(held, lambda each: self._sender_fault(source, each, now, steady))
-        silent = steady - held.received > _ns(source.timeout)
+        silent = steady - held.arrived > _ns(source.timeout)
         is_excusable = fault is not None and (
             fault.status is Status.STALE_OBSTACLES if held.fault is None else silent
         )
@@ -518,7 +578,6 @@ class World:
                 held.pose = self._find(held, self._config.check_frame, held.obstacles.frame)
             except FrameError as error:
                 if held.waits and not held.is_checked:  # a bad one is found before that is known
-                    held.is_checked = True
                     unplaced = Placed(held.obstacles, Pose(), source.inflation)
                     self._spoil(held, _shape_fault(unplaced, self._config))
                 fault = held.fault or Fault(error.status, str(error))
@@ -570,7 +629,7 @@ class World:
 
     def _compose(self, parts: Sequence[_Part]) -> Scene | None:
         try:
-            return compose_scene([part.placed for part in parts], self._config, _epoch(parts))
+            scene = compose_scene([part.placed for part in parts], self._config, _epoch(parts))
         except InputError as error:
             # One of them is bad: each alone tells which, and in its own numbering.
             for part in parts:
@@ -578,18 +637,24 @@ class World:
             if all(part.held.fault is None for part in parts):
                 raise RuntimeError(f"good obstacles make a bad scene: {error}") from error
             return None
+        for part in parts:
+            part.held.is_checked = True
+        return scene
 
     def _recall(self, id: int, now: int, steady: int) -> _Built | None:
         """Return an earlier snapshot that could still be the answer: complete and fresh."""
+        if any(check() for check in self._unchecked):
+            self._give_no_earlier()
+        self._unchecked.clear()
         for built in self._history:
             if built.id != id or not built.complete or built.key[0] != self._config_revision:
                 continue
-            if self._too_old(built, now, steady) is None:
+            if not any(self._too_old(built, now, steady)):
                 return built
         return None
 
-    def _too_old(self, built: _Built, now: int, steady: int) -> Fault | None:
-        """Return why the data of a snapshot is not fresh; None: it is."""
+    def _too_old(self, built: _Built, now: int, steady: int) -> Iterator[tuple[str, Fault]]:
+        """Yield the sources of a snapshot, or "footprint", whose data is not fresh, and why."""
         timed = [
             (part.source.name, part.held, part.source.timeout, Status.STALE_OBSTACLES)
             for part in built.parts
@@ -600,8 +665,7 @@ class World:
         for name, held, timeout, stale in timed:
             fault = self._time_fault(held, timeout, stale, now, steady)
             if fault is not None:
-                return _about(name, fault)
-        return None
+                yield name, fault
 
     def _view(
         self, built: _Built, fault: Fault | None, bad: tuple[str, ...], now: int
@@ -649,6 +713,14 @@ def _shape_fault(placed: Placed, config: Config) -> Fault | None:
     return None
 
 
+def _outline_fault(points: npt.NDArray[np.float64], config: Config) -> Fault | None:
+    try:
+        outline(points, config)
+    except InputError as error:
+        return Fault(error.status, str(error))
+    return None
+
+
 def _epoch(parts: Sequence[_Part]) -> int:
     """Return the zero of a scene's clock [ns]."""
     return min((part.held.stamp for part in parts), default=0)
@@ -683,21 +755,6 @@ def _newest(held: _Held, why: Callable[[_Held], Fault | None]) -> tuple[_Held, F
 def _drop(held: _Held, why: str) -> None:
     held.dropped = why
     held.drops += 1
-
-
-def _follow(new: _Held, held: _Held | None) -> None:
-    """Let a message take the place of the last one of its sender.
-
-    If its stamp is not new, neither is its data: it counts as received when that stamp was.
-    """
-    if held is not None:
-        new.messages, new.drops = held.messages + 1, held.drops
-        new.earlier = (held, *held.earlier)[:MAX_WAITING]
-        held.earlier = ()
-        same = [each.received for each in new.earlier if each.stamp == new.stamp]
-        if same:
-            new.received = min(*same, new.received)
-            new.dropped = "the same stamp came again"
 
 
 def _report(

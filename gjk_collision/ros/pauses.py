@@ -12,8 +12,8 @@ __all__ = ["PERIOD", "Pauses", "steady_time"]
 PERIOD = 0.05  # s
 NOTICED = 100_000_000  # ns
 
-# What was sent during a pause may still come so long after it: through the threads of the
-# middleware, and one message of a queue at a time.
+# What was sent during a pause may still come so long after it, another pause in between left out:
+# through the threads of the middleware, and one message of a queue at a time.
 SETTLED = 250_000_000  # ns
 
 
@@ -35,14 +35,17 @@ class Pauses:
 
     def __init__(self, steady: int) -> None:
         self._last = steady
-        self._pauses: deque[tuple[int, int]] = deque()
+        self._life = 0  # ns, in which messages were taken; of a pause it counts NOTICED
+        self._pauses: deque[tuple[int, int]] = deque()  # begin, life at the end
 
     def note_life(self, steady: int) -> None:
         """Note that messages are being taken now [ns]."""
-        if steady - self._last > NOTICED:
-            self._pauses.append((self._last, steady))
+        gap = steady - self._last
+        self._life += min(gap, NOTICED)
+        if gap > NOTICED:
+            self._pauses.append((self._last, self._life))
         self._last = steady
-        while self._pauses and self._pauses[0][1] + SETTLED < steady:
+        while self._pauses and self._pauses[0][1] + SETTLED < self._life:
             self._pauses.popleft()
 
     def earliest(self, steady: int) -> int:

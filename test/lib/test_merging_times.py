@@ -170,3 +170,60 @@ def test_seconds_since_1970_are_as_good_as_any() -> None:
     second = late.check_path(ego, poses[:2], [far, far + 5.0])
     assert first.verdict is second.verdict is Verdict.COLLISION
     assert second.first_collision_time - far == pytest.approx(first.first_collision_time, abs=1e-6)
+
+
+@pytest.mark.parametrize("stamps", [[0.0, 1.8e9], [1.8e9, 0.0], [-5e9, 5e9]])
+@pytest.mark.parametrize("place", [(35, 0, 0), (1000, 0, 0)])
+def test_stamps_far_apart(stamps: list[float], place: tuple[float, float, float]) -> None:
+    """One obstacle stands since long ago, or for long; the other drives now."""
+    disc, pose = Shape.circle(0.5), (30.0, 0.0, 0.0)
+    for moves in (0, 1):
+        poses, velocities = [place, place], [(0.0, 0.0, 0.0)] * 2
+        poses[moves], velocities[moves] = (0, 0, 0), (10, 0, 0)
+        scene = Scene([disc] * 2, poses, velocities=velocities, stamps=stamps)
+        updated = Scene([disc] * 2, [place] * 2, velocities=[(0, 0, 0)] * 2, stamps=stamps)
+        updated = updated.updated(
+            [moves], [(0, 0, 0)], velocities=[(10, 0, 0)], stamps=[stamps[moves]]
+        )
+        time = stamps[moves] + 3.0
+        for each in (scene, updated):
+            for mode in MODES:
+                found = each.check(disc, [pose], [time], mode=mode)
+                assert found.verdict is Verdict.COLLISION, mode
+            assert not each.is_free(disc, pose, time=time)
+            assert each.nearest(disc, pose, time=time).distances[0] < 0
+            assert not each.check_path(disc, [pose], [time]).is_free
+            assert not each.check_path(disc, [(30, 2, 0), pose], [time - 0.01, time]).is_free
+
+
+def test_horizons_of_centuries() -> None:
+    disc = Shape.circle(0.5)
+    slow = Scene(
+        [disc] * 2,
+        [(0, 0, 0), (9000, 0, 0)],
+        velocities=[(1e-6, 0, 0), (0, 0, 0)],
+        horizon=1e10,
+    )
+    for mode in MODES:
+        assert not slow.check(disc, [(5000, 0, 0)], [5e9], mode=mode).is_free
+    assert not slow.is_free(disc, (5000, 0, 0), time=5e9)
+
+
+def test_a_time_error_gives_one_verdict() -> None:
+    """The bound of the time counts alike in every mode, and never towards FREE."""
+    disc = Shape.circle(0.5)
+    for error, speed in ((0.01, 50.0), (1e-9, 1000.0), (1e-3, 1.0)):
+        for factor in (0.0, 0.9, 1.0, 1.1, 2.0, 3.0, 5.0, 100.0):
+            scene = Scene(
+                [disc, disc],
+                [(0, 0, 0), (0, 500, 0)],
+                velocities=[(speed, 0, 0), (0, 0, 0)],
+                time_error=error,
+            )
+            pose = (speed + 1.0 + factor * speed * error, 0.0, 0.0)
+            verdicts = {scene.check(disc, [pose], [1.0], mode=mode).verdict for mode in MODES}
+            assert len(verdicts) == 1, (error, speed, factor)
+            free = scene.is_free(disc, pose, time=1.0)
+            assert verdicts == {Verdict.FREE if free else Verdict.COLLISION}
+            assert not free or factor > 1.0
+            assert free or factor < 100.0

@@ -234,3 +234,39 @@ def test_a_concave_outline_that_underflows_is_refused() -> None:
     ]  # fmt: skip
     with pytest.raises(ValueError, match="1e-40"):
         Shape.concave(outline)
+
+
+def test_no_vertex_is_lost_where_exact_arithmetic_underflows() -> None:
+    """Points whose x differ by a subnormal: none far from the others was kept."""
+    tiny = 5e-324
+    for points, disc in (
+        ([(0.0, 0.45), (tiny, 0.0), (tiny, 0.44)], Shape.circle(0.1, (0.0, 0.2))),
+        ([(0, 1.3), (tiny, 0.99), (tiny, 0.63), (tiny, 0), (3, 0), (3, 2), (0, 2)],
+         Shape.circle(0.1, (0.0, 0.05))),
+    ):  # fmt: skip
+        shape = Shape.hull(points)
+        assert collide(shape, disc) and collide(disc, shape)
+        assert closest(shape, disc).lower_bound < 0.0
+        xy = np.ravel(points)
+        for kinds in (None, [0]):
+            scene = Scene.from_arrays([0, len(points)], xy, kinds=kinds)
+            assert not scene.is_free(disc, (0, 0, 0))
+
+
+def test_a_distance_is_not_below_the_true_one_where_little_is_known() -> None:
+    a, b = Shape.segment((0, 1e-41), (0, 1)), Shape.segment((1e-17, 0), (1, 0))
+    found = closest(a, b)
+    assert found.lower_bound <= 1e-17 <= found.distance
+
+
+def test_far_limits() -> None:
+    """Beyond 3e8 m the squares of distances exceed what a box may reach."""
+    point = Shape.point((0.0, 0.0))
+    near = Scene([point], [(5e8, 0, 0)]).nearest(point, (0, 0, 0), max_distance=1e9)
+    assert near.distances == pytest.approx([5e8])
+    scene = Scene([point] * 2, [(0, 999999999.3333333, 0), (1000000000.1428571, 0, 0)])
+    verdicts = {
+        scene.check(point, [(0, 0, 0)], margin=1e9, mode=mode).verdict
+        for mode in ("collide", "distance", "witness")
+    }
+    assert verdicts == {Verdict.MARGIN}

@@ -48,3 +48,11 @@ def test_pauses_one_after_the_other() -> None:
         earliest = pauses.earliest(end)
         assert BEGIN <= earliest < end
         assert end - earliest <= SETTLED + 2 * (NOTICED + MS)
+
+
+def test_a_short_life_between_two_pauses_does_not_end_the_first() -> None:
+    """After 20 ms of life the queues of the first pause are not empty yet."""
+    pauses = running(BEGIN)
+    pauses.note_life(BEGIN + 1000 * MS)
+    pauses.note_life(BEGIN + 1020 * MS)
+    assert pauses.earliest(BEGIN + 1920 * MS) == BEGIN

@@ -4,6 +4,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from fractions import Fraction
 from math import inf, nan
 from typing import Any
 
@@ -506,3 +507,42 @@ def test_pairs_past_the_time_budget_are_unknown(monkeypatch: pytest.MonkeyPatch)
     none = check_shapes(Config(), a, b, pairs_of(), is_late=lambda: True)
     assert none.answer.status is Status.TIME_BUDGET
     assert set(none.verdicts) == {Verdict.UNKNOWN}
+
+
+def test_a_stamp_far_from_the_data_and_times_that_bring_it_back() -> None:
+    """The rounding of the sum is in the bound: no bound is above the true distance."""
+    rng = np.random.default_rng(4)
+    for _ in range(200):
+        second = int(rng.integers(1_800_000_000, 1_900_000_000)) * 10**9
+        epoch, speed = second + int(rng.integers(10**9)), float(rng.choice([16.0, 128.0]))
+        world = World(Config(footprint=CAR, prediction_horizon=10.0))
+        data = Obstacles(
+            frame="odom",
+            stamp=epoch,
+            ids=np.arange(1),
+            offsets=np.array([0, 1]),
+            xy=np.zeros(2),
+            radius=np.array([0.5]),
+            poses=np.array([0.0, 2 * speed + 1.5, 0.0]),
+            velocities=np.array([0.0, -speed, 0.0]),
+        )
+        world.receive_obstacles("obstacles", data, now=epoch, steady=0)
+        snapshot = world.snapshot(now=epoch, steady=0)
+        stamp = int(rng.choice([1, 10**9, second - 10**13]))
+        time = (epoch - stamp) * 1e-9 + 2.0 + float(rng.uniform(-1e-6, 1e-6))
+        found = queries.check_poses(snapshot, np.zeros(3), np.array([time]), stamp=stamp, mode=1)
+        since = Fraction(time) - Fraction(epoch - stamp, 10**9)
+        truth = 2 * Fraction(speed) + Fraction(3, 2) - Fraction(speed) * since - Fraction(3, 2)
+        assert found.lower_bounds[0] <= truth
+        assert truth > 0 or found.answer.verdict is not Verdict.FREE
+
+
+def test_what_is_left_out_after_the_horizon_is_unknown() -> None:
+    known = snapshot(data=shapes((50, 0), velocities=np.zeros(3)))
+    times = np.array([1.0, 100.0, 1.0])
+    found = queries.check_poses(known, np.zeros(9), times, stop_at_first=True)
+    assert list(found.verdicts) == [Verdict.FREE, Verdict.UNKNOWN, Verdict.UNKNOWN]
+    assert list(found.statuses) == [
+        Status.SUCCESS, Status.PREDICTION_TOO_SHORT, Status.UNDEFINED,
+    ]  # fmt: skip
+    assert (found.first_invalid_index, list(found.nearest_ids)) == (1, [-1, -1, -1])

@@ -375,6 +375,7 @@ def test_data_that_ages_while_it_is_worked_on(time: Time, clocks: tuple[str, ...
     for each in clocks:
         setattr(time, each, getattr(time, each) + round(0.2 * S))
     last = world.later(first, **time.both)
+    assert last.bad_sources == ("obstacles",)
     for pose in (FAR, Pose()):  # it may be gone
         answer = queries.collide(last, pose)
         assert (answer.verdict, answer.status) == unknown(Status.STALE_OBSTACLES)
@@ -1141,3 +1142,86 @@ def test_shorter_timeout_is_in_force_at_once(time: Time) -> None:
     assert ask(world, time) == FREE
     world.reconfigure(world.config.changed({"obstacles.timeout": 0.2}))
     assert ask(world, time) == unknown(Status.STALE_OBSTACLES)
+
+
+# ---- what a stranger's messages found
+
+
+@pytest.mark.parametrize("what", ["undecodable", "future", "future and back"])
+@pytest.mark.parametrize("count", [1, 7, 8, 9, 40])
+def test_a_stamp_that_stands_still_is_not_forgotten(what: str, count: int, time: Time) -> None:
+    """The clock stands; other messages come in between, more than are kept."""
+    world = known(time)
+    assert ask(world, time) == FREE
+    time.steady += 10 * S
+    for number in range(count):
+        if what == "undecodable":
+            fault = Fault(Status.INTERNAL_ERROR, "not understood")
+            world.receive_fault("obstacles", fault, **time.both)
+        else:
+            ahead = boxes(stamp=time.now + (100 + number) * S)
+            world.receive_obstacles("obstacles", ahead, **time.both)
+    if what == "future and back":
+        world.receive_obstacles("obstacles", boxes(stamp=time.now - 1), **time.both)
+    world.receive_obstacles("obstacles", boxes(stamp=time.now), **time.both)
+    assert ask(world, time) == unknown(Status.STALE_OBSTACLES)
+    time.pass_(0.1)
+    world.receive_obstacles("obstacles", boxes(stamp=time.now), **time.both)
+    assert ask(world, time) == FREE
+
+
+def test_a_footprint_whose_stamp_stands_still_is_not_forgotten(time: Time) -> None:
+    world = World(Config())
+    world.receive_obstacles("obstacles", boxes(), **time.both)
+    outline = Footprint("base_link", time.now, BOX)
+    world.receive_footprint(outline, **time.both)
+    assert ask(world, time) == FREE
+    time.steady += 100 * S
+    for _ in range(9):
+        fault = Fault(Status.INTERNAL_ERROR, "not understood")
+        world.receive_fault("footprint", fault, **time.both)
+    world.receive_footprint(outline, **time.both)
+    assert ask(world, time) == unknown(Status.STALE_FOOTPRINT)
+
+
+@pytest.mark.parametrize("later", [0, 1])
+def test_a_bad_message_of_an_optional_source_is_not_excused_for_its_stamp(
+    later: int, time: Time
+) -> None:
+    sources = (
+        SourceConfig("obstacles", "obstacles"),
+        SourceConfig("radar", "radar", required=False, timeout=0.3),
+    )
+    world = World(Config(footprint=CAR, sources=sources))
+    stamp = time.now
+    world.receive_obstacles("radar", boxes((0, 0), (50, 50)), **time.both)
+    time.pass_(0.4)
+    bad = boxes((0, 0), (50, 50), stamp=stamp + later, ids=np.array([1, 1]))
+    world.receive_obstacles("radar", bad, **time.both)
+    world.receive_obstacles("obstacles", boxes(stamp=time.now), **time.both)
+    assert ask(world, time)[0] is Verdict.UNKNOWN
+
+
+@pytest.mark.parametrize("bad", ["shape", "stamp", "footprint"])
+def test_no_snapshot_is_given_after_a_faulty_message_that_nobody_asked_about(
+    bad: str, time: Time
+) -> None:
+    world = World(Config(footprint=CAR) if bad != "footprint" else Config())
+    world.receive_footprint(Footprint("base_link", time.now, BOX), **time.both)
+    world.receive_obstacles("obstacles", boxes((0, 0)), **time.both)
+    wanted = world.snapshot(**time.both).id
+    for number, is_bad in enumerate((False, True, False)):
+        time.pass_(0.05)
+        ahead = 100 * S if is_bad and bad == "stamp" else 0
+        data = boxes((0, 0), stamp=time.now + ahead)
+        if is_bad and bad == "shape":
+            data = replace(data, xy=np.full(8, np.nan))
+        world.receive_obstacles("obstacles", data, **time.both)
+        points = np.zeros((4, 2)) if is_bad and bad == "footprint" else BOX
+        world.receive_footprint(Footprint("base_link", time.now, points), **time.both)
+        if number == 0:
+            recalled = world.snapshot(**time.both, require_id=wanted)
+            assert queries.collide(recalled, FAR).is_free, "good messages leave it at hand"
+    recalled = world.snapshot(**time.both, require_id=wanted)
+    assert queries.collide(recalled, FAR).status is Status.SNAPSHOT_MISMATCH
+    assert ask(world, time) == FREE

@@ -191,8 +191,8 @@ class Bvh {
   static float squared(double limit) noexcept {
     if (!(limit > 0.0)) return 0.0F;
     const double square = limit * limit * (1.0 + 0x1p-20);
-    return square < static_cast<double>(kMaxLimitSquared) ? FloatBox::above(square)
-                                                          : kMaxLimitSquared;
+    if (!(square < static_cast<double>(kMaxLimitSquared))) return kMaxLimitSquared;
+    return static_cast<float>(square) * (1.0F + 0x1p-22F) + std::numeric_limits<float>::min();
   }
 
   static void halve(std::span<Entry> entries, std::size_t capacity) {

@@ -44,6 +44,8 @@ struct Separation {
   Bounds bounds;
   int iterations = 0;
   Vec2 normal;  // from q to p, not of unit length
+  // m: an overlap that is not certain; the polygons may be this far apart
+  double may_be_apart = -std::numeric_limits<double>::infinity();
 };
 
 // What the search for a support vertex w from simplex s, along -d, says about the distance.
@@ -194,7 +196,13 @@ Separation separate_certainly(const P& p, const Q& q, const Simplex& start,
   const exact::Distance distance =
       error == 0.0 ? exact::distance(p, q) : exact::certain_distance(p, q);
   if (error > 0.0 && !(distance.bounds.lower > 0.0)) {
-    if (result.outcome == Outcome::undecided) result.outcome = Outcome::overlapping;
+    if (result.outcome == Outcome::undecided) {
+      result.outcome = Outcome::overlapping;
+      // As far as the loop could not tell; not finite where it ended at O itself.
+      const double upper = std::isfinite(result.bounds.upper) ? result.bounds.upper : 0.0;
+      result.may_be_apart =
+          std::fmin(distance.bounds.upper, std::fmax(upper, support_rounding(p, q)));
+    }
     return result;
   }
   result.outcome = Outcome::separated;
@@ -365,6 +373,10 @@ Closest closest_of(const P& p, const Q& q, const Separation& separation,
   if (overlap) {
     const Penetration deep = penetration(p, q);
     bounds = {-(deep.depth + deep.rounding), std::fmin(0.0, deep.rounding - deep.depth)};
+    // Of polygons that are apart, an edge separates: no depth is found.
+    if (deep.depth <= 2.0 * deep.rounding) {
+      bounds.upper = std::fmax(bounds.upper, separation.may_be_apart);
+    }
     result.point_a = deep.point_p;
     result.point_b = deep.point_q;
     result.direction = deep.normal;

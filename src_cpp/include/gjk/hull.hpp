@@ -15,16 +15,30 @@ namespace gjk {
 
 // Convex hull, counter-clockwise, without collinear or repeated points: one point, the two ends of
 // a segment, or a polygon. Andrew's monotone chain with exact orientations.
+//
+// Coordinates that are too small for exact arithmetic count as 0 there. A point that has one is
+// left out only if it lies clearly inside: its place beside others is not known, and a shape
+// without it would count as exact.
 inline std::vector<Vec2> convex_hull(std::span<const Vec2> points) {
+  const auto snapped = [](Vec2 p) {
+    return Vec2{is_tiny(p.x) ? 0.0 : p.x, is_tiny(p.y) ? 0.0 : p.y};
+  };
+  const auto has_tiny = [](Vec2 p) { return is_tiny(p.x) || is_tiny(p.y); };
   std::vector<Vec2> sorted(points.begin(), points.end());
-  std::sort(sorted.begin(), sorted.end(), lexicographically_less);
+  std::sort(sorted.begin(), sorted.end(), [&](Vec2 a, Vec2 b) {
+    const Vec2 c = snapped(a);
+    const Vec2 d = snapped(b);
+    return c == d ? lexicographically_less(a, b) : lexicographically_less(c, d);
+  });
   sorted.erase(std::unique(sorted.begin(), sorted.end()), sorted.end());
   if (sorted.size() < 3) return sorted;
 
   std::vector<Vec2> hull;
-  const auto extend = [&hull](Vec2 point, std::size_t start) {
-    while (hull.size() >= start + 2 &&
-           exact::orientation(hull[hull.size() - 2], hull.back(), point) <= 0) {
+  const auto extend = [&](Vec2 point, std::size_t start) {
+    while (hull.size() >= start + 2) {
+      const int turn =
+          exact::orientation(snapped(hull[hull.size() - 2]), snapped(hull.back()), snapped(point));
+      if (turn > 0 || (turn == 0 && has_tiny(hull.back()))) break;
       hull.pop_back();
     }
     hull.push_back(point);

@@ -140,7 +140,7 @@ inline double drift(Motion motion, std::size_t i, const LocalTime& at, double re
   // Wider by the rounding of the sums, so that no piece is left out.
   const double wide = at.error + 4.0 * kUnitRoundoff * std::fabs(at.time);
   const auto within = [&](const Piece& piece) noexcept {
-    const double time = std::fmin(piece.end - piece.begin, 2.0 * at.error);
+    const double time = std::fmin(piece.end - piece.begin, at.error);
     return time * (norm(piece.velocity()) + std::fabs(piece.spin()) * reach);
   };
   double sum = within(motion[i]);

@@ -236,6 +236,10 @@ class Obstacles {
     double begin = 0.0;  // s
     double end = 0.0;
   };
+  // Do frames cover all of it? What moves for ever may be anywhere.
+  static bool is_bounded(const Interval& known) noexcept {
+    return std::isfinite(known.begin) && std::isfinite(known.end);
+  }
   // When the motion of obstacle i is known, on the clock of the queries.
   Interval known_interval(std::size_t i) const noexcept {
     const Motion pieces = motion(i);
@@ -337,14 +341,16 @@ class Obstacles {
       }
       if (!moves(i)) continue;
       any_moves_ = true;
-      frames_from_ = std::fmin(frames_from_, std::fmax(begin - time_origin_, -kLongest));
-      frames_until = std::fmax(frames_until, std::fmin(end - time_origin_, kLongest));
+      if (!is_bounded({begin, end})) continue;
+      frames_from_ = std::fmin(frames_from_, begin - time_origin_);
+      frames_until = std::fmax(frames_until, end - time_origin_);
       most_pieces = std::max(most_pieces, pieces.size());
     }
     constexpr std::size_t kMostSteps = 8;
     frames_ = 1 + std::min(most_pieces, kMostSteps);
     frame_step_ = (frames_until - frames_from_) / static_cast<double>(frames_ - 1);
-    if (!(frame_step_ > 0.0)) frame_step_ = 1.0;
+    if (!(frame_step_ > 0.0 && std::isfinite(frame_step_))) frame_step_ = 1.0;
+    if (!std::isfinite(frames_from_)) frames_from_ = 0.0;
   }
 
   // The tree of the timed queries. In it everything has a box at each frame, such that the box that
@@ -360,7 +366,7 @@ class Obstacles {
       if (!stands) track(i, center, grow);
       for (std::size_t k = outlines_->begin(i); k < outlines_->end(i); ++k) {
         const Box around = stands ? placed_.part(k).bounds() : bounds_about(motion(i), k);
-        bool sound = stands || turns_in_domain(motion(i));
+        bool sound = stands || (is_bounded(known_interval(i)) && turns_in_domain(motion(i)));
         for (std::size_t f = 0; f < frames_; ++f) {
           Box& box = boxes[f * parts() + k];
           box =
@@ -452,10 +458,9 @@ class Obstacles {
     const double late = time_error_ + 64.0 * kUnitRoundoff *
                                           (std::fabs(frames_from_) +
                                            std::fabs(frame_time(frames_)) + std::fabs(stamp));
-    for (double& by : grow) by = by * (1.0 + 0x1p-40) + 32.0 * error + fastest * late;
+    // Of the errors more than once: so much makes collide() answer by rounding, see undecided().
+    for (double& by : grow) by = by * (1.0 + 0x1p-40) + 64.0 * (error + fastest * late);
   }
-
-  static constexpr double kLongest = 1e9;  // s
 
   std::shared_ptr<Outlines> outlines_ =
       std::make_shared<Outlines>();  // shared by copies, so constant
