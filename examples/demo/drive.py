@@ -52,20 +52,19 @@ class Drive:
         Raises
         ------
         LookupError
-            If no message has the stamp that the answer's age says, or its oldest data are of
-            another time than the obstacles or the footprint (which come together).
+            If no message has the stamp that the answer names, or the data are older than it says.
         """
-        if not np.isfinite(answer["max_obstacle_age"] + answer["footprint_age"]):
+        age, footprint_age = answer["max_obstacle_age"], answer["footprint_age"]
+        if not np.isfinite(age + footprint_age):
             raise LookupError("it names no age of its data")
-        seen_ns = answer["stamp_ns"] - round(answer["max_obstacle_age"] * 1e9)
+        oldest, oldest_ns = max(age, footprint_age), answer["oldest_data_stamp_ns"]
+        # The ages are those of the time at which the reply left, after the one it is for.
+        if oldest_ns < answer["stamp_ns"] - round(oldest * 1e9) - TOLERANCE_NS:
+            raise LookupError("its data are older than it says")
+        seen_ns = oldest_ns + round((oldest - age) * 1e9)
         index = bisect_left(self.stamps_ns, seen_ns - TOLERANCE_NS)
         if index == len(self.stamps_ns) or self.stamps_ns[index] > seen_ns + TOLERANCE_NS:
             raise LookupError(f"no obstacles were sent with the stamp {seen_ns} ns")
-        oldest_ns = answer["stamp_ns"] - round(
-            max(answer["max_obstacle_age"], answer["footprint_age"]) * 1e9
-        )
-        if abs(oldest_ns - answer["oldest_data_stamp_ns"]) > TOLERANCE_NS:
-            raise LookupError("the oldest data are neither the obstacles nor the footprint")
         return index
 
     def obstacles(self, index: int) -> list[Obstacle]:
