@@ -31,8 +31,8 @@ struct Prediction {
   double horizon = 5.0;  // s: what moves is predicted no further after its stamp
 };
 
-// What is said of one obstacle: its pose at its stamp, and poses at times (s after the stamp,
-// strictly increasing, not negative).
+// The reported motion of one obstacle: its pose and velocity at its stamp, and a path through poses
+// at times (s after the stamp, strictly increasing, not negative).
 struct Said {
   Pose pose;
   Velocity velocity{std::numeric_limits<double>::quiet_NaN(), 0.0, 0.0};  // any NaN: not said
