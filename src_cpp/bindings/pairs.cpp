@@ -17,13 +17,10 @@ bool collide_shapes(const Shape& a, const Shape& b, const PoseArgument& pose_a,
     const PosedConvex p = PosedConvex::place(a.part(i), place_a);
     for (int j = 0; j < b.parts(); ++j) {
       const PosedConvex q = PosedConvex::place(b.part(j), place_b);
-      switch (collide(p, q)) {
-        case Verdict::free:
-          break;
-        case Verdict::collision:
-          return true;
-        default:
-          refuse(Status::coord_range, "pose_b", -1, "the shapes leave the domain of 1e15 m");
+      const Verdict verdict = collide(p, q);
+      if (verdict == Verdict::collision) return true;
+      if (!is_free(verdict)) {
+        refuse(Status::coord_range, "pose_b", -1, "the shapes leave the domain of 1e15 m");
       }
     }
   }

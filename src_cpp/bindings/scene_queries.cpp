@@ -34,14 +34,13 @@ py::dict check(const Scene& scene, const Shape& shape, const Doubles& poses, con
         },
         threads);
   }
-  Verdict worst = Verdict::free;
+  Verdict worst = Verdict::unknown;  // of no pose
   long first_invalid = -1;
   const std::uint8_t* const verdicts = arrays.verdicts.data();
   for (std::size_t i = 0; i < count; ++i) {
     const auto verdict = static_cast<Verdict>(verdicts[i]);
-    if (verdict == Verdict::free) continue;
-    if (first_invalid < 0) first_invalid = static_cast<long>(i);
-    if (severity(verdict) > severity(worst)) worst = verdict;
+    if (first_invalid < 0 && !is_free(verdict)) first_invalid = static_cast<long>(i);
+    if (i == 0 || severity(verdict) > severity(worst)) worst = verdict;
   }
   py::dict out;
   out["verdicts"] = arrays.verdicts;
@@ -64,7 +63,7 @@ bool is_free(const Scene& scene, const Shape& shape, const PoseValues& pose,
   const PoseResult found =
       time ? scene.check(ego, placed, checked_time(time->value, "time", -1), options)
            : scene.check(ego, placed, options);
-  return found.verdict == Verdict::free;
+  return is_free(found.verdict);
 }
 
 // indices, distances, lower bounds, witnesses, directions, statuses

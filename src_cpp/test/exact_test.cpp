@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "gjk/certificate.hpp"
 #include "gjk/expansion.hpp"
 #include "pairs.hpp"
 

@@ -82,15 +82,21 @@ TEST(Neighbours, vectors_whose_squares_underflow_certify_nothing) {
   EXPECT_GE(found.distance, -5.0);
 }
 
-TEST(Neighbours, an_edge_as_short_as_its_error_certifies_nothing_of_its_neighbours) {
+TEST(Neighbours, of_shapes_with_errors_neighbours_only_propose) {
   // Within the error the outline is convex; as computed its short edge turns away from the long one
   // after it, which is nearer to the point.
   const test::Outline computed{{0.0, 1e-13, 4.0, 2.0}, {0.0, 1e-13, -1.0, 4.0}};
   const test::Outline point{{3.0 + 5e-14}, {-3.0 + 5e-14}};
   Convex a = computed.convex();
-  EXPECT_EQ(neighbourhood(a, point.convex(), 0, 0).nearness, Nearness::settled);
+  const Convex b = point.convex();
   a.error = 1e-12;
-  EXPECT_NE(neighbourhood(a, point.convex(), 0, 0).nearness, Nearness::settled);
+  EXPECT_EQ(neighbourhood(a, b, 0, 0).nearness, Nearness::settled);
+  const Closest found = closest(a, b);
+  constexpr double kTruth = 2.182820625326997;  // m, from the point to the edge (0, 0) to (4, -1)
+  EXPECT_LE(found.lower_bound, kTruth);
+  EXPECT_GE(found.lower_bound, kTruth - 4e-12);
+  EXPECT_GE(found.distance, kTruth);
+  EXPECT_LE(found.distance, kTruth + 8e-12);
 }
 
 }  // namespace

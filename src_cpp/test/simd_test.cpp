@@ -135,11 +135,11 @@ TEST(Simd, both_tests_of_edges_are_those_of_each) {
     const Convex b = q.convex();
     if (a.size < 2 || b.size < 2) continue;
     const double relative = support_rounding(a, b);
-    const simd::EdgeTest of_a = simd::baseline::separating_edges(a, b, relative, 0.0);
-    const simd::EdgeTest of_b = simd::baseline::separating_edges(b, a, relative, 0.0);
+    const simd::EdgeTest of_a = simd::baseline::separating_edges(a, b, relative);
+    const simd::EdgeTest of_b = simd::baseline::separating_edges(b, a, relative);
     decided += static_cast<int>((of_a.separates | of_b.separates) != 0);
     on_each_view([&]<class View>(const char* set) {
-      const simd::EdgeTests both = View{a}.separating_either(View{b}, relative, 0.0);
+      const simd::EdgeTests both = View{a}.separating_either(View{b}, relative);
       ASSERT_EQ(both.of_p.separates, of_a.separates) << set << p.literal() << q.literal();
       ASSERT_EQ(both.of_q.separates, of_b.separates) << set << p.literal() << q.literal();
       ASSERT_EQ(both.of_p.unsure, of_a.unsure) << set << p.literal() << q.literal();
@@ -171,7 +171,7 @@ TEST(Simd, one_pair_sees_around_itself_what_neighbourhood_tells) {
         settled += static_cast<int>(is_settled);
         beyond += static_cast<int>(is_beyond);
         on_each_view([&]<class View>(const char* set) {
-          const simd::Surrounding one = View{a}.look_around(View{b}, i, j, 0.0);
+          const simd::Surrounding one = View{a}.look_around(View{b}, i, j);
           ASSERT_EQ(one.settled, is_settled) << set << i << j << p.literal() << q.literal();
           ASSERT_EQ(one.beyond, is_beyond) << set << i << j << p.literal() << q.literal();
           if (is_beyond) {

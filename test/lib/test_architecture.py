@@ -170,3 +170,13 @@ def loaded_by(program: str) -> set[str]:
     """Return the names that a program prints, run by a fresh interpreter."""
     command = [sys.executable, "-c", program]
     return set(subprocess.run(command, check=True, capture_output=True, text=True).stdout.split())
+
+
+def test_only_certificates_conclude_free() -> None:
+    """In C++ one header names FREE; every other file compares with ``is_free()``."""
+    sources = SOURCE.parent / "src_cpp"
+    files = [*(sources / "include").rglob("*.*"), *(sources / "bindings").rglob("*.*")]
+    naming = {path.name for path in files if "Verdict::free" in path.read_text()}
+    assert naming == {"certificate.hpp"}
+    casting = {path.name for path in files if "static_cast<Verdict>" in path.read_text()}
+    assert casting == {"scene_queries.cpp"}  # of what the kernel answered, for the worst

@@ -253,6 +253,19 @@ def test_no_vertex_is_lost_where_exact_arithmetic_underflows() -> None:
             assert not scene.is_free(disc, (0, 0, 0))
 
 
+def test_points_that_are_one_but_for_an_underflow() -> None:
+    """The hull of a box and of two such points in it was a bow tie, and FREE deep inside."""
+    corners = [(-1.0, -1.0), (1.0, -1.0), (1.0, 1.0), (-1.0, 1.0)]
+    ego = Shape.polygon([(-0.1, -0.9), (0.1, -0.9), (0.1, -0.5), (-0.1, -0.5)])
+    for points in ([(1e-300, 1e-300), (2e-300, 0.0)], [(0.0, -1e-323), (1e-320, 0.0), (0.0, 0.0)]):
+        scene = Scene([Shape.hull([*corners, *points])])
+        for mode in ("collide", "distance", "witness"):
+            found = scene.check(ego, [(-0.7, 0.7, 0.0), (0.0, 0.0, 0.0)], mode=mode)
+            assert (found.verdicts == Verdict.COLLISION).all()
+    edge = Shape.hull([*corners, (0.0, -1.0 - 2**-52), (1e-300, -1.0 - 2**-52)])
+    assert edge.parts[0].shape == (5, 2)
+
+
 def test_a_distance_is_not_below_the_true_one_where_little_is_known() -> None:
     a, b = Shape.segment((0, 1e-41), (0, 1)), Shape.segment((1e-17, 0), (1, 0))
     found = closest(a, b)

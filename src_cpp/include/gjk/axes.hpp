@@ -7,10 +7,12 @@
 #include <cstdint>
 
 #include "gjk/cap.hpp"
+#include "gjk/certificate.hpp"
 #include "gjk/convex.hpp"
 #include "gjk/exact.hpp"
 #include "gjk/neighbours.hpp"
 #include "gjk/simd.hpp"
+#include "gjk/vec2.hpp"
 #include "gjk/verdict.hpp"
 
 namespace gjk {
@@ -51,21 +53,14 @@ struct AxisTest : simd::EdgeTests {
   bool is_unsure() const noexcept { return (of_p.unsure | of_q.unsure) != 0; }
 };
 
-// For shapes without a reach. Their vertices may be `error` (m) off: the line through an edge then
-// turns, and its shape may reach over it by some of that error for each length of the edge in its
-// extent.
+// For shapes without a reach.
 template <class P, class Q>
 AxisTest test_axes(const P& p, const Q& q, const Axes& axes) noexcept {
-  const double error = 8.0 * (p.error + q.error);
-  const double relative = support_rounding(p, q) + error;
-  const double absolute = error * (p.extent + q.extent);
-  if (axes.all) {
-    return {p.separating_either(q, relative, absolute)};
-  }
+  const double relative = support_rounding(p, q);
+  if (axes.all) return {p.separating_either(q, relative)};
   const Convex::Chain of_p = p.shape.chain(axes.caps.first, axes.caps.count);
   const Convex::Chain of_q = q.shape.chain(axes.caps.first ^ 2, axes.caps.count);
-  return {{p.separating_from(q, of_p, of_q, relative, absolute),
-           q.separating_from(p, of_q, of_p, relative, absolute)}};
+  return {{p.separating_from(q, of_p, of_q, relative), q.separating_from(p, of_q, of_p, relative)}};
 }
 
 // Do the edges that the test leaves unsure tell all? Not for shapes that are known to within an
@@ -77,13 +72,6 @@ bool edges_tell(const P& p, const Q& q, const AxisTest& test) noexcept {
   return p.error + q.error == 0.0 && !all_unsure;
 }
 
-// Exactly, where they tell.
-template <class P, class Q>
-bool one_separates(const P& p, const Q& q, const AxisTest& test) noexcept {
-  return exact::one_separates(p, q, test.of_p.unsure) ||
-         exact::one_separates(q, p, test.of_q.unsure);
-}
-
 // Do two exact shapes of few vertices share one? Then they touch, which is sooner seen than what an
 // edge tells exactly: so do most polygons of a map or a mesh that touch at all.
 template <class View>
@@ -91,12 +79,35 @@ bool few_share_one(const View& p, const View& q) noexcept {
   return Axes::are_few(p, q) && p.error + q.error == 0.0 && p.shares_vertex_with(q);
 }
 
+// What the edges that separate, but for the errors of shapes, prove of them.
+template <class View>
+Certificate along_edges(const View& p, const View& q, const AxisTest& test) noexcept {
+  Certificate best;
+  const auto look_along = [&best](const View& own, const View& other, std::uint64_t edges) {
+    for (; edges != 0 && !best.proves(0.0); edges &= edges - 1) {
+      const int i = __builtin_ctzll(edges);
+      const Vec2 from = own.vertex(i);
+      const Vec2 outward = -perpendicular(own.vertex(after(i, own.size)) - from);
+      best = stronger(best, Certificate::along(own, other, (1.0 / norm(outward)) * outward, from));
+    }
+  };
+  look_along(p, q, test.of_p.separates);
+  look_along(q, p, test.of_q.separates);
+  return best;
+}
+
 template <class View>
 Verdict verdict_of(const View& p, const View& q, const AxisTest& test) noexcept {
-  if (test.is_separated()) return Verdict::free;
-  if (!test.is_unsure() || few_share_one(p, q)) return Verdict::collision;
-  if (!edges_tell(p, q, test)) return exact::collide(p, q);
-  return one_separates(p, q, test) ? Verdict::free : Verdict::collision;
+  const bool is_exact = p.error + q.error == 0.0;
+  if (test.is_separated()) {
+    const Certificate certificate = is_exact ? Certificate::edges(test) : along_edges(p, q, test);
+    if (certificate.proves(0.0)) return certificate.beyond(0.0, Verdict::unknown);
+  } else if (!test.is_unsure() || few_share_one(p, q)) {
+    return Verdict::collision;
+  }
+  const Certificate certificate = edges_tell(p, q, test) ? Certificate::unsure_edges(p, q, test)
+                                                         : Certificate::exact(p, q, 0.0, {});
+  return certificate.beyond(0.0, Verdict::collision);
 }
 
 // A vertex of each shape.
@@ -130,7 +141,7 @@ bool is_overlap(const View& p, const View& q, const AxisTest& test, VertexPair& 
   facing = facing_pair(p, q, test);
   if (!edges_tell(p, q, test)) return false;
   if (p.vertex(facing.p) == q.vertex(facing.q)) return true;  // they touch
-  return !test.is_separated() && !one_separates(p, q, test);
+  return !test.is_separated() && !Certificate::unsure_edges(p, q, test).proves(0.0);
 }
 
 }  // namespace gjk

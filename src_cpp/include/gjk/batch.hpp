@@ -96,10 +96,8 @@ void collide_block(const ConvexPair* pairs, int size, double margin, Verdict* ve
   for (int k = 0; k < size; ++k) {
     const auto [p, q] = pairs[k];
     const bool known = all_of(p->extent <= kMaxCoordinate, q->extent <= kMaxCoordinate);
-    const double reach = grown_reach(*p, *q, p->radius + q->radius + margin);
-    const bool apart = Set::boxes_apart(*p, *q, reach);
-    verdicts[k] = apart ? Verdict::free : Verdict::collision;
-    boxes.set(k, known, apart);
+    verdicts[k] = Certificate::boxes<Set>(*p, *q, margin, Verdict::collision);
+    boxes.set(k, known, is_free(verdicts[k]));
   }
   BlockList rest(boxes.unknown(size));
   Open open;
@@ -128,24 +126,23 @@ class Census {
     every_size_ &= p.size & q.size;
   }
 
-  bool any_error() const noexcept { return error_ != 0.0; }
-  bool any_reach() const noexcept { return radius_ != 0.0 || any_error(); }
+  bool any_radius() const noexcept { return radius_ != 0.0; }
 
   // A bit for each pair.
   struct Kinds {
-    std::uint64_t known = 0;  // of 2 to kMostTagged vertices, in the domain: almost all such
+    std::uint64_t known = 0;  // exact, of 2 to kMostTagged vertices, in the domain: almost all such
     std::uint64_t alike = 0;  // of two shapes of `vertices`, 4 or 8
     int vertices = 4;
   };
   Kinds kinds(const ConvexPair* pairs, int size) const noexcept {
-    if (any_size_ == every_size_ && is_known(extent_, any_size_, any_size_)) {
+    if (any_size_ == every_size_ && is_known(extent_, error_, any_size_, any_size_)) {
       const std::uint64_t all = simd::low_bits(size);
       return {all, any_size_ == 4 || any_size_ == 8 ? all : 0, any_size_};
     }
     Kinds result;
     for (int k = 0; k < size; ++k) {
       const auto [p, q] = pairs[k];
-      const bool known = is_known(p->extent + q->extent, p->size, q->size);
+      const bool known = is_known(p->extent + q->extent, p->error + q->error, p->size, q->size);
       result.known |= std::uint64_t{known} << k;
       result.alike |= std::uint64_t{are_quadrilaterals(*p, *q)} << k;
     }
@@ -153,9 +150,9 @@ class Census {
   }
 
  private:
-  static bool is_known(double extents, int p_size, int q_size) noexcept {
+  static bool is_known(double extents, double errors, int p_size, int q_size) noexcept {
     const auto beyond_two = static_cast<unsigned>((p_size - 2) | (q_size - 2));
-    return all_of(extents <= kMaxCoordinate, beyond_two < simd::kMostTagged - 1);
+    return all_of(extents <= kMaxCoordinate, errors == 0.0, beyond_two < simd::kMostTagged - 1);
   }
 
   double extent_ = 0.0;
@@ -210,9 +207,6 @@ class Walks {
     Set::look_around(corners_, size_, around);
     for (int k = 0; k < size_; ++k) bounds[pair_[k]] = {around.lower[k], around.upper[k]};
     const std::uint64_t all = simd::low_bits(size_);
-    for_each_bit(all & around.loose, [&](int k) noexcept {
-      if (ends_turn_in_at(k, around)) around.settled |= std::uint64_t{1} << k;
-    });
     for_each_bit(all & ~around.settled & ~around.beyond,
                  [&](int k) noexcept { rest.add(pair_[k]); });
     size_ = 0;
@@ -254,11 +248,6 @@ class Walks {
       gather(*q, corners_.q[k], k, corners_.q_x, corners_.q_y, 2);
     }
     gathered_ = 0;
-    if (!corners_.any_slack) return;
-    for (int k = 0; k < size_; ++k) {
-      const auto& [p, q] = pairs_[pair_[k]];
-      corners_.slack[k] = slack_of(*p, *q);
-    }
   }
   void gather(const Convex& shape, int i, int k, double* x, double* y, int side) noexcept {
     const int next = after(i, shape.size);
@@ -283,14 +272,6 @@ class Walks {
     corners_.p[size_] = is_of_p ? other_end(at_p, p->size) : at_p;
     corners_.q[size_] = is_of_p ? at_q : other_end(at_q, q->size);
     ++size_;
-  }
-
-  bool ends_turn_in_at(int k, const simd::Surroundings& around) const noexcept {
-    const auto& [p, q] = pairs_[pair_[k]];
-    const bool is_next = (around.next >> k & 1u) != 0;
-    const double slack = corners_.slack[k];
-    return (around.of_p >> k & 1u) != 0 ? ends_turn_in(*p, corners_.p[k], is_next, 1.0, slack)
-                                        : ends_turn_in(*q, corners_.q[k], is_next, -1.0, slack);
   }
 
   const ConvexPair* pairs_;
@@ -318,12 +299,11 @@ void distance_block(const ConvexPair* pairs, int size, simd::Corners& corners,
   std::fill_n(bounds, size, Bounds{});
   BlockList rest(boxes.unknown(size));
 
-  corners.any_slack = all.any_error();
   Walks<Set> walks(pairs, corners);
   walks.start(boxes.apart(), kinds, towards_q);
   for (int steps = 0; steps < kWalk && walks.size() > 0; ++steps) walks.step(bounds, rest);
   walks.give_up(rest);
-  if (all.any_reach()) {
+  if (all.any_radius()) {
     for_each_bit(boxes.apart(), [&](int k) noexcept {
       bounds[k] = distance_of_surfaces(*pairs[k].p, *pairs[k].q, bounds[k]);
     });

@@ -25,6 +25,7 @@
 #include <vector>
 
 #include "gjk/boxes.hpp"
+#include "gjk/exhausted.hpp"
 
 namespace gjk {
 
@@ -112,8 +113,8 @@ class Bvh {
 
   // Calls visit(item) for every item whose box meets `query`, until one returns true.
   template <class Visit>
-  void overlapping(const FloatBox& query, const Moment& moment, Visit&& visit) const {
-    at_moment(moment, [&](auto&& node) { search_overlapping(query, node, visit); });
+  Exhausted overlapping(const FloatBox& query, const Moment& moment, Visit&& visit) const {
+    return at_moment(moment, [&](auto&& node) { return search_overlapping(query, node, visit); });
   }
 
   // An item whose box meets that of a query.
@@ -125,11 +126,13 @@ class Bvh {
   using Hits = std::array<Hit, kMostHits>;
 
   // The hits of several queries at once, in the first frame: query by query, each in the order of
-  // its visits. Returns how many; more than kMostHits: there are too many to tell. All queries go
-  // down together from level to level, so that they wait for memory together.
-  std::size_t overlapping(std::span<const FloatBox> queries, Hits& hits) const noexcept {
-    if (levels_ == 0) return 0;
-    if (queries.size() > kMostHits) return kMostHits + 1;
+  // its visits, and how many. Not complete: there are too many to tell. All queries go down
+  // together from level to level, so that they wait for memory together.
+  Exhausted overlapping(std::span<const FloatBox> queries, Hits& hits,
+                        std::size_t& found_in_all) const noexcept {
+    found_in_all = 0;
+    if (levels_ == 0) return Exhausted(true);
+    if (queries.size() > kMostHits) return Exhausted(false);
     Hits others;
     Hit* met = others.data();  // nodes
     Hit* next = hits.data();
@@ -142,7 +145,7 @@ class Bvh {
           level > 0 ? nodes_.data() + begin_[static_cast<std::size_t>(level) - 1] : nullptr;
       std::size_t found = 0;
       for (std::size_t m = 0; m < count; ++m) {
-        if (found + kWidth > kMostHits) return kMostHits + 1;
+        if (found + kWidth > kMostHits) return Exhausted(false);
         const auto [node, query] = met[m];
         const std::uint32_t first = node * kWidth;
         unsigned children = nodes[node].overlapping(Node::Query(queries[query]));
@@ -161,14 +164,18 @@ class Bvh {
       count = found;
       std::swap(met, next);
     }
-    return count;
+    found_in_all = count;
+    return Exhausted(true);
   }
 
   // Calls visit(item) for the items whose boxes are within `limit` (m) of `query`, near ones first;
-  // visit returns the limit from there on, which it may lower.
+  // visit returns the limit from there on, which it may lower. All that is not visited is beyond
+  // the last limit.
   template <class Visit>
-  void nearest(const FloatBox& query, double limit, const Moment& moment, Visit&& visit) const {
-    at_moment(moment, [&](auto&& node) { search_nearest(query, limit, node, visit); });
+  Exhausted nearest(const FloatBox& query, double limit, const Moment& moment,
+                    Visit&& visit) const {
+    return at_moment(moment,
+                     [&](auto&& node) { return search_nearest(query, limit, node, visit); });
   }
 
  private:
@@ -221,17 +228,16 @@ class Bvh {
 
   // Calls search(node), with the nodes as they are at the moment: node(level, index).
   template <class Search>
-  void at_moment(const Moment& moment, const Search& search) const {
-    if (levels_ == 0) return;
+  Exhausted at_moment(const Moment& moment, const Search& search) const {
+    if (levels_ == 0) return Exhausted(true);
     const std::size_t frame = moment.frame * frame_;
     const bool one_time = moment.frame == moment.last_frame && moment.share == moment.last_share;
     if (one_time && moment.share == 0.0F) {
-      search([&](int level, std::size_t index) noexcept -> const Node& {
+      return search([&](int level, std::size_t index) noexcept -> const Node& {
         return nodes_[frame + begin_[static_cast<std::size_t>(level)] + index];
       });
-      return;
     }
-    search([&](int level, std::size_t index) noexcept {
+    return search([&](int level, std::size_t index) noexcept {
       const std::size_t at = frame + begin_[static_cast<std::size_t>(level)] + index;
       Node blended = between(at, moment.share);
       if (one_time) return blended;
@@ -246,7 +252,7 @@ class Bvh {
   }
 
   template <class NodeAt, class Visit>
-  void search_overlapping(const FloatBox& box, const NodeAt& node, Visit& visit) const {
+  Exhausted search_overlapping(const FloatBox& box, const NodeAt& node, Visit& visit) const {
     const Node::Query query(box);
     Pending stack[kStack];
     int top = 0;
@@ -259,14 +265,16 @@ class Bvh {
         if (level > 0) {
           stack[top++] = {0.0F, first + first_of(hits), level - 1};
         } else if (visit(items_[first + first_of(hits)])) {
-          return;
+          return Exhausted(false);
         }
       }
     }
+    return Exhausted(true);
   }
 
   template <class NodeAt, class Visit>
-  void search_nearest(const FloatBox& box, double limit, const NodeAt& node, Visit& visit) const {
+  Exhausted search_nearest(const FloatBox& box, double limit, const NodeAt& node,
+                           Visit& visit) const {
     const Node::Query query(box);
     float limit_squared = squared(limit);
     Pending stack[kStack];
@@ -297,6 +305,7 @@ class Bvh {
         }
       }
     }
+    return Exhausted(true);
   }
   static std::uint32_t first_of(unsigned bits) noexcept {
     return static_cast<std::uint32_t>(std::countr_zero(bits));

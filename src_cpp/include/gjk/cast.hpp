@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <limits>
 
+#include "gjk/certificate.hpp"
 #include "gjk/convex.hpp"
 #include "gjk/distance.hpp"
 #include "gjk/motion.hpp"
@@ -66,6 +67,7 @@ struct Approach {
                   std::numeric_limits<double>::infinity()};
   double time = std::numeric_limits<double>::quiet_NaN();  // s, at which distance.upper is reached
   Closest closest;                                         // then
+  Certificate certificate;                                 // of distance.lower
   int iterations = 0;
 };
 
@@ -114,24 +116,10 @@ struct Underway {
   }
 };
 
-// A lower bound (m) on the distance of a and b, radii included, s seconds from now, along the unit
-// vector n from a to b. In real numbers it is concave in s: above a value at two times, it is above
-// it in between.
-inline double gap_within(const Underway& a, const Underway& b, Vec2 n, double s,
-                         bool any_turn) noexcept {
-  const Vec2 apart = b.posed.transform.t - a.posed.transform.t;
-  const double centres = dot(n, apart) + s * dot(n, b.velocity - a.velocity);
-  const double polygons =
-      centres - a.support_within(n, s, any_turn) - b.support_within(-n, s, any_turn);
-  const double reach = a.shape.radius + b.shape.radius;
-  return polygons - reach - a.rounding(s) - b.rounding(s) -
-         8.0 * kUnitRoundoff * (std::fabs(polygons) + reach);
-}
-
-// The least certified gap over [t, time].
+// What is certain over [t, time].
 struct Advance {
   double time = 0.0;
-  double gap = -std::numeric_limits<double>::infinity();
+  Certificate certificate;
 };
 
 // From t on towards `end`, as far as the gap along n stays above `least` for certain; aims at a
@@ -139,9 +127,9 @@ struct Advance {
 inline Advance advance(const Underway& a, const Underway& b, Vec2 n, double t, double end,
                        double least, double aim, bool any_turn) noexcept {
   constexpr int kTries = 4;
-  Advance result{t, gap_within(a, b, n, 0.0, any_turn)};
-  if (!(result.gap > least)) return result;
-  double low_gap = result.gap;  // at result.time
+  Advance result{t, Certificate::moving(a, b, n, 0.0, any_turn)};
+  if (!result.certificate.proves(least)) return result;
+  double low_gap = result.certificate.lower();  // at result.time
   double high = end;
   double high_gap = low_gap;
   for (int k = 0; k < kTries; ++k) {
@@ -153,15 +141,14 @@ inline Advance advance(const Underway& a, const Underway& b, Vec2 n, double t, d
       if (!(next > result.time && next < high)) return result;
     }
     const double s = (next - t) * (1.0 + 4.0 * kUnitRoundoff);
-    const double gap = gap_within(a, b, n, s, any_turn);
-    if (gap > least) {
-      result.time = next;
-      result.gap = std::fmin(result.gap, gap);
-      low_gap = gap;
+    const Certificate then = Certificate::moving(a, b, n, s, any_turn);
+    if (then.proves(least)) {
+      result = {next, Certificate::during(result.certificate, then)};
+      low_gap = then.lower();
       if (next == high) return result;
     } else {
       high = next;
-      high_gap = gap;
+      high_gap = then.lower();
     }
   }
   return result;
@@ -186,9 +173,9 @@ struct Target {
 
 struct Walk {
   Status status = Status::undefined;
-  bool stopped = false;                                  // by a look
-  double time = 0.0;                                     // s, reached
-  double gap = std::numeric_limits<double>::infinity();  // m: the least that is certain on the way
+  bool stopped = false;  // by a look
+  double time = 0.0;     // s, reached
+  Proven proven;         // on the way
   int iterations = 0;
 };
 
@@ -216,7 +203,7 @@ Walk walk(const Moving& moving_a, const Moving& moving_b, double t0, double t1, 
     const Underway a = Underway::at(moving_a, *piece_a, t);
     const Underway b = Underway::at(moving_b, *piece_b, t);
 
-    Advance step{t};
+    Advance step{t, {}};
     if (at_joint && end > t) step = advance(a, b, n, t, end, target.least, target.aim);
     if (!(step.time > t && step.time == end)) {
       if (walked.iterations == max_iterations) return end_with(Status::iteration_limit);
@@ -224,9 +211,10 @@ Walk walk(const Moving& moving_a, const Moving& moving_b, double t0, double t1, 
       const Closest closest = gjk::closest(a.posed, b.posed);
       if (closest.status != Status::success) return end_with(closest.status);
       n = closest.direction;
-      const double gap = std::fmax(closest.lower_bound, gap_within(a, b, n, 0.0, false));
-      walked.gap = std::fmin(walked.gap, gap);
-      target = look(t, closest, gap);
+      const Certificate now =
+          stronger(Certificate::of(closest), Certificate::moving(a, b, n, 0.0, false));
+      walked.proven.take(now);
+      target = look(t, closest, now.lower());
       walked.stopped = target.stop;
       if (target.stop || t == t1) return end_with(Status::success);
       if (!(end > t)) return end_with(Status::prediction_too_short);
@@ -236,7 +224,7 @@ Walk walk(const Moving& moving_a, const Moving& moving_b, double t0, double t1, 
       if (!(step.time > t)) return end_with(Status::numeric_failure);
     }
     walked.time = step.time;
-    walked.gap = std::fmin(walked.gap, step.gap);
+    walked.proven.take(step.certificate);
     if (step.time == t1) return end_with(Status::success);
     at_joint = step.time == end;
   }
@@ -276,7 +264,8 @@ inline Impact time_of_impact(const Moving& a, const Moving& b, double t0, double
     const bool contact = options.margin == 0.0 || impact.closest.distance <= options.tolerance;
     impact.verdict = contact ? Verdict::collision : Verdict::margin;
   } else if (walked.status == Status::success) {
-    impact.verdict = Verdict::free;
+    impact.verdict = walked.proven.of_all().beyond(options.margin, Verdict::unknown);
+    if (!is_free(impact.verdict)) impact.status = Status::internal_error;
   }
   return impact;
 }
@@ -311,10 +300,12 @@ inline Approach closest_approach(const Moving& a, const Moving& b, double t0, do
     found.iterations += walked.iterations;
     if (walked.status != Status::success) return found;
     if (!walked.stopped) {
-      found.distance.lower = std::fmax(found.distance.lower, walked.gap);
+      found.certificate = stronger(found.certificate, walked.proven.of_all());
+      found.distance.lower = found.certificate.lower();
       if (least >= max_distance) return found;
     } else if (least == 0.0) {
-      found.distance.lower = -std::numeric_limits<double>::infinity();
+      found.certificate = {};
+      found.distance.lower = found.certificate.lower();
       return found;
     }
     const double lower = std::fmax(0.0, found.distance.lower);
@@ -349,7 +340,7 @@ inline Impact shape_cast(const Convex& a, const Pose& pose_a, Vec2 direction, do
                                  options.margin + options.tolerance);
   const bool passes = beyond < max_distance;
   Impact impact = time_of_impact(moving_a, moving_b, 0.0, passes ? beyond : max_distance, options);
-  if (passes && impact.verdict == Verdict::free) impact.last_valid = max_distance;
+  if (passes && is_free(impact.verdict)) impact.last_valid = max_distance;
   impact.closest.point_a = impact.closest.point_a + start;
   impact.closest.point_b = impact.closest.point_b + start;
   return impact;
@@ -426,11 +417,12 @@ inline Approach closest_approach(const Shape& a, Motion motion_a, const Shape& b
         nearest = pair;
         continue;
       }
-      const double lower = std::fmin(nearest.distance.lower, pair.distance.lower);
+      const Certificate certificate = weaker(nearest.certificate, pair.certificate);
       const int iterations = nearest.iterations + pair.iterations;
       const Status status = nearest.status != Status::success ? nearest.status : pair.status;
       if (pair.distance.upper < nearest.distance.upper) nearest = pair;
-      nearest.distance.lower = lower;
+      nearest.certificate = certificate;
+      nearest.distance.lower = certificate.lower();
       nearest.iterations = iterations;
       nearest.status = status;
     }

@@ -9,6 +9,7 @@
 
 #include "gjk/axes.hpp"
 #include "gjk/cap.hpp"
+#include "gjk/certificate.hpp"
 #include "gjk/convex.hpp"
 #include "gjk/exact.hpp"
 #include "gjk/simd.hpp"
@@ -44,12 +45,6 @@ inline bool progress(const Simplex& s, Vec2 d, double along, double rounding) no
   return along < dot(d, s.vertex[0].point) - rounding * norm1(d);
 }
 
-// Polygons farther apart than this are farther apart than `reach`, whatever their errors.
-template <class P, class Q>
-double grown_reach(const P& p, const Q& q, double reach) noexcept {
-  return (reach + p.error + q.error) * (1.0 + 16.0 * kUnitRoundoff);
-}
-
 // The simplex that GJK stopped at, as a hint for the exact arithmetic.
 inline exact::Contact contact(const Simplex& s) noexcept {
   const SimplexVertex& a = s.vertex[0];
@@ -58,22 +53,22 @@ inline exact::Contact contact(const Simplex& s) noexcept {
 
 // Alg. 6, with certificates: FREE, COLLISION, or UNKNOWN where floating point does not decide.
 //
-// The shapes collide when their polygons are no farther apart than `reach` (both radii and a
-// margin).
+// The shapes collide when their polygons are no farther apart than both radii and a margin (m).
 template <class P, class Q>
-Verdict collide_by_gjk(const P& p, const Q& q, double reach, Simplex& start) noexcept {
+Verdict collide_by_gjk(const P& p, const Q& q, double margin, Simplex& start) noexcept {
   Simplex s = start;  // local, so that it stays in registers
   const double rounding = support_rounding(p, q);
+  const double reach = p.radius + q.radius + margin;
   const double grown = grown_reach(p, q, reach);
   const double sure_reach = (reach - p.error - q.error) * (1.0 - 16.0 * kUnitRoundoff);
   for (int k = 0; k < kMaxIterations; ++k) {
     const Vec2 d = direction_from_origin(s);
     const SimplexVertex w = support(p, q, -d);
 
-    // Exit 1: all of P - Q lies beyond the line d.x = reach |d|. Ordered so that NaN is not free.
+    // Exit 1: all of P - Q lies beyond the line d.x = reach |d|.
     const double along = dot(d, w.point);
-    const double bound = rounding * norm1(d) + (grown > 0.0 ? grown * norm(d) : 0.0);
-    if (along > bound) return Verdict::free;
+    const Certificate beyond = Certificate::beyond_line(d, along, rounding, grown, margin);
+    if (beyond.proves(margin)) return beyond.beyond(margin, Verdict::unknown);
 
     const bool converged = !progress(s, d, along, rounding);
     if (sure_reach > 0.0 && distance_upper_bound(s) <= sure_reach) return Verdict::collision;
@@ -96,9 +91,9 @@ Verdict collide_by_gjk(const P& p, const Q& q, double reach, Simplex& start) noe
 
 // From the paper's start.
 template <class P, class Q>
-Verdict collide_by_gjk(const P& p, const Q& q, double reach) noexcept {
+Verdict collide_by_gjk(const P& p, const Q& q, double margin) noexcept {
   Simplex s = first_vertices(p, q);
-  return collide_by_gjk(p, q, reach, s);
+  return collide_by_gjk(p, q, margin, s);
 }
 
 // The simplex to start GJK from: the edge of the quadrilateral that O lies farthest outside of.
@@ -121,7 +116,7 @@ inline Simplex facing_edge(const Convex& p, const Convex& q, const Quadrilateral
 // GJK from simplex s, and exact arithmetic where it does not decide.
 template <class P, class Q>
 Verdict collide_from(const P& p, const Q& q, double margin, Simplex& s) noexcept {
-  const Verdict verdict = collide_by_gjk(p, q, p.radius + q.radius + margin, s);
+  const Verdict verdict = collide_by_gjk(p, q, margin, s);
   if (verdict != Verdict::unknown) return verdict;
   return exact::collide(p, q, margin, contact(s));
 }
@@ -145,7 +140,8 @@ inline Verdict collide(const Convex& p, const Convex& q, double margin = 0.0) no
   const double reach = p.radius + q.radius + margin;
   const Quadrilateral w = inscribed(p, q);
   // An exact comparison, but for a reach.
-  if (boxes_apart(w, grown_reach(p, q, reach))) return Verdict::free;
+  const Certificate boxes = Certificate::boxes(w, grown_reach(p, q, reach), margin);
+  if (boxes.proves(margin)) return boxes.beyond(margin, Verdict::unknown);
   double side[4];
   const unsigned inner = inner_sides(w, side);
   if (inner == kAllSides) return Verdict::collision;

@@ -13,9 +13,11 @@ namespace gjk {
 
 // The domain of the kernel, in metres. Within it no product of degree 4 overflows.
 inline constexpr double kMaxCoordinate = 1e15;
-// A coordinate other than 0 below this could underflow in exact arithmetic. Shapes that hold one
-// are taken as known to this accuracy only.
+// m. A coordinate other than 0 below this could underflow in exact arithmetic.
 inline constexpr double kMinExactCoordinate = 1e-40;
+
+// m: how far a vertex of such a shape may be from the true one.
+inline constexpr double kTinyError = 4.0 * kMinExactCoordinate;
 
 inline bool is_tiny(double v) noexcept { return std::fabs(v) < kMinExactCoordinate && v != 0.0; }
 
@@ -57,7 +59,7 @@ struct Convex {
     const bool valid = size > 0 && radius >= 0.0 && radius <= kMaxCoordinate;
     if (size > 0) c.find_extremes();
     c.extent += valid ? finite : std::numeric_limits<double>::quiet_NaN();
-    c.error = c.has_tiny() ? kMinExactCoordinate : 0.0;
+    c.error = c.has_tiny() ? kTinyError : 0.0;
     return c;
   }
 

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "gjk/certificate.hpp"
 #include "gjk/collide.hpp"
 #include "gjk/convex.hpp"
 #include "gjk/enumerate.hpp"
@@ -17,18 +18,6 @@
 #include "gjk/verdict.hpp"
 
 namespace gjk {
-
-struct Closest {
-  Status status = Status::undefined;  // success, or numeric_failure for input outside the domain
-  double distance = 0.0;              // m, signed, an upper bound; negative: penetration depth
-  double lower_bound = 0.0;           // m, a certified lower bound on the true distance
-  Vec2 point_a;                       // m, witness points; point_b = point_a + distance * direction
-  Vec2 point_b;
-  Vec2 direction{1.0, 0.0};  // unit, from a to b, defined at contact too
-  Feature feature_a;         // the vertex or edge of each polygon that decides
-  Feature feature_b;
-  int iterations = 0;
-};
 
 namespace detail {
 
@@ -48,6 +37,11 @@ struct Separation {
   double may_be_apart = -std::numeric_limits<double>::infinity();
 };
 
+// Are bounds that an error (m) of the shapes widens as near each other as they can be?
+inline bool are_tight(const Bounds& bounds, double error) noexcept {
+  return bounds.upper - bounds.lower <= std::fmax(kRelativeGap * bounds.upper, error);
+}
+
 // What the search for a support vertex w from simplex s, along -d, says about the distance.
 inline Bounds bounds_at(const Simplex& s, Vec2 d, double along, double rounding) noexcept {
   // v.w / |v| bounds the distance from below (paper, Alg. 1); less its rounding, certainly.
@@ -63,12 +57,20 @@ struct Unwatched {
   void operator()(const Simplex&, Vec2, const SimplexVertex&, double) const noexcept {}
 };
 
-// What is nearest O as its neighbours tell, where they prove that O lies outside.
+// What is nearest O as its neighbours tell, where they prove that O lies outside. Of exact shapes,
+// which are convex, what is nearest among its neighbours is nearest of all. Of others it is only
+// proposed: all vertices must be as far apart along its normal.
 template <class P, class Q>
 bool separation_at(const P& p, const Q& q, const Neighbourhood& around,
                    Separation& result) noexcept {
   if (around.nearness != Nearness::settled) return false;
   result.bounds = certain_bounds(p, q, around);
+  const double error = p.error + q.error;
+  if (error > 0.0) {
+    const Vec2 n = (-1.0 / norm(around.normal)) * around.normal;
+    result.bounds.lower = exact::gap_along(p, q, n, p.vertex(around.p));
+    if (!are_tight(result.bounds, error)) return false;
+  }
   if (!(result.bounds.lower > 0.0)) return false;
   result.outcome = Outcome::separated;
   result.normal = around.normal;
@@ -179,11 +181,10 @@ Separation separate_certainly(const P& p, const Q& q, const Simplex& start,
                               exact::Pair* pair) noexcept {
   Separation result = separate(p, q, start);
   const double error = p.error + q.error;
-  const double gap = result.bounds.upper - result.bounds.lower;
-  const bool certified = result.outcome == Outcome::overlapping ||
-                         (result.outcome == Outcome::separated &&
-                          gap <= std::fmax(kRelativeGap * result.bounds.upper, error));
-  if (certified) return result;
+  if (result.outcome == Outcome::overlapping ||
+      (result.outcome == Outcome::separated && are_tight(result.bounds, error))) {
+    return result;
+  }
   if (error == 0.0) {
     const SimplexVertex& end = result.s.vertex[0];
     if (separation_at(p, q, neighbourhood(p, q, end.p, end.q), result)) return result;
@@ -193,9 +194,9 @@ Separation separate_certainly(const P& p, const Q& q, const Simplex& start,
     result.outcome = Outcome::overlapping;
     return result;
   }
-  const exact::Distance distance =
-      error == 0.0 ? exact::distance(p, q) : exact::certain_distance(p, q);
-  if (error > 0.0 && !(distance.bounds.lower > 0.0)) {
+  exact::Distance distance = exact::distance(p, q);
+  if (error > 0.0) distance.bounds.lower = distance.gap;
+  if (error > 0.0 && !(distance.gap > 0.0)) {
     if (result.outcome == Outcome::undecided) {
       result.outcome = Outcome::overlapping;
       // As far as the loop could not tell; not finite where it ended at O itself.
@@ -249,7 +250,7 @@ Bounds distance_of_surfaces(const P& p, const Q& q, Bounds polygons) noexcept {
   return {bounds.lower > 0.0 ? bounds.lower : 0.0, bounds.upper > 0.0 ? bounds.upper : 0.0};
 }
 
-// Level 2 of shapes in the domain, from a simplex.
+// Level 2 of exact shapes in the domain, from a simplex.
 template <class P, class Q>
 Bounds distance_from(const P& p, const Q& q, const Simplex& start) noexcept {
   const Neighbourhood around = look_around(p, q, start);
@@ -276,33 +277,15 @@ inline Bounds nowhere() noexcept {
   return {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::quiet_NaN()};
 }
 
-}  // namespace detail
-
-// Level 2: certified bounds (m) on the distance of two shapes, radii included; 0 where they
-// overlap. NaN for input outside the domain.
-template <class P, class Q>
-Bounds distance(const P& p, const Q& q) noexcept {
-  if (!in_domain(p, q)) return detail::nowhere();
-  return detail::distance_from(p, q, first_vertices(p, q));
-}
-
-namespace detail {
-
-// The bounds that from_afar() gives; zeros where it does not settle. For shapes of two vertices or
-// more.
+// The bounds that from_afar() gives; zeros where it does not settle. For exact shapes of two
+// vertices or more.
 template <class View>
 Bounds bounds_from_afar(const View& p, const View& q, Vec2 middle) noexcept {
   int i = p.near_support(-middle);
   int j = q.near_support(middle);
-  const double slack = slack_of(p, q);
   for (int steps = 0; steps < kWalk; ++steps) {
-    const simd::Surrounding around = p.look_around(q, i, j, slack);
+    const simd::Surrounding around = p.look_around(q, i, j);
     if (around.settled) return {around.lower, around.upper};
-    if (around.loose) {
-      const bool turn_in = around.of_p ? ends_turn_in(p, i, around.next, 1.0, slack)
-                                       : ends_turn_in(q, j, around.next, -1.0, slack);
-      return turn_in ? Bounds{around.lower, around.upper} : Bounds{};
-    }
     if (!around.beyond) return {};
     int& vertex = around.of_p ? i : j;
     const int size = around.of_p ? p.size : q.size;
@@ -311,36 +294,18 @@ Bounds bounds_from_afar(const View& p, const View& q, Vec2 middle) noexcept {
   return {};
 }
 
-}  // namespace detail
-
-// The same answer sooner where the boxes are apart.
-inline Bounds distance(const Convex& p, const Convex& q) noexcept {
-  if (!in_domain(p, q)) return detail::nowhere();
-  const Quadrilateral w = inscribed(p, q);
-  const bool apart = boxes_apart(w, 0.0);
-  if (apart) {
-    const Bounds bounds = simd::on_widest(
-        [&w](const auto& a, const auto& b) -> Bounds {
-          if (a.size < 2 || b.size < 2) return {};
-          if (are_quadrilaterals(a.shape, b.shape)) return bounds_by_enumeration(a, b, w);
-          return detail::bounds_from_afar(a, b, middle(w));
-        },
-        p, q);
-    if (bounds.lower > 0.0) return detail::distance_of_surfaces(p, q, bounds);
-  }
-  return detail::distance_by_search(p, q, w, apart);
-}
-
-namespace detail {
-
 // Subtracts the radii and fills what depends on them. `overlapping`: the polygons are, certainly.
 template <class P, class Q>
 void finish(const P& p, const Q& q, Bounds polygons, bool overlapping, Closest& result) noexcept {
   result.direction = result.direction + Vec2{};  // no negative zeros
   Bounds bounds = surface_bounds(p, q, polygons);
-  // The sign of the distance is that of the verdict, to the last bit, where the doubles are exact.
-  if (bounds.lower <= 0.0 && bounds.upper >= 0.0 && p.error + q.error == 0.0) {
-    if (overlapping || exact::collide(p, q) == Verdict::collision) {
+  if (p.error + q.error > 0.0) {
+    // Whatever found the direction, the bound is what it proves.
+    bounds.lower = Certificate::along(p, q, result.direction, result.point_a).lower();
+  } else if (bounds.lower <= 0.0 && bounds.upper >= 0.0) {
+    // The sign of the distance is that of the verdict, to the last bit, where the doubles are
+    // exact.
+    if (overlapping || !Certificate::exact(p, q, 0.0, {}).proves(0.0)) {
       bounds.upper = 0.0;
     } else {
       bounds.lower = 0.0;
@@ -372,7 +337,8 @@ Closest closest_of(const P& p, const Q& q, const Separation& separation,
   const bool overlap = separation.outcome == Outcome::overlapping;
   if (overlap) {
     const Penetration deep = penetration(p, q);
-    bounds = {-(deep.depth + deep.rounding), std::fmin(0.0, deep.rounding - deep.depth)};
+    bounds = {-(deep.depth + deep.rounding), deep.rounding - deep.depth};
+    if (p.error + q.error == 0.0) bounds.upper = std::fmin(0.0, bounds.upper);
     // Of polygons that are apart, an edge separates: no depth is found.
     if (deep.depth <= 2.0 * deep.rounding) {
       bounds.upper = std::fmax(bounds.upper, separation.may_be_apart);
@@ -414,6 +380,11 @@ Neighbourhood from_afar(const View& p, const View& q, Vec2 middle) noexcept {
   return around;
 }
 
+inline Bounds not_negative(const Closest& closest) noexcept {
+  return {closest.lower_bound > 0.0 ? closest.lower_bound : 0.0,
+          closest.distance > 0.0 ? closest.distance : 0.0};
+}
+
 inline Closest closest_to_nowhere() noexcept {
   Closest result;
   result.status = Status::numeric_failure;
@@ -447,10 +418,41 @@ inline Closest closest(const Convex& p, const Convex& q) noexcept {
       detail::witness(p, q, simplex_of(p, q, around), result);
       result.direction = (-1.0 / norm(around.normal)) * around.normal;
       detail::finish(p, q, bounds_of(around, around.area, around.error), false, result);
-      return result;
+      const double error = p.error + q.error;
+      if (error == 0.0 || detail::are_tight({result.lower_bound, result.distance}, 8.0 * error)) {
+        return result;
+      }
     }
   }
   return detail::closest_by_search(p, q, w, apart);
+}
+
+// Level 2: certified bounds (m) on the distance of two shapes, radii included; 0 where they
+// overlap. NaN for input outside the domain.
+template <class P, class Q>
+Bounds distance(const P& p, const Q& q) noexcept {
+  if (!in_domain(p, q)) return detail::nowhere();
+  if (p.error + q.error > 0.0) return detail::not_negative(closest(p, q));
+  return detail::distance_from(p, q, first_vertices(p, q));
+}
+
+// The same answer sooner where the boxes are apart.
+inline Bounds distance(const Convex& p, const Convex& q) noexcept {
+  if (!in_domain(p, q)) return detail::nowhere();
+  if (p.error + q.error > 0.0) return detail::not_negative(closest(p, q));
+  const Quadrilateral w = inscribed(p, q);
+  const bool apart = boxes_apart(w, 0.0);
+  if (apart) {
+    const Bounds bounds = simd::on_widest(
+        [&w](const auto& a, const auto& b) -> Bounds {
+          if (a.size < 2 || b.size < 2) return {};
+          if (are_quadrilaterals(a.shape, b.shape)) return bounds_by_enumeration(a, b, w);
+          return detail::bounds_from_afar(a, b, middle(w));
+        },
+        p, q);
+    if (bounds.lower > 0.0) return detail::distance_of_surfaces(p, q, bounds);
+  }
+  return detail::distance_by_search(p, q, w, apart);
 }
 
 }  // namespace gjk

@@ -26,8 +26,18 @@
 
 namespace gjk::exact {
 
-// Of the edges of p named by `edges`, does one have all of q strictly on its outer side? The
-// vertices of q named by `outside` are known to be.
+// Does p lie on the inner side, the left, of the line through two of its vertices? So it does where
+// p is convex and they are an edge. Asked only where FREE would follow, so that FREE needs neither.
+template <class P>
+bool has_own_on_left(const P& p, Vec2 from, Vec2 to) noexcept {
+  for (int i = 0; i < p.size; ++i) {
+    if (orientation(from, to, p.vertex(i)) < 0) return false;
+  }
+  return true;
+}
+
+// Of the edges of p named by `edges`, does one have all of q strictly on its outer side, and all of
+// p on its inner side? The vertices of q named by `outside` are known to be outside.
 template <class P, class Q>
 bool one_separates(const P& p, const Q& q, std::uint64_t edges,
                    std::uint64_t outside = 0) noexcept {
@@ -42,7 +52,7 @@ bool one_separates(const P& p, const Q& q, std::uint64_t edges,
            exact_orientation(from, to, q.vertex(__builtin_ctzll(open)), product_of(p)) < 0) {
       open &= open - 1;
     }
-    if (open == 0) return true;
+    if (open == 0 && has_own_on_left(p, from, to)) return true;
   }
   return false;
 }
@@ -50,7 +60,7 @@ bool one_separates(const P& p, const Q& q, std::uint64_t edges,
 // What the edges of p say of q.
 enum class EdgeAnswer {
   undecided,
-  separates,  // the line through one of them has all of q strictly on its outer side
+  separates,  // the line through one of them has all of q strictly on its outer side, none of p
   contains,   // none has the vertex looked at first on its outer side: it lies in p
 };
 
@@ -71,7 +81,7 @@ EdgeAnswer test_edges_in_turn(const P& p, const Q& q, int first) noexcept {
       outside = true;
       int j = 0;
       while (j < q.size && (j == first || orientation(from, to, q.vertex(j)) < 0)) ++j;
-      if (j == q.size) return EdgeAnswer::separates;
+      if (j == q.size && has_own_on_left(p, from, to)) return EdgeAnswer::separates;
     }
     from = to;
   }
@@ -104,7 +114,8 @@ EdgeAnswer test_edges(const P& p, const Q& q, int first) noexcept {
   return test_edges_in_turn(p, q, first);
 }
 
-// Is all of p before all of q in the order of x, then y? Then they are disjoint.
+// Is all of p before all of q in the order of x, then y? Then they are disjoint, and so are their
+// hulls.
 template <class P, class Q>
 bool all_lexicographically_less(const P& p, const Q& q) noexcept {
   Vec2 least = q.vertex(0);
@@ -216,27 +227,40 @@ inline Vec2 edge_to_vertex(const Pair& pair) noexcept {
   return length > 0.0 ? (1.0 / length) * out : Vec2{1.0, 0.0};
 }
 
-// A lower bound (m) on how far p and q are apart along the direction of the pair, over all vertices
-// of both: true of the vertices as they are, whatever their order, convex or not. The differences
-// are accurate to a relative u, a product and a sum to 2 u more, and the direction's length to 4 u.
+// How far the vertices of p reach along n, as seen from a point.
+template <class P>
+simd::Span span_along(const P& p, Vec2 n, Vec2 from) noexcept {
+  if constexpr (requires { p.span_along(n, from); }) {
+    return p.span_along(n, from);
+  } else {
+    return simd::scalar_span(p, n, from);
+  }
+}
+
+// A lower bound (m) on how far the polygons p and q are apart along the unit vector n, which is
+// only a proposal: over all vertices of both, true of them as they are, whatever their order,
+// convex or not, distinct or not. Negative where they overlap along n: the depth is at most that.
+//
+// Seen from a point near the contact, differences are small however large the coordinates. They are
+// accurate to a relative u, a product and a sum to 2 u more, and the length of n to 8 u.
+template <class P, class Q>
+double gap_along(const P& p, const Q& q, Vec2 n, Vec2 from) noexcept {
+  constexpr double kNothing = -std::numeric_limits<double>::infinity();
+  if (!(std::fabs(dot(n, n) - 1.0) <= 16.0 * kUnitRoundoff)) return kNothing;  // NaN too
+  const simd::Span of_p = span_along(p, n, from);
+  const simd::Span of_q = span_along(q, -n, from);
+  const double gap = -of_q.most - of_p.most;
+  const double rounding =
+      4.0 * kUnitRoundoff * (of_p.size + of_q.size) + 12.0 * kUnitRoundoff * std::fabs(gap);
+  const double least = gap - rounding - 0x1p-1000;
+  return std::isfinite(least) ? least : kNothing;
+}
+
+// Along the direction of a pair.
 template <class P, class Q>
 double gap_along(const P& p, const Q& q, const Pair& pair) noexcept {
-  const Vec2 n = pair.edge_is_of_p ? edge_to_vertex(pair) : -edge_to_vertex(pair);
-  double farthest = 0.0;  // m: |x| + |y| of any difference
-  double first_of_q = std::numeric_limits<double>::infinity();
-  for (int j = 0; j < q.size; ++j) {
-    const Vec2 from_here = q.vertex(j) - pair.vertex;
-    first_of_q = std::fmin(first_of_q, dot(n, from_here));
-    farthest = std::fmax(farthest, norm1(from_here));
-  }
-  double last_of_p = -std::numeric_limits<double>::infinity();
-  for (int i = 0; i < p.size; ++i) {
-    const Vec2 from_here = p.vertex(i) - pair.vertex;
-    last_of_p = std::fmax(last_of_p, dot(n, from_here));
-    farthest = std::fmax(farthest, norm1(from_here));
-  }
-  const double gap = first_of_q - last_of_p;
-  return gap - 8.0 * kUnitRoundoff * (farthest + std::fabs(gap)) - 0x1p-1000;
+  const Vec2 n = edge_to_vertex(pair);
+  return gap_along(p, q, pair.edge_is_of_p ? n : -n, pair.vertex);
 }
 
 struct Distance {
@@ -273,17 +297,6 @@ template <class P, class Q>
   return best;
 }
 
-// The same of shapes whose vertices are known to within an error only. By that error an outline may
-// turn the wrong way at an edge as short, so nothing is concluded from its order or from being
-// convex: the bounds are those along one direction over all vertices. The lower one is not positive
-// where the shapes may overlap.
-template <class P, class Q>
-Distance certain_distance(const P& p, const Q& q) noexcept {
-  Distance found = exact::distance(p, q);
-  found.bounds.lower = std::fmin(found.bounds.lower, found.gap);
-  return found;
-}
-
 // Is the pair's distance at most the square root of reach_squared? Compared as polynomials.
 template <int N>
 bool within(const Pair& pair, const Expansion<N>& reach_squared) noexcept {
@@ -299,35 +312,68 @@ bool within(const Pair& pair, const Expansion<N>& reach_squared) noexcept {
   return (area * area - reach_squared * length_squared).sign() <= 0;
 }
 
-// Is the distance of the two shapes, radii included, more than `margin`? FREE or COLLISION, exact
-// on the given doubles; for shapes known only to within an error, FREE only beyond that error.
+// Does the direction of the pair, which is that of its edge's normal or of the way from one vertex
+// to another, keep all vertices of `own` more than the square root of reach_squared from all of
+// `other`? The edge is of `own`. Compared as polynomials, over all vertices of both.
+template <class P, class Q, int N>
+bool keeps_beyond(const P& own, const Q& other, const Pair& pair,
+                  const Expansion<N>& reach_squared) noexcept {
+  count_exact();
+  const bool before = exact_dot(pair.from, pair.to, pair.vertex).sign() <= 0;
+  if (before || exact_dot(pair.to, pair.from, pair.vertex).sign() <= 0) {
+    const Vec2 foot = before ? pair.from : pair.to;
+    if ((exact_dot(foot, pair.vertex, pair.vertex) - reach_squared).sign() <= 0) return false;
+    for (int i = 0; i < own.size; ++i) {
+      if (exact_dot(foot, pair.vertex, own.vertex(i)).sign() > 0) return false;
+    }
+    for (int j = 0; j < other.size; ++j) {
+      if (exact_dot(pair.vertex, foot, other.vertex(j)).sign() > 0) return false;
+    }
+    return true;
+  }
+  // The two ways along a segment are both edges of it.
+  const bool is_turned = orientation(pair.from, pair.to, pair.vertex) > 0;
+  const Vec2 from = is_turned ? pair.to : pair.from;
+  const Vec2 to = is_turned ? pair.from : pair.to;
+  const auto length_squared = exact_dot(from, to, to);
+  for (int j = 0; j < other.size; ++j) {
+    const auto area = exact_cross(from, to, from, other.vertex(j));
+    if (area.sign() >= 0) return false;
+    if ((area * area - reach_squared * length_squared).sign() <= 0) return false;
+  }
+  return has_own_on_left(own, from, to);
+}
+
+// Is the distance of two disjoint exact shapes greater than the margin? `distance` is that of their
+// polygons.
 template <class P, class Q>
-[[gnu::noinline]] Verdict collide(P p, Q q, double margin = 0.0, Contact near = {}) noexcept {
-  if (!in_domain(p, q) || !(margin >= 0.0 && margin <= kMaxCoordinate)) {
-    return Verdict::unknown;
-  }
+bool is_beyond(const P& p, const Q& q, double margin, const Distance& distance) noexcept {
   const double reach = p.radius + q.radius + margin;
-  const double error = p.error + q.error;
-  if (error > 0.0) {
-    const double beyond = (reach + error) * (1.0 + 8.0 * kUnitRoundoff);
-    return certain_distance(p, q).bounds.lower > beyond ? Verdict::free : Verdict::collision;
-  }
-  if (!disjoint(p, q, near)) return Verdict::collision;
-  if (reach == 0.0) return Verdict::free;
-
-  const Bounds bounds = exact::distance(p, q).bounds;
   const double slack = 4.0 * kUnitRoundoff * reach;
-  if (bounds.lower > reach + slack) return Verdict::free;
-  if (bounds.upper < reach - slack) return Verdict::collision;
-
   const auto exact_reach = exactly(p.radius) + exactly(q.radius) + exactly(margin);
   const auto reach_squared = exact_reach * exact_reach;
-  bool reached = false;
+  bool is_reached = false;
   for_each_pair(p, q, [&](const Pair& pair) {
-    if (reached || distance_bounds(pair).lower > reach + slack) return;
-    reached = within(pair, reach_squared);
+    if (is_reached || distance_bounds(pair).lower > reach + slack) return;
+    is_reached = within(pair, reach_squared);
   });
-  return reached ? Verdict::collision : Verdict::free;
+  if (is_reached) return false;
+  bool is_proven = false;
+  for_each_pair(p, q, [&](const Pair& pair) {
+    if (is_proven || distance_bounds(pair).lower > distance.bounds.upper) return;
+    is_proven = pair.edge_is_of_p ? keeps_beyond(p, q, pair, reach_squared)
+                                  : keeps_beyond(q, p, pair, reach_squared);
+  });
+  return is_proven;
+}
+
+// What polygons that are at least `apart` (m) leave between the surfaces of their shapes, whatever
+// the errors; rounded down.
+template <class P, class Q>
+double surfaces_apart(const P& p, const Q& q, double apart) noexcept {
+  const double reach = (p.radius + q.radius) + (p.error + q.error);
+  if (reach == 0.0) return apart;
+  return apart - reach - 4.0 * kUnitRoundoff * (reach + std::fabs(apart));
 }
 
 }  // namespace gjk::exact

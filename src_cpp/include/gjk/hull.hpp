@@ -16,9 +16,10 @@ namespace gjk {
 // Convex hull, counter-clockwise, without collinear or repeated points: one point, the two ends of
 // a segment, or a polygon. Andrew's monotone chain with exact orientations.
 //
-// Coordinates that are too small for exact arithmetic count as 0 there. A point that has one is
-// left out only if it lies clearly inside: its place beside others is not known, and a shape
-// without it would count as exact.
+// Coordinates that are too small for exact arithmetic count as 0 there. Of points that are one
+// then, one is kept, and rather one with such a coordinate: the others are within kTinyError of it,
+// and a shape without it would count as exact. For the same reason it is left out only where it
+// lies clearly inside.
 inline std::vector<Vec2> convex_hull(std::span<const Vec2> points) {
   const auto snapped = [](Vec2 p) {
     return Vec2{is_tiny(p.x) ? 0.0 : p.x, is_tiny(p.y) ? 0.0 : p.y};
@@ -28,9 +29,12 @@ inline std::vector<Vec2> convex_hull(std::span<const Vec2> points) {
   std::sort(sorted.begin(), sorted.end(), [&](Vec2 a, Vec2 b) {
     const Vec2 c = snapped(a);
     const Vec2 d = snapped(b);
-    return c == d ? lexicographically_less(a, b) : lexicographically_less(c, d);
+    if (!(c == d)) return lexicographically_less(c, d);
+    if (has_tiny(a) != has_tiny(b)) return has_tiny(a);
+    return lexicographically_less(a, b);
   });
-  sorted.erase(std::unique(sorted.begin(), sorted.end()), sorted.end());
+  const auto is_same = [&](Vec2 a, Vec2 b) { return snapped(a) == snapped(b); };
+  sorted.erase(std::unique(sorted.begin(), sorted.end(), is_same), sorted.end());
   if (sorted.size() < 3) return sorted;
 
   std::vector<Vec2> hull;

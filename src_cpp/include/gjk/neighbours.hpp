@@ -45,45 +45,20 @@ template <class P>
 concept LooksAround = requires { requires P::kLooksAround; };
 
 template <class P>
-simd::Leads leads_at(const P& p, Vec2 w, const Vec2 (&edge)[4], double slack) noexcept {
+simd::Leads leads_at(const P& p, Vec2 w, const Vec2 (&edge)[4]) noexcept {
   if constexpr (LooksAround<P>) {
-    return p.leads(w, edge, slack);
+    return p.leads(w, edge);
   } else {
-    return simd::scalar_leads(w, edge, slack);
+    return simd::scalar_leads(w, edge);
   }
 }
 
 // Does e lead to the inner side, the left, of `along`, certainly?
-inline unsigned turns_in(Vec2 along, Vec2 e, double slack) noexcept {
+inline unsigned turns_in(Vec2 along, Vec2 e) noexcept {
   const double one = along.x * e.y;
   const double other = along.y * e.x;
-  const double bound =
-      kFilterBound * (std::fabs(one) + std::fabs(other)) + slack * (norm1(along) + norm1(e));
+  const double bound = kFilterBound * (std::fabs(one) + std::fabs(other));
   return static_cast<unsigned>(one - other > bound);
-}
-
-// An edge as short as the error of its ends points anywhere: its own neighbours must turn in too,
-// as they would if it were exact. Of the edge from vertex i of a shape to the next or the previous;
-// `side` is 1 for P and -1 for Q, whose edges are reversed in P - Q.
-template <class P>
-bool ends_turn_in(const P& p, int i, bool is_next, double side, double slack) noexcept {
-  if (p.size == 2) return true;
-  const auto beside = [&](int k, bool next) noexcept {
-    return next ? after(k, p.size) : before(k, p.size);
-  };
-  const auto edge = [&](int from, int to) noexcept {
-    return side * (p.vertex(to) - p.vertex(from));
-  };
-  const int end = beside(i, is_next);
-  const Vec2 along = (is_next ? 1.0 : -1.0) * edge(i, end);
-  return (turns_in(along, edge(i, beside(i, !is_next)), slack) &
-          turns_in(along, edge(end, beside(end, is_next)), slack)) != 0u;
-}
-
-// Times |a|_1 + |b|_1 it bounds what the error of the shapes makes of a product of a and b.
-template <class P, class Q>
-double slack_of(const P& p, const Q& q) noexcept {
-  return 8.0 * (p.error + q.error);
 }
 
 template <class P, class Q>
@@ -98,12 +73,11 @@ Neighbourhood neighbourhood(const P& p, const Q& q, int i, int j) noexcept {
   const Vec2 edge[4] = {at[0] - at_p, at[1] - at_p, at_q - at[2], at_q - at[3]};
   const auto only_p = static_cast<unsigned>(q.size == 1);
   const auto only_q = static_cast<unsigned>(p.size == 1);
-  const double slack = slack_of(p, q);
 
   Neighbourhood result;
   result.p = result.end_p = i;
   result.q = result.end_q = j;
-  const simd::Leads leads = leads_at(p, w, edge, slack);
+  const simd::Leads leads = leads_at(p, w, edge);
   if ((leads.away | (only_p * 12u) | (only_q * 3u)) == 15u) {
     result.normal = w;
     result.area = dot(w, w);
@@ -139,14 +113,8 @@ Neighbourhood neighbourhood(const P& p, const Q& q, int i, int j) noexcept {
   // Both edges of the other shape must turn to the inner side of the one that faces O.
   const unsigned other = 2u & ~facing;  // 2, of Q, or 0, of P
   const unsigned is_point = other != 0u ? only_p : only_q;
-  const unsigned turn_in =
-      turns_in(along, edge[other], slack) & turns_in(along, edge[other + 1u], slack);
+  const unsigned turn_in = turns_in(along, edge[other]) & turns_in(along, edge[other + 1u]);
   if ((is_point | turn_in) == 0u) return result;
-  const bool is_counter_clockwise = (facing & 1u) == 0u;
-  if (slack > 0.0 && !(facing < 2u ? ends_turn_in(p, i, is_counter_clockwise, 1.0, slack)
-                                   : ends_turn_in(q, j, is_counter_clockwise, -1.0, slack))) {
-    return result;
-  }
   result.nearness = Nearness::settled;
   return result;
 }

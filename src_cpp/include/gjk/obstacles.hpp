@@ -174,20 +174,21 @@ class Obstacles {
 
   // Parts whose bounds meet `box`, until visit(part number) returns true.
   template <class Visit>
-  void overlapping(const Box& box, const View& view, Visit&& visit) const {
+  Exhausted overlapping(const Box& box, const View& view, Visit&& visit) const {
     const Bvh& tree = view.moving ? moving_tree_ : tree_;
-    tree.overlapping(FloatBox::around(box), view.moment, visit);
+    return tree.overlapping(FloatBox::around(box), view.moment, visit);
   }
   // The same for several boxes at once, at rest.
-  std::size_t overlapping(std::span<const FloatBox> boxes, Bvh::Hits& hits) const noexcept {
-    return tree_.overlapping(boxes, hits);
+  Exhausted overlapping(std::span<const FloatBox> boxes, Bvh::Hits& hits,
+                        std::size_t& found) const noexcept {
+    return tree_.overlapping(boxes, hits, found);
   }
   // Parts whose bounds are within `limit` (m) of `box`, near ones first; visit(part number) returns
   // the limit from there on.
   template <class Visit>
-  void nearest(const Box& box, double limit, const View& view, Visit&& visit) const {
+  Exhausted nearest(const Box& box, double limit, const View& view, Visit&& visit) const {
     const Bvh& tree = view.moving ? moving_tree_ : tree_;
-    tree.nearest(FloatBox::around(box), limit, view.moment, visit);
+    return tree.nearest(FloatBox::around(box), limit, view.moment, visit);
   }
 
   // Part k in this view about a local origin, placed in `room` (one part) if need be; none where

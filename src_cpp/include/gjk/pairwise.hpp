@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "gjk/batch.hpp"
+#include "gjk/certificate.hpp"
 #include "gjk/collide.hpp"
 #include "gjk/distance.hpp"
 #include "gjk/obstacles.hpp"
@@ -46,33 +47,30 @@ inline PairResult check_pair(const Obstacles& a, std::size_t i, const SharedPart
     result.status = Status::invalid_input;
     return result;
   }
-  result.verdict = Verdict::free;
-  result.status = Status::success;
+  Decision decision(options.margin);
   for (std::size_t p = of_a.begin(i); p < of_a.end(i); ++p) {
     for (std::size_t q = of_b.begin(j); q < of_b.end(j); ++q) {
       const Convex one = placed_a.convex(p);
       const Convex other = placed_b.convex(q);
-      bool may_be_near = true;
+      Certificate certificate;
       if (options.mode != Mode::collide) {
         const Closest closest = gjk::closest(one, other);
-        may_be_near = !(closest.lower_bound > certainly_free_beyond(one, other, options.margin));
+        certificate = Certificate::of(closest);
         Closest& best = result.closest;
         const bool first = best.status == Status::undefined;
-        const double lower =
-            first ? closest.lower_bound : std::fmin(best.lower_bound, closest.lower_bound);
         if (first || closest.distance < best.distance) best = closest;
-        best.lower_bound = lower;
       }
-      if (!may_be_near) continue;
-      const Verdict verdict = classify(one, other, options.margin);
-      if (severity(verdict) > severity(result.verdict)) result.verdict = verdict;
-      if (options.mode == Mode::collide && verdict == Verdict::collision) return result;
+      if (!certificate.proves(certainly_free_beyond(one, other, options.margin))) {
+        decision.take(classify(one, other, options.margin), certificate);
+      } else {
+        decision.take(certificate);
+      }
+      if (options.mode == Mode::collide && decision.verdict() == Verdict::collision) break;
     }
   }
-  if (result.verdict == Verdict::unknown) {
-    result.status = Status::numeric_failure;
-    result.closest.lower_bound = -std::numeric_limits<double>::infinity();
-  }
+  result.verdict = decision.verdict();
+  result.status = decision.status();
+  if (options.mode != Mode::collide) result.closest.lower_bound = decision.lower();
   result.closest.point_a = result.closest.point_a + origin;
   result.closest.point_b = result.closest.point_b + origin;
   return result;

@@ -12,6 +12,7 @@
 
 #include "gjk/box.hpp"
 #include "gjk/cast.hpp"
+#include "gjk/certificate.hpp"
 #include "gjk/motion.hpp"
 #include "gjk/obstacles.hpp"
 #include "gjk/pose.hpp"
@@ -42,18 +43,18 @@ struct PathResult {
 
 namespace detail {
 
-// The first moment on a path that is not free.
+// The first moment on a path of which it is not certain that it is free.
 struct Event {
-  double time = std::numeric_limits<double>::infinity();
-  Verdict verdict = Verdict::free;
-  Status status = Status::success;
+  double time = std::numeric_limits<double>::infinity();  // none
   std::int64_t obstacle = -1;
+
+  bool is_any() const noexcept { return time < std::numeric_limits<double>::infinity(); }
 };
 
 class PathCheck {
  public:
   PathCheck(const Scene& scene, const Shape& ego, const PathOptions& options) noexcept
-      : obstacles_(scene.obstacles()), ego_(ego), options_(options) {
+      : obstacles_(scene.obstacles()), ego_(ego), options_(options), decision_(options.margin) {
     for (int k = 0; k < ego.parts(); ++k) {
       const Convex part = ego.part(k);
       reach_ = std::fmax(reach_, reach(part) + part.radius + part.error);
@@ -72,30 +73,27 @@ class PathCheck {
   }
 
   const Event& first() const noexcept { return first_; }
-  Verdict worst() const noexcept { return worst_; }
-  Status status() const noexcept { return status_; }
+  const Decision& decision() const noexcept { return decision_; }
   // s: up to here no contact is certain
   double contact_time() const noexcept { return contact_time_; }
-  const Bounds& distance() const noexcept { return distance_; }
+  Bounds distance() const noexcept { return {decision_.lower(), upper_}; }
 
  private:
-  void note(double time, Verdict verdict, Status status, std::int64_t obstacle) noexcept {
-    if (severity(verdict) > severity(worst_)) {
-      worst_ = verdict;
-      status_ = status;
-    }
-    const bool earlier = time < first_.time || first_.verdict == Verdict::free;
-    if (earlier) first_ = {time, verdict, status, obstacle};
-    if (verdict != Verdict::margin) contact_time_ = std::fmin(contact_time_, time);
+  void note(double time, bool is_margin, std::int64_t obstacle) noexcept {
+    if (time < first_.time) first_ = {time, obstacle};
+    if (!is_margin) contact_time_ = std::fmin(contact_time_, time);
   }
 
   void note_unknown(double begin, double end) noexcept {
     const std::int64_t at_begin = obstacles_.unknown_in(obstacles_.at(begin));
     const std::int64_t at_end = obstacles_.unknown_in(obstacles_.at(end));
     if (at_begin < 0 && at_end < 0) return;
-    const double time = at_begin >= 0 ? begin : obstacles_.known_until();
-    note(time, Verdict::unknown, Status::prediction_too_short, at_begin >= 0 ? at_begin : at_end);
-    distance_.lower = -std::numeric_limits<double>::infinity();
+    decision_.fail(Status::prediction_too_short);
+    if (at_begin >= 0) {
+      note(begin, false, at_begin);
+    } else {
+      note(obstacles_.known_until(), false, at_end);
+    }
   }
 
   void follow(const Piece& segment, double begin, double end,
@@ -109,11 +107,12 @@ class PathCheck {
       box.include(Box{center, center}.grown(by));
     }
     const double near = options_.margin + options_.tolerance;
-    const auto limit = [&]() noexcept { return std::fmax(near, distance_.upper); };
-    obstacles_.nearest(box, limit(), view, [&](std::uint32_t k) noexcept {
+    const auto limit = [&]() noexcept { return std::fmax(near, upper_); };
+    const Exhausted search = obstacles_.nearest(box, limit(), view, [&](std::uint32_t k) noexcept {
       for (int i = 0; i < ego_.parts(); ++i) meet(segment, begin, end, i, k, view.timed);
       return limit();
     });
+    decision_.take(Certificate::exhausted(search, limit()));
   }
 
   // Part i of the ego and part k of the obstacles.
@@ -138,33 +137,31 @@ class PathCheck {
     const Moving ego = Moving::along(ego_.part(i), {&way, 1});
     const Moving other{obstacles_.outlines().part(k), motion, obstacles_.outlines().reach(k)};
     const CastOptions cast{options_.margin, options_.tolerance};
-    const double far = std::fmax(options_.margin + options_.tolerance, distance_.upper);
+    const double far = std::fmax(options_.margin + options_.tolerance, upper_);
     const Approach approach = closest_approach(ego, other, begin, end, options_.tolerance, far);
-    distance_.upper = std::fmin(distance_.upper, approach.distance.upper);
-    const bool complete = approach.status == Status::success;
-    double lower = complete ? approach.distance.lower : -std::numeric_limits<double>::infinity();
-    Impact impact;
-    if (!(lower > options_.margin)) {
-      impact = time_of_impact(ego, other, begin, end, cast);
-      if (impact.verdict == Verdict::free) lower = std::fmax(lower, options_.margin);
-    }
-    distance_.lower = std::fmin(distance_.lower, lower);
-    if (lower > options_.margin || impact.verdict == Verdict::free) return;
-    const double first = to_query(std::isnan(impact.last_valid) ? begin : impact.last_valid);
-    if (!impact.hit()) {
-      note(first, Verdict::unknown, impact.status, owner);
+    upper_ = std::fmin(upper_, approach.distance.upper);
+    Certificate certificate;
+    if (approach.status == Status::success) certificate = approach.certificate;
+    if (certificate.proves(options_.margin)) {
+      decision_.take(certificate);
       return;
     }
-    note(first, impact.verdict, Status::success, owner);
-    if (impact.verdict == Verdict::collision) return;
-    const Impact contact = time_of_impact(ego, other, impact.time, end, {0.0, options_.tolerance});
-    if (contact.verdict == Verdict::free) return;
-    const double then = to_query(std::isnan(contact.last_valid) ? impact.time : contact.last_valid);
-    if (contact.hit()) {
-      note(then, Verdict::collision, Status::success, owner);
-    } else {
-      note(then, Verdict::unknown, contact.status, owner);
+    const Impact impact = time_of_impact(ego, other, begin, end, cast);
+    const double first = to_query(std::isnan(impact.last_valid) ? begin : impact.last_valid);
+    Impact worst = impact;
+    if (impact.verdict == Verdict::margin) {
+      note(first, true, owner);
+      worst = time_of_impact(ego, other, impact.time, end, {0.0, options_.tolerance});
+      if (is_free(worst.verdict)) worst.verdict = Verdict::margin;
     }
+    if (worst.hit() || is_free(worst.verdict)) {
+      decision_.take(worst.verdict, certificate);
+    } else {
+      decision_.fail(worst.status, certificate);
+    }
+    if (is_free(worst.verdict) || worst.verdict == Verdict::margin) return;
+    const double from = impact.verdict == Verdict::margin ? impact.time : begin;
+    note(to_query(std::isnan(worst.last_valid) ? from : worst.last_valid), false, owner);
   }
 
   const Obstacles& obstacles_;
@@ -172,11 +169,9 @@ class PathCheck {
   PathOptions options_;
   double reach_ = 0.0;  // m: of the ego about its origin, radius included
   Event first_;         // on the segment
-  Verdict worst_ = Verdict::free;
-  Status status_ = Status::success;
+  Decision decision_;
   double contact_time_ = std::numeric_limits<double>::infinity();
-  Bounds distance_{std::numeric_limits<double>::infinity(),
-                   std::numeric_limits<double>::infinity()};
+  double upper_ = std::numeric_limits<double>::infinity();  // m, of the distance
 };
 
 }  // namespace detail
@@ -210,16 +205,16 @@ inline PathResult check_path(const Scene& scene, const Shape& ego, std::span<con
     const double begin = timed ? times[i] : static_cast<double>(i);
     const double end = timed ? times[next] : static_cast<double>(next);
     check.follow(Piece::between(begin, poses[i], end, poses[next]), timed);
-    if (check.first().verdict != Verdict::free && result.first_invalid_segment < 0) {
+    if (check.first().is_any() && result.first_invalid_segment < 0) {
       result.first_invalid_segment = static_cast<std::int64_t>(i);
       const double share = end > begin ? (check.first().time - begin) / (end - begin) : 0.0;
       result.last_valid_fraction = std::fmin(1.0, std::fmax(0.0, share * (1.0 - 0x1p-50)));
       result.obstacle = check.first().obstacle;
     }
-    if (check.worst() == Verdict::collision) break;
+    if (check.decision().verdict() == Verdict::collision) break;
   }
-  result.verdict = check.worst();
-  result.status = check.status();
+  result.verdict = check.decision().verdict();
+  result.status = check.decision().status();
   result.distance = check.distance();
   if (timed && result.verdict == Verdict::collision) {
     result.first_collision_time = std::fmax(check.contact_time(), times.front());

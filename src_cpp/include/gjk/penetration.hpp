@@ -8,14 +8,9 @@
 
 #include "gjk/convex.hpp"
 #include "gjk/vec2.hpp"
+#include "gjk/verdict.hpp"
 
 namespace gjk {
-
-// One deciding vertex (first == second) or edge of a shape, by vertex index.
-struct Feature {
-  int first = 0;
-  int second = 0;
-};
 
 struct Penetration {
   double depth = 0.0;     // m, >= 0, of the polygons without their radii

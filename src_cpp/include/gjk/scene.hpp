@@ -16,6 +16,7 @@
 #include "gjk/box.hpp"
 #include "gjk/boxes.hpp"
 #include "gjk/bvh.hpp"
+#include "gjk/certificate.hpp"
 #include "gjk/collide.hpp"
 #include "gjk/convex.hpp"
 #include "gjk/distance.hpp"
@@ -55,12 +56,6 @@ struct Nearest {
   std::int64_t obstacle = -1;
   Closest closest;  // a: ego, b: obstacle; in the frame of the poses
 };
-
-// COLLISION > UNKNOWN > MARGIN > FREE
-inline int severity(Verdict v) noexcept {
-  constexpr int kByVerdict[] = {2, 0, 3, 1};
-  return kByVerdict[static_cast<int>(v)];
-}
 
 // Obstacles that do not change while they are queried; any number of threads may, each with its own
 // Ego. What a query answers does not depend on how the obstacles are arranged, but for which of
@@ -169,7 +164,7 @@ class Scene {
               : looks_ahead ? check(egos[i], poses[n], options, Obstacles::at_rest(), ahead.at[i])
                             : check_next(egos[i], poses[n], options, memory);
           put(n, result);
-          if (!options.stop_at_first || result.verdict == Verdict::free) continue;
+          if (!options.stop_at_first || is_free(result.verdict)) continue;
           std::size_t first = stop_after;
           while (n < first && !stop_after.compare_exchange_weak(first, n)) {
           }
@@ -284,8 +279,8 @@ class Scene {
   // What is known of the next poses of a batch before their turn.
   struct Ahead {
     struct At {
-      bool is_placed = false;   // the ego is there
-      bool knows_near = false;  // and `near` are the parts whose bounds meet its own
+      bool is_placed = false;  // the ego is there
+      Exhausted search;        // complete: `near` are all parts whose bounds meet its own
       std::span<const Bvh::Hit> near;
     };
     std::array<At, kAhead> at;
@@ -304,15 +299,17 @@ class Scene {
       ahead.at[i].is_placed = true;
       boxes[i] = FloatBox::around(egos[i].bounds_.grown(undecided_margin(margin)));
     }
-    const std::size_t found = obstacles_.overlapping(std::span(boxes).first(count), ahead.hits);
-    if (found > ahead.hits.size()) return;
+    std::size_t found = 0;
+    const Exhausted search =
+        obstacles_.overlapping(std::span(boxes).first(count), ahead.hits, found);
+    if (!search.is_complete()) return;
     std::size_t end = 0;
     for (std::size_t query = 0; query < count; ++query) {
       const std::size_t begin = end;
       for (; end < found && ahead.hits[end].query == query; ++end) {
         obstacles_.prefetch(ahead.hits[end].item);
       }
-      ahead.at[query].knows_near = true;
+      ahead.at[query].search = search;
       ahead.at[query].near = std::span(ahead.hits).subspan(begin, end - begin);
     }
   }
@@ -337,64 +334,55 @@ class Scene {
       result.status = Status::invalid_input;
       return result;
     }
-    result.verdict = Verdict::free;
-    result.status = Status::success;
-    if (const std::int64_t unknown = obstacles_.unknown_in(view); unknown >= 0) {
-      result.verdict = Verdict::unknown;
-      result.status = Status::prediction_too_short;
+    Decision decision(options.margin);
+    if (const std::int64_t shapeless = obstacles_.shapeless(); shapeless >= 0) {
+      decision.fail(Status::invalid_input);
+      result.nearest = shapeless;
+    } else if (const std::int64_t unknown = obstacles_.unknown_in(view); unknown >= 0) {
+      decision.fail(Status::prediction_too_short);
       result.nearest = unknown;
     }
-    if (const std::int64_t shapeless = obstacles_.shapeless(); shapeless >= 0) {
-      result.verdict = Verdict::unknown;
-      result.status = Status::invalid_input;
-      result.nearest = shapeless;
-    }
     if (options.mode == Mode::collide) {
-      collide_at(ego, options.margin, view, ahead, result);
+      collide_at(ego, options.margin, view, ahead, decision, result);
     } else {
       std::size_t cold = kNone;
       distance_at(ego, options.margin, view, nearest_part != nullptr ? *nearest_part : cold,
-                  result);
+                  decision, result);
+      result.lower_bound = decision.lower();
     }
+    result.verdict = decision.verdict();
+    result.status = decision.status();
     return result;
   }
 
-  // Takes the worse verdict; true when it is taken.
-  static bool worsen(PoseResult& result, Verdict verdict) noexcept {
-    if (severity(verdict) <= severity(result.verdict)) return false;
-    result.verdict = verdict;
-    result.status = verdict == Verdict::unknown ? Status::numeric_failure : Status::success;
-    return true;
-  }
-
-  // A certified lower bound (m) on the distance of two parts, from their boxes.
-  static double box_distance(const PlacedParts::Part& a, const PlacedParts::Part& b) noexcept {
-    const double gap = norm(a.box().gap(b.box()));
-    if (!b.known() || gap == 0.0) return -kInfinity;  // they may be in each other, at any depth
-    const double beyond = a.beyond_box() + b.beyond_box();
-    return gap * (1.0 - 8.0 * kUnitRoundoff) - beyond * (1.0 + 8.0 * kUnitRoundoff);
+  // What the boxes of two parts prove.
+  static Certificate apart(const PlacedParts::Part& a, const PlacedParts::Part& b) noexcept {
+    if (!b.known()) return {};
+    return Certificate::boxes(a.box(), b.box(), a.beyond_box() + b.beyond_box());
   }
 
   // Classifies every part within `margin` (m) of the ego, until one collides.
   void collide_at(Ego& ego, double margin, const Obstacles::View& view, const Ahead::At& ahead,
-                  PoseResult& result) const noexcept {
+                  Decision& decision, PoseResult& result) const noexcept {
     const auto look_at = [&](std::uint32_t k) noexcept {
       const Obstacles::Found found = obstacles_.find(k, view, ego.origin_, ego.moving_);
       if (!found) return false;
       for (std::size_t i = 0; i < ego.placed_.size(); ++i) {
-        if (worsen(result, classify(ego.placed_.convex(i), found.convex(), margin))) {
+        if (decision.take(classify(ego.placed_.convex(i), found.convex(), margin))) {
           result.nearest = obstacles_.owner(k);
         }
       }
-      return result.verdict == Verdict::collision;
+      return decision.verdict() == Verdict::collision;
     };
-    if (ahead.knows_near) {
+    Exhausted search = ahead.search;
+    if (search.is_complete()) {
       for (const Bvh::Hit& hit : ahead.near) {
-        if (look_at(hit.item)) break;
+        if (look_at(hit.item)) return;
       }
     } else {
-      obstacles_.overlapping(ego.bounds_.grown(undecided_margin(margin)), view, look_at);
+      search = obstacles_.overlapping(ego.bounds_.grown(undecided_margin(margin)), view, look_at);
     }
+    decision.take(Certificate::exhausted(search, margin));
   }
 
   // Pairs that are left out because their boxes are farther apart than the best distance have lower
@@ -404,9 +392,9 @@ class Scene {
   // that of mode collide.
   // `nearest_part` is looked at first, and is the one that decides afterwards.
   void distance_at(Ego& ego, double margin, const Obstacles::View& view, std::size_t& nearest_part,
-                   PoseResult& result) const noexcept {
+                   Decision& decision, PoseResult& result) const noexcept {
     Closest best;
-    best.distance = best.lower_bound = kInfinity;
+    best.distance = kInfinity;
     std::size_t best_pair = kNone;
     const std::size_t first = nearest_part;
     const auto look_at = [&](std::size_t k) noexcept {
@@ -416,33 +404,38 @@ class Scene {
         const Convex a = ego.placed_.convex(i);
         const Convex b = found.convex();
         const double certain = certainly_free_beyond(a, b, margin);
-        const double box = box_distance(ego.placed_.part(i), found.part());
-        if (box > best.distance && box > certain) continue;
+        const Certificate boxes = apart(ego.placed_.part(i), found.part());
+        if (boxes.lower() > best.distance && boxes.proves(certain)) {
+          decision.take(boxes);
+          continue;
+        }
         const Closest closest = gjk::closest(a, b);
         const std::size_t pair = pair_number(ego, i, k);
-        const double lower = std::fmin(best.lower_bound, lower_bound(closest, box));
         if (closest.distance < best.distance ||
             (closest.distance == best.distance && pair < best_pair)) {
           best = closest;
           best_pair = pair;
           result.nearest = obstacles_.owner(k);
         }
-        best.lower_bound = lower;
-        if (!(closest.lower_bound > certain)) worsen(result, classify(a, b, margin));
+        const Certificate certificate = bound_of(closest, boxes);
+        if (certificate.proves(certain)) {
+          decision.take(certificate);
+        } else {
+          decision.take(classify(a, b, margin), certificate);
+        }
       }
     };
     const auto limit = [&]() noexcept {
       return std::fmax(best.distance, undecided_margin(margin));
     };
     if (first != kNone) look_at(first);
-    obstacles_.nearest(ego.bounds_, limit(), view, [&](std::uint32_t k) noexcept {
-      if (k != first) look_at(k);
-      return limit();
-    });
+    const Exhausted search =
+        obstacles_.nearest(ego.bounds_, limit(), view, [&](std::uint32_t k) noexcept {
+          if (k != first) look_at(k);
+          return limit();
+        });
+    decision.take(Certificate::exhausted(search, limit()));
     result.distance = best.distance;
-    result.lower_bound = obstacles_.unknown_in(view) < 0 && obstacles_.shapeless() < 0
-                             ? best.lower_bound
-                             : -kInfinity;
     nearest_part = best_pair == kNone ? kNone : best_pair / ego.placed_.size();
     if (best_pair == kNone) return;  // no obstacle whose distance is known
     result.witness_ego = best.point_a + ego.origin_;
@@ -454,8 +447,9 @@ class Scene {
     return k * ego.placed_.size() + i;
   }
   // Of a pair, given that of its boxes; nothing is certain where the kernel could not answer.
-  static double lower_bound(const Closest& closest, double box) noexcept {
-    return closest.status == Status::success ? std::fmax(closest.lower_bound, box) : -kInfinity;
+  static Certificate bound_of(const Closest& closest, const Certificate& boxes) noexcept {
+    if (closest.status != Status::success) return {};
+    return stronger(Certificate::of(closest), boxes);
   }
 
   // An obstacle of several parts may be.
@@ -470,10 +464,10 @@ class Scene {
     std::int32_t before = -1;
     std::int32_t& index = may_meet_again() ? ego.seen_of_[static_cast<std::size_t>(owner)] : before;
     for (std::size_t i = 0; i < ego.placed_.size(); ++i) {
-      const double box = box_distance(ego.placed_.part(i), found.part());
-      if (box > limit) continue;
+      const Certificate boxes = apart(ego.placed_.part(i), found.part());
+      if (boxes.lower() > limit) continue;
       Closest closest = gjk::closest(ego.placed_.convex(i), found.convex());
-      closest.lower_bound = lower_bound(closest, box);
+      closest.lower_bound = bound_of(closest, boxes).lower();
       const double rank = closest.status == Status::success ? closest.distance : -kInfinity;
       const std::size_t pair = pair_number(ego, i, k);
       if (index < 0) {

@@ -86,16 +86,13 @@ struct Corners {
   double q_y[kBlock] = {};
   double beside_x[4][kBlock] = {};
   double beside_y[4][kBlock] = {};
-  double slack[kBlock] = {};  // see slack_of(); only where any_slack
-  int p[kBlock + 3];          // the vertex's index; written four at a time
+  int p[kBlock + 3];  // the vertex's index; written four at a time
   int q[kBlock + 3];
-  bool any_slack = false;
 };
 
 // What neighbourhood() tells of a pair.
 struct Surrounding {
   bool settled = false;
-  bool loose = false;  // settled where the edge's own neighbours turn in
   bool beyond = false;
   bool next = false;   // the edge that faces O leads counter-clockwise
   bool of_p = false;   // and is P's
@@ -106,13 +103,32 @@ struct Surrounding {
 // The same of many. Bit k: pair k.
 struct Surroundings {
   std::uint64_t settled = 0;
-  std::uint64_t loose = 0;
   std::uint64_t beyond = 0;
   std::uint64_t next = 0;
   std::uint64_t of_p = 0;
   double lower[kBlock];
   double upper[kBlock];
 };
+
+// How far vertices reach along a direction n, seen from a point.
+struct Span {
+  double most = -std::numeric_limits<double>::infinity();  // largest n.(v - from), rounded
+  double size = 0.0;                                       // largest |v - from|_1
+};
+
+// Of any shape, vertex by vertex. NaN where a vertex is.
+template <class P>
+Span scalar_span(const P& p, Vec2 n, Vec2 from) noexcept {
+  Span span;
+  for (int i = 0; i < p.size; ++i) {
+    const Vec2 v = p.vertex(i) - from;
+    const double along = dot(n, v);
+    const double size = norm1(v);
+    span.most = along > span.most ? along : span.most;
+    span.size = size > span.size ? size : span.size;
+  }
+  return span;
+}
 
 // The compilers' vector types; spelt out, since the attribute takes no template parameter in GCC.
 template <int Width>
@@ -128,14 +144,12 @@ GJK_VECTOR_OF(4)
 GJK_VECTOR_OF(8)
 #undef GJK_VECTOR_OF
 
-// `slack` times |a|_1 + |b|_1 bounds what the error of the shapes makes of a product of a and b.
-inline Leads scalar_leads(Vec2 w, const Vec2 (&edge)[4], double slack) noexcept {
+inline Leads scalar_leads(Vec2 w, const Vec2 (&edge)[4]) noexcept {
   Leads leads;
   for (unsigned k = 0; k < 4; ++k) {
     const double x = w.x * edge[k].x;
     const double y = w.y * edge[k].y;
-    const double bound =
-        kFilterBound * (std::fabs(x) + std::fabs(y)) + slack * (norm1(w) + norm1(edge[k]));
+    const double bound = kFilterBound * (std::fabs(x) + std::fabs(y));
     leads.away |= unsigned{x + y > bound} << k;
     leads.towards |= unsigned{x + y < 0.0} << k;
   }

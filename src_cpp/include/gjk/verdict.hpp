@@ -5,6 +5,8 @@
 
 #include <cstdint>
 
+#include "gjk/vec2.hpp"
+
 namespace gjk {
 
 enum class Verdict : std::uint8_t {
@@ -30,12 +32,37 @@ enum class Status : std::uint16_t {
   iteration_limit = 50,
   numeric_failure = 51,
   time_budget = 52,
+  internal_error = 99,
 };
+
+// COLLISION > UNKNOWN > MARGIN > FREE
+constexpr int severity(Verdict v) noexcept {
+  constexpr int kByVerdict[] = {2, 0, 3, 1};
+  return kByVerdict[static_cast<int>(v)];
+}
 
 // A distance and its certificate: lower <= true distance <= upper, both in metres.
 struct Bounds {
   double lower = 0.0;
   double upper = 0.0;
+};
+
+// One deciding vertex (first == second) or edge of a shape, by vertex index.
+struct Feature {
+  int first = 0;
+  int second = 0;
+};
+
+struct Closest {
+  Status status = Status::undefined;  // success, or numeric_failure for input outside the domain
+  double distance = 0.0;              // m, signed, an upper bound; negative: penetration depth
+  double lower_bound = 0.0;           // m, a certified lower bound on the true distance
+  Vec2 point_a;                       // m, witness points; point_b = point_a + distance * direction
+  Vec2 point_b;
+  Vec2 direction{1.0, 0.0};  // unit, from a to b, defined at contact too
+  Feature feature_a;         // the vertex or edge of each polygon that decides
+  Feature feature_b;
+  int iterations = 0;
 };
 
 }  // namespace gjk
