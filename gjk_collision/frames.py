@@ -3,7 +3,7 @@
 """Frames as data: planar poses, and what may answer for the pose of one frame in another."""
 
 import math
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -13,9 +13,19 @@ from .verdict import Status
 
 __all__ = ["FrameError", "Pose", "SameFrameOnly", "Transforms", "planar"]
 
+Floats = npt.NDArray[np.float64]
+
 # A vehicle on a ramp leans, and its plane with it; a frame that leans further than this is no
 # frame of the plane (a camera's optical frame, say) and flattening it would move its points.
 MAX_LEAN = math.radians(20.0)
+
+U = 2.0**-53  # rounding to nearest changes a number by at most this share of it
+# Error of a frame's yaw that is not 0 [rad], see `planar`. Relative to the squared norm of the
+# quaternion, the numerator is off by at most 2.1 U and the denominator by 9.1 U, and the vector of
+# both has a length of at least cos(MAX_LEAN): its direction is off by less than 10 U. atan2 is off
+# by at most 2 ulp of a number of at most pi, which is 8 U.
+YAW_ERROR = 18.0 * U
+_TURN = 2.0 * math.pi
 
 
 class FrameError(Exception):
@@ -46,25 +56,131 @@ class Pose(NamedTuple):
         x, y, yaw = self.compose(np.array([inner]))[0].tolist()
         return Pose(x, y, yaw)
 
-    def compose(self, poses: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    def compose(self, poses: Floats) -> Floats:
         """Bring poses of this frame into its parent: (N, 3) x y yaw [m, m, rad] to the same."""
         if self == _IDENTITY:
             return poses
         points = self.transform(poses[:, :2])
         return np.column_stack((points, poses[:, 2] + self.yaw))
 
-    def turn(self, velocities: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    def compose_error(self, poses: Floats, reach: Floats | float) -> Floats:
+        """Return how far `compose` may move shapes from their true places (N,) [m].
+
+        Parameters
+        ----------
+        poses : (N, 3) float64
+            x y yaw [m, m, rad] in this frame.
+        reach : float or (N,) float64
+            No point of the shape is farther from its origin [m].
+
+        Notes
+        -----
+        The origin of the shape moves by `transform_error`. Its yaw changes by the rounding of the
+        sum and the error of the frame's own yaw. A turn by an angle moves a point by at most the
+        angle times its distance from the origin.
+        """
+        if self == _IDENTITY:
+            return np.zeros(len(poses))
+        turn = _lost(poses[:, 2], self.yaw) + self._yaw_error
+        error: Floats = (self.transform_error(poses[:, :2]) + reach * turn) * (1.0 + 16.0 * U)
+        return error
+
+    def compose_ways(
+        self, poses: Floats, reach: Floats | float, begins: npt.NDArray[np.bool_]
+    ) -> tuple[Floats, Floats]:
+        """Bring poses that are passed one after another into the parent.
+
+        Between two poses the kernel turns the shorter way. Of a turn of about pi, rounding must
+        not make another way the shorter one: yaws are changed by some ulp, so that each turn keeps
+        its direction.
+
+        Parameters
+        ----------
+        poses, reach
+            As for `compose_error`.
+        begins : (N,) bool
+            Where a way begins.
+
+        Returns
+        -------
+        poses : (N, 3) float64
+            In the parent.
+        errors : (N,) float64
+            As `compose_error` returns, with the change of the yaws [m].
+        """
+        placed, errors = self.compose(poses), self.compose_error(poses, reach)
+        if self.yaw == 0.0:
+            return placed, errors
+        yaw = placed[:, 2]
+        turns = _shorter(np.diff(poses[:, 2]))
+        # The sums of two yaws, their difference and its reduction are off by less than this.
+        step = 8.0 * U * (np.abs(yaw) + _TURN)
+        step[1:] += step[:-1].copy()
+        for i in np.flatnonzero((math.pi - np.abs(turns) < 3.0 * step[1:]) & ~begins[1:]).tolist():
+            way = math.copysign(1.0, turns[i])
+            if _shorter(yaw[i + 1] - yaw[i]) * way < 0.0:
+                yaw[i + 1] -= way * step[i + 1]
+                # Twice, for the rounding of the change.
+                errors[i + 1] += 2.0 * step[i + 1] * np.broadcast_to(reach, len(poses))[i + 1]
+        return placed, errors
+
+    def turn(self, velocities: Floats) -> Floats:
         """Bring velocities of this frame into its parent: (N, 3) vx vy wz to the same."""
         if self.yaw == 0.0:
             return velocities
         turned = Pose(yaw=self.yaw).transform(velocities[:, :2])
         return np.column_stack((turned, velocities[:, 2]))
 
-    def transform(self, points: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    def turn_error(self, velocities: Floats) -> Floats:
+        """Return how far `turn` may be off (N,) [m/s]; 0 for velocities that are not known."""
+        return np.nan_to_num(Pose(yaw=self.yaw).transform_error(velocities[:, :2]), nan=0.0)
+
+    def transform(self, points: Floats) -> Floats:
         """Bring points of this frame into its parent: (N, 2) [m] to the same."""
+        turned = self._rotate(points)
+        return turned + self[:2]
+
+    def transform_error(self, points: Floats) -> Floats:
+        """Return how far `transform` may move points from their true places (N,) [m].
+
+        Notes
+        -----
+        Let m = |x| + |y|. A cosine or sine of the C library is off by less than 2 U, a product by
+        U of it, and the difference of two by U of it: each coordinate by less than 4.1 U m, and
+        the point by less than 6 U m. An error of the yaw moves it by `YAW_ERROR` m. Products that
+        underflow are off by 2**-1074. What the sum with x and y of the frame loses is computed.
+        """
+        turned = self._rotate(points)
+        error = _lost(turned[:, 0], self.x) + _lost(turned[:, 1], self.y)
+        if self.yaw != 0.0:
+            size = np.abs(points).sum(axis=1)
+            error += (6.0 * U + YAW_ERROR) * size + 2.0**-1060 * (size > 0.0)
+        rounded_up: Floats = error * (1.0 + 16.0 * U)
+        return rounded_up
+
+    @property
+    def _yaw_error(self) -> float:
+        """Of this frame's yaw [rad]. A yaw of 0 is exact."""
+        return YAW_ERROR if self.yaw != 0.0 else 0.0
+
+    def _rotate(self, points: Floats) -> Floats:
         c, s = math.cos(self.yaw), math.sin(self.yaw)
         x, y = points[:, 0], points[:, 1]
-        return np.column_stack((c * x - s * y + self.x, s * x + c * y + self.y))
+        return np.column_stack((c * x - s * y, s * x + c * y))
+
+
+def _lost(values: Floats, more: float) -> Floats:
+    """Return the magnitude of what the rounding of `values + more` loses (Knuth's two-sum)."""
+    with np.errstate(invalid="ignore", over="ignore"):  # such numbers are refused elsewhere
+        sums = values + more
+        rest = sums - values
+        lost: Floats = np.abs((values - (sums - rest)) + (more - rest))
+    return lost
+
+
+def _shorter(turn: Any) -> Any:
+    """Return a turn without whole ones [rad], as the kernel computes it (Piece::between)."""
+    return turn - _TURN * np.rint(turn / _TURN)
 
 
 _IDENTITY = Pose()

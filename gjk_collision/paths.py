@@ -64,7 +64,7 @@ def check_path(
     """
     config = snapshot.config
     rows = batch(poses, times, config.max_poses)
-    rows = frame().compose(rows)
+    rows, errors = snapshot.composed(rows, frame(), is_way=True)
     total = demanded_margin(config, margin)
     finest = _checked_tolerance(tolerance) or config.toi_tolerance
     offset = ((stamp or snapshot.stamp) - snapshot.epoch) * 1e-9
@@ -73,11 +73,12 @@ def check_path(
     if snapshot.footprint is None:
         return PathAnswer(unknown(snapshot.footprint_fault))
 
+    vehicle = snapshot.vehicle(float(errors.max()))
+
     def ask(begin: int, end: int) -> PathResult:
-        assert snapshot.footprint is not None
         with numbered_from(begin):
             return snapshot.scene.check_path(
-                snapshot.footprint,
+                vehicle,
                 rows[begin:end],
                 on_scene_clock[begin:end] if len(times) else None,
                 finest,

@@ -6,8 +6,9 @@ A request that breaks a rule raises `InputError`; everything else is an answer. 
 FREE beside a fault of the data: what certainly hits is COLLISION, the rest is UNKNOWN.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from itertools import pairwise
 from math import inf, nan
 from typing import Any
 
@@ -45,6 +46,7 @@ FIRST_CHUNK = 128  # poses, a fraction of a millisecond
 
 Floats = npt.NDArray[np.float64]
 _NO_FLOATS: Floats = np.empty(0)
+HERE = Pose()
 
 _Found = dict[str, Any]  # arrays by name, as the kernel gives them
 
@@ -113,8 +115,8 @@ def check_age(config: Config, stamps: Mapping[str, int], now: int) -> None:
             raise FrameError(Status.TF_EXTRAPOLATION, text + limit)
 
 
-def collide(snapshot: Snapshot, pose: Pose, margin: float = 0.0) -> Answer:
-    """Answer whether the vehicle is free at a pose of its base frame in the check frame.
+def collide(snapshot: Snapshot, pose: Pose, margin: float = 0.0, *, frame: Pose = HERE) -> Answer:
+    """Answer whether the vehicle is free at a pose of its base frame.
 
     Parameters
     ----------
@@ -124,18 +126,25 @@ def collide(snapshot: Snapshot, pose: Pose, margin: float = 0.0) -> Answer:
         x y yaw [m, m, rad].
     margin : float
         Added to the configured one [m], >= 0.
+    frame : Pose
+        Of `pose`, in the check frame.
     """
     total = demanded_margin(snapshot.config, margin)
-    poses = single(pose)
+    poses, errors = snapshot.composed(single(pose), frame)
     if snapshot.footprint is None:
         return unknown(snapshot.footprint_fault)
-    found = snapshot.scene.check(snapshot.footprint, poses, margin=total)
+    found = snapshot.scene.check(snapshot.vehicle(errors[0]), poses, margin=total)
     nearest, index = int(found.nearest_ids[0]), int(found.nearest_indices[0])
     return _single(snapshot, found.verdict, Status(int(found.statuses[0])), nearest, index)
 
 
 def distance(
-    snapshot: Snapshot, pose: Pose, k: int = 1, max_distance: float = 0.0
+    snapshot: Snapshot,
+    pose: Pose,
+    k: int = 1,
+    max_distance: float = 0.0,
+    *,
+    frame: Pose = HERE,
 ) -> DistanceAnswer:
     """Return the nearest obstacles to the vehicle at a pose.
 
@@ -147,18 +156,20 @@ def distance(
     snapshot : Snapshot
         What is known.
     pose : Pose
-        x y yaw [m, m, rad] of the base frame in the check frame.
+        x y yaw [m, m, rad] of the base frame.
     k : int
         How many; 0: one.
     max_distance : float
         Obstacles further away are left out [m]; 0: none are.
+    frame : Pose
+        Of `pose`, in the check frame.
     """
     reach = non_negative("max_distance", max_distance) or inf
-    poses = single(pose)
+    poses, errors = snapshot.composed(single(pose), frame)
     if snapshot.footprint is None:
         return DistanceAnswer(unknown(snapshot.footprint_fault))
-    config, scene = snapshot.config, snapshot.scene
-    result = scene.check(snapshot.footprint, poses, margin=config.safety_margin, mode="distance")
+    config, scene, vehicle = snapshot.config, snapshot.scene, snapshot.vehicle(errors[0])
+    result = scene.check(vehicle, poses, margin=config.safety_margin, mode="distance")
     answer = _single(
         snapshot,
         result.verdict,
@@ -169,8 +180,8 @@ def distance(
     if answer.verdict is Verdict.UNKNOWN or not len(scene):
         return DistanceAnswer(answer)
     near = scene.nearest(
-        snapshot.footprint,
-        (pose.x, pose.y, pose.yaw),
+        vehicle,
+        poses[0].tolist(),
         k=min(max(k, 1), len(scene)),
         max_distance=reach,
     )
@@ -231,20 +242,20 @@ def check_poses(
     """
     config = snapshot.config
     rows = batch(poses, times, config.max_poses)
-    rows = frame().compose(rows)
+    rows, errors = snapshot.composed(rows, frame())
     total = demanded_margin(config, margin)
     number = MODES.index(checked_mode(mode))
     if snapshot.footprint is None:
         return _all_unknown(len(rows), number, snapshot.footprint_fault)
-    core, shape = snapshot.scene._core, snapshot.footprint._core
+    core = snapshot.scene._core
     on_scene_clock = snapshot.on_clock(times, stamp)
     is_beyond = times > snapshot.known_until(stamp)
     found: list[_Found] = []
     stopped = False
-    for begin, end in chunks(len(rows), FIRST_CHUNK, is_late):
+    for begin, end in _alike(errors, chunks(len(rows), FIRST_CHUNK, is_late)):
         with numbered_from(begin):
             part = core.check(
-                shape,
+                snapshot.vehicle(errors[begin])._core,
                 rows[begin:end],
                 on_scene_clock[begin:end],
                 total,
@@ -260,6 +271,14 @@ def check_poses(
         if stopped:
             break
     return _join(snapshot, len(rows), found, number, stopped)
+
+
+def _alike(errors: Floats, chunks_: Iterator[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """Cut chunks of poses where their errors change: a pose is answered as it is alone."""
+    cuts = np.flatnonzero(np.diff(errors)) + 1
+    for begin, end in chunks_:
+        inner = cuts[(cuts > begin) & (cuts < end)].tolist()
+        yield from pairwise([begin, *inner, end])
 
 
 def state(snapshot: Snapshot, pose: Pose | Fault) -> StateAnswer:

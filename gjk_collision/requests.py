@@ -58,7 +58,7 @@ def demanded_margin(config: Config, margin: float) -> float:
     return float(sums_rounded_up(extra, config.safety_margin)[0])
 
 
-def sums_rounded_up(values: Floats, more: float) -> Floats:
+def sums_rounded_up(values: Floats, more: Floats | float) -> Floats:
     """Return `values + more`; sums that are no doubles are rounded up, never to nearest.
 
     Notes

@@ -29,9 +29,12 @@ __all__ = [
     "configured_outline",
     "nothing",
     "outline",
+    "placing_errors",
 ]
 
 Floats = npt.NDArray[np.float64]
+
+MAX_ERROR = 1e6  # m: of a pose in another frame that is still answered
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +116,57 @@ class Snapshot:
             Of the request [ns]; 0: the snapshot's.
         """
         return self.config.prediction_horizon - ((stamp or self.stamp) - self.epoch) * 1e-9
+
+    def composed(
+        self, poses: Floats, frame: Pose, *, is_way: bool = False
+    ) -> tuple[Floats, Floats]:
+        """Bring poses of a request into the check frame.
+
+        Parameters
+        ----------
+        poses : (N, 3) float64
+            x y yaw [m, m, rad] of the base frame in `frame`.
+        frame : Pose
+            In the check frame.
+        is_way : bool
+            The poses are passed one after another.
+
+        Returns
+        -------
+        poses : (N, 3) float64
+            In the check frame.
+        errors : (N,) float64
+            How far a point of the footprint may be from its true place [m], a power of two or 0;
+            see `vehicle`.
+
+        Raises
+        ------
+        InputError
+            COORD_RANGE: a pose is so far from the origin of its frame that nothing is known of it.
+        """
+        if frame == Pose() or self.footprint is None:
+            return frame.compose(poses), np.zeros(len(poses))
+        size = _reach(self.footprint.parts)
+        if is_way:
+            placed, errors = frame.compose_ways(poses, size, np.zeros(len(poses), bool))
+        else:
+            placed, errors = frame.compose(poses), frame.compose_error(poses, size)
+        known = errors < MAX_ERROR
+        if not known.all():
+            i = int(np.argmin(known))
+            rule = "too far from the origin of its frame"
+            raise InputError(Status.COORD_RANGE, "poses", 3 * i, rule)
+        # Poses near each other have the same error then, and are checked together.
+        rounded_up = np.ldexp(1.0, np.frexp(errors)[1])
+        return placed, np.where(errors > 0.0, rounded_up, 0.0)
+
+    def vehicle(self, error: float) -> Shape:
+        """Return the footprint with all that lies within an error [m] of it.
+
+        A pose that is off by less than the error is then part of what is checked.
+        """
+        assert self.footprint is not None
+        return self.footprint.inflated(error) if error else self.footprint
 
     def voided(self, fault: Fault) -> "Snapshot":
         """Return it without a footprint: all that can be answered is the fault."""
@@ -213,6 +267,7 @@ def compose_scene(parts: Sequence[Placed], config: Config, epoch: int) -> Scene:
         for each, start in zip(lists, starts, strict=True)
     ]
     posed = any(part.pose != Pose() or len(part.obstacles.poses) for part in used)
+    ways = [_composed_ways(part, config) for part in used]
     stamps = [(each.stamp - epoch) * 1e-9 for each in lists]
     latest = max(map(abs, stamps)) + config.prediction_horizon
     return Scene.from_arrays(
@@ -222,17 +277,18 @@ def compose_scene(parts: Sequence[Placed], config: Config, epoch: int) -> Scene:
         kinds=np.concatenate([_or_zeros(each.kinds, len(each)) for each in lists]),
         radius=np.concatenate(
             [
-                sums_rounded_up(_or_zeros(p.obstacles.radius, len(p.obstacles)), p.inflation)
-                for p in used
+                sums_rounded_up(
+                    sums_rounded_up(_or_zeros(p.obstacles.radius, len(p.obstacles)), p.inflation),
+                    errors,
+                )
+                for p, (_, errors) in zip(used, ways, strict=True)
             ]
         ),
         poses=np.concatenate([_poses(part) for part in used]) if posed else None,
         velocities=np.concatenate([_velocities(part) for part in used]),
         path_offsets=_path_offsets(lists),
         path_times=np.concatenate([each.path_times for each in lists]),
-        path_poses=np.concatenate(
-            [p.pose.compose(p.obstacles.path_poses.reshape(-1, 3)) for p in used]
-        ),
+        path_poses=np.concatenate([poses for poses, _ in ways]),
         stamps=np.repeat(stamps, [len(each) for each in lists]),
         concave_policy=config.concave_policy,
         prediction=config.prediction_policy,
@@ -240,6 +296,59 @@ def compose_scene(parts: Sequence[Placed], config: Config, epoch: int) -> Scene:
         # Of the conversion of stamps and of the times of queries: a few roundings each.
         time_error=2.0**-50 * (latest + 1.0),
     )
+
+
+def placing_errors(part: Placed, config: Config) -> Floats:
+    """Return how far composing may move each obstacle from its true place (n,) [m].
+
+    Of its pose and its predicted poses, until the prediction horizon. 0 in the check frame.
+    """
+    return _composed_ways(part, config)[1]
+
+
+def _reach(rings: Sequence[Floats]) -> float:
+    """Return a distance from the origin [m] that no point of some outlines (n, 2) exceeds."""
+    return max((float(np.abs(ring).sum(axis=1).max()) for ring in rings), default=0.0)
+
+
+def _composed_ways(part: Placed, config: Config) -> tuple[Floats, Floats]:
+    """Return the predicted poses in the check frame, and what `placing_errors` says.
+
+    Notes
+    -----
+    A predicted place at a share s between two poses, whose errors are at most e, is off by at most
+    e for s in [0, 1], and by (1 + 2 s) e where the last stretch is continued beyond its end.
+    """
+    data, frame = part.obstacles, part.pose
+    count, paths = len(data), data.path_poses.reshape(-1, 3)
+    if frame == Pose():
+        return paths, np.zeros(count)
+    sizes = np.append(np.abs(data.xy.reshape(-1, 2)).sum(axis=1), 0.0)
+    reaches = np.maximum.reduceat(sizes, data.offsets[:-1].astype(np.int64))
+    own = data.poses.reshape(-1, 3) if len(data.poses) else np.zeros((count, 3))
+    errors = frame.compose_error(own, reaches)
+    if len(paths):
+        ends = data.path_offsets.astype(np.int64)
+        counts = np.diff(ends)
+        owner = np.repeat(np.arange(count), counts)
+        # A path begins at the obstacle's pose.
+        rows = np.insert(paths, ends[:-1], own, axis=0)
+        begins = np.insert(np.zeros(len(paths), bool), ends[:-1], True)
+        reaches_of = np.insert(reaches[owner], ends[:-1], reaches)
+        ways, at = frame.compose_ways(rows, reaches_of, begins)
+        paths = ways[~begins]
+        np.maximum.at(errors, owner, at[~begins])
+        if config.prediction_policy == "constant_velocity":
+            times = np.insert(data.path_times, ends[:-1], 0.0)
+            last = ends[1:] + np.arange(count)
+            stretch = times[last] - times[np.maximum(last - 1, 0)]
+            goes_on = (counts > 0) & (stretch > 0.0)
+            share = config.prediction_horizon / np.where(goes_on, stretch, 1.0)
+            errors *= np.where(goes_on, 1.0 + 2.0 * share, 1.0)
+    if len(data.velocities):
+        speeds = frame.turn_error(data.velocities.reshape(-1, 3))
+        errors += config.prediction_horizon * speeds
+    return paths, errors * (1.0 + 2.0**-40)
 
 
 def configured_footprint(config: Config) -> Shape | None:

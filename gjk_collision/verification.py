@@ -29,11 +29,14 @@ Point = tuple[int, int]  # in steps of a grid
 # more than the rounding for which the kernel says COLLISION although there is a gap, and more than
 # the rounding of boxes.
 TOLERANCE = 1e-12
+HERE = Pose()
 # Binary places of a cosine and a sine.
 BITS = 200
 
 
-def objection(snapshot: Snapshot, pose: Pose, verdict: Verdict, margin: float) -> str:
+def objection(
+    snapshot: Snapshot, pose: Pose, verdict: Verdict, margin: float, frame: Pose = HERE
+) -> str:
     """Say what is wrong with the verdict for one pose; empty where nothing is.
 
     FREE requires a gap greater than the margin, MARGIN one greater than 0, without a tolerance.
@@ -43,12 +46,15 @@ def objection(snapshot: Snapshot, pose: Pose, verdict: Verdict, margin: float) -
     snapshot : Snapshot
         With a footprint.
     pose : Pose
-        Of the base frame in the check frame.
+        Of the base frame in `frame`.
     verdict : Verdict
         The kernel's, for obstacles that stand still. UNKNOWN is never wrong.
     margin : float
         That it was given [m].
+    frame : Pose
+        In the check frame.
     """
+    pose = frame.of(pose)
     if verdict is Verdict.UNKNOWN or snapshot.footprint is None:
         return ""
     shape = snapshot.footprint

@@ -506,11 +506,14 @@ class World:
     def _shape_footprint(self, held: _Held) -> Fault | None:
         assert held.footprint is not None
         frame, points = held.footprint.frame, held.footprint.points
+        error = 0.0  # of the points in the base frame [m]
         try:
             if frame != self._config.base_frame:
                 outline(points, self._config)  # a bad one is found before its transform is known
-                points = self._find(held, self._config.base_frame, frame).transform(points)
-            held.shape, held.outline = outline(points, self._config), points
+                pose = self._find(held, self._config.base_frame, frame)
+                error = float(pose.transform_error(points).max())
+                points = pose.transform(points)
+            held.shape, held.outline = outline(points, self._config).inflated(error), points
         except FrameError as error:
             return Fault(error.status, str(error))  # not kept: the transform may come later
         except InputError as error:

@@ -89,14 +89,15 @@ class Requests:
     # ---- by service; what is not compared with an obstacle's distance is summed up in a digest
 
     def _Collide(self, request: Any, snapshot: Snapshot, row: Row) -> Answer:
-        pose = self._placed(request.pose, snapshot)
-        row.ego = tuple(pose)
-        return queries.collide(snapshot, pose, float(request.margin))
+        pose, frame = self._placed(request.pose, snapshot)
+        row.ego = tuple(frame.of(pose))
+        return queries.collide(snapshot, pose, float(request.margin), frame=frame)
 
     def _Distance(self, request: Any, snapshot: Snapshot, row: Row) -> Answer:
-        pose = self._placed(request.pose, snapshot)
-        row.ego = tuple(pose)
-        found = queries.distance(snapshot, pose, int(request.k), float(request.max_distance))
+        pose, frame = self._placed(request.pose, snapshot)
+        row.ego = tuple(frame.of(pose))
+        k, reach = int(request.k), float(request.max_distance)
+        found = queries.distance(snapshot, pose, k, reach, frame=frame)
         if len(found.ids):
             row.distance, row.lower_bound = float(found.distances[0]), float(found.lower_bounds[0])
             row.nearest_id, row.nearest_source = int(found.ids[0]), found.sources[0]
@@ -156,11 +157,13 @@ class Requests:
         row.digest = _digest(found.verdicts, found.statuses, found.distances)
         return found.answer
 
-    def _placed(self, message: Any, snapshot: Snapshot) -> Pose:
-        """Return a request's pose in the check frame; without a frame, the vehicle's own."""
+    def _placed(self, message: Any, snapshot: Snapshot) -> tuple[Pose, Pose]:
+        """Return a request's pose and its frame; without a frame, the vehicle's own pose."""
         if not message.header.frame_id:
-            return queries.ego_pose(snapshot.config, self._transforms, snapshot.stamp)
-        return self._frame(message.header, snapshot).of(fields.pose(message.pose, "pose"))
+            here = queries.ego_pose(snapshot.config, self._transforms, snapshot.stamp)
+            return here, Pose()
+        frame = self._frame(message.header, snapshot)
+        return fields.pose(message.pose, "pose"), frame
 
     def _frame(self, header: Any, snapshot: Snapshot) -> Pose:
         stamp = fields.nanoseconds(header.stamp)

@@ -27,10 +27,12 @@ from ..answers import (
     StateAnswer,
     unknown,
 )
+from ..config import Config
 from ..fields import nanoseconds
 from ..frames import Pose
 from ..obstacles import Obstacles
-from ..snapshot import Fault, Placed, Snapshot
+from ..requests import sums_rounded_up
+from ..snapshot import Fault, Placed, Snapshot, placing_errors
 from ..verdict import Status
 from ..world import Footprint
 
@@ -216,33 +218,40 @@ def fill_snapshot(reply: Any, snapshot: Snapshot) -> None:
             kinds=array("B", [ObstacleArray.CONCAVE if len(snapshot.outline) > 2 else 0]),
             offsets=array("I", [0, len(snapshot.outline)]),
             xy=_array("d", snapshot.outline),
-            radius=array("d", [config.robot_radius]),
+            radius=array("d", [snapshot.footprint.radius if snapshot.footprint else 0.0]),
         )
     names = [name for _, name in snapshot.spans]
     reply.obstacles = [
-        _obstacle_array(name, part, config.check_frame)
+        _obstacle_array(name, part, config)
         for name, part in zip(names, snapshot.parts, strict=True)
     ]
 
 
-def _obstacle_array(name: str, part: Placed, frame: str) -> ObstacleArray:
-    """Return one sender's obstacles in another frame."""
+def _obstacle_array(name: str, part: Placed, config: Config) -> ObstacleArray:
+    """Return one sender's obstacles in the check frame.
+
+    Radii of obstacles from another frame hold the rounding of their poses.
+    """
     data, place = part.obstacles, part.pose
     poses, paths, velocities = data.poses, data.path_poses, data.velocities
+    radius = data.radius
     if place != Pose():
         own = poses.reshape(-1, 3) if len(poses) else np.zeros((len(data), 3))
         poses = place.compose(own)
         paths = place.compose(paths.reshape(-1, 3))
         velocities = place.turn(velocities.reshape(-1, 3))
+        radius = sums_rounded_up(
+            radius if len(radius) else np.zeros(len(data)), placing_errors(part, config)
+        )
     return ObstacleArray(
-        header=Header(stamp=time(data.stamp), frame_id=frame),
+        header=Header(stamp=time(data.stamp), frame_id=config.check_frame),
         source=name,
         sequence=data.sequence,
         ids=_array("q", data.ids),
         kinds=_array("B", data.kinds),
         offsets=_array("I", data.offsets),
         xy=_array("d", data.xy),
-        radius=_array("d", data.radius),
+        radius=_array("d", radius),
         poses=_array("d", poses),
         velocities=_array("d", velocities),
         path_offsets=_array("I", data.path_offsets),

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Services"]
 
+HERE = Pose()
+
 
 class Services:
     """Offers the services of a node, from its construction to its end.
@@ -105,17 +107,17 @@ class Services:
             return messages.none(kind, fault), self._node.later(first)
 
     def _collide(self, request: Any, reply: Any, snapshot: Snapshot, question: Question) -> None:
-        pose = self._placed(request.pose, snapshot, question)
-        found = queries.collide(snapshot, pose, request.margin)
+        pose, frame = self._placed(request.pose, snapshot, question)
+        found = queries.collide(snapshot, pose, request.margin, frame=frame)
         if self._is_due(snapshot):
-            self._verify(snapshot, pose, found.verdict, request.margin)
+            self._verify(snapshot, pose, frame, found.verdict, request.margin)
         messages.fill_collide(reply, found)
 
     def _distance(self, request: Any, reply: Any, snapshot: Snapshot, question: Question) -> None:
-        pose = self._placed(request.pose, snapshot, question)
-        found = queries.distance(snapshot, pose, request.k, request.max_distance)
+        pose, frame = self._placed(request.pose, snapshot, question)
+        found = queries.distance(snapshot, pose, request.k, request.max_distance, frame=frame)
         if self._is_due(snapshot):
-            self._verify(snapshot, pose, found.answer.verdict)
+            self._verify(snapshot, pose, frame, found.answer.verdict)
         messages.fill_distance(reply, found)
 
     def _check_poses(
@@ -141,8 +143,8 @@ class Services:
             self._node.note_hit(_on_path(request, frame(), first))
         if not len(times) and self._is_due(snapshot):
             i = next(self._any) % len(found.verdicts)
-            place, verdict = _on_path(request, frame(), i), Verdict(int(found.verdicts[i]))
-            self._verify(snapshot, place, verdict, request.margin)
+            pose, verdict = _on_path(request, HERE, i), Verdict(int(found.verdicts[i]))
+            self._verify(snapshot, pose, frame(), verdict, request.margin)
 
     def _check_path(
         self, request: Any, reply: Any, snapshot: Snapshot, question: Question
@@ -169,7 +171,8 @@ class Services:
             self._node.note_hit(_on_path(request, frame(), segment, fraction))
         if verdict is Verdict.FREE and not len(times) and self._is_due(snapshot):
             i = next(self._any) % (len(poses) // 3)
-            self._verify(snapshot, _on_path(request, frame(), i), verdict, request.margin)
+            pose = _on_path(request, HERE, i)
+            self._verify(snapshot, pose, frame(), verdict, request.margin)
 
     def _check_shapes(
         self, request: Any, reply: Any, snapshot: Snapshot, question: Question
@@ -203,19 +206,27 @@ class Services:
         return True
 
     def _verify(
-        self, snapshot: Snapshot, pose: Pose, verdict: Verdict, margin: float = 0.0
+        self,
+        snapshot: Snapshot,
+        pose: Pose,
+        frame: Pose,
+        verdict: Verdict,
+        margin: float = 0.0,
     ) -> None:
         """Have an answer checked by another method; raise where it disagrees."""
         total = demanded_margin(snapshot.config, margin)
-        if why := objection(snapshot, pose, verdict, total):
-            raise RuntimeError(f"the kernel is wrong at {tuple(pose)}: {why}")
+        if why := objection(snapshot, pose, verdict, total, frame):
+            raise RuntimeError(f"the kernel is wrong at {tuple(frame.of(pose))}: {why}")
 
-    def _placed(self, message: PoseStamped, snapshot: Snapshot, question: Question) -> Pose:
-        """Return a request's pose in the check frame; without a frame, the vehicle's own."""
+    def _placed(
+        self, message: PoseStamped, snapshot: Snapshot, question: Question
+    ) -> tuple[Pose, Pose]:
+        """Return a request's pose and its frame; without a frame, the vehicle's own pose."""
         if not message.header.frame_id:
-            return queries.ego_pose(snapshot.config, question.transforms, snapshot.stamp)
+            here = queries.ego_pose(snapshot.config, question.transforms, snapshot.stamp)
+            return here, HERE
         pose = fields.pose(message.pose, "pose")
-        return self._frame(message.header, snapshot, question).of(pose)
+        return pose, self._frame(message.header, snapshot, question)
 
     def _frame(self, header: Any, snapshot: Snapshot, question: Question) -> Pose:
         stamp = fields.nanoseconds(header.stamp)
@@ -225,7 +236,7 @@ class Services:
 
 
 def _on_path(request: Any, frame: Pose, index: int, fraction: float = 0.0) -> Pose:
-    """Return a pose of a request, or one between it and the next, in the check frame."""
+    """Return a pose of a request, or one between it and the next, in the parent of a frame."""
     rows = messages.floats(request.poses).reshape(-1, 3)[index : index + 2]
     return pose_on(frame.compose(rows), 0, fraction)
 

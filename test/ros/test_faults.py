@@ -231,7 +231,9 @@ def test_second_opinion_is_on_the_poses_that_were_answered(
     judged, hits = [], []
     frames = Drifting()
     monkeypatch.setattr(server, "transforms", frames)
-    monkeypatch.setattr(services, "objection", lambda _, pose, *__: judged.append(pose) or "")
+    monkeypatch.setattr(
+        services, "objection", lambda _, pose, __, ___, frame: judged.append(frame.of(pose)) or ""
+    )
     monkeypatch.setattr(server, "note_hit", hits.append)
     way = [x, 0, 0, x, 0, 0]
     for ask in (bench.check_poses, bench.check_path):

@@ -1,0 +1,434 @@
+# SPDX-FileCopyrightText: gjk_collision contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Frames are composed in floating point, and no verdict is better for it.
+
+Far from the origin the sum of two positions is rounded by up to 5e-10 m. Radii and margins are
+chosen so that the true gap, in integers, is the margin up to some ulp.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+
+import families
+import numpy as np
+import pytest
+from test_world import STEADY0, T0
+
+from gjk_collision import paths, queries
+from gjk_collision.config import Config, SourceConfig
+from gjk_collision.frames import Pose
+from gjk_collision.obstacles import Obstacles
+from gjk_collision.snapshot import Placed, Snapshot, placing_errors
+from gjk_collision.verdict import Verdict
+from gjk_collision.world import Footprint, World
+
+COUNT = families.POSES
+HERE = Pose()
+ORIGINS = ((0.0, 0.0), (4.5e5, 5.4e6), (-3e3, 2e4))
+Body = list[families.Point]
+
+
+class Frames:
+    """Frames by name, at any stamp."""
+
+    def __init__(self, **frames: Pose) -> None:
+        self.frames = frames
+
+    def lookup(self, target: str, source: str, stamp: int) -> Pose:
+        del target, stamp
+        return self.frames[source]
+
+    def latest(self, target: str, source: str) -> tuple[Pose, int]:
+        return self.lookup(target, source, 0), T0
+
+
+@dataclass
+class Case:
+    """An obstacle and the vehicle, each a point or a few with a radius, and their frames."""
+
+    rng: random.Random
+    origin: tuple[float, float]
+    frame: Pose = HERE  # of the obstacle, in the check frame
+    own: Pose = HERE  # of the obstacle, in its frame
+    ring: list[tuple[float, float]] = field(default_factory=lambda: [(0.0, 0.0)])
+    asked_in: Pose = HERE
+    asked: Pose = HERE
+    mounted: Pose = HERE  # the footprint's frame, in the base frame
+    footprint: list[tuple[float, float]] = field(default_factory=list)
+    velocity: tuple[float, float, float] | None = None
+    path: list[Pose] = field(default_factory=list)  # after 1, 2, ... s
+    time: float = 0.0
+    vehicle_radius: float = 1.0
+
+    def somewhere(self, reach: float = 50.0) -> Pose:
+        u = self.rng.uniform
+        return Pose(u(-reach, reach), u(-reach, reach), u(-3.2, 3.2))
+
+    def frame_there(self) -> Pose:
+        x, y, yaw = self.somewhere(100.0)
+        return Pose(self.origin[0] + x, self.origin[1] + y, yaw)
+
+    def obstacle_body(self) -> Body:
+        """Return the obstacle in the check frame at the time asked for."""
+        own = self.own
+        body = families.hull(families.points(self.ring))
+        if self.path:
+            k = int(self.time)
+            own = self.path[k - 1]  # times are whole
+        body = families.place(body, *own)
+        if self.velocity is not None and not self.path:
+            by = tuple(families.steps(v) * int(self.time * 4) // 4 for v in self.velocity)
+            body = [(x + by[0], y + by[1]) for x, y in body]
+        return families.place(body, *self.frame)
+
+    def vehicle_body(self) -> Body:
+        """Return the vehicle in the check frame."""
+        outline = self.footprint or [(0.0, 0.0)]
+        body = families.place(families.hull(families.points(outline)), *self.mounted)
+        return families.place(families.place(body, *self.asked), *self.asked_in)
+
+
+def obstacle_own_pose(case: Case) -> None:
+    case.frame, case.own = case.frame_there(), case.somewhere()
+    case.ring = [(case.rng.uniform(-9, 9), case.rng.uniform(-9, 9)) for _ in range(3)]
+    beside(case)
+
+
+def obstacle_points(case: Case) -> None:
+    """The frame is far away, and the points are far the other way: both cancel."""
+    case.frame = case.frame_there()
+    case.ring = [(case.somewhere().x, case.somewhere().y)]
+    beside(case)
+
+
+def obstacle_from_afar(case: Case) -> None:
+    """UTM is the obstacle's frame, and the check frame is near: a yaw has a long lever."""
+    far = case.frame_there()
+    yaw = case.rng.uniform(-3.2, 3.2)
+    x, y = Pose(yaw=yaw).transform(np.array([far[:2]]))[0].tolist()
+    case.frame = Pose(-x, -y, yaw)
+    case.own = Pose(far.x + 9.0, far.y - 7.0, case.rng.uniform(-3, 3))
+    beside(case)
+
+
+def request(case: Case) -> None:
+    case.asked_in, case.asked = case.frame_there(), case.somewhere()
+    near(case)
+
+
+def footprint(case: Case) -> None:
+    case.mounted = case.somewhere(3.0)
+    case.footprint = [(case.rng.uniform(-3, 3), case.rng.uniform(-3, 3)) for _ in range(3)]
+    case.vehicle_radius = 0.0
+    case.asked_in, case.asked = case.frame_there(), case.somewhere()
+    near(case)
+
+
+def footprint_from_afar(case: Case) -> None:
+    """The outline and its frame are far from the vehicle, and cancel."""
+    far = case.frame_there()
+    yaw = case.rng.uniform(-3.2, 3.2)
+    x, y = Pose(yaw=yaw).transform(np.array([far[:2]]))[0].tolist()
+    case.mounted = Pose(-x, -y, yaw)
+    corners = ((2.0, 1.0), (-2.0, 1.0), (0.0, -1.0))
+    case.footprint = [(far.x + a, far.y + b) for a, b in corners]
+    case.vehicle_radius = 0.0
+    near(case)
+
+
+def chain(case: Case) -> None:
+    footprint(case)
+    case.frame, case.own = case.frame_there(), case.somewhere()
+    case.asked_in = case.frame
+    case.asked = Pose(case.own.x + case.rng.uniform(5, 12), case.own.y, case.rng.uniform(-3, 3))
+
+
+def velocity(case: Case) -> None:
+    case.frame, case.own = case.frame_there(), case.somewhere()
+    case.velocity = (case.rng.uniform(-30, 30), case.rng.uniform(-30, 30), 0.0)
+    case.time = case.rng.randrange(1, 16) / 4
+    beside(case)
+
+
+def predicted_path(case: Case) -> None:
+    case.frame, case.own = case.frame_there(), case.somewhere()
+    case.path = [case.somewhere() for _ in range(3)]
+    case.time = float(case.rng.randrange(1, 4))
+    beside(case)
+
+
+def near(case: Case) -> None:
+    """Put an obstacle, exact in the check frame, beside the vehicle."""
+    x, y = (families.metres(v) for v in case.vehicle_body()[0])
+    u = case.rng.uniform
+    case.frame, case.own = HERE, Pose(x + u(5, 15), y + u(5, 15), 0.0)
+
+
+def beside(case: Case) -> None:
+    """Put the vehicle, exact in the check frame, beside the obstacle."""
+    x, y = (families.metres(v) for v in case.obstacle_body()[0])
+    u = case.rng.uniform
+    case.asked = Pose(x + u(15, 25), y + u(-5, 15), 0.0)
+
+
+KINDS = (
+    obstacle_own_pose,
+    obstacle_points,
+    obstacle_from_afar,
+    request,
+    footprint,
+    footprint_from_afar,
+    chain,
+    velocity,
+    predicted_path,
+)
+
+
+def snapshot_of(case: Case, radius: float) -> Snapshot:
+    config = Config(
+        robot_radius=0.0 if case.footprint else case.vehicle_radius,
+        prediction_policy="hold" if case.path else "unknown_is_error",
+        sources=(SourceConfig("obs"),),
+    )
+    world = World(config, Frames(lidar=case.frame, mounted=case.mounted))
+    stands = case.velocity is None and not case.path
+    world.receive_obstacles(
+        "obs",
+        Obstacles(
+            "odom" if case.frame == HERE else "lidar",
+            T0,
+            ids=np.array([1]),
+            offsets=np.array([0, len(case.ring)]),
+            xy=np.ravel(case.ring),
+            radius=np.array([radius]),
+            poses=np.array(case.own),
+            velocities=np.zeros(3) if stands else np.array(case.velocity or (0.0, 0.0, 0.0)),
+            path_offsets=np.array([0, len(case.path)]),
+            path_times=np.arange(1.0, len(case.path) + 1.0),
+            path_poses=np.ravel(case.path),
+        ),
+        now=T0,
+        steady=STEADY0,
+    )
+    if case.footprint:
+        outline = np.array(case.footprint)
+        world.receive_footprint(Footprint("mounted", T0, outline), now=T0, steady=STEADY0)
+    found = world.snapshot(now=T0, steady=STEADY0)
+    assert found.fault is None, found.fault
+    return found
+
+
+def cases(kind: object, count: int) -> Iterator[tuple[Case, float, float]]:
+    """Yield cases with a radius of the obstacle and a margin whose gap is theirs up to an ulp."""
+    rng = random.Random(f"{kind.__name__} 1")  # type: ignore[attr-defined]
+    while count:
+        case = Case(rng, rng.choice(ORIGINS))
+        kind(case)  # type: ignore[operator]
+        gap, _ = families.signed(
+            families.hull(case.vehicle_body()), families.hull(case.obstacle_body())
+        )
+        margin = rng.choice((0.0, 0.0, 1e-9, 0.4))
+        radius = families.metres(gap) - case.vehicle_radius - margin
+        if radius < 0.01:
+            continue
+        for _ in range(rng.randrange(-3, 4)):
+            radius = math.nextafter(radius, math.inf)
+        radius += rng.choice((0.0, 0.0, 1e-10, -1e-10, 4e-10, -4e-10, 2e-9, -2e-9, -1e-6))
+        count -= 1
+        yield case, radius, margin
+
+
+def answers(case: Case, snapshot: Snapshot, margin: float) -> Iterator[tuple[Verdict, float]]:
+    """Yield the verdict and the lower bound of every query; NaN where it has none."""
+    frame, pose = case.asked_in, case.asked
+    rows = np.array(pose)
+    times = np.array([case.time]) if case.time else np.empty(0)
+    for mode in range(3):
+        for many in (1, 3):
+            found = queries.check_poses(
+                snapshot,
+                np.tile(rows, many),
+                np.tile(times, many),
+                frame=lambda: frame,
+                margin=margin,
+                mode=mode,
+            )
+            assert len(set(found.verdicts.tolist())) == 1
+            bound = found.lower_bounds[0] if mode else math.nan
+            yield Verdict(int(found.verdicts[0])), bound
+    way = np.concatenate([rows, rows])
+    times = np.array([case.time, case.time + 1e-9]) if case.time else times
+    for swept in (False, True):
+        path = paths.check_path(
+            snapshot,
+            rows if case.time else way,
+            times[:1],
+            frame=lambda: frame,
+            swept=swept,
+            margin=margin,
+            tolerance=1e-6,
+        )
+        yield path.answer.verdict, path.min_distance_lower_bound
+    if not case.time:
+        yield queries.collide(snapshot, pose, margin, frame=frame).verdict, math.nan
+        near = queries.distance(snapshot, pose, frame=frame)
+        yield Verdict.UNKNOWN, near.lower_bounds[0]
+
+
+@pytest.mark.requirement("G-9")
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
+def test_no_composed_pose_is_falsely_free(kind: object) -> None:
+    frees = 0
+    for case, radius, margin in cases(kind, COUNT // 4):
+        snapshot = snapshot_of(case, radius)
+        a, b = families.hull(case.vehicle_body()), families.hull(case.obstacle_body())
+        blur = families.blur(a, b)
+        radii = families.steps(case.vehicle_radius) + families.steps(radius)
+        reach = radii + families.steps(margin)
+        is_free = not families.within(a, b, reach - blur)
+        greatest = families.signed(a, b)[1] - radii + blur
+        for verdict, bound in answers(case, snapshot, margin):
+            assert is_free or verdict is not Verdict.FREE, (case, radius, margin)
+            if not math.isnan(bound):
+                assert families.steps(max(bound, -1e3)) <= greatest, (case, radius, margin)
+            frees += verdict is Verdict.FREE
+        # What is farther away than the rounding of the frames is free.
+        if not families.within(a, b, reach + families.steps(4e-8)):
+            found = queries.check_poses(
+                snapshot,
+                np.array(case.asked),
+                np.array([case.time] if case.time else []),
+                frame=lambda: case.asked_in,  # noqa: B023
+                margin=margin,
+            )
+            assert found.answer.verdict is Verdict.FREE, (case, radius, margin)
+    assert frees > 5
+
+
+@pytest.mark.requirement("G-9")
+def test_bounds_of_composed_poses_hold_and_are_tight() -> None:
+    """Each bound alone: in a verdict, the kernel's own bounds would hide some of them."""
+    rng = random.Random(7)
+    worst = np.zeros(3)
+    for _ in range(COUNT):
+        size = 10.0 ** rng.uniform(-3.0, 7.0)
+        x, y, yaw = (rng.uniform(-size, size), rng.uniform(-size, size), rng.uniform(-3.2, 3.2))
+        frame, inner = Case(rng, (x, y)).frame_there(), Pose(y, x, yaw * rng.choice((1.0, 1e5)))
+        row = np.array([inner])
+        place = families.place(families.points(row[:, :2]), *frame)[0]
+        turned = families.place(families.points(row[:, :2]), 0.0, 0.0, frame.yaw)[0]
+        yaws = sum(map(families.steps, (inner.yaw, frame.yaw)))
+        composed = frame.compose(row)[0]
+        off = families.apart(families.points([composed[:2]])[0], place)
+        assert off <= frame.transform_error(row[:, :2])[0]
+        off_turned = families.apart(families.points(frame.turn(row)[:, :2])[0], turned)
+        assert off_turned <= frame.turn_error(row)[0]
+        off_yaw = families.metres(abs(families.steps(composed[2]) - yaws))
+        reach = 1e12
+        assert off_yaw * reach <= frame.compose_error(row, reach)[0]
+        tight = (
+            off / frame.transform_error(row[:, :2])[0],
+            off_turned / frame.turn_error(row)[0],
+            off_yaw * reach / frame.compose_error(row, reach)[0],
+        )
+        worst = np.maximum(worst, tight)
+    assert (worst > 0.02).all(), worst
+
+
+@pytest.mark.requirement("G-9")
+def test_what_grows_an_obstacle_from_another_frame() -> None:
+    """The rounding of its poses, and of its velocity until the horizon."""
+    config = Config(prediction_policy="constant_velocity", prediction_horizon=8.0)
+    frame = Pose(4.5e5, 5.4e6, 0.3)
+    plain = Obstacles(
+        "lidar", T0, offsets=np.array([0, 1, 2]), xy=np.array([9.0, 0, 9.0, 0]), poses=np.ones(6)
+    )
+
+    def grown(at: Pose = frame, **changes: np.ndarray) -> float:
+        first, second = placing_errors(Placed(replace(plain, **changes), at, 0.0), config)
+        return float(second - first if changes else second)
+
+    path = {"path_offsets": np.array([0, 0, 2]), "path_times": np.array([1.0, 1.5])}
+    pose_error = float(frame.compose_error(np.ones((1, 3)), 9.0)[0])
+    assert grown() >= pose_error > 0.0
+    assert grown(HERE) == 0.0
+    still = np.zeros(6)
+    moving = np.array([0, 0, 0, 3e3, 4e3, 0])
+    assert grown(velocities=still) == 0.0
+    assert grown(velocities=moving) >= 8.0 * float(frame.turn_error(moving[3:].reshape(1, 3))[0])
+    assert grown(velocities=np.array([0, 0, 0, *[math.nan] * 3])) == 0.0
+    assert grown(**path, path_poses=np.tile([5e7, 5e7, 1.0], 2)) > 8 * pose_error
+    # A path goes on beyond its end: 2 * 8 s / 0.5 s more than the error of its poses.
+    assert grown(**path, path_poses=np.ones(6)) >= 31.9 * pose_error
+
+
+@pytest.mark.requirement("G-9")
+def test_in_the_check_frame_nothing_is_lost() -> None:
+    """Where nothing is composed, or no sum is rounded, the last digit of a gap counts."""
+    for frame in (HERE, Pose(2.0**20, -(2.0**19), 0.0)):
+        case = Case(random.Random(1), (0.0, 0.0), frame=frame, own=Pose(3.0, 0.0, 0.0))
+        case.asked_in = frame
+        for radius, right in (
+            (2.0, Verdict.COLLISION),
+            (math.nextafter(2.0, 0.0), Verdict.FREE),
+        ):
+            snapshot = snapshot_of(case, radius)
+            found = queries.check_poses(snapshot, np.array(HERE), frame=lambda: case.asked_in)  # noqa: B023
+            assert found.answer.verdict is right, (frame, radius)
+
+
+@pytest.mark.requirement("G-9")
+@pytest.mark.parametrize("asks", [False, True])
+def test_half_turns_keep_their_direction(asks: bool) -> None:
+    """Half a turn leads through the obstacle or away from it: rounding must not choose."""
+    rng = random.Random(5)
+    arm = [(0.0, 0.0), (8.0, 0.1), (8.0, -0.1)]
+    for _ in range(COUNT // 10):
+        turn = added = 1.0
+        while turn * added > 0.0:  # the sums of the yaws alone would turn the other way
+            yaw = rng.choice((0.0, rng.uniform(-3.0, 3.0), rng.uniform(-700.0, 700.0)))
+            half = rng.choice((-1, 1)) * rng.choice((math.pi, math.nextafter(math.pi, 0.0)))
+            frame = Pose(rng.uniform(-9, 9), rng.uniform(-9, 9), rng.uniform(-3.2, 3.2))
+            turn = math.remainder((yaw + half) - yaw, 2 * math.pi)
+            added = math.remainder((yaw + half + frame.yaw) - (yaw + frame.yaw), 2 * math.pi)
+        middle = yaw + turn / 2
+        ways = [Pose(0.0, 0.0, yaw), Pose(0.0, 0.0, yaw + half)]
+        at = Pose(6 * math.cos(middle), 6 * math.sin(middle), 0.0)
+        case = Case(rng, (0.0, 0.0), vehicle_radius=0.5)
+        if asks:
+            case.frame, case.own = frame, at
+            snapshot = snapshot_of(replace(case, footprint=arm), 0.25)
+            found = paths.check_path(snapshot, np.ravel(ways), frame=lambda: frame)  # noqa: B023
+            verdict = found.answer.verdict
+        else:
+            case.frame, case.own, case.path, case.ring = frame, ways[0], ways[1:], arm
+            spot = np.array(at)
+            ask = queries.check_poses(
+                snapshot_of(case, 0.0),
+                spot,
+                np.array([0.5]),
+                frame=lambda: frame,  # noqa: B023
+            )
+            verdict = ask.answer.verdict
+        assert verdict is Verdict.COLLISION, (yaw, half, frame)
+
+
+@pytest.mark.requirement("G-9")
+def test_poses_of_a_batch_in_another_frame_are_answered_as_alone() -> None:
+    rng = random.Random(3)
+    case = Case(rng, ORIGINS[1])
+    request(case)
+    snapshot = snapshot_of(case, 4.0)
+    rows = np.array([[10.0 ** rng.uniform(-3, 6), 7.0 * i, 0.1 * i] for i in range(40)])
+    rows[::3] = case.asked
+    for mode in range(3):
+        many = queries.check_poses(snapshot, rows.ravel(), frame=lambda: case.asked_in, mode=mode)
+        for i, row in enumerate(rows):
+            one = queries.check_poses(snapshot, row, frame=lambda: case.asked_in, mode=mode)
+            assert one.verdicts[0] == many.verdicts[i]
+            if mode:
+                assert one.lower_bounds[0] == many.lower_bounds[i]
