@@ -29,8 +29,7 @@ struct Findings {
 
 inline Truth truth_of(const Pair& pair) {
   if (!pair.has_poses) return Truth(pair.p, pair.q);
-  return Truth(placed_exactly(pair.p, pair.p_pose), placed_exactly(pair.q, pair.q_pose),
-               -kFraction);
+  return Truth(pair.p, TruePose::of(pair.p_pose), pair.q, TruePose::of(pair.q_pose));
 }
 
 namespace detail {
