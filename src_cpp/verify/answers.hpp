@@ -28,7 +28,9 @@ struct Answers {
   Verdict in_batch = Verdict::unknown;  // collide_pairs(), which takes no poses
   Bounds distance_in_batch;
   Closest closest;
-  double error = 0.0;  // m: of the placement of both shapes
+  Penetration penetration;  // of the polygons, where closest() says that they overlap
+  double error = 0.0;   // m: of the placement of both shapes
+  double extent = 0.0;  // m: of both shapes, placed
 
   // The answers, to the last bit. The number of iterations and the loop's own verdict may differ.
   bool same_as(const Answers& other) const {
@@ -69,7 +71,11 @@ Answers answer(const P& p, const Q& q, double margin) {
     answers.distance_in_batch = answers.distance;
   }
   answers.closest = closest(p, q);
+  if (answers.closest.distance + p.radius + q.radius < 0.0) {
+    answers.penetration = penetration(p, q);
+  }
   answers.error = p.error + q.error;
+  answers.extent = p.extent + q.extent;
   return answers;
 }
 

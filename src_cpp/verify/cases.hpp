@@ -8,6 +8,7 @@
 #include <limits>
 #include <string_view>
 
+#include "families.hpp"
 #include "gjk/pose.hpp"
 #include "pair.hpp"
 #include "polygons.hpp"
@@ -25,36 +26,22 @@ enum class Type {
   degenerate,
   rounded,
   posed,
-  short_edges
+  short_edges,
+  first_family  // and the others after it
 };
-inline constexpr std::array<std::string_view, 9> kTypeNames{
+inline constexpr std::size_t kTypes = static_cast<std::size_t>(Type::first_family);
+inline constexpr std::array<std::string_view, kTypes> kTypeNames{
     "distant",    "overlapping", "touching", "near",       "contact",
     "degenerate", "rounded",     "posed",    "short_edges"};
+inline constexpr std::size_t kAllTypes = kTypes + kFamilyNames.size();
 
-// A vector from the point of p nearest to q, to q; in floating point. {} where they meet.
-inline Vec2 separation(const Polygon& p, const Polygon& q) {
-  Vec2 best;
-  double least = std::numeric_limits<double>::infinity();
-  const auto visit = [&](const Polygon& edges, const Polygon& vertices, double sense) {
-    for (int i = 0; i < edges.size(); ++i) {
-      const Vec2 from = edges.vertex(i);
-      const Vec2 edge = edges.vertex((i + 1) % edges.size()) - from;
-      const double squared = dot(edge, edge);
-      for (int j = 0; j < vertices.size(); ++j) {
-        const Vec2 v = vertices.vertex(j) - from;
-        const double share =
-            squared > 0.0 ? std::fmin(1.0, std::fmax(0.0, dot(v, edge) / squared)) : 0.0;
-        const Vec2 gap = v - share * edge;
-        if (dot(gap, gap) < least) {
-          least = dot(gap, gap);
-          best = sense * gap;
-        }
-      }
-    }
-  };
-  visit(p, q, 1.0);
-  visit(q, p, -1.0);
-  return best;
+inline bool is_family(Type type) { return type >= Type::first_family; }
+inline Family family_of(Type type) {
+  return static_cast<Family>(static_cast<std::size_t>(type) - kTypes);
+}
+inline std::string_view name_of(Type type) {
+  return is_family(type) ? kFamilyNames[static_cast<std::size_t>(family_of(type))]
+                         : kTypeNames[static_cast<std::size_t>(type)];
 }
 
 inline Polygon moved(const Polygon& polygon, Vec2 t) { return placed(polygon, {1.0, 0.0}, t); }
@@ -290,9 +277,31 @@ inline Pair posed(double size, const Polygon& p, const Polygon& q, Random& rando
   return pair;
 }
 
+// One part of each, at poses, or with world coordinates that are rounded once.
+inline Pair of_family(Family family, Random& random) {
+  const Meeting meeting = draw_meeting(family, random);
+  Pair pair;
+  pair.p_radius = meeting.ego.radius();
+  pair.q_radius = meeting.obstacle.radius();
+  pair.margin = meeting.margin;
+  pair.has_poses = random.chance(0.6);
+  const auto part = [&](const Body& body, Pose& pose) {
+    const Polygon local = polygon_of(body.shape.part(random.below(body.shape.parts())));
+    pose = body.pose;
+    if (pair.has_poses) return local;
+    const SinCos turn = sin_cos(body.pose.yaw);
+    const Polygon world = placed(local, {turn.cos, turn.sin}, {body.pose.x, body.pose.y});
+    return polygon_of(body_of(world, 0.0, random).shape.part(0));
+  };
+  pair.p = part(meeting.ego, pair.p_pose);
+  pair.q = part(meeting.obstacle, pair.q_pose);
+  return pair;
+}
+
 }  // namespace detail
 
 inline Pair draw(Type type, Random& random) {
+  if (is_family(type)) return detail::of_family(family_of(type), random);
   if (type == Type::contact) return detail::on_lattice(random);
   if (type == Type::rounded) return detail::rounded(random);
   if (type == Type::posed || type == Type::short_edges) {

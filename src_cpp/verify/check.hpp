@@ -27,6 +27,12 @@ struct Findings {
   bool failed() const { return unknown + wrong + untrue > 0; }
 };
 
+// How far (m) beyond a margin two shapes may be and not be called FREE: their placing error, and
+// the largest coordinates, radii and margin together.
+inline double completeness(double error, double extent) {
+  return 8.0 * error + 32.0 * kUnitRoundoff * extent;
+}
+
 inline Truth truth_of(const Pair& pair) {
   if (!pair.has_poses) return Truth(pair.p, pair.q);
   return Truth(pair.p, TruePose::of(pair.p_pose), pair.q, TruePose::of(pair.q_pose));
@@ -97,10 +103,16 @@ inline Findings check(const Pair& pair, const Answers& answers, const Truth& tru
   };
   const double rp = pair.p_radius;
   const double rq = pair.q_radius;
-  const double slack = 16.0 * answers.error;  // m
+  // How far beyond the margin the shapes may be and not be called FREE, where they are known to
+  // within an error only.
+  const auto unsure = [&](double margin) {
+    return answers.error == 0.0 ? 0.0
+                                : completeness(answers.error, answers.extent + rp + rq + margin);
+  };
+  const double slack = unsure(0.0);  // m
   const auto hit_within = [&](double margin) { return truth.within({rp, rq, margin}); };
   const auto judge = [&](const char* name, Verdict verdict, bool hit, double margin) {
-    const bool excused = slack > 0.0 && truth.within({rp, rq, margin, slack});
+    const bool excused = slack > 0.0 && truth.within({rp, rq, margin, unsure(margin)});
     if (verdict == Verdict::unknown) {
       fail(found.unknown, std::string(name) + " says UNKNOWN");
     } else if ((verdict == Verdict::free) == hit && !(verdict != Verdict::free && excused)) {
@@ -138,7 +150,7 @@ inline Findings check(const Pair& pair, const Answers& answers, const Truth& tru
   const auto judge_distance = [&](const char* name, const Bounds& bounds) {
     if (!(bounds.lower >= 0.0 && bounds.upper >= 0.0) ||
         !(bounds.lower == 0.0 || truth.at_least({bounds.lower, rp, rq})) ||
-        !truth.within({bounds.upper, rp, rq, slack})) {
+        !truth.within({bounds.upper, rp, rq, bounds.upper == 0.0 ? slack : 0.0})) {
       untrue(name, bounds.lower, bounds.upper);
     }
     gap(name, bounds.lower, bounds.upper);
@@ -153,8 +165,7 @@ inline Findings check(const Pair& pair, const Answers& answers, const Truth& tru
     return found;
   }
   if (!truth.polygons_meet()) {
-    if (!truth.at_least({near.lower_bound, rp, rq}) ||
-        !truth.within({near.distance, rp, rq, slack})) {
+    if (!truth.at_least({near.lower_bound, rp, rq}) || !truth.within({near.distance, rp, rq})) {
       untrue("closest", near.lower_bound, near.distance);
     }
     gap("closest", near.lower_bound, near.distance);
@@ -162,6 +173,11 @@ inline Findings check(const Pair& pair, const Answers& answers, const Truth& tru
     if (!truth.depth_at_most({-near.lower_bound, -rp, -rq}) ||
         !truth.depth_at_least({-near.distance, -rp, -rq})) {
       untrue("closest, depth", near.lower_bound, near.distance);
+    }
+    const Penetration& deep = answers.penetration;
+    if (near.distance + rp + rq < 0.0 && (!truth.depth_at_most({deep.depth, deep.rounding}) ||
+                                          !truth.depth_at_least({deep.depth, -deep.rounding}))) {
+      untrue("penetration", deep.depth - deep.rounding, deep.depth + deep.rounding);
     }
   }
   if (slack == 0.0 && touch != (near.distance <= 0.0)) {

@@ -51,13 +51,23 @@ struct Tally {
   std::int64_t untrue = 0;
   std::int64_t unlike = 0;  // between instruction sets, or in a batch
   double widest = 0.0;
-  std::int64_t first_block = -1;  // of a failure
-  std::string first;              // its description
+  // The first failure of each kind, and how many there were.
+  struct Failure {
+    std::int64_t count = 0;
+    std::int64_t block = 0;
+    std::string what;
+  };
+  std::map<std::string, Failure> kinds;
 
-  void fail(std::int64_t block, const std::string& what) {
-    if (first_block >= 0 && first_block <= block) return;
-    first_block = block;
-    first = what;
+  // The kind is what precedes the first number, or the case.
+  void fail(std::int64_t block, const std::string& what, std::int64_t count = 1) {
+    const std::string kind = what.substr(0, what.find_first_of("\n0123456789"));
+    Failure& failure = kinds[kind];
+    if (failure.count == 0 || block < failure.block) {
+      failure.block = block;
+      failure.what = what;
+    }
+    failure.count += count;
   }
   void add(const Findings& found, const Answers& answers, std::int64_t block) {
     ++pairs;
@@ -80,7 +90,8 @@ struct Tally {
     untrue += other.untrue;
     unlike += other.unlike;
     widest = std::max(widest, other.widest);
-    if (other.first_block >= 0) fail(other.first_block, other.first);
+    for (const auto& [kind, failure] : other.kinds)
+      fail(failure.block, failure.what, failure.count);
   }
   std::int64_t failures() const { return unknown + wrong + untrue + unlike; }
 };
@@ -95,7 +106,7 @@ struct Block {
 };
 
 Random random_of(Type type, std::uint64_t seed, std::int64_t block) {
-  Random random((seed * 16 + static_cast<std::uint64_t>(type)) * 0x100000001ULL +
+  Random random((seed * 64 + static_cast<std::uint64_t>(type)) * 0x100000001ULL +
                 static_cast<std::uint64_t>(block) * 7919);
   random.next();
   return random;
@@ -238,7 +249,7 @@ int run(const Options& options) {
   const auto integer = [](std::int64_t v) { return static_cast<long long>(v); };
   std::printf("instruction sets:");
   for (const simd::Isa isa : available_isas()) std::printf(" %s", name_of(isa).data());
-  std::printf("; seed %llu\n%-12s%10s%9s%12s%12s%9s%7s%8s%8s%12s%8s\n",
+  std::printf("; seed %llu\n%-14s%10s%9s%12s%12s%9s%7s%8s%8s%12s%8s\n",
               static_cast<unsigned long long>(options.seed), "type", "pairs", "collide",
               "loop open", "to exact", "UNKNOWN", "wrong", "untrue", "unlike", "widest gap", "s");
   Tally all;
@@ -250,12 +261,14 @@ int run(const Options& options) {
     const auto per_mille = [&](std::int64_t part) {
       return 1000.0 * static_cast<double>(part) / static_cast<double>(tally.pairs);
     };
-    std::printf("%-12s%10lld%8.1f%%%10.3f/k%10.3f/k%9lld%7lld%8lld%8lld%12.2g%8.1f\n",
-                kTypeNames[static_cast<std::size_t>(type)].data(), integer(tally.pairs),
-                per_mille(tally.collisions) / 10.0, per_mille(tally.left_open),
-                per_mille(tally.to_exact), integer(tally.unknown), integer(tally.wrong),
-                integer(tally.untrue), integer(tally.unlike), tally.widest, seconds);
-    if (tally.failures() > 0) std::printf("first failure: %s", tally.first.c_str());
+    std::printf("%-14s%10lld%8.1f%%%10.3f/k%10.3f/k%9lld%7lld%8lld%8lld%12.2g%8.1f\n",
+                name_of(type).data(), integer(tally.pairs), per_mille(tally.collisions) / 10.0,
+                per_mille(tally.left_open), per_mille(tally.to_exact), integer(tally.unknown),
+                integer(tally.wrong), integer(tally.untrue), integer(tally.unlike), tally.widest,
+                seconds);
+    for (const auto& [kind, failure] : tally.kinds) {
+      std::printf("%lld times, first: %s", integer(failure.count), failure.what.c_str());
+    }
     std::fflush(stdout);
     all.add(tally);
   }
@@ -278,10 +291,11 @@ int write_pairs(const Options& options) {
 
 std::vector<Type> types_of(const std::string& list) {
   std::vector<Type> types;
-  for (std::size_t i = 0; i < kTypeNames.size(); ++i) {
+  for (std::size_t i = 0; i < kAllTypes; ++i) {
+    const auto type = static_cast<Type>(i);
     const bool named =
-        ("," + list + ",").find("," + std::string(kTypeNames[i]) + ",") != std::string::npos;
-    if (list.empty() || named) types.push_back(static_cast<Type>(i));
+        ("," + list + ",").find("," + std::string(name_of(type)) + ",") != std::string::npos;
+    if (list.empty() || named) types.push_back(type);
   }
   return types;
 }
