@@ -29,8 +29,8 @@ struct Answers {
   Bounds distance_in_batch;
   Closest closest;
   Penetration penetration;  // of the polygons, where closest() says that they overlap
-  double error = 0.0;   // m: of the placement of both shapes
-  double extent = 0.0;  // m: of both shapes, placed
+  double error = 0.0;       // m: of the placement of both shapes
+  double extent = 0.0;      // m: of both shapes, placed
 
   // The answers, to the last bit. The number of iterations and the loop's own verdict may differ.
   bool same_as(const Answers& other) const {

@@ -17,12 +17,13 @@
 #include "check.hpp"
 #include "corpus.hpp"
 #include "isas.hpp"
+#include "scenes.hpp"
 
 namespace gjk::verify {
 namespace {
 
 constexpr const char* kUsage =
-    R"(usage: gjk_verify [--pairs=1000000] [--types=distant,touching,...] [--seed=1] [--threads=2]
+    R"(usage: gjk_verify [--pairs=1000000] [--scenes=PAIRS/50] [--types=distant,touching,...] [--seed=1] [--threads=2]
        gjk_verify --write=FILE [--pairs=...] [--types=...] [--seed=...]
 
 For each type of pair: how many collide, how many per 1000 GJK's floating-point loop alone leaves open, how
@@ -30,11 +31,15 @@ many per 1000 collide() decides in exact arithmetic, how many verdicts were UNKN
 answers another instruction set, or a batch, gave otherwise, and the widest gap between the bounds relative to the
 distance (of the polygons, without their radii).
 
+For the types from closed_rings on, also --scenes scenes each, of some 40 answers of every query of a scene: how
+many answers, how many were not FREE, and each kind of failure with its first case.
+
 --write only writes the pairs, for gjk_answers.
 )";
 
 struct Options {
   std::int64_t pairs = 1000000;  // of each type
+  std::int64_t scenes = -1;      // of each family
   std::vector<Type> types;
   std::uint64_t seed = 1;
   int threads = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
@@ -245,6 +250,64 @@ Tally verify(Type type, const Options& options) {
   return tally;
 }
 
+// What is asked of a family beside its pairs.
+struct Subject {
+  const char* name;
+  void (*ask)(Family, Random&, Report&);
+};
+constexpr Subject kSubjects[]{
+    {"scenes", [](Family family, Random& random,
+                  Report& report) { check_world(draw_world(family, random), report); }},
+};
+
+Report verify(const Subject& subject, Type type, const Options& options, std::int64_t scenes) {
+  constexpr std::int64_t kScenes = 25;  // that share a seed
+  struct Batch {
+    std::int64_t index;
+    Report report;
+  };
+  simd::isa = available_isas().front();
+  std::vector<Batch> batches;
+  for (std::int64_t i = 0; i * kScenes < scenes; ++i) batches.push_back({i, {}});
+  for_each<Batch>(batches, options.threads, [&](Batch& batch) {
+    Random random = random_of(type, options.seed, batch.index);
+    const std::int64_t end = std::min(scenes, (batch.index + 1) * kScenes);
+    for (std::int64_t i = batch.index * kScenes; i < end; ++i) {
+      subject.ask(family_of(type), random, batch.report);
+    }
+  });
+  Report all;
+  for (const Batch& batch : batches) all.add(batch.report);
+  return all;
+}
+
+std::int64_t run_subjects(const Options& options) {
+  const auto integer = [](std::int64_t v) { return static_cast<long long>(v); };
+  const std::int64_t scenes = options.scenes >= 0 ? options.scenes : options.pairs / 50;
+  std::int64_t failures = 0;
+  for (const Subject& subject : kSubjects) {
+    std::printf("\n%-14s%10s%12s%10s%10s%10s%8s\n", subject.name, "number", "answers", "not free",
+                "UNKNOWN", "failures", "s");
+    for (const Type type : options.types) {
+      if (!is_family(type)) continue;
+      const auto start = std::chrono::steady_clock::now();
+      const Report report = verify(subject, type, options, scenes);
+      const double seconds =
+          std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+      std::printf("%-14s%10lld%12lld%10lld%10lld%10lld%8.1f\n", name_of(type).data(),
+                  integer(scenes), integer(report.asked), integer(report.hits),
+                  integer(report.unknown), integer(report.failures()), seconds);
+      for (const auto& [kind, failure] : report.kinds()) {
+        std::printf("%lld times %s, first: %s", integer(failure.first), kind.c_str(),
+                    failure.second.c_str());
+      }
+      std::fflush(stdout);
+      failures += report.failures();
+    }
+  }
+  return failures;
+}
+
 int run(const Options& options) {
   const auto integer = [](std::int64_t v) { return static_cast<long long>(v); };
   std::printf("instruction sets:");
@@ -273,7 +336,7 @@ int run(const Options& options) {
     all.add(tally);
   }
   std::printf("%lld pairs, %lld failures\n", integer(all.pairs), integer(all.failures()));
-  return all.failures() == 0 ? 0 : 1;
+  return all.failures() + run_subjects(options) == 0 ? 0 : 1;
 }
 
 int write_pairs(const Options& options) {
@@ -309,6 +372,7 @@ int main(int argc, char** argv) {
   options.types = types_of("");
   const std::map<std::string, std::function<void(const std::string&)>> take{
       {"--pairs", [&](const std::string& value) { options.pairs = std::stoll(value); }},
+      {"--scenes", [&](const std::string& value) { options.scenes = std::stoll(value); }},
       {"--types", [&](const std::string& value) { options.types = types_of(value); }},
       {"--seed", [&](const std::string& value) { options.seed = std::stoull(value); }},
       {"--threads", [&](const std::string& value) { options.threads = std::stoi(value); }},
