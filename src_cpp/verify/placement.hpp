@@ -78,7 +78,7 @@ struct Turn {
   mpz_class sin;
 };
 
-// Cosine and sine in units of 2^-bits of an angle in the same units (|angle| < 2^24 rad). By the
+// Cosine and sine in units of 2^-bits of an angle in the same units (|angle| < 7 rad). By the
 // Taylor series at angle / 2^24, then doubling the angle 24 times. That costs less than 60 bits.
 inline Turn turn_of(const mpz_class& angle, int bits) {
   constexpr int kHalvings = 24;
@@ -137,8 +137,10 @@ inline Placing placed_exactly(const Polygon& polygon, const TruePose& pose, int 
   constexpr int kGuard = 128;
   const detail::Fixed angle = detail::to_fixed(pose.angle, bits + kGuard);
   const detail::Fixed half_turns = detail::to_fixed(pose.half_turns, bits + kGuard);
-  const mpz_class yaw = angle.value + ((half_turns.value * pi_to(bits + kGuard)) >>
-                                       static_cast<mp_bitcnt_t>(bits + kGuard));
+  mpz_class yaw = angle.value + ((half_turns.value * pi_to(bits + kGuard)) >>
+                                 static_cast<mp_bitcnt_t>(bits + kGuard));
+  const mpz_class whole = 2 * pi_to(bits + kGuard);
+  yaw -= (yaw / whole) * whole;
   const Turn turn = turn_of(yaw, bits + kGuard);
   const auto shift = static_cast<mp_bitcnt_t>(bits + kGuard);
   for (const auto& v : local) {

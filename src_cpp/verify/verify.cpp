@@ -17,6 +17,7 @@
 #include "check.hpp"
 #include "corpus.hpp"
 #include "isas.hpp"
+#include "motions.hpp"
 #include "scenes.hpp"
 
 namespace gjk::verify {
@@ -31,7 +32,7 @@ many per 1000 collide() decides in exact arithmetic, how many verdicts were UNKN
 answers another instruction set, or a batch, gave otherwise, and the widest gap between the bounds relative to the
 distance (of the polygons, without their radii).
 
-For the types from closed_rings on, also --scenes scenes each, of some 40 answers of every query of a scene: how
+For the types from closed_rings on, also --scenes scenes at rest and as many that move, of some 30 answers each: how
 many answers, how many were not FREE, and each kind of failure with its first case.
 
 --write only writes the pairs, for gjk_answers.
@@ -258,6 +259,10 @@ struct Subject {
 constexpr Subject kSubjects[]{
     {"scenes", [](Family family, Random& random,
                   Report& report) { check_world(draw_world(family, random), report); }},
+    {"motions",
+     [](Family family, Random& random, Report& report) {
+       check_moving_world(draw_moving_world(family, random), random, report);
+     }},
 };
 
 Report verify(const Subject& subject, Type type, const Options& options, std::int64_t scenes) {
