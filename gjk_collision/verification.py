@@ -4,8 +4,13 @@
 
 It shares nothing with the kernel but the convex parts of the vehicle. Obstacles are the rings that
 were received, every edge is compared with every edge, and the inside of a ring is found by
-counting crossings, so nothing has to be convex. Boxes sort out what is far away; integers decide
-the rest. Slow: it is meant for a share of the answers.
+counting crossings, so nothing has to be convex. Poses and frames are those that were received,
+composed in integers. Boxes sort out what is far away; integers decide the rest. Slow: it is meant
+for a share of the answers.
+
+Cosine and sine of a yaw are enclosed by an interval. A gap that differs from the margin by less
+than what the intervals leave open is not decided: FREE is objected to then, and COLLISION and
+MARGIN are accepted.
 """
 
 from collections.abc import Iterable, Iterator
@@ -17,7 +22,8 @@ import numpy as np
 import numpy.typing as npt
 
 from .frames import Pose
-from .snapshot import Placed, Snapshot
+from .obstacles import Obstacles
+from .snapshot import Placed, Snapshot, placing_errors
 from .verdict import Verdict
 
 __all__ = ["objection"]
@@ -25,13 +31,19 @@ __all__ = ["objection"]
 Floats = npt.NDArray[np.float64]
 Point = tuple[int, int]  # in steps of a grid
 
-# By how much COLLISION or MARGIN may be too early, relative to coordinates and lengths. This is
-# more than the rounding for which the kernel says COLLISION although there is a gap, and more than
-# the rounding of boxes.
-TOLERANCE = 1e-12
-HERE = Pose()
+# By how much COLLISION or MARGIN may be too early, relative to the sizes of both shapes, to their
+# poses, and for MARGIN to the margin. The kernel answers FREE where the gap exceeds the margin by
+# 16 (e_P + e_Q) + 64 u (E_P + E_Q + r_P + r_Q + margin). u is 2**-53. A vertex is placed up to
+# e <= 56 u S, where S is the size of a shape and its pose. E is a coordinate about the middle of
+# the scene, which is at most twice as far away as any obstacle: E_P + E_Q <= 5 (S_P + S_Q). In
+# total that is less than 1300 u (S_P + S_Q + r_P + r_Q + margin).
+EARLY = 2.0**-42
+# By how much boxes may be off, relative to the same. Two rotations and two sums move a vertex by
+# less than 20 u S, the difference of boxes and the sum of radii add less than 10 u.
+ROUNDED = 2.0**-47
 # Binary places of a cosine and a sine.
 BITS = 200
+HERE = Pose()
 
 
 def objection(
@@ -54,17 +66,16 @@ def objection(
     frame : Pose
         In the check frame.
     """
-    pose = frame.of(pose)
     if verdict is Verdict.UNKNOWN or snapshot.footprint is None:
         return ""
     shape = snapshot.footprint
-    vehicle = [_Body(part, pose, Fraction(shape.radius)) for part in shape.parts]
+    vehicle = [_Body(part, (pose, frame), Fraction(shape.radius)) for part in shape.parts]
     near = list(_near(snapshot, vehicle, margin))
 
     def is_within(limit: float, *, tolerant: bool = False) -> bool:
         """Tell whether the gap to any obstacle is at most a limit [m]."""
         for each in near:
-            reach = _beyond(limit, each.slack) if tolerant else limit
+            reach = limit * (1.0 + EARLY) + each.early if tolerant else limit
             if each.least_gap <= reach:
                 obstacle = each.body()
                 if any(_within(part, obstacle, reach) for part in vehicle):
@@ -86,72 +97,85 @@ def objection(
 
 @dataclass(frozen=True, slots=True)
 class _Body:
-    """All within a radius [m] of a ring (n, 2) [m] or inside it, at a pose."""
+    """All within a radius [m] of a ring (n, 2) [m] or inside it.
+
+    The ring is at the first pose, which is in the frame that is at the second.
+    """
 
     ring: Floats
-    pose: Pose
+    poses: tuple[Pose, Pose]
     radius: Fraction
+
+    def size(self) -> float:
+        """Return a length [m] that no coordinate on the way exceeds."""
+        return float(np.abs(self.ring).max() * 2.0) + sum(
+            abs(pose.x) + abs(pose.y) for pose in self.poses
+        )
+
+    def box(self) -> tuple[Floats, Floats]:
+        """Return the least and the greatest coordinates of the placed ring, rounded."""
+        inner, outer = self.poses
+        placed = outer.transform(inner.transform(self.ring))
+        return placed.min(axis=0), placed.max(axis=0)
 
 
 @dataclass(frozen=True, slots=True)
 class _Obstacle:
     """Obstacle `index` of a part of the scene.
 
-    Its gap to the vehicle is at least `least_gap` [m]; `slack` [m] is `TOLERANCE` of its size.
+    Its gap to the vehicle is at least `least_gap` [m]. COLLISION and MARGIN may be too early by
+    `early` [m].
     """
 
     part: Placed
     index: int
     pose: Pose
     least_gap: float
-    slack: float
+    early: float
     takes_hull: bool
 
     def body(self) -> _Body:
         data, i = self.part.obstacles, self.index
-        ring = data.xy.reshape(-1, 2)[data.offsets[i] : data.offsets[i + 1]]
-        radius = Fraction(float(data.radius[i])) if len(data.radius) else Fraction(0)
+        ring = _ring(data, i)
         is_heap = self.takes_hull or not (len(data.kinds) and data.kinds[i])
         shown = _hull(ring) if is_heap else ring
-        return _Body(shown, self.pose, radius + Fraction(self.part.inflation))
+        return _Body(shown, (self.pose, self.part.pose), _radius(self.part, i))
 
 
 def _near(snapshot: Snapshot, vehicle: list[_Body], margin: float) -> Iterator[_Obstacle]:
     """Yield the obstacles whose boxes come within the margin [m] of the vehicle's box."""
-    pose, points = vehicle[0].pose, np.concatenate([part.ring for part in vehicle])
-    radius = float(vehicle[0].radius)
-    placed = pose.transform(points)
-    low, high = placed.min(axis=0), placed.max(axis=0)
-    size = _size(points) + abs(pose.x) + abs(pose.y) + radius
+    poses, radius = vehicle[0].poses, vehicle[0].radius
+    whole = _Body(np.concatenate([part.ring for part in vehicle]), poses, radius)
+    low, high = whole.box()
+    # What is allowed for the composing of poses is in the shapes that the kernel is given.
+    _, ego_error = snapshot.composed(np.array([poses[0]]), poses[1])
     takes_hull = snapshot.config.concave_policy == "hull"
     for part in snapshot.parts:
-        data, poses = part.obstacles, _poses(part)
-        for i, row in enumerate(poses.tolist()):
-            own = data.xy.reshape(-1, 2)[data.offsets[i] : data.offsets[i + 1]]
-            at = Pose(*row).transform(own)
-            reach = radius + part.inflation + (float(data.radius[i]) if len(data.radius) else 0.0)
-            slack = TOLERANCE * (size + _size(own) + abs(row[0]) + abs(row[1]) + reach)
-            beyond = np.maximum(at.min(axis=0) - high, low - at.max(axis=0)).clip(0.0)
-            least_gap = float(np.hypot(*beyond)) - reach - slack
-            if least_gap <= _beyond(margin, slack):
-                yield _Obstacle(part, i, Pose(*row), least_gap, slack, takes_hull)
+        data, own = part.obstacles, part.obstacles.poses.reshape(-1, 3).tolist()
+        errors = placing_errors(part, snapshot.config)
+        for i in range(len(data)):
+            pose = Pose(*own[i]) if own else HERE
+            body = _Body(_ring(data, i), (pose, part.pose), _radius(part, i))
+            reach = float(radius + body.radius)
+            size = whole.size() + body.size() + reach
+            west, east = body.box()
+            beyond = np.maximum(west - high, low - east).clip(0.0)
+            least_gap = float(np.hypot(*beyond)) - reach - ROUNDED * size
+            early = EARLY * size + float(errors[i] + ego_error[0])
+            if least_gap <= margin * (1.0 + EARLY) + early:
+                yield _Obstacle(part, i, pose, least_gap, early, takes_hull)
 
 
-def _beyond(limit: float, slack: float) -> float:
-    """Return a limit [m] with the tolerance of an early verdict added."""
-    return limit * (1.0 + TOLERANCE) + slack
+def _ring(data: Obstacles, index: int) -> Floats:
+    """Return the points of an obstacle as received (n, 2) [m]."""
+    return data.xy.reshape(-1, 2)[data.offsets[index] : data.offsets[index + 1]]
 
 
-def _poses(part: Placed) -> Floats:
-    """Return the pose of each obstacle in the check frame (n, 3), as the scene has it."""
-    own = part.obstacles.poses
-    if len(own):
-        return part.pose.compose(own.reshape(-1, 3))
-    return np.tile(np.asarray(part.pose, dtype=np.float64), (len(part.obstacles), 1))
-
-
-def _size(points: Floats) -> float:
-    return 2.0 * float(np.abs(points).max())
+def _radius(part: Placed, index: int) -> Fraction:
+    """Return the radius of an obstacle with its inflation [m]."""
+    radius = part.obstacles.radius
+    own = Fraction(float(radius[index])) if len(radius) else Fraction(0)
+    return own + Fraction(part.inflation)
 
 
 # ---- whether two bodies meet, in integers: every double is one on a grid that is fine enough
@@ -160,17 +184,17 @@ def _size(points: Floats) -> float:
 def _within(a: _Body, b: _Body, limit: float) -> bool:
     """Tell whether two bodies are at most `limit` [m] apart.
 
-    The cosine and sine of a yaw are known to `BITS` places. The bodies are taken to be nearer by
-    as much as that may put them off.
+    The bodies are taken to be nearer by as much as the intervals of cosines and sines leave open.
     """
     reach = a.radius + b.radius + Fraction(limit)
-    numbers: list[float | Fraction] = [*a.pose[:2], *b.pose[:2], reach]
-    for ring in (a.ring, b.ring):
-        numbers += ring.ravel().tolist()
+    numbers: list[float | Fraction] = [reach]
+    for body in (a, b):
+        numbers += body.ring.ravel().tolist()
+        numbers += [value for pose in body.poses for value in pose[:2]]
     places = _places(numbers)
     one, one_error = _on_grid(a, places)
     other, other_error = _on_grid(b, places)
-    return _touch(one, other, _steps(reach, places + BITS) + one_error + other_error)
+    return _touch(one, other, _steps(reach, places + 2 * BITS) + one_error + other_error)
 
 
 def _places(numbers: Iterable[float | Fraction]) -> int:
@@ -184,12 +208,22 @@ def _steps(number: float | Fraction, places: int) -> int:
 
 
 def _on_grid(body: _Body, places: int) -> tuple[list[Point], int]:
-    """Return the placed vertices in steps of 2**-(places + BITS), and their error in steps."""
-    c, s = _turn(body.pose.yaw)
-    x, y = (_steps(value, places + BITS) for value in body.pose[:2])
+    """Return the placed vertices in steps of 2**-(places + 2 * BITS), and their error in steps.
+
+    A pose turns steps into steps that are finer by BITS. Cosine and sine are less than 2 off, so
+    the error of a vertex is less than 4 times the sum of its coordinates.
+    """
     ring = [(_steps(u, places), _steps(v, places)) for u, v in body.ring.tolist()]
-    error = 4 * max(abs(u) + abs(v) for u, v in ring) if body.pose.yaw else 0
-    return [(c * u - s * v + x, s * u + c * v + y) for u, v in ring], error
+    error = 0
+    for pose in body.poses:
+        places += BITS
+        c, s = _turn(pose.yaw)
+        x, y = (_steps(value, places) for value in pose[:2])
+        error <<= BITS
+        if pose.yaw:
+            error = 2 * error + 4 * max(abs(u) + abs(v) for u, v in ring)
+        ring = [(c * u - s * v + x, s * u + c * v + y) for u, v in ring]
+    return ring, error
 
 
 def _turn(yaw: float) -> tuple[int, int]:

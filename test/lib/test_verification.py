@@ -21,7 +21,7 @@ from gjk_collision.config import Config, SourceConfig
 from gjk_collision.frames import Pose
 from gjk_collision.geometry import Shape
 from gjk_collision.obstacles import Obstacles
-from gjk_collision.snapshot import Fault, Placed, Snapshot, nothing
+from gjk_collision.snapshot import Fault, Placed, Snapshot, nothing, placing_errors
 from gjk_collision.verdict import Status, Verdict
 from gjk_collision.verification import objection
 from gjk_collision.world import World
@@ -226,18 +226,21 @@ def test_a_hole_is_free_and_its_seam_is_not() -> None:
 @pytest.mark.parametrize("margin", MARGINS)
 def test_the_last_digit_of_a_gap_counts(margin: float, radius: float) -> None:
     vehicle = Shape.polygon(SQUARE).inflated(0.1)
-    exact = 1 + Fraction(0.1) + Fraction(radius) + Fraction(margin)
-    far = float(exact)
-    for _ in range(3):
-        far = math.nextafter(far, 0.0)
-    for _ in range(7):
-        right = Verdict.FREE if far > exact else Verdict.MARGIN
-        if margin == 0.0 and right is Verdict.MARGIN:
-            right = Verdict.COLLISION
-        snapshot = seen(vehicle, standing(np.array([[far, 0.25]]), Pose(), 0, radius))
-        assert (objection(snapshot, Pose(), Verdict.FREE, margin) == "") == (far > exact)
-        assert objection(snapshot, Pose(), right, margin) == ""
-        far = math.nextafter(far, math.inf)
+    touching = 1 + Fraction(0.1) + Fraction(radius)
+    for border in (touching, touching + Fraction(margin)):
+        far = float(border)
+        for _ in range(3):
+            far = math.nextafter(far, 0.0)
+        for _ in range(7):
+            snapshot = seen(vehicle, standing(np.array([[far, 0.25]]), Pose(), 0, radius))
+            is_hit, is_free = far <= touching, far > touching + Fraction(margin)
+            said = {each: objection(snapshot, Pose(), each, margin) for each in SAID}
+            assert (said[Verdict.FREE] == "") == is_free
+            assert not is_hit or said[Verdict.MARGIN]
+            assert not is_hit or not said[Verdict.COLLISION]
+            assert is_hit or margin < 1e-8 or border == touching or said[Verdict.COLLISION]
+            assert is_hit or is_free or not said[Verdict.MARGIN]
+            far = math.nextafter(far, math.inf)
 
 
 @pytest.mark.parametrize("kind", cases.KINDS)
@@ -348,3 +351,34 @@ def test_one_inside_the_other() -> None:
     data = Obstacles(frame="odom", stamp=T0, ids=np.array([4]), offsets=np.array([0, 4]), xy=ring)
     assert objection(known(data), Pose(), Verdict.FREE, 0.0) != ""
     assert objection(known(data), Pose(), Verdict.COLLISION, 0.0) == ""
+
+
+@pytest.mark.requirement("V-11")
+@pytest.mark.parametrize("margin", MARGINS)
+def test_contacts_within_the_intervals_of_turns_are_not_free(margin: float) -> None:
+    """Both are turned by the same angle, one in two turns: the contact is exact."""
+    vehicle = Shape.polygon(SQUARE)
+    for a, b in ((0.5, 0.25), (1.0, -3.5), (2.0, 2.0**-50), (-0.75, 0.625), (5.0, 0.125)):
+        for shift in ([2.0, 0.0], [2.0, 2.0], [0.5, -2.0]):
+            snapshot = seen(vehicle, standing(SQUARE + shift, Pose(yaw=a + b), 0))
+            asked = Pose(yaw=b), margin, Pose(yaw=a)
+            for said in SAID:
+                why = objection(snapshot, asked[0], said, *asked[1:])
+                assert (why == "") == (said is Verdict.COLLISION), (a, b, shift, said)
+
+
+def test_a_collision_may_be_as_early_as_what_is_predicted_is_uncertain() -> None:
+    """A path of 0.1 ms goes on for 5 s: the rounding of its poses grows by 100 000."""
+    data = replace(
+        standing(SQUARE, Pose(9.0, 0.0, 0.0), 0),
+        path_offsets=np.array([0, 1]),
+        path_times=np.array([1e-4]),
+        path_poses=np.array([9.0, 0.0, 0.0]),
+    )
+    frame = Pose(4.5e5, 5.4e6, 0.3)
+    snapshot = seen(Shape.polygon(SQUARE), data, frame, prediction_policy="constant_velocity")
+    error = float(placing_errors(snapshot.parts[0], snapshot.config)[0])
+    assert 1e-5 < error < 1e-3
+    for gap, is_right in ((0.5 * error, True), (2.0 * error, False), (1e-2, False)):
+        why = objection(snapshot, Pose(7.0 - gap, 0.0, 0.0), Verdict.COLLISION, 0.0, frame)
+        assert (why == "") == is_right, gap
