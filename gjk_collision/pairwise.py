@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import _core
 from .arguments import as_integers, as_number, instance
+from .results import INVARIANT
 from .scene import Mode, Scene, mode_number, thread_count
 from .verdict import no_truth_value
 
@@ -67,7 +68,7 @@ def check_pairs(
     listed = None
     if pairs is not None:
         listed = as_integers(pairs, "pairs", np.int64, 2)
-    verdicts, statuses, distances, lower_bounds, witnesses, directions = _core.check_pairs(
+    verdicts, statuses, distances, lower_bounds, witnesses, directions, least = _core.check_pairs(
         instance(a, Scene, "a")._core,
         instance(b, Scene, "b")._core,
         listed,
@@ -75,6 +76,8 @@ def check_pairs(
         mode_number(mode),
         thread_count(threads),
     )
+    if not least >= margin:
+        INVARIANT.keep(verdicts, statuses, lower_bounds, margin)
     measured, witnessed = mode != "collide", mode == "witness"
     return PairsResult(
         verdicts=verdicts,

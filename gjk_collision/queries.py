@@ -37,6 +37,7 @@ from .requests import (
     numbered_from,
     single,
 )
+from .results import INVARIANT
 from .snapshot import Fault, Snapshot
 from .verdict import Status, Verdict
 
@@ -185,6 +186,10 @@ def distance(
         k=min(max(k, 1), len(scene)),
         max_distance=reach,
     )
+    least = float(near.lower_bounds.min()) if len(near.lower_bounds) else inf
+    if not INVARIANT.holds(answer.verdict, least, config.safety_margin):
+        text = f"FREE, but the certified distance is {least:g} m"
+        return DistanceAnswer(unknown(Fault(Status.INTERNAL_ERROR, text)))
     return DistanceAnswer(
         answer,
         near.ids,
@@ -247,21 +252,19 @@ def check_poses(
     number = MODES.index(checked_mode(mode))
     if snapshot.footprint is None:
         return _all_unknown(len(rows), number, snapshot.footprint_fault)
-    core = snapshot.scene._core
     on_scene_clock = snapshot.on_clock(times, stamp)
     is_beyond = times > snapshot.known_until(stamp)
     found: list[_Found] = []
     stopped = False
     for begin, end in _alike(errors, chunks(len(rows), FIRST_CHUNK, is_late)):
         with numbered_from(begin):
-            part = core.check(
-                snapshot.vehicle(errors[begin])._core,
+            part = snapshot.scene._asked(
+                snapshot.vehicle(errors[begin]),
                 rows[begin:end],
                 on_scene_clock[begin:end],
                 total,
                 number,
                 stop_at_first,
-                1,
             )
         if len(times):
             for name, none in _BEYOND.items():

@@ -9,7 +9,45 @@ from numpy.typing import NDArray
 
 from .verdict import Status, Verdict, no_truth_value
 
-__all__ = ["CheckResult", "NearestResult", "PathResult"]
+__all__ = ["INVARIANT", "CheckResult", "Invariant", "NearestResult", "PathResult"]
+
+
+class Invariant:
+    """FREE implies a lower bound that is at least the margin.
+
+    The kernel concludes FREE from such a bound only. Where it does not hold, the kernel is wrong,
+    and the answer is UNKNOWN, INTERNAL_ERROR. In mode 'collide' there are no bounds.
+
+    Attributes
+    ----------
+    violations : int
+        Answers since the start of the process for which it did not hold.
+    """
+
+    def __init__(self) -> None:
+        self.violations = 0
+
+    def keep(
+        self,
+        verdicts: NDArray[np.uint8],
+        statuses: NDArray[np.uint16],
+        lower_bounds: NDArray[np.float64],
+        margin: float,
+    ) -> None:
+        """Make each answer for which it does not hold UNKNOWN, INTERNAL_ERROR, in place."""
+        broken = (verdicts == Verdict.FREE) & ~(lower_bounds >= margin)
+        verdicts[broken], statuses[broken] = Verdict.UNKNOWN, Status.INTERNAL_ERROR
+        self.violations += int(np.count_nonzero(broken))
+
+    def holds(self, verdict: Verdict, lower_bound: float, margin: float) -> bool:
+        """Tell whether it holds for one answer; count it where it does not."""
+        if verdict is not Verdict.FREE or lower_bound >= margin:
+            return True
+        self.violations += 1
+        return False
+
+
+INVARIANT = Invariant()
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from reprlib import repr as short
-from typing import Literal, TypeAlias, TypeVar
+from typing import Any, Literal, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -23,7 +23,7 @@ from .arguments import (
 )
 from .errors import InputError
 from .geometry import ConcavePolicy, Pose, Shape
-from .results import CheckResult, NearestResult, PathResult
+from .results import INVARIANT, CheckResult, NearestResult, PathResult
 from .verdict import Status, Verdict
 
 __all__ = ["Scene"]
@@ -288,8 +288,8 @@ class Scene:
             EMPTY_REQUEST for no pose; NON_FINITE, COORD_RANGE, ARRAY_MISMATCH, INVALID_INPUT.
         """
         placed = _checked_poses(poses)
-        found = self._core.check(
-            instance(shape, Shape, "shape")._core,
+        found = self._asked(
+            instance(shape, Shape, "shape"),
             placed,
             _one_each(times, len(placed), "times", 0),
             as_number(margin, "margin"),
@@ -310,6 +310,29 @@ class Scene:
             witnesses=found["witnesses"] if mode == "witness" else None,
             first_invalid_index=found["first_invalid"],
         )
+
+    def _asked(
+        self,
+        shape: Shape,
+        poses: NDArray[np.float64],
+        times: NDArray[np.float64],
+        margin: float,
+        mode: int,
+        stop_at_first: bool,
+        threads: int = 1,
+        warm_start: bool = True,
+    ) -> dict[str, Any]:
+        """Return what the kernel answers, with the invariant of its bounds kept."""
+        found: dict[str, Any] = self._core.check(
+            shape._core, poses, times, margin, mode, stop_at_first, threads, warm_start
+        )
+        if not found["least_free_bound"] >= margin:
+            verdicts = found["verdicts"]
+            INVARIANT.keep(verdicts, found["statuses"], found["lower_bounds"], margin)
+            found["first_invalid"] = int(np.argmax(verdicts != Verdict.FREE))
+            is_hit = (verdicts == Verdict.COLLISION).any()
+            found["worst"] = int(Verdict.COLLISION if is_hit else Verdict.UNKNOWN)
+        return found
 
     def is_free(
         self, shape: Shape, pose: Pose, *, time: float | None = None, margin: float = 0.0
@@ -443,6 +466,11 @@ class Scene:
             )
             index = int(found.pop("obstacle"))
             verdict = Verdict(found.pop("verdict"))
+            if not INVARIANT.holds(verdict, found["min_distance_lower_bound"], margin):
+                verdict = Verdict.UNKNOWN
+                found.update(
+                    status=Status.INTERNAL_ERROR, first_invalid_segment=0, last_valid_fraction=0.0
+                )
             return PathResult(
                 is_free=verdict is Verdict.FREE,
                 verdict=verdict,

@@ -14,6 +14,7 @@ from rclpy.clock import Clock, ClockType
 from .. import queries
 from ..frames import FrameError
 from ..geometry import Shape, collide, distance
+from ..results import INVARIANT
 from ..snapshot import Report
 from ..verdict import Status, Verdict
 
@@ -135,10 +136,15 @@ class Diagnostics:
             and not collide(box, beside)
             and abs(distance(box, box, pose_b=(5.0, 0.0, 0.0)) - 3.0) < 1e-9
         )
+        right = right and not INVARIANT.violations
         errors = self._node.errors
         text = "answers as it must" if right else "ANSWERS WRONGLY: do not drive"
         level = OK if right and not errors else ERROR
-        return [_status("", level, text, **{"internal errors since start": errors})]
+        words = {
+            "internal errors since start": errors,
+            "FREE without its lower bound, since start": INVARIANT.violations,
+        }
+        return [_status("", level, text, **words)]
 
     def _latency(self) -> list[DiagnosticStatus]:
         record, config = self._node.health.take(), self._node.config

@@ -3,6 +3,9 @@
 // Answers as the arrays that Python gets.
 #pragma once
 
+#include <cmath>
+#include <limits>
+
 #include "bindings.hpp"
 
 namespace gjk::bindings {
@@ -59,6 +62,19 @@ class AnswerArrays {
       direction_[2 * i] = answer.direction.x;
       direction_[2 * i + 1] = answer.direction.y;
     }
+  }
+
+  // m: no FREE answer has a lower bound below this; -inf where one has none. Infinite where none is
+  // FREE.
+  double least_free_bound() const noexcept {
+    double least = std::numeric_limits<double>::infinity();
+    for (py::ssize_t i = 0; i < lower_bounds.size(); ++i) {
+      const bool is_free = severity(static_cast<Verdict>(verdict_[i])) == 0;
+      if (!is_free || lower_bound_[i] >= least) continue;
+      least = std::isnan(lower_bound_[i]) ? -std::numeric_limits<double>::infinity()
+                                          : lower_bound_[i];
+    }
+    return least;
   }
 
   static py::ssize_t rows(std::size_t count) noexcept { return static_cast<py::ssize_t>(count); }

@@ -10,7 +10,7 @@
 namespace gjk::bindings {
 namespace {
 
-// verdicts, statuses, distances, lower bounds, witnesses, directions
+// verdicts, statuses, distances, lower bounds, witnesses, directions, least bound of FREE pairs
 py::tuple check_pairs_of(const Scene& a, const Scene& b,
                          const std::optional<Array<std::int64_t>>& pairs, double margin, int mode,
                          unsigned threads) {
@@ -41,7 +41,7 @@ py::tuple check_pairs_of(const Scene& a, const Scene& b,
     arrays.put(i, {verdict, status, c.distance, c.lower_bound, c.point_a, c.point_b, c.direction});
   }
   return py::make_tuple(arrays.verdicts, arrays.statuses, arrays.distances, arrays.lower_bounds,
-                        arrays.witnesses, arrays.directions);
+                        arrays.witnesses, arrays.directions, arrays.least_free_bound());
 }
 
 }  // namespace

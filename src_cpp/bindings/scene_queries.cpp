@@ -3,6 +3,8 @@
 // What is asked of a scene: batches of poses, and the nearest obstacles.
 #include <pybind11/stl.h>
 
+#include <limits>
+
 #include "answers.hpp"
 
 namespace gjk::bindings {
@@ -51,6 +53,8 @@ py::dict check(const Scene& scene, const Shape& shape, const Doubles& poses, con
   out["witnesses"] = arrays.witnesses;
   out["worst"] = static_cast<int>(worst);
   out["first_invalid"] = first_invalid;  // -1: none
+  out["least_free_bound"] = options.mode == Mode::collide ? std::numeric_limits<double>::infinity()
+                                                          : arrays.least_free_bound();
   return out;
 }
 

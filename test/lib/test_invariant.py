@@ -1,0 +1,172 @@
+# SPDX-FileCopyrightText: gjk_collision contributors
+# SPDX-License-Identifier: Apache-2.0
+"""FREE without a lower bound of at least the margin is UNKNOWN, INTERNAL_ERROR, and is counted.
+
+The kernel is stood in for: it says FREE of everything, with the bounds of each test.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from test_world import FAR, Time, known
+
+from gjk_collision import Scene, Shape, pairwise, paths, queries
+from gjk_collision.results import INVARIANT
+from gjk_collision.snapshot import Snapshot
+from gjk_collision.verdict import Status, Verdict
+
+NAN, INF = float("nan"), float("inf")
+MARGIN = 0.5
+BROKEN = (0.4999999999999999, 0.0, -1.0, -INF, NAN)
+KEPT = (0.5, 0.5000000000000001, 7.0, INF)
+BOX = Shape.box(2.0, 2.0)
+
+
+class Wrong:
+    """A kernel's scene that is FREE everywhere, with these lower bounds."""
+
+    def __init__(self, core: Any, bounds: list[float]) -> None:
+        self._core = core
+        self._bounds = np.array(bounds)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._core, name)
+
+    def __len__(self) -> int:
+        return len(self._core)
+
+    def check(self, shape: Any, poses: Any, *rest: Any) -> dict[str, Any]:
+        found = dict(self._core.check(shape, poses, *rest))
+        n = len(poses)
+        measured = rest[2] > 0
+        found["verdicts"] = np.full(n, Verdict.FREE, np.uint8)
+        found["statuses"] = np.full(n, Status.SUCCESS, np.uint16)
+        found["lower_bounds"] = np.resize(self._bounds, n) if measured else np.full(n, NAN)
+        bounds = np.where(np.isnan(self._bounds), -INF, self._bounds)
+        found["least_free_bound"] = bounds[:n].min() if measured else INF
+        found["worst"], found["first_invalid"] = int(Verdict.FREE), -1
+        return found
+
+    def check_path(self, *arguments: Any) -> dict[str, Any]:
+        found = dict(self._core.check_path(*arguments))
+        found.update(verdict=int(Verdict.FREE), status=int(Status.SUCCESS))
+        found.update(first_invalid_segment=-1, last_valid_fraction=1.0)
+        found["min_distance_lower_bound"] = float(self._bounds[0])
+        return found
+
+    def nearest(self, *arguments: Any) -> tuple[Any, ...]:
+        indices, distances, _, *rest = self._core.nearest(*arguments)
+        return indices, distances, np.resize(self._bounds, len(indices)), *rest
+
+
+def scene(bounds: list[float]) -> Scene:
+    made = Scene([BOX], [[9.0, 0.0, 0.0]])
+    made._core = Wrong(made._core, bounds)  # type: ignore[assignment]
+    return made
+
+
+def snapshot(bounds: list[float], near: list[float] | None = None) -> Snapshot:
+    found = known(Time(), (0.0, 0.0), safety_margin=MARGIN).snapshot(**Time().both)
+    wrong = Scene([BOX], [[9.0, 0.0, 0.0]], ids=[10])
+    double = Wrong(wrong._core, bounds)
+    if near is not None:
+        double.nearest = Wrong(wrong._core, near).nearest  # type: ignore[method-assign]
+    wrong._core = double  # type: ignore[assignment]
+    return replace(found, scene=wrong)
+
+
+@pytest.fixture
+def counted() -> Iterator[list[int]]:
+    """How many violations a test makes is put in here by it; their number must be right."""
+    before, expected = INVARIANT.violations, [0]
+    yield expected
+    assert INVARIANT.violations - before == expected[0]
+
+
+ERROR = (Verdict.UNKNOWN, Status.INTERNAL_ERROR)
+FREE = (Verdict.FREE, Status.SUCCESS)
+
+
+@pytest.mark.requirement("V-16")
+@pytest.mark.parametrize("bound", [*BROKEN, *KEPT])
+def test_every_answer_with_a_bound(bound: float, counted: list[int]) -> None:
+    right = FREE if bound in KEPT else ERROR
+    poses = np.zeros((1, 3))
+    for mode in ("distance", "witness"):
+        found = scene([bound]).check(BOX, poses, margin=MARGIN, mode=mode)
+        assert (found.verdict, found.statuses[0]) == right
+        assert found.is_free == (right == FREE)
+        assert found.first_invalid_index == (-1 if right == FREE else 0)
+    for swept in (True, False):
+        path = scene([bound]).check_path(BOX, poses, margin=MARGIN, swept=swept)
+        assert (path.verdict, path.status) == right
+        assert path.is_free == (right == FREE)
+        assert path.first_invalid_segment == (-1 if right == FREE else 0)
+        assert path.last_valid_fraction == (1.0 if right == FREE else 0.0)
+    known = snapshot([bound])
+    flat = np.array([50.0, 0.0, 0.0])
+    for mode in (1, 2):
+        many = queries.check_poses(known, flat, mode=mode)
+        assert (many.answer.verdict, many.answer.status) == right
+        assert many.statuses[0] == right[1]
+        assert many.first_invalid_index == (-1 if right == FREE else 0)
+    answer = paths.check_path(known, flat).answer
+    assert (answer.verdict, answer.status) == right
+    near = queries.distance(known, FAR)
+    assert (near.answer.verdict, near.answer.status) == right
+    beat = queries.state(known, FAR)
+    assert (beat.answer.verdict, beat.answer.status) == right
+    # The list of the nearest has bounds of its own.
+    for ask in (queries.distance, queries.state):
+        found = ask(snapshot([7.0], near=[bound]), FAR).answer
+        assert (found.verdict, found.status) == right
+    counted[0] = 0 if right == FREE else 11
+
+
+@pytest.mark.requirement("V-16")
+def test_the_rest_of_a_batch_stays(counted: list[int]) -> None:
+    bounds = [7.0, 0.5, 0.4, NAN, 0.6]
+    found = scene(bounds).check(BOX, np.zeros((5, 3)), margin=MARGIN, mode="distance")
+    assert found.verdicts.tolist() == [1, 1, 0, 0, 1]
+    assert found.statuses.tolist() == [1, 1, 99, 99, 1]
+    assert found.first_invalid_index == 2
+    assert not found.is_free
+    counted[0] = 2
+
+
+@pytest.mark.requirement("V-16")
+def test_pairs(monkeypatch: pytest.MonkeyPatch, counted: list[int]) -> None:
+    two = Scene([BOX, BOX], [[0.0, 0.0, 0.0], [9.0, 0.0, 0.0]])
+    right = pairwise._core.check_pairs
+
+    def wrong(*arguments: Any) -> tuple[Any, ...]:
+        verdicts, statuses, distances, lower_bounds, *rest, _ = right(*arguments)
+        verdicts[:] = Verdict.FREE
+        return verdicts, statuses, distances, lower_bounds, *rest, float(lower_bounds.min())
+
+    monkeypatch.setattr(pairwise._core, "check_pairs", wrong)
+    found = pairwise.check_pairs(two, two, margin=MARGIN, mode="distance")
+    assert found.verdicts.tolist() == [0, 1, 1, 0]
+    assert found.statuses.tolist() == [99, 1, 1, 99]
+    counted[0] = 2
+
+
+def test_the_kernel_tells_the_least_bound_of_what_is_free() -> None:
+    """It is what the invariant is checked by; -inf where a bound is missing, inf where none is."""
+    two = Scene([BOX, BOX], [[0.0, 0.0, 0.0], [9.0, 0.0, 0.0]])
+    poses = np.array([[0.0, 0.0, 0.0], [4.0, 0.0, 0.1], [30.0, 0.0, 0.0], [5.0, 20.0, 0.0]])
+    for mode in (0, 1, 2):
+        for rows in (poses, poses[:1]):
+            found = two._core.check(BOX._core, rows, np.empty(0), 0.0, mode, False, 1)
+            free = found["verdicts"] == Verdict.FREE
+            least = min(found["lower_bounds"][free].tolist(), default=INF) if mode else INF
+            assert found["least_free_bound"] == least
+        *_, bounds, _, _, least = pairwise._core.check_pairs(
+            two._core, two._core, None, 0.0, mode, 1
+        )
+        assert least == (INF if not mode else bounds[1])
