@@ -18,8 +18,9 @@ from math import isqrt
 PLACES = 1300
 ONE = 1 << PLACES
 Point = tuple[int, int]
+Body = list[Point]
 Rows = Sequence[Sequence[float]]
-POSES = int(os.environ.get("GJK_POSES", "300"))  # cases per family
+CASES = int(os.environ.get("GJK_CASES", "300"))  # cases per family
 
 
 def steps(number: float) -> int:
@@ -148,17 +149,25 @@ def within(a: list[Point], b: list[Point], reach: int) -> bool:
     return meet(a, b)
 
 
+def distance(a: list[Point], b: list[Point]) -> tuple[int, int]:
+    """Enclose the distance of two filled rings, in steps; 0 where they meet."""
+    if meet(a, b):
+        return 0, 0
+    above, below = squared(a[0], b[0], b[0])
+    for one, two in ((a, b), (b, a)):
+        for s, t in edges(two):
+            for p in one:
+                u, v = squared(p, s, t)
+                if u * below < above * v:
+                    above, below = u, v
+    return isqrt(above // below), isqrt(above // below) + 1
+
+
 def signed(a: list[Point], b: list[Point]) -> tuple[int, int]:
     """Enclose the signed distance of two convex rings, in steps: negative, their depth."""
-    if not meet(a, b):
-        above, below = squared(a[0], b[0], b[0])
-        for one, two in ((a, b), (b, a)):
-            for s, t in edges(two):
-                for p in one:
-                    u, v = squared(p, s, t)
-                    if u * below < above * v:
-                        above, below = u, v
-        return isqrt(above // below), isqrt(above // below) + 1
+    apart = distance(a, b)
+    if apart[1]:
+        return apart
     depth = None
     for ring in (a, b):
         for p, q in edges(ring):

@@ -27,7 +27,7 @@ from gjk_collision.verdict import Verdict
 from gjk_collision.verification import objection
 from gjk_collision.world import Footprint, World
 
-COUNT = families.POSES
+COUNT = families.CASES
 HERE = Pose()
 ORIGINS = ((0.0, 0.0), (4.5e5, 5.4e6), (-3e3, 2e4))
 Body = list[families.Point]
