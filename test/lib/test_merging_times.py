@@ -7,6 +7,7 @@ The truth is computed with fractions: where each obstacle is at a time, on the c
 
 from __future__ import annotations
 
+import math
 import os
 from fractions import Fraction
 from itertools import pairwise
@@ -14,7 +15,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from gjk_collision import Scene, Shape
+from gjk_collision import Motion, Scene, Shape, time_of_impact
 from gjk_collision.verdict import Verdict
 
 SCENES = int(os.environ.get("GJK_SCENES", "1500"))
@@ -227,3 +228,67 @@ def test_a_time_error_gives_one_verdict() -> None:
             assert verdicts == {Verdict.FREE if free else Verdict.COLLISION}
             assert not free or factor > 1.0
             assert free or factor < 100.0
+
+
+# ---- where a prediction ends, and turns of about half a circle
+
+
+@pytest.mark.requirement("G-4")
+@pytest.mark.parametrize("prediction", ["unknown_is_error", "constant_velocity", "hold"])
+def test_after_its_last_ulp_no_prediction_is_used(prediction: str) -> None:
+    """Beyond the horizon, and beyond a path that does not go on, nothing is FREE."""
+    rng = np.random.default_rng(6 if "CI" in os.environ else None)
+    box, ego, frees = Shape.box(2.0, 2.0), Shape.box(4.0, 2.0), 0
+    for _ in range(SCENES // 5):
+        stamp = float(rng.choice(STAMPS)) + float(rng.choice([0.0, 0.1, 0.3]))
+        horizon = float(rng.choice([0.1, 0.3, 1.0, 5.0]))
+        last = float(rng.choice([0.0, horizon, 2 * horizon, horizon / 3]))
+        times = [last] if rng.random() < 0.5 or not last else [last / 2, last]
+        poses = [(9.0 * k, 0.0, 0.0) for k in range(len(times))]
+        scene = Scene(
+            [box], paths=[(times, poses)], stamps=[stamp], horizon=horizon, prediction=prediction
+        )
+        goes_on = prediction == "hold" or (prediction == "constant_velocity" and last > 0.0)
+        end = Fraction(stamp) + min(Fraction(horizon), Fraction(horizon if goes_on else last))
+        time = float(end)
+        for _ in range(int(rng.integers(0, 3))):
+            time = float(np.nextafter(time, rng.choice([-np.inf, np.inf])))
+        is_known = Fraction(stamp) <= Fraction(time) <= end
+        pose = [(0.0, 200.0, 0.0)]
+        context = (stamp, horizon, times, time)
+        for mode in MODES:
+            found = scene.check(ego, pose, [time], mode=mode).verdict
+            assert is_known or found is Verdict.UNKNOWN, (mode, context)
+            frees += found is Verdict.FREE
+        assert is_known or not scene.is_free(ego, pose[0], time=time), context
+        for swept in (True, False):
+            way = scene.check_path(ego, pose * 2, [stamp, max(time, stamp + 1e-3)], swept=swept)
+            late = Fraction(max(time, stamp + 1e-3)) > end
+            assert not late or way.verdict is Verdict.UNKNOWN, (swept, context)
+    assert frees > SCENES // 50
+
+
+@pytest.mark.parametrize("stamp", STAMPS)
+@pytest.mark.parametrize("way", [1, -1])
+def test_half_turns_lead_the_shorter_way(way: int, stamp: float) -> None:
+    """The double nearest to pi is less than pi, the next one is more."""
+    arm, disc = Shape.hull([(0.0, 0.0), (8.0, 0.1), (8.0, -0.1)]), Shape.circle(0.5)
+    below, above = math.pi, math.nextafter(math.pi, 4.0)
+    for turn, side in ((way * below, way), (way * above, -way), (way * below / 2, way)):
+        yaws = (0.0, turn)
+        poses = [(0.0, 0.0, yaw) for yaw in yaws]
+        middle = side * abs(turn) / 2
+        there = (6.0 * math.cos(middle), 6.0 * math.sin(middle), 0.0)
+        away = (6.0 * math.cos(middle + math.pi), 6.0 * math.sin(middle + math.pi), 0.0)
+        for place, is_hit in ((there, True), (away, False)):
+            still, moving = Motion.still(place), Motion.path([0.0, 1.0], poses)
+            found = time_of_impact(arm, moving, disc, still, 0.0, 1.0)
+            assert found.hit == is_hit, (turn, place)
+            asked = Scene([disc], [place]).check_path(arm, poses)
+            assert asked.is_free != is_hit, (turn, place)
+            scene = Scene(
+                [arm], poses[:1], paths=[([0.0, 1.0], poses)], stamps=[stamp], horizon=2.0
+            )
+            for mode in MODES:
+                met = scene.check(disc, [place], [stamp + 0.5], mode=mode)
+                assert met.is_free != is_hit, (turn, place, mode)
