@@ -5,9 +5,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import pairwise
+from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 
 pytest.importorskip("rclpy", reason="rclpy is not installed")
@@ -18,6 +21,13 @@ from gjk_collision.srv import GetSnapshot
 from server import BOX, Bench, Server, doubles, said
 from visualization_msgs.msg import Marker, MarkerArray
 
+from gjk_collision.config import Config
+from gjk_collision.frames import Pose
+from gjk_collision.obstacles import Obstacles
+from gjk_collision.results import INVARIANT
+from gjk_collision.ros import messages
+from gjk_collision.ros.diagnostics import Diagnostics
+from gjk_collision.snapshot import Fault, Placed, nothing, placing_errors
 from gjk_collision.verdict import Status, Verdict
 
 FREE = (Verdict.FREE, Status.SUCCESS)
@@ -127,6 +137,42 @@ def test_snapshot_as_it_is_used(start: Start) -> None:
         assert getattr(obstacles, name) == getattr(sent, name), name
     request = GetSnapshot.Request(snapshot_id=10**6)
     assert said(bench.call("get_snapshot", request))[1] is Status.SNAPSHOT_MISMATCH
+
+
+@pytest.mark.parametrize("radius", [[], [0.5]])
+def test_snapshot_of_obstacles_from_another_frame(radius: list[float]) -> None:
+    """Their poses are rounded when they are composed: the radii hold that."""
+    data = Obstacles(
+        "lidar",
+        1,
+        ids=np.array([4]),
+        offsets=np.array([0, 1]),
+        xy=np.zeros(2),
+        poses=np.array([30.0, 40.0, 0.5]),
+        radius=np.array(radius),
+    )
+    for frame in (Pose(4.5e5, 5.4e6, 0.3), Pose()):
+        part = Placed(data, frame, 0.0)
+        known = nothing(Config(), Fault(Status.UNDEFINED, ""), 1)
+        reply = GetSnapshot.Response()
+        messages.fill_snapshot(reply, replace(known, parts=(part,), spans=((1, "lidar"),)))
+        (shown,) = reply.obstacles
+        error = float(placing_errors(part, Config())[0])
+        assert (error > 0.0) == (frame != Pose())
+        grown = sum(radius) + error
+        assert sum(shown.radius) >= grown and sum(shown.radius) == pytest.approx(grown)
+
+
+@pytest.mark.requirement("V-16")
+def test_free_without_its_lower_bound_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    node: Any = SimpleNamespace(_node=SimpleNamespace(errors=0))
+    (status,) = Diagnostics._kernel(node)
+    assert status.level == DiagnosticStatus.OK
+    monkeypatch.setattr(INVARIANT, "violations", 3)
+    (status,) = Diagnostics._kernel(node)
+    assert status.level == DiagnosticStatus.ERROR
+    assert "ANSWERS WRONGLY" in status.message
+    assert "3" in [each.value for each in status.values]
 
 
 def test_transition_that_is_not_possible_is_refused(start: Start) -> None:
