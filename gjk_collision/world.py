@@ -46,6 +46,8 @@ MAX_SENDERS = 16
 # Messages of one sender that may wait for the transform at their stamp, while an earlier one that
 # is still fresh is used.
 MAX_WAITING = 8
+# Stamps ahead of the clock that are remembered of one sender: the nearest.
+MAX_EARLY = 64
 # Snapshots that a request may still ask for by id, as long as their data is fresh.
 HISTORY = 16
 # Messages that were replaced before a scene was made of them. They are checked before an earlier
@@ -73,6 +75,36 @@ class Footprint:
 
 
 @dataclass(slots=True)
+class _Stamps:
+    """When the stamps of one sender were first received; of messages that were dropped too."""
+
+    newest: int | None = None  # of those that are not in the future
+    received: int = 0  # the newest
+    early: dict[int, int] = field(default_factory=dict)  # when received; of those in the future
+
+    def note(self, stamp: int, received: int, limit: int) -> int:
+        """Note a stamp; return when it was first received.
+
+        Parameters
+        ----------
+        stamp, received : int
+            Of a message [ns].
+        limit : int
+            Stamps beyond this are in the future [ns].
+        """
+        first = self.early.setdefault(stamp, received)
+        if stamp == self.newest:
+            first = self.received
+        for each in sorted(each for each in self.early if each <= limit):
+            when = self.early.pop(each)
+            if self.newest is None or each > self.newest:
+                self.newest, self.received = each, when
+        if len(self.early) > MAX_EARLY:
+            del self.early[max(self.early)]
+        return min(first, received)
+
+
+@dataclass(slots=True)
 class _Held:
     """The last message of one sender, and what came of it."""
 
@@ -89,8 +121,9 @@ class _Held:
     dropped: str = ""
     waits: bool = False  # its transform is not known yet
     is_checked: bool = False  # its shapes are known to be good
-    arrived: int = 0  # itself; `received` is of its stamp
-    newest: tuple[int, int] | None = None  # stamp, and when received, of those not in the future
+    arrived: int = 0  # the last message of its sender; `received` is of its stamp
+    stamps: _Stamps = field(default_factory=_Stamps)  # of its sender
+    sequence: int = 0  # of the last message that could be read
     earlier: tuple["_Held", ...] = ()  # newest first, while this one waits for its transform
     messages: int = 1
     drops: int = 0
@@ -191,12 +224,11 @@ class World:
         with self._lock:
             self._watch_clock(now)
             held = self._footprint
-            if held is not None and self._is_late(held, footprint.stamp, now):
-                _drop(held, "an older message came late and was dropped")
+            new = self._take("footprint", footprint.stamp, held, now, steady)
+            if held is not None and (why := _refuse_order(held, new)):
+                _drop(held, why, steady)
                 return
-            self._footprint = new = _Held(
-                "footprint", footprint.stamp, steady, self._revise(), footprint=footprint
-            )
+            self._footprint, new.footprint = new, footprint
             self._follow(new, held, now)
             if held is not None and held.footprint is not None and held.shape is None:
                 points = held.footprint.points
@@ -228,14 +260,15 @@ class World:
                     f"more than {MAX_SENDERS} senders on one topic; reset to forget the old ones",
                 )
                 return
-            if held is not None and (why := self._refuse_order(held, obstacles, now)):
-                _drop(held, why)
+            new = self._take(sender, obstacles.stamp, held, now, steady)
+            new.obstacles, new.sequence = obstacles, obstacles.sequence
+            if held is not None and (why := _refuse_order(held, new)):
+                _drop(held, why, steady)
                 return
-            new = _Held(sender, obstacles.stamp, steady, self._revise(), obstacles)
             self._follow(new, held, now)
             if held is not None and held.obstacles is not None and not held.is_checked:
-                placed = Placed(held.obstacles, Pose(), known.config.inflation)
-                self._leave_unchecked(held, lambda: _shape_fault(placed, self._config))
+                unplaced = _unplaced(known.config, held.obstacles)
+                self._leave_unchecked(held, lambda: _shape_fault(unplaced, self._config))
             try:
                 obstacles.check(self._config.max_obstacles, self._config.max_points_per_obstacle)
             except InputError as error:
@@ -330,7 +363,7 @@ class World:
             self._watch_clock(now)
             built = next((each for each in self._history if each.id == snapshot.id), None)
             passed = (now - snapshot.stamp) * 1e-9
-            is_received = built is not None and built.footprint is not None
+            is_received = self._configured_shape is None
             last = replace(
                 snapshot,
                 footprint_age=snapshot.footprint_age + passed * is_received,
@@ -368,18 +401,26 @@ class World:
 
     def _faulty(self, name: str, held: _Held | None, fault: Fault, steady: int) -> _Held:
         """Return what takes the place of a sender's last message when one cannot be read."""
-        stamp = held.stamp if held is not None else 0
-        new = _Held(name, stamp, steady, self._revise())
+        new = _Held(name, 0, steady, self._revise(), arrived=steady)
+        if held is not None:
+            new.stamp, new.stamps, new.sequence = held.stamp, held.stamps, held.sequence
         self._follow(new, held, None)
-        new.received = steady  # it has no stamp that could stand still
         self._spoil(new, fault)
         return new
 
+    def _take(self, name: str, stamp: int, held: _Held | None, now: int, steady: int) -> _Held:
+        """Return a message that has come from a sender; `held` is the last one.
+
+        If its stamp is not new, neither is its data: it counts as received when that stamp was.
+        """
+        stamps = _Stamps() if held is None else held.stamps
+        received = stamps.note(stamp, steady, now + _ns(self._config.max_future_stamp))
+        if held is not None and held.stamp == stamp:
+            received = min(received, held.received)
+        return _Held(name, stamp, received, self._revise(), arrived=steady, stamps=stamps)
+
     def _follow(self, new: _Held, held: _Held | None, now: int | None) -> None:
         """Let a message take the place of the last one of its sender.
-
-        If its stamp is not new, neither is its data: it counts as received when that stamp was, or
-        a newer one.
 
         Parameters
         ----------
@@ -388,24 +429,14 @@ class World:
         now : int or None
             Time [ns]; None: the message has no stamp.
         """
-        new.arrived = new.received
-        is_early = now is not None and self._is_future(new.stamp, now)
-        if is_early:  # faulty: see `_spoil`
+        if now is not None and self._is_future(new.stamp, now):  # faulty: see `_spoil`
             self._give_no_earlier()
         if held is not None:
             new.messages, new.drops = held.messages + 1, held.drops
-            new.newest = held.newest
             new.earlier = (held, *held.earlier)[:MAX_WAITING]
             held.earlier = ()
-            same = [each.received for each in new.earlier if each.stamp == new.stamp]
-            if new.newest is not None and new.stamp <= new.newest[0]:
-                same.append(new.newest[1])
-            if same:
-                new.received = min(*same, new.received)
-                new.dropped = "the same stamp came again"
-        is_newest = new.newest is None or new.stamp > new.newest[0]
-        if now is not None and not is_early and is_newest:
-            new.newest = new.stamp, new.received
+        if new.received < new.arrived:
+            new.dropped = "the same stamp came again"
 
     def _leave_unchecked(self, held: _Held, check: Callable[[], Fault | None]) -> None:
         """Note that a message was replaced before it was known whether its shapes are good."""
@@ -451,23 +482,6 @@ class World:
     def _is_future(self, stamp: int, now: int) -> bool:
         return stamp > now + _ns(self._config.max_future_stamp)
 
-    def _is_late(self, held: _Held, stamp: int, now: int) -> bool:
-        # A stamp from the future says nothing about the order: it must not lock out good data.
-        return stamp < held.stamp and not self._is_future(held.stamp, now)
-
-    def _refuse_order(self, held: _Held, new: Obstacles, now: int) -> str:
-        if self._is_late(held, new.stamp, now):
-            return "an older message came late and was dropped"
-        if held.obstacles is None or new.sequence == 0:
-            return ""
-        last = held.obstacles.sequence
-        if new.sequence == last:
-            return f"sequence {last} came twice and was dropped"
-        # With a newer stamp a lower number is a sender that has started again.
-        if new.sequence < last and new.stamp == held.stamp:
-            return f"sequence {new.sequence} came after {last} and was dropped"
-        return ""
-
     def _time_fault(
         self, held: _Held, timeout: float, stale: Status, now: int, steady: int
     ) -> Fault | None:
@@ -508,7 +522,9 @@ class World:
         frame, points = held.footprint.frame, held.footprint.points
         error = 0.0  # of the points in the base frame [m]
         try:
-            if frame != self._config.base_frame:
+            if held.outline is not None:
+                points = held.outline
+            elif frame != self._config.base_frame:
                 outline(points, self._config)  # a bad one is found before its transform is known
                 pose = self._find(held, self._config.base_frame, frame)
                 error = float(pose.transform_error(points).max())
@@ -547,12 +563,19 @@ class World:
                     faults.append(_about(name, fault))
         total = sum(len(part.held.obstacles or ()) for part in parts)
         if total > self._config.max_obstacles:
+            for part in parts:  # a bad one is no part, and does not count
+                if not part.held.is_checked:
+                    self._spoil(part.held, _shape_fault(part.placed, self._config))
+            if any(part.held.fault is not None for part in parts):
+                return self._usable_sources(now, steady)
             text = f"{total} obstacles of all sources, limit {self._config.max_obstacles}"
             faults.append(Fault(Status.LIMIT_EXCEEDED, text))
             parts = []
         if not parts and not faults:
             # Each may be silent, but where all are nobody has said that anything is free.
-            faults.append(self._jump or Fault(Status.NO_OBSTACLES, "no source has fresh data"))
+            none = Fault(Status.NO_OBSTACLES, "no source has fresh data")
+            is_any = any(source.senders for source in self._sources.values())
+            faults.append(none if is_any else self._jump or none)
         return parts, tuple(bad), faults[0] if faults else None
 
     def _usable(
@@ -563,11 +586,14 @@ class World:
         An optional source may be silent. While it sends, its data must be right.
         """
         used, fault = _newest(held, lambda each: self._sender_fault(source, each, now, steady))
-        silent = steady - held.arrived > _ns(source.timeout)
-        is_excusable = fault is not None and (
-            fault.status is Status.STALE_OBSTACLES if held.fault is None else silent
-        )
-        return used, fault, is_excusable and not source.required
+        if source.required or fault is None:
+            return used, fault, False
+        if steady - held.arrived > _ns(source.timeout):
+            return used, fault, True
+        if held.obstacles is not None and not held.is_checked:
+            self._spoil(held, _shape_fault(_unplaced(source, held.obstacles), self._config))
+        fault = held.fault or fault
+        return used, fault, fault.status is Status.STALE_OBSTACLES
 
     def _sender_fault(
         self, source: SourceConfig, held: _Held, now: int, steady: int
@@ -581,7 +607,7 @@ class World:
                 held.pose = self._find(held, self._config.check_frame, held.obstacles.frame)
             except FrameError as error:
                 if held.waits and not held.is_checked:  # a bad one is found before that is known
-                    unplaced = Placed(held.obstacles, Pose(), source.inflation)
+                    unplaced = _unplaced(source, held.obstacles)
                     self._spoil(held, _shape_fault(unplaced, self._config))
                 fault = held.fault or Fault(error.status, str(error))
         return fault
@@ -664,7 +690,7 @@ class World:
         ]
         if built.footprint is not None:
             timeout = self._config.footprint_timeout
-            timed.append(("footprint", built.footprint, timeout, Status.STALE_FOOTPRINT))
+            timed.insert(0, ("footprint", built.footprint, timeout, Status.STALE_FOOTPRINT))
         for name, held, timeout, stale in timed:
             fault = self._time_fault(held, timeout, stale, now, steady)
             if fault is not None:
@@ -706,6 +732,11 @@ class World:
             built.outline,
             now if built.footprint is None else built.footprint.stamp,
         )
+
+
+def _unplaced(source: SourceConfig, obstacles: Obstacles) -> Placed:
+    """Return obstacles as if their frame were the check frame, to check their shapes."""
+    return Placed(obstacles, Pose(), source.inflation)
 
 
 def _shape_fault(placed: Placed, config: Config) -> Fault | None:
@@ -755,9 +786,25 @@ def _newest(held: _Held, why: Callable[[_Held], Fault | None]) -> tuple[_Held, F
     return held, used.fault or first
 
 
-def _drop(held: _Held, why: str) -> None:
+def _refuse_order(held: _Held, new: _Held) -> str:
+    """Return why a message is dropped after the last one of its sender; empty: it is not."""
+    # A stamp from the future says nothing about the order: it must not lock out good data.
+    if new.stamps.newest is not None and new.stamp < new.stamps.newest:
+        return "an older message came late and was dropped"
+    if new.sequence == 0:
+        return ""
+    if new.sequence == held.sequence:
+        return f"sequence {held.sequence} came twice and was dropped"
+    # With a newer stamp a lower number is a sender that has started again.
+    if new.sequence < held.sequence and new.stamp == held.stamp:
+        return f"sequence {new.sequence} came after {held.sequence} and was dropped"
+    return ""
+
+
+def _drop(held: _Held, why: str, steady: int) -> None:
     held.dropped = why
     held.drops += 1
+    held.arrived = steady
 
 
 def _report(

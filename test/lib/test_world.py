@@ -1225,3 +1225,133 @@ def test_no_snapshot_is_given_after_a_faulty_message_that_nobody_asked_about(
     recalled = world.snapshot(**time.both, require_id=wanted)
     assert queries.collide(recalled, FAR).status is Status.SNAPSHOT_MISMATCH
     assert ask(world, time) == FREE
+
+
+# ---- what a model of the rules found
+
+
+@pytest.mark.requirement("D-3")
+def test_a_message_older_than_one_before_the_last_is_dropped(time: Time) -> None:
+    """The last one is stamped ahead, and says nothing about the order."""
+    world = World(Config(footprint=CAR))
+    world.receive_obstacles("obstacles", boxes((0, 0)), **time.both)
+    world.receive_obstacles("obstacles", boxes((0, 0), stamp=T0 + S), **time.both)
+    world.receive_obstacles("obstacles", boxes((50, 0), stamp=T0 - 1), **time.both)
+    assert ask(world, time) == unknown(Status.FUTURE_STAMP)
+    world.receive_obstacles("obstacles", boxes((0, 0), stamp=T0 + 1), **time.both)
+    assert ask(world, time) == FREE
+
+
+@pytest.mark.requirement("D-1")
+@pytest.mark.parametrize("between", [0, 1, 9, 40])
+def test_a_stamp_that_was_ahead_when_it_first_came(time: Time, between: int) -> None:
+    """When the clock has come to it, the same stamp again is as old as its first reception."""
+    world = World(Config(footprint=CAR))
+    for number in range(between + 1):
+        early = boxes((0, 0), stamp=T0 + 10 * S + number * S)
+        world.receive_obstacles("obstacles", early, **time.both)
+    time.pass_(10.0)
+    world.receive_obstacles("obstacles", boxes((0, 0), stamp=time.now), **time.both)
+    assert ask(world, time) == unknown(Status.STALE_OBSTACLES)
+    world.receive_obstacles("obstacles", boxes((0, 0), stamp=time.now + 1), **time.both)
+    assert ask(world, time) == FREE
+
+
+@pytest.mark.requirement("D-1")
+def test_the_stamp_of_a_dropped_message_is_not_new_when_it_comes_again(time: Time) -> None:
+    """The clock stands. A repeated number brought the stamp first."""
+    world = World(Config(footprint=CAR))
+    world.receive_obstacles("obstacles", boxes((0, 0), sequence=5), **time.both)
+    again = boxes((0, 0), stamp=T0 + 1, sequence=5)
+    world.receive_obstacles("obstacles", again, **time.both)
+    time.steady += 10 * S
+    data = boxes((0, 0), stamp=T0 + 1, sequence=6)
+    world.receive_obstacles("obstacles", data, **time.both)
+    assert ask(world, time) == unknown(Status.STALE_OBSTACLES)
+
+
+@pytest.mark.requirement("D-3")
+def test_a_number_is_known_after_a_message_that_was_not_decoded(time: Time) -> None:
+    world = World(Config(footprint=CAR))
+    world.receive_obstacles("obstacles", boxes((0, 0), sequence=5), **time.both)
+    world.receive_fault("obstacles", Fault(Status.INTERNAL_ERROR, "no"), **time.both)
+    time.pass_(0.4)
+    for sequence, expected in ((5, unknown(Status.INTERNAL_ERROR)), (6, FREE)):
+        data = boxes((0, 0), stamp=time.now, sequence=sequence)
+        world.receive_obstacles("obstacles", data, **time.both)
+        assert ask(world, time) == expected
+
+
+@pytest.mark.requirement("D-7")
+def test_an_optional_source_with_a_bad_shape_and_an_old_stamp(time: Time) -> None:
+    """Only silence is excused."""
+    world = two(time, required=False)
+    bad = boxes((np.nan, 0), stamp=time.now - S)
+    world.receive_obstacles("radar", bad, **time.both)
+    assert ask(world, time) == unknown(Status.NON_FINITE)
+
+
+@pytest.mark.requirement("D-7")
+def test_an_optional_source_whose_messages_are_dropped_is_not_silent(time: Time) -> None:
+    world = two(time, required=False)
+    for _ in range(10):
+        bad = boxes((np.nan, 0), stamp=time.now, sequence=5)
+        world.receive_obstacles("radar", bad, **time.both)
+        lidar = boxes((0, 0), stamp=time.now)
+        world.receive_obstacles("lidar", lidar, **time.both)
+        assert ask(world, time) == unknown(Status.NON_FINITE)
+        time.pass_(0.1)
+
+
+def test_an_optional_source_that_is_silent_after_a_stamp_ahead(time: Time) -> None:
+    world = two(time, required=False)
+    world.receive_obstacles("radar", boxes((0, 0), stamp=2 * T0), **time.both)
+    assert ask(world, time) == unknown(Status.FUTURE_STAMP)
+    time.pass_(0.3)
+    world.receive_obstacles("lidar", boxes((0, 0), stamp=time.now), **time.both)
+    assert ask(world, time) == FREE
+
+
+def test_a_jump_is_not_the_reason_once_data_has_come(time: Time) -> None:
+    source = SourceConfig("obstacles", required=False)
+    world = known(time, (0, 0), sources=(source,))
+    time.now -= S
+    assert ask(world, time) == unknown(Status.CLOCK_JUMP)
+    world.receive_obstacles("obstacles", boxes((0, 0), stamp=time.now), **time.both)
+    assert ask(world, time) == FREE
+    time.pass_(1.0)
+    assert ask(world, time) == unknown(Status.NO_OBSTACLES)
+
+
+@pytest.mark.requirement("D-11")
+def test_what_is_named_when_all_data_ages_while_it_is_worked_on(time: Time) -> None:
+    """The footprint first, as in an answer at once; and its age, also after a jump."""
+    world = known(time, (0, 0), footprint=())
+    world.receive_footprint(Footprint("base_link", T0 - S // 2, BOX), **time.both)
+    first = world.snapshot(**time.both)
+    time.pass_(1.0)
+    assert queries.collide(world.later(first, **time.both), FAR).status is Status.STALE_FOOTPRINT
+    time.now = T0 - 1
+    last = world.later(first, **time.both)
+    assert last.footprint_age == pytest.approx(0.5 - 1e-9, abs=1e-12)
+
+
+def test_a_bad_list_does_not_count_towards_the_limit(time: Time) -> None:
+    sources = (SourceConfig("lidar"), SourceConfig("radar"))
+    world = World(Config(footprint=CAR, sources=sources, max_obstacles=2))
+    world.receive_obstacles("lidar", boxes((0, 0), (9, 0)), **time.both)
+    world.receive_obstacles("radar", boxes((np.nan, 0)), **time.both)
+    assert ask(world, time) == unknown(Status.NON_FINITE)
+    assert ask(world, time, Pose()) == (Verdict.COLLISION, Status.NON_FINITE)
+
+
+def test_a_footprint_keeps_its_place_when_parameters_change(time: Time) -> None:
+    """It was found once; that the transform is not known any more does not matter."""
+    tree = Late(0, time.now)
+    world = World(Config(), tree)
+    world.receive_obstacles("obstacles", boxes((0, 0)), **time.both)
+    world.receive_footprint(Footprint("map", time.now, BOX), **time.both)
+    assert ask(world, time) == FREE
+    tree.oldest, tree.newest = time.now + 1, time.now + S
+    world.reconfigure(world.config.changed({"margin_rear": 0.25}))
+    assert ask(world, time) == FREE
