@@ -55,7 +55,7 @@ namespace detail {
 template <class P, class Q>
 Answers answer(const P& p, const Q& q, double margin) {
   Answers answers;
-  if (in_domain(p, q)) answers.loop = collide_by_gjk(p, q, p.radius + q.radius + margin);
+  if (in_domain(p, q)) answers.loop = collide_by_gjk(p, q, margin);
   const std::int64_t before = exact_steps;
   answers.collide = collide(p, q, margin);
   answers.is_exact = exact_steps != before;

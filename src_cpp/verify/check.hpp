@@ -75,11 +75,13 @@ inline Polygon in_world(const Polygon& polygon, const Pose& pose) {
 }
 
 // Witness points: finite, on their shapes, and apart as the distance and the direction say.
-inline std::string witness_failure(const Pair& pair, const Closest& near) {
+// `slack` (m): of the errors of the shapes, which the distance counts and the points do not.
+inline std::string witness_failure(const Pair& pair, const Closest& near, double slack) {
   const Polygon p = pair.has_poses ? in_world(pair.p, pair.p_pose) : pair.p;
   const Polygon q = pair.has_poses ? in_world(pair.q, pair.q_pose) : pair.q;
   const double tolerance =
-      1e-11 * (extent(p) + extent(q) + pair.p_radius + pair.q_radius + std::fabs(near.distance));
+      1e-11 * (extent(p) + extent(q) + pair.p_radius + pair.q_radius + std::fabs(near.distance)) +
+      slack;
   if (!(std::fabs(norm(near.direction) - 1.0) <= 1e-12)) return "direction is not a unit vector";
   const Vec2 left = near.point_b - near.point_a - near.distance * near.direction;
   if (!(norm(left) <= tolerance)) return "witness points do not match the distance";
@@ -150,7 +152,7 @@ inline Findings check(const Pair& pair, const Answers& answers, const Truth& tru
   const auto judge_distance = [&](const char* name, const Bounds& bounds) {
     if (!(bounds.lower >= 0.0 && bounds.upper >= 0.0) ||
         !(bounds.lower == 0.0 || truth.at_least({bounds.lower, rp, rq})) ||
-        !truth.within({bounds.upper, rp, rq, bounds.upper == 0.0 ? slack : 0.0})) {
+        !truth.within({bounds.upper, rp, rq})) {
       untrue(name, bounds.lower, bounds.upper);
     }
     gap(name, bounds.lower, bounds.upper);
@@ -183,7 +185,7 @@ inline Findings check(const Pair& pair, const Answers& answers, const Truth& tru
   if (slack == 0.0 && touch != (near.distance <= 0.0)) {
     fail(found.wrong, "closest: sign of the distance " + number(near.distance));
   }
-  const std::string witness = detail::witness_failure(pair, near);
+  const std::string witness = detail::witness_failure(pair, near, slack);
   if (!witness.empty()) fail(found.untrue, "closest: " + witness);
   return found;
 }
