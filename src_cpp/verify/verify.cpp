@@ -24,7 +24,8 @@ namespace gjk::verify {
 namespace {
 
 constexpr const char* kUsage =
-    R"(usage: gjk_verify [--pairs=1000000] [--scenes=PAIRS/50] [--types=distant,touching,...] [--seed=1] [--threads=2]
+    R"(usage: gjk_verify [--pairs=1000000] [--families=PAIRS/5] [--scenes=FAMILIES/50] [--types=distant,touching,...]
+                  [--seed=1] [--threads=2]
        gjk_verify --write=FILE [--pairs=...] [--types=...] [--seed=...]
 
 For each type of pair: how many collide, how many per 1000 GJK's floating-point loop alone leaves open, how
@@ -32,19 +33,28 @@ many per 1000 collide() decides in exact arithmetic, how many verdicts were UNKN
 answers another instruction set, or a batch, gave otherwise, and the widest gap between the bounds relative to the
 distance (of the polygons, without their radii).
 
-For the types from closed_rings on, also --scenes scenes at rest and as many that move, of some 30 answers each: how
+The types from closed_rings on are families of outlines and poses built to break a check. For these also --scenes scenes at rest and as many that move, of some 30 answers each: how
 many answers, how many were not FREE, and each kind of failure with its first case.
 
 --write only writes the pairs, for gjk_answers.
 )";
 
 struct Options {
-  std::int64_t pairs = 1000000;  // of each type
-  std::int64_t scenes = -1;      // of each family
+  std::int64_t pairs = 1000000;  // of each type that is not a family
+  std::int64_t families = -1;    // pairs of each family; -1: a fifth of these
+  std::int64_t scenes = -1;      // of each family, at rest and moving; -1: one for 50 pairs
   std::vector<Type> types;
   std::uint64_t seed = 1;
   int threads = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
   std::string write;
+
+  std::int64_t pairs_of(Type type) const {
+    if (!is_family(type)) return pairs;
+    return families >= 0 ? families : pairs / 5;
+  }
+  std::int64_t scenes_of_family() const {
+    return scenes >= 0 ? scenes : pairs_of(Type::first_family) / 50;
+  }
 };
 
 struct Tally {
@@ -225,7 +235,8 @@ class Together {
 
 Tally verify(Type type, const Options& options) {
   constexpr std::int64_t kRound = 64;  // blocks in memory
-  const std::int64_t count = (options.pairs + kBlock - 1) / kBlock;
+  const std::int64_t pairs = options.pairs_of(type);
+  const std::int64_t count = (pairs + kBlock - 1) / kBlock;
   Tally tally;
   for (std::int64_t begin = 0; begin < count; begin += kRound) {
     std::vector<Block> blocks(static_cast<std::size_t>(std::min(kRound, count - begin)));
@@ -235,8 +246,7 @@ Tally verify(Type type, const Options& options) {
     const std::vector<simd::Isa> isas = available_isas();
     simd::isa = isas.front();
     for_each<Block>(blocks, options.threads, [&](Block& block) {
-      draw_and_check(block, type, options.seed,
-                     std::min(kBlock, options.pairs - block.index * kBlock));
+      draw_and_check(block, type, options.seed, std::min(kBlock, pairs - block.index * kBlock));
     });
     Together together(blocks);
     together.compare(isas.front(), options.threads);
@@ -288,7 +298,7 @@ Report verify(const Subject& subject, Type type, const Options& options, std::in
 
 std::int64_t run_subjects(const Options& options) {
   const auto integer = [](std::int64_t v) { return static_cast<long long>(v); };
-  const std::int64_t scenes = options.scenes >= 0 ? options.scenes : options.pairs / 50;
+  const std::int64_t scenes = options.scenes_of_family();
   std::int64_t failures = 0;
   for (const Subject& subject : kSubjects) {
     std::printf("\n%-14s%10s%12s%10s%10s%10s%8s\n", subject.name, "number", "answers", "not free",
@@ -377,6 +387,7 @@ int main(int argc, char** argv) {
   options.types = types_of("");
   const std::map<std::string, std::function<void(const std::string&)>> take{
       {"--pairs", [&](const std::string& value) { options.pairs = std::stoll(value); }},
+      {"--families", [&](const std::string& value) { options.families = std::stoll(value); }},
       {"--scenes", [&](const std::string& value) { options.scenes = std::stoll(value); }},
       {"--types", [&](const std::string& value) { options.types = types_of(value); }},
       {"--seed", [&](const std::string& value) { options.seed = std::stoull(value); }},
