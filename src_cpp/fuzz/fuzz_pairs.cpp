@@ -101,7 +101,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 
   const Convex p = pair.p.view(pair.p_radius);
   const Convex q = pair.q.view(pair.q_radius);
-  if (!pair.has_poses && exact::collide(p, q, pair.margin) != answers.collide) {
+  // Of shapes with errors either may see farther than the other; check() holds both to the bound.
+  if (answers.error == 0.0 && exact::collide(p, q, pair.margin) != answers.collide) {
     fuzz::fail("exact::collide disagrees\n" + verify::literal(pair));
   }
   for (const auto isa : isas) {

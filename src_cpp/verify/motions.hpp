@@ -203,11 +203,12 @@ inline MovingWorld draw_moving_world(Family family, Random& random) {
       0x1p-30, std::fmax(detail::extent_of(world.ego), detail::extent_of(meeting.obstacle)));
   double when = 0.0;
   world.movers.push_back(detail::mover_of(std::move(meeting.obstacle), size, when, random));
-  const Mover& first = world.movers[0];
-  world.time = detail::by_ulps(first.stamp + when, random.chance(0.7) ? 0 : random.between(-1, 1));
+  const double stamp = world.movers[0].stamp;
+  const Pose first = world.movers[0].body.pose;
+  world.time = detail::by_ulps(stamp + when, random.chance(0.7) ? 0 : random.between(-1, 1));
   for (int k = random.chance(0.5) ? 0 : random.below(3); k > 0; --k) {
     Body other = body_of(detail::plain(random), a_radius(random), random);
-    other.pose = detail::beside(first.body.pose, 3.0 * size, random);
+    other.pose = detail::beside(first, 3.0 * size, random);
     double then = 0.0;
     Mover mover = detail::mover_of(std::move(other), size, then, random);
     mover.stamp = detail::by_ulps(world.time - then, random.between(-1, 1));
