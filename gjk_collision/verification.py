@@ -106,18 +106,6 @@ class _Body:
     poses: tuple[Pose, Pose]
     radius: Fraction
 
-    def size(self) -> float:
-        """Return a length [m] that no coordinate on the way exceeds."""
-        return float(np.abs(self.ring).max() * 2.0) + sum(
-            abs(pose.x) + abs(pose.y) for pose in self.poses
-        )
-
-    def box(self) -> tuple[Floats, Floats]:
-        """Return the least and the greatest coordinates of the placed ring, rounded."""
-        inner, outer = self.poses
-        placed = outer.transform(inner.transform(self.ring))
-        return placed.min(axis=0), placed.max(axis=0)
-
 
 @dataclass(frozen=True, slots=True)
 class _Obstacle:
@@ -144,26 +132,62 @@ class _Obstacle:
 
 def _near(snapshot: Snapshot, vehicle: list[_Body], margin: float) -> Iterator[_Obstacle]:
     """Yield the obstacles whose boxes come within the margin [m] of the vehicle's box."""
-    poses, radius = vehicle[0].poses, vehicle[0].radius
-    whole = _Body(np.concatenate([part.ring for part in vehicle]), poses, radius)
-    low, high = whole.box()
+    (pose, frame), radius = vehicle[0].poses, vehicle[0].radius
+    rings = np.concatenate([part.ring for part in vehicle])
+    low, high, size = _boxes(rings, np.zeros(1, np.int64), np.array([pose]), frame)
     # What is allowed for the composing of poses is in the shapes that the kernel is given.
-    _, ego_error = snapshot.composed(np.array([poses[0]]), poses[1])
+    _, ego_error = snapshot.composed(np.array([pose]), frame)
     takes_hull = snapshot.config.concave_policy == "hull"
     for part in snapshot.parts:
-        data, own = part.obstacles, part.obstacles.poses.reshape(-1, 3).tolist()
-        errors = placing_errors(part, snapshot.config)
-        for i in range(len(data)):
-            pose = Pose(*own[i]) if own else HERE
-            body = _Body(_ring(data, i), (pose, part.pose), _radius(part, i))
-            reach = float(radius + body.radius)
-            size = whole.size() + body.size() + reach
-            west, east = body.box()
-            beyond = np.maximum(west - high, low - east).clip(0.0)
-            least_gap = float(np.hypot(*beyond)) - reach - ROUNDED * size
-            early = EARLY * size + float(errors[i] + ego_error[0])
-            if least_gap <= margin * (1.0 + EARLY) + early:
-                yield _Obstacle(part, i, pose, least_gap, early, takes_hull)
+        data = part.obstacles
+        own = data.poses.reshape(-1, 3) if len(data.poses) else np.zeros((len(data), 3))
+        if not len(own):
+            continue
+        points, starts = data.xy.reshape(-1, 2), data.offsets[:-1].astype(np.int64)
+        west, east, sizes = _boxes(points, starts, own, part.pose)
+        radii = data.radius if len(data.radius) else np.zeros(len(data))
+        reach = float(radius) + part.inflation + radii
+        sizes += size + reach
+        beyond = np.maximum(west - high, low - east).clip(0.0)
+        least_gap = np.hypot(*beyond.T) - reach - ROUNDED * sizes
+        early = EARLY * sizes + placing_errors(part, snapshot.config) + ego_error
+        for i in np.flatnonzero(least_gap <= margin * (1.0 + EARLY) + early).tolist():
+            at, gap = Pose(*own[i].tolist()), float(least_gap[i])
+            yield _Obstacle(part, i, at, gap, float(early[i]), takes_hull)
+
+
+def _boxes(
+    points: Floats, starts: npt.NDArray[np.int64], poses: Floats, frame: Pose
+) -> tuple[Floats, Floats, Floats]:
+    """Return least and greatest coordinates of placed rings, rounded, and their sizes.
+
+    Parameters
+    ----------
+    points : (m, 2) float64
+        Of all rings [m].
+    starts : (n,) int64
+        The first point of each.
+    poses : (n, 3) float64
+        Of each in the frame.
+    frame : Pose
+        In the check frame.
+
+    Returns
+    -------
+    low, high : (n, 2) float64
+        [m].
+    sizes : (n,) float64
+        Lengths [m] that no coordinate on the way exceeds.
+    """
+    each = np.repeat(poses, np.diff(starts, append=len(points)), axis=0)
+    c, s = np.cos(each[:, 2]), np.sin(each[:, 2])
+    x, y = points[:, 0], points[:, 1]
+    inner = np.column_stack((c * x - s * y + each[:, 0], s * x + c * y + each[:, 1]))
+    placed = frame.transform(inner)
+    sizes = 2.0 * np.maximum.reduceat(np.abs(points).max(axis=1), starts)
+    sizes += np.abs(poses[:, :2]).sum(axis=1) + abs(frame.x) + abs(frame.y)
+    low, high = np.minimum.reduceat(placed, starts), np.maximum.reduceat(placed, starts)
+    return low, high, sizes
 
 
 def _ring(data: Obstacles, index: int) -> Floats:

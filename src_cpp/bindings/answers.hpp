@@ -71,8 +71,8 @@ class AnswerArrays {
     for (py::ssize_t i = 0; i < lower_bounds.size(); ++i) {
       const bool is_free = severity(static_cast<Verdict>(verdict_[i])) == 0;
       if (!is_free || lower_bound_[i] >= least) continue;
-      least = std::isnan(lower_bound_[i]) ? -std::numeric_limits<double>::infinity()
-                                          : lower_bound_[i];
+      least =
+          std::isnan(lower_bound_[i]) ? -std::numeric_limits<double>::infinity() : lower_bound_[i];
     }
     return least;
   }
