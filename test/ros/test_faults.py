@@ -364,7 +364,11 @@ def test_pose_of_the_vehicle_that_ages_while_the_node_works(
     with monkeypatch.context() as patch:
         for name in ("collide", "distance"):
             ask = getattr(queries, name)
-            patch.setattr(queries, name, lambda *args, ask=ask: time.sleep(0.2) or ask(*args))
+            patch.setattr(
+                queries,
+                name,
+                lambda *args, ask=ask, **named: time.sleep(0.2) or ask(*args, **named),
+            )
         assert said(bench.collide(frame="")) == stale
         assert said(bench.collide()) == FREE  # a pose that was given does not age
         bench.until(lambda: said(bench.states[-1]) == stale, "stale")
