@@ -186,16 +186,18 @@ def distance(
         k=min(max(k, 1), len(scene)),
         max_distance=reach,
     )
-    least = float(near.lower_bounds.min()) if len(near.lower_bounds) else inf
+    bounds, least = near.lower_bounds, float(near.distances.min(initial=inf))
     if not INVARIANT.holds(answer.verdict, least, config.safety_margin):
-        text = f"FREE, but the certified distance is {least:g} m"
+        text = f"FREE, but the distance is {least:g} m"
         return DistanceAnswer(unknown(Fault(Status.INTERNAL_ERROR, text)))
+    if answer.verdict is Verdict.FREE:  # no obstacle is nearer than what that was concluded from
+        bounds = np.maximum(bounds, result.lower_bounds[0])
     return DistanceAnswer(
         answer,
         near.ids,
         tuple(snapshot.source_of(int(i)) for i in near.indices),
         near.distances,
-        near.lower_bounds,
+        bounds,
         near.witness_shape,
         near.witness_obstacle,
         near.directions,

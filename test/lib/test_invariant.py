@@ -60,8 +60,8 @@ class Wrong:
         return found
 
     def nearest(self, *arguments: Any) -> tuple[Any, ...]:
-        indices, distances, _, *rest = self._core.nearest(*arguments)
-        return indices, distances, np.resize(self._bounds, len(indices)), *rest
+        indices, _, lower_bounds, *rest = self._core.nearest(*arguments)
+        return indices, np.resize(self._bounds, len(indices)), lower_bounds, *rest
 
 
 def scene(bounds: list[float]) -> Scene:
@@ -121,7 +121,7 @@ def test_every_answer_with_a_bound(bound: float, counted: list[int]) -> None:
     assert (near.answer.verdict, near.answer.status) == right
     beat = queries.state(known, FAR)
     assert (beat.answer.verdict, beat.answer.status) == right
-    # The list of the nearest has bounds of its own.
+    # The list of the nearest has distances of its own.
     for ask in (queries.distance, queries.state):
         found = ask(snapshot([7.0], near=[bound]), FAR).answer
         assert (found.verdict, found.status) == right
@@ -154,6 +154,18 @@ def test_pairs(monkeypatch: pytest.MonkeyPatch, counted: list[int]) -> None:
     assert found.verdicts.tolist() == [0, 1, 1, 0]
     assert found.statuses.tolist() == [99, 1, 1, 99]
     counted[0] = 2
+
+
+@pytest.mark.requirement("V-16")
+def test_the_bound_of_the_nearest_is_not_below_that_of_the_verdict() -> None:
+    """An exact gap one ulp above the margin: the bound of the list alone is rounded down."""
+    for gap in (0.1, 0.3, 1.0, 3.0):
+        margin = np.nextafter(gap, 0.0)
+        time = Time()
+        world = known(time, (0.0, 0.0), safety_margin=float(margin))
+        near = queries.distance(world.snapshot(**time.both), FAR._replace(x=2.0 + gap))
+        if near.answer.verdict is Verdict.FREE:
+            assert (near.lower_bounds >= margin).all()
 
 
 def test_the_kernel_tells_the_least_bound_of_what_is_free() -> None:
