@@ -64,13 +64,14 @@ class AnswerArrays {
     }
   }
 
+  Verdict verdict(py::ssize_t i) const noexcept { return static_cast<Verdict>(verdict_[i]); }
+
   // m: no FREE answer has a lower bound below this; -inf where one has none. Infinite where none is
   // FREE.
   double least_free_bound() const noexcept {
     double least = std::numeric_limits<double>::infinity();
     for (py::ssize_t i = 0; i < lower_bounds.size(); ++i) {
-      const bool is_free = severity(static_cast<Verdict>(verdict_[i])) == 0;
-      if (!is_free || lower_bound_[i] >= least) continue;
+      if (!is_free(verdict(i)) || lower_bound_[i] >= least) continue;
       least =
           std::isnan(lower_bound_[i]) ? -std::numeric_limits<double>::infinity() : lower_bound_[i];
     }

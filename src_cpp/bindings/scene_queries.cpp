@@ -38,9 +38,8 @@ py::dict check(const Scene& scene, const Shape& shape, const Doubles& poses, con
   }
   Verdict worst = Verdict::unknown;  // of no pose
   long first_invalid = -1;
-  const std::uint8_t* const verdicts = arrays.verdicts.data();
-  for (std::size_t i = 0; i < count; ++i) {
-    const auto verdict = static_cast<Verdict>(verdicts[i]);
+  for (py::ssize_t i = 0; i < AnswerArrays::rows(count); ++i) {
+    const Verdict verdict = arrays.verdict(i);
     if (first_invalid < 0 && !is_free(verdict)) first_invalid = static_cast<long>(i);
     if (i == 0 || severity(verdict) > severity(worst)) worst = verdict;
   }

@@ -179,4 +179,4 @@ def test_only_certificates_conclude_free() -> None:
     naming = {path.name for path in files if "Verdict::free" in path.read_text()}
     assert naming == {"certificate.hpp"}
     casting = {path.name for path in files if "static_cast<Verdict>" in path.read_text()}
-    assert casting == {"scene_queries.cpp"}  # of what the kernel answered, for the worst
+    assert casting == {"answers.hpp"}  # of what the kernel answered
