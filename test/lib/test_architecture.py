@@ -172,6 +172,7 @@ def loaded_by(program: str) -> set[str]:
     return set(subprocess.run(command, check=True, capture_output=True, text=True).stdout.split())
 
 
+@pytest.mark.requirement("V-17")
 def test_only_certificates_conclude_free() -> None:
     """In C++ one header names FREE; every other file compares with ``is_free()``."""
     sources = SOURCE.parent / "src_cpp"
