@@ -77,7 +77,8 @@ def check_pairs(
         thread_count(threads),
     )
     if not least >= margin:
-        INVARIANT.keep(verdicts, statuses, lower_bounds, margin)
+        has_bounds = mode != "collide"
+        INVARIANT.keep(verdicts, statuses, lower_bounds, margin, has_bounds=has_bounds)
     measured, witnessed = mode != "collide", mode == "witness"
     return PairsResult(
         verdicts=verdicts,

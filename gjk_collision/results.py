@@ -33,11 +33,17 @@ class Invariant:
         statuses: NDArray[np.uint16],
         lower_bounds: NDArray[np.float64],
         margin: float,
+        *,
+        has_bounds: bool = True,
     ) -> None:
-        """Make each answer for which it does not hold UNKNOWN, INTERNAL_ERROR, in place."""
-        broken = (verdicts == Verdict.FREE) & ~(lower_bounds >= margin)
-        verdicts[broken], statuses[broken] = Verdict.UNKNOWN, Status.INTERNAL_ERROR
-        self.violations += int(np.count_nonzero(broken))
+        """Make each answer for which it does not hold UNKNOWN, INTERNAL_ERROR, in place.
+
+        Those that the kernel found itself are counted too.
+        """
+        if has_bounds:
+            broken = (verdicts == Verdict.FREE) & ~(lower_bounds >= margin)
+            verdicts[broken], statuses[broken] = Verdict.UNKNOWN, Status.INTERNAL_ERROR
+        self.violations += int(np.count_nonzero(statuses == Status.INTERNAL_ERROR))
 
     def holds(self, verdict: Verdict, lower_bound: float, margin: float) -> bool:
         """Tell whether it holds for one answer; count it where it does not."""

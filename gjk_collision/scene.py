@@ -328,7 +328,8 @@ class Scene:
         )
         if not found["least_free_bound"] >= margin:
             verdicts = found["verdicts"]
-            INVARIANT.keep(verdicts, found["statuses"], found["lower_bounds"], margin)
+            bounds = found["lower_bounds"]
+            INVARIANT.keep(verdicts, found["statuses"], bounds, margin, has_bounds=mode > 0)
             found["first_invalid"] = int(np.argmax(verdicts != Verdict.FREE))
             is_hit = (verdicts == Verdict.COLLISION).any()
             found["worst"] = int(Verdict.COLLISION if is_hit else Verdict.UNKNOWN)
@@ -471,6 +472,8 @@ class Scene:
                 found.update(
                     status=Status.INTERNAL_ERROR, first_invalid_segment=0, last_valid_fraction=0.0
                 )
+            elif found["status"] == Status.INTERNAL_ERROR:
+                INVARIANT.violations += 1  # found by the kernel itself
             return PathResult(
                 is_free=verdict is Verdict.FREE,
                 verdict=verdict,

@@ -66,14 +66,15 @@ class AnswerArrays {
 
   Verdict verdict(py::ssize_t i) const noexcept { return static_cast<Verdict>(verdict_[i]); }
 
-  // m: no FREE answer has a lower bound below this; -inf where one has none. Infinite where none is
-  // FREE.
-  double least_free_bound() const noexcept {
-    double least = std::numeric_limits<double>::infinity();
-    for (py::ssize_t i = 0; i < lower_bounds.size(); ++i) {
-      if (!is_free(verdict(i)) || lower_bound_[i] >= least) continue;
-      least =
-          std::isnan(lower_bound_[i]) ? -std::numeric_limits<double>::infinity() : lower_bound_[i];
+  // m: no FREE answer has a lower bound below this; infinite where none is FREE or has bounds. -inf
+  // where a FREE has none among bounds, or where the kernel found FREE without a proof itself.
+  double least_free_bound(bool has_bounds) const noexcept {
+    constexpr double kInfinity = std::numeric_limits<double>::infinity();
+    double least = kInfinity;
+    for (py::ssize_t i = 0; i < verdicts.size(); ++i) {
+      if (status_[i] == static_cast<std::uint16_t>(Status::internal_error)) return -kInfinity;
+      if (!has_bounds || !is_free(verdict(i)) || lower_bound_[i] >= least) continue;
+      least = std::isnan(lower_bound_[i]) ? -kInfinity : lower_bound_[i];
     }
     return least;
   }

@@ -52,8 +52,7 @@ py::dict check(const Scene& scene, const Shape& shape, const Doubles& poses, con
   out["witnesses"] = arrays.witnesses;
   out["worst"] = static_cast<int>(worst);
   out["first_invalid"] = first_invalid;  // -1: none
-  out["least_free_bound"] = options.mode == Mode::collide ? std::numeric_limits<double>::infinity()
-                                                          : arrays.least_free_bound();
+  out["least_free_bound"] = arrays.least_free_bound(options.mode != Mode::collide);
   return out;
 }
 

@@ -168,6 +168,35 @@ def test_the_bound_of_the_nearest_is_not_below_that_of_the_verdict() -> None:
             assert (near.lower_bounds >= margin).all()
 
 
+@pytest.mark.requirement("V-16")
+def test_what_the_kernel_found_itself_is_counted(
+    monkeypatch: pytest.MonkeyPatch, counted: list[int]
+) -> None:
+    made = scene([7.0])
+    free = made._core.check
+
+    def found_wrong(*arguments: Any) -> dict[str, Any]:
+        found = free(*arguments)
+        found["verdicts"][1], found["statuses"][1] = ERROR
+        return {**found, "least_free_bound": -INF}
+
+    monkeypatch.setattr(made._core, "check", found_wrong)
+    for mode in ("collide", "distance", "witness"):
+        found = made.check(BOX, np.zeros((3, 3)), margin=MARGIN, mode=mode)
+        assert found.verdicts.tolist() == [1, 0, 1]
+        assert found.verdict is Verdict.UNKNOWN
+        assert found.first_invalid_index == 1
+    right = made._core.check_path
+    monkeypatch.setattr(
+        made._core,
+        "check_path",
+        lambda *arguments: {**right(*arguments), "verdict": ERROR[0], "status": ERROR[1]},
+    )
+    path = made.check_path(BOX, np.zeros((1, 3)), margin=MARGIN)
+    assert (path.verdict, path.status) == ERROR
+    counted[0] = 4
+
+
 def test_the_kernel_tells_the_least_bound_of_what_is_free() -> None:
     """It is what the invariant is checked by; -inf where a bound is missing, inf where none is."""
     two = Scene([BOX, BOX], [[0.0, 0.0, 0.0], [9.0, 0.0, 0.0]])
