@@ -4,13 +4,16 @@
 
 from __future__ import annotations
 
+import math
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from traffic import traffic
 
-from gjk_collision import Motion, Scene, Shape, time_of_impact
+from gjk_collision import Motion, Scene, Shape, closest_approach, time_of_impact
 from gjk_collision.errors import InputError
 from gjk_collision.verdict import Status, Verdict
 
@@ -228,3 +231,61 @@ def test_a_place_beyond_the_domain_is_unknown_in_every_mode() -> None:
         for mode in ("collide", "distance", "witness"):
             assert scene.check(box, [pose], [time], mode=mode).verdict is verdict, (time, mode)
         assert scene.is_free(box, pose, time=time) == (verdict is Verdict.FREE)
+
+
+@pytest.mark.parametrize("pieces", [1, 2, 40])
+def test_a_turn_past_the_domain_among_joints_is_not_free(pieces: int) -> None:
+    """A stick turns past 1e6 rad through a disc whose own path has joints."""
+    yaw = 1e6
+    stick, disc = Shape.segment((0, 0), (10, 0)), Shape.circle(0.1)
+    ways = [(0.0, 0.0, yaw), (0.0, 0.0, yaw - 4.0)]  # the shorter way is 2.28 rad on
+    x, y = 5.0 * math.cos(yaw + 1.0), 5.0 * math.sin(yaw + 1.0)
+    times = np.linspace(0.0, 1.0, pieces + 1)
+    still = Motion.path(times, [(x, y, 0.0)] * (pieces + 1))
+    turn = Motion.path([0.0, 1.0], ways)
+    assert time_of_impact(stick, turn, disc, still).verdict is not Verdict.FREE
+    assert closest_approach(stick, turn, disc, still).lower_bound <= -0.1
+    path = (times[1:], [(x, y, 0.0)] * pieces)
+    scene = Scene([disc], poses=[(x, y, 0.0)], paths=[path], horizon=5.0)
+    found = scene.check_path(stick, ways, [0.0, 1.0])
+    assert found.verdict is not Verdict.FREE
+    assert found.min_distance_lower_bound <= -0.1
+
+
+@pytest.mark.parametrize("error", [0.0, 1e-9, 0.3, 2.5])
+def test_a_path_is_valid_up_to_the_first_time_that_may_be_a_contact(error: float) -> None:
+    disc = Shape.circle(0.5)
+    for stamp in (0.0, 1.8e9):
+        scene = Scene(
+            [disc], poses=[(20, 0, 0)], velocities=[(-10, 0, 0)], stamps=[stamp], time_error=error
+        )
+        found = scene.check_path(disc, [(0, 0, 0), (0, 0, 0)], [stamp, stamp + 5.0])
+        assert found.verdict is Verdict.COLLISION
+        assert (
+            max(0.0, 1.89 - error)
+            <= found.first_collision_time - stamp
+            <= max(0.0, 1.9 - error) + 1e-6
+        )
+        free_until = stamp + 5.0 * found.last_valid_fraction
+        assert free_until <= found.first_collision_time + 1e-6
+
+
+@pytest.mark.parametrize("yaw", [999723.8974106511, -999723.8974106511, 2.0 * math.pi])
+def test_whole_turns_are_not_those_of_the_doubles(yaw: float) -> None:
+    """A dot that a large triangle holds at the yaw, which is nearly a whole number of turns."""
+    pi = Fraction(314159265358979323846264338327950288419716939937510, 10**50)
+    turn = float(Fraction(yaw) - 2 * pi * round(Fraction(yaw) / (2 * pi)))
+    assert 0.0 < abs(turn) < 1e-9
+    side, length = math.copysign(1.0, turn), 1e4
+    triangle = Shape.polygon([(0, 0), (length, 0), (0, -side * length)])
+    dot = Shape.point((0.5 * length, 0.25 * length * turn))
+    here, there = (0.0, 0.0, 0.0), (0.0, 0.0, yaw)
+    scene = Scene([triangle], poses=[here], paths=[([1.0], [there])])
+    for mode in ("collide", "distance", "witness"):
+        assert scene.check(dot, [here], [1.0], mode=mode).verdict is not Verdict.FREE
+    way = Scene([dot]).check_path(triangle, [here, there], None, 1e-12)
+    assert way.verdict is not Verdict.FREE
+    impact = time_of_impact(
+        triangle, Motion.path([0, 1], [here, there]), dot, Motion.still(), tolerance=1e-12
+    )
+    assert impact.verdict is not Verdict.FREE

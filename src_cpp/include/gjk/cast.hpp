@@ -80,6 +80,7 @@ struct Underway {
   double reach = 0.0;
   Vec2 velocity;
   double spin = 0.0;
+  double spin_error = 0.0;  // rad/s
 
   static Underway at(const Moving& moving, const Piece& piece, double t) noexcept {
     Placement placement = piece.at(t, moving.reach);
@@ -93,6 +94,7 @@ struct Underway {
     result.reach = moving.reach;
     result.velocity = piece.velocity();
     result.spin = piece.spin();
+    result.spin_error = piece.yaw_error / piece.duration;
     return result;
   }
 
@@ -112,7 +114,7 @@ struct Underway {
     const double turn = 1.0 + std::fabs(s * spin);
     const double scale = turn * turn * (shape.extent + reach) + norm1(posed.transform.t) +
                          std::fabs(s) * norm1(velocity);
-    return 64.0 * kUnitRoundoff * scale + 2.0 * posed.error;
+    return 64.0 * kUnitRoundoff * scale + 2.0 * (posed.error + std::fabs(s) * spin_error * reach);
   }
 };
 

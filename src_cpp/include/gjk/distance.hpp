@@ -380,6 +380,20 @@ Neighbourhood from_afar(const View& p, const View& q, Vec2 middle) noexcept {
   return around;
 }
 
+// What it gives where it settles, and proves as much as it can of shapes with errors.
+template <class View>
+bool closest_from_afar(const View& p, const View& q, const Quadrilateral& w,
+                       Closest& result) noexcept {
+  const Neighbourhood around = from_afar(p, q, middle(w));
+  if (around.nearness != Nearness::settled) return false;
+  result.status = Status::success;
+  witness(p, q, simplex_of(p, q, around), result);
+  result.direction = (-1.0 / norm(around.normal)) * around.normal;
+  finish(p, q, bounds_of(around, around.area, around.error), false, result);
+  const double error = p.error + q.error;
+  return error == 0.0 || are_tight({result.lower_bound, result.distance}, 8.0 * error);
+}
+
 inline Bounds not_negative(const Closest& closest) noexcept {
   return {closest.lower_bound > 0.0 ? closest.lower_bound : 0.0,
           closest.distance > 0.0 ? closest.distance : 0.0};
@@ -410,19 +424,11 @@ inline Closest closest(const Convex& p, const Convex& q) noexcept {
   const Quadrilateral w = inscribed(p, q);
   const bool apart = boxes_apart(w, 0.0);
   if (apart) {
-    const Neighbourhood around = simd::on_widest(
-        [&w](const auto& a, const auto& b) { return detail::from_afar(a, b, middle(w)); }, p, q);
-    if (around.nearness == Nearness::settled) {
-      Closest result;
-      result.status = Status::success;
-      detail::witness(p, q, simplex_of(p, q, around), result);
-      result.direction = (-1.0 / norm(around.normal)) * around.normal;
-      detail::finish(p, q, bounds_of(around, around.area, around.error), false, result);
-      const double error = p.error + q.error;
-      if (error == 0.0 || detail::are_tight({result.lower_bound, result.distance}, 8.0 * error)) {
-        return result;
-      }
-    }
+    Closest result;
+    const bool is_found = simd::on_widest(
+        [&](const auto& a, const auto& b) { return detail::closest_from_afar(a, b, w, result); }, p,
+        q);
+    if (is_found) return result;
   }
   return detail::closest_by_search(p, q, w, apart);
 }

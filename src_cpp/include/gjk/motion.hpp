@@ -65,7 +65,10 @@ struct Piece {
     piece.from = from;
     const double turn = to.yaw - from.yaw;
     piece.change = {to.x - from.x, to.y - from.y, turn - kTurn * std::rint(turn / kTurn)};
-    piece.yaw_error = 4.0 * kUnitRoundoff * (std::fabs(from.yaw) + std::fabs(to.yaw));
+    // Whole turns that are taken off are not those of the doubles. Without any turn none are.
+    if (turn != 0.0) {
+      piece.yaw_error = 4.0 * kUnitRoundoff * (std::fabs(from.yaw) + std::fabs(to.yaw));
+    }
     return piece;
   }
 
@@ -81,6 +84,10 @@ struct Piece {
     return piece;
   }
 
+  // Where it stands, nothing is rounded.
+  bool is_still() const noexcept {
+    return change.x == 0.0 && change.y == 0.0 && change.yaw == 0.0 && yaw_error == 0.0;
+  }
   Vec2 velocity() const noexcept { return {change.x / duration, change.y / duration}; }  // m/s
   double spin() const noexcept { return change.yaw / duration; }                         // rad/s
 
@@ -96,9 +103,8 @@ struct Piece {
                          late * norm1({change.x, change.y});
     const double turn = kRelative * (std::fabs(from.yaw) + std::fabs(moved.yaw)) +
                         std::fabs(share) * yaw_error + late * std::fabs(change.yaw);
-    const bool is_still = change.x == 0.0 && change.y == 0.0 && change.yaw == 0.0;
     return {{from.x + moved.x, from.y + moved.y, from.yaw + moved.yaw},
-            is_still ? 0.0 : shift + turn * reach};
+            is_still() ? 0.0 : shift + turn * reach};
   }
 };
 

@@ -250,8 +250,8 @@ class Obstacles {
   }
 
   static bool stands_at(const Piece& piece, const Pose& pose) noexcept {
-    return piece.change.x == 0.0 && piece.change.y == 0.0 && piece.change.yaw == 0.0 &&
-           piece.from.x == pose.x && piece.from.y == pose.y && piece.from.yaw == pose.yaw;
+    return piece.is_still() && piece.from.x == pose.x && piece.from.y == pose.y &&
+           piece.from.yaw == pose.yaw;
   }
   bool moves(std::size_t i) const noexcept {
     const Motion pieces = motion(i);
@@ -402,7 +402,8 @@ class Obstacles {
   Box bounds_about(Motion pieces, std::size_t k) const noexcept {
     const Convex part = outlines_->part(k);
     const bool turns = std::any_of(pieces.begin(), pieces.end(), [&](const Piece& piece) {
-      return piece.change.yaw != 0.0 || piece.from.yaw != pieces.front().from.yaw;
+      return piece.change.yaw != 0.0 || piece.yaw_error != 0.0 ||
+             piece.from.yaw != pieces.front().from.yaw;
     });
     const double reach = outlines_->reach(k);
     Box box{{-reach, -reach}, {reach, reach}};

@@ -125,8 +125,10 @@ class PathCheck {
     // Both move on the clock of the obstacle, whose origin is its stamp.
     const double stamp = timed ? obstacles_.stamp(index) : 0.0;
     const Piece way = timed ? segment.on_clock(stamp, obstacles_.time_error()) : segment;
-    const auto to_query = [stamp](double time) noexcept {
-      return rounded_down(two_sum(stamp, time));
+    // The first time of a query that may be this one there.
+    const double early = timed ? obstacles_.time_error() : 0.0;
+    const auto to_query = [stamp, early](double time) noexcept {
+      return rounded_down(two_sum(rounded_down(two_sum(stamp, time)), -early));
     };
     if (timed) {  // what is known of it; note_unknown() has told of the rest
       if (motion.empty()) return;

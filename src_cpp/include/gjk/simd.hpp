@@ -113,19 +113,33 @@ struct Surroundings {
 // How far vertices reach along a direction n, seen from a point.
 struct Span {
   double most = -std::numeric_limits<double>::infinity();  // largest n.(v - from), rounded
-  double size = 0.0;                                       // largest |v - from|_1
+  double size = 0.0;                                       // no |v - from|_1 is larger, as rounded
 };
 
-// Of any shape, vertex by vertex. NaN where a vertex is.
+// No |v - from|_1 is larger, as rounded: differences and sums are rounded to the same side.
+inline double size_from(const Convex& p, Vec2 from) noexcept {
+  const auto larger = [](double a, double b) noexcept { return a > b ? a : b; };
+  return larger(std::fabs(p.extreme_x[0] - from.x), std::fabs(p.extreme_x[2] - from.x)) +
+         larger(std::fabs(p.extreme_y[1] - from.y), std::fabs(p.extreme_y[3] - from.y));
+}
+template <class P>
+double size_from(const P& p, Vec2 from) noexcept {
+  double largest = 0.0;
+  for (int i = 0; i < p.size; ++i) {
+    const double size = norm1(p.vertex(i) - from);
+    largest = size > largest ? size : largest;
+  }
+  return largest;
+}
+
+// Of any shape, vertex by vertex.
 template <class P>
 Span scalar_span(const P& p, Vec2 n, Vec2 from) noexcept {
   Span span;
+  span.size = size_from(p, from);
   for (int i = 0; i < p.size; ++i) {
-    const Vec2 v = p.vertex(i) - from;
-    const double along = dot(n, v);
-    const double size = norm1(v);
+    const double along = dot(p.vertex(i) - from, n);
     span.most = along > span.most ? along : span.most;
-    span.size = size > span.size ? size : span.size;
   }
   return span;
 }
