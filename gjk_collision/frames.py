@@ -180,7 +180,9 @@ def _lost(values: Floats, more: float) -> Floats:
 
 def _shorter(turn: Any) -> Any:
     """Return a turn without whole ones [rad], as the kernel computes it (Piece::between)."""
-    return turn - _TURN * np.rint(turn / _TURN)
+    turns = turn / _TURN
+    nearest = np.rint(turns)
+    return turn - _TURN * np.where(np.abs(turns - nearest) == 0.5, np.trunc(turns), nearest)
 
 
 _IDENTITY = Pose()

@@ -63,12 +63,14 @@ class Scene:
         After a path's end an obstacle's place is not known; or it goes on as on the last stretch
         (with its velocity, if the path is one pose at the stamp); or it stands. An obstacle
         without path and velocity has no known place at any time but its stamp's; under 'hold' it
-        stands.
+        stands. Where neither `paths` nor `velocities` is given at all, no place is known at any
+        time.
     horizon : float
         What moves is predicted no further after its stamp [s].
     time_error : float
         How far the given stamps and the times of queries may be from the true ones [s], for
-        example because they were converted from nanoseconds. It is part of every bound.
+        example because they were converted from nanoseconds. It is part of every bound. Queries up
+        to the end of what is known are answered, although the true time may be past it by as much.
 
     Raises
     ------

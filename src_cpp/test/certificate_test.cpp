@@ -78,15 +78,19 @@ TEST(Certificate, of_points_in_any_order_is_below_the_distance_of_their_hulls) {
   EXPECT_GT(proven, 1000);
 }
 
-TEST(Certificate, along_what_is_no_unit_vector_proves_nothing) {
+TEST(Certificate, along_a_vector_of_any_length_but_none) {
   const test::Outline a{{0}, {0}};
   const test::Outline b{{3}, {4}};
   const auto lower = [&](Vec2 n) {
     return Certificate::along(a.convex(), b.convex(), n, {}).lower();
   };
-  EXPECT_GT(lower({0.6, 0.8}), 4.999);
-  for (const Vec2 n : {Vec2{0, 0}, Vec2{1.2, 1.6}, Vec2{0.3, 0.4}, Vec2{kNaN, 0}, Vec2{0, kNaN},
-                       Vec2{kInfinity, 0}, Vec2{kInfinity, -kInfinity}}) {
+  for (const double length : {1e-90, 0.5, 1.0, 2.0, 1e15}) {
+    EXPECT_LE(lower({0.6 * length, 0.8 * length}), 5.0);
+    EXPECT_GT(lower({0.6 * length, 0.8 * length}), 5.0 - 1e-13);
+    EXPECT_LT(lower({-0.6 * length, -0.8 * length}), -5.0);
+  }
+  for (const Vec2 n : {Vec2{0, 0}, Vec2{kNaN, 0}, Vec2{0, kNaN}, Vec2{kInfinity, 0},
+                       Vec2{kInfinity, -kInfinity}, Vec2{6e-180, 8e-180}}) {
     EXPECT_EQ(lower(n), -kInfinity) << n.x << " " << n.y;
   }
 }

@@ -90,6 +90,7 @@ TEST(Neighbours, of_shapes_with_errors_neighbours_only_propose) {
   Convex a = computed.convex();
   const Convex b = point.convex();
   a.error = 1e-12;
+  a.extent = 4.0;  // as placed: a view would have to be convex
   EXPECT_EQ(neighbourhood(a, b, 0, 0).nearness, Nearness::settled);
   const Closest found = closest(a, b);
   constexpr double kTruth = 2.182820625326997;  // m, from the point to the edge (0, 0) to (4, -1)

@@ -275,3 +275,15 @@ def test_any_array_layout_will_do() -> None:
     wide[::2, :3] = poses
     for same in (poses.tolist(), np.asfortranarray(poses), wide[::2, :3], poses.astype("f4")):
         assert list(three().check(CAR, same).verdicts) == expected
+
+
+def test_outlines_half_as_far_as_they_are_wide_stay_exact() -> None:
+    """About an origin that is more than twice as far as a coordinate, the coordinate is rounded."""
+    for x in (300.1, -800.1):
+        box = Shape.polygon([(x, 0), (x + 500.0, 0), (x + 500.0, 1), (x, 1)])
+        beside = Shape.point((np.nextafter(x, -np.inf), 0.5))
+        past = Shape.point((np.nextafter(x + 500.0, np.inf), 0.5))
+        for point in (beside, past):
+            assert not collide(box, point)
+            for one, other in ((box, point), (point, box)):
+                assert Scene([one]).check(other, [(0, 0, 0)]).verdict is Verdict.FREE

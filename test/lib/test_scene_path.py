@@ -289,3 +289,29 @@ def test_whole_turns_are_not_those_of_the_doubles(yaw: float) -> None:
         triangle, Motion.path([0, 1], [here, there]), dot, Motion.still(), tolerance=1e-12
     )
     assert impact.verdict is not Verdict.FREE
+
+
+@pytest.mark.parametrize("halves", [1, 3, 5, 7, -1, -3, -7])
+def test_half_turns_go_the_way_of_the_sign(halves: int) -> None:
+    middle = Motion.path([0, 1], [(0, 0, 0), (0, 0, halves * math.pi)]).at(0.5)[2]
+    assert middle == pytest.approx(math.copysign(math.pi / 2, halves))
+
+
+def test_travel_is_an_upper_bound_over_many_pieces() -> None:
+    point, pieces = Shape.point((0, 0)), 100000
+    for a, b in ((1, 3), (2, 3), (5, 7)):
+        steps = np.arange(pieces + 1.0)
+        way = Motion.path(steps, np.column_stack([steps * a, steps * b, 0 * steps]))
+        bound = Fraction(way.travel(point, 0.0, float(pieces)))
+        assert pieces**2 * (a * a + b * b) <= bound**2 <= pieces**2 * (a * a + b * b) * (1 + 1e-9)
+
+
+def test_a_velocity_out_of_the_domain_is_unknown_in_every_mode() -> None:
+    """The obstacle is 1.8e15 m away at the time, and near before."""
+    disc = Shape.circle(0.5)
+    scene = Scene([disc], poses=[(9e14, 0, 0)], velocities=[(9e14, 0, 0)])
+    for mode in ("collide", "distance", "witness"):
+        found = scene.check(disc, [(0, 0, 0), (1, 0, 0)], [1.0, 1.0], mode=mode)
+        assert (found.verdicts == Verdict.UNKNOWN).all()
+    assert not scene.is_free(disc, (0, 0, 0), time=1.0)
+    assert scene.is_free(disc, (0, 0, 0), time=0.1)

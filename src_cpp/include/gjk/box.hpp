@@ -45,7 +45,8 @@ struct Box {
   }
 };
 
-// More than the kernel's domain.
+// The kernel's domain, and more than that.
+inline constexpr Box kDomain{{-1e15, -1e15}, {1e15, 1e15}};
 inline constexpr Box kEverywhere{{-1e17, -1e17}, {1e17, 1e17}};
 
 }  // namespace gjk

@@ -47,7 +47,7 @@ class Certificate {
     return proves(margin) ? Verdict::free : otherwise;
   }
 
-  // Along a unit vector n from p to q, over all vertices of both; see exact::gap_along().
+  // Along a vector n from p to q, over all vertices of both; see exact::gap_along().
   template <class P, class Q>
   static Certificate along(const P& p, const Q& q, Vec2 n, Vec2 from) noexcept {
     return at_least(exact::surfaces_apart(p, q, exact::gap_along(p, q, n, from)));

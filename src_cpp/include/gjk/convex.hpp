@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "gjk/orientation.hpp"
 #include "gjk/pose.hpp"
 #include "gjk/vec2.hpp"
 
@@ -48,6 +49,8 @@ struct Convex {
   // once. False for some flat shapes.
   bool has_chains = false;
 
+  // Bounds on exact shapes rest on their being convex. A view that is not convex, counter-clockwise
+  // and once around is in no query's domain: every answer about it is UNKNOWN.
   static Convex view(const double* x, const double* y, int size, double radius = 0.0) noexcept {
     Convex c;
     c.x = x;
@@ -60,6 +63,11 @@ struct Convex {
     if (size > 0) c.find_extremes();
     c.extent += valid ? finite : std::numeric_limits<double>::quiet_NaN();
     c.error = c.has_tiny() ? kTinyError : 0.0;
+    const bool is_exact = c.extent <= kMaxCoordinate && c.error == 0.0;
+    const auto at = [&c](long i) { return c.vertex(static_cast<int>(i)); };
+    if (is_exact && exact::first_reflex_vertex(size, at) >= 0) {
+      c.extent = std::numeric_limits<double>::quiet_NaN();
+    }
     return c;
   }
 

@@ -67,8 +67,7 @@ bool separation_at(const P& p, const Q& q, const Neighbourhood& around,
   result.bounds = certain_bounds(p, q, around);
   const double error = p.error + q.error;
   if (error > 0.0) {
-    const Vec2 n = (-1.0 / norm(around.normal)) * around.normal;
-    result.bounds.lower = exact::gap_along(p, q, n, p.vertex(around.p));
+    result.bounds.lower = exact::gap_along(p, q, -around.normal, p.vertex(around.p));
     if (!are_tight(result.bounds, error)) return false;
   }
   if (!(result.bounds.lower > 0.0)) return false;
@@ -296,12 +295,13 @@ Bounds bounds_from_afar(const View& p, const View& q, Vec2 middle) noexcept {
 
 // Subtracts the radii and fills what depends on them. `overlapping`: the polygons are, certainly.
 template <class P, class Q>
-void finish(const P& p, const Q& q, Bounds polygons, bool overlapping, Closest& result) noexcept {
+void finish(const P& p, const Q& q, Bounds polygons, bool overlapping, Vec2 towards_q,
+            Closest& result) noexcept {
   result.direction = result.direction + Vec2{};  // no negative zeros
   Bounds bounds = surface_bounds(p, q, polygons);
   if (p.error + q.error > 0.0) {
     // Whatever found the direction, the bound is what it proves.
-    bounds.lower = Certificate::along(p, q, result.direction, result.point_a).lower();
+    bounds.lower = Certificate::along(p, q, towards_q, result.point_a).lower();
   } else if (bounds.lower <= 0.0 && bounds.upper >= 0.0) {
     // The sign of the distance is that of the verdict, to the last bit, where the doubles are
     // exact.
@@ -354,7 +354,7 @@ Closest closest_of(const P& p, const Q& q, const Separation& separation,
     witness(p, q, separation.s, result);
     result.direction = (-1.0 / norm(separation.normal)) * separation.normal;
   }
-  finish(p, q, bounds, overlap, result);
+  finish(p, q, bounds, overlap, result.direction, result);
   return result;
 }
 
@@ -389,7 +389,7 @@ bool closest_from_afar(const View& p, const View& q, const Quadrilateral& w,
   result.status = Status::success;
   witness(p, q, simplex_of(p, q, around), result);
   result.direction = (-1.0 / norm(around.normal)) * around.normal;
-  finish(p, q, bounds_of(around, around.area, around.error), false, result);
+  finish(p, q, bounds_of(around, around.area, around.error), false, -around.normal, result);
   const double error = p.error + q.error;
   return error == 0.0 || are_tight({result.lower_bound, result.distance}, 8.0 * error);
 }

@@ -237,23 +237,26 @@ simd::Span span_along(const P& p, Vec2 n, Vec2 from) noexcept {
   }
 }
 
-// A lower bound (m) on how far the polygons p and q are apart along the unit vector n, which is
-// only a proposal: over all vertices of both, true of them as they are, whatever their order,
-// convex or not, distinct or not. Negative where they overlap along n: the depth is at most that.
+// A lower bound (m) on how far the polygons p and q are apart along n, a vector of any length,
+// which is only a proposal: over all vertices of both, true of them as they are, whatever their
+// order, convex or not, distinct or not. Negative where they overlap along n: the depth is at most
+// that.
 //
 // Seen from a point near the contact, differences are small however large the coordinates. They are
-// accurate to a relative u, a product and a sum to 2 u more, and the length of n to 8 u.
+// accurate to a relative u, a product and a sum to 2 u more, and the length of n to 4 u.
 template <class P, class Q>
 double gap_along(const P& p, const Q& q, Vec2 n, Vec2 from) noexcept {
   constexpr double kNothing = -std::numeric_limits<double>::infinity();
-  if (!(std::fabs(dot(n, n) - 1.0) <= 16.0 * kUnitRoundoff)) return kNothing;  // NaN too
   const simd::Span of_p = span_along(p, n, from);
   const simd::Span of_q = span_along(q, -n, from);
+  const double square = dot(n, n);
   const double gap = -of_q.most - of_p.most;
-  const double rounding =
-      4.0 * kUnitRoundoff * (of_p.size + of_q.size) + 12.0 * kUnitRoundoff * std::fabs(gap);
-  const double least = gap - rounding - 0x1p-1000;
-  return std::isfinite(least) ? least : kNothing;
+  const double rounding = 4.0 * kUnitRoundoff * (of_p.size + of_q.size) * norm1(n) + 0x1p-1000;
+  const double apart = (gap - rounding) / std::sqrt(square);
+  const double least = apart - 12.0 * kUnitRoundoff * std::fabs(apart);
+  // NaN too.
+  return square >= kLeastSquare && square <= 1.0 / kLeastSquare && std::isfinite(least) ? least
+                                                                                        : kNothing;
 }
 
 // Along the direction of a pair.

@@ -86,27 +86,11 @@ inline int winding(std::span<const Vec2> outline) {
   return turn;
 }
 
-// Index of a vertex at which a counter-clockwise outline turns right or doubles back; -1 for a
-// convex one. Collinear and repeated vertices are allowed. A convex outline turns left throughout
-// and its edges change between lexicographically rising and falling exactly twice: once around, no
-// star.
+// See exact::first_reflex_vertex().
 inline long first_reflex_vertex(std::span<const Vec2> outline) {
-  const std::size_t n = outline.size();
-  std::vector<std::size_t> distinct;  // without repeats of the previous vertex
-  for (std::size_t i = 0; i < n; ++i) {
-    if (!(outline[i] == outline[(i + n - 1) % n])) distinct.push_back(i);
-  }
-  const std::size_t m = distinct.size();
-  int changes = 0;
-  for (std::size_t i = 0; i < m; ++i) {
-    const Vec2 a = outline[distinct[(i + m - 1) % m]];
-    const Vec2 b = outline[distinct[i]];
-    const Vec2 c = outline[distinct[(i + 1) % m]];
-    if (exact::orientation(a, b, c) < 0) return static_cast<long>(distinct[i]);
-    changes += lexicographically_less(a, b) != lexicographically_less(b, c) ? 1 : 0;
-    if (changes > 2) return static_cast<long>(distinct[i]);
-  }
-  return -1;
+  return exact::first_reflex_vertex(static_cast<long>(outline.size()), [outline](long i) {
+    return outline[static_cast<std::size_t>(i)];
+  });
 }
 
 }  // namespace gjk

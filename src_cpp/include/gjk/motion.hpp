@@ -54,8 +54,8 @@ struct Piece {
     return piece;
   }
   // From one pose to the next in a straight line, turning the shorter way: what OMPL's SE2 space
-  // and nav2 do between two states. More than half a turn needs a pose in between; of two equally
-  // short turns it is the one that leads from yaw to yaw as they are given.
+  // and nav2 do between two states. More than half a turn needs a pose in between; of two turns
+  // that are equally short, up to rounding, it is the one towards the sign of to.yaw - from.yaw.
   static Piece between(double begin, const Pose& from, double end, const Pose& to) noexcept {
     constexpr double kTurn = 0x1.921fb54442d18p+2;
     Piece piece;
@@ -64,7 +64,10 @@ struct Piece {
     piece.duration = end > begin ? end - begin : 1.0;
     piece.from = from;
     const double turn = to.yaw - from.yaw;
-    piece.change = {to.x - from.x, to.y - from.y, turn - kTurn * std::rint(turn / kTurn)};
+    const double turns = turn / kTurn;
+    const double nearest = std::rint(turns);
+    const double whole = std::fabs(turns - nearest) == 0.5 ? std::trunc(turns) : nearest;
+    piece.change = {to.x - from.x, to.y - from.y, turn - kTurn * whole};
     // Whole turns that are taken off are not those of the doubles. Without any turn none are.
     if (turn != 0.0) {
       piece.yaw_error = 4.0 * kUnitRoundoff * (std::fabs(from.yaw) + std::fabs(to.yaw));
@@ -179,7 +182,7 @@ inline double reach(const Convex& shape) noexcept {
 // Certified upper bound (m) on how far any point of a shape of this reach (radius included) gets,
 // within [t0, t1], from where it is at t0. Infinite where the motion is not known.
 inline double travel(Motion motion, double reach, double t0, double t1) noexcept {
-  constexpr double kRelative = 1.0 + 16.0 * kUnitRoundoff;
+  double relative = 1.0 + 16.0 * kUnitRoundoff;
   double path = 0.0;
   double turn = 0.0;
   double error = 0.0;
@@ -190,13 +193,14 @@ inline double travel(Motion motion, double reach, double t0, double t1) noexcept
     if (piece == nullptr) return std::numeric_limits<double>::infinity();
     const double end = std::fmin(t1, piece->end);
     if (!(end > t) && t < t1) return std::numeric_limits<double>::infinity();
+    relative += 4.0 * kUnitRoundoff;  // of the sums
     path += norm(piece->velocity()) * (end - t);
     turn += std::fabs(piece->spin()) * (end - t);
     error = std::fmax(error, piece->at(t, reach).error + piece->at(end, reach).error);
     t = end;
   } while (t < t1);
   // A chord is no longer than its arc, nor than the diameter.
-  return (path + std::fmin(turn, 2.0) * reach + 2.0 * error) * kRelative;
+  return (path + std::fmin(turn, 2.0) * reach + 2.0 * error) * relative;
 }
 
 }  // namespace gjk

@@ -277,7 +277,13 @@ class Obstacles {
     const auto origin = [](double low, double high) noexcept {
       constexpr double kGrid = 1024.0;
       const double middle = std::rint(0.5 * (low + high) / kGrid) * kGrid;
-      return 2.0 * (high - low) <= std::fabs(middle) ? middle : 0.0;
+      const double size = std::fabs(middle);
+      const double sign = middle < 0.0 ? -1.0 : 1.0;
+      const double nearest = std::fmin(sign * low, sign * high);
+      const double farthest = std::fmax(sign * low, sign * high);
+      const bool is_far =
+          2.0 * (high - low) <= size && nearest >= 0.5 * size && farthest <= 2.0 * size;
+      return is_far ? middle : 0.0;
     };
     origin_ = {origin(box.low.x, box.high.x), origin(box.low.y, box.high.y)};
   }
@@ -372,7 +378,8 @@ class Obstacles {
           Box& box = boxes[f * parts() + k];
           box =
               stands ? around : Box{around.low + center[f], around.high + center[f]}.grown(grow[f]);
-          sound &= kEverywhere.holds(box);
+          // Where it may be out of the domain its place is not known.
+          sound &= kDomain.holds({box.low + origin_, box.high + origin_});
         }
         for (std::size_t f = 0; f < frames_ && !sound; ++f) boxes[f * parts() + k] = kEverywhere;
         const Vec2 first = boxes[k].center();

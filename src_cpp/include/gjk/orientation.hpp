@@ -101,4 +101,33 @@ inline int orientation(Vec2 a, Vec2 b, Vec2 c) noexcept {
   return exact_orientation(a, b, c, two_product);
 }
 
+// Index of a vertex at which a counter-clockwise outline of n vertices at(i) turns right or doubles
+// back; -1 for a convex one. Collinear and repeated vertices are allowed. A convex outline turns
+// left throughout and its edges change between lexicographically rising and falling exactly twice:
+// once around, no star.
+template <class At>
+long first_reflex_vertex(long n, const At& at) noexcept {
+  const auto repeats = [&](long i) { return at(i) == at((i + n - 1) % n); };
+  long first = 0;
+  while (first < n && repeats(first)) ++first;
+  if (first == n) return -1;  // one point
+  const auto beside = [&](long i, long step) {
+    do i = (i + step) % n;
+    while (repeats(i));
+    return i;
+  };
+  int changes = 0;
+  long a = beside(first, n - 1);
+  long b = first;
+  do {
+    const long c = beside(b, 1);
+    if (orientation(at(a), at(b), at(c)) < 0) return b;
+    changes += lexicographically_less(at(a), at(b)) != lexicographically_less(at(b), at(c)) ? 1 : 0;
+    if (changes > 2) return b;
+    a = b;
+    b = c;
+  } while (b != first);
+  return -1;
+}
+
 }  // namespace gjk::exact

@@ -106,8 +106,7 @@ class Shape {
     return grown;
   }
 
-  // The parts' vertices must be convex and counter-clockwise: bounds on exact shapes rest on it. A
-  // part that is not is in no query's domain, and every answer about it is UNKNOWN.
+  // The parts' vertices must be convex and counter-clockwise: see Convex::view().
   void add_part(std::span<const Vec2> vertices, double radius) {
     for (const Vec2 v : vertices) {
       x_.push_back(v.x);
@@ -117,11 +116,7 @@ class Shape {
     const int end = static_cast<int>(x_.size());
     offsets_.push_back(end);
     radius_ = radius;
-    Convex view = Convex::view(x_.data() + begin, y_.data() + begin, end - begin, radius);
-    if (in_domain(view, view) && view.error == 0.0 && first_reflex_vertex(vertices) >= 0) {
-      view.extent = std::numeric_limits<double>::quiet_NaN();
-    }
-    views_.push_back(view);
+    views_.push_back(Convex::view(x_.data() + begin, y_.data() + begin, end - begin, radius));
   }
 
  private:
