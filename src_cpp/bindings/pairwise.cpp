@@ -41,7 +41,8 @@ py::tuple check_pairs_of(const Scene& a, const Scene& b,
     arrays.put(i, {verdict, status, c.distance, c.lower_bound, c.point_a, c.point_b, c.direction});
   }
   return py::make_tuple(arrays.verdicts, arrays.statuses, arrays.distances, arrays.lower_bounds,
-                        arrays.witnesses, arrays.directions, arrays.least_free_bound(options.mode != Mode::collide));
+                        arrays.witnesses, arrays.directions,
+                        arrays.least_free_bound(options.mode != Mode::collide));
 }
 
 }  // namespace

@@ -278,7 +278,7 @@ def test_any_array_layout_will_do() -> None:
 
 
 def test_outlines_half_as_far_as_they_are_wide_stay_exact() -> None:
-    """About an origin that is more than twice as far as a coordinate, the coordinate is rounded."""
+    """A coordinate less than half as far as the local origin would be rounded about it."""
     for x in (300.1, -800.1):
         box = Shape.polygon([(x, 0), (x + 500.0, 0), (x + 500.0, 1), (x, 1)])
         beside = Shape.point((np.nextafter(x, -np.inf), 0.5))
