@@ -788,7 +788,7 @@ def _newest(held: _Held, why: Callable[[_Held], Fault | None]) -> tuple[_Held, F
 
 def _refuse_order(held: _Held, new: _Held) -> str:
     """Return why a message is dropped after the last one of its sender; empty: it is not."""
-    # A stamp from the future says nothing about the order: it must not lock out good data.
+    # Stamps ahead of the clock do not count: one wrong stamp would lock out good data.
     if new.stamps.newest is not None and new.stamp < new.stamps.newest:
         return "an older message came late and was dropped"
     if new.sequence == 0:

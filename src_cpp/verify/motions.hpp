@@ -35,7 +35,7 @@ inline Pose rounded(const TruePose& pose) {
           pose.angle.get_d() + 3.141592653589793 * pose.half_turns.get_d()};
 }
 
-// An obstacle and what is said of its motion.
+// An obstacle and its reported motion.
 struct Mover {
   Body body;  // its pose is that at the stamp
   double stamp = 0.0;

@@ -106,12 +106,17 @@ def obstacle_points(case: Case) -> None:
     beside(case)
 
 
+def cancelling(case: Case, far: Pose) -> Pose:
+    """Return a turned frame in which a far place comes to lie near the origin of the parent."""
+    yaw = case.rng.uniform(-3.2, 3.2)
+    x, y = Pose(yaw=yaw).transform(np.array([far[:2]]))[0].tolist()
+    return Pose(-x, -y, yaw)
+
+
 def obstacle_from_afar(case: Case) -> None:
     """UTM is the obstacle's frame, and the check frame is near: a yaw has a long lever."""
     far = case.frame_there()
-    yaw = case.rng.uniform(-3.2, 3.2)
-    x, y = Pose(yaw=yaw).transform(np.array([far[:2]]))[0].tolist()
-    case.frame = Pose(-x, -y, yaw)
+    case.frame = cancelling(case, far)
     case.own = Pose(far.x + 9.0, far.y - 7.0, case.rng.uniform(-3, 3))
     beside(case)
 
@@ -132,9 +137,7 @@ def footprint(case: Case) -> None:
 def footprint_from_afar(case: Case) -> None:
     """The outline and its frame are far from the vehicle, and cancel."""
     far = case.frame_there()
-    yaw = case.rng.uniform(-3.2, 3.2)
-    x, y = Pose(yaw=yaw).transform(np.array([far[:2]]))[0].tolist()
-    case.mounted = Pose(-x, -y, yaw)
+    case.mounted = cancelling(case, far)
     corners = ((2.0, 1.0), (-2.0, 1.0), (0.0, -1.0))
     case.footprint = [(far.x + a, far.y + b) for a, b in corners]
     case.vehicle_radius = 0.0

@@ -1232,7 +1232,7 @@ def test_no_snapshot_is_given_after_a_faulty_message_that_nobody_asked_about(
 
 @pytest.mark.requirement("D-3")
 def test_a_message_older_than_one_before_the_last_is_dropped(time: Time) -> None:
-    """The last one is stamped ahead, and says nothing about the order."""
+    """The last message is stamped ahead of the clock; the one before it decides the order."""
     world = World(Config(footprint=CAR))
     world.receive_obstacles("obstacles", boxes((0, 0)), **time.both)
     world.receive_obstacles("obstacles", boxes((0, 0), stamp=T0 + S), **time.both)

@@ -88,7 +88,7 @@ Certificate along_edges(const View& p, const View& q, const AxisTest& test) noex
       const int i = __builtin_ctzll(edges);
       const Vec2 from = own.vertex(i);
       const Vec2 outward = -perpendicular(own.vertex(after(i, own.size)) - from);
-      best = stronger(best, Certificate::along(own, other, (1.0 / norm(outward)) * outward, from));
+      best = stronger(best, Certificate::along(own, other, outward, from));
     }
   };
   look_along(p, q, test.of_p.separates);

@@ -45,8 +45,7 @@ struct Box {
   }
 };
 
-// The kernel's domain, and more than that.
-inline constexpr Box kDomain{{-1e15, -1e15}, {1e15, 1e15}};
+// More than the kernel's domain.
 inline constexpr Box kEverywhere{{-1e17, -1e17}, {1e17, 1e17}};
 
 }  // namespace gjk

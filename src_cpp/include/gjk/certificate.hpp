@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: gjk_collision contributors
 // SPDX-License-Identifier: Apache-2.0
-// What proves that shapes are apart. FREE is concluded here and nowhere else.
+// Proofs that shapes are apart. No other file concludes FREE.
 //
 // A certificate is a lower bound on a distance, radii and errors included, with its proof: each way
 // to make one evaluates an inequality from which the bound follows. What proposes a certificate (a

@@ -442,7 +442,7 @@ Bounds distance(const P& p, const Q& q) noexcept {
   return detail::distance_from(p, q, first_vertices(p, q));
 }
 
-// The same answer sooner where the boxes are apart.
+// The same bounds, faster where the bounding boxes are apart.
 inline Bounds distance(const Convex& p, const Convex& q) noexcept {
   if (!in_domain(p, q)) return detail::nowhere();
   if (p.error + q.error > 0.0) return detail::not_negative(closest(p, q));

@@ -379,6 +379,8 @@ class Obstacles {
           box =
               stands ? around : Box{around.low + center[f], around.high + center[f]}.grown(grow[f]);
           // Where it may be out of the domain its place is not known.
+          constexpr Box kDomain{{-kMaxCoordinate, -kMaxCoordinate},
+                                {kMaxCoordinate, kMaxCoordinate}};
           sound &= kDomain.holds({box.low + origin_, box.high + origin_});
         }
         for (std::size_t f = 0; f < frames_ && !sound; ++f) boxes[f * parts() + k] = kEverywhere;
