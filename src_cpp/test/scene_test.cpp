@@ -536,10 +536,13 @@ TEST(Scene, motions_beyond_the_domain_are_never_free) {
 
 TEST(Scene, a_part_that_is_not_convex_is_unknown) {
   const Shape box = test::shape_of({{-1, 1, 1, -1}, {-1, -1, 1, 1}});
-  for (const test::Outline& outline : {test::Outline{{0, 4, 4, 0, 2}, {0, 0, 3, 3, -2}},
-                                       test::Outline{{0, 0, 4, 4}, {0, 3, 3, 0}},  // clockwise
-                                       test::Outline{{0, 2, 0, 2}, {0, 0, 2, 2}},  // a bow tie
-                                       test::Outline{{0, 2, 0, 2, 1}, {0, 2, 2, 0, 3}}}) {
+  for (const test::Outline& outline :
+       {test::Outline{{0, 4, 4, 0, 2}, {0, 0, 3, 3, -2}},
+        test::Outline{{0, 0, 4, 4}, {0, 3, 3, 0}},  // clockwise
+        test::Outline{{0, 2, 0, 2}, {0, 0, 2, 2}},  // a bow tie
+        test::Outline{{0, 2, 0, 2, 1}, {0, 2, 2, 0, 3}},
+        // a notch whose cross products underflow
+        test::Outline{{-2, 2, 2, 5e-324, 0, -3e-323, -2}, {-2, -2, 2, 2e-323, 0, 3e-42, 2}}}) {
     Scene scene;
     scene.add(test::shape_of(outline), {20.0, 0.0, 0.0});
     scene.build();

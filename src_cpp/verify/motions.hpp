@@ -257,6 +257,13 @@ inline double size_of(const Body& body) {
   return furthest;
 }
 
+// Does the domain hold all of a shape there?
+inline bool holds_all(const Body& body, const Pose& pose) {
+  const double size = size_of(body);
+  return std::fabs(pose.yaw) <= kMaxYaw && std::fabs(pose.x) + size <= kMaxCoordinate &&
+         std::fabs(pose.y) + size <= kMaxCoordinate;
+}
+
 // All that is needed of a moving world to ask where everything is at a time.
 class Timeline {
  public:
@@ -268,12 +275,13 @@ class Timeline {
   }
   const std::vector<Piece>& pieces(std::size_t i) const { return pieces_[i]; }
 
-  // Is every place known then, and is it one that the kernel answers for?
+  // Is every place known then, and does the kernel answer for it and for the ego, all of each?
   bool is_in_domain(double time) const {
-    return std::all_of(world_.movers.begin(), world_.movers.end(), [&](const Mover& mover) {
-      const auto place = mover.at(mpq_class(time) - mpq_class(mover.stamp));
-      return place && gjk::is_in_domain(rounded(*place));
-    });
+    return holds_all(world_.ego, world_.ego.pose) &&
+           std::all_of(world_.movers.begin(), world_.movers.end(), [&](const Mover& mover) {
+             const auto place = mover.at(mpq_class(time) - mpq_class(mover.stamp));
+             return place && holds_all(mover.body, rounded(*place));
+           });
   }
   bool is_known(double time) const {
     return std::all_of(world_.movers.begin(), world_.movers.end(), [&](const Mover& mover) {

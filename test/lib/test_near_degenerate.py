@@ -236,6 +236,16 @@ def test_a_concave_outline_that_underflows_is_refused() -> None:
         Shape.concave(outline)
 
 
+def test_a_notch_that_underflows_is_not_convex() -> None:
+    """A square with a notch to its middle, where cross products underflow: taken for convex."""
+    outline = [(-2, -2), (2, -2), (2, 2), (5e-324, 2e-323), (0, 0), (-3e-323, 3e-42), (-2, 2)]
+    with pytest.raises(ValueError, match="not convex"):
+        Shape.polygon(outline)
+    with pytest.raises(ValueError, match="1e-40"):
+        Shape.concave(outline)
+    assert len(Shape.hull(outline).parts[0]) == 4
+
+
 def test_no_vertex_is_lost_where_exact_arithmetic_underflows() -> None:
     """Points whose x differ by a subnormal: none far from the others was kept."""
     tiny = 5e-324

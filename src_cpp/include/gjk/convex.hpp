@@ -21,6 +21,10 @@ inline constexpr double kMinExactCoordinate = 1e-40;
 inline constexpr double kTinyError = 4.0 * kMinExactCoordinate;
 
 inline bool is_tiny(double v) noexcept { return std::fabs(v) < kMinExactCoordinate && v != 0.0; }
+// As it counts where orientations are decided.
+inline Vec2 snapped(Vec2 p) noexcept {
+  return {is_tiny(p.x) ? 0.0 : p.x, is_tiny(p.y) ? 0.0 : p.y};
+}
 
 // The next and the previous index in a ring of n. Masked, not chosen: a branch would be foreseen
 // badly.
@@ -63,9 +67,8 @@ struct Convex {
     if (size > 0) c.find_extremes();
     c.extent += valid ? finite : std::numeric_limits<double>::quiet_NaN();
     c.error = c.has_tiny() ? kTinyError : 0.0;
-    const bool is_exact = c.extent <= kMaxCoordinate && c.error == 0.0;
-    const auto at = [&c](long i) { return c.vertex(static_cast<int>(i)); };
-    if (is_exact && exact::first_reflex_vertex(size, at) >= 0) {
+    const auto at = [&c](long i) { return snapped(c.vertex(static_cast<int>(i))); };
+    if (c.extent <= kMaxCoordinate && exact::first_reflex_vertex(size, at) >= 0) {
       c.extent = std::numeric_limits<double>::quiet_NaN();
     }
     return c;

@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "gjk/convex.hpp"
 #include "gjk/exact.hpp"
 #include "gjk/vec2.hpp"
 
@@ -16,14 +17,10 @@ namespace gjk {
 // Convex hull, counter-clockwise, without collinear or repeated points: one point, the two ends of
 // a segment, or a polygon. Andrew's monotone chain with exact orientations.
 //
-// Coordinates that are too small for exact arithmetic count as 0 there. Of points that are one
-// then, one is kept, and rather one with such a coordinate: the others are within kTinyError of it,
-// and a shape without it would count as exact. For the same reason it is left out only where it
-// lies clearly inside.
+// Of points that are one when snapped, one is kept, and rather one with such a coordinate: the
+// others are within kTinyError of it, and a shape without it would count as exact. For the same
+// reason it is left out only where it lies clearly inside.
 inline std::vector<Vec2> convex_hull(std::span<const Vec2> points) {
-  const auto snapped = [](Vec2 p) {
-    return Vec2{is_tiny(p.x) ? 0.0 : p.x, is_tiny(p.y) ? 0.0 : p.y};
-  };
   const auto has_tiny = [](Vec2 p) { return is_tiny(p.x) || is_tiny(p.y); };
   std::vector<Vec2> sorted(points.begin(), points.end());
   std::sort(sorted.begin(), sorted.end(), [&](Vec2 a, Vec2 b) {
@@ -58,39 +55,43 @@ inline std::vector<Vec2> convex_hull(std::span<const Vec2> points) {
 // lexicographically least vertex decides; its neighbours are taken past repeated points.
 inline int winding(std::span<const Vec2> outline) {
   const std::size_t n = outline.size();
+  const auto at = [&](std::size_t i) { return snapped(outline[i % n]); };
   std::size_t least = 0;
   for (std::size_t i = 1; i < n; ++i) {
-    if (lexicographically_less(outline[i], outline[least])) least = i;
+    if (lexicographically_less(at(i), at(least))) least = i;
   }
-  const Vec2 corner = outline[least];
+  const Vec2 corner = at(least);
   // Among collinear neighbours (a spike along the outline) walk on until the turn shows.
   std::size_t before = n;
   std::size_t after = 0;
   for (std::size_t k = 1; k < n; ++k) {
-    if (!(outline[(least + k) % n] == corner)) {
+    if (!(at(least + k) == corner)) {
       after = k;
       break;
     }
   }
   if (after == 0) return 0;
   for (std::size_t k = n - 1; k > 0; --k) {
-    if (!(outline[(least + k) % n] == corner)) {
+    if (!(at(least + k) == corner)) {
       before = k;
       break;
     }
   }
   int turn = 0;
   for (std::size_t k = after; k < n && turn == 0; ++k) {
-    turn = exact::orientation(outline[(least + before) % n], corner, outline[(least + k) % n]);
+    turn = exact::orientation(at(least + before), corner, at(least + k));
   }
   return turn;
 }
 
-// See exact::first_reflex_vertex().
+// See exact::first_reflex_vertex(): of the vertices as they are, and snapped, since cross products
+// of tiny coordinates underflow.
 inline long first_reflex_vertex(std::span<const Vec2> outline) {
-  return exact::first_reflex_vertex(static_cast<long>(outline.size()), [outline](long i) {
-    return outline[static_cast<std::size_t>(i)];
-  });
+  const long n = static_cast<long>(outline.size());
+  const auto at = [outline](long i) { return outline[static_cast<std::size_t>(i)]; };
+  const long reflex = exact::first_reflex_vertex(n, at);
+  if (reflex >= 0) return reflex;
+  return exact::first_reflex_vertex(n, [at](long i) { return snapped(at(i)); });
 }
 
 }  // namespace gjk
