@@ -97,6 +97,23 @@ TEST(Closest, direction_is_defined_at_contact) {
   EXPECT_EQ(norm(same.direction), 1.0);
 }
 
+TEST(Closest, what_is_nearer_than_a_length_can_be_squared_has_a_direction) {
+  // A vertex at the origin, and one that a pose leaves 4e-323 m beside it.
+  const Outline p{{0, 2, 2}, {0, -1, 1}};
+  const Outline q{{-4.4e-323, -1, -1}, {0, 1, -1}};
+  for (const double yaw : {0.0, 0.6, -2.0}) {
+    const auto a = PosedConvex::place(p.convex(), Transform::from_pose({0.0, 0.0, yaw}));
+    const auto b = PosedConvex::place(q.convex(), Transform::from_pose({0.0, 0.0, yaw}));
+    for (const Closest& near : {closest(a, b), closest(b, a)}) {
+      EXPECT_EQ(near.status, Status::success);
+      EXPECT_NEAR(norm(near.direction), 1.0, 1e-12) << yaw;
+      EXPECT_NEAR(near.distance, 0.0, 1e-13);
+      EXPECT_NEAR(near.lower_bound, 0.0, 1e-13);
+      EXPECT_LT(norm(near.point_a) + norm(near.point_b), 1e-12);
+    }
+  }
+}
+
 TEST(Closest, overlap_has_a_depth_and_a_way_out) {
   const Outline p{{0, 4, 4, 0}, {0, 0, 4, 4}};
   const Outline q{{3, 9, 9, 3}, {1, 1, 3, 3}};

@@ -44,11 +44,13 @@ inline bool are_tight(const Bounds& bounds, double error) noexcept {
 
 // What the search for a support vertex w from simplex s, along -d, says about the distance.
 inline Bounds bounds_at(const Simplex& s, Vec2 d, double along, double rounding) noexcept {
-  // v.w / |v| bounds the distance from below (paper, Alg. 1); less its rounding, certainly.
+  // v.w / |v| bounds the distance from below (paper, Alg. 1); less its rounding, certainly. A
+  // vector whose square underflows bounds nothing.
   constexpr double kRelative = 8.0 * kUnitRoundoff;
   const double length = norm(d);
   const double inverse = 1.0 / length;
-  return {(along - rounding * norm1(d)) * inverse * (1.0 - kRelative),
+  const double lower = (along - rounding * norm1(d)) * inverse * (1.0 - kRelative);
+  return {dot(d, d) >= kLeastSquare ? lower : -std::numeric_limits<double>::infinity(),
           (s.size == 1 ? length : edge_area(s) * inverse) * (1.0 + kRelative)};
 }
 
@@ -295,13 +297,12 @@ Bounds bounds_from_afar(const View& p, const View& q, Vec2 middle) noexcept {
 
 // Subtracts the radii and fills what depends on them. `overlapping`: the polygons are, certainly.
 template <class P, class Q>
-void finish(const P& p, const Q& q, Bounds polygons, bool overlapping, Vec2 towards_q,
-            Closest& result) noexcept {
+void finish(const P& p, const Q& q, Bounds polygons, bool overlapping, Closest& result) noexcept {
   result.direction = result.direction + Vec2{};  // no negative zeros
   Bounds bounds = surface_bounds(p, q, polygons);
   if (p.error + q.error > 0.0) {
     // Whatever found the direction, the bound is what it proves.
-    bounds.lower = Certificate::along(p, q, towards_q, result.point_a).lower();
+    bounds.lower = Certificate::along(p, q, result.direction, result.point_a).lower();
   } else if (bounds.lower <= 0.0 && bounds.upper >= 0.0) {
     // The sign of the distance is that of the verdict, to the last bit, where the doubles are
     // exact.
@@ -354,7 +355,7 @@ Closest closest_of(const P& p, const Q& q, const Separation& separation,
     witness(p, q, separation.s, result);
     result.direction = (-1.0 / norm(separation.normal)) * separation.normal;
   }
-  finish(p, q, bounds, overlap, result.direction, result);
+  finish(p, q, bounds, overlap, result);
   return result;
 }
 
@@ -389,7 +390,7 @@ bool closest_from_afar(const View& p, const View& q, const Quadrilateral& w,
   result.status = Status::success;
   witness(p, q, simplex_of(p, q, around), result);
   result.direction = (-1.0 / norm(around.normal)) * around.normal;
-  finish(p, q, bounds_of(around, around.area, around.error), false, -around.normal, result);
+  finish(p, q, bounds_of(around, around.area, around.error), false, result);
   const double error = p.error + q.error;
   return error == 0.0 || are_tight({result.lower_bound, result.distance}, 8.0 * error);
 }

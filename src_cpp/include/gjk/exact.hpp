@@ -223,8 +223,7 @@ inline Vec2 edge_to_vertex(const Pair& pair) noexcept {
     out = perpendicular(edge);
     if (orientation(pair.from, pair.to, pair.vertex) < 0) out = -out;
   }
-  const double length = norm(out);
-  return length > 0.0 ? (1.0 / length) * out : Vec2{1.0, 0.0};
+  return dot(out, out) >= kLeastSquare ? (1.0 / norm(out)) * out : Vec2{1.0, 0.0};
 }
 
 // How far the vertices of p reach along n, as seen from a point.
@@ -252,8 +251,10 @@ double gap_along(const P& p, const Q& q, Vec2 n, Vec2 from) noexcept {
   const double square = dot(n, n);
   const double gap = -of_q.most - of_p.most;
   const double rounding = 4.0 * kUnitRoundoff * (of_p.size + of_q.size) * norm1(n) + 0x1p-1000;
-  const double apart = (gap - rounding) / std::sqrt(square);
-  const double least = apart - 12.0 * kUnitRoundoff * std::fabs(apart);
+  // The length of a vector whose square is so near 1 is 1 to 10 u.
+  const bool is_unit = std::fabs(square - 1.0) <= 16.0 * kUnitRoundoff;
+  const double apart = is_unit ? gap - rounding : (gap - rounding) / std::sqrt(square);
+  const double least = apart - 16.0 * kUnitRoundoff * std::fabs(apart);
   // NaN too.
   return square >= kLeastSquare && square <= 1.0 / kLeastSquare && std::isfinite(least) ? least
                                                                                         : kNothing;
