@@ -8,7 +8,7 @@ They are walked through number by number, so their sizes are checked before.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
-from math import cos, nan, sin
+from math import cos, inf, nan, nextafter, sin
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,7 @@ import numpy.typing as npt
 from . import fields
 from .config import Config
 from .errors import InputError
-from .frames import Pose
+from .frames import Pose, lost_in_sum
 from .obstacles import Obstacles
 from .verdict import Status
 
@@ -62,17 +62,19 @@ def costmap_obstacles(message: Any, config: Config) -> Obstacles:
         _check_frame(name, each.header, message.header)
         points = found.points(f"{name}.polygon.points", each.polygon.points)
         # Velocity is that of the centroid, so that is where the obstacle's frame goes: as a
-        # float32, as the points are, so that the differences are exact.
-        centre = np.zeros(2)
+        # float32, as the points are. What the differences lose is part of the radius.
+        centre, radius = np.zeros(2), each.radius
         if len(points) and np.isfinite(points).all():
             centre = points.mean(axis=0).astype(np.float32).astype(np.float64)
+            if lost := lost_in_sum(points, -centre).sum(axis=1).max():
+                radius = nextafter(radius + nextafter(lost, inf), inf)
         linear, angular = each.velocities.twist.linear, each.velocities.twist.angular
         velocity = (linear.x, linear.y, angular.z)
         found.add(
             each.id,
             points - centre,
             kind=_kind(points),
-            radius=each.radius,
+            radius=radius,
             pose=Pose(float(centre[0]), float(centre[1])),
             velocity=velocity if any(velocity) else _UNKNOWN,
         )

@@ -145,6 +145,9 @@ def as_integers(
 
 
 def _as_array(values: ArrayLike, argument: str) -> NDArray[Any]:
+    if isinstance(values, np.ma.MaskedArray) and (masked := np.ma.getmaskarray(values)).any():
+        rule = "must not be masked: leave the element out"
+        raise InputError(Status.INVALID_INPUT, argument, int(np.argmax(masked)), rule)
     try:
         return np.asarray(values)
     except ValueError as error:  # rows of different lengths

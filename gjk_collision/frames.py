@@ -11,7 +11,7 @@ import numpy.typing as npt
 from .errors import InputError
 from .verdict import Status
 
-__all__ = ["FrameError", "Pose", "SameFrameOnly", "Transforms", "planar"]
+__all__ = ["FrameError", "Pose", "SameFrameOnly", "Transforms", "lost_in_sum", "planar"]
 
 Floats = npt.NDArray[np.float64]
 
@@ -81,7 +81,7 @@ class Pose(NamedTuple):
         """
         if self == _IDENTITY:
             return np.zeros(len(poses))
-        turn = _lost(poses[:, 2], self.yaw) + self._yaw_error
+        turn = lost_in_sum(poses[:, 2], self.yaw) + self._yaw_error
         error: Floats = (self.transform_error(poses[:, :2]) + reach * turn) * (1.0 + 16.0 * U)
         return error
 
@@ -116,12 +116,19 @@ class Pose(NamedTuple):
         # The sums of two yaws, their difference and its reduction are off by less than this.
         step = 8.0 * U * (np.abs(yaw) + _TURN)
         step[1:] += step[:-1].copy()
-        for i in np.flatnonzero((math.pi - np.abs(turns) < 3.0 * step[1:]) & ~begins[1:]).tolist():
-            way = math.copysign(1.0, turns[i])
-            if _shorter(yaw[i + 1] - yaw[i]) * way < 0.0:
-                yaw[i + 1] -= way * step[i + 1]
-                # Twice, for the rounding of the change.
-                errors[i + 1] += 2.0 * step[i + 1] * np.broadcast_to(reach, len(poses))[i + 1]
+        if not (math.pi - np.abs(turns) < 3.0 * step[1:]).any():
+            return placed, errors
+        reaches = np.broadcast_to(reach, len(poses))
+        moved = 0.0  # rad: by how much the yaw that a turn begins with was changed
+        for i, turn in enumerate(turns.tolist(), start=1):
+            before, moved = 0.0 if begins[i] else moved, 0.0
+            if begins[i] or math.pi - abs(turn) >= 3.0 * step[i] + before:
+                continue
+            way = math.copysign(1.0, turn)
+            if _shorter(yaw[i] - yaw[i - 1]) * way < 0.0:
+                moved = step[i] + before
+                yaw[i] -= way * moved
+                errors[i] += 2.0 * moved * reaches[i]  # twice, for the rounding of the change
         return placed, errors
 
     def turn(self, velocities: Floats) -> Floats:
@@ -151,7 +158,7 @@ class Pose(NamedTuple):
         underflow are off by 2**-1074. What the sum with x and y of the frame loses is computed.
         """
         turned = self._rotate(points)
-        error = _lost(turned[:, 0], self.x) + _lost(turned[:, 1], self.y)
+        error = lost_in_sum(turned[:, 0], self.x) + lost_in_sum(turned[:, 1], self.y)
         if self.yaw != 0.0:
             size = np.abs(points).sum(axis=1)
             error += (6.0 * U + YAW_ERROR) * size + 2.0**-1060 * (size > 0.0)
@@ -169,7 +176,7 @@ class Pose(NamedTuple):
         return np.column_stack((c * x - s * y, s * x + c * y))
 
 
-def _lost(values: Floats, more: float) -> Floats:
+def lost_in_sum(values: Floats, more: Floats | float) -> Floats:
     """Return the magnitude of what the rounding of `values + more` loses (Knuth's two-sum)."""
     with np.errstate(invalid="ignore", over="ignore"):  # such numbers are refused elsewhere
         sums = values + more

@@ -56,8 +56,9 @@ class Shape:
         Raises
         ------
         InputError
-            CONCAVE_REJECTED with the first vertex that is not convex (decided exactly: take `hull`
-            for outlines that are convex up to rounding), TOO_FEW_POINTS, DEGENERATE (no area),
+            CONCAVE_REJECTED with the first vertex that is not convex (decided exactly, with
+            coordinates below 1e-40 m as 0: take `hull` for outlines that are convex up to
+            rounding), TOO_FEW_POINTS, DEGENERATE (no area),
             NON_FINITE, COORD_RANGE, ARRAY_MISMATCH, INVALID_INPUT.
         """
         return cls(_core.polygon(as_floats(xy, "xy"), as_number(radius, "radius")))

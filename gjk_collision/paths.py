@@ -15,7 +15,14 @@ from .config import checked_value
 from .errors import InputError
 from .frames import Pose
 from .motion import Motion
-from .requests import batch, demanded_margin, non_negative, numbered_from, rising
+from .requests import (
+    batch,
+    demanded_margin,
+    non_negative,
+    numbered_from,
+    rising,
+    sums_rounded_up,
+)
 from .results import PathResult
 from .snapshot import Snapshot
 from .verdict import Status, Verdict
@@ -216,7 +223,8 @@ def _join(
         first.obstacle_id if first is not None else -1,
         snapshot.source_of(first.obstacle_index) if first is not None else "",
     )
-    time = worst.first_collision_time - offset
+    # Rounded down: a contact is never earlier than it.
+    time = -float(sums_rounded_up(np.array([-worst.first_collision_time]), offset)[0])
     if hit and len(times):
         time = min([time, *(_end_of_free(i, piece, times) for i, piece in found)])
     if snapshot.fault is not None:

@@ -64,7 +64,7 @@ class Scene:
         (with its velocity, if the path is one pose at the stamp); or it stands. An obstacle
         without path and velocity has no known place at any time but its stamp's; under 'hold' it
         stands. Where neither `paths` nor `velocities` is given at all, no place is known at any
-        time.
+        time but under 'hold'.
     horizon : float
         What moves is predicted no further after its stamp [s].
     time_error : float
@@ -386,7 +386,7 @@ class Scene:
         k : int
             How many, at most.
         max_distance : float
-            Those farther than this [m] are left out.
+            Those whose lower bound is greater than this [m] are left out.
         time : float, optional
             When [s, on the clock of the obstacles' stamps]; left out, they stand still.
 

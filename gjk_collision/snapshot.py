@@ -29,6 +29,7 @@ __all__ = [
     "configured_outline",
     "nothing",
     "outline",
+    "placed_ways",
     "placing_errors",
 ]
 
@@ -267,7 +268,7 @@ def compose_scene(parts: Sequence[Placed], config: Config, epoch: int) -> Scene:
         for each, start in zip(lists, starts, strict=True)
     ]
     posed = any(part.pose != Pose() or len(part.obstacles.poses) for part in used)
-    ways = [_composed_ways(part, config) for part in used]
+    ways = [placed_ways(part, config) for part in used]
     stamps = [(each.stamp - epoch) * 1e-9 for each in lists]
     latest = max(map(abs, stamps)) + config.prediction_horizon
     return Scene.from_arrays(
@@ -303,7 +304,7 @@ def placing_errors(part: Placed, config: Config) -> Floats:
 
     Of its pose and its predicted poses, until the prediction horizon. 0 in the check frame.
     """
-    return _composed_ways(part, config)[1]
+    return placed_ways(part, config)[1]
 
 
 def _reach(rings: Sequence[Floats]) -> float:
@@ -311,7 +312,7 @@ def _reach(rings: Sequence[Floats]) -> float:
     return max((float(np.abs(ring).sum(axis=1).max()) for ring in rings), default=0.0)
 
 
-def _composed_ways(part: Placed, config: Config) -> tuple[Floats, Floats]:
+def placed_ways(part: Placed, config: Config) -> tuple[Floats, Floats]:
     """Return the predicted poses in the check frame, and what `placing_errors` says.
 
     Notes

@@ -118,6 +118,7 @@ class _Held:
     pose: Pose | None = None
     shape: Shape | None = None
     outline: npt.NDArray[np.float64] | None = None  # in the base frame
+    outline_error: float = 0.0  # m: how far its points may be from their true places
     dropped: str = ""
     waits: bool = False  # its transform is not known yet
     is_checked: bool = False  # its shapes are known to be good
@@ -520,16 +521,16 @@ class World:
     def _shape_footprint(self, held: _Held) -> Fault | None:
         assert held.footprint is not None
         frame, points = held.footprint.frame, held.footprint.points
-        error = 0.0  # of the points in the base frame [m]
         try:
             if held.outline is not None:
                 points = held.outline
             elif frame != self._config.base_frame:
                 outline(points, self._config)  # a bad one is found before its transform is known
                 pose = self._find(held, self._config.base_frame, frame)
-                error = float(pose.transform_error(points).max())
+                held.outline_error = float(pose.transform_error(points).max())
                 points = pose.transform(points)
-            held.shape, held.outline = outline(points, self._config).inflated(error), points
+            held.outline = points
+            held.shape = outline(points, self._config).inflated(held.outline_error)
         except FrameError as error:
             return Fault(error.status, str(error))  # not kept: the transform may come later
         except InputError as error:

@@ -32,7 +32,7 @@ from ..fields import nanoseconds
 from ..frames import Pose
 from ..obstacles import Obstacles
 from ..requests import sums_rounded_up
-from ..snapshot import Fault, Placed, Snapshot, placing_errors
+from ..snapshot import Fault, Placed, Snapshot, placed_ways
 from ..verdict import Status
 from ..world import Footprint
 
@@ -238,11 +238,9 @@ def _obstacle_array(name: str, part: Placed, config: Config) -> ObstacleArray:
     if place != Pose():
         own = poses.reshape(-1, 3) if len(poses) else np.zeros((len(data), 3))
         poses = place.compose(own)
-        paths = place.compose(paths.reshape(-1, 3))
+        paths, errors = placed_ways(part, config)
         velocities = place.turn(velocities.reshape(-1, 3))
-        radius = sums_rounded_up(
-            radius if len(radius) else np.zeros(len(data)), placing_errors(part, config)
-        )
+        radius = sums_rounded_up(radius if len(radius) else np.zeros(len(data)), errors)
     return ObstacleArray(
         header=Header(stamp=time(data.stamp), frame_id=config.check_frame),
         source=name,

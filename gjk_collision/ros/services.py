@@ -7,6 +7,7 @@ from functools import cache
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from geometry_msgs.msg import PoseStamped
 from gjk_collision.srv import CheckPath, CheckPoses, CheckShapes, Collide, Distance, GetSnapshot
 from rclpy.service import Service
@@ -237,8 +238,9 @@ class Services:
 
 def _on_path(request: Any, frame: Pose, index: int, fraction: float = 0.0) -> Pose:
     """Return a pose of a request, or one between it and the next, in the parent of a frame."""
-    rows = messages.floats(request.poses).reshape(-1, 3)[index : index + 2]
-    return pose_on(frame.compose(rows), 0, fraction)
+    rows = messages.floats(request.poses).reshape(-1, 3)
+    ways, _ = frame.compose_ways(rows, 0.0, np.zeros(len(rows), bool))
+    return pose_on(ways, index, fraction)
 
 
 def _wanted(request: Any) -> int:

@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 from test_world import STEADY0, T0
 
-from gjk_collision import paths, queries
+from gjk_collision import Motion, paths, queries
 from gjk_collision.config import Config, SourceConfig
 from gjk_collision.frames import Pose
 from gjk_collision.obstacles import Obstacles
@@ -223,6 +223,9 @@ def snapshot_of(case: Case, radius: float) -> Snapshot:
         world.receive_footprint(Footprint("mounted", T0, outline), now=T0, steady=STEADY0)
     found = world.snapshot(now=T0, steady=STEADY0)
     assert found.fault is None, found.fault
+    if case.rng.random() < 0.3:  # a change of parameters forgets no error
+        world.reconfigure(replace(config, toi_tolerance=0.5 * config.toi_tolerance))
+        found = world.snapshot(now=T0, steady=STEADY0)
     return found
 
 
@@ -452,6 +455,31 @@ def test_half_turns_keep_their_direction(asks: bool) -> None:
             )
             verdict = ask.answer.verdict
         assert verdict is Verdict.COLLISION, (yaw, half, frame)
+
+
+@pytest.mark.requirement("G-9")
+def test_half_turns_one_after_another_keep_their_direction() -> None:
+    """A yaw that is changed for one turn must not change the direction of the next."""
+    rng, pi = random.Random(6), math.pi
+    ways = [
+        [-pi, 0.0, pi], [2 * pi, pi, 0.0], [3 * pi, 2 * pi, pi, 0.0], [1 + pi, 1.0, 1 - pi],
+        [5 * pi, 4 * pi, pi], [0.0, pi, 0.0, -pi, 0.0], [pi, 0.0, pi, 2 * pi, 700.0 + pi, 700.0],
+    ]  # fmt: skip
+    for _ in range(COUNT // 2):
+        yaws = [*rng.choice(ways)]
+        if rng.random() < 0.3:
+            yaws = [yaw + 100.0 * rng.random() for yaw in yaws]
+        if rng.random() < 0.3:
+            yaws = [math.nextafter(yaw, rng.uniform(-9, 9)) for yaw in yaws]
+        rows = np.array([(0.0, 0.0, yaw) for yaw in yaws])
+        begins = np.arange(len(rows)) == rng.choice((0, 2))
+        frame = Pose(0.0, 0.0, rng.uniform(-pi, pi))
+        placed, errors = frame.compose_ways(rows, 1.0, begins)
+        assert (errors < 1e-11).all()
+        for i in np.flatnonzero(~begins[1:]):
+            half = [Motion.path((0.0, 1.0), way[i : i + 2]).at(0.5)[2] for way in (rows, placed)]
+            turns = half[0] - rows[i, 2], half[1] - placed[i, 2]
+            assert turns[0] * turns[1] > 0.0, (yaws, frame, i)
 
 
 @pytest.mark.requirement("G-9")

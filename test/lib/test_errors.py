@@ -98,6 +98,9 @@ BAD: dict[str, tuple[Callable[[], Any], Status, str, int | None, str]] = {
         Status.INVALID_INPUT, "radius", None, "negative"),
     "hull of none": (
         lambda: Shape.hull(np.zeros((0, 2))), Status.TOO_FEW_POINTS, "points", None, "1"),
+    "polygon with a mask": (
+        lambda: Shape.polygon(np.ma.array(SQUARE, mask=[[0, 0], [0, 0], [0, 1], [0, 0]])),
+        Status.INVALID_INPUT, "xy", 5, "masked"),
     "hull with nan": (
         lambda: Shape.hull([(0, 0), (NAN, 0)]), Status.NON_FINITE, "points", 1, "finite"),
     "concave of two": (

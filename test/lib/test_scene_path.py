@@ -233,6 +233,23 @@ def test_a_place_beyond_the_domain_is_unknown_in_every_mode() -> None:
         assert scene.is_free(box, pose, time=time) == (verdict is Verdict.FREE)
 
 
+@pytest.mark.requirement("V-15")
+@pytest.mark.parametrize("end", [0.4, 1.5, 4.0])
+def test_a_swept_path_past_the_domain_is_answered_as_its_poses(end: float) -> None:
+    """An obstacle that leaves the domain on the way is at no known place."""
+    disc, path = Shape.circle(1.0), [(0.0, 0.0, 0.0)] * 2
+    leaving = Scene([disc], [(5e14, 0, 0)], velocities=[(5e14, 0, 0)])
+    turning = Scene([Shape.box(4, 1)], [(50, 0, 1e6 - 1.0)], velocities=[(0, 0, 2.0)])
+    coming = Scene([disc], [(9e14, 0, 0)], velocities=[(-1e14, 0, 0)])
+    for scene in (leaving, turning, coming):
+        right = scene.check(disc, path[:1], [end]).verdict
+        assert right is (Verdict.FREE if scene is coming or end < 0.5 else Verdict.UNKNOWN)
+        assert scene.check_path(disc, path, [0.0, end]).verdict is right
+    still, leaves = Motion.still(), Motion.constant((5e14, 0, 0), (5e14, 0, 0))
+    right = Verdict.FREE if end < 0.5 else Verdict.UNKNOWN
+    assert time_of_impact(disc, still, disc, leaves, 0.0, end).verdict is right
+
+
 @pytest.mark.parametrize("pieces", [1, 2, 40])
 def test_a_turn_past_the_domain_among_joints_is_not_free(pieces: int) -> None:
     """A stick turns past 1e6 rad through a disc whose own path has joints."""

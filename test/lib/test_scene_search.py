@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+import random
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -55,6 +57,19 @@ def test_as_all_pairs(seed: int, count: int, name: str, middle: tuple[float, flo
             assert measured.verdicts[n] == (Verdict.COLLISION if least <= 0 else truth)
         if count:
             assert distances[measured.nearest_indices[n]] == near
+
+
+def test_what_is_as_far_as_the_limit_is_found() -> None:
+    rng = random.Random(1)
+    for _ in range(200):
+        x = rng.randrange(2, 2000) / 8
+        for shape in (
+            Shape.polygon([(x, -1), (x + 1, 0), (x, 1)]),
+            Shape.circle(0.25, (x + 0.25, 0.0)),
+        ):
+            found = Scene([shape]).nearest(Shape.point((0.0, 0.0)), (0, 0, 0), 1, x)
+            assert found.distances == pytest.approx([x], rel=1e-12)
+            assert not len(Scene([shape]).nearest(Shape.point((0, 0)), (0, 0, 0), 1, 0.99 * x).ids)
 
 
 @settings(max_examples=40)

@@ -78,6 +78,7 @@ struct Underway {
   Convex shape;
   PosedConvex posed;
   double reach = 0.0;
+  double yaw = 0.0;
   Vec2 velocity;
   double spin = 0.0;
   double spin_error = 0.0;  // rad/s
@@ -92,10 +93,18 @@ struct Underway {
     result.posed.error += placement.error;
     if (!in_range) result.posed.extent = std::numeric_limits<double>::quiet_NaN();
     result.reach = moving.reach;
+    result.yaw = placement.pose.yaw;
     result.velocity = piece.velocity();
     result.spin = piece.spin();
     result.spin_error = piece.yaw_error / piece.duration;
     return result;
+  }
+
+  // Is all of it in the domain, now and for s seconds? What leaves it is at no known place.
+  bool stays_in_domain(double s) const noexcept {
+    const Vec2 then = posed.transform.t + s * velocity;
+    return in_domain(posed, posed) && std::fabs(yaw + s * spin) <= kMaxYaw &&
+           std::fmax(std::fabs(then.x), std::fabs(then.y)) + reach <= kMaxCoordinate;
   }
 
   // Upper bound (m) on how far along the unit vector n a vertex is from the origin in s seconds.

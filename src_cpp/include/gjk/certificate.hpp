@@ -130,7 +130,7 @@ class Certificate {
   template <class Underway>
   static Certificate moving(const Underway& a, const Underway& b, Vec2 n, double s,
                             bool any_turn) noexcept {
-    if (!in_domain(a.posed, b.posed)) return {};
+    if (!a.stays_in_domain(s) || !b.stays_in_domain(s)) return {};
     const Vec2 apart = b.posed.transform.t - a.posed.transform.t;
     const double centres = dot(n, apart) + s * dot(n, b.velocity - a.velocity);
     const double polygons =

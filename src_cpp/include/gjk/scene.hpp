@@ -174,9 +174,9 @@ class Scene {
     for (std::size_t n = stop_after + 1; n < poses.size(); ++n) put(n, {});
   }
 
-  // The k nearest obstacles no farther than max_distance (m), by ascending distance, then index.
-  // SUCCESS, or why there is no answer, with an empty result: INVALID_INPUT, PREDICTION_TOO_SHORT.
-  // Allocates where `result` or the ego's notes have to grow.
+  // The k nearest obstacles of those not certainly farther than max_distance (m), by ascending
+  // distance, then index. SUCCESS, or why there is no answer, with an empty result: INVALID_INPUT,
+  // PREDICTION_TOO_SHORT. Allocates where `result` or the ego's notes have to grow.
   Status nearest(Ego& ego, const Pose& pose, std::size_t k, double max_distance,
                  std::vector<Nearest>& result) const {
     return nearest(ego, pose, Obstacles::at_rest(), k, max_distance, result);
@@ -213,7 +213,8 @@ class Scene {
     };
     obstacles_.nearest(ego.bounds_, max_distance, view, [&](std::uint32_t part) {
       const std::size_t seen = meet(ego, part, view, limit());
-      if (seen == kNone || ego.seen_[seen].rank > max_distance) return limit();
+      if (seen == kNone || ego.seen_[seen].nearest.closest.lower_bound > max_distance)
+        return limit();
       std::vector<std::size_t>& kept = ego.kept_;
       if (ego.seen_[seen].kept) {  // another part of it, perhaps nearer
         std::make_heap(kept.begin(), kept.end(), nearer);
