@@ -113,6 +113,11 @@ class Drive:
         """Recorded requests that hold no fields to ask again."""
         return self._requests.without_content
 
+    @property
+    def requests_of_clients(self) -> int:
+        """Requests as their clients recorded them: only those of the server are answered again."""
+        return self._requests.sent
+
     # ---- messages
 
     def _dispatch(self) -> dict[str, Callable[[Any], list[Row]]]:

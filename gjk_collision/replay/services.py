@@ -24,7 +24,7 @@ from .transforms import RecordedTransforms
 __all__ = ["Requests"]
 
 # service_msgs/msg/ServiceEventInfo
-REQUEST_RECEIVED, RESPONSE_SENT = 1, 2
+REQUEST_SENT, REQUEST_RECEIVED, RESPONSE_SENT = 0, 1, 2
 
 # Requests whose reply was not recorded by then are given up waiting for.
 MAX_OPEN = 256
@@ -38,6 +38,7 @@ class Requests:
         self._errors = errors
         self._open: OrderedDict[tuple[bytes, int], Row] = OrderedDict()
         self.without_content = 0  # recorded as metadata only
+        self.sent = 0  # events of clients; they are not answered again
 
     def take(
         self, service: str, event: Any, time: int, snapshot: Callable[[], Snapshot]
@@ -45,6 +46,7 @@ class Requests:
         """Take in one event; return the rows that are complete by it."""
         key = (bytes(event.info.client_gid), int(event.info.sequence_number))
         done = []
+        self.sent += event.info.event_type == REQUEST_SENT
         if event.info.event_type == REQUEST_RECEIVED:
             if not len(event.request):
                 self.without_content += 1
