@@ -93,11 +93,11 @@ class TransformTree:
         try:
             found = self._buffer.lookup_transform(target, source, Time(nanoseconds=stamp))
         except tf2.ExtrapolationException as error:
-            raise FrameError(Status.TF_EXTRAPOLATION, str(error)) from error
+            raise FrameError(Status.TF_EXTRAPOLATION, _why(target, source, error)) from error
         except (tf2.LookupException, tf2.InvalidArgumentException) as error:
-            raise FrameError(Status.UNKNOWN_FRAME, str(error)) from error
+            raise FrameError(Status.UNKNOWN_FRAME, _why(target, source, error)) from error
         except tf2.TransformException as error:
-            raise FrameError(Status.TF_UNAVAILABLE, str(error)) from error
+            raise FrameError(Status.TF_UNAVAILABLE, _why(target, source, error)) from error
         p, q = found.transform.translation, found.transform.rotation
         try:
             pose = planar(p.x, p.y, (q.x, q.y, q.z, q.w), f"'{source}' in '{target}'")
@@ -116,3 +116,8 @@ def find_transforms(node: Node) -> Transforms:
             "and footprints in the base frame"
         )
         return SameFrameOnly("tf2_ros is not installed")
+
+
+def _why(target: str, source: str, error: Exception) -> str:
+    """Return why a lookup failed; the error of tf2 alone names one of the two frames."""
+    return f"no transform from '{source}' to '{target}': {error}"
