@@ -38,6 +38,7 @@ from . import markers, messages, sources
 from .diagnostics import Diagnostics, Health
 from .parameters import Parameters
 from .pauses import PERIOD, Pauses, steady_time
+from .progress import Progress
 from .question import Question
 from .services import Services
 from .transforms import TransformTree, find_transforms
@@ -103,6 +104,7 @@ class CollisionServer(LifecycleNode):
         self._hit: tuple[Pose, float] | None = None
         self._answering = Services(self)  # rclpy has a _services of its own
         Diagnostics(self)
+        self._progress = Progress(self)
         self._start_heartbeat()
 
     def start(self) -> None:
@@ -145,22 +147,41 @@ class CollisionServer(LifecycleNode):
         self._answering.record(config.record_requests)
         self._start_heartbeat()
         self._reason = "inactive"
-        self.get_logger().info(f"configured, config hash {config.hash:#010x}")
+        self._progress.note(f"configured: config hash {config.hash:#010x}")
         return SUCCESS
 
     def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Begin with nothing known."""
         self._epoch = self._epoch % MAX_EPOCH + 1
         self._world = World(self.config, self.transforms, self._epoch)
+        self._progress.note_active(steady_time())
         return SUCCESS
 
     def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Forget all data."""
         self._world = None
+        self._progress.note("deactivated: all data forgotten")
         return SUCCESS
 
     def on_cleanup(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Let go of the inputs; the parameters may be set freely again."""
+        self._let_go("not configured")
+        self._progress.note("cleaned up: not configured")
+        return SUCCESS
+
+    def on_shutdown(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Let go of everything but the services and the heartbeat, which say so."""
+        self._let_go("shut down")
+        self._progress.note("shut down")
+        return SUCCESS
+
+    def on_error(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Begin again unconfigured."""
+        self._let_go("not configured")
+        self._progress.note("a transition failed with an error: not configured")
+        return SUCCESS
+
+    def _let_go(self, reason: str) -> None:
         self._world = None
         for each in self._inputs:
             self.destroy_subscription(each)
@@ -173,18 +194,7 @@ class CollisionServer(LifecycleNode):
         self.transforms = SameFrameOnly("the node is not configured")
         self._answering.record(False)
         self._settings.release()
-        self._reason = "not configured"
-        return SUCCESS
-
-    def on_shutdown(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Let go of everything but the services and the heartbeat, which say so."""
-        self.on_cleanup(state)
-        self._reason = "shut down"
-        return SUCCESS
-
-    def on_error(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Begin again unconfigured."""
-        return self.on_cleanup(state)
+        self._reason = reason
 
     def _LifecycleNodeMixin__on_change_state(self, request: Any, reply: Any) -> Any:
         """Refuse a transition that the present state does not have.
