@@ -65,8 +65,9 @@ class TransformTree:
 
     def lookup(self, target: str, source: str, stamp: int) -> Pose:
         """Return the pose of `source` in `target` at `stamp` [ns]; raises `FrameError`."""
-        if stamp == 0:  # to tf2 it means the newest
-            raise FrameError(Status.TF_EXTRAPOLATION, f"no pose of '{source}' is stamped 0")
+        if stamp <= 0:  # 0 means the newest to tf2, and a negative one is an error
+            text = f"no pose of '{source}' is stamped {stamp} ns"
+            raise FrameError(Status.TF_EXTRAPOLATION, text)
         return self._find(target, source, stamp)[0]
 
     def latest(self, target: str, source: str) -> tuple[Pose, int]:

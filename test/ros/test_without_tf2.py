@@ -14,7 +14,8 @@ pytest.importorskip("rclpy", reason="rclpy is not installed")
 
 from geometry_msgs.msg import Point32, PolygonStamped
 from gjk_collision.msg import ObstacleArray
-from server import HAS_TF2, Bench, Server, said
+from gjk_collision.srv import CheckPath, CheckPoses, Collide, Distance
+from server import HAS_TF2, Bench, Server, doubles, said
 
 from gjk_collision.verdict import Status, Verdict
 
@@ -84,3 +85,22 @@ def test_footprint_in_a_frame_that_nobody_publishes(start: Start, status: Status
     bench.until_status(Verdict.UNKNOWN, status)
     frame = "base_link"
     bench.until_status(*FREE)
+
+
+def test_request_with_a_stamp_before_1970(start: Start, status: Status) -> None:
+    """A stamp of a message is signed; a Time of rclpy and tf2 is not."""
+    _, bench = start("before")
+    bench.publish()
+    bench.until_status(*FREE)
+    if status is Status.UNKNOWN_FRAME:
+        status = Status.TF_EXTRAPOLATION
+    for service, kind in (("collide", Collide), ("distance", Distance)):
+        request = kind.Request()
+        request.pose.header.frame_id = "map"
+        request.pose.header.stamp.sec = -1
+        assert said(bench.call(service, request)) == (Verdict.UNKNOWN, status)
+    for service, kind in (("check_poses", CheckPoses), ("check_path", CheckPath)):
+        request = kind.Request(poses=doubles([50.0, 0.0, 0.0]))
+        request.header.frame_id = "map"
+        request.header.stamp.sec = -1
+        assert said(bench.call(service, request)) == (Verdict.UNKNOWN, status)
