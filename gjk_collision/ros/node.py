@@ -406,14 +406,23 @@ def main(args: Sequence[str] | None = None) -> int:
     """Run the node until SIGINT or SIGTERM; return the exit code."""
     try:
         rclpy.init(args=None if args is None else list(args))
-        node = CollisionServer()
-        node.start()
-        spin(node)
+        _run()
     except (KeyboardInterrupt, ExternalShutdownException):
         pass
     finally:
         rclpy.try_shutdown()
     return 0
+
+
+def _run() -> None:
+    try:
+        node = CollisionServer()
+        node.start()
+        spin(node)
+    except Exception:
+        if rclpy.ok():
+            raise
+        # A signal in the middle of a transition: rclpy raises whatever finds its context invalid.
 
 
 if __name__ == "__main__":
