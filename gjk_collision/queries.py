@@ -104,12 +104,12 @@ def check_age(config: Config, stamps: Mapping[str, int], now: int) -> None:
     config : Config
         Its `transform_tolerance` applies.
     stamps : mapping of str to int
-        Frame -> stamp of its pose [ns].
+        Frame -> stamp of its pose [ns]; 0: static, so never old.
     now : int
         Time [ns].
     """
     for frame, stamp in stamps.items():
-        age = (now - stamp) * 1e-9
+        age = (now - stamp) * 1e-9 if stamp else 0.0
         if abs(age) > config.transform_tolerance:
             text = f"the newest pose of '{frame}' in '{config.check_frame}' is "
             limit = f"{age:.3f} s old, limit {config.transform_tolerance:g} s"

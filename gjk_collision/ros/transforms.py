@@ -102,7 +102,11 @@ class TransformTree:
         put = self._buffer.set_transform_static if static else self._buffer.set_transform
         try:
             for each in deserialize_message(data, self._kind).transforms:
-                put(each, "")
+                if static or nanoseconds(each.header.stamp):
+                    put(each, "")
+                else:  # tf2 would take it as static
+                    text = f"transform of '{each.child_frame_id}' on /tf left out: stamped 0"
+                    self._node.get_logger().warning(text, throttle_duration_sec=1.0)
         except Exception as error:
             text = f"transforms not understood: {error!r}"
             self._node.get_logger().error(text, throttle_duration_sec=1.0)

@@ -18,6 +18,7 @@ from gjk_collision.frames import FrameError, Pose, SameFrameOnly, planar
 from gjk_collision.geometry import Shape, closest, collide
 from gjk_collision.obstacles import Obstacles
 from gjk_collision.pairs import CHUNK, check_shapes
+from gjk_collision.replay.transforms import Placement, RecordedTransforms
 from gjk_collision.snapshot import Fault, Snapshot, nothing
 from gjk_collision.verdict import Status, Verdict
 from gjk_collision.world import World
@@ -389,6 +390,21 @@ def test_frame_of_a_request() -> None:
     with pytest.raises(FrameError):
         queries.ego_pose(config, none, 0)
     assert queries.ego_pose(Config(base_frame="odom"), none, 0) == Pose()
+
+
+@pytest.mark.requirement("D-10")
+def test_static_pose_is_of_every_time() -> None:
+    """Only what moves grows old."""
+    config, tree, now = Config(), RecordedTransforms(), 1_800_000_000 * 10**9
+    tree.insert("odom", "dock", 0, Placement((3.0, 4.0, 0.0)), static=True)
+    tree.insert("dock", "base_link", now, Placement((1.0, 0.0, 0.0)), static=True)
+    assert queries.ego_pose(config, tree, now + 10**18) == Pose(4.0, 4.0, 0.0)
+    assert queries.frame_pose(config, tree, "dock", 0, now) == Pose(3.0, 4.0, 0.0)
+    tree.insert("dock", "base_link", now, Placement((2.0, 0.0, 0.0)), static=False)
+    assert queries.ego_pose(config, tree, now + 10**8) == Pose(5.0, 4.0, 0.0)
+    with pytest.raises(FrameError) as caught:
+        queries.ego_pose(config, tree, now + 10**8 + 1)
+    assert caught.value.status is Status.TF_EXTRAPOLATION
 
 
 @pytest.mark.parametrize(

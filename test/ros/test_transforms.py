@@ -20,12 +20,15 @@ from geometry_msgs.msg import Point32, PolygonStamped, TransformStamped
 from gjk_collision.msg import ObstacleArray
 from rclpy.clock import ClockType
 from rclpy.parameter import Parameter
+from rclpy.serialization import serialize_message
 from rclpy.time import Time as RclpyTime
 from rosgraph_msgs.msg import Clock
 from server import BOX, Bench, Server, said
+from tf2_msgs.msg import TFMessage
 from tf2_ros import StaticTransformBroadcaster, TransformBroadcaster
 
 from gjk_collision.frames import FrameError, Pose
+from gjk_collision.replay.transforms import Placement, RecordedTransforms
 from gjk_collision.ros.transforms import TransformTree
 from gjk_collision.verdict import Status, Verdict
 
@@ -55,7 +58,11 @@ def tree() -> Iterator[tuple[TransformTree, Callable[[TransformStamped], None]]]
         "listener", context=context, parameter_overrides=[Parameter("use_sim_time", value=True)]
     )
     tree = TransformTree(node)
-    yield tree, lambda message: tree._buffer.set_transform(message, "test")
+
+    def put(message: TransformStamped, *, static: bool = False) -> None:
+        tree._take(serialize_message(TFMessage(transforms=[message])), static=static)
+
+    yield tree, put
     tree.close()
     node.destroy_node()
     rclpy.shutdown(context=context)
@@ -86,6 +93,59 @@ def test_lookups_are_at_their_stamp(tree: Any) -> None:
     with pytest.raises(FrameError) as caught:
         known.lookup("map", "odom", 11 * S)
     assert caught.value.status is Status.TF_UNAVAILABLE
+
+
+@pytest.mark.requirement("D-10")
+def test_stamps_as_in_a_replay(tree: Any) -> None:
+    """Static, moving, mixed, stamped 0, ahead, static and then moving: the node and a replay
+    know the same."""
+    known, put = tree
+    recorded = RecordedTransforms()
+
+    def both(parent: str, child: str, x: float, seconds: float, *, static: bool = False) -> None:
+        put(transform(parent, child, Pose(x, 0.0, 0.0), at(seconds)), static=static)
+        placement = Placement((x, 0.0, 0.0))
+        recorded.insert(parent, child, round(seconds * S), placement, static=static)
+
+    def says(of: Any, *question: Any) -> Any:
+        try:
+            return of(*question)
+        except FrameError as error:
+            return error.status
+
+    for step, wanted in (
+        (("map", "odom", 1.0, 0.0, True), Status.UNKNOWN_FRAME),
+        (("odom", "base_link", 2.0, 7.0, True), 0),
+        (("odom", "base_link", 2.5, 10.0, False), 10 * S),
+        (("odom", "base_link", 3.5, 12.0, False), 12 * S),
+        (("odom", "base_link", 9.0, 0.0, False), 12 * S),
+        (("odom", "ghost", 9.0, 0.0, False), 12 * S),
+        (("map", "odom", 2.0, 11.0, False), 11 * S),
+        (("map", "odom", 2.0, 13.0, False), 12 * S),
+        (("map", "odom", 3.0, 0.0, True), 12 * S),
+    ):
+        both(*step[:4], static=step[4])
+        newest = says(known.latest, "map", "base_link")
+        assert newest == says(recorded.latest, "map", "base_link")
+        assert (newest[1] if isinstance(newest, tuple) else newest) == wanted, step
+        for question in (
+            ("map", "base_link", 11 * S),
+            ("base_link", "map", 12 * S),
+            ("map", "odom", 1),
+            ("map", "odom", 0),
+            ("odom", "base_link", 0),
+            ("odom", "ghost", 12 * S),
+        ):
+            mine, theirs = says(known.lookup, *question), says(recorded.lookup, *question)
+            assert mine == pytest.approx(theirs), (step, question)
+
+
+def test_messages_that_cannot_be_decoded_are_left_out(tree: Any) -> None:
+    known, put = tree
+    put(transform("odom", "base_link", Pose(1.0, 0.0, 0.0), at(10)))
+    for data in (b"", b"\x00\x01\x00\x00\xff\xff\xff\x7f"):
+        known._take(data, static=False)
+    assert known.latest("odom", "base_link") == (Pose(1.0, 0.0, 0.0), 10 * S)
 
 
 def test_clock_that_goes_back_empties_the_tree(tree: Any) -> None:
@@ -151,6 +211,27 @@ def test_obstacles_and_vehicle_in_frames_of_their_own(start: Start, lateness: fl
     assert bench.states[-1].distance == pytest.approx(18.0 - 10.0, abs=10.0)
     ahead = bench.collide(frame="lidar", x=0.0)  # stamped 0: the newest transform
     assert said(ahead) == FREE
+
+
+@pytest.mark.requirement("D-10")
+def test_vehicle_that_stands_by_a_static_transform(start: Start) -> None:
+    """Sent once, seconds ago, and stamped 0 or long ago: it holds for as long as nothing moves."""
+    _, bench = start("parked", state_rate=20.0)
+    static = StaticTransformBroadcaster(bench.node)
+    poses = {"base_link": Pose(20.0, 0.0, 0.0), "lidar": Pose(0.0, 5.0, 0.0)}
+    static.sendTransform([transform("odom", k, p, Time(sec=1)) for k, p in poses.items()])
+    bench.publish()
+    bench.until_status(*FREE, frame="")
+    assert said(bench.collide(0.0, frame="lidar")) == FREE
+    assert said(bench.check_path([0, -5, 0, 1, -5, 0], frame="lidar")) == HIT
+    assert said(bench.check_poses([0, -5, 0], frame="lidar")) == HIT
+    bench.until(lambda: said(bench.states[-1]) == FREE, "heartbeat")
+    assert bench.states[-1].distance == pytest.approx(18.0)
+    moving = TransformBroadcaster(bench.node)
+    ghost = transform("odom", "ghost", Pose(), Time())  # stamped 0, but not static
+    bench.node.create_timer(0.02, lambda: moving.sendTransform(ghost))
+    for _ in range(20):
+        assert said(bench.collide(frame="ghost")) == (Verdict.UNKNOWN, Status.UNKNOWN_FRAME)
 
 
 def test_published_footprint_in_the_global_frame(start: Start) -> None:
