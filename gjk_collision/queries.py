@@ -61,7 +61,7 @@ def ego_pose(config: Config, transforms: Transforms, now: int) -> Pose:
     Raises
     ------
     FrameError
-        Not known, or known only for a time more than `transform_tolerance` from `now`.
+        Not known at `now`, or older than `transform_tolerance`.
     """
     if config.base_frame == config.check_frame:
         return Pose()
@@ -78,7 +78,8 @@ def frame_pose(config: Config, transforms: Transforms, frame: str, stamp: int, n
     frame : str
         Of the request's poses.
     stamp : int
-        Of the request [ns]; 0: the newest, no older than `transform_tolerance`.
+        Of the request [ns]; 0: the newest at or before `now`, no older than
+        `transform_tolerance`.
     now : int
         Time [ns].
 
@@ -316,6 +317,8 @@ def state(snapshot: Snapshot, pose: Pose | Fault) -> StateAnswer:
 
 def _newest(config: Config, transforms: Transforms, frame: str, now: int) -> Pose:
     pose, stamp = transforms.latest(config.check_frame, frame)
+    if stamp > now:  # a localiser stamps its correction ahead
+        pose, stamp = transforms.lookup(config.check_frame, frame, now), now
     check_age(config, {frame: stamp}, now)
     return pose
 

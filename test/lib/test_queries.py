@@ -407,6 +407,29 @@ def test_static_pose_is_of_every_time() -> None:
     assert caught.value.status is Status.TF_EXTRAPOLATION
 
 
+@pytest.mark.requirement("D-10")
+def test_localiser_that_stamps_ahead() -> None:
+    """The pose at the present time, interpolated; neither a future one nor an extrapolated one."""
+    config, tree = Config(), RecordedTransforms()
+    second, now = 10**9, 1_800_000_000 * 10**9
+    for t in range(5):  # metre t holds at second t
+        tree.insert("map", "odom", now + t * second, Placement((float(t), 0, 0)), static=False)
+    for half in (0, 1, 7, 8):
+        at = now + half * second // 2
+        assert queries.frame_pose(config, tree, "map", 0, at).x == pytest.approx(-0.5 * half)
+    assert queries.frame_pose(config, tree, "map", 0, now + 4 * second + 10**8).x == -4.0
+    for at in (now - 1, now + 4 * second + 10**8 + 1):
+        with pytest.raises(FrameError) as caught:
+            queries.frame_pose(config, tree, "map", 0, at)
+        assert caught.value.status is Status.TF_EXTRAPOLATION
+    # The vehicle by odometry that comes late, below the localiser: the oldest part counts.
+    config = Config(check_frame="map")
+    tree.insert("odom", "base_link", now, Placement((10.0, 0.0, 0.0)), static=False)
+    tree.insert("odom", "base_link", now + second, Placement((20.0, 0, 0)), static=False)
+    assert queries.ego_pose(config, tree, now + second + 10**8) == Pose(21.0, 0.0, 0.0)
+    assert queries.ego_pose(config, tree, now + second // 2).x == pytest.approx(15.5)
+
+
 @pytest.mark.parametrize(
     ("quaternion", "status"),
     [

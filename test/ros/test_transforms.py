@@ -234,6 +234,33 @@ def test_vehicle_that_stands_by_a_static_transform(start: Start) -> None:
         assert said(bench.collide(frame="ghost")) == (Verdict.UNKNOWN, Status.UNKNOWN_FRAME)
 
 
+@pytest.mark.requirement("D-10")
+def test_localiser_that_stamps_ahead(start: Start) -> None:
+    """As AMCL does: map -> odom holds until a second from now. Then the localiser dies."""
+    _, bench = start("localised")
+    moving = TransformBroadcaster(bench.node)
+
+    def localise() -> None:
+        ahead = bench.node.get_clock().now().nanoseconds + S
+        moving.sendTransform(
+            transform("map", "odom", Pose(100.0, 0.0, 0.0), RclpyTime(nanoseconds=ahead).to_msg())
+        )
+
+    timer = bench.node.create_timer(0.05, localise)
+    bench.publish()
+    bench.until_status(*FREE, x=150.0, frame="map")
+    for _ in range(20):
+        assert said(bench.collide(98.1, frame="map")) == HIT
+        assert said(bench.check_path([103, 0, 0, 110, 0, 0], frame="map")) == FREE
+    bench.node.destroy_timer(timer)
+    end = bench.node.get_clock().now().nanoseconds + round(1.1 * S)  # the tolerance is 0.1 s
+    bench.until_status(Verdict.UNKNOWN, Status.TF_EXTRAPOLATION, x=150.0, frame="map")
+    assert end - S // 2 < bench.node.get_clock().now().nanoseconds
+    while bench.node.get_clock().now().nanoseconds < end + S // 2:
+        bench.spin()
+    assert said(bench.collide(150.0, frame="map")) == (Verdict.UNKNOWN, Status.TF_EXTRAPOLATION)
+
+
 def test_published_footprint_in_the_global_frame(start: Start) -> None:
     """nav2 publishes the footprint posed in odom: brought back to base_link at its stamp."""
     _, bench = start("padded", footprint=[])
