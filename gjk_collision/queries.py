@@ -41,7 +41,16 @@ from .results import INVARIANT
 from .snapshot import Fault, Snapshot
 from .verdict import Status, Verdict
 
-__all__ = ["check_age", "check_poses", "collide", "distance", "ego_pose", "frame_pose", "state"]
+__all__ = [
+    "check_age",
+    "check_poses",
+    "collide",
+    "distance",
+    "ego_pose",
+    "frame_pose",
+    "is_awaited",
+    "state",
+]
 
 FIRST_CHUNK = 128  # poses, a fraction of a millisecond
 
@@ -95,6 +104,20 @@ def frame_pose(config: Config, transforms: Transforms, frame: str, stamp: int, n
     if stamp:
         return transforms.lookup(config.check_frame, frame, stamp)
     return _newest(config, transforms, frame, now)
+
+
+def is_awaited(config: Config, transforms: Transforms, frame: str, stamp: int) -> bool:
+    """Tell whether the pose of a request's frame is not known, but may still come.
+
+    This is so where the stamp [ns] is newer than the newest transform: not for frames that nobody
+    has sent, and not for stamps that are too old.
+    """
+    if not config.transform_wait or not frame or frame == config.check_frame:
+        return False
+    try:
+        return 0 < transforms.latest(config.check_frame, frame)[1] < stamp
+    except FrameError:
+        return False
 
 
 def check_age(config: Config, stamps: Mapping[str, int], now: int) -> None:

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Frames from tf2, where tf2_ros is installed."""
 
+from collections.abc import Callable
 from typing import Any
 
 from rclpy.clock import JumpThreshold
@@ -35,14 +36,17 @@ class TransformTree:
     node : Node
         Receives the messages. No thread is started: a thread that outlives the interpreter aborts
         the process.
+    changed : callable
+        Is called after transforms have been taken in.
     """
 
-    def __init__(self, node: Node) -> None:
+    def __init__(self, node: Node, changed: Callable[[], None] = lambda: None) -> None:
         import tf2_ros
         from tf2_msgs.msg import TFMessage
 
         self._tf2: Any = tf2_ros
         self._kind = TFMessage
+        self._changed = changed
         self._node = node
         self._buffer = tf2_ros.Buffer()
         # The buffer's own clock is not the node's: after a step back it would hold on to what was.
@@ -80,23 +84,27 @@ class TransformTree:
         def receive(data: bytes) -> None:
             self._take(data, static=topic == "/tf_static")
             self._take_all()
+            self._changed()
 
         # Raw: a message that cannot be decoded must not end a callback or a lookup.
         qos = QoSProfile(depth=DEPTH, durability=durability)
         return self._node.create_subscription(self._kind, topic, receive, qos, raw=True)
 
-    def _take_all(self) -> None:
-        """Take in all messages that wait in the queues.
+    def _take_all(self) -> bool:
+        """Take in all messages that wait in the queues; return whether there were any.
 
         The executor takes one message of each topic between two requests. Under load the rest
         would grow old in the queue.
         """
+        count = 0
         for each in (self._moving, self._static):
             for _ in range(DEPTH):
                 found = each.handle.take_message(self._kind, True)
                 if found is None:
                     break
                 self._take(found[0], static=each is self._static)
+                count += 1
+        return count > 0
 
     def _take(self, data: bytes, *, static: bool) -> None:
         put = self._buffer.set_transform_static if static else self._buffer.set_transform
@@ -113,7 +121,8 @@ class TransformTree:
 
     def _find(self, target: str, source: str, stamp: int) -> tuple[Pose, int]:
         tf2 = self._tf2
-        self._take_all()
+        if self._take_all():
+            self._changed()
         try:
             found = self._buffer.lookup_transform(target, source, Time(nanoseconds=stamp))
         except tf2.ExtrapolationException as error:
@@ -130,10 +139,10 @@ class TransformTree:
         return pose, nanoseconds(found.header.stamp)
 
 
-def find_transforms(node: Node) -> Transforms:
+def find_transforms(node: Node, changed: Callable[[], None]) -> Transforms:
     """Return the transform tree where tf2_ros is installed, else what knows no second frame."""
     try:
-        return TransformTree(node)
+        return TransformTree(node, changed)
     except ImportError as error:
         node.get_logger().warning(
             f"no transforms ({error}): only data in the check frame is accepted, "

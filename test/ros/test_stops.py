@@ -61,7 +61,9 @@ class World(Bench):
         def receive(state: CollisionState) -> None:
             self.heard[name] = state
 
-        self.node.create_subscription(CollisionState, f"/{name}/state", receive, QoSProfile(depth=1))
+        self.node.create_subscription(
+            CollisionState, f"/{name}/state", receive, QoSProfile(depth=1)
+        )
 
     def until_state(self, name: str, verdict: tuple[Verdict, Status], text: str = "") -> None:
         def is_there() -> bool:
@@ -79,7 +81,9 @@ class World(Bench):
 
 
 # Parameters, transition asked for, and the heartbeat that shows that the state is reached.
-ACTIVE = {"base_frame": "base_link" if HAS_TF else "odom"}  # without tf2_ros there is no other frame
+ACTIVE = {
+    "base_frame": "base_link" if HAS_TF else "odom"
+}  # without tf2_ros there is no other frame
 STATES: dict[str, tuple[dict[str, Any], str, tuple[Verdict, Status], str]] = {
     "active": (ACTIVE, "", (Verdict.FREE if HAS_TF else Verdict.COLLISION, Status.SUCCESS), ""),
     "unconfigured": ({"autostart": False}, "", NOT_ACTIVE, "not configured"),
@@ -151,4 +155,6 @@ def stopped(servers: list[Server], how: signal.Signals) -> list[tuple[int, str]]
 
 def assert_ended_well(found: list[tuple[int, str]]) -> None:
     wrong = [(code, log) for code, log in found if code != 0 or "Traceback" in log]
-    assert not wrong, f"{len(wrong)} of {len(found)}, the first with code {wrong[0][0]}: {wrong[0][1]}"
+    assert not wrong, (
+        f"{len(wrong)} of {len(found)}, the first with code {wrong[0][0]}: {wrong[0][1]}"
+    )

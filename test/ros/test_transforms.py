@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+import signal
+import time
 from collections.abc import Callable, Iterator
 from math import cos, sin
 from typing import Any
@@ -23,12 +25,14 @@ from rclpy.parameter import Parameter
 from rclpy.serialization import serialize_message
 from rclpy.time import Time as RclpyTime
 from rosgraph_msgs.msg import Clock
-from server import BOX, Bench, Server, said
+from server import BOX, SERVICES, Bench, Server, doubles, said
 from tf2_msgs.msg import TFMessage
 from tf2_ros import StaticTransformBroadcaster, TransformBroadcaster
 
+from gjk_collision.fields import nanoseconds
 from gjk_collision.frames import FrameError, Pose
 from gjk_collision.replay.transforms import Placement, RecordedTransforms
+from gjk_collision.ros.services import MAX_WAITING
 from gjk_collision.ros.transforms import TransformTree
 from gjk_collision.verdict import Status, Verdict
 
@@ -232,6 +236,123 @@ def test_vehicle_that_stands_by_a_static_transform(start: Start) -> None:
     bench.node.create_timer(0.02, lambda: moving.sendTransform(ghost))
     for _ in range(20):
         assert said(bench.collide(frame="ghost")) == (Verdict.UNKNOWN, Status.UNKNOWN_FRAME)
+
+
+class Waiting:
+    """Requests in a frame whose transforms the test sends, and the order of their replies."""
+
+    def __init__(self, bench: Bench) -> None:
+        self.bench, self.order, self.asked = bench, list[str](), 0
+        self.sender = TransformBroadcaster(bench.node)
+        bench.publish()
+
+        def is_known() -> bool:
+            self.send()
+            return said(bench.collide(50.0, frame="lidar")) == FREE
+
+        bench.until(is_known, "first transform")
+        for kind in ("distance", "check_poses", "check_path"):  # the first reply may be lost
+            getattr(bench, kind)(*([50.0] if kind == "distance" else [[50.0, 0, 0]]))
+
+    def send(self) -> None:
+        now = self.bench.node.get_clock().now().to_msg()
+        self.sender.sendTransform(transform("odom", "lidar", Pose(), now))
+
+    def ask(self, kind: str = "collide", ago: float = 0.0, what: str = "") -> Any:
+        """Ask for a free pose in the frame, stamped so long ago [s]."""
+        request = SERVICES[kind].Request()
+        header = request.header if kind.startswith("check") else request.pose.header
+        if kind.startswith("check"):
+            request.poses = doubles([50.0, 0.0, 0.0])
+        else:
+            request.pose.pose.position.x = 50.0
+        now = self.bench.node.get_clock().now().nanoseconds
+        header.frame_id = "lidar"
+        header.stamp = RclpyTime(nanoseconds=now - round(ago * S)).to_msg()
+        self.asked += 1
+        future = self.bench.clients[kind].call_async(request)
+        future.add_done_callback(lambda _: self.order.append(what or kind))
+        return future
+
+    def reply(self, future: Any) -> Any:
+        self.bench.until(future.done, "reply")
+        return future.result()
+
+    def finished(self) -> list[str]:
+        """The order of the replies: callbacks come after them."""
+        self.bench.until(lambda: len(self.order) == self.asked, "callbacks")
+        return self.order
+
+
+NOT_YET = (Verdict.UNKNOWN, Status.TF_EXTRAPOLATION)
+
+
+@pytest.mark.requirement("D-9")
+@pytest.mark.parametrize("kind", ["collide", "distance", "check_poses", "check_path"])
+def test_request_that_waits_for_its_transform(start: Start, kind: str) -> None:
+    """It holds up no other, and is answered when the transform has come, or the wait is over."""
+    _, bench = start("patient", transform_wait=0.5, transform_tolerance=5.0)
+    asker = Waiting(bench)
+
+    def answered_late() -> bool:
+        """The transform may come after the wait where the machine is busy."""
+        begin = bench.node.get_clock().now().nanoseconds
+        late = asker.ask(kind)
+        assert said(bench.collide()) == FREE
+        assert said(bench.collide(0.0, frame="lidar")) == HIT  # the newest, which is known
+        if late.done():
+            return False
+        asker.send()
+        found = asker.reply(late)
+        assert said(found) in (FREE, NOT_YET)
+        # Not only at the end of its wait.
+        return said(found) == FREE and nanoseconds(found.info.header.stamp) - begin < S // 2
+
+    bench.until(answered_late, "a reply after the transform")
+    begin = time.monotonic()
+    never, old = asker.ask(kind, what="never"), asker.ask(ago=9.0, what="old")
+    assert said(asker.reply(never)) == NOT_YET
+    assert time.monotonic() - begin >= 0.5
+    assert said(asker.reply(old)) == NOT_YET
+    assert asker.finished()[-2:] == ["old", "never"], "what cannot come any more is not awaited"
+
+
+def test_request_does_not_wait_by_default(start: Start) -> None:
+    _, bench = start("hurried", transform_tolerance=5.0)
+    asker = Waiting(bench)
+    first, second = asker.ask(what="first"), asker.ask(ago=9.0, what="second")
+    assert {said(asker.reply(first)), said(asker.reply(second))} == {NOT_YET}
+    assert asker.finished() == ["first", "second"]
+
+
+def test_too_many_requests_that_wait(start: Start) -> None:
+    """Only so many wait at a time; the next are answered at once."""
+    _, bench = start("besieged", transform_wait=0.5, transform_tolerance=5.0)
+    asker = Waiting(bench)
+    asked = [asker.ask(what=f"{i}") for i in range(MAX_WAITING + 5)]
+    assert {said(asker.reply(each)) for each in asked} == {NOT_YET}
+    assert asker.finished()[:5] == [f"{i}" for i in range(MAX_WAITING, MAX_WAITING + 5)]
+
+
+def test_transitions_and_stops_while_a_request_waits(start: Start) -> None:
+    server, bench = start("interrupted", transform_wait=0.5, transform_tolerance=5.0)
+    asker = Waiting(bench)
+    waits = asker.ask()
+    assert bench.transition("deactivate")
+    assert said(asker.reply(waits))[0] is Verdict.UNKNOWN
+    assert bench.transition("activate")
+    asker = Waiting(bench)
+    waits = asker.ask()
+    assert bench.transition("deactivate")
+    assert bench.transition("cleanup")
+    assert said(asker.reply(waits))[0] is Verdict.UNKNOWN
+    assert bench.transition("configure")
+    assert bench.transition("activate")
+    asker = Waiting(bench)
+    asker.ask()
+    assert said(bench.collide()) == FREE
+    assert server.stop(signal.SIGINT) == 0
+    assert "Traceback" not in server.log
 
 
 @pytest.mark.requirement("D-10")
