@@ -127,7 +127,7 @@ class CollisionServer(LifecycleNode):
             self.get_logger().error(self._reason)
             return FAILURE
         self.config = config
-        self.transforms = find_transforms(self)
+        self.transforms = find_transforms(self, self._answering.resume)
         for source, adapter in adapters:
             self._inputs.append(self._subscribe(source, adapter))
         if not config.footprint and not config.robot_radius:
@@ -141,7 +141,7 @@ class CollisionServer(LifecycleNode):
                 )
             )
         self._pauses = Pauses(steady_time())
-        self._pulse = self._create_steady_timer(
+        self._pulse = self.create_steady_timer(
             PERIOD, lambda: self._pauses.note_life(steady_time())
         )
         self._answering.record(config.record_requests)
@@ -300,6 +300,11 @@ class CollisionServer(LifecycleNode):
 
     # ---- what the services and the diagnostics ask of the node
 
+    @property
+    def is_active(self) -> bool:
+        """Tell whether data is taken in and questions about it are answered."""
+        return self._world is not None
+
     def reports(self) -> list[Report]:
         """Return what is heard from each sender; empty while not active."""
         now, steady = self._times()
@@ -325,12 +330,13 @@ class CollisionServer(LifecycleNode):
     # ---- heartbeat
 
     def _start_heartbeat(self) -> None:
-        """Beat at `state_rate`, by the steady clock: a stopped ROS clock does not stop it."""
+        """Publish the heartbeat at `state_rate` from now on."""
         if self._heartbeat is not None:
             self.destroy_timer(self._heartbeat)
-        self._heartbeat = self._create_steady_timer(1.0 / self.config.state_rate, self._beat)
+        self._heartbeat = self.create_steady_timer(1.0 / self.config.state_rate, self._beat)
 
-    def _create_steady_timer(self, period: float, callback: Callable[[], None]) -> Timer:
+    def create_steady_timer(self, period: float, callback: Callable[[], None]) -> Timer:
+        """Create a timer by the steady clock: a stopped ROS clock does not stop it."""
         clock = Clock(clock_type=ClockType.STEADY_TIME)
         return self.create_timer(period, callback, clock=clock)
 
@@ -416,14 +422,23 @@ def main(args: Sequence[str] | None = None) -> int:
     """Run the node until SIGINT or SIGTERM; return the exit code."""
     try:
         rclpy.init(args=None if args is None else list(args))
-        node = CollisionServer()
-        node.start()
-        spin(node)
+        _run()
     except (KeyboardInterrupt, ExternalShutdownException):
         pass
     finally:
         rclpy.try_shutdown()
     return 0
+
+
+def _run() -> None:
+    try:
+        node = CollisionServer()
+        node.start()
+        spin(node)
+    except Exception:
+        if rclpy.ok():
+            raise
+        # A signal in the middle of a transition: rclpy raises whatever finds its context invalid.
 
 
 if __name__ == "__main__":

@@ -18,6 +18,7 @@ from write_scenarios import CAR, Road, at, steps, thing, write_all
 
 from gjk_collision.__main__ import main
 from gjk_collision.config import Config
+from gjk_collision.frames import Pose
 from gjk_collision.replay.case import Case, CaseError, read_cases, read_parameters
 from gjk_collision.replay.expect import Expectations, parse
 from gjk_collision.replay.faults import KINDS
@@ -248,11 +249,14 @@ def with_requests(
     interpolation: int = 1,
     spellings: tuple[str, str] = ("srv", "srv"),
     storage: Storage = "mcap",
+    stamp_and_frame: tuple[int, str] = (0, "odom"),
+    replied: float = 0.52,
 ) -> None:
-    """A drive with four requests at 0.5 s, one reply, and a request without content at 0.6 s.
+    """A drive with four requests at 0.51 s, one reply, and a request without content at 0.6 s.
 
     The requests of the client come first, as it recorded them. `spellings` are those of the
     types of requests and replies: "srv" as rosbag2 writes them, "srv/msg" as rosbags does.
+    The frame of the lidar is that of odom; its transforms come a step of 0.05 s late.
     """
     types = typestore().types
     service, geometry = "gjk_collision/srv/msg/", "geometry_msgs/msg/"
@@ -262,7 +266,7 @@ def with_requests(
     numbers = np.empty(0)
     with BagWriter(path, storage) as writer:
         road = Road(writer)
-        header = writer.header(0, "odom")
+        header = writer.header(*stamp_and_frame)
         pose = types[geometry + "PoseStamped"](
             header,
             types[geometry + "Pose"](
@@ -311,11 +315,13 @@ def with_requests(
         for t in steps(1.0):
             road.ego(t)
             road.obstacles(t, [thing(CAR, 10.0, 0.0)])
+            writer.transform(at(t - 0.05), Pose(), "odom", "lidar", log=at(t))
             if t == 0.5:
                 event("Collide", t + 0.005, 0, [requests["Collide"]], [], 0)
                 for seq, (name, request) in enumerate(requests.items()):
                     event(name, t + 0.01, 1, [request], [], seq)
-                event("Collide", t + 0.02, 2, [], [reply], 0)
+            if abs(t - replied) <= 0.025:
+                event("Collide", replied, 2, [], [reply], 0)
             if t == 0.6:
                 event("Collide", t, 1, [], [], 9)
 
@@ -379,6 +385,29 @@ def test_service_events_that_are_not_read_are_reported(
     assert said in (out / "bag/summary.md").read_text()
     assert said in (out / "bag/index.html").read_text()
     assert said in json.loads((out / "bag/summary.json").read_text())["notes"][0]
+
+
+@pytest.mark.requirement("D-9")
+@pytest.mark.parametrize(
+    ("wait", "replied", "first", "others"),
+    [
+        (0.2, 0.62, Status.SUCCESS, Status.SUCCESS),
+        (0.2, 0.52, Status.TF_EXTRAPOLATION, Status.SUCCESS),  # before the transform, as recorded
+        (0.05, 0.62, Status.TF_EXTRAPOLATION, Status.TF_EXTRAPOLATION),  # the wait is over
+        (0.0, 0.62, Status.TF_EXTRAPOLATION, Status.TF_EXTRAPOLATION),
+    ],
+)
+def test_requests_that_waited_for_a_transform(
+    wait: float, replied: float, first: Status, others: Status, tmp_path: Path
+) -> None:
+    """Stamped now, in a frame whose transform of then is in the bag 0.09 s later."""
+    asked = at(0.51), "lidar"
+    with_requests(tmp_path / "bag", Verdict.UNKNOWN, stamp_and_frame=asked, replied=replied)
+    replay(tmp_path / "bag", tmp_path, parameters={"transform_wait": wait})
+    found = {row.cause: row for row in rows_of(tmp_path) if not row.is_state}
+    assert found.pop("Collide").status is first
+    assert [row.status for row in found.values()] == [others] * 3
+    assert {row.now for row in found.values()} == {at(0.51 if not wait else 0.6)}
 
 
 def test_way_is_answered_again_between_its_poses_or_refused(tmp_path: Path) -> None:
