@@ -121,6 +121,8 @@ def _replay(given: argparse.Namespace) -> int:
             print(f"{result.outcome.name.lower():<12}{result.name}")
         for failure in result.failures:
             print(f"{'':<12}{failure}")
+        for note in () if given.quiet else result.summary.get("notes", ()):
+            print(f"{'':<12}note: {note}")
     if not given.quiet:
         print(f"reports: {given.out}")
     return int(max(result.outcome for result in results))

@@ -128,6 +128,10 @@ class Config:
     transform_tolerance: float = _parameter(
         0.1, "greatest age of a transform used as the current one", "s", low=0.0, high=5.0
     )
+    transform_wait: float = _parameter(
+        0.0, "maximum time that a request waits for the transform at its stamp", "s",
+        low=0.0, high=0.5,
+    )  # fmt: skip
     max_future_stamp: float = _parameter(
         0.05, "stamps further ahead of the clock are refused", "s", low=0.0, high=1.0
     )

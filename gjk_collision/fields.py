@@ -9,12 +9,18 @@ from typing import Any
 
 from .frames import Pose, planar
 
-__all__ = ["nanoseconds", "pose"]
+__all__ = ["frame_and_stamp", "nanoseconds", "pose"]
 
 
 def nanoseconds(stamp: Any) -> int:
     """Return a builtin_interfaces/Time as whole nanoseconds."""
     return int(stamp.sec) * 1_000_000_000 + int(stamp.nanosec)
+
+
+def frame_and_stamp(request: Any) -> tuple[str, int]:
+    """Return the frame of a request's poses and its stamp [ns]; "" and 0: it has none."""
+    header = getattr(getattr(request, "pose", request), "header", None)
+    return ("", 0) if header is None else (str(header.frame_id), nanoseconds(header.stamp))
 
 
 def pose(message: Any, name: str) -> Pose:

@@ -206,7 +206,11 @@ class Transforms(Protocol):
         ...
 
     def latest(self, target: str, source: str) -> tuple[Pose, int]:
-        """Return the newest known pose and its stamp [ns]; raises `FrameError`."""
+        """Return the newest known pose and its stamp [ns]; raises `FrameError`.
+
+        The stamp is 0 where all transforms between the frames are static: the pose holds always.
+        Otherwise it is the newest time at which all moving ones are known, and not 0.
+        """
         ...
 
 
@@ -236,7 +240,7 @@ class SameFrameOnly:
         )
 
     def latest(self, target: str, source: str) -> tuple[Pose, int]:
-        """As `lookup`; asked for the target itself it has no stamp to give, and gives 0."""
+        """As `lookup`; the pose of the target in itself holds always, so its stamp is 0."""
         return self.lookup(target, source, 0), 0
 
 

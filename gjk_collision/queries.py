@@ -41,7 +41,16 @@ from .results import INVARIANT
 from .snapshot import Fault, Snapshot
 from .verdict import Status, Verdict
 
-__all__ = ["check_age", "check_poses", "collide", "distance", "ego_pose", "frame_pose", "state"]
+__all__ = [
+    "check_age",
+    "check_poses",
+    "collide",
+    "distance",
+    "ego_pose",
+    "frame_pose",
+    "is_awaited",
+    "state",
+]
 
 FIRST_CHUNK = 128  # poses, a fraction of a millisecond
 
@@ -61,7 +70,7 @@ def ego_pose(config: Config, transforms: Transforms, now: int) -> Pose:
     Raises
     ------
     FrameError
-        Not known, or known only for a time more than `transform_tolerance` from `now`.
+        Not known at `now`, or older than `transform_tolerance`.
     """
     if config.base_frame == config.check_frame:
         return Pose()
@@ -78,7 +87,8 @@ def frame_pose(config: Config, transforms: Transforms, frame: str, stamp: int, n
     frame : str
         Of the request's poses.
     stamp : int
-        Of the request [ns]; 0: the newest, no older than `transform_tolerance`.
+        Of the request [ns]; 0: the newest at or before `now`, no older than
+        `transform_tolerance`.
     now : int
         Time [ns].
 
@@ -96,6 +106,20 @@ def frame_pose(config: Config, transforms: Transforms, frame: str, stamp: int, n
     return _newest(config, transforms, frame, now)
 
 
+def is_awaited(config: Config, transforms: Transforms, frame: str, stamp: int) -> bool:
+    """Tell whether the pose of a request's frame is not known, but may still come.
+
+    This is so where the stamp [ns] is newer than the newest transform: not for frames that nobody
+    has sent, and not for stamps that are too old.
+    """
+    if not config.transform_wait or not frame or frame == config.check_frame:
+        return False
+    try:
+        return 0 < transforms.latest(config.check_frame, frame)[1] < stamp
+    except FrameError:
+        return False
+
+
 def check_age(config: Config, stamps: Mapping[str, int], now: int) -> None:
     """Raise `FrameError` where a pose used as the present one is not of now.
 
@@ -104,12 +128,12 @@ def check_age(config: Config, stamps: Mapping[str, int], now: int) -> None:
     config : Config
         Its `transform_tolerance` applies.
     stamps : mapping of str to int
-        Frame -> stamp of its pose [ns].
+        Frame -> stamp of its pose [ns]; 0: static, so never old.
     now : int
         Time [ns].
     """
     for frame, stamp in stamps.items():
-        age = (now - stamp) * 1e-9
+        age = (now - stamp) * 1e-9 if stamp else 0.0
         if abs(age) > config.transform_tolerance:
             text = f"the newest pose of '{frame}' in '{config.check_frame}' is "
             limit = f"{age:.3f} s old, limit {config.transform_tolerance:g} s"
@@ -316,6 +340,8 @@ def state(snapshot: Snapshot, pose: Pose | Fault) -> StateAnswer:
 
 def _newest(config: Config, transforms: Transforms, frame: str, now: int) -> Pose:
     pose, stamp = transforms.latest(config.check_frame, frame)
+    if stamp > now:  # a localiser stamps its correction ahead
+        pose, stamp = transforms.lookup(config.check_frame, frame, now), now
     check_age(config, {frame: stamp}, now)
     return pose
 

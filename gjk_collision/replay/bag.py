@@ -35,7 +35,7 @@ class Message:
     Attributes
     ----------
     topic, kind : str
-        Name and type, package/msg/Name.
+        Name and type: package/msg/Name, or package/srv/Name_Event.
     time : int
         Log time [ns].
     data : bytes
@@ -83,7 +83,7 @@ class Bag:
         self.topics: dict[str, set[str]] = {}
         self.counts: Counter[str] = Counter()
         for each in self._reader.connections:
-            self.topics.setdefault(each.topic, set()).add(each.msgtype)
+            self.topics.setdefault(each.topic, set()).add(_ros_name(each.msgtype))
             self.counts[each.topic] += each.msgcount
         self.begin, self.end = self._reader.start_time, self._reader.end_time
         self._store = typestore(self._own_types())
@@ -117,7 +117,8 @@ class Bag:
             try:
                 for connection, time, data in self._reader.messages(used):
                     count += 1
-                    yield Message(connection.topic, connection.msgtype, time, data)
+                    kind = _ros_name(connection.msgtype)
+                    yield Message(connection.topic, kind, time, data)
             except Exception as error:
                 text = f"truncated after {count} of {expected} messages: {_text(error)}"
                 raise BagError(f"{self.path.name}: {text}") from error
@@ -132,7 +133,7 @@ class Bag:
     def decode(self, message: Message) -> Any:
         """Return the fields of a message; whatever is raised says that it cannot be read."""
         package, middle, name = message.kind.split("/")
-        # rosbags files the parts of services under names of messages.
+        # rosbags has the parts of services under the names of messages.
         kind = message.kind if middle == "msg" else f"{package}/{middle}/msg/{name}"
         return self._store.deserialize_cdr(message.data, kind)
 
@@ -183,6 +184,11 @@ def _check_length(file: Path) -> None:
     size = file.stat().st_size
     if size < expected:
         raise BagError(f"{file.name}: truncated: {size} of {expected} bytes are there")
+
+
+def _ros_name(kind: str) -> str:
+    """Return a type as ROS names it: rosbags writes package/srv/msg/Name_Event."""
+    return kind.replace("/srv/msg/", "/srv/")
 
 
 def _text(error: Exception) -> str:

@@ -70,7 +70,7 @@ class Drive:
         self.transforms = RecordedTransforms()
         self._world = World(config, self.transforms)
         self.errors: list[str] = []
-        self._requests = Requests(self.transforms, self.errors)
+        self._requests = Requests(config, self.transforms, self.errors)
         self._clock = 0
         self._newest = 0
         self._time = bag.begin
@@ -97,6 +97,7 @@ class Drive:
                 yield self._state(evaluated, "silence")
             self._time = time
             self._now()  # before the first transform of a new time is taken in
+            self._requests.resume(time, self._look)
             has_data = False
             for message in together:
                 self.taken += 1
@@ -106,12 +107,17 @@ class Drive:
             if has_data:
                 evaluated = time
                 yield self._state(time, "data")
-        yield from self._requests.rest(self._time)
+        yield from self._requests.rest(self._time, self._look)
 
     @property
     def requests_without_content(self) -> int:
         """Recorded requests that hold no fields to ask again."""
         return self._requests.without_content
+
+    @property
+    def requests_of_clients(self) -> int:
+        """Requests as their clients recorded them: only those of the server are answered again."""
+        return self._requests.sent
 
     # ---- messages
 
@@ -178,6 +184,7 @@ class Drive:
 
     def _take_transforms(self, message: Any, *, static: bool) -> list[Row]:
         decode.take_transforms(self.transforms, message, static=static)
+        self._requests.resume(self._time, self._look)
         return []
 
     def _take_request(self, service: str, event: Any) -> list[Row]:

@@ -11,6 +11,7 @@ import numpy as np
 
 from .. import fields, queries
 from ..answers import Answer, PosesAnswer, ShapesAnswer, unknown
+from ..config import Config
 from ..errors import InputError
 from ..frames import FrameError, Pose
 from ..pairs import check_shapes
@@ -24,7 +25,7 @@ from .transforms import RecordedTransforms
 __all__ = ["Requests"]
 
 # service_msgs/msg/ServiceEventInfo
-REQUEST_RECEIVED, RESPONSE_SENT = 1, 2
+REQUEST_SENT, REQUEST_RECEIVED, RESPONSE_SENT = 0, 1, 2
 
 # Requests whose reply was not recorded by then are given up waiting for.
 MAX_OPEN = 256
@@ -33,11 +34,15 @@ MAX_OPEN = 256
 class Requests:
     """Answers requests, and holds each answer until the recorded reply has come."""
 
-    def __init__(self, transforms: RecordedTransforms, errors: list[str]) -> None:
+    def __init__(self, config: Config, transforms: RecordedTransforms, errors: list[str]) -> None:
+        self._config = config
         self._transforms = transforms
         self._errors = errors
+        # Requests that wait for a transform: service, request, log time.
+        self._waiting: dict[tuple[bytes, int], tuple[str, Any, int]] = {}
         self._open: OrderedDict[tuple[bytes, int], Row] = OrderedDict()
         self.without_content = 0  # recorded as metadata only
+        self.sent = 0  # events of clients; they are not answered again
 
     def take(
         self, service: str, event: Any, time: int, snapshot: Callable[[], Snapshot]
@@ -45,14 +50,19 @@ class Requests:
         """Take in one event; return the rows that are complete by it."""
         key = (bytes(event.info.client_gid), int(event.info.sequence_number))
         done = []
+        self.sent += event.info.event_type == REQUEST_SENT
         if event.info.event_type == REQUEST_RECEIVED:
             if not len(event.request):
                 self.without_content += 1
                 return []
-            self._open[key] = self._ask(service, event.request[0], time, snapshot())
+            self._waiting[key] = service, event.request[0], time
+            self.resume(time, snapshot)
             if len(self._open) > MAX_OPEN:
                 done.append(self._open.popitem(last=False)[1])
-        elif event.info.event_type == RESPONSE_SENT and key in self._open:
+        elif event.info.event_type == RESPONSE_SENT:
+            self._end_wait(key, time, snapshot)
+            if key not in self._open:
+                return []
             row = self._open.pop(key)
             if len(event.response):
                 row.recorded = Verdict(int(event.response[0].verdict.verdict)).name
@@ -61,8 +71,26 @@ class Requests:
             row.time = time
         return done
 
-    def rest(self, time: int) -> list[Row]:
+    def resume(self, time: int, snapshot: Callable[[], Snapshot]) -> None:
+        """Answer the requests whose transforms have come, or whose wait is over, as the node."""
+        for key, (_, request, since) in list(self._waiting.items()):
+            question = fields.frame_and_stamp(request)
+            is_over = (time - since) * 1e-9 > self._config.transform_wait
+            if is_over or not queries.is_awaited(self._config, self._transforms, *question):
+                self._end_wait(key, time, snapshot)
+
+    def _end_wait(
+        self, key: tuple[bytes, int], time: int, snapshot: Callable[[], Snapshot]
+    ) -> None:
+        """Answer a request now where it waits: the node has replied, or would have."""
+        if key in self._waiting:
+            service, request, _ = self._waiting.pop(key)
+            self._open[key] = self._ask(service, request, time, snapshot())
+
+    def rest(self, time: int, snapshot: Callable[[], Snapshot]) -> list[Row]:
         """Return the rows whose reply was not recorded."""
+        for key in list(self._waiting):
+            self._end_wait(key, time, snapshot)
         rows = list(self._open.values())
         self._open.clear()
         for row in rows:

@@ -4,6 +4,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from ..adapters import CONVERTERS
@@ -35,6 +36,8 @@ class Topics:
         Transforms.
     services : dict
         Topic of service events -> name of the service's type.
+    unread_events : tuple of str
+        Other topics of service events: they hold no requests that can be answered again.
     """
 
     footprint: str = ""
@@ -43,6 +46,7 @@ class Topics:
     tf_static: tuple[str, ...] = ()
     clock: str = ""
     services: Mapping[str, str] = field(default_factory=dict)
+    unread_events: tuple[str, ...] = ()
 
     @property
     def names(self) -> set[str]:
@@ -113,17 +117,19 @@ def choose(bag: Bag, config: Config, mapping: Mapping[str, Any]) -> Topics:
     if not clock:
         clocks = _of_kind(bag, CLOCK)
         clock = clocks[0] if len(clocks) == 1 else ""
+    services = {
+        name: kind.removeprefix("gjk_collision/srv/").removesuffix("_Event")
+        for name, kinds in bag.topics.items()
+        for kind in kinds & {f"gjk_collision/srv/{service}_Event" for service in SERVICES}
+    }
     topics = Topics(
         footprint,
         obstacles,
         _told(mapping, "tf", [name for name in tf if not name.endswith("static")]),
         _told(mapping, "tf_static", [name for name in tf if name.endswith("static")]),
         "" if clock == NONE else clock,
-        {
-            name: kind.removeprefix("gjk_collision/srv/").removesuffix("_Event")
-            for name, kinds in bag.topics.items()
-            for kind in kinds & {f"gjk_collision/srv/{service}_Event" for service in SERVICES}
-        },
+        services,
+        tuple(sorted(filter(partial(_has_events, bag), bag.topics.keys() - services))),
     )
     for name in sorted(topics.names):
         if len(kinds := bag.topics.get(name, set())) > 1:
@@ -131,6 +137,12 @@ def choose(bag: Bag, config: Config, mapping: Mapping[str, Any]) -> Topics:
             text = f"{name}{sources} holds {' and '.join(sorted(kinds))}: it must hold one type"
             raise BagError(f"{bag.path.name}: {text}")
     return topics
+
+
+def _has_events(bag: Bag, name: str) -> bool:
+    """Tell whether a topic looks like one of service events, whatever the service."""
+    is_service = any("/srv/" in kind for kind in bag.topics[name])
+    return is_service or name.endswith("/_service_event")
 
 
 def _told(mapping: Mapping[str, Any], part: str, found: list[str]) -> tuple[str, ...]:

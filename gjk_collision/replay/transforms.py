@@ -56,7 +56,7 @@ class _Edge:
 
 
 class RecordedTransforms:
-    """Where frames were, as told so far."""
+    """The frames that the messages so far describe."""
 
     def __init__(self) -> None:
         self._edges: dict[str, _Edge] = {}
@@ -65,12 +65,17 @@ class RecordedTransforms:
     def insert(
         self, parent: str, child: str, stamp: int, placement: Placement, *, static: bool
     ) -> None:
-        """Take in one transform; one that is no number, or no rotation, is left out as by tf2."""
+        """Take in one transform.
+
+        One that is not finite, no rotation, or moving and stamped 0 is left out, as by the node.
+        """
         parent, child = parent.lstrip("/"), child.lstrip("/")
         x, y, z, w = placement.rotation
         norm = x * x + y * y + z * z + w * w
         finite = abs(sum(placement.position)) < float("inf")
         if not parent or not child or parent == child or not finite or not abs(norm - 1.0) < 1e-6:
+            return
+        if not static and stamp == 0:  # it would look static
             return
         edge = self._edges.get(child)
         if edge is None or edge.parent != parent or edge.static or static:
@@ -92,6 +97,8 @@ class RecordedTransforms:
 
     def lookup(self, target: str, source: str, stamp: int) -> Pose:
         """Return the pose of `source` in `target` at `stamp` [ns]; raises `FrameError`."""
+        if stamp == 0:  # as from tf2, which takes it as the newest
+            raise FrameError(Status.TF_EXTRAPOLATION, f"no pose of '{source}' is stamped 0")
         up, down = self._chains(target, source)
         return self._pose(target, source, up, down, stamp)
 

@@ -122,6 +122,7 @@ class _Job:
         self._golden: Golden | None = None
         self._counts, self._latencies = Counts(), Latencies()
         self._outcome, self._failures = Outcome.PASSED, list[str]()
+        self._notes = list[str]()
         self._about: dict[str, Any] = {}
         self.timeline = Timeline()
         self.film: dict[str, Any] = {"stride": 1, "origin": (0, 0), "outlines": [], "frames": []}
@@ -164,6 +165,7 @@ class _Job:
             "name": self._case.name,
             "outcome": self._outcome.name.lower(),
             "failures": self._failures,
+            "notes": self._notes,
             **self._about,
             **self._counts.to_dict(),
             "expectations": [{"text": text, "failure": failure} for text, failure in checks],
@@ -201,6 +203,11 @@ class _Job:
             "seconds": round((bag.end - bag.begin) * 1e-9, 3),
             "safety_margin": config.safety_margin,
         }
+        self._notes = [
+            f"{name} ({', '.join(sorted(bag.topics[name]))}): {bag.counts[name]} service "
+            "events are not read: this version does not answer such requests again"
+            for name in topics.unread_events
+        ]
 
     def _answer(self, bag: Bag, topics: Topics, file: TextIO, progress: Progress) -> None:
         drive = Drive(bag, self._case.config, topics, self._case.faults)
@@ -220,6 +227,12 @@ class _Job:
             self._about["unreadable"] = drive.unreadable
             self._about["errors"] = drive.errors[:KEPT_ERRORS]
             self._about["requests_without_content"] = drive.requests_without_content
+            for count, what in (
+                (drive.requests_without_content, "were recorded without their content"),
+                (drive.requests_of_clients, "were recorded by a client, not by the server"),
+            ):
+                if count:
+                    self._notes.append(f"{count} requests {what}: not answered again")
             self.film = film.to_dict()
 
     def _see(self, t: float, row: Row, drive: Drive, film: Film) -> None:

@@ -12,7 +12,7 @@ __all__ = ["junit", "markdown"]
 
 
 def markdown(results: Sequence[Result]) -> str:
-    """Return one table of all, and a paragraph on each that failed."""
+    """Return one table of all, and a list for each that failed or has notes."""
     lines = [
         "| replay | outcome | stamps | free | margin | collision | unknown | closest [m] "
         "| p99 [us] |",
@@ -23,6 +23,8 @@ def markdown(results: Sequence[Result]) -> str:
         if result.failures:
             lines += ["", f"**{result.name}** {result.outcome.name.lower()}:", ""]
             lines += [f"- {failure}" for failure in result.failures]
+        if notes := result.summary.get("notes"):
+            lines += ["", f"**{result.name}** notes:", "", *(f"- {note}" for note in notes)]
     return "\n".join(lines) + "\n"
 
 

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 __all__ = ["Diagnostics", "Health"]
 
 PERIOD = 1.0  # s
+
+# What needs the vehicle's own pose.
+BY_POSE = "~/state, and ~/collide and ~/distance without a frame"
 OK, WARN, ERROR = DiagnosticStatus.OK, DiagnosticStatus.WARN, DiagnosticStatus.ERROR
 
 
@@ -102,12 +105,27 @@ class Diagnostics:
         text = f"{verdict.name} / {status.name}"
         words = {
             "message": state.verdict.message,
+            "affected": self._affected(verdict, status),
             "distance": f"{state.distance:.3f} m",
             "nearest": f"{state.nearest_id} of '{state.nearest_source}'",
             "snapshot": state.info.snapshot_id,
             "config hash": f"{state.info.config_hash:#010x}",
         }
         return [_status("", level, text, **words)]
+
+    def _affected(self, verdict: Verdict, status: Status) -> str:
+        """Say which answers are not to be had: planners need not know the vehicle's own pose."""
+        snapshot = self._node.snapshot()
+        if not self._node.is_active:
+            return "every request but ~/check_shapes"
+        if snapshot.fault is not None or snapshot.footprint is None:
+            return "~/state and every request but ~/check_shapes: nothing is FREE"
+        if verdict is not Verdict.UNKNOWN:
+            return "nothing"
+        if status in (Status.UNKNOWN_FRAME, Status.TF_UNAVAILABLE, Status.TF_EXTRAPOLATION):
+            frame = self._node.config.check_frame
+            return f"{BY_POSE}; requests in '{frame}' are answered"
+        return "~/state"
 
     def _inputs(self) -> list[DiagnosticStatus]:
         reports = self._node.reports()
@@ -123,7 +141,7 @@ class Diagnostics:
             pose = queries.ego_pose(config, node.transforms, node.get_clock().now().nanoseconds)
         except FrameError as error:
             text = f"the vehicle's pose is not known: {error.status.name}: {error}"
-            return [_status("", ERROR, text, **words)]
+            return [_status("", ERROR, f"{text}; affected: {BY_POSE}", **words)]
         words["vehicle"] = f"x {pose.x:.3f} m, y {pose.y:.3f} m, yaw {pose.yaw:.4f} rad"
         return [_status("", OK, "the vehicle's pose is known", **words)]
 

@@ -38,6 +38,7 @@ from . import markers, messages, sources
 from .diagnostics import Diagnostics, Health
 from .parameters import Parameters
 from .pauses import PERIOD, Pauses, steady_time
+from .progress import Progress
 from .question import Question
 from .services import Services
 from .transforms import TransformTree, find_transforms
@@ -103,6 +104,7 @@ class CollisionServer(LifecycleNode):
         self._hit: tuple[Pose, float] | None = None
         self._answering = Services(self)  # rclpy has a _services of its own
         Diagnostics(self)
+        self._progress = Progress(self)
         self._start_heartbeat()
 
     def start(self) -> None:
@@ -125,7 +127,7 @@ class CollisionServer(LifecycleNode):
             self.get_logger().error(self._reason)
             return FAILURE
         self.config = config
-        self.transforms = find_transforms(self)
+        self.transforms = find_transforms(self, self._answering.resume)
         for source, adapter in adapters:
             self._inputs.append(self._subscribe(source, adapter))
         if not config.footprint and not config.robot_radius:
@@ -139,28 +141,47 @@ class CollisionServer(LifecycleNode):
                 )
             )
         self._pauses = Pauses(steady_time())
-        self._pulse = self._create_steady_timer(
+        self._pulse = self.create_steady_timer(
             PERIOD, lambda: self._pauses.note_life(steady_time())
         )
         self._answering.record(config.record_requests)
         self._start_heartbeat()
         self._reason = "inactive"
-        self.get_logger().info(f"configured, config hash {config.hash:#010x}")
+        self._progress.note(f"configured: config hash {config.hash:#010x}")
         return SUCCESS
 
     def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Begin with nothing known."""
         self._epoch = self._epoch % MAX_EPOCH + 1
         self._world = World(self.config, self.transforms, self._epoch)
+        self._progress.note_active(steady_time())
         return SUCCESS
 
     def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Forget all data."""
         self._world = None
+        self._progress.note("deactivated: all data forgotten")
         return SUCCESS
 
     def on_cleanup(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Let go of the inputs; the parameters may be set freely again."""
+        self._let_go("not configured")
+        self._progress.note("cleaned up: not configured")
+        return SUCCESS
+
+    def on_shutdown(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Let go of everything but the services and the heartbeat, which say so."""
+        self._let_go("shut down")
+        self._progress.note("shut down")
+        return SUCCESS
+
+    def on_error(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Begin again unconfigured."""
+        self._let_go("not configured")
+        self._progress.note("a transition failed with an error: not configured")
+        return SUCCESS
+
+    def _let_go(self, reason: str) -> None:
         self._world = None
         for each in self._inputs:
             self.destroy_subscription(each)
@@ -173,18 +194,7 @@ class CollisionServer(LifecycleNode):
         self.transforms = SameFrameOnly("the node is not configured")
         self._answering.record(False)
         self._settings.release()
-        self._reason = "not configured"
-        return SUCCESS
-
-    def on_shutdown(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Let go of everything but the services and the heartbeat, which say so."""
-        self.on_cleanup(state)
-        self._reason = "shut down"
-        return SUCCESS
-
-    def on_error(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Begin again unconfigured."""
-        return self.on_cleanup(state)
+        self._reason = reason
 
     def _LifecycleNodeMixin__on_change_state(self, request: Any, reply: Any) -> Any:
         """Refuse a transition that the present state does not have.
@@ -290,6 +300,11 @@ class CollisionServer(LifecycleNode):
 
     # ---- what the services and the diagnostics ask of the node
 
+    @property
+    def is_active(self) -> bool:
+        """Tell whether data is taken in and questions about it are answered."""
+        return self._world is not None
+
     def reports(self) -> list[Report]:
         """Return what is heard from each sender; empty while not active."""
         now, steady = self._times()
@@ -315,12 +330,13 @@ class CollisionServer(LifecycleNode):
     # ---- heartbeat
 
     def _start_heartbeat(self) -> None:
-        """Beat at `state_rate`, by the steady clock: a stopped ROS clock does not stop it."""
+        """Publish the heartbeat at `state_rate` from now on."""
         if self._heartbeat is not None:
             self.destroy_timer(self._heartbeat)
-        self._heartbeat = self._create_steady_timer(1.0 / self.config.state_rate, self._beat)
+        self._heartbeat = self.create_steady_timer(1.0 / self.config.state_rate, self._beat)
 
-    def _create_steady_timer(self, period: float, callback: Callable[[], None]) -> Timer:
+    def create_steady_timer(self, period: float, callback: Callable[[], None]) -> Timer:
+        """Create a timer by the steady clock: a stopped ROS clock does not stop it."""
         clock = Clock(clock_type=ClockType.STEADY_TIME)
         return self.create_timer(period, callback, clock=clock)
 
@@ -406,14 +422,23 @@ def main(args: Sequence[str] | None = None) -> int:
     """Run the node until SIGINT or SIGTERM; return the exit code."""
     try:
         rclpy.init(args=None if args is None else list(args))
-        node = CollisionServer()
-        node.start()
-        spin(node)
+        _run()
     except (KeyboardInterrupt, ExternalShutdownException):
         pass
     finally:
         rclpy.try_shutdown()
     return 0
+
+
+def _run() -> None:
+    try:
+        node = CollisionServer()
+        node.start()
+        spin(node)
+    except Exception:
+        if rclpy.ok():
+            raise
+        # A signal in the middle of a transition: rclpy raises whatever finds its context invalid.
 
 
 if __name__ == "__main__":

@@ -76,8 +76,10 @@ class Question:
         last = self._node.later(snapshot)
         if last.fault is not snapshot.fault or last.footprint is None:
             return last
+        # A pose from a tree that is known beyond the time of the snapshot is of that time.
+        stamps = {f: min(stamp, snapshot.stamp) for f, stamp in self.transforms.stamps.items()}
         try:
-            queries.check_age(last.config, self.transforms.stamps, self._node.now())
+            queries.check_age(last.config, stamps, self._node.now())
         except FrameError as error:
             return last.voided(Fault(error.status, str(error)))
         if verdict in (Verdict.FREE, Verdict.MARGIN) and self.is_late():
@@ -87,7 +89,7 @@ class Question:
 
 
 class _Present:
-    """Transforms; the stamps of those that were used as the present ones are noted."""
+    """Transforms; the newest stamps of those that were used as the present ones are noted."""
 
     def __init__(self, transforms: Transforms) -> None:
         self._transforms = transforms

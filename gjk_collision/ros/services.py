@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from geometry_msgs.msg import PoseStamped
 from gjk_collision.srv import CheckPath, CheckPoses, CheckShapes, Collide, Distance, GetSnapshot
+from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.service import Service
 from rclpy.service_introspection import ServiceIntrospectionState
+from rclpy.task import Future
 from std_srvs.srv import Trigger
 
 from .. import fields, queries
@@ -34,6 +36,9 @@ __all__ = ["Services"]
 
 HERE = Pose()
 
+# Requests that wait for a transform at a time; one more is answered at once.
+MAX_WAITING = 64
+
 
 class Services:
     """Offers the services of a node, from its construction to its end.
@@ -46,6 +51,9 @@ class Services:
 
     def __init__(self, node: "CollisionServer") -> None:
         self._node = node
+        # A request that waits must not hold up others.
+        self._group = ReentrantCallbackGroup()
+        self._waiting: dict[Future, Any] = {}  # requests
         self._due = 0.0  # of an answer to be verified
         self._any = count(step=7919)  # which pose of a batch; a prime, to get about
         self._recorded = (  # those that a replay answers again
@@ -68,9 +76,12 @@ class Services:
         """Offer a service that always replies: what `ask` cannot answer is UNKNOWN."""
         node = self._node
 
-        def reply_to(request: Any, reply: Any) -> Any:
+        async def reply_to(request: Any, reply: Any) -> Any:
             question = Question(node)
             try:
+                if self._is_awaited(request):
+                    await self._transform(request)
+                    question = Question(node)  # nothing was looked at before the wait
                 reply, snapshot = self._answer(kind, ask, request, question)
             except Exception as error:
                 node.note_error(f"~/{name}", error)
@@ -85,7 +96,37 @@ class Services:
             node.health.note_reply(name, seconds, reply.verdict.status)
             return reply
 
-        return node.create_service(kind, f"~/{name}", reply_to, qos_profile=SERVICE_QOS)
+        return node.create_service(
+            kind, f"~/{name}", reply_to, qos_profile=SERVICE_QOS, callback_group=self._group
+        )
+
+    def resume(self) -> None:
+        """Go on with the requests whose transforms have come."""
+        for done, request in self._waiting.items():
+            if not done.done() and not self._is_awaited(request):
+                done.set_result(None)
+
+    def _is_awaited(self, request: Any) -> bool:
+        """Tell whether a request's frame is one whose pose at its stamp may still come."""
+        node = self._node
+        return node.is_active and queries.is_awaited(
+            node.config, node.transforms, *fields.frame_and_stamp(request)
+        )
+
+    async def _transform(self, request: Any) -> None:
+        """Wait until a request's transform has come, or `transform_wait` is over."""
+        if len(self._waiting) >= MAX_WAITING:
+            return
+        done, node = Future(), self._node
+        timer = node.create_steady_timer(
+            node.config.transform_wait, lambda: None if done.done() else done.set_result(None)
+        )
+        self._waiting[done] = request
+        try:
+            await done
+        finally:
+            del self._waiting[done]
+            node.destroy_timer(timer)
 
     def _answer(
         self, kind: Any, ask: Callable[..., None], request: Any, question: Question

@@ -2,14 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Frames from tf2, where tf2_ros is installed."""
 
-import threading
-from contextlib import suppress
+from collections.abc import Callable
 from typing import Any
 
 from rclpy.clock import JumpThreshold
 from rclpy.duration import Duration
-from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 from rclpy.node import Node
+from rclpy.qos import DurabilityPolicy, QoSProfile
+from rclpy.serialization import deserialize_message
+from rclpy.subscription import Subscription
 from rclpy.time import Time
 
 from ..errors import InputError
@@ -20,34 +21,33 @@ from ..verdict import Status
 __all__ = ["TransformTree", "find_transforms"]
 
 
-class TransformTree:
-    """The transform tree that /tf and /tf_static tell of, heard in a thread of its own.
+# Messages that a queue holds, as in tf2_ros.
+DEPTH = 100
 
-    A lookup never waits: what is not known now is a `FrameError` now.
+
+class TransformTree:
+    """The transform tree that /tf and /tf_static describe.
+
+    A lookup first takes in all messages that have arrived. It never waits: what is not known now
+    is a `FrameError` now.
 
     Parameters
     ----------
     node : Node
-        Whose clock and context are used. The listener has a node of its own beside it, because
-        one node cannot be spun by two executors.
+        Receives the messages. No thread is started: a thread that outlives the interpreter aborts
+        the process.
+    changed : callable
+        Is called after transforms have been taken in.
     """
 
-    def __init__(self, node: Node) -> None:
+    def __init__(self, node: Node, changed: Callable[[], None] = lambda: None) -> None:
         import tf2_ros
+        from tf2_msgs.msg import TFMessage
 
         self._tf2: Any = tf2_ros
-        # Of the arguments of the process only what becomes of /tf concerns the listener: a
-        # fleet's robots often have their own.
-        topics = {name: node.resolve_topic_name(name) for name in ("/tf", "/tf_static")}
-        remaps = [word for pair in topics.items() for word in ("-r", ":=".join(pair))]
-        self._node = Node(
-            f"{node.get_name()}_tf",
-            context=node.context,
-            namespace=node.get_namespace(),
-            cli_args=["--ros-args", *remaps],
-            start_parameter_services=False,
-            use_global_arguments=False,
-        )
+        self._kind = TFMessage
+        self._changed = changed
+        self._node = node
         self._buffer = tf2_ros.Buffer()
         # The buffer's own clock is not the node's: after a step back it would hold on to what was.
         back = JumpThreshold(
@@ -57,16 +57,14 @@ class TransformTree:
         self._jump = self._clock.create_jump_callback(
             back, post_callback=lambda _: self._buffer.clear()
         )
-        self._listener = tf2_ros.TransformListener(self._buffer, self._node)
-        self._executor = SingleThreadedExecutor(context=node.context)
-        self._executor.add_node(self._node)
-        self._thread = threading.Thread(target=self._spin, name="tf", daemon=True)
-        self._thread.start()
+        self._moving = self._subscribe("/tf", DurabilityPolicy.VOLATILE)
+        self._static = self._subscribe("/tf_static", DurabilityPolicy.TRANSIENT_LOCAL)
 
     def lookup(self, target: str, source: str, stamp: int) -> Pose:
         """Return the pose of `source` in `target` at `stamp` [ns]; raises `FrameError`."""
-        if stamp == 0:  # to tf2 it means the newest
-            raise FrameError(Status.TF_EXTRAPOLATION, f"no pose of '{source}' is stamped 0")
+        if stamp <= 0:  # 0 means the newest to tf2, and a negative one is an error
+            text = f"no pose of '{source}' is stamped {stamp} ns"
+            raise FrameError(Status.TF_EXTRAPOLATION, text)
         return self._find(target, source, stamp)[0]
 
     def latest(self, target: str, source: str) -> tuple[Pose, int]:
@@ -78,26 +76,62 @@ class TransformTree:
         return "tf2"
 
     def close(self) -> None:
-        """Stop listening."""
+        """Unsubscribe."""
         self._jump.unregister()
-        self._executor.shutdown()
-        self._thread.join(timeout=1.0)
-        self._node.destroy_node()
+        for each in (self._moving, self._static):
+            self._node.destroy_subscription(each)
 
-    def _spin(self) -> None:
-        with suppress(ExternalShutdownException):
-            self._executor.spin()
+    def _subscribe(self, topic: str, durability: DurabilityPolicy) -> Subscription:
+        def receive(data: bytes) -> None:
+            self._take(data, static=topic == "/tf_static")
+            self._take_all()
+            self._changed()
+
+        # Raw: a message that cannot be decoded must not end a callback or a lookup.
+        qos = QoSProfile(depth=DEPTH, durability=durability)
+        return self._node.create_subscription(self._kind, topic, receive, qos, raw=True)
+
+    def _take_all(self) -> bool:
+        """Take in all messages that wait in the queues; return whether there were any.
+
+        The executor takes one message of each topic between two requests. Under load the rest
+        would grow old in the queue.
+        """
+        count = 0
+        for each in (self._moving, self._static):
+            for _ in range(DEPTH):
+                found = each.handle.take_message(self._kind, True)
+                if found is None:
+                    break
+                self._take(found[0], static=each is self._static)
+                count += 1
+        return count > 0
+
+    def _take(self, data: bytes, *, static: bool) -> None:
+        put = self._buffer.set_transform_static if static else self._buffer.set_transform
+        try:
+            for each in deserialize_message(data, self._kind).transforms:
+                if static or nanoseconds(each.header.stamp):
+                    put(each, "")
+                else:  # tf2 would take it as static
+                    text = f"transform of '{each.child_frame_id}' on /tf left out: stamped 0"
+                    self._node.get_logger().warning(text, throttle_duration_sec=1.0)
+        except Exception as error:
+            text = f"transforms not understood: {error!r}"
+            self._node.get_logger().error(text, throttle_duration_sec=1.0)
 
     def _find(self, target: str, source: str, stamp: int) -> tuple[Pose, int]:
         tf2 = self._tf2
+        if self._take_all():
+            self._changed()
         try:
             found = self._buffer.lookup_transform(target, source, Time(nanoseconds=stamp))
         except tf2.ExtrapolationException as error:
-            raise FrameError(Status.TF_EXTRAPOLATION, str(error)) from error
+            raise FrameError(Status.TF_EXTRAPOLATION, _why(target, source, error)) from error
         except (tf2.LookupException, tf2.InvalidArgumentException) as error:
-            raise FrameError(Status.UNKNOWN_FRAME, str(error)) from error
+            raise FrameError(Status.UNKNOWN_FRAME, _why(target, source, error)) from error
         except tf2.TransformException as error:
-            raise FrameError(Status.TF_UNAVAILABLE, str(error)) from error
+            raise FrameError(Status.TF_UNAVAILABLE, _why(target, source, error)) from error
         p, q = found.transform.translation, found.transform.rotation
         try:
             pose = planar(p.x, p.y, (q.x, q.y, q.z, q.w), f"'{source}' in '{target}'")
@@ -106,13 +140,18 @@ class TransformTree:
         return pose, nanoseconds(found.header.stamp)
 
 
-def find_transforms(node: Node) -> Transforms:
+def find_transforms(node: Node, changed: Callable[[], None]) -> Transforms:
     """Return the transform tree where tf2_ros is installed, else what knows no second frame."""
     try:
-        return TransformTree(node)
+        return TransformTree(node, changed)
     except ImportError as error:
         node.get_logger().warning(
             f"no transforms ({error}): only data in the check frame is accepted, "
             "and footprints in the base frame"
         )
         return SameFrameOnly("tf2_ros is not installed")
+
+
+def _why(target: str, source: str, error: Exception) -> str:
+    """Return why a lookup failed; the error of tf2 alone names one of the two frames."""
+    return f"no transform from '{source}' to '{target}': {error}"

@@ -18,6 +18,7 @@ from gjk_collision.frames import FrameError, Pose, SameFrameOnly, planar
 from gjk_collision.geometry import Shape, closest, collide
 from gjk_collision.obstacles import Obstacles
 from gjk_collision.pairs import CHUNK, check_shapes
+from gjk_collision.replay.transforms import Placement, RecordedTransforms
 from gjk_collision.snapshot import Fault, Snapshot, nothing
 from gjk_collision.verdict import Status, Verdict
 from gjk_collision.world import World
@@ -389,6 +390,44 @@ def test_frame_of_a_request() -> None:
     with pytest.raises(FrameError):
         queries.ego_pose(config, none, 0)
     assert queries.ego_pose(Config(base_frame="odom"), none, 0) == Pose()
+
+
+@pytest.mark.requirement("D-10")
+def test_static_pose_is_of_every_time() -> None:
+    """Only what moves grows old."""
+    config, tree, now = Config(), RecordedTransforms(), 1_800_000_000 * 10**9
+    tree.insert("odom", "dock", 0, Placement((3.0, 4.0, 0.0)), static=True)
+    tree.insert("dock", "base_link", now, Placement((1.0, 0.0, 0.0)), static=True)
+    assert queries.ego_pose(config, tree, now + 10**18) == Pose(4.0, 4.0, 0.0)
+    assert queries.frame_pose(config, tree, "dock", 0, now) == Pose(3.0, 4.0, 0.0)
+    tree.insert("dock", "base_link", now, Placement((2.0, 0.0, 0.0)), static=False)
+    assert queries.ego_pose(config, tree, now + 10**8) == Pose(5.0, 4.0, 0.0)
+    with pytest.raises(FrameError) as caught:
+        queries.ego_pose(config, tree, now + 10**8 + 1)
+    assert caught.value.status is Status.TF_EXTRAPOLATION
+
+
+@pytest.mark.requirement("D-10")
+def test_localiser_that_stamps_ahead() -> None:
+    """The pose at the present time, interpolated; neither a future one nor an extrapolated one."""
+    config, tree = Config(), RecordedTransforms()
+    second, now = 10**9, 1_800_000_000 * 10**9
+    for t in range(5):  # metre t holds at second t
+        tree.insert("map", "odom", now + t * second, Placement((float(t), 0, 0)), static=False)
+    for half in (0, 1, 7, 8):
+        at = now + half * second // 2
+        assert queries.frame_pose(config, tree, "map", 0, at).x == pytest.approx(-0.5 * half)
+    assert queries.frame_pose(config, tree, "map", 0, now + 4 * second + 10**8).x == -4.0
+    for at in (now - 1, now + 4 * second + 10**8 + 1):
+        with pytest.raises(FrameError) as caught:
+            queries.frame_pose(config, tree, "map", 0, at)
+        assert caught.value.status is Status.TF_EXTRAPOLATION
+    # The vehicle by odometry that comes late, below the localiser: the oldest part counts.
+    config = Config(check_frame="map")
+    tree.insert("odom", "base_link", now, Placement((10.0, 0.0, 0.0)), static=False)
+    tree.insert("odom", "base_link", now + second, Placement((20.0, 0, 0)), static=False)
+    assert queries.ego_pose(config, tree, now + second + 10**8) == Pose(21.0, 0.0, 0.0)
+    assert queries.ego_pose(config, tree, now + second // 2).x == pytest.approx(15.5)
 
 
 @pytest.mark.parametrize(

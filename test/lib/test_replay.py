@@ -25,7 +25,7 @@ from write_scenarios import CAR, EGO, Road, at, steps, thing, write
 
 from gjk_collision.__main__ import main
 from gjk_collision.config import OBSTACLE_ARRAY
-from gjk_collision.frames import Pose
+from gjk_collision.frames import FrameError, Pose
 from gjk_collision.replay.bag import Bag, BagError, find_bags
 from gjk_collision.replay.interfaces import POLYGON_STAMPED
 from gjk_collision.replay.rows import Row
@@ -407,6 +407,28 @@ def test_transforms_as_tf2_has_them() -> None:
         with pytest.raises(Exception, match=r"\w") as caught:
             tree.lookup(target, source, stamp)
         assert caught.value.status is status  # type: ignore[attr-defined]
+
+
+def test_stamps_of_chains() -> None:
+    """A static chain has none; a mixed chain has that of its oldest moving part."""
+    tree = RecordedTransforms()
+    tree.insert("map", "odom", 0, Placement((10.0, 0.0, 0.0)), static=True)
+    tree.insert("odom", "dock", 77, Placement((0.0, 5.0, 0.0)), static=True)
+    assert tree.latest("map", "dock") == (Pose(10.0, 5.0, 0.0), 0)
+    assert tree.latest("dock", "map") == (Pose(-10.0, -5.0, 0.0), 0)
+    assert tree.lookup("map", "dock", 10**18) == Pose(10.0, 5.0, 0.0)
+    tree.insert("dock", "arm", 200, Placement(), static=False)
+    for stamp in (100, 300):
+        tree.insert("arm", "hand", stamp, Placement(), static=False)
+    assert tree.latest("map", "hand")[1] == 200
+    for parent, child in (("dock", "ghost"), ("arm", "finger")):
+        tree.insert(parent, child, 0, Placement(), static=False)  # moving, though stamped 0
+        with pytest.raises(FrameError) as caught:
+            tree.latest("map", child)
+        assert caught.value.status is Status.UNKNOWN_FRAME
+    with pytest.raises(FrameError) as caught:
+        tree.lookup("map", "dock", 0)
+    assert caught.value.status is Status.TF_EXTRAPOLATION
 
 
 # ---- finding bags

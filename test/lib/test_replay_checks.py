@@ -18,13 +18,14 @@ from write_scenarios import CAR, Road, at, steps, thing, write_all
 
 from gjk_collision.__main__ import main
 from gjk_collision.config import Config
+from gjk_collision.frames import Pose
 from gjk_collision.replay.case import Case, CaseError, read_cases, read_parameters
 from gjk_collision.replay.expect import Expectations, parse
 from gjk_collision.replay.faults import KINDS
 from gjk_collision.replay.interfaces import typestore
 from gjk_collision.replay.record import record
 from gjk_collision.replay.rows import Row
-from gjk_collision.replay.write import BagWriter
+from gjk_collision.replay.write import BagWriter, Storage
 from gjk_collision.report.run import Options, Outcome, run
 from gjk_collision.verdict import Status, Verdict
 
@@ -242,17 +243,30 @@ def test_golden_tolerance_and_strangers(bags: Path, golden: Path, tmp_path: Path
 # ---- recorded requests
 
 
-def with_requests(path: Path, recorded: Verdict, interpolation: int = 1) -> None:
-    """A drive with four requests at 0.5 s, one reply, and a request without content at 0.6 s."""
+def with_requests(
+    path: Path,
+    recorded: Verdict,
+    interpolation: int = 1,
+    spellings: tuple[str, str] = ("srv", "srv"),
+    storage: Storage = "mcap",
+    stamp_and_frame: tuple[int, str] = (0, "odom"),
+    replied: float = 0.52,
+) -> None:
+    """A drive with four requests at 0.51 s, one reply, and a request without content at 0.6 s.
+
+    The requests of the client come first, as it recorded them. `spellings` are those of the
+    types of requests and replies: "srv" as rosbag2 writes them, "srv/msg" as rosbags does.
+    The frame of the lidar is that of odom; its transforms come a step of 0.05 s late.
+    """
     types = typestore().types
     service, geometry = "gjk_collision/srv/msg/", "geometry_msgs/msg/"
     info = types["service_msgs/msg/ServiceEventInfo"]
     stamp = types["builtin_interfaces/msg/Time"]
     verdict = types["gjk_collision/msg/Verdict"]
     numbers = np.empty(0)
-    with BagWriter(path) as writer:
+    with BagWriter(path, storage) as writer:
         road = Road(writer)
-        header = writer.header(0, "odom")
+        header = writer.header(*stamp_and_frame)
         pose = types[geometry + "PoseStamped"](
             header,
             types[geometry + "Pose"](
@@ -285,29 +299,43 @@ def with_requests(path: Path, recorded: Verdict, interpolation: int = 1) -> None
                 info(kind, stamp(0, 0), gid, seq), request, response
             )
             store, topic = writer._store, f"/collision_server/{name.lower()}/_service_event"
-            kind_name = f"gjk_collision/srv/{name}_Event"
-            if topic not in writer._connections:
+            spelling = spellings[bool(response)]
+            if spelling == "srv/msg":
+                writer.write(topic, f"{service}{name}_Event", at(t), made)
+                return
+            key = (topic, f"gjk_collision/srv/{name}_Event")
+            if key not in writer._connections:
                 # As ROS records it: the type's name says srv, and its definition is not given.
-                writer._connections[topic] = writer._writer.add_connection(
-                    topic, kind_name, msgdef="", rihs01="RIHS01_0"
+                writer._connections[key] = writer._writer.add_connection(
+                    *key, msgdef="", rihs01="RIHS01_0"
                 )
             data = bytes(store.serialize_cdr(made, f"{service}{name}_Event"))
-            writer._writer.write(writer._connections[topic], at(t), data)
+            writer._writer.write(writer._connections[key], at(t), data)
 
         for t in steps(1.0):
             road.ego(t)
             road.obstacles(t, [thing(CAR, 10.0, 0.0)])
+            writer.transform(at(t - 0.05), Pose(), "odom", "lidar", log=at(t))
             if t == 0.5:
+                event("Collide", t + 0.005, 0, [requests["Collide"]], [], 0)
                 for seq, (name, request) in enumerate(requests.items()):
                     event(name, t + 0.01, 1, [request], [], seq)
-                event("Collide", t + 0.02, 2, [], [reply], 0)
+            if abs(t - replied) <= 0.025:
+                event("Collide", replied, 2, [], [reply], 0)
             if t == 0.6:
                 event("Collide", t, 1, [], [], 9)
 
 
+@pytest.mark.parametrize("storage", ["mcap", "sqlite3"])
+@pytest.mark.parametrize(
+    "spellings", [("srv", "srv"), ("srv/msg", "srv/msg"), ("srv", "srv/msg")], ids="-".join
+)
 @pytest.mark.parametrize("recorded", [Verdict.COLLISION, Verdict.FREE])
-def test_requests_are_answered_again(recorded: Verdict, tmp_path: Path) -> None:
-    with_requests(tmp_path / "bag", recorded)
+def test_requests_are_answered_again(
+    recorded: Verdict, spellings: tuple[str, str], storage: Storage, tmp_path: Path
+) -> None:
+    """As rosbag2 records them, as rosbags writes them, and both in one topic."""
+    with_requests(tmp_path / "bag", recorded, spellings=spellings, storage=storage)
     result = replay(tmp_path / "bag", tmp_path)
     requests = [row for row in rows_of(tmp_path) if not row.is_state]
     assert {row.cause for row in requests} == {"Collide", "Distance", "CheckPoses", "CheckPath"}
@@ -321,7 +349,65 @@ def test_requests_are_answered_again(recorded: Verdict, tmp_path: Path) -> None:
     assert summary["requests"]["replies_compared"] == 1
     assert summary["requests"]["replies_changed"] == (recorded is not Verdict.COLLISION)
     assert summary["requests_without_content"] == 1
+    assert summary["notes"] == [
+        "1 requests were recorded without their content: not answered again",
+        "1 requests were recorded by a client, not by the server: not answered again",
+    ]
     assert result.outcome is Outcome.PASSED
+
+
+@pytest.mark.parametrize(
+    ("topic", "kind"),
+    [
+        ("/collision_server/get_snapshot/_service_event", "gjk_collision/srv/GetSnapshot_Event"),
+        ("/renamed", "gjk_collision/srv/msg/GetSnapshot_Event"),
+        ("/collision_server/collide/_service_event", "gjk_collision/srv/Collided_Event"),
+        ("/collision_server/collide/_service_event", "other_msgs/srv/Collide_Event"),
+        ("/collision_server/collide/_service_event", "other_msgs/msg/Event"),
+    ],
+)
+def test_service_events_that_are_not_read_are_reported(
+    topic: str, kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A report that says "passed" must not hide that requests were left out."""
+    with BagWriter(tmp_path / "bag") as writer:
+        road = Road(writer)
+        for t in steps(0.5):
+            road.ego(t)
+            road.obstacles(t, [thing(CAR, 10.0, 0.0)])
+        connection = writer._writer.add_connection(topic, kind, msgdef="", rihs01="RIHS01_0")
+        writer._writer.write(connection, at(0.5), b"\x00\x01\x00\x00")
+        writer._writer.write(connection, at(0.5), b"\x00\x01\x00\x00")
+    out = tmp_path / "out"
+    assert main(["replay", str(tmp_path / "bag"), "--out", str(out)]) == 0
+    said = f"{topic} ({kind.replace('/srv/msg/', '/srv/')}): 2 service events are not read"
+    assert said in capsys.readouterr().out
+    assert said in (out / "bag/summary.md").read_text()
+    assert said in (out / "bag/index.html").read_text()
+    assert said in json.loads((out / "bag/summary.json").read_text())["notes"][0]
+
+
+@pytest.mark.requirement("D-9")
+@pytest.mark.parametrize(
+    ("wait", "replied", "first", "others"),
+    [
+        (0.2, 0.62, Status.SUCCESS, Status.SUCCESS),
+        (0.2, 0.52, Status.TF_EXTRAPOLATION, Status.SUCCESS),  # before the transform, as recorded
+        (0.05, 0.62, Status.TF_EXTRAPOLATION, Status.TF_EXTRAPOLATION),  # the wait is over
+        (0.0, 0.62, Status.TF_EXTRAPOLATION, Status.TF_EXTRAPOLATION),
+    ],
+)
+def test_requests_that_waited_for_a_transform(
+    wait: float, replied: float, first: Status, others: Status, tmp_path: Path
+) -> None:
+    """Stamped now, in a frame whose transform of then is in the bag 0.09 s later."""
+    asked = at(0.51), "lidar"
+    with_requests(tmp_path / "bag", Verdict.UNKNOWN, stamp_and_frame=asked, replied=replied)
+    replay(tmp_path / "bag", tmp_path, parameters={"transform_wait": wait})
+    found = {row.cause: row for row in rows_of(tmp_path) if not row.is_state}
+    assert found.pop("Collide").status is first
+    assert [row.status for row in found.values()] == [others] * 3
+    assert {row.now for row in found.values()} == {at(0.51 if not wait else 0.6)}
 
 
 def test_way_is_answered_again_between_its_poses_or_refused(tmp_path: Path) -> None:

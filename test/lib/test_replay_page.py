@@ -176,8 +176,8 @@ def test_names_cannot_break_out_of_the_page(tmp_path: Path) -> None:
 
     evil = "</script><script>alert(1)</script><b>"
     summary: dict[str, Any] = {
-        "name": evil, "outcome": "failed", "failures": [evil], "expectations": [], "golden": None,
-        "timing": {"latency_us": {"bins": []}},
+        "name": evil, "outcome": "failed", "failures": [evil], "notes": [evil], "expectations": [],
+        "golden": None, "timing": {"latency_us": {"bins": []}},
     }  # fmt: skip
     film = {"stride": 1, "origin": [0, 0], "outlines": [], "frames": [{"m": evil}]}
     text = page(summary, [], film)

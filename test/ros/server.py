@@ -16,6 +16,7 @@ import tempfile
 import time
 from array import array
 from collections.abc import Callable, Iterable
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -34,6 +35,11 @@ from gjk_collision.ros.quality import SERVICE_QOS
 from gjk_collision.verdict import Status, Verdict
 
 DEADLINE = 60.0  # s
+
+HAS_TF2 = find_spec("tf2_ros") is not None
+# Of a frame that nobody publishes. Where tf2_ros is not installed, no transform is known at all.
+# test_without_tf2.py tests both on a machine that has tf2_ros.
+MISSING_FRAME = Status.UNKNOWN_FRAME if HAS_TF2 else Status.TF_UNAVAILABLE
 
 BOX = [1.0, 1.0, -1.0, 1.0, -1.0, -1.0, 1.0, -1.0]
 

@@ -76,6 +76,34 @@ def test_diagnostics_say_how_each_part_is(start: Start) -> None:
     assert 0.7 < sum(gaps) / len(gaps) < 3.0  # 1.0 on a machine that is not busy
 
 
+def test_diagnostics_say_what_an_unknown_pose_affects(start: Start) -> None:
+    """Planners are answered FREE without it, so ERROR alone would be a riddle."""
+    _, bench = start("unplaced")
+    heard = hear(bench, DiagnosticArray, "/diagnostics")
+
+    def affected() -> str:
+        for status in heard[-1].status if heard else []:
+            if status.name == "unplaced: verdict":
+                return {each.key: each.value for each in status.values}["affected"]
+        return ""
+
+    bench.until(lambda: "nothing is FREE" in affected(), "no data")
+    bench.publish()
+    bench.until_status(Verdict.FREE, Status.SUCCESS)
+    bench.until(lambda: "requests in 'odom' are answered" in affected(), "pose")
+    assert affected().startswith("~/state, and ~/collide and ~/distance without a frame")
+    [frames] = [each for each in heard[-1].status if each.name == "unplaced: frames"]
+    assert frames.level == DiagnosticStatus.ERROR
+    assert frames.message.endswith(
+        "affected: ~/state, and ~/collide and ~/distance without a frame"
+    )
+    assert said(bench.collide()) == (Verdict.FREE, Status.SUCCESS)
+    assert said(bench.collide(frame=""))[0] is Verdict.UNKNOWN
+    assert said(bench.states[-1])[0] is Verdict.UNKNOWN
+    bench.transition("deactivate")
+    bench.until(lambda: affected() == "every request but ~/check_shapes", "not active")
+
+
 def test_markers_while_somebody_looks(start: Start) -> None:
     _, bench = start("shown", base_frame="odom", safety_margin=1.0)
     heard = hear(bench, MarkerArray, "/shown/markers")

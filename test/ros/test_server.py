@@ -18,7 +18,7 @@ pytest.importorskip("rclpy", reason="rclpy is not installed")
 from geometry_msgs.msg import Point32
 from gjk_collision.msg import CollisionState, ObstacleArray
 from gjk_collision.srv import CheckPath, CheckPoses, CheckShapes, Collide, Distance
-from server import BOX, Bench, Server, doubles, said
+from server import BOX, MISSING_FRAME, Bench, Server, doubles, said
 from std_srvs.srv import Trigger
 
 from gjk_collision.verdict import Status, Verdict
@@ -196,7 +196,7 @@ def test_state(bench: Bench) -> None:
     bench.until(lambda: len(bench.states) >= 5, "five heartbeats")
     counters = [state.counter for state in bench.states]
     assert counters == list(range(counters[0], counters[0] + len(counters)))
-    assert said(bench.states[-1]) == unknown(Status.TF_UNAVAILABLE)
+    assert said(bench.states[-1]) == unknown(MISSING_FRAME)
     assert np.isnan(bench.states[-1].distance)
 
 
@@ -237,7 +237,7 @@ def test_footprint_topic(start: Callable[..., tuple[Server, Bench]]) -> None:
     bench.until_status(*FREE)
     assert said(bench.collide(1.9)) == HIT
     frame = "map"
-    bench.until_status(*unknown(Status.TF_UNAVAILABLE))
+    bench.until_status(*unknown(MISSING_FRAME))
     frame = "base_link"
     bench.until_status(*FREE)
     bench.node.destroy_timer(timer)
@@ -297,7 +297,7 @@ SPOILT = {
     "nan vertex": (_spoilt("xy", [*BOX[:7], NAN]), Status.NON_FINITE),
     "inf vertex": (_spoilt("xy", [*BOX[:7], INF]), Status.NON_FINITE),
     "vertex out of range": (_spoilt("xy", [*BOX[:7], 1e300]), Status.COORD_RANGE),
-    "other frame": (_frame("map"), Status.TF_UNAVAILABLE),
+    "other frame": (_frame("map"), MISSING_FRAME),
     "no frame": (_frame(""), Status.UNKNOWN_FRAME),
     "offsets fall": (_spoilt("offsets", [0, 9, 4], "I"), Status.ARRAY_MISMATCH),
     "offsets beyond": (_spoilt("offsets", [0, 4_000_000_000], "I"), Status.ARRAY_MISMATCH),
@@ -365,7 +365,7 @@ BAD_POSES: list[tuple[list[float], dict[str, Any], Status]] = [
     ([50.0, 0.0, 0.0] * 2, {"times": doubles([1.0])}, Status.ARRAY_MISMATCH),
     ([50.0, 0.0, 0.0], {"times": doubles([NAN])}, Status.NON_FINITE),
     ([50.0, 0.0, 0.0] * 2, {"times": doubles([1.0, 2.0])}, Status.PREDICTION_TOO_SHORT),
-    ([50.0, 0.0, 0.0], {"frame": "map"}, Status.TF_UNAVAILABLE),
+    ([50.0, 0.0, 0.0], {"frame": "map"}, MISSING_FRAME),
     ([50.0, 0.0, 0.0], {"frame": ""}, Status.UNKNOWN_FRAME),
 ]
 
@@ -424,7 +424,7 @@ def test_bad_pose(bench: Bench, change: Callable[[Any], None], status: Status) -
 
 def test_vehicle_where_it_is_needs_a_transform(bench: Bench) -> None:
     reply = bench.collide(frame="")
-    assert said(reply) == unknown(Status.TF_UNAVAILABLE)
+    assert said(reply) == unknown(MISSING_FRAME)
     assert "base_link" in reply.verdict.message
 
 

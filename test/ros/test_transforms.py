@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+import signal
+import time
 from collections.abc import Callable, Iterator
 from math import cos, sin
 from typing import Any
@@ -20,12 +22,17 @@ from geometry_msgs.msg import Point32, PolygonStamped, TransformStamped
 from gjk_collision.msg import ObstacleArray
 from rclpy.clock import ClockType
 from rclpy.parameter import Parameter
+from rclpy.serialization import serialize_message
 from rclpy.time import Time as RclpyTime
 from rosgraph_msgs.msg import Clock
-from server import BOX, Bench, Server, said
+from server import BOX, SERVICES, Bench, Server, doubles, said
+from tf2_msgs.msg import TFMessage
 from tf2_ros import StaticTransformBroadcaster, TransformBroadcaster
 
+from gjk_collision.fields import nanoseconds
 from gjk_collision.frames import FrameError, Pose
+from gjk_collision.replay.transforms import Placement, RecordedTransforms
+from gjk_collision.ros.services import MAX_WAITING
 from gjk_collision.ros.transforms import TransformTree
 from gjk_collision.verdict import Status, Verdict
 
@@ -55,7 +62,11 @@ def tree() -> Iterator[tuple[TransformTree, Callable[[TransformStamped], None]]]
         "listener", context=context, parameter_overrides=[Parameter("use_sim_time", value=True)]
     )
     tree = TransformTree(node)
-    yield tree, lambda message: tree._buffer.set_transform(message, "test")
+
+    def put(message: TransformStamped, *, static: bool = False) -> None:
+        tree._take(serialize_message(TFMessage(transforms=[message])), static=static)
+
+    yield tree, put
     tree.close()
     node.destroy_node()
     rclpy.shutdown(context=context)
@@ -86,6 +97,59 @@ def test_lookups_are_at_their_stamp(tree: Any) -> None:
     with pytest.raises(FrameError) as caught:
         known.lookup("map", "odom", 11 * S)
     assert caught.value.status is Status.TF_UNAVAILABLE
+
+
+@pytest.mark.requirement("D-10")
+def test_stamps_as_in_a_replay(tree: Any) -> None:
+    """Static, moving, mixed, stamped 0, ahead, static and then moving: the node and a replay
+    know the same."""
+    known, put = tree
+    recorded = RecordedTransforms()
+
+    def both(parent: str, child: str, x: float, seconds: float, *, static: bool = False) -> None:
+        put(transform(parent, child, Pose(x, 0.0, 0.0), at(seconds)), static=static)
+        placement = Placement((x, 0.0, 0.0))
+        recorded.insert(parent, child, round(seconds * S), placement, static=static)
+
+    def says(of: Any, *question: Any) -> Any:
+        try:
+            return of(*question)
+        except FrameError as error:
+            return error.status
+
+    for step, wanted in (
+        (("map", "odom", 1.0, 0.0, True), Status.UNKNOWN_FRAME),
+        (("odom", "base_link", 2.0, 7.0, True), 0),
+        (("odom", "base_link", 2.5, 10.0, False), 10 * S),
+        (("odom", "base_link", 3.5, 12.0, False), 12 * S),
+        (("odom", "base_link", 9.0, 0.0, False), 12 * S),
+        (("odom", "ghost", 9.0, 0.0, False), 12 * S),
+        (("map", "odom", 2.0, 11.0, False), 11 * S),
+        (("map", "odom", 2.0, 13.0, False), 12 * S),
+        (("map", "odom", 3.0, 0.0, True), 12 * S),
+    ):
+        both(*step[:4], static=step[4])
+        newest = says(known.latest, "map", "base_link")
+        assert newest == says(recorded.latest, "map", "base_link")
+        assert (newest[1] if isinstance(newest, tuple) else newest) == wanted, step
+        for question in (
+            ("map", "base_link", 11 * S),
+            ("base_link", "map", 12 * S),
+            ("map", "odom", 1),
+            ("map", "odom", 0),
+            ("odom", "base_link", 0),
+            ("odom", "ghost", 12 * S),
+        ):
+            mine, theirs = says(known.lookup, *question), says(recorded.lookup, *question)
+            assert mine == pytest.approx(theirs), (step, question)
+
+
+def test_messages_that_cannot_be_decoded_are_left_out(tree: Any) -> None:
+    known, put = tree
+    put(transform("odom", "base_link", Pose(1.0, 0.0, 0.0), at(10)))
+    for data in (b"", b"\x00\x01\x00\x00\xff\xff\xff\x7f"):
+        known._take(data, static=False)
+    assert known.latest("odom", "base_link") == (Pose(1.0, 0.0, 0.0), 10 * S)
 
 
 def test_clock_that_goes_back_empties_the_tree(tree: Any) -> None:
@@ -151,6 +215,171 @@ def test_obstacles_and_vehicle_in_frames_of_their_own(start: Start, lateness: fl
     assert bench.states[-1].distance == pytest.approx(18.0 - 10.0, abs=10.0)
     ahead = bench.collide(frame="lidar", x=0.0)  # stamped 0: the newest transform
     assert said(ahead) == FREE
+
+
+@pytest.mark.requirement("D-10")
+def test_vehicle_that_stands_by_a_static_transform(start: Start) -> None:
+    """Sent once, seconds ago, and stamped 0 or long ago: it holds for as long as nothing moves."""
+    _, bench = start("parked", state_rate=20.0)
+    static = StaticTransformBroadcaster(bench.node)
+    poses = {"base_link": Pose(20.0, 0.0, 0.0), "lidar": Pose(0.0, 5.0, 0.0)}
+    static.sendTransform([transform("odom", k, p, Time(sec=1)) for k, p in poses.items()])
+    bench.publish()
+    bench.until_status(*FREE, frame="")
+    assert said(bench.collide(0.0, frame="lidar")) == FREE
+    assert said(bench.check_path([0, -5, 0, 1, -5, 0], frame="lidar")) == HIT
+    assert said(bench.check_poses([0, -5, 0], frame="lidar")) == HIT
+    bench.until(lambda: said(bench.states[-1]) == FREE, "heartbeat")
+    assert bench.states[-1].distance == pytest.approx(18.0)
+    moving = TransformBroadcaster(bench.node)
+    ghost = transform("odom", "ghost", Pose(), Time())  # stamped 0, but not static
+    bench.node.create_timer(0.02, lambda: moving.sendTransform(ghost))
+    for _ in range(20):
+        assert said(bench.collide(frame="ghost")) == (Verdict.UNKNOWN, Status.UNKNOWN_FRAME)
+
+
+class Waiting:
+    """Requests in a frame whose transforms the test sends, and the order of their replies."""
+
+    def __init__(self, bench: Bench) -> None:
+        self.bench, self.order, self.asked = bench, list[str](), 0
+        self.sender = TransformBroadcaster(bench.node)
+        bench.publish()
+
+        def is_known() -> bool:
+            self.send()
+            return said(bench.collide(50.0, frame="lidar")) == FREE
+
+        bench.until(is_known, "first transform")
+        for kind in ("distance", "check_poses", "check_path"):  # the first reply may be lost
+            getattr(bench, kind)(*([50.0] if kind == "distance" else [[50.0, 0, 0]]))
+
+    def send(self) -> None:
+        now = self.bench.node.get_clock().now().to_msg()
+        self.sender.sendTransform(transform("odom", "lidar", Pose(), now))
+
+    def ask(self, kind: str = "collide", ago: float = 0.0, what: str = "") -> Any:
+        """Ask for a free pose in the frame, stamped so long ago [s]."""
+        request = SERVICES[kind].Request()
+        header = request.header if kind.startswith("check") else request.pose.header
+        if kind.startswith("check"):
+            request.poses = doubles([50.0, 0.0, 0.0])
+        else:
+            request.pose.pose.position.x = 50.0
+        now = self.bench.node.get_clock().now().nanoseconds
+        header.frame_id = "lidar"
+        header.stamp = RclpyTime(nanoseconds=now - round(ago * S)).to_msg()
+        self.asked += 1
+        future = self.bench.clients[kind].call_async(request)
+        future.add_done_callback(lambda _: self.order.append(what or kind))
+        return future
+
+    def reply(self, future: Any) -> Any:
+        self.bench.until(future.done, "reply")
+        return future.result()
+
+    def finished(self) -> list[str]:
+        """The order of the replies: callbacks come after them."""
+        self.bench.until(lambda: len(self.order) == self.asked, "callbacks")
+        return self.order
+
+
+NOT_YET = (Verdict.UNKNOWN, Status.TF_EXTRAPOLATION)
+
+
+@pytest.mark.requirement("D-9")
+@pytest.mark.parametrize("kind", ["collide", "distance", "check_poses", "check_path"])
+def test_request_that_waits_for_its_transform(start: Start, kind: str) -> None:
+    """It holds up no other, and is answered when the transform has come, or the wait is over."""
+    _, bench = start("patient", transform_wait=0.5, transform_tolerance=5.0)
+    asker = Waiting(bench)
+
+    def answered_late() -> bool:
+        """The transform may come after the wait where the machine is busy."""
+        begin = bench.node.get_clock().now().nanoseconds
+        late = asker.ask(kind)
+        assert said(bench.collide()) == FREE
+        assert said(bench.collide(0.0, frame="lidar")) == HIT  # the newest, which is known
+        if late.done():
+            return False
+        asker.send()
+        found = asker.reply(late)
+        assert said(found) in (FREE, NOT_YET)
+        # Not only at the end of its wait.
+        return said(found) == FREE and nanoseconds(found.info.header.stamp) - begin < S // 2
+
+    bench.until(answered_late, "a reply after the transform")
+    begin = time.monotonic()
+    never, old = asker.ask(kind, what="never"), asker.ask(ago=9.0, what="old")
+    assert said(asker.reply(never)) == NOT_YET
+    assert time.monotonic() - begin >= 0.5
+    assert said(asker.reply(old)) == NOT_YET
+    assert asker.finished()[-2:] == ["old", "never"], "what cannot come any more is not awaited"
+
+
+def test_request_does_not_wait_by_default(start: Start) -> None:
+    _, bench = start("hurried", transform_tolerance=5.0)
+    asker = Waiting(bench)
+    first, second = asker.ask(what="first"), asker.ask(ago=9.0, what="second")
+    assert {said(asker.reply(first)), said(asker.reply(second))} == {NOT_YET}
+    assert asker.finished() == ["first", "second"]
+
+
+def test_too_many_requests_that_wait(start: Start) -> None:
+    """Only so many wait at a time; the next are answered at once."""
+    _, bench = start("besieged", transform_wait=0.5, transform_tolerance=5.0)
+    asker = Waiting(bench)
+    asked = [asker.ask(what=f"{i}") for i in range(MAX_WAITING + 5)]
+    assert {said(asker.reply(each)) for each in asked} == {NOT_YET}
+    assert asker.finished()[:5] == [f"{i}" for i in range(MAX_WAITING, MAX_WAITING + 5)]
+
+
+def test_transitions_and_stops_while_a_request_waits(start: Start) -> None:
+    server, bench = start("interrupted", transform_wait=0.5, transform_tolerance=5.0)
+    asker = Waiting(bench)
+    waits = asker.ask()
+    assert bench.transition("deactivate")
+    assert said(asker.reply(waits))[0] is Verdict.UNKNOWN
+    assert bench.transition("activate")
+    asker = Waiting(bench)
+    waits = asker.ask()
+    assert bench.transition("deactivate")
+    assert bench.transition("cleanup")
+    assert said(asker.reply(waits))[0] is Verdict.UNKNOWN
+    assert bench.transition("configure")
+    assert bench.transition("activate")
+    asker = Waiting(bench)
+    asker.ask()
+    assert said(bench.collide()) == FREE
+    assert server.stop(signal.SIGINT) == 0
+    assert "Traceback" not in server.log
+
+
+@pytest.mark.requirement("D-10")
+def test_localiser_that_stamps_ahead(start: Start) -> None:
+    """As AMCL does: map -> odom holds until a second from now. Then the localiser dies."""
+    _, bench = start("localised")
+    moving = TransformBroadcaster(bench.node)
+
+    def localise() -> None:
+        ahead = bench.node.get_clock().now().nanoseconds + S
+        moving.sendTransform(
+            transform("map", "odom", Pose(100.0, 0.0, 0.0), RclpyTime(nanoseconds=ahead).to_msg())
+        )
+
+    timer = bench.node.create_timer(0.05, localise)
+    bench.publish()
+    bench.until_status(*FREE, x=150.0, frame="map")
+    for _ in range(20):
+        assert said(bench.collide(98.1, frame="map")) == HIT
+        assert said(bench.check_path([103, 0, 0, 110, 0, 0], frame="map")) == FREE
+    bench.node.destroy_timer(timer)
+    end = bench.node.get_clock().now().nanoseconds + round(1.1 * S)  # the tolerance is 0.1 s
+    bench.until_status(Verdict.UNKNOWN, Status.TF_EXTRAPOLATION, x=150.0, frame="map")
+    assert end - S // 2 < bench.node.get_clock().now().nanoseconds
+    while bench.node.get_clock().now().nanoseconds < end + S // 2:
+        bench.spin()
+    assert said(bench.collide(150.0, frame="map")) == (Verdict.UNKNOWN, Status.TF_EXTRAPOLATION)
 
 
 def test_published_footprint_in_the_global_frame(start: Start) -> None:

@@ -1,0 +1,265 @@
+# SPDX-FileCopyrightText: gjk_collision contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The log tells an integrator which topic, source or frame is missing, and does not flood."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+pytest.importorskip("rclpy", reason="rclpy is not installed")
+
+from gjk_collision.msg import ObstacleArray
+from sensor_msgs.msg import LaserScan
+from server import Bench, Server
+
+from gjk_collision.config import Config
+from gjk_collision.frames import SameFrameOnly
+from gjk_collision.ros.progress import PERIOD, QUIET, REMINDER, Progress
+from gjk_collision.snapshot import Fault, Report
+from gjk_collision.verdict import Status, Verdict
+
+FREE = (Verdict.FREE, Status.SUCCESS)
+STALE = Fault(Status.STALE_OBSTACLES, "0.7 s old")
+LATE = Fault(Status.FUTURE_STAMP, "0.2 s ahead")
+MISSING = Fault(Status.NO_OBSTACLES, "none received")
+Start = Callable[..., tuple[Server, Bench]]
+
+
+def lines(server: Server, *words: str) -> list[str]:
+    """Lines of the log, without time and name, that have all these words."""
+    prefix = re.compile(r"^\[(\w+)\] \[[^]]*\] \[[^]]*\]: ")
+    found = [prefix.sub(r"\1 ", line) for line in server.log.splitlines()]
+    return [line for line in found if all(word in line for word in words)]
+
+
+def test_one_line_for_each_transition(start: Start) -> None:
+    server, bench = start("walked", autostart=False)
+
+    def new_lines(label: str) -> list[str]:
+        before = len(lines(server))
+        assert bench.transition(label)
+        bench.until(lambda: len(lines(server)) > before, label)
+        found = lines(server)[before:]
+        return [line for line in found if "no transforms" not in line]
+
+    [configured] = new_lines("configure")
+    assert re.fullmatch(r"INFO configured: config hash 0x[0-9a-f]{8}", configured)
+    [active] = new_lines("activate")
+    assert active.startswith("INFO active, waiting for: source 'obstacles' on /obstacles")
+    assert new_lines("deactivate") == ["INFO deactivated: all data forgotten"]
+    assert new_lines("cleanup") == ["INFO cleaned up: not configured"]
+    assert new_lines("shutdown") == ["INFO shut down"]
+
+
+def test_log_names_the_inputs_that_are_missing() -> None:
+    """All topics are the resolved ones: with the namespace, after remapping."""
+    parameters: dict[str, Any] = {
+        "obstacle_sources": ["obstacles", "radar"],
+        "radar.required": False,
+        "radar.topic": "radar/objects",
+    }
+    server, bench = Server("told", __ns="/r1", **parameters), Bench("r1/told")
+    try:
+        assert bench.until(lambda: lines(server, "active, waiting for"), "the activation") == [
+            "INFO active, waiting for: "
+            "source 'obstacles' on /r1/obstacles (gjk_collision/msg/ObstacleArray); "
+            "optional source 'radar' on /r1/radar/objects (gjk_collision/msg/ObstacleArray); "
+            "footprint on /r1/footprint; "
+            "transform from 'odom' to 'base_link' on /tf and /tf_static"
+        ]
+        bench.publish()
+        bench.until(lambda: lines(server, "INFO received: source 'obstacles' on /r1/"), "source")
+        said = bench.until(lambda: lines(server, "not available: footprint"), "the footprint")
+        assert said == [
+            "WARN not available: footprint on /r1/footprint: NO_FOOTPRINT: footprint: none "
+            "received on the topic, none configured; publishers: 1; is their quality of service "
+            "compatible?"
+        ]
+        bench.until(lambda: len(lines(server, "not available")) == 3, "the other inputs")
+        [radar] = lines(server, "not available: optional source 'radar'")
+        assert radar.endswith("; the topic has no publisher")
+        [vehicle] = lines(server, "not available: transform from 'odom' to 'base_link'")
+        assert vehicle.endswith("; ~/state and requests without a frame are UNKNOWN")
+        assert not lines(server, "first complete snapshot")
+    finally:
+        bench.close()
+        server.stop()
+
+
+def test_first_complete_snapshot_and_a_source_that_goes_and_comes(start: Start) -> None:
+    server, bench = start("seen")
+    bench.publish(lambda: bench.array([(0, 0), (5, 0)]))
+    [first] = bench.until(lambda: lines(server, "first complete snapshot"), "the first")
+    assert re.fullmatch(
+        r"INFO first complete snapshot, \d+\.\d s after activation: 2 obstacles", first
+    )
+    bench.stop_publishing()
+    [lost] = bench.until(lambda: lines(server, "lost: "), "the loss")
+    assert lost.startswith("WARN lost: source 'obstacles' on /obstacles")
+    assert ": STALE_OBSTACLES: " in lost
+    bench.publish()
+    bench.until(lambda: len(lines(server, "INFO received: source")) == 2, "its return")
+    assert len(lines(server, "first complete snapshot")) == 1
+    assert bench.transition("deactivate")
+    assert bench.transition("activate")
+    bench.until(lambda: len(lines(server, "first complete snapshot")) == 2, "a new activation")
+
+
+def test_publisher_of_another_type_is_named(start: Start) -> None:
+    server, bench = start("mistaken", obstacle_sources=["lidar"])
+    bench.node.create_publisher(LaserScan, "/lidar", 1)
+    [line] = bench.until(lambda: lines(server, "not available: source"), "the source")
+    assert line.endswith("the topic has publishers of sensor_msgs/msg/LaserScan")
+
+
+def test_missing_frame_is_named(start: Start) -> None:
+    server, bench = start("lost_frame")
+
+    def elsewhere() -> ObstacleArray:
+        message = bench.array()
+        message.header.frame_id = "lidar_link"
+        return message
+
+    bench.publish(elsewhere)
+    [line] = bench.until(lambda: lines(server, "not available: source"), "the source")
+    assert "lidar_link" in line
+
+
+def test_time_that_is_missing_is_named(start: Start) -> None:
+    server, bench = start("timeless", use_sim_time=True)
+    [line] = bench.until(lambda: lines(server, "not available: the time"), "the clock")
+    assert "/clock (use_sim_time): no time has been received" in line
+
+
+# ---- by a clock of the test's own
+
+
+class Node:
+    """What `Progress` asks of a node, and the lines that it writes."""
+
+    def __init__(self, config: Config) -> None:
+        self.config = config
+        self.transforms = SameFrameOnly("the test has none")
+        self.fault: Fault | None = MISSING
+        self.senders: dict[str, Fault | None] = {"": MISSING}
+        self.lines: list[str] = []
+        self.progress = Progress(self)  # type: ignore[arg-type]
+        self.time = 10**12
+
+    def after(self, seconds: float) -> list[str]:
+        """Let time pass; return the lines of it."""
+        self.lines.clear()
+        end = self.time + round(seconds * 1e9)
+        while self.time < end:
+            self.time += round(PERIOD * 1e9)
+            self.progress.look(self.time)
+        return list(self.lines)
+
+    def get_logger(self) -> Any:
+        log = self.lines.append
+        return SimpleNamespace(info=log, warning=log, error=log)
+
+    def create_timer(self, *args: Any, **more: Any) -> None:
+        pass
+
+    def reports(self) -> list[Report]:
+        footprint = Report("footprint", "", None)
+        return [footprint, *(Report("lidar", name, f) for name, f in self.senders.items())]
+
+    def snapshot(self) -> Any:
+        return SimpleNamespace(fault=self.fault)
+
+    def now(self) -> int:
+        return self.time
+
+    def get_parameter(self, name: str) -> Any:
+        return SimpleNamespace(value=False)
+
+    def resolve_topic_name(self, name: str) -> str:
+        return f"/{name}"
+
+    def get_publishers_info_by_topic(self, name: str) -> list[Any]:
+        return []
+
+
+@pytest.fixture
+def node() -> Node:
+    config = Config.from_parameters(
+        {"obstacle_sources": ["lidar"], "robot_radius": 1.0, "base_frame": "odom"}
+    )
+    node = Node(config)
+    node.progress.note_active(node.time)
+    return node
+
+
+def test_source_that_comes_at_once_is_never_said_to_be_missing(node: Node) -> None:
+    assert node.after(QUIET - 1.0) == []
+    node.senders, node.fault = {"lidar": None}, None
+    said = node.after(600.0)
+    assert [line.partition(":")[0] for line in said] == [
+        "received",
+        f"first complete snapshot, {QUIET - 1.0 + PERIOD:.1f} s after activation",
+    ]
+
+
+def test_source_that_flaps_costs_one_line_in_five_seconds(node: Node) -> None:
+    """The last line agrees with what is."""
+    said: list[str] = []
+    for i in range(120):
+        node.senders = {"lidar": STALE if i % 2 else None}
+        said += node.after(PERIOD)
+    assert 4 <= len(said) <= 1 + 120 * PERIOD / QUIET
+    node.senders, node.fault = {"lidar": None}, None
+    said += node.after(QUIET)
+    last = [line for line in said if "lidar" in line][-1]
+    assert last.startswith("received: source 'lidar'")
+
+
+def test_senders_that_come_and_go_do_not_flood(node: Node) -> None:
+    said: list[str] = []
+    for i in range(120):
+        node.senders = {f"sender {i + k}": STALE for k in range(16)}
+        said += node.after(PERIOD)
+    assert 4 <= len(said) <= 1 + 120 * PERIOD / QUIET
+    assert all(line.count("STALE_OBSTACLES") == 3 for line in said if "lidar" in line)
+
+
+def test_another_fault_is_logged_and_the_same_one_is_not(node: Node) -> None:
+    node.senders = {"lidar": None}
+    node.after(1.0)
+    node.after(QUIET)
+    node.senders = {"lidar": STALE}
+    assert len(node.after(REMINDER / 2)) == 1
+    node.senders = {"lidar": Fault(STALE.status, "0.9 s old")}
+    assert node.after(QUIET) == []
+    node.senders = {"lidar": LATE}
+    [line] = node.after(QUIET)
+    assert line == (
+        "not available: source 'lidar' on /lidar (gjk_collision/msg/ObstacleArray): "
+        "FUTURE_STAMP: 0.2 s ahead"
+    )
+
+
+def test_reminder_while_nothing_is_answered(node: Node) -> None:
+    node.after(QUIET + 1.0)
+    said = node.after(2 * REMINDER)
+    assert said == [
+        f"every answer has been UNKNOWN for {n * REMINDER:.0f} s: NO_OBSTACLES: none received"
+        for n in (1, 2)
+    ]
+    node.senders, node.fault = {"lidar": None}, None
+    node.after(REMINDER)
+    node.fault = STALE
+    assert node.after(REMINDER - 2.0) == []
+    assert len(node.after(4.0)) == 1
+
+
+def test_nothing_is_logged_while_not_active(node: Node) -> None:
+    node.progress.note("deactivated")
+    assert node.after(0.0) == []
+    assert node.after(10 * REMINDER) == []

@@ -1,0 +1,220 @@
+# SPDX-FileCopyrightText: gjk_collision contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The security policy has what each role needs, and nothing else."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import xml.etree.ElementTree as ET
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("rclpy", reason="rclpy is not installed")
+
+import rclpy
+from ament_index_python import get_package_share_directory
+from diagnostic_msgs.msg import DiagnosticArray
+from geometry_msgs.msg import PolygonStamped
+from gjk_collision.msg import CollisionState, ObstacleArray
+from gjk_collision.srv import CheckPath, CheckPoses, CheckShapes, Collide, Distance, GetSnapshot
+from lifecycle_msgs import srv as lifecycle
+from lifecycle_msgs.msg import TransitionEvent
+from rcl_interfaces import srv as parameters
+from rclpy.parameter import Parameter
+from server import Bench, Server
+from std_srvs.srv import Trigger
+
+POLICY = Path(get_package_share_directory("gjk_collision"), "config/security/policy.xml")
+SERVER = "/collision_server/"
+LIFECYCLE = {
+    "change_state": lifecycle.ChangeState,
+    "get_state": lifecycle.GetState,
+    "get_available_states": lifecycle.GetAvailableStates,
+    "get_available_transitions": lifecycle.GetAvailableTransitions,
+    "get_transition_graph": lifecycle.GetAvailableTransitions,
+}
+PARAMETERS = {
+    "describe_parameters": parameters.DescribeParameters,
+    "get_parameter_types": parameters.GetParameterTypes,
+    "get_parameters": parameters.GetParameters,
+    "list_parameters": parameters.ListParameters,
+    "set_parameters": parameters.SetParameters,
+    "set_parameters_atomically": parameters.SetParametersAtomically,
+}
+QUESTIONS = {
+    "collide": Collide,
+    "distance": Distance,
+    "check_poses": CheckPoses,
+    "check_path": CheckPath,
+    "check_shapes": CheckShapes,
+    "get_snapshot": GetSnapshot,
+}
+ROLES = ("collision_server", "planner", "supervisor", "perception")
+# A node in C++ with use_sim_time subscribes to it; one in Python does not.
+OF_CPP_NODES = {("topic", "subscribe", "/parameter_events")}
+OF_TF2 = {("topic", "subscribe", "/tf"), ("topic", "subscribe", "/tf_static")}
+
+# (topic or service, way, name), for each enclave
+Permissions = dict[str, set[tuple[str, str, str]]]
+
+
+def permissions(file: Path, key: Callable[[ET.Element, ET.Element], str]) -> Permissions:
+    """What a policy allows, by a key of its enclaves and profiles."""
+    found: Permissions = defaultdict(set)
+    for enclave in ET.parse(file).getroot().iter("enclave"):
+        for profile in enclave.iter("profile"):
+            node = f"/{profile.get('node')}"
+            for kind in ("topic", "service"):
+                for group in profile.findall(f"{kind}s"):
+                    [(way, rule)] = group.attrib.items()
+                    assert rule == "ALLOW"
+                    for each in group:
+                        name = (each.text or "").replace("~", node)
+                        name = name if name.startswith("/") else f"/{name}"
+                        found[key(enclave, profile)].add((kind, way, name))
+    return found
+
+
+@pytest.fixture
+def graph(start: Callable[..., tuple[Server, Bench]]) -> Iterator[Bench]:
+    """The server, and a node for each other role that uses all that the role is for."""
+    _, bench = start("collision_server", footprint=[], use_sim_time=True, record_requests=True)
+    context = rclpy.Context()
+    rclpy.init(context=context)
+    time = [Parameter("use_sim_time", value=True)]
+    nodes = [
+        rclpy.create_node(name, context=context, parameter_overrides=time) for name in ROLES[1:]
+    ]
+    planner, supervisor, perception = nodes
+
+    def subscribe(node: Any, kind: Any, name: str) -> None:
+        node.create_subscription(kind, name, lambda _: None, 1)
+
+    subscribe(planner, CollisionState, f"{SERVER}state")
+    for name, kind in QUESTIONS.items():
+        planner.create_client(kind, f"{SERVER}{name}")
+    subscribe(supervisor, CollisionState, f"{SERVER}state")
+    subscribe(supervisor, TransitionEvent, f"{SERVER}transition_event")
+    subscribe(supervisor, DiagnosticArray, "/diagnostics")
+    for name, kind in {**LIFECYCLE, **PARAMETERS, "reset": Trigger}.items():
+        supervisor.create_client(kind, f"{SERVER}{name}")
+    perception.create_publisher(ObstacleArray, "obstacles", 1)
+    perception.create_publisher(PolygonStamped, "footprint", 1)
+    if find_spec("tf2_ros"):
+        from tf2_ros import StaticTransformBroadcaster, TransformBroadcaster
+
+        TransformBroadcaster(perception)
+        StaticTransformBroadcaster(perception)
+    bench.until(lambda: bench.states, "heartbeat")
+    yield bench
+    for node in nodes:
+        node.destroy_node()
+    rclpy.shutdown(context=context)
+
+
+def enclave_of(node: str) -> str:
+    """The server's listener to transforms, where it is a node, is in the server's process."""
+    return node.removesuffix("_tf")
+
+
+def differences(found: Permissions) -> list[str]:
+    """What the roles have and the policy does not allow, and what it allows and they do not."""
+    allowed = permissions(POLICY, lambda enclave, _: str(enclave.get("path")).lstrip("/"))
+    assert set(allowed) == set(ROLES)
+    texts = []
+    for role in ROLES:
+        missing, idle = found[role] - allowed[role], allowed[role] - found[role]
+        idle -= OF_CPP_NODES
+        if not find_spec("tf2_ros"):
+            idle -= OF_TF2 | {(kind, "publish", name) for kind, _, name in OF_TF2}
+            idle -= {each for each in idle if each[2].startswith("/collision_server_tf/")}
+        texts += [f"{role}: not allowed: {each}" for each in sorted(missing)]
+        texts += [f"{role}: allowed, not used: {each}" for each in sorted(idle)]
+    return texts
+
+
+def ros2_security(*words: str | Path) -> None:
+    program = [sys.executable, "-c", "from ros2cli.cli import main; main()", "security"]
+    subprocess.run(
+        [*program, *map(str, words)], check=True, env={**os.environ, "PYTHONSAFEPATH": "1"}
+    )
+
+
+def test_policy_is_what_the_graph_shows(graph: Bench) -> None:
+    ways = {
+        ("topic", "subscribe"): graph.node.get_subscriber_names_and_types_by_node,
+        ("topic", "publish"): graph.node.get_publisher_names_and_types_by_node,
+        ("service", "reply"): graph.node.get_service_names_and_types_by_node,
+        ("service", "request"): graph.node.get_client_names_and_types_by_node,
+    }
+
+    def look() -> Permissions:
+        found: Permissions = defaultdict(set)
+        for node, namespace in graph.node.get_node_names_and_namespaces():
+            for (kind, way), of in ways.items():
+                try:
+                    names = of(node, namespace)
+                except Exception:  # not discovered yet
+                    continue
+                found[enclave_of(node)] |= {(kind, way, name) for name, _ in names}
+        return found
+
+    said: list[str] = []
+
+    def agrees() -> bool:
+        said[:] = differences(look())
+        return not said
+
+    try:
+        graph.until(agrees, "", 20.0)
+    except AssertionError:
+        raise AssertionError("\n".join(said)) from None
+
+
+def test_policy_is_what_sros2_generates(graph: Bench, tmp_path: Path) -> None:
+    pytest.importorskip("sros2", reason="sros2 is not installed")
+    said: list[str] = []
+
+    def agrees() -> bool:
+        file = tmp_path / "found.xml"
+        file.unlink(missing_ok=True)
+        ros2_security("generate_policy", file, "--no-daemon", "--spin-time", "3")
+        found = permissions(file, lambda _, profile: enclave_of(str(profile.get("node"))))
+        said[:] = differences(found)
+        return not said
+
+    try:
+        graph.until(agrees, "", 60.0)
+    except AssertionError:
+        raise AssertionError("\n".join(said)) from None
+
+
+def test_permissions_are_signed_for_every_role(tmp_path: Path) -> None:
+    """By the names that the middleware has of topics, requests and replies."""
+    pytest.importorskip("sros2", reason="sros2 is not installed")
+    ros2_security("create_keystore", tmp_path)
+    ros2_security("generate_artifacts", "-k", tmp_path, "-p", POLICY)
+    allowed = permissions(POLICY, lambda enclave, _: str(enclave.get("path")).lstrip("/"))
+    assert {each.name for each in (tmp_path / "enclaves").iterdir() if each.is_dir()} == set(ROLES)
+    for role in ROLES:
+        enclave = tmp_path / "enclaves" / role
+        assert (enclave / "permissions.p7s").stat().st_size > 0
+        grant = ET.parse(enclave / "permissions.xml").getroot()
+        given: dict[str, set[str]] = defaultdict(set)
+        for rule in grant.iter("allow_rule"):
+            for way in ("publish", "subscribe"):
+                given[way] |= {str(each.text) for each in rule.iterfind(f"{way}/topics/topic")}
+        for kind, way, name in allowed[role]:
+            if kind == "topic":
+                assert f"rt{name}" in given[way], (role, name)
+            else:
+                ask, tell = ("publish", "subscribe")[:: 1 if way == "request" else -1]
+                assert f"rq{name}Request" in given[ask], (role, name)
+                assert f"rr{name}Reply" in given[tell], (role, name)

@@ -1,0 +1,160 @@
+# SPDX-FileCopyrightText: gjk_collision contributors
+# SPDX-License-Identifier: Apache-2.0
+"""SIGINT and SIGTERM end the process in every state of its lifecycle: exit code 0, no abort.
+
+`GJK_STOPS` is the number of stops of an active server by each signal; of servers in another state,
+an eighth. A thread that outlives the interpreter aborts one process in ten or so:
+``GJK_STOPS=200 ./dev test ros -k test_stops`` is the long form.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import random
+import signal
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+pytest.importorskip("rclpy", reason="rclpy is not installed")
+
+from geometry_msgs.msg import TransformStamped
+from gjk_collision.msg import CollisionState
+from lifecycle_msgs.srv import ChangeState
+from rclpy.qos import QoSProfile
+from server import BOX, Bench, Server, said
+
+from gjk_collision.verdict import Status, Verdict
+
+STOPS = int(os.environ.get("GJK_STOPS", "4"))
+EIGHTH = -(-STOPS // 8)
+AT_ONCE = 4
+HAS_TF = importlib.util.find_spec("tf2_ros") is not None
+NOT_ACTIVE = (Verdict.UNKNOWN, Status.NOT_ACTIVE)
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
+
+class World(Bench):
+    """Publishes what servers need to answer FREE, and receives the heartbeats of all of them."""
+
+    def __init__(self) -> None:
+        super().__init__("stopped")
+        self.heard: dict[str, CollisionState] = {}
+        self.publish()
+        if HAS_TF:
+            from tf2_ros import TransformBroadcaster
+
+            self.moving = TransformBroadcaster(self.node)
+            self.node.create_timer(0.01, self.move)
+
+    def move(self) -> None:
+        message = TransformStamped(child_frame_id="base_link")
+        message.header.frame_id = "odom"
+        message.header.stamp = self.node.get_clock().now().to_msg()
+        message.transform.translation.x = 50.0
+        self.moving.sendTransform(message)
+
+    def listen(self, name: str) -> None:
+        def receive(state: CollisionState) -> None:
+            self.heard[name] = state
+
+        self.node.create_subscription(
+            CollisionState, f"/{name}/state", receive, QoSProfile(depth=1)
+        )
+
+    def until_state(self, name: str, verdict: tuple[Verdict, Status], text: str = "") -> None:
+        def is_there() -> bool:
+            state = self.heard.get(name)
+            return state is not None and said(state) == verdict and text in state.verdict.message
+
+        self.until(is_there, f"{name}: {verdict} {text}")
+
+    def request(self, name: str, label: str) -> None:
+        client = self.node.create_client(ChangeState, f"/{name}/change_state")
+        self.until(client.service_is_ready, f"{name}/change_state")
+        request = ChangeState.Request()
+        request.transition.label = label
+        client.call_async(request)
+
+
+# Parameters, transition asked for, and the heartbeat that shows that the state is reached.
+ACTIVE = {
+    "base_frame": "base_link" if HAS_TF else "odom"
+}  # without tf2_ros there is no other frame
+STATES: dict[str, tuple[dict[str, Any], str, tuple[Verdict, Status], str]] = {
+    "active": (ACTIVE, "", (Verdict.FREE if HAS_TF else Verdict.COLLISION, Status.SUCCESS), ""),
+    "unconfigured": ({"autostart": False}, "", NOT_ACTIVE, "not configured"),
+    "inactive": ({"autostart": False}, "configure", NOT_ACTIVE, "inactive"),
+    "finalized": ({"autostart": False}, "shutdown", NOT_ACTIVE, "shut down"),
+}
+
+
+@pytest.fixture
+def world() -> Iterator[World]:
+    world = World()
+    yield world
+    world.close()
+
+
+@pytest.mark.timeout(120 + 15 * STOPS)
+@pytest.mark.parametrize("how", SIGNALS, ids=lambda how: how.name)
+@pytest.mark.parametrize("state", STATES)
+def test_stops(state: str, how: signal.Signals, world: World) -> None:
+    """Several at once, because a busy machine shows what an idle one does not."""
+    parameters, transition, verdict, text = STATES[state]
+    count = STOPS if state == "active" else EIGHTH
+    found: list[tuple[int, str]] = []
+    for begin in range(0, count, AT_ONCE):
+        names = [f"{state}_{i}" for i in range(begin, min(begin + AT_ONCE, count))]
+        servers = [Server(name, footprint=BOX, time_budget=1.0, **parameters) for name in names]
+        for name in names:
+            world.listen(name)
+            if transition:
+                world.request(name, transition)
+        for name in names:
+            world.until_state(name, verdict, text)
+        found += stopped(servers, how)
+    assert_ended_well(found)
+
+
+@pytest.mark.timeout(120 + 15 * STOPS)
+@pytest.mark.parametrize("how", SIGNALS, ids=lambda how: how.name)
+@pytest.mark.parametrize("by_itself", [True, False], ids=["autostart", "asked"])
+def test_stops_while_configuring(by_itself: bool, how: signal.Signals, world: World) -> None:
+    """Many sources make it last; the signal comes at a random moment of it."""
+    seed = random.SystemRandom().randrange(2**32)
+    print(f"seed {seed}")
+    moments = random.Random(seed)
+    many = [f"source_{i}" for i in range(100)]
+    found: list[tuple[int, str]] = []
+    for i in range(EIGHTH):
+        name = f"configuring_{i}"
+        server = Server(name, footprint=BOX, obstacle_sources=many, autostart=by_itself)
+        if by_itself:
+            world.until(lambda name=name: name in world.node.get_node_names(), name)
+        else:
+            world.request(name, "configure")
+        wait = time.monotonic() + moments.uniform(0.0, 0.2)
+        world.until(lambda wait=wait: time.monotonic() > wait, "time")
+        found += stopped([server], how)
+    assert_ended_well(found)
+    if EIGHTH >= 8:
+        assert any("configured, config hash" not in log for _, log in found), "always too late"
+
+
+def stopped(servers: list[Server], how: signal.Signals) -> list[tuple[int, str]]:
+    """Exit codes and logs of processes that are signalled together."""
+    for each in servers:
+        each.process.send_signal(how)
+    codes = [each.process.wait(60.0) for each in servers]
+    return [(code, each.log) for code, each in zip(codes, servers, strict=True)]
+
+
+def assert_ended_well(found: list[tuple[int, str]]) -> None:
+    wrong = [(code, log) for code, log in found if code != 0 or "Traceback" in log]
+    assert not wrong, (
+        f"{len(wrong)} of {len(found)}, the first with code {wrong[0][0]}: {wrong[0][1]}"
+    )

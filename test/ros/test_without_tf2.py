@@ -1,0 +1,106 @@
+# SPDX-FileCopyrightText: gjk_collision contributors
+# SPDX-License-Identifier: Apache-2.0
+"""A frame that nobody publishes: what is answered without tf2_ros, and with it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("rclpy", reason="rclpy is not installed")
+
+from geometry_msgs.msg import Point32, PolygonStamped
+from gjk_collision.msg import ObstacleArray
+from gjk_collision.srv import CheckPath, CheckPoses, Collide, Distance
+from server import HAS_TF2, Bench, Server, doubles, said
+
+from gjk_collision.verdict import Status, Verdict
+
+FREE = (Verdict.FREE, Status.SUCCESS)
+TRIANGLE = ((1.0, 0.0), (0.0, 1.0), (-1.0, 0.0))
+Start = Callable[..., tuple[Server, Bench]]
+
+
+@pytest.fixture(params=["without tf2_ros", "with tf2_ros"])
+def status(
+    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Status:
+    """What servers started from now on answer; without tf2_ros they cannot import it."""
+    if request.param == "with tf2_ros":
+        if not HAS_TF2:
+            pytest.skip("tf2_ros is not installed")
+        return Status.UNKNOWN_FRAME
+    (tmp_path / "tf2_ros.py").write_text("raise ImportError('hidden by a test')\n")
+    paths = [str(tmp_path), os.environ.get("PYTHONPATH", "")]
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(filter(None, paths)))
+    return Status.TF_UNAVAILABLE
+
+
+def test_frame_that_nobody_publishes(start: Start, status: Status) -> None:
+    """In a request, in the heartbeat, in a list of obstacles; data in the check frame is used."""
+    unknown = (Verdict.UNKNOWN, status)
+    server, bench = start("frames")
+    bench.publish()
+    bench.until_status(*FREE)
+    for reply in (
+        bench.collide(frame="map"),
+        bench.collide(frame=""),
+        bench.check_poses([50.0, 0.0, 0.0], frame="map"),
+        bench.check_path([50.0, 0.0, 0.0], frame="map"),
+    ):
+        assert said(reply) == unknown
+    bench.until(lambda: bench.states and said(bench.states[-1]) == unknown, "heartbeat")
+    assert "map" in bench.collide(frame="map").verdict.message
+    assert ("no transforms" in server.log) == (status is Status.TF_UNAVAILABLE)
+
+    def elsewhere() -> ObstacleArray:
+        message = bench.array()
+        message.header.frame_id = "map"
+        return message
+
+    bench.publish(elsewhere)
+    bench.until_status(*unknown)
+    bench.publish()
+    bench.until_status(*FREE)
+
+
+def test_footprint_in_a_frame_that_nobody_publishes(start: Start, status: Status) -> None:
+    _, bench = start("outlined", footprint=[])
+    bench.publish()
+    frame = "map"
+
+    def send() -> None:
+        message = PolygonStamped()
+        message.header.stamp = bench.node.get_clock().now().to_msg()
+        message.header.frame_id = frame
+        message.polygon.points = [
+            Point32(x=x, y=y) for x, y in ((1.0, 0.0), (0.0, 1.0), (-1.0, 0.0))
+        ]
+        bench.footprint.publish(message)
+
+    bench.node.create_timer(0.05, send)
+    bench.until_status(Verdict.UNKNOWN, status)
+    frame = "base_link"
+    bench.until_status(*FREE)
+
+
+def test_request_with_a_stamp_before_1970(start: Start, status: Status) -> None:
+    """A stamp of a message is signed; a Time of rclpy and tf2 is not."""
+    _, bench = start("before")
+    bench.publish()
+    bench.until_status(*FREE)
+    if status is Status.UNKNOWN_FRAME:
+        status = Status.TF_EXTRAPOLATION
+    for service, kind in (("collide", Collide), ("distance", Distance)):
+        request = kind.Request()
+        request.pose.header.frame_id = "map"
+        request.pose.header.stamp.sec = -1
+        assert said(bench.call(service, request)) == (Verdict.UNKNOWN, status)
+    for service, kind in (("check_poses", CheckPoses), ("check_path", CheckPath)):
+        request = kind.Request(poses=doubles([50.0, 0.0, 0.0]))
+        request.header.frame_id = "map"
+        request.header.stamp.sec = -1
+        assert said(bench.call(service, request)) == (Verdict.UNKNOWN, status)
