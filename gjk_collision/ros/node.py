@@ -16,6 +16,7 @@ from typing import Any
 import rclpy
 from geometry_msgs.msg import PolygonStamped
 from gjk_collision.msg import CollisionState
+from lifecycle_msgs.srv import ChangeState
 from rclpy.clock import Clock, ClockType
 from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
@@ -103,6 +104,7 @@ class CollisionServer(LifecycleNode):
         self._hit: tuple[Pose, float] | None = None
         self._answering = Services(self)  # rclpy has a _services of its own
         Diagnostics(self)
+        self._answer_bad_transitions()
         self._start_heartbeat()
 
     def start(self) -> None:
@@ -186,17 +188,23 @@ class CollisionServer(LifecycleNode):
         """Begin again unconfigured."""
         return self.on_cleanup(state)
 
-    def _LifecycleNodeMixin__on_change_state(self, request: Any, reply: Any) -> Any:
+    def _answer_bad_transitions(self) -> None:
         """Refuse a transition that the present state does not have.
 
-        rclpy raises on Jazzy, and whoever asked would wait for a reply that never comes.
+        rclpy raises instead, and the client would wait for a reply that never comes.
         """
-        try:
-            return super()._LifecycleNodeMixin__on_change_state(request, reply)
-        except Exception as error:
-            self.get_logger().error(f"transition refused: {error}")
-            reply.success = False
-            return reply
+        service = next(each for each in self.services if each.srv_type is ChangeState)
+        change_state = service.callback
+
+        def answer(request: Any, reply: Any) -> Any:
+            try:
+                return change_state(request, reply)
+            except Exception as error:
+                self.get_logger().error(f"transition refused: {error}")
+                reply.success = False
+                return reply
+
+        service.callback = answer
 
     # ---- parameters
 
