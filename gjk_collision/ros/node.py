@@ -20,7 +20,7 @@ from lifecycle_msgs.srv import ChangeState
 from rclpy.clock import Clock, ClockType
 from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
-from rclpy.qos import QoSProfile
+from rclpy.qos import QoSProfile, ReliabilityPolicy
 from rclpy.qos_overriding_options import QoSOverridingOptions
 from rclpy.serialization import deserialize_message
 from rclpy.subscription import Subscription
@@ -136,7 +136,8 @@ class CollisionServer(LifecycleNode):
                     PolygonStamped,
                     "footprint",
                     self._receive_footprint,
-                    QoSProfile(depth=1),
+                    QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT),
+                    qos_overriding_options=QoSOverridingOptions.with_default_policies(),
                     raw=True,
                 )
             )

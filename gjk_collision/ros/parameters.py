@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """`Config` as the parameters of a node."""
 
+import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from rcl_interfaces.msg import (
@@ -16,6 +18,8 @@ from rclpy.parameter import Parameter
 
 from ..config import Config, checked_value, parameter_facts
 from ..errors import InputError
+from ..parameter_files import Section, foreign_names, named_files, read_sections
+from ..verdict import Status
 
 __all__ = ["Parameters"]
 
@@ -46,11 +50,14 @@ class Parameters:
         self._config: Config | None = None  # None: not configured, any good value may be set
         self._defaults: set[str] = set()
         self._refused: dict[str, InputError] = {}  # bad values that the node was started with
+        self._sections: list[Section] = []  # of the parameter files, those that apply to the node
         self._may_change = may_change
         self._changed = changed
         names = tuple(name for name in Config().parameters() if "." not in name)
         self._declare({name: Config().parameters()[name] for name in names})
         self._declare_sources()
+        for file in named_files(sys.argv):
+            self._read_file(file)
         node.add_pre_set_parameters_callback(self._typed)
         node.add_on_set_parameters_callback(self._check)
         node.add_post_set_parameters_callback(self._apply)
@@ -61,7 +68,7 @@ class Parameters:
         Raises
         ------
         InputError
-            One of them is bad or no parameter of the server.
+            One of them is bad or no parameter of the server, or a parameter file does not apply.
         """
         self._declare_sources()
         if self._refused:
@@ -78,11 +85,35 @@ class Parameters:
         """Let any good value be set again."""
         self._config = None
 
+    def _read_file(self, file: str) -> None:
+        """Find the sections that apply; a file without one is refused by `configure`."""
+        name = self._node.get_fully_qualified_name()
+        try:
+            sections = read_sections(Path(file))
+        except InputError as error:
+            self._refused[file] = error
+            return
+        mine = [each for each in sections if each.applies_to(name)]
+        if not mine:
+            keys = ", ".join(f"'{each.key}'" for each in sections) or "none"
+            rule = f"nothing in this file applies to {name}: use the key '/**' or '{name}'"
+            self._refused[file] = InputError(
+                Status.INVALID_INPUT, file, None, f"{rule} (keys: {keys})"
+            )
+        self._sections += mine
+
     def _values(self) -> dict[str, Any]:
         """Return what is set, and what somebody meant to set: a slip in a name must come out."""
         declared = self._node.get_parameters_by_prefix("")
         given = {**self._node._parameter_overrides, **declared}
-        return {name: _plain(each) for name, each in given.items() if not _is_rclpys(name)}
+        ours = {name: _plain(each) for name, each in given.items() if not _is_rclpys(name)}
+        foreign = foreign_names(self._sections, ours["obstacle_sources"]) & ours.keys()
+        if foreign:
+            self._node.get_logger().warning(
+                "not parameters of the collision server, without effect: "
+                f"{', '.join(sorted(foreign))}"
+            )
+        return {name: value for name, value in ours.items() if name not in foreign}
 
     def _declare_sources(self) -> None:
         names = self._node.get_parameter("obstacle_sources").value
