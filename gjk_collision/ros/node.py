@@ -414,7 +414,11 @@ def _spin_once(executor: SingleThreadedExecutor) -> Exception | None:
 def main(args: Sequence[str] | None = None) -> int:
     """Run the node until SIGINT or SIGTERM; return the exit code."""
     try:
-        rclpy.init(args=None if args is None else list(args))
+        try:
+            rclpy.init(args=None if args is None else list(args))
+        except RuntimeError as error:  # of rcl, which names the argument
+            print(f"collision_server: {error}", file=sys.stderr)
+            return 2
         node = CollisionServer()
         node.start()
         spin(node)
