@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -76,11 +77,19 @@ def refused(**arguments: str) -> str:
     program = f"import sys; sys.path.append({folders[1]!r})" + REFUSED.format(
         folder=folders[0], arguments=arguments
     )
-    done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, timeout=120, check=False
+    process = subprocess.Popen(
+        [sys.executable, "-c", program],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        start_new_session=True,
     )
-    text = done.stdout + done.stderr
-    assert done.returncode == 1, text
+    try:
+        text, _ = process.communicate(timeout=60)
+    finally:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)  # of what was left behind
+    assert process.returncode == 1, text
     assert "process started" not in text
     assert "Traceback" not in text
     return text
