@@ -476,13 +476,14 @@ def _checked(name: str, value: Any, default: Value, facts: Facts) -> Value:
 def _nav2_outline(name: str, text: str) -> list[Any]:
     """Return the flat numbers of an outline as nav2 writes it: ``"[[2.0, 1.0], [2.0, -1.0]]"``."""
     try:
-        flat = []
-        for x, y in ast.literal_eval(text.strip()):
-            flat += [x, y]
+        pairs = ast.literal_eval(text.strip())
     except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
+        pairs = None
+    lists = isinstance(pairs, list) and all(isinstance(each, list) for each in pairs)
+    if not lists or any(len(each) != 2 for each in pairs):
         rule = 'must be a list of numbers, or nav2\'s string "[[x, y], ...]"'
-        raise _refusal(name, rule, text) from None
-    return flat
+        raise _refusal(name, rule, text)
+    return [number for pair in pairs for number in pair]
 
 
 def _number(name: str, value: Any, facts: Facts, index: int | None = None) -> float:

@@ -61,6 +61,8 @@ def test_every_parameter_has_help_and_every_number_a_range() -> None:
         ("obstacle.timeout", 1.0, "did you mean 'obstacles.timeout'?"),
         ("footprint", "[[1.0, 2.0], [3.0]]", "footprint: must be a list of numbers, or nav2's"),
         ("footprint", "[1.0, 2.0]", "footprint: must be a list of numbers, or nav2's"),
+        ("footprint", "[{1.0, 2.0}]", "footprint: must be a list of numbers, or nav2's"),
+        ("footprint", "{1.0: 2.0}", "footprint: must be a list of numbers, or nav2's"),
         ("footprint", "box", "footprint: must be a list of numbers, or nav2's"),
         ("footprint", "[[1.0, '2']]", "footprint[1]: must be a number"),
         ("footprint", "[[1.0, 200.0]]", "footprint[1]: must be -100 to 100 m"),
