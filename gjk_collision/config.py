@@ -39,6 +39,9 @@ _SOURCE_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 # Similarity (difflib's ratio) from which a name counts as a misspelling of another. One or two
 # wrong letters are above it. Names that nav2 uses (robot_base_frame: 0.77) are below it.
 _CLOSE = 0.8
+# An unknown name with one of these words may set a clearance (safety_distance,
+# footprint_padding). If it were left out, the clearance would be smaller than the user means.
+_WORDS_OF_SAFETY = {"collision", "footprint", "inflation", "margin", "obstacle", "safety"}
 
 
 @dataclass(frozen=True)
@@ -361,10 +364,14 @@ def _sorted_words(name: str) -> str:
 def is_foreign(name: str, sources: Iterable[str]) -> bool:
     """Return whether an unknown parameter of a shared section was meant for another node.
 
-    It was meant for the collision server if it is close to one of its parameters, or if it has
-    the form of a source's: it begins with the name of a source, or it is ``<name>.<field>`` with
-    a field that sources have (a source that is missing in ``obstacle_sources``).
+    It may be meant for the collision server if it is close to one of its parameters, if it has a
+    word of safety, or if it has the form of a source's: it begins with the name of a source, or
+    it is ``<name>.<field>`` with a field that sources have (a source that is missing in
+    ``obstacle_sources``).
     """
+    words = {word.removesuffix("s") for word in re.split(r"[._]", name.lower())}
+    if words & _WORDS_OF_SAFETY:
+        return False
     owner, _, leaf = name.rpartition(".")
     own = {each.name for each in _parameter_fields(SourceConfig)}
     sources = list(sources)

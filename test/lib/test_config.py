@@ -88,8 +88,8 @@ def test_footprint_as_nav2_writes_it() -> None:
 @pytest.mark.parametrize(
     "name",
     ["global_frame", "bond_heartbeat_period", "robot_base_frame", "odom_topic", "map_frame"]
-    + ["use_composition", "footprint_padding", "transform_timeout", "update_rate", "log_level"]
-    + ["progress_checker.plugin", "obstacle_layer.scan.topic", "inflation_layer.cost_factor"],
+    + ["use_composition", "max_velocity", "transform_timeout", "update_rate", "log_level"]
+    + ["progress_checker.plugin", "static_layer.scan.topic", "voxel_layer.cost_factor"],
 )
 def test_parameter_of_another_node_in_a_shared_section(name: str) -> None:
     assert is_foreign(name, ["obstacles"])
@@ -110,9 +110,14 @@ def test_misspelling_of_a_parameter_is_not_taken_for_another_nodes(name: str) ->
     assert not is_foreign(name.upper(), ["obstacles"])
 
 
-@pytest.mark.parametrize("name", ["obstacles.frequency", "radar.timeout", "obstacles.a.b"])
-def test_section_of_a_source_is_not_another_nodes(name: str) -> None:
-    assert not is_foreign(name, ["obstacles"])
+@pytest.mark.parametrize(
+    "name",
+    ["obstacles.frequency", "radar.timeout", "obstacles.a.b", "lidar.a"]
+    + ["safety_distance", "footprint_padding", "inflation_radius", "side_margins", "Safety"],
+)
+def test_name_that_may_be_meant_for_the_server_is_not_another_nodes(name: str) -> None:
+    """An unknown name that belongs to a source or may set a clearance is refused."""
+    assert not is_foreign(name, ["obstacles", "lidar"])
 
 
 def test_footprint_and_radius_exclude_each_other() -> None:
