@@ -8,24 +8,40 @@ descriptors and the documentation are all made from these two classes; ``python 
 gjk_collision.config`` prints ``config/collision_server.yaml``.
 """
 
+import ast
 import json
 import math
 import re
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, Field, asdict, dataclass, field, fields
+from difflib import get_close_matches
 from functools import cached_property
 from typing import Any, Literal
 
 from .errors import InputError
 from .verdict import Status
 
-__all__ = ["Config", "SourceConfig", "checked_value", "parameter_facts", "to_yaml"]
+__all__ = [
+    "Config",
+    "SourceConfig",
+    "checked_value",
+    "closest_parameter",
+    "is_foreign",
+    "parameter_facts",
+    "to_yaml",
+]
 
 Value = bool | int | float | str | tuple[float, ...] | tuple[str, ...]
 
 OBSTACLE_ARRAY = "gjk_collision/msg/ObstacleArray"
 _SOURCE_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
+# Similarity (difflib's ratio) from which a name counts as a misspelling of another. One or two
+# wrong letters are above it. Names that nav2 uses (robot_base_frame: 0.77) are below it.
+_CLOSE = 0.8
+# An unknown name with one of these words may set a clearance (safety_distance,
+# footprint_padding). If it were left out, the clearance would be smaller than the user means.
+_WORDS_OF_SAFETY = {"collision", "footprint", "inflation", "margin", "obstacle", "safety"}
 
 
 @dataclass(frozen=True)
@@ -115,7 +131,8 @@ class Config:
     base_frame: str = _parameter("base_link", "frame of the vehicle and its footprint")
     check_frame: str = _parameter("odom", "frame in which everything is compared")
     footprint: tuple[float, ...] = _parameter(
-        (), "x y per vertex in base_frame; empty: robot_radius, or the topic footprint", "m",
+        (), "x y per vertex in base_frame, or nav2's string \"[[x, y], ...]\"; "
+        "empty: robot_radius, or the topic footprint", "m",
         low=-100.0, high=100.0,
     )  # fmt: skip
     robot_radius: float = _parameter(
@@ -235,7 +252,10 @@ class Config:
         known = {each.name for each in _parameter_fields(cls)}
         for name, value in rest.items():
             if name not in known:
-                raise _refusal(name, "is no parameter of the collision server", value)
+                closest = closest_parameter(name, names)
+                hint = f"; did you mean '{closest}'?" if closest else ""
+                rule = f"is no parameter of the collision server{hint}"
+                raise _refusal(name, rule, value)
         return cls(sources=tuple(sources), **rest)
 
     def parameters(self) -> dict[str, Value]:
@@ -324,6 +344,46 @@ def parameter_facts(name: str) -> Facts:
     raise KeyError(name)
 
 
+def closest_parameter(name: str, sources: Iterable[str]) -> str:
+    """Return the flat parameter that a name is probably a misspelling of; empty if there is none.
+
+    Two names are close if they are similar letter by letter, or have similar words in another
+    order (``front_margin``).
+    """
+    ours = [each.name for each in _parameter_fields(Config)] + ["obstacle_sources"]
+    ours += [
+        f"{source}.{leaf.name}" for source in sources for leaf in _parameter_fields(SourceConfig)
+    ]
+    for key in (str.lower, _sorted_words):
+        by_key = {key(each): each for each in ours}
+        for match in get_close_matches(key(name), by_key, n=1, cutoff=_CLOSE):
+            return by_key[match]
+    return ""
+
+
+def _sorted_words(name: str) -> str:
+    return "_".join(sorted(name.lower().split("_")))
+
+
+def is_foreign(name: str, sources: Iterable[str]) -> bool:
+    """Return whether an unknown parameter of a shared section was meant for another node.
+
+    It may be meant for the collision server if it is close to one of its parameters, if it has a
+    word of safety, or if it has the form of a source's: it begins with the name of a source, or
+    it is ``<name>.<field>`` with a field that sources have (a source that is missing in
+    ``obstacle_sources``).
+    """
+    words = {word.removesuffix("s") for word in re.split(r"[._]", name.lower())}
+    if words & _WORDS_OF_SAFETY:
+        return False
+    owner, _, leaf = name.rpartition(".")
+    own = {each.name for each in _parameter_fields(SourceConfig)}
+    sources = list(sources)
+    if name.partition(".")[0] in sources or (_SOURCE_NAME.fullmatch(owner) and leaf in own):
+        return False
+    return not closest_parameter(name, sources)
+
+
 def checked_value(name: str, value: Any) -> Value:
     """Return the value as a flat parameter keeps it; whether it fits the others is not asked.
 
@@ -404,7 +464,9 @@ def _check_fields(config: Config | SourceConfig, prefix: str) -> None:
 
 def _checked(name: str, value: Any, default: Value, facts: Facts) -> Value:
     if isinstance(default, tuple):
-        if isinstance(value, str) or not isinstance(value, Sequence):
+        if isinstance(value, str):
+            value = _nav2_outline(name, value)
+        if not isinstance(value, Sequence):
             raise _refusal(name, "must be a list of numbers", value)
         return tuple(_number(name, each, facts, index=i) for i, each in enumerate(value))
     if isinstance(default, bool | str):
@@ -420,6 +482,19 @@ def _checked(name: str, value: Any, default: Value, facts: Facts) -> Value:
             raise _refusal(name, "must be a whole number", value)
         return int(number)
     return number
+
+
+def _nav2_outline(name: str, text: str) -> list[Any]:
+    """Return the flat numbers of an outline as nav2 writes it: ``"[[2.0, 1.0], [2.0, -1.0]]"``."""
+    try:
+        pairs = ast.literal_eval(text.strip())
+    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
+        pairs = None
+    lists = isinstance(pairs, list) and all(isinstance(each, list) for each in pairs)
+    if not lists or any(len(each) != 2 for each in pairs):
+        rule = 'must be a list of numbers, or nav2\'s string "[[x, y], ...]"'
+        raise _refusal(name, rule, text)
+    return [number for pair in pairs for number in pair]
 
 
 def _number(name: str, value: Any, facts: Facts, index: int | None = None) -> float:

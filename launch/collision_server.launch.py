@@ -2,9 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Launch the collision server.
 
-What an argument leaves empty is as the parameter file says, so that no default stands twice.
+An argument that is left empty does not set its parameter: the parameter file does. So no default
+is written twice.
 """
 
+from pathlib import Path
+
+from ament_index_python import PackageNotFoundError, get_package_prefix
 from launch import LaunchContext, LaunchDescription
 from launch.actions import DeclareLaunchArgument, OpaqueFunction
 from launch.substitutions import LaunchConfiguration, PathJoinSubstitution
@@ -14,39 +18,60 @@ from launch_ros.substitutions import FindPackageShare
 SHARE = FindPackageShare("gjk_collision")
 DEFAULT_FILE = PathJoinSubstitution([SHARE, "config", "collision_server.yaml"])
 RVIZ_FILE = PathJoinSubstitution([SHARE, "config", "collision_server.rviz"])
-TRUTH = ["", "true", "false"]
+TRUTH = ["true", "false", "True", "False"]
+LEVELS = ["debug", "info", "warn", "error", "fatal"]
+
+
+def check(params_file: str, log_level: str, rviz: bool) -> None:
+    """Raise before anything is started, so that a bad argument leaves no node behind.
+
+    Without this check, launch only warns of a missing file and starts the node with defaults.
+    """
+    if not Path(params_file).is_file():
+        raise RuntimeError(f"params_file: there is no file '{params_file}'")
+    # rcl also takes the level of one logger, as "name:=level".
+    if log_level.rpartition(":=")[2].lower() not in LEVELS:
+        raise RuntimeError(f"log_level: must be {' | '.join(LEVELS)} (got '{log_level}')")
+    if rviz:
+        try:
+            get_package_prefix("rviz2")
+        except PackageNotFoundError as error:
+            raise RuntimeError("rviz: the package rviz2 is not installed") from error
 
 
 def start(context: LaunchContext) -> list[Node]:
     """Return the node, with the parameters that the arguments set, and RViz if asked for."""
-    given = {
-        name: value == "true"
-        for name in ("use_sim_time", "autostart")
-        if (value := LaunchConfiguration(name).perform(context))
-    }
-    enclave = LaunchConfiguration("enclave").perform(context)
+
+    def value(name: str) -> str:
+        return LaunchConfiguration(name).perform(context)
+
+    def is_true(name: str) -> bool:
+        return value(name).lower() == "true"
+
+    check(value("params_file"), value("log_level"), is_true("rviz"))
+    given = {name: is_true(name) for name in ("use_sim_time", "autostart") if value(name)}
     server = Node(
         package="gjk_collision",
         executable="collision_server",
         name="collision_server",
-        namespace=LaunchConfiguration("namespace"),
-        parameters=[LaunchConfiguration("params_file"), *([given] if given else [])],
+        namespace=value("namespace"),
+        parameters=[value("params_file"), *([given] if given else [])],
         ros_arguments=[
             "--log-level",
-            LaunchConfiguration("log_level"),
-            *(["--enclave", enclave] if enclave else []),
+            value("log_level"),
+            *(["--enclave", value("enclave")] if value("enclave") else []),
         ],
-        respawn=LaunchConfiguration("respawn"),
+        respawn=is_true("respawn"),
         respawn_delay=1.0,
         output="screen",
     )
-    if LaunchConfiguration("rviz").perform(context) != "true":
+    if not is_true("rviz"):
         return [server]
     clock = {name: value for name, value in given.items() if name == "use_sim_time"}
     rviz = Node(
         package="rviz2",
         executable="rviz2",
-        namespace=LaunchConfiguration("namespace"),
+        namespace=value("namespace"),
         arguments=["-d", RVIZ_FILE],
         parameters=[clock] if clock else [],
     )
@@ -61,24 +86,31 @@ def generate_launch_description() -> LaunchDescription:
                 "namespace", default_value="", description="Of the node, its topics and services"
             ),
             DeclareLaunchArgument(
-                "params_file", default_value=DEFAULT_FILE, description="Parameter file"
+                "params_file",
+                default_value=DEFAULT_FILE,
+                description="Parameter file, with the key '/**' or the full name of the node",
             ),
             DeclareLaunchArgument(
-                "use_sim_time", default_value="", choices=TRUTH, description="Time from /clock"
+                "use_sim_time",
+                default_value="",
+                choices=["", *TRUTH],
+                description="Time from /clock",
             ),
             DeclareLaunchArgument(
                 "autostart",
                 default_value="",
-                choices=TRUTH,
+                choices=["", *TRUTH],
                 description="Configure and activate without a lifecycle manager",
             ),
             DeclareLaunchArgument(
-                "log_level", default_value="info", description="Log level of the node"
+                "log_level",
+                default_value="info",
+                description=f"Log level of the node: {' | '.join(LEVELS)}, or <logger>:=<level>",
             ),
             DeclareLaunchArgument(
                 "respawn",
                 default_value="false",
-                choices=["true", "false"],
+                choices=TRUTH,
                 description="Start the node again when it dies",
             ),
             DeclareLaunchArgument(
@@ -87,7 +119,7 @@ def generate_launch_description() -> LaunchDescription:
             DeclareLaunchArgument(
                 "rviz",
                 default_value="false",
-                choices=["true", "false"],
+                choices=TRUTH,
                 description="Show the node's markers in RViz",
             ),
             OpaqueFunction(function=start),

@@ -11,10 +11,11 @@ import yaml
 
 from ..config import Config
 from ..errors import InputError
+from ..parameter_files import flat, foreign_names, read_sections
 from .bag import STORAGE, BagError, find_bags
-from .expect import ExpectError, Reaction, Share, Window, parse
-from .faults import FaultError, FaultSpec
-from .topics import TopicsError, checked_mapping
+from .expect import Reaction, Share, Window, parse
+from .faults import FaultSpec
+from .topics import checked_mapping
 
 __all__ = ["Case", "CaseError", "read_cases", "read_parameters"]
 
@@ -89,7 +90,7 @@ def read_cases(path: Path, config: Config, bags: Path | None = None) -> list[Cas
         default = path.stem if len(documents) == 1 else f"{path.stem}-{i}"
         try:
             cases.append(_parse(given, default, config, bags or path.parent))
-        except (ExpectError, FaultError, TopicsError, CaseError, InputError) as error:
+        except ValueError as error:
             raise CaseError(f"{path}, document {i}: {error}") from error
     if not cases:
         raise CaseError(f"{path}: holds no case")
@@ -98,17 +99,19 @@ def read_cases(path: Path, config: Config, bags: Path | None = None) -> list[Cas
 
 def read_parameters(path: Path) -> Config:
     """Return the configuration of a ROS parameter file; raises `CaseError`."""
+    given: dict[str, Any] = {}
     try:
-        given = yaml.safe_load(path.read_text(encoding="utf-8"))
-        nodes = [node["ros__parameters"] for node in given.values()]
-    except (OSError, ValueError, yaml.YAMLError, AttributeError, KeyError, TypeError) as error:
-        raise CaseError(f"{path}: not readable as a parameter file: {error!r}") from error
-    flat: dict[str, Any] = {}
-    for node in nodes:
-        flat.update(_flat(node))
-    flat.pop("use_sim_time", None)  # every node's own
-    try:
-        return Config.from_parameters(flat)
+        sections = read_sections(path)
+        for section in sections:
+            given |= section.parameters
+        sources = given.get("obstacle_sources")
+        named = [str(each) for each in sources] if isinstance(sources, list) else ["obstacles"]
+        for name in foreign_names(sections, named):
+            del given[name]
+        if not given:
+            raise CaseError(f"{path}: holds no parameter of the collision server")
+        given.pop("use_sim_time", None)  # every node's own
+        return Config.from_parameters(given)
     except InputError as error:
         raise CaseError(f"{path}: {error}") from error
 
@@ -129,26 +132,13 @@ def _parse(given: Any, default: str, config: Config, folder: Path) -> Case:
     case = Case(
         str(given.get("name", default)),
         folder / given["bag"],
-        config.changed(_flat(parameters)),
+        config.changed(flat(parameters)),
         checked_mapping(given.get("topics") or {}),
         tuple(FaultSpec.parse(each) for each in given.get("faults") or ()),
         tuple(parse(given.get("expect"))),
         float(tolerance),
     )
     return replace(case, name=case.name.replace("/", "_"))
-
-
-def _flat(parameters: Any, prefix: str = "") -> dict[str, Any]:
-    """Return nested parameters by their dotted names."""
-    if not isinstance(parameters, dict):
-        raise CaseError("parameters: must be a mapping")
-    flat: dict[str, Any] = {}
-    for name, value in parameters.items():
-        if isinstance(value, dict):
-            flat.update(_flat(value, f"{prefix}{name}."))
-        else:
-            flat[f"{prefix}{name}"] = value
-    return flat
 
 
 def _name(bag: Path, root: Path | None) -> str:

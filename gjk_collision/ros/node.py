@@ -16,10 +16,11 @@ from typing import Any
 import rclpy
 from geometry_msgs.msg import PolygonStamped
 from gjk_collision.msg import CollisionState
+from lifecycle_msgs.srv import ChangeState
 from rclpy.clock import Clock, ClockType
 from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
-from rclpy.qos import QoSProfile
+from rclpy.qos import QoSProfile, ReliabilityPolicy
 from rclpy.qos_overriding_options import QoSOverridingOptions
 from rclpy.serialization import deserialize_message
 from rclpy.subscription import Subscription
@@ -105,6 +106,7 @@ class CollisionServer(LifecycleNode):
         self._answering = Services(self)  # rclpy has a _services of its own
         Diagnostics(self)
         self._progress = Progress(self)
+        self._answer_bad_transitions()
         self._start_heartbeat()
 
     def start(self) -> None:
@@ -136,7 +138,8 @@ class CollisionServer(LifecycleNode):
                     PolygonStamped,
                     "footprint",
                     self._receive_footprint,
-                    QoSProfile(depth=1),
+                    QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT),
+                    qos_overriding_options=QoSOverridingOptions.with_default_policies(),
                     raw=True,
                 )
             )
@@ -196,17 +199,23 @@ class CollisionServer(LifecycleNode):
         self._settings.release()
         self._reason = reason
 
-    def _LifecycleNodeMixin__on_change_state(self, request: Any, reply: Any) -> Any:
+    def _answer_bad_transitions(self) -> None:
         """Refuse a transition that the present state does not have.
 
-        rclpy raises on Jazzy, and whoever asked would wait for a reply that never comes.
+        rclpy raises instead, and the client would wait for a reply that never comes.
         """
-        try:
-            return super()._LifecycleNodeMixin__on_change_state(request, reply)
-        except Exception as error:
-            self.get_logger().error(f"transition refused: {error}")
-            reply.success = False
-            return reply
+        service = next(each for each in self.services if each.srv_type is ChangeState)
+        change_state = service.callback
+
+        def answer(request: Any, reply: Any) -> Any:
+            try:
+                return change_state(request, reply)
+            except Exception as error:
+                self.get_logger().error(f"transition refused: {error}")
+                reply.success = False
+                return reply
+
+        service.callback = answer
 
     # ---- parameters
 
@@ -421,7 +430,11 @@ def _spin_once(executor: SingleThreadedExecutor) -> Exception | None:
 def main(args: Sequence[str] | None = None) -> int:
     """Run the node until SIGINT or SIGTERM; return the exit code."""
     try:
-        rclpy.init(args=None if args is None else list(args))
+        try:
+            rclpy.init(args=None if args is None else list(args))
+        except RuntimeError as error:  # of rcl, which names the argument
+            print(f"collision_server: {error}", file=sys.stderr)
+            return 2
         _run()
     except (KeyboardInterrupt, ExternalShutdownException):
         pass

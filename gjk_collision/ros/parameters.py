@@ -2,21 +2,29 @@
 # SPDX-License-Identifier: Apache-2.0
 """`Config` as the parameters of a node."""
 
+import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
-from rcl_interfaces.msg import ParameterDescriptor, SetParametersResult
+from rcl_interfaces.msg import (
+    FloatingPointRange,
+    IntegerRange,
+    ParameterDescriptor,
+    SetParametersResult,
+)
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 
 from ..config import Config, checked_value, parameter_facts
 from ..errors import InputError
+from ..parameter_files import Section, foreign_names, named_files, read_sections
+from ..verdict import Status
 
 __all__ = ["Parameters"]
 
-# Of rclpy itself; everything else that is set on the node must be ours, so that a name with a
-# slip in it is refused rather than left without effect.
-_FOREIGN = ("use_sim_time", "start_type_description_service", "qos_overrides.")
+# Parameters that every node of rclpy has.
+_RCLPY = ("use_sim_time", "start_type_description_service", "qos_overrides.")
 
 
 class Parameters:
@@ -41,11 +49,16 @@ class Parameters:
         self._node = node
         self._config: Config | None = None  # None: not configured, any good value may be set
         self._defaults: set[str] = set()
+        self._refused: dict[str, InputError] = {}  # bad values that the node was started with
+        self._sections: list[Section] = []  # of the parameter files, those that apply to the node
         self._may_change = may_change
         self._changed = changed
         names = tuple(name for name in Config().parameters() if "." not in name)
         self._declare({name: Config().parameters()[name] for name in names})
         self._declare_sources()
+        for file in named_files(sys.argv):
+            self._read_file(file)
+        node.add_pre_set_parameters_callback(self._typed)
         node.add_on_set_parameters_callback(self._check)
         node.add_post_set_parameters_callback(self._apply)
 
@@ -55,9 +68,11 @@ class Parameters:
         Raises
         ------
         InputError
-            One of them is bad, or no parameter of the server.
+            One of them is bad or no parameter of the server, or a parameter file does not apply.
         """
         self._declare_sources()
+        if self._refused:
+            raise next(iter(self._refused.values()))
         values = self._values()
         for name in values.keys() & self._defaults:
             owner = name.rpartition(".")[0]
@@ -70,39 +85,98 @@ class Parameters:
         """Let any good value be set again."""
         self._config = None
 
+    def _read_file(self, file: str) -> None:
+        """Find the sections that apply; a file without one is refused by `configure`."""
+        name = self._node.get_fully_qualified_name()
+        try:
+            sections = read_sections(Path(file))
+        except InputError as error:
+            self._refused[file] = error
+            return
+        mine = [each for each in sections if each.applies_to(name)]
+        if not mine:
+            keys = ", ".join(f"'{each.key}'" for each in sections) or "none"
+            rule = f"nothing in this file applies to {name}: use the key '/**' or '{name}'"
+            self._refused[file] = InputError(
+                Status.INVALID_INPUT, file, None, f"{rule} (keys: {keys})"
+            )
+        self._sections += mine
+
     def _values(self) -> dict[str, Any]:
         """Return what is set, and what somebody meant to set: a slip in a name must come out."""
         declared = self._node.get_parameters_by_prefix("")
         given = {**self._node._parameter_overrides, **declared}
-        ours = {name: each.value for name, each in given.items() if not _foreign(name)}
-        # An empty list in a parameter file has no type, and arrives as a parameter not set.
-        return {name: () if value is None else value for name, value in ours.items()}
+        ours = {name: _plain(each) for name, each in given.items() if not _is_rclpys(name)}
+        foreign = foreign_names(self._sections, ours["obstacle_sources"]) & ours.keys()
+        if foreign:
+            self._node.get_logger().warning(
+                "not parameters of the collision server, without effect: "
+                f"{', '.join(sorted(foreign))}"
+            )
+        return {name: value for name, value in ours.items() if name not in foreign}
 
     def _declare_sources(self) -> None:
-        try:
-            names = self._node.get_parameter("obstacle_sources").value
-            config = Config.from_parameters({"obstacle_sources": names})
-        except InputError:
-            return  # refused, with the reason, by configure
+        names = self._node.get_parameter("obstacle_sources").value
+        config = Config.from_parameters({"obstacle_sources": names})
         self._declare({name: each for name, each in config.parameters().items() if "." in name})
 
     def _declare(self, values: dict[str, Any]) -> None:
-        for name, value in values.items():
-            facts = parameter_facts(name)
-            descriptor = ParameterDescriptor(
-                description=facts.text,
-                additional_constraints=facts.span,
-                # The type is checked with the range, and 1 is as good as 1.0.
-                dynamic_typing=True,
+        """Declare parameters with their types and ranges.
+
+        A bad value that the node was started with does not end the process: it is kept for
+        `configure`, which refuses it by name.
+        """
+        for name, default in values.items():
+            if self._node.has_parameter(name):
+                continue
+            value, refusal = default, None
+            given = self._node._parameter_overrides.get(name)
+            try:
+                value = default if given is None else checked_value(name, _plain(given))
+            except InputError as error:
+                refusal = error
+            self._declare_typed(name, default, value)
+            if refusal is not None:
+                self._refused[name] = refusal
+            if given is None:
+                self._defaults.add(name)
+
+    def _declare_typed(self, name: str, default: Any, value: Any) -> None:
+        facts = parameter_facts(name)
+        descriptor = ParameterDescriptor(description=facts.text, additional_constraints=facts.span)
+        low, high = facts.low, facts.high
+        if isinstance(default, float):
+            descriptor.floating_point_range.append(
+                FloatingPointRange(from_value=low, to_value=high)
             )
-            if not self._node.has_parameter(name):
-                plain = list(value) if isinstance(value, tuple) else value
-                self._node.declare_parameter(name, plain, descriptor)
-                if name not in self._node._parameter_overrides:
-                    self._defaults.add(name)
+        elif low is not None and high is not None and isinstance(default, int):
+            limits = IntegerRange(from_value=int(low), to_value=int(high))
+            descriptor.integer_range.append(limits)
+        if value != ():
+            value = list(value) if isinstance(value, tuple) else value
+            self._node.declare_parameter(name, value, descriptor, ignore_override=True)
+            return
+        # rclpy takes an empty list for one of bytes, unless its type is given.
+        kind = Parameter.Type.DOUBLE_ARRAY
+        self._node.declare_parameter(name, kind, descriptor, ignore_override=True)
+        self._node.set_parameters([Parameter(name, kind, [])])
+
+    def _typed(self, changes: list[Parameter]) -> list[Parameter]:
+        """Return changes with the types that the parameters have: 1 is as good as 1.0."""
+        return [self._typed_change(each) for each in changes]
+
+    def _typed_change(self, change: Parameter) -> Parameter:
+        if _is_rclpys(change.name) or not self._node.has_parameter(change.name):
+            return change
+        try:
+            value = checked_value(change.name, change.value)
+        except InputError:
+            return change  # refused, with the reason, by rclpy or by `_check`
+        kind = self._node.get_parameter(change.name).type_
+        return Parameter(change.name, kind, list(value) if isinstance(value, tuple) else value)
 
     def _check(self, changes: list[Parameter]) -> SetParametersResult:
-        ours = {each.name: each.value for each in changes if not _foreign(each.name)}
+        ours = {each.name: each.value for each in changes if not _is_rclpys(each.name)}
         try:
             for name, value in ours.items():
                 checked_value(name, value)
@@ -114,12 +188,19 @@ class Parameters:
         return SetParametersResult(successful=not refusal, reason=refusal)
 
     def _apply(self, changes: list[Parameter]) -> None:
-        ours = {each.name: each.value for each in changes if not _foreign(each.name)}
+        ours = {each.name: each.value for each in changes if not _is_rclpys(each.name)}
         self._defaults -= ours.keys()
+        for name in ours:
+            self._refused.pop(name, None)
         if self._config is not None and ours:
             self._config = self._config.changed(ours)
             self._changed(self._config)
 
 
-def _foreign(name: str) -> bool:
-    return name.startswith(_FOREIGN)
+def _is_rclpys(name: str) -> bool:
+    return name.startswith(_RCLPY)
+
+
+def _plain(given: Parameter) -> Any:
+    # An empty list in a parameter file has no type, and arrives as a parameter not set.
+    return () if given.value is None else given.value

@@ -6,7 +6,10 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -16,11 +19,12 @@ pytest.importorskip("launch_ros", reason="launch_ros is not installed")
 pytest.importorskip("launch_pytest", reason="launch_pytest is not installed")
 
 import launch_pytest
-from ament_index_python import get_package_share_directory
+from ament_index_python import PackageNotFoundError, get_package_prefix
+from ament_index_python import get_package_share_directory as share
 from builtin_interfaces.msg import Time
 from gjk_collision.msg import ObstacleArray
 from launch import LaunchDescription
-from launch.actions import IncludeLaunchDescription, RegisterEventHandler
+from launch.actions import GroupAction, IncludeLaunchDescription, RegisterEventHandler
 from launch.event_handlers import OnProcessStart
 from launch.launch_description_sources import PythonLaunchDescriptionSource
 from launch_pytest.actions import ReadyToTest
@@ -35,20 +39,60 @@ FREE = (Verdict.FREE, Status.SUCCESS)
 pids: list[int] = []
 
 
+def included(**arguments: str) -> IncludeLaunchDescription:
+    file = Path(share("gjk_collision"), "launch", "collision_server.launch.py")
+    source = PythonLaunchDescriptionSource(str(file))
+    return IncludeLaunchDescription(source, launch_arguments=arguments.items())
+
+
 def started(**arguments: str) -> LaunchDescription:
     """The launch file with these arguments; `pids` names the processes that it has started."""
-    folder = Path(get_package_share_directory("gjk_collision"), "launch")
-    source = PythonLaunchDescriptionSource(str(folder / "collision_server.launch.py"))
     pids.clear()
     return LaunchDescription(
         [
             RegisterEventHandler(
                 OnProcessStart(on_start=lambda event, context: pids.append(event.pid))
             ),
-            IncludeLaunchDescription(source, launch_arguments=arguments.items()),
+            included(**arguments),
             ReadyToTest(),
         ]
     )
+
+
+# In a process of its own: launch's log and exit code are those that a person sees.
+REFUSED = """
+import sys
+from launch import LaunchDescription, LaunchService
+sys.path.insert(0, {folder!r})
+from test_collision_server_launch import included
+service = LaunchService()
+service.include_launch_description(LaunchDescription([included(**{arguments!r})]))
+sys.exit(service.run())
+"""
+
+
+def refused(**arguments: str) -> str:
+    """Launch with bad arguments; return the output, after it ended by itself without a node."""
+    folders = [str(Path(__file__).parent), str(Path(__file__).parents[1] / "ros")]
+    program = f"import sys; sys.path.append({folders[1]!r})" + REFUSED.format(
+        folder=folders[0], arguments=arguments
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-c", program],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        start_new_session=True,
+    )
+    try:
+        text, _ = process.communicate(timeout=60)
+    finally:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)  # of what was left behind
+    assert process.returncode == 1, text
+    assert "process started" not in text
+    assert "Traceback" not in text
+    return text
 
 
 @launch_pytest.fixture
@@ -68,12 +112,32 @@ def own_parameters(tmp_path: Path) -> LaunchDescription:
         "/**:\n  ros__parameters:\n"
         f"    footprint: {BOX}\n    state_rate: 20.0\n    safety_margin: 0.5\n"
     )
-    return started(params_file=str(file), respawn="true")
+    return started(params_file=str(file), respawn="True")
 
 
 @launch_pytest.fixture
 def sim_time() -> LaunchDescription:
-    return started(use_sim_time="true")
+    return started(use_sim_time="True", autostart="True", rviz="False")
+
+
+@launch_pytest.fixture
+def wrong_key(tmp_path: Path) -> LaunchDescription:
+    file = tmp_path / "own.yaml"
+    file.write_text("collision_server:\n  ros__parameters:\n    safety_margin: 0.5\n")
+    return started(params_file=str(file), namespace="r1", use_sim_time="false")
+
+
+@launch_pytest.fixture
+def twice(tmp_path: Path) -> LaunchDescription:
+    """Two robots: a group keeps the arguments of one include from the next."""
+    file = tmp_path / "own.yaml"
+    file.write_text(
+        "/r1/collision_server:\n  ros__parameters: {safety_margin: 0.5}\n"
+        "/r2/collision_server:\n  ros__parameters: {safety_margin: 0.25}\n"
+    )
+    first = included(namespace="r1", params_file=str(file), autostart="false")
+    second = included(namespace="r2", params_file=str(file))
+    return LaunchDescription([GroupAction([first]), GroupAction([second]), ReadyToTest()])
 
 
 def talking_to(name: str) -> Iterator[Bench]:
@@ -141,3 +205,58 @@ def test_use_sim_time(bench: Bench) -> None:
 
     bench.publish(without_time)
     bench.until_status(Verdict.UNKNOWN, Status.CLOCK_JUMP)
+
+
+@pytest.fixture
+def benches() -> Iterator[list[Bench]]:
+    made = [Bench(f"{robot}/collision_server") for robot in ("r1", "r2")]
+    yield made
+    for each in made:
+        each.close()
+
+
+@pytest.mark.launch(fixture=twice)
+def test_included_twice(benches: list[Bench]) -> None:
+    first, second = benches
+    assert first.get("safety_margin", "autostart") == [0.5, False]
+    assert second.get("safety_margin", "autostart") == [0.25, True]
+    assert "not configured" in first.collide().verdict.message
+    second.until_status(Verdict.UNKNOWN, Status.NO_FOOTPRINT)
+
+
+@pytest.mark.requirement("N-4")
+@pytest.mark.launch(fixture=wrong_key)
+def test_file_of_which_nothing_applies_is_refused(benches: list[Bench]) -> None:
+    """Active with the defaults, the node would have margins of 0."""
+    reply = benches[0].collide()
+    assert said(reply) == NOT_ACTIVE
+    assert (
+        "own.yaml: nothing in this file applies to /r1/collision_server" in reply.verdict.message
+    )
+
+
+@pytest.mark.requirement("N-4")
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (
+            {"params_file": "/nonexistent.yaml"},
+            "params_file: there is no file '/nonexistent.yaml'",
+        ),
+        ({"log_level": "bogus"}, "log_level: must be debug | info | warn | error | fatal"),
+        ({"log_level": ""}, "log_level: must be"),
+        ({"respawn": "perhaps"}, "respawn"),
+    ],
+)
+def test_bad_argument_starts_nothing(arguments: dict[str, str], words: str) -> None:
+    assert words in refused(**arguments)
+
+
+def test_rviz_that_is_not_installed_starts_nothing() -> None:
+    """Otherwise the server would stay behind, active, when the launch fails."""
+    try:
+        get_package_prefix("rviz2")
+    except PackageNotFoundError:
+        assert "rviz: the package rviz2 is not installed" in refused(rviz="true")
+    else:
+        pytest.skip("rviz2 is installed")

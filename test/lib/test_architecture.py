@@ -21,6 +21,7 @@ LAYERS = (
     ("errors",),
     ("arguments",),
     ("geometry", "frames", "config", "obstacles"),
+    ("parameter_files",),
     ("motion", "tracing", "results", "fields", "adapters"),
     ("scene", "pairwise", "requests", "budget"),
     ("snapshot",),

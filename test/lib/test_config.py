@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from gjk_collision.config import Config, SourceConfig, parameter_facts, to_yaml
+from gjk_collision.config import Config, SourceConfig, is_foreign, parameter_facts, to_yaml
 from gjk_collision.errors import InputError
 
 PARAMETER_FILE = Path(__file__).resolve().parents[2] / "config" / "collision_server.yaml"
@@ -56,7 +56,16 @@ def test_every_parameter_has_help_and_every_number_a_range() -> None:
         ("obstacle_sources", [], "obstacle_sources: must name one source at least"),
         ("obstacle_sources", 3, "obstacle_sources: must be a list of names"),
         ("obstacle_sources", "obstacles", "obstacle_sources: must be a list of names"),
-        ("safty_margin", 1.0, "safty_margin: is no parameter"),
+        ("safty_margin", 1.0, "did you mean 'safety_margin'?"),
+        ("front_margin", 1.0, "did you mean 'margin_front'?"),
+        ("obstacle.timeout", 1.0, "did you mean 'obstacles.timeout'?"),
+        ("footprint", "[[1.0, 2.0], [3.0]]", "footprint: must be a list of numbers, or nav2's"),
+        ("footprint", "[1.0, 2.0]", "footprint: must be a list of numbers, or nav2's"),
+        ("footprint", "[{1.0, 2.0}]", "footprint: must be a list of numbers, or nav2's"),
+        ("footprint", "{1.0: 2.0}", "footprint: must be a list of numbers, or nav2's"),
+        ("footprint", "box", "footprint: must be a list of numbers, or nav2's"),
+        ("footprint", "[[1.0, '2']]", "footprint[1]: must be a number"),
+        ("footprint", "[[1.0, 200.0]]", "footprint[1]: must be -100 to 100 m"),
         ("radar.timeout", 1.0, "radar.timeout: is no parameter"),
     ],
 )
@@ -64,6 +73,51 @@ def test_bad_value_is_refused_by_name_with_its_range(name: str, value: object, w
     with pytest.raises(InputError) as caught:
         Config.from_parameters({name: value})
     assert words in str(caught.value)
+
+
+def test_footprint_as_nav2_writes_it() -> None:
+    flat = Config(footprint=(2.0, 1.0, -2.0, 1.0, -2.0, -0.5, 2.0, -1.0))
+    for text in (
+        "[[2.0, 1.0], [-2.0, 1.0], [-2.0, -0.5], [2.0, -1.0]]",
+        " [ [2,1.],[-2,+1], [-2.0,-.5],[2, -1e0] ] ",
+    ):
+        assert Config.from_parameters({"footprint": text}) == flat
+    assert Config.from_parameters({"footprint": "[]"}) == Config()
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["global_frame", "bond_heartbeat_period", "robot_base_frame", "odom_topic", "map_frame"]
+    + ["use_composition", "max_velocity", "transform_timeout", "update_rate", "log_level"]
+    + ["progress_checker.plugin", "static_layer.scan.topic", "voxel_layer.cost_factor"],
+)
+def test_parameter_of_another_node_in_a_shared_section(name: str) -> None:
+    assert is_foreign(name, ["obstacles"])
+
+
+@pytest.mark.requirement("N-4")
+@pytest.mark.parametrize("name", list(Config().parameters()))
+def test_misspelling_of_a_parameter_is_not_taken_for_another_nodes(name: str) -> None:
+    """A slip in a shared section is refused, not left without effect: each letter left out,
+    doubled, and swapped with the next."""
+    for i in range(len(name)):
+        for slip in (
+            name[:i] + name[i + 1 :],
+            name[:i] + name[i] + name[i:],
+            name[:i] + name[i : i + 2][::-1] + name[i + 2 :],
+        ):
+            assert not is_foreign(slip, ["obstacles"]), slip
+    assert not is_foreign(name.upper(), ["obstacles"])
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["obstacles.frequency", "radar.timeout", "obstacles.a.b", "lidar.a"]
+    + ["safety_distance", "footprint_padding", "inflation_radius", "side_margins", "Safety"],
+)
+def test_name_that_may_be_meant_for_the_server_is_not_another_nodes(name: str) -> None:
+    """An unknown name that belongs to a source or may set a clearance is refused."""
+    assert not is_foreign(name, ["obstacles", "lidar"])
 
 
 def test_footprint_and_radius_exclude_each_other() -> None:

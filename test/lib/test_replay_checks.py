@@ -147,6 +147,22 @@ def test_parameter_file_of_the_server(tmp_path: Path) -> None:
     (tmp_path / "own.yaml").write_text("ego:\n  collision_server:\n    ros__parameters: {}\n")
     with pytest.raises(CaseError):
         read_parameters(tmp_path / "own.yaml")
+    (tmp_path / "own.yaml").write_text("")
+    with pytest.raises(CaseError, match="holds no parameter"):
+        read_parameters(tmp_path / "own.yaml")
+
+
+def test_shared_parameter_file(tmp_path: Path) -> None:
+    """Replay reads a file as the node does: what is for other nodes is left out, a slip is not."""
+    path = tmp_path / "own.yaml"
+    path.write_text("/**:\n  ros__parameters: {global_frame: map, safety_margin: 0.5}\n")
+    assert read_parameters(path) == Config(safety_margin=0.5)
+    path.write_text("/**:\n  ros__parameters: {global_frame: map, safty_margin: 0.5}\n")
+    with pytest.raises(CaseError, match="did you mean 'safety_margin'"):
+        read_parameters(path)
+    path.write_text("/collision_server:\n  ros__parameters: {global_frame: map}\n")
+    with pytest.raises(CaseError, match="global_frame: is no parameter"):
+        read_parameters(path)
 
 
 # ---- golden

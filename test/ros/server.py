@@ -58,19 +58,22 @@ SERVICES = {
 
 
 class Server:
-    """The process ``python -m gjk_collision.ros.node``; ``__ns`` is its namespace."""
+    """The process ``python -m gjk_collision.ros.node``; ``__ns`` is its namespace,
+    ``params_file`` its parameter file; a parameter that is None is not set."""
 
     def __init__(self, name: str, **parameters: Any) -> None:
         self.name = name
         remaps = [f"{key}:={parameters.pop(key)}" for key in ("__ns",) if key in parameters]
-        given = [f"{key}:={_text(value)}" for key, value in parameters.items()]
+        file = parameters.pop("params_file", None)
+        given = [f"{k}:={_text(value)}" for k, value in parameters.items() if value is not None]
         arguments = [word for each in remaps for word in ("-r", each)]
         arguments += [word for each in given for word in ("-p", each)]
+        arguments += ["--params-file", file] if file else []
         # Not a pipe: a server that complains much would wait for somebody to read it.
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115
         self.process = subprocess.Popen(
             [sys.executable, "-m", "gjk_collision.ros.node", "--ros-args"]
-            + ["-r", f"__node:={name}", *arguments],
+            + ["-r", f"__node:={name.rpartition('/')[2]}", *arguments],
             stderr=self._errors,
             env={**os.environ, "PYTHONSAFEPATH": "1"},  # the installed package, from anywhere
         )

@@ -499,7 +499,7 @@ def test_configure_fails_with_the_reason(start: Callable[..., tuple[Server, Benc
     assert "safety_margin: must be 0 to 5 m (got 9.0)" in reply.verdict.message
     refused = bench.set(safety_margin=-1.0)
     assert not refused.successful
-    assert "0 to 5 m" in refused.reason
+    assert "Min: 0.0, Max: 5.0" in refused.reason
     assert bench.set(safety_margin=1).successful
     assert bench.transition("configure")
     assert bench.transition("activate")

@@ -1,0 +1,110 @@
+# SPDX-FileCopyrightText: gjk_collision contributors
+# SPDX-License-Identifier: Apache-2.0
+"""ROS parameter files: the sections that they hold, and the nodes that each section is for.
+
+rcl reads the files and gives a node its parameters, but it does not tell which file or section a
+parameter came from, nor that a file had none for a node.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from .config import is_foreign
+from .errors import InputError
+from .verdict import Status
+
+__all__ = ["Section", "flat", "foreign_names", "named_files", "read_sections"]
+
+
+@dataclass(frozen=True)
+class Section:
+    """One mapping ``ros__parameters`` of a file.
+
+    Attributes
+    ----------
+    key : str
+        Names of nodes, fully qualified; ``/*`` stands for one name, ``/**`` for any number.
+    parameters : dict
+        By flat name.
+    """
+
+    key: str
+    parameters: dict[str, Any]
+
+    @property
+    def shared(self) -> bool:
+        """Whether the section is for several nodes."""
+        return "*" in self.key
+
+    def applies_to(self, node: str) -> bool:
+        """Return whether a node of this fully qualified name gets the parameters."""
+        pattern = re.escape(self.key).replace(r"/\*\*", r"(/\w+)*").replace(r"/\*", r"/\w+")
+        return re.fullmatch(pattern, node) is not None
+
+
+def read_sections(path: Path) -> list[Section]:
+    """Return the sections of a parameter file.
+
+    Raises
+    ------
+    InputError
+        The file cannot be read, or is no parameter file.
+    """
+    import yaml
+
+    try:
+        return list(_sections("", yaml.safe_load(path.read_text(encoding="utf-8")) or {}))
+    except (OSError, ValueError, yaml.YAMLError) as error:
+        rule = f"not readable as a parameter file: {error}"
+        raise InputError(Status.INVALID_INPUT, str(path), None, rule) from error
+
+
+def _sections(key: str, content: Any) -> Iterator[Section]:
+    if not isinstance(content, dict):
+        raise ValueError(f"'{key}' must hold a mapping with the key ros__parameters")
+    for name, inner in content.items():
+        if name == "ros__parameters":
+            yield Section(key, flat(inner or {}))
+        else:
+            yield from _sections(f"{key}/{str(name).lstrip('/')}", inner)
+
+
+def flat(parameters: Any, prefix: str = "") -> dict[str, Any]:
+    """Return nested parameters by their flat names, ``<group>.<name>``.
+
+    Raises
+    ------
+    ValueError
+        It is no mapping.
+    """
+    if not isinstance(parameters, dict):
+        raise ValueError(f"parameters must be a mapping (got {parameters!r})")
+    found: dict[str, Any] = {}
+    for name, value in parameters.items():
+        if isinstance(value, dict):
+            found |= flat(value, f"{prefix}{name}.")
+        else:
+            found[f"{prefix}{name}"] = value
+    return found
+
+
+def foreign_names(sections: Iterable[Section], sources: Iterable[str]) -> set[str]:
+    """Return the names of shared sections that are parameters of other nodes."""
+    shared: set[str] = set()
+    own: set[str] = set()
+    for section in sections:
+        (shared if section.shared else own).update(section.parameters)
+    return {name for name in shared - own if is_foreign(name, sources)}
+
+
+def named_files(arguments: Sequence[str]) -> Iterable[str]:
+    """Yield the parameter files that the ROS arguments of a command line name."""
+    inside = False
+    for flag, value in zip(arguments, [*arguments[1:], ""], strict=True):
+        if flag in ("--ros-args", "--"):
+            inside = flag == "--ros-args"
+        elif inside and flag == "--params-file":
+            yield value

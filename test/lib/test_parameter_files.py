@@ -1,0 +1,67 @@
+# SPDX-FileCopyrightText: gjk_collision contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Which sections of a parameter file are for a node, and which names in them are for others."""
+
+from pathlib import Path
+
+import pytest
+
+from gjk_collision.errors import InputError
+from gjk_collision.parameter_files import foreign_names, named_files, read_sections
+
+FILE = """
+/**:
+  ros__parameters: {global_frame: map, safty_margin: 1.0, obstacles: {frequency: 3}}
+planner:
+  ros__parameters: {plan: 1}
+r1:
+  collision_server:
+    ros__parameters: {bond_heartbeat_period: 0.1, obstacles: {timeout: 0.2}}
+"""
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    file = tmp_path / "own.yaml"
+    file.write_text(FILE)
+    return file
+
+
+def test_sections_with_their_flat_names(path: Path) -> None:
+    sections = {each.key: each.parameters for each in read_sections(path)}
+    assert sections == {
+        "/**": {"global_frame": "map", "safty_margin": 1.0, "obstacles.frequency": 3},
+        "/planner": {"plan": 1},
+        "/r1/collision_server": {"bond_heartbeat_period": 0.1, "obstacles.timeout": 0.2},
+    }
+
+
+def test_section_is_for_the_nodes_that_its_key_names(path: Path) -> None:
+    def keys(node: str) -> list[str]:
+        return [each.key for each in read_sections(path) if each.applies_to(node)]
+
+    assert keys("/collision_server") == ["/**"]
+    assert keys("/r1/collision_server") == ["/**", "/r1/collision_server"]
+    assert keys("/planner") == ["/**", "/planner"]
+
+
+def test_foreign_names_are_of_shared_sections_only(path: Path) -> None:
+    """What is in the server's own section is meant for it, and so is what is nearly its name."""
+    assert foreign_names(read_sections(path), ["obstacles"]) == {"global_frame"}
+
+
+@pytest.mark.parametrize("text", ["a: [", "a: 3", "a:\n  ros__parameters: 3", "- a"])
+def test_file_that_is_no_parameter_file_is_refused(text: str, tmp_path: Path) -> None:
+    (tmp_path / "bad.yaml").write_text(text)
+    with pytest.raises(InputError, match=r"bad\.yaml: not readable as a parameter file"):
+        read_sections(tmp_path / "bad.yaml")
+    with pytest.raises(InputError, match=r"none\.yaml: not readable"):
+        read_sections(tmp_path / "none.yaml")
+
+
+def test_only_ros_arguments_name_files() -> None:
+    line = (
+        "node --params-file a --ros-args -r __ns:=/r1 --params-file b -p x:=1 --params-file c -- "
+        "--params-file d --ros-args --params-file e"
+    )
+    assert list(named_files(line.split())) == ["b", "c", "e"]

@@ -1,0 +1,232 @@
+# SPDX-FileCopyrightText: gjk_collision contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Parameter files, types and ranges, as a node of rclpy takes them."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import rclpy
+from geometry_msgs.msg import Point32, PolygonStamped
+from lifecycle_msgs.msg import Transition
+from lifecycle_msgs.srv import ChangeState
+from rcl_interfaces.srv import DescribeParameters
+from rclpy.parameter import Parameter
+from rclpy.qos import QoSProfile, ReliabilityPolicy
+from server import BOX, Bench, Server, said
+
+from gjk_collision.config import Config, parameter_facts
+from gjk_collision.parameter_files import read_sections
+from gjk_collision.verdict import Status, Verdict
+
+NOT_ACTIVE = (Verdict.UNKNOWN, Status.NOT_ACTIVE)
+FREE = (Verdict.FREE, Status.SUCCESS)
+
+Start = Callable[..., tuple[Server, Bench]]
+
+KEYS = (
+    ["/**", "**", "/*", "*", "/*/*", "/**/**", "/**/collision_server", "/*/collision_server"]
+    + ["collision_server", "/collision_server", "r1/collision_server", "/r1/collision_server"]
+    + ["/r1/**", "/r1/*", "/collision", "/r1/a/collision_server", "/r1/a/*"]
+)
+
+
+@pytest.mark.parametrize("namespace", ["/", "/r1", "/r1/a"])
+def test_sections_apply_as_rcl_applies_them(namespace: str, tmp_path: Path) -> None:
+    """What rclpy gives a node from a file is the oracle of `Section.applies_to`."""
+    files = [
+        *(f'"{key}":\n  ros__parameters: {{x: 1}}\n' for key in KEYS),
+        "r1:\n  collision_server:\n    ros__parameters: {x: 1}\n",
+        "/**:\n  collision_server:\n    ros__parameters: {x: 1}\n",
+    ]
+    found = []
+    for text in files:
+        path = tmp_path / "own.yaml"
+        path.write_text(text)
+        context = rclpy.Context()
+        arguments = ["--ros-args", "-r", f"__ns:={namespace}", "--params-file", str(path)]
+        rclpy.init(args=arguments, context=context)
+        node = rclpy.create_node("collision_server", context=context, enable_rosout=False)
+        name = node.get_fully_qualified_name()
+        applied = bool(node._parameter_overrides)
+        node.destroy_node()
+        rclpy.shutdown(context=context)
+        (section,) = read_sections(path)
+        assert section.applies_to(name) == applied, (text, name)
+        found.append(applied)
+    assert 0 < sum(found) < len(found)
+
+
+def file_of(folder: Path, text: str) -> str:
+    path = folder / "own.yaml"
+    path.write_text(text)
+    return str(path)
+
+
+@pytest.mark.requirement("N-4")
+def test_file_of_which_nothing_applies_is_refused_by_name(start: Start, tmp_path: Path) -> None:
+    """Otherwise the node would be active with defaults: margins of 0."""
+    file = file_of(tmp_path, "unrooted:\n  ros__parameters: {safety_margin: 1.0}\n")
+    _, bench = start("r1/unrooted", __ns="/r1", params_file=file)
+    reply = bench.collide()
+    assert said(reply) == NOT_ACTIVE
+    for words in ("configure failed", file, "'/r1/unrooted'", "(keys: '/unrooted')"):
+        assert words in reply.verdict.message
+    assert not bench.transition("configure")
+
+
+def test_file_applies_under_a_namespace(start: Start, tmp_path: Path) -> None:
+    file = file_of(tmp_path, "/r1/rooted:\n  ros__parameters: {safety_margin: 1.0}\n")
+    _, bench = start("r1/rooted", __ns="/r1", params_file=file)
+    bench.publish()
+    bench.until_status(Verdict.MARGIN, Status.SUCCESS, x=2.5)
+
+
+def test_parameters_of_other_nodes_in_a_shared_file(start: Start, tmp_path: Path) -> None:
+    text = "/**:\n  ros__parameters: {global_frame: map, bond_heartbeat_period: 0.1, %s: 1.0}\n"
+    server, bench = start("shared", params_file=file_of(tmp_path, text % "safety_margin"))
+    bench.publish()
+    bench.until_status(Verdict.MARGIN, Status.SUCCESS, x=2.5)
+    assert "without effect: bond_heartbeat_period, global_frame" in server.log
+    _, bench = start("slipped", params_file=file_of(tmp_path, text % "safty_margin"))
+    assert "did you mean 'safety_margin'?" in bench.collide().verdict.message
+
+
+def test_foreign_parameter_in_the_own_section_is_refused(start: Start, tmp_path: Path) -> None:
+    file = file_of(tmp_path, "own:\n  ros__parameters: {global_frame: map}\n")
+    _, bench = start("own", params_file=file)
+    assert "global_frame: is no parameter" in bench.collide().verdict.message
+
+
+def test_footprint_as_nav2_writes_it(start: Start, tmp_path: Path) -> None:
+    text = '/**:\n  ros__parameters: {footprint: "[[1.0, 1], [-1, 1], [-1, -1], [1, -1]]"}\n'
+    _, bench = start("nav2", params_file=file_of(tmp_path, text), footprint=None)
+    bench.publish()
+    bench.until_status(*FREE, x=3.0)
+    assert list(bench.get("footprint")[0]) == BOX
+
+
+@pytest.mark.parametrize("arguments", [["--log-level", "bogus"], ["--params-file", "/none.yaml"]])
+def test_bad_ros_argument_is_an_error_without_a_traceback(arguments: list[str]) -> None:
+    command = [sys.executable, "-m", "gjk_collision.ros.node", "--ros-args", *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 2
+    assert "Traceback" not in done.stderr
+    assert "collision_server: " in done.stderr
+    assert arguments[1] in done.stderr
+
+
+# ---- types and ranges
+
+
+@pytest.fixture
+def bench(start: Start) -> Bench:
+    return start("typed", autostart=False)[1]
+
+
+def test_descriptors_have_types_and_ranges(bench: Bench) -> None:
+    values = Config().parameters()
+    client = bench.node.create_client(DescribeParameters, "/typed/describe_parameters")
+    bench.until(client.service_is_ready, "service describe_parameters")
+    future = client.call_async(DescribeParameters.Request(names=list(values)))
+    bench.until(future.done, "descriptors")
+    ranges = 0
+    for found in future.result().descriptors:
+        value, facts = values[found.name], parameter_facts(found.name)
+        assert not found.dynamic_typing, found.name
+        kind = Parameter.Type.from_parameter_value((0.0,) if value == () else value)
+        assert found.type == kind.value, found.name
+        limits = [*found.floating_point_range, *found.integer_range]
+        if type(value) in (int, float):
+            assert [(each.from_value, each.to_value) for each in limits] == [
+                (facts.low, facts.high)
+            ]
+            assert bool(found.integer_range) == (type(value) is int)
+            ranges += 1
+        else:
+            assert not limits
+    assert ranges > 15
+
+
+def test_whole_numbers_and_empty_lists_take_the_type(bench: Bench) -> None:
+    assert bench.set(safety_margin=1, max_poses=20.0, footprint=[1, 1, -1, 1, 0, -1]).successful
+    assert [type(each) for each in bench.get("safety_margin", "max_poses")] == [float, int]
+    assert list(bench.get("footprint")[0]) == [1.0, 1.0, -1.0, 1.0, 0.0, -1.0]
+    assert bench.set(footprint=[]).successful
+    assert list(bench.get("footprint")[0]) == []
+    for change in (
+        {"safety_margin": "wide"},
+        {"safety_margin": True},
+        {"safety_margin": float("nan")},
+        {"max_poses": 1.5},
+        {"max_poses": 0},
+        {"autostart": 1},
+        {"footprint": ["a"]},
+        {"toi_tolerance": 1.0000000001},  # rclpy's range has a tolerance
+    ):
+        refused = bench.set(**change)
+        assert not refused.successful, change
+        assert refused.reason, change
+    assert bench.get("safety_margin", "max_poses") == [1.0, 20]
+
+
+def test_parameter_refused_at_the_start_is_refused_until_it_is_set(start: Start) -> None:
+    _, bench = start("stubborn", **{"obstacles.timeout": "soon", "max_poses": 0.5})
+    for name, value in (("max_poses", 10), ("obstacles.timeout", 1)):
+        assert f"{name}: must be" in bench.collide().verdict.message
+        assert not bench.transition("configure")
+        assert bench.set(**{name: value}).successful
+        bench.transition("configure")
+    assert bench.transition("activate")
+
+
+# ---- the topic footprint
+
+
+@pytest.mark.parametrize("reliability", list(ReliabilityPolicy)[1:3])
+def test_footprint_of_either_reliability_is_received(
+    start: Start, reliability: ReliabilityPolicy
+) -> None:
+    _, bench = start("heard", footprint=None)
+    qos = QoSProfile(depth=1, reliability=reliability)
+    publisher = bench.node.create_publisher(PolygonStamped, "/footprint", qos)
+
+    def send() -> None:
+        message = PolygonStamped()
+        message.header.stamp = bench.node.get_clock().now().to_msg()
+        message.header.frame_id = "base_link"
+        corners = zip(BOX[::2], BOX[1::2], strict=True)
+        message.polygon.points = [Point32(x=x, y=y) for x, y in corners]
+        publisher.publish(message)
+
+    timer = bench.node.create_timer(0.05, send)
+    bench.publish()
+    bench.until_status(*FREE, x=3.0)
+    bench.node.destroy_timer(timer)
+
+
+def test_footprint_subscription_has_qos_overrides(start: Start) -> None:
+    name = "qos_overrides./footprint.subscription.reliability"
+    _, bench = start("tuned", footprint=None, **{name: "reliable"})
+    bench.until(lambda: bench.node.get_subscriptions_info_by_topic("/footprint"), "subscription")
+    (found,) = bench.node.get_subscriptions_info_by_topic("/footprint")
+    assert found.qos_profile.reliability == ReliabilityPolicy.RELIABLE
+
+
+# ---- transitions
+
+
+@pytest.mark.parametrize("by", ["id", "label"])
+def test_transition_that_the_state_does_not_have_is_answered(bench: Bench, by: str) -> None:
+    """Without an answer the client would wait for ever. rclpy raises on Jazzy, for an id."""
+    request = ChangeState.Request()
+    request.transition.id = Transition.TRANSITION_ACTIVATE if by == "id" else 0
+    request.transition.label = "activate" if by == "label" else ""
+    assert not bench.call("change_state", request).success
+    assert bench.transition("configure")
+    assert bench.call("change_state", request).success
+    assert not bench.call("change_state", request).success
