@@ -7,6 +7,7 @@ answered: UNKNOWN / NOT_ACTIVE while the node is not active.
 """
 
 import secrets
+import signal
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -439,7 +440,11 @@ def main(args: Sequence[str] | None = None) -> int:
     except (KeyboardInterrupt, ExternalShutdownException):
         pass
     finally:
+        # Ctrl-C often comes twice: from the terminal and from launch. The second one must not end
+        # the interpreter while it ends. Set again, because rclpy puts back Python's own handler.
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
         rclpy.try_shutdown()
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
     return 0
 
 

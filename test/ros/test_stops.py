@@ -145,9 +145,28 @@ def test_stops_while_configuring(by_itself: bool, how: signal.Signals, world: Wo
         assert any("configured, config hash" not in log for _, log in found), "always too late"
 
 
-def stopped(servers: list[Server], how: signal.Signals) -> list[tuple[int, str]]:
+@pytest.mark.timeout(120 + 15 * STOPS)
+def test_second_interrupt_while_it_ends(world: World) -> None:
+    """Ctrl-C comes from the terminal and from launch, some milliseconds apart."""
+    found: list[tuple[int, str]] = []
+    for begin in range(0, max(EIGHTH, AT_ONCE), AT_ONCE):
+        names = [f"twice_{i}" for i in range(begin, begin + AT_ONCE)]
+        servers = [Server(name, footprint=BOX, autostart=False) for name in names]
+        for name in names:
+            world.listen(name)
+            world.until_state(name, NOT_ACTIVE)
+        found += stopped(servers, signal.SIGINT, again=True)
+    assert_ended_well(found)
+
+
+def stopped(
+    servers: list[Server], how: signal.Signals, *, again: bool = False
+) -> list[tuple[int, str]]:
     """Exit codes and logs of processes that are signalled together."""
     for each in servers:
+        each.process.send_signal(how)
+    for each in servers if again else ():
+        time.sleep(0.01)
         each.process.send_signal(how)
     codes = [each.process.wait(60.0) for each in servers]
     return [(code, each.log) for code, each in zip(codes, servers, strict=True)]
