@@ -3,6 +3,7 @@
 """Frames as data: planar poses, and what may answer for the pose of one frame in another."""
 
 import math
+from enum import Enum
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -11,7 +12,16 @@ import numpy.typing as npt
 from .errors import InputError
 from .verdict import Status
 
-__all__ = ["FrameError", "Pose", "SameFrameOnly", "Transforms", "lost_in_sum", "planar"]
+__all__ = [
+    "Arrival",
+    "Arrivals",
+    "FrameError",
+    "Pose",
+    "SameFrameOnly",
+    "Transforms",
+    "lost_in_sum",
+    "planar",
+]
 
 Floats = npt.NDArray[np.float64]
 
@@ -212,6 +222,61 @@ class Transforms(Protocol):
         Otherwise it is the newest time at which all moving ones are known, and not 0.
         """
         ...
+
+
+# ns: a transform may be stamped ahead of the clock by this much, as localisers do that say until
+# when their correction holds. One of them that was silent for longer begins anew.
+MAX_LEAD = 2_000_000_000
+
+
+class Arrival(Enum):
+    """What becomes of a transform that has arrived."""
+
+    USE = 0
+    LEAVE_OUT = 1
+    RESTART = 2  # use it, but none that came before it
+
+
+class Arrivals:
+    """Tells which moving transforms may be used, so that no present pose is made of wrong ones.
+
+    A pose at the present time is interpolated where a transform is stamped ahead. The transforms
+    before and after must then belong together: not to the times before and after a step back of
+    the clock, and not to the two ends of a silence.
+
+    Parameters
+    ----------
+    now : int
+        Time [ns]; 0: there is none yet.
+    """
+
+    def __init__(self, now: int) -> None:
+        self._now = now
+        self._newest: dict[str, int] = {}
+
+    def is_new_time(self, now: int) -> bool:
+        """Tell whether the clock [ns] has begun, or gone back, since the last call.
+
+        No transform that came before may then be used.
+        """
+        before, self._now = self._now, now
+        if now >= before > 0 or before == now:
+            return False
+        self._newest.clear()
+        return True
+
+    def take(self, child: str, stamp: int, now: int) -> Arrival:
+        """Judge a moving transform of a child frame by its stamp and the clock [ns]."""
+        if not now:  # nothing is answered, and the clock begins later
+            return Arrival.USE
+        if stamp - now > MAX_LEAD:
+            return Arrival.LEAVE_OUT
+        last = self._newest.get(child, stamp)
+        is_restart = stamp > now and stamp - last > MAX_LEAD
+        if is_restart:
+            self._newest.clear()
+        self._newest[child] = max(stamp, self._newest.get(child, stamp))
+        return Arrival.RESTART if is_restart else Arrival.USE
 
 
 class SameFrameOnly:

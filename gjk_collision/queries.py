@@ -42,13 +42,13 @@ from .snapshot import Fault, Snapshot
 from .verdict import Status, Verdict
 
 __all__ = [
+    "awaited_from",
     "check_age",
     "check_poses",
     "collide",
     "distance",
     "ego_pose",
     "frame_pose",
-    "is_awaited",
     "state",
 ]
 
@@ -106,18 +106,17 @@ def frame_pose(config: Config, transforms: Transforms, frame: str, stamp: int, n
     return _newest(config, transforms, frame, now)
 
 
-def is_awaited(config: Config, transforms: Transforms, frame: str, stamp: int) -> bool:
-    """Tell whether the pose of a request's frame is not known, but may still come.
+def awaited_from(config: Config, transforms: Transforms, frame: str) -> float:
+    """Return the stamp [ns] beyond which the pose of a request's frame may still come.
 
-    This is so where the stamp [ns] is newer than the newest transform: not for frames that nobody
-    has sent, and not for stamps that are too old.
+    It is that of the newest transform; inf for frames that nobody has sent, and for static ones.
     """
     if not config.transform_wait or not frame or frame == config.check_frame:
-        return False
+        return inf
     try:
-        return 0 < transforms.latest(config.check_frame, frame)[1] < stamp
+        return transforms.latest(config.check_frame, frame)[1] or inf
     except FrameError:
-        return False
+        return inf
 
 
 def check_age(config: Config, stamps: Mapping[str, int], now: int) -> None:

@@ -74,9 +74,10 @@ class Requests:
     def resume(self, time: int, snapshot: Callable[[], Snapshot]) -> None:
         """Answer the requests whose transforms have come, or whose wait is over, as the node."""
         for key, (_, request, since) in list(self._waiting.items()):
-            question = fields.frame_and_stamp(request)
+            frame, stamp = fields.frame_and_stamp(request)
+            may_come = stamp > queries.awaited_from(self._config, self._transforms, frame)
             is_over = (time - since) * 1e-9 > self._config.transform_wait
-            if is_over or not queries.is_awaited(self._config, self._transforms, *question):
+            if is_over or not may_come:
                 self._end_wait(key, time, snapshot)
 
     def _end_wait(

@@ -54,6 +54,7 @@ class Services:
         # A request that waits must not hold up others.
         self._group = ReentrantCallbackGroup()
         self._waiting: dict[Future, Any] = {}  # requests
+        self._is_resuming = False
         self._due = 0.0  # of an answer to be verified
         self._any = count(step=7919)  # which pose of a batch; a prime, to get about
         self._recorded = (  # those that a replay answers again
@@ -79,7 +80,7 @@ class Services:
         async def reply_to(request: Any, reply: Any) -> Any:
             question = Question(node)
             try:
-                if self._is_awaited(request):
+                if self._is_awaited(request, {}):
                     await self._transform(request)
                     question = Question(node)  # nothing was looked at before the wait
                 reply, snapshot = self._answer(kind, ask, request, question)
@@ -102,16 +103,29 @@ class Services:
 
     def resume(self) -> None:
         """Go on with the requests whose transforms have come."""
-        for done, request in self._waiting.items():
-            if not done.done() and not self._is_awaited(request):
-                done.set_result(None)
+        if self._is_resuming:  # a lookup takes transforms in, which leads here again
+            return
+        self._is_resuming = True
+        try:
+            known: dict[str, float] = {}
+            for done, request in list(self._waiting.items()):
+                if not done.done() and not self._is_awaited(request, known):
+                    done.set_result(None)
+        finally:
+            self._is_resuming = False
 
-    def _is_awaited(self, request: Any) -> bool:
-        """Tell whether a request's frame is one whose pose at its stamp may still come."""
+    def _is_awaited(self, request: Any, known: dict[str, float]) -> bool:
+        """Tell whether a request's frame is one whose pose at its stamp may still come.
+
+        `known` keeps what was found of each frame.
+        """
         node = self._node
-        return node.is_active and queries.is_awaited(
-            node.config, node.transforms, *fields.frame_and_stamp(request)
-        )
+        if not node.is_active:
+            return False
+        frame, stamp = fields.frame_and_stamp(request)
+        if frame not in known:
+            known[frame] = queries.awaited_from(node.config, node.transforms, frame)
+        return stamp > known[frame]
 
     async def _transform(self, request: Any) -> None:
         """Wait until a request's transform has come, or `transform_wait` is over."""

@@ -5,8 +5,6 @@
 from collections.abc import Callable
 from typing import Any
 
-from rclpy.clock import JumpThreshold
-from rclpy.duration import Duration
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from rclpy.serialization import deserialize_message
@@ -15,7 +13,7 @@ from rclpy.time import Time
 
 from ..errors import InputError
 from ..fields import nanoseconds
-from ..frames import FrameError, Pose, SameFrameOnly, Transforms, planar
+from ..frames import Arrival, Arrivals, FrameError, Pose, SameFrameOnly, Transforms, planar
 from ..verdict import Status
 
 __all__ = ["TransformTree", "find_transforms"]
@@ -49,14 +47,8 @@ class TransformTree:
         self._changed = changed
         self._node = node
         self._buffer = tf2_ros.Buffer()
-        # The buffer's own clock is not the node's: after a step back it would hold on to what was.
-        back = JumpThreshold(
-            min_forward=None, min_backward=Duration(nanoseconds=-1), on_clock_change=True
-        )
         self._clock = node.get_clock()
-        self._jump = self._clock.create_jump_callback(
-            back, post_callback=lambda _: self._buffer.clear()
-        )
+        self._arrivals = Arrivals(self._now())
         self._moving = self._subscribe("/tf", DurabilityPolicy.VOLATILE)
         self._static = self._subscribe("/tf_static", DurabilityPolicy.TRANSIENT_LOCAL)
 
@@ -77,12 +69,12 @@ class TransformTree:
 
     def close(self) -> None:
         """Unsubscribe."""
-        self._jump.unregister()
         for each in (self._moving, self._static):
             self._node.destroy_subscription(each)
 
     def _subscribe(self, topic: str, durability: DurabilityPolicy) -> Subscription:
         def receive(data: bytes) -> None:
+            self._watch_clock()
             self._take(data, static=topic == "/tf_static")
             self._take_all()
             self._changed()
@@ -90,6 +82,20 @@ class TransformTree:
         # Raw: a message that cannot be decoded must not end a callback or a lookup.
         qos = QoSProfile(depth=DEPTH, durability=durability)
         return self._node.create_subscription(self._kind, topic, receive, qos, raw=True)
+
+    def _now(self) -> int:
+        now: int = self._clock.now().nanoseconds
+        return now
+
+    def _watch_clock(self) -> None:
+        """Forget all moving transforms where the clock went back, also those in the queues.
+
+        rcl reports a step back of simulated time only, and tf2 does not look at the node's clock.
+        """
+        if self._arrivals.is_new_time(self._now()):
+            while self._moving.handle.take_message(self._kind, True) is not None:
+                pass
+            self._buffer.clear()
 
     def _take_all(self) -> bool:
         """Take in all messages that wait in the queues; return whether there were any.
@@ -108,20 +114,35 @@ class TransformTree:
         return count > 0
 
     def _take(self, data: bytes, *, static: bool) -> None:
-        put = self._buffer.set_transform_static if static else self._buffer.set_transform
         try:
             for each in deserialize_message(data, self._kind).transforms:
-                if static or nanoseconds(each.header.stamp):
-                    put(each, "")
-                else:  # tf2 would take it as static
-                    text = f"transform of '{each.child_frame_id}' on /tf left out: stamped 0"
-                    self._node.get_logger().warning(text, throttle_duration_sec=1.0)
+                if static:
+                    self._buffer.set_transform_static(each, "")
+                else:
+                    self._take_moving(each)
         except Exception as error:
             text = f"transforms not understood: {error!r}"
             self._node.get_logger().error(text, throttle_duration_sec=1.0)
 
+    def _take_moving(self, transform: Any) -> None:
+        stamp, now = nanoseconds(transform.header.stamp), self._now()
+        child = transform.child_frame_id.lstrip("/")
+        why = "stamped 0" if not stamp else ""  # tf2 would take it as static
+        arrival = self._arrivals.take(child, stamp, now) if stamp else Arrival.LEAVE_OUT
+        if arrival is Arrival.LEAVE_OUT:
+            why = why or f"stamped {(stamp - now) * 1e-9:.3f} s ahead of the clock"
+            text = f"transform of '{child}' on /tf left out: {why}"
+            self._node.get_logger().warning(text, throttle_duration_sec=1.0)
+            return
+        if arrival is Arrival.RESTART:
+            self._buffer.clear()
+            text = f"transforms begin anew: '{child}' was silent, and is stamped ahead"
+            self._node.get_logger().warning(text, throttle_duration_sec=1.0)
+        self._buffer.set_transform(transform, "")
+
     def _find(self, target: str, source: str, stamp: int) -> tuple[Pose, int]:
         tf2 = self._tf2
+        self._watch_clock()
         if self._take_all():
             self._changed()
         try:
