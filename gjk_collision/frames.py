@@ -255,24 +255,24 @@ class Arrivals:
         self._newest: dict[str, int] = {}
 
     def is_new_time(self, now: int) -> bool:
-        """Tell whether the clock [ns] has begun, or gone back, since the last call.
+        """Tell whether the clock [ns] has gone back since the last call.
 
-        No transform that came before may then be used.
+        No transform that came before may then be used. The same is true where the clock has begun
+        and there are transforms of a later time.
         """
         before, self._now = self._now, now
-        if now >= before > 0 or before == now:
-            return False
-        self._newest.clear()
-        return True
+        latest = max(self._newest.values(), default=0)
+        is_new = now < before if before else 0 < now < latest - MAX_LEAD
+        if is_new:
+            self._newest.clear()
+        return is_new
 
     def take(self, child: str, stamp: int, now: int) -> Arrival:
         """Judge a moving transform of a child frame by its stamp and the clock [ns]."""
-        if not now:  # nothing is answered, and the clock begins later
-            return Arrival.USE
-        if stamp - now > MAX_LEAD:
+        if now and stamp - now > MAX_LEAD:  # without a clock nothing is answered
             return Arrival.LEAVE_OUT
         last = self._newest.get(child, stamp)
-        is_restart = stamp > now and stamp - last > MAX_LEAD
+        is_restart = bool(now) and stamp > now and stamp - last > MAX_LEAD
         if is_restart:
             self._newest.clear()
         self._newest[child] = max(stamp, self._newest.get(child, stamp))

@@ -99,6 +99,43 @@ def test_lookups_are_at_their_stamp(tree: Any) -> None:
     assert caught.value.status is Status.TF_UNAVAILABLE
 
 
+def stamp_of(known: TransformTree, stamp: int) -> Any:
+    """The newest stamp, and what a lookup at a stamp says."""
+    try:
+        return known.latest("odom", "base_link")[1], known.lookup("odom", "base_link", stamp).x
+    except FrameError as error:
+        return error.status
+
+
+@pytest.mark.requirement("D-10")
+def test_no_pose_between_two_times_is_used(tree: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Transforms of before a step back of the clock, and of before a silence."""
+    known, put = tree
+    now = 10.0
+    monkeypatch.setattr(known, "_now", lambda: round(now * S))
+    for k in range(11):
+        put(transform("odom", "base_link", Pose(0.0, 0.0, 0.0), at(9.0 + k / 10)))
+    assert stamp_of(known, 95 * S // 10) == (10 * S, 0.0)
+    now = 6.0  # no callback of rcl is needed
+    assert stamp_of(known, 6 * S) in (
+        Status.UNKNOWN_FRAME,
+        Status.TF_EXTRAPOLATION,
+        Status.TF_UNAVAILABLE,
+    )
+    put(transform("odom", "base_link", Pose(0.0, 0.0, 0.0), at(10.0)))  # still under way: left out
+    put(transform("odom", "base_link", Pose(20.0, 0.0, 0.0), at(6.0)))
+    assert stamp_of(known, 6 * S) == (6 * S, 20.0)
+
+    now = 16.0  # then it was silent, and begins again elsewhere, ahead of the clock
+    put(transform("odom", "base_link", Pose(60.0, 0.0, 0.0), at(17.0)))
+    assert stamp_of(known, 16 * S) is Status.TF_EXTRAPOLATION
+    now = 17.05
+    put(transform("odom", "base_link", Pose(60.0, 0.0, 0.0), at(18.05)))
+    assert stamp_of(known, round(now * S)) == (round(18.05 * S), pytest.approx(60.0))
+    put(transform("odom", "base_link", Pose(0.0, 0.0, 0.0), at(17.05 + 3600.0)))
+    assert stamp_of(known, round(now * S)) == (round(18.05 * S), pytest.approx(60.0))
+
+
 @pytest.mark.requirement("D-10")
 def test_stamps_as_in_a_replay(tree: Any) -> None:
     """Static, moving, mixed, stamped 0, ahead, static and then moving: the node and a replay
