@@ -177,6 +177,27 @@ TEST(Closest, deepest_points_of_needles_lie_on_their_shapes) {
   EXPECT_GT(overlaps, 20000);
 }
 
+TEST(Closest, deepest_points_lie_on_their_shapes_where_edges_are_nearly_in_line) {
+  // At UTM coordinates two edges of q are as deep up to rounding; one lies beside what is deepest.
+  const Outline p{{-1.3142938039279548, -0.65714690196397796, 0.6571469019639774,
+                   1.3142938039279548, 0.65714690196397751, -0.65714690196397707},
+                  {1.6095457001195689e-16, -1.1382118222380926, -1.1382118222380928, 0,
+                   1.1382118222380928, 1.138211822238093}};
+  const Outline q{{-1.0193053790547071, -0.68553690363418807, -0.36212426871406733,
+                   -0.26316151624905815, 0.42957775100600626, 0.52854050347101555},
+                  {1.0553875065817457, 0.42495021087221163, 0.081532721061736257,
+                   0.010264007314916931, -0.48861698891281835, -0.55988570265963766}};
+  const auto a = PosedConvex::place(
+      p.convex(),
+      Transform::from_pose({503492.23123767274, 5009947.9720420158, 1.6225093085719751}));
+  const auto b = PosedConvex::place(
+      q.convex(),
+      Transform::from_pose({503491.97991811653, 5009946.9525909889, -1.9655915437469886}));
+  const Closest found = closest(a, b);
+  ASSERT_LT(found.distance, 0.0);
+  EXPECT_LE(norm(found.point_a - a.vertex(0)), 1e-7);
+}
+
 TEST(Closest, radius_moves_the_surface) {
   const Outline a{{0, 4}, {0, 0}};
   const Outline b{{2}, {5}};

@@ -190,7 +190,7 @@ Penetration penetration(const P& p, const Q& q, bool are_convex = true) noexcept
   if (faces.gap() > 0.0) {
     // Of two edges that are as near, up to rounding, this one is not what O projects onto.
     for_each_edge([&](const detail::EdgeDepth& edge) noexcept {
-      if (edge.at_least > greatest_depth * edge.length) return;
+      if (edge.at_least > (greatest_depth + slack) * edge.length) return;
       const Vec2 normal = (edge.sign / edge.length) * edge.outward;
       const detail::Faces others = detail::farthest_faces(p, q, normal, edge.from, slack);
       if (others.gap() >= faces.gap()) return;
