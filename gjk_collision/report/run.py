@@ -233,6 +233,7 @@ class _Job:
             ):
                 if count:
                     self._notes.append(f"{count} requests {what}: not answered again")
+            self._notes += drive.transforms.notes()
             self.film = film.to_dict()
 
     def _see(self, t: float, row: Row, drive: Drive, film: Film) -> None:

@@ -431,6 +431,113 @@ def test_stamps_of_chains() -> None:
     assert caught.value.status is Status.TF_EXTRAPOLATION
 
 
+def turned(*rotation: float) -> Placement:
+    return Placement((1.0, 2.0, 0.0), rotation)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("static", [False, True])
+@pytest.mark.parametrize("length", [1.0, 1.000001, 0.999, 1.0003, 1.004, 1.1, 2.0, 1e-3, 1e100])
+def test_quaternions_of_any_length_are_rotations(length: float, static: bool) -> None:
+    """So it was measured of tf2_ros.Buffer: its rule on the length is applied after scaling."""
+    tree = RecordedTransforms()
+    half = length * float(np.sqrt(0.5))
+    tree.insert("odom", "base", 100, turned(0.0, 0.0, half, half), static=static)
+    assert tree.lookup("odom", "base", 100) == pytest.approx((1.0, 2.0, 0.5 * np.pi))
+    assert tree.lookup("base", "odom", 100) == pytest.approx((-2.0, 1.0, -0.5 * np.pi))
+    assert tree.notes() == []
+
+
+@pytest.mark.parametrize(
+    ("placement", "parent", "stamp", "why"),
+    [
+        (turned(0.0, 0.0, 0.0, 0.0), "odom", 100, "the quaternion is no rotation"),
+        (turned(0.0, 0.0, 0.0, 1e-160), "odom", 100, "the quaternion is no rotation"),
+        (turned(0.0, 0.0, 0.0, np.nan), "odom", 100, "the quaternion is no rotation"),
+        (turned(0.0, 0.0, 0.0, np.inf), "odom", 100, "the quaternion is no rotation"),
+        (Placement((0.0, 0.0, np.nan)), "odom", 100, "the position is not a number"),
+        (Placement(), "", 100, "no two frames"),
+        (Placement(), "/base", 100, "no two frames"),
+        (Placement(), "odom", 0, "stamped 0 on /tf"),
+    ],
+)
+def test_transforms_that_are_left_out_are_counted(
+    placement: Placement, parent: str, stamp: int, why: str
+) -> None:
+    tree = RecordedTransforms()
+    for _ in range(3):
+        tree.insert(parent, "base", stamp, placement, static=False)
+    with pytest.raises(FrameError) as caught:
+        tree.lookup("odom", "base", 100)
+    assert caught.value.status is Status.UNKNOWN_FRAME
+    assert tree.notes() == [
+        f"3 transforms were left out: {why} (the first is that of 'base')",
+    ]
+
+
+def test_transforms_that_are_too_old_are_counted() -> None:
+    tree = RecordedTransforms()
+    tree.insert("odom", "base", 20 * 10**9, Placement(), static=False)
+    tree.insert("odom", "base", 10 * 10**9, Placement(), static=False)
+    assert tree.notes() == []
+    tree.insert("odom", "base", 10 * 10**9 - 1, Placement(), static=False)
+    (note,) = tree.notes()
+    assert note.startswith("1 transforms were left out: older")
+
+
+def test_an_infinite_position_is_no_pose() -> None:
+    """It is between its neighbours, as in tf2, and nothing is interpolated past it."""
+    tree = RecordedTransforms()
+    tree.insert("odom", "base", 100, Placement(), static=False)
+    tree.insert("odom", "base", 200, Placement((0.0, 0.0, np.inf)), static=False)
+    tree.insert("odom", "base", 300, Placement(), static=False)
+    for stamp in (150, 200, 250):
+        with pytest.raises(FrameError) as caught:
+            tree.lookup("odom", "base", stamp)
+        assert caught.value.status is Status.TF_UNAVAILABLE
+
+
+@pytest.mark.parametrize(
+    ("length", "status", "notes"),
+    [
+        (1.000001, Status.SUCCESS, []),
+        (1.0003, Status.SUCCESS, []),
+        (
+            0.0,
+            Status.UNKNOWN_FRAME,
+            ["11 transforms were left out: the quaternion is no rotation"],
+        ),
+    ],
+)
+def test_quaternions_of_a_bag(
+    length: float, status: Status, notes: list[str], tmp_path: Path
+) -> None:
+    """A report that says "passed" must not hide that transforms were left out."""
+    geometry = "geometry_msgs/msg/"
+    with BagWriter(tmp_path / "bag") as writer:
+        road, types = Road(writer), writer.types
+        for t in steps(0.5):
+            road.ego(t)
+            road.frame = "lidar"  # of the obstacles
+            road.obstacles(t, [thing(CAR, 20.0, 0.0)])
+            road.frame = "odom"
+            stamped = types[geometry + "TransformStamped"](
+                writer.header(at(t), "odom"),
+                "lidar",
+                types[geometry + "Transform"](
+                    types[geometry + "Vector3"](0.0, 0.0, 0.0),
+                    types[geometry + "Quaternion"](0.0, 0.0, 0.0, length),
+                ),
+            )
+            message = types["tf2_msgs/msg/TFMessage"]([stamped])
+            writer.write("/tf", "tf2_msgs/msg/TFMessage", at(t), message)
+    result = replay(tmp_path / "bag", tmp_path)
+    assert rows_of(tmp_path)[-1].status is status
+    assert len(result.summary["notes"]) == len(notes)
+    for note, begin in zip(result.summary["notes"], notes, strict=True):
+        assert note.startswith(begin)
+        assert note in (tmp_path / "drive/summary.md").read_text()
+
+
 # ---- finding bags
 
 
