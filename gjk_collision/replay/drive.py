@@ -114,10 +114,9 @@ class Drive:
         """Recorded requests that hold no fields to ask again."""
         return self._requests.without_content
 
-    @property
-    def requests_of_clients(self) -> int:
-        """Requests as their clients recorded them: only those of the server are answered again."""
-        return self._requests.sent
+    def notes(self) -> list[str]:
+        """Say what of the bag was left out."""
+        return self._requests.notes() + self.transforms.notes()
 
     # ---- messages
 
