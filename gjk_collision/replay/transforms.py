@@ -13,7 +13,7 @@ from math import acos, isfinite, isnan, nan, sin, sqrt
 from typing import NamedTuple
 
 from ..errors import InputError
-from ..frames import FrameError, Pose, planar
+from ..frames import Arrival, Arrivals, FrameError, Pose, planar
 from ..verdict import Status
 
 __all__ = ["Placement", "RecordedTransforms"]
@@ -61,6 +61,9 @@ class RecordedTransforms:
     def __init__(self) -> None:
         self._edges: dict[str, _Edge] = {}
         self._frames: set[str] = set()
+        self._now = 0
+        self._arrivals = Arrivals(0)
+        self._restarts = 0
         self._left_out: dict[str, tuple[int, str]] = {}  # why -> how many, the first child frame
 
     def insert(
@@ -68,7 +71,7 @@ class RecordedTransforms:
     ) -> None:
         """Take in one transform, or leave it out and count it (see `notes`), as the node does."""
         parent, child = parent.lstrip("/"), child.lstrip("/")
-        why = "stamped 0 on /tf" if not static and stamp == 0 else ""  # it would look static
+        why = "" if static else self._judge(child, stamp)
         why = why or self._insert(parent, child, stamp, placement, static)
         if why:
             count, first = self._left_out.get(why, (0, child))
@@ -76,10 +79,26 @@ class RecordedTransforms:
 
     def notes(self) -> list[str]:
         """Say how many transforms were left out, and why."""
-        return [
+        notes = [
             f"{count} transforms were left out: {why} (the first is that of '{first}')"
             for why, (count, first) in self._left_out.items()
         ]
+        if self._restarts:
+            text = "times the transforms began anew: one was stamped ahead after a silence"
+            notes.append(f"{self._restarts} {text}")
+        return notes
+
+    def _judge(self, child: str, stamp: int) -> str:
+        """Return why a moving transform must not be used, or an empty text."""
+        if stamp == 0:
+            return "stamped 0 on /tf"  # it would look static
+        arrival = self._arrivals.take(child, stamp, self._now)
+        if arrival is Arrival.LEAVE_OUT:
+            return "stamped too far ahead of the clock"
+        if arrival is Arrival.RESTART:
+            self._restarts += 1
+            self._clear()
+        return ""
 
     def _insert(
         self, parent: str, child: str, stamp: int, placement: Placement, static: bool
@@ -122,8 +141,14 @@ class RecordedTransforms:
             edge.placements.popleft()
         return ""
 
-    def clear(self) -> None:
-        """Forget all but the static transforms: time has jumped back."""
+    def set_time(self, now: int) -> None:
+        """Set the clock [ns]. Where it begins or goes back, moving transforms are forgotten."""
+        if self._arrivals.is_new_time(now):
+            self._clear()
+        self._now = now
+
+    def _clear(self) -> None:
+        """Forget all but the static transforms."""
         self._edges = {child: edge for child, edge in self._edges.items() if edge.static}
 
     def lookup(self, target: str, source: str, stamp: int) -> Pose:

@@ -431,6 +431,101 @@ def test_stamps_of_chains() -> None:
     assert caught.value.status is Status.TF_EXTRAPOLATION
 
 
+NOW = 100 * 10**9
+SECOND = 10**9
+
+
+def clocked(*stamps: int) -> RecordedTransforms:
+    """Moving transforms at 0, 1, 2 m and so on, stamped so, at the time NOW."""
+    tree = RecordedTransforms()
+    tree.set_time(NOW)
+    tree.insert("map", "odom", 0, Placement((10.0, 0.0, 0.0)), static=True)
+    for i, stamp in enumerate(stamps):
+        tree.insert("odom", "base", stamp, Placement((float(i), 0.0, 0.0)), static=False)
+    return tree
+
+
+def test_transform_far_ahead_of_the_clock_is_left_out() -> None:
+    tree = clocked(NOW, NOW + 2 * SECOND)
+    assert tree.latest("odom", "base")[1] == NOW + 2 * SECOND
+    assert tree.notes() == []
+    tree = clocked(NOW, NOW + 2 * SECOND + 1)
+    assert tree.latest("odom", "base")[1] == NOW
+    (note,) = tree.notes()
+    assert note.startswith("1 transforms were left out: stamped too far ahead")
+    tree.insert("map", "odom", NOW + 9 * SECOND, Placement((5.0, 0.0, 0.0)), static=True)
+    assert tree.lookup("map", "base", NOW) == Pose(5.0, 0.0, 0.0)  # static ones hold always
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "is_known"),
+    [
+        (-SECOND, SECOND, True),
+        (-SECOND, SECOND + 1, False),
+        (-9 * SECOND, 1, False),
+        (-9 * SECOND, 0, True),  # not ahead: the present is no time between
+    ],
+)
+def test_no_pose_across_a_silence(before: int, after: int, is_known: bool) -> None:
+    """The present is between the two ends of a silence of more than 2 s, or it is its end."""
+    tree = clocked(NOW + before, NOW + after)
+    assert tree.lookup("map", "odom", NOW) == Pose(10.0, 0.0, 0.0)
+    assert tree.latest("odom", "base") == (Pose(1.0, 0.0, 0.0), NOW + after)
+    if is_known:
+        tree.lookup("odom", "base", NOW)
+        assert tree.notes() == []
+        return
+    with pytest.raises(FrameError) as caught:
+        tree.lookup("odom", "base", NOW)
+    assert caught.value.status is Status.TF_EXTRAPOLATION
+    assert tree.notes() == [
+        "1 times the transforms began anew: one was stamped ahead after a silence"
+    ]
+
+
+@pytest.mark.parametrize("now", [NOW - 1, 0])
+def test_clock_that_goes_back_forgets_moving_transforms(now: int) -> None:
+    tree = clocked(NOW - 2, NOW)
+    tree.set_time(NOW)
+    assert tree.lookup("odom", "base", NOW - 1) == Pose(0.5, 0.0, 0.0)
+    tree.set_time(now)
+    tree.insert("odom", "base", NOW - 3, Placement(), static=False)
+    assert tree.latest("odom", "base")[1] == NOW - 3
+    assert tree.lookup("map", "odom", NOW) == Pose(10.0, 0.0, 0.0)
+
+
+@pytest.mark.parametrize("clock", [False, True])
+@pytest.mark.parametrize(
+    ("lead", "status", "note"),
+    [
+        (0.5, Status.SUCCESS, ""),
+        (1.5, Status.TF_EXTRAPOLATION, "1 times the transforms began anew"),
+        (2.5, Status.TF_EXTRAPOLATION, "1 transforms were left out: stamped too far ahead"),
+    ],
+)
+def test_pose_of_a_bag_across_a_silence(
+    lead: float, status: Status, note: str, clock: bool, tmp_path: Path
+) -> None:
+    """One transform at 0 s, one at 1 s that is stamped ahead; obstacles at 1 s, of then.
+
+    The same by log time and by a clock of the bag that runs 1000 s behind.
+    """
+    shift = -1000.0 if clock else 0.0
+    with BagWriter(tmp_path / "bag") as writer:
+        road = Road(writer)
+        for t, stamp in ((0.0, 0.0), (1.0, 1.0 + lead)):
+            if clock:
+                writer.clock(at(t + shift), log=at(t) - 2)
+            writer.transform(at(stamp + shift), Pose(), "odom", "lidar", log=at(t) - 1)
+            road.ego(t + shift, log=t)
+            road.frame = "lidar"  # of the obstacles
+            road.obstacles(t + shift, [thing(CAR, 20.0, 0.0)], log=t)
+            road.frame = "odom"
+    result = replay(tmp_path / "bag", tmp_path)
+    assert rows_of(tmp_path)[-1].status is status
+    assert [each[: len(note)] for each in result.summary["notes"]] == [note] * bool(note)
+
+
 def turned(*rotation: float) -> Placement:
     return Placement((1.0, 2.0, 0.0), rotation)  # type: ignore[arg-type]
 
