@@ -72,7 +72,6 @@ class Drive:
         self.errors: list[str] = []
         self._requests = Requests(config, self.transforms, self.errors)
         self._clock = 0
-        self._newest = 0
         self._time = bag.begin
         self.snapshot = self._nothing()
         self.shown: dict[tuple[str, str], Obstacles] = {}
@@ -114,10 +113,9 @@ class Drive:
         """Recorded requests that hold no fields to ask again."""
         return self._requests.without_content
 
-    @property
-    def requests_of_clients(self) -> int:
-        """Requests as their clients recorded them: only those of the server are answered again."""
-        return self._requests.sent
+    def notes(self) -> list[str]:
+        """Say what of the bag was left out."""
+        return self._requests.notes() + self.transforms.notes()
 
     # ---- messages
 
@@ -202,9 +200,7 @@ class Drive:
         now = self._clock if self._topics.clock else self._time
         if now:
             now += clock_shift(self._faults, self._bag.begin, self._time)
-        if now < self._newest:
-            self.transforms.clear()
-        self._newest = now
+        self.transforms.set_time(now)
         return now
 
     def _look(self) -> Snapshot:

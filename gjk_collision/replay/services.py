@@ -25,7 +25,9 @@ from .transforms import RecordedTransforms
 __all__ = ["Requests"]
 
 # service_msgs/msg/ServiceEventInfo
-REQUEST_SENT, REQUEST_RECEIVED, RESPONSE_SENT = 0, 1, 2
+REQUEST_SENT, REQUEST_RECEIVED, RESPONSE_SENT, RESPONSE_RECEIVED = 0, 1, 2, 3
+
+ASKED, COMPARED = "not answered again", "not compared"
 
 # Requests whose reply was not recorded by then are given up waiting for.
 MAX_OPEN = 256
@@ -43,6 +45,8 @@ class Requests:
         self._open: OrderedDict[tuple[bytes, int], Row] = OrderedDict()
         self.without_content = 0  # recorded as metadata only
         self.sent = 0  # events of clients; they are not answered again
+        self.replies_alone = 0  # of no request that was answered again
+        self.replies_of_clients = 0
 
     def take(
         self, service: str, event: Any, time: int, snapshot: Callable[[], Snapshot]
@@ -51,6 +55,7 @@ class Requests:
         key = (bytes(event.info.client_gid), int(event.info.sequence_number))
         done = []
         self.sent += event.info.event_type == REQUEST_SENT
+        self.replies_of_clients += event.info.event_type == RESPONSE_RECEIVED
         if event.info.event_type == REQUEST_RECEIVED:
             if not len(event.request):
                 self.without_content += 1
@@ -62,6 +67,7 @@ class Requests:
         elif event.info.event_type == RESPONSE_SENT:
             self._end_wait(key, time, snapshot)
             if key not in self._open:
+                self.replies_alone += 1
                 return []
             row = self._open.pop(key)
             if len(event.response):
@@ -70,6 +76,16 @@ class Requests:
         for row in done:
             row.time = time
         return done
+
+    def notes(self) -> list[str]:
+        """Say how many events were not answered again, or compared, and why."""
+        found = (
+            (self.without_content, "requests were recorded without their content", ASKED),
+            (self.sent, "requests were recorded by a client, not by the server", ASKED),
+            (self.replies_alone, "replies are of no request that was answered again", COMPARED),
+            (self.replies_of_clients, "replies were recorded by a client", COMPARED),
+        )
+        return [f"{count} {what}: {which}" for count, what, which in found if count]
 
     def resume(self, time: int, snapshot: Callable[[], Snapshot]) -> None:
         """Answer the requests whose transforms have come, or whose wait is over, as the node."""

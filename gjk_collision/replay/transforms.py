@@ -9,11 +9,11 @@ and a static transform is known always.
 from bisect import bisect_left
 from collections import deque
 from dataclasses import dataclass, field
-from math import acos, sin, sqrt
+from math import acos, isfinite, isnan, nan, sin, sqrt
 from typing import NamedTuple
 
 from ..errors import InputError
-from ..frames import FrameError, Pose, planar
+from ..frames import Arrival, Arrivals, FrameError, Pose, planar
 from ..verdict import Status
 
 __all__ = ["Placement", "RecordedTransforms"]
@@ -61,26 +61,75 @@ class RecordedTransforms:
     def __init__(self) -> None:
         self._edges: dict[str, _Edge] = {}
         self._frames: set[str] = set()
+        self._now = 0
+        self._arrivals = Arrivals(0)
+        self._restarts = 0
+        self._left_out: dict[str, tuple[int, str]] = {}  # why -> how many, the first child frame
 
     def insert(
         self, parent: str, child: str, stamp: int, placement: Placement, *, static: bool
     ) -> None:
-        """Take in one transform.
-
-        One that is not finite, no rotation, or moving and stamped 0 is left out, as by the node.
-        """
+        """Take in one transform, or leave it out and count it (see `notes`), as the node does."""
         parent, child = parent.lstrip("/"), child.lstrip("/")
+        why = "" if static else self._judge(child, stamp)
+        why = why or self._insert(parent, child, stamp, placement, static)
+        if why:
+            count, first = self._left_out.get(why, (0, child))
+            self._left_out[why] = count + 1, first
+
+    def notes(self) -> list[str]:
+        """Say how many transforms were left out, and why."""
+        notes = [
+            f"{count} transforms were left out: {why} (the first is that of '{first}')"
+            for why, (count, first) in self._left_out.items()
+        ]
+        if self._restarts:
+            text = "times the transforms began anew: one was stamped ahead after a silence"
+            notes.append(f"{self._restarts} {text}")
+        return notes
+
+    def _judge(self, child: str, stamp: int) -> str:
+        """Return why a moving transform must not be used, or an empty text."""
+        if stamp == 0:
+            return "stamped 0 on /tf"  # it would look static
+        arrival = self._arrivals.take(child, stamp, self._now)
+        if arrival is Arrival.LEAVE_OUT:
+            return "stamped too far ahead of the clock"
+        if arrival is Arrival.RESTART:
+            self._restarts += 1
+            self._clear()
+        return ""
+
+    def _insert(
+        self, parent: str, child: str, stamp: int, placement: Placement, static: bool
+    ) -> str:
+        """Take in one transform by the rules of tf2; return why it cannot be, or an empty text.
+
+        tf2 scales every quaternion to unit length, and looks at its length only after that. A
+        position that is infinite is taken in, and its pose is not a number.
+        """
+        if not parent or not child or parent == child:
+            return "no two frames"
         x, y, z, w = placement.rotation
-        norm = x * x + y * y + z * z + w * w
-        finite = abs(sum(placement.position)) < float("inf")
-        if not parent or not child or parent == child or not finite or not abs(norm - 1.0) < 1e-6:
-            return
-        if not static and stamp == 0:  # it would look static
-            return
+        squared = x * x + y * y + z * z + w * w
+        # The inverse of a squared length that is all but 0 overflows, and tf2 is left with NaN.
+        if not isfinite(squared) or not squared or not isfinite(2.0 / squared):
+            return "the quaternion is no rotation"
+        if any(map(isnan, placement.position)):
+            return "the position is not a number"
+        position = (
+            placement.position if all(map(isfinite, placement.position)) else (nan, nan, nan)
+        )
+        if squared != 1.0:
+            length = sqrt(squared)
+            x, y, z, w = x / length, y / length, z / length, w / length
+        placement = Placement(position, (x, y, z, w))
         edge = self._edges.get(child)
         if edge is None or edge.parent != parent or edge.static or static:
             edge = self._edges[child] = _Edge(parent, static)
         self._frames |= {parent, child}
+        if edge.stamps and stamp < edge.stamps[-1] - KEPT:
+            return "older than those that are kept"
         at = bisect_left(edge.stamps, stamp)
         if at < len(edge.stamps) and edge.stamps[at] == stamp:
             edge.placements[at] = placement
@@ -90,9 +139,16 @@ class RecordedTransforms:
         while edge.stamps[-1] - edge.stamps[0] > KEPT:
             edge.stamps.popleft()
             edge.placements.popleft()
+        return ""
 
-    def clear(self) -> None:
-        """Forget all but the static transforms: time has jumped back."""
+    def set_time(self, now: int) -> None:
+        """Set the clock [ns]. Where it begins or goes back, moving transforms are forgotten."""
+        if self._arrivals.is_new_time(now):
+            self._clear()
+        self._now = now
+
+    def _clear(self) -> None:
+        """Forget all but the static transforms."""
         self._edges = {child: edge for child, edge in self._edges.items() if edge.static}
 
     def lookup(self, target: str, source: str, stamp: int) -> Pose:

@@ -227,12 +227,7 @@ class _Job:
             self._about["unreadable"] = drive.unreadable
             self._about["errors"] = drive.errors[:KEPT_ERRORS]
             self._about["requests_without_content"] = drive.requests_without_content
-            for count, what in (
-                (drive.requests_without_content, "were recorded without their content"),
-                (drive.requests_of_clients, "were recorded by a client, not by the server"),
-            ):
-                if count:
-                    self._notes.append(f"{count} requests {what}: not answered again")
+            self._notes += drive.notes()
             self.film = film.to_dict()
 
     def _see(self, t: float, row: Row, drive: Drive, film: Film) -> None:

@@ -431,6 +431,208 @@ def test_stamps_of_chains() -> None:
     assert caught.value.status is Status.TF_EXTRAPOLATION
 
 
+NOW = 100 * 10**9
+SECOND = 10**9
+
+
+def clocked(*stamps: int) -> RecordedTransforms:
+    """Moving transforms at 0, 1, 2 m and so on, stamped so, at the time NOW."""
+    tree = RecordedTransforms()
+    tree.set_time(NOW)
+    tree.insert("map", "odom", 0, Placement((10.0, 0.0, 0.0)), static=True)
+    for i, stamp in enumerate(stamps):
+        tree.insert("odom", "base", stamp, Placement((float(i), 0.0, 0.0)), static=False)
+    return tree
+
+
+def test_transform_far_ahead_of_the_clock_is_left_out() -> None:
+    tree = clocked(NOW, NOW + 2 * SECOND)
+    assert tree.latest("odom", "base")[1] == NOW + 2 * SECOND
+    assert tree.notes() == []
+    tree = clocked(NOW, NOW + 2 * SECOND + 1)
+    assert tree.latest("odom", "base")[1] == NOW
+    (note,) = tree.notes()
+    assert note.startswith("1 transforms were left out: stamped too far ahead")
+    tree.insert("map", "odom", NOW + 9 * SECOND, Placement((5.0, 0.0, 0.0)), static=True)
+    assert tree.lookup("map", "base", NOW) == Pose(5.0, 0.0, 0.0)  # static ones hold always
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "is_known"),
+    [
+        (-SECOND, SECOND, True),
+        (-SECOND, SECOND + 1, False),
+        (-9 * SECOND, 1, False),
+        (-9 * SECOND, 0, True),  # not ahead: the present is no time between
+    ],
+)
+def test_no_pose_across_a_silence(before: int, after: int, is_known: bool) -> None:
+    """The present is between the two ends of a silence of more than 2 s, or it is its end."""
+    tree = clocked(NOW + before, NOW + after)
+    assert tree.lookup("map", "odom", NOW) == Pose(10.0, 0.0, 0.0)
+    assert tree.latest("odom", "base") == (Pose(1.0, 0.0, 0.0), NOW + after)
+    if is_known:
+        tree.lookup("odom", "base", NOW)
+        assert tree.notes() == []
+        return
+    with pytest.raises(FrameError) as caught:
+        tree.lookup("odom", "base", NOW)
+    assert caught.value.status is Status.TF_EXTRAPOLATION
+    assert tree.notes() == [
+        "1 times the transforms began anew: one was stamped ahead after a silence"
+    ]
+
+
+@pytest.mark.parametrize("now", [NOW - 1, 0])
+def test_clock_that_goes_back_forgets_moving_transforms(now: int) -> None:
+    tree = clocked(NOW - 2, NOW)
+    tree.set_time(NOW)
+    assert tree.lookup("odom", "base", NOW - 1) == Pose(0.5, 0.0, 0.0)
+    tree.set_time(now)
+    tree.insert("odom", "base", NOW - 3, Placement(), static=False)
+    assert tree.latest("odom", "base")[1] == NOW - 3
+    assert tree.lookup("map", "odom", NOW) == Pose(10.0, 0.0, 0.0)
+
+
+@pytest.mark.parametrize("clock", [False, True])
+@pytest.mark.parametrize(
+    ("lead", "status", "note"),
+    [
+        (0.5, Status.SUCCESS, ""),
+        (1.5, Status.TF_EXTRAPOLATION, "1 times the transforms began anew"),
+        (2.5, Status.TF_EXTRAPOLATION, "1 transforms were left out: stamped too far ahead"),
+    ],
+)
+def test_pose_of_a_bag_across_a_silence(
+    lead: float, status: Status, note: str, clock: bool, tmp_path: Path
+) -> None:
+    """One transform at 0 s, one at 1 s that is stamped ahead; obstacles at 1 s, of then.
+
+    The same by log time and by a clock of the bag that runs 1000 s behind.
+    """
+    shift = -1000.0 if clock else 0.0
+    with BagWriter(tmp_path / "bag") as writer:
+        road = Road(writer)
+        for t, stamp in ((0.0, 0.0), (1.0, 1.0 + lead)):
+            if clock:
+                writer.clock(at(t + shift), log=at(t) - 2)
+            writer.transform(at(stamp + shift), Pose(), "odom", "lidar", log=at(t) - 1)
+            road.ego(t + shift, log=t)
+            road.frame = "lidar"  # of the obstacles
+            road.obstacles(t + shift, [thing(CAR, 20.0, 0.0)], log=t)
+            road.frame = "odom"
+    result = replay(tmp_path / "bag", tmp_path)
+    assert rows_of(tmp_path)[-1].status is status
+    assert [each[: len(note)] for each in result.summary["notes"]] == [note] * bool(note)
+
+
+def turned(*rotation: float) -> Placement:
+    return Placement((1.0, 2.0, 0.0), rotation)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("static", [False, True])
+@pytest.mark.parametrize("length", [1.0, 1.000001, 0.999, 1.0003, 1.004, 1.1, 2.0, 1e-3, 1e100])
+def test_quaternions_of_any_length_are_rotations(length: float, static: bool) -> None:
+    """So it was measured of tf2_ros.Buffer: its rule on the length is applied after scaling."""
+    tree = RecordedTransforms()
+    half = length * float(np.sqrt(0.5))
+    tree.insert("odom", "base", 100, turned(0.0, 0.0, half, half), static=static)
+    assert tree.lookup("odom", "base", 100) == pytest.approx((1.0, 2.0, 0.5 * np.pi))
+    assert tree.lookup("base", "odom", 100) == pytest.approx((-2.0, 1.0, -0.5 * np.pi))
+    assert tree.notes() == []
+
+
+@pytest.mark.parametrize(
+    ("placement", "parent", "stamp", "why"),
+    [
+        (turned(0.0, 0.0, 0.0, 0.0), "odom", 100, "the quaternion is no rotation"),
+        (turned(0.0, 0.0, 0.0, 1e-160), "odom", 100, "the quaternion is no rotation"),
+        (turned(0.0, 0.0, 0.0, np.nan), "odom", 100, "the quaternion is no rotation"),
+        (turned(0.0, 0.0, 0.0, np.inf), "odom", 100, "the quaternion is no rotation"),
+        (Placement((0.0, 0.0, np.nan)), "odom", 100, "the position is not a number"),
+        (Placement(), "", 100, "no two frames"),
+        (Placement(), "/base", 100, "no two frames"),
+        (Placement(), "odom", 0, "stamped 0 on /tf"),
+    ],
+)
+def test_transforms_that_are_left_out_are_counted(
+    placement: Placement, parent: str, stamp: int, why: str
+) -> None:
+    tree = RecordedTransforms()
+    for _ in range(3):
+        tree.insert(parent, "base", stamp, placement, static=False)
+    with pytest.raises(FrameError) as caught:
+        tree.lookup("odom", "base", 100)
+    assert caught.value.status is Status.UNKNOWN_FRAME
+    assert tree.notes() == [
+        f"3 transforms were left out: {why} (the first is that of 'base')",
+    ]
+
+
+def test_transforms_that_are_too_old_are_counted() -> None:
+    tree = RecordedTransforms()
+    tree.insert("odom", "base", 20 * 10**9, Placement(), static=False)
+    tree.insert("odom", "base", 10 * 10**9, Placement(), static=False)
+    assert tree.notes() == []
+    tree.insert("odom", "base", 10 * 10**9 - 1, Placement(), static=False)
+    (note,) = tree.notes()
+    assert note.startswith("1 transforms were left out: older")
+
+
+def test_an_infinite_position_is_no_pose() -> None:
+    """It is between its neighbours, as in tf2, and nothing is interpolated past it."""
+    tree = RecordedTransforms()
+    tree.insert("odom", "base", 100, Placement(), static=False)
+    tree.insert("odom", "base", 200, Placement((0.0, 0.0, np.inf)), static=False)
+    tree.insert("odom", "base", 300, Placement(), static=False)
+    for stamp in (150, 200, 250):
+        with pytest.raises(FrameError) as caught:
+            tree.lookup("odom", "base", stamp)
+        assert caught.value.status is Status.TF_UNAVAILABLE
+
+
+@pytest.mark.parametrize(
+    ("length", "status", "notes"),
+    [
+        (1.000001, Status.SUCCESS, []),
+        (1.0003, Status.SUCCESS, []),
+        (
+            0.0,
+            Status.UNKNOWN_FRAME,
+            ["11 transforms were left out: the quaternion is no rotation"],
+        ),
+    ],
+)
+def test_quaternions_of_a_bag(
+    length: float, status: Status, notes: list[str], tmp_path: Path
+) -> None:
+    """A report that says "passed" must not hide that transforms were left out."""
+    geometry = "geometry_msgs/msg/"
+    with BagWriter(tmp_path / "bag") as writer:
+        road, types = Road(writer), writer.types
+        for t in steps(0.5):
+            road.ego(t)
+            road.frame = "lidar"  # of the obstacles
+            road.obstacles(t, [thing(CAR, 20.0, 0.0)])
+            road.frame = "odom"
+            stamped = types[geometry + "TransformStamped"](
+                writer.header(at(t), "odom"),
+                "lidar",
+                types[geometry + "Transform"](
+                    types[geometry + "Vector3"](0.0, 0.0, 0.0),
+                    types[geometry + "Quaternion"](0.0, 0.0, 0.0, length),
+                ),
+            )
+            message = types["tf2_msgs/msg/TFMessage"]([stamped])
+            writer.write("/tf", "tf2_msgs/msg/TFMessage", at(t), message)
+    result = replay(tmp_path / "bag", tmp_path)
+    assert rows_of(tmp_path)[-1].status is status
+    assert len(result.summary["notes"]) == len(notes)
+    for note, begin in zip(result.summary["notes"], notes, strict=True):
+        assert note.startswith(begin)
+        assert note in (tmp_path / "drive/summary.md").read_text()
+
+
 # ---- finding bags
 
 

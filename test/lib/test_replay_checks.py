@@ -373,6 +373,38 @@ def test_requests_are_answered_again(
 
 
 @pytest.mark.parametrize(
+    ("kind", "note"),
+    [
+        (2, "3 replies are of no request that was answered again: not compared"),
+        (3, "3 replies were recorded by a client: not compared"),
+    ],
+)
+def test_replies_without_their_requests_are_reported(
+    kind: int, note: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As of a recording that began after the requests, or with a filter on the events."""
+    name = "gjk_collision/srv/msg/Collide_Event"
+    with BagWriter(tmp_path / "bag") as writer:
+        road, types = Road(writer), writer.types
+        info, stamp = (
+            types["service_msgs/msg/ServiceEventInfo"],
+            types["builtin_interfaces/msg/Time"],
+        )
+        for t in steps(0.5):
+            road.ego(t)
+            road.obstacles(t, [thing(CAR, 10.0, 0.0)])
+        for i in range(3):
+            event = types[name](info(kind, stamp(0, 0), np.zeros(16, np.uint8), i), [], [])
+            writer.write("/collision_server/collide/_service_event", name, at(0.4), event)
+    out = tmp_path / "out"
+    assert main(["replay", str(tmp_path / "bag"), "--out", str(out)]) == 0
+    assert note in capsys.readouterr().out
+    assert note in (out / "bag/summary.md").read_text()
+    assert note in (out / "bag/index.html").read_text()
+    assert json.loads((out / "bag/summary.json").read_text())["notes"] == [note]
+
+
+@pytest.mark.parametrize(
     ("topic", "kind"),
     [
         ("/collision_server/get_snapshot/_service_event", "gjk_collision/srv/GetSnapshot_Event"),
