@@ -18,8 +18,7 @@ from rclpy.parameter import Parameter
 
 from ..config import Config, checked_value, parameter_facts
 from ..errors import InputError
-from ..parameter_files import Section, foreign_names, named_files, read_sections
-from ..verdict import Status
+from ..parameter_files import Section, foreign_names, named_files, sections_for
 
 __all__ = ["Parameters"]
 
@@ -86,21 +85,11 @@ class Parameters:
         self._config = None
 
     def _read_file(self, file: str) -> None:
-        """Find the sections that apply; a file without one is refused by `configure`."""
-        name = self._node.get_fully_qualified_name()
+        """Find the sections that apply; a file that does not fit is refused by `configure`."""
         try:
-            sections = read_sections(Path(file))
+            self._sections += sections_for(Path(file), self._node.get_fully_qualified_name())
         except InputError as error:
             self._refused[file] = error
-            return
-        mine = [each for each in sections if each.applies_to(name)]
-        if not mine:
-            keys = ", ".join(f"'{each.key}'" for each in sections) or "none"
-            rule = f"nothing in this file applies to {name}: use the key '/**' or '{name}'"
-            self._refused[file] = InputError(
-                Status.INVALID_INPUT, file, None, f"{rule} (keys: {keys})"
-            )
-        self._sections += mine
 
     def _values(self) -> dict[str, Any]:
         """Return what is set, and what somebody meant to set: a slip in a name must come out."""

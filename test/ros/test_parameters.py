@@ -79,6 +79,22 @@ def test_file_of_which_nothing_applies_is_refused_by_name(start: Start, tmp_path
     assert not bench.transition("configure")
 
 
+@pytest.mark.requirement("N-4")
+def test_file_of_which_only_the_shared_section_applies_is_refused(
+    start: Start, tmp_path: Path
+) -> None:
+    """The shared section must not hide that the margin of the server's own is without effect."""
+    text = (
+        "/**:\n  ros__parameters: {transform_tolerance: 0.2}\n"
+        "hidden:\n  ros__parameters: {safety_margin: 1.5}\n"
+    )
+    file = file_of(tmp_path, text)
+    server, bench = start("r1/hidden", __ns="/r1", params_file=file)
+    for said_of_it in (bench.collide().verdict.message, server.log):
+        assert f"configure failed: {file}: '/hidden' does not apply" in said_of_it
+        assert "use the key '/r1/hidden'" in said_of_it
+
+
 def test_file_applies_under_a_namespace(start: Start, tmp_path: Path) -> None:
     file = file_of(tmp_path, "/r1/rooted:\n  ros__parameters: {safety_margin: 1.0}\n")
     _, bench = start("r1/rooted", __ns="/r1", params_file=file)
