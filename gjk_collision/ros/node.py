@@ -64,6 +64,13 @@ SUCCESS, FAILURE = TransitionCallbackReturn.SUCCESS, TransitionCallbackReturn.FA
 class CollisionServer(LifecycleNode):
     """Answers whether a vehicle, placed there, is clear of everything known.
 
+    Parameters
+    ----------
+    arguments : sequence of str, optional
+        The list that `rclpy.init` was given, to find the parameter files in; default: `sys.argv`.
+    **options
+        Of `LifecycleNode`.
+
     Attributes
     ----------
     config : Config
@@ -78,8 +85,11 @@ class CollisionServer(LifecycleNode):
         The last heartbeat.
     """
 
-    def __init__(self, **options: Any) -> None:
+    def __init__(self, *, arguments: Sequence[str] | None = None, **options: Any) -> None:
         super().__init__("collision_server", **options)
+        line = sys.argv if arguments is None else arguments
+        # rclpy reads both, as two lines of arguments.
+        line = [*line, "--", *(options.get("cli_args") or ())]
         self.config = Config()
         self.transforms: Transforms = SameFrameOnly("the node is not configured")
         self.health = Health()
@@ -95,7 +105,7 @@ class CollisionServer(LifecycleNode):
         self._heartbeat: Timer | None = None
         self._pauses = Pauses(steady_time())
         self._pulse: Timer | None = None  # while configured
-        self._settings = Parameters(self, self._may_change, self._change)
+        self._settings = Parameters(self, line, self._may_change, self._change)
         self._state_publisher = self.create_publisher(
             CollisionState, "~/state", QoSProfile(depth=1)
         )
@@ -436,7 +446,7 @@ def main(args: Sequence[str] | None = None) -> int:
         except RuntimeError as error:  # of rcl, which names the argument
             print(f"collision_server: {error}", file=sys.stderr)
             return 2
-        _run()
+        _run(args)
     except (KeyboardInterrupt, ExternalShutdownException):
         pass
     finally:
@@ -448,9 +458,9 @@ def main(args: Sequence[str] | None = None) -> int:
     return 0
 
 
-def _run() -> None:
+def _run(args: Sequence[str] | None) -> None:
     try:
-        node = CollisionServer()
+        node = CollisionServer(arguments=args)
         node.start()
         spin(node)
     except Exception:

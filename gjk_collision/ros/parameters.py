@@ -2,8 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`Config` as the parameters of a node."""
 
-import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +32,8 @@ class Parameters:
     ----------
     node : Node
         Theirs.
+    arguments : sequence of str
+        The ROS arguments that the node has its parameters from.
     may_change : callable
         Given the new configuration of a configured server, returns why not, or "".
     changed : callable
@@ -42,6 +43,7 @@ class Parameters:
     def __init__(
         self,
         node: Node,
+        arguments: Sequence[str],
         may_change: Callable[[Config], str],
         changed: Callable[[Config], None],
     ) -> None:
@@ -55,7 +57,7 @@ class Parameters:
         names = tuple(name for name in Config().parameters() if "." not in name)
         self._declare({name: Config().parameters()[name] for name in names})
         self._declare_sources()
-        for file in named_files(sys.argv):
+        for file in named_files(arguments):
             self._read_file(file)
         node.add_pre_set_parameters_callback(self._typed)
         node.add_on_set_parameters_callback(self._check)

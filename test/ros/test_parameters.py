@@ -136,6 +136,31 @@ def test_bad_ros_argument_is_an_error_without_a_traceback(arguments: list[str]) 
     assert arguments[1] in done.stderr
 
 
+@pytest.mark.requirement("N-4")
+@pytest.mark.parametrize("given", ["main", "cli_args", "arguments"])
+def test_file_is_found_in_whatever_arguments_name_it(given: str, tmp_path: Path) -> None:
+    """rclpy takes the parameters of the file, so it must be checked like one of the shell's."""
+    file = file_of(tmp_path, "/r1/other:\n  ros__parameters: {safety_margin: 1.0}\n")
+    arguments = ["--ros-args", "--params-file", file]
+    lines = {
+        "main": "node.main({0})",
+        "cli_args": "rclpy.init(args=[]); node.CollisionServer(cli_args={0}).trigger_configure()",
+        "arguments": "rclpy.init(args={0}); "
+        "node.CollisionServer(arguments={0}).trigger_configure()",
+    }
+    program = "import rclpy; from gjk_collision.ros import node; " + lines[given]
+    server = subprocess.Popen(
+        [sys.executable, "-P", "-c", program.format(arguments)], stderr=subprocess.PIPE, text=True
+    )
+    assert server.stderr is not None
+    try:
+        first = server.stderr.readline()
+    finally:
+        server.kill()
+        server.communicate()
+    assert f"configure failed: {file}: nothing in this file applies" in first
+
+
 # ---- types and ranges
 
 
