@@ -161,6 +161,40 @@ def test_file_is_found_in_whatever_arguments_name_it(given: str, tmp_path: Path)
     assert f"configure failed: {file}: nothing in this file applies" in first
 
 
+# ---- inputs
+
+
+@pytest.mark.parametrize(
+    ("parameter", "value", "words"),
+    [
+        ("qos_overrides./footprint.subscription.reliability", "bogus", "bogus"),
+        ("qos_overrides./footprint.subscription.depth", -1, "footprint"),
+        ("obstacles.topic", "//x", "//x"),
+        ("obstacles.topic", "'a b'", "a b"),
+        ("other.topic", "'a b'", "a b"),
+    ],
+)
+def test_input_that_cannot_be_subscribed_fails_with_the_reason(
+    start: Start, parameter: str, value: object, words: str
+) -> None:
+    """A subscription that was made before is undone: else a second attempt would have two."""
+    sources = {"obstacle_sources": "[obstacles, other]"} if "other" in parameter else {}
+    server, bench = start("deaf", footprint=None, **{parameter: value}, **sources)
+    for _ in range(2):
+        message = bench.collide().verdict.message
+        assert "configure failed" in message
+        assert "cannot subscribe" in message
+        assert words in message
+        assert message in server.log
+        bench.until(
+            lambda: not bench.node.get_subscriptions_info_by_topic("/obstacles"), "no subscription"
+        )
+        assert not bench.transition("configure")
+    if "topic" in parameter.rpartition(".")[2]:
+        assert bench.set(**{parameter: "good"}).successful
+        assert bench.transition("configure")
+
+
 # ---- types and ranges
 
 
