@@ -159,11 +159,17 @@ class Parameters:
     def _typed_change(self, change: Parameter) -> Parameter:
         if _is_rclpys(change.name) or not self._node.has_parameter(change.name):
             return change
+        kind = self._node.get_parameter(change.name).type_
         try:
             value = checked_value(change.name, change.value)
         except InputError:
-            return change  # refused, with the reason, by rclpy or by `_check`
-        kind = self._node.get_parameter(change.name).type_
+            # Refused by rclpy or by `_check`: with the range, if the type is right.
+            types = Parameter.Type
+            if (change.type_, kind) == (types.INTEGER, types.DOUBLE):
+                return Parameter(change.name, kind, float(change.value))
+            if (change.type_, kind) == (types.INTEGER_ARRAY, types.DOUBLE_ARRAY):
+                return Parameter(change.name, kind, [float(each) for each in change.value])
+            return change
         return Parameter(change.name, kind, list(value) if isinstance(value, tuple) else value)
 
     def _check(self, changes: list[Parameter]) -> SetParametersResult:
@@ -184,8 +190,10 @@ class Parameters:
         for name in ours:
             self._refused.pop(name, None)
         if self._config is not None and ours:
-            self._config = self._config.changed(ours)
-            self._changed(self._config)
+            config = self._config.changed(ours)
+            if config != self._config:
+                self._config = config
+                self._changed(config)
 
 
 def _is_rclpys(name: str) -> bool:

@@ -198,6 +198,24 @@ def test_input_that_cannot_be_subscribed_fails_with_the_reason(
 # ---- types and ranges
 
 
+def test_parameter_set_to_its_value_changes_nothing(start: Start) -> None:
+    server, bench = start("same", safety_margin=0.5)
+    assert bench.set(safety_margin=0.5).successful
+    assert bench.set(footprint=BOX, safety_margin=0.5).successful
+    assert bench.set(safety_margin=0.75).successful
+    bench.until(lambda: "safety_margin = 0.75; config hash" in server.log, "log of the change")
+    assert server.log.count("; config hash") == 1
+
+
+def test_whole_number_out_of_range_is_refused_with_the_range(bench: Bench) -> None:
+    for name, value in (("safety_margin", 99), ("safety_margin", -1), ("footprint", [500, 0])):
+        reason = bench.set(**{name: value}).reason
+        facts = parameter_facts(name)
+        assert name in reason
+        for each in (facts.low, facts.high, value if isinstance(value, int) else value[0]):
+            assert f"{each:g}" in reason, reason
+
+
 @pytest.fixture
 def bench(start: Start) -> Bench:
     return start("typed", autostart=False)[1]
