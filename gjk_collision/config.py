@@ -41,7 +41,11 @@ _SOURCE_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 _CLOSE = 0.8
 # An unknown name with one of these words may set a clearance (safety_distance,
 # footprint_padding). If it were left out, the clearance would be smaller than the user means.
-_WORDS_OF_SAFETY = {"collision", "footprint", "inflation", "margin", "obstacle", "safety"}
+_WORDS_OF_SAFETY = {
+    "clearance", "collision", "distance", "footprint", "gap", "inflation", "margin", "obstacle",
+    "padding", "safe", "safety", "standoff",
+}  # fmt: skip
+_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
 
 @dataclass(frozen=True)
@@ -373,7 +377,8 @@ def is_foreign(name: str, sources: Iterable[str]) -> bool:
     it is ``<name>.<field>`` with a field that sources have (a source that is missing in
     ``obstacle_sources``).
     """
-    words = {word.removesuffix("s") for word in re.split(r"[._]", name.lower())}
+    split = re.split(r"[._]", _CAMEL.sub("_", name).lower())
+    words = {word.removesuffix("s") for word in split}
     if words & _WORDS_OF_SAFETY:
         return False
     owner, _, leaf = name.rpartition(".")

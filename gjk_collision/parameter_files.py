@@ -16,7 +16,7 @@ from .config import is_foreign
 from .errors import InputError
 from .verdict import Status
 
-__all__ = ["Section", "flat", "foreign_names", "named_files", "read_sections"]
+__all__ = ["Section", "flat", "foreign_names", "named_files", "read_sections", "sections_for"]
 
 
 @dataclass(frozen=True)
@@ -44,6 +44,10 @@ class Section:
         pattern = re.escape(self.key).replace(r"/\*\*", r"(/\w+)*").replace(r"/\*", r"/\w+")
         return re.fullmatch(pattern, node) is not None
 
+    def is_named_as(self, node: str) -> bool:
+        """Return whether the key ends in the name of the node, in whatever namespace."""
+        return self.key.rpartition("/")[2] == node.rpartition("/")[2]
+
 
 def read_sections(path: Path) -> list[Section]:
     """Return the sections of a parameter file.
@@ -60,6 +64,36 @@ def read_sections(path: Path) -> list[Section]:
     except (OSError, ValueError, yaml.YAMLError) as error:
         rule = f"not readable as a parameter file: {error}"
         raise InputError(Status.INVALID_INPUT, str(path), None, rule) from error
+
+
+def sections_for(path: Path, node: str) -> list[Section]:
+    """Return the sections of a parameter file that apply to a node of this fully qualified name.
+
+    A section without parameters does not count.
+
+    Raises
+    ------
+    InputError
+        The file cannot be read, nothing in it applies to the node, or the sections for nodes of
+        this name are all in other namespaces. What a section with a wildcard sets would hide that.
+    """
+    sections = read_sections(path)
+    filled = [each for each in sections if each.parameters]
+    mine = [each for each in filled if each.applies_to(node)]
+    missed = [each.key for each in filled if each.is_named_as(node) and each not in mine]
+    if not mine:
+        rule = f"nothing in this file applies to {node}: use the key '/**' or '{node}'"
+        keys = ", ".join(
+            f"'{each.key}'" + ("" if each.parameters else " without parameters")
+            for each in sections
+        )
+        rule += f" (keys: {keys or 'none'})"
+    elif missed and not any(each.is_named_as(node) for each in mine):
+        keys = ", ".join(f"'{key}'" for key in missed)
+        rule = f"{keys} does not apply to {node}: use the key '{node}'"
+    else:
+        return mine
+    raise InputError(Status.INVALID_INPUT, str(path), None, rule)
 
 
 def _sections(key: str, content: Any) -> Iterator[Section]:

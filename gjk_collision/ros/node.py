@@ -64,6 +64,13 @@ SUCCESS, FAILURE = TransitionCallbackReturn.SUCCESS, TransitionCallbackReturn.FA
 class CollisionServer(LifecycleNode):
     """Answers whether a vehicle, placed there, is clear of everything known.
 
+    Parameters
+    ----------
+    arguments : sequence of str, optional
+        The list that `rclpy.init` was given, to find the parameter files in; default: `sys.argv`.
+    **options
+        Of `LifecycleNode`.
+
     Attributes
     ----------
     config : Config
@@ -78,8 +85,11 @@ class CollisionServer(LifecycleNode):
         The last heartbeat.
     """
 
-    def __init__(self, **options: Any) -> None:
+    def __init__(self, *, arguments: Sequence[str] | None = None, **options: Any) -> None:
         super().__init__("collision_server", **options)
+        line = sys.argv if arguments is None else arguments
+        # rclpy reads both, as two lines of arguments.
+        line = [*line, "--", *(options.get("cli_args") or ())]
         self.config = Config()
         self.transforms: Transforms = SameFrameOnly("the node is not configured")
         self.health = Health()
@@ -95,7 +105,7 @@ class CollisionServer(LifecycleNode):
         self._heartbeat: Timer | None = None
         self._pauses = Pauses(steady_time())
         self._pulse: Timer | None = None  # while configured
-        self._settings = Parameters(self, self._may_change, self._change)
+        self._settings = Parameters(self, line, self._may_change, self._change)
         self._state_publisher = self.create_publisher(
             CollisionState, "~/state", QoSProfile(depth=1)
         )
@@ -124,26 +134,18 @@ class CollisionServer(LifecycleNode):
             config = self._settings.configure()
             World(config)  # the configured footprint is tried here, not at activation
             adapters = [(each, sources.adapter(each)) for each in config.sources]
-        except InputError as error:
-            self._settings.release()
-            self._reason = f"configure failed: {error}"
+            self.transforms = find_transforms(self, self._answering.resume)
+            for source, adapter in adapters:
+                self._subscribe_source(source, adapter)
+            if not config.footprint and not config.robot_radius:
+                qos = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
+                self._subscribe(PolygonStamped, "footprint", self._receive_footprint, qos)
+        except Exception as error:
+            why = str(error) if isinstance(error, InputError) else repr(error)
+            self._let_go(f"configure failed: {why}")
             self.get_logger().error(self._reason)
             return FAILURE
         self.config = config
-        self.transforms = find_transforms(self, self._answering.resume)
-        for source, adapter in adapters:
-            self._inputs.append(self._subscribe(source, adapter))
-        if not config.footprint and not config.robot_radius:
-            self._inputs.append(
-                self.create_subscription(
-                    PolygonStamped,
-                    "footprint",
-                    self._receive_footprint,
-                    QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT),
-                    qos_overriding_options=QoSOverridingOptions.with_default_policies(),
-                    raw=True,
-                )
-            )
         self._pauses = Pauses(steady_time())
         self._pulse = self.create_steady_timer(
             PERIOD, lambda: self._pauses.note_life(steady_time())
@@ -234,7 +236,32 @@ class CollisionServer(LifecycleNode):
 
     # ---- inputs
 
-    def _subscribe(self, source: SourceConfig, adapter: sources.Adapter) -> Subscription:
+    def _subscribe(
+        self, kind: Any, topic: str, receive: Callable[[bytes], None], qos: QoSProfile
+    ) -> None:
+        """Receive the messages of a topic until the inputs are let go.
+
+        Raises
+        ------
+        InputError
+            The name of the topic is bad, or a parameter ``qos_overrides.<topic>.*``.
+        """
+        try:
+            # Raw: a message that cannot be decoded is a fault of its source, not of the executor.
+            found = self.create_subscription(
+                kind,
+                topic,
+                receive,
+                qos,
+                qos_overriding_options=QoSOverridingOptions.with_default_policies(),
+                raw=True,
+            )
+        except Exception as error:
+            rule = f"cannot subscribe: {error!r}"
+            raise InputError(Status.INVALID_INPUT, f"topic '{topic}'", None, rule) from error
+        self._inputs.append(found)
+
+    def _subscribe_source(self, source: SourceConfig, adapter: sources.Adapter) -> None:
         def receive(data: bytes) -> None:
             if self._world is None:
                 return
@@ -247,15 +274,7 @@ class CollisionServer(LifecycleNode):
                 return
             self._world.receive_obstacles(source.name, obstacles, now=now, steady=steady)
 
-        # Raw: a message that cannot be decoded is a fault of its source, not of the executor.
-        return self.create_subscription(
-            adapter.message,
-            source.topic,
-            receive,
-            sources.qos(source),
-            qos_overriding_options=QoSOverridingOptions.with_default_policies(),
-            raw=True,
-        )
+        self._subscribe(adapter.message, source.topic, receive, sources.qos(source))
 
     def _receive_footprint(self, data: bytes) -> None:
         if self._world is None:
@@ -436,7 +455,7 @@ def main(args: Sequence[str] | None = None) -> int:
         except RuntimeError as error:  # of rcl, which names the argument
             print(f"collision_server: {error}", file=sys.stderr)
             return 2
-        _run()
+        _run(args)
     except (KeyboardInterrupt, ExternalShutdownException):
         pass
     finally:
@@ -448,9 +467,9 @@ def main(args: Sequence[str] | None = None) -> int:
     return 0
 
 
-def _run() -> None:
+def _run(args: Sequence[str] | None) -> None:
     try:
-        node = CollisionServer()
+        node = CollisionServer(arguments=args)
         node.start()
         spin(node)
     except Exception:

@@ -2,8 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`Config` as the parameters of a node."""
 
-import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +17,7 @@ from rclpy.parameter import Parameter
 
 from ..config import Config, checked_value, parameter_facts
 from ..errors import InputError
-from ..parameter_files import Section, foreign_names, named_files, read_sections
-from ..verdict import Status
+from ..parameter_files import Section, foreign_names, named_files, sections_for
 
 __all__ = ["Parameters"]
 
@@ -34,6 +32,8 @@ class Parameters:
     ----------
     node : Node
         Theirs.
+    arguments : sequence of str
+        The ROS arguments that the node has its parameters from.
     may_change : callable
         Given the new configuration of a configured server, returns why not, or "".
     changed : callable
@@ -43,6 +43,7 @@ class Parameters:
     def __init__(
         self,
         node: Node,
+        arguments: Sequence[str],
         may_change: Callable[[Config], str],
         changed: Callable[[Config], None],
     ) -> None:
@@ -56,7 +57,7 @@ class Parameters:
         names = tuple(name for name in Config().parameters() if "." not in name)
         self._declare({name: Config().parameters()[name] for name in names})
         self._declare_sources()
-        for file in named_files(sys.argv):
+        for file in named_files(arguments):
             self._read_file(file)
         node.add_pre_set_parameters_callback(self._typed)
         node.add_on_set_parameters_callback(self._check)
@@ -86,21 +87,11 @@ class Parameters:
         self._config = None
 
     def _read_file(self, file: str) -> None:
-        """Find the sections that apply; a file without one is refused by `configure`."""
-        name = self._node.get_fully_qualified_name()
+        """Find the sections that apply; a file that does not fit is refused by `configure`."""
         try:
-            sections = read_sections(Path(file))
+            self._sections += sections_for(Path(file), self._node.get_fully_qualified_name())
         except InputError as error:
             self._refused[file] = error
-            return
-        mine = [each for each in sections if each.applies_to(name)]
-        if not mine:
-            keys = ", ".join(f"'{each.key}'" for each in sections) or "none"
-            rule = f"nothing in this file applies to {name}: use the key '/**' or '{name}'"
-            self._refused[file] = InputError(
-                Status.INVALID_INPUT, file, None, f"{rule} (keys: {keys})"
-            )
-        self._sections += mine
 
     def _values(self) -> dict[str, Any]:
         """Return what is set, and what somebody meant to set: a slip in a name must come out."""
@@ -168,11 +159,17 @@ class Parameters:
     def _typed_change(self, change: Parameter) -> Parameter:
         if _is_rclpys(change.name) or not self._node.has_parameter(change.name):
             return change
+        kind = self._node.get_parameter(change.name).type_
         try:
             value = checked_value(change.name, change.value)
         except InputError:
-            return change  # refused, with the reason, by rclpy or by `_check`
-        kind = self._node.get_parameter(change.name).type_
+            # Refused by rclpy or by `_check`: with the range, if the type is right.
+            types = Parameter.Type
+            if (change.type_, kind) == (types.INTEGER, types.DOUBLE):
+                return Parameter(change.name, kind, float(change.value))
+            if (change.type_, kind) == (types.INTEGER_ARRAY, types.DOUBLE_ARRAY):
+                return Parameter(change.name, kind, [float(each) for each in change.value])
+            return change
         return Parameter(change.name, kind, list(value) if isinstance(value, tuple) else value)
 
     def _check(self, changes: list[Parameter]) -> SetParametersResult:
@@ -193,8 +190,10 @@ class Parameters:
         for name in ours:
             self._refused.pop(name, None)
         if self._config is not None and ours:
-            self._config = self._config.changed(ours)
-            self._changed(self._config)
+            config = self._config.changed(ours)
+            if config != self._config:
+                self._config = config
+                self._changed(config)
 
 
 def _is_rclpys(name: str) -> bool:

@@ -89,7 +89,9 @@ def test_footprint_as_nav2_writes_it() -> None:
     "name",
     ["global_frame", "bond_heartbeat_period", "robot_base_frame", "odom_topic", "map_frame"]
     + ["use_composition", "max_velocity", "transform_timeout", "update_rate", "log_level"]
-    + ["progress_checker.plugin", "static_layer.scan.topic", "voxel_layer.cost_factor"],
+    + ["progress_checker.plugin", "static_layer.scan.topic", "voxel_layer.cost_factor"]
+    + ["xy_goal_tolerance", "yaw_goal_tolerance", "controller_frequency", "bond_timeout"]
+    + ["FollowPath.max_vel_x", "maxSpeed", "singaporeFrame"],
 )
 def test_parameter_of_another_node_in_a_shared_section(name: str) -> None:
     assert is_foreign(name, ["obstacles"])
@@ -113,7 +115,9 @@ def test_misspelling_of_a_parameter_is_not_taken_for_another_nodes(name: str) ->
 @pytest.mark.parametrize(
     "name",
     ["obstacles.frequency", "radar.timeout", "obstacles.a.b", "lidar.a"]
-    + ["safety_distance", "footprint_padding", "inflation_radius", "side_margins", "Safety"],
+    + ["safety_distance", "footprint_padding", "inflation_radius", "side_margins", "Safety"]
+    + ["clearance", "footprintPadding", "safe_distance", "standoff", "min_gap", "minDistance"]
+    + ["paddings", "MINGap", "vehicle.isSafe", "extra1Padding"],
 )
 def test_name_that_may_be_meant_for_the_server_is_not_another_nodes(name: str) -> None:
     """An unknown name that belongs to a source or may set a clearance is refused."""

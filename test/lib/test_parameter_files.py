@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from gjk_collision.errors import InputError
-from gjk_collision.parameter_files import foreign_names, named_files, read_sections
+from gjk_collision.parameter_files import foreign_names, named_files, read_sections, sections_for
 
 FILE = """
 /**:
@@ -48,6 +48,51 @@ def test_section_is_for_the_nodes_that_its_key_names(path: Path) -> None:
 def test_foreign_names_are_of_shared_sections_only(path: Path) -> None:
     """What is in the server's own section is meant for it, and so is what is nearly its name."""
     assert foreign_names(read_sections(path), ["obstacles"]) == {"global_frame"}
+
+
+EMPTY = "ros__parameters: {}"
+SET = "ros__parameters: {safety_margin: 1.5}"
+
+
+@pytest.mark.requirement("N-4")
+@pytest.mark.parametrize(
+    ("text", "node", "words"),
+    [
+        (f"/**: {{{SET}}}\nserver: {{{SET}}}", "/r1/server", "'/server' does not apply"),
+        (f"/**: {{{SET}}}\n/r1/server: {{{SET}}}", "/server", "'/r1/server' does not apply"),
+        (f"/**: {{{SET}}}\n/r1/*: {{{SET}}}\nserver: {{{SET}}}", "/r1/server", "'/server' does"),
+        (f"/**: {{{SET}}}\na: {{server: {{{SET}}}}}", "/server", "'/a/server' does not apply"),
+        (f"/**: {{{SET}}}\nserver: {{{SET}}}\n/r1/server: {{{EMPTY}}}", "/r1/server", "'/server'"),
+        (f"/**: {{{EMPTY}}}", "/server", "'/**' without parameters"),
+        ("/**:\n  ros__parameters:", "/server", "'/**' without parameters"),
+        (f"/**: {{{EMPTY}}}\nserver: {{{SET}}}", "/r1/server", "'/**' without parameters"),
+        ("", "/server", "(keys: none)"),
+    ],
+)
+def test_file_that_misses_the_node_is_refused(
+    text: str, node: str, words: str, tmp_path: Path
+) -> None:
+    """The node would be active without the margins of its own section."""
+    (tmp_path / "own.yaml").write_text(text)
+    with pytest.raises(InputError) as caught:
+        sections_for(tmp_path / "own.yaml", node)
+    assert words in str(caught.value)
+    assert f"use the key '{node}'" in str(caught.value).replace("'/**' or ", "")
+
+
+@pytest.mark.parametrize(
+    ("text", "node"),
+    [
+        (f"/**: {{{SET}}}\n/r1/server: {{{SET}}}\n/r2/server: {{{SET}}}", "/r1/server"),
+        (f"/**: {{{SET}}}\n/r1/server: {{{SET}}}\n/r2/server: {{{SET}}}", "/r2/server"),
+        (f"/**/server: {{{SET}}}\nserver: {{{SET}}}", "/r1/server"),
+        (f"/**: {{{SET}}}\nserver: {{{EMPTY}}}", "/r1/server"),
+        (f"/**: {{{SET}}}\nobserver: {{{SET}}}\n/r2/*: {{{SET}}}", "/r1/server"),
+    ],
+)
+def test_file_for_several_nodes_applies_to_each(text: str, node: str, tmp_path: Path) -> None:
+    (tmp_path / "own.yaml").write_text(text)
+    assert sections_for(tmp_path / "own.yaml", node)
 
 
 @pytest.mark.parametrize("text", ["a: [", "a: 3", "a:\n  ros__parameters: 3", "- a"])

@@ -79,6 +79,22 @@ def test_file_of_which_nothing_applies_is_refused_by_name(start: Start, tmp_path
     assert not bench.transition("configure")
 
 
+@pytest.mark.requirement("N-4")
+def test_file_of_which_only_the_shared_section_applies_is_refused(
+    start: Start, tmp_path: Path
+) -> None:
+    """The shared section must not hide that the margin of the server's own is without effect."""
+    text = (
+        "/**:\n  ros__parameters: {transform_tolerance: 0.2}\n"
+        "hidden:\n  ros__parameters: {safety_margin: 1.5}\n"
+    )
+    file = file_of(tmp_path, text)
+    server, bench = start("r1/hidden", __ns="/r1", params_file=file)
+    for said_of_it in (bench.collide().verdict.message, server.log):
+        assert f"configure failed: {file}: '/hidden' does not apply" in said_of_it
+        assert "use the key '/r1/hidden'" in said_of_it
+
+
 def test_file_applies_under_a_namespace(start: Start, tmp_path: Path) -> None:
     file = file_of(tmp_path, "/r1/rooted:\n  ros__parameters: {safety_margin: 1.0}\n")
     _, bench = start("r1/rooted", __ns="/r1", params_file=file)
@@ -120,7 +136,84 @@ def test_bad_ros_argument_is_an_error_without_a_traceback(arguments: list[str]) 
     assert arguments[1] in done.stderr
 
 
+@pytest.mark.requirement("N-4")
+@pytest.mark.parametrize("given", ["main", "cli_args", "arguments"])
+def test_file_is_found_in_whatever_arguments_name_it(given: str, tmp_path: Path) -> None:
+    """rclpy takes the parameters of the file, so it must be checked like one of the shell's."""
+    file = file_of(tmp_path, "/r1/other:\n  ros__parameters: {safety_margin: 1.0}\n")
+    arguments = ["--ros-args", "--params-file", file]
+    lines = {
+        "main": "node.main({0})",
+        "cli_args": "rclpy.init(args=[]); node.CollisionServer(cli_args={0}).trigger_configure()",
+        "arguments": "rclpy.init(args={0}); "
+        "node.CollisionServer(arguments={0}).trigger_configure()",
+    }
+    program = "import rclpy; from gjk_collision.ros import node; " + lines[given]
+    server = subprocess.Popen(
+        [sys.executable, "-P", "-c", program.format(arguments)], stderr=subprocess.PIPE, text=True
+    )
+    assert server.stderr is not None
+    try:
+        first = server.stderr.readline()
+    finally:
+        server.kill()
+        server.communicate()
+    assert f"configure failed: {file}: nothing in this file applies" in first
+
+
+# ---- inputs
+
+
+@pytest.mark.parametrize(
+    ("parameter", "value", "words"),
+    [
+        ("qos_overrides./footprint.subscription.reliability", "bogus", "bogus"),
+        ("qos_overrides./footprint.subscription.depth", -1, "footprint"),
+        ("obstacles.topic", "//x", "//x"),
+        ("obstacles.topic", "'a b'", "a b"),
+        ("other.topic", "'a b'", "a b"),
+    ],
+)
+def test_input_that_cannot_be_subscribed_fails_with_the_reason(
+    start: Start, parameter: str, value: object, words: str
+) -> None:
+    """A subscription that was made before is undone: else a second attempt would have two."""
+    sources = {"obstacle_sources": "[obstacles, other]"} if "other" in parameter else {}
+    server, bench = start("deaf", footprint=None, **{parameter: value}, **sources)
+    for _ in range(2):
+        message = bench.collide().verdict.message
+        assert "configure failed" in message
+        assert "cannot subscribe" in message
+        assert words in message
+        assert message in server.log
+        bench.until(
+            lambda: not bench.node.get_subscriptions_info_by_topic("/obstacles"), "no subscription"
+        )
+        assert not bench.transition("configure")
+    if "topic" in parameter.rpartition(".")[2]:
+        assert bench.set(**{parameter: "good"}).successful
+        assert bench.transition("configure")
+
+
 # ---- types and ranges
+
+
+def test_parameter_set_to_its_value_changes_nothing(start: Start) -> None:
+    server, bench = start("same", safety_margin=0.5)
+    assert bench.set(safety_margin=0.5).successful
+    assert bench.set(footprint=BOX, safety_margin=0.5).successful
+    assert bench.set(safety_margin=0.75).successful
+    bench.until(lambda: "safety_margin = 0.75; config hash" in server.log, "log of the change")
+    assert server.log.count("; config hash") == 1
+
+
+def test_whole_number_out_of_range_is_refused_with_the_range(bench: Bench) -> None:
+    for name, value in (("safety_margin", 99), ("safety_margin", -1), ("footprint", [500, 0])):
+        reason = bench.set(**{name: value}).reason
+        facts = parameter_facts(name)
+        assert name in reason
+        for each in (facts.low, facts.high, value if isinstance(value, int) else value[0]):
+            assert f"{each:g}" in reason, reason
 
 
 @pytest.fixture
