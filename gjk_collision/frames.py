@@ -261,8 +261,10 @@ class Arrivals:
         and there are transforms of a later time.
         """
         before, self._now = self._now, now
-        latest = max(self._newest.values(), default=0)
-        is_new = now < before if before else 0 < now < latest - MAX_LEAD
+        if before:
+            is_new = now < before
+        else:
+            is_new = 0 < now < max(self._newest.values(), default=0) - MAX_LEAD
         if is_new:
             self._newest.clear()
         return is_new

@@ -32,7 +32,7 @@ def test_after_a_silence_nothing_older_is_used() -> None:
     assert arrivals.take("base_link", 8 * S, 8 * S) is Arrival.USE
     assert arrivals.take("odom", 9 * S, 8 * S) is Arrival.RESTART
     assert arrivals.take("odom", 9 * S + S // 10, 8 * S + S // 10) is Arrival.USE
-    # What is not ahead is a pose of then: nothing is interpolated.
+    # After a silence, a transform that is not stamped ahead is used as it is.
     assert arrivals.take("base_link", 20 * S, 20 * S) is Arrival.USE
     # An old one that comes late does not hide the newest.
     assert arrivals.take("base_link", 19 * S, 20 * S) is Arrival.USE

@@ -363,7 +363,7 @@ def test_request_does_not_wait_by_default(start: Start) -> None:
 
 
 def test_too_many_requests_that_wait(start: Start) -> None:
-    """Only so many wait at a time; the next are answered at once."""
+    """When MAX_WAITING requests wait, further ones are answered at once."""
     _, bench = start("besieged", transform_wait=0.5, transform_tolerance=5.0)
     asker = Waiting(bench)
     asked = [asker.ask(what=f"{i}") for i in range(MAX_WAITING + 5)]
