@@ -16,7 +16,18 @@ from .config import is_foreign
 from .errors import InputError
 from .verdict import Status
 
-__all__ = ["Section", "flat", "foreign_names", "named_files", "read_sections", "sections_for"]
+__all__ = [
+    "NODE_NAME",
+    "Section",
+    "flat",
+    "foreign_names",
+    "named_files",
+    "read_sections",
+    "sections_for",
+]
+
+# Of the server, where it is not remapped.
+NODE_NAME = "collision_server"
 
 
 @dataclass(frozen=True)
@@ -46,7 +57,12 @@ class Section:
 
     def is_named_as(self, node: str) -> bool:
         """Return whether the key ends in the name of the node, in whatever namespace."""
-        return self.key.rpartition("/")[2] == node.rpartition("/")[2]
+        return self.name == node.rpartition("/")[2]
+
+    @property
+    def name(self) -> str:
+        """Name of the nodes, without their namespace."""
+        return self.key.rpartition("/")[2]
 
 
 def read_sections(path: Path) -> list[Section]:
@@ -74,13 +90,18 @@ def sections_for(path: Path, node: str) -> list[Section]:
     Raises
     ------
     InputError
-        The file cannot be read, nothing in it applies to the node, or the sections for nodes of
-        this name are all in other namespaces. What a section with a wildcard sets would hide that.
+        The file cannot be read, nothing in it applies to the node, or it has sections for nodes of
+        this name, or of the name before a remapping, none of which applies. What a section with a
+        wildcard sets would hide that.
     """
     sections = read_sections(path)
     filled = [each for each in sections if each.parameters]
     mine = [each for each in filled if each.applies_to(node)]
-    missed = [each.key for each in filled if each.is_named_as(node) and each not in mine]
+    missed = [
+        each.key
+        for each in filled
+        if (each.is_named_as(node) or each.name == NODE_NAME) and each not in mine
+    ]
     if not mine:
         rule = f"nothing in this file applies to {node}: use the key '/**' or '{node}'"
         keys = ", ".join(

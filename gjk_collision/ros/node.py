@@ -33,6 +33,7 @@ from ..answers import StateAnswer, unknown
 from ..config import Config, SourceConfig
 from ..errors import InputError
 from ..frames import FrameError, Pose, SameFrameOnly, Transforms
+from ..parameter_files import NODE_NAME
 from ..snapshot import Fault, Report, Snapshot, nothing
 from ..verdict import Status
 from ..world import World
@@ -86,7 +87,7 @@ class CollisionServer(LifecycleNode):
     """
 
     def __init__(self, *, arguments: Sequence[str] | None = None, **options: Any) -> None:
-        super().__init__("collision_server", **options)
+        super().__init__(NODE_NAME, **options)
         line = sys.argv if arguments is None else arguments
         # rclpy reads both, as two lines of arguments.
         line = [*line, "--", *(options.get("cli_args") or ())]
@@ -419,9 +420,18 @@ class CollisionServer(LifecycleNode):
             return Fault(error.status, str(error))
 
 
+class _Executor(SingleThreadedExecutor):
+    """Ends without a traceback where a signal comes before it is made.
+
+    Its constructor raises then, and `__del__` of rclpy reads an attribute not yet set.
+    """
+
+    _sigint_gc = None
+
+
 def spin(node: CollisionServer) -> None:
     """Serve until the context is shut down. A callback that raises costs its caller the reply."""
-    executor = SingleThreadedExecutor(context=node.context)
+    executor = _Executor(context=node.context)
     executor.add_node(node)
     last_good = time.monotonic()
     while node.context.ok():

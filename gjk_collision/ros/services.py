@@ -159,8 +159,10 @@ class Services:
                 ask(request, reply, last, question)
             return reply, last
         except (InputError, FrameError) as error:
-            fault = Fault(error.status, str(error))
-            return messages.none(kind, fault), self._node.later(first)
+            last, fault = self._node.later(first), Fault(error.status, str(error))
+            if isinstance(error, FrameError) and not self._node.is_active:
+                fault = last.fault or fault  # no frame is known then
+            return messages.none(kind, fault), last
 
     def _collide(self, request: Any, reply: Any, snapshot: Snapshot, question: Question) -> None:
         pose, frame = self._placed(request.pose, snapshot, question)

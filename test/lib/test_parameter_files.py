@@ -67,6 +67,7 @@ SET = "ros__parameters: {safety_margin: 1.5}"
         ("/**:\n  ros__parameters:", "/server", "'/**' without parameters"),
         (f"/**: {{{EMPTY}}}\nserver: {{{SET}}}", "/r1/server", "'/**' without parameters"),
         ("", "/server", "(keys: none)"),
+        (f"/**: {{{SET}}}\ncollision_server: {{{SET}}}", "/front", "'/collision_server' does not"),
     ],
 )
 def test_file_that_misses_the_node_is_refused(
@@ -88,6 +89,7 @@ def test_file_that_misses_the_node_is_refused(
         (f"/**/server: {{{SET}}}\nserver: {{{SET}}}", "/r1/server"),
         (f"/**: {{{SET}}}\nserver: {{{EMPTY}}}", "/r1/server"),
         (f"/**: {{{SET}}}\nobserver: {{{SET}}}\n/r2/*: {{{SET}}}", "/r1/server"),
+        (f"/**: {{{SET}}}\ncollision_server: {{{SET}}}\nfront: {{{SET}}}", "/front"),
     ],
 )
 def test_file_for_several_nodes_applies_to_each(text: str, node: str, tmp_path: Path) -> None:

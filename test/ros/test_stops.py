@@ -9,10 +9,12 @@ an eighth. A thread that outlives the interpreter aborts one process in ten or s
 
 from __future__ import annotations
 
+import gc
 import importlib.util
 import os
 import random
 import signal
+import sys
 import time
 from collections.abc import Iterator
 from typing import Any
@@ -21,12 +23,14 @@ import pytest
 
 pytest.importorskip("rclpy", reason="rclpy is not installed")
 
+import rclpy
 from geometry_msgs.msg import TransformStamped
 from gjk_collision.msg import CollisionState
 from lifecycle_msgs.srv import ChangeState
 from rclpy.qos import QoSProfile
 from server import BOX, Bench, Server, said
 
+from gjk_collision.ros.node import CollisionServer, spin
 from gjk_collision.verdict import Status, Verdict
 
 STOPS = int(os.environ.get("GJK_STOPS", "4"))
@@ -157,6 +161,21 @@ def test_second_interrupt_while_it_ends(world: World) -> None:
             world.until_state(name, NOT_ACTIVE)
         found += stopped(servers, signal.SIGINT, again=True)
     assert_ended_well(found)
+
+
+def test_signal_before_the_executor_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the constructor leaves behind is silent when Python throws it away."""
+    ignored: list[Any] = []
+    monkeypatch.setattr(sys, "unraisablehook", ignored.append)
+    context = rclpy.Context()
+    context.init(args=[])
+    server = CollisionServer(context=context)
+    context.shutdown()
+    with pytest.raises(RuntimeError, match="context"):
+        spin(server)
+    del server
+    gc.collect()
+    assert not [each.err_msg or each.exc_value for each in ignored]
 
 
 def stopped(
