@@ -79,12 +79,12 @@ def _add_replay(commands: "argparse._SubParsersAction[argparse.ArgumentParser]")
 
 
 def _replay(given: argparse.Namespace) -> int:
-    from .config import Config
     from .replay.bag import BagError
     from .replay.case import CaseError, read_cases, read_parameters
     from .replay.topics import TopicsError, checked_mapping
     from .report.many import ClusterError, run_all
     from .report.run import Options, golden_of, written_by
+    from .server.config import Config
 
     try:
         config = Config() if given.params is None else read_parameters(given.params)
@@ -223,11 +223,11 @@ def _shape(name: str, text: str, radius: float) -> "Shape":
 def _pair_of_bag(
     given: argparse.Namespace,
 ) -> "tuple[tuple[Shape, Shape], tuple[Pose, Pose], str]":
-    from .config import Config
-    from .frames import FrameError
     from .replay.bag import BagError
     from .replay.case import read_cases, read_parameters
     from .replay.moment import moment
+    from .server.config import Config
+    from .server.frames import FrameError
 
     if len(given.what) != 1 or given.at is None:
         raise ValueError("give two shapes, or one bag and --at SECONDS")

@@ -1,138 +1,90 @@
 # SPDX-FileCopyrightText: gjk_collision contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Two lists of shapes, pair by pair: stateless, so that no snapshot is involved."""
+"""Two sets of shapes, pair by pair."""
 
-from collections.abc import Callable
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
+from numpy.typing import ArrayLike, NDArray
 
-from .answers import ShapesAnswer, budget_spent, unknown, worst
-from .config import Config
-from .errors import InputError
-from .geometry import Shape
-from .obstacles import Obstacles
-from .pairwise import PairsResult, check_pairs
-from .requests import checked_mode, index_pairs, non_negative
-from .scene import Scene
-from .verdict import Status, Verdict
+from . import _core
+from .arguments import as_integers, as_number, instance
+from .results import INVARIANT
+from .scene import Mode, Scene, mode_number, thread_count
+from .verdict import no_truth_value
 
-__all__ = ["check_shapes"]
-
-# Pairs between two looks at the clock: a fraction of a millisecond.
-CHUNK = 256
+__all__ = ["PairsResult", "check_pairs"]
 
 
-def check_shapes(
-    config: Config,
-    a: Obstacles,
-    b: Obstacles,
-    pairs: npt.NDArray[np.integer[Any]],
+@dataclass(frozen=True, slots=True)
+class PairsResult:
+    """One answer per pair, in their order; n of them."""
+
+    verdicts: NDArray[np.uint8]
+    """Verdict per pair, shape (n,)."""
+    statuses: NDArray[np.uint16]
+    """Status per pair, shape (n,)."""
+    distances: NDArray[np.float64] | None
+    """Signed distances [m], shape (n,); None in mode 'collide'."""
+    lower_bounds: NDArray[np.float64] | None
+    """Certified lower bounds on them [m], shape (n,); None in mode 'collide'."""
+    witnesses: NDArray[np.float64] | None
+    """Mode 'witness': x y on a, x y on b [m], shape (n, 4)."""
+    directions: NDArray[np.float64] | None
+    """Mode 'witness': unit vectors from a to b, shape (n, 2)."""
+
+    __bool__ = no_truth_value("`(result.verdicts == Verdict.FREE).all()`")
+
+
+def check_pairs(
+    a: Scene,
+    b: Scene,
+    pairs: ArrayLike | None = None,
     *,
-    mode: int = 0,
     margin: float = 0.0,
-    is_late: Callable[[], bool] | None = None,
-) -> ShapesAnswer:
-    """Answer for pairs of shapes of two lists; no snapshot is involved.
+    mode: Mode = "collide",
+    threads: int = 1,
+) -> PairsResult:
+    """Answer for pairs of the obstacles of two scenes, at their poses.
 
     Parameters
     ----------
-    config : Config
-        Its limits and `concave_policy` apply.
-    a, b : Obstacles
-        In one frame. Ids are not needed.
-    pairs : (2 M,) integers
-        i j per pair, indices into `a` and `b`; empty: all, row by row.
-    mode : int
-        Index into `MODES`.
+    a, b : Scene
+        In one frame.
+    pairs : array_like of int, shape (n, 2), optional
+        Index in a, index in b; left out: all, row by row (n = len(a) len(b)).
     margin : float
-        A smaller distance is MARGIN [m], >= 0.
-    is_late : callable
-        Says when the time budget is spent; the pairs not checked by then are UNKNOWN.
+        Clearance demanded [m], >= 0: 0 < distance <= margin is MARGIN, which is not free.
+    mode : {'collide', 'distance', 'witness'}
+        How much is computed; the verdicts are the same in each.
+    threads : int
+        How many share the pairs; the answers are the same. 0: as many as the machine has.
 
     Raises
     ------
     InputError
-        The request breaks a rule.
+        INVALID_INPUT for an index that there is not, ARRAY_MISMATCH, NON_FINITE, COORD_RANGE.
     """
-    margin = non_negative("margin", margin)
-    how = checked_mode(mode)
-    if a.frame != b.frame:
-        rule = f"must be in one frame (got '{a.frame}' and '{b.frame}')"
-        raise InputError(Status.UNKNOWN_FRAME, "b.header.frame_id", None, rule)
-    _check_list("a", a, config)
-    _check_list("b", b, config)
-    ij = index_pairs(pairs, len(a), len(b), config.max_poses)
-    clock = is_late or (lambda: False)
-    ones, others = _Shapes("a", a, config, clock), _Shapes("b", b, config, clock)
-    count = len(ij)
-    found: list[PairsResult] = []
-    for begin in range(0, count, CHUNK):
-        if begin and clock():
-            break
-        part = ij[begin : begin + CHUNK]
-        rows, i = np.unique(part[:, 0], return_inverse=True)
-        columns, j = np.unique(part[:, 1], return_inverse=True)
-        one, other = ones.scene(rows), others.scene(columns)
-        if one is None or other is None:
-            break
-        found.append(check_pairs(one, other, np.c_[i, j], margin=margin, mode=how))
-    done = min(count, CHUNK * len(found))
-    verdicts = _column(found, "verdicts", np.full(count, Verdict.UNKNOWN, np.uint8))
-    statuses = _column(found, "statuses", np.full(count, Status.TIME_BUDGET, np.uint16))
-    answer = worst(verdicts[:done], statuses[:done])
-    if done < count and answer.verdict is not Verdict.COLLISION:
-        answer = unknown(budget_spent(done, count))
-    fields = {"distances": (), "lower_bounds": (), "witnesses": (4,), "directions": (2,)}
-    asked = list(fields)[: {"collide": 0, "distance": 2}.get(how, 4)]
-    floats = [_column(found, name, np.full((count, *fields[name]), np.nan)) for name in asked]
-    return ShapesAnswer(answer, verdicts, statuses, *floats)
-
-
-def _column(found: list[PairsResult], name: str, whole: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Put one field of the chunks over the first rows of `whole`."""
-    if found:
-        filled = np.concatenate([getattr(each, name) for each in found])
-        whole[: len(filled)] = filled
-    return whole
-
-
-def _check_list(name: str, obstacles: Obstacles, config: Config) -> None:
-    try:
-        obstacles.check(config.max_obstacles, config.max_points_per_obstacle, need_ids=False)
-    except InputError as error:
-        argument = f"{name}.{error.argument}"
-        raise InputError(error.status, argument, error.index, error.rule) from error
-
-
-class _Shapes:
-    """The shapes of a list, each made when it is first asked for: a concave one takes its time."""
-
-    def __init__(
-        self, name: str, obstacles: Obstacles, config: Config, is_late: Callable[[], bool]
-    ) -> None:
-        self._name = name
-        self._obstacles = obstacles
-        self._policy = config.concave_policy
-        self._is_late = is_late
-        self._made: dict[int, Shape] = {}
-
-    def scene(self, indices: npt.NDArray[np.int64]) -> Scene | None:
-        """Return some of them at their poses; None: the time is spent."""
-        for index in indices.tolist():
-            if index not in self._made:
-                if self._made and self._is_late():
-                    return None
-                self._made[index] = self._make(index)
-        poses = self._obstacles.poses
-        placed = poses.reshape(-1, 3)[indices] if len(poses) else None
-        return Scene([self._made[index] for index in indices.tolist()], placed)
-
-    def _make(self, index: int) -> Shape:
-        try:
-            return self._obstacles.shape(index, self._policy)
-        except InputError as error:
-            begin = int(self._obstacles.offsets[index])
-            rule = f"obstacle {index}: {error}"
-            raise InputError(error.status, f"{self._name}.xy", begin, rule) from error
+    listed = None
+    if pairs is not None:
+        listed = as_integers(pairs, "pairs", np.int64, 2)
+    verdicts, statuses, distances, lower_bounds, witnesses, directions, least = _core.check_pairs(
+        instance(a, Scene, "a")._core,
+        instance(b, Scene, "b")._core,
+        listed,
+        as_number(margin, "margin"),
+        mode_number(mode),
+        thread_count(threads),
+    )
+    if not least >= margin:
+        has_bounds = mode != "collide"
+        INVARIANT.keep(verdicts, statuses, lower_bounds, margin, has_bounds=has_bounds)
+    measured, witnessed = mode != "collide", mode == "witness"
+    return PairsResult(
+        verdicts=verdicts,
+        statuses=statuses,
+        distances=distances if measured else None,
+        lower_bounds=lower_bounds if measured else None,
+        witnesses=witnesses if witnessed else None,
+        directions=directions if witnessed else None,
+    )

@@ -14,8 +14,8 @@ from typing import Any
 from rosbags.rosbag2 import Reader
 from rosbags.typesys import get_types_from_msg
 
-from ..adapters import CONVERTERS
-from ..config import OBSTACLE_ARRAY
+from ..server.adapters import CONVERTERS
+from ..server.config import OBSTACLE_ARRAY
 from .interfaces import CLOCK, POLYGON_STAMPED, TF_MESSAGE, typestore
 
 __all__ = ["STORAGE", "Bag", "BagError", "Message", "find_bags"]

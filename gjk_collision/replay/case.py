@@ -9,9 +9,9 @@ from typing import Any
 
 import yaml
 
-from ..config import Config
 from ..errors import InputError
-from ..parameter_files import flat, foreign_names, read_sections
+from ..server.config import Config
+from ..server.parameter_files import flat, foreign_names, read_sections
 from .bag import STORAGE, BagError, find_bags
 from .expect import Reaction, Share, Window, parse
 from .faults import FaultSpec

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from ..adapters import CONVERTERS
-from ..config import OBSTACLE_ARRAY, Config, SourceConfig
-from ..fields import nanoseconds
-from ..obstacles import Obstacles
-from ..world import Footprint
+from ..server.adapters import CONVERTERS
+from ..server.config import OBSTACLE_ARRAY, Config, SourceConfig
+from ..server.fields import nanoseconds
+from ..server.obstacles import Obstacles
+from ..server.world import Footprint
 from .transforms import Placement, RecordedTransforms
 
 __all__ = ["footprint", "obstacles", "obstacles_of", "take_transforms"]

@@ -14,20 +14,20 @@ from operator import attrgetter
 from time import perf_counter_ns
 from typing import Any
 
-from .. import queries
-from ..config import Config
 from ..errors import InputError
-from ..fields import nanoseconds
-from ..frames import FrameError, Pose
-from ..obstacles import Obstacles
-from ..snapshot import Fault, Snapshot, nothing
+from ..server import queries
+from ..server.config import Config
+from ..server.fields import nanoseconds
+from ..server.frames import FrameError, Pose
+from ..server.obstacles import Obstacles
+from ..server.snapshot import Fault, Snapshot, nothing
+from ..server.world import World
 from ..verdict import Status, Verdict
-from ..world import World
 from . import decode
 from .bag import Bag, Message
 from .faults import FaultSpec, Faulty, clock_shift, inject
+from .requests import Requests
 from .rows import Row
-from .services import Requests
 from .topics import Topics
 from .transforms import RecordedTransforms
 

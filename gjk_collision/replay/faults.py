@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ..fields import nanoseconds
+from ..server.fields import nanoseconds
 from ..verdict import Status
 from .bag import Message
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..frames import Pose
 from ..geometry import Shape
+from ..server.frames import Pose
 from .bag import Bag
 from .case import Case
 from .drive import Drive

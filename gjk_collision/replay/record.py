@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..frames import Pose
-from ..obstacles import Obstacles
+from ..server.frames import Pose
+from ..server.obstacles import Obstacles
 from .write import BagWriter, Storage
 
 __all__ = ["SceneError", "record"]

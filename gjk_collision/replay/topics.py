@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from ..adapters import CONVERTERS
-from ..config import OBSTACLE_ARRAY, Config
+from ..server.adapters import CONVERTERS
+from ..server.config import OBSTACLE_ARRAY, Config
 from .bag import Bag, BagError
 from .interfaces import CLOCK, POLYGON_STAMPED, SERVICES, TF_MESSAGE
 

@@ -13,7 +13,7 @@ from math import acos, isfinite, isnan, nan, sin, sqrt
 from typing import NamedTuple
 
 from ..errors import InputError
-from ..frames import Arrival, Arrivals, FrameError, Pose, planar
+from ..server.frames import Arrival, Arrivals, FrameError, Pose, planar
 from ..verdict import Status
 
 __all__ = ["Placement", "RecordedTransforms"]

@@ -11,9 +11,9 @@ from typing import Any, Literal
 import numpy as np
 from rosbags.rosbag2 import CompressionFormat, CompressionMode, StoragePlugin, Writer
 
-from ..config import OBSTACLE_ARRAY
-from ..frames import Pose
-from ..obstacles import Obstacles
+from ..server.config import OBSTACLE_ARRAY
+from ..server.frames import Pose
+from ..server.obstacles import Obstacles
 from .interfaces import CLOCK, POLYGON_STAMPED, TF_MESSAGE, typestore
 
 __all__ = ["BagWriter", "Compression", "Storage"]

@@ -10,10 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import InputError
-from ..frames import FrameError, Pose
-from ..obstacles import Obstacles
 from ..replay.drive import Drive
 from ..replay.rows import Row
+from ..server.frames import FrameError, Pose
+from ..server.obstacles import Obstacles
 from ..verdict import Verdict
 
 __all__ = ["Film", "Timeline"]

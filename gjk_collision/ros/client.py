@@ -19,9 +19,9 @@ from rclpy.executors import SingleThreadedExecutor
 
 from ..arguments import as_flag, as_floats, as_number, as_vector, as_whole
 from ..errors import InputError
-from ..fields import nanoseconds
 from ..scene import Mode, mode_number
-from ..snapshot import Fault
+from ..server.fields import nanoseconds
+from ..server.snapshot import Fault
 from ..verdict import Status, Verdict, no_truth_value
 from .messages import Integers, floats, integers, none
 from .quality import SERVICE_QOS

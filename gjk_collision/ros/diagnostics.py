@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from rclpy.clock import Clock, ClockType
 
-from .. import queries
-from ..frames import FrameError
 from ..geometry import Shape, collide, distance
 from ..results import INVARIANT
-from ..snapshot import Report
+from ..server import queries
+from ..server.frames import FrameError
+from ..server.snapshot import Report
 from ..verdict import Status, Verdict
 
 if TYPE_CHECKING:

@@ -11,10 +11,10 @@ from geometry_msgs.msg import Point
 from std_msgs.msg import ColorRGBA
 from visualization_msgs.msg import Marker, MarkerArray
 
-from ..answers import StateAnswer
-from ..frames import Pose
 from ..geometry import Shape
-from ..snapshot import Fault, Placed, Snapshot
+from ..server.answers import StateAnswer
+from ..server.frames import Pose
+from ..server.snapshot import Fault, Placed, Snapshot
 from ..verdict import Status, Verdict
 from . import messages
 

@@ -18,7 +18,7 @@ from gjk_collision.msg import CollisionState, ObstacleArray, ReplyInfo
 from gjk_collision.srv import CheckPath, CheckPoses, Collide, Distance
 from std_msgs.msg import Header
 
-from ..answers import (
+from ..server.answers import (
     Answer,
     DistanceAnswer,
     PathAnswer,
@@ -27,14 +27,14 @@ from ..answers import (
     StateAnswer,
     unknown,
 )
-from ..config import Config
-from ..fields import nanoseconds
-from ..frames import Pose
-from ..obstacles import Obstacles
-from ..requests import sums_rounded_up
-from ..snapshot import Fault, Placed, Snapshot, placed_ways
+from ..server.config import Config
+from ..server.fields import nanoseconds
+from ..server.frames import Pose
+from ..server.obstacles import Obstacles
+from ..server.rules import sums_rounded_up
+from ..server.snapshot import Fault, Placed, Snapshot, placed_ways
+from ..server.world import Footprint
 from ..verdict import Status
-from ..world import Footprint
 
 __all__ = [
     "fill_answer",

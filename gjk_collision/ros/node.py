@@ -28,21 +28,21 @@ from rclpy.subscription import Subscription
 from rclpy.timer import Timer
 from visualization_msgs.msg import MarkerArray
 
-from .. import queries
-from ..answers import StateAnswer, unknown
-from ..config import Config, SourceConfig
 from ..errors import InputError
-from ..frames import FrameError, Pose, SameFrameOnly, Transforms
-from ..parameter_files import NODE_NAME
-from ..snapshot import Fault, Report, Snapshot, nothing
+from ..server import queries
+from ..server.answers import StateAnswer, unknown
+from ..server.config import Config, SourceConfig
+from ..server.frames import FrameError, Pose, SameFrameOnly, Transforms
+from ..server.parameter_files import NODE_NAME
+from ..server.snapshot import Fault, Report, Snapshot, nothing
+from ..server.world import World
 from ..verdict import Status
-from ..world import World
 from . import markers, messages, sources
 from .diagnostics import Diagnostics, Health
+from .exchange import Question
 from .parameters import Parameters
 from .pauses import PERIOD, Pauses, steady_time
 from .progress import Progress
-from .question import Question
 from .services import Services
 from .transforms import TransformTree, find_transforms
 

@@ -15,9 +15,9 @@ from rcl_interfaces.msg import (
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 
-from ..config import Config, checked_value, parameter_facts
 from ..errors import InputError
-from ..parameter_files import Section, foreign_names, named_files, sections_for
+from ..server.config import Config, checked_value, parameter_facts
+from ..server.parameter_files import Section, foreign_names, named_files, sections_for
 
 __all__ = ["Parameters"]
 

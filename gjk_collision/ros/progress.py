@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from rclpy.clock import Clock, ClockType
 
-from .. import queries
-from ..config import SourceConfig
-from ..frames import FrameError
+from ..server import queries
+from ..server.config import SourceConfig
+from ..server.frames import FrameError
 from ..verdict import Status
 from .pauses import steady_time
 

@@ -16,18 +16,18 @@ from rclpy.service_introspection import ServiceIntrospectionState
 from rclpy.task import Future
 from std_srvs.srv import Trigger
 
-from .. import fields, queries
 from ..errors import InputError
-from ..frames import FrameError, Pose
-from ..pairs import check_shapes
-from ..paths import check_path, is_swept, pose_on
-from ..requests import demanded_margin
-from ..snapshot import Fault, Snapshot, nothing
+from ..server import fields, queries
+from ..server.frames import FrameError, Pose
+from ..server.pairs import check_shapes
+from ..server.paths import check_path, is_swept, pose_on
+from ..server.rules import demanded_margin
+from ..server.snapshot import Fault, Snapshot, nothing
+from ..server.verification import objection
 from ..verdict import Status, Verdict
-from ..verification import objection
 from . import messages
+from .exchange import Question
 from .quality import SERVICE_QOS
-from .question import Question
 
 if TYPE_CHECKING:
     from .node import CollisionServer

@@ -9,10 +9,10 @@ from typing import Any
 
 from rclpy.qos import HistoryPolicy, QoSProfile, ReliabilityPolicy
 
-from .. import adapters
-from ..config import OBSTACLE_ARRAY, Config, SourceConfig
 from ..errors import InputError
-from ..obstacles import Obstacles
+from ..server import adapters
+from ..server.config import OBSTACLE_ARRAY, Config, SourceConfig
+from ..server.obstacles import Obstacles
 from ..verdict import Status
 from . import messages
 

@@ -12,8 +12,8 @@ from rclpy.subscription import Subscription
 from rclpy.time import Time
 
 from ..errors import InputError
-from ..fields import nanoseconds
-from ..frames import Arrival, Arrivals, FrameError, Pose, SameFrameOnly, Transforms, planar
+from ..server.fields import nanoseconds
+from ..server.frames import Arrival, Arrivals, FrameError, Pose, SameFrameOnly, Transforms, planar
 from ..verdict import Status
 
 __all__ = ["TransformTree", "find_transforms"]

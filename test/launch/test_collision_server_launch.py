@@ -30,7 +30,7 @@ from launch.launch_description_sources import PythonLaunchDescriptionSource
 from launch_pytest.actions import ReadyToTest
 from server import BOX, Bench, said
 
-from gjk_collision.fields import nanoseconds
+from gjk_collision.server.fields import nanoseconds
 from gjk_collision.verdict import Status, Verdict
 
 NOT_ACTIVE = (Verdict.UNKNOWN, Status.NOT_ACTIVE)

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gjk_collision.adapters import CONVERTERS
-from gjk_collision.config import Config
+from gjk_collision.server.adapters import CONVERTERS
+from gjk_collision.server.config import Config
 
 COSTMAP = CONVERTERS["costmap_converter_msgs/msg/ObstacleArrayMsg"]
 

@@ -8,7 +8,7 @@ import random
 
 import pytest
 
-from gjk_collision.frames import MAX_LEAD, Arrival, Arrivals
+from gjk_collision.server.frames import MAX_LEAD, Arrival, Arrivals
 
 S = 1_000_000_000
 

@@ -18,14 +18,15 @@ import numpy as np
 import pytest
 from test_world import STEADY0, T0
 
-from gjk_collision import Motion, paths, queries
-from gjk_collision.config import Config, SourceConfig
-from gjk_collision.frames import Pose
-from gjk_collision.obstacles import Obstacles
-from gjk_collision.snapshot import Placed, Snapshot, placing_errors
+from gjk_collision import Motion
+from gjk_collision.server import paths, queries
+from gjk_collision.server.config import Config, SourceConfig
+from gjk_collision.server.frames import Pose
+from gjk_collision.server.obstacles import Obstacles
+from gjk_collision.server.snapshot import Placed, Snapshot, placing_errors
+from gjk_collision.server.verification import objection
+from gjk_collision.server.world import Footprint, World
 from gjk_collision.verdict import Verdict
-from gjk_collision.verification import objection
-from gjk_collision.world import Footprint, World
 
 COUNT = families.CASES
 HERE = Pose()

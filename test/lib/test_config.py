@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from gjk_collision.config import Config, SourceConfig, is_foreign, parameter_facts, to_yaml
 from gjk_collision.errors import InputError
+from gjk_collision.server.config import Config, SourceConfig, is_foreign, parameter_facts, to_yaml
 
 PARAMETER_FILE = Path(__file__).resolve().parents[2] / "config" / "collision_server.yaml"
 
 
 def test_parameter_file_equals_the_defaults() -> None:
-    """If this fails: python -m gjk_collision.config > config/collision_server.yaml."""
+    """If this fails: python -m gjk_collision.server.config > config/collision_server.yaml."""
     assert PARAMETER_FILE.read_text() == to_yaml(Config())
 
 
@@ -144,7 +144,9 @@ def test_whole_numbers_are_floats_where_floats_are_meant() -> None:
 
 
 def test_hash_is_the_same_in_another_process() -> None:
-    program = "from gjk_collision.config import Config; print(Config(safety_margin=0.1).hash)"
+    program = (
+        "from gjk_collision.server.config import Config; print(Config(safety_margin=0.1).hash)"
+    )
     said = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
     )

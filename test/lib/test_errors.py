@@ -30,7 +30,7 @@ from gjk_collision import (
     trace,
 )
 from gjk_collision.errors import InputError
-from gjk_collision.pairwise import check_pairs
+from gjk_collision.pairs import check_pairs
 from gjk_collision.verdict import Status
 
 NAN, INF = math.nan, math.inf

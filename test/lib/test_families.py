@@ -26,19 +26,19 @@ from gjk_collision import (
     closest_approach,
     collide,
     penetration,
-    queries,
     ray_cast,
     shape_cast,
     time_of_impact,
 )
-from gjk_collision.config import Config, SourceConfig
 from gjk_collision.errors import InputError
-from gjk_collision.frames import Pose
-from gjk_collision.obstacles import Obstacles
-from gjk_collision.pairwise import check_pairs
-from gjk_collision.paths import check_path
+from gjk_collision.pairs import check_pairs
+from gjk_collision.server import queries
+from gjk_collision.server.config import Config, SourceConfig
+from gjk_collision.server.frames import Pose
+from gjk_collision.server.obstacles import Obstacles
+from gjk_collision.server.paths import check_path
+from gjk_collision.server.world import World
 from gjk_collision.verdict import Verdict
-from gjk_collision.world import World
 
 Point = tuple[float, float]
 Points = list[Point]

@@ -15,9 +15,11 @@ import numpy as np
 import pytest
 from test_world import FAR, Time, known
 
-from gjk_collision import Scene, Shape, pairwise, paths, queries
+from gjk_collision import Scene, Shape
+from gjk_collision import pairs as pairwise
 from gjk_collision.results import INVARIANT
-from gjk_collision.snapshot import Snapshot
+from gjk_collision.server import paths, queries
+from gjk_collision.server.snapshot import Snapshot
 from gjk_collision.verdict import Status, Verdict
 
 NAN, INF = float("nan"), float("inf")

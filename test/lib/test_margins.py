@@ -13,16 +13,16 @@ import numpy as np
 import pytest
 from test_world import CAR, STEADY0, T0
 
-from gjk_collision import queries
-from gjk_collision.config import Config, SourceConfig
-from gjk_collision.frames import Pose
 from gjk_collision.geometry import Shape
-from gjk_collision.obstacles import Obstacles
-from gjk_collision.paths import check_path
-from gjk_collision.requests import demanded_margin, sums_rounded_up
-from gjk_collision.snapshot import Snapshot
+from gjk_collision.server import queries
+from gjk_collision.server.config import Config, SourceConfig
+from gjk_collision.server.frames import Pose
+from gjk_collision.server.obstacles import Obstacles
+from gjk_collision.server.paths import check_path
+from gjk_collision.server.rules import demanded_margin, sums_rounded_up
+from gjk_collision.server.snapshot import Snapshot
+from gjk_collision.server.world import Footprint, World
 from gjk_collision.verdict import Verdict
-from gjk_collision.world import Footprint, World
 
 U_SHAPE = np.array([0, 0, 6, 0, 6, 1, 1, 1, 1, 3, 6, 3, 6, 4, 0, 4.0])
 

@@ -30,13 +30,13 @@ from gjk_collision import (
     penetration,
     time_of_impact,
 )
-from gjk_collision.config import Config
-from gjk_collision.frames import Pose
-from gjk_collision.obstacles import Obstacles
-from gjk_collision.pairwise import check_pairs
-from gjk_collision.queries import check_poses
+from gjk_collision.pairs import check_pairs
+from gjk_collision.server.config import Config
+from gjk_collision.server.frames import Pose
+from gjk_collision.server.obstacles import Obstacles
+from gjk_collision.server.queries import check_poses
+from gjk_collision.server.world import World
 from gjk_collision.verdict import Verdict
-from gjk_collision.world import World
 
 PAIRS = int(os.environ.get("GJK_PAIRS", "250"))
 Point = tuple[float, float]

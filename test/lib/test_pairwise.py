@@ -10,7 +10,7 @@ from traffic import traffic
 
 from gjk_collision import Scene, Shape, closest, collide
 from gjk_collision.errors import InputError
-from gjk_collision.pairwise import check_pairs
+from gjk_collision.pairs import check_pairs
 from gjk_collision.verdict import Status, Verdict
 
 

@@ -7,7 +7,12 @@ from pathlib import Path
 import pytest
 
 from gjk_collision.errors import InputError
-from gjk_collision.parameter_files import foreign_names, named_files, read_sections, sections_for
+from gjk_collision.server.parameter_files import (
+    foreign_names,
+    named_files,
+    read_sections,
+    sections_for,
+)
 
 FILE = """
 /**:

@@ -12,14 +12,14 @@ import numpy as np
 import pytest
 from test_queries import STANDING, shapes, snapshot
 
-from gjk_collision import budget, paths
-from gjk_collision.answers import PathAnswer
-from gjk_collision.config import Config
 from gjk_collision.errors import InputError
-from gjk_collision.frames import Pose
 from gjk_collision.geometry import Shape
 from gjk_collision.scene import Scene
-from gjk_collision.snapshot import Fault, Snapshot, nothing
+from gjk_collision.server import budget, paths
+from gjk_collision.server.answers import PathAnswer
+from gjk_collision.server.config import Config
+from gjk_collision.server.frames import Pose
+from gjk_collision.server.snapshot import Fault, Snapshot, nothing
 from gjk_collision.verdict import Status, Verdict
 
 # Past a box of 2 m at the origin: the poses are clear of it, the way from the first is not.

@@ -11,17 +11,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gjk_collision import paths, queries
-from gjk_collision.config import Config, SourceConfig
 from gjk_collision.errors import InputError
-from gjk_collision.frames import FrameError, Pose, SameFrameOnly, planar
 from gjk_collision.geometry import Shape, closest, collide
-from gjk_collision.obstacles import Obstacles
-from gjk_collision.pairs import CHUNK, check_shapes
 from gjk_collision.replay.transforms import Placement, RecordedTransforms
-from gjk_collision.snapshot import Fault, Snapshot, nothing
+from gjk_collision.server import paths, queries
+from gjk_collision.server.config import Config, SourceConfig
+from gjk_collision.server.frames import FrameError, Pose, SameFrameOnly, planar
+from gjk_collision.server.obstacles import Obstacles
+from gjk_collision.server.pairs import CHUNK, check_shapes
+from gjk_collision.server.snapshot import Fault, Snapshot, nothing
+from gjk_collision.server.world import World
 from gjk_collision.verdict import Status, Verdict
-from gjk_collision.world import World
 
 BOX = np.array([[1.0, 1.0], [-1.0, 1.0], [-1.0, -1.0], [1.0, -1.0]])
 CAR = tuple(BOX.ravel().tolist())

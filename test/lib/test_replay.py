@@ -24,14 +24,14 @@ from write_long_bag import write_long
 from write_scenarios import CAR, EGO, Road, at, steps, thing, write
 
 from gjk_collision.__main__ import main
-from gjk_collision.config import OBSTACLE_ARRAY
-from gjk_collision.frames import FrameError, Pose
 from gjk_collision.replay.bag import Bag, BagError, find_bags
 from gjk_collision.replay.interfaces import POLYGON_STAMPED
 from gjk_collision.replay.rows import Row
 from gjk_collision.replay.transforms import Placement, RecordedTransforms
 from gjk_collision.replay.write import BagWriter
 from gjk_collision.report.run import Outcome
+from gjk_collision.server.config import OBSTACLE_ARRAY
+from gjk_collision.server.frames import FrameError, Pose
 from gjk_collision.verdict import Status, Verdict
 
 STORAGES = [
@@ -378,7 +378,7 @@ def test_error_is_unknown_and_fails(
     def broken(*_: Any) -> Any:
         raise ZeroDivisionError("bug")
 
-    monkeypatch.setattr("gjk_collision.queries.state", broken)
+    monkeypatch.setattr("gjk_collision.server.queries.state", broken)
     result = replay(approach, tmp_path)
     assert result.outcome is Outcome.FAILED
     assert "bug" in result.failures[0]

@@ -17,8 +17,6 @@ from replays import SCENARIOS, replay, rows_of
 from write_scenarios import CAR, Road, at, steps, thing, write_all
 
 from gjk_collision.__main__ import main
-from gjk_collision.config import Config
-from gjk_collision.frames import Pose
 from gjk_collision.replay.case import Case, CaseError, read_cases, read_parameters
 from gjk_collision.replay.expect import Expectations, parse
 from gjk_collision.replay.faults import KINDS
@@ -27,6 +25,8 @@ from gjk_collision.replay.record import record
 from gjk_collision.replay.rows import Row
 from gjk_collision.replay.write import BagWriter, Storage
 from gjk_collision.report.run import Options, Outcome, run
+from gjk_collision.server.config import Config
+from gjk_collision.server.frames import Pose
 from gjk_collision.verdict import Status, Verdict
 
 CASES = [

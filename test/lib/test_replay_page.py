@@ -16,12 +16,12 @@ from data import DATA, needs_data
 from replays import SCENARIOS
 from write_scenarios import write
 
-from gjk_collision.config import Config
 from gjk_collision.replay.case import read_cases
 from gjk_collision.replay.record import record
 from gjk_collision.report.film import MAX_BINS, MAX_FRAMES, Timeline
 from gjk_collision.report.many import run_all
 from gjk_collision.report.run import Options, Outcome
+from gjk_collision.server.config import Config
 
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser"))), None)
 needs_browser = pytest.mark.skipif(

@@ -15,17 +15,17 @@ import numpy as np
 import pytest
 from test_world import BOX, CAR, FAR, STEADY0, T0, S, Time, Tree, boxes, known
 
-from gjk_collision import pairs, queries
-from gjk_collision.answers import Answer, unknown
-from gjk_collision.config import Config, SourceConfig
 from gjk_collision.errors import InputError
-from gjk_collision.frames import FrameError, Pose
 from gjk_collision.geometry import Shape
 from gjk_collision.motion import Motion, time_of_impact
 from gjk_collision.scene import Scene
-from gjk_collision.snapshot import Fault, nothing
+from gjk_collision.server import pairs, queries
+from gjk_collision.server.answers import Answer, unknown
+from gjk_collision.server.config import Config, SourceConfig
+from gjk_collision.server.frames import FrameError, Pose
+from gjk_collision.server.snapshot import Fault, nothing
+from gjk_collision.server.world import Footprint, World
 from gjk_collision.verdict import Status, Verdict
-from gjk_collision.world import Footprint, World
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -16,14 +16,14 @@ import numpy as np
 import pytest
 from test_world import STEADY0, T0, Time, known
 
-from gjk_collision import answers, queries
-from gjk_collision.frames import Pose
 from gjk_collision.geometry import Shape, closest, collide
 from gjk_collision.motion import Motion, closest_approach, ray_cast, shape_cast, time_of_impact
-from gjk_collision.pairs import check_shapes
-from gjk_collision.pairwise import check_pairs
-from gjk_collision.paths import check_path
+from gjk_collision.pairs import check_pairs
 from gjk_collision.scene import Scene
+from gjk_collision.server import answers, queries
+from gjk_collision.server.frames import Pose
+from gjk_collision.server.pairs import check_shapes
+from gjk_collision.server.paths import check_path
 from gjk_collision.verdict import Status, Verdict
 
 SOURCE = Path(__file__).resolve().parents[2] / "gjk_collision"
@@ -96,7 +96,7 @@ def test_bool_raises_and_says_what_to_use(name: str) -> None:
 def test_every_class_with_a_verdict_or_a_distance_is_among_them() -> None:
     """A new class of results cannot be forgotten: by its name or by its fields."""
     tested = {name.split()[0] for name in RESULTS} | {"Distances", "Snapshot", "Report", "Fault"}
-    for module in ("results", "pairwise", "geometry", "motion", "answers"):
+    for module in ("results", "pairs", "geometry", "motion", "server/answers"):
         for node in ast.parse((SOURCE / f"{module}.py").read_text()).body:
             if isinstance(node, ast.ClassDef) and node.decorator_list:
                 # `penetration` returns None or a Penetration: true where the shapes overlap.

@@ -16,15 +16,15 @@ import oracles
 import pytest
 from test_world import CAR, STEADY0, T0
 
-from gjk_collision import queries
-from gjk_collision.config import Config, SourceConfig
-from gjk_collision.frames import Pose
 from gjk_collision.geometry import Shape
-from gjk_collision.obstacles import Obstacles
-from gjk_collision.snapshot import Fault, Placed, Snapshot, nothing, placing_errors
+from gjk_collision.server import queries
+from gjk_collision.server.config import Config, SourceConfig
+from gjk_collision.server.frames import Pose
+from gjk_collision.server.obstacles import Obstacles
+from gjk_collision.server.snapshot import Fault, Placed, Snapshot, nothing, placing_errors
+from gjk_collision.server.verification import objection
+from gjk_collision.server.world import World
 from gjk_collision.verdict import Status, Verdict
-from gjk_collision.verification import objection
-from gjk_collision.world import World
 
 MARGINS = (0.0, 1e-9, 0.4, 10.0)
 SAID = (Verdict.FREE, Verdict.MARGIN, Verdict.COLLISION)

@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gjk_collision import paths, queries
-from gjk_collision.config import Config, SourceConfig
-from gjk_collision.frames import FrameError, Pose
-from gjk_collision.obstacles import Obstacles
-from gjk_collision.snapshot import Fault
+from gjk_collision.server import paths, queries
+from gjk_collision.server.config import Config, SourceConfig
+from gjk_collision.server.frames import FrameError, Pose
+from gjk_collision.server.obstacles import Obstacles
+from gjk_collision.server.snapshot import Fault
+from gjk_collision.server.world import Footprint, World
 from gjk_collision.verdict import Status, Verdict
-from gjk_collision.world import Footprint, World
 
 S = 1_000_000_000
 T0 = 1_000 * S  # a stamp; the steady clock is elsewhere, as it is in life

@@ -27,13 +27,13 @@ from hypothesis.stateful import (
 )
 from world_model import CAR, Message, Model, State
 
-from gjk_collision import queries
-from gjk_collision.config import Config, SourceConfig
-from gjk_collision.frames import FrameError, Pose
-from gjk_collision.obstacles import Obstacles
-from gjk_collision.snapshot import Fault, Snapshot
+from gjk_collision.server import queries
+from gjk_collision.server.config import Config, SourceConfig
+from gjk_collision.server.frames import FrameError, Pose
+from gjk_collision.server.obstacles import Obstacles
+from gjk_collision.server.snapshot import Fault, Snapshot
+from gjk_collision.server.world import Footprint, World
 from gjk_collision.verdict import Status, Verdict
-from gjk_collision.world import Footprint, World
 
 EXAMPLES = int(os.environ.get("GJK_MODEL_EXAMPLES", "150"))
 MS, S = 1_000_000, 1_000_000_000

@@ -11,12 +11,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gjk_collision import queries
-from gjk_collision.config import Config, SourceConfig
-from gjk_collision.obstacles import Obstacles
-from gjk_collision.snapshot import Snapshot
+from gjk_collision.server import queries
+from gjk_collision.server.config import Config, SourceConfig
+from gjk_collision.server.obstacles import Obstacles
+from gjk_collision.server.snapshot import Snapshot
+from gjk_collision.server.world import Footprint, World
 from gjk_collision.verdict import Status, Verdict
-from gjk_collision.world import Footprint, World
 
 S = 1_000_000_000
 Points = Sequence[Sequence[float]]

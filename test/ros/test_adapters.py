@@ -21,15 +21,15 @@ pytest.importorskip("rclpy", reason="rclpy is not installed")
 from geometry_msgs.msg import Point32, PolygonStamped
 from server import Bench, Server, said
 
-from gjk_collision import queries
-from gjk_collision.adapters import CONVERTERS
-from gjk_collision.config import Config, SourceConfig
 from gjk_collision.errors import InputError
-from gjk_collision.frames import Pose
-from gjk_collision.obstacles import Obstacles
 from gjk_collision.ros.sources import adapter
+from gjk_collision.server import queries
+from gjk_collision.server.adapters import CONVERTERS
+from gjk_collision.server.config import Config, SourceConfig
+from gjk_collision.server.frames import Pose
+from gjk_collision.server.obstacles import Obstacles
+from gjk_collision.server.world import World
 from gjk_collision.verdict import Status, Verdict
-from gjk_collision.world import World
 
 CAR = (1.0, 1.0, -1.0, 1.0, -1.0, -1.0, 1.0, -1.0)
 CONFIG = Config(footprint=CAR, max_obstacles=40, max_points_per_obstacle=16)

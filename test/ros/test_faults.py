@@ -35,10 +35,10 @@ from rclpy.serialization import deserialize_message, serialize_message
 from server import BOX, Bench, Server, doubles, said
 from std_srvs.srv import Trigger
 
-from gjk_collision import queries, world
-from gjk_collision.frames import Pose
 from gjk_collision.ros import question, services
 from gjk_collision.ros.node import CollisionServer
+from gjk_collision.server import queries, world
+from gjk_collision.server.frames import Pose
 from gjk_collision.verdict import Status, Verdict
 
 FREE = (Verdict.FREE, Status.SUCCESS)

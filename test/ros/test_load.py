@@ -24,8 +24,8 @@ pytest.importorskip("rclpy", reason="rclpy is not installed")
 from gjk_collision.srv import CheckPoses, GetSnapshot
 from server import BOX, Bench, Server, doubles, said
 
-from gjk_collision.fields import nanoseconds
 from gjk_collision.ros.quality import SERVICE_QOS
+from gjk_collision.server.fields import nanoseconds
 from gjk_collision.verdict import Status, Verdict
 
 FREE = (Verdict.FREE, Status.SUCCESS)

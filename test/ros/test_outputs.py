@@ -21,13 +21,13 @@ from gjk_collision.srv import GetSnapshot
 from server import BOX, Bench, Server, doubles, said
 from visualization_msgs.msg import Marker, MarkerArray
 
-from gjk_collision.config import Config
-from gjk_collision.frames import Pose
-from gjk_collision.obstacles import Obstacles
 from gjk_collision.results import INVARIANT
 from gjk_collision.ros import messages
 from gjk_collision.ros.diagnostics import Diagnostics
-from gjk_collision.snapshot import Fault, Placed, nothing, placing_errors
+from gjk_collision.server.config import Config
+from gjk_collision.server.frames import Pose
+from gjk_collision.server.obstacles import Obstacles
+from gjk_collision.server.snapshot import Fault, Placed, nothing, placing_errors
 from gjk_collision.verdict import Status, Verdict
 
 FREE = (Verdict.FREE, Status.SUCCESS)

@@ -19,8 +19,8 @@ from rclpy.parameter import Parameter
 from rclpy.qos import QoSProfile, ReliabilityPolicy
 from server import BOX, Bench, Server, said
 
-from gjk_collision.config import Config, parameter_facts
-from gjk_collision.parameter_files import read_sections
+from gjk_collision.server.config import Config, parameter_facts
+from gjk_collision.server.parameter_files import read_sections
 from gjk_collision.verdict import Status, Verdict
 
 NOT_ACTIVE = (Verdict.UNKNOWN, Status.NOT_ACTIVE)

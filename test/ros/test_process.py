@@ -24,7 +24,7 @@ from rclpy.qos import ReliabilityPolicy
 from rosgraph_msgs.msg import Clock
 from server import BOX, Bench, Server, said
 
-from gjk_collision.fields import nanoseconds
+from gjk_collision.server.fields import nanoseconds
 from gjk_collision.verdict import Status, Verdict
 
 FREE = (Verdict.FREE, Status.SUCCESS)

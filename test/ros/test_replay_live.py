@@ -17,13 +17,13 @@ from rclpy.serialization import deserialize_message, serialize_message
 from server import Bench, Server, said
 from write_scenarios import write
 
-from gjk_collision.config import Config
 from gjk_collision.replay.bag import Bag
 from gjk_collision.replay.drive import Drive
 from gjk_collision.replay.interfaces import typestore
+from gjk_collision.replay.requests import REQUEST_RECEIVED, RESPONSE_SENT
 from gjk_collision.replay.rows import Row
-from gjk_collision.replay.services import REQUEST_RECEIVED, RESPONSE_SENT
 from gjk_collision.replay.topics import choose
+from gjk_collision.server.config import Config
 from gjk_collision.verdict import Status, Verdict
 
 PARAMETERS = {"check_frame": "base_link", "safety_margin": 1.0}

@@ -29,11 +29,11 @@ from server import BOX, SERVICES, Bench, Server, doubles, said
 from tf2_msgs.msg import TFMessage
 from tf2_ros import StaticTransformBroadcaster, TransformBroadcaster
 
-from gjk_collision.fields import nanoseconds
-from gjk_collision.frames import FrameError, Pose
 from gjk_collision.replay.transforms import Placement, RecordedTransforms
 from gjk_collision.ros.services import MAX_WAITING
 from gjk_collision.ros.transforms import TransformTree
+from gjk_collision.server.fields import nanoseconds
+from gjk_collision.server.frames import FrameError, Pose
 from gjk_collision.verdict import Status, Verdict
 
 S = 1_000_000_000

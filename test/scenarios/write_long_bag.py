@@ -14,9 +14,9 @@ from pathlib import Path
 import numpy as np
 from write_scenarios import CAR, EGO, at, steps
 
-from gjk_collision.frames import Pose
-from gjk_collision.obstacles import Obstacles
 from gjk_collision.replay.write import BagWriter
+from gjk_collision.server.frames import Pose
+from gjk_collision.server.obstacles import Obstacles
 
 CARS = 50
 

@@ -16,9 +16,9 @@ from pathlib import Path
 
 import numpy as np
 
-from gjk_collision.frames import Pose
-from gjk_collision.obstacles import Obstacles
 from gjk_collision.replay.write import BagWriter, Compression, Storage
+from gjk_collision.server.frames import Pose
+from gjk_collision.server.obstacles import Obstacles
 
 BEGIN = 1_700_000_000_000_000_000  # ns
 

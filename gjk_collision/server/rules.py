@@ -10,10 +10,10 @@ from typing import Any, Literal, NoReturn, get_args
 import numpy as np
 import numpy.typing as npt
 
+from ..errors import InputError
+from ..verdict import Status
 from .config import Config
-from .errors import InputError
 from .frames import Pose
-from .verdict import Status
 
 __all__ = [
     "MODES",

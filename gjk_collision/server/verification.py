@@ -21,10 +21,10 @@ from math import frexp
 import numpy as np
 import numpy.typing as npt
 
+from ..verdict import Verdict
 from .frames import Pose
 from .obstacles import Obstacles
 from .snapshot import Placed, Snapshot, placing_errors
-from .verdict import Verdict
 
 __all__ = ["objection"]
 

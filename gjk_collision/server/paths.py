@@ -9,13 +9,15 @@ from math import inf, nan
 import numpy as np
 import numpy.typing as npt
 
+from ..errors import InputError
+from ..motion import Motion
+from ..results import PathResult
+from ..verdict import Status, Verdict
 from .answers import WORST_FIRST, Answer, PathAnswer, budget_spent, reason, unknown
 from .budget import chunks
 from .config import checked_value
-from .errors import InputError
 from .frames import Pose
-from .motion import Motion
-from .requests import (
+from .rules import (
     batch,
     demanded_margin,
     non_negative,
@@ -23,9 +25,7 @@ from .requests import (
     rising,
     sums_rounded_up,
 )
-from .results import PathResult
 from .snapshot import Snapshot
-from .verdict import Status, Verdict
 
 __all__ = ["check_path", "is_swept", "pose_on"]
 

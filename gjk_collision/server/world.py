@@ -20,12 +20,13 @@ from math import nan
 import numpy as np
 import numpy.typing as npt
 
+from ..errors import InputError
+from ..geometry import Shape
+from ..scene import Scene
+from ..verdict import Status
 from .config import Config, SourceConfig
-from .errors import InputError
 from .frames import FrameError, Pose, SameFrameOnly, Transforms
-from .geometry import Shape
 from .obstacles import Obstacles
-from .scene import Scene
 from .snapshot import (
     Fault,
     Placed,
@@ -37,7 +38,6 @@ from .snapshot import (
     nothing,
     outline,
 )
-from .verdict import Status
 
 __all__ = ["Footprint", "World"]
 

@@ -5,9 +5,9 @@
 import time
 from typing import TYPE_CHECKING
 
-from .. import queries
-from ..frames import FrameError, Pose, Transforms
-from ..snapshot import Fault, Snapshot, nothing
+from ..server import queries
+from ..server.frames import FrameError, Pose, Transforms
+from ..server.snapshot import Fault, Snapshot, nothing
 from ..verdict import Status, Verdict
 
 if TYPE_CHECKING:

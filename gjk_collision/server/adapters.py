@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ..errors import InputError
+from ..verdict import Status
 from . import fields
 from .config import Config
-from .errors import InputError
 from .frames import Pose, lost_in_sum
 from .obstacles import Obstacles
-from .verdict import Status
 
 __all__ = ["CONVERTERS"]
 

@@ -8,8 +8,8 @@ from math import nan
 import numpy as np
 import numpy.typing as npt
 
+from ..verdict import Status, Verdict, no_truth_value
 from .snapshot import Fault
-from .verdict import Status, Verdict, no_truth_value
 
 __all__ = [
     "WORST_FIRST",

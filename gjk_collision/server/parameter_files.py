@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ..errors import InputError
+from ..verdict import Status
 from .config import is_foreign
-from .errors import InputError
-from .verdict import Status
 
 __all__ = [
     "NODE_NAME",

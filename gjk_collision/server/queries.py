@@ -15,6 +15,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ..results import INVARIANT
+from ..verdict import Status, Verdict
 from .answers import (
     Answer,
     DistanceAnswer,
@@ -28,7 +30,7 @@ from .answers import (
 from .budget import chunks
 from .config import Config
 from .frames import FrameError, Pose, Transforms
-from .requests import (
+from .rules import (
     MODES,
     batch,
     checked_mode,
@@ -37,9 +39,7 @@ from .requests import (
     numbered_from,
     single,
 )
-from .results import INVARIANT
 from .snapshot import Fault, Snapshot
-from .verdict import Status, Verdict
 
 __all__ = [
     "awaited_from",

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .errors import InputError
-from .geometry import ConcavePolicy, Shape, outlined
-from .verdict import Status
+from ..errors import InputError
+from ..geometry import ConcavePolicy, Shape, outlined
+from ..verdict import Status
 
 __all__ = ["Obstacles"]
 

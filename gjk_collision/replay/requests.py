@@ -9,14 +9,14 @@ from zlib import crc32
 
 import numpy as np
 
-from .. import fields, queries
-from ..answers import Answer, PosesAnswer, ShapesAnswer, unknown
-from ..config import Config
 from ..errors import InputError
-from ..frames import FrameError, Pose
-from ..pairs import check_shapes
-from ..paths import check_path, is_swept
-from ..snapshot import Fault, Snapshot
+from ..server import fields, queries
+from ..server.answers import Answer, PosesAnswer, ShapesAnswer, unknown
+from ..server.config import Config
+from ..server.frames import FrameError, Pose
+from ..server.pairs import check_shapes
+from ..server.paths import check_path, is_swept
+from ..server.snapshot import Fault, Snapshot
 from ..verdict import Status, Verdict
 from . import decode
 from .rows import DIGITS, Row

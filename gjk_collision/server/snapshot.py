@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ..errors import InputError
+from ..geometry import Shape, outlined
+from ..scene import Scene
+from ..verdict import Status
 from .config import Config
-from .errors import InputError
 from .frames import Pose
-from .geometry import Shape, outlined
 from .obstacles import Obstacles
-from .requests import sums_rounded_up
-from .scene import Scene
-from .verdict import Status
+from .rules import sums_rounded_up
 
 __all__ = [
     "Fault",

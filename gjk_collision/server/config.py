@@ -5,7 +5,7 @@
 ``Config`` and ``SourceConfig`` are frozen, and a bad value never gets into one: construction
 checks each field against the facts that stand beside it. The parameter file, the ROS parameter
 descriptors and the documentation are all made from these two classes; ``python -m
-gjk_collision.config`` prints ``config/collision_server.yaml``.
+gjk_collision.server.config`` prints ``config/collision_server.yaml``.
 """
 
 import ast
@@ -19,8 +19,8 @@ from difflib import get_close_matches
 from functools import cached_property
 from typing import Any, Literal
 
-from .errors import InputError
-from .verdict import Status
+from ..errors import InputError
+from ..verdict import Status
 
 __all__ = [
     "Config",
@@ -414,7 +414,7 @@ def to_yaml(config: Config) -> str:
         "# SPDX-License-Identifier: Apache-2.0",
         "#",
         "# Parameters of the collision server, with their defaults. Made by",
-        "# python -m gjk_collision.config; a test holds the two equal.",
+        "# python -m gjk_collision.server.config; a test holds the two equal.",
         "# live: can change at run time, while active only towards the safe side (arrow).",
         "/**:",
         "  ros__parameters:",
