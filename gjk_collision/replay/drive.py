@@ -15,7 +15,7 @@ from time import perf_counter_ns
 from typing import Any
 
 from ..errors import InputError
-from ..server import queries
+from ..server import lookup, questions
 from ..server.config import Config
 from ..server.fields import nanoseconds
 from ..server.frames import FrameError, Pose
@@ -229,10 +229,10 @@ class Drive:
         self.snapshot = snapshot = self._look()
         pose: Pose | Fault
         try:
-            pose = queries.ego_pose(self._config, self.transforms, snapshot.stamp)
+            pose = lookup.ego_pose(self._config, self.transforms, snapshot.stamp)
         except FrameError as error:
             pose = Fault(error.status, str(error))
-        found = queries.state(snapshot, pose)
+        found = questions.state(snapshot, pose)
         answer = found.answer
         has_witness = answer.nearest_id != -1
         return Row(

@@ -10,12 +10,12 @@ from zlib import crc32
 import numpy as np
 
 from ..errors import InputError
-from ..server import fields, queries
+from ..server import fields, lookup, questions
 from ..server.answers import Answer, PosesAnswer, ShapesAnswer, unknown
 from ..server.config import Config
 from ..server.frames import FrameError, Pose
-from ..server.pairs import check_shapes
-from ..server.paths import check_path, is_swept
+from ..server.questions import check_shapes
+from ..server.questions.path import check_path, is_swept
 from ..server.snapshot import Fault, Snapshot
 from ..verdict import Status, Verdict
 from . import decode
@@ -91,7 +91,7 @@ class Requests:
         """Answer the requests whose transforms have come, or whose wait is over, as the node."""
         for key, (_, request, since) in list(self._waiting.items()):
             frame, stamp = fields.frame_and_stamp(request)
-            may_come = stamp > queries.awaited_from(self._config, self._transforms, frame)
+            may_come = stamp > lookup.awaited_from(self._config, self._transforms, frame)
             is_over = (time - since) * 1e-9 > self._config.transform_wait
             if is_over or not may_come:
                 self._end_wait(key, time, snapshot)
@@ -136,13 +136,13 @@ class Requests:
     def _Collide(self, request: Any, snapshot: Snapshot, row: Row) -> Answer:
         pose, frame = self._placed(request.pose, snapshot)
         row.ego = tuple(frame.of(pose))
-        return queries.collide(snapshot, pose, float(request.margin), frame=frame)
+        return questions.collide(snapshot, pose, float(request.margin), frame=frame)
 
     def _Distance(self, request: Any, snapshot: Snapshot, row: Row) -> Answer:
         pose, frame = self._placed(request.pose, snapshot)
         row.ego = tuple(frame.of(pose))
         k, reach = int(request.k), float(request.max_distance)
-        found = queries.distance(snapshot, pose, k, reach, frame=frame)
+        found = questions.distance(snapshot, pose, k, reach, frame=frame)
         if len(found.ids):
             row.distance, row.lower_bound = float(found.distances[0]), float(found.lower_bounds[0])
             row.nearest_id, row.nearest_source = int(found.ids[0]), found.sources[0]
@@ -153,7 +153,7 @@ class Requests:
         return found.answer
 
     def _CheckPoses(self, request: Any, snapshot: Snapshot, row: Row) -> Answer:
-        found = queries.check_poses(
+        found = questions.check_poses(
             snapshot,
             request.poses,
             request.times,
@@ -205,14 +205,14 @@ class Requests:
     def _placed(self, message: Any, snapshot: Snapshot) -> tuple[Pose, Pose]:
         """Return a request's pose and its frame; without a frame, the vehicle's own pose."""
         if not message.header.frame_id:
-            here = queries.ego_pose(snapshot.config, self._transforms, snapshot.stamp)
+            here = lookup.ego_pose(snapshot.config, self._transforms, snapshot.stamp)
             return here, Pose()
         frame = self._frame(message.header, snapshot)
         return fields.pose(message.pose, "pose"), frame
 
     def _frame(self, header: Any, snapshot: Snapshot) -> Pose:
         stamp = fields.nanoseconds(header.stamp)
-        return queries.frame_pose(
+        return lookup.frame_pose(
             snapshot.config, self._transforms, header.frame_id, stamp, snapshot.stamp
         )
 

@@ -13,7 +13,7 @@ from rclpy.clock import Clock, ClockType
 
 from ..geometry import Shape, collide, distance
 from ..results import INVARIANT
-from ..server import queries
+from ..server import lookup
 from ..server.frames import FrameError
 from ..server.snapshot import Report
 from ..verdict import Status, Verdict
@@ -138,7 +138,7 @@ class Diagnostics:
         words = {"base frame": config.base_frame, "check frame": config.check_frame}
         words["transforms"] = str(node.transforms)
         try:
-            pose = queries.ego_pose(config, node.transforms, node.get_clock().now().nanoseconds)
+            pose = lookup.ego_pose(config, node.transforms, node.get_clock().now().nanoseconds)
         except FrameError as error:
             text = f"the vehicle's pose is not known: {error.status.name}: {error}"
             return [_status("", ERROR, f"{text}; affected: {BY_POSE}", **words)]

@@ -5,7 +5,7 @@
 import time
 from typing import TYPE_CHECKING
 
-from ..server import queries
+from ..server import lookup
 from ..server.frames import FrameError, Pose, Transforms
 from ..server.snapshot import Fault, Snapshot, nothing
 from ..verdict import Status, Verdict
@@ -79,7 +79,7 @@ class Question:
         # A pose from a tree that is known beyond the time of the snapshot is of that time.
         stamps = {f: min(stamp, snapshot.stamp) for f, stamp in self.transforms.stamps.items()}
         try:
-            queries.check_age(last.config, stamps, self._node.now())
+            lookup.check_age(last.config, stamps, self._node.now())
         except FrameError as error:
             return last.voided(Fault(error.status, str(error)))
         if verdict in (Verdict.FREE, Verdict.MARGIN) and self.is_late():

@@ -29,7 +29,7 @@ from rclpy.timer import Timer
 from visualization_msgs.msg import MarkerArray
 
 from ..errors import InputError
-from ..server import queries
+from ..server import lookup, questions
 from ..server.answers import StateAnswer, unknown
 from ..server.config import Config, SourceConfig
 from ..server.frames import FrameError, Pose, SameFrameOnly, Transforms
@@ -378,10 +378,10 @@ class CollisionServer(LifecycleNode):
         try:
             first = question.ask()
             ego = self._ego(first, question.transforms)
-            found = queries.state(first, ego)
+            found = questions.state(first, ego)
             snapshot = question.at_the_end(first, found.answer.verdict)
             if snapshot.fault is not first.fault:
-                found = queries.state(snapshot, ego)
+                found = questions.state(snapshot, ego)
             messages.fill_state(message, found)
             messages.fill_info(message.info, snapshot)
         except Exception as error:
@@ -415,7 +415,7 @@ class CollisionServer(LifecycleNode):
 
     def _ego(self, snapshot: Snapshot, transforms: Transforms) -> Pose | Fault:
         try:
-            return queries.ego_pose(snapshot.config, transforms, snapshot.stamp)
+            return lookup.ego_pose(snapshot.config, transforms, snapshot.stamp)
         except FrameError as error:
             return Fault(error.status, str(error))
 

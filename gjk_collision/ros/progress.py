@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from rclpy.clock import Clock, ClockType
 
-from ..server import queries
+from ..server import lookup
 from ..server.config import SourceConfig
 from ..server.frames import FrameError
 from ..verdict import Status
@@ -168,7 +168,7 @@ class Progress:
                 text = f"{text}; {self._publishers(sources.get(report.source))}"
             found.setdefault(key, {})[f"{report.sender} {fault.status.name}"] = text
         try:
-            queries.ego_pose(config, node.transforms, now)
+            lookup.ego_pose(config, node.transforms, now)
         except FrameError as error:
             affected = "~/state and requests without a frame are UNKNOWN"
             found["vehicle"] = {error.status.name: f"{error.status.name}: {error}; {affected}"}

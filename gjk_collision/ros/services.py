@@ -17,10 +17,9 @@ from rclpy.task import Future
 from std_srvs.srv import Trigger
 
 from ..errors import InputError
-from ..server import fields, queries
+from ..server import fields, lookup, questions
 from ..server.frames import FrameError, Pose
-from ..server.pairs import check_shapes
-from ..server.paths import check_path, is_swept, pose_on
+from ..server.questions.path import is_swept, pose_on
 from ..server.rules import demanded_margin
 from ..server.snapshot import Fault, Snapshot, nothing
 from ..server.verification import objection
@@ -124,7 +123,7 @@ class Services:
             return False
         frame, stamp = fields.frame_and_stamp(request)
         if frame not in known:
-            known[frame] = queries.awaited_from(node.config, node.transforms, frame)
+            known[frame] = lookup.awaited_from(node.config, node.transforms, frame)
         return stamp > known[frame]
 
     async def _transform(self, request: Any) -> None:
@@ -166,14 +165,14 @@ class Services:
 
     def _collide(self, request: Any, reply: Any, snapshot: Snapshot, question: Question) -> None:
         pose, frame = self._placed(request.pose, snapshot, question)
-        found = queries.collide(snapshot, pose, request.margin, frame=frame)
+        found = questions.collide(snapshot, pose, request.margin, frame=frame)
         if self._is_due(snapshot):
             self._verify(snapshot, pose, frame, found.verdict, request.margin)
         messages.fill_collide(reply, found)
 
     def _distance(self, request: Any, reply: Any, snapshot: Snapshot, question: Question) -> None:
         pose, frame = self._placed(request.pose, snapshot, question)
-        found = queries.distance(snapshot, pose, request.k, request.max_distance, frame=frame)
+        found = questions.distance(snapshot, pose, request.k, request.max_distance, frame=frame)
         if self._is_due(snapshot):
             self._verify(snapshot, pose, frame, found.answer.verdict)
         messages.fill_distance(reply, found)
@@ -184,7 +183,7 @@ class Services:
         poses, times = messages.floats(request.poses), messages.floats(request.times)
         # Looked up once: it may move while the request is answered.
         frame = cache(lambda: self._frame(request.header, snapshot, question))
-        found = queries.check_poses(
+        found = questions.check_poses(
             snapshot,
             poses,
             times,
@@ -211,7 +210,7 @@ class Services:
         swept = is_swept(request.interpolation)
         # Looked up once: it may move while the request is answered.
         frame = cache(lambda: self._frame(request.header, snapshot, question))
-        found = check_path(
+        found = questions.check_path(
             snapshot,
             poses,
             times,
@@ -235,7 +234,7 @@ class Services:
     def _check_shapes(
         self, request: Any, reply: Any, snapshot: Snapshot, question: Question
     ) -> None:
-        found = check_shapes(
+        found = questions.check_shapes(
             snapshot.config,
             messages.obstacles(request.a),
             messages.obstacles(request.b),
@@ -281,14 +280,14 @@ class Services:
     ) -> tuple[Pose, Pose]:
         """Return a request's pose and its frame; without a frame, the vehicle's own pose."""
         if not message.header.frame_id:
-            here = queries.ego_pose(snapshot.config, question.transforms, snapshot.stamp)
+            here = lookup.ego_pose(snapshot.config, question.transforms, snapshot.stamp)
             return here, HERE
         pose = fields.pose(message.pose, "pose")
         return pose, self._frame(message.header, snapshot, question)
 
     def _frame(self, header: Any, snapshot: Snapshot, question: Question) -> Pose:
         stamp = fields.nanoseconds(header.stamp)
-        return queries.frame_pose(
+        return lookup.frame_pose(
             snapshot.config, question.transforms, header.frame_id, stamp, snapshot.stamp
         )
 

@@ -19,7 +19,7 @@ import pytest
 from test_world import STEADY0, T0
 
 from gjk_collision import Motion
-from gjk_collision.server import paths, queries
+from gjk_collision.server import questions
 from gjk_collision.server.config import Config, SourceConfig
 from gjk_collision.server.frames import Pose
 from gjk_collision.server.obstacles import Obstacles
@@ -257,7 +257,7 @@ def answers(case: Case, snapshot: Snapshot, margin: float) -> Iterator[tuple[Ver
     times = np.array([case.time]) if case.time else np.empty(0)
     for mode in range(3):
         for many in (1, 3):
-            found = queries.check_poses(
+            found = questions.check_poses(
                 snapshot,
                 np.tile(rows, many),
                 np.tile(times, many),
@@ -271,7 +271,7 @@ def answers(case: Case, snapshot: Snapshot, margin: float) -> Iterator[tuple[Ver
     way = np.concatenate([rows, rows])
     times = np.array([case.time, case.time + 1e-9]) if case.time else times
     for swept in (False, True):
-        path = paths.check_path(
+        path = questions.check_path(
             snapshot,
             rows if case.time else way,
             times[:1],
@@ -282,8 +282,8 @@ def answers(case: Case, snapshot: Snapshot, margin: float) -> Iterator[tuple[Ver
         )
         yield path.answer.verdict, path.min_distance_lower_bound
     if not case.time:
-        yield queries.collide(snapshot, pose, margin, frame=frame).verdict, math.nan
-        near = queries.distance(snapshot, pose, frame=frame)
+        yield questions.collide(snapshot, pose, margin, frame=frame).verdict, math.nan
+        near = questions.distance(snapshot, pose, frame=frame)
         yield Verdict.UNKNOWN, near.lower_bounds[0]
 
 
@@ -314,7 +314,7 @@ def judge(
         assert not is_wrong or f"{said.name}, but" in why, (case, said, margin)
         if said is Verdict.FREE and not families.within(a, b, radii + clearance + grown):
             assert why == "", (case, said, margin)
-    right = queries.collide(snapshot, case.asked, margin, frame=case.asked_in).verdict
+    right = questions.collide(snapshot, case.asked, margin, frame=case.asked_in).verdict
     assert objection(snapshot, case.asked, right, margin, case.asked_in) == "", (case, margin)
 
 
@@ -337,7 +337,7 @@ def test_no_composed_pose_is_falsely_free(kind: object) -> None:
             frees += verdict is Verdict.FREE
         # What is farther away than the rounding of the frames is free.
         if not families.within(a, b, reach + families.steps(4e-8)):
-            found = queries.check_poses(
+            found = questions.check_poses(
                 snapshot,
                 np.array(case.asked),
                 np.array([case.time] if case.time else []),
@@ -418,7 +418,7 @@ def test_in_the_check_frame_nothing_is_lost() -> None:
             (math.nextafter(2.0, 0.0), Verdict.FREE),
         ):
             snapshot = snapshot_of(case, radius)
-            found = queries.check_poses(snapshot, np.array(HERE), frame=lambda: case.asked_in)  # noqa: B023
+            found = questions.check_poses(snapshot, np.array(HERE), frame=lambda: case.asked_in)  # noqa: B023
             assert found.answer.verdict is right, (frame, radius)
 
 
@@ -443,12 +443,12 @@ def test_half_turns_keep_their_direction(asks: bool) -> None:
         if asks:
             case.frame, case.own = frame, at
             snapshot = snapshot_of(replace(case, footprint=arm), 0.25)
-            found = paths.check_path(snapshot, np.ravel(ways), frame=lambda: frame)  # noqa: B023
+            found = questions.check_path(snapshot, np.ravel(ways), frame=lambda: frame)  # noqa: B023
             verdict = found.answer.verdict
         else:
             case.frame, case.own, case.path, case.ring = frame, ways[0], ways[1:], arm
             spot = np.array(at)
-            ask = queries.check_poses(
+            ask = questions.check_poses(
                 snapshot_of(case, 0.0),
                 spot,
                 np.array([0.5]),
@@ -492,9 +492,11 @@ def test_poses_of_a_batch_in_another_frame_are_answered_as_alone() -> None:
     rows = np.array([[10.0 ** rng.uniform(-3, 6), 7.0 * i, 0.1 * i] for i in range(40)])
     rows[::3] = case.asked
     for mode in range(3):
-        many = queries.check_poses(snapshot, rows.ravel(), frame=lambda: case.asked_in, mode=mode)
+        many = questions.check_poses(
+            snapshot, rows.ravel(), frame=lambda: case.asked_in, mode=mode
+        )
         for i, row in enumerate(rows):
-            one = queries.check_poses(snapshot, row, frame=lambda: case.asked_in, mode=mode)
+            one = questions.check_poses(snapshot, row, frame=lambda: case.asked_in, mode=mode)
             assert one.verdicts[0] == many.verdicts[i]
             if mode:
                 assert one.lower_bounds[0] == many.lower_bounds[i]

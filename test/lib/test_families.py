@@ -32,11 +32,11 @@ from gjk_collision import (
 )
 from gjk_collision.errors import InputError
 from gjk_collision.pairs import check_pairs
-from gjk_collision.server import queries
+from gjk_collision.server import questions
 from gjk_collision.server.config import Config, SourceConfig
 from gjk_collision.server.frames import Pose
 from gjk_collision.server.obstacles import Obstacles
-from gjk_collision.server.paths import check_path
+from gjk_collision.server.questions.path import check_path
 from gjk_collision.server.world import World
 from gjk_collision.verdict import Verdict
 
@@ -297,10 +297,10 @@ def world_says(case: Case) -> Iterator[Said]:
     known = world.snapshot(now=T0, steady=STEADY0)
     assert known.fault is None
     rows = np.array(case.pose_a)
-    yield "collide in the world", queries.collide(known, case.pose_a, case.margin).verdict, NAN
+    yield "collide in the world", questions.collide(known, case.pose_a, case.margin).verdict, NAN
     for mode in range(3):
         for times in (np.empty(0), np.array([0.5])):
-            found = queries.check_poses(known, rows, times, mode=mode, margin=case.margin)
+            found = questions.check_poses(known, rows, times, mode=mode, margin=case.margin)
             bound = float(found.lower_bounds[0]) if mode else NAN
             yield f"poses in the world {mode}", found.answer.verdict, bound
     for swept in (True, False):

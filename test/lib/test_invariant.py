@@ -15,10 +15,9 @@ import numpy as np
 import pytest
 from test_world import FAR, Time, known
 
-from gjk_collision import Scene, Shape
-from gjk_collision import pairs as pairwise
+from gjk_collision import Scene, Shape, pairs
 from gjk_collision.results import INVARIANT
-from gjk_collision.server import paths, queries
+from gjk_collision.server import questions
 from gjk_collision.server.snapshot import Snapshot
 from gjk_collision.verdict import Status, Verdict
 
@@ -113,18 +112,18 @@ def test_every_answer_with_a_bound(bound: float, counted: list[int]) -> None:
     known = snapshot([bound])
     flat = np.array([50.0, 0.0, 0.0])
     for mode in (1, 2):
-        many = queries.check_poses(known, flat, mode=mode)
+        many = questions.check_poses(known, flat, mode=mode)
         assert (many.answer.verdict, many.answer.status) == right
         assert many.statuses[0] == right[1]
         assert many.first_invalid_index == (-1 if right == FREE else 0)
-    answer = paths.check_path(known, flat).answer
+    answer = questions.check_path(known, flat).answer
     assert (answer.verdict, answer.status) == right
-    near = queries.distance(known, FAR)
+    near = questions.distance(known, FAR)
     assert (near.answer.verdict, near.answer.status) == right
-    beat = queries.state(known, FAR)
+    beat = questions.state(known, FAR)
     assert (beat.answer.verdict, beat.answer.status) == right
     # The list of the nearest has distances of its own.
-    for ask in (queries.distance, queries.state):
+    for ask in (questions.distance, questions.state):
         found = ask(snapshot([7.0], near=[bound]), FAR).answer
         assert (found.verdict, found.status) == right
     counted[0] = 0 if right == FREE else 11
@@ -144,15 +143,15 @@ def test_the_rest_of_a_batch_stays(counted: list[int]) -> None:
 @pytest.mark.requirement("V-16")
 def test_pairs(monkeypatch: pytest.MonkeyPatch, counted: list[int]) -> None:
     two = Scene([BOX, BOX], [[0.0, 0.0, 0.0], [9.0, 0.0, 0.0]])
-    right = pairwise._core.check_pairs
+    right = pairs._core.check_pairs
 
     def wrong(*arguments: Any) -> tuple[Any, ...]:
         verdicts, statuses, distances, lower_bounds, *rest, _ = right(*arguments)
         verdicts[:] = Verdict.FREE
         return verdicts, statuses, distances, lower_bounds, *rest, float(lower_bounds.min())
 
-    monkeypatch.setattr(pairwise._core, "check_pairs", wrong)
-    found = pairwise.check_pairs(two, two, margin=MARGIN, mode="distance")
+    monkeypatch.setattr(pairs._core, "check_pairs", wrong)
+    found = pairs.check_pairs(two, two, margin=MARGIN, mode="distance")
     assert found.verdicts.tolist() == [0, 1, 1, 0]
     assert found.statuses.tolist() == [99, 1, 1, 99]
     counted[0] = 2
@@ -165,7 +164,7 @@ def test_the_bound_of_the_nearest_is_not_below_that_of_the_verdict() -> None:
         margin = np.nextafter(gap, 0.0)
         time = Time()
         world = known(time, (0.0, 0.0), safety_margin=float(margin))
-        near = queries.distance(world.snapshot(**time.both), FAR._replace(x=2.0 + gap))
+        near = questions.distance(world.snapshot(**time.both), FAR._replace(x=2.0 + gap))
         if near.answer.verdict is Verdict.FREE:
             assert (near.lower_bounds >= margin).all()
 
@@ -209,7 +208,5 @@ def test_the_kernel_tells_the_least_bound_of_what_is_free() -> None:
             free = found["verdicts"] == Verdict.FREE
             least = min(found["lower_bounds"][free].tolist(), default=INF) if mode else INF
             assert found["least_free_bound"] == least
-        *_, bounds, _, _, least = pairwise._core.check_pairs(
-            two._core, two._core, None, 0.0, mode, 1
-        )
+        *_, bounds, _, _, least = pairs._core.check_pairs(two._core, two._core, None, 0.0, mode, 1)
         assert least == (INF if not mode else bounds[1])

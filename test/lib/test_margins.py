@@ -14,11 +14,11 @@ import pytest
 from test_world import CAR, STEADY0, T0
 
 from gjk_collision.geometry import Shape
-from gjk_collision.server import queries
+from gjk_collision.server import questions
 from gjk_collision.server.config import Config, SourceConfig
 from gjk_collision.server.frames import Pose
 from gjk_collision.server.obstacles import Obstacles
-from gjk_collision.server.paths import check_path
+from gjk_collision.server.questions.path import check_path
 from gjk_collision.server.rules import demanded_margin, sums_rounded_up
 from gjk_collision.server.snapshot import Snapshot
 from gjk_collision.server.world import Footprint, World
@@ -90,13 +90,13 @@ def verdicts(snapshot: Snapshot, margin: float) -> set[Verdict]:
     here = np.zeros(3)
     way = np.array([-1.0, 0.0, 0.0, 0.0, 0.0, 0.0])
     found = {
-        queries.collide(snapshot, Pose(), margin).verdict,
+        questions.collide(snapshot, Pose(), margin).verdict,
         check_path(snapshot, here, margin=margin).answer.verdict,
         check_path(snapshot, way, margin=margin).answer.verdict,
         check_path(snapshot, way, swept=False, margin=margin).answer.verdict,
     }
     for mode in range(3):
-        found.add(queries.check_poses(snapshot, here, margin=margin, mode=mode).answer.verdict)
+        found.add(questions.check_poses(snapshot, here, margin=margin, mode=mode).answer.verdict)
     return found
 
 
@@ -123,8 +123,8 @@ def test_inflation_adds_to_the_radius_in_full() -> None:
     for a, b, fine, x in borders(50):
         snapshot = known(point_at(x, 0.0, a), inflation=b, footprint=(), robot_radius=fine)
         assert verdicts(snapshot, 0.0) == {Verdict.COLLISION}, (a, b, fine, x)
-        assert queries.distance(snapshot, Pose()).answer.verdict is Verdict.COLLISION
-        assert queries.state(snapshot, Pose()).answer.verdict is Verdict.COLLISION
+        assert questions.distance(snapshot, Pose()).answer.verdict is Verdict.COLLISION
+        assert questions.state(snapshot, Pose()).answer.verdict is Verdict.COLLISION
 
 
 @pytest.mark.requirement("G-8")
@@ -155,7 +155,7 @@ def test_margins_of_direction_keep_a_concave_footprint_concave() -> None:
             margin_left=margin,
             margin_right=margin,
         )
-        assert queries.collide(snapshot, pose).verdict is verdict
+        assert questions.collide(snapshot, pose).verdict is verdict
     # Each arm has grown ahead and to its sides, the bottom to the rear.
     snapshot = known(
         point_at(5.0, 0.0),
@@ -166,6 +166,6 @@ def test_margins_of_direction_keep_a_concave_footprint_concave() -> None:
     )
     for x, y, is_inside in [(6.5, 0.5, 1), (6.5, 3.5, 1), (-0.25, 2, 1), (6, 4.5, 1), (6, 1.5, 1)]:
         at = Pose(5.0 - x, -y, 0.0)
-        assert (queries.collide(snapshot, at).verdict is Verdict.COLLISION) == bool(is_inside)
+        assert (questions.collide(snapshot, at).verdict is Verdict.COLLISION) == bool(is_inside)
     for x, y in [(6.6, 0.5), (6.6, 3.5), (-0.3, 2.0), (6.0, 4.6), (6.0, 1.6), (6.0, -0.1)]:
-        assert queries.collide(snapshot, Pose(5.0 - x, -y, 0.0)).verdict is Verdict.FREE
+        assert questions.collide(snapshot, Pose(5.0 - x, -y, 0.0)).verdict is Verdict.FREE

@@ -15,10 +15,11 @@ from test_queries import STANDING, shapes, snapshot
 from gjk_collision.errors import InputError
 from gjk_collision.geometry import Shape
 from gjk_collision.scene import Scene
-from gjk_collision.server import budget, paths
+from gjk_collision.server import budget, questions
 from gjk_collision.server.answers import PathAnswer
 from gjk_collision.server.config import Config
 from gjk_collision.server.frames import Pose
+from gjk_collision.server.questions import path
 from gjk_collision.server.snapshot import Fault, Snapshot, nothing
 from gjk_collision.verdict import Status, Verdict
 
@@ -38,14 +39,14 @@ def moving(*velocity: float, centre: tuple[float, float] = (0, 0), **changes: An
 @pytest.mark.requirement("V-9")
 def test_between_the_poses() -> None:
     """What no pose touches, the way between two of them may."""
-    found = paths.check_path(snapshot((0, 0)), THROUGH)
+    found = questions.check_path(snapshot((0, 0)), THROUGH)
     assert said(found) == (Verdict.COLLISION, Status.SUCCESS)
     assert (found.answer.nearest_id, found.answer.nearest_source) == (0, "obstacles")
     assert found.first_invalid_segment == 0
     assert 0.4 - 0.005 <= found.last_valid_fraction <= 0.4
     assert np.isnan(found.first_collision_time)
     assert found.min_distance <= Config().toi_tolerance
-    discrete = paths.check_path(snapshot((0, 0)), THROUGH, swept=False)
+    discrete = questions.check_path(snapshot((0, 0)), THROUGH, swept=False)
     assert discrete.answer.is_free
     assert (discrete.first_invalid_segment, discrete.last_valid_fraction) == (-1, 1.0)
     assert discrete.min_distance == pytest.approx(8.0)
@@ -53,30 +54,30 @@ def test_between_the_poses() -> None:
 
 
 def test_past_it() -> None:
-    found = paths.check_path(snapshot((0, 0)), np.array([-9.0, 3, 0, 9, 3, 0]), margin=0.9)
+    found = questions.check_path(snapshot((0, 0)), np.array([-9.0, 3, 0, 9, 3, 0]), margin=0.9)
     assert found.answer.is_free
     assert (found.answer.nearest_id, found.first_invalid_segment) == (-1, -1)
     assert found.last_valid_fraction == 1.0
     assert found.min_distance_lower_bound <= 1.0 <= found.min_distance < 1.0 + 0.01
-    near = paths.check_path(snapshot((0, 0)), np.array([-9.0, 3, 0, 9, 3, 0]), margin=1.2)
+    near = questions.check_path(snapshot((0, 0)), np.array([-9.0, 3, 0, 9, 3, 0]), margin=1.2)
     assert said(near) == (Verdict.MARGIN, Status.SUCCESS)
     assert near.answer.nearest_id == 0
-    empty = paths.check_path(snapshot(data=shapes((0, 0)), concave_policy="hull"), THROUGH[6:])
+    empty = questions.check_path(snapshot(data=shapes((0, 0)), concave_policy="hull"), THROUGH[6:])
     assert empty.answer.is_free
 
 
 def test_no_obstacle_at_all() -> None:
     nobody = shapes((0, 0), ids=np.empty(0, int), offsets=np.empty(0, int), xy=np.empty(0))
-    found = paths.check_path(snapshot(data=nobody), THROUGH)
+    found = questions.check_path(snapshot(data=nobody), THROUGH)
     assert found.answer.is_free
     assert found.min_distance == found.min_distance_lower_bound == inf
 
 
 @pytest.mark.parametrize("swept", [False, True])
 def test_one_pose(swept: bool) -> None:
-    free = paths.check_path(snapshot((0, 0)), np.array([5.0, 0, 0]), swept=swept)
+    free = questions.check_path(snapshot((0, 0)), np.array([5.0, 0, 0]), swept=swept)
     assert free.answer.is_free and free.min_distance == pytest.approx(3.0, abs=0.01)
-    hit = paths.check_path(snapshot((0, 0)), np.array([1.0, 0, 0]), swept=swept)
+    hit = questions.check_path(snapshot((0, 0)), np.array([1.0, 0, 0]), swept=swept)
     assert said(hit) == (Verdict.COLLISION, Status.SUCCESS)
     assert (hit.first_invalid_segment, hit.last_valid_fraction) == (0, 0.0)
 
@@ -87,8 +88,8 @@ def test_the_obstacle_is_the_first_in_the_way() -> None:
         known = snapshot((0, 2.5), (20, 0))
         way = np.array([-9.0, 0, 0, 9, 0, 0, 30, 0, 0])
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(paths, "FIRST_CHUNK", chunk)
-            found = paths.check_path(known, way, margin=1.0, is_late=lambda: False)
+            patch.setattr(path, "FIRST_CHUNK", chunk)
+            found = questions.check_path(known, way, margin=1.0, is_late=lambda: False)
         assert said(found) == (Verdict.COLLISION, Status.SUCCESS)
         assert (found.first_invalid_segment, found.answer.nearest_id) == (0, 0)
 
@@ -100,20 +101,20 @@ def test_times_are_after_the_stamp_of_the_request() -> None:
     """The obstacle stands, so only the time of the hit is at stake."""
     known, times = moving(0, 0, 0), np.array([1.0, 2.0, 3.0])
     for swept, expected in ((True, 1.4), (False, nan)):
-        found = paths.check_path(known, THROUGH, times, stamp=10**9, swept=swept)
+        found = questions.check_path(known, THROUGH, times, stamp=10**9, swept=swept)
         assert found.first_collision_time == pytest.approx(expected, abs=0.01, nan_ok=True)
 
 
 @pytest.mark.requirement("V-9")
 def test_an_obstacle_that_crosses_between_the_times() -> None:
     crossing, way = moving(0, 10, 0, centre=(0, -10)), np.array([-10.0, 0, 0, 10, 0, 0])
-    met = paths.check_path(crossing, way, np.array([0.0, 2.0]))
+    met = questions.check_path(crossing, way, np.array([0.0, 2.0]))
     assert said(met) == (Verdict.COLLISION, Status.SUCCESS)
     assert met.first_collision_time == pytest.approx(0.8, abs=0.01)
     assert met.last_valid_fraction == pytest.approx(0.4, abs=0.01)
-    late = paths.check_path(crossing, way, np.array([0.0, 2.0]), stamp=2 * 10**9)
+    late = questions.check_path(crossing, way, np.array([0.0, 2.0]), stamp=2 * 10**9)
     assert late.answer.is_free, "by then it is past"
-    assert paths.check_path(crossing, way).answer.is_free, "without times it stays where it is"
+    assert questions.check_path(crossing, way).answer.is_free, "without times it stays where it is"
 
 
 @pytest.mark.parametrize("swept", [False, True])
@@ -121,17 +122,17 @@ def test_what_is_not_predicted_is_unknown(swept: bool) -> None:
     """By policy: silence is no place, or the last velocity holds, or it stands; to the horizon."""
     way, times = np.array([50.0, 0, 0, 51, 0, 0, 52, 0, 0]), np.array([0.0, 1.0, 2.0])
     short = (Verdict.UNKNOWN, Status.PREDICTION_TOO_SHORT)
-    silent = paths.check_path(snapshot((0, 0)), way, times, swept=swept)
+    silent = questions.check_path(snapshot((0, 0)), way, times, swept=swept)
     assert said(silent) == short
     assert (silent.first_invalid_segment, silent.answer.nearest_id) == (0, 0)
     hold = snapshot((0, 0), prediction_policy="hold")
-    assert paths.check_path(hold, way, times, swept=swept).answer.is_free
-    ends = paths.check_path(moving(1, 0, 0, prediction_horizon=1.5), way, times, swept=swept)
+    assert questions.check_path(hold, way, times, swept=swept).answer.is_free
+    ends = questions.check_path(moving(1, 0, 0, prediction_horizon=1.5), way, times, swept=swept)
     assert said(ends) == short
     assert ends.first_invalid_segment == 1
     assert ends.last_valid_fraction == pytest.approx(0.5 if swept else 0.0)
     hit = np.array([-9.0, 0, 0, 0, 0, 0, 9, 0, 0])
-    assert paths.check_path(moving(0, 0, 0), hit, times, swept=swept).answer.verdict == 2
+    assert questions.check_path(moving(0, 0, 0), hit, times, swept=swept).answer.verdict == 2
 
 
 @pytest.mark.requirement("V-12")
@@ -141,7 +142,7 @@ def test_past_the_horizon_nothing_is_known(
     name: str, chunk: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A path is free up to the horizon, and no further."""
-    monkeypatch.setattr(paths, "FIRST_CHUNK", chunk)
+    monkeypatch.setattr(path, "FIRST_CHUNK", chunk)
     known, short = STANDING[name](), (Verdict.UNKNOWN, Status.PREDICTION_TOO_SHORT)
     way = np.array([50.0, 0, 0, 51, 0, 0, 52, 0, 0, 53, 0, 0])
     for times, segment, fraction in (
@@ -152,7 +153,7 @@ def test_past_the_horizon_nothing_is_known(
         ([6.0, 7.0, 8.0, 9.0], 0, 0.0),
     ):
         for swept in (False, True):
-            found = paths.check_path(
+            found = questions.check_path(
                 known, way, np.array(times), swept=swept, is_late=lambda: False
             )
             assert said(found) == short
@@ -160,10 +161,10 @@ def test_past_the_horizon_nothing_is_known(
             assert found.last_valid_fraction == pytest.approx(fraction if swept else 0.0)
             assert np.isnan(found.min_distance) and np.isnan(found.min_distance_lower_bound)
             assert np.isnan(found.first_collision_time)
-    within = paths.check_path(known, way, np.array([1.0, 2.0, 3.0, 5.0]))
+    within = questions.check_path(known, way, np.array([1.0, 2.0, 3.0, 5.0]))
     assert within.answer.is_free
-    assert paths.check_path(known, way).answer.is_free  # without times they stand
-    late = paths.check_path(known, np.tile(way, 9), np.arange(36) * 0.2, is_late=lambda: True)
+    assert questions.check_path(known, way).answer.is_free  # without times they stand
+    late = questions.check_path(known, np.tile(way, 9), np.arange(36) * 0.2, is_late=lambda: True)
     assert said(late)[0] is Verdict.UNKNOWN
 
 
@@ -172,11 +173,11 @@ def test_a_hit_before_the_horizon_is_certain_and_one_after_it_is_not_known() -> 
     """The vehicle meets the box at 0.4 of the first segment."""
     known = moving(0, 0, 0)
     for end, verdict in ((12.0, Verdict.COLLISION), (13.0, Verdict.UNKNOWN)):
-        found = paths.check_path(known, THROUGH, np.array([0.0, end, 20.0]))
+        found = questions.check_path(known, THROUGH, np.array([0.0, end, 20.0]))
         assert found.answer.verdict is verdict
         assert found.first_invalid_segment == 0
         assert found.last_valid_fraction == pytest.approx(min(0.4, 5.0 / end), abs=1e-3)
-        discrete = paths.check_path(known, THROUGH, np.array([0.0, end, 20.0]), swept=False)
+        discrete = questions.check_path(known, THROUGH, np.array([0.0, end, 20.0]), swept=False)
         assert said(discrete) == (Verdict.UNKNOWN, Status.PREDICTION_TOO_SHORT)
 
 
@@ -195,8 +196,8 @@ def test_pieces_are_the_whole(swept: bool, timed: bool, monkeypatch: pytest.Monk
         way = (np.cumsum(rng.uniform(-1.5, 1.5, (9, 3)), axis=0) + rng.uniform(-6, 6, 3)).ravel()
         times = np.cumsum(rng.uniform(0.1, 0.5, 9)) if timed else np.empty(0)
         options: dict[str, Any] = {"swept": swept, "margin": float(rng.uniform(0, 1))}
-        whole = paths.check_path(known, way, times, **options)
-        pieces = paths.check_path(known, way, times, **options, is_late=lambda: False)
+        whole = questions.check_path(known, way, times, **options)
+        pieces = questions.check_path(known, way, times, **options, is_late=lambda: False)
         seen.add(whole.answer.verdict)
         assert pieces.answer == whole.answer
         assert pieces.first_invalid_segment == whole.first_invalid_segment
@@ -214,7 +215,7 @@ def test_the_first_collision_is_not_later_than_what_was_left_open(
     monkeypatch: pytest.MonkeyPatch, chunk: int, swept: bool
 ) -> None:
     """One obstacle is known for a second, another is hit after three: in pieces as in one."""
-    monkeypatch.setattr(paths, "FIRST_CHUNK", chunk)
+    monkeypatch.setattr(path, "FIRST_CHUNK", chunk)
     data = shapes(
         (0, 90),
         (30, 0),
@@ -224,7 +225,7 @@ def test_the_first_collision_is_not_later_than_what_was_left_open(
         path_poses=np.array([0.0, 90.0, 0.0]),
     )
     poses = np.array([[10.0 * i, 0.0, 0.0] for i in range(5)]).ravel()
-    found = paths.check_path(
+    found = questions.check_path(
         snapshot(data=data), poses, np.arange(5.0), swept=swept, is_late=lambda: False
     )
     assert found.answer.verdict is Verdict.COLLISION
@@ -235,22 +236,22 @@ def test_the_first_collision_is_not_later_than_what_was_left_open(
 @pytest.mark.requirement("N-3")
 def test_past_the_time_budget(monkeypatch: pytest.MonkeyPatch) -> None:
     """Free up to where the time ran out, but not a free path; a hit before that is a hit."""
-    monkeypatch.setattr(paths, "FIRST_CHUNK", 2)
+    monkeypatch.setattr(path, "FIRST_CHUNK", 2)
     clear = np.array([[50.0 + i, 0, 0] for i in range(9)]).ravel()
-    found = paths.check_path(snapshot((0, 0)), clear, is_late=lambda: True)
+    found = questions.check_path(snapshot((0, 0)), clear, is_late=lambda: True)
     assert said(found) == (Verdict.UNKNOWN, Status.TIME_BUDGET)
     assert "2 of 8" in found.answer.message
     assert (found.first_invalid_segment, found.last_valid_fraction) == (2, 0.0)
     assert np.isnan([found.min_distance, found.min_distance_lower_bound]).all()
     near = np.concatenate([[-9.0, 2.5, 0, 9, 2.5, 0], clear])
-    margin = paths.check_path(snapshot((0, 0)), near, margin=1.0, is_late=lambda: True)
+    margin = questions.check_path(snapshot((0, 0)), near, margin=1.0, is_late=lambda: True)
     assert said(margin) == (Verdict.UNKNOWN, Status.TIME_BUDGET)
     assert (margin.first_invalid_segment, margin.answer.nearest_id) == (0, 0)
-    hit = paths.check_path(
+    hit = questions.check_path(
         snapshot((0, 0)), np.concatenate([THROUGH, clear]), is_late=lambda: True
     )
     assert said(hit) == (Verdict.COLLISION, Status.SUCCESS)
-    done = paths.check_path(snapshot((0, 0)), clear[:9], is_late=lambda: True)
+    done = questions.check_path(snapshot((0, 0)), clear[:9], is_late=lambda: True)
     assert done.answer.is_free, "what is done in time is an answer"
 
 
@@ -262,15 +263,19 @@ def test_past_the_time_budget(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_beside_a_fault_nothing_of_a_path_is_free(swept: bool) -> None:
     """Not a part of it, and no distance: what is not known may be anywhere."""
     faulty = replace(snapshot((0, 0)), fault=STALE)
-    clear = paths.check_path(faulty, np.array([50.0, 0, 0, 60, 0, 0]), swept=swept)
+    clear = questions.check_path(faulty, np.array([50.0, 0, 0, 60, 0, 0]), swept=swept)
     assert said(clear) == (Verdict.UNKNOWN, Status.STALE_OBSTACLES)
     assert clear.answer.nearest_id == -1
-    margin = paths.check_path(faulty, np.array([2.5, 0, 0, 2.6, 0, 0]), swept=swept, margin=1.0)
+    margin = questions.check_path(
+        faulty, np.array([2.5, 0, 0, 2.6, 0, 0]), swept=swept, margin=1.0
+    )
     assert said(margin) == (Verdict.UNKNOWN, Status.STALE_OBSTACLES)
-    hit = paths.check_path(faulty, np.array([-9.0, 0, 0, -5, 0, 0, 0, 0, 0]), swept=swept)
+    hit = questions.check_path(faulty, np.array([-9.0, 0, 0, -5, 0, 0, 0, 0, 0]), swept=swept)
     assert said(hit) == (Verdict.COLLISION, Status.STALE_OBSTACLES)
     assert (hit.answer.nearest_id, hit.answer.message) == (0, STALE.message)
-    late = paths.check_path(faulty, np.tile([50.0, 0, 0], 99), swept=swept, is_late=lambda: True)
+    late = questions.check_path(
+        faulty, np.tile([50.0, 0, 0], 99), swept=swept, is_late=lambda: True
+    )
     assert said(late) == (Verdict.UNKNOWN, Status.STALE_OBSTACLES)
     for found in (clear, margin, hit, late):
         assert (found.first_invalid_segment, found.last_valid_fraction) == (0, 0.0)
@@ -278,11 +283,11 @@ def test_beside_a_fault_nothing_of_a_path_is_free(swept: bool) -> None:
 
 
 def test_nothing_known() -> None:
-    found = paths.check_path(nothing(Config(), Fault(Status.NOT_ACTIVE, "asleep"), 0), THROUGH)
+    found = questions.check_path(nothing(Config(), Fault(Status.NOT_ACTIVE, "asleep"), 0), THROUGH)
     assert said(found) == (Verdict.UNKNOWN, Status.NOT_ACTIVE)
     assert (found.first_invalid_segment, found.last_valid_fraction) == (0, 0.0)
     no_shape = replace(snapshot((0, 0)), footprint=None)
-    assert said(paths.check_path(no_shape, THROUGH))[1] is Status.NO_FOOTPRINT
+    assert said(questions.check_path(no_shape, THROUGH))[1] is Status.NO_FOOTPRINT
 
 
 # ---- requests
@@ -315,7 +320,7 @@ def test_bad_request_is_refused(
     known = snapshot((0, 0), max_poses=10)
     request: dict[str, Any] = {"poses": np.array([50.0, 0, 0, 51, 0, 0]), **change}
     with pytest.raises(InputError) as caught:
-        paths.check_path(known, **request, swept=swept, is_late=lambda: False)
+        questions.check_path(known, **request, swept=swept, is_late=lambda: False)
     assert caught.value.status is status
     assert str(caught.value).startswith(where)
 
@@ -323,18 +328,22 @@ def test_bad_request_is_refused(
 def test_poses_of_another_frame() -> None:
     """Turned by a quarter and shifted, the way leads past what it would hit."""
     known = snapshot((0, 0))
-    assert paths.check_path(known, THROUGH, frame=lambda: Pose(5.0, 0.0, np.pi / 2)).answer.is_free
-    assert not paths.check_path(known, THROUGH, frame=lambda: Pose(0.0, 0.0, 1.0)).answer.is_free
+    assert questions.check_path(
+        known, THROUGH, frame=lambda: Pose(5.0, 0.0, np.pi / 2)
+    ).answer.is_free
+    assert not questions.check_path(
+        known, THROUGH, frame=lambda: Pose(0.0, 0.0, 1.0)
+    ).answer.is_free
 
 
 def test_pose_on_a_path() -> None:
     """Straight on, turning the shorter way, as the kernel goes."""
     way = np.array([[0.0, 0, 3.0], [4, 2, -3.0]])
-    half = paths.pose_on(way, 0, 0.5)
+    half = questions.pose_on(way, 0, 0.5)
     assert (half.x, half.y, abs(half.yaw)) == pytest.approx((2.0, 1.0, np.pi))
-    assert paths.pose_on(way[:1], 0, 0.0) == (0.0, 0.0, 3.0)
-    assert paths.pose_on(way[:1], 0, 1.0) == (0.0, 0.0, 3.0)
-    assert paths.pose_on(way, 1, 0.0) == (4.0, 2.0, -3.0)
+    assert questions.pose_on(way[:1], 0, 0.0) == (0.0, 0.0, 3.0)
+    assert questions.pose_on(way[:1], 0, 1.0) == (0.0, 0.0, 3.0)
+    assert questions.pose_on(way, 1, 0.0) == (4.0, 2.0, -3.0)
 
 
 BAR = ((3.0, 0.1), (0.0, 0.1), (0.0, -0.1), (3.0, -0.1))  # ahead of the origin that it turns about
@@ -348,13 +357,13 @@ def test_pose_on_a_half_turn_is_where_the_kernel_turns(
 ) -> None:
     """A bar sweeps over one half of a circle: the side of an obstacle that it hits tells which."""
     way = np.array([[0.0, 0.0, begin], [0.0, 0.0, begin + half + turns * 2.0 * np.pi]])
-    quarter = paths.pose_on(way, 0, 0.5)
+    quarter = questions.pose_on(way, 0, 0.5)
     for side in (np.pi / 2, -np.pi / 2):
         scene = Scene([Shape.circle(0.05, (2 * np.cos(begin + side), 2 * np.sin(begin + side)))])
         known = replace(snapshot((0, 0)), footprint=Shape.polygon(BAR), scene=scene)
-        found = paths.check_path(known, way.ravel())
+        found = questions.check_path(known, way.ravel())
         is_hit = found.answer.verdict is Verdict.COLLISION
         assert is_hit == (np.cos(quarter.yaw - begin - side) > 0.99)
         if is_hit:  # and where it hits, it is almost in contact
-            at = paths.pose_on(way, 0, found.last_valid_fraction)
+            at = questions.pose_on(way, 0, found.last_valid_fraction)
             assert 0.0 <= scene.nearest(Shape.polygon(BAR), at).distances[0] < 0.02

@@ -14,11 +14,12 @@ import pytest
 from gjk_collision.errors import InputError
 from gjk_collision.geometry import Shape, closest, collide
 from gjk_collision.replay.transforms import Placement, RecordedTransforms
-from gjk_collision.server import paths, queries
+from gjk_collision.server import lookup, questions
 from gjk_collision.server.config import Config, SourceConfig
 from gjk_collision.server.frames import FrameError, Pose, SameFrameOnly, planar
 from gjk_collision.server.obstacles import Obstacles
-from gjk_collision.server.pairs import CHUNK, check_shapes
+from gjk_collision.server.questions.batch import FIRST_CHUNK
+from gjk_collision.server.questions.shapes import CHUNK, check_shapes
 from gjk_collision.server.snapshot import Fault, Snapshot, nothing
 from gjk_collision.server.world import World
 from gjk_collision.verdict import Status, Verdict
@@ -65,9 +66,9 @@ def grid(count: int) -> Any:
 
 def test_batch_equals_single_questions() -> None:
     known, poses = snapshot((0, 0), (3, 3)), grid(40)
-    batch = queries.check_poses(known, poses.ravel(), margin=0.5, mode=2)
+    batch = questions.check_poses(known, poses.ravel(), margin=0.5, mode=2)
     for row, verdict in zip(poses, batch.verdicts, strict=True):
-        assert queries.collide(known, Pose(*row), 0.5).verdict == verdict
+        assert questions.collide(known, Pose(*row), 0.5).verdict == verdict
     assert set(batch.verdicts.tolist()) == {1, 2, 3}
     assert batch.first_invalid_index == int(np.argmax(batch.verdicts != Verdict.FREE))
     assert batch.answer.verdict is Verdict.COLLISION
@@ -78,8 +79,8 @@ def test_batch_equals_single_questions() -> None:
 def test_chunks_change_nothing(mode: int, stop: bool) -> None:
     known, poses = snapshot((0, 0), (3, 3)), np.tile([50.0, 0, 0], 700)
     poses[3 * 600] = 0.0
-    whole = queries.check_poses(known, poses, mode=mode, stop_at_first=stop)
-    chunks = queries.check_poses(
+    whole = questions.check_poses(known, poses, mode=mode, stop_at_first=stop)
+    chunks = questions.check_poses(
         known, poses, mode=mode, stop_at_first=stop, is_late=lambda: False
     )
     assert whole.answer == chunks.answer
@@ -92,7 +93,7 @@ def test_too_many_poses_are_refused_before_their_frame_is_sought() -> None:
     def sought() -> Pose:
         raise FrameError(Status.UNKNOWN_FRAME, "nowhere")
 
-    for ask in (queries.check_poses, paths.check_path):
+    for ask in (questions.check_poses, questions.check_path):
         with pytest.raises(InputError, match="limit 10"):
             ask(snapshot((0, 0), max_poses=10), np.zeros(33), frame=sought)
         with pytest.raises(FrameError):
@@ -103,7 +104,7 @@ def test_index_of_a_bad_pose_is_that_in_the_request() -> None:
     """Batches are looked at in pieces."""
     poses = np.tile([50.0, 0, 0], 700)
     poses[3 * 600 + 1] = 1e300
-    for ask in (queries.check_poses, paths.check_path):
+    for ask in (questions.check_poses, questions.check_path):
         with pytest.raises(InputError, match=r"poses\[1800\]"):
             ask(snapshot((0, 0)), poses, is_late=lambda: False)
 
@@ -111,7 +112,7 @@ def test_index_of_a_bad_pose_is_that_in_the_request() -> None:
 @pytest.mark.requirement("V-6")
 def test_stop_at_first_leaves_the_rest_unknown() -> None:
     poses = np.array([50.0, 0, 0, 2.2, 0, 0, 50, 0, 0])
-    found = queries.check_poses(snapshot((0, 0)), poses, margin=0.5, stop_at_first=True)
+    found = questions.check_poses(snapshot((0, 0)), poses, margin=0.5, stop_at_first=True)
     assert found.verdicts.tolist() == [Verdict.FREE, Verdict.MARGIN, Verdict.UNKNOWN]
     assert found.statuses.tolist() == [Status.SUCCESS, Status.SUCCESS, Status.UNDEFINED]
     assert found.answer.verdict is Verdict.MARGIN
@@ -121,22 +122,22 @@ def test_stop_at_first_leaves_the_rest_unknown() -> None:
 @pytest.mark.parametrize("margin", [0.0, 0.5])
 def test_stop_at_the_last_pose_of_a_chunk(margin: float) -> None:
     """The rest is left out, not late."""
-    poses = np.tile([50.0, 0, 0], 2 * queries.FIRST_CHUNK)
-    poses[3 * (queries.FIRST_CHUNK - 1)] = 2.0 + 0.5 * margin
-    found = queries.check_poses(
+    poses = np.tile([50.0, 0, 0], 2 * FIRST_CHUNK)
+    poses[3 * (FIRST_CHUNK - 1)] = 2.0 + 0.5 * margin
+    found = questions.check_poses(
         snapshot((0, 0)), poses, margin=margin, stop_at_first=True, is_late=lambda: False
     )
     expected = Verdict.MARGIN if margin else Verdict.COLLISION
     assert (found.answer.verdict, found.answer.status) == (expected, Status.SUCCESS)
-    assert found.first_invalid_index == queries.FIRST_CHUNK - 1
-    assert set(found.statuses[queries.FIRST_CHUNK :]) == {Status.UNDEFINED}
+    assert found.first_invalid_index == FIRST_CHUNK - 1
+    assert set(found.statuses[FIRST_CHUNK:]) == {Status.UNDEFINED}
 
 
 @pytest.mark.requirement("N-3")
 def test_past_the_time_budget_the_rest_is_unknown() -> None:
     looks = iter([False, True])
     poses = np.tile([50.0, 0, 0], 5000)
-    found = queries.check_poses(snapshot((0, 0)), poses, is_late=lambda: next(looks))
+    found = questions.check_poses(snapshot((0, 0)), poses, is_late=lambda: next(looks))
     assert (found.answer.verdict, found.answer.status) == (Verdict.UNKNOWN, Status.TIME_BUDGET)
     done = int(np.argmax(found.statuses == Status.TIME_BUDGET))
     assert 0 < done < 5000
@@ -150,7 +151,7 @@ def test_past_the_time_budget_the_rest_is_unknown() -> None:
 def test_beside_a_fault_no_distance_is_certified() -> None:
     """What is not known may be nearer than what is."""
     faulty = replace(snapshot((0, 0)), fault=Fault(Status.STALE_OBSTACLES, "radar: old"))
-    found = queries.check_poses(faulty, np.array([50.0, 0, 0, 0.5, 0, 0]), mode=1)
+    found = questions.check_poses(faulty, np.array([50.0, 0, 0, 0.5, 0, 0]), mode=1)
     assert found.verdicts.tolist() == [Verdict.UNKNOWN, Verdict.COLLISION]
     assert np.isnan(found.distances).tolist() == [True, False]
     assert np.isnan(found.lower_bounds).all()
@@ -159,7 +160,7 @@ def test_beside_a_fault_no_distance_is_certified() -> None:
 
 def test_collision_found_in_time_stands_past_the_time_budget() -> None:
     poses = np.tile([0.0, 0, 0], 1000)
-    found = queries.check_poses(snapshot((0, 0)), poses, is_late=lambda: True)
+    found = questions.check_poses(snapshot((0, 0)), poses, is_late=lambda: True)
     assert found.answer.verdict is Verdict.COLLISION
     assert not found.answer.is_free
 
@@ -182,23 +183,23 @@ def test_collision_found_in_time_stands_past_the_time_budget() -> None:
 def test_bad_batch_is_refused(change: dict[str, Any], status: Status, where: str) -> None:
     request: dict[str, Any] = {"poses": np.array([50.0, 0, 0]), **change}
     with pytest.raises(InputError) as caught:
-        queries.check_poses(snapshot((0, 0), max_poses=10), **request)
+        questions.check_poses(snapshot((0, 0), max_poses=10), **request)
     assert caught.value.status is status
     assert str(caught.value).startswith(where)
 
 
 def test_times_need_obstacles_that_stand_still_or_are_told_to() -> None:
     request = {"poses": np.array([50.0, 0, 0]), "times": np.array([1.0])}
-    moving = queries.check_poses(snapshot((0, 0)), **request)
+    moving = questions.check_poses(snapshot((0, 0)), **request)
     assert moving.answer.status is Status.PREDICTION_TOO_SHORT
     assert moving.verdicts.tolist() == [Verdict.UNKNOWN]
-    assert queries.check_poses(
+    assert questions.check_poses(
         snapshot((0, 0), prediction_policy="hold"), **request
     ).answer.is_free
     parked = snapshot(data=shapes((0, 0), velocities=np.zeros(3)))
-    assert queries.check_poses(parked, **request).answer.is_free
+    assert questions.check_poses(parked, **request).answer.is_free
     unsure = snapshot(data=shapes((0, 0), velocities=np.array([0, nan, 0])))
-    assert not queries.check_poses(unsure, **request).answer.is_free
+    assert not questions.check_poses(unsure, **request).answer.is_free
 
 
 def test_times_meet_the_obstacles_where_they_are_then() -> None:
@@ -206,11 +207,11 @@ def test_times_meet_the_obstacles_where_they_are_then() -> None:
     coming = shapes((20, 0), velocities=np.array([-2.0, 0, 0]))
     poses, times = np.zeros(9), np.array([0.0, 8.9, 9.1])
     known = snapshot(data=coming, prediction_horizon=20.0)
-    found = queries.check_poses(known, poses, times)
+    found = questions.check_poses(known, poses, times)
     assert found.verdicts.tolist() == [Verdict.FREE, Verdict.FREE, Verdict.COLLISION]
-    later = queries.check_poses(known, poses, times - 1.0, stamp=10**9)
+    later = questions.check_poses(known, poses, times - 1.0, stamp=10**9)
     assert later.verdicts.tolist() == found.verdicts.tolist()
-    beyond = queries.check_poses(snapshot(data=coming), poses, times)
+    beyond = questions.check_poses(snapshot(data=coming), poses, times)
     assert beyond.statuses.tolist()[1:] == [Status.PREDICTION_TOO_SHORT] * 2
     path = {
         "path_offsets": np.array([0, 2]),
@@ -218,7 +219,7 @@ def test_times_meet_the_obstacles_where_they_are_then() -> None:
         "path_poses": np.array([0.0, 0, 0, -20, 0, 0]),
     }
     followed = snapshot(data=shapes((20, 0), **path))
-    verdicts = queries.check_poses(followed, poses, np.array([3.5, 3.7, 4.5])).verdicts
+    verdicts = questions.check_poses(followed, poses, np.array([3.5, 3.7, 4.5])).verdicts
     assert verdicts.tolist() == [Verdict.FREE, Verdict.COLLISION, Verdict.UNKNOWN]
 
 
@@ -248,7 +249,7 @@ def test_past_the_horizon_nothing_is_known(name: str, mode: int) -> None:
     known = STANDING[name]()
     poses, times = np.tile([50.0, 0, 0], 4), np.array([4.9, 5.1, 0.0, 60.0])
     for later in (0, 2):  # the request's stamp [s]
-        found = queries.check_poses(known, poses, times - later, stamp=later * 10**9, mode=mode)
+        found = questions.check_poses(known, poses, times - later, stamp=later * 10**9, mode=mode)
         assert found.verdicts.tolist() == [1, 0, 1, 0]
         short = Status.PREDICTION_TOO_SHORT
         assert found.statuses.tolist() == [1, short, 1, short]
@@ -257,9 +258,11 @@ def test_past_the_horizon_nothing_is_known(name: str, mode: int) -> None:
         for each in (found.distances, found.lower_bounds, found.witnesses):
             assert not len(each) or np.isnan(each[[1, 3]]).all()
         assert found.nearest_ids[[1, 3]].tolist() == [-1, -1]
-    first = queries.check_poses(known, poses, times, stop_at_first=True, mode=mode)
+    first = questions.check_poses(known, poses, times, stop_at_first=True, mode=mode)
     assert first.statuses.tolist() == [1, short, 0, 0]
-    assert queries.check_poses(known, poses, mode=mode).answer.is_free  # without times they stand
+    assert questions.check_poses(
+        known, poses, mode=mode
+    ).answer.is_free  # without times they stand
 
 
 @pytest.mark.requirement("V-12")
@@ -271,7 +274,7 @@ def test_the_horizon_begins_at_the_oldest_data_in_use() -> None:
     radar = shapes((9, 0), velocities=STILL, stamp=8 * 10**9)
     world.receive_obstacles("radar", radar, now=8 * 10**9, steady=0)
     known = world.snapshot(now=8 * 10**9, steady=0)
-    found = queries.check_poses(known, np.tile([50.0, 0, 0], 2), np.array([3.99, 4.01]))
+    found = questions.check_poses(known, np.tile([50.0, 0, 0], 2), np.array([3.99, 4.01]))
     assert found.verdicts.tolist() == [Verdict.FREE, Verdict.UNKNOWN]
 
 
@@ -285,7 +288,7 @@ def test_motion_turns_with_the_frame_it_is_given_in() -> None:
     data = shapes((0, 0), frame="lidar", velocities=velocities, poses=np.zeros(3))
     world.receive_obstacles("obstacles", data, now=0, steady=0)
     known = world.snapshot(now=0, steady=0)
-    found = queries.check_poses(known, np.zeros(6), np.array([3.9, 4.1]))
+    found = questions.check_poses(known, np.zeros(6), np.array([3.9, 4.1]))
     assert found.verdicts.tolist() == [Verdict.FREE, Verdict.COLLISION]
 
 
@@ -304,7 +307,7 @@ def test_poses_without_an_answer_have_the_none_of_each_field(
     known: Callable[[], Snapshot], mode: int
 ) -> None:
     """One entry per pose of all that the mode asks for; nothing reads as an answer."""
-    found = queries.check_poses(known(), np.tile([50.0, 0, 0], 3), np.full(3, 1.0), mode=mode)
+    found = questions.check_poses(known(), np.tile([50.0, 0, 0], 3), np.full(3, 1.0), mode=mode)
     assert found.answer.nearest_id == -1
     assert found.verdicts.tolist() == [Verdict.UNKNOWN] * 3
     assert Status.SUCCESS not in found.statuses
@@ -324,31 +327,31 @@ def test_poses_without_an_answer_have_the_none_of_each_field(
 
 def test_distances_ascend_and_are_signed() -> None:
     known = snapshot((0, 0), (10, 0), (5, 0))
-    found = queries.distance(known, Pose(0.5, 0, 0), k=5)
+    found = questions.distance(known, Pose(0.5, 0, 0), k=5)
     assert found.ids.tolist() == [0, 2, 1]
     assert found.distances == pytest.approx([-1.5, 2.5, 7.5])
     assert (found.lower_bounds <= found.distances).all()
-    assert queries.distance(known, Pose(0.5, 0, 0), k=0).ids.tolist() == [0]
-    assert queries.distance(known, Pose(0.5, 0, 0), k=4_000_000_000).ids.tolist() == [0, 2, 1]
-    assert queries.distance(known, Pose(0.5, 0, 0), 5, 3.0).ids.tolist() == [0, 2]
+    assert questions.distance(known, Pose(0.5, 0, 0), k=0).ids.tolist() == [0]
+    assert questions.distance(known, Pose(0.5, 0, 0), k=4_000_000_000).ids.tolist() == [0, 2, 1]
+    assert questions.distance(known, Pose(0.5, 0, 0), 5, 3.0).ids.tolist() == [0, 2]
 
 
 def test_distance_among_nothing() -> None:
     known = snapshot(data=Obstacles(frame="odom", stamp=0))
-    found = queries.distance(known, Pose())
+    found = questions.distance(known, Pose())
     assert found.answer.is_free
     assert not len(found.ids)
-    assert queries.state(known, Pose()).distance == inf
+    assert questions.state(known, Pose()).distance == inf
 
 
 @pytest.mark.parametrize("value", [nan, -1.0, inf])
 def test_bad_max_distance_is_refused(value: float) -> None:
     with pytest.raises(InputError, match="max_distance"):
-        queries.distance(snapshot((0, 0)), Pose(), max_distance=value)
+        questions.distance(snapshot((0, 0)), Pose(), max_distance=value)
 
 
 def test_state_says_where_the_nearest_obstacle_is() -> None:
-    found = queries.state(snapshot((0, 0), (10, 0)), Pose(6.0, 0.0, 0.0))
+    found = questions.state(snapshot((0, 0), (10, 0)), Pose(6.0, 0.0, 0.0))
     assert found.answer.is_free
     assert (found.answer.nearest_id, found.answer.nearest_source) == (1, "obstacles")
     assert found.distance == pytest.approx(2.0)
@@ -358,17 +361,17 @@ def test_state_says_where_the_nearest_obstacle_is() -> None:
 
 def test_state_without_an_ego_pose_is_unknown() -> None:
     fault = Fault(Status.TF_UNAVAILABLE, "no")
-    found = queries.state(snapshot((0, 0)), fault)
+    found = questions.state(snapshot((0, 0)), fault)
     assert (found.answer.verdict, found.answer.status) == (Verdict.UNKNOWN, fault.status)
 
 
 @pytest.mark.parametrize(
     "ask",
     [
-        lambda known: queries.collide(known, Pose()),
-        lambda known: queries.distance(known, Pose()).answer,
-        lambda known: queries.check_poses(known, np.zeros(3)).answer,
-        lambda known: queries.state(known, Pose()).answer,
+        lambda known: questions.collide(known, Pose()),
+        lambda known: questions.distance(known, Pose()).answer,
+        lambda known: questions.check_poses(known, np.zeros(3)).answer,
+        lambda known: questions.state(known, Pose()).answer,
     ],
 )
 def test_nothing_known_is_never_free(ask: Callable[[Snapshot], Any]) -> None:
@@ -382,14 +385,14 @@ def test_nothing_known_is_never_free(ask: Callable[[Snapshot], Any]) -> None:
 
 def test_frame_of_a_request() -> None:
     config, none = Config(), SameFrameOnly()
-    assert queries.frame_pose(config, none, "odom", 0, 0) == Pose()
+    assert lookup.frame_pose(config, none, "odom", 0, 0) == Pose()
     for frame, status in (("", Status.UNKNOWN_FRAME), ("map", Status.TF_UNAVAILABLE)):
         with pytest.raises(FrameError) as caught:
-            queries.frame_pose(config, none, frame, 0, 0)
+            lookup.frame_pose(config, none, frame, 0, 0)
         assert caught.value.status is status
     with pytest.raises(FrameError):
-        queries.ego_pose(config, none, 0)
-    assert queries.ego_pose(Config(base_frame="odom"), none, 0) == Pose()
+        lookup.ego_pose(config, none, 0)
+    assert lookup.ego_pose(Config(base_frame="odom"), none, 0) == Pose()
 
 
 @pytest.mark.requirement("D-10")
@@ -398,12 +401,12 @@ def test_static_pose_is_of_every_time() -> None:
     config, tree, now = Config(), RecordedTransforms(), 1_800_000_000 * 10**9
     tree.insert("odom", "dock", 0, Placement((3.0, 4.0, 0.0)), static=True)
     tree.insert("dock", "base_link", now, Placement((1.0, 0.0, 0.0)), static=True)
-    assert queries.ego_pose(config, tree, now + 10**18) == Pose(4.0, 4.0, 0.0)
-    assert queries.frame_pose(config, tree, "dock", 0, now) == Pose(3.0, 4.0, 0.0)
+    assert lookup.ego_pose(config, tree, now + 10**18) == Pose(4.0, 4.0, 0.0)
+    assert lookup.frame_pose(config, tree, "dock", 0, now) == Pose(3.0, 4.0, 0.0)
     tree.insert("dock", "base_link", now, Placement((2.0, 0.0, 0.0)), static=False)
-    assert queries.ego_pose(config, tree, now + 10**8) == Pose(5.0, 4.0, 0.0)
+    assert lookup.ego_pose(config, tree, now + 10**8) == Pose(5.0, 4.0, 0.0)
     with pytest.raises(FrameError) as caught:
-        queries.ego_pose(config, tree, now + 10**8 + 1)
+        lookup.ego_pose(config, tree, now + 10**8 + 1)
     assert caught.value.status is Status.TF_EXTRAPOLATION
 
 
@@ -416,18 +419,18 @@ def test_localiser_that_stamps_ahead() -> None:
         tree.insert("map", "odom", now + t * second, Placement((float(t), 0, 0)), static=False)
     for half in (0, 1, 7, 8):
         at = now + half * second // 2
-        assert queries.frame_pose(config, tree, "map", 0, at).x == pytest.approx(-0.5 * half)
-    assert queries.frame_pose(config, tree, "map", 0, now + 4 * second + 10**8).x == -4.0
+        assert lookup.frame_pose(config, tree, "map", 0, at).x == pytest.approx(-0.5 * half)
+    assert lookup.frame_pose(config, tree, "map", 0, now + 4 * second + 10**8).x == -4.0
     for at in (now - 1, now + 4 * second + 10**8 + 1):
         with pytest.raises(FrameError) as caught:
-            queries.frame_pose(config, tree, "map", 0, at)
+            lookup.frame_pose(config, tree, "map", 0, at)
         assert caught.value.status is Status.TF_EXTRAPOLATION
     # The vehicle by odometry that comes late, below the localiser: the oldest part counts.
     config = Config(check_frame="map")
     tree.insert("odom", "base_link", now, Placement((10.0, 0.0, 0.0)), static=False)
     tree.insert("odom", "base_link", now + second, Placement((20.0, 0, 0)), static=False)
-    assert queries.ego_pose(config, tree, now + second + 10**8) == Pose(21.0, 0.0, 0.0)
-    assert queries.ego_pose(config, tree, now + second // 2).x == pytest.approx(15.5)
+    assert lookup.ego_pose(config, tree, now + second + 10**8) == Pose(21.0, 0.0, 0.0)
+    assert lookup.ego_pose(config, tree, now + second // 2).x == pytest.approx(15.5)
 
 
 @pytest.mark.parametrize(
@@ -569,7 +572,7 @@ def test_a_stamp_far_from_the_data_and_times_that_bring_it_back() -> None:
         snapshot = world.snapshot(now=epoch, steady=0)
         stamp = int(rng.choice([1, 10**9, second - 10**13]))
         time = (epoch - stamp) * 1e-9 + 2.0 + float(rng.uniform(-1e-6, 1e-6))
-        found = queries.check_poses(snapshot, np.zeros(3), np.array([time]), stamp=stamp, mode=1)
+        found = questions.check_poses(snapshot, np.zeros(3), np.array([time]), stamp=stamp, mode=1)
         since = Fraction(time) - Fraction(epoch - stamp, 10**9)
         truth = 2 * Fraction(speed) + Fraction(3, 2) - Fraction(speed) * since - Fraction(3, 2)
         assert found.lower_bounds[0] <= truth
@@ -579,7 +582,7 @@ def test_a_stamp_far_from_the_data_and_times_that_bring_it_back() -> None:
 def test_what_is_left_out_after_the_horizon_is_unknown() -> None:
     known = snapshot(data=shapes((50, 0), velocities=np.zeros(3)))
     times = np.array([1.0, 100.0, 1.0])
-    found = queries.check_poses(known, np.zeros(9), times, stop_at_first=True)
+    found = questions.check_poses(known, np.zeros(9), times, stop_at_first=True)
     assert list(found.verdicts) == [Verdict.FREE, Verdict.UNKNOWN, Verdict.UNKNOWN]
     assert list(found.statuses) == [
         Status.SUCCESS, Status.PREDICTION_TOO_SHORT, Status.UNDEFINED,

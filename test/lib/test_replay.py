@@ -378,7 +378,7 @@ def test_error_is_unknown_and_fails(
     def broken(*_: Any) -> Any:
         raise ZeroDivisionError("bug")
 
-    monkeypatch.setattr("gjk_collision.server.queries.state", broken)
+    monkeypatch.setattr("gjk_collision.server.questions.state", broken)
     result = replay(approach, tmp_path)
     assert result.outcome is Outcome.FAILED
     assert "bug" in result.failures[0]

@@ -19,10 +19,12 @@ from gjk_collision.errors import InputError
 from gjk_collision.geometry import Shape
 from gjk_collision.motion import Motion, time_of_impact
 from gjk_collision.scene import Scene
-from gjk_collision.server import pairs, queries
+from gjk_collision.server import questions
 from gjk_collision.server.answers import Answer, unknown
 from gjk_collision.server.config import Config, SourceConfig
 from gjk_collision.server.frames import FrameError, Pose
+from gjk_collision.server.questions import shapes
+from gjk_collision.server.questions.batch import FIRST_CHUNK
 from gjk_collision.server.snapshot import Fault, nothing
 from gjk_collision.server.world import Footprint, World
 from gjk_collision.verdict import Status, Verdict
@@ -31,7 +33,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def answered(world: World, time: Time, pose: Pose = FAR) -> Answer:
-    return queries.collide(world.snapshot(**time.both), pose)
+    return questions.collide(world.snapshot(**time.both), pose)
 
 
 def refused(ask: Callable[[], Any]) -> Answer:
@@ -44,7 +46,7 @@ def refused(ask: Callable[[], Any]) -> Answer:
 def batch(poses: Any, **changes: Any) -> Answer:
     world = known(Time(), (0.0, 0.0), **changes)
     snapshot = world.snapshot(now=T0, steady=STEADY0)
-    return refused(lambda: queries.check_poses(snapshot, np.array(poses)))
+    return refused(lambda: questions.check_poses(snapshot, np.array(poses)))
 
 
 def one_bad(policy: str = "decompose", **fields: Any) -> Answer:
@@ -87,18 +89,18 @@ def jumped() -> Answer:
 
 def other_snapshot() -> Answer:
     world = known(Time(), (0.0, 0.0))
-    return queries.collide(world.snapshot(now=T0, steady=STEADY0, require_id=99), FAR)
+    return questions.collide(world.snapshot(now=T0, steady=STEADY0, require_id=99), FAR)
 
 
 def late() -> Answer:
     snapshot = known(Time(), (0.0, 0.0)).snapshot(now=T0, steady=STEADY0)
     poses = np.tile(FAR, 1000)
-    return queries.check_poses(snapshot, poses, is_late=lambda: True).answer
+    return questions.check_poses(snapshot, poses, is_late=lambda: True).answer
 
 
 def timed() -> Answer:
     snapshot = known(Time(), (0.0, 0.0)).snapshot(now=T0, steady=STEADY0)
-    return queries.check_poses(snapshot, np.array(FAR), np.array([1.0])).answer
+    return questions.check_poses(snapshot, np.array(FAR), np.array([1.0])).answer
 
 
 def forced(status: Status) -> Answer:
@@ -118,7 +120,7 @@ def forced(status: Status) -> Answer:
             )
 
     snapshot = known(Time(), (0.0, 0.0)).snapshot(now=T0, steady=STEADY0)
-    return queries.distance(replace(snapshot, scene=GivesUp([])), FAR).answer
+    return questions.distance(replace(snapshot, scene=GivesUp([])), FAR).answer
 
 
 def given_up() -> Answer:
@@ -132,7 +134,7 @@ def given_up() -> Answer:
 STAR = np.array([0, 3, 1, 1, 3, 0, 1, -1, 0, -3, -1, -1, -3, 0, -1, 1], dtype=np.float64)
 CASES: dict[Status, Callable[[], Answer]] = {
     Status.SUCCESS: lambda: after(0.0),
-    Status.NOT_ACTIVE: lambda: queries.collide(
+    Status.NOT_ACTIVE: lambda: questions.collide(
         nothing(Config(), Fault(Status.NOT_ACTIVE, ""), 0), FAR
     ),
     Status.NO_FOOTPRINT: lambda: answered(known(Time(), (0.0, 0.0), footprint=()), Time()),
@@ -224,23 +226,23 @@ def test_what_the_kernel_gives_up_on_is_unknown_in_a_batch(status: Status, mode:
     scene = Scene([Shape.box(2.0, 2.0)])
     scene._core = GivesUpOnce(scene._core, status)  # type: ignore[assignment]
     snapshot = replace(snapshot, scene=scene)
-    count = 3 * queries.FIRST_CHUNK
+    count = 3 * FIRST_CHUNK
     poses = np.tile(FAR, (count, 1))
-    found = queries.check_poses(snapshot, poses.ravel(), mode=mode)
+    found = questions.check_poses(snapshot, poses.ravel(), mode=mode)
     assert found.answer.is_free and set(found.verdicts) == {Verdict.FREE}
-    for bad in (0, 1, queries.FIRST_CHUNK, count - 1):
+    for bad in (0, 1, FIRST_CHUNK, count - 1):
         poses[:] = FAR
         poses[bad, 0] = 77.0
-        found = queries.check_poses(snapshot, poses.ravel(), mode=mode)
+        found = questions.check_poses(snapshot, poses.ravel(), mode=mode)
         assert not found.answer.is_free
         assert (found.answer.verdict, found.answer.status) == (Verdict.UNKNOWN, status)
         assert found.first_invalid_index == bad
         assert (found.verdicts == Verdict.FREE).sum() == count - 1
         assert (found.verdicts[bad], found.statuses[bad]) == (Verdict.UNKNOWN, status)
-        found = queries.check_poses(snapshot, poses.ravel(), mode=mode, stop_at_first=True)
+        found = questions.check_poses(snapshot, poses.ravel(), mode=mode, stop_at_first=True)
         assert (found.answer.verdict, found.answer.status) == (Verdict.UNKNOWN, status)
         poses[bad - 1, :2] = 0.0  # a certain hit beside it is worse
-        hit = queries.check_poses(snapshot, poses.ravel(), mode=mode).answer
+        hit = questions.check_poses(snapshot, poses.ravel(), mode=mode).answer
         assert (hit.verdict, hit.status) == (Verdict.COLLISION, Status.SUCCESS)
 
 
@@ -256,7 +258,7 @@ def test_what_the_kernel_gives_up_on_is_unknown_alone(status: Status) -> None:
 def test_what_the_kernel_gives_up_on_is_unknown_among_pairs(
     status: Status, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real = pairs.check_pairs
+    real = shapes.check_pairs
 
     def gives_up(*args: Any, **options: Any) -> Any:
         found = real(*args, **options)
@@ -265,9 +267,9 @@ def test_what_the_kernel_gives_up_on_is_unknown_among_pairs(
         return replace(found, verdicts=verdicts, statuses=statuses)
 
     apart = boxes((0.0, 0.0)), boxes((9.0, 0.0), (0.0, 9.0))
-    assert pairs.check_shapes(Config(), *apart, np.empty(0, np.uint32)).answer.is_free
-    monkeypatch.setattr(pairs, "check_pairs", gives_up)
-    found = pairs.check_shapes(Config(), *apart, np.empty(0, np.uint32))
+    assert questions.check_shapes(Config(), *apart, np.empty(0, np.uint32)).answer.is_free
+    monkeypatch.setattr(shapes, "check_pairs", gives_up)
+    found = questions.check_shapes(Config(), *apart, np.empty(0, np.uint32))
     assert (found.answer.verdict, found.answer.status) == (Verdict.UNKNOWN, status)
     assert found.verdicts.tolist() == [Verdict.FREE, Verdict.UNKNOWN]
     assert found.statuses.tolist() == [Status.SUCCESS, status]

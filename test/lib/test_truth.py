@@ -20,10 +20,10 @@ from gjk_collision.geometry import Shape, closest, collide
 from gjk_collision.motion import Motion, closest_approach, ray_cast, shape_cast, time_of_impact
 from gjk_collision.pairs import check_pairs
 from gjk_collision.scene import Scene
-from gjk_collision.server import answers, queries
+from gjk_collision.server import answers, questions
 from gjk_collision.server.frames import Pose
-from gjk_collision.server.pairs import check_shapes
-from gjk_collision.server.paths import check_path
+from gjk_collision.server.questions.path import check_path
+from gjk_collision.server.questions.shapes import check_shapes
 from gjk_collision.verdict import Status, Verdict
 
 SOURCE = Path(__file__).resolve().parents[2] / "gjk_collision"
@@ -39,11 +39,11 @@ def server(name: str) -> Any:
     pose = Pose()
     list_ = snapshot.parts[0].obstacles
     return {
-        "collide": lambda: queries.collide(snapshot, pose),
-        "distance": lambda: queries.distance(snapshot, pose),
-        "check_poses": lambda: queries.check_poses(snapshot, np.zeros(3)),
+        "collide": lambda: questions.collide(snapshot, pose),
+        "distance": lambda: questions.distance(snapshot, pose),
+        "check_poses": lambda: questions.check_poses(snapshot, np.zeros(3)),
         "check_path": lambda: check_path(snapshot, np.zeros(6)),
-        "state": lambda: queries.state(snapshot, pose),
+        "state": lambda: questions.state(snapshot, pose),
         "check_shapes": lambda: check_shapes(
             snapshot.config, list_, list_, np.array([0, 0], np.uint32)
         ),

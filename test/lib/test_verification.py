@@ -17,7 +17,7 @@ import pytest
 from test_world import CAR, STEADY0, T0
 
 from gjk_collision.geometry import Shape
-from gjk_collision.server import queries
+from gjk_collision.server import questions
 from gjk_collision.server.config import Config, SourceConfig
 from gjk_collision.server.frames import Pose
 from gjk_collision.server.obstacles import Obstacles
@@ -76,7 +76,7 @@ def test_both_opinions_agree(seed: int, margin: float) -> None:
     poses = np.column_stack([rng.uniform(-12, 12, (40, 2)), rng.uniform(-4, 4, 40)])
     if margin == 10.0:
         poses[::2, :2] += 30.0
-    found = queries.check_poses(snapshot, poses.ravel(), margin=margin)
+    found = questions.check_poses(snapshot, poses.ravel(), margin=margin)
     assert {1, 2} <= set(found.verdicts.tolist())
     for row, verdict in zip(poses.tolist(), found.verdicts.tolist(), strict=True):
         judge(snapshot, Verdict(verdict), margin, Pose(*row))
@@ -329,7 +329,7 @@ def test_right_verdicts_at_the_border_are_accepted(seed: int, margin: float) -> 
         free, hit = 60.0, rng.uniform(-10.0, 10.0)
 
         def said(x: float, y: float = y, yaw: float = yaw) -> Verdict:
-            return queries.collide(snapshot, Pose(x, y, yaw), margin).verdict
+            return questions.collide(snapshot, Pose(x, y, yaw), margin).verdict
 
         while (middle := (free + hit) / 2) not in (free, hit):
             if said(middle) is Verdict.FREE:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gjk_collision.server import paths, queries
+from gjk_collision.server import lookup, questions
 from gjk_collision.server.config import Config, SourceConfig
 from gjk_collision.server.frames import FrameError, Pose
 from gjk_collision.server.obstacles import Obstacles
@@ -72,7 +72,7 @@ def known(time: Time, *centres: tuple[float, float], **changes: Any) -> World:
 
 
 def ask(world: World, time: Time, pose: Pose = FAR, margin: float = 0.0) -> tuple[Verdict, Status]:
-    answer = queries.collide(world.snapshot(**time.both), pose, margin)
+    answer = questions.collide(world.snapshot(**time.both), pose, margin)
     assert answer.is_free == ((answer.verdict, answer.status) == (Verdict.FREE, Status.SUCCESS))
     return answer.verdict, answer.status
 
@@ -115,11 +115,11 @@ def test_answer_names_the_obstacle_and_its_source(time: Time) -> None:
     world.receive_obstacles("lidar", boxes((0, 0), (20, 0)), **time.both)
     world.receive_obstacles("radar", boxes((40, 0), source="front"), **time.both)
     snapshot = world.snapshot(**time.both)
-    answer = queries.collide(snapshot, Pose(40, 0, 0))
+    answer = questions.collide(snapshot, Pose(40, 0, 0))
     assert (answer.nearest_id, answer.nearest_source) == (10, "front")
-    answer = queries.collide(snapshot, Pose(20, 0, 0))
+    answer = questions.collide(snapshot, Pose(20, 0, 0))
     assert (answer.nearest_id, answer.nearest_source) == (11, "lidar")
-    assert queries.distance(snapshot, Pose(30, 5, 0), k=9).sources == ("lidar", "front", "lidar")
+    assert questions.distance(snapshot, Pose(30, 5, 0), k=9).sources == ("lidar", "front", "lidar")
 
 
 # ---- footprint
@@ -371,17 +371,17 @@ def test_data_that_ages_while_it_is_worked_on(time: Time, clocks: tuple[str, ...
     assert (last.id, last.scene, last.stamp, last.fault) == (first.id, first.scene, T0, None)
     assert last.max_obstacle_age == pytest.approx(0.4 if "now" in clocks else 0.0)
     assert last.footprint_age == 0.0  # configured
-    assert queries.collide(last, FAR).is_free
+    assert questions.collide(last, FAR).is_free
     for each in clocks:
         setattr(time, each, getattr(time, each) + round(0.2 * S))
     last = world.later(first, **time.both)
     assert last.bad_sources == ("obstacles",)
     for pose in (FAR, Pose()):  # it may be gone
-        answer = queries.collide(last, pose)
+        answer = questions.collide(last, pose)
         assert (answer.verdict, answer.status) == unknown(Status.STALE_OBSTACLES)
-    batch = queries.check_poses(last, np.tile(FAR, 3), mode=1)
+    batch = questions.check_poses(last, np.tile(FAR, 3), mode=1)
     assert batch.statuses.tolist() == [Status.STALE_OBSTACLES] * 3
-    path = paths.check_path(last, np.tile(FAR, 3))
+    path = questions.check_path(last, np.tile(FAR, 3))
     assert (path.answer.verdict, path.answer.status) == unknown(Status.STALE_OBSTACLES)
 
 
@@ -396,8 +396,8 @@ def test_footprint_that_ages_while_it_is_worked_on(time: Time) -> None:
     assert last.outline_stamp == T0
     time.pass_(0.2)
     last = world.later(first, **time.both)
-    assert queries.collide(last, FAR).status is Status.STALE_FOOTPRINT
-    assert queries.collide(last, FAR).message.startswith("footprint: ")
+    assert questions.collide(last, FAR).status is Status.STALE_FOOTPRINT
+    assert questions.collide(last, FAR).message.startswith("footprint: ")
 
 
 @pytest.mark.requirement("D-11")
@@ -406,14 +406,14 @@ def test_clock_that_goes_back_while_data_is_worked_on(time: Time) -> None:
     first = world.snapshot(**time.both)
     time.now -= S
     last = world.later(first, **time.both)
-    assert queries.collide(last, FAR).status is Status.CLOCK_JUMP
+    assert questions.collide(last, FAR).status is Status.CLOCK_JUMP
 
 
 def test_what_was_not_known_at_first_is_not_known_later(time: Time) -> None:
     world = World(Config(footprint=CAR))
     first = world.snapshot(**time.both)
     last = world.later(first, **time.both)
-    assert queries.collide(last, FAR).status is Status.NO_OBSTACLES
+    assert questions.collide(last, FAR).status is Status.NO_OBSTACLES
     nowhere = world.snapshot(**time.both, require_id=99)
     assert world.later(nowhere, **time.both) == nowhere
 
@@ -439,12 +439,12 @@ def test_required_source_that_is_missing_leaves_only_certain_hits(time: Time) ->
     snapshot = world.snapshot(**time.both)
     assert snapshot.bad_sources == ("radar",)
     poses = np.array([FAR, Pose(), near]).ravel()
-    batch = queries.check_poses(snapshot, poses, mode=1)
+    batch = questions.check_poses(snapshot, poses, mode=1)
     assert batch.verdicts.tolist() == [0, 2, 0]
     assert batch.statuses.tolist() == [13, 1, 13]
     assert batch.answer.verdict is Verdict.COLLISION
     assert not batch.answer.is_free
-    assert not len(queries.distance(snapshot, FAR).ids)  # the list would not be complete
+    assert not len(questions.distance(snapshot, FAR).ids)  # the list would not be complete
 
 
 @pytest.mark.requirement("D-7")
@@ -793,10 +793,10 @@ def test_without_transforms_another_frame_is_refused(time: Time) -> None:
 def test_ego_pose_must_be_of_now(time: Time) -> None:
     tree = Late(T0 - S // 10, T0)
     for now in (T0 + S // 10, T0 + S // 20, T0, T0 - S // 10):
-        assert queries.ego_pose(Config(), tree, now) == Pose()
+        assert lookup.ego_pose(Config(), tree, now) == Pose()
     for now in (T0 + S // 10 + 1, T0 - S // 10 - 1):
         with pytest.raises(FrameError) as caught:
-            queries.ego_pose(Config(), tree, now)
+            lookup.ego_pose(Config(), tree, now)
         assert caught.value.status is Status.TF_EXTRAPOLATION
 
 
@@ -1077,10 +1077,10 @@ def test_earlier_snapshot_can_be_asked_for_while_it_is_fresh(time: Time) -> None
     assert again.max_obstacle_age == pytest.approx(0.3)
     time.pass_(0.3)
     gone = world.snapshot(**time.both, require_id=first.id)
-    assert queries.collide(gone, FAR).status is Status.SNAPSHOT_MISMATCH
+    assert questions.collide(gone, FAR).status is Status.SNAPSHOT_MISMATCH
     never = world.snapshot(**time.both, require_id=10**9)
-    assert queries.collide(never, Pose()).status is Status.SNAPSHOT_MISMATCH
-    assert queries.collide(never, Pose()).verdict is Verdict.UNKNOWN
+    assert questions.collide(never, Pose()).status is Status.SNAPSHOT_MISMATCH
+    assert questions.collide(never, Pose()).verdict is Verdict.UNKNOWN
 
 
 @pytest.mark.requirement("V-8")
@@ -1093,7 +1093,7 @@ def test_no_snapshot_of_another_epoch_is_given(time: Time) -> None:
         assert divmod(snapshot.id, 2**32) == (epoch, 1)
         for earlier in ids:
             gone = world.snapshot(**time.both, require_id=earlier)
-            assert queries.collide(gone, FAR).status is Status.SNAPSHOT_MISMATCH
+            assert questions.collide(gone, FAR).status is Status.SNAPSHOT_MISMATCH
         ids.append(snapshot.id)
 
 
@@ -1107,12 +1107,12 @@ def test_no_snapshot_from_before_a_faulty_message_is_given(time: Time, name: str
     time.pass_(0.05)
     spoil(world, time)
     recalled = world.snapshot(**time.both, require_id=wanted)
-    assert queries.collide(recalled, Pose()).status is status
+    assert questions.collide(recalled, Pose()).status is status
     time.pass_(0.05)
     world.receive_obstacles("obstacles", boxes((0, 0), stamp=time.now), **time.both)
     assert ask(world, time) == FREE
     recalled = world.snapshot(**time.both, require_id=wanted)
-    assert queries.collide(recalled, FAR).status is Status.SNAPSHOT_MISMATCH
+    assert questions.collide(recalled, FAR).status is Status.SNAPSHOT_MISMATCH
 
 
 def test_incomplete_snapshot_is_not_recalled_as_if_it_were_complete(time: Time) -> None:
@@ -1122,7 +1122,7 @@ def test_incomplete_snapshot_is_not_recalled_as_if_it_were_complete(time: Time) 
     world.receive_obstacles("radar", boxes((50, 0)), **time.both)
     assert ask(world, time) == HIT
     recalled = world.snapshot(**time.both, require_id=partial.id)
-    assert queries.collide(recalled, FAR).verdict is Verdict.UNKNOWN
+    assert questions.collide(recalled, FAR).verdict is Verdict.UNKNOWN
 
 
 def test_live_change_is_in_force_at_once_and_gets_a_new_id(time: Time) -> None:
@@ -1134,7 +1134,7 @@ def test_live_change_is_in_force_at_once_and_gets_a_new_id(time: Time) -> None:
     assert after.config.hash != before.config.hash
     assert ask(world, time, Pose(2.5, 0, 0)) == HIT
     recalled = world.snapshot(**time.both, require_id=before.id)
-    assert queries.collide(recalled, FAR).status is Status.SNAPSHOT_MISMATCH
+    assert questions.collide(recalled, FAR).status is Status.SNAPSHOT_MISMATCH
 
 
 def test_shorter_timeout_is_in_force_at_once(time: Time) -> None:
@@ -1222,9 +1222,9 @@ def test_no_snapshot_is_given_after_a_faulty_message_that_nobody_asked_about(
         world.receive_footprint(Footprint("base_link", time.now, points), **time.both)
         if number == 0:
             recalled = world.snapshot(**time.both, require_id=wanted)
-            assert queries.collide(recalled, FAR).is_free, "good messages leave it at hand"
+            assert questions.collide(recalled, FAR).is_free, "good messages leave it at hand"
     recalled = world.snapshot(**time.both, require_id=wanted)
-    assert queries.collide(recalled, FAR).status is Status.SNAPSHOT_MISMATCH
+    assert questions.collide(recalled, FAR).status is Status.SNAPSHOT_MISMATCH
     assert ask(world, time) == FREE
 
 
@@ -1331,7 +1331,7 @@ def test_what_is_named_when_all_data_ages_while_it_is_worked_on(time: Time) -> N
     world.receive_footprint(Footprint("base_link", T0 - S // 2, BOX), **time.both)
     first = world.snapshot(**time.both)
     time.pass_(1.0)
-    assert queries.collide(world.later(first, **time.both), FAR).status is Status.STALE_FOOTPRINT
+    assert questions.collide(world.later(first, **time.both), FAR).status is Status.STALE_FOOTPRINT
     time.now = T0 - 1
     last = world.later(first, **time.both)
     assert last.footprint_age == pytest.approx(0.5 - 1e-9, abs=1e-12)

@@ -27,7 +27,7 @@ from hypothesis.stateful import (
 )
 from world_model import CAR, Message, Model, State
 
-from gjk_collision.server import queries
+from gjk_collision.server import lookup, questions
 from gjk_collision.server.config import Config, SourceConfig
 from gjk_collision.server.frames import FrameError, Pose
 from gjk_collision.server.obstacles import Obstacles
@@ -430,7 +430,7 @@ class Machine(RuleBasedStateMachine):
         assert snapshot.oldest_data_stamp == oldest
         known = self.given.setdefault(snapshot.id, (state, self.model.faulty, self.model.config))
         assert used(known[0]) == used(state)
-        batch = queries.check_poses(
+        batch = questions.check_poses(
             snapshot, np.array([(x, 0, 0) for x in PLACES]).ravel(), margin=margin
         )
         said = []
@@ -442,7 +442,7 @@ class Machine(RuleBasedStateMachine):
                 assert (verdict, Status(int(batch.statuses[i]))) in allowed
             said.append(verdict)
         for x in PLACES[1:8:3]:
-            answer = queries.collide(snapshot, Pose(x, 0.0, 0.0), margin)
+            answer = questions.collide(snapshot, Pose(x, 0.0, 0.0), margin)
             allowed = self.model.verdict(state, x, margin)
             assert (answer.verdict, answer.status) in allowed, (x, answer, allowed)
             assert answer.is_free == (answer.verdict is Verdict.FREE)
@@ -462,7 +462,7 @@ class Machine(RuleBasedStateMachine):
         stamp = 0 if ago is None else max(self.now - ago, 0)
         at = (stamp or self.now) + round(seconds * S)
         poses, times = np.array([(x, 0, 0) for x in PLACES]).ravel(), np.full(len(PLACES), seconds)
-        found = queries.check_poses(snapshot, poses, times, stamp=stamp)
+        found = questions.check_poses(snapshot, poses, times, stamp=stamp)
         for i, x in enumerate(PLACES):
             allowed = self.model.verdict(state, x, 0.0, at)
             verdict = Verdict(int(found.verdicts[i]))
@@ -474,7 +474,7 @@ class Machine(RuleBasedStateMachine):
     def ask_beyond_the_budget(self, x: float) -> None:
         """Only a collision that was found in time is said."""
         snapshot, state = self.ask()
-        found = queries.check_poses(snapshot, np.tile((x, 0.0, 0.0), 500), is_late=lambda: True)
+        found = questions.check_poses(snapshot, np.tile((x, 0.0, 0.0), 500), is_late=lambda: True)
         allowed = {
             each if each[0] in (Verdict.COLLISION, Verdict.UNKNOWN) else LATE
             for each in self.model.verdict(state, x, 0.0)
@@ -493,10 +493,10 @@ class Machine(RuleBasedStateMachine):
         wanted |= {Status.TF_EXTRAPOLATION} if not stamp and not wanted and is_old else set()
         if frame != "odom" and wanted:
             with pytest.raises(FrameError) as caught:
-                queries.frame_pose(config, self.frames, frame, stamp, self.now)
+                lookup.frame_pose(config, self.frames, frame, stamp, self.now)
             assert caught.value.status in wanted
             return
-        pose = queries.frame_pose(config, self.frames, frame, stamp, self.now)
+        pose = lookup.frame_pose(config, self.frames, frame, stamp, self.now)
         at = stamp or present
         assert pose.x == (0.0 if frame == "odom" else self.frames.shift(at))
 

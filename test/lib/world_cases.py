@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gjk_collision.server import queries
+from gjk_collision.server import questions
 from gjk_collision.server.config import Config, SourceConfig
 from gjk_collision.server.obstacles import Obstacles
 from gjk_collision.server.snapshot import Snapshot
@@ -100,7 +100,7 @@ def through_world(case: Case) -> dict[str, Said]:
     stamp = 0 if case.at is None else case.request_stamp
     said = {}
     for mode, name in enumerate(("collide", "distance", "witness")):
-        found = queries.check_poses(
+        found = questions.check_poses(
             known, np.array(case.pose), times, stamp=stamp, margin=case.margin, mode=mode
         )
         distance = (found.distances[0], found.lower_bounds[0]) if mode else (np.nan, np.nan)

@@ -23,7 +23,7 @@ from server import Bench, Server, said
 
 from gjk_collision.errors import InputError
 from gjk_collision.ros.sources import adapter
-from gjk_collision.server import queries
+from gjk_collision.server import questions
 from gjk_collision.server.adapters import CONVERTERS
 from gjk_collision.server.config import Config, SourceConfig
 from gjk_collision.server.frames import Pose
@@ -114,7 +114,7 @@ def xyz(x: float = 0.0, y: float = 0.0, z: float = 0.0) -> Any:
 def verdict(data: Obstacles, x: float, y: float = 0.0) -> tuple[Verdict, Status]:
     world = World(CONFIG)
     world.receive_obstacles("obstacles", data, now=100 * NS, steady=0)
-    found = queries.collide(world.snapshot(now=100 * NS, steady=0), Pose(x, y, 0.0))
+    found = questions.collide(world.snapshot(now=100 * NS, steady=0), Pose(x, y, 0.0))
     return found.verdict, found.status
 
 
@@ -150,7 +150,7 @@ def test_polygon_instances_stand_beside_each_other() -> None:
         world.receive_obstacles("obstacles", data, now=100 * NS, steady=0)
     snapshot = world.snapshot(now=100 * NS, steady=0)
     for number, x in ((7, 5.0), (8, 25.0)):
-        assert queries.collide(snapshot, Pose(x, 0.0, 0.0)).nearest_id == number
+        assert questions.collide(snapshot, Pose(x, 0.0, 0.0)).nearest_id == number
 
 
 # ---- costmap_converter

@@ -35,9 +35,9 @@ from rclpy.serialization import deserialize_message, serialize_message
 from server import BOX, Bench, Server, doubles, said
 from std_srvs.srv import Trigger
 
-from gjk_collision.ros import question, services
+from gjk_collision.ros import exchange, services
 from gjk_collision.ros.node import CollisionServer
-from gjk_collision.server import queries, world
+from gjk_collision.server import questions, world
 from gjk_collision.server.frames import Pose
 from gjk_collision.verdict import Status, Verdict
 
@@ -140,8 +140,8 @@ def test_error_inside_is_answered_and_survived(
 
     with monkeypatch.context() as patch:
         for name in ("collide", "distance", "check_poses", "state"):
-            patch.setattr(queries, name, fail)
-        patch.setattr(services, "check_path", fail)
+            patch.setattr(questions, name, fail)
+        patch.setattr(questions, "check_path", fail)
         batch = [50.0, 0, 0]
         for reply in (
             bench.collide(),
@@ -276,7 +276,7 @@ def test_time_budget_is_that_of_every_batch(
     poses = np.tile([50.0, 0.0, 0.0], (1000, 1))
     shapes = CheckShapes.Request(a=bench.array([(0, 0)] * 40), b=bench.array([(9, 9)] * 20))
     with monkeypatch.context() as patch:
-        patch.setattr(question.Question, "is_late", lambda self: True)
+        patch.setattr(exchange.Question, "is_late", lambda self: True)
         for reply in (
             bench.check_poses(poses),
             bench.check_path(poses),
@@ -367,10 +367,10 @@ def test_pose_of_the_vehicle_that_ages_while_the_node_works(
     bench.until(lambda: bench.states and said(bench.states[-1]) == FREE, "free")
     assert said(bench.collide(frame="")) == FREE
     with monkeypatch.context() as patch:
-        for name in ("collide", "distance"):
-            ask = getattr(queries, name)
+        for name in ("collide", "distance", "state"):
+            ask = getattr(questions, name)
             patch.setattr(
-                queries,
+                questions,
                 name,
                 lambda *args, ask=ask, **named: time.sleep(0.2) or ask(*args, **named),
             )

@@ -9,15 +9,15 @@ from math import inf, nan
 import numpy as np
 import numpy.typing as npt
 
-from ..errors import InputError
-from ..motion import Motion
-from ..results import PathResult
-from ..verdict import Status, Verdict
-from .answers import WORST_FIRST, Answer, PathAnswer, budget_spent, reason, unknown
-from .budget import chunks
-from .config import checked_value
-from .frames import Pose
-from .rules import (
+from ...errors import InputError
+from ...motion import Motion
+from ...results import PathResult
+from ...verdict import Status, Verdict
+from ..answers import WORST_FIRST, Answer, PathAnswer, budget_spent, reason, unknown
+from ..budget import chunks
+from ..config import checked_value
+from ..frames import Pose
+from ..rules import (
     batch,
     demanded_margin,
     non_negative,
@@ -25,7 +25,7 @@ from .rules import (
     rising,
     sums_rounded_up,
 )
-from .snapshot import Snapshot
+from ..snapshot import Snapshot
 
 __all__ = ["check_path", "is_swept", "pose_on"]
 

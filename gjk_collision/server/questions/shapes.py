@@ -8,15 +8,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..errors import InputError
-from ..geometry import Shape
-from ..pairs import PairsResult, check_pairs
-from ..scene import Scene
-from ..verdict import Status, Verdict
-from .answers import ShapesAnswer, budget_spent, unknown, worst
-from .config import Config
-from .obstacles import Obstacles
-from .rules import checked_mode, index_pairs, non_negative
+from ...errors import InputError
+from ...geometry import Shape
+from ...pairs import PairsResult, check_pairs
+from ...scene import Scene
+from ...verdict import Status, Verdict
+from ..answers import ShapesAnswer, budget_spent, unknown, worst
+from ..config import Config
+from ..obstacles import Obstacles
+from ..rules import checked_mode, index_pairs, non_negative
 
 __all__ = ["check_shapes"]
 

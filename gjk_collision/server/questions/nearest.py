@@ -1,0 +1,83 @@
+# SPDX-FileCopyrightText: gjk_collision contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The question of ``srv/Distance``: the nearest obstacles to the vehicle at one pose."""
+
+from math import inf
+
+import numpy as np
+
+from ...results import INVARIANT
+from ...verdict import Status, Verdict
+from ..answers import DistanceAnswer, unknown
+from ..frames import Pose
+from ..rules import non_negative, single
+from ..snapshot import Fault, Snapshot
+from .single_pose import HERE, answer_at
+
+__all__ = ["distance"]
+
+
+def distance(
+    snapshot: Snapshot,
+    pose: Pose,
+    k: int = 1,
+    max_distance: float = 0.0,
+    *,
+    frame: Pose = HERE,
+) -> DistanceAnswer:
+    """Return the nearest obstacles to the vehicle at a pose.
+
+    Beside a fault of the data the list would not be complete, so it is given only where the
+    verdict stands all the same (COLLISION).
+
+    Parameters
+    ----------
+    snapshot : Snapshot
+        What is known.
+    pose : Pose
+        x y yaw [m, m, rad] of the base frame.
+    k : int
+        How many; 0: one.
+    max_distance : float
+        Obstacles further away are left out [m]; 0: none are.
+    frame : Pose
+        Of `pose`, in the check frame.
+    """
+    reach = non_negative("max_distance", max_distance) or inf
+    poses, errors = snapshot.composed(single(pose), frame)
+    if snapshot.footprint is None:
+        return DistanceAnswer(unknown(snapshot.footprint_fault))
+    config, scene, vehicle = snapshot.config, snapshot.scene, snapshot.vehicle(errors[0])
+    result = scene.check(vehicle, poses, margin=config.safety_margin, mode="distance")
+    answer = answer_at(
+        snapshot,
+        result.verdict,
+        Status(int(result.statuses[0])),
+        int(result.nearest_ids[0]),
+        int(result.nearest_indices[0]),
+    )
+    if answer.verdict is Verdict.UNKNOWN or not len(scene):
+        return DistanceAnswer(answer)
+    near = scene.nearest(
+        vehicle,
+        poses[0].tolist(),
+        k=min(max(k, 1), len(scene)),
+        max_distance=reach,
+    )
+    bounds, least = near.lower_bounds, float(near.distances.min(initial=inf))
+    if not INVARIANT.holds(answer.verdict, least, config.safety_margin):
+        text = f"FREE, but the distance is {least:g} m"
+        return DistanceAnswer(unknown(Fault(Status.INTERNAL_ERROR, text)))
+    if answer.verdict is Verdict.FREE:  # no obstacle is nearer than what that was concluded from
+        bounds = np.maximum(bounds, result.lower_bounds[0])
+    return DistanceAnswer(
+        answer,
+        near.ids,
+        tuple(snapshot.source_of(int(i)) for i in near.indices),
+        near.distances,
+        bounds,
+        near.witness_shape,
+        near.witness_obstacle,
+        near.directions,
+        near.statuses,
+    )
