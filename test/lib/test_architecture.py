@@ -25,7 +25,9 @@ LAYERS = (
     ("motion", "tracing", "results"),
     ("scene",),
     ("pairs",),
-    ("planning", "plotting"),
+    ("planning.edges", "plotting"),
+    ("planning.validity",),
+    ("planning",),
     ("server.frames", "server.config", "server.obstacles", "server.budget"),
     ("server.fields", "server.rules", "server.parameter_files"),
     ("server.adapters", "server.snapshot"),
@@ -48,9 +50,10 @@ ROS = {
     "vision_msgs", "visualization_msgs",
 }  # fmt: skip
 # Modules that stand on an optional extra; no other module imports them at import time.
-EXTRAS = {"planning": {"ompl"}, "plotting": {"matplotlib"}, "replay": {"rosbags", "yaml"},
+EXTRAS = {"planning.validity": {"ompl"}, "plotting": {"matplotlib"}, "replay": {"rosbags", "yaml"},
           "report": {"rosbags", "yaml"}}  # fmt: skip
 GENERATED = {"msg", "srv"}
+FOLDERS = {path.name for path in SOURCE.iterdir() if path.is_dir()}
 
 FILES = sorted(SOURCE.rglob("*.py"))
 
@@ -87,7 +90,7 @@ def imports(path: Path, *, at_import_time: bool) -> Iterator[tuple[int, str]]:
                 base = package[: len(package) - child.level + 1] if child.level else ()
                 stem = ".".join((*base, *([child.module] if child.module else [])))
                 # `from package import module` names a module by what is imported
-                bare = stem in ("gjk_collision", "gjk_collision.ros", "gjk_collision.server")
+                bare = stem.removeprefix("gjk_collision.") in FOLDERS or stem == "gjk_collision"
                 for alias in child.names:
                     yield child.lineno, f"{stem}.{alias.name}" if bare else stem
             elif at_import_time and (
