@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Launch the collision server.
 
-An argument that is left empty does not set its parameter: the parameter file does. So no default
-is written twice.
+Where an argument is empty, the parameter file sets the parameter, so that each default is written
+once.
 """
 
 from pathlib import Path
@@ -23,13 +23,13 @@ LEVELS = ["debug", "info", "warn", "error", "fatal"]
 
 
 def check(params_file: str, log_level: str, rviz: bool) -> None:
-    """Raise before anything is started, so that a bad argument leaves no node behind.
+    """Raise an error for a bad argument before any node is started.
 
-    Without this check, launch only warns of a missing file and starts the node with defaults.
+    Without this check, launch only warns about a missing file, and starts the node with defaults.
     """
     if not Path(params_file).is_file():
-        raise RuntimeError(f"params_file: there is no file '{params_file}'")
-    # rcl also takes the level of one logger, as "name:=level".
+        raise RuntimeError(f"params_file: the file '{params_file}' does not exist")
+    # rcl also accepts the level of one logger, as "name:=level".
     if log_level.rpartition(":=")[2].lower() not in LEVELS:
         raise RuntimeError(f"log_level: must be {' | '.join(LEVELS)} (got '{log_level}')")
     if rviz:
@@ -40,7 +40,7 @@ def check(params_file: str, log_level: str, rviz: bool) -> None:
 
 
 def start(context: LaunchContext) -> list[Node]:
-    """Return the node, with the parameters that the arguments set, and RViz if asked for."""
+    """Return the node, with the parameters that the arguments set, and RViz if requested."""
 
     def value(name: str) -> str:
         return LaunchConfiguration(name).perform(context)
@@ -83,18 +83,20 @@ def generate_launch_description() -> LaunchDescription:
     return LaunchDescription(
         [
             DeclareLaunchArgument(
-                "namespace", default_value="", description="Of the node, its topics and services"
+                "namespace",
+                default_value="",
+                description="Namespace of the node, its topics and its services",
             ),
             DeclareLaunchArgument(
                 "params_file",
                 default_value=DEFAULT_FILE,
-                description="Parameter file, with the key '/**' or the full name of the node",
+                description="Parameter file; its key is '/**' or the full name of the node",
             ),
             DeclareLaunchArgument(
                 "use_sim_time",
                 default_value="",
                 choices=["", *TRUTH],
-                description="Time from /clock",
+                description="Take the time from the topic /clock",
             ),
             DeclareLaunchArgument(
                 "autostart",
@@ -111,7 +113,7 @@ def generate_launch_description() -> LaunchDescription:
                 "respawn",
                 default_value="false",
                 choices=TRUTH,
-                description="Start the node again when it dies",
+                description="Restart the node if its process ends",
             ),
             DeclareLaunchArgument(
                 "enclave", default_value="", description="Security enclave of the node (SROS2)"

@@ -241,7 +241,7 @@ def test_file_of_which_nothing_applies_is_refused(benches: list[Bench]) -> None:
     [
         (
             {"params_file": "/nonexistent.yaml"},
-            "params_file: there is no file '/nonexistent.yaml'",
+            "params_file: the file '/nonexistent.yaml' does not exist",
         ),
         ({"log_level": "bogus"}, "log_level: must be debug | info | warn | error | fatal"),
         ({"log_level": ""}, "log_level: must be"),
