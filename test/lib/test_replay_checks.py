@@ -161,7 +161,7 @@ def test_shared_parameter_file(tmp_path: Path) -> None:
     with pytest.raises(CaseError, match="did you mean 'safety_margin'"):
         read_parameters(path)
     path.write_text("/collision_server:\n  ros__parameters: {global_frame: map}\n")
-    with pytest.raises(CaseError, match="global_frame: is no parameter"):
+    with pytest.raises(CaseError, match="global_frame: is not a parameter"):
         read_parameters(path)
 
 
