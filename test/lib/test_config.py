@@ -125,7 +125,8 @@ def test_name_that_may_be_meant_for_the_server_is_not_another_nodes(name: str) -
 
 
 def test_footprint_and_radius_exclude_each_other() -> None:
-    with pytest.raises(InputError, match="robot_radius: must be 0 if the parameter footprint is set"):
+    rule = "robot_radius: must be 0 if the parameter footprint is set"
+    with pytest.raises(InputError, match=rule):
         Config(footprint=(0, 0, 1, 0, 0, 1), robot_radius=1.0)
 
 
