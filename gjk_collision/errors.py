@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: gjk_collision contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The one error that bad input raises: it names the argument, the index and the rule."""
+"""The error for invalid input, with the argument, the index and the rule."""
 
 from .verdict import Status
 
@@ -8,18 +8,18 @@ __all__ = ["InputError"]
 
 
 class InputError(ValueError):
-    """Bad input, refused as it is; nothing is repaired on the quiet.
+    """Invalid input. It is refused and never repaired.
 
     Attributes
     ----------
     status : Status
-        The reason as the ROS interface reports it.
+        The reason, as in a reply of the ROS interface.
     argument : str
-        Name of the argument or message field.
+        Name of the argument or of the message field.
     index : int or None
-        Index of the offending element in that argument, where there is one.
+        Index of the invalid element in the argument; None: the whole argument is invalid.
     rule : str
-        The rule that it breaks.
+        What is allowed, and what was given.
     """
 
     def __init__(self, status: Status, argument: str, index: int | None, rule: str) -> None:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: gjk_collision contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What an answer says, and why: the two enumerations of ``msg/Verdict.msg``."""
+"""Verdict and status: the two enumerations of ``msg/Verdict.msg``, which describes each value."""
 
 from collections.abc import Callable
 from enum import IntEnum
@@ -10,9 +10,15 @@ __all__ = ["Status", "Verdict", "no_truth_value"]
 
 
 def no_truth_value(instead: str) -> Callable[[Any], NoReturn]:
-    """Return a `__bool__` that raises TypeError and names what to use instead.
+    """Return a `__bool__` that raises TypeError with a message that names a replacement.
 
-    By Python's rules every object and every number but 0 is true, a COLLISION too.
+    Without it, Python would convert every object and every number except 0 to True, and a
+    COLLISION too.
+
+    Parameters
+    ----------
+    instead : str
+        The expression to use instead.
     """
 
     def refuse(self: object) -> NoReturn:
@@ -22,18 +28,18 @@ def no_truth_value(instead: str) -> Callable[[Any], NoReturn]:
 
 
 class Verdict(IntEnum):
-    """The answer. Zero is UNKNOWN, so that an all-zero reply never reads as free."""
+    """Whether a shape is clear of all obstacles. 0 is UNKNOWN, so zeros never mean FREE."""
 
-    UNKNOWN = 0
-    FREE = 1
-    COLLISION = 2
-    MARGIN = 3  # 0 < distance <= margin; not free
+    UNKNOWN = 0  # no answer: treat it as not free
+    FREE = 1  # certified: the distance to every obstacle is greater than the margin
+    COLLISION = 2  # contact or overlap
+    MARGIN = 3  # 0 < distance <= margin: treat it as not free
 
     __bool__ = no_truth_value("`verdict is Verdict.FREE`")
 
 
 class Status(IntEnum):
-    """The reason. FREE requires SUCCESS."""
+    """The reason for a verdict. FREE requires SUCCESS."""
 
     UNDEFINED = 0
     SUCCESS = 1

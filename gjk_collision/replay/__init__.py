@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: gjk_collision contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Recorded drives, asked the same questions again: the node's world and queries, fed from a bag.
+"""Replay of a bag without ROS: it computes the answers of the node again from recorded data.
 
-Needs rosbags and PyYAML (``pip install gjk_collision[replay]``), and no ROS. `drive` is the loop;
-the modules about it read bags, choose topics, break the data on purpose (`faults`), and judge what
-comes out (`expect`, `golden`).
+The package needs rosbags and PyYAML (``pip install gjk_collision[replay]``). `drive` has the main
+loop. The other modules read bags, choose topics, inject faults (`faults`), and check the results
+(`expect`, `golden`).
 """

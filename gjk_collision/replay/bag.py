@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: gjk_collision contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Reading a bag: sqlite3 or mcap, compressed or not, in the order of log time."""
+"""Reader of bags: sqlite3 or mcap, compressed or not, in the order of log time."""
 
 import os
 from collections import Counter
@@ -25,21 +25,23 @@ USED = {CLOCK, OBSTACLE_ARRAY, POLYGON_STAMPED, TF_MESSAGE, *CONVERTERS}
 
 
 class BagError(Exception):
-    """A bag that cannot be replayed, or not to its end; the message says why."""
+    """A bag cannot be replayed, or not to its end. The message gives the reason."""
 
 
 @dataclass(slots=True)
 class Message:
-    """One message as it was logged.
+    """One recorded message.
 
     Attributes
     ----------
-    topic, kind : str
-        Name and type: package/msg/Name, or package/srv/Name_Event.
+    topic : str
+        Name of the topic.
+    kind : str
+        Message type: package/msg/Name, or package/srv/Name_Event.
     time : int
         Log time [ns].
     data : bytes
-        CDR.
+        The message in CDR.
     """
 
     topic: str
@@ -59,16 +61,16 @@ class Bag:
     Attributes
     ----------
     topics : dict
-        Topic -> the types of its messages: one, unless recordings were put together.
+        Topic -> types of its messages. A topic can have several types if recordings were merged.
     counts : Counter
-        Messages per topic.
+        Topic -> number of messages.
     begin, end : int
-        Log time [ns].
+        Log time of the first and the last message [ns].
 
     Raises
     ------
     BagError
-        It is not there, not a bag, or broken.
+        The path does not exist, or it is not a valid bag.
     """
 
     def __init__(self, path: Path) -> None:
@@ -76,8 +78,8 @@ class Bag:
         try:
             self._reader = Reader(path)
             self._reader.open()
-        except Exception as error:  # whatever the bytes make of the reader
-            raise BagError(f"{path.name}: not readable as a bag: {_text(error)}") from error
+        except Exception as error:  # a damaged file can raise any error
+            raise BagError(f"{path.name}: cannot be read as a bag: {_text(error)}") from error
         for file in sorted(path.glob("*.db3")) if path.is_dir() else [path]:
             _check_length(file)
         self.topics: dict[str, set[str]] = {}
@@ -97,7 +99,7 @@ class Bag:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        # A file that ends too early can fail here as well, when all has been said already.
+        # A truncated file can also fail here. The error was reported before.
         with suppress(Exception):
             self._reader.close()
 
@@ -107,7 +109,7 @@ class Bag:
         Raises
         ------
         BagError
-            The bag ends before it should, after all that could be read has been yielded.
+            The bag is truncated. All messages that could be read were yielded before.
         """
         wanted = set(topics)
         used = [each for each in self._reader.connections if each.topic in wanted]
@@ -123,30 +125,30 @@ class Bag:
                 text = f"truncated after {count} of {expected} messages: {_text(error)}"
                 raise BagError(f"{self.path.name}: {text}") from error
         if count != expected:
-            text = f"truncated: it tells of {expected} messages and holds {count}"
+            text = f"truncated: {count} messages found, but its index lists {expected}"
             raise BagError(f"{self.path.name}: {text}")
 
     def can_decode(self, kind: str) -> bool:
-        """Tell whether the definition of a message type is known, here or from the bag."""
+        """Return whether the definition of a message type is known, by default or from the bag."""
         return kind in self._store.fielddefs
 
     def decode(self, message: Message) -> Any:
-        """Return the fields of a message; whatever is raised says that it cannot be read."""
+        """Return the fields of a message. If it cannot be decoded, any exception can be raised."""
         package, middle, name = message.kind.split("/")
-        # rosbags has the parts of services under the names of messages.
+        # rosbags stores requests, responses and events of services under names of messages.
         kind = message.kind if middle == "msg" else f"{package}/{middle}/msg/{name}"
         return self._store.deserialize_cdr(message.data, kind)
 
     def _own_types(self) -> dict[str, Any]:
-        """Return the definitions that the bag carries of the messages that are used.
+        """Return the message definitions in the bag, for the types that replay uses.
 
-        Services left out: they are recorded without a definition that could be relied on.
+        Services are excluded, because bags have no reliable definitions of them.
         """
         types: dict[str, Any] = {}
         for each in self._reader.connections:
             given = each.msgdef.format.name == "MSG" and each.msgdef.data.strip()
             if each.msgtype in USED and given:
-                # A definition that cannot be parsed leaves the default one in force.
+                # If a definition cannot be parsed, the default definition is used.
                 with suppress(Exception):
                     types.update(get_types_from_msg(each.msgdef.data, each.msgtype))
         return types
@@ -157,13 +159,13 @@ def find_bags(folder: Path) -> list[Path]:
     if folder.is_file() or (folder / "metadata.yaml").is_file():
         return [folder]
     if not folder.is_dir():
-        raise BagError(f"{folder}: there is no such file or folder")
+        raise BagError(f"{folder}: this file or folder does not exist")
     found: list[Path] = []
     seen: set[Path] = set()
     for name, folders, files in os.walk(folder, followlinks=True):
         here = Path(name)
         if here.resolve() in seen:
-            folders.clear()  # a link that leads back
+            folders.clear()  # a link to a folder that was visited before
             continue
         seen.add(here.resolve())
         if "metadata.yaml" in files:
@@ -174,7 +176,7 @@ def find_bags(folder: Path) -> list[Path]:
 
 
 def _check_length(file: Path) -> None:
-    """Refuse an SQLite file that is shorter than its header says: it would read as zeros."""
+    """Raise an error if an SQLite file is too short: the missing part would be read as zeros."""
     with file.open("rb") as opened:
         header = opened.read(100)
     if not header.startswith(b"SQLite format 3"):
@@ -183,11 +185,11 @@ def _check_length(file: Path) -> None:
     expected = pages * (65536 if page_size == 1 else page_size)
     size = file.stat().st_size
     if size < expected:
-        raise BagError(f"{file.name}: truncated: {size} of {expected} bytes are there")
+        raise BagError(f"{file.name}: truncated: the file has {size} of {expected} bytes")
 
 
 def _ros_name(kind: str) -> str:
-    """Return a type as ROS names it: rosbags writes package/srv/msg/Name_Event."""
+    """Return the ROS name of a type. rosbags writes package/srv/msg/Name_Event."""
     return kind.replace("/srv/msg/", "/srv/")
 
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: gjk_collision contributors
 # SPDX-License-Identifier: Apache-2.0
-"""A case: a bag, the parameters to replay it with, what to break in it, what must come out."""
+"""A case of replay: a bag, the parameters, the injected faults, and the expected results."""
 
 from dataclasses import dataclass, field, replace
 from math import isfinite
@@ -19,34 +19,36 @@ from .topics import checked_mapping
 
 __all__ = ["Case", "CaseError", "read_cases", "read_parameters"]
 
-# Distances of two results may differ by this [m], where the case says nothing.
+# Default of `Case.tolerance` [m].
 TOLERANCE = 1e-6
 
 _KEYS = ("name", "bag", "topics", "parameters", "faults", "expect", "tolerance")
 
 
 class CaseError(ValueError):
-    """A scenario file that is none; the message says where."""
+    """A scenario file is not valid. The message names the file and the field."""
 
 
 @dataclass(frozen=True)
 class Case:
-    """One replay to be run. It travels to other processes and machines as it is.
+    """One replay to run. It can be pickled and sent to other processes and machines.
 
     Attributes
     ----------
     name : str
-        Of its reports; unique in a run.
+        Name of the case in the reports; unique in a run.
     bag : Path
-        Folder or file.
+        Folder or file of the bag.
     config : Config
-        Parameters.
+        Parameters of the server.
     topics : dict
-        See `topics.choose`.
-    faults, expect
-        See the modules of those names.
+        The topics to use, see `topics.choose`.
+    faults : tuple of FaultSpec
+        Faults that are injected into the messages.
+    expect : tuple of Window, Reaction or Share
+        Expected results.
     tolerance : float
-        For distances beside a golden result [m].
+        Maximum difference between a distance and that of the golden result [m].
     """
 
     name: str
@@ -59,26 +61,28 @@ class Case:
 
 
 def read_cases(path: Path, config: Config, bags: Path | None = None) -> list[Case]:
-    """Return the cases that a path on the command line stands for.
+    """Return the cases for a path on the command line.
 
     Parameters
     ----------
     path : Path
-        A scenario file (.yaml, several documents: several cases), a bag, or a folder of bags.
+        A scenario file (.yaml, one case per document), a bag, or a folder of bags.
     config : Config
-        Parameters, where the scenario has none.
+        Parameters of the server. The parameters of a scenario replace them one by one.
     bags : Path
-        Folder of the scenarios' bags; None: that of the file.
+        Folder of the scenarios' bags; None: the folder of the scenario file.
 
     Raises
     ------
-    CaseError, BagError
-        It is none of those.
+    CaseError
+        The scenario file is not valid.
+    BagError
+        There is no bag at this path.
     """
     if path.suffix not in (".yaml", ".yml") or path.name == "metadata.yaml":
         found = find_bags(path.parent if path.name == "metadata.yaml" else path)
         if not found:
-            raise BagError(f"{path}: no bag in this folder")
+            raise BagError(f"{path}: this folder contains no bag")
         root = path if path.is_dir() and found != [path] else None
         return [Case(_name(bag, root), bag, config) for bag in found]
     try:
@@ -93,12 +97,18 @@ def read_cases(path: Path, config: Config, bags: Path | None = None) -> list[Cas
         except ValueError as error:
             raise CaseError(f"{path}, document {i}: {error}") from error
     if not cases:
-        raise CaseError(f"{path}: holds no case")
+        raise CaseError(f"{path}: the file contains no case")
     return cases
 
 
 def read_parameters(path: Path) -> Config:
-    """Return the configuration of a ROS parameter file; raises `CaseError`."""
+    """Return the configuration of a ROS parameter file.
+
+    Raises
+    ------
+    CaseError
+        The file cannot be read, or a parameter is not valid.
+    """
     given: dict[str, Any] = {}
     try:
         sections = read_sections(path)
@@ -109,8 +119,8 @@ def read_parameters(path: Path) -> Config:
         for name in foreign_names(sections, named):
             del given[name]
         if not given:
-            raise CaseError(f"{path}: holds no parameter of the collision server")
-        given.pop("use_sim_time", None)  # every node's own
+            raise CaseError(f"{path}: the file contains no parameter of the collision server")
+        given.pop("use_sim_time", None)  # every node has this parameter
         return Config.from_parameters(given)
     except InputError as error:
         raise CaseError(f"{path}: {error}") from error
@@ -120,9 +130,10 @@ def _parse(given: Any, default: str, config: Config, folder: Path) -> Case:
     if not isinstance(given, dict):
         raise CaseError("must be a mapping")
     if stray := given.keys() - set(_KEYS):
-        raise CaseError(f"knows no {', '.join(sorted(map(str, stray)))}")
+        names = ", ".join(sorted(map(str, stray)))
+        raise CaseError(f"unknown key: {names}; allowed: {', '.join(_KEYS)}")
     if not isinstance(given.get("bag"), str):
-        raise CaseError("bag: must name a bag")
+        raise CaseError(f"bag: must be the path of a bag (got {given.get('bag')!r})")
     tolerance = given.get("tolerance", TOLERANCE)
     if isinstance(tolerance, bool) or not isinstance(tolerance, int | float):
         raise CaseError(f"tolerance: must be a number (got {tolerance!r})")

@@ -1,10 +1,11 @@
 # SPDX-FileCopyrightText: gjk_collision contributors
 # SPDX-License-Identifier: Apache-2.0
-"""A bag, fed to the node's world in the order of its log, at the times of its log.
+"""The main loop of a replay: it passes the messages of a bag to the `World` of the server.
 
-A stamp is evaluated once all messages of one log time have been taken in and obstacles were among
-them, and also where nothing has been evaluated for a period of ``state_rate``, so that silence is
-seen. Nothing else decides: no clock of this machine, no order of threads.
+Messages are processed in the order of log time, and log time is the only clock. An answer is
+computed after all messages of one log time, if one of them has obstacles. An answer is also
+computed if there was none for a period of ``state_rate``, so that missing data becomes visible.
+The result does not depend on the clock of this machine or on the order of threads.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -40,26 +41,26 @@ class Drive:
     Parameters
     ----------
     bag : Bag
-        Open.
+        The bag, open for reading.
     config : Config
-        Parameters in force.
+        Parameters of the server.
     topics : Topics
-        What is read.
+        The topics to read.
     faults : sequence of FaultSpec
-        Put into the messages on their way.
+        Faults that are injected into the messages.
 
     Attributes
     ----------
     snapshot : Snapshot
-        That the last row rests on.
+        The snapshot of the last row.
     shown : dict
-        Source -> the last list of obstacles of each sender, as received.
+        (source, sender) -> the last list of obstacles, as received.
     latency : int
-        Time that the last answer took [ns].
+        Computation time of the last answer [ns].
     taken, unreadable : int
-        Messages so far, and those that could not be decoded.
+        Number of messages so far, and number of those that could not be decoded.
     errors : list of str
-        What was raised where there should have been an answer.
+        Exceptions that were raised while answers were computed.
     """
 
     def __init__(
@@ -85,7 +86,7 @@ class Drive:
         Raises
         ------
         BagError
-            The bag ends before it should; what could be read has been answered by then.
+            The bag is truncated. The rows of all messages that could be read were yielded before.
         """
         period = round(1e9 / self._config.state_rate)
         messages = inject(self._bag.messages(self._topics.names), self._faults, self._bag.begin)
@@ -95,7 +96,7 @@ class Drive:
                 evaluated += period
                 yield self._state(evaluated, "silence")
             self._time = time
-            self._now()  # before the first transform of a new time is taken in
+            self._now()  # set the time before the first transform of that time is stored
             self._requests.resume(time, self._look)
             has_data = False
             for message in together:
@@ -110,17 +111,17 @@ class Drive:
 
     @property
     def requests_without_content(self) -> int:
-        """Recorded requests that hold no fields to ask again."""
+        """Number of recorded requests without content, which cannot be answered again."""
         return self._requests.without_content
 
     def notes(self) -> list[str]:
-        """Say what of the bag was left out."""
+        """Return notes about the parts of the bag that were not used."""
         return self._requests.notes() + self.transforms.notes()
 
     # ---- messages
 
     def _dispatch(self) -> dict[str, Callable[[Any], list[Row]]]:
-        """Return what takes in the messages of each topic, but obstacles."""
+        """Return a function for each topic that processes its messages, except obstacles."""
         topics = self._topics
         takers: dict[str, Callable[[Any], list[Row]]] = {}
         for name in topics.tf:
@@ -136,7 +137,7 @@ class Drive:
         return takers
 
     def _take(self, message: Message) -> tuple[bool, list[Row]]:
-        """Take in one message; return whether it was of obstacles, and rows that it completes."""
+        """Process one message; return whether it has obstacles, and the rows that it completes."""
         sources = self._topics.obstacles.get(message.topic, ())
         rows: list[Row] = []
         try:
@@ -145,7 +146,7 @@ class Drive:
                 change(fields)
             if message.topic in self._takers:
                 rows = self._takers[message.topic](fields)
-        except Exception as error:  # whatever the bytes make of the decoder
+        except Exception as error:  # invalid bytes can raise any error
             self.unreadable += 1
             is_footprint = message.topic == self._topics.footprint
             for source in (*sources, *["footprint"] * is_footprint):
@@ -156,7 +157,7 @@ class Drive:
         return bool(sources), rows
 
     def _take_obstacles(self, source: str, fields: Any) -> bool:
-        """Take in the obstacles of a source; return whether they were understood."""
+        """Store the obstacles of a source; return whether the message could be converted."""
         try:
             of = self._config.source(source)
             obstacles = decode.obstacles_of(of, fields, self._config)
@@ -168,10 +169,10 @@ class Drive:
         return True
 
     def _fail(self, source: str, error: Exception) -> None:
-        """Note that a message of a source, or of the footprint, cannot be used, and why."""
-        fault = Fault(Status.INTERNAL_ERROR, f"message not understood: {error!r}")
+        """Store the fault of a source, or "footprint", whose message cannot be used."""
+        fault = Fault(Status.INTERNAL_ERROR, f"the message cannot be decoded: {error!r}")
         if isinstance(error, InputError):
-            fault = Fault(error.status, str(error))  # understood, and refused as by the node
+            fault = Fault(error.status, str(error))  # decoded, but invalid; the node does the same
         self._world.receive_fault(source, fault, now=self._now(), steady=self._time)
 
     def _take_footprint(self, message: Any) -> list[Row]:
@@ -210,10 +211,10 @@ class Drive:
         return self._world.snapshot(now=now, steady=self._time)
 
     def _nothing(self) -> Snapshot:
-        return nothing(self._config, Fault(Status.CLOCK_JUMP, "there is no time yet"), 0)
+        return nothing(self._config, Fault(Status.CLOCK_JUMP, "no clock time received yet"), 0)
 
     def _state(self, time: int, cause: str) -> Row:
-        """Answer for the vehicle where it is; what raises is UNKNOWN, as the node has it."""
+        """Return the answer for the vehicle at its pose. As in the node, an error is UNKNOWN."""
         self._time = time
         begin = perf_counter_ns()
         try:

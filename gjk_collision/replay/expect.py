@@ -1,9 +1,10 @@
 # SPDX-FileCopyrightText: gjk_collision contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What must come out of a replay: windows, reactions, shares of false stops.
+"""Expected results of a replay: windows, reactions and maximum shares of false stops.
 
-Times are seconds after the begin of the bag, and only the vehicle's own states count. What was
-not tested has failed: a window without a stamp in it, a reaction that never came.
+Times are seconds after the begin of the bag. Only answers for the vehicle's own pose are checked.
+An expectation that could not be tested counts as failed: a window that contains no stamp, or a
+reaction whose verdict never occurs.
 """
 
 from collections.abc import Callable, Sequence
@@ -20,27 +21,27 @@ __all__ = ["ExpectError", "Expectations", "Reaction", "Share", "Window", "parse"
 
 
 class ExpectError(ValueError):
-    """An expectation that says nothing, or not what is understood."""
+    """An expectation in a scenario file is not valid."""
 
 
 @dataclass
 class Window:
-    """Every stamp in [begin, end) answers so.
+    """The expected answer at every stamp in [begin, end).
 
     Attributes
     ----------
     begin, end : float
-        [s].
+        Begin and end of the window [s].
     verdicts : frozenset of Verdict
-        One of these.
+        Allowed verdicts.
     status : Status or None
-        This; None: any.
+        Expected status; None: any.
     nearest_id : int or None
-        This; None: any.
+        Expected id of the nearest obstacle; None: any.
     distance : (float, float)
-        Within these [m].
+        Minimum and maximum distance [m].
     why : str
-        For the report, where this is not written in a file.
+        Reason for the window, for the report; empty for a window from a file.
     """
 
     begin: float
@@ -55,7 +56,7 @@ class Window:
     _first: str = field(default="", init=False)
 
     def see(self, t: float, row: Row) -> None:
-        """Take in a stamp."""
+        """Check the answer `row` at the time `t` [s]."""
         if not self.begin <= t < self.end:
             return
         self._seen += 1
@@ -72,9 +73,9 @@ class Window:
             self._first = self._first or f"first at {t:.3f} s: {said} at {row.distance:.6g} m"
 
     def failure(self) -> str:
-        """Say what is wrong; empty where nothing is."""
+        """Return why the expectation failed; empty: it did not fail."""
         if not self._seen:
-            return f"{self}: not tested, no stamp in it"
+            return f"{self}: not tested, because the window contains no stamp"
         if self._wrong:
             return f"{self}: wrong at {self._wrong} of {self._seen} stamps, {self._first}"
         return ""
@@ -95,7 +96,15 @@ class Window:
 
 @dataclass
 class Reaction:
-    """The verdict is reached within a time [s] after `at`."""
+    """A verdict that must occur within a time after `at`.
+
+    Attributes
+    ----------
+    at, within : float
+        Begin and maximum length of the time [s].
+    verdict : Verdict
+        Expected verdict.
+    """
 
     at: float
     verdict: Verdict
@@ -103,14 +112,14 @@ class Reaction:
     _reached: float | None = field(default=None, init=False)
 
     def see(self, t: float, row: Row) -> None:
-        """Take in a stamp."""
+        """Check the answer `row` at the time `t` [s]."""
         if self._reached is None and t >= self.at and row.verdict is self.verdict:
             self._reached = t
 
     def failure(self) -> str:
-        """Say what is wrong; empty where nothing is."""
+        """Return why the expectation failed; empty: it did not fail."""
         if self._reached is None:
-            return f"{self}: not tested, it never came"
+            return f"{self}: not tested, because the verdict never occurred"
         late = self._reached - self.at
         return f"{self}: took {late:.3f} s" if late > self.within + 1e-9 else ""
 
@@ -120,7 +129,15 @@ class Reaction:
 
 @dataclass
 class Share:
-    """In [begin, end) the vehicle would be stopped for nothing at no more than this share."""
+    """A maximum share of false stops in [begin, end).
+
+    Attributes
+    ----------
+    begin, end : float
+        Begin and end of the time [s].
+    at_most : float
+        Maximum share of stamps with a verdict other than FREE, in [0, 1].
+    """
 
     begin: float
     end: float
@@ -129,29 +146,38 @@ class Share:
     _stops: int = field(default=0, init=False)
 
     def see(self, t: float, row: Row) -> None:
-        """Take in a stamp."""
+        """Check the answer `row` at the time `t` [s]."""
         if self.begin <= t < self.end:
             self._seen += 1
             self._stops += row.verdict is not Verdict.FREE
 
     def failure(self) -> str:
-        """Say what is wrong; empty where nothing is."""
+        """Return why the expectation failed; empty: it did not fail."""
         if not self._seen:
-            return f"{self}: not tested, no stamp in it"
+            return f"{self}: not tested, because this time contains no stamp"
         share = self._stops / self._seen
-        return f"{self}: {share:.2%} ({self._stops})" if share > self.at_most else ""
+        text = f"{self}: {share:.2%} ({self._stops} of {self._seen} stamps)"
+        return text if share > self.at_most else ""
 
     def __str__(self) -> str:
-        return f"false stops {self.begin:g} to {self.end:g} s at most {self.at_most:.2%}"
+        return f"false stops from {self.begin:g} to {self.end:g} s: at most {self.at_most:.2%}"
 
 
 class Expectations:
-    """All of them, looked at in one pass."""
+    """All expectations of a case. They are checked in one pass over the answers.
+
+    Parameters
+    ----------
+    each : sequence of Window, Reaction or Share
+        The expectations.
+    faults : sequence of FaultSpec
+        Injected faults. The status that each fault must cause is one more expectation.
+    """
 
     def __init__(
         self, each: Sequence[Window | Reaction | Share], faults: Sequence[FaultSpec] = ()
     ) -> None:
-        self._each = [deepcopy(one) for one in each]  # they count what they see
+        self._each = [deepcopy(one) for one in each]  # each one has counters
         for fault in faults:
             name = f"fault {fault.kind} {fault.topic}".rstrip()
             begin = fault.begin + fault.after
@@ -162,23 +188,30 @@ class Expectations:
         return len(self._each)
 
     def see(self, t: float, row: Row) -> None:
-        """Take in a stamp, `t` [s] after the begin of the bag."""
+        """Check the answer `row` at the time `t` [s] after the begin of the bag."""
         for each in self._each:
             each.see(t, row)
 
     def results(self) -> list[tuple[str, str]]:
-        """Return each in words and what is wrong with it (empty: nothing)."""
+        """Return each expectation as text, with the reason why it failed (empty: it did not)."""
         return [(str(each), each.failure()) for each in self._each]
 
 
 def parse(given: Any) -> list[Window | Reaction | Share]:
-    """Return the expectations of a file's ``expect``; raises `ExpectError`."""
+    """Return the expectations in the field ``expect`` of a scenario file.
+
+    Raises
+    ------
+    ExpectError
+        The field is not valid.
+    """
     if given is None:
         return []
     if not isinstance(given, dict) or not any(given.values()):
-        raise ExpectError("expect: must hold windows, reactions or false_stops")
+        raise ExpectError(f"expect: must have at least one of {', '.join(_PARSERS)}")
     if stray := given.keys() - _PARSERS.keys():
-        raise ExpectError(f"expect: knows no {', '.join(sorted(stray))}")
+        names = ", ".join(sorted(map(str, stray)))
+        raise ExpectError(f"expect: unknown key: {names}; allowed: {', '.join(_PARSERS)}")
     found: list[Window | Reaction | Share] = []
     for name, parser in _PARSERS.items():
         for i, each in enumerate(given.get(name) or ()):
@@ -189,7 +222,7 @@ def parse(given: Any) -> list[Window | Reaction | Share]:
 
 
 class _Fields:
-    """The fields of one mapping, each taken once; what is left over is refused."""
+    """The fields of one mapping. Each field is taken once; fields that remain are an error."""
 
     def __init__(self, where: str, given: Any) -> None:
         if not isinstance(given, dict):
@@ -210,28 +243,29 @@ class _Fields:
 
     def verdict(self, value: Any) -> Verdict:
         if value not in Verdict.__members__:
-            raise self.refuse(f"{value!r} is no verdict")
+            names = ", ".join(Verdict.__members__)
+            raise self.refuse(f"'verdict' must be one of {names} (got {value!r})")
         return Verdict[value]
 
     def done(self) -> None:
         if self._left:
-            raise self.refuse(f"knows no {', '.join(sorted(map(str, self._left)))}")
+            raise self.refuse(f"unknown key: {', '.join(sorted(map(str, self._left)))}")
 
 
 def _window(fields: _Fields) -> Window:
     wanted, never = fields.take("verdict"), fields.take("never")
     if (wanted is None) == (never is None):
-        raise fields.refuse("must say either 'verdict' or 'never'")
+        raise fields.refuse("must have either 'verdict' or 'never'")
     named = wanted if never is None else never
     verdicts = frozenset(map(fields.verdict, named if isinstance(named, list) else [named]))
     if never is not None:
         verdicts = frozenset(Verdict) - verdicts
     status = fields.take("status")
     if status is not None and status not in Status.__members__:
-        raise fields.refuse(f"{status!r} is no status")
+        raise fields.refuse(f"'status' must be the name of a status (got {status!r})")
     span = fields.take("distance", [-inf, inf])
     if not isinstance(span, list) or len(span) != 2:
-        raise fields.refuse("'distance' must be [low, high]")
+        raise fields.refuse(f"'distance' must be [low, high] in m (got {span!r})")
     return Window(
         fields.number("from"),
         fields.number("to"),

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: gjk_collision contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Faults put into a bag's messages on their way.
+"""Faults that are injected into the messages of a bag during replay.
 
-Each fault acts on one topic, or on the clock, from one time to another, and declares the status
-that must then be answered. Nothing here touches the bag itself.
+Each fault changes the messages of one topic, or the clock, for some time. It also gives the status
+that the answers must have in this time. The bag itself is never changed.
 """
 
 import heapq
@@ -20,7 +20,7 @@ from .bag import Message
 
 __all__ = ["FaultError", "FaultSpec", "Faulty", "clock_shift", "inject"]
 
-# Of each kind, the values that it needs and their types.
+# Kind of fault -> the values that it requires, with their types.
 KINDS: dict[str, dict[str, type | tuple[type, ...]]] = {
     "drop": {},
     "delay": {"by": (int, float)},
@@ -38,7 +38,7 @@ OPTIONAL: dict[str, type | tuple[type, ...]] = {
 
 
 class FaultError(ValueError):
-    """A fault that is not one of those known, or lacks a value."""
+    """A fault in a scenario file is not valid."""
 
 
 @dataclass(frozen=True)
@@ -50,15 +50,15 @@ class FaultSpec:
     kind : str
         Key of `KINDS`.
     begin, end : float
-        It acts in [begin, end) [s] after the begin of the bag.
+        The fault acts in [begin, end) [s] after the begin of the bag.
     topic : str
-        On which it acts; empty for the clock.
+        Topic whose messages are changed; empty for the clock.
     status : Status
-        What every stamp in [begin + after, end) must answer.
+        Status that every answer in [begin + after, end) must have.
     after : float
-        How long the answer may take to show it [s].
+        Time until the answers must have this status [s].
     values : dict
-        ``by`` [s], ``frame``, ``field``, ``index``, ``every``: as the kind needs them.
+        The values ``by`` [s], ``frame``, ``field``, ``index`` and ``every`` of the fault.
     """
 
     kind: str
@@ -71,7 +71,13 @@ class FaultSpec:
 
     @classmethod
     def parse(cls, given: Any) -> "FaultSpec":
-        """Return the fault of a mapping in a file; raises `FaultError`."""
+        """Return the fault that a mapping in a scenario file describes.
+
+        Raises
+        ------
+        FaultError
+            The mapping is not valid.
+        """
         if not isinstance(given, dict) or given.get("fault") not in KINDS:
             raise FaultError(f"fault: must be one of {', '.join(KINDS)} (got {given!r})")
         kind = given["fault"]
@@ -83,18 +89,22 @@ class FaultSpec:
                 continue
             allowed = needed.get(name, OPTIONAL.get(name))
             if allowed is None:
-                raise FaultError(f"{kind}.{name}: is nothing that a fault has")
+                allowed_names = ", ".join(sorted(needed.keys() | OPTIONAL.keys()))
+                raise FaultError(f"{kind}.{name}: unknown key; allowed: {allowed_names}")
             value = given.get(name)
             if not isinstance(value, allowed) or isinstance(value, bool):
-                raise FaultError(f"{kind}.{name}: is missing or of the wrong type (got {value!r})")
+                types: dict[Any, str] = {str: "string", int: "whole number"}
+                rule = f"must be a {types.get(allowed, 'number')}"
+                raise FaultError(f"{kind}.{name}: {rule} (got {value!r})")
             if isinstance(value, float) and not isfinite(value):
                 raise FaultError(f"{kind}.{name}: must be finite (got {value})")
         if given["status"] not in Status.__members__:
-            raise FaultError(f"{kind}.status: {given['status']!r} is no status")
+            rule = "must be the name of a status"
+            raise FaultError(f"{kind}.status: {rule} (got {given['status']!r})")
         if kind == "delay" and given["by"] < 0.0:
-            raise FaultError("delay.by: must be >= 0")
+            raise FaultError(f"delay.by: must be >= 0 (got {given['by']})")
         if given.get("every", 1) < 1:
-            raise FaultError(f"{kind}.every: must be >= 1")
+            raise FaultError(f"{kind}.every: must be >= 1 (got {given['every']})")
         own = {"by", "frame", "field", "index", "every"}
         return cls(
             kind,
@@ -109,7 +119,7 @@ class FaultSpec:
 
 @dataclass(slots=True)
 class Faulty(Message):
-    """A message with what is done to its fields once they are decoded."""
+    """A message with changes to apply to its fields after it is decoded."""
 
     changes: tuple[Callable[[Any], None], ...] = ()
 
@@ -117,16 +127,16 @@ class Faulty(Message):
 def inject(
     messages: Iterable[Message], faults: Iterable[FaultSpec], begin: int
 ) -> Iterator[Message]:
-    """Yield the messages with the faults in them, still in the order of log time.
+    """Yield the messages with the faults, in the order of log time.
 
     Parameters
     ----------
     messages : iterable of Message
-        As logged.
+        The recorded messages.
     faults : iterable of FaultSpec
-        Put in one after another.
+        Faults; they are applied one after another.
     begin : int
-        Log time [ns] from which the faults count.
+        Time zero of the faults, as log time [ns].
     """
     for fault in faults:
         if fault.kind == "delay":
@@ -137,7 +147,7 @@ def inject(
 
 
 def clock_shift(faults: Iterable[FaultSpec], begin: int, time: int) -> int:
-    """Return by how much the clock is wrong at a log time [ns]."""
+    """Return the sum of all clock faults at a log time [ns]."""
     jumps = [fault for fault in faults if fault.kind == "jump_clock"]
     return sum(round(each.values["by"] * 1e9) for each in jumps if _acts(each, begin, time))
 
@@ -188,7 +198,7 @@ def _changed(messages: Iterable[Message], fault: FaultSpec, begin: int) -> Itera
 
 
 def _change(fault: FaultSpec) -> Callable[[Any], None]:
-    """Return what a fault does to decoded fields."""
+    """Return a function that applies a fault to the decoded fields of a message."""
 
     def headers(message: Any) -> list[Any]:
         return [each.header for each in getattr(message, "transforms", [message])]
@@ -202,7 +212,7 @@ def _change(fault: FaultSpec) -> Callable[[Any], None]:
         for header in headers(message):
             header.frame_id = fault.values["frame"]
 
-    def spoil(message: Any) -> None:
+    def insert_nan(message: Any) -> None:
         name, index = fault.values["field"], fault.values.get("index", 0)
         if name == "polygon":
             message.polygon.points[index].x = nan
@@ -218,6 +228,6 @@ def _change(fault: FaultSpec) -> Callable[[Any], None]:
     return {
         "restamp": restamp,
         "rename_frame": rename_frame,
-        "nan": spoil,
+        "nan": insert_nan,
         "truncate": shorten,
     }[fault.kind]

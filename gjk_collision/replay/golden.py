@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: gjk_collision contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Two results of one bag, stamp by stamp: what has become of each verdict."""
+"""Comparison of two results of the same bag: which answers have changed."""
 
 import json
 from collections.abc import Iterator
@@ -14,53 +14,59 @@ from .rows import FORMAT, Row
 
 __all__ = ["Golden", "GoldenError", "read_rows"]
 
-# Examples that are kept of each kind of change.
+# Number of examples that are stored for each kind of change.
 KEPT = 10
 
 
 class GoldenError(Exception):
-    """A golden file that cannot be compared with."""
+    """The golden file cannot be used for a comparison."""
 
 
 def read_rows(path: Path) -> Iterator[Row]:
-    """Yield the rows of a result file; raises `GoldenError` where it is none."""
+    """Yield the rows of a result file.
+
+    Raises
+    ------
+    GoldenError
+        The file cannot be read, or it is not a result file.
+    """
     try:
         with path.open(encoding="utf-8") as file:
             header = json.loads(next(file, "{}"))
             if header.get("format") != FORMAT:
-                raise GoldenError(f"{path}: is no result of format {FORMAT}")
+                raise GoldenError(f"{path}: is not a result file of format {FORMAT}")
             for line in file:
                 yield Row.from_json(json.loads(line))
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise GoldenError(f"{path}: not readable as a result: {error}") from error
+        raise GoldenError(f"{path}: cannot be read as a result file: {error}") from error
 
 
 @dataclass
 class Changes:
-    """How many stamps changed in one way, and the first of them."""
+    """The number of answers that changed in one way, and the first examples."""
 
     count: int = 0
     first: list[str] = field(default_factory=list)
 
     def add(self, text: str) -> None:
-        """Count one."""
+        """Count one change, with a description."""
         self.count += 1
         if len(self.first) < KEPT:
             self.first.append(text)
 
 
 class Golden:
-    """A comparison with an earlier result, in one pass over both.
+    """Compares a result with an earlier one, in one pass over both.
 
     Parameters
     ----------
     path : Path
         The earlier ``results.jsonl``.
     tolerance : float
-        Distances may differ by this [m].
+        Maximum difference of two distances [m].
     """
 
-    # In the order of how bad they are; the last kind is told, not failed.
+    # The most severe kind is first. Kinds in HARMLESS are reported but are not failures.
     KINDS = (
         "lost_collisions",  # COLLISION -> FREE
         "new_collisions",  # FREE -> COLLISION
@@ -82,7 +88,7 @@ class Golden:
         self.changes = {kind: Changes() for kind in self.KINDS}
 
     def see(self, t: float, row: Row) -> None:
-        """Compare a stamp, `t` [s] after the begin of the bag, with its earlier self."""
+        """Compare the answer `row` at the time `t` [s] with the earlier one."""
         while self._next is not None and self._next.time < row.time:
             self._miss()
         old = self._next
@@ -94,24 +100,24 @@ class Golden:
         self._compare(t, old, row)
 
     def finish(self) -> None:
-        """Count what the earlier result has beyond the end of this one."""
+        """Count the answers of the earlier result after the end of this result."""
         while self._next is not None:
             self._miss()
 
     @property
     def failures(self) -> list[str]:
-        """What is wrong, in words."""
+        """One text for each kind of change that counts as a failure."""
         found = [
             f"{kind.replace('_', ' ')}: {changes.count}, first {changes.first[0]}"
             for kind, changes in self.changes.items()
             if changes.count and kind not in self.HARMLESS
         ]
         if not self.compared:
-            found.append("not tested: no stamp in common with the golden file")
+            found.append("not tested: this result and the golden file have no stamp in common")
         return found
 
     def to_dict(self) -> dict[str, Any]:
-        """Return all of it as plain data."""
+        """Return the numbers and examples of all changes as plain data."""
         return {
             "compared": self.compared,
             "tolerance": self._tolerance,

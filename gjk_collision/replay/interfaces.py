@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: gjk_collision contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The message types of this package for rosbags, from the same .msg and .srv files as ROS's."""
+"""The message types of this package for rosbags, read from the .msg and .srv files."""
 
 import re
 from functools import cache
@@ -22,7 +22,7 @@ POLYGON_STAMPED = "geometry_msgs/msg/PolygonStamped"
 TF_MESSAGE = "tf2_msgs/msg/TFMessage"
 CLOCK = "rosgraph_msgs/msg/Clock"
 
-# All that is read here; making a store of every type that there is takes half a second.
+# Packages of the types that replay reads. A store of all ROS types would take half a second.
 _PACKAGES = {
     "builtin_interfaces",
     "geometry_msgs",
@@ -37,17 +37,17 @@ SERVICES = ("Collide", "Distance", "CheckPoses", "CheckPath", "CheckShapes")
 
 
 def _folder() -> Path:
-    """Return the folder that holds msg/ and srv/: of the installed package, or the checkout."""
+    """Return the folder with msg/ and srv/, in the installed package or in the source tree."""
     package = Path(__file__).resolve().parents[1]
     for folder in (package / "interfaces", package.parent):
         if (folder / "msg" / "ObstacleArray.msg").is_file():
             return folder
-    raise FileNotFoundError(f"no interfaces/msg beside {package}: the installation is not whole")
+    raise FileNotFoundError(f"{package}/interfaces/msg is missing: install the package again")
 
 
 @cache
 def default_types() -> dict[str, Any]:
-    """Return the definitions of this package and those it stands on, service events included."""
+    """Return the types of this package and of the packages it uses, with service events."""
     folder = _folder()
     types: dict[str, Any] = {
         name: fields
@@ -55,7 +55,7 @@ def default_types() -> dict[str, Any]:
         if name.partition("/")[0] in _PACKAGES
     }
     messages = sorted(folder.glob("msg/*.msg"))
-    # In a service, rosbags would look for a bare name among the services.
+    # In a .srv file, rosbags would search a name without a package among the services.
     own = re.compile(rf"^({'|'.join(path.stem for path in messages)})\b", re.MULTILINE)
     for path in messages:
         text = path.read_text(encoding="utf-8")
@@ -74,7 +74,7 @@ def default_types() -> dict[str, Any]:
 
 
 def typestore(own: dict[str, Any] | None = None) -> Any:
-    """Return a store of the default types; definitions that a bag brings win over them."""
+    """Return a store of the default types. The definitions in `own` replace them."""
     store = get_typestore(Stores.EMPTY)
     store.register({**default_types(), **(own or {})})
     return store

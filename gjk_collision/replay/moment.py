@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: gjk_collision contributors
 # SPDX-License-Identifier: Apache-2.0
-"""One pair out of a bag: the vehicle and an obstacle as they stood at one stamp."""
+"""The vehicle and one obstacle of a bag, at one stamp."""
 
 from dataclasses import dataclass
 
@@ -18,23 +18,23 @@ __all__ = ["Moment", "MomentError", "moment"]
 
 
 class MomentError(ValueError):
-    """A stamp or an obstacle that the bag does not have, or a vehicle that is not known then."""
+    """The bag has no such stamp or obstacle, or the vehicle is not known at the stamp."""
 
 
 @dataclass(frozen=True)
 class Moment:
-    """Two shapes where they were, and what was answered.
+    """The vehicle and an obstacle at one stamp, with the answer.
 
     Attributes
     ----------
     row : Row
-        The answer.
+        The answer at the stamp.
     vehicle, obstacle : Shape
-        Margins of direction and inflation included.
+        The vehicle with the directional margins, and the obstacle with the inflation.
     vehicle_pose, obstacle_pose : Pose
-        In the check frame.
+        Poses in the check frame.
     obstacle_id : int
-        Which one it is.
+        Id of the obstacle.
     """
 
     row: Row
@@ -51,18 +51,18 @@ def moment(case: Case, seconds: float, obstacle_id: int | None = None) -> Moment
     Parameters
     ----------
     case : Case
-        Bag, parameters, topics, faults.
+        The bag, with parameters, topics and faults.
     seconds : float
-        After the begin of the bag [s].
+        Time after the begin of the bag [s].
     obstacle_id : int
-        None: the nearest.
+        Id of the obstacle; None: the nearest obstacle.
 
     Raises
     ------
     MomentError
-        There is no such stamp or obstacle, or the vehicle is not known there.
+        There is no such stamp or obstacle, or the vehicle is not known at the stamp.
     BagError
-        The bag cannot be replayed up to there.
+        The bag cannot be replayed up to the stamp.
     """
     with Bag(case.bag) as bag:
         drive = Drive(bag, case.config, choose(bag, case.config, case.topics), case.faults)
@@ -75,7 +75,7 @@ def moment(case: Case, seconds: float, obstacle_id: int | None = None) -> Moment
 def _moment(drive: Drive, row: Row, wanted: int) -> Moment:
     vehicle, config = drive.snapshot.footprint, drive.snapshot.config
     if vehicle is None or not row.ego:
-        raise MomentError(f"the vehicle is not known then: {row.status.name}, {row.message}")
+        raise MomentError(f"the vehicle is not known: {row.status.name}, {row.message}")
     for (source, _), obstacles in drive.shown.items():
         found = np.flatnonzero(obstacles.ids == wanted)
         if wanted == -1 or not len(found):
@@ -89,4 +89,5 @@ def _moment(drive: Drive, row: Row, wanted: int) -> Moment:
         if len(obstacles.poses):
             pose = pose.of(Pose(*obstacles.poses.reshape(-1, 3)[i].tolist()))
         return Moment(row, vehicle, Pose(*row.ego), shape, pose, wanted)
-    raise MomentError(f"no obstacle {wanted} is known then: {row.verdict.name}/{row.status.name}")
+    text = "there is no nearest obstacle" if wanted == -1 else f"obstacle {wanted} is not known"
+    raise MomentError(f"{text}: {row.verdict.name}/{row.status.name}")

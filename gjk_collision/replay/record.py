@@ -1,10 +1,11 @@
 # SPDX-FileCopyrightText: gjk_collision contributors
 # SPDX-License-Identifier: Apache-2.0
-"""A scene file (JSON: frames of polygons in the world) written as a bag.
+"""Conversion of a scene file (JSON: frames of polygons in the world) to a bag.
 
-The vehicle's outline becomes a footprint about its middle, turned as it moves, and its pose a
-transform: coordinates as great as UTM's keep their accuracy, because only the footprint, which is
-small, is rounded to float32. The obstacles are written as they stand, in doubles.
+In the bag, the vehicle has a footprint around the middle of its outline, and a transform for its
+pose. Its x axis is the direction of its velocity. Only the footprint is rounded to float32.
+Because its coordinates are small, large world coordinates such as those of UTM lose no accuracy.
+Obstacles are written in doubles.
 """
 
 import json
@@ -21,11 +22,11 @@ from .write import BagWriter, Storage
 
 __all__ = ["SceneError", "record"]
 
-BEGIN = 1_700_000_000_000_000_000  # ns; any time but 0 will do
+BEGIN = 1_700_000_000_000_000_000  # ns; an arbitrary time, but not 0
 
 
 class SceneError(ValueError):
-    """A scene file that is none."""
+    """A scene file is not valid."""
 
 
 def record(scene: Path, bag: Path, storage: Storage = "mcap") -> int:
@@ -37,25 +38,25 @@ def record(scene: Path, bag: Path, storage: Storage = "mcap") -> int:
         ``frames: [{t, ego: {polygon, velocity}, obstacles: [{id, polygon, velocity}]}]``; metres,
         seconds, one world frame, which is called odom in the bag.
     bag : Path
-        Folder to write; must not exist.
+        Folder to write. It must not exist.
     storage : {'mcap', 'sqlite3'}
-        Format.
+        Storage format of the bag.
 
     Raises
     ------
     SceneError
-        The file is no scene.
+        The file is not a valid scene.
     OSError
-        It cannot be read, or the bag not be written.
+        The file cannot be read, or the bag cannot be written.
     """
     if bag.exists():
-        raise FileExistsError(f"{bag} is there already")
+        raise FileExistsError(f"{bag} already exists")
     try:
         frames = json.loads(scene.read_text(encoding="utf-8"))["frames"]
     except (ValueError, TypeError, KeyError) as error:
-        raise SceneError(f"{scene}: is no scene: {_said(error)}") from error
+        raise SceneError(f"{scene}: is not a scene file: {_said(error)}") from error
     if not isinstance(frames, list) or not frames:
-        raise SceneError(f"{scene}: frames: must be a list of at least one")
+        raise SceneError(f"{scene}: frames: must be a list of at least one frame")
     prepared: list[tuple[Pose, Any, Obstacles]] = []
     try:
         for frame in frames:
@@ -96,23 +97,23 @@ def _prepared(frame: dict[str, Any], index: int) -> tuple[Pose, Any, Obstacles]:
 def _outline(thing: Any, name: str) -> npt.NDArray[np.float64]:
     """Return the outline (n, 2) of the vehicle or of an obstacle."""
     if not isinstance(thing, dict) or "polygon" not in thing:
-        raise ValueError(f"{name}.polygon: is missing")
+        raise ValueError(f"{name}: the key 'polygon' is missing")
     try:
         outline = np.array(thing["polygon"], dtype=np.float64)
     except (ValueError, TypeError):
         outline = np.empty(0)
     if outline.ndim != 2 or outline.shape[1] != 2 or not np.isfinite(outline).all():
-        raise ValueError(f"{name}.polygon: must be [x, y] pairs of finite numbers")
+        raise ValueError(f"{name}.polygon: must be a list of [x, y] pairs of finite numbers")
     return outline
 
 
 def _said(error: Exception) -> str:
-    """Return what an error says; of a key that is missing there is no more than its name."""
-    return f"has no {error}" if isinstance(error, KeyError) else str(error)
+    """Return the message of an error. That of a KeyError is only the name of the key."""
+    return f"the key {error} is missing" if isinstance(error, KeyError) else str(error)
 
 
 def _longest_edge(polygon: Any) -> float:
-    """Return the direction [rad] of the longest edge: along a vehicle that stands still."""
+    """Return the direction [rad] of the longest edge, for a vehicle that does not move."""
     edges = np.roll(polygon, -1, axis=0) - polygon
     dx, dy = edges[np.argmax(np.hypot(edges[:, 0], edges[:, 1]))].tolist()
     return atan2(dy, dx)

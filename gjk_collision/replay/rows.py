@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: gjk_collision contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What was answered at one stamp, as one line of JSON whose bytes are the same everywhere."""
+"""An answer of a replay as one line of JSON, with the same bytes on every machine."""
 
 import json
 from dataclasses import dataclass
@@ -11,11 +11,11 @@ from ..verdict import Status, Verdict
 
 __all__ = ["FORMAT", "Row"]
 
-# Of the result file; counts up where a reader would have to know.
+# Format of the result file. Increase it when a reader of the old format cannot read the new one.
 FORMAT = 1
 
-# Written to the nanometre (nanosecond, nanoradian): what different machines' sine and cosine
-# differ by lies far below.
+# Decimal places in the file: nanometres, nanoseconds, nanoradians. The differences between the
+# sine and cosine of different machines are far smaller.
 DIGITS = 9
 
 _NUMBERS = ("distance", "lower_bound", "footprint_age", "obstacle_age")
@@ -24,33 +24,36 @@ _POINTS = ("witness_ego", "witness_obstacle", "direction", "ego")
 
 @dataclass(slots=True)
 class Row:
-    """One evaluated stamp, or one recorded request answered again.
+    """The answer at one stamp, or the new answer to one recorded request.
 
     Attributes
     ----------
-    time, now : int
-        Log time; the time that stamps are compared with [ns]. Different where the bag has a
-        clock of its own.
+    time : int
+        Log time [ns].
+    now : int
+        Present time with which stamps are compared [ns]. It differs from `time` if the bag has a
+        topic of type Clock.
     cause : str
-        ``data``: obstacles came; ``silence``: none came for a period; else a service's name.
+        ``data``: obstacles were received; ``silence``: no obstacles were received for a period;
+        otherwise the name of a service.
     verdict, status, message, nearest_id, nearest_source
         As in ``msg/Verdict.msg`` and ``msg/CollisionState.msg``.
     distance, lower_bound : float
-        [m]; NaN: not computed; +inf: no obstacle.
+        Distance and its lower bound [m]; NaN: not computed; +inf: no obstacle.
     witness_ego, witness_obstacle, direction : (float, float)
         Closest points in the check frame [m], and the unit vector between them; empty: none.
     ego : (float, float, float)
-        x y yaw [m, m, rad] that was asked about; empty: not known, or many.
+        x y yaw [m, m, rad] of the vehicle in the check frame; empty: not known, or several poses.
     snapshot_id : int
-        Equal ids: the same data.
+        Id of the snapshot; equal ids mean the same data.
     footprint_age, obstacle_age : float
-        [s]; NaN: none.
+        Ages of the footprint and of the oldest obstacle message [s]; NaN: none.
     bad_sources : tuple of str
-        Missing, stale or faulty.
+        Names of the sources whose data is missing, stale or invalid.
     recorded : str
         Verdict of the recorded reply to a request; empty: none.
     digest : int
-        CRC-32 of all that a batch was answered; 0: a single answer.
+        CRC-32 of all values in the reply to a request with several values; 0: a single answer.
     """
 
     time: int
@@ -76,11 +79,11 @@ class Row:
 
     @property
     def is_state(self) -> bool:
-        """Whether this is the vehicle where it was, and not a request."""
+        """Whether this is the answer for the vehicle's own pose, and not for a request."""
         return self.cause in ("data", "silence")
 
     def to_json(self) -> str:
-        """Return one line; NaN is null, infinity is a string, the rest is rounded (see DIGITS)."""
+        """Return one line of JSON. NaN is null, infinity is a string, numbers are rounded."""
         fields = {name: getattr(self, name) for name in self.__slots__}
         fields["verdict"], fields["status"] = self.verdict.name, self.status.name
         for name in _NUMBERS:
@@ -94,7 +97,13 @@ class Row:
 
     @classmethod
     def from_json(cls, fields: dict[str, Any]) -> "Row":
-        """Return the row of a parsed line; raises KeyError, TypeError where it is none."""
+        """Return the row for a parsed line.
+
+        Raises
+        ------
+        KeyError, TypeError
+            The line is not a row.
+        """
         given = dict(fields)
         given["verdict"], given["status"] = Verdict[given["verdict"]], Status[given["status"]]
         for name in _NUMBERS:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: gjk_collision contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Which topic of a bag plays which part: as told, by the parameters' names, or by type."""
+"""Selection of the topics of a bag: by a mapping, by the parameters, or by message type."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -19,25 +19,27 @@ _PARTS = ("footprint", "obstacles", "tf", "tf_static", "clock")
 
 
 class TopicsError(ValueError):
-    """A mapping of topics that is none."""
+    """A mapping of topics is not valid."""
 
 
 @dataclass(frozen=True)
 class Topics:
-    """The parts of a bag's topics; empty: no topic plays that part.
+    """The topics of a bag that replay uses; empty: no such topic.
 
     Attributes
     ----------
-    footprint, clock : str
-        The vehicle's outline; the clock that stamps follow, where log time is another.
+    footprint : str
+        Topic of the vehicle's outline.
     obstacles : dict
         Topic -> names of its sources.
     tf, tf_static : tuple of str
-        Transforms.
+        Topics of moving and of static transforms.
+    clock : str
+        Topic of the clock that the stamps refer to; empty: they refer to log time.
     services : dict
         Topic of service events -> name of the service's type.
     unread_events : tuple of str
-        Other topics of service events: they hold no requests that can be answered again.
+        Other topics of service events; their requests cannot be answered again.
     """
 
     footprint: str = ""
@@ -56,16 +58,22 @@ class Topics:
 
 
 def checked_mapping(mapping: Any) -> dict[str, Any]:
-    """Return a mapping as it stands in a file; raises `TopicsError` where it is none."""
+    """Check a mapping from a scenario file and return it unchanged.
+
+    Raises
+    ------
+    TopicsError
+        The mapping is not valid.
+    """
     if not isinstance(mapping, dict):
-        raise TopicsError("topics: must be a mapping")
+        raise TopicsError(f"topics: must be a mapping (got {mapping!r})")
     for part, value in mapping.items():
         if part not in _PARTS:
-            raise TopicsError(f"topics.{part}: must be one of {', '.join(_PARTS)}")
+            raise TopicsError(f"topics.{part}: unknown key; allowed: {', '.join(_PARTS)}")
         several = part == "obstacles" and isinstance(value, dict)
         names = list(value.values()) if several else [value]
         if not all(isinstance(name, str) and name for name in names):
-            raise TopicsError(f"topics.{part}: must name a topic (got {value!r})")
+            raise TopicsError(f"topics.{part}: must be the name of a topic (got {value!r})")
     return mapping
 
 
@@ -75,17 +83,17 @@ def choose(bag: Bag, config: Config, mapping: Mapping[str, Any]) -> Topics:
     Parameters
     ----------
     bag : Bag
-        Open.
+        The bag, open for reading.
     config : Config
-        Names the sources and their topics.
+        Parameters of the server, with the sources and their topics.
     mapping : mapping
-        ``footprint``, ``tf``, ``tf_static``, ``clock``: a topic (or ``none``); ``obstacles``: a
-        topic, or one for each source. What it does not name is found in the bag.
+        ``footprint``, ``tf``, ``tf_static``, ``clock``: a topic, or ``none``; ``obstacles``: a
+        topic, or a mapping from source to topic. A topic that is not given is searched in the bag.
 
     Raises
     ------
     BagError
-        A topic that is needed is missing, has another type, or cannot be told from others.
+        A required topic is missing or has another type, or several topics are possible.
     """
     needs_footprint = not config.footprint and not config.robot_radius
     footprint = ""
@@ -95,9 +103,12 @@ def choose(bag: Bag, config: Config, mapping: Mapping[str, Any]) -> Topics:
     by_source = named if isinstance(named, dict) else {}
     if isinstance(named, str) and len(config.sources) > 1:
         names = ", ".join(source.name for source in config.sources)
-        raise BagError(f"topics.obstacles: {named} for {names}: name one for each source")
+        rule = f"must be a mapping from source to topic for the sources {names} (got {named!r})"
+        raise BagError(f"topics.obstacles: {rule}")
     if stray := set(by_source) - {source.name for source in config.sources}:
-        raise BagError(f"topics.obstacles: no source is called {sorted(stray)}")
+        names = ", ".join(source.name for source in config.sources)
+        unknown = ", ".join(sorted(map(str, stray)))
+        raise BagError(f"topics.obstacles: unknown source: {unknown}; allowed: {names}")
     obstacles: dict[str, tuple[str, ...]] = {}
     for source in config.sources:
         told = by_source.get(source.name, named if isinstance(named, str) else None)
@@ -107,7 +118,7 @@ def choose(bag: Bag, config: Config, mapping: Mapping[str, Any]) -> Topics:
         if len(config.sources) > 1 and told is None:
             told = _absolute(source.topic)
         if not source.required and told not in bag.topics:
-            continue  # it may be silent
+            continue  # an optional source may have no data
         topic = _one(bag, source.topic, source.type, told, f"source {source.name}")
         if not bag.can_decode(source.type):
             raise BagError(f"{bag.path.name}: {topic}: the bag does not define {source.type}")
@@ -134,13 +145,14 @@ def choose(bag: Bag, config: Config, mapping: Mapping[str, Any]) -> Topics:
     for name in sorted(topics.names):
         if len(kinds := bag.topics.get(name, set())) > 1:
             sources = f" of {', '.join(obstacles[name])}" if name in obstacles else ""
-            text = f"{name}{sources} holds {' and '.join(sorted(kinds))}: it must hold one type"
+            text = f"{name}{sources} has messages of {' and '.join(sorted(kinds))}"
+            text += ": a topic must have one message type"
             raise BagError(f"{bag.path.name}: {text}")
     return topics
 
 
 def _has_events(bag: Bag, name: str) -> bool:
-    """Tell whether a topic looks like one of service events, whatever the service."""
+    """Return whether a topic seems to have service events, of any service."""
     is_service = any("/srv/" in kind for kind in bag.topics[name])
     return is_service or name.endswith("/_service_event")
 
@@ -153,13 +165,13 @@ def _told(mapping: Mapping[str, Any], part: str, found: list[str]) -> tuple[str,
 
 
 def _one(bag: Bag, usual: str, kind: str, told: str | None, what: str) -> str:
-    """Return the topic told, else the one of the usual name, else the only one of its type."""
+    """Return the topic in the mapping, or that with the usual name, or the only one of a type."""
     if told is not None:
         have = bag.topics.get(told)
         if have is None:
             raise BagError(f"{bag.path.name}: missing topic {told} for {what}; {_listing(bag)}")
         if kind not in have:
-            text = f"{told} for {what} is {', '.join(sorted(have))}, must be {kind}"
+            text = f"the type of {told} for {what} is {', '.join(sorted(have))}, must be {kind}"
             raise BagError(f"{bag.path.name}: {text}")
         return told
     of_kind = _of_kind(bag, kind)
@@ -168,14 +180,14 @@ def _one(bag: Bag, usual: str, kind: str, told: str | None, what: str) -> str:
     if len(of_kind) == 1:
         return of_kind[0]
     if not of_kind:
-        text = f"missing topic {_absolute(usual)} for {what}, and none is of type {kind}"
+        text = f"missing topic {_absolute(usual)} for {what}, and no topic has the type {kind}"
         raise BagError(f"{bag.path.name}: {text}; {_listing(bag)}")
-    text = f"{what} may be any of {', '.join(of_kind)}; say which under 'topics'"
+    text = f"{what} may be any of {', '.join(of_kind)}; choose one under 'topics'"
     raise BagError(f"{bag.path.name}: {text}")
 
 
 def _of_kind(bag: Bag, kind: str) -> list[str]:
-    """Return the topics that hold messages of a type."""
+    """Return the topics with messages of a type."""
     return sorted(name for name, kinds in bag.topics.items() if kind in kinds)
 
 
@@ -186,4 +198,4 @@ def _absolute(name: str) -> str:
 def _listing(bag: Bag) -> str:
     names = [f"{name} ({', '.join(sorted(bag.topics[name]))})" for name in sorted(bag.topics)]
     more = f" and {len(names) - 8} more" if len(names) > 8 else ""
-    return "it has " + (", ".join(names[:8]) + more if names else "no topics")
+    return "the bag has " + (", ".join(names[:8]) + more if names else "no topics")

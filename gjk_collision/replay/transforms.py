@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: gjk_collision contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Recorded transforms: a tree of frames, each known at the stamps that /tf brought.
+"""Recorded transforms: a tree of frames, computed from the messages on /tf and /tf_static.
 
-As tf2 has it: interpolation between two stamps, no extrapolation beyond them, ten seconds kept,
-and a static transform is known always.
+The rules are those of tf2. A transform is interpolated between two stamps and never extrapolated.
+Transforms are kept for ten seconds. A static transform is valid at every time.
 """
 
 from bisect import bisect_left
@@ -26,19 +26,19 @@ Vector = tuple[float, float, float]
 
 
 class Placement(NamedTuple):
-    """A frame in its parent, in space."""
+    """The pose of a frame in its parent, in space."""
 
     position: Vector = (0.0, 0.0, 0.0)
     rotation: Quaternion = (0.0, 0.0, 0.0, 1.0)
 
     def of(self, inner: "Placement") -> "Placement":
-        """Bring a placement of this frame into its parent."""
+        """Transform a placement from this frame to its parent."""
         x, y, z = _rotate(self.rotation, inner.position)
         px, py, pz = self.position
         return Placement((px + x, py + y, pz + z), _product(self.rotation, inner.rotation))
 
     def inverse(self) -> "Placement":
-        """Return the parent in this frame."""
+        """Return the placement of the parent in this frame."""
         x, y, z, w = self.rotation
         back = (-x, -y, -z, w)
         px, py, pz = self.position
@@ -47,7 +47,7 @@ class Placement(NamedTuple):
 
 @dataclass(slots=True)
 class _Edge:
-    """A frame's parent, and where it was in it."""
+    """The parent of a frame, with the placements of the frame in it."""
 
     parent: str
     static: bool
@@ -56,7 +56,7 @@ class _Edge:
 
 
 class RecordedTransforms:
-    """The frames that the messages so far describe."""
+    """The transform tree of the messages that were inserted so far."""
 
     def __init__(self) -> None:
         self._edges: dict[str, _Edge] = {}
@@ -64,12 +64,24 @@ class RecordedTransforms:
         self._now = 0
         self._arrivals = Arrivals(0)
         self._restarts = 0
-        self._left_out: dict[str, tuple[int, str]] = {}  # why -> how many, the first child frame
+        self._left_out: dict[str, tuple[int, str]] = {}  # reason -> count, first child frame
 
     def insert(
         self, parent: str, child: str, stamp: int, placement: Placement, *, static: bool
     ) -> None:
-        """Take in one transform, or leave it out and count it (see `notes`), as the node does."""
+        """Store one transform. If the node would not use it, count it instead, see `notes`.
+
+        Parameters
+        ----------
+        parent, child : str
+            Names of the frames.
+        stamp : int
+            Stamp of the transform [ns].
+        placement : Placement
+            The child in the parent.
+        static : bool
+            Whether the transform is valid at every time.
+        """
         parent, child = parent.lstrip("/"), child.lstrip("/")
         why = "" if static else self._judge(child, stamp)
         why = why or self._insert(parent, child, stamp, placement, static)
@@ -78,23 +90,23 @@ class RecordedTransforms:
             self._left_out[why] = count + 1, first
 
     def notes(self) -> list[str]:
-        """Say how many transforms were left out, and why."""
+        """Return notes about transforms that were not used, with the reasons."""
         notes = [
-            f"{count} transforms were left out: {why} (the first is that of '{first}')"
+            f"{count} transforms were not used: {why} (the first child frame is '{first}')"
             for why, (count, first) in self._left_out.items()
         ]
         if self._restarts:
-            text = "times the transforms began anew: one was stamped ahead after a silence"
+            text = "times all earlier transforms were deleted: one was stamped ahead after a gap"
             notes.append(f"{self._restarts} {text}")
         return notes
 
     def _judge(self, child: str, stamp: int) -> str:
-        """Return why a moving transform must not be used, or an empty text."""
+        """Return why a moving transform must not be used; empty: it can be used."""
         if stamp == 0:
-            return "stamped 0 on /tf"  # it would look static
+            return "the stamp on /tf is 0"  # tf2 would treat it as static
         arrival = self._arrivals.take(child, stamp, self._now)
         if arrival is Arrival.LEAVE_OUT:
-            return "stamped too far ahead of the clock"
+            return "the stamp is too far ahead of the clock"
         if arrival is Arrival.RESTART:
             self._restarts += 1
             self._clear()
@@ -103,18 +115,18 @@ class RecordedTransforms:
     def _insert(
         self, parent: str, child: str, stamp: int, placement: Placement, static: bool
     ) -> str:
-        """Take in one transform by the rules of tf2; return why it cannot be, or an empty text.
+        """Store one transform by the rules of tf2; return why it is refused; empty: it is stored.
 
-        tf2 scales every quaternion to unit length, and looks at its length only after that. A
-        position that is infinite is taken in, and its pose is not a number.
+        tf2 scales every quaternion to unit length before it checks the length. A transform with
+        an infinite position is stored, and its pose is NaN.
         """
         if not parent or not child or parent == child:
-            return "no two frames"
+            return "parent and child must be two different frames"
         x, y, z, w = placement.rotation
         squared = x * x + y * y + z * z + w * w
-        # The inverse of a squared length that is all but 0 overflows, and tf2 is left with NaN.
+        # If the squared length is almost 0, its inverse overflows, and tf2 computes NaN.
         if not isfinite(squared) or not squared or not isfinite(2.0 / squared):
-            return "the quaternion is no rotation"
+            return "the quaternion is not a rotation"
         if any(map(isnan, placement.position)):
             return "the position is not a number"
         position = (
@@ -129,7 +141,7 @@ class RecordedTransforms:
             edge = self._edges[child] = _Edge(parent, static)
         self._frames |= {parent, child}
         if edge.stamps and stamp < edge.stamps[-1] - KEPT:
-            return "older than those that are kept"
+            return "more than 10 s older than the newest one"
         at = bisect_left(edge.stamps, stamp)
         if at < len(edge.stamps) and edge.stamps[at] == stamp:
             edge.placements[at] = placement
@@ -142,19 +154,23 @@ class RecordedTransforms:
         return ""
 
     def set_time(self, now: int) -> None:
-        """Set the clock [ns]. Where it begins or goes back, moving transforms are forgotten."""
+        """Set the present time [ns]. If the clock goes back, delete all moving transforms.
+
+        They may also be deleted when the clock starts, see `Arrivals.is_new_time`.
+        """
         if self._arrivals.is_new_time(now):
             self._clear()
         self._now = now
 
     def _clear(self) -> None:
-        """Forget all but the static transforms."""
+        """Delete all transforms except the static ones."""
         self._edges = {child: edge for child, edge in self._edges.items() if edge.static}
 
     def lookup(self, target: str, source: str, stamp: int) -> Pose:
         """Return the pose of `source` in `target` at `stamp` [ns]; raises `FrameError`."""
-        if stamp == 0:  # as from tf2, which takes it as the newest
-            raise FrameError(Status.TF_EXTRAPOLATION, f"no pose of '{source}' is stamped 0")
+        if stamp == 0:  # the node refuses it too, because 0 means "newest" in tf2
+            text = f"the pose of '{source}' was requested for the stamp 0, which is not a time"
+            raise FrameError(Status.TF_EXTRAPOLATION, text)
         up, down = self._chains(target, source)
         return self._pose(target, source, up, down, stamp)
 
@@ -166,14 +182,15 @@ class RecordedTransforms:
         return self._pose(target, source, up, down, stamp), stamp
 
     def _chains(self, target: str, source: str) -> tuple[list[str], list[str]]:
-        """Return the frames below the common ancestor, from the source and from the target."""
+        """Return the frames from `source`, and from `target`, up to the common ancestor."""
         for frame in (target, source):
             if frame not in self._frames:
-                raise FrameError(Status.UNKNOWN_FRAME, f"frame '{frame}' does not exist")
+                text = f"the frame '{frame}' is not in the transform tree"
+                raise FrameError(Status.UNKNOWN_FRAME, text)
         sources, targets = self._ancestors(source), self._ancestors(target)
         common = next((frame for frame in sources if frame in targets), None)
         if common is None:
-            text = f"'{source}' and '{target}' are not in one tree"
+            text = f"'{source}' and '{target}' are in different transform trees"
             raise FrameError(Status.TF_UNAVAILABLE, text)
         return sources[: sources.index(common)], targets[: targets.index(common)]
 
@@ -207,7 +224,7 @@ class RecordedTransforms:
         if at == 0 or at == len(edge.stamps):
             beyond = edge.stamps[0] - stamp if at == 0 else stamp - edge.stamps[-1]
             side = "before the oldest" if at == 0 else "after the newest"
-            text = f"asked for {beyond * 1e-9:.3f} s {side} transform"
+            text = f"the requested time is {beyond * 1e-9:.3f} s {side} transform"
             text = f"'{frame}' in '{edge.parent}': {text}"
             raise FrameError(Status.TF_EXTRAPOLATION, text)
         before, after = edge.stamps[at - 1], edge.stamps[at]
@@ -216,7 +233,7 @@ class RecordedTransforms:
 
 
 def _between(a: Placement, b: Placement, share: float) -> Placement:
-    """Interpolate: positions in a straight line, rotations along the shorter arc (slerp)."""
+    """Interpolate positions linearly, and rotations along the shorter arc (slerp)."""
     x, y, z = (p + share * (q - p) for p, q in zip(a.position, b.position, strict=True))
     dot = sum(p * q for p, q in zip(a.rotation, b.rotation, strict=True))
     sign = -1.0 if dot < 0.0 else 1.0

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: gjk_collision contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Writing bags that replay, the node and `ros2 bag play` can read: small ones, made by scripts."""
+"""Writer of small bags for tests and scripts, readable by replay and by `ros2 bag play`."""
 
 from collections.abc import Sequence
 from math import cos, sin
@@ -23,16 +23,16 @@ Compression = Literal["", "message", "file", "storage"]
 
 
 class BagWriter:
-    """A bag that is being written. Log times are stamps, unless told otherwise.
+    """A bag that is open for writing. By default, the log time of a message is its stamp.
 
     Parameters
     ----------
     path : Path
-        Folder; must not exist.
+        Folder to write. It must not exist.
     storage : {'mcap', 'sqlite3'}
-        Format.
+        Storage format.
     compression : {'', 'message', 'file', 'storage'}
-        zstd, over each message, the file, or (mcap) its chunks.
+        What is compressed with zstd: nothing, each message, the file, or (mcap only) each chunk.
     """
 
     def __init__(
@@ -61,7 +61,7 @@ class BagWriter:
         self._writer.close()
 
     def write(self, topic: str, kind: str, time: int, message: Any) -> None:
-        """Write a message of `types` at a log time [ns]."""
+        """Write a message, made of `types`, at a log time [ns]."""
         if (topic, kind) not in self._connections:
             self._connections[topic, kind] = self._writer.add_connection(
                 topic, kind, typestore=self._store
@@ -81,7 +81,7 @@ class BagWriter:
         topic: str = "/footprint",
         log: int | None = None,
     ) -> None:
-        """Write an outline [m]; it is rounded to float32, as geometry_msgs has it."""
+        """Write an outline [m]. It is rounded to float32, the type of geometry_msgs."""
         point = self.types["geometry_msgs/msg/Point32"]
         polygon = self.types["geometry_msgs/msg/Polygon"](
             [point(float(x), float(y), 0.0) for x, y in points]
@@ -116,7 +116,7 @@ class BagWriter:
         topic: str = "/tf",
         log: int | None = None,
     ) -> None:
-        """Write where a frame is in its parent."""
+        """Write the pose of a frame in its parent."""
         types, geometry = self.types, "geometry_msgs/msg/"
         rotation = types[geometry + "Quaternion"](
             0.0, 0.0, sin(0.5 * pose.yaw), cos(0.5 * pose.yaw)
@@ -131,7 +131,7 @@ class BagWriter:
         self.write(topic, TF_MESSAGE, stamp if log is None else log, message)
 
     def clock(self, time: int, log: int, topic: str = "/clock") -> None:
-        """Write a time [ns] that stamps follow."""
+        """Write a time [ns] to the clock topic."""
         self.write(topic, CLOCK, log, self.types[CLOCK](self._time(time)))
 
     def _time(self, nanoseconds: int) -> Any:

@@ -1,8 +1,9 @@
 # SPDX-FileCopyrightText: gjk_collision contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Obstacles out of the messages of other packages.
+"""Conversion of messages of other packages to obstacles.
 
-They are walked through number by number, so their sizes are checked before.
+The conversion handles one number at a time, which is slow. The sizes of a message are therefore
+checked before.
 """
 
 from collections.abc import Callable, Sequence
@@ -32,7 +33,7 @@ _UNKNOWN = (nan, nan, nan)
 
 
 def polygon(message: Any, config: Config) -> Obstacles:
-    """geometry_msgs/PolygonStamped: one outline, all that the sender sees."""
+    """Convert a geometry_msgs/PolygonStamped: one outline, the only obstacle of its sender."""
     found = _Gathered(config)
     points = found.points("polygon.points", message.polygon.points)
     found.add(0, points, kind=_kind(points))
@@ -40,9 +41,9 @@ def polygon(message: Any, config: Config) -> Obstacles:
 
 
 def polygon_instance(message: Any, config: Config) -> Obstacles:
-    """geometry_msgs/PolygonInstanceStamped: one of several outlines, told apart by its id.
+    """Convert a geometry_msgs/PolygonInstanceStamped: one of several outlines with an id.
 
-    Each id counts as a sender: it stays until its next message, and must stay fresh.
+    Each id counts as a sender: its outline is used until its next message, and must be fresh.
     """
     found = _Gathered(config)
     points = found.points("polygon.polygon.points", message.polygon.polygon.points)
@@ -51,9 +52,9 @@ def polygon_instance(message: Any, config: Config) -> Obstacles:
 
 
 def costmap_obstacles(message: Any, config: Config) -> Obstacles:
-    """costmap_converter_msgs/ObstacleArrayMsg: outlines in the header's frame.
+    """Convert a costmap_converter_msgs/ObstacleArrayMsg: outlines in the frame of the header.
 
-    A velocity of zero is what converters send that know of none, and is taken as unknown.
+    A velocity of zero counts as unknown, because converters without velocities send zero.
     """
     found = _Gathered(config)
     found.expect("obstacles", len(message.obstacles))
@@ -61,8 +62,9 @@ def costmap_obstacles(message: Any, config: Config) -> Obstacles:
         name = f"obstacles[{i}]"
         _check_frame(name, each.header, message.header)
         points = found.points(f"{name}.polygon.points", each.polygon.points)
-        # Velocity is that of the centroid, so that is where the obstacle's frame goes: as a
-        # float32, as the points are. What the differences lose is part of the radius.
+        # The velocity is that of the centroid, so the obstacle's frame is there. Its coordinates
+        # are rounded to float32 like those of the points. The rounding error of the differences is
+        # added to the radius.
         centre, radius = np.zeros(2), each.radius
         if len(points) and np.isfinite(points).all():
             centre = points.mean(axis=0).astype(np.float32).astype(np.float64)
@@ -82,10 +84,10 @@ def costmap_obstacles(message: Any, config: Config) -> Obstacles:
 
 
 def predicted_objects(message: Any, config: Config) -> Obstacles:
-    """autoware_perception_msgs/PredictedObjects: boxes, cylinders and outlines under way.
+    """Convert an autoware_perception_msgs/PredictedObjects: moving boxes, cylinders, outlines.
 
-    However improbable, each object counts, along each of its predicted paths: one obstacle per
-    path, with the first 59 bits of the UUID and the path's number for an id.
+    Each predicted path of an object is one obstacle, whatever its probability. The id of the
+    obstacle is the first 59 bits of the UUID, followed by 4 bits for the number of the path.
     """
     found = _Gathered(config)
     found.expect("objects", len(message.objects))
@@ -108,7 +110,8 @@ def predicted_objects(message: Any, config: Config) -> Obstacles:
             found.expect("objects", len(found.ids) + 1)
             steps = () if path is None else path.path
             if len(steps) > config.max_poses:
-                _refuse(f"{name}.predicted_paths[{k}]", f"{len(steps)} poses: over max_poses")
+                rule = f"{len(steps)} poses, limit {config.max_poses} (max_poses)"
+                _refuse(f"{name}.predicted_paths[{k}]", rule)
             found.add(
                 identity + k,
                 points,
@@ -123,7 +126,7 @@ def predicted_objects(message: Any, config: Config) -> Obstacles:
 
 
 def detections(message: Any, config: Config) -> Obstacles:
-    """vision_msgs/Detection3DArray: boxes, by their extent in the plane."""
+    """Convert a vision_msgs/Detection3DArray: boxes, as rectangles of their length and width."""
     for i, each in enumerate(message.detections[: config.max_obstacles + 1]):
         _check_frame(f"detections[{i}]", each.header, message.header)
     boxes = [each.bbox for each in message.detections[: config.max_obstacles + 1]]
@@ -131,7 +134,7 @@ def detections(message: Any, config: Config) -> Obstacles:
 
 
 def boxes(message: Any, config: Config) -> Obstacles:
-    """vision_msgs/BoundingBox3DArray: boxes, by their extent in the plane."""
+    """Convert a vision_msgs/BoundingBox3DArray: boxes, as rectangles of their length and width."""
     return _boxes("boxes", message.header, message.boxes, config)
 
 
@@ -147,7 +150,7 @@ CONVERTERS: dict[str, Convert] = {
 
 @dataclass
 class _Gathered:
-    """Obstacles as they are found in a message, one after the other."""
+    """Collects the obstacles of one message."""
 
     config: Config
     ids: list[int] = field(default_factory=list)
@@ -160,15 +163,16 @@ class _Gathered:
     steps: list[float] = field(default_factory=list)
 
     def expect(self, name: str, count: int) -> None:
-        """Refuse more obstacles than the limit before any is looked at."""
+        """Raise an error if there are more obstacles than the limit."""
         if count > self.config.max_obstacles:
-            _refuse(name, f"{count} obstacles, limit {self.config.max_obstacles}")
+            _refuse(name, f"{count} obstacles, limit {self.config.max_obstacles} (max_obstacles)")
 
     def points(self, name: str, points: Any) -> Floats:
-        """Return the x y of points, (n, 2)."""
+        """Return the x and y of points as an array (n, 2); their number is checked."""
         limit = self.config.max_points_per_obstacle
         if len(points) > limit:
-            _refuse(name, f"{len(points)} points in this obstacle, limit {limit}")
+            rule = f"{len(points)} points in this obstacle, limit {limit}"
+            _refuse(name, f"{rule} (max_points_per_obstacle)")
         xy = [(point.x, point.y) for point in points]
         return np.array(xy, dtype=np.float64).reshape(-1, 2)
 
@@ -184,7 +188,7 @@ class _Gathered:
         path: Sequence[Pose] = (),
         step: float = 0.0,
     ) -> None:
-        """Add an obstacle; `path` is where it will be every `step` seconds from the stamp on."""
+        """Add an obstacle. `path` has its predicted pose every `step` seconds, from the stamp."""
         self.ids.append(identity)
         self.kinds.append(kind)
         self.outlines.append(points)
@@ -195,10 +199,10 @@ class _Gathered:
         self.steps.append(step)
 
     def obstacles(self, header: Any, source: str = "") -> Obstacles:
-        """Return what has been added; the numbers are checked where all obstacles are."""
+        """Return the added obstacles. The values are checked later, by `Obstacles.check`."""
         ids = np.array(self.ids, dtype=np.int64)
         if len(np.unique(ids)) < len(ids) or (ids == -1).any():
-            ids = np.arange(len(ids))  # the sender does not tell them apart
+            ids = np.arange(len(ids))  # the ids of the sender cannot be used
         times = [k * step for path, step in zip(self.paths, self.steps, strict=True)
                  for k in range(len(path))]  # fmt: skip
         counts = [len(path) for path in self.paths]
@@ -220,7 +224,7 @@ class _Gathered:
 
 
 def _shape(found: _Gathered, name: str, shape: Any) -> tuple[Floats, float]:
-    """Return the points and the radius of an Autoware shape, about the object's pose."""
+    """Return the points and the radius of an Autoware shape, in the frame of the object."""
     size = shape.dimensions
     if shape.type == BOUNDING_BOX:
         return _rectangle(name, size.x, size.y), 0.0
@@ -228,7 +232,8 @@ def _shape(found: _Gathered, name: str, shape: Any) -> tuple[Floats, float]:
         return np.zeros((1, 2)), _extent(f"{name}.dimensions", size.x) / 2.0
     if shape.type == POLYGON:
         return found.points(f"{name}.footprint.points", shape.footprint.points), 0.0
-    raise InputError(Status.INVALID_INPUT, f"{name}.type", None, f"is unknown (got {shape.type})")
+    rule = f"must be 0 (bounding box), 1 (cylinder) or 2 (polygon) (got {shape.type})"
+    raise InputError(Status.INVALID_INPUT, f"{name}.type", None, rule)
 
 
 def _boxes(name: str, header: Any, found_boxes: Sequence[Any], config: Config) -> Obstacles:
@@ -246,15 +251,15 @@ def _rectangle(name: str, length: float, width: float) -> Floats:
 
 
 def _extent(name: str, value: float) -> float:
-    if not value > 0.0:  # an extent that nobody has filled in; NaN too
+    if not value > 0.0:  # an extent that the sender did not set, or NaN
         raise InputError(Status.INVALID_INPUT, name, None, f"must be positive (got {value})")
     return value
 
 
 def _kind(points: Floats) -> int:
-    """Say whether points are to be taken as an outline (1), or as what spans a hull (0).
+    """Return the kind of an obstacle with these points: 1 for an outline, 0 for a convex hull.
 
-    Up to three span the same either way, and so do those on one line, which have no inside.
+    Up to three points, and points on one line, are the same set in both cases: their kind is 0.
     """
     if len(points) <= 3 or not np.isfinite(points).all():
         return 0
@@ -265,7 +270,8 @@ def _kind(points: Floats) -> int:
 
 def _check_frame(name: str, header: Any, whole: Any) -> None:
     if header.frame_id not in ("", whole.frame_id):
-        rule = f"must be '{whole.frame_id}' as for the whole message (got '{header.frame_id}')"
+        rule = f"must be empty or the frame of the message header, '{whole.frame_id}'"
+        rule += f" (got '{header.frame_id}')"
         raise InputError(Status.UNKNOWN_FRAME, f"{name}.header.frame_id", None, rule)
 
 

@@ -1,30 +1,31 @@
 # SPDX-FileCopyrightText: gjk_collision contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The time budget of a request: long ones are answered in chunks, with a look at the clock."""
+"""The time budget of a request: a long request is computed in chunks, with a check of the time."""
 
 from collections.abc import Callable, Iterator
 from time import perf_counter
 
 __all__ = ["chunks"]
 
-# A chunk takes about this long: much against the cost of a call into the kernel, little against
-# the time budget.
-CHUNK_TIME = 0.002  # s
+# Duration of a chunk [s]: long compared with the overhead of a call of the kernel, short compared
+# with the time budget.
+CHUNK_TIME = 0.002
 
 
 def chunks(
     count: int, first: int, is_late: Callable[[], bool] | None
 ) -> Iterator[tuple[int, int]]:
-    """Yield begin and end of each chunk of `count` rows, until all are done or the time is spent.
+    """Yield begin and end of each chunk of `count` rows, until all are done or the time is over.
 
     Parameters
     ----------
     count : int
-        Rows.
+        Number of rows.
     first : int
-        Rows of the first chunk; how long it takes decides the size of the next, and so on.
+        Number of rows in the first chunk. The size of each next chunk is computed from the
+        duration of the one before.
     is_late : callable or None
-        Says when the time is spent. None: there is no budget, and one chunk is the whole.
+        Returns whether the time budget is used up. None: there is no budget and only one chunk.
     """
     size = count if is_late is None else first
     begin = 0

@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: gjk_collision contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Every parameter of the collision server, once: name, default, unit, range and help.
+"""The parameters of the collision server: name, default, unit, range and help of each.
 
-``Config`` and ``SourceConfig`` are frozen, and a bad value never gets into one: construction
-checks each field against the facts that stand beside it. The parameter file, the ROS parameter
-descriptors and the documentation are all made from these two classes; ``python -m
-gjk_collision.server.config`` prints ``config/collision_server.yaml``.
+Each parameter is a field of ``Config`` or ``SourceConfig``. Both classes are frozen, and their
+constructors check every value. The parameter file and the ROS parameter descriptors are
+generated from these two classes: ``python -m gjk_collision.server.config`` prints
+``config/collision_server.yaml``.
 """
 
 import ast
@@ -36,11 +36,12 @@ Value = bool | int | float | str | tuple[float, ...] | tuple[str, ...]
 
 OBSTACLE_ARRAY = "gjk_collision/msg/ObstacleArray"
 _SOURCE_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
-# Similarity (difflib's ratio) from which a name counts as a misspelling of another. One or two
-# wrong letters are above it. Names that nav2 uses (robot_base_frame: 0.77) are below it.
+# If the similarity of two names (difflib's ratio) is at least this, one counts as a misspelling of
+# the other. Names with one or two wrong letters are above it. Names that nav2 uses
+# (robot_base_frame: 0.77) are below it.
 _CLOSE = 0.8
 # An unknown name with one of these words may set a clearance (safety_distance,
-# footprint_padding). If it were left out, the clearance would be smaller than the user means.
+# footprint_padding). If it were ignored, the clearance would be smaller than the user expects.
 _WORDS_OF_SAFETY = {
     "clearance", "collision", "distance", "footprint", "gap", "inflation", "margin", "obstacle",
     "padding", "safe", "safety", "standoff",
@@ -50,21 +51,22 @@ _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
 @dataclass(frozen=True)
 class Facts:
-    """What is known of a parameter beside its default.
+    """Help, unit and range of a parameter.
 
     Attributes
     ----------
     text : str
-        Help, one line.
+        Help, on one line.
     unit : str
         SI unit; empty for a name, a count or a choice.
     low, high : float or None
-        Closed range of a number; each number of a list.
+        Closed range of a number, or of each number in a list.
     choices : tuple of str
-        The values that a choice may take; empty for any.
+        Allowed values; empty: any value.
     safe : "up", "down" or None
-        A live parameter names the direction that can only turn FREE into something else; it may
-        change so while the server is active. None: read at configure only.
+        Safe direction: a change in this direction never makes a verdict FREE. While the server is
+        active, the parameter can only change in this direction. None: the parameter cannot change
+        while the server is configured.
     """
 
     text: str
@@ -76,7 +78,7 @@ class Facts:
 
     @property
     def span(self) -> str:
-        """The range and unit (or the choices) in words; empty where there is neither."""
+        """The range and the unit, or the choices, as text; empty if there are none."""
         if self.choices:
             return " | ".join(self.choices)
         if self.low is None:
@@ -90,28 +92,31 @@ def _parameter(default: Any, text: str, unit: str = "", **facts: Any) -> Any:
 
 @dataclass(frozen=True)
 class SourceConfig:
-    """One source of obstacles; its parameters are called ``<name>.<field>``.
+    """Parameters of one obstacle source. Their names are ``<name>.<field>``.
 
     Raises
     ------
     InputError
-        Naming the parameter and its range where a value lies outside it.
+        A value is out of range. The message names the parameter and its range.
     """
 
     name: str
-    type: str = _parameter(OBSTACLE_ARRAY, "message type, package/msg/Name")
-    topic: str = _parameter("", "topic; empty: the name of the source")
+    type: str = _parameter(OBSTACLE_ARRAY, "Message type, as package/msg/Name.")
+    topic: str = _parameter("", "Name of the topic. If empty, the name of the source is used.")
     timeout: float = _parameter(
-        0.5, "obstacles older than this are not used", "s", low=0.01, high=60.0, safe="down"
-    )
+        0.5, "Maximum age of obstacle data. Older data is not used.", "s",
+        low=0.01, high=60.0, safe="down",
+    )  # fmt: skip
     required: bool = _parameter(
-        True, "false excuses silence (never heard, or too old); bad data are never excused"
-    )
+        True, "If true, no verdict is FREE while the data of this source is missing or too old. "
+        "If false, missing or old data is allowed. Invalid data is never allowed.",
+    )  # fmt: skip
     inflation: float = _parameter(
-        0.0, "added to the radius of each obstacle", "m", low=0.0, high=5.0, safe="up"
-    )
+        0.0, "Length that is added to the radius of each obstacle.", "m",
+        low=0.0, high=5.0, safe="up",
+    )  # fmt: skip
     qos_reliability: str = _parameter(
-        "best_effort", "of the subscription", choices=("best_effort", "reliable")
+        "best_effort", "Reliability of the subscription.", choices=("best_effort", "reliable")
     )
 
     def __post_init__(self) -> None:
@@ -123,123 +128,155 @@ class SourceConfig:
 class Config:
     """The parameters of a collision server.
 
-    ``sources`` holds what the parameter ``obstacle_sources`` names, in its order; everything
-    else is a parameter of the same name.
+    ``sources`` has one entry for each name in the parameter ``obstacle_sources``, in the same
+    order. Every other field is a parameter of the same name.
 
     Raises
     ------
     InputError
-        Naming the parameter and its range where a value lies outside it.
+        A value is out of range. The message names the parameter and its range.
     """
 
-    base_frame: str = _parameter("base_link", "frame of the vehicle and its footprint")
-    check_frame: str = _parameter("odom", "frame in which everything is compared")
+    base_frame: str = _parameter("base_link", "Frame of the vehicle and of its footprint.")
+    check_frame: str = _parameter(
+        "odom", "Frame in which the vehicle and the obstacles are compared."
+    )
     footprint: tuple[float, ...] = _parameter(
-        (), "x y per vertex in base_frame, or nav2's string \"[[x, y], ...]\"; "
-        "empty: robot_radius, or the topic footprint", "m",
-        low=-100.0, high=100.0,
+        (), "Outline of the vehicle in base_frame: x and y of each vertex, or nav2's string "
+        "\"[[x, y], ...]\". If it is empty and robot_radius is 0, the topic footprint is used.",
+        "m", low=-100.0, high=100.0,
     )  # fmt: skip
     robot_radius: float = _parameter(
-        0.0, "a round vehicle; 0: footprint, or the topic footprint", "m", low=0.0, high=100.0
-    )
+        0.0, "Radius of a round vehicle. If it is 0, the parameter or the topic footprint is "
+        "used.", "m", low=0.0, high=100.0,
+    )  # fmt: skip
     footprint_timeout: float = _parameter(
-        1.0, "an older footprint is not used (topic only)", "s", low=0.01, high=60.0, safe="down"
-    )
+        1.0, "Maximum age of a footprint from the topic. An older footprint is not used.", "s",
+        low=0.01, high=60.0, safe="down",
+    )  # fmt: skip
     sources: tuple[SourceConfig, ...] = field(default_factory=lambda: (SourceConfig("obstacles"),))
     transform_tolerance: float = _parameter(
-        0.1, "greatest age of a transform used as the current one", "s", low=0.0, high=5.0
-    )
+        0.1, "Maximum age of a transform that is used for the present time.", "s",
+        low=0.0, high=5.0,
+    )  # fmt: skip
     transform_wait: float = _parameter(
-        0.0, "maximum time that a request waits for the transform at its stamp", "s",
+        0.0, "Maximum time that a request waits for the transform at its stamp.", "s",
         low=0.0, high=0.5,
     )  # fmt: skip
     max_future_stamp: float = _parameter(
-        0.05, "stamps further ahead of the clock are refused", "s", low=0.0, high=1.0
-    )
+        0.05, "Maximum time by which the stamp of data may be ahead of the clock. Data with a "
+        "later stamp is not used.", "s", low=0.0, high=1.0,
+    )  # fmt: skip
     safety_margin: float = _parameter(
-        0.0, "a smaller distance is not free (verdict MARGIN)", "m", low=0.0, high=5.0, safe="up"
-    )
+        0.0, "Required distance to every obstacle. If a positive distance is not greater than "
+        "this, the verdict is MARGIN.", "m", low=0.0, high=5.0, safe="up",
+    )  # fmt: skip
     margin_front: float = _parameter(
-        0.0, "the footprint grows ahead (+x)", "m", low=0.0, high=5.0, safe="up"
-    )
+        0.0, "Length by which the footprint is extended to the front (+x).", "m",
+        low=0.0, high=5.0, safe="up",
+    )  # fmt: skip
     margin_rear: float = _parameter(
-        0.0, "the footprint grows behind (-x)", "m", low=0.0, high=5.0, safe="up"
-    )
+        0.0, "Length by which the footprint is extended to the rear (-x).", "m",
+        low=0.0, high=5.0, safe="up",
+    )  # fmt: skip
     margin_left: float = _parameter(
-        0.0, "the footprint grows to its left (+y)", "m", low=0.0, high=5.0, safe="up"
-    )
+        0.0, "Length by which the footprint is extended to the left (+y).", "m",
+        low=0.0, high=5.0, safe="up",
+    )  # fmt: skip
     margin_right: float = _parameter(
-        0.0, "the footprint grows to its right (-y)", "m", low=0.0, high=5.0, safe="up"
-    )
+        0.0, "Length by which the footprint is extended to the right (-y).", "m",
+        low=0.0, high=5.0, safe="up",
+    )  # fmt: skip
     concave_policy: Literal["decompose", "hull", "reject"] = _parameter(
-        "decompose", "what becomes of concave outlines", choices=("decompose", "hull", "reject")
-    )
+        "decompose", "Treatment of concave outlines. decompose: split into convex parts; "
+        "hull: replace by the convex hull; reject: refuse with CONCAVE_REJECTED.",
+        choices=("decompose", "hull", "reject"),
+    )  # fmt: skip
     max_obstacles: int = _parameter(
-        1000, "of all sources together; more: LIMIT_EXCEEDED", low=1, high=100_000
-    )
-    max_points_per_obstacle: int = _parameter(256, "more: LIMIT_EXCEEDED", low=1, high=65_536)
+        1000, "Maximum number of obstacles of all sources together. If there are more, the status "
+        "is LIMIT_EXCEEDED.", low=1, high=100_000,
+    )  # fmt: skip
+    max_points_per_obstacle: int = _parameter(
+        256, "Maximum number of points of an outline. If there are more, the status is "
+        "LIMIT_EXCEEDED.", low=1, high=65_536,
+    )  # fmt: skip
     max_poses: int = _parameter(
-        10_000, "poses (or pairs) in a request; more: LIMIT_EXCEEDED", low=1, high=1_000_000
-    )
+        10_000, "Maximum number of poses or pairs in a request. If there are more, the status is "
+        "LIMIT_EXCEEDED.", low=1, high=1_000_000,
+    )  # fmt: skip
     prediction_policy: Literal["unknown_is_error", "constant_velocity", "hold"] = _parameter(
-        "unknown_is_error", "for timed requests, where an obstacle's motion is not known",
+        "unknown_is_error", "Prediction after the end of an obstacle's path, and of an obstacle "
+        "with neither path nor velocity. unknown_is_error: its place is unknown; "
+        "constant_velocity: it keeps the velocity of the end of its path, without a path its "
+        "place is unknown; hold: it stands still.",
         choices=("unknown_is_error", "constant_velocity", "hold"),
     )  # fmt: skip
     prediction_horizon: float = _parameter(
-        5.0, "timed poses later than this after the oldest data in use are UNKNOWN", "s",
-        low=0.0, high=60.0,
+        5.0, "Maximum time of a prediction after the stamp of the oldest data in use. Later poses "
+        "of a request with times are UNKNOWN.", "s", low=0.0, high=60.0,
     )  # fmt: skip
     time_budget: float = _parameter(
-        0.05, "maximum time per request or heartbeat, making the scene included; "
-        "what is not done by then is UNKNOWN", "s", low=0.001, high=10.0,
+        0.05, "Maximum computation time per request or heartbeat, with the time to build the "
+        "scene. Items not finished by then are UNKNOWN.", "s", low=0.001, high=10.0,
     )  # fmt: skip
     toi_tolerance: float = _parameter(
-        0.005, "of swept checks that name none", "m", low=1e-6, high=1.0
+        0.005, "Tolerance of swept checks if the request gives none.", "m", low=1e-6, high=1.0
     )
     state_rate: float = _parameter(
-        10.0, "of the heartbeat on ~/state", "Hz", low=1.0, high=100.0, safe="up"
+        10.0, "Rate of the heartbeat on ~/state.", "Hz", low=1.0, high=100.0, safe="up"
     )
-    publish_markers: bool = _parameter(True, "publish ~/markers while someone listens")
+    publish_markers: bool = _parameter(
+        True, "If true, ~/markers is published while it has a subscriber."
+    )
     verify_fraction: float = _parameter(
-        0.0, "share of queries that an independent method checks again", low=0.0, high=1.0
-    )
+        0.0, "Fraction of the answers that a second, independent method checks.",
+        low=0.0, high=1.0,
+    )  # fmt: skip
     record_requests: bool = _parameter(
-        False, "publish requests and replies on ~/<service>/_service_event, for replay"
+        False, "If true, requests and replies are published on ~/<service>/_service_event, "
+        "for replay.",
+    )  # fmt: skip
+    autostart: bool = _parameter(
+        True, "If true, the node configures and activates itself, without a lifecycle manager."
     )
-    autostart: bool = _parameter(True, "configure and activate without a lifecycle manager")
 
     def __post_init__(self) -> None:
         _check_fields(self, "")
         if not self.base_frame or not self.check_frame:
             name = "check_frame" if self.base_frame else "base_frame"
-            raise _refusal(name, "must name a frame", "")
+            raise _refusal(name, "must be the name of a frame", "")
         if len(self.footprint) % 2:
-            raise _refusal("footprint", "must hold x y pairs", self.footprint)
+            rule = "must be pairs of x and y; the number of values is odd"
+            raise _refusal("footprint", rule, self.footprint)
         if self.footprint and self.robot_radius > 0.0:
-            raise _refusal("robot_radius", "must be 0 beside a footprint", self.robot_radius)
+            rule = "must be 0 if the parameter footprint is set"
+            raise _refusal("robot_radius", rule, self.robot_radius)
         names = [source.name for source in self.sources]
         own = {each.name for each in fields(self)}
         if not names:
-            raise _refusal("obstacle_sources", "must name one source at least", names)
+            raise _refusal("obstacle_sources", "must name at least one source", names)
         for i, name in enumerate(names):
             if not _SOURCE_NAME.fullmatch(name) or name in own or name in names[:i]:
-                rule = "must be a new name of letters, digits and underscores"
+                rule = (
+                    "must be a unique name of letters, digits and underscores, "
+                    "and not the name of a parameter"
+                )
                 raise _refusal("obstacle_sources", rule, name, index=i)
 
     @classmethod
     def from_parameters(cls, values: Mapping[str, Any]) -> "Config":
-        """Make a configuration of flat parameters as ROS has them.
+        """Make a configuration from the flat parameters of a ROS node.
 
         Parameters
         ----------
         values : mapping
-            ``obstacle_sources`` and ``<source>.<field>`` beside the fields of `Config`. Absent
-            ones take their default; names that are no parameter here are refused.
+            Fields of `Config`, ``obstacle_sources`` and ``<source>.<field>``. A parameter that is
+            not given has its default.
 
         Raises
         ------
         InputError
-            Unknown name, wrong type, or outside the range.
+            A name is unknown, or a value has the wrong type or is out of range.
         """
         rest = dict(values)
         names = rest.pop("obstacle_sources", [source.name for source in cls().sources])
@@ -258,12 +295,12 @@ class Config:
             if name not in known:
                 closest = closest_parameter(name, names)
                 hint = f"; did you mean '{closest}'?" if closest else ""
-                rule = f"is no parameter of the collision server{hint}"
+                rule = f"is not a parameter of the collision server{hint}"
                 raise _refusal(name, rule, value)
         return cls(sources=tuple(sources), **rest)
 
     def parameters(self) -> dict[str, Value]:
-        """Flat parameters as ROS has them; `from_parameters` reads them back."""
+        """Return the flat parameters of a ROS node, the inverse of `from_parameters`."""
         flat: dict[str, Value] = {}
         for each in fields(self):
             if each.name == "sources":
@@ -276,7 +313,7 @@ class Config:
         return flat
 
     def changed(self, changes: Mapping[str, Any]) -> "Config":
-        """Return this configuration with some flat parameters changed."""
+        """Return a copy of this configuration with some flat parameters changed."""
         flat: dict[str, Any] = {**self.parameters(), **changes}
         sources = set(flat["obstacle_sources"]) | {source.name for source in self.sources}
         dropped = sources - set(flat["obstacle_sources"])
@@ -284,14 +321,15 @@ class Config:
         return self.from_parameters(kept)
 
     def refusal(self, new: "Config", *, active: bool) -> str:
-        """Say why a configured server may not take over `new` now; empty where it may.
+        """Return why a configured server cannot change to `new` now; empty if it can.
 
         Parameters
         ----------
         new : Config
-            What it would become.
+            The new configuration.
         active : bool
-            While active, live parameters move towards the safe side only.
+            Whether the server is active. If it is, a live parameter can only change in its safe
+            direction, see `Facts.safe`.
         """
         old, wanted = self.parameters(), new.parameters()
         for name in sorted(old.keys() | wanted.keys()):
@@ -300,30 +338,33 @@ class Config:
                 continue
             safe = parameter_facts(name).safe
             if safe is None:
-                return f"{name}: read at configure only; deactivate and clean up first"
+                rule = "cannot change while the node is configured: deactivate and clean up first"
+                return f"{name}: {rule}"
             assert isinstance(before, int | float)
             assert isinstance(after, int | float)
             if active and (after < before) == (safe == "up"):
-                way = "grow" if safe == "up" else "shrink"
-                return f"{name}: may only {way} while active (is {before:g}, wanted {after:g})"
+                way = "increase" if safe == "up" else "decrease"
+                rule = f"can only {way} while the node is active"
+                return f"{name}: {rule} (now {before:g}, requested {after:g})"
         return ""
 
     @cached_property
     def hash(self) -> int:
-        """A 32-bit number that is equal for equal parameters, on every machine and in every run.
+        """A 32-bit number that identifies the values of all parameters.
 
-        CRC-32 of the parameters as JSON with sorted keys; floats in their shortest exact form.
+        Equal values have the same number on every machine and in every run. It is the CRC-32 of
+        the parameters as JSON with sorted keys and with floats in their shortest exact form.
         """
         text = json.dumps(asdict(self), sort_keys=True, separators=(",", ":"), allow_nan=False)
         return zlib.crc32(text.encode())
 
     def source(self, name: str) -> SourceConfig:
-        """Return the source of that name.
+        """Return the source with this name.
 
         Raises
         ------
         KeyError
-            There is none.
+            There is no such source.
         """
         for source in self.sources:
             if source.name == name:
@@ -340,7 +381,7 @@ def parameter_facts(name: str) -> Facts:
         There is no such parameter.
     """
     if name == "obstacle_sources":
-        return Facts("names of the obstacle sources; each has the parameters <name>.*")
+        return Facts("Names of the obstacle sources. Each source has the parameters <name>.*.")
     owner = SourceConfig if "." in name else Config
     for each in _parameter_fields(owner):
         if each.name == name.rpartition(".")[2]:
@@ -349,10 +390,10 @@ def parameter_facts(name: str) -> Facts:
 
 
 def closest_parameter(name: str, sources: Iterable[str]) -> str:
-    """Return the flat parameter that a name is probably a misspelling of; empty if there is none.
+    """Return the flat parameter that was probably meant by a misspelled name; empty if none.
 
-    Two names are close if they are similar letter by letter, or have similar words in another
-    order (``front_margin``).
+    Two names are close if their letters are similar, or if their words are similar but in another
+    order (``front_margin`` and ``margin_front``).
     """
     ours = [each.name for each in _parameter_fields(Config)] + ["obstacle_sources"]
     ours += [
@@ -372,10 +413,13 @@ def _sorted_words(name: str) -> str:
 def is_foreign(name: str, sources: Iterable[str]) -> bool:
     """Return whether an unknown parameter of a shared section was meant for another node.
 
-    It may be meant for the collision server if it is close to one of its parameters, if it has a
-    word of safety, or if it has the form of a source's: it begins with the name of a source, or
-    it is ``<name>.<field>`` with a field that sources have (a source that is missing in
-    ``obstacle_sources``).
+    The parameter may be meant for the collision server, and the result is False, if its name
+
+    - is close to the name of a parameter, see `closest_parameter`;
+    - has one of `_WORDS_OF_SAFETY`;
+    - begins with the name of a source; or
+    - is ``<name>.<field>`` with a field of `SourceConfig`: the source may be missing in
+      ``obstacle_sources``.
     """
     split = re.split(r"[._]", _CAMEL.sub("_", name).lower())
     words = {word.removesuffix("s") for word in split}
@@ -390,12 +434,14 @@ def is_foreign(name: str, sources: Iterable[str]) -> bool:
 
 
 def checked_value(name: str, value: Any) -> Value:
-    """Return the value as a flat parameter keeps it; whether it fits the others is not asked.
+    """Check one flat parameter and return its value with the parameter's type.
+
+    Rules that involve several parameters are not checked.
 
     Raises
     ------
     InputError
-        Wrong type, outside the range, or no such parameter.
+        The name is unknown, or the value has the wrong type or is out of range.
     """
     if name == "obstacle_sources":
         return Config.from_parameters({name: value}).parameters()[name]
@@ -404,18 +450,20 @@ def checked_value(name: str, value: Any) -> Value:
         if each.name == name.rpartition(".")[2]:
             default: Any = each.default
             return _checked(name, value, default, _facts(each))
-    raise _refusal(name, "is no parameter of the collision server", value)
+    raise _refusal(name, "is not a parameter of the collision server", value)
 
 
 def to_yaml(config: Config) -> str:
-    """Return the commented ROS parameter file of a configuration."""
+    """Return a configuration as a ROS parameter file with comments."""
     lines = [
         "# SPDX-FileCopyrightText: gjk_collision contributors",
         "# SPDX-License-Identifier: Apache-2.0",
         "#",
-        "# Parameters of the collision server, with their defaults. Made by",
-        "# python -m gjk_collision.server.config; a test holds the two equal.",
-        "# live: can change at run time, while active only towards the safe side (arrow).",
+        "# Parameters of the collision server, with their defaults. This file is generated by",
+        "# python -m gjk_collision.server.config, and a test checks that it is up to date.",
+        "# Brackets: the range with the unit, or the choices. A parameter marked 'live' can",
+        "# change on a configured node. While the node is active, it can only increase (up) or",
+        "# decrease (down). Other parameters can only change while the node is not configured.",
         "/**:",
         "  ros__parameters:",
     ]
@@ -427,12 +475,13 @@ def to_yaml(config: Config) -> str:
             lines.append(f"    {owner}:")
             group = owner
         facts = parameter_facts(name)
-        arrow = {"up": "live, up", "down": "live, down", None: ""}[facts.safe]
-        notes = "; ".join(part for part in (facts.text, facts.span, arrow) if part)
+        live = {"up": "live, up", "down": "live, down", None: ""}[facts.safe]
+        limits = "; ".join(part for part in (facts.span, live) if part)
         indent = " " * (6 if owner else 4)
-        # An empty list has no type in a ROS parameter file and is refused: show the name only.
+        # ROS refuses an empty list in a parameter file, because it has no type. Comment it out.
         setting = f"# {leaf}: []" if value == () else f"{leaf}: {_yaml_value(value)}"
-        lines += [f"{indent}# {notes}", f"{indent}{setting}"]
+        help_line = f"# {facts.text} [{limits}]" if limits else f"# {facts.text}"
+        lines += [indent + help_line, indent + setting]
     return "\n".join(lines) + "\n"
 
 
@@ -458,7 +507,7 @@ def _refusal(name: str, rule: str, got: Any, index: int | None = None) -> InputE
 
 
 def _check_fields(config: Config | SourceConfig, prefix: str) -> None:
-    """Check each field against its facts; whole numbers become floats where floats are meant."""
+    """Check each field against its facts, and convert whole numbers of float fields to float."""
     for each in _parameter_fields(type(config)):
         assert each.default is not MISSING
         value = _checked(
@@ -490,7 +539,7 @@ def _checked(name: str, value: Any, default: Value, facts: Facts) -> Value:
 
 
 def _nav2_outline(name: str, text: str) -> list[Any]:
-    """Return the flat numbers of an outline as nav2 writes it: ``"[[2.0, 1.0], [2.0, -1.0]]"``."""
+    """Return the flat numbers of an outline in nav2's form ``"[[2.0, 1.0], [2.0, -1.0]]"``."""
     try:
         pairs = ast.literal_eval(text.strip())
     except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):

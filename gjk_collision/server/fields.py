@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: gjk_collision contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Fields of messages as plain data: of ROS's messages, and of those that a bag is read into.
+"""Conversion of message fields to plain data, for messages of ROS and of a bag.
 
-Messages are taken as they are defined, without their packages: whatever has the fields will do.
+The packages of the messages are not imported. Any object with the right fields can be passed.
 """
 
 from typing import Any
@@ -13,17 +13,23 @@ __all__ = ["frame_and_stamp", "nanoseconds", "pose"]
 
 
 def nanoseconds(stamp: Any) -> int:
-    """Return a builtin_interfaces/Time as whole nanoseconds."""
+    """Return a builtin_interfaces/Time in nanoseconds."""
     return int(stamp.sec) * 1_000_000_000 + int(stamp.nanosec)
 
 
 def frame_and_stamp(request: Any) -> tuple[str, int]:
-    """Return the frame of a request's poses and its stamp [ns]; "" and 0: it has none."""
+    """Return the frame and the stamp [ns] of a request's header; "" and 0 without a header."""
     header = getattr(getattr(request, "pose", request), "header", None)
     return ("", 0) if header is None else (str(header.frame_id), nanoseconds(header.stamp))
 
 
 def pose(message: Any, name: str) -> Pose:
-    """Return a geometry_msgs/Pose in the plane; raises `InputError` where it is none."""
+    """Return a geometry_msgs/Pose as a pose in the plane.
+
+    Raises
+    ------
+    InputError
+        It is not a pose in the plane, see `planar`.
+    """
     p, q = message.position, message.orientation
     return planar(float(p.x), float(p.y), (q.x, q.y, q.z, q.w), name)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: gjk_collision contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Frames as data: planar poses, and what may answer for the pose of one frame in another."""
+"""Planar poses, their rounding errors, and the interface to a source of transforms."""
 
 import math
 from enum import Enum
@@ -25,21 +25,22 @@ __all__ = [
 
 Floats = npt.NDArray[np.float64]
 
-# A vehicle on a ramp leans, and its plane with it; a frame that leans further than this is no
-# frame of the plane (a camera's optical frame, say) and flattening it would move its points.
+# Maximum tilt of a frame against the plane [rad]. The tilt of a vehicle on a ramp is allowed. A
+# frame with more tilt, such as the optical frame of a camera, is not a frame of the plane; its
+# projection onto the plane would move its points.
 MAX_LEAN = math.radians(20.0)
 
-U = 2.0**-53  # rounding to nearest changes a number by at most this share of it
-# Error of a frame's yaw that is not 0 [rad], see `planar`. Relative to the squared norm of the
-# quaternion, the numerator is off by at most 2.1 U and the denominator by 9.1 U, and the vector of
-# both has a length of at least cos(MAX_LEAN): its direction is off by less than 10 U. atan2 is off
-# by at most 2 ulp of a number of at most pi, which is 8 U.
+U = 2.0**-53  # maximum relative error of rounding to nearest
+# Maximum error of a frame's yaw that is not 0 [rad], see `planar`. Relative to the squared norm of
+# the quaternion, the error of the numerator is at most 2.1 U, that of the denominator 9.1 U. The
+# vector of both has a length of at least cos(MAX_LEAN), so the error of its direction is less than
+# 10 U. The error of atan2 is at most 2 ulp of a number of at most pi, which is 8 U.
 YAW_ERROR = 18.0 * U
 _TURN = 2.0 * math.pi
 
 
 class FrameError(Exception):
-    """A pose between two frames is not to be had.
+    """The pose of one frame in another is not available.
 
     Attributes
     ----------
@@ -53,41 +54,43 @@ class FrameError(Exception):
 
 
 class Pose(NamedTuple):
-    """A frame in the plane: x, y [m] and yaw [rad, counter-clockwise] in its parent."""
+    """The pose of a frame in its parent: x, y [m] and yaw [rad, counter-clockwise]."""
 
     x: float = 0.0
     y: float = 0.0
     yaw: float = 0.0
 
     def of(self, inner: "Pose") -> "Pose":
-        """Bring a pose of this frame into its parent."""
+        """Transform one pose from this frame to its parent."""
         if self == _IDENTITY:
             return inner
         x, y, yaw = self.compose(np.array([inner]))[0].tolist()
         return Pose(x, y, yaw)
 
     def compose(self, poses: Floats) -> Floats:
-        """Bring poses of this frame into its parent: (N, 3) x y yaw [m, m, rad] to the same."""
+        """Transform poses (N, 3), x y yaw [m, m, rad], from this frame to its parent."""
         if self == _IDENTITY:
             return poses
         points = self.transform(poses[:, :2])
         return np.column_stack((points, poses[:, 2] + self.yaw))
 
     def compose_error(self, poses: Floats, reach: Floats | float) -> Floats:
-        """Return how far `compose` may move shapes from their true places (N,) [m].
+        """Return a bound of the error of `compose` for shapes at the poses (N,) [m].
+
+        No point of a shape is farther than this from its exact place.
 
         Parameters
         ----------
         poses : (N, 3) float64
             x y yaw [m, m, rad] in this frame.
         reach : float or (N,) float64
-            No point of the shape is farther from its origin [m].
+            Maximum distance of a point of the shape from the origin of the shape [m].
 
         Notes
         -----
-        The origin of the shape moves by `transform_error`. Its yaw changes by the rounding of the
-        sum and the error of the frame's own yaw. A turn by an angle moves a point by at most the
-        angle times its distance from the origin.
+        The error of the shape's origin is `transform_error`. The error of its yaw is the rounding
+        error of the sum plus the error of the frame's yaw. A rotation moves a point by at most the
+        angle times the distance of the point from the origin.
         """
         if self == _IDENTITY:
             return np.zeros(len(poses))
@@ -98,38 +101,38 @@ class Pose(NamedTuple):
     def compose_ways(
         self, poses: Floats, reach: Floats | float, begins: npt.NDArray[np.bool_]
     ) -> tuple[Floats, Floats]:
-        """Bring poses that are passed one after another into the parent.
+        """Transform the poses of paths from this frame to its parent.
 
-        Between two poses the kernel turns the shorter way. Of a turn of about pi, rounding must
-        not make another way the shorter one: yaws are changed by some ulp, so that each turn keeps
-        its direction.
+        Between two poses of a path the kernel rotates in the shorter direction. If a rotation is
+        close to pi, a rounding error could reverse that direction. Such yaws are changed by some
+        ulp, so that each rotation keeps its direction.
 
         Parameters
         ----------
         poses, reach
             As for `compose_error`.
         begins : (N,) bool
-            Where a way begins.
+            Whether a pose is the first one of a path.
 
         Returns
         -------
         poses : (N, 3) float64
-            In the parent.
+            x y yaw [m, m, rad] in the parent.
         errors : (N,) float64
-            As `compose_error` returns, with the change of the yaws [m].
+            The bounds of `compose_error` plus the effect of the changed yaws [m].
         """
         placed, errors = self.compose(poses), self.compose_error(poses, reach)
         if self.yaw == 0.0:
             return placed, errors
         yaw = placed[:, 2]
         turns = _shorter(np.diff(poses[:, 2]))
-        # The sums of two yaws, their difference and its reduction are off by less than this.
+        # Bound of the rounding errors of two sums of yaws, their difference and its reduction.
         step = 8.0 * U * (np.abs(yaw) + _TURN)
         step[1:] += step[:-1].copy()
         if not (math.pi - np.abs(turns) < 3.0 * step[1:]).any():
             return placed, errors
         reaches = np.broadcast_to(reach, len(poses))
-        moved = 0.0  # rad: by how much the yaw that a turn begins with was changed
+        moved = 0.0  # rad: change of the yaw at the begin of the rotation
         for i, turn in enumerate(turns.tolist(), start=1):
             before, moved = 0.0 if begins[i] else moved, 0.0
             if begins[i] or math.pi - abs(turn) >= 3.0 * step[i] + before:
@@ -138,34 +141,35 @@ class Pose(NamedTuple):
             if _shorter(yaw[i] - yaw[i - 1]) * way < 0.0:
                 moved = step[i] + before
                 yaw[i] -= way * moved
-                errors[i] += 2.0 * moved * reaches[i]  # twice, for the rounding of the change
+                errors[i] += 2.0 * moved * reaches[i]  # the factor 2 includes its rounding
         return placed, errors
 
     def turn(self, velocities: Floats) -> Floats:
-        """Bring velocities of this frame into its parent: (N, 3) vx vy wz to the same."""
+        """Transform velocities (N, 3), vx vy wz, from this frame to its parent."""
         if self.yaw == 0.0:
             return velocities
         turned = Pose(yaw=self.yaw).transform(velocities[:, :2])
         return np.column_stack((turned, velocities[:, 2]))
 
     def turn_error(self, velocities: Floats) -> Floats:
-        """Return how far `turn` may be off (N,) [m/s]; 0 for velocities that are not known."""
+        """Return a bound of the error of `turn` (N,) [m/s]; 0 for unknown velocities."""
         return np.nan_to_num(Pose(yaw=self.yaw).transform_error(velocities[:, :2]), nan=0.0)
 
     def transform(self, points: Floats) -> Floats:
-        """Bring points of this frame into its parent: (N, 2) [m] to the same."""
+        """Transform points (N, 2) [m] from this frame to its parent."""
         turned = self._rotate(points)
         return turned + self[:2]
 
     def transform_error(self, points: Floats) -> Floats:
-        """Return how far `transform` may move points from their true places (N,) [m].
+        """Return a bound of the distance of transformed points from their exact places (N,) [m].
 
         Notes
         -----
-        Let m = |x| + |y|. A cosine or sine of the C library is off by less than 2 U, a product by
-        U of it, and the difference of two by U of it: each coordinate by less than 4.1 U m, and
-        the point by less than 6 U m. An error of the yaw moves it by `YAW_ERROR` m. Products that
-        underflow are off by 2**-1074. What the sum with x and y of the frame loses is computed.
+        Let m = |x| + |y|. The error of a cosine or sine of the C library is less than 2 U. The
+        relative error of a product, and of the difference of two products, is at most U. The error
+        of each coordinate is therefore less than 4.1 U m, and that of the point less than 6 U m.
+        The error of the yaw adds `YAW_ERROR` m. A product that underflows has an error of at most
+        2**-1074. The rounding error of the sums with x and y of the frame is computed exactly.
         """
         turned = self._rotate(points)
         error = lost_in_sum(turned[:, 0], self.x) + lost_in_sum(turned[:, 1], self.y)
@@ -177,7 +181,7 @@ class Pose(NamedTuple):
 
     @property
     def _yaw_error(self) -> float:
-        """Of this frame's yaw [rad]. A yaw of 0 is exact."""
+        """Bound of the error of this frame's yaw [rad]. A yaw of 0 is exact."""
         return YAW_ERROR if self.yaw != 0.0 else 0.0
 
     def _rotate(self, points: Floats) -> Floats:
@@ -187,8 +191,8 @@ class Pose(NamedTuple):
 
 
 def lost_in_sum(values: Floats, more: Floats | float) -> Floats:
-    """Return the magnitude of what the rounding of `values + more` loses (Knuth's two-sum)."""
-    with np.errstate(invalid="ignore", over="ignore"):  # such numbers are refused elsewhere
+    """Return the absolute rounding errors of the sums `values + more` (Knuth's two-sum)."""
+    with np.errstate(invalid="ignore", over="ignore"):  # non-finite results are refused elsewhere
         sums = values + more
         rest = sums - values
         lost: Floats = np.abs((values - (sums - rest)) + (more - rest))
@@ -196,7 +200,7 @@ def lost_in_sum(values: Floats, more: Floats | float) -> Floats:
 
 
 def _shorter(turn: Any) -> Any:
-    """Return a turn without whole ones [rad], as the kernel computes it (Piece::between)."""
+    """Return a rotation without full turns [rad], as the kernel computes it (Piece::between)."""
     turns = turn / _TURN
     nearest = np.rint(turns)
     return turn - _TURN * np.where(np.abs(turns - nearest) == 0.5, np.trunc(turns), nearest)
@@ -206,48 +210,58 @@ _IDENTITY = Pose()
 
 
 class Transforms(Protocol):
-    """Something that knows where frames are: tf2, a recording, or nobody."""
+    """Source of the poses between frames: tf2, a recording, or `SameFrameOnly`."""
 
     def lookup(self, target: str, source: str, stamp: int) -> Pose:
-        """Return the pose of `source` in `target` at `stamp` [ns]; raises `FrameError`.
+        """Return the pose of `source` in `target` at exactly `stamp` [ns].
 
-        There is no fallback to another time.
+        Raises
+        ------
+        FrameError
+            The pose is not known at this time.
         """
         ...
 
     def latest(self, target: str, source: str) -> tuple[Pose, int]:
-        """Return the newest known pose and its stamp [ns]; raises `FrameError`.
+        """Return the newest known pose of `source` in `target`, and its stamp [ns].
 
-        The stamp is 0 where all transforms between the frames are static: the pose holds always.
-        Otherwise it is the newest time at which all moving ones are known, and not 0.
+        If all transforms between the frames are static, the pose is valid at every time, and the
+        stamp is 0. Otherwise the stamp is the newest time at which all moving transforms are
+        known; it is not 0.
+
+        Raises
+        ------
+        FrameError
+            No pose is known.
         """
         ...
 
 
-# ns: a transform may be stamped ahead of the clock by this much, as localisers do that say until
-# when their correction holds. One of them that was silent for longer begins anew.
+# Maximum time by which a transform may be stamped ahead of the clock [ns]. Localisers stamp their
+# correction with the time until which it is valid. After a longer gap between two stamps, such a
+# localiser counts as restarted.
 MAX_LEAD = 2_000_000_000
 
 
 class Arrival(Enum):
-    """What becomes of a transform that has arrived."""
+    """How a received transform is used."""
 
     USE = 0
-    LEAVE_OUT = 1
-    RESTART = 2  # use it, but none that came before it
+    LEAVE_OUT = 1  # do not use it
+    RESTART = 2  # use it, and delete all transforms that were received before it
 
 
 class Arrivals:
-    """Tells which moving transforms may be used, so that no present pose is made of wrong ones.
+    """Decides which moving transforms are used, so that no present pose is interpolated wrongly.
 
-    A pose at the present time is interpolated where a transform is stamped ahead. The transforms
-    before and after must then belong together: not to the times before and after a step back of
-    the clock, and not to the two ends of a silence.
+    If a transform is stamped ahead of the clock, the pose at the present time is interpolated
+    between it and the transform before it. These two must belong together. They do not if the
+    clock went back between them, or if the localiser published nothing for a long time.
 
     Parameters
     ----------
     now : int
-        Time [ns]; 0: there is none yet.
+        Present time [ns]; 0: the clock is not known yet.
     """
 
     def __init__(self, now: int) -> None:
@@ -255,10 +269,15 @@ class Arrivals:
         self._newest: dict[str, int] = {}
 
     def is_new_time(self, now: int) -> bool:
-        """Tell whether the clock [ns] has gone back since the last call.
+        """Return whether the clock has gone back since the last call.
 
-        No transform that came before may then be used. The same is true where the clock has begun
-        and there are transforms of a later time.
+        If it has, transforms that were received before must not be used. The result is also True
+        if the clock has just started and a received transform is more than `MAX_LEAD` ahead of it.
+
+        Parameters
+        ----------
+        now : int
+            Present time [ns]; 0: the clock is not known yet.
         """
         before, self._now = self._now, now
         if before:
@@ -270,8 +289,16 @@ class Arrivals:
         return is_new
 
     def take(self, child: str, stamp: int, now: int) -> Arrival:
-        """Judge a moving transform of a child frame by its stamp and the clock [ns]."""
-        if now and stamp - now > MAX_LEAD:  # without a clock nothing is answered
+        """Return how to use a moving transform of a child frame.
+
+        Parameters
+        ----------
+        child : str
+            Child frame of the transform.
+        stamp, now : int
+            Stamp of the transform, and present time [ns].
+        """
+        if now and stamp - now > MAX_LEAD:  # without a clock no request is answered
             return Arrival.LEAVE_OUT
         last = self._newest.get(child, stamp)
         is_restart = bool(now) and stamp > now and stamp - last > MAX_LEAD
@@ -282,23 +309,26 @@ class Arrivals:
 
 
 class SameFrameOnly:
-    """Knows no frame but the target itself: what remains where there is no tf2.
+    """Transforms without tf2: only the pose of a frame in itself is known.
 
     Parameters
     ----------
     reason : str
-        Why no more is known, for the message.
+        Why there are no transforms, for the message of an error.
     """
 
     def __init__(self, reason: str = "no transforms are available") -> None:
         self._reason = reason
 
     def __str__(self) -> str:
-        """Say so, for a person."""
-        return f"none: {self._reason}; only data in the frame it is compared in is accepted"
+        """Describe this source of transforms in a log line."""
+        return (
+            f"none: {self._reason}; obstacles are only accepted in check_frame, "
+            "and footprints only in base_frame"
+        )
 
     def lookup(self, target: str, source: str, stamp: int) -> Pose:
-        """Return the identity where the frames are the same; raises `FrameError` otherwise."""
+        """Return the identity if the frames are the same; otherwise raise `FrameError`."""
         del stamp
         if target == source:
             return Pose()
@@ -307,33 +337,34 @@ class SameFrameOnly:
         )
 
     def latest(self, target: str, source: str) -> tuple[Pose, int]:
-        """As `lookup`; the pose of the target in itself holds always, so its stamp is 0."""
+        """Return the pose of `lookup` and the stamp 0, because it is valid at every time."""
         return self.lookup(target, source, 0), 0
 
 
 def planar(
     x: float, y: float, quaternion: tuple[float, float, float, float], name: str = "pose"
 ) -> Pose:
-    """Flatten a pose in space onto the plane.
+    """Project a pose in space onto the plane.
 
     Parameters
     ----------
     x, y : float
         Position [m].
     quaternion : tuple of float
-        Orientation x y z w; of unit length within 1e-3, as every honest sender's is.
+        Orientation x y z w. Its length must be 1 within 1e-3.
     name : str
-        Of the argument, for the message.
+        Name of the argument, for the message of an error.
 
     Returns
     -------
     Pose
-        With the yaw of the rotated x axis.
+        Pose with the yaw of the rotated x axis.
 
     Raises
     ------
     InputError
-        Not finite, not of unit length, or leaning by more than `MAX_LEAN`.
+        The pose is not finite, the quaternion has not unit length, or the tilt is more than
+        `MAX_LEAN`.
     """
     qx, qy, qz, qw = quaternion
     values = (x, y, qx, qy, qz, qw)
@@ -343,8 +374,8 @@ def planar(
     if abs(norm - 1.0) > 2e-3:
         rule = f"orientation must be a unit quaternion (got length {math.sqrt(norm):g})"
         raise InputError(Status.INVALID_INPUT, name, None, rule)
-    # The z component of the rotated z axis is the cosine of the lean.
+    # The z component of the rotated z axis is the cosine of the tilt.
     if 1.0 - 2.0 * (qx * qx + qy * qy) / norm < math.cos(MAX_LEAN):
-        rule = f"must lean by less than {math.degrees(MAX_LEAN):g} degrees out of the plane"
+        rule = f"must be tilted by at most {math.degrees(MAX_LEAN):g} degrees out of the plane"
         raise InputError(Status.INVALID_INPUT, name, None, rule)
     return Pose(x, y, math.atan2(2.0 * (qw * qz + qx * qy), norm - 2.0 * (qy * qy + qz * qz)))

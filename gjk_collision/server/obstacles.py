@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: gjk_collision contributors
 # SPDX-License-Identifier: Apache-2.0
-"""One list of obstacles as a source sends it: flat arrays, and the rules that they obey.
+"""A list of obstacles as a sender publishes it: flat arrays, and the checks of the list.
 
-The rules here are about the list: its lengths, its limits, its motion. Those about each shape
-(finite, enough points, within range, convex or not) are the kernel's, so that they hold for
-every user of it.
+This module checks the lengths, the limits and the motion. The kernel checks each shape (finite,
+enough points, in range, convex or concave), so that these checks apply to every user of the
+kernel.
 """
 
 from dataclasses import dataclass, field
@@ -33,38 +33,39 @@ def _no_integers() -> Integers:
 
 @dataclass(frozen=True, eq=False)
 class Obstacles:
-    """The fields of ``msg/ObstacleArray``; N obstacles. The arrays are read, never written.
+    """The fields of ``msg/ObstacleArray``, for N obstacles. The arrays are never changed.
 
     Attributes
     ----------
     frame : str
         Frame of poses, velocities and paths.
     stamp : int
-        Time of validity [ns].
+        Time at which the data is valid [ns].
     source : str
-        Who says so; empty: the topic.
+        Name of the sender; empty: the name of the topic.
     sequence : int
-        Counts up; 0 throughout from a sender that does not count.
+        Increases with each message of the sender; 0: the sender does not count its messages.
     ids : (N,) integers
-        Unique. Empty only where the receiver does not ask for them.
+        Unique ids. Empty only if the receiver does not need ids.
     kinds : (N,) integers
-        0 convex (the hull is taken), 1 concave; empty: all 0.
+        0: convex, the obstacle is the convex hull of its points; 1: concave; empty: all 0.
     offsets : (N + 1,) integers
         The points of obstacle i are ``[offsets[i], offsets[i + 1])``; empty: N = 0.
     xy : (2 P,) float64
-        Points [m].
+        x and y of each point [m].
     radius : (N,) float64
-        [m]; empty: all 0.
+        Radius of each obstacle [m]; empty: all 0.
     poses : (3 N,) float64
-        x y yaw [m, m, rad]; empty: the points are in `frame` already.
+        x y yaw of each obstacle [m, m, rad]; empty: the points are in `frame`.
     velocities : (3 N,) float64
-        vx vy wz [m/s, m/s, rad/s]; empty or NaN: unknown.
+        vx vy wz of each obstacle [m/s, m/s, rad/s]; empty or NaN: unknown.
     path_offsets : (N + 1,) integers
-        The predicted poses of obstacle i; empty: none.
+        The predicted poses of obstacle i are ``[path_offsets[i], path_offsets[i + 1])``; empty:
+        no predictions.
     path_times : (Q,) float64
-        [s] after `stamp`, strictly increasing for each obstacle.
+        Time of each predicted pose [s] after `stamp`, strictly increasing for each obstacle.
     path_poses : (3 Q,) float64
-        x y yaw [m, m, rad].
+        x y yaw of each predicted pose [m, m, rad].
     """
 
     frame: str
@@ -87,12 +88,12 @@ class Obstacles:
         return max(len(self.offsets) - 1, 0)
 
     def shape(self, index: int, policy: ConcavePolicy) -> Shape:
-        """Return the shape of one obstacle of a list that is in order, without its pose.
+        """Return the shape of one obstacle in its own frame. `check` must have passed before.
 
         Raises
         ------
         InputError
-            It is no shape, or a concave one that the policy refuses.
+            The points are not a valid shape, or the shape is concave and the policy is 'reject'.
         """
         begin, end = self.offsets[index : index + 2].tolist()
         points = self.xy[2 * begin : 2 * end].reshape(-1, 2)
@@ -101,7 +102,14 @@ class Obstacles:
         return outlined(points, policy if concave else "hull", radius)
 
     def check(self, max_obstacles: int, max_points: int, *, need_ids: bool = True) -> None:
-        """Check the list as a whole, in time linear in its size and without a copy of it.
+        """Check the list, except the shapes, in linear time and without a copy.
+
+        Parameters
+        ----------
+        max_obstacles, max_points : int
+            Maximum number of obstacles, and of points per obstacle.
+        need_ids : bool
+            Whether each obstacle must have an id.
 
         Raises
         ------
@@ -119,8 +127,9 @@ class Obstacles:
             rule = f"{counts[i]} points in this obstacle, limit {max_points}"
             _fail(Status.LIMIT_EXCEEDED, "offsets", i, rule)
         if (i := _first(self.kinds > 1)) is not None:
-            _fail(Status.INVALID_INPUT, "kinds", i, f"must be 0 or 1 (got {self.kinds[i]})")
-        # The kernel checks radii too, but it sees them after the inflation has been added.
+            rule = f"must be 0 (convex) or 1 (concave) (got {self.kinds[i]})"
+            _fail(Status.INVALID_INPUT, "kinds", i, rule)
+        # The kernel checks radii too, but only after the inflation was added.
         if (i := _first(~np.isfinite(self.radius))) is not None:
             _fail(Status.NON_FINITE, "radius", i, f"must be finite (got {self.radius[i]})")
         if (i := _first(self.radius < 0.0)) is not None:
@@ -138,27 +147,34 @@ class Obstacles:
         ):
             length = len(getattr(self, name))
             if length != per_obstacle * n and not (may_be_empty and length == 0):
-                rule = f"must hold {per_obstacle * n} numbers for {n} obstacles (got {length})"
+                rule = f"must have {per_obstacle * n} values for {n} obstacles (got {length})"
                 _fail(Status.ARRAY_MISMATCH, name, None, rule)
         if len(self.xy) % 2:
-            _fail(Status.ARRAY_MISMATCH, "xy", None, f"must hold pairs (got {len(self.xy)})")
+            rule = f"must have an even number of values, x and y per point (got {len(self.xy)})"
+            _fail(Status.ARRAY_MISMATCH, "xy", None, rule)
         if n == 0 and len(self.xy):
-            _fail(Status.ARRAY_MISMATCH, "offsets", None, "must say whose the points in xy are")
+            rule = "must have N + 1 values for N obstacles, because xy is not empty"
+            _fail(Status.ARRAY_MISMATCH, "offsets", None, f"{rule} (got {len(self.offsets)})")
         if n == 0 and len(self.offsets) and self.offsets[0] != 0:
             _fail(Status.ARRAY_MISMATCH, "offsets", 0, f"must be 0 (got {self.offsets[0]})")
         if len(self.path_poses) != 3 * len(self.path_times):
-            rule = f"must hold 3 numbers per path_time (got {len(self.path_poses)})"
+            times = len(self.path_times)
+            rule = f"must have {3 * times} values for {times} path_times"
+            rule += f" (got {len(self.path_poses)})"
             _fail(Status.ARRAY_MISMATCH, "path_poses", None, rule)
         if len(self.path_offsets) not in (0, n + 1):
-            rule = f"must hold {n + 1} numbers for {n} obstacles (got {len(self.path_offsets)})"
+            rule = f"must be empty or have {n + 1} values for {n} obstacles"
+            rule += f" (got {len(self.path_offsets)})"
             _fail(Status.ARRAY_MISMATCH, "path_offsets", None, rule)
         if len(self.path_times) and not len(self.path_offsets):
-            _fail(Status.ARRAY_MISMATCH, "path_offsets", None, "must say whose the paths are")
+            rule = f"must have {n + 1} values, because path_times is not empty (got 0)"
+            _fail(Status.ARRAY_MISMATCH, "path_offsets", None, rule)
 
     def _check_ids(self) -> None:
-        # -1 stands for "none" in every reply, and an id that is there twice names nobody.
+        # In a reply, -1 means "none", and an id must identify one obstacle.
         if (i := _first(self.ids == -1)) is not None:
-            _fail(Status.INVALID_INPUT, "ids", i, "must not be -1, which means none")
+            rule = 'must not be -1, because replies use -1 for "no obstacle"'
+            _fail(Status.INVALID_INPUT, "ids", i, rule)
         order = np.argsort(self.ids, kind="stable")
         twice = order[1:][np.diff(self.ids[order]) == 0]
         if len(twice):
@@ -179,19 +195,23 @@ class Obstacles:
             inner = starts[(starts > 0) & (starts < len(self.path_times))]
             falling[inner - 1] = False  # from the end of one path to the start of the next
             if (i := _first(falling)) is not None:
-                _fail(Status.INVALID_INPUT, "path_times", i + 1, "must increase along a path")
+                rule = "must increase strictly for each obstacle"
+                rule += f" (got {self.path_times[i + 1]} after {self.path_times[i]})"
+                _fail(Status.INVALID_INPUT, "path_times", i + 1, rule)
 
 
 def _check_offsets(name: str, offsets: Integers, total: int) -> Integers:
-    """Check that offsets cut `total` elements into runs; return the length of each."""
+    """Check that offsets split `total` elements into one range per obstacle; return the counts."""
     wide = offsets.astype(np.int64)
     if wide[0] != 0:
         _fail(Status.ARRAY_MISMATCH, name, 0, f"must be 0 (got {wide[0]})")
     counts = np.diff(wide)
     if (i := _first(counts < 0)) is not None:
-        _fail(Status.ARRAY_MISMATCH, name, i + 1, f"must not fall (got {wide[i + 1]})")
+        rule = f"must not decrease (got {wide[i + 1]} after {wide[i]})"
+        _fail(Status.ARRAY_MISMATCH, name, i + 1, rule)
     if wide[-1] != total:
-        rule = f"must end at {total}, the number there are (got {wide[-1]})"
+        points = "points in xy" if name == "offsets" else "values in path_times"
+        rule = f"the last value must be {total}, the number of {points} (got {wide[-1]})"
         _fail(Status.ARRAY_MISMATCH, name, len(wide) - 1, rule)
     return counts
 

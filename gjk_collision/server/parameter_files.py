@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: gjk_collision contributors
 # SPDX-License-Identifier: Apache-2.0
-"""ROS parameter files: the sections that they hold, and the nodes that each section is for.
+"""ROS parameter files: their sections, and the nodes that each section applies to.
 
-rcl reads the files and gives a node its parameters, but it does not tell which file or section a
-parameter came from, nor that a file had none for a node.
+rcl reads these files and sets the parameters of a node. It does not report from which file and
+section a parameter comes, or that a file has no section for the node.
 """
 
 import re
@@ -26,20 +26,21 @@ __all__ = [
     "sections_for",
 ]
 
-# Of the server, where it is not remapped.
+# Name of the server node, without remapping.
 NODE_NAME = "collision_server"
 
 
 @dataclass(frozen=True)
 class Section:
-    """One mapping ``ros__parameters`` of a file.
+    """One mapping ``ros__parameters`` of a parameter file.
 
     Attributes
     ----------
     key : str
-        Names of nodes, fully qualified; ``/*`` stands for one name, ``/**`` for any number.
+        Fully qualified name of the node. The wildcard ``/*`` matches one name, ``/**`` any number
+        of names.
     parameters : dict
-        By flat name.
+        Flat name -> value.
     """
 
     key: str
@@ -47,21 +48,21 @@ class Section:
 
     @property
     def shared(self) -> bool:
-        """Whether the section is for several nodes."""
+        """Whether the key has a wildcard, so that the section applies to several nodes."""
         return "*" in self.key
 
     def applies_to(self, node: str) -> bool:
-        """Return whether a node of this fully qualified name gets the parameters."""
+        """Return whether the section applies to the node with this fully qualified name."""
         pattern = re.escape(self.key).replace(r"/\*\*", r"(/\w+)*").replace(r"/\*", r"/\w+")
         return re.fullmatch(pattern, node) is not None
 
     def is_named_as(self, node: str) -> bool:
-        """Return whether the key ends in the name of the node, in whatever namespace."""
+        """Return whether the key has the name of this node, in any namespace."""
         return self.name == node.rpartition("/")[2]
 
     @property
     def name(self) -> str:
-        """Name of the nodes, without their namespace."""
+        """Name of the node in the key, without the namespace."""
         return self.key.rpartition("/")[2]
 
 
@@ -71,28 +72,29 @@ def read_sections(path: Path) -> list[Section]:
     Raises
     ------
     InputError
-        The file cannot be read, or is no parameter file.
+        The file cannot be read, or it is not a parameter file.
     """
     import yaml
 
     try:
         return list(_sections("", yaml.safe_load(path.read_text(encoding="utf-8")) or {}))
     except (OSError, ValueError, yaml.YAMLError) as error:
-        rule = f"not readable as a parameter file: {error}"
+        rule = f"cannot be read as a parameter file: {error}"
         raise InputError(Status.INVALID_INPUT, str(path), None, rule) from error
 
 
 def sections_for(path: Path, node: str) -> list[Section]:
-    """Return the sections of a parameter file that apply to a node of this fully qualified name.
+    """Return the sections of a parameter file that apply to the node with this full name.
 
-    A section without parameters does not count.
+    Sections without parameters are ignored.
 
     Raises
     ------
     InputError
-        The file cannot be read, nothing in it applies to the node, or it has sections for nodes of
-        this name, or of the name before a remapping, none of which applies. What a section with a
-        wildcard sets would hide that.
+        The file cannot be read, or no section applies to the node. The error is also raised if
+        the file has sections with the name of this node, or with its name before a remapping, but
+        all of them are in other namespaces. Otherwise a section with a wildcard would hide this
+        mistake.
     """
     sections = read_sections(path)
     filled = [each for each in sections if each.parameters]
@@ -103,7 +105,7 @@ def sections_for(path: Path, node: str) -> list[Section]:
         if (each.is_named_as(node) or each.name == NODE_NAME) and each not in mine
     ]
     if not mine:
-        rule = f"nothing in this file applies to {node}: use the key '/**' or '{node}'"
+        rule = f"no section of this file applies to {node}: use the key '/**' or '{node}'"
         keys = ", ".join(
             f"'{each.key}'" + ("" if each.parameters else " without parameters")
             for each in sections
@@ -111,7 +113,7 @@ def sections_for(path: Path, node: str) -> list[Section]:
         rule += f" (keys: {keys or 'none'})"
     elif missed and not any(each.is_named_as(node) for each in mine):
         keys = ", ".join(f"'{key}'" for key in missed)
-        rule = f"{keys} does not apply to {node}: use the key '{node}'"
+        rule = f"the section {keys} does not apply to {node}: use the key '{node}'"
     else:
         return mine
     raise InputError(Status.INVALID_INPUT, str(path), None, rule)
@@ -119,7 +121,7 @@ def sections_for(path: Path, node: str) -> list[Section]:
 
 def _sections(key: str, content: Any) -> Iterator[Section]:
     if not isinstance(content, dict):
-        raise ValueError(f"'{key}' must hold a mapping with the key ros__parameters")
+        raise ValueError(f"'{key}' must be a mapping with the key ros__parameters")
     for name, inner in content.items():
         if name == "ros__parameters":
             yield Section(key, flat(inner or {}))
@@ -128,12 +130,12 @@ def _sections(key: str, content: Any) -> Iterator[Section]:
 
 
 def flat(parameters: Any, prefix: str = "") -> dict[str, Any]:
-    """Return nested parameters by their flat names, ``<group>.<name>``.
+    """Return nested parameters as a dict from flat names, ``<group>.<name>``, to values.
 
     Raises
     ------
     ValueError
-        It is no mapping.
+        `parameters` is not a mapping.
     """
     if not isinstance(parameters, dict):
         raise ValueError(f"parameters must be a mapping (got {parameters!r})")
@@ -147,7 +149,7 @@ def flat(parameters: Any, prefix: str = "") -> dict[str, Any]:
 
 
 def foreign_names(sections: Iterable[Section], sources: Iterable[str]) -> set[str]:
-    """Return the names of shared sections that are parameters of other nodes."""
+    """Return the names in sections with a wildcard that are parameters of other nodes."""
     shared: set[str] = set()
     own: set[str] = set()
     for section in sections:
@@ -156,7 +158,7 @@ def foreign_names(sections: Iterable[Section], sources: Iterable[str]) -> set[st
 
 
 def named_files(arguments: Sequence[str]) -> Iterable[str]:
-    """Yield the parameter files that the ROS arguments of a command line name."""
+    """Yield the paths after ``--params-file`` in the ROS arguments of a command line."""
     inside = False
     for flag, value in zip(arguments, [*arguments[1:], ""], strict=True):
         if flag in ("--ros-args", "--"):

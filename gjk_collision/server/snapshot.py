@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: gjk_collision contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What was known at one time, and how shapes and a scene are made of the data."""
+"""Snapshots: the footprint and the obstacles at one time, as a shape and a scene."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -35,12 +35,13 @@ __all__ = [
 
 Floats = npt.NDArray[np.float64]
 
-MAX_ERROR = 1e6  # m: of a pose in another frame that is still answered
+# Maximum error of a request's pose in another frame [m]. A pose with a greater error is refused.
+MAX_ERROR = 1e6
 
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """Why something is not known."""
+    """The reason why data cannot be used, or why a question cannot be answered."""
 
     status: Status
     message: str
@@ -48,40 +49,42 @@ class Fault:
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """What was known at one time. It never changes, and one query sees one snapshot.
+    """The footprint and the obstacles at one time. It never changes; a query uses one snapshot.
 
     Attributes
     ----------
     id : int
-        Equal ids: the same footprint, obstacles and configuration. Upper 32 bits: epoch of the
-        world (see `World`); lower 32: counter. 0: none.
+        Two snapshots with the same id have the same footprint, obstacles and configuration. The
+        upper 32 bits are the epoch of the `World`, the lower 32 bits are a counter. 0: none.
     stamp : int
-        The time it is for [ns].
+        Time of the snapshot [ns].
     config : Config
-        In force.
+        Parameters at that time.
     scene : Scene
-        The obstacles of every source that is good, in `config.check_frame`.
+        The obstacles of all sources with usable data, in `config.check_frame`.
     footprint : Shape or None
-        In `config.base_frame`, margins of direction included; None: not known.
+        The footprint in `config.base_frame`, with the directional margins. None: not known.
     fault : Fault or None
-        Why this is not all there is; nothing is FREE beside a fault. None: complete.
+        Why the snapshot is incomplete. No answer is FREE if there is a fault. None: complete.
     oldest_data_stamp : int
-        [ns]; 0: no data.
-    footprint_age, max_obstacle_age : float
-        At `stamp` [s], or when the answer left (`World.later`); NaN: none. The latter is that of
-        the oldest of all senders, used or not.
+        Stamp of the oldest data in use [ns]; 0: no data.
+    footprint_age : float
+        Age of the footprint [s] at `stamp`, or at the time when the answer is sent (see
+        `World.later`). 0: footprint from a parameter; NaN: no footprint.
+    max_obstacle_age : float
+        Age of the oldest obstacle message [s] at the same time, used or not. NaN: no message.
     bad_sources : tuple of str
-        Sources that are missing, stale or faulty, excused or not.
+        Names of the sources whose data is missing, stale or invalid, excused or not.
     epoch : int
-        Zero of the scene's clock [ns]: its times are seconds after this.
+        Time zero of the scene [ns]. Times in the scene are seconds after this.
     spans : tuple of (int, str)
-        For each sender in the order of the scene: the index after its last obstacle, its name.
+        For each sender, in the order of the scene: the index after its last obstacle, its name.
     parts : tuple of Placed
-        What the scene is made of, for each sender in the order of `spans`.
+        The obstacles of each sender, in the order of `spans`.
     outline : (n, 2) float64 or None
-        The footprint's points in `config.base_frame` [m], margins of direction not included.
+        Points of the footprint in `config.base_frame` [m], without the directional margins.
     outline_stamp : int
-        Of a footprint that was received [ns]; else `stamp`.
+        Stamp of a footprint from the topic [ns]; otherwise `stamp`.
     """
 
     id: int
@@ -102,48 +105,49 @@ class Snapshot:
 
     @property
     def footprint_fault(self) -> Fault:
-        """Why nothing can be answered, where the footprint is not known."""
-        return self.fault or Fault(Status.NO_FOOTPRINT, "no footprint")
+        """The reason of an answer when the footprint is not known."""
+        return self.fault or Fault(Status.NO_FOOTPRINT, "the footprint is not known")
 
     def known_until(self, stamp: int) -> float:
         """Return the time after a request's stamp [s] until which obstacles are predicted.
 
-        The horizon begins at the oldest data in use. Beyond it nothing is known: of no obstacle,
-        and not whether another one has come.
+        The prediction horizon begins at the stamp of the oldest data in use. After the horizon no
+        obstacle is predicted, and new obstacles may have appeared.
 
         Parameters
         ----------
         stamp : int
-            Of the request [ns]; 0: the snapshot's.
+            Stamp of the request [ns]; 0: the stamp of the snapshot.
         """
         return self.config.prediction_horizon - ((stamp or self.stamp) - self.epoch) * 1e-9
 
     def composed(
         self, poses: Floats, frame: Pose, *, is_way: bool = False
     ) -> tuple[Floats, Floats]:
-        """Bring poses of a request into the check frame.
+        """Transform poses of a request into the check frame.
 
         Parameters
         ----------
         poses : (N, 3) float64
             x y yaw [m, m, rad] of the base frame in `frame`.
         frame : Pose
-            In the check frame.
+            Pose of the request's frame in the check frame.
         is_way : bool
-            The poses are passed one after another.
+            Whether the vehicle moves from each pose to the next one.
 
         Returns
         -------
         poses : (N, 3) float64
-            In the check frame.
+            x y yaw [m, m, rad] of the base frame in the check frame.
         errors : (N,) float64
-            How far a point of the footprint may be from its true place [m], a power of two or 0;
-            see `vehicle`.
+            Upper bound of the distance between a point of the footprint and its exact place [m].
+            It is a power of two or 0; see `vehicle`.
 
         Raises
         ------
         InputError
-            COORD_RANGE: a pose is so far from the origin of its frame that nothing is known of it.
+            COORD_RANGE: a pose is so far from the origin of its frame that its error is
+            `MAX_ERROR` or more.
         """
         if frame == Pose() or self.footprint is None:
             return frame.compose(poses), np.zeros(len(poses))
@@ -155,42 +159,44 @@ class Snapshot:
         known = errors < MAX_ERROR
         if not known.all():
             i = int(np.argmin(known))
-            rule = "too far from the origin of its frame"
+            rule = "the pose is too far from the origin of its frame to be transformed accurately"
             raise InputError(Status.COORD_RANGE, "poses", 3 * i, rule)
-        # Poses near each other have the same error then, and are checked together.
+        # Poses near each other have the same error after this, and are checked together.
         rounded_up = np.ldexp(1.0, np.frexp(errors)[1])
         return placed, np.where(errors > 0.0, rounded_up, 0.0)
 
     def vehicle(self, error: float) -> Shape:
-        """Return the footprint with all that lies within an error [m] of it.
+        """Return the footprint grown by an error [m] in all directions.
 
-        A pose that is off by less than the error is then part of what is checked.
+        No point of a placed footprint is farther than the error from its exact place. The grown
+        footprint at the same pose therefore contains the footprint at the exact pose.
         """
         assert self.footprint is not None
         return self.footprint.inflated(error) if error else self.footprint
 
     def voided(self, fault: Fault) -> "Snapshot":
-        """Return it without a footprint: all that can be answered is the fault."""
+        """Return a copy without a footprint. Every answer from it is UNKNOWN with the fault."""
         return replace(self, footprint=None, fault=fault)
 
     def on_clock(self, times: Floats, stamp: int) -> Floats:
-        """Return times of a request on the scene's clock [s].
+        """Convert times of a request to the scene's clock [s].
 
         Parameters
         ----------
         times : (M,) float64
-            [s] after `stamp`.
+            Times after `stamp` [s].
         stamp : int
-            Of the request [ns]; 0: the snapshot's time.
+            Stamp of the request [ns]; 0: the stamp of the snapshot.
         """
-        # Whole seconds first: a stamp far from the data is cancelled by the times, and the sum is
-        # then exact. Its rounding is a share of the result, see `time_error` in compose_scene.
+        # Add the whole seconds first. If the stamp is far from the data, the times cancel it, and
+        # the first sum is exact. The rounding error is relative to the result, see `time_error` in
+        # compose_scene.
         seconds, rest = divmod((stamp or self.stamp) - self.epoch, 1_000_000_000)
         moved: Floats = (times + float(seconds)) + rest * 1e-9
         return moved
 
     def source_of(self, index: int) -> str:
-        """Return the name of the source of an obstacle of the scene; -1 gives ''."""
+        """Return the name of the sender of an obstacle of the scene; '' for the index -1."""
         if index < 0:
             return ""
         return next(name for end, name in self.spans if index < end)
@@ -198,7 +204,7 @@ class Snapshot:
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """Obstacles, the pose of their frame in the check frame, and what their radii grow by [m]."""
+    """Obstacles, the pose of their frame in the check frame, and the inflation of radii [m]."""
 
     obstacles: Obstacles
     pose: Pose
@@ -207,22 +213,24 @@ class Placed:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What is heard from one sender, or not.
+    """The state of one sender.
 
     Attributes
     ----------
-    source, sender : str
-        Name in ``obstacle_sources`` (or "footprint"), and of who sends.
+    source : str
+        Name in ``obstacle_sources``, or "footprint".
+    sender : str
+        Name of the sender; empty: no message was received.
     fault : Fault or None
-        Why its data is not used; None: it is.
+        Why its data is not used; None: its data is used.
     is_excused : bool
-        The fault of an optional source, which keeps nothing from being FREE.
+        Whether the fault is excused, because the source is optional. Answers can still be FREE.
     age : float
-        Of the data by its stamp [s]; NaN: none.
+        Age of the data by its stamp [s]; NaN: no message.
     count : int
-        Obstacles, or points of a footprint.
+        Number of obstacles, or of points of a footprint.
     received, dropped : int
-        Messages since activation, and those among them that came out of order.
+        Number of messages since activation, and number of those that were dropped.
     """
 
     source: str
@@ -236,26 +244,27 @@ class Report:
 
 
 def nothing(config: Config, fault: Fault, stamp: int) -> Snapshot:
-    """Return the snapshot of a time [ns] at which nothing is known, and why."""
+    """Return a snapshot without data for a time [ns], with the reason."""
     return Snapshot(0, stamp, config, Scene([]), None, fault, 0, nan, nan, (), stamp, ())
 
 
 def compose_scene(parts: Sequence[Placed], config: Config, epoch: int) -> Scene:
-    """Make one scene of the obstacles of several sources, in their order.
+    """Build one scene from the obstacles of several senders, in their order.
 
     Parameters
     ----------
     parts : sequence of Placed
-        The obstacles.
+        The obstacles of each sender.
     config : Config
-        Its policies apply.
+        Parameters of the server; the concave and prediction policies and the horizon are used.
     epoch : int
-        Zero of the scene's clock [ns]. Seconds since 1970 would be too coarse in a double.
+        Time zero of the scene [ns]. Seconds since 1970 would be too coarse in a double.
 
     Raises
     ------
     InputError
-        A shape is bad. The index counts through all parts: compose one alone to learn its own.
+        A shape is invalid. Its index counts the obstacles of all parts. To get the index in its
+        own message, compose that part alone.
     """
     lists = [part.obstacles for part in parts if len(part.obstacles)]
     used = [part for part in parts if len(part.obstacles)]
@@ -294,31 +303,33 @@ def compose_scene(parts: Sequence[Placed], config: Config, epoch: int) -> Scene:
         concave_policy=config.concave_policy,
         prediction=config.prediction_policy,
         horizon=config.prediction_horizon,
-        # Of the conversion of stamps and of the times of queries: a few roundings each.
+        # The conversions of stamps and of query times have a few rounding errors each.
         time_error=2.0**-50 * (latest + 1.0),
     )
 
 
 def placing_errors(part: Placed, config: Config) -> Floats:
-    """Return how far composing may move each obstacle from its true place (n,) [m].
+    """Return a bound of the transform's rounding error for each obstacle (n,) [m].
 
-    Of its pose and its predicted poses, until the prediction horizon. 0 in the check frame.
+    No point of the obstacle is farther than this from its exact place, at its pose and at all
+    predicted poses until the prediction horizon. It is 0 for data in the check frame.
     """
     return placed_ways(part, config)[1]
 
 
 def _reach(rings: Sequence[Floats]) -> float:
-    """Return a distance from the origin [m] that no point of some outlines (n, 2) exceeds."""
+    """Return a bound of the distance from the origin [m] to any point of outlines (n, 2)."""
     return max((float(np.abs(ring).sum(axis=1).max()) for ring in rings), default=0.0)
 
 
 def placed_ways(part: Placed, config: Config) -> tuple[Floats, Floats]:
-    """Return the predicted poses in the check frame, and what `placing_errors` says.
+    """Return the predicted poses in the check frame, and the errors of `placing_errors`.
 
     Notes
     -----
-    A predicted place at a share s between two poses, whose errors are at most e, is off by at most
-    e for s in [0, 1], and by (1 + 2 s) e where the last stretch is continued beyond its end.
+    Let e be a bound of the errors of two consecutive poses. A place is interpolated at a fraction
+    s of the way between them. Its error is at most e for s in [0, 1], and at most (1 + 2 s) e if
+    the last segment is extrapolated beyond its end.
     """
     data, frame = part.obstacles, part.pose
     count, paths = len(data), data.path_poses.reshape(-1, 3)
@@ -353,12 +364,12 @@ def placed_ways(part: Placed, config: Config) -> tuple[Floats, Floats]:
 
 
 def configured_footprint(config: Config) -> Shape | None:
-    """Return the footprint that the parameters give, margins included; None: a topic brings it.
+    """Return the configured footprint with the directional margins; None: not configured.
 
     Raises
     ------
     InputError
-        It is no shape.
+        The configured outline is not a valid shape.
     """
     if config.footprint:
         return outline(np.reshape(config.footprint, (-1, 2)), config)
@@ -368,35 +379,37 @@ def configured_footprint(config: Config) -> Shape | None:
 
 
 def configured_outline(config: Config) -> Floats | None:
-    """Return the points of the configured footprint (n, 2) [m], without any margin."""
+    """Return the points of the configured footprint (n, 2) [m], without margins."""
     if config.footprint:
         return np.reshape(config.footprint, (-1, 2))
     return np.zeros((1, 2)) if config.robot_radius > 0.0 else None
 
 
 def outline(points: Floats, config: Config) -> Shape:
-    """Return the vehicle with this outline, margins of direction included.
+    """Return the shape of the vehicle with this outline and the directional margins.
 
     Parameters
     ----------
     points : (n, 2) float64
-        In the base frame [m].
+        Outline in the base frame [m].
     config : Config
-        Its `concave_policy` and margins apply.
+        Parameters of the server; `concave_policy` and the directional margins are used.
 
     Raises
     ------
     InputError
-        It is no shape, or a concave one that the policy refuses.
+        The outline is not a valid shape, has too many points, or is concave and the policy is
+        'reject'.
     """
     if len(points) > config.max_points_per_obstacle:
-        rule = f"more points than the limit, {config.max_points_per_obstacle}"
+        limit = config.max_points_per_obstacle
+        rule = f"must have at most {limit} points (max_points_per_obstacle)"
         raise InputError(Status.LIMIT_EXCEEDED, "outline", None, rule)
     return _with_margins(outlined(points, config.concave_policy), config)
 
 
 def _with_margins(shape: Shape, config: Config) -> Shape:
-    """Grow a shape by the margins of direction."""
+    """Return a shape that is grown by the directional margins."""
     sides = config.margin_front, config.margin_rear, config.margin_left, config.margin_right
     return shape.padded(*sides) if any(sides) else shape
 
@@ -416,7 +429,7 @@ def _velocities(part: Placed) -> Floats:
 
 
 def _path_offsets(lists: Sequence[Obstacles]) -> npt.NDArray[np.int64]:
-    """Return the offsets of all paths together; empty where there is none."""
+    """Return the offsets of the paths of all lists together; empty if there are no paths."""
     if not any(len(each.path_times) for each in lists):
         return np.empty(0, np.int64)
     counts = [

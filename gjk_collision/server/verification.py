@@ -1,16 +1,15 @@
 # SPDX-FileCopyrightText: gjk_collision contributors
 # SPDX-License-Identifier: Apache-2.0
-"""A second opinion on a verdict, by brute force on the data as received.
+"""Check of a verdict by a second method: brute force, on the data as received.
 
-It shares nothing with the kernel but the convex parts of the vehicle. Obstacles are the rings that
-were received, every edge is compared with every edge, and the inside of a ring is found by
-counting crossings, so nothing has to be convex. Poses and frames are those that were received,
-composed in integers. Boxes sort out what is far away; integers decide the rest. Slow: it is meant
-for a share of the answers.
+The check uses no code of the kernel. It only shares the convex parts of the vehicle with it.
+Bounding boxes exclude distant obstacles. For the other obstacles, the check compares each edge of
+the vehicle with each edge of the received outline, and counts crossings to find whether a point is
+inside. The outline need not be convex. The received poses and frames are composed in integer
+arithmetic. The check is slow, so it is meant for a fraction of the answers.
 
-Cosine and sine of a yaw are enclosed by an interval. A gap that differs from the margin by less
-than what the intervals leave open is not decided: FREE is objected to then, and COLLISION and
-MARGIN are accepted.
+The cosine and the sine of a yaw are enclosed in intervals. If the gap is so close to the margin
+that the intervals do not decide, the check objects to FREE, and accepts COLLISION and MARGIN.
 """
 
 from collections.abc import Iterable, Iterator
@@ -31,15 +30,17 @@ __all__ = ["objection"]
 Floats = npt.NDArray[np.float64]
 Point = tuple[int, int]  # in steps of a grid
 
-# By how much COLLISION or MARGIN may be too early, relative to the sizes of both shapes, to their
-# poses, and for MARGIN to the margin. The kernel answers FREE where the gap exceeds the margin by
-# 16 (e_P + e_Q) + 64 u (E_P + E_Q + r_P + r_Q + margin). u is 2**-53. A vertex is placed up to
-# e <= 56 u S, where S is the size of a shape and its pose. E is a coordinate about the middle of
-# the scene, which is at most twice as far away as any obstacle: E_P + E_Q <= 5 (S_P + S_Q). In
-# total that is less than 1300 u (S_P + S_Q + r_P + r_Q + margin).
+# The kernel may answer COLLISION or MARGIN although the gap is a little too large. This is the
+# maximum excess of the gap, relative to the sizes of both shapes, to their poses, and for MARGIN
+# to the margin. Derivation, with u = 2**-53: the kernel answers FREE if the gap exceeds the margin
+# by 16 (e_P + e_Q) + 64 u (E_P + E_Q + r_P + r_Q + margin). The error of a placed vertex is
+# e <= 56 u S, where S is the size of a shape and its pose. E is a coordinate relative to the
+# middle of the scene, which is at most twice as far away as any obstacle:
+# E_P + E_Q <= 5 (S_P + S_Q). The total is less than 1300 u (S_P + S_Q + r_P + r_Q + margin).
 EARLY = 2.0**-42
-# By how much boxes may be off, relative to the same. Two rotations and two sums move a vertex by
-# less than 20 u S, the difference of boxes and the sum of radii add less than 10 u.
+# Maximum rounding error of bounding boxes, relative to the same sizes. Two rotations and two sums
+# move a vertex by less than 20 u S. The difference of boxes and the sum of radii add less than
+# 10 u.
 ROUNDED = 2.0**-47
 # Binary places of a cosine and a sine.
 BITS = 200
@@ -49,22 +50,23 @@ HERE = Pose()
 def objection(
     snapshot: Snapshot, pose: Pose, verdict: Verdict, margin: float, frame: Pose = HERE
 ) -> str:
-    """Say what is wrong with the verdict for one pose; empty where nothing is.
+    """Return what is wrong with the kernel's verdict for one pose; empty: nothing is wrong.
 
-    FREE requires a gap greater than the margin, MARGIN one greater than 0, without a tolerance.
+    FREE requires a gap greater than the margin, and MARGIN a gap greater than 0. Both are checked
+    without a tolerance.
 
     Parameters
     ----------
     snapshot : Snapshot
-        With a footprint.
+        The snapshot that the kernel used.
     pose : Pose
-        Of the base frame in `frame`.
+        Pose of the base frame in `frame`.
     verdict : Verdict
-        The kernel's, for obstacles that stand still. UNKNOWN is never wrong.
+        Verdict of the kernel, for obstacles that do not move. UNKNOWN is never wrong.
     margin : float
-        That it was given [m].
+        Margin that the kernel used [m].
     frame : Pose
-        In the check frame.
+        Pose of the request's frame in the check frame.
     """
     if verdict is Verdict.UNKNOWN or snapshot.footprint is None:
         return ""
@@ -73,7 +75,7 @@ def objection(
     near = list(_near(snapshot, vehicle, margin))
 
     def is_within(limit: float, *, tolerant: bool = False) -> bool:
-        """Tell whether the gap to any obstacle is at most a limit [m]."""
+        """Return whether the gap to any obstacle is at most a limit [m]."""
         for each in near:
             reach = limit * (1.0 + EARLY) + each.early if tolerant else limit
             if each.least_gap <= reach:
@@ -82,13 +84,13 @@ def objection(
                     return True
         return False
 
-    said = f"{verdict.name}, but by another method the gap is"
+    text = f"the kernel answered {verdict.name}, but the second method found a gap of"
     greatest = 0.0 if verdict is Verdict.COLLISION else margin
     if verdict is not Verdict.FREE and not is_within(greatest, tolerant=True):
-        return f"{said} more than {greatest:g} m"
+        return f"{text} more than {greatest:g} m"
     least = margin if verdict is Verdict.FREE else 0.0
     if verdict is not Verdict.COLLISION and is_within(least):
-        return f"{said} at most {least:g} m"
+        return f"{text} at most {least:g} m"
     return ""
 
 
@@ -97,9 +99,10 @@ def objection(
 
 @dataclass(frozen=True, slots=True)
 class _Body:
-    """All within a radius [m] of a ring (n, 2) [m] or inside it.
+    """A ring (n, 2) [m] with its inside, grown by a radius [m].
 
-    The ring is at the first pose, which is in the frame that is at the second.
+    The first pose is that of the ring in its frame. The second pose is that of this frame in the
+    check frame.
     """
 
     ring: Floats
@@ -111,8 +114,8 @@ class _Body:
 class _Obstacle:
     """Obstacle `index` of a part of the scene.
 
-    Its gap to the vehicle is at least `least_gap` [m]. COLLISION and MARGIN may be too early by
-    `early` [m].
+    The gap between its box and the box of the vehicle is at least `least_gap` [m]. `early` is the
+    tolerance [m] for COLLISION and MARGIN, see `EARLY`.
     """
 
     part: Placed
@@ -125,9 +128,9 @@ class _Obstacle:
     def body(self) -> _Body:
         data, i = self.part.obstacles, self.index
         ring = _ring(data, i)
-        is_heap = self.takes_hull or not (len(data.kinds) and data.kinds[i])
-        shown = _hull(ring) if is_heap else ring
-        return _Body(shown, (self.pose, self.part.pose), _radius(self.part, i))
+        is_hull = self.takes_hull or not (len(data.kinds) and data.kinds[i])
+        outline = _hull(ring) if is_hull else ring
+        return _Body(outline, (self.pose, self.part.pose), _radius(self.part, i))
 
 
 def _near(snapshot: Snapshot, vehicle: list[_Body], margin: float) -> Iterator[_Obstacle]:
@@ -135,7 +138,7 @@ def _near(snapshot: Snapshot, vehicle: list[_Body], margin: float) -> Iterator[_
     (pose, frame), radius = vehicle[0].poses, vehicle[0].radius
     rings = np.concatenate([part.ring for part in vehicle])
     low, high, size = _boxes(rings, np.zeros(1, np.int64), np.array([pose]), frame)
-    # What is allowed for the composing of poses is in the shapes that the kernel is given.
+    # The kernel's shapes are grown by the rounding errors of transforms. Allow for them here.
     _, ego_error = snapshot.composed(np.array([pose]), frame)
     takes_hull = snapshot.config.concave_policy == "hull"
     for part in snapshot.parts:
@@ -159,25 +162,25 @@ def _near(snapshot: Snapshot, vehicle: list[_Body], margin: float) -> Iterator[_
 def _boxes(
     points: Floats, starts: npt.NDArray[np.int64], poses: Floats, frame: Pose
 ) -> tuple[Floats, Floats, Floats]:
-    """Return least and greatest coordinates of placed rings, rounded, and their sizes.
+    """Return the rounded bounding boxes of placed rings, and bounds of their coordinates.
 
     Parameters
     ----------
     points : (m, 2) float64
-        Of all rings [m].
+        Points of all rings [m].
     starts : (n,) int64
-        The first point of each.
+        Index of the first point of each ring.
     poses : (n, 3) float64
-        Of each in the frame.
+        Pose of each ring in the frame.
     frame : Pose
-        In the check frame.
+        Pose of the frame in the check frame.
 
     Returns
     -------
     low, high : (n, 2) float64
-        [m].
+        Minimum and maximum coordinates in the check frame [m].
     sizes : (n,) float64
-        Lengths [m] that no coordinate on the way exceeds.
+        Upper bound of the absolute coordinates in all steps of the computation [m].
     """
     each = np.repeat(poses, np.diff(starts, append=len(points)), axis=0)
     c, s = np.cos(each[:, 2]), np.sin(each[:, 2])
@@ -191,7 +194,7 @@ def _boxes(
 
 
 def _ring(data: Obstacles, index: int) -> Floats:
-    """Return the points of an obstacle as received (n, 2) [m]."""
+    """Return the received points of an obstacle (n, 2) [m]."""
     return data.xy.reshape(-1, 2)[data.offsets[index] : data.offsets[index + 1]]
 
 
@@ -202,13 +205,13 @@ def _radius(part: Placed, index: int) -> Fraction:
     return own + Fraction(part.inflation)
 
 
-# ---- whether two bodies meet, in integers: every double is one on a grid that is fine enough
+# ---- whether two bodies meet, in integers: on a fine enough grid every double is an integer
 
 
 def _within(a: _Body, b: _Body, limit: float) -> bool:
-    """Tell whether two bodies are at most `limit` [m] apart.
+    """Return whether two bodies are at most `limit` [m] apart.
 
-    The bodies are taken to be nearer by as much as the intervals of cosines and sines leave open.
+    The widths of the intervals of cosine and sine are added to the limit.
     """
     reach = a.radius + b.radius + Fraction(limit)
     numbers: list[float | Fraction] = [reach]
@@ -222,7 +225,7 @@ def _within(a: _Body, b: _Body, limit: float) -> bool:
 
 
 def _places(numbers: Iterable[float | Fraction]) -> int:
-    """Return the most binary places that any of these numbers has."""
+    """Return the largest number of binary places after the point among these numbers."""
     return max(number.as_integer_ratio()[1].bit_length() for number in numbers) - 1
 
 
@@ -234,8 +237,8 @@ def _steps(number: float | Fraction, places: int) -> int:
 def _on_grid(body: _Body, places: int) -> tuple[list[Point], int]:
     """Return the placed vertices in steps of 2**-(places + 2 * BITS), and their error in steps.
 
-    A pose turns steps into steps that are finer by BITS. Cosine and sine are less than 2 off, so
-    the error of a vertex is less than 4 times the sum of its coordinates.
+    Each of the two poses makes the steps finer by BITS. The errors of cosine and sine are less
+    than 2, so the error of a vertex is less than 4 times the sum of its absolute coordinates.
     """
     ring = [(_steps(u, places), _steps(v, places)) for u, v in body.ring.tolist()]
     error = 0
@@ -251,10 +254,11 @@ def _on_grid(body: _Body, places: int) -> tuple[list[Point], int]:
 
 
 def _turn(yaw: float) -> tuple[int, int]:
-    """Return cosine and sine times 2**BITS, less than 2 off; exact where the yaw is 0.
+    """Return cosine and sine times 2**BITS with errors of less than 2, or exactly if yaw is 0.
 
-    The power series of a part of the angle gives a complex number, which is squared until it is
-    that of the whole angle. A squaring doubles the error, so each costs one of the spare places.
+    The angle is halved several times, and a power series gives the complex number of the small
+    angle. This number is squared as often as the angle was halved. Each squaring doubles the
+    error, which uses up one of the spare places.
     """
     halvings = max(0, frexp(yaw)[1])
     places = BITS + halvings + 40
@@ -290,7 +294,7 @@ def _hull(points: Floats) -> Floats:
 
 
 def _touch(a: list[Point], b: list[Point], reach: int) -> bool:
-    """Tell whether two filled rings are at most `reach` steps apart."""
+    """Return whether two filled rings are at most `reach` steps apart."""
     others = [(_box(s, t, 0), s, t) for s, t in _edges(b)]
     for p, q in _edges(a):
         left, bottom, right, top = _box(p, q, reach)
@@ -312,17 +316,17 @@ def _box(p: Point, q: Point, by: int) -> tuple[int, int, int, int]:
 
 
 def _side(p: Point, q: Point, r: Point) -> int:
-    """Return a number > 0 where r lies left of the line from p to q, < 0 right, 0 on it."""
+    """Return a number > 0 if r is left of the line from p to q, < 0 if right, 0 if on it."""
     return (q[0] - p[0]) * (r[1] - p[1]) - (q[1] - p[1]) * (r[0] - p[0])
 
 
 def _pass(p: Point, q: Point, s: Point, t: Point) -> bool:
-    """Tell whether the ends of each segment lie strictly on both sides of the other."""
+    """Return whether two segments cross and neither has an end on the line of the other."""
     return _side(p, q, s) * _side(p, q, t) < 0 and _side(s, t, p) * _side(s, t, q) < 0
 
 
 def _is_near(p: Point, s: Point, t: Point, reach: int) -> bool:
-    """Tell whether a point is at most `reach` from a segment."""
+    """Return whether a point p is at most `reach` from the segment from s to t."""
     ux, uy, vx, vy = t[0] - s[0], t[1] - s[1], p[0] - s[0], p[1] - s[1]
     along, length = ux * vx + uy * vy, ux * ux + uy * uy
     if along <= 0:
@@ -333,7 +337,7 @@ def _is_near(p: Point, s: Point, t: Point, reach: int) -> bool:
 
 
 def _surrounds(ring: list[Point], p: Point) -> bool:
-    """Tell whether a point that is not on a ring lies in it, by the parity of crossings."""
+    """Return whether a point that is not on a ring is inside it, by the parity of crossings."""
     inside = False
     for s, t in _edges(ring):
         if (s[1] > p[1]) != (t[1] > p[1]):

@@ -1,13 +1,19 @@
 # SPDX-FileCopyrightText: gjk_collision contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What is known now: one immutable snapshot, or the reason why there is none.
+"""The present state of the vehicle's footprint and of all obstacles.
 
-`World` takes in footprints and obstacle lists and answers with a `Snapshot`. It has no clock and
-knows no ROS: every call brings its times, as whole nanoseconds. `now` is the time that stamps
-are in (ROS time, or a log's); `steady` runs evenly whatever the other does, and is only compared
-with itself. With a message it is the earliest time at which that message can have come. Data is
-fresh while it is young by both: by its stamp, and by the time since that stamp was first
-received. So neither a stopped clock nor a stamp that stands still keeps old data alive.
+`World` stores footprints and obstacle lists, and returns an immutable `Snapshot` of them. It has
+no clock and does not use ROS: each call passes two times in nanoseconds.
+
+now : int
+    The time of the clock that the stamps refer to (ROS time, or the time of a log).
+steady : int
+    The time of a clock that runs evenly, and that is only compared with itself. For a message, it
+    is the earliest time at which the message can have arrived.
+
+Data is fresh while both its ages are within the timeout: the age by its stamp, and the time since
+that stamp was first received. If a clock stops, or if a stamp does not advance, the data becomes
+stale by the other age.
 """
 
 import threading
@@ -41,30 +47,32 @@ from .snapshot import (
 
 __all__ = ["Footprint", "World"]
 
-# Senders that share one source's topic under names of their own; each must stay fresh.
+# Maximum number of senders on the topic of one source. The data of each sender must be fresh.
 MAX_SENDERS = 16
-# Messages of one sender that may wait for the transform at their stamp, while an earlier one that
-# is still fresh is used.
+# Maximum number of earlier messages that are kept for one sender. An earlier message is used while
+# it is fresh and the transform at the stamp of the newest message is not known yet.
 MAX_WAITING = 8
-# Stamps ahead of the clock that are remembered of one sender: the nearest.
+# Maximum number of stamps ahead of the clock that are stored for one sender. The latest stamps are
+# removed if there are more.
 MAX_EARLY = 64
-# Snapshots that a request may still ask for by id, as long as their data is fresh.
+# Number of snapshots that a request can name by id, as long as their data is fresh.
 HISTORY = 16
-# Messages that were replaced before a scene was made of them. They are checked before an earlier
-# snapshot is given. With more of them none is given.
+# Maximum number of messages that were replaced before a scene was built from them. Their shapes
+# are checked before an earlier snapshot is returned. With more of them, no earlier snapshot is
+# returned.
 MAX_UNCHECKED = 64
 
 
 @dataclass(frozen=True, eq=False)
 class Footprint:
-    """The vehicle's outline as a topic brings it.
+    """The vehicle's outline, as received from a topic.
 
     Attributes
     ----------
     frame : str
-        Of the points.
+        Frame of the points.
     stamp : int
-        Time of validity [ns].
+        Time at which the outline is valid [ns].
     points : (n, 2) float64
         Outline [m].
     """
@@ -76,21 +84,26 @@ class Footprint:
 
 @dataclass(slots=True)
 class _Stamps:
-    """When the stamps of one sender were first received; of messages that were dropped too."""
+    """The steady times at which the stamps of one sender were first received.
 
-    newest: int | None = None  # of those that are not in the future
-    received: int = 0  # the newest
-    early: dict[int, int] = field(default_factory=dict)  # when received; of those in the future
+    The stamps of dropped messages are included.
+    """
+
+    newest: int | None = None  # the newest stamp that is not in the future [ns]
+    received: int = 0  # steady time at which `newest` was first received [ns]
+    early: dict[int, int] = field(default_factory=dict)  # stamps in the future -> steady time
 
     def note(self, stamp: int, received: int, limit: int) -> int:
-        """Note a stamp; return when it was first received.
+        """Store a stamp, and return the steady time at which it was first received [ns].
 
         Parameters
         ----------
-        stamp, received : int
-            Of a message [ns].
+        stamp : int
+            Stamp of a message [ns].
+        received : int
+            Steady time at which the message was received [ns].
         limit : int
-            Stamps beyond this are in the future [ns].
+            A stamp greater than this is in the future [ns].
         """
         first = self.early.setdefault(stamp, received)
         if stamp == self.newest:
@@ -105,12 +118,12 @@ class _Stamps:
 
 
 @dataclass(slots=True)
-class _Held:
-    """The last message of one sender, and what came of it."""
+class _Message:
+    """A message of one sender, with its fault or the data computed from it."""
 
-    name: str
-    stamp: int
-    received: int
+    name: str  # of the sender
+    stamp: int  # ns
+    received: int  # steady time at which the stamp was first received [ns]
     revision: int
     obstacles: Obstacles | None = None
     footprint: Footprint | None = None
@@ -118,24 +131,24 @@ class _Held:
     pose: Pose | None = None
     shape: Shape | None = None
     outline: npt.NDArray[np.float64] | None = None  # in the base frame
-    outline_error: float = 0.0  # m: how far its points may be from their true places
-    dropped: str = ""
+    outline_error: float = 0.0  # m: bound of the distance of its points from their exact places
+    dropped: str = ""  # why a later message was dropped, or that this stamp is not new
     waits: bool = False  # its transform is not known yet
-    is_checked: bool = False  # its shapes are known to be good
-    arrived: int = 0  # the last message of its sender; `received` is of its stamp
+    is_checked: bool = False  # its shapes were checked; see `fault` for the result
+    arrived: int = 0  # steady time of the last message of this sender, dropped or not [ns]
     stamps: _Stamps = field(default_factory=_Stamps)  # of its sender
-    sequence: int = 0  # of the last message that could be read
-    earlier: tuple["_Held", ...] = ()  # newest first, while this one waits for its transform
-    messages: int = 1
-    drops: int = 0
+    sequence: int = 0  # of the last message that was decoded
+    earlier: tuple["_Message", ...] = ()  # newest first, while this one waits for its transform
+    messages: int = 1  # number of messages of this sender that were not dropped
+    drops: int = 0  # number of messages of this sender that were dropped
 
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """A message to use, with its source."""
+    """A message that is used, with its source."""
 
     source: SourceConfig
-    held: _Held
+    held: _Message
 
     @property
     def placed(self) -> Placed:
@@ -146,14 +159,14 @@ class _Part:
 
 @dataclass(frozen=True, slots=True)
 class _Built:
-    """A scene with the messages that it is made of."""
+    """A scene, with the messages that it was built from."""
 
     id: int
-    key: tuple[int, ...]  # of the scene: configuration and messages
+    key: tuple[int, ...]  # revisions of the configuration and of the obstacle messages
     complete: bool
     scene: Scene
     shape: Shape | None
-    footprint: _Held | None
+    footprint: _Message | None
     parts: tuple[_Part, ...]
     placed: tuple[Placed, ...]
     outline: npt.NDArray[np.float64] | None
@@ -164,29 +177,29 @@ class _Built:
 @dataclass
 class _Source:
     config: SourceConfig
-    senders: dict[str, _Held] = field(default_factory=dict)
-    fault: Fault | None = None  # of a message that could not even be told apart
+    senders: dict[str, _Message] = field(default_factory=dict)
+    fault: Fault | None = None  # set if there are too many senders
 
 
 class World:
-    """What is known of one vehicle and its surroundings.
+    """The footprint of one vehicle and the obstacles around it.
 
-    Safe to call from several threads, if the times of their calls do not go back.
+    Several threads may call it. The times of consecutive calls must not decrease.
 
     Parameters
     ----------
     config : Config
-        Parameters in force.
+        Parameters of the server.
     transforms : Transforms
-        Where frames are; by default every frame but the target is unknown.
+        Source of the poses between frames. By default no pose between different frames is known.
     epoch : int
-        Upper 32 bits of the ids of its snapshots; the lower 32 count. Worlds of different epochs
-        never give the same id.
+        Upper 32 bits of the snapshot ids; the lower 32 bits are a counter. Two worlds with
+        different epochs never have a snapshot id in common.
 
     Raises
     ------
     InputError
-        The configured footprint is no shape.
+        The configured footprint is not a valid shape.
     """
 
     def __init__(
@@ -200,52 +213,52 @@ class World:
         self._unchecked: list[Callable[[], Fault | None]] = []
         self._newest_now: int | None = None
         self._jump: Fault | None = None
-        self._footprint: _Held | None = None
+        self._footprint: _Message | None = None
         self._sources: dict[str, _Source] = {}
         self._configure(config)
 
     @property
     def config(self) -> Config:
-        """The parameters in force."""
+        """The present parameters."""
         return self._config
 
     def reconfigure(self, config: Config) -> None:
-        """Take over new parameters; the data stays. See `Config.refusal` for what may change."""
+        """Change the parameters and keep the data. `Config.refusal` tells which may change."""
         with self._lock:
             self._configure(config)
 
     def reset(self) -> None:
-        """Forget all data; everything is UNKNOWN until fresh data has come."""
+        """Delete all data. Every answer is UNKNOWN until fresh data is received."""
         with self._lock:
             self._jump = None
             self._forget()
 
     def receive_footprint(self, footprint: Footprint, *, now: int, steady: int) -> None:
-        """Take in a footprint message; nothing is raised, a bad one becomes the reason."""
+        """Store a footprint message. An invalid one raises nothing; it becomes the fault."""
         with self._lock:
             self._watch_clock(now)
             held = self._footprint
-            new = self._take("footprint", footprint.stamp, held, now, steady)
-            if held is not None and (why := _refuse_order(held, new)):
+            new = self._new_message("footprint", footprint.stamp, held, now, steady)
+            if held is not None and (why := _order_fault(held, new)):
                 _drop(held, why, steady)
                 return
             self._footprint, new.footprint = new, footprint
-            self._follow(new, held, now)
+            self._carry_over(new, held, now)
             if held is not None and held.footprint is not None and held.shape is None:
                 points = held.footprint.points
-                self._leave_unchecked(held, lambda: _outline_fault(points, self._config))
+                self._keep_check(held, lambda: _outline_fault(points, self._config))
 
     def receive_obstacles(
         self, source: str, obstacles: Obstacles, *, now: int, steady: int
     ) -> None:
-        """Take in the obstacles of a configured source; a bad list becomes the reason.
+        """Store the obstacles of a source. An invalid list raises nothing; it becomes the fault.
 
         Parameters
         ----------
         source : str
             Name in ``obstacle_sources``.
         obstacles : Obstacles
-            The whole list; it replaces that sender's last one.
+            The complete list of the sender. It replaces the sender's last list.
         now, steady : int
             Times [ns], see the module.
         """
@@ -258,35 +271,37 @@ class World:
             if held is None and len(known.senders) >= MAX_SENDERS:
                 known.fault = Fault(
                     Status.LIMIT_EXCEEDED,
-                    f"more than {MAX_SENDERS} senders on one topic; reset to forget the old ones",
+                    f"more than {MAX_SENDERS} senders on the topic '{known.config.topic}'; "
+                    "call ~/reset to remove old senders",
                 )
                 return
-            new = self._take(sender, obstacles.stamp, held, now, steady)
+            new = self._new_message(sender, obstacles.stamp, held, now, steady)
             new.obstacles, new.sequence = obstacles, obstacles.sequence
-            if held is not None and (why := _refuse_order(held, new)):
+            if held is not None and (why := _order_fault(held, new)):
                 _drop(held, why, steady)
                 return
-            self._follow(new, held, now)
+            self._carry_over(new, held, now)
             if held is not None and held.obstacles is not None and not held.is_checked:
                 unplaced = _unplaced(known.config, held.obstacles)
-                self._leave_unchecked(held, lambda: _shape_fault(unplaced, self._config))
+                self._keep_check(held, lambda: _shape_fault(unplaced, self._config))
             try:
                 obstacles.check(self._config.max_obstacles, self._config.max_points_per_obstacle)
             except InputError as error:
-                self._spoil(new, Fault(error.status, str(error)))
+                self._set_fault(new, Fault(error.status, str(error)))
             known.senders[sender] = new
 
     def receive_fault(self, source: str, fault: Fault, *, now: int, steady: int) -> None:
-        """Take in that a message came that could not be read.
+        """Store the fault of a message that could not be decoded.
 
-        Its sender is not known. All senders of the source are faulty until their next message.
+        Its sender is not known. All senders of the source have this fault until their next
+        message.
 
         Parameters
         ----------
         source : str
             Name in ``obstacle_sources``, or "footprint".
         fault : Fault
-            Why it could not be read.
+            Why the message could not be decoded.
         now, steady : int
             Times [ns], see the module.
         """
@@ -296,12 +311,12 @@ class World:
                 self._footprint = self._faulty("footprint", self._footprint, fault, steady)
                 return
             senders = self._sources[source].senders
-            for name in list(senders) or [""]:  # "": nobody has been received yet
+            for name in list(senders) or [""]:  # "": no sender is known yet
                 senders[name] = self._faulty(name, senders.get(name), fault, steady)
 
     def reports(self, *, now: int, steady: int) -> list[Report]:
-        """Return what is heard from each sender, the footprint first; times as for `snapshot`."""
-        self.snapshot(now=now, steady=steady)  # shapes are tried when a scene is made of them
+        """Return the state of each sender, the footprint first. Times are as for `snapshot`."""
+        self.snapshot(now=now, steady=steady)  # building the scene checks the shapes
         with self._lock:
             held = self._footprint
             fault = self._usable_footprint(now, steady)[1]
@@ -315,25 +330,25 @@ class World:
                 if source.fault is not None:
                     found.append(Report(name, "", source.fault))
                 elif not source.senders:
-                    text = f"none received on the topic '{source.config.topic}'"
+                    text = f"no message received on the topic '{source.config.topic}'"
                     missing = Fault(Status.NO_OBSTACLES, text)
                     found.append(Report(name, "", missing, not source.config.required))
             return found
 
     def snapshot(self, *, now: int, steady: int, require_id: int = 0) -> Snapshot:
-        """Return what is known now.
+        """Return a snapshot of the present data.
 
         Parameters
         ----------
         now, steady : int
             Times [ns], see the module.
         require_id : int
-            Answer with this snapshot, whose data must still be fresh; 0: the latest.
+            Id of an earlier snapshot to return; its data must still be fresh. 0: the latest.
 
         Returns
         -------
         Snapshot
-            Where something is missing, `Snapshot.fault` says what.
+            If it is incomplete, `Snapshot.fault` gives the reason.
         """
         with self._lock:
             self._watch_clock(now)
@@ -346,17 +361,20 @@ class World:
             if require_id not in (0, built.id):
                 old = self._recall(require_id, now, steady) if fault is None else None
                 if old is None:
-                    text = f"snapshot {require_id} is not at hand any more, newest is {built.id}"
+                    text = (
+                        f"snapshot {require_id} is no longer available; "
+                        f"the latest snapshot is {built.id}"
+                    )
                     fault = fault or Fault(Status.SNAPSHOT_MISMATCH, text)
                     return nothing(self._config, fault, now)
                 built = old
             return self._view(built, fault, bad, now)
 
     def later(self, snapshot: Snapshot, *, now: int, steady: int) -> Snapshot:
-        """Return a snapshot as it is when the answer from it leaves, with the ages of that time.
+        """Return a snapshot with the ages at the time when its answer is sent.
 
-        If its data has become too old in between, nothing can be answered from it any more, and
-        the reason is its fault. Times as for `snapshot`.
+        If its data has become too old since it was made, the result has no footprint, and its
+        fault gives the reason. Times are as for `snapshot`.
         """
         if not snapshot.id:
             return snapshot
@@ -371,7 +389,8 @@ class World:
                 max_obstacle_age=snapshot.max_obstacle_age + passed,
             )
             if built is None:
-                gone = Fault(Status.SNAPSHOT_MISMATCH, f"snapshot {snapshot.id} is gone")
+                text = f"snapshot {snapshot.id} is no longer available"
+                gone = Fault(Status.SNAPSHOT_MISMATCH, text)
                 return last.voided(self._jump or gone)
             old = dict(self._too_old(built, now, steady))
             if not old:
@@ -379,7 +398,7 @@ class World:
             stale = [each for each in old if each != "footprint"]
             bad = dict.fromkeys((*last.bad_sources, *stale))
             name, fault = next(iter(old.items()))
-            return replace(last.voided(_about(name, fault)), bad_sources=tuple(bad))
+            return replace(last.voided(_prefixed(name, fault)), bad_sources=tuple(bad))
 
     # ---- configuration and time
 
@@ -394,147 +413,152 @@ class World:
                 source.senders, source.fault = old[name].senders, old[name].fault
         if self._footprint is not None:
             for held in (self._footprint, *self._footprint.earlier):
-                held.shape = None  # margins of direction may have changed
+                held.shape = None  # a directional margin may have changed
 
     def _revise(self) -> int:
         self._revision += 1
         return self._revision
 
-    def _faulty(self, name: str, held: _Held | None, fault: Fault, steady: int) -> _Held:
-        """Return what takes the place of a sender's last message when one cannot be read."""
-        new = _Held(name, 0, steady, self._revise(), arrived=steady)
+    def _faulty(self, name: str, held: _Message | None, fault: Fault, steady: int) -> _Message:
+        """Return the message that replaces a sender's last one if a message cannot be decoded."""
+        new = _Message(name, 0, steady, self._revise(), arrived=steady)
         if held is not None:
             new.stamp, new.stamps, new.sequence = held.stamp, held.stamps, held.sequence
-        self._follow(new, held, None)
-        self._spoil(new, fault)
+        self._carry_over(new, held, None)
+        self._set_fault(new, fault)
         return new
 
-    def _take(self, name: str, stamp: int, held: _Held | None, now: int, steady: int) -> _Held:
-        """Return a message that has come from a sender; `held` is the last one.
+    def _new_message(
+        self, name: str, stamp: int, held: _Message | None, now: int, steady: int
+    ) -> _Message:
+        """Return a new message of a sender without its data; `held` is the sender's last one.
 
-        If its stamp is not new, neither is its data: it counts as received when that stamp was.
+        If the stamp is not new, the message counts as received when the stamp was first received.
         """
         stamps = _Stamps() if held is None else held.stamps
         received = stamps.note(stamp, steady, now + _ns(self._config.max_future_stamp))
         if held is not None and held.stamp == stamp:
             received = min(received, held.received)
-        return _Held(name, stamp, received, self._revise(), arrived=steady, stamps=stamps)
+        return _Message(name, stamp, received, self._revise(), arrived=steady, stamps=stamps)
 
-    def _follow(self, new: _Held, held: _Held | None, now: int | None) -> None:
-        """Let a message take the place of the last one of its sender.
+    def _carry_over(self, new: _Message, held: _Message | None, now: int | None) -> None:
+        """Carry over the state of a sender from its last message to a new one.
 
         Parameters
         ----------
-        new, held : _Held
-            The message and the last one of its sender.
+        new, held : _Message
+            The new message, and the last one of its sender.
         now : int or None
             Time [ns]; None: the message has no stamp.
         """
-        if now is not None and self._is_future(new.stamp, now):  # faulty: see `_spoil`
-            self._give_no_earlier()
+        if now is not None and self._is_future(new.stamp, now):  # a fault, as in `_set_fault`
+            self._clear_history()
         if held is not None:
             new.messages, new.drops = held.messages + 1, held.drops
             new.earlier = (held, *held.earlier)[:MAX_WAITING]
             held.earlier = ()
         if new.received < new.arrived:
-            new.dropped = "the same stamp came again"
+            new.dropped = "its stamp had been received before"
 
-    def _leave_unchecked(self, held: _Held, check: Callable[[], Fault | None]) -> None:
-        """Note that a message was replaced before it was known whether its shapes are good."""
+    def _keep_check(self, held: _Message, check: Callable[[], Fault | None]) -> None:
+        """Store the check of a message that was replaced before its shapes were checked."""
         if held.fault is None and self._history:
             self._unchecked.append(check)
             if len(self._unchecked) > MAX_UNCHECKED:
-                self._give_no_earlier()
+                self._clear_history()
 
-    def _spoil(self, held: _Held, fault: Fault | None) -> None:
-        """Note that a message is faulty, or not. No snapshot from before a faulty one is given."""
+    def _set_fault(self, held: _Message, fault: Fault | None) -> None:
+        """Store whether a message has a fault. If it has, no earlier snapshot is returned."""
         held.fault = fault
         held.is_checked = True
         if fault is not None:
-            self._give_no_earlier()
+            self._clear_history()
 
-    def _give_no_earlier(self) -> None:
+    def _clear_history(self) -> None:
         self._history.clear()
         self._unchecked.clear()
 
     def _forget(self) -> None:
         self._footprint = None
-        self._give_no_earlier()
+        self._clear_history()
         for source in self._sources.values():
             source.senders = {}
             source.fault = None
 
     def _watch_clock(self, now: int) -> None:
-        """Drop everything when time runs backwards: its ages mean nothing any more.
+        """Delete all data if the clock went back, because ages cannot be computed any more.
 
-        No step back is too small. A tolerated one would make data look younger than it is.
+        There is no tolerance: even a small step back makes data look younger than it is.
         """
         newest = self._newest_now
         if newest is not None and now < newest:
             self._forget()
             self._jump = Fault(
                 Status.CLOCK_JUMP,
-                f"the clock went back by {(newest - now) * 1e-9:.9g} s; waiting for fresh data",
+                f"the clock went back by {(newest - now) * 1e-9:.9g} s, all data was deleted; "
+                "waiting for fresh data",
             )
         self._newest_now = now
 
-    # ---- what may be used
+    # ---- which messages are used
 
     def _is_future(self, stamp: int, now: int) -> bool:
         return stamp > now + _ns(self._config.max_future_stamp)
 
     def _time_fault(
-        self, held: _Held, timeout: float, stale: Status, now: int, steady: int
+        self, held: _Message, timeout: float, stale: Status, now: int, steady: int
     ) -> Fault | None:
         if self._is_future(held.stamp, now):
             ahead = (held.stamp - now) * 1e-9
             return Fault(
                 Status.FUTURE_STAMP,
-                f"stamp is {ahead:.3f} s ahead, limit {self._config.max_future_stamp:g} s",
+                f"the stamp is {ahead:.3f} s ahead of the clock, "
+                f"limit {self._config.max_future_stamp:g} s",
             )
         age, silence = now - held.stamp, steady - held.received
         if max(age, silence) <= _ns(timeout):
             return None
         text = f"{age * 1e-9:.3f} s old, limit {timeout:g} s"
         if age <= _ns(timeout):
-            text = f"silent for {silence * 1e-9:.3f} s, limit {timeout:g} s"
+            text = f"no new stamp received for {silence * 1e-9:.3f} s, limit {timeout:g} s"
         return Fault(stale, f"{text}; {held.dropped}" if held.dropped else text)
 
-    def _usable_footprint(self, now: int, steady: int) -> tuple[_Held | None, Fault | None]:
-        """Return the footprint message to use (None: the configured one) or why there is none."""
+    def _usable_footprint(self, now: int, steady: int) -> tuple[_Message | None, Fault | None]:
+        """Return the footprint message to use (None: the configured footprint), and the fault."""
         if self._configured_shape is not None:
             return None, None
         held = self._footprint
         if held is None:
-            missing = Fault(Status.NO_FOOTPRINT, "none received on the topic, none configured")
-            return None, _about("footprint", self._jump or missing)
+            text = "no footprint configured, and none received on the topic footprint"
+            missing = Fault(Status.NO_FOOTPRINT, text)
+            return None, _prefixed("footprint", self._jump or missing)
         used, fault = _newest(held, lambda each: self._footprint_fault(each, now, steady))
-        return (used, None) if fault is None else (None, _about("footprint", fault))
+        return (used, None) if fault is None else (None, _prefixed("footprint", fault))
 
-    def _footprint_fault(self, held: _Held, now: int, steady: int) -> Fault | None:
+    def _footprint_fault(self, held: _Message, now: int, steady: int) -> Fault | None:
         timeout = self._config.footprint_timeout
         fault = held.fault or self._time_fault(held, timeout, Status.STALE_FOOTPRINT, now, steady)
         if fault is None and held.shape is None:
             fault = self._shape_footprint(held)
         return fault
 
-    def _shape_footprint(self, held: _Held) -> Fault | None:
+    def _shape_footprint(self, held: _Message) -> Fault | None:
         assert held.footprint is not None
         frame, points = held.footprint.frame, held.footprint.points
         try:
             if held.outline is not None:
                 points = held.outline
             elif frame != self._config.base_frame:
-                outline(points, self._config)  # a bad one is found before its transform is known
+                outline(points, self._config)  # check it even if its transform is not known
                 pose = self._find(held, self._config.base_frame, frame)
                 held.outline_error = float(pose.transform_error(points).max())
                 points = pose.transform(points)
             held.outline = points
             held.shape = outline(points, self._config).inflated(held.outline_error)
         except FrameError as error:
-            return Fault(error.status, str(error))  # not kept: the transform may come later
+            return Fault(error.status, str(error))  # not stored: the transform may arrive later
         except InputError as error:
-            self._spoil(held, Fault(error.status, str(error)))
+            self._set_fault(held, Fault(error.status, str(error)))
         return held.fault
 
     def _usable_sources(
@@ -542,18 +566,18 @@ class World:
     ) -> tuple[list[_Part], tuple[str, ...], Fault | None]:
         """Return the messages to use, the names of the bad sources, and the first fault."""
         parts: list[_Part] = []
-        bad: dict[str, None] = {}  # a set that keeps its order
+        bad: dict[str, None] = {}  # an ordered set
         faults: list[Fault] = []
         for name, source in self._sources.items():
             if source.fault is not None:
                 bad[name] = None
-                faults.append(_about(name, source.fault))
+                faults.append(_prefixed(name, source.fault))
             elif not source.senders:
                 bad[name] = None
-                text = f"none received on the topic '{source.config.topic}'"
+                text = f"no message received on the topic '{source.config.topic}'"
                 if source.config.required:
                     missing = Fault(Status.NO_OBSTACLES, text)
-                    faults.append(_about(name, self._jump or missing))
+                    faults.append(_prefixed(name, self._jump or missing))
             for held in source.senders.values():
                 used, fault, excused = self._usable(source.config, held, now, steady)
                 if fault is None:
@@ -561,30 +585,31 @@ class World:
                     continue
                 bad[name] = None
                 if not excused:
-                    faults.append(_about(name, fault))
+                    faults.append(_prefixed(name, fault))
         total = sum(len(part.held.obstacles or ()) for part in parts)
         if total > self._config.max_obstacles:
-            for part in parts:  # a bad one is no part, and does not count
+            for part in parts:  # obstacles of an invalid message do not count
                 if not part.held.is_checked:
-                    self._spoil(part.held, _shape_fault(part.placed, self._config))
+                    self._set_fault(part.held, _shape_fault(part.placed, self._config))
             if any(part.held.fault is not None for part in parts):
                 return self._usable_sources(now, steady)
-            text = f"{total} obstacles of all sources, limit {self._config.max_obstacles}"
+            limit = self._config.max_obstacles
+            text = f"{total} obstacles in all sources together, limit {limit} (max_obstacles)"
             faults.append(Fault(Status.LIMIT_EXCEEDED, text))
             parts = []
         if not parts and not faults:
-            # Each may be silent, but where all are nobody has said that anything is free.
+            # Each source is optional, but without any data no place is known to be free.
             none = Fault(Status.NO_OBSTACLES, "no source has fresh data")
             is_any = any(source.senders for source in self._sources.values())
             faults.append(none if is_any else self._jump or none)
         return parts, tuple(bad), faults[0] if faults else None
 
     def _usable(
-        self, source: SourceConfig, held: _Held, now: int, steady: int
-    ) -> tuple[_Held, Fault | None, bool]:
-        """Return the message of a sender to use, or why there is none and whether that is excused.
+        self, source: SourceConfig, held: _Message, now: int, steady: int
+    ) -> tuple[_Message, Fault | None, bool]:
+        """Return the message of a sender to use, its fault, and whether the fault is excused.
 
-        An optional source may be silent. While it sends, its data must be right.
+        The data of an optional source may be missing or too old. All other faults count.
         """
         used, fault = _newest(held, lambda each: self._sender_fault(source, each, now, steady))
         if source.required or fault is None:
@@ -592,14 +617,14 @@ class World:
         if steady - held.arrived > _ns(source.timeout):
             return used, fault, True
         if held.obstacles is not None and not held.is_checked:
-            self._spoil(held, _shape_fault(_unplaced(source, held.obstacles), self._config))
+            self._set_fault(held, _shape_fault(_unplaced(source, held.obstacles), self._config))
         fault = held.fault or fault
         return used, fault, fault.status is Status.STALE_OBSTACLES
 
     def _sender_fault(
-        self, source: SourceConfig, held: _Held, now: int, steady: int
+        self, source: SourceConfig, held: _Message, now: int, steady: int
     ) -> Fault | None:
-        """Return why a message of a sender is not used."""
+        """Return why a message of a sender is not used; None: it is used."""
         timeout = source.timeout
         fault = held.fault or self._time_fault(held, timeout, Status.STALE_OBSTACLES, now, steady)
         if fault is None and held.pose is None:
@@ -607,14 +632,18 @@ class World:
             try:
                 held.pose = self._find(held, self._config.check_frame, held.obstacles.frame)
             except FrameError as error:
-                if held.waits and not held.is_checked:  # a bad one is found before that is known
+                if held.waits and not held.is_checked:  # check it before its transform is known
                     unplaced = _unplaced(source, held.obstacles)
-                    self._spoil(held, _shape_fault(unplaced, self._config))
+                    self._set_fault(held, _shape_fault(unplaced, self._config))
                 fault = held.fault or Fault(error.status, str(error))
         return fault
 
-    def _find(self, held: _Held, target: str, frame: str) -> Pose:
-        """Return the pose of a message's frame at its stamp; note whether it may still come."""
+    def _find(self, held: _Message, target: str, frame: str) -> Pose:
+        """Return the pose of a message's frame at its stamp.
+
+        Set `waits` of the message: the stamp is newer than the newest transform, so the transform
+        may still arrive.
+        """
         if not frame:
             raise FrameError(Status.UNKNOWN_FRAME, "header.frame_id is empty")
         if frame == target:
@@ -628,9 +657,9 @@ class World:
     # ---- snapshots
 
     def _build(
-        self, footprint: _Held | None, parts: Sequence[_Part], *, complete: bool
+        self, footprint: _Message | None, parts: Sequence[_Part], *, complete: bool
     ) -> _Built | None:
-        """Return the scene of these messages, built once; None: one of them has proved bad."""
+        """Return the scene of these messages. None: a message proved to be invalid."""
         key = (self._config_revision, *(part.held.revision for part in parts))
         last = self._history[-1] if self._history else None
         if last is not None and last.key == key and last.footprint is footprint:
@@ -661,20 +690,22 @@ class World:
         try:
             scene = compose_scene([part.placed for part in parts], self._config, _epoch(parts))
         except InputError as error:
-            # One of them is bad: each alone tells which, and in its own numbering.
+            # One message is invalid. Check each one alone, so that the index in the fault is its
+            # own.
             for part in parts:
-                self._spoil(part.held, _shape_fault(part.placed, self._config))
+                self._set_fault(part.held, _shape_fault(part.placed, self._config))
             if all(part.held.fault is None for part in parts):
-                raise RuntimeError(f"good obstacles make a bad scene: {error}") from error
+                text = f"valid obstacle lists together make an invalid scene: {error}"
+                raise RuntimeError(text) from error
             return None
         for part in parts:
             part.held.is_checked = True
         return scene
 
     def _recall(self, id: int, now: int, steady: int) -> _Built | None:
-        """Return an earlier snapshot that could still be the answer: complete and fresh."""
+        """Return an earlier snapshot if it was complete and its data is still fresh."""
         if any(check() for check in self._unchecked):
-            self._give_no_earlier()
+            self._clear_history()
         self._unchecked.clear()
         for built in self._history:
             if built.id != id or not built.complete or built.key[0] != self._config_revision:
@@ -684,7 +715,7 @@ class World:
         return None
 
     def _too_old(self, built: _Built, now: int, steady: int) -> Iterator[tuple[str, Fault]]:
-        """Yield the sources of a snapshot, or "footprint", whose data is not fresh, and why."""
+        """Yield the name and the fault of each source, or "footprint", whose data is stale."""
         timed = [
             (part.source.name, part.held, part.source.timeout, Status.STALE_OBSTACLES)
             for part in built.parts
@@ -706,14 +737,14 @@ class World:
             footprint_age = (now - built.footprint.stamp) * 1e-9
         elif built.shape is not None:
             footprint_age = 0.0
-        # Of senders that are not used too; "" stands for one that was never read.
-        heard = stamps + [
+        # Senders that are not used count too, except "": its messages could not be decoded.
+        all_stamps = stamps + [
             held.stamp
             for source in self._sources.values()
             for name, held in source.senders.items()
             if name
         ]
-        obstacle_age = (now - min(heard)) * 1e-9 if heard else nan
+        obstacle_age = (now - min(all_stamps)) * 1e-9 if all_stamps else nan
         if built.footprint is not None:
             stamps.append(built.footprint.stamp)
         return Snapshot(
@@ -736,7 +767,7 @@ class World:
 
 
 def _unplaced(source: SourceConfig, obstacles: Obstacles) -> Placed:
-    """Return obstacles as if their frame were the check frame, to check their shapes."""
+    """Return obstacles with the identity as the pose of their frame, to check their shapes."""
     return Placed(obstacles, Pose(), source.inflation)
 
 
@@ -757,23 +788,25 @@ def _outline_fault(points: npt.NDArray[np.float64], config: Config) -> Fault | N
 
 
 def _epoch(parts: Sequence[_Part]) -> int:
-    """Return the zero of a scene's clock [ns]."""
+    """Return the time zero of a scene [ns]: the oldest stamp of its messages."""
     return min((part.held.stamp for part in parts), default=0)
 
 
-def _newest(held: _Held, why: Callable[[_Held], Fault | None]) -> tuple[_Held, Fault | None]:
-    """Return the newest message of a sender that can be used, or why there is none.
+def _newest(
+    held: _Message, why: Callable[[_Message], Fault | None]
+) -> tuple[_Message, Fault | None]:
+    """Return the newest message of a sender that can be used, or the last one with its fault.
 
-    Transforms often come a little later than the data. A message whose transform may still come
-    leaves the one before it in use, while that is fresh. No message is used that is older than a
-    faulty one.
+    A transform often arrives a little later than the data. While the transform of the last message
+    may still arrive, the message before it is used as long as it is fresh. A message that is older
+    than one with another fault is not used.
 
     Parameters
     ----------
-    held : _Held
+    held : _Message
         The last message.
     why : callable
-        Says why a message cannot be used; None: it can.
+        Returns the fault of a message; None: the message can be used.
     """
     first = why(held)
     used, fault = held, first
@@ -787,29 +820,30 @@ def _newest(held: _Held, why: Callable[[_Held], Fault | None]) -> tuple[_Held, F
     return held, used.fault or first
 
 
-def _refuse_order(held: _Held, new: _Held) -> str:
-    """Return why a message is dropped after the last one of its sender; empty: it is not."""
-    # Stamps ahead of the clock do not count: one wrong stamp would lock out good data.
+def _order_fault(held: _Message, new: _Message) -> str:
+    """Return why a new message is dropped; empty: it is not. `held` is the sender's last one."""
+    # `newest` ignores stamps ahead of the clock. Otherwise, all messages after one wrong stamp
+    # would be dropped.
     if new.stamps.newest is not None and new.stamp < new.stamps.newest:
-        return "an older message came late and was dropped"
+        return "a message with an older stamp was dropped"
     if new.sequence == 0:
         return ""
     if new.sequence == held.sequence:
-        return f"sequence {held.sequence} came twice and was dropped"
-    # With a newer stamp a lower number is a sender that has started again.
+        return f"a second message with the sequence number {held.sequence} was dropped"
+    # A lower number with a newer stamp means that the sender was restarted.
     if new.sequence < held.sequence and new.stamp == held.stamp:
-        return f"sequence {new.sequence} came after {held.sequence} and was dropped"
+        return f"sequence number {new.sequence} was received after {held.sequence} and dropped"
     return ""
 
 
-def _drop(held: _Held, why: str, steady: int) -> None:
+def _drop(held: _Message, why: str, steady: int) -> None:
     held.dropped = why
     held.drops += 1
     held.arrived = steady
 
 
 def _report(
-    source: str, held: _Held | None, fault: Fault | None, excused: bool, count: int, now: int
+    source: str, held: _Message | None, fault: Fault | None, excused: bool, count: int, now: int
 ) -> Report:
     if held is None:
         return Report(source, "", fault, excused)
@@ -818,7 +852,7 @@ def _report(
     return Report(source, held.name, fault, excused, age, count, received, held.drops)
 
 
-def _about(name: str, fault: Fault) -> Fault:
+def _prefixed(name: str, fault: Fault) -> Fault:
     return Fault(fault.status, f"{name}: {fault.message}")
 
 

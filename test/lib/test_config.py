@@ -47,13 +47,13 @@ def test_every_parameter_has_help_and_every_number_a_range() -> None:
         ("concave_policy", "fill", "must be one of decompose | hull | reject"),
         ("obstacles.qos_reliability", "sure", "must be one of best_effort | reliable"),
         ("obstacles.required", 1, "obstacles.required: must be a bool"),
-        ("check_frame", "", "check_frame: must name a frame"),
-        ("footprint", [1.0, 2.0, 3.0], "footprint: must hold x y pairs"),
+        ("check_frame", "", "check_frame: must be the name of a frame"),
+        ("footprint", [1.0, 2.0, 3.0], "footprint: must be pairs of x and y"),
         ("footprint", [1.0, float("nan")], "footprint[1]: must be -100 to 100 m"),
-        ("obstacle_sources", ["a", "a"], "obstacle_sources[1]: must be a new name"),
-        ("obstacle_sources", ["state_rate"], "obstacle_sources[0]: must be a new name"),
-        ("obstacle_sources", ["a.b"], "obstacle_sources[0]: must be a new name"),
-        ("obstacle_sources", [], "obstacle_sources: must name one source at least"),
+        ("obstacle_sources", ["a", "a"], "obstacle_sources[1]: must be a unique name"),
+        ("obstacle_sources", ["state_rate"], "obstacle_sources[0]: must be a unique name"),
+        ("obstacle_sources", ["a.b"], "obstacle_sources[0]: must be a unique name"),
+        ("obstacle_sources", [], "obstacle_sources: must name at least one source"),
         ("obstacle_sources", 3, "obstacle_sources: must be a list of names"),
         ("obstacle_sources", "obstacles", "obstacle_sources: must be a list of names"),
         ("safty_margin", 1.0, "did you mean 'safety_margin'?"),
@@ -66,7 +66,7 @@ def test_every_parameter_has_help_and_every_number_a_range() -> None:
         ("footprint", "box", "footprint: must be a list of numbers, or nav2's"),
         ("footprint", "[[1.0, '2']]", "footprint[1]: must be a number"),
         ("footprint", "[[1.0, 200.0]]", "footprint[1]: must be -100 to 100 m"),
-        ("radar.timeout", 1.0, "radar.timeout: is no parameter"),
+        ("radar.timeout", 1.0, "radar.timeout: is not a parameter"),
     ],
 )
 def test_bad_value_is_refused_by_name_with_its_range(name: str, value: object, words: str) -> None:
@@ -125,7 +125,8 @@ def test_name_that_may_be_meant_for_the_server_is_not_another_nodes(name: str) -
 
 
 def test_footprint_and_radius_exclude_each_other() -> None:
-    with pytest.raises(InputError, match="robot_radius: must be 0 beside a footprint"):
+    rule = "robot_radius: must be 0 if the parameter footprint is set"
+    with pytest.raises(InputError, match=rule):
         Config(footprint=(0, 0, 1, 0, 0, 1), robot_radius=1.0)
 
 
@@ -204,9 +205,10 @@ def test_the_rest_is_read_at_configure() -> None:
         "obstacles.inflation",
     }
     changed = Config().changed({"check_frame": "map"})
-    assert "check_frame: read at configure only" in Config().refusal(changed, active=False)
+    refusal = Config().refusal(changed, active=False)
+    assert "check_frame: cannot change while the node is configured" in refusal
     more = Config().changed({"obstacle_sources": ["obstacles", "radar"]})
-    assert "read at configure only" in Config().refusal(more, active=False)
+    assert "cannot change while the node is configured" in Config().refusal(more, active=False)
 
 
 def test_sources_has_no_parameter_of_that_name() -> None:

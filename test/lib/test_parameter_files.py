@@ -105,9 +105,9 @@ def test_file_for_several_nodes_applies_to_each(text: str, node: str, tmp_path: 
 @pytest.mark.parametrize("text", ["a: [", "a: 3", "a:\n  ros__parameters: 3", "- a"])
 def test_file_that_is_no_parameter_file_is_refused(text: str, tmp_path: Path) -> None:
     (tmp_path / "bad.yaml").write_text(text)
-    with pytest.raises(InputError, match=r"bad\.yaml: not readable as a parameter file"):
+    with pytest.raises(InputError, match=r"bad\.yaml: cannot be read as a parameter file"):
         read_sections(tmp_path / "bad.yaml")
-    with pytest.raises(InputError, match=r"none\.yaml: not readable"):
+    with pytest.raises(InputError, match=r"none\.yaml: cannot be read"):
         read_sections(tmp_path / "none.yaml")
 
 

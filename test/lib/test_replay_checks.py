@@ -148,7 +148,7 @@ def test_parameter_file_of_the_server(tmp_path: Path) -> None:
     with pytest.raises(CaseError):
         read_parameters(tmp_path / "own.yaml")
     (tmp_path / "own.yaml").write_text("")
-    with pytest.raises(CaseError, match="holds no parameter"):
+    with pytest.raises(CaseError, match="contains no parameter"):
         read_parameters(tmp_path / "own.yaml")
 
 
@@ -161,7 +161,7 @@ def test_shared_parameter_file(tmp_path: Path) -> None:
     with pytest.raises(CaseError, match="did you mean 'safety_margin'"):
         read_parameters(path)
     path.write_text("/collision_server:\n  ros__parameters: {global_frame: map}\n")
-    with pytest.raises(CaseError, match="global_frame: is no parameter"):
+    with pytest.raises(CaseError, match="global_frame: is not a parameter"):
         read_parameters(path)
 
 
@@ -517,12 +517,12 @@ SCENE = '{"frames": [{"t": 0, "ego": {"polygon": [[0, 0], [1, 0], [1, 1]]}, "obs
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("", "is no scene"),
-        ("[]", "is no scene"),
-        ("{}", "is no scene: has no 'frames'"),
-        ('{"frames": []}', "frames: must be a list of at least one"),
-        ('{"frames": [{"t": 0}]}', "frames[0]: has no 'ego'"),
-        (SCENE % '{"id": 1}', "frames[0]: obstacles[0].polygon: is missing"),
+        ("", "is not a scene file"),
+        ("[]", "is not a scene file"),
+        ("{}", "is not a scene file: the key 'frames' is missing"),
+        ('{"frames": []}', "frames: must be a list of at least one frame"),
+        ('{"frames": [{"t": 0}]}', "frames[0]: the key 'ego' is missing"),
+        (SCENE % '{"id": 1}', "frames[0]: obstacles[0]: the key 'polygon' is missing"),
         (SCENE % '{"id": 1, "polygon": [[0, 0], ["a", 0]]}', "obstacles[0].polygon: must be"),
         (SCENE % '{"id": 1, "polygon": [[0, 0], [NaN, 0]]}', "obstacles[0].polygon: must be"),
     ],
@@ -605,4 +605,4 @@ def test_all_commands_end_alike(
     ):
         assert main(command) == code, command
         said = capsys.readouterr()
-        assert f"{command[0]}: " in said.err or "not readable" in said.out, command
+        assert f"{command[0]}: " in said.err or "cannot be read" in said.out, command

@@ -167,7 +167,7 @@ def test_page_of_a_broken_bag(tmp_path: Path) -> None:
     run_all(read_cases(tmp_path / "broken.mcap", Config()), tmp_path / "out", Options())
     dom = browse(tmp_path / "out" / "broken" / "index.html")
     assert 'data-ready="yes"' in dom
-    assert "not readable as a bag" in dom
+    assert "cannot be read as a bag" in dom
 
 
 def test_names_cannot_break_out_of_the_page(tmp_path: Path) -> None:

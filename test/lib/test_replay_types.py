@@ -124,7 +124,7 @@ def test_a_topic_of_two_sources_is_taken_for_both(tmp_path: Path) -> None:
         tmp_path / "bag", tmp_path, parameters=parameters, topics={"obstacles": "/obstacles"}
     )
     assert result.outcome is Outcome.BROKEN
-    said = "topics.obstacles: /obstacles for grown, plain: name one for each source"
+    said = "topics.obstacles: must be a mapping from source to topic for the sources grown, plain"
     assert said in result.failures[0]
 
 
@@ -155,7 +155,7 @@ def test_a_topic_of_two_types_is_refused(tmp_path: Path) -> None:
     for given, sources in ((parameters, "boxes, outlines"), (one, "obstacles")):
         result = replay(tmp_path / "bag", tmp_path, parameters=given, topics=FOOTPRINT)
         assert result.outcome is Outcome.BROKEN
-        said = f"/seen of {sources} holds {OUTLINE} and {OBSTACLE_ARRAY}: it must hold one type"
+        said = f"/seen of {sources} has messages of {OUTLINE} and {OBSTACLE_ARRAY}: a topic must"
         assert said in result.failures[0]
 
 

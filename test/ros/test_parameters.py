@@ -91,7 +91,7 @@ def test_file_of_which_only_the_shared_section_applies_is_refused(
     file = file_of(tmp_path, text)
     server, bench = start("r1/hidden", __ns="/r1", params_file=file)
     for said_of_it in (bench.collide().verdict.message, server.log):
-        assert f"configure failed: {file}: '/hidden' does not apply" in said_of_it
+        assert f"configure failed: {file}: the section '/hidden' does not apply" in said_of_it
         assert "use the key '/r1/hidden'" in said_of_it
 
 
@@ -115,7 +115,7 @@ def test_parameters_of_other_nodes_in_a_shared_file(start: Start, tmp_path: Path
 def test_foreign_parameter_in_the_own_section_is_refused(start: Start, tmp_path: Path) -> None:
     file = file_of(tmp_path, "own:\n  ros__parameters: {global_frame: map}\n")
     _, bench = start("own", params_file=file)
-    assert "global_frame: is no parameter" in bench.collide().verdict.message
+    assert "global_frame: is not a parameter" in bench.collide().verdict.message
 
 
 def test_footprint_as_nav2_writes_it(start: Start, tmp_path: Path) -> None:
@@ -158,7 +158,7 @@ def test_file_is_found_in_whatever_arguments_name_it(given: str, tmp_path: Path)
     finally:
         server.kill()
         server.communicate()
-    assert f"configure failed: {file}: nothing in this file applies" in first
+    assert f"configure failed: {file}: no section of this file applies" in first
 
 
 # ---- inputs

@@ -511,9 +511,9 @@ def test_configure_fails_with_the_reason(start: Callable[..., tuple[Server, Benc
 @pytest.mark.parametrize(
     ("parameters", "words"),
     [
-        ({"safty_margin": 1.0}, "safty_margin: is no parameter"),
-        ({"obstacle_sources": []}, "obstacle_sources: must name one source at least"),
-        ({"radar.timeout": 1.0}, "radar.timeout: is no parameter"),
+        ({"safty_margin": 1.0}, "safty_margin: is not a parameter"),
+        ({"obstacle_sources": []}, "obstacle_sources: must name at least one source"),
+        ({"radar.timeout": 1.0}, "radar.timeout: is not a parameter"),
         ({"footprint": [0.0, 0.0, 1.0, 1.0, 2.0, 2.0]}, "outline"),
         ({"obstacles.type": "nobody_msgs/msg/Things"}, "obstacles.type"),
     ],
@@ -537,9 +537,9 @@ def test_live_change_towards_the_safe_side(start: Callable[..., tuple[Server, Be
     assert said(reply) == (Verdict.MARGIN, Status.SUCCESS)
     assert reply.info.config_hash != before
     for change, words in (
-        ({"safety_margin": 0.5}, "may only grow while active"),
-        ({"obstacles.timeout": 2.0}, "may only shrink while active"),
-        ({"check_frame": "map"}, "read at configure only"),
+        ({"safety_margin": 0.5}, "can only increase while the node is active"),
+        ({"obstacles.timeout": 2.0}, "can only decrease while the node is active"),
+        ({"check_frame": "map"}, "cannot change while the node is configured"),
         ({"safety_margin": 2.0, "obstacles.timeout": 2.0}, "obstacles.timeout"),  # all or none
     ):
         refused = bench.set(**change)
