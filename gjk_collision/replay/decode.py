@@ -11,9 +11,8 @@ from ..server.config import OBSTACLE_ARRAY, Config, SourceConfig
 from ..server.fields import nanoseconds
 from ..server.obstacles import Obstacles
 from ..server.world import Footprint
-from .transforms import Placement, RecordedTransforms
 
-__all__ = ["footprint", "obstacles", "obstacles_of", "take_transforms"]
+__all__ = ["footprint", "obstacles", "obstacles_of"]
 
 
 def obstacles(message: Any) -> Obstacles:
@@ -48,16 +47,3 @@ def footprint(message: Any) -> Footprint:
     points = np.array([(p.x, p.y) for p in message.polygon.points], dtype=np.float64)
     header = message.header
     return Footprint(header.frame_id, nanoseconds(header.stamp), points.reshape(-1, 2))
-
-
-def take_transforms(transforms: RecordedTransforms, message: Any, *, static: bool) -> None:
-    """Take in a TFMessage."""
-    for each in message.transforms:
-        p, q = each.transform.translation, each.transform.rotation
-        transforms.insert(
-            each.header.frame_id,
-            each.child_frame_id,
-            nanoseconds(each.header.stamp),
-            Placement((p.x, p.y, p.z), (q.x, q.y, q.z, q.w)),
-            static=static,
-        )

@@ -22,6 +22,7 @@ from ..server.fields import nanoseconds
 from ..server.frames import FrameError, Pose
 from ..server.obstacles import Obstacles
 from ..server.snapshot import Fault, Snapshot, nothing
+from ..server.transforms import insert_message
 from ..server.world import World
 from ..verdict import Status, Verdict
 from . import decode
@@ -182,7 +183,9 @@ class Drive:
         return []
 
     def _take_transforms(self, message: Any, *, static: bool) -> list[Row]:
-        decode.take_transforms(self.transforms, message, static=static)
+        self._now()
+        for each in message.transforms:
+            insert_message(self.transforms, each, static=static)
         self._requests.resume(self._time, self._look)
         return []
 

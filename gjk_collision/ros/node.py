@@ -32,7 +32,7 @@ from ..errors import InputError
 from ..server import lookup, questions
 from ..server.answers import StateAnswer, unknown
 from ..server.config import Config, SourceConfig
-from ..server.frames import FrameError, Pose, SameFrameOnly, Transforms
+from ..server.frames import FrameError, Pose, SameFrameOnly, Transforms, TransformSource
 from ..server.parameter_files import NODE_NAME
 from ..server.snapshot import Fault, Report, Snapshot, nothing
 from ..server.world import World
@@ -44,7 +44,7 @@ from .parameters import Parameters
 from .pauses import PERIOD, Pauses, steady_time
 from .progress import Progress
 from .services import Services
-from .transforms import TransformTree, find_transforms
+from .transforms import ReceivedTransforms, find_transforms
 
 __all__ = ["CollisionServer", "main"]
 
@@ -92,7 +92,7 @@ class CollisionServer(LifecycleNode):
         # rclpy reads both, as two lines of arguments.
         line = [*line, "--", *(options.get("cli_args") or ())]
         self.config = Config()
-        self.transforms: Transforms = SameFrameOnly("the node is not configured")
+        self.transforms: TransformSource = SameFrameOnly("the node is not configured")
         self.health = Health()
         self.errors = 0
         self.last_state = CollisionState()
@@ -196,7 +196,7 @@ class CollisionServer(LifecycleNode):
         if self._pulse is not None:
             self.destroy_timer(self._pulse)
             self._pulse = None
-        if isinstance(self.transforms, TransformTree):
+        if isinstance(self.transforms, ReceivedTransforms):
             self.transforms.close()
         self.transforms = SameFrameOnly("the node is not configured")
         self._answering.record(False)

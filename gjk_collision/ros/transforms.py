@@ -1,82 +1,87 @@
 # SPDX-FileCopyrightText: gjk_collision contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Frames from tf2, where tf2_ros is installed."""
+"""The transform tree of the topics /tf and /tf_static."""
 
 from collections.abc import Callable
-from typing import Any
 
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from rclpy.serialization import deserialize_message
 from rclpy.subscription import Subscription
-from rclpy.time import Time
 
-from ..errors import InputError
-from ..server.fields import nanoseconds
-from ..server.frames import Arrival, Arrivals, FrameError, Pose, SameFrameOnly, Transforms, planar
-from ..verdict import Status
+from ..server.frames import Pose, SameFrameOnly, TransformSource
+from ..server.transforms import TransformTree, insert_message
 
-__all__ = ["TransformTree", "find_transforms"]
+__all__ = ["ReceivedTransforms", "find_transforms"]
 
-
-# Messages that a queue holds, as in tf2_ros.
+# Length of the queue of a subscription, as in tf2_ros.
 DEPTH = 100
 
 
-class TransformTree:
-    """The transform tree that /tf and /tf_static describe.
+class ReceivedTransforms:
+    """The transforms that a node receives.
 
-    A lookup first takes in all messages that have arrived. It never waits: what is not known now
-    is a `FrameError` now.
+    A lookup first reads all messages that have arrived. It does not wait: if a pose is not known,
+    it raises `FrameError` at once.
 
     Parameters
     ----------
     node : Node
-        Receives the messages. No thread is started: a thread that outlives the interpreter aborts
-        the process.
+        Receives the messages. There is no thread, because a thread that is still running when the
+        interpreter ends aborts the process.
     changed : callable
-        Is called after transforms have been taken in.
+        Called after new transforms were inserted.
     """
 
     def __init__(self, node: Node, changed: Callable[[], None] = lambda: None) -> None:
-        import tf2_ros
         from tf2_msgs.msg import TFMessage
 
-        self._tf2: Any = tf2_ros
         self._kind = TFMessage
         self._changed = changed
         self._node = node
-        self._buffer = tf2_ros.Buffer()
         self._clock = node.get_clock()
-        self._arrivals = Arrivals(self._now())
+        self._tree = TransformTree(self._now())
         self._moving = self._subscribe("/tf", DurabilityPolicy.VOLATILE)
         self._static = self._subscribe("/tf_static", DurabilityPolicy.TRANSIENT_LOCAL)
 
+    @property
+    def corrections(self) -> int:
+        """Number of static transforms that were replaced by a different one."""
+        return self._tree.corrections
+
     def lookup(self, target: str, source: str, stamp: int) -> Pose:
         """Return the pose of `source` in `target` at `stamp` [ns]; raises `FrameError`."""
-        if stamp <= 0:  # 0 means the newest to tf2, and a negative one is an error
-            text = f"no pose of '{source}' is stamped {stamp} ns"
-            raise FrameError(Status.TF_EXTRAPOLATION, text)
-        return self._find(target, source, stamp)[0]
+        self.set_time(self._now())
+        return self._tree.lookup(target, source, stamp)
 
     def latest(self, target: str, source: str) -> tuple[Pose, int]:
         """Return the newest known pose and its stamp [ns]; raises `FrameError`."""
-        return self._find(target, source, 0)
+        self.set_time(self._now())
+        return self._tree.latest(target, source)
 
     def __str__(self) -> str:
-        """Say where the transforms come from, for a person."""
-        return "tf2"
+        """Describe this source of transforms in a log line."""
+        return "the topics /tf and /tf_static"
 
     def close(self) -> None:
         """Unsubscribe."""
         for each in (self._moving, self._static):
             self._node.destroy_subscription(each)
 
+    def set_time(self, now: int) -> None:
+        """Set the clock [ns], and insert the transforms that have arrived."""
+        self._start_time(now)
+        if self._insert_queued():
+            self._changed()
+
     def _subscribe(self, topic: str, durability: DurabilityPolicy) -> Subscription:
+        is_static = topic == "/tf_static"
+
         def receive(data: bytes) -> None:
-            self._watch_clock()
-            self._take(data, static=topic == "/tf_static")
-            self._take_all()
+            # If the clock went back, this message is from before the step, as those in the queue.
+            if not self._start_time(self._now()) or is_static:
+                self._insert(data, static=is_static)
+            self._insert_queued()
             self._changed()
 
         # Raw: a message that cannot be decoded must not end a callback or a lookup.
@@ -87,21 +92,22 @@ class TransformTree:
         now: int = self._clock.now().nanoseconds
         return now
 
-    def _watch_clock(self) -> None:
-        """Forget all moving transforms where the clock went back, also those in the queues.
+    def _start_time(self, now: int) -> bool:
+        """Set the clock of the tree; if it dropped its moving transforms, drop the queued ones.
 
-        rcl reports a step back of simulated time only, and tf2 does not look at the node's clock.
+        rcl reports a step back of simulated time only, not one of the system clock.
         """
-        if self._arrivals.is_new_time(self._now()):
+        is_new = self._tree.set_time(now)
+        if is_new:
             while self._moving.handle.take_message(self._kind, True) is not None:
                 pass
-            self._buffer.clear()
+        return is_new
 
-    def _take_all(self) -> bool:
-        """Take in all messages that wait in the queues; return whether there were any.
+    def _insert_queued(self) -> bool:
+        """Insert all messages that are in the queues; return whether there were any.
 
-        The executor takes one message of each topic between two requests. Under load the rest
-        would grow old in the queue.
+        The executor takes one message of each topic between two requests. Under load the others
+        would become old in the queue.
         """
         count = 0
         for each in (self._moving, self._static):
@@ -109,70 +115,31 @@ class TransformTree:
                 found = each.handle.take_message(self._kind, True)
                 if found is None:
                     break
-                self._take(found[0], static=each is self._static)
+                self._insert(found[0], static=each is self._static)
                 count += 1
         return count > 0
 
-    def _take(self, data: bytes, *, static: bool) -> None:
+    def _insert(self, data: bytes, *, static: bool) -> None:
         try:
-            for each in deserialize_message(data, self._kind).transforms:
-                if static:
-                    self._buffer.set_transform_static(each, "")
-                else:
-                    self._take_moving(each)
+            transforms = deserialize_message(data, self._kind).transforms
         except Exception as error:
-            text = f"transforms not understood: {error!r}"
+            text = f"a message with transforms cannot be decoded: {error!r}"
             self._node.get_logger().error(text, throttle_duration_sec=1.0)
-
-    def _take_moving(self, transform: Any) -> None:
-        stamp, now = nanoseconds(transform.header.stamp), self._now()
-        child = transform.child_frame_id.lstrip("/")
-        why = "stamped 0" if not stamp else ""  # tf2 would take it as static
-        arrival = self._arrivals.take(child, stamp, now) if stamp else Arrival.LEAVE_OUT
-        if arrival is Arrival.LEAVE_OUT:
-            why = why or f"stamped {(stamp - now) * 1e-9:.3f} s ahead of the clock"
-            text = f"transform of '{child}' on /tf left out: {why}"
-            self._node.get_logger().warning(text, throttle_duration_sec=1.0)
             return
-        if arrival is Arrival.RESTART:
-            self._buffer.clear()
-            text = f"transforms begin anew: '{child}' was silent, and is stamped ahead"
-            self._node.get_logger().warning(text, throttle_duration_sec=1.0)
-        self._buffer.set_transform(transform, "")
-
-    def _find(self, target: str, source: str, stamp: int) -> tuple[Pose, int]:
-        tf2 = self._tf2
-        self._watch_clock()
-        if self._take_all():
-            self._changed()
-        try:
-            found = self._buffer.lookup_transform(target, source, Time(nanoseconds=stamp))
-        except tf2.ExtrapolationException as error:
-            raise FrameError(Status.TF_EXTRAPOLATION, _why(target, source, error)) from error
-        except (tf2.LookupException, tf2.InvalidArgumentException) as error:
-            raise FrameError(Status.UNKNOWN_FRAME, _why(target, source, error)) from error
-        except tf2.TransformException as error:
-            raise FrameError(Status.TF_UNAVAILABLE, _why(target, source, error)) from error
-        p, q = found.transform.translation, found.transform.rotation
-        try:
-            pose = planar(p.x, p.y, (q.x, q.y, q.z, q.w), f"'{source}' in '{target}'")
-        except InputError as error:
-            raise FrameError(Status.TF_UNAVAILABLE, str(error)) from error
-        return pose, nanoseconds(found.header.stamp)
+        for each in transforms:
+            why = insert_message(self._tree, each, static=static)
+            if why:
+                text = f"a transform of '{each.child_frame_id}' is not used: {why}"
+                self._node.get_logger().warning(text, throttle_duration_sec=1.0)
 
 
-def find_transforms(node: Node, changed: Callable[[], None]) -> Transforms:
-    """Return the transform tree where tf2_ros is installed, else what knows no second frame."""
+def find_transforms(node: Node, changed: Callable[[], None]) -> TransformSource:
+    """Return the received transforms, or `SameFrameOnly` if tf2_msgs is not installed."""
     try:
-        return TransformTree(node, changed)
+        return ReceivedTransforms(node, changed)
     except ImportError as error:
         node.get_logger().warning(
-            f"no transforms ({error}): only data in the check frame is accepted, "
-            "and footprints in the base frame"
+            f"no transforms ({error}): obstacles are only accepted in check_frame, "
+            "and footprints only in base_frame"
         )
-        return SameFrameOnly("tf2_ros is not installed")
-
-
-def _why(target: str, source: str, error: Exception) -> str:
-    """Return why a lookup failed; the error of tf2 alone names one of the two frames."""
-    return f"no transform from '{source}' to '{target}': {error}"
+        return SameFrameOnly("tf2_msgs is not installed")

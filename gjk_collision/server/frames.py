@@ -3,7 +3,6 @@
 """Planar poses, their rounding errors, and the interface to a source of transforms."""
 
 import math
-from enum import Enum
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -13,11 +12,10 @@ from ..errors import InputError
 from ..verdict import Status
 
 __all__ = [
-    "Arrival",
-    "Arrivals",
     "FrameError",
     "Pose",
     "SameFrameOnly",
+    "TransformSource",
     "Transforms",
     "lost_in_sum",
     "planar",
@@ -210,7 +208,7 @@ _IDENTITY = Pose()
 
 
 class Transforms(Protocol):
-    """Source of the poses between frames: tf2, a recording, or `SameFrameOnly`."""
+    """Poses between frames: a `TransformTree`, or `SameFrameOnly`."""
 
     def lookup(self, target: str, source: str, stamp: int) -> Pose:
         """Return the pose of `source` in `target` at exactly `stamp` [ns].
@@ -237,79 +235,21 @@ class Transforms(Protocol):
         ...
 
 
-# Maximum time by which a transform may be stamped ahead of the clock [ns]. Localisers stamp their
-# correction with the time until which it is valid. After a longer gap between two stamps, such a
-# localiser counts as restarted.
-MAX_LEAD = 2_000_000_000
+class TransformSource(Transforms, Protocol):
+    """Transforms that arrive over time."""
 
+    @property
+    def corrections(self) -> int:
+        """Number of static transforms that were replaced. Poses from before are out of date."""
+        ...
 
-class Arrival(Enum):
-    """How a received transform is used."""
-
-    USE = 0
-    LEAVE_OUT = 1  # do not use it
-    RESTART = 2  # use it, and delete all transforms that were received before it
-
-
-class Arrivals:
-    """Decides which moving transforms are used, so that no present pose is interpolated wrongly.
-
-    If a transform is stamped ahead of the clock, the pose at the present time is interpolated
-    between it and the transform before it. These two must belong together. They do not if the
-    clock went back between them, or if the localiser published nothing for a long time.
-
-    Parameters
-    ----------
-    now : int
-        Present time [ns]; 0: the clock is not known yet.
-    """
-
-    def __init__(self, now: int) -> None:
-        self._now = now
-        self._newest: dict[str, int] = {}
-
-    def is_new_time(self, now: int) -> bool:
-        """Return whether the clock has gone back since the last call.
-
-        If it has, transforms that were received before must not be used. The result is also True
-        if the clock has just started and a received transform is more than `MAX_LEAD` ahead of it.
-
-        Parameters
-        ----------
-        now : int
-            Present time [ns]; 0: the clock is not known yet.
-        """
-        before, self._now = self._now, now
-        if before:
-            is_new = now < before
-        else:
-            is_new = 0 < now < max(self._newest.values(), default=0) - MAX_LEAD
-        if is_new:
-            self._newest.clear()
-        return is_new
-
-    def take(self, child: str, stamp: int, now: int) -> Arrival:
-        """Return how to use a moving transform of a child frame.
-
-        Parameters
-        ----------
-        child : str
-            Child frame of the transform.
-        stamp, now : int
-            Stamp of the transform, and present time [ns].
-        """
-        if now and stamp - now > MAX_LEAD:  # without a clock no request is answered
-            return Arrival.LEAVE_OUT
-        last = self._newest.get(child, stamp)
-        is_restart = bool(now) and stamp > now and stamp - last > MAX_LEAD
-        if is_restart:
-            self._newest.clear()
-        self._newest[child] = max(stamp, self._newest.get(child, stamp))
-        return Arrival.RESTART if is_restart else Arrival.USE
+    def set_time(self, now: int) -> object:
+        """Set the clock [ns]. After a step back, moving transforms from before are not used."""
+        ...
 
 
 class SameFrameOnly:
-    """Transforms without tf2: only the pose of a frame in itself is known.
+    """No transforms: only the pose of a frame in itself is known.
 
     Parameters
     ----------
@@ -317,8 +257,13 @@ class SameFrameOnly:
         Why there are no transforms, for the message of an error.
     """
 
+    corrections = 0
+
     def __init__(self, reason: str = "no transforms are available") -> None:
         self._reason = reason
+
+    def set_time(self, now: int) -> None:
+        """Do nothing."""
 
     def __str__(self) -> str:
         """Describe this source of transforms in a log line."""

@@ -31,7 +31,7 @@ from ..geometry import Shape
 from ..scene import Scene
 from ..verdict import Status
 from .config import Config, SourceConfig
-from .frames import FrameError, Pose, SameFrameOnly, Transforms
+from .frames import FrameError, Pose, SameFrameOnly, TransformSource
 from .obstacles import Obstacles
 from .snapshot import (
     Fault,
@@ -190,7 +190,7 @@ class World:
     ----------
     config : Config
         Parameters of the server.
-    transforms : Transforms
+    transforms : TransformSource
         Source of the poses between frames. By default no pose between different frames is known.
     epoch : int
         Upper 32 bits of the snapshot ids; the lower 32 bits are a counter. Two worlds with
@@ -203,10 +203,11 @@ class World:
     """
 
     def __init__(
-        self, config: Config, transforms: Transforms | None = None, epoch: int = 0
+        self, config: Config, transforms: TransformSource | None = None, epoch: int = 0
     ) -> None:
         self._lock = threading.RLock()
         self._transforms = transforms or SameFrameOnly()
+        self._corrections = self._transforms.corrections
         self._revision = 0
         self._next_id = (epoch << 32) + 1
         self._history: deque[_Built] = deque(maxlen=HISTORY)
@@ -499,6 +500,18 @@ class World:
                 "waiting for fresh data",
             )
         self._newest_now = now
+        self._transforms.set_time(now)
+        if self._transforms.corrections != self._corrections:
+            self._corrections = self._transforms.corrections
+            self._place_again()
+
+    def _place_again(self) -> None:
+        """Delete the poses of all messages, because a static transform was corrected."""
+        self._config_revision = self._revise()
+        senders = [held for source in self._sources.values() for held in source.senders.values()]
+        newest = [*senders, *([self._footprint] if self._footprint is not None else [])]
+        for held in [each for one in newest for each in (one, *one.earlier)]:
+            held.pose = held.shape = held.outline = None
 
     # ---- which messages are used
 

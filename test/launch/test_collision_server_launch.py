@@ -231,7 +231,8 @@ def test_file_of_which_nothing_applies_is_refused(benches: list[Bench]) -> None:
     reply = benches[0].collide()
     assert said(reply) == NOT_ACTIVE
     assert (
-        "own.yaml: no section of this file applies to /r1/collision_server" in reply.verdict.message
+        "own.yaml: no section of this file applies to /r1/collision_server"
+        in reply.verdict.message
     )
 
 

@@ -21,7 +21,7 @@ from test_world import STEADY0, T0
 from gjk_collision import Motion
 from gjk_collision.server import questions
 from gjk_collision.server.config import Config, SourceConfig
-from gjk_collision.server.frames import Pose
+from gjk_collision.server.frames import Pose, SameFrameOnly
 from gjk_collision.server.obstacles import Obstacles
 from gjk_collision.server.snapshot import Placed, Snapshot, placing_errors
 from gjk_collision.server.verification import objection
@@ -34,7 +34,7 @@ ORIGINS = ((0.0, 0.0), (4.5e5, 5.4e6), (-3e3, 2e4))
 Body = list[families.Point]
 
 
-class Frames:
+class Frames(SameFrameOnly):
     """Frames by name, at any stamp."""
 
     def __init__(self, **frames: Pose) -> None:

@@ -13,7 +13,7 @@ import pytest
 
 from gjk_collision.errors import InputError
 from gjk_collision.geometry import Shape, closest, collide
-from gjk_collision.replay.transforms import Placement, RecordedTransforms
+from gjk_collision.replay.transforms import RecordedTransforms
 from gjk_collision.server import lookup, questions
 from gjk_collision.server.config import Config, SourceConfig
 from gjk_collision.server.frames import FrameError, Pose, SameFrameOnly, planar
@@ -21,6 +21,7 @@ from gjk_collision.server.obstacles import Obstacles
 from gjk_collision.server.questions.batch import FIRST_CHUNK
 from gjk_collision.server.questions.shapes import CHUNK, check_shapes
 from gjk_collision.server.snapshot import Fault, Snapshot, nothing
+from gjk_collision.server.transforms import Placement
 from gjk_collision.server.world import World
 from gjk_collision.verdict import Status, Verdict
 

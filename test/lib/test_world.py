@@ -13,9 +13,10 @@ import pytest
 
 from gjk_collision.server import lookup, questions
 from gjk_collision.server.config import Config, SourceConfig
-from gjk_collision.server.frames import FrameError, Pose
+from gjk_collision.server.frames import FrameError, Pose, SameFrameOnly
 from gjk_collision.server.obstacles import Obstacles
 from gjk_collision.server.snapshot import Fault
+from gjk_collision.server.transforms import Placement, TransformTree
 from gjk_collision.server.world import Footprint, World
 from gjk_collision.verdict import Status, Verdict
 
@@ -707,7 +708,7 @@ def test_message_that_could_not_be_read(time: Time) -> None:
 # ---- frames
 
 
-class Tree:
+class Tree(SameFrameOnly):
     """Knows these poses at every time, unless it is told to fail."""
 
     def __init__(self, poses: dict[tuple[str, str], Pose]) -> None:
@@ -727,7 +728,7 @@ class Tree:
         return self.poses[target, source], self.stamp
 
 
-class Late:
+class Late(SameFrameOnly):
     """Knows every frame at the stamps of a span, and nothing outside it."""
 
     def __init__(self, oldest: int, newest: int) -> None:
@@ -766,6 +767,42 @@ def test_obstacles_in_another_frame_are_placed_at_their_stamp(time: Time) -> Non
     world.receive_obstacles("obstacles", posed, **time.both)
     assert ask(world, time, Pose(10, 5, 0)) == HIT
     assert ask(world, time, Pose(10, 0, 0)) == FREE
+
+
+@pytest.mark.requirement("D-10")
+def test_corrected_static_transform_moves_what_was_received_before(time: Time) -> None:
+    """Obstacles and the footprint; a snapshot from before the correction is not given again."""
+    tree = TransformTree(time.now)
+    tree.insert("odom", "lidar", 0, Placement(), static=True)
+    tree.insert("base_link", "rear", 0, Placement(), static=True)
+    world = World(Config(), tree)
+    world.receive_obstacles("obstacles", boxes((0, 0), frame="lidar"), **time.both)
+    world.receive_footprint(Footprint("rear", T0, BOX), **time.both)
+    assert ask(world, time, Pose(0, 0, 0)) == HIT
+    assert ask(world, time, Pose(20, 0, 0)) == FREE
+    old = world.snapshot(**time.both).id
+    tree.insert("odom", "lidar", 0, Placement((20.0, 0.0, 0.0)), static=True)
+    assert ask(world, time, Pose(0, 0, 0)) == FREE
+    assert ask(world, time, Pose(20, 0, 0)) == HIT
+    fault = world.snapshot(**time.both, require_id=old).fault
+    assert fault is not None and fault.status is Status.SNAPSHOT_MISMATCH
+    tree.insert("base_link", "rear", 0, Placement((5.0, 0.0, 0.0)), static=True)
+    assert ask(world, time, Pose(20, 0, 0)) == FREE
+    assert ask(world, time, Pose(15, 0, 0)) == HIT
+
+
+@pytest.mark.requirement("D-10")
+def test_step_back_of_the_clock_reaches_the_transforms(time: Time) -> None:
+    """Without a lookup in between: nobody asks for a pose while check and base frame are one."""
+    tree = TransformTree(time.now)
+    world = World(Config(footprint=CAR, base_frame="odom"), tree)
+    tree.insert("odom", "lidar", T0, Placement(), static=False)
+    world.snapshot(**time.both)
+    time.now -= S
+    world.snapshot(**time.both)
+    time.now += 2 * S
+    with pytest.raises(FrameError):
+        tree.lookup("odom", "lidar", T0)
 
 
 def test_transform_that_comes_late_is_awaited(time: Time) -> None:

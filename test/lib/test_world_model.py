@@ -29,7 +29,7 @@ from world_model import CAR, Message, Model, State
 
 from gjk_collision.server import lookup, questions
 from gjk_collision.server.config import Config, SourceConfig
-from gjk_collision.server.frames import FrameError, Pose
+from gjk_collision.server.frames import FrameError, Pose, SameFrameOnly
 from gjk_collision.server.obstacles import Obstacles
 from gjk_collision.server.snapshot import Fault, Snapshot
 from gjk_collision.server.world import Footprint, World
@@ -42,7 +42,7 @@ BOX = np.array([[1.0, 1.0], [-1.0, 1.0], [-1.0, -1.0], [1.0, -1.0]])
 PLACES = (0.0, 2.0, 2.25, 2.5, 2.75, 3.0, 5.0, 7.0, 7.5, -2.0, -2.25, -2.5, -3.0, 12.5, 50.0)
 
 
-class Frames:
+class Frames(SameFrameOnly):
     """Frames that shift from one millisecond to the next, known for a span of time."""
 
     def __init__(self, newest: int) -> None:

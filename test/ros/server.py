@@ -36,10 +36,10 @@ from gjk_collision.verdict import Status, Verdict
 
 DEADLINE = 60.0  # s
 
-HAS_TF2 = find_spec("tf2_ros") is not None
-# Of a frame that nobody publishes. Where tf2_ros is not installed, no transform is known at all.
-# test_without_tf2.py tests both on a machine that has tf2_ros.
-MISSING_FRAME = Status.UNKNOWN_FRAME if HAS_TF2 else Status.TF_UNAVAILABLE
+HAS_TRANSFORMS = find_spec("tf2_msgs") is not None
+# Of a frame that nobody publishes. Where tf2_msgs is not installed, no transform is known at all.
+# test_without_transforms.py tests both on a machine that has tf2_msgs.
+MISSING_FRAME = Status.UNKNOWN_FRAME if HAS_TRANSFORMS else Status.TF_UNAVAILABLE
 
 BOX = [1.0, 1.0, -1.0, 1.0, -1.0, -1.0, 1.0, -1.0]
 

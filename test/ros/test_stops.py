@@ -36,7 +36,7 @@ from gjk_collision.verdict import Status, Verdict
 STOPS = int(os.environ.get("GJK_STOPS", "4"))
 EIGHTH = -(-STOPS // 8)
 AT_ONCE = 4
-HAS_TF = importlib.util.find_spec("tf2_ros") is not None
+HAS_TF = importlib.util.find_spec("tf2_msgs") is not None
 NOT_ACTIVE = (Verdict.UNKNOWN, Status.NOT_ACTIVE)
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
@@ -49,9 +49,10 @@ class World(Bench):
         self.heard: dict[str, CollisionState] = {}
         self.publish()
         if HAS_TF:
-            from tf2_ros import TransformBroadcaster
+            from tf2_msgs.msg import TFMessage
 
-            self.moving = TransformBroadcaster(self.node)
+            self.kind = TFMessage
+            self.moving = self.node.create_publisher(TFMessage, "/tf", 100)
             self.node.create_timer(0.01, self.move)
 
     def move(self) -> None:
@@ -59,7 +60,7 @@ class World(Bench):
         message.header.frame_id = "odom"
         message.header.stamp = self.node.get_clock().now().to_msg()
         message.transform.translation.x = 50.0
-        self.moving.sendTransform(message)
+        self.moving.publish(self.kind(transforms=[message]))
 
     def listen(self, name: str) -> None:
         def receive(state: CollisionState) -> None:
@@ -87,7 +88,7 @@ class World(Bench):
 # Parameters, transition asked for, and the heartbeat that shows that the state is reached.
 ACTIVE = {
     "base_frame": "base_link" if HAS_TF else "odom"
-}  # without tf2_ros there is no other frame
+}  # without tf2_msgs there is no other frame
 STATES: dict[str, tuple[dict[str, Any], str, tuple[Verdict, Status], str]] = {
     "active": (ACTIVE, "", (Verdict.FREE if HAS_TF else Verdict.COLLISION, Status.SUCCESS), ""),
     "unconfigured": ({"autostart": False}, "", NOT_ACTIVE, "not configured"),

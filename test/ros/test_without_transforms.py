@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: gjk_collision contributors
 # SPDX-License-Identifier: Apache-2.0
-"""A frame that nobody publishes: what is answered without tf2_ros, and with it."""
+"""A frame that nobody publishes: what is answered without tf2_msgs, and with it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ pytest.importorskip("rclpy", reason="rclpy is not installed")
 from geometry_msgs.msg import Point32, PolygonStamped
 from gjk_collision.msg import ObstacleArray
 from gjk_collision.srv import CheckPath, CheckPoses, Collide, Distance
-from server import HAS_TF2, Bench, Server, doubles, said
+from server import HAS_TRANSFORMS, Bench, Server, doubles, said
 
 from gjk_collision.verdict import Status, Verdict
 
@@ -24,16 +24,16 @@ TRIANGLE = ((1.0, 0.0), (0.0, 1.0), (-1.0, 0.0))
 Start = Callable[..., tuple[Server, Bench]]
 
 
-@pytest.fixture(params=["without tf2_ros", "with tf2_ros"])
+@pytest.fixture(params=["without tf2_msgs", "with tf2_msgs"])
 def status(
     request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Status:
-    """What servers started from now on answer; without tf2_ros they cannot import it."""
-    if request.param == "with tf2_ros":
-        if not HAS_TF2:
-            pytest.skip("tf2_ros is not installed")
+    """What servers started from now on answer; without tf2_msgs they cannot import it."""
+    if request.param == "with tf2_msgs":
+        if not HAS_TRANSFORMS:
+            pytest.skip("tf2_msgs is not installed")
         return Status.UNKNOWN_FRAME
-    (tmp_path / "tf2_ros.py").write_text("raise ImportError('hidden by a test')\n")
+    (tmp_path / "tf2_msgs.py").write_text("raise ImportError('hidden by a test')\n")
     paths = [str(tmp_path), os.environ.get("PYTHONPATH", "")]
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(filter(None, paths)))
     return Status.TF_UNAVAILABLE

@@ -1,0 +1,322 @@
+# SPDX-FileCopyrightText: gjk_collision contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The transform tree: the frames that /tf and /tf_static describe, and their poses over time.
+
+The node and the replay both use it, so that they find the same poses. It follows tf2: it
+interpolates between two stamps, does not extrapolate, keeps ten seconds, and takes a static
+transform as valid at every time. It differs where tf2 would return a pose that nobody measured:
+
+- It does not interpolate across a silence of more than `MAX_GAP`, nor between two parents.
+- A moving transform may be stamped ahead of the clock by `MAX_LEAD` at most.
+- After a step back of the clock, moving transforms from before the step are not used.
+- A static transform does not replace a moving one, because it would never become old.
+"""
+
+from bisect import bisect_left
+from collections import deque
+from dataclasses import dataclass, field
+from math import acos, isfinite, isnan, nan, sin, sqrt
+from typing import Any, NamedTuple
+
+from ..errors import InputError
+from ..verdict import Status
+from .fields import nanoseconds
+from .frames import FrameError, Pose, planar
+
+__all__ = ["MAX_GAP", "MAX_LEAD", "Placement", "TransformTree", "insert_message"]
+
+# Transforms older than the newest one of the same frame by more than this are dropped [ns].
+KEPT = 10_000_000_000
+# Localisers stamp a correction ahead of the clock, by the time for which it is valid [ns].
+MAX_LEAD = 2_000_000_000
+# Greatest difference between two stamps of a frame that are interpolated [ns].
+MAX_GAP = 2_000_000_000
+
+Quaternion = tuple[float, float, float, float]  # x y z w
+Vector = tuple[float, float, float]
+
+
+class Placement(NamedTuple):
+    """Pose of a frame in its parent frame, in space [m, quaternion]."""
+
+    position: Vector = (0.0, 0.0, 0.0)
+    rotation: Quaternion = (0.0, 0.0, 0.0, 1.0)
+
+    def of(self, inner: "Placement") -> "Placement":
+        """Return a placement that is given in this frame, in the parent frame."""
+        x, y, z = _rotate(self.rotation, inner.position)
+        px, py, pz = self.position
+        return Placement((px + x, py + y, pz + z), _product(self.rotation, inner.rotation))
+
+    def inverse(self) -> "Placement":
+        """Return the pose of the parent frame in this frame."""
+        x, y, z, w = self.rotation
+        back = (-x, -y, -z, w)
+        px, py, pz = self.position
+        return Placement(_rotate(back, (-px, -py, -pz)), back)
+
+
+@dataclass(slots=True)
+class _Edge:
+    """The parent of a frame, and the poses of the frame in it, sorted by stamp."""
+
+    parent: str
+    static: bool
+    stamps: deque[int] = field(default_factory=deque)
+    placements: deque[Placement] = field(default_factory=deque)
+
+
+class TransformTree:
+    """Frames and their poses over time.
+
+    Parameters
+    ----------
+    now : int
+        Present time [ns]; 0: the clock has not begun.
+
+    Attributes
+    ----------
+    corrections : int
+        Number of static transforms that were replaced by a different one. Poses computed before
+        the last correction are out of date.
+    """
+
+    def __init__(self, now: int = 0) -> None:
+        self._edges: dict[str, _Edge] = {}
+        self._frames: set[str] = set()
+        self._now = now
+        self._none_ahead_until = 0  # [ns]
+        self.corrections = 0
+
+    def set_time(self, now: int) -> bool:
+        """Set the clock [ns]; return whether all moving transforms were dropped.
+
+        They are dropped when the clock begins and when it steps back. Transforms from before the
+        step may still arrive after it. They are stamped ahead of the new time, so for as long as
+        they can arrive, no transform that is stamped ahead is used.
+        """
+        before, self._now = self._now, now
+        if now < before:
+            self._none_ahead_until = min(before, now + MAX_LEAD)
+        elif before or not now:
+            return False
+        self._edges = {child: edge for child, edge in self._edges.items() if edge.static}
+        return True
+
+    def insert(
+        self, parent: str, child: str, stamp: int, placement: Placement, *, static: bool
+    ) -> str:
+        """Insert the pose of a child frame in its parent frame.
+
+        Parameters
+        ----------
+        parent, child : str
+            Names of the frames. Leading slashes are ignored.
+        stamp : int
+            Time of the pose [ns]; ignored for a static transform.
+        placement : Placement
+            The pose. The quaternion is scaled to unit length.
+        static : bool
+            Whether the pose is valid at every time.
+
+        Returns
+        -------
+        str
+            Why the transform is not used; empty if it is used.
+        """
+        parent, child = parent.lstrip("/"), child.lstrip("/")
+        edge = self._edges.get(child)
+        why = self._refusal(edge, stamp, static)
+        if why:
+            return why
+        if not parent or not child or parent == child:
+            return "its parent and child must be two different frames"
+        found = _scaled(placement)
+        if isinstance(found, str):
+            return found
+        if static:
+            self.corrections += edge is not None and (edge.parent, edge.placements[0]) != (
+                parent,
+                found,
+            )
+        if edge is None or edge.parent != parent or edge.static or static:
+            edge = self._edges[child] = _Edge(parent, static)
+        self._frames |= {parent, child}
+        return _insert_sorted(edge, stamp, found)
+
+    def _refusal(self, edge: _Edge | None, stamp: int, static: bool) -> str:
+        """Return why the stamp or the kind of a transform does not allow its use."""
+        if static:
+            if edge is not None and not edge.static:
+                return "it is static, but its frame is also published on /tf"
+            return ""
+        if stamp <= 0:
+            return "its stamp on /tf is not positive"  # tf2 would take 0 as static
+        lead = stamp - self._now if self._now else 0
+        if lead > MAX_LEAD:
+            return f"its stamp is more than {MAX_LEAD * 1e-9:g} s ahead of the clock"
+        if lead > 0 and self._now < self._none_ahead_until:
+            return "its stamp is ahead of the clock, which has just stepped back"
+        return ""
+
+    def lookup(self, target: str, source: str, stamp: int) -> Pose:
+        """Return the pose of `source` in `target` at `stamp` [ns]; raises `FrameError`."""
+        if stamp <= 0:
+            text = f"the pose of '{source}' in '{target}' was requested at the time {stamp} ns"
+            raise FrameError(Status.TF_EXTRAPOLATION, text)
+        up, down = self._chains(target, source)
+        return self._pose(target, source, up, down, stamp)
+
+    def latest(self, target: str, source: str) -> tuple[Pose, int]:
+        """Return the newest known pose and its stamp [ns]; raises `FrameError`."""
+        up, down = self._chains(target, source)
+        newest = [e.stamps[-1] for e in map(self._edges.__getitem__, up + down) if not e.static]
+        stamp = min(newest, default=0)
+        return self._pose(target, source, up, down, stamp), stamp
+
+    def _chains(self, target: str, source: str) -> tuple[list[str], list[str]]:
+        """Return the frames below the common ancestor, from the source and from the target."""
+        for frame in (target, source):
+            if frame not in self._frames:
+                text = f"no transform from '{source}' to '{target}': "
+                raise FrameError(Status.UNKNOWN_FRAME, f"{text}the frame '{frame}' does not exist")
+        sources, targets = self._ancestors(source), self._ancestors(target)
+        common = next((frame for frame in sources if frame in targets), None)
+        if common is None:
+            text = f"no transform from '{source}' to '{target}': they are not connected"
+            raise FrameError(Status.TF_UNAVAILABLE, text)
+        return sources[: sources.index(common)], targets[: targets.index(common)]
+
+    def _ancestors(self, frame: str) -> list[str]:
+        found = [frame]
+        while (edge := self._edges.get(found[-1])) is not None:
+            if edge.parent in found:
+                text = f"the frames form a loop: '{edge.parent}' is above and below '{found[-1]}'"
+                raise FrameError(Status.TF_UNAVAILABLE, text)
+            found.append(edge.parent)
+        return found
+
+    def _pose(self, target: str, source: str, up: list[str], down: list[str], stamp: int) -> Pose:
+        whole = Placement()
+        for frame in up:
+            whole = self._at(frame, stamp).of(whole)
+        back = Placement()
+        for frame in down:
+            back = self._at(frame, stamp).of(back)
+        whole = back.inverse().of(whole) if down else whole
+        try:
+            x, y, _ = whole.position
+            return planar(x, y, whole.rotation, f"'{source}' in '{target}'")
+        except InputError as error:
+            raise FrameError(Status.TF_UNAVAILABLE, str(error)) from error
+
+    def _at(self, frame: str, stamp: int) -> Placement:
+        """Return the pose of a frame in its parent at a time [ns]; raises `FrameError`."""
+        edge = self._edges[frame]
+        if edge.static:
+            return edge.placements[0]
+        stamps = edge.stamps
+        at = bisect_left(stamps, stamp)
+        if at < len(stamps) and stamps[at] == stamp:
+            return edge.placements[at]
+        if at == 0:
+            text = f"{(stamps[0] - stamp) * 1e-9:.3f} s before the oldest transform"
+        elif at == len(stamps):
+            text = f"{(stamp - stamps[-1]) * 1e-9:.3f} s after the newest transform"
+        elif stamps[at] - stamps[at - 1] > MAX_GAP:
+            text = f"inside a gap of {(stamps[at] - stamps[at - 1]) * 1e-9:.3f} s"
+        else:
+            share = (stamp - stamps[at - 1]) / (stamps[at] - stamps[at - 1])
+            return _between(edge.placements[at - 1], edge.placements[at], share)
+        text = f"the pose of '{frame}' in '{edge.parent}' is not known: the time is {text}"
+        raise FrameError(Status.TF_EXTRAPOLATION, text)
+
+
+def insert_message(tree: TransformTree, message: Any, *, static: bool) -> str:
+    """Insert an object with the fields of TransformStamped, as `TransformTree.insert` does."""
+    p, q = message.transform.translation, message.transform.rotation
+    return tree.insert(
+        message.header.frame_id,
+        message.child_frame_id,
+        nanoseconds(message.header.stamp),
+        Placement((p.x, p.y, p.z), (q.x, q.y, q.z, q.w)),
+        static=static,
+    )
+
+
+def _scaled(placement: Placement) -> Placement | str:
+    """Return a placement with a unit quaternion, or why it is not a pose.
+
+    As tf2 does: a quaternion is scaled first. An infinite position is accepted, and the pose is
+    not a number then, so that nothing is interpolated past it.
+    """
+    x, y, z, w = placement.rotation
+    squared = x * x + y * y + z * z + w * w
+    # tf2 divides by the squared length; where that overflows, its result is NaN.
+    if not isfinite(squared) or not squared or not isfinite(2.0 / squared):
+        return "its quaternion is not a rotation"
+    if any(map(isnan, placement.position)):
+        return "its position is not a number"
+    position = placement.position if all(map(isfinite, placement.position)) else (nan, nan, nan)
+    if squared != 1.0:
+        length = sqrt(squared)
+        x, y, z, w = x / length, y / length, z / length, w / length
+    return Placement(position, (x, y, z, w))
+
+
+def _insert_sorted(edge: _Edge, stamp: int, placement: Placement) -> str:
+    """Insert a pose by its stamp and drop old ones; return why it was not inserted."""
+    stamps, placements = edge.stamps, edge.placements
+    if stamps and stamp < stamps[-1] - KEPT:
+        return f"it is more than {KEPT * 1e-9:g} s older than the newest one of its frame"
+    at = bisect_left(stamps, stamp)
+    if at < len(stamps) and stamps[at] == stamp:
+        placements[at] = placement
+    else:
+        stamps.insert(at, stamp)
+        placements.insert(at, placement)
+    while stamps[-1] - stamps[0] > KEPT:
+        stamps.popleft()
+        placements.popleft()
+    return ""
+
+
+def _between(a: Placement, b: Placement, share: float) -> Placement:
+    """Interpolate positions linearly, and rotations along the shorter arc (slerp)."""
+    x, y, z = (p + share * (q - p) for p, q in zip(a.position, b.position, strict=True))
+    dot = sum(p * q for p, q in zip(a.rotation, b.rotation, strict=True))
+    sign = -1.0 if dot < 0.0 else 1.0
+    angle = acos(min(abs(dot), 1.0))
+    if angle < 1e-6:
+        one, two = 1.0 - share, sign * share
+    else:
+        one, two = sin((1.0 - share) * angle) / sin(angle), sign * sin(share * angle) / sin(angle)
+    mixed = [one * p + two * q for p, q in zip(a.rotation, b.rotation, strict=True)]
+    norm = sqrt(sum(each * each for each in mixed))
+    qx, qy, qz, qw = (each / norm for each in mixed)
+    return Placement((x, y, z), (qx, qy, qz, qw))
+
+
+def _product(a: Quaternion, b: Quaternion) -> Quaternion:
+    ax, ay, az, aw = a
+    bx, by, bz, bw = b
+    return (
+        aw * bx + ax * bw + ay * bz - az * by,
+        aw * by - ax * bz + ay * bw + az * bx,
+        aw * bz + ax * by - ay * bx + az * bw,
+        aw * bw - ax * bx - ay * by - az * bz,
+    )
+
+
+def _rotate(q: Quaternion, v: Vector) -> Vector:
+    x, y, z, w = q
+    tx, ty, tz = (
+        2.0 * (y * v[2] - z * v[1]),
+        2.0 * (z * v[0] - x * v[2]),
+        2.0 * (x * v[1] - y * v[0]),
+    )
+    return (
+        v[0] + w * tx + y * tz - z * ty,
+        v[1] + w * ty + z * tx - x * tz,
+        v[2] + w * tz + x * ty - y * tx,
+    )

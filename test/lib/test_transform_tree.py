@@ -1,0 +1,362 @@
+# SPDX-FileCopyrightText: gjk_collision contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The transform tree: poses are those of tf2, and none that nobody measured is returned."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gjk_collision.replay.transforms import RecordedTransforms
+from gjk_collision.server.frames import FrameError, Pose
+from gjk_collision.server.transforms import MAX_GAP, MAX_LEAD, Placement, TransformTree
+from gjk_collision.verdict import Status
+
+
+def test_transforms_as_tf2_has_them() -> None:
+    half = 0.5 * np.pi
+    quarter = (0.0, 0.0, float(np.sin(0.5 * half)), float(np.cos(0.5 * half)))
+    tree = RecordedTransforms()
+    tree.insert("map", "odom", 0, Placement((10.0, 0.0, 0.0), quarter), static=True)
+    tree.insert("odom", "base", 100, Placement((1.0, 0.0, 0.0)), static=False)
+    tree.insert("odom", "base", 200, Placement((2.0, 0.0, 0.0), quarter), static=False)
+    assert tree.lookup("odom", "base", 150) == pytest.approx((1.5, 0.0, 0.25 * np.pi))
+    assert tree.lookup("map", "base", 100) == pytest.approx((10.0, 1.0, half))
+    assert tree.lookup("base", "map", 100) == pytest.approx((-1.0, 10.0, -half))
+    assert tree.latest("map", "base")[1] == 200
+    for target, source, stamp, status in (
+        ("odom", "base", 201, Status.TF_EXTRAPOLATION),
+        ("odom", "base", 99, Status.TF_EXTRAPOLATION),
+        ("odom", "nowhere", 100, Status.UNKNOWN_FRAME),
+    ):
+        with pytest.raises(Exception, match=r"\w") as caught:
+            tree.lookup(target, source, stamp)
+        assert caught.value.status is status  # type: ignore[attr-defined]
+
+
+def test_stamps_of_chains() -> None:
+    """A static chain has none; a mixed chain has that of its oldest moving part."""
+    tree = RecordedTransforms()
+    tree.insert("map", "odom", 0, Placement((10.0, 0.0, 0.0)), static=True)
+    tree.insert("odom", "dock", 77, Placement((0.0, 5.0, 0.0)), static=True)
+    assert tree.latest("map", "dock") == (Pose(10.0, 5.0, 0.0), 0)
+    assert tree.latest("dock", "map") == (Pose(-10.0, -5.0, 0.0), 0)
+    assert tree.lookup("map", "dock", 10**18) == Pose(10.0, 5.0, 0.0)
+    tree.insert("dock", "arm", 200, Placement(), static=False)
+    for stamp in (100, 300):
+        tree.insert("arm", "hand", stamp, Placement(), static=False)
+    assert tree.latest("map", "hand")[1] == 200
+    for parent, child in (("dock", "ghost"), ("arm", "finger")):
+        tree.insert(parent, child, 0, Placement(), static=False)  # moving, though stamped 0
+        with pytest.raises(FrameError) as caught:
+            tree.latest("map", child)
+        assert caught.value.status is Status.UNKNOWN_FRAME
+    with pytest.raises(FrameError) as caught:
+        tree.lookup("map", "dock", 0)
+    assert caught.value.status is Status.TF_EXTRAPOLATION
+
+
+NOW = 100 * 10**9
+SECOND = 10**9
+
+
+def clocked(*stamps: int) -> RecordedTransforms:
+    """Moving transforms at 0, 1, 2 m and so on, stamped so, at the time NOW."""
+    tree = RecordedTransforms()
+    tree.set_time(NOW)
+    tree.insert("map", "odom", 0, Placement((10.0, 0.0, 0.0)), static=True)
+    for i, stamp in enumerate(stamps):
+        tree.insert("odom", "base", stamp, Placement((float(i), 0.0, 0.0)), static=False)
+    return tree
+
+
+def test_transform_far_ahead_of_the_clock_is_left_out() -> None:
+    tree = clocked(NOW, NOW + 2 * SECOND)
+    assert tree.latest("odom", "base")[1] == NOW + 2 * SECOND
+    assert tree.notes() == []
+    tree = clocked(NOW, NOW + 2 * SECOND + 1)
+    assert tree.latest("odom", "base")[1] == NOW
+    (note,) = tree.notes()
+    assert note.startswith("1 transforms were not used: its stamp is more than 2 s ahead")
+    tree.insert("map", "odom", NOW + 9 * SECOND, Placement((5.0, 0.0, 0.0)), static=True)
+    assert tree.lookup("map", "base", NOW) == Pose(5.0, 0.0, 0.0)  # static ones hold always
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "is_known"),
+    [
+        (-SECOND, SECOND, True),
+        (-SECOND, SECOND + 1, False),
+        (-9 * SECOND, 1, False),
+        (-9 * SECOND, 0, True),  # the newest transform is of the present time
+    ],
+)
+def test_no_pose_across_a_silence(before: int, after: int, is_known: bool) -> None:
+    """The present is between the two ends of a silence of more than 2 s, or it is its end."""
+    tree = clocked(NOW + before, NOW + after)
+    assert tree.lookup("map", "odom", NOW) == Pose(10.0, 0.0, 0.0)
+    assert tree.latest("odom", "base") == (Pose(1.0, 0.0, 0.0), NOW + after)
+    if is_known:
+        tree.lookup("odom", "base", NOW)
+        assert tree.notes() == []
+        return
+    with pytest.raises(FrameError, match=r"inside a gap of \d+\.\d+ s") as caught:
+        tree.lookup("odom", "base", NOW)
+    assert caught.value.status is Status.TF_EXTRAPOLATION
+
+
+@pytest.mark.parametrize("now", [NOW - 1, 0])
+def test_clock_that_goes_back_forgets_moving_transforms(now: int) -> None:
+    tree = clocked(NOW - 2, NOW)
+    tree.set_time(NOW)
+    assert tree.lookup("odom", "base", NOW - 1) == Pose(0.5, 0.0, 0.0)
+    tree.set_time(now)
+    tree.insert("odom", "base", NOW - 3, Placement(), static=False)
+    assert tree.latest("odom", "base")[1] == NOW - 3
+    assert tree.lookup("map", "odom", NOW) == Pose(10.0, 0.0, 0.0)
+
+
+def turned(*rotation: float) -> Placement:
+    return Placement((1.0, 2.0, 0.0), rotation)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("static", [False, True])
+@pytest.mark.parametrize("length", [1.0, 1.000001, 0.999, 1.0003, 1.004, 1.1, 2.0, 1e-3, 1e100])
+def test_quaternions_of_any_length_are_rotations(length: float, static: bool) -> None:
+    """So it was measured of tf2_ros.Buffer: its rule on the length is applied after scaling."""
+    tree = RecordedTransforms()
+    half = length * float(np.sqrt(0.5))
+    tree.insert("odom", "base", 100, turned(0.0, 0.0, half, half), static=static)
+    assert tree.lookup("odom", "base", 100) == pytest.approx((1.0, 2.0, 0.5 * np.pi))
+    assert tree.lookup("base", "odom", 100) == pytest.approx((-2.0, 1.0, -0.5 * np.pi))
+    assert tree.notes() == []
+
+
+@pytest.mark.parametrize(
+    ("placement", "parent", "stamp", "why"),
+    [
+        (turned(0.0, 0.0, 0.0, 0.0), "odom", 100, "its quaternion is not a rotation"),
+        (turned(0.0, 0.0, 0.0, 1e-160), "odom", 100, "its quaternion is not a rotation"),
+        (turned(0.0, 0.0, 0.0, np.nan), "odom", 100, "its quaternion is not a rotation"),
+        (turned(0.0, 0.0, 0.0, np.inf), "odom", 100, "its quaternion is not a rotation"),
+        (Placement((0.0, 0.0, np.nan)), "odom", 100, "its position is not a number"),
+        (Placement(), "", 100, "its parent and child must be two different frames"),
+        (Placement(), "/base", 100, "its parent and child must be two different frames"),
+        (Placement(), "odom", 0, "its stamp on /tf is not positive"),
+    ],
+)
+def test_transforms_that_are_left_out_are_counted(
+    placement: Placement, parent: str, stamp: int, why: str
+) -> None:
+    tree = RecordedTransforms()
+    for _ in range(3):
+        tree.insert(parent, "base", stamp, placement, static=False)
+    with pytest.raises(FrameError) as caught:
+        tree.lookup("odom", "base", 100)
+    assert caught.value.status is Status.UNKNOWN_FRAME
+    assert tree.notes() == [
+        f"3 transforms were not used: {why} (the first child frame is 'base')",
+    ]
+
+
+def test_transforms_that_are_too_old_are_counted() -> None:
+    tree = RecordedTransforms()
+    tree.insert("odom", "base", 20 * 10**9, Placement(), static=False)
+    tree.insert("odom", "base", 10 * 10**9, Placement(), static=False)
+    assert tree.notes() == []
+    tree.insert("odom", "base", 10 * 10**9 - 1, Placement(), static=False)
+    (note,) = tree.notes()
+    assert note.startswith("1 transforms were not used: it is more than 10 s older")
+
+
+def test_an_infinite_position_is_no_pose() -> None:
+    """It is between its neighbours, as in tf2, and nothing is interpolated past it."""
+    tree = RecordedTransforms()
+    tree.insert("odom", "base", 100, Placement(), static=False)
+    tree.insert("odom", "base", 200, Placement((0.0, 0.0, np.inf)), static=False)
+    tree.insert("odom", "base", 300, Placement(), static=False)
+    for stamp in (150, 200, 250):
+        with pytest.raises(FrameError) as caught:
+            tree.lookup("odom", "base", stamp)
+        assert caught.value.status is Status.TF_UNAVAILABLE
+
+
+# ---- what a node cannot exclude: messages of an earlier time, silences, two publishers
+
+
+def moving(tree: TransformTree, x: float, stamp: int, parent: str = "odom") -> str:
+    return tree.insert(parent, "base", stamp, Placement((x, 0.0, 0.0)), static=False)
+
+
+def fails(tree: TransformTree, stamp: int) -> Status:
+    with pytest.raises(FrameError) as caught:
+        tree.lookup("odom", "base", stamp)
+    return caught.value.status
+
+
+@pytest.mark.requirement("D-10")
+@pytest.mark.parametrize("back", [SECOND, 3 * SECOND // 2, 2 * SECOND])
+def test_message_from_before_a_step_back_arrives_after_it(back: int) -> None:
+    tree = TransformTree(NOW)
+    assert not tree.set_time(NOW)
+    assert moving(tree, 0.0, NOW) == ""
+    assert tree.set_time(NOW - back)
+    assert moving(tree, 20.0, NOW - back) == ""
+    assert "has just stepped back" in moving(tree, 0.0, NOW)
+    assert fails(tree, NOW - back + 1) is Status.TF_EXTRAPOLATION
+    assert not tree.set_time(NOW)  # the old time is reached again
+    assert moving(tree, 20.0, NOW + SECOND) == ""
+
+
+@pytest.mark.requirement("D-10")
+def test_localiser_after_a_long_step_back() -> None:
+    """Its stamps are ahead; they are used again after two seconds, not only at the old time."""
+    tree = TransformTree(NOW)
+    tree.set_time(NOW - 50 * SECOND)
+    assert moving(tree, 0.0, NOW - 49 * SECOND)
+    tree.set_time(NOW - 48 * SECOND)
+    assert moving(tree, 0.0, NOW - 47 * SECOND) == ""
+
+
+@pytest.mark.requirement("D-10")
+def test_clock_that_begins_drops_moving_transforms() -> None:
+    tree = TransformTree()
+    tree.insert("odom", "dock", 0, Placement((1.0, 0.0, 0.0)), static=True)
+    moving(tree, 0.0, NOW - SECOND)
+    moving(tree, 0.0, NOW + SECOND)
+    assert tree.set_time(NOW)
+    assert fails(tree, NOW) is not Status.SUCCESS
+    assert tree.lookup("odom", "dock", NOW) == Pose(1.0, 0.0, 0.0)
+
+
+@pytest.mark.requirement("D-10")
+def test_late_transform_does_not_close_a_gap() -> None:
+    tree = TransformTree(NOW)
+    for stamp in (-5 * SECOND, 0, -2 * SECOND - 1):
+        moving(tree, 0.0, NOW + stamp)
+    assert fails(tree, NOW - 1) is Status.TF_EXTRAPOLATION
+    moving(tree, 3.0, NOW - SECOND)
+    assert tree.lookup("odom", "base", NOW - SECOND // 2).x == pytest.approx(1.5)
+
+
+@pytest.mark.requirement("D-10")
+def test_refused_transforms_do_not_close_a_gap() -> None:
+    tree = TransformTree(NOW)
+    moving(tree, 0.0, NOW - 4 * SECOND)
+    for k in range(40):
+        assert moving(tree, np.nan, NOW - 4 * SECOND + k * SECOND // 10)
+    moving(tree, 20.0, NOW + SECOND)
+    assert fails(tree, NOW) is Status.TF_EXTRAPOLATION
+
+
+@pytest.mark.requirement("D-10")
+def test_no_pose_between_two_parents() -> None:
+    tree = TransformTree(NOW)
+    moving(tree, 0.0, NOW)
+    tree.insert("map", "odom", 0, Placement(), static=True)
+    moving(tree, 20.0, NOW + SECOND, parent="map")
+    for stamp in (NOW, NOW + SECOND // 2):
+        assert fails(tree, stamp) is Status.TF_EXTRAPOLATION
+    assert tree.lookup("odom", "base", NOW + SECOND).x == 20.0
+
+
+@pytest.mark.requirement("D-10")
+def test_static_transform_does_not_replace_a_moving_one() -> None:
+    tree = TransformTree(NOW)
+    assert tree.insert("odom", "base", 0, Placement(), static=True) == ""
+    assert moving(tree, 20.0, NOW) == ""
+    assert "also published on /tf" in tree.insert("odom", "base", 0, Placement(), static=True)
+    assert tree.latest("odom", "base") == (Pose(20.0, 0.0, 0.0), NOW)
+    assert tree.corrections == 0
+
+
+def test_corrections_are_counted() -> None:
+    tree = TransformTree(NOW)
+    for x, wanted in ((1.0, 0), (1.0, 0), (2.0, 1), (2.0, 1), (1.0, 2)):
+        tree.insert("odom", "lidar", 0, Placement((x, 0.0, 0.0)), static=True)
+        assert tree.corrections == wanted
+    tree.insert("map", "lidar", 0, Placement((1.0, 0.0, 0.0)), static=True)
+    assert tree.corrections == 3
+
+
+def test_frames_in_a_loop_have_no_pose() -> None:
+    tree = TransformTree(NOW)
+    for parent, child in (("a", "b"), ("b", "c"), ("c", "a")):
+        tree.insert(parent, child, 0, Placement((1.0, 0.0, 0.0)), static=True)
+    for target, source in (("a", "c"), ("c", "a"), ("b", "b")):
+        with pytest.raises(FrameError, match="loop") as caught:
+            tree.lookup(target, source, NOW)
+        assert caught.value.status is Status.TF_UNAVAILABLE
+
+
+@pytest.mark.requirement("D-10")
+@pytest.mark.parametrize("seed", range(60))
+def test_every_pose_was_measured(seed: int) -> None:
+    """The definition, applied to the list of all that arrived, against the tree.
+
+    Arrivals are late, ahead, doubled, of two parents, static, not numbers; the clock runs, stops,
+    and steps back.
+    """
+    rng = random.Random(seed)
+    now, tree = NOW, TransformTree(NOW)
+    wall = 0  # [ns] after the last step back, no stamp ahead of the clock counts
+    arrived: list[tuple[str, int, float, bool]] = []  # since the last step back
+    found = 0
+    for _ in range(400):
+        step = rng.choice([0, 1, SECOND // 10, SECOND // 3, SECOND, -1, -SECOND, -9 * SECOND])
+        if step > 0 or rng.random() < 0.05:
+            if step < 0:
+                wall = min(now, now + step + MAX_LEAD)
+                arrived = [each for each in arrived if each[3]]
+                if arrived and not arrived[-1][3]:
+                    arrived = []
+            now += step
+            tree.set_time(now)
+        x, parent = rng.uniform(-5.0, 5.0), "odom" if rng.random() < 0.97 else "map"
+        static = rng.random() < 0.01
+        stamp = now + rng.choice(
+            [0, -1, -SECOND // 2, -4 * SECOND, SECOND, 2 * SECOND, 3 * SECOND]
+        )
+        is_number = rng.random() < 0.9
+        why = tree.insert(
+            parent, "base", stamp, Placement((x if is_number else np.nan, 0.0, 0.0)), static=static
+        )
+        lead = stamp - now
+        is_used = is_number and (
+            not any(not each[3] for each in arrived)
+            if static
+            else not (lead > MAX_LEAD or (lead > 0 and now < wall))
+        )
+        newest = max((each[1] for each in arrived if not each[3] and each[0] == parent), default=0)
+        is_same = bool(arrived) and not arrived[-1][3] and arrived[-1][0] == parent
+        if is_used and not static and is_same and stamp < newest - 10 * SECOND:
+            is_used = False
+        assert bool(why) != is_used
+        if is_used:
+            if static or (arrived and (arrived[-1][0] != parent or arrived[-1][3])):
+                arrived = []
+            arrived.append((parent, stamp, x, static))
+        found += compare(tree, arrived, now + rng.choice([0, -1, SECOND // 4, -SECOND // 3]))
+    assert found > 20
+
+
+def compare(tree: TransformTree, arrived: list[tuple[str, int, float, bool]], time: int) -> int:
+    """Compare the pose at a time with its definition; return whether there is one."""
+    if not arrived or arrived[-1][0] != "odom":
+        return 0
+    if arrived[-1][3]:
+        assert tree.lookup("odom", "base", time).x == arrived[-1][2]
+        return 1
+    newest = max(each[1] for each in arrived)
+    at = {stamp: x for _, stamp, x, _ in arrived if stamp >= newest - 10 * SECOND}  # last wins
+    before = max((stamp for stamp in at if stamp <= time), default=None)
+    after = min((stamp for stamp in at if stamp >= time), default=None)
+    if before is None or after is None or after - before > MAX_GAP:
+        assert fails(tree, time) is Status.TF_EXTRAPOLATION
+        return 0
+    wanted: Any = np.interp(time - before, [0, max(after - before, 1)], [at[before], at[after]])
+    assert tree.lookup("odom", "base", time).x == pytest.approx(float(wanted))
+    return 1
