@@ -62,12 +62,13 @@ def _add_replay(commands: "argparse._SubParsersAction[argparse.ArgumentParser]")
     add("paths", nargs="+", type=Path, metavar="BAG", help="bag, folder, or scenario .yaml")
     add("--out", type=Path, default=Path("replay"), help="folder for the reports (%(default)s)")
     add("--params", type=Path, help="ROS parameter file of the collision server")
+    add("--node", default="", help="full name of the server, if the file has several")
     add(
         "--topics",
         action="append",
         default=[],
         metavar="PART=TOPIC",
-        help="footprint, obstacles, tf, tf_static or clock; 'none' for no clock or transforms",
+        help="footprint, obstacles, tf, tf_static, clock or server; 'none' for no clock or tf",
     )
     add("--bags", type=Path, help="folder of the bags that scenarios name; default: theirs")
     add("--golden", type=Path, help="results.jsonl to compare with, or a folder of reports")
@@ -87,7 +88,7 @@ def _replay(given: argparse.Namespace) -> int:
     from .server.config import Config
 
     try:
-        config = Config() if given.params is None else read_parameters(given.params)
+        config = Config() if given.params is None else read_parameters(given.params, given.node)
         cases = [case for path in given.paths for case in read_cases(path, config, given.bags)]
         told = checked_mapping(dict(each.partition("=")[::2] for each in given.topics))
         names = [case.name for case in cases]
@@ -163,6 +164,7 @@ def _add_trace(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     add("--at", type=float, metavar="SECONDS", help="after the begin of the bag")
     add("--id", type=int, help="obstacle; default: the nearest")
     add("--params", type=Path, help="ROS parameter file of the collision server")
+    add("--node", default="", help="full name of the server, if the file has several")
     add("--bags", type=Path, help="folder of the bags that scenarios name; default: theirs")
     add(
         "--out", type=Path, default=Path("trace"), help="writes OUT.svg and OUT.html (%(default)s)"
@@ -231,7 +233,7 @@ def _pair_of_bag(
 
     if len(given.what) != 1 or given.at is None:
         raise ValueError("give two shapes, or one bag and --at SECONDS")
-    config = Config() if given.params is None else read_parameters(given.params)
+    config = Config() if given.params is None else read_parameters(given.params, given.node)
     try:
         cases = read_cases(Path(given.what[0]), config, given.bags)
         if len(cases) != 1:

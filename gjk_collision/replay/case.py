@@ -11,7 +11,7 @@ import yaml
 
 from ..errors import InputError
 from ..server.config import Config
-from ..server.parameter_files import flat, foreign_names, read_sections
+from ..server.parameter_files import NODE_NAME, flat, foreign_names, read_sections, sections_for
 from .bag import STORAGE, BagError, find_bags
 from .expect import Reaction, Share, Window, parse
 from .faults import FaultSpec
@@ -101,17 +101,26 @@ def read_cases(path: Path, config: Config, bags: Path | None = None) -> list[Cas
     return cases
 
 
-def read_parameters(path: Path) -> Config:
-    """Return the configuration of a ROS parameter file.
+def read_parameters(path: Path, node: str = "") -> Config:
+    """Return the configuration of a server in a ROS parameter file.
+
+    Parameters
+    ----------
+    path : Path
+        The parameter file.
+    node : str
+        Full name of the server, such as ``/r1/collision_server``. By default the one that has a
+        section, or ``/collision_server``.
 
     Raises
     ------
     CaseError
-        The file cannot be read, or a parameter is not valid.
+        The file cannot be read, a parameter is not valid, no section applies to the server, or
+        several servers have a section and none is chosen.
     """
     given: dict[str, Any] = {}
     try:
-        sections = read_sections(path)
+        sections = sections_for(path, node or _only_server(path))
         for section in sections:
             given |= section.parameters
         sources = given.get("obstacle_sources")
@@ -124,6 +133,17 @@ def read_parameters(path: Path) -> Config:
         return Config.from_parameters(given)
     except InputError as error:
         raise CaseError(f"{path}: {error}") from error
+
+
+def _only_server(path: Path) -> str:
+    """Return the full name of the server that has a section in a parameter file."""
+    servers = {
+        each.key for each in read_sections(path) if each.name == NODE_NAME and not each.shared
+    }
+    if len(servers) > 1:
+        names = ", ".join(sorted(servers))
+        raise CaseError(f"{path}: sections of several servers: {names}; choose one with --node")
+    return servers.pop() if servers else f"/{NODE_NAME}"
 
 
 def _parse(given: Any, default: str, config: Config, folder: Path) -> Case:

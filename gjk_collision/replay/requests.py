@@ -47,6 +47,8 @@ class Requests:
         self.sent = 0  # events of clients; they are not answered again
         self.replies_alone = 0  # of no request that was answered again
         self.replies_of_clients = 0
+        self.replies_without_content = 0
+        self.without_reply = 0
 
     def take(
         self, service: str, event: Any, time: int, snapshot: Callable[[], Snapshot]
@@ -64,12 +66,14 @@ class Requests:
             self.resume(time, snapshot)
             if len(self._open) > MAX_OPEN:
                 done.append(self._open.popitem(last=False)[1])
+                self.without_reply += 1
         elif event.info.event_type == RESPONSE_SENT:
             self._end_wait(key, time, snapshot)
             if key not in self._open:
                 self.replies_alone += 1
                 return []
             row = self._open.pop(key)
+            self.replies_without_content += not len(event.response)
             if len(event.response):
                 row.recorded = Verdict(int(event.response[0].verdict.verdict)).name
             done.append(row)
@@ -84,6 +88,12 @@ class Requests:
             (self.sent, "requests were recorded by a client, not by the server", ASKED),
             (self.replies_alone, "replies are of no request that was answered again", COMPARED),
             (self.replies_of_clients, "replies were recorded by a client", COMPARED),
+            (
+                self.replies_without_content,
+                "replies have no recorded content",
+                COMPARED,
+            ),
+            (self.without_reply, "requests have no recorded reply", COMPARED),
         )
         return [f"{count} {what}: {which}" for count, what, which in found if count]
 
@@ -109,6 +119,7 @@ class Requests:
         for key in list(self._waiting):
             self._end_wait(key, time, snapshot)
         rows = list(self._open.values())
+        self.without_reply += len(rows)
         self._open.clear()
         for row in rows:
             row.time = time

@@ -9,13 +9,14 @@ from typing import Any
 
 from ..server.adapters import CONVERTERS
 from ..server.config import OBSTACLE_ARRAY, Config
+from ..server.parameter_files import NODE_NAME
 from .bag import Bag, BagError
 from .interfaces import CLOCK, POLYGON_STAMPED, SERVICES, TF_MESSAGE
 
 __all__ = ["Topics", "TopicsError", "checked_mapping", "choose"]
 
 NONE = "none"
-_PARTS = ("footprint", "obstacles", "tf", "tf_static", "clock")
+_PARTS = ("footprint", "obstacles", "tf", "tf_static", "clock", "server")
 
 
 class TopicsError(ValueError):
@@ -87,7 +88,8 @@ def choose(bag: Bag, config: Config, mapping: Mapping[str, Any]) -> Topics:
     config : Config
         Parameters of the server, with the sources and their topics.
     mapping : mapping
-        ``footprint``, ``tf``, ``tf_static``, ``clock``: a topic, or ``none``; ``obstacles``: a
+        ``server``: full name of the server whose requests are answered again. ``footprint``,
+        ``tf``, ``tf_static``, ``clock``: a topic, or ``none``; ``obstacles``: a
         topic, or a mapping from source to topic. A topic that is not given is searched in the bag.
 
     Raises
@@ -126,18 +128,20 @@ def choose(bag: Bag, config: Config, mapping: Mapping[str, Any]) -> Topics:
     tf = _of_kind(bag, TF_MESSAGE)
     clock = mapping.get("clock", "")
     if not clock:
-        clocks = _of_kind(bag, CLOCK)
-        clock = clocks[0] if len(clocks) == 1 else ""
+        clock = _usual(bag, "clock", _of_kind(bag, CLOCK))
     services = {
         name: kind.removeprefix("gjk_collision/srv/").removesuffix("_Event")
         for name, kinds in bag.topics.items()
         for kind in kinds & {f"gjk_collision/srv/{service}_Event" for service in SERVICES}
     }
+    servers = sorted({name.rsplit("/", 2)[0] for name in services})
+    server = mapping.get("server") or _usual(bag, "server", servers, NODE_NAME)
+    services = {name: kind for name, kind in services.items() if name.startswith(f"{server}/")}
     topics = Topics(
         footprint,
         obstacles,
-        _told(mapping, "tf", [name for name in tf if not name.endswith("static")]),
-        _told(mapping, "tf_static", [name for name in tf if name.endswith("static")]),
+        _told(bag, mapping, "tf", [name for name in tf if not name.endswith("static")]),
+        _told(bag, mapping, "tf_static", [name for name in tf if name.endswith("static")]),
         "" if clock == NONE else clock,
         services,
         tuple(sorted(filter(partial(_has_events, bag), bag.topics.keys() - services))),
@@ -157,11 +161,20 @@ def _has_events(bag: Bag, name: str) -> bool:
     return is_service or name.endswith("/_service_event")
 
 
-def _told(mapping: Mapping[str, Any], part: str, found: list[str]) -> tuple[str, ...]:
-    name = mapping.get(part)
-    if name is None:
-        return tuple(found)
-    return () if name == NONE else (name,)
+def _told(bag: Bag, mapping: Mapping[str, Any], part: str, found: list[str]) -> tuple[str, ...]:
+    """Return the topic in the mapping, or the only one that was found; empty if there is none."""
+    name = mapping.get(part) or _usual(bag, part, found)
+    return () if name in (NONE, "") else (name,)
+
+
+def _usual(bag: Bag, part: str, found: list[str], usual: str = "") -> str:
+    """Return the topic with the usual name, or the only one; empty if there is none."""
+    if f"/{usual or part}" in found:
+        return f"/{usual or part}"
+    if len(found) > 1:
+        text = f"{part} may be any of {', '.join(found)}; choose one under 'topics'"
+        raise BagError(f"{bag.path.name}: {text}")
+    return found[0] if found else ""
 
 
 def _one(bag: Bag, usual: str, kind: str, told: str | None, what: str) -> str:

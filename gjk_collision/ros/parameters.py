@@ -17,7 +17,13 @@ from rclpy.parameter import Parameter
 
 from ..errors import InputError
 from ..server.config import Config, checked_value, parameter_facts
-from ..server.parameter_files import Section, foreign_names, named_files, sections_for
+from ..server.parameter_files import (
+    Section,
+    check_values,
+    foreign_names,
+    named_files,
+    sections_for,
+)
 
 __all__ = ["Parameters"]
 
@@ -59,6 +65,10 @@ class Parameters:
         self._declare_sources()
         for file in named_files(arguments):
             self._read_file(file)
+        try:
+            check_values(arguments, self._sections, node.get_fully_qualified_name())
+        except InputError as error:
+            self._refused["-p"] = error
         node.add_pre_set_parameters_callback(self._typed)
         node.add_on_set_parameters_callback(self._check)
         node.add_post_set_parameters_callback(self._apply)

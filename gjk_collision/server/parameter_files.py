@@ -19,6 +19,7 @@ from .config import is_foreign
 __all__ = [
     "NODE_NAME",
     "Section",
+    "check_values",
     "flat",
     "foreign_names",
     "named_files",
@@ -76,6 +77,9 @@ def read_sections(path: Path) -> list[Section]:
     """
     import yaml
 
+    if path.exists() and not path.is_file():  # a pipe can be read once only
+        rule = "must be a regular file, because it is read twice"
+        raise InputError(Status.INVALID_INPUT, str(path), None, rule)
     try:
         return list(_sections("", yaml.safe_load(path.read_text(encoding="utf-8")) or {}))
     except (OSError, ValueError, yaml.YAMLError) as error:
@@ -159,9 +163,53 @@ def foreign_names(sections: Iterable[Section], sources: Iterable[str]) -> set[st
 
 def named_files(arguments: Sequence[str]) -> Iterable[str]:
     """Yield the paths after ``--params-file`` in the ROS arguments of a command line."""
+    return (value for flag, value in _ros_arguments(arguments) if flag == "--params-file")
+
+
+def check_values(arguments: Sequence[str], sections: Sequence[Section], node: str) -> None:
+    """Check that the values after ``-p`` in the ROS arguments of a command line are used.
+
+    Parameters
+    ----------
+    arguments : sequence of str
+        The command line.
+    sections : sequence of Section
+        The sections of parameter files that apply to the node.
+    node : str
+        Full name of the node.
+
+    Raises
+    ------
+    InputError
+        A value is for this server under another name, or a parameter file replaces it. rcl uses a
+        section with the name of the node before a value without a name.
+    """
+    import yaml
+
+    for flag, rule in _ros_arguments(arguments):
+        if flag not in ("-p", "--param") or ":=" not in rule:
+            continue
+        target, text = rule.split(":=", 1)
+        key, _, name = target.rpartition(":")
+        given = Section(f"/{key.lstrip('/')}", {name: yaml.safe_load(text)})
+        if key and not given.applies_to(node):
+            if given.is_named_as(node) or given.name == NODE_NAME:
+                why = f"does not apply to {node}: use '{node}:{name}:=...' or '{name}:=...'"
+                raise InputError(Status.INVALID_INPUT, f"-p {rule}", None, why)
+            continue
+        for section in sections:
+            in_file = section.parameters.get(name, given.parameters[name])
+            if not key and not section.shared and in_file != given.parameters[name]:
+                why = f"the section '{section.key}' of a parameter file replaces it"
+                why += f" with {in_file!r}: use '{node}:{name}:=...', or change the file"
+                raise InputError(Status.INVALID_INPUT, f"-p {rule}", None, why)
+
+
+def _ros_arguments(arguments: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Yield each ROS argument of a command line with the argument after it."""
     inside = False
     for flag, value in zip(arguments, [*arguments[1:], ""], strict=True):
         if flag in ("--ros-args", "--"):
             inside = flag == "--ros-args"
-        elif inside and flag == "--params-file":
-            yield value
+        elif inside:
+            yield flag, value

@@ -2,12 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which sections of a parameter file are for a node, and which names in them are for others."""
 
+import os
 from pathlib import Path
 
 import pytest
 
 from gjk_collision.errors import InputError
 from gjk_collision.server.parameter_files import (
+    Section,
+    check_values,
     foreign_names,
     named_files,
     read_sections,
@@ -117,3 +120,38 @@ def test_only_ros_arguments_name_files() -> None:
         "--params-file d --ros-args --params-file e"
     )
     assert list(named_files(line.split())) == ["b", "c", "e"]
+
+
+@pytest.mark.requirement("N-4")
+@pytest.mark.parametrize(
+    ("rule", "words"),
+    [
+        ("collision_server:safety_margin:=1.5", "does not apply to /r1/front"),
+        ("/front:safety_margin:=1.5", "does not apply to /r1/front"),
+        ("/r1/front:safety_margin:=1.5", ""),
+        ("safety_margin:=1.5", "the section '/r1/front' of a parameter file replaces it with 0.1"),
+        ("safety_margin:=0.1", ""),
+        ("margin_rear:=1.5", ""),
+        ("planner:safety_margin:=1.5", ""),
+        ("timeout:=1.5", ""),
+    ],
+)
+def test_value_on_the_command_line_that_is_not_used_is_refused(rule: str, words: str) -> None:
+    """The node would be active without the margin that somebody has typed."""
+    sections = [Section("/**", {"timeout": 2.0}), Section("/r1/front", {"safety_margin": 0.1})]
+    for flag in ("-p", "--param"):
+        line = ["node", flag, "collision_server:a:=1", "--ros-args", "-r", "a:=b", flag, rule]
+        if not words:
+            check_values(line, sections, "/r1/front")
+            continue
+        with pytest.raises(InputError) as caught:
+            check_values(line, sections, "/r1/front")
+        assert words in str(caught.value)
+        assert "/r1/front:safety_margin:=..." in str(caught.value)
+
+
+def test_a_pipe_is_no_parameter_file(tmp_path: Path) -> None:
+    """It can be read once only, and rcl has read it."""
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(InputError, match="must be a regular file"):
+        read_sections(tmp_path / "pipe")

@@ -17,15 +17,17 @@ from replays import SCENARIOS, replay, rows_of
 from write_scenarios import CAR, Road, at, steps, thing, write_all
 
 from gjk_collision.__main__ import main
+from gjk_collision.replay.bag import BagError
 from gjk_collision.replay.case import Case, CaseError, read_cases, read_parameters
 from gjk_collision.replay.expect import Expectations, parse
 from gjk_collision.replay.faults import KINDS
 from gjk_collision.replay.interfaces import typestore
 from gjk_collision.replay.record import record
 from gjk_collision.replay.rows import Row
+from gjk_collision.replay.topics import choose
 from gjk_collision.replay.write import BagWriter, Storage
 from gjk_collision.report.run import Options, Outcome, run
-from gjk_collision.server.config import Config
+from gjk_collision.server.config import OBSTACLE_ARRAY, Config
 from gjk_collision.server.frames import Pose
 from gjk_collision.verdict import Status, Verdict
 
@@ -148,8 +150,27 @@ def test_parameter_file_of_the_server(tmp_path: Path) -> None:
     with pytest.raises(CaseError):
         read_parameters(tmp_path / "own.yaml")
     (tmp_path / "own.yaml").write_text("")
-    with pytest.raises(CaseError, match="contains no parameter"):
+    with pytest.raises(CaseError, match=r"keys: none"):
         read_parameters(tmp_path / "own.yaml")
+
+
+def test_parameter_file_of_several_nodes(tmp_path: Path) -> None:
+    """A planner's margin of 0 must not replace that of the server."""
+    path = tmp_path / "own.yaml"
+    planner = "local_planner:\n  ros__parameters: {safety_margin: 0.0}\n"
+    path.write_text("collision_server:\n  ros__parameters: {safety_margin: 4.0}\n" + planner)
+    assert read_parameters(path).safety_margin == 4.0
+    path.write_text(
+        "/r1/collision_server:\n  ros__parameters: {safety_margin: 1.0}\n"
+        "/r2/collision_server:\n  ros__parameters: {safety_margin: 2.0}\n"
+    )
+    with pytest.raises(CaseError, match="/r1/collision_server, /r2/collision_server; choose one"):
+        read_parameters(path)
+    assert read_parameters(path, "/r2/collision_server").safety_margin == 2.0
+    path.write_text("/r1/collision_server:\n  ros__parameters: {safety_margin: 1.0}\n")
+    assert read_parameters(path).safety_margin == 1.0
+    with pytest.raises(CaseError, match="/front"):
+        read_parameters(path, "/front")
 
 
 def test_shared_parameter_file(tmp_path: Path) -> None:
@@ -163,6 +184,55 @@ def test_shared_parameter_file(tmp_path: Path) -> None:
     path.write_text("/collision_server:\n  ros__parameters: {global_frame: map}\n")
     with pytest.raises(CaseError, match="global_frame: is not a parameter"):
         read_parameters(path)
+
+
+@pytest.mark.parametrize("topics", [("/r1/tf", "/r2/tf"), ("/clock_a", "/clock_b")])
+def test_several_topics_for_one_part_are_an_error(topics: tuple[str, str], tmp_path: Path) -> None:
+    """The transforms of another robot are not those of this one."""
+    part = "tf" if "tf" in topics[0] else "clock"
+    with BagWriter(tmp_path / "bag") as writer:
+        road = Road(writer)
+        for t in steps(0.5):
+            for x, topic in zip((50.0, 0.0), topics, strict=True):
+                if part == "clock":
+                    writer.clock(at(t), at(t), topic)
+                else:
+                    writer.transform(at(t), Pose(x, 0.0, 0.0), topic=topic)
+            road.obstacles(t, [thing(CAR, 50.0, 0.0)])
+
+    def answer(**topics: str) -> Any:
+        frame = "base_link" if part == "tf" else "odom"
+        parameters = {"robot_radius": 1.0, "base_frame": frame}
+        return replay(tmp_path / "bag", tmp_path, parameters=parameters, topics=topics)
+
+    result = answer()
+    assert result.outcome is Outcome.BROKEN
+    assert f"{part} may be any of {', '.join(topics)}; choose one" in result.failures[0]
+    assert answer(**{part: topics[0]}).outcome is Outcome.PASSED
+    hit = rows_of(tmp_path)[-1].verdict is Verdict.COLLISION
+    assert hit == (part == "tf")
+    assert answer(**{part: topics[1]}).outcome is Outcome.PASSED
+    assert rows_of(tmp_path)[-1].verdict is Verdict.FREE
+
+
+def test_requests_of_another_server_are_not_answered() -> None:
+    kind = "gjk_collision/srv/Collide_Event"
+    events = [f"/{name}/collide/_service_event" for name in ("r1/collision_server", "rear")]
+
+    class Recording:
+        path = Path("two")
+        topics = {"/obstacles": {OBSTACLE_ARRAY}} | {name: {kind} for name in events}
+
+        def can_decode(self, kind: str) -> bool:
+            return kind == OBSTACLE_ARRAY
+
+    bag: Any = Recording()
+    config = Config(robot_radius=1.0)
+    with pytest.raises(BagError, match="server may be any of /r1/collision_server, /rear"):
+        choose(bag, config, {})
+    assert list(choose(bag, config, {"server": "/rear"}).services) == [events[1]]
+    bag.topics["/collision_server/collide/_service_event"] = {kind}
+    assert list(choose(bag, config, {}).services) == ["/collision_server/collide/_service_event"]
 
 
 # ---- golden
@@ -368,6 +438,7 @@ def test_requests_are_answered_again(
     assert summary["notes"] == [
         "1 requests were recorded without their content: not answered again",
         "1 requests were recorded by a client, not by the server: not answered again",
+        "3 requests have no recorded reply: not compared",
     ]
     assert result.outcome is Outcome.PASSED
 

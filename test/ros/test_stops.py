@@ -14,6 +14,7 @@ import importlib.util
 import os
 import random
 import signal
+import subprocess
 import sys
 import time
 from collections.abc import Iterator
@@ -179,6 +180,30 @@ def test_signal_before_the_executor_is_made(monkeypatch: pytest.MonkeyPatch) -> 
     assert not [each.err_msg or each.exc_value for each in ignored]
 
 
+def test_stop_that_takes_too_long() -> None:
+    """As in a deadlock of the middleware; the stack goes to the log."""
+    code = """
+import sys, time, rclpy
+from gjk_collision.ros import node
+node.STOP_LIMIT = 0.5
+rclpy.try_shutdown = lambda: time.sleep(60.0)
+node._run = lambda arguments: None
+sys.exit(node.main([]))
+"""
+    environment = {**os.environ, "PYTHONSAFEPATH": "1"}
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=50.0,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert "Timeout" in done.stderr
+    assert "in main" in done.stderr
+
+
 def stopped(
     servers: list[Server], how: signal.Signals, *, again: bool = False
 ) -> list[tuple[int, str]]:
@@ -188,7 +213,11 @@ def stopped(
     for each in servers if again else ():
         time.sleep(0.01)
         each.process.send_signal(how)
-    codes = [each.process.wait(60.0) for each in servers]
+    try:
+        codes = [each.process.wait(60.0) for each in servers]
+    finally:
+        for each in servers:
+            each.process.kill()  # without effect on one that has ended
     return [(code, each.log) for code, each in zip(codes, servers, strict=True)]
 
 

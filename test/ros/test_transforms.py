@@ -30,7 +30,6 @@ from server import BOX, SERVICES, Bench, Server, doubles, said
 from tf2_msgs.msg import TFMessage
 from tf2_ros import StaticTransformBroadcaster, TransformBroadcaster
 
-from gjk_collision.errors import InputError
 from gjk_collision.ros.services import MAX_WAITING
 from gjk_collision.ros.transforms import ReceivedTransforms
 from gjk_collision.server.fields import nanoseconds
@@ -66,6 +65,7 @@ def tree() -> Iterator[tuple[ReceivedTransforms, Callable[[TransformStamped], No
     tree = ReceivedTransforms(node)
 
     def put(message: TransformStamped, *, static: bool = False) -> None:
+        tree.set_time(tree._now())
         tree._insert(serialize_message(TFMessage(transforms=[message])), static=static)
 
     yield tree, put
@@ -115,6 +115,7 @@ def test_no_pose_between_two_times_is_used(tree: Any, monkeypatch: pytest.Monkey
     known, put = tree
     now = 10.0
     monkeypatch.setattr(known, "_now", lambda: round(now * S))
+    known.set_time(10 * S)
     for k in range(11):
         put(transform("odom", "base_link", Pose(0.0, 0.0, 0.0), at(9.0 + k / 10)))
     assert stamp_of(known, 95 * S // 10) == (10 * S, 0.0)
@@ -166,7 +167,7 @@ def test_poses_are_those_of_tf2(seed: int) -> None:
             message.header.stamp = RclpyTime(nanoseconds=int(stamp)).to_msg()
             p, q = message.transform.translation, message.transform.rotation
             p.x, p.y, p.z = rng.uniform(-5.0, 5.0, 3).tolist()
-            tilt, half = rng.uniform(-0.05, 0.05, 2), rng.uniform(-3.1, 3.1)
+            tilt, half = rng.uniform(-0.01, 0.01, 2), rng.uniform(-3.1, 3.1)
             q.x, q.y, q.z, q.w = float(tilt[0]), float(tilt[1]), sin(half), cos(half)
             if static:
                 buffer.set_transform_static(message, "")
@@ -175,7 +176,7 @@ def test_poses_are_those_of_tf2(seed: int) -> None:
             assert insert_message(tree, message, static=static) == ""
     found = 0
     for _ in range(300):
-        target, source = rng.choice([*frames, "other", "nowhere"], 2).tolist()
+        target, source = rng.choice([*frames, "other", "nowhere"], 2, replace=False).tolist()
         stamp = int(97.5 * S + rng.integers(0, 4 * S))
         if rng.random() < 0.1:
             stamp = 98 * S + int(rng.integers(0, 30)) * (S // 10)
@@ -187,13 +188,15 @@ def test_poses_are_those_of_tf2(seed: int) -> None:
         if failed is not None:
             with pytest.raises(FrameError) as caught:
                 tree.lookup(target, source, stamp)
-            assert caught.value.status is STATUS_OF[failed], (target, source, stamp)
+            status = caught.value.status
+            if status is Status.TF_UNAVAILABLE:  # tf2 may stop at a stamp before it finds that
+                with pytest.raises(tf2_ros.ConnectivityException):
+                    buffer.lookup_transform(target, source, RclpyTime())
+            else:
+                assert status is STATUS_OF[failed], (target, source, stamp)
             continue
         p, q = wanted.transform.translation, wanted.transform.rotation
-        try:
-            flat = planar(p.x, p.y, (q.x, q.y, q.z, q.w))
-        except InputError:  # it leans too much
-            continue
+        flat = planar(p.x, p.y, (q.x, q.y, q.z, q.w))
         pose = tree.lookup(target, source, stamp)
         assert (pose.x, pose.y) == pytest.approx((flat.x, flat.y), abs=1e-9)
         assert np.cos(pose.yaw - flat.yaw) == pytest.approx(1.0, abs=1e-12)
@@ -217,10 +220,11 @@ def test_messages_that_cannot_be_decoded_are_left_out(tree: Any) -> None:
 
 def test_clock_that_goes_back_empties_the_tree(tree: Any) -> None:
     known, put = tree
-    put(transform("odom", "base_link", Pose(1.0, 0.0, 0.0), at(100)))
     ros_clock = known._clock
     assert ros_clock.clock_type == ClockType.ROS_TIME
     ros_clock.set_ros_time_override(RclpyTime(seconds=100, clock_type=ClockType.ROS_TIME))
+    known.set_time(100 * S)
+    put(transform("odom", "base_link", Pose(1.0, 0.0, 0.0), at(100)))
     assert known.latest("odom", "base_link")[1] == 100 * S
     ros_clock.set_ros_time_override(RclpyTime(seconds=5, clock_type=ClockType.ROS_TIME))
     with pytest.raises(FrameError):
