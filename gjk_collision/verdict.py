@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What an answer says, and why: the two enumerations of ``msg/Verdict.msg``."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from enum import IntEnum
 from typing import Any, NoReturn

@@ -148,15 +148,18 @@ def _put_into(row: Row, found: Found) -> Answer:
         if len(found.ids):
             row.distance, row.lower_bound = float(found.distances[0]), float(found.lower_bounds[0])
             row.nearest_id, row.nearest_source = int(found.ids[0]), found.sources[0]
-            row.witness_ego = tuple(found.witness_ego[0].tolist())
+            row.witness_ego = tuple(found.witness_shape[0].tolist())
             row.witness_obstacle = tuple(found.witness_obstacle[0].tolist())
             row.direction = tuple(found.directions[0].tolist())
             row.digest = _digest(found.ids, found.statuses, found.distances)
     else:
-        known = found.distances[np.isfinite(found.distances)]
-        if len(known):
-            row.distance, row.lower_bound = float(known.min()), float(np.min(found.lower_bounds))
-        row.digest = _digest(found.verdicts, found.statuses, found.distances)
+        distances, bounds = found.distances, found.lower_bounds
+        row.digest = _digest(found.verdicts, found.statuses)
+        if distances is not None and bounds is not None:
+            known = distances[np.isfinite(distances)]
+            if len(known):
+                row.distance, row.lower_bound = float(known.min()), float(np.min(bounds))
+            row.digest = _digest(found.verdicts, found.statuses, distances)
     return found.answer
 
 

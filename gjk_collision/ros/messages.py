@@ -125,7 +125,7 @@ def _fill_distance(reply: Any, found: DistanceAnswer) -> None:
     reply.sources = list(found.sources)
     reply.distances = _array("d", found.distances)
     reply.lower_bounds = _array("d", found.lower_bounds)
-    reply.witness_ego = _array("d", found.witness_ego)
+    reply.witness_ego = _array("d", found.witness_shape)
     reply.witness_obstacle = _array("d", found.witness_obstacle)
     reply.directions = _array("d", found.directions)
     reply.statuses = _array("H", found.statuses)
@@ -149,7 +149,7 @@ def _fill_path(reply: Any, found: PathAnswer) -> None:
     reply.first_invalid_segment = found.first_invalid_segment
     reply.last_valid_fraction = found.last_valid_fraction
     reply.first_collision_time = found.first_collision_time
-    reply.obstacle_id = found.answer.nearest_id
+    reply.obstacle_id = found.obstacle_id
     reply.min_distance = found.min_distance
     reply.min_distance_lower_bound = found.min_distance_lower_bound
 
@@ -240,7 +240,8 @@ def fill_state(message: CollisionState, found: StateAnswer) -> None:
     message.direction = Vector3(x=found.direction[0], y=found.direction[1])
 
 
-def _array(typecode: str, values: npt.NDArray[Any]) -> "array[Any]":
+def _array(typecode: str, values: npt.NDArray[Any] | None) -> "array[Any]":
     filled = array(typecode)
-    filled.frombytes(np.ascontiguousarray(values, dtype=np.dtype(typecode)).tobytes())
+    if values is not None:
+        filled.frombytes(np.ascontiguousarray(values, dtype=np.dtype(typecode)).tobytes())
     return filled

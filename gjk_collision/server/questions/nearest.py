@@ -73,12 +73,13 @@ def distance(
         bounds = np.maximum(bounds, margin)
     return DistanceAnswer(
         answer,
-        near.ids,
         tuple(snapshot.source_of(int(i)) for i in near.indices),
-        near.distances,
-        bounds,
-        near.witness_shape,
-        near.witness_obstacle,
-        near.directions,
-        near.statuses,
+        ids=near.ids,
+        indices=near.indices,
+        distances=near.distances,
+        lower_bounds=bounds,
+        witness_shape=near.witness_shape,
+        witness_obstacle=near.witness_obstacle,
+        directions=near.directions,
+        statuses=near.statuses,
     )
