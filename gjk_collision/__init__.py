@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from .motion import time_of_impact as time_of_impact
     from .results import CheckResult as CheckResult
     from .results import NearestResult as NearestResult
+    from .results import PathResult as PathResult
     from .scene import Scene as Scene
     from .tracing import Trace as Trace
     from .tracing import TraceStep as TraceStep
@@ -56,6 +57,7 @@ _HOME = {
     "time_of_impact": "motion",
     "CheckResult": "results",
     "NearestResult": "results",
+    "PathResult": "results",
     "Scene": "scene",
     "Trace": "tracing",
     "TraceStep": "tracing",

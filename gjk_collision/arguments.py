@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Arguments as the kernel takes them; what is of another kind is refused by name."""
 
+from __future__ import annotations
+
 from math import isfinite
 from operator import index
 from reprlib import repr as short

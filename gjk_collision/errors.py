@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The error for invalid input, with the argument, the index and the rule."""
 
+from __future__ import annotations
+
 from .verdict import Status
 
 __all__ = ["InputError"]
@@ -30,5 +32,5 @@ class InputError(ValueError):
         where = argument if index is None else f"{argument}[{index}]"
         super().__init__(f"{where}: {rule}")
 
-    def __reduce__(self) -> tuple[type["InputError"], tuple[Status, str, int | None, str]]:
+    def __reduce__(self) -> tuple[type[InputError], tuple[Status, str, int | None, str]]:
         return type(self), (self.status, self.argument, self.index, self.rule)

@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Shapes, and the queries on two of them."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from math import inf
 from reprlib import repr as short
@@ -43,7 +45,7 @@ class Shape:
         self._core = core
 
     @classmethod
-    def polygon(cls, xy: ArrayLike, radius: float = 0.0) -> "Shape":
+    def polygon(cls, xy: ArrayLike, radius: float = 0.0) -> Shape:
         """Return a convex polygon.
 
         Parameters
@@ -70,7 +72,7 @@ class Shape:
         width: float,
         center: tuple[float, float] = (0.0, 0.0),
         radius: float = 0.0,
-    ) -> "Shape":
+    ) -> Shape:
         """Return a rectangle of `length` along x and `width` along y about `center` [m]."""
         half = np.array([_half(length, "length"), _half(width, "width")])
         middle = np.array(as_point(center, "center"))
@@ -84,27 +86,27 @@ class Shape:
             raise InputError(error.status, argument, None, error.rule) from None
 
     @classmethod
-    def circle(cls, radius: float, center: tuple[float, float] = (0.0, 0.0)) -> "Shape":
+    def circle(cls, radius: float, center: tuple[float, float] = (0.0, 0.0)) -> Shape:
         """Return the disc of `radius` about `center` [m]."""
         return cls(_core.hull(_points(center=center), as_number(radius, "radius"), "center"))
 
     @classmethod
-    def capsule(cls, p: tuple[float, float], q: tuple[float, float], radius: float) -> "Shape":
+    def capsule(cls, p: tuple[float, float], q: tuple[float, float], radius: float) -> Shape:
         """Return all points within `radius` of the segment from `p` to `q` [m]."""
         return cls(_core.hull(_points(p=p, q=q), as_number(radius, "radius"), "p, q"))
 
     @classmethod
-    def segment(cls, p: tuple[float, float], q: tuple[float, float]) -> "Shape":
+    def segment(cls, p: tuple[float, float], q: tuple[float, float]) -> Shape:
         """Return the segment from `p` to `q` [m]."""
         return cls.capsule(p, q, 0.0)
 
     @classmethod
-    def point(cls, p: tuple[float, float]) -> "Shape":
+    def point(cls, p: tuple[float, float]) -> Shape:
         """Return the single point `p` [m]."""
         return cls(_core.hull(_points(p=p), 0.0, "p"))
 
     @classmethod
-    def hull(cls, points: ArrayLike, radius: float = 0.0) -> "Shape":
+    def hull(cls, points: ArrayLike, radius: float = 0.0) -> Shape:
         """Return the convex hull of unordered points, which may be collinear.
 
         Parameters
@@ -122,7 +124,7 @@ class Shape:
         return cls(_core.hull(as_floats(points, "points"), as_number(radius, "radius"), "points"))
 
     @classmethod
-    def concave(cls, outline: ArrayLike, radius: float = 0.0) -> "Shape":
+    def concave(cls, outline: ArrayLike, radius: float = 0.0) -> Shape:
         """Return an outline, concave or not, as the exact union of convex parts.
 
         The outline may touch itself: at vertices, along edges (a keyhole that leads to a hole), on
@@ -143,13 +145,13 @@ class Shape:
         """
         return cls(_core.concave(as_floats(outline, "outline"), as_number(radius, "radius")))
 
-    def inflated(self, margin: float) -> "Shape":
+    def inflated(self, margin: float) -> Shape:
         """Return the shape with `margin` [m], >= 0, added to its radius; the sum is rounded up."""
         return Shape(self._core.inflated(as_number(margin, "margin")))
 
     def padded(
         self, front: float = 0.0, rear: float = 0.0, left: float = 0.0, right: float = 0.0
-    ) -> "Shape":
+    ) -> Shape:
         """Return the shape with a margin [m], >= 0, on each side: x to the front, y to the left.
 
         The margins are the shape's own sides, whatever its pose. The result holds every point of
@@ -215,26 +217,38 @@ class Closest:
     ``point_b == point_a + distance * direction`` up to rounding. Where shapes of several parts
     overlap, the deepest pair of parts stands for the whole: distance, bound and direction are its.
     Shapes at poses may `collide` at a positive distance, one within the rounding of the poses.
+
+    Attributes
+    ----------
+    distance : float
+        Signed distance [m]; negative: penetration depth. Never below the true one.
+    lower_bound : float
+        Certified lower bound [m]: never above the true distance.
+    point_a : ndarray
+        Witness point on a, shape (2,) [m].
+    point_b : ndarray
+        Witness point on b, shape (2,) [m].
+    direction : ndarray
+        Unit vector from a to b, shape (2,); at contact and overlap the way out.
+    feature_a : tuple of 3 int
+        Part of a, and the two vertices of its deciding edge (equal: a vertex).
+    feature_b : tuple of 3 int
+        The same of b.
+    iterations : int
+        Iterations of GJK.
+    status : Status
+        SUCCESS.
     """
 
     distance: float
-    """Signed distance [m]; negative: penetration depth. Never below the true one."""
     lower_bound: float
-    """Certified lower bound [m]: never above the true distance."""
     point_a: NDArray[np.float64]
-    """Witness point on a, shape (2,) [m]."""
     point_b: NDArray[np.float64]
-    """Witness point on b, shape (2,) [m]."""
     direction: NDArray[np.float64]
-    """Unit vector from a to b, shape (2,); at contact and overlap the way out."""
     feature_a: tuple[int, int, int]
-    """Part of a, and the two vertices of its deciding edge (equal: a vertex)."""
     feature_b: tuple[int, int, int]
-    """The same of b."""
     iterations: int
-    """Iterations of GJK."""
     status: Status
-    """SUCCESS."""
 
     __bool__ = no_truth_value("`.lower_bound > 0.0` or `collide`")
 
@@ -245,22 +259,32 @@ class Penetration:
 
     ``point_b == point_a - depth * direction`` up to rounding. Of shapes of several parts all is
     said of the deepest pair of parts: to part the whole may take more.
+
+    Attributes
+    ----------
+    depth : float
+        Penetration depth [m], >= 0: ``-distance``. Never above the true one.
+    upper_bound : float
+        Certified upper bound [m] on the depth.
+    direction : ndarray
+        Unit vector, shape (2,): moving b along it by the depth parts the shapes.
+    point_a : ndarray
+        Deepest point of a in b, shape (2,) [m].
+    point_b : ndarray
+        Deepest point of b in a, shape (2,) [m].
+    feature_a : tuple of 3 int
+        Part of a, and the two vertices of its deciding edge (equal: a vertex).
+    feature_b : tuple of 3 int
+        The same of b.
     """
 
     depth: float
-    """Penetration depth [m], >= 0: ``-distance``. Never above the true one."""
     upper_bound: float
-    """Certified upper bound [m] on the depth."""
     direction: NDArray[np.float64]
-    """Unit vector, shape (2,): moving b along it by the depth parts the shapes."""
     point_a: NDArray[np.float64]
-    """Deepest point of a in b, shape (2,) [m]."""
     point_b: NDArray[np.float64]
-    """Deepest point of b in a, shape (2,) [m]."""
     feature_a: tuple[int, int, int]
-    """Part of a, and the two vertices of its deciding edge (equal: a vertex)."""
     feature_b: tuple[int, int, int]
-    """The same of b."""
 
 
 def collide(a: Shape, b: Shape, pose_a: Pose | None = None, pose_b: Pose | None = None) -> bool:

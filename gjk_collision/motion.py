@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Shapes under way: when they meet, how near they come, and how far they can go."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from math import inf, isfinite, isnan
 from typing import Any
@@ -47,12 +49,12 @@ class Motion:
         self._core = core
 
     @classmethod
-    def still(cls, pose: Pose = (0.0, 0.0, 0.0)) -> "Motion":
+    def still(cls, pose: Pose = (0.0, 0.0, 0.0)) -> Motion:
         """Stand at `pose`, x y yaw [m, m, rad], for ever."""
         return cls(_core.moving(as_vector(pose, 3, "pose"), (0.0, 0.0, 0.0), 0.0))
 
     @classmethod
-    def constant(cls, pose: Pose, velocity: Pose, time: float = 0.0) -> "Motion":
+    def constant(cls, pose: Pose, velocity: Pose, time: float = 0.0) -> Motion:
         """Move at constant velocity, for ever.
 
         Parameters
@@ -73,7 +75,7 @@ class Motion:
         return cls(_core.moving(start, speed, as_number(time, "time")))
 
     @classmethod
-    def path(cls, times: ArrayLike, poses: ArrayLike) -> "Motion":
+    def path(cls, times: ArrayLike, poses: ArrayLike) -> Motion:
         """Follow poses, in straight lines and at even pace from one to the next.
 
         The yaw takes the shorter way, as in OMPL's SE2 space and nav2: a turn of more than half a
@@ -137,28 +139,41 @@ class Motion:
 
 @dataclass(frozen=True, slots=True)
 class Impact:
-    """The first time at which a distance falls to a margin, or the proof that it does not."""
+    """The first time at which a distance falls to a margin, or the proof that it does not.
+
+    Attributes
+    ----------
+    verdict : Verdict
+        FREE: the distance stays above the margin. COLLISION or MARGIN: it is within the tolerance
+        of the margin at `time`, COLLISION where it is within the tolerance of contact. UNKNOWN:
+        neither was shown.
+    status : Status
+        SUCCESS; PREDICTION_TOO_SHORT (a motion ends early), ITERATION_LIMIT, NUMERIC_FAILURE.
+    time : float
+        When [s], or how far [m] for a cast; never after the true impact; inf: none found.
+    last_valid : float
+        The distance is above the margin for certain before this; up to the end where FREE.
+    distance : float
+        Signed distance at `time` [m]; NaN: no impact.
+    point_a : ndarray or None
+        Witness point on a at `time`, shape (2,) [m].
+    point_b : ndarray or None
+        Witness point on b at `time`, shape (2,) [m].
+    direction : ndarray or None
+        Unit vector from a to b at `time`, shape (2,).
+    iterations : int
+        How many times the distance was computed.
+    """
 
     verdict: Verdict
-    """FREE: the distance stays above the margin. COLLISION or MARGIN: it is within the tolerance
-    of the margin at `time`, COLLISION where it is within the tolerance of contact. UNKNOWN:
-    neither was shown."""
     status: Status
-    """SUCCESS; PREDICTION_TOO_SHORT (a motion ends early), ITERATION_LIMIT, NUMERIC_FAILURE."""
     time: float
-    """When [s], or how far [m] for a cast; never after the true impact; inf: none found."""
     last_valid: float
-    """The distance is above the margin for certain before this; up to the end where FREE."""
     distance: float
-    """Signed distance at `time` [m]; NaN: no impact."""
     point_a: NDArray[np.float64] | None
-    """Witness point on a at `time`, shape (2,) [m]."""
     point_b: NDArray[np.float64] | None
-    """Witness point on b at `time`, shape (2,) [m]."""
     direction: NDArray[np.float64] | None
-    """Unit vector from a to b at `time`, shape (2,)."""
     iterations: int
-    """How many times the distance was computed."""
 
     __bool__ = no_truth_value("`.hit`, or `.verdict is Verdict.FREE`")
 
@@ -170,25 +185,37 @@ class Impact:
 
 @dataclass(frozen=True, slots=True)
 class Approach:
-    """The smallest distance over an interval of time."""
+    """The smallest distance over an interval of time.
+
+    Attributes
+    ----------
+    status : Status
+        As in `Impact`. Unless SUCCESS, the distance is that of a part of the interval only.
+    distance : float
+        Signed distance at `time` [m], at most the tolerance above the smallest.
+    lower_bound : float
+        Certified lower bound [m] on the smallest distance. -inf: the shapes come within the
+        tolerance of contact at `time`; the search ends there, and they may go deeper later.
+    time : float
+        [s].
+    point_a : ndarray
+        Witness point on a at `time`, shape (2,) [m].
+    point_b : ndarray
+        Witness point on b at `time`, shape (2,) [m].
+    direction : ndarray
+        Unit vector from a to b at `time`, shape (2,).
+    iterations : int
+        How many times the distance was computed.
+    """
 
     status: Status
-    """As in `Impact`. Unless SUCCESS, the distance is that of a part of the interval only."""
     distance: float
-    """Signed distance at `time` [m], at most the tolerance above the smallest."""
     lower_bound: float
-    """Certified lower bound [m] on the smallest distance. -inf: the shapes come within the
-    tolerance of contact at `time`; the search ends there, and they may go deeper later."""
     time: float
-    """[s]."""
     point_a: NDArray[np.float64]
-    """Witness point on a at `time`, shape (2,) [m]."""
     point_b: NDArray[np.float64]
-    """Witness point on b at `time`, shape (2,) [m]."""
     direction: NDArray[np.float64]
-    """Unit vector from a to b at `time`, shape (2,)."""
     iterations: int
-    """How many times the distance was computed."""
 
     __bool__ = no_truth_value("`.lower_bound > 0.0`")
 

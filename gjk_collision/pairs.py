@@ -2,38 +2,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """Two sets of shapes, pair by pair."""
 
-from dataclasses import dataclass
+from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from . import _core
 from .arguments import as_integers, as_number, instance
-from .results import INVARIANT
+from .results import INVARIANT, PairsResult
 from .scene import Mode, Scene, mode_number, thread_count
-from .verdict import no_truth_value
 
-__all__ = ["PairsResult", "check_pairs"]
-
-
-@dataclass(frozen=True, slots=True)
-class PairsResult:
-    """One answer per pair, in their order; n of them."""
-
-    verdicts: NDArray[np.uint8]
-    """Verdict per pair, shape (n,)."""
-    statuses: NDArray[np.uint16]
-    """Status per pair, shape (n,)."""
-    distances: NDArray[np.float64] | None
-    """Signed distances [m], shape (n,); None in mode 'collide'."""
-    lower_bounds: NDArray[np.float64] | None
-    """Certified lower bounds on them [m], shape (n,); None in mode 'collide'."""
-    witnesses: NDArray[np.float64] | None
-    """Mode 'witness': x y on a, x y on b [m], shape (n, 4)."""
-    directions: NDArray[np.float64] | None
-    """Mode 'witness': unit vectors from a to b, shape (n, 2)."""
-
-    __bool__ = no_truth_value("`(result.verdicts == Verdict.FREE).all()`")
+__all__ = ["check_pairs"]
 
 
 def check_pairs(

@@ -1,15 +1,22 @@
 # SPDX-FileCopyrightText: gjk_collision contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What a scene answers, as plain data."""
+"""Results of the library, as plain data.
 
-from dataclasses import dataclass
+The answers of the server (`server.answers`) and the replies of its client (`ros.client`) are
+these classes with a reason, a snapshot and so on. Without an answer, a field holds its default.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from math import nan
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .verdict import Status, Verdict, no_truth_value
 
-__all__ = ["INVARIANT", "CheckResult", "Invariant", "NearestResult", "PathResult"]
+__all__ = ["INVARIANT", "CheckResult", "Invariant", "NearestResult", "PairsResult", "PathResult"]
 
 
 class Invariant:
@@ -56,88 +63,155 @@ class Invariant:
 INVARIANT = Invariant()
 
 
-@dataclass(frozen=True, slots=True)
-class Distances:
-    """What every list of answers holds; n of them."""
-
-    statuses: NDArray[np.uint16]
-    """Status of each, shape (n,)."""
-    distances: NDArray[np.float64]
-    """Signed distances [m], shape (n,)."""
-    lower_bounds: NDArray[np.float64]
-    """Certified lower bounds on them [m], shape (n,); -inf: none. Where shapes of several parts
-    overlap, the deepest pair of parts stands for the whole."""
-
-
-@dataclass(frozen=True, slots=True)
-class CheckResult(Distances):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckResult:
     """One answer per pose, and the worst of them.
 
-    Distances are those to the nearest obstacle; they and their bounds are NaN in mode 'collide'.
-    A status is UNDEFINED where `stop_at_first` left a pose out.
+    Attributes
+    ----------
+    is_free : bool
+        All poses are FREE.
+    verdict : Verdict
+        The worst: COLLISION > UNKNOWN > MARGIN > FREE.
+    verdicts : ndarray of uint8, shape (n,)
+        Verdict per pose.
+    statuses : ndarray of uint16, shape (n,)
+        Status per pose; UNDEFINED where `stop_at_first` left the pose out.
+    distances : ndarray, shape (n,)
+        Signed distances to the nearest obstacle [m]. Where shapes of several parts overlap, the
+        distance is that of the deepest pair of parts. NaN in mode 'collide'.
+    lower_bounds : ndarray, shape (n,)
+        Certified lower bounds on the distances [m]; -inf: none. NaN in mode 'collide'.
+    nearest_ids : ndarray of int64, shape (n,)
+        Id of the obstacle that decides; -1: none.
+    nearest_indices : ndarray of int64, shape (n,)
+        Its index in the scene; -1: none.
+    witnesses : ndarray, shape (n, 4), or None
+        Mode 'witness': x y on the shape, x y on the obstacle [m]; NaN: none.
+    first_invalid_index : int
+        The first pose that is not FREE; -1: none.
     """
 
-    is_free: bool
-    """All poses are FREE."""
-    verdict: Verdict
-    """The worst: COLLISION > UNKNOWN > MARGIN > FREE."""
-    verdicts: NDArray[np.uint8]
-    """Verdict per pose, shape (n,)."""
-    nearest_ids: NDArray[np.int64]
-    """Id of the obstacle that decides, shape (n,); -1: none."""
-    nearest_indices: NDArray[np.int64]
-    """Its index in the scene, shape (n,); -1: none."""
-    witnesses: NDArray[np.float64] | None
-    """Mode 'witness': x y on the shape, x y on the obstacle [m], shape (n, 4); NaN: none."""
-    first_invalid_index: int
-    """The first pose that is not FREE; -1: none."""
+    is_free: bool = False
+    verdict: Verdict = Verdict.UNKNOWN
+    verdicts: NDArray[np.uint8] = field(default_factory=lambda: np.empty(0, np.uint8))
+    statuses: NDArray[np.uint16] = field(default_factory=lambda: np.empty(0, np.uint16))
+    distances: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
+    lower_bounds: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
+    nearest_ids: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
+    nearest_indices: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
+    witnesses: NDArray[np.float64] | None = None
+    first_invalid_index: int = 0
 
     __bool__ = no_truth_value("`.is_free`")
 
 
-@dataclass(frozen=True, slots=True)
-class NearestResult(Distances):
-    """The nearest obstacles, n of them, by ascending distance."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NearestResult:
+    """The nearest obstacles, n of them, by ascending distance.
 
-    ids: NDArray[np.int64]
-    """Obstacle ids, shape (n,)."""
-    indices: NDArray[np.int64]
-    """Their indices in the scene, shape (n,)."""
-    witness_shape: NDArray[np.float64]
-    """Witness points on the shape [m], shape (n, 2)."""
-    witness_obstacle: NDArray[np.float64]
-    """Witness points on the obstacles [m], shape (n, 2)."""
-    directions: NDArray[np.float64]
-    """Unit vectors from the shape to the obstacles, shape (n, 2)."""
+    Attributes
+    ----------
+    ids : ndarray of int64, shape (n,)
+        Obstacle ids.
+    indices : ndarray of int64, shape (n,)
+        Their indices in the scene.
+    distances : ndarray, shape (n,)
+        Signed distances [m]. Where shapes of several parts overlap, the distance is that of the
+        deepest pair of parts.
+    lower_bounds : ndarray, shape (n,)
+        Certified lower bounds on the distances [m]; -inf: none.
+    witness_shape, witness_obstacle : ndarray, shape (n, 2)
+        Witness points on the shape and on the obstacles [m].
+    directions : ndarray, shape (n, 2)
+        Unit vectors from the shape to the obstacles.
+    statuses : ndarray of uint16, shape (n,)
+        Status of each.
+    """
+
+    ids: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
+    indices: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
+    distances: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
+    lower_bounds: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
+    witness_shape: NDArray[np.float64] = field(default_factory=lambda: np.empty((0, 2)))
+    witness_obstacle: NDArray[np.float64] = field(default_factory=lambda: np.empty((0, 2)))
+    directions: NDArray[np.float64] = field(default_factory=lambda: np.empty((0, 2)))
+    statuses: NDArray[np.uint16] = field(default_factory=lambda: np.empty(0, np.uint16))
 
     __bool__ = no_truth_value("`len(result.ids)`, or `Scene.is_free`")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PathResult:
-    """The answer for a path."""
+    """The answer for a path.
 
-    is_free: bool
-    """All of it is FREE."""
-    verdict: Verdict
-    """The worst on it: COLLISION > UNKNOWN > MARGIN > FREE."""
-    status: Status
-    """SUCCESS, or why it is UNKNOWN."""
-    first_invalid_segment: int
-    """The first segment that is not free, from pose i to pose i + 1; -1: none."""
-    last_valid_fraction: float
-    """Of that segment: up to there it is free; 1 where all are."""
-    first_collision_time: float
-    """Of a path that collides: the first time at which it is not certain that there is no contact
-    [s], so never later than the first collision; NaN for other verdicts and without times."""
-    obstacle_id: int
-    """Of the obstacle that ends the free part; -1: none."""
-    obstacle_index: int
-    """Its index in the scene; -1: none."""
-    min_distance: float
-    """Smallest signed distance on the way [m], of a path that collides of the part up to the end
-    of that segment; 0 or less: it collides, at no certain depth; inf: no obstacle."""
-    min_distance_lower_bound: float
-    """Certified lower bound on it [m]; -inf: none."""
+    Attributes
+    ----------
+    is_free : bool
+        The whole path is FREE.
+    verdict : Verdict
+        The worst on it: COLLISION > UNKNOWN > MARGIN > FREE.
+    status : Status
+        SUCCESS, or why it is UNKNOWN.
+    first_invalid_segment : int
+        The first segment that is not free, from pose i to pose i + 1; -1: none.
+    last_valid_fraction : float
+        Fraction of that segment up to which it is free; 1 where all segments are.
+    first_collision_time : float
+        For a path that collides, the first time at which it is not certain that there is no
+        contact [s], so never later than the first collision. NaN for other verdicts and without
+        times.
+    obstacle_id : int
+        Id of the obstacle that ends the free part; -1: none.
+    obstacle_index : int
+        Its index in the scene; -1: none.
+    min_distance : float
+        Smallest signed distance on the path [m]; for a path that collides, up to the end of the
+        segment that collides. 0 or less: it collides, at no certain depth; inf: no obstacle; NaN:
+        not computed.
+    min_distance_lower_bound : float
+        Certified lower bound on it [m]; -inf: none; NaN: not computed.
+    """
+
+    is_free: bool = False
+    verdict: Verdict = Verdict.UNKNOWN
+    status: Status = Status.UNDEFINED
+    first_invalid_segment: int = 0
+    last_valid_fraction: float = 0.0
+    first_collision_time: float = nan
+    obstacle_id: int = -1
+    obstacle_index: int = -1
+    min_distance: float = nan
+    min_distance_lower_bound: float = nan
 
     __bool__ = no_truth_value("`.is_free`")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PairsResult:
+    """One answer per pair of shapes, in their order; n of them.
+
+    Attributes
+    ----------
+    verdicts : ndarray of uint8, shape (n,)
+        Verdict per pair.
+    statuses : ndarray of uint16, shape (n,)
+        Status per pair.
+    distances : ndarray, shape (n,), or None
+        Signed distances [m]; None in mode 'collide'.
+    lower_bounds : ndarray, shape (n,), or None
+        Certified lower bounds on the distances [m]; None in mode 'collide'.
+    witnesses : ndarray, shape (n, 4), or None
+        Mode 'witness': x y on a, x y on b [m].
+    directions : ndarray, shape (n, 2), or None
+        Mode 'witness': unit vectors from a to b.
+    """
+
+    verdicts: NDArray[np.uint8] = field(default_factory=lambda: np.empty(0, np.uint8))
+    statuses: NDArray[np.uint16] = field(default_factory=lambda: np.empty(0, np.uint16))
+    distances: NDArray[np.float64] | None = None
+    lower_bounds: NDArray[np.float64] | None = None
+    witnesses: NDArray[np.float64] | None = None
+    directions: NDArray[np.float64] | None = None
+
+    __bool__ = no_truth_value("`(result.verdicts == Verdict.FREE).all()`")

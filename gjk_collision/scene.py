@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Many obstacles, and a shape at many poses among them."""
 
+from __future__ import annotations
+
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -124,7 +126,7 @@ class Scene:
         prediction: PredictionPolicy = "unknown_is_error",
         horizon: float = 5.0,
         time_error: float = 0.0,
-    ) -> "Scene":
+    ) -> Scene:
         """Build a scene from flat arrays, the layout of ``msg/ObstacleArray``.
 
         Parameters
@@ -194,7 +196,7 @@ class Scene:
         paths: Paths | None = None,
         *,
         stamps: ArrayLike | None = None,
-    ) -> "Scene":
+    ) -> Scene:
         """Return the scene with some obstacles changed; this one stays as it is.
 
         Cheaper than a new scene: the arrangement of the obstacles is kept while it is good. What

@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What GJK did, iteration by iteration: for pictures and for understanding."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,45 +17,66 @@ __all__ = ["Trace", "TraceStep", "trace"]
 
 @dataclass(frozen=True, slots=True)
 class TraceStep:
-    """One iteration of Alg. 1 of Zhang et al., on the Minkowski difference a - b."""
+    """One iteration of Alg. 1 of Zhang et al., on the Minkowski difference a - b.
+
+    Attributes
+    ----------
+    points : ndarray
+        The simplex, shape (1 or 2, 2) [m]: what is known of a - b nearest the origin, the newest
+        vertex first.
+    vertices_a : tuple of int
+        Vertices of a that the simplex comes from, by index into the part.
+    vertices_b : tuple of int
+        The same of b.
+    direction : ndarray
+        Unit vector, shape (2,), from the simplex towards the origin: where the next vertex is
+        sought. Zero where the origin lies on the simplex.
+    support : ndarray
+        The vertex of a - b farthest that way, shape (2,) [m].
+    support_a : int
+        Vertex of a that it comes from.
+    support_b : int
+        Vertex of b that it comes from.
+    lower_bound : float
+        Certified lower bound [m] on the distance of the polygons, without their radii. Not above
+        0: nothing is proven yet.
+    upper_bound : float
+        Certified upper bound [m] on it: the distance of the simplex.
+    barycode : int or None
+        Region of the origin in the triangle of the support vertex and the simplex (Alg. 3): 7
+        inside, 6 and 5 beyond an edge of the support vertex, 4 beyond that vertex. None: the
+        simplex is a single vertex.
+    """
 
     points: NDArray[np.float64]
-    """The simplex, shape (1 or 2, 2) [m]: what is known of a - b nearest the origin, the newest
-    vertex first."""
     vertices_a: tuple[int, ...]
-    """Vertices of a that the simplex comes from, by index into the part."""
     vertices_b: tuple[int, ...]
-    """The same of b."""
     direction: NDArray[np.float64]
-    """Unit vector, shape (2,), from the simplex towards the origin: where the next vertex is
-    sought. Zero where the origin lies on the simplex."""
     support: NDArray[np.float64]
-    """The vertex of a - b farthest that way, shape (2,) [m]."""
     support_a: int
-    """Vertex of a that it comes from."""
     support_b: int
-    """Vertex of b that it comes from."""
     lower_bound: float
-    """Certified lower bound [m] on the distance of the polygons, without their radii. Not above 0:
-    nothing is proven yet."""
     upper_bound: float
-    """Certified upper bound [m] on it: the distance of the simplex."""
     barycode: int | None
-    """Region of the origin in the triangle of the support vertex and the simplex (Alg. 3): 7
-    inside, 6 and 5 beyond an edge of the support vertex, 4 beyond that vertex. None: the simplex
-    is a single vertex."""
 
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """All iterations, and the answer."""
+    """All iterations, and the answer.
+
+    Attributes
+    ----------
+    steps : tuple of TraceStep
+        In order.
+    is_settled : bool
+        GJK itself proved whether the polygons overlap; else exact arithmetic did after it.
+    closest : Closest
+        The answer; its features name the parts that were traced.
+    """
 
     steps: tuple[TraceStep, ...]
-    """In order."""
     is_settled: bool
-    """GJK itself proved whether the polygons overlap; else exact arithmetic did after it."""
     closest: Closest
-    """The answer; its features name the parts that were traced."""
 
 
 def trace(a: Shape, b: Shape, pose_a: Pose | None = None, pose_b: Pose | None = None) -> Trace:

@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Verdict and status: the two enumerations of ``msg/Verdict.msg``, which describes each value."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from enum import IntEnum
 from typing import Any, NoReturn

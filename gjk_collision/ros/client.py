@@ -19,11 +19,12 @@ from rclpy.executors import SingleThreadedExecutor
 
 from ..arguments import as_flag, as_floats, as_number, as_vector, as_whole
 from ..errors import InputError
+from ..results import CheckResult, NearestResult, PathResult
 from ..scene import Mode, mode_number
-from ..server.fields import nanoseconds
+from ..server.fields import nanoseconds, numbers
 from ..server.snapshot import Fault
 from ..verdict import Status, Verdict, no_truth_value
-from .messages import Integers, floats, integers, none
+from .messages import none
 from .quality import SERVICE_QOS
 
 if TYPE_CHECKING:
@@ -94,58 +95,53 @@ class Reply:
 
 @dataclass(frozen=True)
 class CollideReply(Reply):
-    """Reply of `~/collide`: one obstacle that decides it, -1 and "" for none."""
+    """Reply of `~/collide`.
+
+    Attributes
+    ----------
+    obstacle_id : int
+        The obstacle that decides; -1: none.
+    obstacle_source : str
+        Its source; "" for none.
+    """
 
     obstacle_id: int
     obstacle_source: str
 
 
 @dataclass(frozen=True)
-class DistanceReply(Reply):
-    """Reply of `~/distance`: k rows by ascending distance; metres, frame `info.frame_id`."""
+class DistanceReply(Reply, NearestResult):
+    """Reply of `~/distance`: a `NearestResult` in the frame `info.frame_id`; `indices` is empty.
 
-    ids: Integers
+    Attributes
+    ----------
+    sources : tuple of str
+        Of each obstacle.
+    """
+
     sources: tuple[str, ...]
-    distances: NDArray[np.float64]
-    lower_bounds: NDArray[np.float64]
-    witness_ego: NDArray[np.float64]
-    witness_obstacle: NDArray[np.float64]
-    directions: NDArray[np.float64]
-    statuses: Integers
 
 
 @dataclass(frozen=True)
-class PosesReply(Reply):
-    """Reply of `~/check_poses`; the fields are those of `CheckResult`.
+class PosesReply(Reply, CheckResult):
+    """Reply of `~/check_poses`: a `CheckResult`.
 
     `verdicts` and `statuses` have one entry per pose asked for, whatever the reply: UNKNOWN where
     it gives none. `distances` and `lower_bounds` (n,) and `witnesses` (n, 4) are empty in modes
-    that do not compute them. `first_invalid_index` is -1 exactly if `is_free`.
+    that do not compute them; `nearest_indices` is always empty. `first_invalid_index` is -1
+    exactly if `is_free`.
     """
 
-    verdicts: Integers
-    statuses: Integers
-    distances: NDArray[np.float64]
-    lower_bounds: NDArray[np.float64]
-    nearest_ids: Integers
     witnesses: NDArray[np.float64]
-    first_invalid_index: int
 
 
 @dataclass(frozen=True)
-class PathReply(Reply):
-    """Reply of `~/check_path`; the fields are those of `PathResult`.
+class PathReply(Reply, PathResult):
+    """Reply of `~/check_path`: a `PathResult`.
 
     `first_invalid_segment` is -1 exactly if `is_free`; beside a contradiction it is 0, and
-    `last_valid_fraction` 0.0.
+    `last_valid_fraction` 0.0. `obstacle_index` is -1.
     """
-
-    first_invalid_segment: int
-    last_valid_fraction: float
-    first_collision_time: float
-    obstacle_id: int
-    min_distance: float
-    min_distance_lower_bound: float
 
 
 class CollisionClient:
@@ -411,8 +407,8 @@ class CollisionClient:
 
     def _poses_reply(self, reply: Any, round_trip: float, n: int) -> PosesReply:
         common = self._common(reply, round_trip)
-        verdicts = integers(reply.verdicts)
-        statuses = integers(reply.statuses)
+        verdicts = numbers(reply.verdicts)
+        statuses = numbers(reply.statuses)
         if not len(verdicts) == len(statuses) == n:  # a fault of the request as a whole
             verdicts = np.full(n, Verdict.UNKNOWN, np.uint8)
             statuses = np.full(n, common["status"], np.uint16)
@@ -422,10 +418,10 @@ class CollisionClient:
             **common,
             verdicts=verdicts,
             statuses=statuses,
-            distances=floats(reply.distances),
-            lower_bounds=floats(reply.lower_bounds),
-            nearest_ids=integers(reply.nearest_ids),
-            witnesses=floats(reply.witnesses).reshape(-1, 4),
+            distances=numbers(reply.distances),
+            lower_bounds=numbers(reply.lower_bounds),
+            nearest_ids=numbers(reply.nearest_ids),
+            witnesses=numbers(reply.witnesses).reshape(-1, 4),
             first_invalid_index=-1 if is_free else int(np.argmin(free)) if n else 0,
         )
 
@@ -448,14 +444,14 @@ class CollisionClient:
     def _distance_reply(self, reply: Any, round_trip: float) -> DistanceReply:
         return DistanceReply(
             **self._common(reply, round_trip),
-            ids=integers(reply.ids),
+            ids=numbers(reply.ids),
             sources=tuple(reply.sources),
-            distances=floats(reply.distances),
-            lower_bounds=floats(reply.lower_bounds),
-            witness_ego=floats(reply.witness_ego).reshape(-1, 2),
-            witness_obstacle=floats(reply.witness_obstacle).reshape(-1, 2),
-            directions=floats(reply.directions).reshape(-1, 2),
-            statuses=integers(reply.statuses),
+            distances=numbers(reply.distances),
+            lower_bounds=numbers(reply.lower_bounds),
+            witness_shape=numbers(reply.witness_ego).reshape(-1, 2),
+            witness_obstacle=numbers(reply.witness_obstacle).reshape(-1, 2),
+            directions=numbers(reply.directions).reshape(-1, 2),
+            statuses=numbers(reply.statuses),
         )
 
 

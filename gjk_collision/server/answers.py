@@ -1,13 +1,16 @@
 # SPDX-FileCopyrightText: gjk_collision contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Answers to the questions of the services, as plain data."""
+"""Answers to the questions of the services: results of the library with a reason."""
 
-from dataclasses import dataclass, field
+from __future__ import annotations
+
+from dataclasses import dataclass
 from math import nan
 
 import numpy as np
 import numpy.typing as npt
 
+from ..results import CheckResult, NearestResult, PairsResult, PathResult
 from ..verdict import Status, Verdict, no_truth_value
 from .snapshot import Fault
 
@@ -25,33 +28,24 @@ __all__ = [
     "worst",
 ]
 
-Bytes = npt.NDArray[np.uint8]
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
-Shorts = npt.NDArray[np.uint16]
-
 WORST_FIRST = (Verdict.COLLISION, Verdict.UNKNOWN, Verdict.MARGIN, Verdict.FREE)
-
-
-def _no_bytes() -> Bytes:
-    return np.empty(0, np.uint8)
-
-
-def _no_floats() -> Floats:
-    return np.empty(0)
-
-
-def _no_integers() -> Integers:
-    return np.empty(0, np.int64)
-
-
-def _no_shorts() -> Shorts:
-    return np.empty(0, np.uint16)
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A verdict with its reason, and the obstacle that decides it (-1: none)."""
+    """A verdict with its reason, and the obstacle that decides it.
+
+    Attributes
+    ----------
+    verdict, status : Verdict, Status
+        As in ``msg/Verdict.msg``.
+    message : str
+        For a person; empty beside SUCCESS.
+    nearest_id : int
+        Id of the obstacle; -1: none.
+    nearest_source : str
+        Its source; empty: none.
+    """
 
     verdict: Verdict
     status: Status
@@ -68,76 +62,99 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
-class DistanceAnswer:
-    """The nearest obstacles in ascending distance; K of them. Points in the check frame [m]."""
+class DistanceAnswer(NearestResult):
+    """The nearest obstacles, and the verdict at the pose; points in the check frame.
+
+    Attributes
+    ----------
+    answer : Answer
+        The verdict.
+    sources : tuple of str
+        Of each obstacle.
+    """
 
     answer: Answer
-    ids: Integers = field(default_factory=_no_integers)
     sources: tuple[str, ...] = ()
-    distances: Floats = field(default_factory=_no_floats)
-    lower_bounds: Floats = field(default_factory=_no_floats)
-    witness_ego: Floats = field(default_factory=_no_floats)  # (K, 2)
-    witness_obstacle: Floats = field(default_factory=_no_floats)  # (K, 2)
-    directions: Floats = field(default_factory=_no_floats)  # (K, 2), unit, ego to obstacle
-    statuses: Shorts = field(default_factory=_no_shorts)
 
     __bool__ = no_truth_value("`.answer.is_free`")
 
 
 @dataclass(frozen=True, slots=True)
-class PosesAnswer:
-    """One verdict per pose and the worst of them; M poses (0 where the request was refused).
+class PosesAnswer(CheckResult):
+    """One verdict per pose and the worst of them; no pose where the request was refused.
 
-    Of an UNKNOWN pose distance, bound and witnesses are NaN.
+    For an UNKNOWN pose, distance, bound and witnesses are NaN. Arrays that the mode does not
+    compute are empty.
+
+    Attributes
+    ----------
+    answer : Answer
+        The worst verdict; `verdict` and `is_free` are its.
     """
 
     answer: Answer
-    verdicts: Bytes = field(default_factory=_no_bytes)
-    statuses: Shorts = field(default_factory=_no_shorts)
-    distances: Floats = field(default_factory=_no_floats)
-    lower_bounds: Floats = field(default_factory=_no_floats)
-    nearest_ids: Integers = field(default_factory=_no_integers)
-    witnesses: Floats = field(default_factory=_no_floats)  # (M, 4) ego x y, obstacle x y
-    first_invalid_index: int = 0  # -1: all are FREE
+
+    def __post_init__(self) -> None:
+        _take(self, self.answer)
 
     __bool__ = no_truth_value("`.answer.is_free`")
 
 
 @dataclass(frozen=True, slots=True)
-class PathAnswer:
-    """The worst verdict on a path, and how far it is free; NaN: not computed.
+class PathAnswer(PathResult):
+    """The worst verdict on a path, and how far it is free; times in s after the request's stamp.
 
-    The obstacle of the answer is the first that keeps the path from being free.
+    Attributes
+    ----------
+    answer : Answer
+        The worst verdict, and the first obstacle that keeps the path from being free; `verdict`,
+        `is_free`, `status` and `obstacle_id` are its.
     """
 
     answer: Answer
-    first_invalid_segment: int = 0  # -1: none
-    last_valid_fraction: float = 0.0  # of that segment
-    first_collision_time: float = nan  # s after the request's stamp
-    min_distance: float = nan  # m
-    min_distance_lower_bound: float = nan  # m
+
+    def __post_init__(self) -> None:
+        _take(self, self.answer)
+        object.__setattr__(self, "status", self.answer.status)
+        object.__setattr__(self, "obstacle_id", self.answer.nearest_id)
 
     __bool__ = no_truth_value("`.answer.is_free`")
 
 
 @dataclass(frozen=True, slots=True)
-class ShapesAnswer:
-    """One verdict per pair of shapes and the worst of them; M pairs."""
+class ShapesAnswer(PairsResult):
+    """One verdict per pair of shapes, and the worst of them.
+
+    Arrays that the mode does not compute are empty; all are where the request was refused.
+
+    Attributes
+    ----------
+    answer : Answer
+        The worst verdict.
+    """
 
     answer: Answer
-    verdicts: Bytes = field(default_factory=_no_bytes)
-    statuses: Shorts = field(default_factory=_no_shorts)
-    distances: Floats = field(default_factory=_no_floats)
-    lower_bounds: Floats = field(default_factory=_no_floats)
-    witnesses: Floats = field(default_factory=_no_floats)  # (M, 4) a x y, b x y
-    directions: Floats = field(default_factory=_no_floats)  # (M, 2), unit, a to b
 
     __bool__ = no_truth_value("`.answer.is_free`")
 
 
 @dataclass(frozen=True, slots=True)
 class StateAnswer:
-    """The vehicle where it is now, and its nearest obstacle; NaN: not computed."""
+    """The vehicle where it is now, and its nearest obstacle; NaN: not computed.
+
+    Attributes
+    ----------
+    answer : Answer
+        The verdict, and the nearest obstacle.
+    distance, lower_bound : float
+        Signed distance to it and its certified lower bound [m]; inf: no obstacle.
+    time_to_collision : float
+        [s].
+    witness_ego, witness_obstacle : tuple of 2 float
+        Closest points in the check frame [m].
+    direction : tuple of 2 float
+        Unit vector from the vehicle to the obstacle; zero: not computed.
+    """
 
     answer: Answer
     distance: float = nan
@@ -148,6 +165,11 @@ class StateAnswer:
     direction: tuple[float, float] = (0.0, 0.0)
 
     __bool__ = no_truth_value("`.answer.is_free`")
+
+
+def _take(found: CheckResult | PathResult, answer: Answer) -> None:
+    object.__setattr__(found, "verdict", answer.verdict)
+    object.__setattr__(found, "is_free", answer.is_free)
 
 
 def unknown(fault: Fault) -> Answer:

@@ -122,53 +122,58 @@ class Obstacles:
         self._check_lengths(n, need_ids)
         if n == 0:
             return
-        counts = _check_offsets("offsets", self.offsets, len(self.xy) // 2)
+        counts = _check_offsets("offsets", self.offsets, "points", len(self.xy) // 2)
         if (i := _first(counts > max_points)) is not None:
             rule = f"{counts[i]} points in this obstacle, limit {max_points}"
             _fail(Status.LIMIT_EXCEEDED, "offsets", i, rule)
         if (i := _first(self.kinds > 1)) is not None:
-            rule = f"must be 0 (convex) or 1 (concave) (got {self.kinds[i]})"
-            _fail(Status.INVALID_INPUT, "kinds", i, rule)
-        # The kernel checks radii too, but only after the inflation was added.
+            _fail(
+                Status.INVALID_INPUT,
+                "kinds",
+                i,
+                f"must be 0 (convex) or 1 (concave) (got {self.kinds[i]})",
+            )
+        # The kernel checks radii too, but it sees them after the inflation has been added.
         if (i := _first(~np.isfinite(self.radius))) is not None:
             _fail(Status.NON_FINITE, "radius", i, f"must be finite (got {self.radius[i]})")
         if (i := _first(self.radius < 0.0)) is not None:
-            _fail(Status.INVALID_INPUT, "radius", i, f"must be >= 0 (got {self.radius[i]})")
+            _fail(
+                Status.INVALID_INPUT, "radius", i, f"must not be negative (got {self.radius[i]})"
+            )
         self._check_ids()
         self._check_motion()
 
     def _check_lengths(self, n: int, need_ids: bool) -> None:
-        for name, per_obstacle, may_be_empty in (
-            ("ids", 1, not need_ids),
-            ("kinds", 1, True),
-            ("radius", 1, True),
-            ("poses", 3, True),
-            ("velocities", 3, True),
+        """Check how many numbers each field holds, in the words of `Scene.from_arrays`."""
+        one_each = f"one value for each of {n} obstacles"
+        for name, per_obstacle, what in (
+            ("ids", 1, one_each),
+            ("kinds", 1, one_each),
+            ("radius", 1, one_each),
+            ("poses", 3, f"3 values (x, y, yaw) for each of {n}"),
+            ("velocities", 3, f"3 values (vx, vy, wz) for each of {n}"),
         ):
-            length = len(getattr(self, name))
-            if length != per_obstacle * n and not (may_be_empty and length == 0):
-                rule = f"must have {per_obstacle * n} values for {n} obstacles (got {length})"
+            length, must_be = len(getattr(self, name)), name == "ids" and need_ids
+            if length != per_obstacle * n and (must_be or length):
+                rule = f"must {'' if must_be else 'be empty or '}hold {what} (got {length})"
                 _fail(Status.ARRAY_MISMATCH, name, None, rule)
         if len(self.xy) % 2:
-            rule = f"must have an even number of values, x and y per point (got {len(self.xy)})"
+            rule = f"must hold 2 values (x, y) per point (got {len(self.xy)})"
             _fail(Status.ARRAY_MISMATCH, "xy", None, rule)
-        if n == 0 and len(self.xy):
-            rule = "must have N + 1 values for N obstacles, because xy is not empty"
-            _fail(Status.ARRAY_MISMATCH, "offsets", None, f"{rule} (got {len(self.offsets)})")
-        if n == 0 and len(self.offsets) and self.offsets[0] != 0:
-            _fail(Status.ARRAY_MISMATCH, "offsets", 0, f"must be 0 (got {self.offsets[0]})")
+        if not len(self.offsets) and len(self.xy):
+            _fail(Status.ARRAY_MISMATCH, "offsets", None, "empty, but xy is not")
+        if n == 0 and len(self.offsets):
+            _check_offsets("offsets", self.offsets, "points", len(self.xy) // 2)
         if len(self.path_poses) != 3 * len(self.path_times):
-            times = len(self.path_times)
-            rule = f"must have {3 * times} values for {times} path_times"
-            rule += f" (got {len(self.path_poses)})"
-            _fail(Status.ARRAY_MISMATCH, "path_poses", None, rule)
+            rule = f"must hold 3 values (x, y, yaw) for each of {len(self.path_times)}"
+            _fail(
+                Status.ARRAY_MISMATCH, "path_poses", None, f"{rule} (got {len(self.path_poses)})"
+            )
         if len(self.path_offsets) not in (0, n + 1):
-            rule = f"must be empty or have {n + 1} values for {n} obstacles"
-            rule += f" (got {len(self.path_offsets)})"
+            rule = f"must be empty or hold {n + 1} values (got {len(self.path_offsets)})"
             _fail(Status.ARRAY_MISMATCH, "path_offsets", None, rule)
         if len(self.path_times) and not len(self.path_offsets):
-            rule = f"must have {n + 1} values, because path_times is not empty (got 0)"
-            _fail(Status.ARRAY_MISMATCH, "path_offsets", None, rule)
+            _fail(Status.ARRAY_MISMATCH, "path_offsets", None, "empty, but path_times is not")
 
     def _check_ids(self) -> None:
         # In a reply, -1 means "none", and an id must identify one obstacle.
@@ -183,36 +188,35 @@ class Obstacles:
 
     def _check_motion(self) -> None:
         if (i := _first(np.isinf(self.velocities))) is not None:
-            _fail(Status.NON_FINITE, "velocities", i, "must be finite, or NaN for unknown")
+            _fail(Status.NON_FINITE, "velocities", i, "must be finite, or NaN where not known")
         for name in ("path_times", "path_poses"):
             values = getattr(self, name)
             if (i := _first(~np.isfinite(values))) is not None:
                 _fail(Status.NON_FINITE, name, i, f"must be finite (got {values[i]})")
         if len(self.path_offsets):
-            _check_offsets("path_offsets", self.path_offsets, len(self.path_times))
+            count = len(self.path_times)
+            _check_offsets("path_offsets", self.path_offsets, "path_times", count)
             falling = np.diff(self.path_times) <= 0.0
             starts = self.path_offsets[1:-1].astype(np.int64)
             inner = starts[(starts > 0) & (starts < len(self.path_times))]
             falling[inner - 1] = False  # from the end of one path to the start of the next
             if (i := _first(falling)) is not None:
-                rule = "must increase strictly for each obstacle"
-                rule += f" (got {self.path_times[i + 1]} after {self.path_times[i]})"
+                rule = f"must increase strictly (got {self.path_times[i + 1]})"
                 _fail(Status.INVALID_INPUT, "path_times", i + 1, rule)
 
 
-def _check_offsets(name: str, offsets: Integers, total: int) -> Integers:
-    """Check that offsets split `total` elements into one range per obstacle; return the counts."""
+def _check_offsets(name: str, offsets: Integers, elements: str, total: int) -> Integers:
+    """Check that offsets cut `total` elements into runs; return the length of each."""
     wide = offsets.astype(np.int64)
     if wide[0] != 0:
-        _fail(Status.ARRAY_MISMATCH, name, 0, f"must be 0 (got {wide[0]})")
-    counts = np.diff(wide)
-    if (i := _first(counts < 0)) is not None:
-        rule = f"must not decrease (got {wide[i + 1]} after {wide[i]})"
-        _fail(Status.ARRAY_MISMATCH, name, i + 1, rule)
+        _fail(Status.ARRAY_MISMATCH, name, 0, f"must start at 0 (got {wide[0]})")
     if wide[-1] != total:
-        points = "points in xy" if name == "offsets" else "values in path_times"
-        rule = f"the last value must be {total}, the number of {points} (got {wide[-1]})"
+        rule = f"must end at the number of {elements}, {total} (got {wide[-1]})"
         _fail(Status.ARRAY_MISMATCH, name, len(wide) - 1, rule)
+    counts, beyond = np.diff(wide), wide[1:] > total
+    if (i := _first((counts < 0) | beyond)) is not None:
+        rule = f"not exceed {total}" if beyond[i] else "not decrease"
+        _fail(Status.ARRAY_MISMATCH, name, i + 1, f"must {rule} (got {wide[i + 1]})")
     return counts
 
 

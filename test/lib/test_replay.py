@@ -28,7 +28,7 @@ from gjk_collision.replay.bag import Bag, BagError, find_bags
 from gjk_collision.replay.interfaces import POLYGON_STAMPED
 from gjk_collision.replay.rows import Row
 from gjk_collision.replay.write import BagWriter
-from gjk_collision.report.run import Outcome
+from gjk_collision.report.outcome import Outcome
 from gjk_collision.server.config import OBSTACLE_ARRAY
 from gjk_collision.server.frames import Pose
 from gjk_collision.verdict import Status, Verdict

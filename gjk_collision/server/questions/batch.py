@@ -113,12 +113,13 @@ def _alike(errors: Floats, chunks_: Iterator[tuple[int, int]]) -> Iterator[tuple
 def _all_unknown(count: int, mode: int, fault: Fault) -> PosesAnswer:
     return PosesAnswer(
         unknown(fault),
-        np.zeros(count, np.uint8),
-        np.full(count, fault.status, np.uint16),
-        np.full(count, nan) if mode else _NO_FLOATS,
-        np.full(count, nan) if mode else _NO_FLOATS,
-        np.full(count, -1),
-        np.full((count, 4), nan) if MODES[mode] == "witness" else _NO_FLOATS,
+        verdicts=np.zeros(count, np.uint8),
+        statuses=np.full(count, fault.status, np.uint16),
+        distances=np.full(count, nan) if mode else _NO_FLOATS,
+        lower_bounds=np.full(count, nan) if mode else _NO_FLOATS,
+        nearest_ids=np.full(count, -1),
+        nearest_indices=np.full(count, -1),
+        witnesses=np.full((count, 4), nan) if MODES[mode] == "witness" else _NO_FLOATS,
     )
 
 
@@ -131,7 +132,7 @@ def _join(
     statuses = _column(found, "statuses", count, Status.TIME_BUDGET)
     distances = _column(found, "distances", count, nan) if mode else _NO_FLOATS
     bounds = _column(found, "lower_bounds", count, nan) if mode else _NO_FLOATS
-    nearest = snapshot.scene._ids_of(_column(found, "nearest", count, -1))
+    nearest = _column(found, "nearest", count, -1)
     witnesses = _column(found, "witnesses", count, nan) if MODES[mode] == "witness" else _NO_FLOATS
     invalid = verdicts != Verdict.FREE
     done = sum(len(part["verdicts"]) for part in found)
@@ -156,13 +157,14 @@ def _join(
     first = int(invalid.argmax())
     return PosesAnswer(
         answer,
-        verdicts,
-        statuses,
-        distances,
-        bounds,
-        nearest,
-        witnesses,
-        first if invalid[first] else -1,
+        verdicts=verdicts,
+        statuses=statuses,
+        distances=distances,
+        lower_bounds=bounds,
+        nearest_ids=snapshot.scene._ids_of(nearest),
+        nearest_indices=nearest,
+        witnesses=witnesses,
+        first_invalid_index=first if invalid[first] else -1,
     )
 
 

@@ -38,7 +38,7 @@ def state(snapshot: Snapshot, pose: Pose | Fault) -> StateAnswer:
         replace(near.answer, nearest_id=int(near.ids[0]), nearest_source=near.sources[0]),
         float(near.distances[0]),
         float(near.lower_bounds[0]),
-        witness_ego=_pair(near.witness_ego[0]),
+        witness_ego=_pair(near.witness_shape[0]),
         witness_obstacle=_pair(near.witness_obstacle[0]),
         direction=_pair(near.directions[0]),
     )

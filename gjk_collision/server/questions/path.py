@@ -4,7 +4,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from math import inf, nan
+from math import inf
 
 import numpy as np
 import numpy.typing as npt
@@ -113,18 +113,7 @@ def check_path(
 
 
 # The part of a path that is beyond the prediction horizon.
-_BEYOND = PathResult(
-    is_free=False,
-    verdict=Verdict.UNKNOWN,
-    status=Status.PREDICTION_TOO_SHORT,
-    first_invalid_segment=0,
-    last_valid_fraction=0.0,
-    first_collision_time=nan,
-    obstacle_id=-1,
-    obstacle_index=-1,
-    min_distance=nan,
-    min_distance_lower_bound=nan,
-)
+_BEYOND = PathResult(status=Status.PREDICTION_TOO_SHORT)
 
 
 def _cut(found: PathResult, share: float, limit: float) -> PathResult:
@@ -231,11 +220,15 @@ def _join(
         return PathAnswer(answer, first_collision_time=time)
     is_free = first is None and fault is None
     is_known = answer.verdict is not Verdict.UNKNOWN and fault is None
+    # Where the time ran out, the first segment that was not looked at is not free.
+    end = PathResult() if first is None else first
+    least = [piece for _, piece in found] if is_known else [PathResult()]
     return PathAnswer(
         answer,
-        -1 if is_free else start + (first.first_invalid_segment if first is not None else 0),
-        1.0 if is_free else first.last_valid_fraction if first is not None else 0.0,
-        time,
-        min(piece.min_distance for _, piece in found) if is_known else nan,
-        min(piece.min_distance_lower_bound for _, piece in found) if is_known else nan,
+        first_invalid_segment=-1 if is_free else start + end.first_invalid_segment,
+        last_valid_fraction=1.0 if is_free else end.last_valid_fraction,
+        first_collision_time=time,
+        obstacle_index=end.obstacle_index,
+        min_distance=min(piece.min_distance for piece in least),
+        min_distance_lower_bound=min(piece.min_distance_lower_bound for piece in least),
     )

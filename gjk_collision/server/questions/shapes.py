@@ -10,7 +10,8 @@ import numpy.typing as npt
 
 from ...errors import InputError
 from ...geometry import Shape
-from ...pairs import PairsResult, check_pairs
+from ...pairs import check_pairs
+from ...results import PairsResult
 from ...scene import Scene
 from ...verdict import Status, Verdict
 from ..answers import ShapesAnswer, budget_spent, unknown, worst
@@ -86,8 +87,10 @@ def check_shapes(
         answer = unknown(budget_spent(done, count))
     fields = {"distances": (), "lower_bounds": (), "witnesses": (4,), "directions": (2,)}
     asked = list(fields)[: {"collide": 0, "distance": 2}.get(how, 4)]
-    floats = [_column(found, name, np.full((count, *fields[name]), np.nan)) for name in asked]
-    return ShapesAnswer(answer, verdicts, statuses, *floats)
+    floats = dict.fromkeys(fields, np.empty(0))
+    for name in asked:
+        floats[name] = _column(found, name, np.full((count, *fields[name]), np.nan))
+    return ShapesAnswer(answer, verdicts=verdicts, statuses=statuses, **floats)
 
 
 def _column(found: list[PairsResult], name: str, whole: npt.NDArray[Any]) -> npt.NDArray[Any]:

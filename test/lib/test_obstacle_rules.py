@@ -1,0 +1,95 @@
+# SPDX-FileCopyrightText: gjk_collision contributors
+# SPDX-License-Identifier: Apache-2.0
+"""A list that is refused where a message is received is refused by `Scene.from_arrays` alike."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gjk_collision import InputError, Scene
+from gjk_collision.server.obstacles import Obstacles
+
+GOOD = Obstacles(
+    frame="odom",
+    stamp=0,
+    ids=np.array([1, 2]),
+    kinds=np.array([0, 1]),
+    offsets=np.array([0, 3, 6]),
+    xy=np.array([0.0, 0, 1, 0, 0, 1, 4, 0, 5, 0, 4, 1]),
+    radius=np.array([0.1, 0.2]),
+    poses=np.zeros(6),
+    velocities=np.zeros(6),
+    path_offsets=np.array([0, 2, 4]),
+    path_times=np.array([0.0, 1.0, 0.0, 1.0]),
+    path_poses=np.zeros(12),
+)
+BAD: dict[str, dict[str, Any]] = {
+    "offsets that do not start at 0": {"offsets": [1, 3, 6]},
+    "offsets that decrease": {"offsets": [0, 4, 3, 6], "ids": [1, 2, 3], "kinds": [], "radius": [],
+                              "poses": [], "velocities": [], "path_offsets": [],
+                              "path_times": [], "path_poses": []},
+    "offsets beyond the points": {"offsets": [0, 9, 6]},
+    "offsets that leave points": {"offsets": [0, 3, 5]},
+    "points without offsets": {"offsets": [], "ids": [], "kinds": [], "radius": [], "poses": [],
+                               "velocities": [], "path_offsets": [], "path_times": [],
+                               "path_poses": []},
+    "half a point": {"xy": np.zeros(11)},
+    "a kind too few": {"kinds": [0]},
+    "a kind that there is not": {"kinds": [0, 2]},
+    "a radius too many": {"radius": [0.0, 0.0, 0.0]},
+    "a negative radius": {"radius": [0.0, -1.0]},
+    "a radius that is none": {"radius": [0.0, np.nan]},
+    "a velocity too few": {"velocities": np.zeros(3)},
+    "an infinite velocity": {"velocities": [0.0, 0.0, 0.0, np.inf, 0.0, 0.0]},
+    "a pose too few": {"poses": np.zeros(3)},
+    "path offsets of one path": {"path_offsets": [0, 4]},
+    "paths without offsets": {"path_offsets": []},
+    "path offsets that end early": {"path_offsets": [0, 2, 3]},
+    "path offsets that decrease": {"path_offsets": [0, 5, 4]},
+    "a path pose too few": {"path_poses": np.zeros(9)},
+    "a time that comes again": {"path_times": [0.0, 0.0, 0.0, 1.0]},
+}  # fmt: skip
+
+
+def changed(fields: dict[str, Any]) -> Obstacles:
+    kinds = {name: getattr(GOOD, name).dtype for name in fields}
+    return replace(GOOD, **{name: np.array(v, kinds[name]) for name, v in fields.items()})
+
+
+def made(data: Obstacles) -> Scene:
+    return Scene.from_arrays(
+        data.offsets,
+        data.xy,
+        ids=data.ids,
+        kinds=data.kinds,
+        radius=data.radius,
+        poses=data.poses,
+        velocities=data.velocities,
+        path_offsets=data.path_offsets,
+        path_times=data.path_times,
+        path_poses=data.path_poses,
+    )
+
+
+def test_a_good_list_passes_both() -> None:
+    GOOD.check(10, 10)
+    assert len(made(GOOD)) == 2
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_same_status_argument_and_words(name: str) -> None:
+    """The server adds what was given; a number of a velocity has an index of its own there."""
+    data = changed(BAD[name])
+    with pytest.raises(InputError) as received:
+        data.check(10, 10)
+    with pytest.raises(InputError) as built:
+        made(data)
+    one, other = received.value, built.value
+    assert (one.status, one.argument) == (other.status, other.argument)
+    rule = one.rule.replace("be empty or ", "") if one.argument == "poses" else one.rule
+    assert rule.partition(" (got ")[0] == other.rule
+    index = one.index if one.argument != "velocities" or one.index is None else one.index // 3
+    assert index == other.index
+    assert "(got " in one.rule or "empty, but" in one.rule or "NaN" in one.rule
