@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 __all__ = ["main"]
 
-# Exit codes of every command, beside 0. 1 and 130 are of replay alone: see report.run.Outcome.
+# Exit codes of every command, beside 0. 1 and 130 are of replay alone: see report.outcome.Outcome.
 REFUSED = 2  # wrong call or bad input, as argparse has it
 BROKEN = 3  # a bag that cannot be read or replayed
 

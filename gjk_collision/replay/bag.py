@@ -15,13 +15,12 @@ from rosbags.rosbag2 import Reader
 from rosbags.typesys import get_types_from_msg
 
 from ..server.adapters import CONVERTERS
-from ..server.config import OBSTACLE_ARRAY
 from .interfaces import CLOCK, POLYGON_STAMPED, TF_MESSAGE, typestore
 
 __all__ = ["STORAGE", "Bag", "BagError", "Message", "find_bags"]
 
 STORAGE = (".mcap", ".db3")
-USED = {CLOCK, OBSTACLE_ARRAY, POLYGON_STAMPED, TF_MESSAGE, *CONVERTERS}
+USED = {CLOCK, POLYGON_STAMPED, TF_MESSAGE, *CONVERTERS}
 
 
 class BagError(Exception):

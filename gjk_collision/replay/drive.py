@@ -17,6 +17,7 @@ from typing import Any
 
 from ..errors import InputError
 from ..server import lookup, questions
+from ..server.adapters import CONVERTERS
 from ..server.config import Config
 from ..server.fields import nanoseconds
 from ..server.frames import FrameError, Pose
@@ -27,7 +28,7 @@ from ..verdict import Status, Verdict
 from . import decode
 from .bag import Bag, Message
 from .faults import FaultSpec, Faulty, clock_shift, inject
-from .requests import Requests
+from .requests import Recorded
 from .rows import Row
 from .topics import Topics
 from .transforms import RecordedTransforms
@@ -71,7 +72,7 @@ class Drive:
         self.transforms = RecordedTransforms()
         self._world = World(config, self.transforms)
         self.errors: list[str] = []
-        self._requests = Requests(config, self.transforms, self.errors)
+        self._requests = Recorded(config, self.transforms, self.errors)
         self._clock = 0
         self._time = bag.begin
         self.snapshot = self._nothing()
@@ -159,8 +160,8 @@ class Drive:
     def _take_obstacles(self, source: str, fields: Any) -> bool:
         """Store the obstacles of a source; return whether the message could be converted."""
         try:
-            of = self._config.source(source)
-            obstacles = decode.obstacles_of(of, fields, self._config)
+            convert = CONVERTERS[self._config.source(source).type]
+            obstacles = convert(fields, self._config)
         except Exception as error:
             self._fail(source, error)
             return isinstance(error, InputError)

@@ -12,7 +12,6 @@ from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 __all__ = [
     "CLOCK",
     "POLYGON_STAMPED",
-    "SERVICES",
     "TF_MESSAGE",
     "default_types",
     "typestore",
@@ -31,9 +30,6 @@ _PACKAGES = {
     "std_msgs",
     "tf2_msgs",
 }
-
-# Of these the recorded requests can be asked again.
-SERVICES = ("Collide", "Distance", "CheckPoses", "CheckPath", "CheckShapes")
 
 
 def _folder() -> Path:

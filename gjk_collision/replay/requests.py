@@ -10,19 +10,17 @@ from zlib import crc32
 import numpy as np
 
 from ..errors import InputError
-from ..server import fields, lookup, questions
-from ..server.answers import Answer, PosesAnswer, ShapesAnswer, unknown
+from ..server import fields, lookup
+from ..server.answers import Answer, DistanceAnswer, PathAnswer, unknown
 from ..server.config import Config
-from ..server.frames import FrameError, Pose
-from ..server.questions import check_shapes
-from ..server.questions.path import check_path, is_swept
+from ..server.dispatch import Found, Request
+from ..server.frames import FrameError
 from ..server.snapshot import Fault, Snapshot
 from ..verdict import Status, Verdict
-from . import decode
 from .rows import DIGITS, Row
 from .transforms import RecordedTransforms
 
-__all__ = ["Requests"]
+__all__ = ["Recorded"]
 
 # service_msgs/msg/ServiceEventInfo
 REQUEST_SENT, REQUEST_RECEIVED, RESPONSE_SENT, RESPONSE_RECEIVED = 0, 1, 2, 3
@@ -33,7 +31,7 @@ ASKED, COMPARED = "not answered again", "not compared"
 MAX_OPEN = 256
 
 
-class Requests:
+class Recorded:
     """Answers requests, and holds each answer until the recorded reply has come."""
 
     def __init__(self, config: Config, transforms: RecordedTransforms, errors: list[str]) -> None:
@@ -114,35 +112,39 @@ class Requests:
             row.time = time
         return rows
 
-    def _ask(self, service: str, request: Any, time: int, snapshot: Snapshot) -> Row:
+    def _ask(self, service: str, message: Any, time: int, snapshot: Snapshot) -> Row:
         row = Row(time, snapshot.stamp, service, Verdict.UNKNOWN, Status.UNDEFINED)
         row.snapshot_id = snapshot.id
         row.footprint_age, row.obstacle_age = snapshot.footprint_age, snapshot.max_obstacle_age
         row.bad_sources = snapshot.bad_sources
+        request = Request(service, message)
         try:
-            answer = getattr(self, f"_{service}")(request, snapshot, row)
+            answer = _put_into(row, request.ask(snapshot, self._transforms))
         except (InputError, FrameError) as error:
             answer = unknown(Fault(error.status, str(error)))
         except Exception as error:  # as the node has it
             self._errors.append(repr(error))
             answer = unknown(Fault(Status.INTERNAL_ERROR, repr(error)))
+        if request.pose is not None and request.frame is not None:
+            row.ego = tuple(request.frame.of(request.pose))
         row.verdict, row.status, row.message = answer.verdict, answer.status, answer.message
         if answer.nearest_id != -1:
             row.nearest_id, row.nearest_source = answer.nearest_id, answer.nearest_source
         return row
 
-    # ---- by service; what is not compared with an obstacle's distance is summed up in a digest
 
-    def _Collide(self, request: Any, snapshot: Snapshot, row: Row) -> Answer:
-        pose, frame = self._placed(request.pose, snapshot)
-        row.ego = tuple(frame.of(pose))
-        return questions.collide(snapshot, pose, float(request.margin), frame=frame)
-
-    def _Distance(self, request: Any, snapshot: Snapshot, row: Row) -> Answer:
-        pose, frame = self._placed(request.pose, snapshot)
-        row.ego = tuple(frame.of(pose))
-        k, reach = int(request.k), float(request.max_distance)
-        found = questions.distance(snapshot, pose, k, reach, frame=frame)
+def _put_into(row: Row, found: Found) -> Answer:
+    """Put what was found into a row; what is not of the nearest obstacle is part of the digest."""
+    if isinstance(found, Answer):
+        return found
+    if isinstance(found, PathAnswer):
+        if np.isfinite(found.min_distance):
+            row.distance, row.lower_bound = found.min_distance, found.min_distance_lower_bound
+        row.digest = _digest(
+            np.array([found.first_invalid_segment]),
+            np.array([found.last_valid_fraction, found.first_collision_time]),
+        )
+    elif isinstance(found, DistanceAnswer):
         if len(found.ids):
             row.distance, row.lower_bound = float(found.distances[0]), float(found.lower_bounds[0])
             row.nearest_id, row.nearest_source = int(found.ids[0]), found.sources[0]
@@ -150,71 +152,12 @@ class Requests:
             row.witness_obstacle = tuple(found.witness_obstacle[0].tolist())
             row.direction = tuple(found.directions[0].tolist())
             row.digest = _digest(found.ids, found.statuses, found.distances)
-        return found.answer
-
-    def _CheckPoses(self, request: Any, snapshot: Snapshot, row: Row) -> Answer:
-        found = questions.check_poses(
-            snapshot,
-            request.poses,
-            request.times,
-            frame=lambda: self._frame(request.header, snapshot),
-            stamp=fields.nanoseconds(request.header.stamp),
-            margin=float(request.margin),
-            mode=int(request.mode),
-            stop_at_first=bool(request.stop_at_first),
-        )
-        return self._batch(found, row)
-
-    def _CheckPath(self, request: Any, snapshot: Snapshot, row: Row) -> Answer:
-        found = check_path(
-            snapshot,
-            request.poses,
-            request.times,
-            frame=lambda: self._frame(request.header, snapshot),
-            stamp=fields.nanoseconds(request.header.stamp),
-            swept=is_swept(request.interpolation),
-            margin=float(request.margin),
-            tolerance=float(request.tolerance),
-        )
-        if np.isfinite(found.min_distance):
-            row.distance, row.lower_bound = found.min_distance, found.min_distance_lower_bound
-        row.digest = _digest(
-            np.array([found.first_invalid_segment]),
-            np.array([found.last_valid_fraction, found.first_collision_time]),
-        )
-        return found.answer
-
-    def _CheckShapes(self, request: Any, snapshot: Snapshot, row: Row) -> Answer:
-        found = check_shapes(
-            snapshot.config,
-            decode.obstacles(request.a),
-            decode.obstacles(request.b),
-            request.pairs,
-            mode=int(request.mode),
-            margin=float(request.margin),
-        )
-        return self._batch(found, row)
-
-    def _batch(self, found: PosesAnswer | ShapesAnswer, row: Row) -> Answer:
+    else:
         known = found.distances[np.isfinite(found.distances)]
         if len(known):
             row.distance, row.lower_bound = float(known.min()), float(np.min(found.lower_bounds))
         row.digest = _digest(found.verdicts, found.statuses, found.distances)
-        return found.answer
-
-    def _placed(self, message: Any, snapshot: Snapshot) -> tuple[Pose, Pose]:
-        """Return a request's pose and its frame; without a frame, the vehicle's own pose."""
-        if not message.header.frame_id:
-            here = lookup.ego_pose(snapshot.config, self._transforms, snapshot.stamp)
-            return here, Pose()
-        frame = self._frame(message.header, snapshot)
-        return fields.pose(message.pose, "pose"), frame
-
-    def _frame(self, header: Any, snapshot: Snapshot) -> Pose:
-        stamp = fields.nanoseconds(header.stamp)
-        return lookup.frame_pose(
-            snapshot.config, self._transforms, header.frame_id, stamp, snapshot.stamp
-        )
+    return found.answer
 
 
 def _digest(*arrays: Any) -> int:

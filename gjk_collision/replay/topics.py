@@ -8,9 +8,10 @@ from functools import partial
 from typing import Any
 
 from ..server.adapters import CONVERTERS
-from ..server.config import OBSTACLE_ARRAY, Config
+from ..server.config import Config
+from ..server.dispatch import SERVICES
 from .bag import Bag, BagError
-from .interfaces import CLOCK, POLYGON_STAMPED, SERVICES, TF_MESSAGE
+from .interfaces import CLOCK, POLYGON_STAMPED, TF_MESSAGE
 
 __all__ = ["Topics", "TopicsError", "checked_mapping", "choose"]
 
@@ -112,8 +113,8 @@ def choose(bag: Bag, config: Config, mapping: Mapping[str, Any]) -> Topics:
     obstacles: dict[str, tuple[str, ...]] = {}
     for source in config.sources:
         told = by_source.get(source.name, named if isinstance(named, str) else None)
-        if source.type not in (OBSTACLE_ARRAY, *CONVERTERS):
-            known = ", ".join((OBSTACLE_ARRAY, *CONVERTERS))
+        if source.type not in CONVERTERS:
+            known = ", ".join(CONVERTERS)
             raise BagError(f"{source.name}.type: must be one of {known} (got {source.type!r})")
         if len(config.sources) > 1 and told is None:
             told = _absolute(source.topic)

@@ -21,7 +21,8 @@ from typing import Any
 
 from ..replay.case import Case
 from . import texts
-from .run import Options, Outcome, Progress, Result, run
+from .outcome import Outcome, Result
+from .run import Options, Progress, run
 
 __all__ = ["ClusterError", "run_all"]
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..verdict import Verdict
-from .run import Result
+from .outcome import Result
 from .templates import render
 
 __all__ = ["overview", "page"]

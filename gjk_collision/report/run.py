@@ -9,8 +9,7 @@ row per line; the bytes are the same on every machine), ``summary.json``, ``summ
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from enum import IntEnum
+from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
 from typing import Any, TextIO
@@ -25,8 +24,9 @@ from ..replay.rows import FORMAT, Row
 from ..replay.topics import Topics, choose
 from .counts import Counts, Latencies
 from .film import Film, Timeline
+from .outcome import Outcome, Result
 
-__all__ = ["Options", "Outcome", "Result", "golden_of", "run", "written_by"]
+__all__ = ["Options", "golden_of", "run", "written_by"]
 
 RESULTS = "results.jsonl"
 SUMMARY = "summary.json"
@@ -37,15 +37,6 @@ KEPT_ERRORS = 5
 STEP = 200
 
 Progress = Callable[[int, int], None]
-
-
-class Outcome(IntEnum):
-    """How a replay ended; the exit code of the command is the greatest of all."""
-
-    PASSED = 0
-    FAILED = 1  # an expectation, the golden comparison, a reply
-    BROKEN = 3  # the bag: missing, truncated, no stamp, a topic not in it. (2 is a wrong call)
-    INTERRUPTED = 130  # as shells have it for Ctrl-C
 
 
 @dataclass(frozen=True)
@@ -63,16 +54,6 @@ class Options:
 
     golden: Path | None = None
     page: bool = True
-
-
-@dataclass
-class Result:
-    """What came out of one case; plain data, so that it can travel."""
-
-    name: str
-    outcome: Outcome
-    failures: list[str]
-    summary: dict[str, Any] = field(default_factory=dict)
 
 
 def run(case: Case, out: Path, options: Options, progress: Progress | None = None) -> Result:

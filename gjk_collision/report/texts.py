@@ -6,7 +6,7 @@ import xml.etree.ElementTree as ET
 from collections.abc import Sequence
 from typing import Any
 
-from .run import Outcome, Result
+from .outcome import Outcome, Result
 
 __all__ = ["junit", "markdown"]
 

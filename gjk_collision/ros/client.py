@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import cos, sin
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import numpy as np
 from geometry_msgs.msg import PoseStamped
@@ -20,10 +20,10 @@ from rclpy.executors import SingleThreadedExecutor
 from ..arguments import as_flag, as_floats, as_number, as_vector, as_whole
 from ..errors import InputError
 from ..scene import Mode, mode_number
-from ..server.fields import nanoseconds
+from ..server.fields import nanoseconds, numbers
 from ..server.snapshot import Fault
 from ..verdict import Status, Verdict, no_truth_value
-from .messages import Integers, floats, integers, none
+from .messages import none
 from .quality import SERVICE_QOS
 
 if TYPE_CHECKING:
@@ -44,6 +44,7 @@ __all__ = [
 MAX_OUTSTANDING = 64
 
 Enum = TypeVar("Enum", Verdict, Status)
+Integers: TypeAlias = "NDArray[np.integer[Any]]"
 
 
 @dataclass(frozen=True)
@@ -411,8 +412,8 @@ class CollisionClient:
 
     def _poses_reply(self, reply: Any, round_trip: float, n: int) -> PosesReply:
         common = self._common(reply, round_trip)
-        verdicts = integers(reply.verdicts)
-        statuses = integers(reply.statuses)
+        verdicts = numbers(reply.verdicts)
+        statuses = numbers(reply.statuses)
         if not len(verdicts) == len(statuses) == n:  # a fault of the request as a whole
             verdicts = np.full(n, Verdict.UNKNOWN, np.uint8)
             statuses = np.full(n, common["status"], np.uint16)
@@ -422,10 +423,10 @@ class CollisionClient:
             **common,
             verdicts=verdicts,
             statuses=statuses,
-            distances=floats(reply.distances),
-            lower_bounds=floats(reply.lower_bounds),
-            nearest_ids=integers(reply.nearest_ids),
-            witnesses=floats(reply.witnesses).reshape(-1, 4),
+            distances=numbers(reply.distances),
+            lower_bounds=numbers(reply.lower_bounds),
+            nearest_ids=numbers(reply.nearest_ids),
+            witnesses=numbers(reply.witnesses).reshape(-1, 4),
             first_invalid_index=-1 if is_free else int(np.argmin(free)) if n else 0,
         )
 
@@ -448,14 +449,14 @@ class CollisionClient:
     def _distance_reply(self, reply: Any, round_trip: float) -> DistanceReply:
         return DistanceReply(
             **self._common(reply, round_trip),
-            ids=integers(reply.ids),
+            ids=numbers(reply.ids),
             sources=tuple(reply.sources),
-            distances=floats(reply.distances),
-            lower_bounds=floats(reply.lower_bounds),
-            witness_ego=floats(reply.witness_ego).reshape(-1, 2),
-            witness_obstacle=floats(reply.witness_obstacle).reshape(-1, 2),
-            directions=floats(reply.directions).reshape(-1, 2),
-            statuses=integers(reply.statuses),
+            distances=numbers(reply.distances),
+            lower_bounds=numbers(reply.lower_bounds),
+            witness_ego=numbers(reply.witness_ego).reshape(-1, 2),
+            witness_obstacle=numbers(reply.witness_obstacle).reshape(-1, 2),
+            directions=numbers(reply.directions).reshape(-1, 2),
+            statuses=numbers(reply.statuses),
         )
 
 

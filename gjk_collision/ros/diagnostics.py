@@ -6,10 +6,12 @@ import time
 from collections import Counter
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
+from gjk_collision.msg import CollisionState
 from rclpy.clock import Clock, ClockType
+from rclpy.node import Node
 
 from ..geometry import Shape, collide, distance
 from ..results import INVARIANT
@@ -17,11 +19,9 @@ from ..server import lookup
 from ..server.frames import FrameError
 from ..server.snapshot import Report
 from ..verdict import Status, Verdict
+from .exchange import Known
 
-if TYPE_CHECKING:
-    from .node import CollisionServer
-
-__all__ = ["Diagnostics", "Health"]
+__all__ = ["Diagnostics", "Health", "Server"]
 
 PERIOD = 1.0  # s
 
@@ -68,11 +68,35 @@ class Record:
     longest_gap: float
 
 
-class Diagnostics:
-    """Publishes the health of a node, by the steady clock, in every state of its lifecycle."""
+class Server(Known, Protocol):
+    """What the diagnostics need of the server."""
 
-    def __init__(self, node: "CollisionServer") -> None:
+    health: Health
+    errors: int
+    last_state: CollisionState
+
+    @property
+    def is_active(self) -> bool:
+        """Tell whether data is taken in and questions about it are answered."""
+
+    def reports(self) -> list[Report]:
+        """Return what is heard from each sender; empty while not active."""
+
+
+class Diagnostics:
+    """Publishes the health of a server, by the steady clock, in every state of its lifecycle.
+
+    Parameters
+    ----------
+    node : Node
+        Has the publisher and the timer.
+    server : Server
+        Whose health it is.
+    """
+
+    def __init__(self, node: Node, server: Server) -> None:
         self._node = node
+        self._server = server
         self._publisher = node.create_publisher(DiagnosticArray, "/diagnostics", 10)
         node.create_timer(PERIOD, self._publish, clock=Clock(clock_type=ClockType.STEADY_TIME))
 
@@ -97,7 +121,7 @@ class Diagnostics:
         self._publisher.publish(message)
 
     def _verdict(self) -> list[DiagnosticStatus]:
-        state = self._node.last_state
+        state = self._server.last_state
         verdict, status = Verdict(state.verdict.verdict), Status(state.verdict.status)
         level = {Verdict.FREE: OK, Verdict.UNKNOWN: ERROR}.get(verdict, WARN)
         if status is Status.NOT_ACTIVE:
@@ -115,30 +139,30 @@ class Diagnostics:
 
     def _affected(self, verdict: Verdict, status: Status) -> str:
         """Say which answers are not to be had: planners need not know the vehicle's own pose."""
-        snapshot = self._node.snapshot()
-        if not self._node.is_active:
+        snapshot = self._server.snapshot()
+        if not self._server.is_active:
             return "every request but ~/check_shapes"
         if snapshot.fault is not None or snapshot.footprint is None:
             return "~/state and every request but ~/check_shapes: nothing is FREE"
         if verdict is not Verdict.UNKNOWN:
             return "nothing"
         if status in (Status.UNKNOWN_FRAME, Status.TF_UNAVAILABLE, Status.TF_EXTRAPOLATION):
-            frame = self._node.config.check_frame
+            frame = self._server.config.check_frame
             return f"{BY_POSE}; requests in '{frame}' are answered"
         return "~/state"
 
     def _inputs(self) -> list[DiagnosticStatus]:
-        reports = self._node.reports()
+        reports = self._server.reports()
         if not reports:
             return [_status("", WARN, "nothing is listened to: the node is not active")]
         return [_input(each) for each in reports]
 
     def _frames(self) -> list[DiagnosticStatus]:
-        node, config = self._node, self._node.config
+        server, config = self._server, self._server.config
         words = {"base frame": config.base_frame, "check frame": config.check_frame}
-        words["transforms"] = str(node.transforms)
+        words["transforms"] = str(server.transforms)
         try:
-            pose = lookup.ego_pose(config, node.transforms, node.get_clock().now().nanoseconds)
+            pose = lookup.ego_pose(config, server.transforms, server.now())
         except FrameError as error:
             text = f"the vehicle's pose is not known: {error.status.name}: {error}"
             return [_status("", ERROR, f"{text}; affected: {BY_POSE}", **words)]
@@ -155,7 +179,7 @@ class Diagnostics:
             and abs(distance(box, box, pose_b=(5.0, 0.0, 0.0)) - 3.0) < 1e-9
         )
         right = right and not INVARIANT.violations
-        errors = self._node.errors
+        errors = self._server.errors
         text = "answers as it must" if right else "ANSWERS WRONGLY: do not drive"
         level = OK if right and not errors else ERROR
         words = {
@@ -165,7 +189,7 @@ class Diagnostics:
         return [_status("", level, text, **words)]
 
     def _latency(self) -> list[DiagnosticStatus]:
-        record, config = self._node.health.take(), self._node.config
+        record, config = self._server.health.take(), self._server.config
         late = record.statuses[Status.TIME_BUDGET]
         beat = 1.0 / config.state_rate
         slow = record.longest_gap > 2.0 * beat

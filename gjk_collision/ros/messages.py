@@ -7,6 +7,7 @@ made with one copy of memory. An ndarray put into a field would be checked numbe
 """
 
 from array import array
+from collections.abc import Callable
 from math import nan
 from typing import Any
 
@@ -15,9 +16,9 @@ import numpy.typing as npt
 from builtin_interfaces.msg import Time
 from geometry_msgs.msg import Point, Polygon, Vector3
 from gjk_collision.msg import CollisionState, ObstacleArray, ReplyInfo
-from gjk_collision.srv import CheckPath, CheckPoses, Collide, Distance
 from std_msgs.msg import Header
 
+from ..server import dispatch
 from ..server.answers import (
     Answer,
     DistanceAnswer,
@@ -28,72 +29,32 @@ from ..server.answers import (
     unknown,
 )
 from ..server.config import Config
+from ..server.dispatch import Found
 from ..server.fields import nanoseconds
 from ..server.frames import Pose
-from ..server.obstacles import Obstacles
 from ..server.rules import sums_rounded_up
 from ..server.snapshot import Fault, Placed, Snapshot, placed_ways
 from ..server.world import Footprint
 from ..verdict import Status
 
 __all__ = [
+    "fill",
     "fill_answer",
-    "fill_collide",
-    "fill_distance",
     "fill_info",
-    "fill_path",
-    "fill_poses",
-    "fill_shapes",
     "fill_snapshot",
     "fill_state",
-    "floats",
     "footprint",
-    "integers",
     "none",
-    "obstacles",
     "time",
 ]
 
-Integers = npt.NDArray[np.integer[Any]]
-
 # ---- messages to data
-
-
-def floats(values: "array[float]") -> npt.NDArray[np.float64]:
-    """Return a float64[] field as an array that shares its memory."""
-    return np.frombuffer(values, dtype=np.float64) if len(values) else np.empty(0)
-
-
-def integers(values: "array[int]") -> Integers:
-    """Return an integer array field as an array that shares its memory."""
-    kind = np.dtype(values.typecode)
-    return np.frombuffer(values, dtype=kind) if len(values) else np.empty(0, dtype=kind)
 
 
 def footprint(frame: str, stamp: Time, polygon: Polygon, limit: int) -> Footprint:
     """Return a footprint message as data; of more points than `limit` one more, for the error."""
     points = [(point.x, point.y) for point in polygon.points[: limit + 1]]
     return Footprint(frame, nanoseconds(stamp), np.array(points, dtype=np.float64).reshape(-1, 2))
-
-
-def obstacles(message: ObstacleArray) -> Obstacles:
-    """Return an obstacle message as data; nothing is checked yet."""
-    return Obstacles(
-        frame=message.header.frame_id,
-        stamp=nanoseconds(message.header.stamp),
-        source=message.source,
-        sequence=message.sequence,
-        ids=integers(message.ids),
-        kinds=integers(message.kinds),
-        offsets=integers(message.offsets),
-        xy=floats(message.xy),
-        radius=floats(message.radius),
-        poses=floats(message.poses),
-        velocities=floats(message.velocities),
-        path_offsets=integers(message.path_offsets),
-        path_times=floats(message.path_times),
-        path_poses=floats(message.path_poses),
-    )
 
 
 # ---- data to messages
@@ -127,20 +88,19 @@ def none(kind: Any, fault: Fault) -> Any:
     fault : Fault
         The reason.
     """
-    reply, answer = kind.Response(), unknown(fault)
-    if kind is Collide:
-        fill_collide(reply, answer)
-    elif kind is Distance:
-        fill_distance(reply, DistanceAnswer(answer))
-    elif kind is CheckPoses:
-        fill_poses(reply, PosesAnswer(answer))
-    elif kind is CheckPath:
-        fill_path(reply, PathAnswer(answer))
+    reply = kind.Response()
+    if kind.__name__ in dispatch.SERVICES:
+        fill(reply, dispatch.none(kind.__name__, fault))
     else:
-        fill_answer(reply, answer)
+        fill_answer(reply, unknown(fault))
     if hasattr(reply, "info"):
         reply.info.footprint_age = reply.info.max_obstacle_age = nan
     return reply
+
+
+def fill(reply: Any, found: Found) -> None:
+    """Fill the reply of a service but its info."""
+    _FILL[type(found)](reply, found)
 
 
 def fill_answer(reply: Any, answer: Answer) -> None:
@@ -152,13 +112,13 @@ def fill_answer(reply: Any, answer: Answer) -> None:
         reply.is_free = answer.is_free
 
 
-def fill_collide(reply: Any, answer: Answer) -> None:
+def _fill_collide(reply: Any, answer: Answer) -> None:
     """Fill the fields of ``srv/Collide``."""
     fill_answer(reply, answer)
     reply.obstacle_id, reply.obstacle_source = answer.nearest_id, answer.nearest_source
 
 
-def fill_distance(reply: Any, found: DistanceAnswer) -> None:
+def _fill_distance(reply: Any, found: DistanceAnswer) -> None:
     """Fill the fields of ``srv/Distance``."""
     fill_answer(reply, found.answer)
     reply.ids = _array("q", found.ids)
@@ -171,7 +131,7 @@ def fill_distance(reply: Any, found: DistanceAnswer) -> None:
     reply.statuses = _array("H", found.statuses)
 
 
-def fill_poses(reply: Any, found: PosesAnswer) -> None:
+def _fill_poses(reply: Any, found: PosesAnswer) -> None:
     """Fill the fields of ``srv/CheckPoses``."""
     fill_answer(reply, found.answer)
     reply.verdicts = _array("B", found.verdicts)
@@ -183,7 +143,7 @@ def fill_poses(reply: Any, found: PosesAnswer) -> None:
     reply.first_invalid_index = found.first_invalid_index
 
 
-def fill_path(reply: Any, found: PathAnswer) -> None:
+def _fill_path(reply: Any, found: PathAnswer) -> None:
     """Fill the fields of ``srv/CheckPath``."""
     fill_answer(reply, found.answer)
     reply.first_invalid_segment = found.first_invalid_segment
@@ -194,7 +154,7 @@ def fill_path(reply: Any, found: PathAnswer) -> None:
     reply.min_distance_lower_bound = found.min_distance_lower_bound
 
 
-def fill_shapes(reply: Any, found: ShapesAnswer) -> None:
+def _fill_shapes(reply: Any, found: ShapesAnswer) -> None:
     """Fill the fields of ``srv/CheckShapes``."""
     fill_answer(reply, found.answer)
     reply.verdicts = _array("B", found.verdicts)
@@ -203,6 +163,15 @@ def fill_shapes(reply: Any, found: ShapesAnswer) -> None:
     reply.lower_bounds = _array("d", found.lower_bounds)
     reply.witnesses = _array("d", found.witnesses)
     reply.directions = _array("d", found.directions)
+
+
+_FILL: dict[type[Found], Callable[[Any, Any], None]] = {
+    Answer: _fill_collide,
+    DistanceAnswer: _fill_distance,
+    PosesAnswer: _fill_poses,
+    PathAnswer: _fill_path,
+    ShapesAnswer: _fill_shapes,
+}
 
 
 def fill_snapshot(reply: Any, snapshot: Snapshot) -> None:

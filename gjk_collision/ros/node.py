@@ -39,7 +39,7 @@ from ..server.world import World
 from ..verdict import Status
 from . import markers, messages, sources
 from .diagnostics import Diagnostics, Health
-from .exchange import Question
+from .exchange import Exchange
 from .parameters import Parameters
 from .pauses import PERIOD, Pauses, steady_time
 from .progress import Progress
@@ -115,9 +115,9 @@ class CollisionServer(LifecycleNode):
         )
         self._last_markers = 0.0
         self._hit: tuple[Pose, float] | None = None
-        self._answering = Services(self)  # rclpy has a _services of its own
-        Diagnostics(self)
-        self._progress = Progress(self)
+        self._answering = Services(self, self)  # rclpy has a _services of its own
+        Diagnostics(self, self)
+        self._progress = Progress(self, self)
         self._answer_bad_transitions()
         self._start_heartbeat()
 
@@ -371,15 +371,15 @@ class CollisionServer(LifecycleNode):
         return self.create_timer(period, callback, clock=clock)
 
     def _beat(self) -> None:
-        question = Question(self)
+        exchange = Exchange(self)
         message = CollisionState()
         self._counter += 1
         snapshot, found = None, None
         try:
-            first = question.ask()
-            ego = self._ego(first, question.transforms)
+            first = exchange.ask()
+            ego = self._ego(first, exchange.transforms)
             found = questions.state(first, ego)
-            snapshot = question.at_the_end(first, found.answer.verdict)
+            snapshot = exchange.at_the_end(first, found.answer.verdict)
             if snapshot.fault is not first.fault:
                 found = questions.state(snapshot, ego)
             messages.fill_state(message, found)
@@ -389,11 +389,11 @@ class CollisionServer(LifecycleNode):
             message = CollisionState()
             fault = Fault(Status.INTERNAL_ERROR, repr(error))
             messages.fill_state(message, StateAnswer(unknown(fault)))
-            messages.fill_info(message.info, question.known(fault))
+            messages.fill_info(message.info, exchange.known(fault))
         message.counter = self._counter
         message.header.stamp = self.get_clock().now().to_msg()
         message.header.frame_id = self.config.check_frame
-        message.info.compute_time = question.seconds
+        message.info.compute_time = exchange.seconds
         self._state_publisher.publish(message)
         self.last_state = message
         self.health.note_beat()

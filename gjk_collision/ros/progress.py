@@ -4,20 +4,20 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from rclpy.clock import Clock, ClockType
+from rclpy.node import Node
 
 from ..server import lookup
 from ..server.config import SourceConfig
 from ..server.frames import FrameError
+from ..server.snapshot import Report
 from ..verdict import Status
+from .exchange import Known
 from .pauses import steady_time
 
-if TYPE_CHECKING:
-    from .node import CollisionServer
-
-__all__ = ["Progress"]
+__all__ = ["Progress", "Server"]
 
 PERIOD = 0.5  # s
 # An input that is missing is logged this long after activation, and each input at most this often.
@@ -48,17 +48,30 @@ class _Input:
     time: int
 
 
+class Server(Known, Protocol):
+    """What the log needs of the server."""
+
+    def reports(self) -> list[Report]:
+        """Return what is heard from each sender; empty while not active."""
+
+    def note_error(self, where: str, error: Exception) -> None:
+        """Log an error of our own, and count it."""
+
+
 class Progress:
     """Logs one line for each transition and for each change of an input, never a flood.
 
     Parameters
     ----------
-    node : CollisionServer
+    node : Node
         Whose log is written, from a timer on the steady clock.
+    server : Server
+        Whose inputs are logged.
     """
 
-    def __init__(self, node: "CollisionServer") -> None:
+    def __init__(self, node: Node, server: Server) -> None:
         self._node = node
+        self._server = server
         self._inputs: dict[str, _Input] = {}
         self._begin = self._incomplete_since = self._reminded = 0
         self._is_active = self._was_complete = False
@@ -84,9 +97,9 @@ class Progress:
             return
         try:
             faults = self._faults()
-            snapshot = self._node.snapshot()
+            snapshot = self._server.snapshot()
         except Exception as error:
-            self._node.note_error("log", error)
+            self._server.note_error("log", error)
             return
         for key, each in self._inputs.items():
             self._log_change(each, faults.get(key, {}), now)
@@ -95,7 +108,7 @@ class Progress:
             if not self._was_complete:
                 self._was_complete = True
                 seconds = (now - self._begin) / SECOND
-                count = sum(report.count for report in self._node.reports()[1:])
+                count = sum(report.count for report in self._server.reports()[1:])
                 text = f"first complete snapshot, {seconds:.1f} s after activation"
                 self._node.get_logger().info(f"{text}: {count} obstacles")
             self._incomplete_since = self._reminded = now
@@ -133,7 +146,7 @@ class Progress:
 
     def _needed(self) -> Iterator[tuple[str, str]]:
         """Yield a key and a name for each input."""
-        node, config = self._node, self._node.config
+        node, config = self._node, self._server.config
         if node.get_parameter("use_sim_time").value:
             yield "clock", "the time on /clock (use_sim_time)"
         for source in config.sources:
@@ -149,13 +162,13 @@ class Progress:
 
     def _faults(self) -> dict[str, dict[str, str]]:
         """Return what is wrong with each input now; an input that is used is left out."""
-        node, config = self._node, self._node.config
+        server, config = self._server, self._server.config
         found: dict[str, dict[str, str]] = {}
-        now = node.now()
+        now = server.now()
         if now == 0:
             found["clock"] = {"": "no time has been received"}
         sources = {each.name: each for each in config.sources}
-        for report in node.reports():
+        for report in server.reports():
             if (fault := report.fault) is None:
                 continue
             text = f"{fault.status.name}: {fault.message}"
@@ -168,7 +181,7 @@ class Progress:
                 text = f"{text}; {self._publishers(sources.get(report.source))}"
             found.setdefault(key, {})[f"{report.sender} {fault.status.name}"] = text
         try:
-            lookup.ego_pose(config, node.transforms, now)
+            lookup.ego_pose(config, server.transforms, now)
         except FrameError as error:
             affected = "~/state and requests without a frame are UNKNOWN"
             found["vehicle"] = {error.status.name: f"{error.status.name}: {error}; {affected}"}

@@ -3,67 +3,92 @@
 """The services of the collision server: convert, ask, reply. Whoever asks is answered."""
 
 from collections.abc import Callable
-from functools import cache
 from itertools import count
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
-import numpy as np
-from geometry_msgs.msg import PoseStamped
 from gjk_collision.srv import CheckPath, CheckPoses, CheckShapes, Collide, Distance, GetSnapshot
 from rclpy.callback_groups import ReentrantCallbackGroup
+from rclpy.node import Node
 from rclpy.service import Service
 from rclpy.service_introspection import ServiceIntrospectionState
 from rclpy.task import Future
+from rclpy.timer import Timer
 from std_srvs.srv import Trigger
 
 from ..errors import InputError
-from ..server import fields, lookup, questions
+from ..server import fields, lookup
+from ..server.answers import Answer, PathAnswer, PosesAnswer
+from ..server.dispatch import Found, Request
 from ..server.frames import FrameError, Pose
-from ..server.questions.path import is_swept, pose_on
 from ..server.rules import demanded_margin
 from ..server.snapshot import Fault, Snapshot, nothing
 from ..server.verification import objection
 from ..verdict import Status, Verdict
 from . import messages
-from .exchange import Question
+from .diagnostics import Health
+from .exchange import Exchange, Known
 from .quality import SERVICE_QOS
 
-if TYPE_CHECKING:
-    from .node import CollisionServer
-
-__all__ = ["Services"]
+__all__ = ["Server", "Services"]
 
 HERE = Pose()
+# Types of services that a replay answers again, and their names.
+ASKED = {
+    Collide: "collide",
+    Distance: "distance",
+    CheckPoses: "check_poses",
+    CheckPath: "check_path",
+    CheckShapes: "check_shapes",
+}
 
 # Requests that wait for a transform at a time; one more is answered at once.
 MAX_WAITING = 64
 
 
+class Server(Known, Protocol):
+    """What the services need of the server: what is known, and who takes note of replies."""
+
+    health: Health
+
+    @property
+    def is_active(self) -> bool:
+        """Tell whether data is taken in and questions about it are answered."""
+
+    def create_steady_timer(self, period: float, callback: Callable[[], None]) -> Timer:
+        """Create a timer by the steady clock."""
+
+    def reset(self) -> tuple[bool, str]:
+        """Forget all data; return whether there was any to forget, in words too."""
+
+    def note_error(self, where: str, error: Exception) -> None:
+        """Log an error of our own, and count it."""
+
+    def note_hit(self, pose: Pose) -> None:
+        """Show that a request met an obstacle at a pose in the check frame."""
+
+
 class Services:
-    """Offers the services of a node, from its construction to its end.
+    """Offers the services of a server, from its construction to its end.
 
     Parameters
     ----------
-    node : CollisionServer
-        Says what is known, where frames are, and takes note of each reply.
+    node : Node
+        Has the services.
+    server : Server
+        Knows what is asked about.
     """
 
-    def __init__(self, node: "CollisionServer") -> None:
+    def __init__(self, node: Node, server: Server) -> None:
         self._node = node
+        self._server = server
         # A request that waits must not hold up others.
         self._group = ReentrantCallbackGroup()
         self._waiting: dict[Future, Any] = {}  # requests
         self._is_resuming = False
         self._due = 0.0  # of an answer to be verified
         self._any = count(step=7919)  # which pose of a batch; a prime, to get about
-        self._recorded = (  # those that a replay answers again
-            self._serve(Collide, "collide", self._collide),
-            self._serve(Distance, "distance", self._distance),
-            self._serve(CheckPoses, "check_poses", self._check_poses),
-            self._serve(CheckPath, "check_path", self._check_path),
-            self._serve(CheckShapes, "check_shapes", self._check_shapes),
-        )
-        self._serve(GetSnapshot, "get_snapshot", self._get_snapshot)
+        self._recorded = [self._serve(kind, name) for kind, name in ASKED.items()]
+        self._serve(GetSnapshot, "get_snapshot")
         node.create_service(Trigger, "~/reset", self._reset, qos_profile=SERVICE_QOS)
 
     def record(self, wanted: bool) -> None:
@@ -72,31 +97,31 @@ class Services:
         for each in self._recorded:
             each.configure_introspection(self._node.get_clock(), SERVICE_QOS, state)
 
-    def _serve(self, kind: Any, name: str, ask: Callable[..., None]) -> Service:
-        """Offer a service that always replies: what `ask` cannot answer is UNKNOWN."""
-        node = self._node
+    def _serve(self, kind: Any, name: str) -> Service:
+        """Offer a service that always replies: what cannot be answered is UNKNOWN."""
+        server = self._server
 
         async def reply_to(request: Any, reply: Any) -> Any:
-            question = Question(node)
+            exchange = Exchange(server)
             try:
                 if self._is_awaited(request, {}):
                     await self._transform(request)
-                    question = Question(node)  # nothing was looked at before the wait
-                reply, snapshot = self._answer(kind, ask, request, question)
+                    exchange = Exchange(server)  # nothing was looked at before the wait
+                reply, snapshot = self._answer(kind, request, exchange)
             except Exception as error:
-                node.note_error(f"~/{name}", error)
+                server.note_error(f"~/{name}", error)
                 fault = Fault(Status.INTERNAL_ERROR, repr(error))
-                reply, snapshot = messages.none(kind, fault), question.known(fault)
-            seconds = question.seconds
+                reply, snapshot = messages.none(kind, fault), exchange.known(fault)
+            seconds = exchange.seconds
             if hasattr(reply, "info"):
                 messages.fill_info(reply.info, snapshot)
                 reply.info.compute_time = seconds
             else:
                 reply.compute_time = seconds
-            node.health.note_reply(name, seconds, reply.verdict.status)
+            server.health.note_reply(name, seconds, reply.verdict.status)
             return reply
 
-        return node.create_service(
+        return self._node.create_service(
             kind, f"~/{name}", reply_to, qos_profile=SERVICE_QOS, callback_group=self._group
         )
 
@@ -118,141 +143,98 @@ class Services:
 
         `known` keeps what was found of each frame.
         """
-        node = self._node
-        if not node.is_active:
+        server = self._server
+        if not server.is_active:
             return False
         frame, stamp = fields.frame_and_stamp(request)
         if frame not in known:
-            known[frame] = lookup.awaited_from(node.config, node.transforms, frame)
+            known[frame] = lookup.awaited_from(server.config, server.transforms, frame)
         return stamp > known[frame]
 
     async def _transform(self, request: Any) -> None:
         """Wait until a request's transform has come, or `transform_wait` is over."""
         if len(self._waiting) >= MAX_WAITING:
             return
-        done, node = Future(), self._node
-        timer = node.create_steady_timer(
-            node.config.transform_wait, lambda: None if done.done() else done.set_result(None)
+        done, server = Future(), self._server
+        timer = server.create_steady_timer(
+            server.config.transform_wait, lambda: None if done.done() else done.set_result(None)
         )
         self._waiting[done] = request
         try:
             await done
         finally:
             del self._waiting[done]
-            node.destroy_timer(timer)
+            self._node.destroy_timer(timer)
 
-    def _answer(
-        self, kind: Any, ask: Callable[..., None], request: Any, question: Question
-    ) -> tuple[Any, Snapshot]:
+    def _answer(self, kind: Any, message: Any, exchange: Exchange) -> tuple[Any, Snapshot]:
         """Return the reply, and what is known when it leaves."""
-        reply = kind.Response()
-        if not hasattr(reply, "info"):  # it is about the request alone
-            first = nothing(self._node.config, Fault(Status.UNDEFINED, ""), self._node.now())
+        server = self._server
+        if kind is CheckShapes:  # it is about the request alone
+            first = nothing(server.config, Fault(Status.UNDEFINED, ""), server.now())
         else:
-            first = question.ask(_wanted(request), in_time=hasattr(reply, "is_free"))
+            in_time = kind is not GetSnapshot
+            first = exchange.ask(_wanted(message), in_time=in_time)
         try:
-            ask(request, reply, first, question)
-            last = question.at_the_end(first, Verdict(reply.verdict.verdict))
+            reply = self._reply(kind, message, first, exchange)
+            last = exchange.at_the_end(first, Verdict(reply.verdict.verdict))
             if last.fault is not first.fault:
-                reply = kind.Response()
-                ask(request, reply, last, question)
+                reply = self._reply(kind, message, last, exchange)
             return reply, last
         except (InputError, FrameError) as error:
-            last, fault = self._node.later(first), Fault(error.status, str(error))
-            if isinstance(error, FrameError) and not self._node.is_active:
+            last, fault = server.later(first), Fault(error.status, str(error))
+            if isinstance(error, FrameError) and not server.is_active:
                 fault = last.fault or fault  # no frame is known then
             return messages.none(kind, fault), last
 
-    def _collide(self, request: Any, reply: Any, snapshot: Snapshot, question: Question) -> None:
-        pose, frame = self._placed(request.pose, snapshot, question)
-        found = questions.collide(snapshot, pose, request.margin, frame=frame)
-        if self._is_due(snapshot):
-            self._verify(snapshot, pose, frame, found.verdict, request.margin)
-        messages.fill_collide(reply, found)
-
-    def _distance(self, request: Any, reply: Any, snapshot: Snapshot, question: Question) -> None:
-        pose, frame = self._placed(request.pose, snapshot, question)
-        found = questions.distance(snapshot, pose, request.k, request.max_distance, frame=frame)
-        if self._is_due(snapshot):
-            self._verify(snapshot, pose, frame, found.answer.verdict)
-        messages.fill_distance(reply, found)
-
-    def _check_poses(
-        self, request: Any, reply: Any, snapshot: Snapshot, question: Question
-    ) -> None:
-        poses, times = messages.floats(request.poses), messages.floats(request.times)
-        # Looked up once: it may move while the request is answered.
-        frame = cache(lambda: self._frame(request.header, snapshot, question))
-        found = questions.check_poses(
-            snapshot,
-            poses,
-            times,
-            frame=frame,
-            stamp=fields.nanoseconds(request.header.stamp),
-            margin=request.margin,
-            mode=request.mode,
-            stop_at_first=request.stop_at_first,
-            is_late=question.is_late,
-        )
-        messages.fill_poses(reply, found)
-        first = found.first_invalid_index
-        if first >= 0 and found.verdicts[first] == Verdict.COLLISION:
-            self._node.note_hit(_on_path(request, frame(), first))
-        if not len(times) and self._is_due(snapshot):
-            i = next(self._any) % len(found.verdicts)
-            pose, verdict = _on_path(request, HERE, i), Verdict(int(found.verdicts[i]))
-            self._verify(snapshot, pose, frame(), verdict, request.margin)
-
-    def _check_path(
-        self, request: Any, reply: Any, snapshot: Snapshot, question: Question
-    ) -> None:
-        poses, times = messages.floats(request.poses), messages.floats(request.times)
-        swept = is_swept(request.interpolation)
-        # Looked up once: it may move while the request is answered.
-        frame = cache(lambda: self._frame(request.header, snapshot, question))
-        found = questions.check_path(
-            snapshot,
-            poses,
-            times,
-            frame=frame,
-            stamp=fields.nanoseconds(request.header.stamp),
-            swept=swept,
-            margin=request.margin,
-            tolerance=request.tolerance,
-            is_late=question.is_late,
-        )
-        messages.fill_path(reply, found)
-        verdict, segment = found.answer.verdict, found.first_invalid_segment
-        if verdict is Verdict.COLLISION and swept and snapshot.fault is None:
-            fraction = found.last_valid_fraction
-            self._node.note_hit(_on_path(request, frame(), segment, fraction))
-        if verdict is Verdict.FREE and not len(times) and self._is_due(snapshot):
-            i = next(self._any) % (len(poses) // 3)
-            pose = _on_path(request, HERE, i)
-            self._verify(snapshot, pose, frame(), verdict, request.margin)
-
-    def _check_shapes(
-        self, request: Any, reply: Any, snapshot: Snapshot, question: Question
-    ) -> None:
-        found = questions.check_shapes(
-            snapshot.config,
-            messages.obstacles(request.a),
-            messages.obstacles(request.b),
-            messages.integers(request.pairs),
-            mode=request.mode,
-            margin=request.margin,
-            is_late=question.is_late,
-        )
-        messages.fill_shapes(reply, found)
-
-    def _get_snapshot(
-        self, request: Any, reply: Any, snapshot: Snapshot, question: Question
-    ) -> None:
-        messages.fill_snapshot(reply, snapshot)
-
-    def _reset(self, request: Trigger.Request, reply: Trigger.Response) -> Trigger.Response:
-        reply.success, reply.message = self._node.reset()
+    def _reply(self, kind: Any, message: Any, snapshot: Snapshot, exchange: Exchange) -> Any:
+        """Return the reply from a snapshot, but its info."""
+        reply = kind.Response()
+        if kind is GetSnapshot:
+            messages.fill_snapshot(reply, snapshot)
+            return reply
+        request = Request(kind.__name__, message)
+        found = request.ask(snapshot, exchange.transforms, exchange.is_late)
+        messages.fill(reply, found)
+        if kind is not CheckShapes:
+            self._show_hit(request, found, snapshot)
+            self._verify(request, found, snapshot)
         return reply
+
+    def _show_hit(self, request: Request, found: Found, snapshot: Snapshot) -> None:
+        """Show the first pose of a batch or a path that collides."""
+        frame = request.frame or HERE
+        if isinstance(found, PosesAnswer):
+            first = found.first_invalid_index
+            if first >= 0 and found.verdicts[first] == Verdict.COLLISION:
+                self._server.note_hit(request.pose_at(first, frame=frame))
+        elif isinstance(found, PathAnswer) and found.answer.verdict is Verdict.COLLISION:
+            swept = request.message.interpolation == CheckPath.Request.SWEPT
+            if swept and snapshot.fault is None:
+                at = found.first_invalid_segment, found.last_valid_fraction
+                self._server.note_hit(request.pose_at(*at, frame))
+
+    def _verify(self, request: Request, found: Found, snapshot: Snapshot) -> None:
+        """Have a share of the answers checked by another method; raise where it disagrees.
+
+        It knows obstacles that stand still, and single poses: of a batch and of a path that is
+        free, one pose is taken.
+        """
+        message = request.message
+        is_path, is_batch = isinstance(found, PathAnswer), isinstance(found, PosesAnswer)
+        verdict = found.verdict if isinstance(found, Answer) else found.answer.verdict
+        if (is_path or is_batch) and len(message.times):
+            return
+        if (is_path and verdict is not Verdict.FREE) or not self._is_due(snapshot):
+            return
+        pose, frame = request.pose, request.frame or HERE
+        if pose is None:
+            i = next(self._any) % (len(message.poses) // 3)
+            pose = request.pose_at(i)
+            if isinstance(found, PosesAnswer):
+                verdict = Verdict(int(found.verdicts[i]))
+        margin = demanded_margin(snapshot.config, getattr(message, "margin", 0.0))
+        if why := objection(snapshot, pose, verdict, margin, frame):
+            raise RuntimeError(f"the kernel is wrong at {tuple(frame.of(pose))}: {why}")
 
     def _is_due(self, snapshot: Snapshot) -> bool:
         """Tell whether this answer is of the share to be verified."""
@@ -262,41 +244,9 @@ class Services:
         self._due -= 1.0
         return True
 
-    def _verify(
-        self,
-        snapshot: Snapshot,
-        pose: Pose,
-        frame: Pose,
-        verdict: Verdict,
-        margin: float = 0.0,
-    ) -> None:
-        """Have an answer checked by another method; raise where it disagrees."""
-        total = demanded_margin(snapshot.config, margin)
-        if why := objection(snapshot, pose, verdict, total, frame):
-            raise RuntimeError(f"the kernel is wrong at {tuple(frame.of(pose))}: {why}")
-
-    def _placed(
-        self, message: PoseStamped, snapshot: Snapshot, question: Question
-    ) -> tuple[Pose, Pose]:
-        """Return a request's pose and its frame; without a frame, the vehicle's own pose."""
-        if not message.header.frame_id:
-            here = lookup.ego_pose(snapshot.config, question.transforms, snapshot.stamp)
-            return here, HERE
-        pose = fields.pose(message.pose, "pose")
-        return pose, self._frame(message.header, snapshot, question)
-
-    def _frame(self, header: Any, snapshot: Snapshot, question: Question) -> Pose:
-        stamp = fields.nanoseconds(header.stamp)
-        return lookup.frame_pose(
-            snapshot.config, question.transforms, header.frame_id, stamp, snapshot.stamp
-        )
-
-
-def _on_path(request: Any, frame: Pose, index: int, fraction: float = 0.0) -> Pose:
-    """Return a pose of a request, or one between it and the next, in the parent of a frame."""
-    rows = messages.floats(request.poses).reshape(-1, 3)
-    ways, _ = frame.compose_ways(rows, 0.0, np.zeros(len(rows), bool))
-    return pose_on(ways, index, fraction)
+    def _reset(self, request: Trigger.Request, reply: Trigger.Response) -> Trigger.Response:
+        reply.success, reply.message = self._server.reset()
+        return reply
 
 
 def _wanted(request: Any) -> int:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: gjk_collision contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Message types that a source of obstacles may have, and how each becomes obstacles."""
+"""The message class, the converter and the quality of service of a source of obstacles."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,18 +10,12 @@ from typing import Any
 from rclpy.qos import HistoryPolicy, QoSProfile, ReliabilityPolicy
 
 from ..errors import InputError
-from ..server import adapters
-from ..server.config import OBSTACLE_ARRAY, Config, SourceConfig
+from ..server.adapters import CONVERTERS
+from ..server.config import Config, SourceConfig
 from ..server.obstacles import Obstacles
 from ..verdict import Status
-from . import messages
 
 __all__ = ["Adapter", "adapter", "qos"]
-
-_CONVERTERS: dict[str, Callable[[Any, Config], Obstacles]] = {
-    OBSTACLE_ARRAY: lambda message, config: messages.obstacles(message),
-    **adapters.CONVERTERS,
-}
 
 
 @dataclass(frozen=True)
@@ -41,8 +35,8 @@ def adapter(source: SourceConfig) -> Adapter:
         There is none for that type, or its package is not installed.
     """
     argument = f"{source.name}.type"
-    if source.type not in _CONVERTERS:
-        known = ", ".join(_CONVERTERS)
+    if source.type not in CONVERTERS:
+        known = ", ".join(CONVERTERS)
         rule = f"must be one of {known} (got {source.type!r})"
         raise InputError(Status.INVALID_INPUT, argument, None, rule)
     package, _, name = source.type.partition("/msg/")
@@ -51,7 +45,7 @@ def adapter(source: SourceConfig) -> Adapter:
     except (ImportError, AttributeError) as error:
         rule = f"the package '{package}' with this type is not installed ({error})"
         raise InputError(Status.INVALID_INPUT, argument, None, rule) from error
-    return Adapter(message, _CONVERTERS[source.type])
+    return Adapter(message, CONVERTERS[source.type])
 
 
 def qos(source: SourceConfig) -> QoSProfile:

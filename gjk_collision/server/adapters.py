@@ -1,8 +1,9 @@
 # SPDX-FileCopyrightText: gjk_collision contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Conversion of messages of other packages to obstacles.
+"""Conversion of messages to obstacles: one function for each message type of a source.
 
-The conversion handles one number at a time, which is slow. The sizes of a message are therefore
+To add a type, write a function here and add it to `CONVERTERS`; the node and replay both use it.
+Messages of other packages are read one number at a time, which is slow. Their sizes are therefore
 checked before.
 """
 
@@ -18,7 +19,7 @@ import numpy.typing as npt
 from ..errors import InputError
 from ..verdict import Status
 from . import fields
-from .config import Config
+from .config import OBSTACLE_ARRAY, Config
 from .frames import Pose, lost_in_sum
 from .obstacles import Obstacles
 
@@ -30,6 +31,12 @@ Convert = Callable[[Any, Config], Obstacles]
 BOUNDING_BOX, CYLINDER, POLYGON = 0, 1, 2  # autoware_perception_msgs/Shape
 MAX_PATHS = 16  # predicted paths of one object
 _UNKNOWN = (nan, nan, nan)
+
+
+def obstacle_array(message: Any, config: Config) -> Obstacles:
+    """Convert a gjk_collision/ObstacleArray. The arrays are neither copied nor checked."""
+    del config  # the receiver checks the list
+    return fields.obstacles(message)
 
 
 def polygon(message: Any, config: Config) -> Obstacles:
@@ -139,6 +146,7 @@ def boxes(message: Any, config: Config) -> Obstacles:
 
 
 CONVERTERS: dict[str, Convert] = {
+    OBSTACLE_ARRAY: obstacle_array,
     "geometry_msgs/msg/PolygonStamped": polygon,
     "geometry_msgs/msg/PolygonInstanceStamped": polygon_instance,
     "costmap_converter_msgs/msg/ObstacleArrayMsg": costmap_obstacles,

@@ -7,14 +7,46 @@ The packages of the messages are not imported. Any object with the right fields 
 
 from typing import Any
 
-from .frames import Pose, planar
+import numpy as np
+import numpy.typing as npt
 
-__all__ = ["frame_and_stamp", "nanoseconds", "pose"]
+from .frames import Pose, planar
+from .obstacles import Obstacles
+
+__all__ = ["frame_and_stamp", "nanoseconds", "numbers", "obstacles", "pose"]
 
 
 def nanoseconds(stamp: Any) -> int:
     """Return a builtin_interfaces/Time in nanoseconds."""
     return int(stamp.sec) * 1_000_000_000 + int(stamp.nanosec)
+
+
+def numbers(values: Any) -> npt.NDArray[Any]:
+    """Return an array field as an array that shares its memory.
+
+    rclpy keeps such a field as an `array.array`, rosbags as an ndarray.
+    """
+    return np.asarray(values)
+
+
+def obstacles(message: Any) -> Obstacles:
+    """Return a gjk_collision/ObstacleArray as data; nothing is checked yet."""
+    return Obstacles(
+        frame=message.header.frame_id,
+        stamp=nanoseconds(message.header.stamp),
+        source=message.source,
+        sequence=int(message.sequence),
+        ids=numbers(message.ids),
+        kinds=numbers(message.kinds),
+        offsets=numbers(message.offsets),
+        xy=numbers(message.xy),
+        radius=numbers(message.radius),
+        poses=numbers(message.poses),
+        velocities=numbers(message.velocities),
+        path_offsets=numbers(message.path_offsets),
+        path_times=numbers(message.path_times),
+        path_poses=numbers(message.path_poses),
+    )
 
 
 def frame_and_stamp(request: Any) -> tuple[str, int]:

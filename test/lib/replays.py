@@ -10,7 +10,8 @@ from typing import Any
 from gjk_collision.replay.case import Case
 from gjk_collision.replay.golden import read_rows
 from gjk_collision.replay.rows import Row
-from gjk_collision.report.run import Options, Result, run
+from gjk_collision.report.outcome import Result
+from gjk_collision.report.run import Options, run
 from gjk_collision.server.config import Config
 
 SCENARIOS = Path(__file__).resolve().parents[1] / "scenarios"

@@ -25,12 +25,15 @@ LAYERS = (
     ("motion", "tracing", "results"),
     ("scene",),
     ("pairs",),
-    ("planning", "plotting"),
+    ("planning.edges", "plotting"),
+    ("planning.validity",),
+    ("planning",),
     ("server.frames", "server.config", "server.obstacles", "server.budget"),
     ("server.fields", "server.rules", "server.parameter_files"),
     ("server.adapters", "server.snapshot"),
     ("server.answers", "server.lookup"),
     ("server.world", "server.questions", "server.verification"),
+    ("server.dispatch",),
     ("server",),
     ("replay",),
     ("report",),
@@ -48,9 +51,10 @@ ROS = {
     "vision_msgs", "visualization_msgs",
 }  # fmt: skip
 # Modules that stand on an optional extra; no other module imports them at import time.
-EXTRAS = {"planning": {"ompl"}, "plotting": {"matplotlib"}, "replay": {"rosbags", "yaml"},
+EXTRAS = {"planning.validity": {"ompl"}, "plotting": {"matplotlib"}, "replay": {"rosbags", "yaml"},
           "report": {"rosbags", "yaml"}}  # fmt: skip
 GENERATED = {"msg", "srv"}
+FOLDERS = {path.name for path in SOURCE.iterdir() if path.is_dir()}
 
 FILES = sorted(SOURCE.rglob("*.py"))
 
@@ -87,7 +91,7 @@ def imports(path: Path, *, at_import_time: bool) -> Iterator[tuple[int, str]]:
                 base = package[: len(package) - child.level + 1] if child.level else ()
                 stem = ".".join((*base, *([child.module] if child.module else [])))
                 # `from package import module` names a module by what is imported
-                bare = stem in ("gjk_collision", "gjk_collision.ros", "gjk_collision.server")
+                bare = stem.removeprefix("gjk_collision.") in FOLDERS or stem == "gjk_collision"
                 for alias in child.names:
                     yield child.lineno, f"{stem}.{alias.name}" if bare else stem
             elif at_import_time and (
@@ -117,6 +121,34 @@ def test_imports_point_down(path: Path) -> None:
             assert LEVEL[target] <= level, (
                 f"{path.name}:{line} imports {target}, which is above it"
             )
+
+
+def test_no_circle_of_imports() -> None:
+    """From file to file, with imports in functions and those for type checkers only."""
+    names = {path: ".".join(path.relative_to(SOURCE).with_suffix("").parts) for path in FILES}
+    modules = {name.removesuffix(".__init__") for name in names.values()}
+
+    def imported(path: Path) -> Iterator[str]:
+        for _, name in imports(path, at_import_time=False):
+            parts = name.split(".")
+            prefixes = (".".join(parts[1:count]) for count in range(len(parts), 1, -1))
+            yield from [
+                each for each in prefixes if parts[0] == "gjk_collision" and each in modules
+            ][:1]
+
+    above = {name.removesuffix(".__init__"): set(imported(path)) for path, name in names.items()}
+    assert sum(map(len, above.values())) > 200  # else nothing was found
+    while lowest := {name for name, below in above.items() if not below & above.keys()}:
+        for name in lowest:
+            del above[name]
+    assert not above, "these import each other"
+
+
+def test_the_top_level_is_small() -> None:
+    """A reader sees the library and the folders beside it at one glance."""
+    own = {"__init__", "__main__", "_core", "py", "errors", "verdict", "__pycache__"}
+    entries = {path.name.split(".")[0] for path in SOURCE.iterdir()} - own
+    assert len(entries) <= 14, sorted(entries)
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(SOURCE)))

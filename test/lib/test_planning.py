@@ -3,7 +3,6 @@
 """Planners through OMPL: one question per edge, and what is not certified free is no way."""
 
 import re
-import sys
 from dataclasses import dataclass
 from itertools import pairwise
 from math import hypot
@@ -230,10 +229,3 @@ def test_a_failing_checker_ends_the_planning():
 
     with pytest.raises(RuntimeError, match="connection lost"):
         solve(og.RRT, broken, (-10.0, 0.0, 0.0), (8.0, 0.0, 0.0))
-
-
-def test_says_what_to_install(monkeypatch):
-    monkeypatch.delitem(sys.modules, "gjk_collision.planning")
-    monkeypatch.setitem(sys.modules, "ompl", None)
-    with pytest.raises(ImportError, match="pip install ompl"):
-        import gjk_collision.planning  # noqa: F401

@@ -29,7 +29,7 @@ from gjk_collision.replay.interfaces import POLYGON_STAMPED
 from gjk_collision.replay.rows import Row
 from gjk_collision.replay.transforms import Placement, RecordedTransforms
 from gjk_collision.replay.write import BagWriter
-from gjk_collision.report.run import Outcome
+from gjk_collision.report.outcome import Outcome
 from gjk_collision.server.config import OBSTACLE_ARRAY
 from gjk_collision.server.frames import FrameError, Pose
 from gjk_collision.verdict import Status, Verdict

@@ -24,7 +24,8 @@ from gjk_collision.replay.interfaces import typestore
 from gjk_collision.replay.record import record
 from gjk_collision.replay.rows import Row
 from gjk_collision.replay.write import BagWriter, Storage
-from gjk_collision.report.run import Options, Outcome, run
+from gjk_collision.report.outcome import Outcome
+from gjk_collision.report.run import Options, run
 from gjk_collision.server.config import Config
 from gjk_collision.server.frames import Pose
 from gjk_collision.verdict import Status, Verdict

@@ -20,7 +20,8 @@ from gjk_collision.replay.case import read_cases
 from gjk_collision.replay.record import record
 from gjk_collision.report.film import MAX_BINS, MAX_FRAMES, Timeline
 from gjk_collision.report.many import run_all
-from gjk_collision.report.run import Options, Outcome
+from gjk_collision.report.outcome import Outcome
+from gjk_collision.report.run import Options
 from gjk_collision.server.config import Config
 
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser"))), None)

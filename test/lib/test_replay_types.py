@@ -14,7 +14,7 @@ from rosbags.typesys import get_types_from_msg
 from write_scenarios import CAR, Road, at, steps, thing
 
 from gjk_collision.replay.write import BagWriter
-from gjk_collision.report.run import Outcome
+from gjk_collision.report.outcome import Outcome
 from gjk_collision.server.config import OBSTACLE_ARRAY
 from gjk_collision.verdict import Status, Verdict
 

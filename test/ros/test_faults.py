@@ -276,7 +276,7 @@ def test_time_budget_is_that_of_every_batch(
     poses = np.tile([50.0, 0.0, 0.0], (1000, 1))
     shapes = CheckShapes.Request(a=bench.array([(0, 0)] * 40), b=bench.array([(9, 9)] * 20))
     with monkeypatch.context() as patch:
-        patch.setattr(exchange.Question, "is_late", lambda self: True)
+        patch.setattr(exchange.Exchange, "is_late", lambda self: True)
         for reply in (
             bench.check_poses(poses),
             bench.check_path(poses),

@@ -1,12 +1,6 @@
 # SPDX-FileCopyrightText: gjk_collision contributors
 # SPDX-License-Identifier: Apache-2.0
-"""OMPL planners on this package: one batched question per edge.
-
-OMPL (``pip install ompl``, version 2) is imported with this module and by nothing else here.
-A planner sees a `Checker`, a callable that takes all poses of an edge at once; behind it is a
-`Scene` in this process (`scene_checker`, `path_checker`) or a server (`check_poses`, `check_path`
-of a `CollisionClient`).
-"""
+"""Edges of a planner: their poses, the margin between two poses, and checkers."""
 
 from __future__ import annotations
 
@@ -17,22 +11,15 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-try:
-    from ompl import base as ob
-except ImportError as error:
-    raise ImportError("gjk_collision.planning needs OMPL 2: pip install ompl") from error
-
-from .arguments import instance
-from .geometry import Shape
-from .scene import Scene
+from ..arguments import instance
+from ..geometry import Shape
+from ..scene import Scene
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 __all__ = [
     "Checker",
-    "MotionValidator",
-    "StateValidityChecker",
     "edge_margin",
     "edge_poses",
     "path_checker",
@@ -152,45 +139,3 @@ def path_poses(space: Any, path: Any, step: float) -> NDArray[np.float64]:
     states = path.getStates()
     edges = [edge_poses(space, *ends, step) for ends in pairwise(states)]
     return np.concatenate([edges[0][:1], *(edge[1:] for edge in edges)])
-
-
-class StateValidityChecker(ob.StateValidityChecker):  # type: ignore[misc]
-    """A state is valid if the checker certifies its pose free."""
-
-    def __init__(self, si: Any, checker: Checker) -> None:
-        super().__init__(si)
-        self._checker = checker
-
-    def isValid(self, state: Any) -> bool:
-        """Ask about one pose."""
-        pose = np.array([[state.getX(), state.getY(), state.getYaw()]])
-        return self._checker(pose).is_free
-
-
-class MotionValidator(ob.MotionValidator):  # type: ignore[misc]
-    """An edge is valid if the checker, asked once, certifies all its poses free.
-
-    The start is asked about again, so that an edge rests on one snapshot. Planners that want the
-    last valid state of an edge (KPIECE1) are told that there is none, and lose only speed.
-
-    Parameters
-    ----------
-    si : ompl.base.SpaceInformation
-        Of an `SE2StateSpace` or one derived from it.
-    checker : Checker
-        Takes all poses of the edge; its margin should be `edge_margin` or more.
-    step : float
-        Greatest distance between checked poses [m].
-    """
-
-    def __init__(self, si: Any, checker: Checker, step: float) -> None:
-        if not step > 0.0:
-            raise ValueError(f"step: must be positive (got {step})")
-        super().__init__(si)
-        self._space = si.getStateSpace()
-        self._checker = checker
-        self._step = step
-
-    def checkMotion(self, start: Any, end: Any) -> bool:
-        """Ask about one edge."""
-        return self._checker(edge_poses(self._space, start, end, self._step)).is_free

@@ -1,0 +1,187 @@
+# SPDX-FileCopyrightText: gjk_collision contributors
+# SPDX-License-Identifier: Apache-2.0
+"""From the request of a service to its answer, for the node and for a replay.
+
+A request is any object with the fields of the definition in ``srv/``: a message of rclpy or of
+rosbags. A new service is a file in `questions`, a function here and its entry in `SERVICES`.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from . import fields, lookup, questions
+from .answers import Answer, DistanceAnswer, PathAnswer, PosesAnswer, ShapesAnswer, unknown
+from .frames import Pose, Transforms
+from .questions.path import is_swept
+from .snapshot import Fault, Snapshot
+
+__all__ = ["SERVICES", "Found", "Request", "none"]
+
+Found = Answer | DistanceAnswer | PosesAnswer | PathAnswer | ShapesAnswer
+HERE = Pose()
+
+
+class Request:
+    """One request of a service.
+
+    Parameters
+    ----------
+    service : str
+        Name of the service's type, a key of `SERVICES`.
+    message : object
+        With the fields of the request.
+
+    Attributes
+    ----------
+    pose : Pose or None
+        The single pose that is asked about, in `frame`; None: not known yet, or several poses.
+    frame : Pose or None
+        The frame of the poses in the check frame; None: not known yet, or there is none.
+    """
+
+    def __init__(self, service: str, message: Any) -> None:
+        self.service = service
+        self.message = message
+        self.pose: Pose | None = None
+        self.frame: Pose | None = None
+
+    def ask(
+        self,
+        snapshot: Snapshot,
+        transforms: Transforms,
+        is_late: Callable[[], bool] | None = None,
+    ) -> Found:
+        """Return the answer.
+
+        Parameters
+        ----------
+        snapshot : Snapshot
+            What is known.
+        transforms : Transforms
+            Where frames are.
+        is_late : callable, optional
+            Tells whether the time budget is spent. None: there is no budget.
+
+        Raises
+        ------
+        InputError
+            The request breaks a rule.
+        FrameError
+            The pose of its frame, or of the vehicle, is not known.
+        """
+        self.pose = self.frame = None
+        return SERVICES[self.service].ask(self, _Known(snapshot, transforms, is_late))
+
+    def pose_at(self, index: int, fraction: float = 0.0, frame: Pose = HERE) -> Pose:
+        """Return a pose of the list, or one between it and the next, in the parent of `frame`."""
+        rows = fields.numbers(self.message.poses).reshape(-1, 3)
+        ways, _ = frame.compose_ways(rows, 0.0, np.zeros(len(rows), bool))
+        return questions.pose_on(ways, index, fraction)
+
+    def _place(self, known: "_Known") -> tuple[Pose, Pose]:
+        """Find the single pose and its frame; without a frame, the pose is the vehicle's own."""
+        snapshot, message = known.snapshot, self.message.pose
+        if message.header.frame_id:
+            pose = fields.pose(message.pose, "pose")
+            frame = self._frame(known, message.header)
+        else:
+            pose = lookup.ego_pose(snapshot.config, known.transforms, snapshot.stamp)
+            frame = HERE
+        self.pose, self.frame = pose, frame
+        return pose, frame
+
+    def _frame(self, known: "_Known", header: Any) -> Pose:
+        snapshot, stamp = known.snapshot, fields.nanoseconds(header.stamp)
+        self.frame = lookup.frame_pose(
+            snapshot.config, known.transforms, header.frame_id, stamp, snapshot.stamp
+        )
+        return self.frame
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """What a request is answered from; see `Request.ask`."""
+
+    snapshot: Snapshot
+    transforms: Transforms
+    is_late: Callable[[], bool] | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Service:
+    """How the requests of a service are answered, and its answer that only says why not."""
+
+    ask: Callable[[Request, _Known], Found]
+    none: Callable[[Answer], Found]
+
+
+def _collide(request: Request, known: _Known) -> Answer:
+    pose, frame = request._place(known)
+    margin = float(request.message.margin)
+    return questions.collide(known.snapshot, pose, margin, frame=frame)
+
+
+def _distance(request: Request, known: _Known) -> DistanceAnswer:
+    pose, frame = request._place(known)
+    k, reach = int(request.message.k), float(request.message.max_distance)
+    return questions.distance(known.snapshot, pose, k, reach, frame=frame)
+
+
+def _check_poses(request: Request, known: _Known) -> PosesAnswer:
+    message = request.message
+    return questions.check_poses(
+        known.snapshot,
+        fields.numbers(message.poses),
+        fields.numbers(message.times),
+        frame=lambda: request._frame(known, message.header),
+        stamp=fields.nanoseconds(message.header.stamp),
+        margin=float(message.margin),
+        mode=int(message.mode),
+        stop_at_first=bool(message.stop_at_first),
+        is_late=known.is_late,
+    )
+
+
+def _check_path(request: Request, known: _Known) -> PathAnswer:
+    message = request.message
+    return questions.check_path(
+        known.snapshot,
+        fields.numbers(message.poses),
+        fields.numbers(message.times),
+        frame=lambda: request._frame(known, message.header),
+        stamp=fields.nanoseconds(message.header.stamp),
+        swept=is_swept(message.interpolation),
+        margin=float(message.margin),
+        tolerance=float(message.tolerance),
+        is_late=known.is_late,
+    )
+
+
+def _check_shapes(request: Request, known: _Known) -> ShapesAnswer:
+    message = request.message
+    return questions.check_shapes(
+        known.snapshot.config,
+        fields.obstacles(message.a),
+        fields.obstacles(message.b),
+        fields.numbers(message.pairs),
+        mode=int(message.mode),
+        margin=float(message.margin),
+        is_late=known.is_late,
+    )
+
+
+SERVICES = {
+    "Collide": _Service(_collide, lambda answer: answer),
+    "Distance": _Service(_distance, DistanceAnswer),
+    "CheckPoses": _Service(_check_poses, PosesAnswer),
+    "CheckPath": _Service(_check_path, PathAnswer),
+    "CheckShapes": _Service(_check_shapes, ShapesAnswer),
+}
+
+
+def none(service: str, fault: Fault) -> Found:
+    """Return the answer of a service that could not be given, with the reason."""
+    return SERVICES[service].none(unknown(fault))
