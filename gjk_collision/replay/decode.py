@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: gjk_collision contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Messages as rosbags decodes them, made into the plain data that the world takes."""
+"""Conversion of messages that rosbags decoded to the plain data of the server."""
 
 from typing import Any
 
@@ -14,14 +14,14 @@ __all__ = ["footprint", "take_transforms"]
 
 
 def footprint(message: Any) -> Footprint:
-    """Return a PolygonStamped as data."""
+    """Return a geometry_msgs/PolygonStamped as a `Footprint`."""
     points = np.array([(p.x, p.y) for p in message.polygon.points], dtype=np.float64)
     header = message.header
     return Footprint(header.frame_id, nanoseconds(header.stamp), points.reshape(-1, 2))
 
 
 def take_transforms(transforms: RecordedTransforms, message: Any, *, static: bool) -> None:
-    """Take in a TFMessage."""
+    """Insert the transforms of a tf2_msgs/TFMessage."""
     for each in message.transforms:
         p, q = each.transform.translation, each.transform.rotation
         transforms.insert(

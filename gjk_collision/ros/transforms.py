@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: gjk_collision contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Frames from tf2, where tf2_ros is installed."""
+"""Transforms from tf2, if tf2_ros is installed."""
 
 from collections.abc import Callable
 from typing import Any
@@ -19,23 +19,23 @@ from ..verdict import Status
 __all__ = ["TransformTree", "find_transforms"]
 
 
-# Messages that a queue holds, as in tf2_ros.
+# Queue depth of the subscriptions, as in tf2_ros.
 DEPTH = 100
 
 
 class TransformTree:
-    """The transform tree that /tf and /tf_static describe.
+    """The transform tree of the topics /tf and /tf_static.
 
-    A lookup first takes in all messages that have arrived. It never waits: what is not known now
-    is a `FrameError` now.
+    A lookup first reads all messages that have arrived. It never waits: if a pose is not known, it
+    raises `FrameError` at once.
 
     Parameters
     ----------
     node : Node
-        Receives the messages. No thread is started: a thread that outlives the interpreter aborts
-        the process.
+        The node that subscribes to the topics. No thread is started, because a thread that is
+        still running when the interpreter ends aborts the process.
     changed : callable
-        Is called after transforms have been taken in.
+        Called after new transforms were read.
     """
 
     def __init__(self, node: Node, changed: Callable[[], None] = lambda: None) -> None:
@@ -54,8 +54,8 @@ class TransformTree:
 
     def lookup(self, target: str, source: str, stamp: int) -> Pose:
         """Return the pose of `source` in `target` at `stamp` [ns]; raises `FrameError`."""
-        if stamp <= 0:  # 0 means the newest to tf2, and a negative one is an error
-            text = f"no pose of '{source}' is stamped {stamp} ns"
+        if stamp <= 0:  # in tf2, 0 means the newest transform, and a negative stamp is an error
+            text = f"the pose of '{source}' was requested for the stamp {stamp} ns, must be > 0"
             raise FrameError(Status.TF_EXTRAPOLATION, text)
         return self._find(target, source, stamp)[0]
 
@@ -64,11 +64,11 @@ class TransformTree:
         return self._find(target, source, 0)
 
     def __str__(self) -> str:
-        """Say where the transforms come from, for a person."""
+        """Return the name of this source of transforms, for the log."""
         return "tf2"
 
     def close(self) -> None:
-        """Unsubscribe."""
+        """Remove the subscriptions."""
         for each in (self._moving, self._static):
             self._node.destroy_subscription(each)
 
@@ -79,7 +79,7 @@ class TransformTree:
             self._take_all()
             self._changed()
 
-        # Raw: a message that cannot be decoded must not end a callback or a lookup.
+        # Subscribe to raw messages, so that an invalid message raises no error in the executor.
         qos = QoSProfile(depth=DEPTH, durability=durability)
         return self._node.create_subscription(self._kind, topic, receive, qos, raw=True)
 
@@ -88,9 +88,9 @@ class TransformTree:
         return now
 
     def _watch_clock(self) -> None:
-        """Forget all moving transforms where the clock went back, also those in the queues.
+        """If the clock went back, delete all moving transforms, including those in the queues.
 
-        rcl reports a step back of simulated time only, and tf2 does not look at the node's clock.
+        rcl reports a step back of simulated time only, and tf2 does not use the node's clock.
         """
         if self._arrivals.is_new_time(self._now()):
             while self._moving.handle.take_message(self._kind, True) is not None:
@@ -98,10 +98,10 @@ class TransformTree:
             self._buffer.clear()
 
     def _take_all(self) -> bool:
-        """Take in all messages that wait in the queues; return whether there were any.
+        """Read all messages in the queues; return whether there were any.
 
-        The executor takes one message of each topic between two requests. Under load the rest
-        would grow old in the queue.
+        The executor reads only one message of each topic between two requests. Under load, the
+        other messages would wait in the queues.
         """
         count = 0
         for each in (self._moving, self._static):
@@ -121,22 +121,23 @@ class TransformTree:
                 else:
                     self._take_moving(each)
         except Exception as error:
-            text = f"transforms not understood: {error!r}"
+            text = f"a message with transforms cannot be decoded: {error!r}"
             self._node.get_logger().error(text, throttle_duration_sec=1.0)
 
     def _take_moving(self, transform: Any) -> None:
         stamp, now = nanoseconds(transform.header.stamp), self._now()
         child = transform.child_frame_id.lstrip("/")
-        why = "stamped 0" if not stamp else ""  # tf2 would take it as static
+        why = "its stamp is 0" if not stamp else ""  # tf2 would treat it as static
         arrival = self._arrivals.take(child, stamp, now) if stamp else Arrival.LEAVE_OUT
         if arrival is Arrival.LEAVE_OUT:
-            why = why or f"stamped {(stamp - now) * 1e-9:.3f} s ahead of the clock"
-            text = f"transform of '{child}' on /tf left out: {why}"
+            why = why or f"its stamp is {(stamp - now) * 1e-9:.3f} s ahead of the clock"
+            text = f"the transform of '{child}' on /tf is not used: {why}"
             self._node.get_logger().warning(text, throttle_duration_sec=1.0)
             return
         if arrival is Arrival.RESTART:
             self._buffer.clear()
-            text = f"transforms begin anew: '{child}' was silent, and is stamped ahead"
+            text = "all earlier moving transforms are deleted: the transform of"
+            text = f"{text} '{child}' is stamped ahead of the clock after a gap"
             self._node.get_logger().warning(text, throttle_duration_sec=1.0)
         self._buffer.set_transform(transform, "")
 
@@ -162,17 +163,17 @@ class TransformTree:
 
 
 def find_transforms(node: Node, changed: Callable[[], None]) -> Transforms:
-    """Return the transform tree where tf2_ros is installed, else what knows no second frame."""
+    """Return a `TransformTree` if tf2_ros is installed, otherwise a `SameFrameOnly`."""
     try:
         return TransformTree(node, changed)
     except ImportError as error:
         node.get_logger().warning(
-            f"no transforms ({error}): only data in the check frame is accepted, "
-            "and footprints in the base frame"
+            f"no transforms ({error}): obstacles are only accepted in check_frame, "
+            "and footprints only in base_frame"
         )
         return SameFrameOnly("tf2_ros is not installed")
 
 
 def _why(target: str, source: str, error: Exception) -> str:
-    """Return why a lookup failed; the error of tf2 alone names one of the two frames."""
+    """Return why a lookup failed, with both frames. The message of tf2 names only one of them."""
     return f"no transform from '{source}' to '{target}': {error}"
