@@ -107,7 +107,7 @@ def _replay(given: argparse.Namespace) -> int:
     try:
         config = Config() if given.params is None else read_parameters(given.params)
         cases = [case for path in given.paths for case in read_cases(path, config, given.bags)]
-        told = checked_mapping(dict(each.partition("=")[::2] for each in given.topics))
+        topics = checked_mapping(dict(each.partition("=")[::2] for each in given.topics))
         names = [case.name for case in cases]
         if twice := {name for name in names if names.count(name) > 1}:
             text = ", ".join(sorted(twice))
@@ -126,7 +126,7 @@ def _replay(given: argparse.Namespace) -> int:
     except (CaseError, TopicsError) as error:
         return _refuse("replay", error)
     for case in cases:
-        case.topics.update(told)
+        case.topics.update(topics)
     if not given.no_page:
         import jinja2  # noqa: F401 - fail before the replay if it is missing
     options = Options(golden, not given.no_page)
@@ -282,8 +282,9 @@ def _pair_of_bag(
         raise ValueError(str(error)) from error
     except BagError as error:
         raise _BrokenError(str(error)) from error
-    said = f"{found.row.verdict.name}/{found.row.status.name}"
-    title = f"{cases[0].name} at {given.at:g} s: vehicle and obstacle {found.obstacle_id}, {said}"
+    answer = f"{found.row.verdict.name}/{found.row.status.name}"
+    title = f"{cases[0].name} at {given.at:g} s: vehicle and obstacle {found.obstacle_id}, "
+    title += answer
     return (found.vehicle, found.obstacle), (found.vehicle_pose, found.obstacle_pose), title
 
 

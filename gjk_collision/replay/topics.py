@@ -112,15 +112,15 @@ def choose(bag: Bag, config: Config, mapping: Mapping[str, Any]) -> Topics:
         raise BagError(f"topics.obstacles: unknown source: {unknown}; allowed: {names}")
     obstacles: dict[str, tuple[str, ...]] = {}
     for source in config.sources:
-        told = by_source.get(source.name, named if isinstance(named, str) else None)
+        chosen = by_source.get(source.name, named if isinstance(named, str) else None)
         if source.type not in CONVERTERS:
             known = ", ".join(CONVERTERS)
             raise BagError(f"{source.name}.type: must be one of {known} (got {source.type!r})")
-        if len(config.sources) > 1 and told is None:
-            told = _absolute(source.topic)
-        if not source.required and told not in bag.topics:
+        if len(config.sources) > 1 and chosen is None:
+            chosen = _absolute(source.topic)
+        if not source.required and chosen not in bag.topics:
             continue  # an optional source may have no data
-        topic = _one(bag, source.topic, source.type, told, f"source {source.name}")
+        topic = _one(bag, source.topic, source.type, chosen, f"source {source.name}")
         if not bag.can_decode(source.type):
             raise BagError(f"{bag.path.name}: {topic}: the bag does not define {source.type}")
         obstacles[topic] = (*obstacles.get(topic, ()), source.name)
@@ -137,8 +137,8 @@ def choose(bag: Bag, config: Config, mapping: Mapping[str, Any]) -> Topics:
     topics = Topics(
         footprint,
         obstacles,
-        _told(mapping, "tf", [name for name in tf if not name.endswith("static")]),
-        _told(mapping, "tf_static", [name for name in tf if name.endswith("static")]),
+        _topics_of(mapping, "tf", [name for name in tf if not name.endswith("static")]),
+        _topics_of(mapping, "tf_static", [name for name in tf if name.endswith("static")]),
         "" if clock == NONE else clock,
         services,
         tuple(sorted(filter(partial(_has_events, bag), bag.topics.keys() - services))),
@@ -158,23 +158,23 @@ def _has_events(bag: Bag, name: str) -> bool:
     return is_service or name.endswith("/_service_event")
 
 
-def _told(mapping: Mapping[str, Any], part: str, found: list[str]) -> tuple[str, ...]:
+def _topics_of(mapping: Mapping[str, Any], part: str, found: list[str]) -> tuple[str, ...]:
     name = mapping.get(part)
     if name is None:
         return tuple(found)
     return () if name == NONE else (name,)
 
 
-def _one(bag: Bag, usual: str, kind: str, told: str | None, what: str) -> str:
+def _one(bag: Bag, usual: str, kind: str, chosen: str | None, what: str) -> str:
     """Return the topic in the mapping, or that with the usual name, or the only one of a type."""
-    if told is not None:
-        have = bag.topics.get(told)
+    if chosen is not None:
+        have = bag.topics.get(chosen)
         if have is None:
-            raise BagError(f"{bag.path.name}: missing topic {told} for {what}; {_listing(bag)}")
+            raise BagError(f"{bag.path.name}: missing topic {chosen} for {what}; {_listing(bag)}")
         if kind not in have:
-            text = f"the type of {told} for {what} is {', '.join(sorted(have))}, must be {kind}"
+            text = f"the type of {chosen} for {what} is {', '.join(sorted(have))}, must be {kind}"
             raise BagError(f"{bag.path.name}: {text}")
-        return told
+        return chosen
     of_kind = _of_kind(bag, kind)
     if _absolute(usual) in of_kind:
         return _absolute(usual)

@@ -234,12 +234,12 @@ def _progress(show: bool, count: int) -> Iterator[Callable[[str | None], Progres
             if name is not None and name not in tasks:
                 tasks[name] = bars.add_task(name, total=None)
 
-            def tell(done: int, total: int) -> None:
+            def update(done: int, total: int) -> None:
                 if name in tasks:
                     bars.update(tasks[name], completed=done, total=total)
                     if name is not None and done == total:
                         bars.update(tasks[name], visible=False)
 
-            return tell
+            return update
 
         yield watch

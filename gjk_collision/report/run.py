@@ -197,14 +197,14 @@ class _Job:
         drive = Drive(bag, self._case.config, topics, self._case.faults)
         film = Film(drive)
         total = sum(bag.counts[name] for name in topics.names)
-        told = 0
+        reported = 0
         try:
             for row in drive.rows():
                 file.write(row.to_json() + "\n")
                 self._see((row.time - bag.begin) * 1e-9, row, drive, film)
-                if drive.taken - told >= STEP:
-                    told = drive.taken
-                    progress(told, total)
+                if drive.taken - reported >= STEP:
+                    reported = drive.taken
+                    progress(reported, total)
             progress(total, total)
         finally:
             self._about["messages"] = drive.taken

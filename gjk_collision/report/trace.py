@@ -73,13 +73,13 @@ def trace_page(trace: Trace, a: Shape, b: Shape, pose_a: Pose, pose_b: Pose, tit
     panels = _panels(trace, a, b, pose_a, pose_b)
     frames = [_svg(2 * WIDTH, HEIGHT + TEXT, [panel]) for panel in panels]
     steps = [
-        {"lower": _told(step.lower_bound), "upper": _told(step.upper_bound)}
+        {"lower": _digits(step.lower_bound), "upper": _digits(step.upper_bound)}
         for step in trace.steps
     ]
     return render("trace.html", title=title, frames=frames, steps=steps, answer=_answer(trace))
 
 
-def _told(value: float) -> str:
+def _digits(value: float) -> str:
     return f"{value:.6g}"
 
 
@@ -260,9 +260,9 @@ def _lines(k: int, step: TraceStep, trace: Trace) -> list[str]:
     kind = "a vertex" if len(step.points) == 1 else "an edge"
     first = f"step {k + 1} of {len(trace.steps)}: the simplex is {kind}{where}"
     found = f"found: vertex {step.support_a} of a, vertex {step.support_b} of b"
-    bounds = f"{_told(step.lower_bound)} m <= distance <= {_told(step.upper_bound)} m"
+    bounds = f"{_digits(step.lower_bound)} m <= distance <= {_digits(step.upper_bound)} m"
     if step.lower_bound <= 0.0:
-        bounds = f"distance <= {_told(step.upper_bound)} m; no lower bound yet"
+        bounds = f"distance <= {_digits(step.upper_bound)} m; no lower bound yet"
     lines = [first, f"{found}; {bounds} (without radii)"]
     if k + 1 == len(trace.steps):
         lines.append(_answer(trace))

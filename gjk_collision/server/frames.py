@@ -269,10 +269,10 @@ class Arrivals:
         self._newest: dict[str, int] = {}
 
     def is_new_time(self, now: int) -> bool:
-        """Return whether the clock has gone back since the last call.
+        """Return whether all transforms that were received before must be deleted.
 
-        If it has, transforms that were received before must not be used. The result is also True
-        if the clock has just started and a received transform is more than `MAX_LEAD` ahead of it.
+        This is the case if the clock has gone back since the last call. It is also the case if the
+        clock has just started and a received transform is more than `MAX_LEAD` ahead of it.
 
         Parameters
         ----------
@@ -363,7 +363,7 @@ def planar(
     Raises
     ------
     InputError
-        The pose is not finite, the quaternion has not unit length, or the tilt is more than
+        The pose is not finite, the quaternion does not have unit length, or the tilt is more than
         `MAX_LEAN`.
     """
     qx, qy, qz, qw = quaternion
