@@ -3,9 +3,9 @@
 """Conversion of a scene file (JSON: frames of polygons in the world) to a bag.
 
 In the bag, the vehicle has a footprint around the middle of its outline, and a transform for its
-pose. Its x axis is the direction of its velocity. Only the footprint is rounded to float32.
-Because its coordinates are small, large world coordinates such as those of UTM lose no accuracy.
-Obstacles are written in doubles.
+pose. Its x axis has the direction of its velocity, or of its longest edge if it does not move.
+Only the footprint is rounded to float32. Because its coordinates are small, large world
+coordinates such as those of UTM lose no accuracy. Obstacles are written in doubles.
 """
 
 import json
