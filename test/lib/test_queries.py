@@ -336,6 +336,53 @@ def test_distances_ascend_and_are_signed() -> None:
     assert questions.distance(known, Pose(0.5, 0, 0), 5, 3.0).ids.tolist() == [0, 2]
 
 
+class Counted:
+    """The kernel's scene, with a note of each search of it."""
+
+    def __init__(self, core: Any) -> None:
+        self._core, self.searches = core, list[str]()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._core, name)
+
+    def __len__(self) -> int:
+        return len(self._core)
+
+    def check(self, *rest: Any) -> Any:
+        self.searches.append("overlaps" if rest[4] == 0 else "distances")
+        return self._core.check(*rest)
+
+    def nearest(self, *rest: Any) -> Any:
+        self.searches.append("distances")
+        return self._core.nearest(*rest)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_distance_searches_once_for_distances_and_says_what_check_says(seed: int) -> None:
+    """Verdict, nearest obstacle, distance and bound of `Scene.check`, at the margin too."""
+    rng = np.random.default_rng(seed)
+    centres = [(x, y) for x, y in rng.integers(-12, 13, (int(rng.integers(1, 9)), 2)).tolist()]
+    x, y, yaw = float(rng.integers(-3, 4)), float(rng.integers(-3, 4)), rng.choice([0.0, 0.7])
+    near = snapshot(*centres).scene.nearest(Shape.polygon(np.reshape(CAR, (-1, 2))), (x, y, yaw))
+    gap = min(max(float(near.distances[0]), 0.1), 2.5)
+    for margin in (0.0, gap, np.nextafter(gap, 0.0), np.nextafter(gap, 9.0), 0.5 * gap, 2.0 * gap):
+        known = snapshot(*centres, safety_margin=float(margin))
+        wanted = known.scene.check(known.footprint, [(x, y, yaw)], margin=margin, mode="distance")
+        known.scene._core = Counted(known.scene._core)
+        for reach in (0.0, 0.5 * gap, 2.0 * gap):
+            known.scene._core.searches.clear()
+            found = questions.distance(known, Pose(x, y, yaw), len(centres), reach)
+            many = 1 if len(found.ids) else 2  # what is farther away than the reach is named too
+            assert known.scene._core.searches == ["overlaps", *["distances"] * many]
+            assert found.answer.verdict is wanted.verdict, (centres, x, y, yaw, margin)
+            assert found.answer.status == wanted.statuses[0]
+            assert found.answer.nearest_id == wanted.nearest_ids[0]
+            if len(found.ids):
+                assert found.ids[0] == wanted.nearest_ids[0]
+                assert found.distances[0] == wanted.distances[0]
+                assert found.lower_bounds[0] >= wanted.lower_bounds[0]
+
+
 def test_distance_among_nothing() -> None:
     known = snapshot(data=Obstacles(frame="odom", stamp=0))
     found = questions.distance(known, Pose())

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The question of ``srv/Distance``: the nearest obstacles to the vehicle at one pose."""
 
+from dataclasses import replace
 from math import inf
 
 import numpy as np
@@ -47,29 +48,29 @@ def distance(
     poses, errors = snapshot.composed(single(pose), frame)
     if snapshot.footprint is None:
         return DistanceAnswer(unknown(snapshot.footprint_fault))
-    config, scene, vehicle = snapshot.config, snapshot.scene, snapshot.vehicle(errors[0])
-    result = scene.check(vehicle, poses, margin=config.safety_margin, mode="distance")
-    answer = answer_at(
-        snapshot,
-        result.verdict,
-        Status(int(result.statuses[0])),
-        int(result.nearest_ids[0]),
-        int(result.nearest_indices[0]),
-    )
+    margin, scene = snapshot.config.safety_margin, snapshot.scene
+    vehicle = snapshot.vehicle(errors[0])
+    hit = scene.check(vehicle, poses, margin=margin)
+    status = Status(int(hit.statuses[0]))
+    decides = int(hit.nearest_ids[0]), int(hit.nearest_indices[0])
+    answer = answer_at(snapshot, hit.verdict, status, *decides)
     if answer.verdict is Verdict.UNKNOWN or not len(scene):
         return DistanceAnswer(answer)
-    near = scene.nearest(
-        vehicle,
-        poses[0].tolist(),
-        k=min(max(k, 1), len(scene)),
-        max_distance=reach,
+    at = poses[0].tolist()
+    near = scene.nearest(vehicle, at, k=min(max(k, 1), len(scene)), max_distance=reach)
+    # The answer names the nearest obstacle, also where it is farther away than `max_distance`.
+    nearest = near if len(near.ids) else scene.nearest(vehicle, at)
+    answer = replace(
+        answer,
+        nearest_id=int(nearest.ids[0]),
+        nearest_source=snapshot.source_of(int(nearest.indices[0])),
     )
     bounds, least = near.lower_bounds, float(near.distances.min(initial=inf))
-    if not INVARIANT.holds(answer.verdict, least, config.safety_margin):
+    if not INVARIANT.holds(answer.verdict, least, margin):
         text = f"FREE, but the distance is {least:g} m"
         return DistanceAnswer(unknown(Fault(Status.INTERNAL_ERROR, text)))
-    if answer.verdict is Verdict.FREE:  # no obstacle is nearer than what that was concluded from
-        bounds = np.maximum(bounds, result.lower_bounds[0])
+    if answer.verdict is Verdict.FREE:  # which proves that no obstacle is nearer than the margin
+        bounds = np.maximum(bounds, margin)
     return DistanceAnswer(
         answer,
         near.ids,
