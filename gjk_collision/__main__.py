@@ -13,17 +13,18 @@ if TYPE_CHECKING:
 
 __all__ = ["main"]
 
-# Exit codes of every command, beside 0. 1 and 130 are of replay alone: see report.outcome.Outcome.
-REFUSED = 2  # wrong call or bad input, as argparse has it
-BROKEN = 3  # a bag that cannot be read or replayed
+# Exit codes of all commands. 0 means success. `replay` also has 1 and 130, see
+# report.outcome.Outcome.
+REFUSED = 2  # wrong arguments or invalid input; argparse uses this code too
+BROKEN = 3  # a bag cannot be read or replayed
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; return its exit code."""
+    """Run one command and return its exit code."""
     parser = argparse.ArgumentParser(
         prog="python -m gjk_collision",
-        epilog="Exit code 0: all well. 1: a replay did not pass. 2: wrong call or bad input. 3: a "
-        "bag cannot be read or replayed. 130: a replay was interrupted.",
+        epilog="Exit code 0: success. 1: a replay did not pass. 2: wrong arguments or invalid "
+        "input. 3: a bag cannot be read or replayed. 130: a replay was interrupted.",
     )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     for add in (_add_replay, _add_record, _add_trace, _add_info):
@@ -36,16 +37,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if (error.name or "").startswith("gjk_collision"):
             raise
         text = "pip install gjk_collision[replay]"
-        print(f"this needs the Python package '{error.name}': {text}", file=sys.stderr)
+        print(f"this command needs the Python package '{error.name}': {text}", file=sys.stderr)
         return REFUSED
 
 
 class _BrokenError(Exception):
-    """A bag that cannot be read; two shapes are traced without what reads bags."""
+    """A bag cannot be read. Unlike `BagError`, this class can be used without rosbags."""
 
 
 def _refuse(command: str, why: object, code: int = REFUSED) -> int:
-    """Say on the standard error why a command was not carried out; return the exit code."""
+    """Print why a command failed to the standard error, and return the exit code."""
     print(f"{command}: {why}", file=sys.stderr)
     return code
 
@@ -53,14 +54,26 @@ def _refuse(command: str, why: object, code: int = REFUSED) -> int:
 def _add_replay(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     parser = commands.add_parser(
         "replay",
-        help="answer a recorded drive again, stamp by stamp",
-        description="Exit code 0: all well. 1: an expectation, the golden comparison or a reply "
-        "failed. 2: wrong call or bad input. 3: a bag is missing, truncated, without stamps or "
-        "without a topic that is needed. 130: interrupted; the reports are of the part before.",
+        help="compute the answers for a recorded bag again, and write reports",
+        description="Exit code 0: success. 1: an expectation, the golden comparison or a reply "
+        "failed. 2: wrong arguments or invalid input. 3: a bag is missing or truncated, or has no "
+        "stamps, or a required topic is missing. 130: interrupted; the reports cover the part "
+        "before.",
     )
     add = parser.add_argument
-    add("paths", nargs="+", type=Path, metavar="BAG", help="bag, folder, or scenario .yaml")
-    add("--out", type=Path, default=Path("replay"), help="folder for the reports (%(default)s)")
+    add(
+        "paths",
+        nargs="+",
+        type=Path,
+        metavar="BAG",
+        help="a bag, a folder with bags, or a scenario file (.yaml)",
+    )
+    add(
+        "--out",
+        type=Path,
+        default=Path("replay"),
+        help="folder for the reports (default: %(default)s)",
+    )
     add("--params", type=Path, help="ROS parameter file of the collision server")
     add("--node", default="", help="full name of the server, if the file has several")
     add(
@@ -68,14 +81,19 @@ def _add_replay(commands: "argparse._SubParsersAction[argparse.ArgumentParser]")
         action="append",
         default=[],
         metavar="PART=TOPIC",
-        help="footprint, obstacles, tf, tf_static, clock or server; 'none' for no clock or tf",
+        help="topic to use as footprint, obstacles, tf, tf_static or clock, or the full name of "
+        "the server; TOPIC 'none': do not use a clock or transforms",
     )
-    add("--bags", type=Path, help="folder of the bags that scenarios name; default: theirs")
+    add("--bags", type=Path, help="folder with the bags of scenarios (default: their own folder)")
     add("--golden", type=Path, help="results.jsonl to compare with, or a folder of reports")
-    add("--jobs", type=int, default=1, help="processes on this machine")
-    add("--scheduler", metavar="ADDRESS", help="Dask scheduler, e.g. tcp://10.0.0.1:8786")
-    add("--no-page", action="store_true", help="leave out the HTML pages")
-    add("--quiet", action="store_true", help="print failures only, and no progress")
+    add("--jobs", type=int, default=1, help="number of processes (default: %(default)s)")
+    add(
+        "--scheduler",
+        metavar="ADDRESS",
+        help="address of a Dask scheduler, which replaces --jobs; example: tcp://10.0.0.1:8786",
+    )
+    add("--no-page", action="store_true", help="do not write HTML pages")
+    add("--quiet", action="store_true", help="print only failures, and show no progress")
     parser.set_defaults(command=_replay)
 
 
@@ -90,26 +108,28 @@ def _replay(given: argparse.Namespace) -> int:
     try:
         config = Config() if given.params is None else read_parameters(given.params, given.node)
         cases = [case for path in given.paths for case in read_cases(path, config, given.bags)]
-        told = checked_mapping(dict(each.partition("=")[::2] for each in given.topics))
+        topics = checked_mapping(dict(each.partition("=")[::2] for each in given.topics))
         names = [case.name for case in cases]
         if twice := {name for name in names if names.count(name) > 1}:
-            raise CaseError(f"two cases are called {', '.join(sorted(twice))}")
+            text = ", ".join(sorted(twice))
+            raise CaseError(f"two cases have the same name: {text}")
         if given.golden is not None and given.golden.is_file() and len(cases) > 1:
-            raise CaseError("--golden: name a folder for several cases")
+            rule = f"must be a folder of reports, because there are {len(cases)} cases"
+            raise CaseError(f"--golden: {rule} (got the file {given.golden})")
         golden = None if given.golden is None else given.golden.resolve()
         own = {written_by(case, given.out).resolve() for case in cases}
         if own & {golden_of(case, golden) for case in cases}:
-            raise CaseError("--golden: would be overwritten; choose another --out")
+            raise CaseError("--golden: this replay would overwrite it; use another --out")
         if given.jobs < 1:
-            raise CaseError("--jobs: must be >= 1")
+            raise CaseError(f"--jobs: must be >= 1 (got {given.jobs})")
     except BagError as error:
         return _refuse("replay", error, BROKEN)
     except (CaseError, TopicsError) as error:
         return _refuse("replay", error)
     for case in cases:
-        case.topics.update(told)
+        case.topics.update(topics)
     if not given.no_page:
-        import jinja2  # noqa: F401 - missed now, and not after the work
+        import jinja2  # noqa: F401 - fail before the replay if it is missing
     options = Options(golden, not given.no_page)
     try:
         results = run_all(
@@ -130,10 +150,15 @@ def _replay(given: argparse.Namespace) -> int:
 
 
 def _add_record(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    parser = commands.add_parser("record", help="write a scene (JSON) as a bag")
-    parser.add_argument("scene", type=Path, metavar="SCENE.json")
+    parser = commands.add_parser("record", help="convert a scene file (JSON) to a bag")
+    parser.add_argument("scene", type=Path, metavar="SCENE.json", help="scene file")
     parser.add_argument("bag", type=Path, metavar="BAG", help="folder to write; must not exist")
-    parser.add_argument("--storage", choices=("mcap", "sqlite3"), default="mcap")
+    parser.add_argument(
+        "--storage",
+        choices=("mcap", "sqlite3"),
+        default="mcap",
+        help="storage format of the bag (default: %(default)s)",
+    )
     parser.set_defaults(command=_record)
 
 
@@ -151,23 +176,29 @@ def _record(given: argparse.Namespace) -> int:
 def _add_trace(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     parser = commands.add_parser(
         "trace",
-        help="draw the iterations of GJK on one pair",
-        description="A pair is two shapes, each a JSON list of vertices [[x, y], ...] or a file "
-        "that holds one; or a bag, or a scenario .yaml of one case, with --at.",
+        help="draw the iterations of GJK on one pair of shapes",
+        description="Give two shapes, or a bag and --at. A shape is a JSON list of vertices "
+        "[[x, y], ...] in m, or a file with such a list. Instead of a bag, you can give a "
+        "scenario file (.yaml) with one case.",
     )
     add = parser.add_argument
-    add("what", nargs="+", metavar="A B | BAG")
-    add("--pose-a", type=_pose, default=(0.0, 0.0, 0.0), metavar="X,Y,YAW")
-    add("--pose-b", type=_pose, default=(0.0, 0.0, 0.0), metavar="X,Y,YAW")
-    add("--radius-a", type=float, default=0.0, metavar="M")
-    add("--radius-b", type=float, default=0.0, metavar="M")
-    add("--at", type=float, metavar="SECONDS", help="after the begin of the bag")
-    add("--id", type=int, help="obstacle; default: the nearest")
+    add("what", nargs="+", metavar="A B | BAG", help="two shapes, or one bag")
+    origin = (0.0, 0.0, 0.0)
+    units = "in m, m, rad (default: 0,0,0)"
+    add("--pose-a", type=_pose, default=origin, metavar="X,Y,YAW", help=f"pose of A {units}")
+    add("--pose-b", type=_pose, default=origin, metavar="X,Y,YAW", help=f"pose of B {units}")
+    add("--radius-a", type=float, default=0.0, metavar="M", help="radius of A in m (default: 0)")
+    add("--radius-b", type=float, default=0.0, metavar="M", help="radius of B in m (default: 0)")
+    add("--at", type=float, metavar="SECONDS", help="time after the begin of the bag in s")
+    add("--id", type=int, help="id of the obstacle in the bag (default: the nearest obstacle)")
     add("--params", type=Path, help="ROS parameter file of the collision server")
     add("--node", default="", help="full name of the server, if the file has several")
-    add("--bags", type=Path, help="folder of the bags that scenarios name; default: theirs")
+    add("--bags", type=Path, help="folder with the bags of scenarios (default: their own folder)")
     add(
-        "--out", type=Path, default=Path("trace"), help="writes OUT.svg and OUT.html (%(default)s)"
+        "--out",
+        type=Path,
+        default=Path("trace"),
+        help="write OUT.svg and OUT.html (default: %(default)s)",
     )
     parser.set_defaults(command=_trace)
 
@@ -207,7 +238,17 @@ def _trace(given: argparse.Namespace) -> int:
 
 
 def _shape(name: str, text: str, radius: float) -> "Shape":
-    """Return the hull of the vertices in a text, or in the file that it names."""
+    """Return the convex hull of a JSON list of vertices, or of the list in a file.
+
+    Parameters
+    ----------
+    name : str
+        Name of the shape, for the message of an error.
+    text : str
+        The list, or the path of the file.
+    radius : float
+        Radius of the shape [m].
+    """
     import json
 
     from .geometry import Shape
@@ -217,7 +258,7 @@ def _shape(name: str, text: str, radius: float) -> "Shape":
             text = Path(text).read_text(encoding="utf-8")
         return Shape.hull(json.loads(text), radius=radius)
     except json.JSONDecodeError as error:
-        raise ValueError(f"shape {name}: is no JSON list of vertices: {error}") from error
+        raise ValueError(f"shape {name}: must be a JSON list of vertices: {error}") from error
     except (ValueError, OSError) as error:
         raise ValueError(f"shape {name}: {error}") from error
 
@@ -232,25 +273,26 @@ def _pair_of_bag(
     from .server.frames import FrameError
 
     if len(given.what) != 1 or given.at is None:
-        raise ValueError("give two shapes, or one bag and --at SECONDS")
+        raise ValueError("the arguments must be two shapes, or one bag and --at SECONDS")
     config = Config() if given.params is None else read_parameters(given.params, given.node)
     try:
         cases = read_cases(Path(given.what[0]), config, given.bags)
         if len(cases) != 1:
-            raise ValueError(f"{given.what[0]}: must be one bag or case (has {len(cases)})")
+            raise ValueError(f"{given.what[0]}: must be one bag or case (got {len(cases)} cases)")
         found = moment(cases[0], given.at, given.id)
     except FrameError as error:
         raise ValueError(str(error)) from error
     except BagError as error:
         raise _BrokenError(str(error)) from error
-    said = f"{found.row.verdict.name}/{found.row.status.name}"
-    title = f"{cases[0].name} at {given.at:g} s: vehicle and obstacle {found.obstacle_id}, {said}"
+    answer = f"{found.row.verdict.name}/{found.row.status.name}"
+    title = f"{cases[0].name} at {given.at:g} s: vehicle and obstacle {found.obstacle_id}, "
+    title += answer
     return (found.vehicle, found.obstacle), (found.vehicle_pose, found.obstacle_pose), title
 
 
 def _add_info(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    parser = commands.add_parser("info", help="versions and extras, or what is in a bag")
-    parser.add_argument("bag", nargs="?", type=Path, metavar="BAG")
+    parser = commands.add_parser("info", help="show installed versions, or the topics of a bag")
+    parser.add_argument("bag", nargs="?", type=Path, metavar="BAG", help="bag to read")
     parser.set_defaults(command=_info)
 
 

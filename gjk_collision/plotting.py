@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: gjk_collision contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Draw shapes, scenes and closest pairs on matplotlib axes.
+"""Draw shapes and closest pairs on matplotlib axes.
 
-matplotlib (``pip install matplotlib``) is imported with this module and by nothing else here.
-Lengths are metres; set the axes' aspect to equal, or circles will not look round.
+Only this module imports matplotlib (``pip install matplotlib``). Lengths are in metres. Set the
+aspect of the axes to equal; otherwise circles look like ellipses.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 __all__ = ["VERDICT_COLOURS", "draw_outline", "draw_pair", "draw_shape", "outline", "place"]
 
-# Okabe and Ito's palette: told apart with colour-blind eyes too.
+# Colours of Okabe and Ito, which colour-blind people can distinguish too.
 VERDICT_COLOURS = {
     Verdict.UNKNOWN: "#7a7a7a",
     Verdict.FREE: "#009e73",
@@ -41,7 +41,7 @@ ARC_STEP = np.pi / 24  # rad; a rounded corner is drawn as a polygon with this s
 
 
 def place(points: ArrayLike, pose: ArrayLike) -> NDArray[np.float64]:
-    """Move points (n, 2) from a frame at `pose` (x [m], y [m], yaw [rad]) to the outer frame."""
+    """Transform points (n, 2) [m] from a frame at `pose`, x y yaw [m, m, rad], to its parent."""
     x, y, yaw = np.asarray(pose, np.float64)
     c, s = cos(yaw), sin(yaw)
     placed: NDArray[np.float64] = np.asarray(points, np.float64) @ [[c, s], [-s, c]] + [x, y]
@@ -49,19 +49,19 @@ def place(points: ArrayLike, pose: ArrayLike) -> NDArray[np.float64]:
 
 
 def outline(points: ArrayLike, radius: float = 0.0) -> NDArray[np.float64]:
-    """Return the outline of all that lies within `radius` of a convex polygon.
+    """Return the outline of a convex polygon that is grown by a radius.
 
     Parameters
     ----------
     points : array_like, shape (n, 2)
-        Vertices, counter-clockwise [m]; 1: a circle, 2: a capsule.
+        Vertices, counter-clockwise [m]. One vertex gives a circle, two vertices a capsule.
     radius : float
-        Radius [m]. Corners are arcs, drawn as chords.
+        Radius [m]. The arcs at the corners are approximated by chords.
 
     Returns
     -------
     ndarray, shape (m, 2)
-        Vertices, counter-clockwise, open [m].
+        Vertices, counter-clockwise [m]. The last vertex is not the first one again.
     """
     points = np.asarray(points, np.float64)
     if radius == 0.0:
@@ -69,8 +69,8 @@ def outline(points: ArrayLike, radius: float = 0.0) -> NDArray[np.float64]:
     if len(points) == 1:
         begin, turn = np.zeros(1), np.full(1, 2 * np.pi)
     else:
-        # Each corner is an arc from the outward normal of the edge that ends there to that of the
-        # edge that begins there.
+        # The arc at a corner begins at the outward normal of the edge before it, and ends at that
+        # of the edge after it.
         edge = np.roll(points, -1, axis=0) - points
         normal = np.arctan2(-edge[:, 0], edge[:, 1])
         begin = np.roll(normal, 1)
@@ -89,9 +89,9 @@ def draw_outline(
     pose: ArrayLike = (0.0, 0.0, 0.0),
     **style: Any,
 ) -> PathPatch:
-    """Draw one convex polygon with radius at a pose; `style` goes to the patch."""
+    """Draw one convex polygon with a radius [m] at a pose; `style` is passed to the patch."""
     vertices = place(outline(points, radius), pose)
-    closed = np.concatenate([vertices, vertices[:1]])  # the last is not drawn, only closes
+    closed = np.concatenate([vertices, vertices[:1]])  # matplotlib ignores the last point
     patch = PathPatch(Path(closed, closed=True), **style)
     axes.add_patch(patch)
     return patch
@@ -100,14 +100,17 @@ def draw_outline(
 def draw_shape(
     axes: Axes, shape: Shape, pose: ArrayLike = (0.0, 0.0, 0.0), **style: Any
 ) -> list[PathPatch]:
-    """Draw every convex part of a shape at a pose; `style` goes to the patches."""
+    """Draw every convex part of a shape at a pose; `style` is passed to the patches."""
     return [draw_outline(axes, part, shape.radius, pose, **style) for part in shape.parts]
 
 
 def draw_pair(
     axes: Axes, point_a: ArrayLike, point_b: ArrayLike, distance: float, **style: Any
 ) -> None:
-    """Draw a closest pair of points and the distance [m] between them."""
+    """Draw a closest pair of points and the distance [m] between them.
+
+    `style` is passed to the line.
+    """
     pair = np.array([point_a, point_b], np.float64)
     style = {"color": "black", "linewidth": 1.2, "marker": "o", "markersize": 3.0, **style}
     axes.plot(pair[:, 0], pair[:, 1], **style)

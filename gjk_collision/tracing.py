@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: gjk_collision contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What GJK did, iteration by iteration: for pictures and for understanding."""
+"""The iterations of GJK on one pair of shapes, for pictures and for debugging."""
 
 from __future__ import annotations
 
@@ -22,30 +22,26 @@ class TraceStep:
     Attributes
     ----------
     points : ndarray
-        The simplex, shape (1 or 2, 2) [m]: what is known of a - b nearest the origin, the newest
-        vertex first.
-    vertices_a : tuple of int
-        Vertices of a that the simplex comes from, by index into the part.
-    vertices_b : tuple of int
-        The same of b.
+        Simplex, shape (1 or 2, 2) [m]: the vertex or edge of a - b nearest to the origin so far.
+        The newest vertex is first.
+    vertices_a, vertices_b : tuple of int
+        Index, within the part of a or b, of its vertex for each point of the simplex.
     direction : ndarray
-        Unit vector, shape (2,), from the simplex towards the origin: where the next vertex is
-        sought. Zero where the origin lies on the simplex.
+        Unit vector, shape (2,), from the simplex towards the origin: the search direction for the
+        next vertex. Zero if the origin is on the simplex.
     support : ndarray
-        The vertex of a - b farthest that way, shape (2,) [m].
-    support_a : int
-        Vertex of a that it comes from.
-    support_b : int
-        Vertex of b that it comes from.
+        The vertex of a - b that is farthest in the search direction, shape (2,) [m].
+    support_a, support_b : int
+        Index of the vertex of a or b for `support`.
     lower_bound : float
-        Certified lower bound [m] on the distance of the polygons, without their radii. Not above
-        0: nothing is proven yet.
+        Certified lower bound of the distance between the polygons without their radii [m]. A value
+        <= 0 proves nothing.
     upper_bound : float
-        Certified upper bound [m] on it: the distance of the simplex.
+        Certified upper bound of the same distance [m]: from the simplex to the origin.
     barycode : int or None
-        Region of the origin in the triangle of the support vertex and the simplex (Alg. 3): 7
-        inside, 6 and 5 beyond an edge of the support vertex, 4 beyond that vertex. None: the
-        simplex is a single vertex.
+        Region of the origin relative to the triangle of the support vertex and the simplex
+        (Alg. 3): 7: inside; 6 and 5: beyond an edge at the support vertex; 4: beyond the support
+        vertex. None: the simplex is a single vertex.
     """
 
     points: NDArray[np.float64]
@@ -62,16 +58,17 @@ class TraceStep:
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """All iterations, and the answer.
+    """All iterations of GJK on one pair of convex parts, and the answer.
 
     Attributes
     ----------
     steps : tuple of TraceStep
-        In order.
+        The iterations, in order.
     is_settled : bool
-        GJK itself proved whether the polygons overlap; else exact arithmetic did after it.
+        Whether GJK proved that the polygons overlap or that they do not. If False, exact
+        arithmetic decided this after the last iteration.
     closest : Closest
-        The answer; its features name the parts that were traced.
+        The answer. Its features name the traced parts.
     """
 
     steps: tuple[TraceStep, ...]
@@ -80,9 +77,10 @@ class Trace:
 
 
 def trace(a: Shape, b: Shape, pose_a: Pose | None = None, pose_b: Pose | None = None) -> Trace:
-    """Return each iteration of `closest`, by the same loop; of many parts, those that decide.
+    """Return each iteration of the GJK loop in `closest`.
 
-    Parameters and errors as for `closest`.
+    If a shape has several parts, the part that determines the answer is traced. Parameters and
+    errors are as for `closest`.
     """
     answer = closest(a, b, pose_a, pose_b)
     steps, is_settled = _core.trace(

@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: gjk_collision contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Planners on this package, with OMPL or without: one batched question per edge.
+"""Collision checks for planners, with or without OMPL: one call per edge.
 
-A planner calls a `Checker` with all poses of an edge at once. The checker asks a `Scene` in this
-process (`scene_checker`, `path_checker`) or a server (`check_poses`, `check_path` of a
-`CollisionClient`). `StateValidityChecker` and `MotionValidator` need OMPL (``pip install ompl``,
-version 2), which is imported when one of them is first used.
+A planner calls a `Checker` with all poses of an edge. `scene_checker` and `path_checker` return
+checkers that use a `Scene` in this process. The methods `check_poses` and `check_path` of a
+`CollisionClient` are checkers that use a server. `StateValidityChecker` and `MotionValidator` need
+OMPL (``pip install ompl``, version 2). OMPL is imported when one of them is first used.
 """
 
 from typing import TYPE_CHECKING
@@ -30,7 +30,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
-    """Load the classes that need OMPL on first use (PEP 562)."""
+    """Import the classes that need OMPL when they are first used (PEP 562)."""
     if name not in ("MotionValidator", "StateValidityChecker"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from . import validity

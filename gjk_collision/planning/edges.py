@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: gjk_collision contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Edges of a planner: their poses, the margin between two poses, and checkers."""
+"""Edges of a planner: their poses, the margin for the path between two poses, and checkers."""
 
 from __future__ import annotations
 
@@ -30,27 +30,27 @@ __all__ = [
 
 
 class Answer(Protocol):
-    """What a planner needs of an answer: UNKNOWN is not free."""
+    """The part of an answer that a planner uses."""
 
     @property
     def is_free(self) -> bool:
-        """Tell whether every pose is certified free."""
+        """Whether every pose is certified free. UNKNOWN is not free."""
 
 
 Checker = Callable[["NDArray[np.float64]"], Answer]  # poses (n, 3): x [m], y [m], yaw [rad]
 
 
 def scene_checker(scene: Scene, shape: Shape, margin: float = 0.0) -> Checker:
-    """Return a checker on a scene in this process.
+    """Return a checker of poses that uses a scene in this process.
 
     Parameters
     ----------
     scene : Scene
-        The obstacles, all at one time.
+        The obstacles. They do not move.
     shape : Shape
         The vehicle, in its base frame.
     margin : float
-        Clearance that a free pose must exceed [m]; see `edge_margin`.
+        Required distance [m]: a pose is free if its distance is greater. See `edge_margin`.
     """
     instance(scene, Scene, "scene")
     instance(shape, Shape, "shape")
@@ -60,17 +60,20 @@ def scene_checker(scene: Scene, shape: Shape, margin: float = 0.0) -> Checker:
 def path_checker(
     scene: Scene, shape: Shape, margin: float = 0.0, tolerance: float = 0.005
 ) -> Checker:
-    """Return a checker that follows the vehicle from pose to pose, straight and at constant turn.
+    """Return a checker that also checks the motion between the poses.
 
-    So an edge of `SE2StateSpace` needs its two ends alone (`MotionValidator` with an infinite
-    step) and no `edge_margin`. A curve needs poses, and a margin for its way off the straight.
+    Between two poses the vehicle moves in a straight line, with constant velocity and constant
+    rate of turn. Thus, an edge of `SE2StateSpace` needs only its two ends (`MotionValidator` with
+    an infinite step), and no `edge_margin`. A curve needs more poses, and a margin for its
+    deviation from the straight lines.
 
     Parameters
     ----------
     scene, shape, margin
         As for `scene_checker`.
     tolerance : float
-        What passes within margin + tolerance may be called a hit [m].
+        Tolerance [m]: if the vehicle passes an obstacle closer than margin + tolerance, the edge
+        may be reported as not free.
     """
     instance(scene, Scene, "scene")
     instance(shape, Shape, "shape")
@@ -78,27 +81,28 @@ def path_checker(
 
 
 def reach(shape: Shape) -> float:
-    """Return the greatest distance of a point of `shape` from the origin of its frame [m]."""
+    """Return the maximum distance of a point of `shape` from the origin of its frame [m]."""
     instance(shape, Shape, "shape")
     return shape.radius + max(float(np.linalg.norm(part, axis=1).max()) for part in shape.parts)
 
 
 def edge_margin(step: float, reach: float, turning_radius: float) -> float:
-    """Return the margin with which checks at discrete poses clear the whole curve between them.
+    """Return the margin for which checks at discrete poses also cover the curve between them.
 
-    Along one metre of path the heading turns by at most 1 / R, and so a point of the vehicle at
-    distance r from its base travels at most 1 + r / R. Anywhere between two poses it is therefore
-    within half of ``step * (1 + r / R)`` of where it was at one of them.
+    On one metre of the path, the heading changes by at most 1 / R. A point of the vehicle at the
+    distance r from its base therefore travels at most 1 + r / R. At any time between two poses,
+    the point is within half of ``step * (1 + r / R)`` from its place at one of the two poses.
 
     Parameters
     ----------
     step : float
-        Greatest path length between two checked poses [m].
+        Maximum path length between two checked poses [m].
     reach : float
-        Greatest distance of a point of the vehicle from its base [m].
+        Maximum distance of a point of the vehicle from its base [m], see the function `reach`.
     turning_radius : float
-        Least turning radius R of the path [m], as given to `DubinsStateSpace` or
-        `ReedsSheppStateSpace`. For `SE2StateSpace`, whose metric counts 0.5 per radian, 0.5.
+        Minimum turning radius R of the path [m], as given to `DubinsStateSpace` or
+        `ReedsSheppStateSpace`. Use 0.5 for `SE2StateSpace`, because its metric counts 0.5 m per
+        radian.
 
     Returns
     -------
@@ -109,16 +113,17 @@ def edge_margin(step: float, reach: float, turning_radius: float) -> float:
 
 
 def edge_poses(space: Any, start: Any, end: Any, step: float) -> NDArray[np.float64]:
-    """Return the poses of one edge, both ends included, at most `step` of the metric apart.
+    """Return poses of one edge, with both ends.
 
     Parameters
     ----------
     space : ompl.base.SE2StateSpace
-        Or one derived from it.
+        The state space, or one derived from this class.
     start, end : ompl.base.State
         The ends of the edge.
     step : float
-        Greatest distance between neighbours [m]; infinite: the ends alone.
+        Maximum distance between two consecutive poses [m], in the metric of the space. If it is
+        infinite, only the ends are returned.
 
     Returns
     -------
@@ -135,7 +140,7 @@ def edge_poses(space: Any, start: Any, end: Any, step: float) -> NDArray[np.floa
 
 
 def path_poses(space: Any, path: Any, step: float) -> NDArray[np.float64]:
-    """Return the poses of a whole `PathGeometric`, as `edge_poses`; shape (n, 3)."""
+    """Return the poses of all edges of a `PathGeometric`, see `edge_poses`; shape (n, 3)."""
     states = path.getStates()
     edges = [edge_poses(space, *ends, step) for ends in pairwise(states)]
     return np.concatenate([edges[0][:1], *(edge[1:] for edge in edges)])

@@ -23,32 +23,41 @@ __all__ = ["MotionValidator", "StateValidityChecker"]
 
 
 class StateValidityChecker(ob.StateValidityChecker):  # type: ignore[misc]
-    """A state is valid if the checker certifies its pose free."""
+    """State validity checker: a state is valid if the checker certifies that its pose is free.
+
+    Parameters
+    ----------
+    si : ompl.base.SpaceInformation
+        Space information of an `SE2StateSpace` or of a space derived from it.
+    checker : Checker
+        Called with one pose, shape (1, 3).
+    """
 
     def __init__(self, si: Any, checker: Checker) -> None:
         super().__init__(si)
         self._checker = checker
 
     def isValid(self, state: Any) -> bool:
-        """Ask about one pose."""
+        """Return whether the pose of a state is certified free."""
         pose = np.array([[state.getX(), state.getY(), state.getYaw()]])
         return self._checker(pose).is_free
 
 
 class MotionValidator(ob.MotionValidator):  # type: ignore[misc]
-    """An edge is valid if the checker, asked once, certifies all its poses free.
+    """Motion validator: an edge is valid if the checker certifies that all its poses are free.
 
-    The start is asked about again, so that an edge rests on one snapshot. Planners that want the
-    last valid state of an edge (KPIECE1) are told that there is none, and lose only speed.
+    The checker is called once per edge, so that the whole edge is checked against one snapshot.
+    The start of the edge is checked again for this reason. A planner that uses the last valid
+    state of an edge (KPIECE1) gets none; this only makes the planner slower.
 
     Parameters
     ----------
     si : ompl.base.SpaceInformation
-        Of an `SE2StateSpace` or one derived from it.
+        Space information of an `SE2StateSpace` or of a space derived from it.
     checker : Checker
-        Takes all poses of the edge; its margin should be `edge_margin` or more.
+        Called with all poses of an edge. Its margin should be at least `edge_margin`.
     step : float
-        Greatest distance between checked poses [m].
+        Maximum distance between two checked poses [m].
     """
 
     def __init__(self, si: Any, checker: Checker, step: float) -> None:
@@ -60,5 +69,5 @@ class MotionValidator(ob.MotionValidator):  # type: ignore[misc]
         self._step = step
 
     def checkMotion(self, start: Any, end: Any) -> bool:
-        """Ask about one edge."""
+        """Return whether all checked poses of an edge are certified free."""
         return self._checker(edge_poses(self._space, start, end, self._step)).is_free

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The main loop of a replay: it passes the messages of a bag to the `World` of the server.
 
-Messages are processed in the order of log time, and log time is the only clock. An answer is
+Messages are processed in the order of log time, which replaces the steady clock. An answer is
 computed after all messages of one log time, if one of them has obstacles. An answer is also
 computed if there was none for a period of ``state_rate``, so that missing data becomes visible.
 The result does not depend on the clock of this machine or on the order of threads.
@@ -201,7 +201,7 @@ class Drive:
     # ---- time and answers
 
     def _now(self) -> int:
-        """Return the time that stamps are compared with."""
+        """Return the present time [ns], with which stamps are compared."""
         now = self._clock if self._topics.clock else self._time
         if now:
             now += clock_shift(self._faults, self._bag.begin, self._time)

@@ -69,8 +69,8 @@ class Window:
         )
         if not right:
             self._wrong += 1
-            said = f"{row.verdict.name}/{row.status.name}, nearest {row.nearest_id}"
-            self._first = self._first or f"first at {t:.3f} s: {said} at {row.distance:.6g} m"
+            answer = f"{row.verdict.name}/{row.status.name}, nearest {row.nearest_id}"
+            self._first = self._first or f"first at {t:.3f} s: {answer} at {row.distance:.6g} m"
 
     def failure(self) -> str:
         """Return why the expectation failed; empty: it did not fail."""

@@ -134,7 +134,7 @@ class Golden:
         self._next = next(self._rows, None)
 
     def _compare(self, t: float, old: Row, new: Row) -> None:
-        where = f"{t:.3f} s: {_said(old)} -> {_said(new)}"
+        where = f"{t:.3f} s: {_text(old)} -> {_text(new)}"
         if old.verdict is not new.verdict:
             self.changes[_kind(old.verdict, new.verdict)].add(where)
             return
@@ -158,5 +158,5 @@ def _kind(old: Verdict, new: Verdict) -> str:
     return "new_unknowns" if new is Verdict.UNKNOWN else "other_verdicts"
 
 
-def _said(row: Row) -> str:
+def _text(row: Row) -> str:
     return f"{row.verdict.name}/{row.status.name} {row.distance:.6g} m"

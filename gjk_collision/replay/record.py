@@ -3,9 +3,9 @@
 """Conversion of a scene file (JSON: frames of polygons in the world) to a bag.
 
 In the bag, the vehicle has a footprint around the middle of its outline, and a transform for its
-pose. Its x axis is the direction of its velocity. Only the footprint is rounded to float32.
-Because its coordinates are small, large world coordinates such as those of UTM lose no accuracy.
-Obstacles are written in doubles.
+pose. Its x axis has the direction of its velocity, or of its longest edge if it does not move.
+Only the footprint is rounded to float32. Because its coordinates are small, large world
+coordinates such as those of UTM lose no accuracy. Obstacles are written in doubles.
 """
 
 import json
@@ -54,7 +54,7 @@ def record(scene: Path, bag: Path, storage: Storage = "mcap") -> int:
     try:
         frames = json.loads(scene.read_text(encoding="utf-8"))["frames"]
     except (ValueError, TypeError, KeyError) as error:
-        raise SceneError(f"{scene}: is not a scene file: {_said(error)}") from error
+        raise SceneError(f"{scene}: is not a scene file: {_text(error)}") from error
     if not isinstance(frames, list) or not frames:
         raise SceneError(f"{scene}: frames: must be a list of at least one frame")
     prepared: list[tuple[Pose, Any, Obstacles]] = []
@@ -62,7 +62,7 @@ def record(scene: Path, bag: Path, storage: Storage = "mcap") -> int:
         for frame in frames:
             prepared.append(_prepared(frame, len(prepared)))
     except (ValueError, KeyError, TypeError, IndexError) as error:
-        raise SceneError(f"{scene}: frames[{len(prepared)}]: {_said(error)}") from error
+        raise SceneError(f"{scene}: frames[{len(prepared)}]: {_text(error)}") from error
     with BagWriter(bag, storage) as writer:
         for pose, outline, obstacles in prepared:
             writer.transform(obstacles.stamp, pose)
@@ -107,7 +107,7 @@ def _outline(thing: Any, name: str) -> npt.NDArray[np.float64]:
     return outline
 
 
-def _said(error: Exception) -> str:
+def _text(error: Exception) -> str:
     """Return the message of an error. That of a KeyError is only the name of the key."""
     return f"the key {error} is missing" if isinstance(error, KeyError) else str(error)
 

@@ -114,15 +114,15 @@ def choose(bag: Bag, config: Config, mapping: Mapping[str, Any]) -> Topics:
         raise BagError(f"topics.obstacles: unknown source: {unknown}; allowed: {names}")
     obstacles: dict[str, tuple[str, ...]] = {}
     for source in config.sources:
-        told = by_source.get(source.name, named if isinstance(named, str) else None)
+        chosen = by_source.get(source.name, named if isinstance(named, str) else None)
         if source.type not in CONVERTERS:
             known = ", ".join(CONVERTERS)
             raise BagError(f"{source.name}.type: must be one of {known} (got {source.type!r})")
-        if len(config.sources) > 1 and told is None:
-            told = _absolute(source.topic)
-        if not source.required and told not in bag.topics:
+        if len(config.sources) > 1 and chosen is None:
+            chosen = _absolute(source.topic)
+        if not source.required and chosen not in bag.topics:
             continue  # an optional source may have no data
-        topic = _one(bag, source.topic, source.type, told, f"source {source.name}")
+        topic = _one(bag, source.topic, source.type, chosen, f"source {source.name}")
         if not bag.can_decode(source.type):
             raise BagError(f"{bag.path.name}: {topic}: the bag does not define {source.type}")
         obstacles[topic] = (*obstacles.get(topic, ()), source.name)
@@ -141,8 +141,8 @@ def choose(bag: Bag, config: Config, mapping: Mapping[str, Any]) -> Topics:
     topics = Topics(
         footprint,
         obstacles,
-        _told(bag, mapping, "tf", [name for name in tf if not name.endswith("static")]),
-        _told(bag, mapping, "tf_static", [name for name in tf if name.endswith("static")]),
+        _topics_of(bag, mapping, "tf", [name for name in tf if not name.endswith("static")]),
+        _topics_of(bag, mapping, "tf_static", [name for name in tf if name.endswith("static")]),
         "" if clock == NONE else clock,
         services,
         tuple(sorted(filter(partial(_has_events, bag), bag.topics.keys() - services))),
@@ -162,7 +162,9 @@ def _has_events(bag: Bag, name: str) -> bool:
     return is_service or name.endswith("/_service_event")
 
 
-def _told(bag: Bag, mapping: Mapping[str, Any], part: str, found: list[str]) -> tuple[str, ...]:
+def _topics_of(
+    bag: Bag, mapping: Mapping[str, Any], part: str, found: list[str]
+) -> tuple[str, ...]:
     """Return the topic in the mapping, or the only one that was found; empty if there is none."""
     name = mapping.get(part) or _usual(bag, part, found)
     return () if name in (NONE, "") else (name,)
@@ -178,16 +180,16 @@ def _usual(bag: Bag, part: str, found: list[str], usual: str = "") -> str:
     return found[0] if found else ""
 
 
-def _one(bag: Bag, usual: str, kind: str, told: str | None, what: str) -> str:
+def _one(bag: Bag, usual: str, kind: str, chosen: str | None, what: str) -> str:
     """Return the topic in the mapping, or that with the usual name, or the only one of a type."""
-    if told is not None:
-        have = bag.topics.get(told)
+    if chosen is not None:
+        have = bag.topics.get(chosen)
         if have is None:
-            raise BagError(f"{bag.path.name}: missing topic {told} for {what}; {_listing(bag)}")
+            raise BagError(f"{bag.path.name}: missing topic {chosen} for {what}; {_listing(bag)}")
         if kind not in have:
-            text = f"the type of {told} for {what} is {', '.join(sorted(have))}, must be {kind}"
+            text = f"the type of {chosen} for {what} is {', '.join(sorted(have))}, must be {kind}"
             raise BagError(f"{bag.path.name}: {text}")
-        return told
+        return chosen
     of_kind = _of_kind(bag, kind)
     if _absolute(usual) in of_kind:
         return _absolute(usual)

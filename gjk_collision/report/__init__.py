@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: gjk_collision contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What has come out of replays: a summary for machines, a text, a page to look into.
+"""Reports of replays: a summary as JSON, a text, JUnit XML, and an interactive HTML page.
 
-The page needs Jinja2 (``pip install gjk_collision[replay]``); the progress bar uses rich where it
-is installed.
+The page needs Jinja2 (``pip install gjk_collision[replay]``). The progress bar uses rich if it is
+installed.
 """

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: gjk_collision contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Counts over the rows of one replay, in memory that does not grow with them."""
+"""Counts over the rows of one replay. The memory does not grow with the number of rows."""
 
 from collections import Counter
 from dataclasses import dataclass, field
@@ -16,19 +16,22 @@ PER_DECADE = 10
 
 
 class Latencies:
-    """A histogram of times with ten bins to a decade."""
+    """A histogram of times with ten bins per decade."""
 
     def __init__(self) -> None:
         self._bins: Counter[int] = Counter()
         self._max = 0
 
     def add(self, nanoseconds: int) -> None:
-        """Count one."""
+        """Count one time [ns]."""
         self._bins[floor(PER_DECADE * log10(max(nanoseconds, 1)))] += 1
         self._max = max(self._max, nanoseconds)
 
     def percentile(self, share: float) -> float:
-        """Return the upper edge [us] of the bin below which `share` of all lie; NaN: none."""
+        """Return an upper bound [us] of the given share of the times, in [0, 1]; NaN: no times.
+
+        It is the upper edge of a bin, or the greatest time if that is smaller.
+        """
         wanted, below = share * self._bins.total(), 0
         for i, count in sorted(self._bins.items()):
             below += count
@@ -57,14 +60,18 @@ def _edge(i: int) -> float:
 
 @dataclass
 class Counts:
-    """What the rows said, how often, and the extremes.
+    """Counts of verdicts and statuses, and the extreme values.
 
     Attributes
     ----------
-    stamps, data_stamps, requests : int
-        States evaluated, those of them at which obstacles came, and requests answered again.
+    stamps : int
+        Number of answers for the vehicle's own pose.
+    data_stamps : int
+        Number of those answers that were computed because obstacles were received.
+    requests : int
+        Number of recorded requests that were answered again.
     lies : int
-        FREE without SUCCESS: must be 0.
+        Number of answers that are FREE without SUCCESS. It must be 0.
     """
 
     stamps: int = 0
@@ -85,7 +92,7 @@ class Counts:
     _last: Verdict | None = None
 
     def see(self, t: float, row: Row) -> None:
-        """Take in a row, `t` [s] after the begin of the bag."""
+        """Count a row at the time `t` [s] after the begin of the bag."""
         self.lies += row.verdict is Verdict.FREE and row.status is not Status.SUCCESS
         if not row.is_state:
             self._see_request(t, row)
@@ -112,7 +119,7 @@ class Counts:
                 self.replies_lost.append(t)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return all of it as plain data."""
+        """Return all counts and extreme values as plain data."""
         closest = None
         if self.closest is not None:
             closest = {

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: gjk_collision contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What a page shows of a replay: a timeline and some frames, few enough whatever its length."""
+"""The data that a page shows of a replay: a timeline and a limited number of frames."""
 
 from collections.abc import Callable
 from math import inf, isfinite
@@ -21,16 +21,17 @@ __all__ = ["Film", "Timeline"]
 MAX_BINS = 1500
 MAX_FRAMES = 400
 MAX_EVENTS = 100
-MAX_KNOWN = 50_000  # outlines, before those no longer shown are forgotten
+MAX_KNOWN = 50_000  # number of outlines from which unused ones are deleted
 
 _WORST_FIRST = (Verdict.COLLISION, Verdict.UNKNOWN, Verdict.MARGIN, Verdict.FREE)
 _BADNESS = {verdict: -i for i, verdict in enumerate(_WORST_FIRST)}
 
 
 class Timeline:
-    """Worst verdict, least clearance and greatest ages, over bins of equally many stamps.
+    """The worst verdict, the smallest distance and the greatest ages of each bin of stamps.
 
-    Where there are twice as many bins as are wanted, neighbours are put together.
+    All bins have the same number of stamps. If there are 2 `MAX_BINS` bins, pairs of neighbours
+    are merged.
     """
 
     def __init__(self) -> None:
@@ -38,7 +39,7 @@ class Timeline:
         self._size, self._filled = 1, 0
 
     def see(self, t: float, row: Row) -> None:
-        """Take in a stamp, `t` [s] after the begin of the bag."""
+        """Add the answer `row` at the time `t` [s] after the begin of the bag."""
         one = [t, row.verdict, _or_none(row.distance), _or_none(row.obstacle_age),
                _or_none(row.footprint_age)]  # fmt: skip
         if self._filled % self._size == 0:
@@ -52,7 +53,7 @@ class Timeline:
             self._size *= 2
 
     def to_list(self) -> list[list[Any]]:
-        """Return [time, verdict, clearance, obstacle age, footprint age] of each bin."""
+        """Return [time, verdict, distance, obstacle age, footprint age] of each bin."""
         return [
             [round(t, 4), int(verdict), *(None if v is None else round(v, 4) for v in numbers)]
             for t, verdict, *numbers in self._bins
@@ -74,7 +75,7 @@ class Film:
     Parameters
     ----------
     drive : Drive
-        Whose rows are seen, one after another.
+        The replay whose rows are passed to `see`.
     """
 
     def __init__(self, drive: Drive) -> None:
@@ -90,7 +91,7 @@ class Film:
         self._origin: tuple[float, float] | None = None
 
     def see(self, t: float, row: Row) -> None:
-        """Take in a state; its picture is taken if it is one of those that are kept."""
+        """Store a frame of the answer `row` at the time `t` [s], if this answer is to be shown."""
         index, self._count = self._count, self._count + 1
         changed, self._last = self._last not in (None, row.verdict), row.verdict
         nearer = row.distance < self._least
@@ -110,7 +111,7 @@ class Film:
                 self._stride *= 2
 
     def to_dict(self) -> dict[str, Any]:
-        """Return frames in order, with the outlines that they name by number."""
+        """Return the frames in order of time, and the outlines that they refer to by index."""
         every = [*self._regular, *self._events, *([self._closest] if self._closest else [])]
         frames = [frame for _, frame in sorted({frame["i"]: frame for frame in every}.items())]
         used = sorted({each[0] for frame in frames for each in frame["o"]}
@@ -152,7 +153,7 @@ class Film:
         }
 
     def _forget_unused(self) -> None:
-        """Drop the outlines of frames that have been thinned out since."""
+        """Delete the outlines that no frame refers to any more."""
         every = [*self._regular, *self._events, *([self._closest] if self._closest else [])]
         used = sorted({each[0] for frame in every for each in frame["o"]}
                       | {each for frame in every for each in frame["f"]})  # fmt: skip
@@ -163,7 +164,7 @@ class Film:
         self._shapes = {key: number[i] for key, i in self._shapes.items() if i in number}
         self._outlines = [self._outlines[i] for i in used]
 
-    # ---- geometry, relative to an origin near by and in whole millimetres
+    # ---- geometry, relative to a nearby origin and rounded to millimetres
 
     def _pose(self, pose: tuple[float, ...]) -> list[float]:
         x0, y0 = self._anchor(pose[0], pose[1])
@@ -194,11 +195,11 @@ class Film:
         if key not in self._shapes:
             self._shapes[key] = len(self._outlines)
             self._outlines.append({"p": rounded.tolist(), "r": round(radius, 3)})
-        self._shapes[raw] = self._shapes[key]  # the same obstacle comes again and again
+        self._shapes[raw] = self._shapes[key]  # the same obstacle is in many messages
         return self._shapes[key]
 
     def _placed(self, row: Row) -> list[list[Any]]:
-        """Return [outline, x, y, yaw, id, is bad] of every obstacle heard of last."""
+        """Return [outline, x, y, yaw, id, is bad] of each obstacle in the last messages."""
         placed: list[list[Any]] = []
         config = self._drive.snapshot.config
         if row.ego:
@@ -212,7 +213,7 @@ class Film:
                         config.check_frame, obstacles.frame, obstacles.stamp
                     )
             except (InputError, FrameError):
-                continue  # the row says what is wrong
+                continue  # the status of the row gives the reason
             inflation = config.source(source).inflation
             placed += self._list(obstacles, frame, inflation, source in row.bad_sources)
         return placed
@@ -223,7 +224,7 @@ class Film:
         n = len(obstacles)
         points = obstacles.xy.reshape(-1, 2)
         if not np.isfinite(points).all():
-            return []  # the source is bad, and the row says so
+            return []  # the source is bad; the status of the row gives the reason
         ends = obstacles.offsets.astype(np.int64).tolist()
         radii = obstacles.radius.tolist() or [0.0] * n
         ids = obstacles.ids.tolist()
@@ -234,7 +235,8 @@ class Film:
             if not len(own):
                 continue
             if rows is None:
-                # Kept about its first point, so that what only moves is one outline.
+                # Store the points relative to the first one. An obstacle that is only translated
+                # then keeps the same outline.
                 own = frame.transform(own)
                 x, y = own[0].tolist()
                 yaw = 0.0

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: gjk_collision contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Many cases: one after another, in processes of this machine, or on a Dask cluster.
+"""Replay of many cases: in sequence, in processes of this machine, or on a Dask cluster.
 
-Each case is run by itself and brings its reports back as bytes, so that a worker needs to see the
-bag and nothing else. What a lost worker had not delivered is run again elsewhere.
+Each case runs independently and returns its reports as bytes, so a worker only needs access to the
+bag. If a worker is lost, its unfinished cases run again in another one.
 """
 
 import json
@@ -26,12 +26,12 @@ from .run import Options, Progress, run
 
 __all__ = ["ClusterError", "run_all"]
 
-# A case whose worker is lost this many times is what kills them.
+# A case whose worker was lost this many times is not run again: it probably causes the losses.
 ATTEMPTS = 3
 
 
 class ClusterError(Exception):
-    """There is no cluster at the address."""
+    """There is no Dask scheduler at the address."""
 
 
 Delivery = tuple[Result, dict[str, bytes]]
@@ -46,27 +46,28 @@ def run_all(
     *,
     show: bool = False,
 ) -> list[Result]:
-    """Replay all cases and write their reports, and one of all of them, into `out`.
+    """Replay all cases, and write a report of each case and a common one into `out`.
 
     Parameters
     ----------
     cases : sequence of Case
-        Of different names.
+        Cases with different names.
     out : Path
-        Folder; made where it is not there.
+        Folder for the reports. It is created if it does not exist.
     options : Options
-        For all.
+        Options for all cases.
     jobs : int
-        Processes on this machine.
+        Number of processes on this machine.
     scheduler : str
-        Address of a Dask scheduler, whose workers see the bags at the same paths; used instead.
+        Address of a Dask scheduler; it replaces `jobs`. Its workers must find the bags at the same
+        paths.
     show : bool
-        Show progress on a terminal.
+        Whether to show the progress on a terminal.
 
     Returns
     -------
     list of Result
-        One for each case, in their order.
+        One result for each case, in the same order.
 
     Raises
     ------
@@ -109,7 +110,7 @@ def _here(
 
 
 def _deliver(case: Case, options: Options) -> Delivery:
-    """Run a case in a folder of its own; return its reports compressed."""
+    """Run a case in a temporary folder; return the result and the compressed reports."""
     with tempfile.TemporaryDirectory() as folder:
         result = run(case, Path(folder), options)
         files = sorted(Path(folder, case.name).iterdir())
@@ -129,12 +130,12 @@ def _lost(case: Case, why: str) -> Delivery:
 def _in_processes(
     cases: Sequence[Case], options: Options, jobs: int
 ) -> Generator[Delivery, None, None]:
-    """Run in fresh processes: nothing of this one's threads and locks is inherited."""
+    """Run the cases in new processes, which inherit no threads and locks of this process."""
     context = multiprocessing.get_context("spawn")
     left = {case.name: case for case in cases}
     for attempt in range(ATTEMPTS):
-        # A process that dies takes the pool with it. At last each is alone with its pool, so
-        # that the one to blame takes no other down.
+        # If a process dies, its whole pool breaks. In the last attempt each case has a pool of its
+        # own, so that it cannot break other cases.
         groups = [[case] for case in left.values()] if attempt == ATTEMPTS - 1 else [
             list(left.values())
         ]  # fmt: skip
@@ -162,8 +163,7 @@ def _on_cluster(
 ) -> Generator[Delivery, None, None]:
     import distributed
 
-    # It carries type hints, but not everywhere.
-    cluster: Any = distributed
+    cluster: Any = distributed  # its type hints are incomplete
     try:
         client = cluster.Client(scheduler, set_as_default=False)
     except (OSError, ValueError) as error:
@@ -209,7 +209,10 @@ def _write_merged(out: Path, results: Sequence[Result], options: Options) -> Non
 
 @contextmanager
 def _progress(show: bool, count: int) -> Iterator[Callable[[str | None], Progress]]:
-    """Give what makes a progress bar of a name (None: of the cases); bars on a terminal alone."""
+    """Yield a function that creates a progress bar for a case (None: for all cases).
+
+    It shows nothing if `show` is false, or if the standard error is not a terminal.
+    """
     nothing: Progress = lambda done, total: None  # noqa: E731
     try:
         from rich.console import Console
@@ -231,12 +234,12 @@ def _progress(show: bool, count: int) -> Iterator[Callable[[str | None], Progres
             if name is not None and name not in tasks:
                 tasks[name] = bars.add_task(name, total=None)
 
-            def tell(done: int, total: int) -> None:
+            def update(done: int, total: int) -> None:
                 if name in tasks:
                     bars.update(tasks[name], completed=done, total=total)
                     if name is not None and done == total:
                         bars.update(tasks[name], visible=False)
 
-            return tell
+            return update
 
         yield watch

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: gjk_collision contributors
 # SPDX-License-Identifier: Apache-2.0
-"""How a replay ended, as plain data."""
+"""The outcome and the result of a replay, as plain data."""
 
 from dataclasses import dataclass, field
 from enum import IntEnum
@@ -10,17 +10,29 @@ __all__ = ["Outcome", "Result"]
 
 
 class Outcome(IntEnum):
-    """How a replay ended; the exit code of the command is the greatest of all."""
+    """How a replay ended. The exit code of the command is the greatest value of all cases."""
 
     PASSED = 0
-    FAILED = 1  # an expectation, the golden comparison, a reply
-    BROKEN = 3  # the bag: missing, truncated, no stamp, a topic not in it. (2 is a wrong call)
-    INTERRUPTED = 130  # as shells have it for Ctrl-C
+    FAILED = 1  # an expectation, the golden comparison or a reply failed
+    BROKEN = 3  # the bag is missing or truncated, or has no stamp or not all topics
+    INTERRUPTED = 130  # the exit code of shells for Ctrl-C
 
 
 @dataclass
 class Result:
-    """What came out of one case; plain data, so that it can travel."""
+    """The result of one case, as plain data that can be sent to other processes.
+
+    Attributes
+    ----------
+    name : str
+        Name of the case.
+    outcome : Outcome
+        How the replay ended.
+    failures : list of str
+        The reasons if it did not pass.
+    summary : dict
+        The content of summary.json; empty if the case was not replayed.
+    """
 
     name: str
     outcome: Outcome

@@ -24,13 +24,13 @@ function surface(canvas) {
   return { g, w: box.width, h: box.height };
 }
 
-// ---- timeline: verdicts, clearance, ages, one below the other over the same seconds
+// ---- timeline: verdicts, distance and ages, one below the other, with the same time axis
 
 const LEFT = 78, RIGHT = 12;
 const begin = timeline.length ? timeline[0][0] : 0;
 const end = timeline.length ? Math.max(timeline[timeline.length - 1][0], begin + 1e-3) : 1;
 const xOf = (t, w) => LEFT + (t - begin) / (end - begin) * (w - LEFT - RIGHT);
-const HEIGHT = { FREE: 0.4, MARGIN: 0.6, UNKNOWN: 0.8, COLLISION: 1.0 };  // not by colour alone
+const HEIGHT = { FREE: 0.4, MARGIN: 0.6, UNKNOWN: 0.8, COLLISION: 1.0 };  // readable without colours
 
 function curve(g, w, top, height, column, limit, name, fillGaps) {
   g.strokeStyle = name; g.lineWidth = 1.5; g.beginPath();
@@ -98,7 +98,7 @@ function drawTimeline() {
 function trace(g, outline, x, y, yaw) {
   const c = Math.cos(yaw), s = Math.sin(yaw);
   g.beginPath();
-  if (outline.p.length === 1) {  // a path of one point has no stroke: a dot with a rim to be
+  if (outline.p.length === 1) {  // a path of one point has no stroke, so draw a circle
     const [u, v] = screen(x + c * outline.p[0][0] - s * outline.p[0][1], y + s * outline.p[0][0] + c * outline.p[0][1]);
     g.arc(u, v, 0.1, 0, 7);
   } else for (const [px, py] of outline.p) {
@@ -114,7 +114,7 @@ const screen = (x, y) => [half[0] + (x - view.x) * view.scale, half[1] - (y - vi
 function shape(g, outline, x, y, yaw, fill, edge, dashed) {
   g.lineJoin = "round"; g.lineCap = "round";
   trace(g, outline, x, y, yaw);
-  if (outline.r > 0) {  // all within r: a stroke of that width, and its rim below it
+  if (outline.r > 0) {  // draw the radius r as a stroke of width 2 r, above a wider one as its edge
     g.setLineDash([]);
     g.strokeStyle = edge; g.lineWidth = 2 * outline.r * view.scale + 2; g.stroke();
     g.strokeStyle = fill; g.lineWidth = Math.max(0.5, 2 * outline.r * view.scale); g.stroke();
@@ -136,7 +136,7 @@ function extent(frame) {
   const reach = (outline) => outline.r + Math.max(...outline.p.map(([x, y]) => Math.hypot(x, y)));
   if (frame.ego) for (const k of frame.f) add(frame.ego[0], frame.ego[1], reach(film.outlines[k]));
   for (const [k, x, y] of frame.o) {
-    // A whole town may be known: what is far from the vehicle does not shrink it to a dot.
+    // Ignore obstacles far from the vehicle, so that it does not become too small.
     if (!frame.ego || Math.hypot(x - frame.ego[0], y - frame.ego[1]) < 25) add(x, y, reach(film.outlines[k]));
   }
   return box || [-10, -10, 10, 10];
@@ -154,7 +154,7 @@ function drawScene() {
   half = [w / 2, h / 2];
   if (!frames.length) {
     g.fillStyle = colour("faint"); g.textAlign = "center";
-    g.fillText("there is no stamp to show", w / 2, h / 2);
+    g.fillText("this replay has no stamp", w / 2, h / 2);
     return;
   }
   const frame = frames[cursor];
@@ -247,7 +247,7 @@ function drawLatency() {
   const most = Math.max(...bins.map((bin) => bin[1])), wide = (w - 16) / bins.length;
   g.fillStyle = colour("age-a");
   bins.forEach(([, count], i) => {
-    // Square root: single slow answers are what one looks for, and would be no pixel high.
+    // The bars show the square root of the counts, so that single slow answers are visible.
     const tall = Math.sqrt(count / most) * (h - 30);
     g.fillRect(8 + i * wide, h - 22 - tall, Math.max(1, wide - 1), tall);
   });
@@ -257,7 +257,7 @@ function drawLatency() {
     if (decade) g.fillText(edge >= 1000 ? edge / 1000 + " ms" : +edge.toPrecision(2) + " µs", 8 + i * wide, h - 9);
   });
   el("latencies").textContent = "median " + data.latency.p50 + " µs, 99 % " + data.latency.p99 +
-    " µs, greatest " + data.latency.max + " µs, on the machine of the replay";
+    " µs, maximum " + data.latency.max + " µs, on the machine of the replay";
 }
 
 // ---- moving about
@@ -362,7 +362,7 @@ for (const [name, text] of [["age-a", "obstacle age"], ["age-b", "footprint age"
   key.className = "key"; key.style.background = "var(--" + name + ")";
   el("legend").append(key, text + " ");
 }
-if (film.stride > 1) el("legend").append("; every " + film.stride + "th stamp can be stepped to, and the changes");
+if (film.stride > 1) el("legend").append("; frames: 1 of " + film.stride + " stamps, and changes of the verdict");
 
 window.addEventListener("resize", () => { draw(); drawLatency(); });
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { draw(); drawLatency(); });

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: gjk_collision contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The page: one file that needs nothing else, from the templates beside this module."""
+"""The HTML pages of replays: single files that load no other files, made from templates."""
 
 import json
 from collections.abc import Sequence
@@ -19,9 +19,11 @@ def page(summary: dict[str, Any], timeline: list[list[Any]], film: dict[str, Any
     Parameters
     ----------
     summary : dict
-        As in summary.json.
-    timeline, film
-        See `film.Timeline.to_list` and `film.Film.to_dict`.
+        The content of summary.json.
+    timeline : list
+        The result of `film.Timeline.to_list`.
+    film : dict
+        The result of `film.Film.to_dict`.
     """
     data = {
         "verdicts": [each.name for each in Verdict],
@@ -34,11 +36,11 @@ def page(summary: dict[str, Any], timeline: list[list[Any]], film: dict[str, Any
 
 
 def overview(results: Sequence[Result]) -> str:
-    """Return the page that leads to those of many replays."""
+    """Return the page with links to the pages of many replays."""
     return render("overview.html", results=results)
 
 
 def _embedded(data: Any) -> str:
-    """Return JSON that cannot end the script element that it stands in."""
+    """Return JSON that cannot close the script element around it."""
     text = json.dumps(data, separators=(",", ":"), allow_nan=False)
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")

@@ -1,9 +1,10 @@
 # SPDX-FileCopyrightText: gjk_collision contributors
 # SPDX-License-Identifier: Apache-2.0
-"""One case from bag to reports.
+"""Replay of one case and its reports.
 
-``results.jsonl`` (a header, then a row per line; the same bytes wherever it is made),
-``summary.json``, ``summary.md``, ``junit.xml`` and ``index.html``, in a folder of the case's name.
+The reports are written to a folder with the name of the case: ``results.jsonl`` (a header and one
+row per line; the bytes are the same on every machine), ``summary.json``, ``summary.md``,
+``junit.xml`` and ``index.html``.
 """
 
 import json
@@ -32,7 +33,7 @@ SUMMARY = "summary.json"
 
 KEPT_ERRORS = 5
 
-# Messages between two signs of progress.
+# The progress is reported once per this number of messages.
 STEP = 200
 
 Progress = Callable[[int, int], None]
@@ -40,14 +41,15 @@ Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True)
 class Options:
-    """What to compare with and what to write.
+    """Options of a replay.
 
     Attributes
     ----------
     golden : Path or None
-        Earlier result: a results.jsonl, or a folder that holds one for each case.
+        Earlier result to compare with: a results.jsonl, or a folder with the reports of each case.
+        None: no comparison.
     page : bool
-        Write the page.
+        Whether to write the HTML page.
     """
 
     golden: Path | None = None
@@ -60,18 +62,18 @@ def run(case: Case, out: Path, options: Options, progress: Progress | None = Non
     Parameters
     ----------
     case : Case
-        What to replay.
+        The case to replay.
     out : Path
-        Folder; made where it is not there.
+        Folder for the reports. It is created if it does not exist.
     options : Options
-        See there.
+        Options of the replay.
     progress : callable
-        Called with messages done and messages in all.
+        Called with the number of processed messages and the number of all messages.
 
     Returns
     -------
     Result
-        Nothing about the bag is raised: it is an outcome.
+        The result. A fault of the bag raises nothing; it becomes the outcome.
     """
     folder = written_by(case, out).parent
     folder.mkdir(parents=True, exist_ok=True)
@@ -80,7 +82,7 @@ def run(case: Case, out: Path, options: Options, progress: Progress | None = Non
     with (folder / RESULTS).open("w", encoding="utf-8", newline="\n") as file:
         job.run(file, progress or (lambda done, total: None))
     result = job.result(perf_counter() - begin)
-    from . import texts  # here, so that counting does not wait for templates
+    from . import texts  # imported late, to start the replay sooner
 
     (folder / SUMMARY).write_text(json.dumps(result.summary, indent=1) + "\n", encoding="utf-8")
     (folder / "summary.md").write_text(texts.markdown([result]), encoding="utf-8")
@@ -94,7 +96,7 @@ def run(case: Case, out: Path, options: Options, progress: Progress | None = Non
 
 
 class _Job:
-    """The state of one run; what is known of it at any time makes a valid report."""
+    """The state of one run. A valid report can be made from it at any time."""
 
     def __init__(self, case: Case, options: Options) -> None:
         self._case = case
@@ -109,7 +111,7 @@ class _Job:
         self.film: dict[str, Any] = {"stride": 1, "origin": (0, 0), "outlines": [], "frames": []}
 
     def run(self, file: TextIO, progress: Progress) -> None:
-        """Answer every stamp, writing each row."""
+        """Compute the answers and write each row to `file`."""
         case = self._case
         try:
             if self._golden_path is not None:
@@ -125,10 +127,11 @@ class _Job:
         except GoldenError as error:
             self._fail(Outcome.FAILED, str(error))
         except KeyboardInterrupt:
-            self._fail(Outcome.INTERRUPTED, "interrupted: what follows is of the part before")
+            text = "interrupted: the reports cover the part before the interruption"
+            self._fail(Outcome.INTERRUPTED, text)
 
     def result(self, seconds: float) -> Result:
-        """Judge what there is."""
+        """Check the expectations and the golden result, and return the result."""
         complete = self._outcome is Outcome.PASSED
         checks = self._expectations.results()
         if self._golden is not None and complete:
@@ -137,7 +140,7 @@ class _Job:
                 self._fail(Outcome.FAILED, f"golden: {text}")
         if complete:
             if not self._counts.data_stamps:
-                self._fail(Outcome.BROKEN, "no stamp was evaluated: obstacles never came")
+                self._fail(Outcome.BROKEN, "no stamp was evaluated: no obstacles received")
             for text, failure in checks:
                 if failure:
                     self._fail(Outcome.FAILED, failure or text)
@@ -160,7 +163,7 @@ class _Job:
         return Result(self._case.name, self._outcome, self._failures, summary)
 
     def _know(self, bag: Bag, topics: Topics) -> None:
-        """Note what makes one result comparable with another, and what is about the bag alone."""
+        """Store the data that identifies a result, and the data about the bag."""
         config = self._case.config
         self._about = {
             "identity": {
@@ -186,7 +189,7 @@ class _Job:
         }
         self._notes = [
             f"{name} ({', '.join(sorted(bag.topics[name]))}): {bag.counts[name]} service "
-            "events are not read: this version does not answer such requests again"
+            "events are not read: replay cannot answer requests of this service again"
             for name in topics.unread_events
         ]
 
@@ -194,14 +197,14 @@ class _Job:
         drive = Drive(bag, self._case.config, topics, self._case.faults)
         film = Film(drive)
         total = sum(bag.counts[name] for name in topics.names)
-        told = 0
+        reported = 0
         try:
             for row in drive.rows():
                 file.write(row.to_json() + "\n")
                 self._see((row.time - bag.begin) * 1e-9, row, drive, film)
-                if drive.taken - told >= STEP:
-                    told = drive.taken
-                    progress(told, total)
+                if drive.taken - reported >= STEP:
+                    reported = drive.taken
+                    progress(reported, total)
             progress(total, total)
         finally:
             self._about["messages"] = drive.taken
@@ -227,10 +230,10 @@ class _Job:
             self._fail(Outcome.FAILED, f"FREE without SUCCESS at {counts.lies} stamps")
         if counts.replies_lost:
             first = counts.replies_lost[0]
-            text = f"a recorded COLLISION is FREE now, first at {first:.3f} s"
+            text = f"a recorded COLLISION is FREE in the replay, first at {first:.3f} s"
             self._fail(Outcome.FAILED, f"replies: {text}")
         for error in self._about.get("errors", []):
-            self._fail(Outcome.FAILED, f"no answer, but an error: {error}")
+            self._fail(Outcome.FAILED, f"an answer could not be computed: {error}")
         case, unreadable = self._case, self._about.get("unreadable", 0)
         if unreadable and not case.faults:
             text = f"{unreadable} messages could not be decoded"
@@ -242,19 +245,19 @@ class _Job:
 
 
 def written_by(case: Case, out: Path) -> Path:
-    """Return where the result of a case is written."""
+    """Return the path of the result file that a case writes."""
     return out / case.name / RESULTS
 
 
 def golden_of(case: Case, golden: Path | None) -> Path | None:
-    """Return the earlier result that a case is compared with."""
+    """Return the path of the earlier result that a case is compared with; None: no comparison."""
     if golden is None or golden.is_file():
         return golden
     return golden / case.name / RESULTS
 
 
 def _latency_beside(golden: Path | None) -> dict[str, Any] | None:
-    """Return the latencies of the summary that lies beside a golden result."""
+    """Return the latencies in the summary in the folder of a golden result; None: not found."""
     if golden is None:
         return None
     try:

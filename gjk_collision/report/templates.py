@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: gjk_collision contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The templates beside this module, filled by Jinja2."""
+"""Rendering of the HTML templates in this folder with Jinja2."""
 
 from pathlib import Path
 from typing import Any
@@ -9,7 +9,7 @@ __all__ = ["render"]
 
 
 def render(name: str, **values: Any) -> str:
-    """Return a page; every value is escaped, and one that is missing is an error."""
+    """Return a page. All values are escaped. A missing value raises an error."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     environment = Environment(

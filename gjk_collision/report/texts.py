@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: gjk_collision contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Results in words: Markdown for people, JUnit XML for build servers."""
+"""Results as text: Markdown for people, JUnit XML for build servers."""
 
 import xml.etree.ElementTree as ET
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ __all__ = ["junit", "markdown"]
 
 
 def markdown(results: Sequence[Result]) -> str:
-    """Return one table of all, and a list for each that failed or has notes."""
+    """Return a table of all results, and a list for each result with failures or notes."""
     lines = [
         "| replay | outcome | stamps | free | margin | collision | unknown | closest [m] "
         "| p99 [us] |",
@@ -45,7 +45,7 @@ def _line(result: Result) -> str:
 
 
 def junit(results: Sequence[Result]) -> str:
-    """Return a suite for each replay, with a case for the replay itself and each expectation."""
+    """Return a test suite per replay, with a test for the replay and one per expectation."""
     root = ET.Element("testsuites")
     for result in results:
         suite = ET.SubElement(root, "testsuite", name=_printable(result.name))
@@ -79,5 +79,5 @@ def _case(suite: Any, result: Result, name: str, failures: list[str], is_error: 
 
 
 def _printable(text: str) -> str:
-    """Return text without the characters that XML does not have."""
+    """Return text with "?" for each character that XML does not allow."""
     return "".join(c if c in "\t\n" or ord(c) >= 0x20 else "?" for c in text)

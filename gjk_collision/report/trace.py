@@ -1,10 +1,11 @@
 # SPDX-FileCopyrightText: gjk_collision contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The iterations of GJK on one pair as pictures: one SVG of all, and a page that steps through.
+"""Pictures of the iterations of GJK on one pair: one SVG with all, and a page to step through.
 
-On the left both shapes with the vertices in play, on the right their Minkowski difference a - b,
-after Catto, Computing Distance (GDC 2010): the simplex, the direction in which the next vertex is
-sought, the vertex found, and the regions (barycodes, Zhang et al.) among which the origin lies.
+The left panel shows both shapes and the vertices of the simplex. The right panel shows the
+Minkowski difference a - b, after Catto, Computing Distance (GDC 2010): the simplex, the search
+direction for the next vertex, the vertex found, and the regions (barycodes, Zhang et al.), one of
+which contains the origin.
 """
 
 from collections.abc import Iterable, Sequence
@@ -24,7 +25,8 @@ __all__ = ["trace_page", "trace_svg"]
 
 Points = npt.NDArray[np.float64]
 
-WIDTH, HEIGHT, TEXT = 340.0, 300.0, 84.0  # of a panel, and of the lines below two of them
+# Width and height of a panel, and height of the text below two panels, in pixels.
+WIDTH, HEIGHT, TEXT = 340.0, 300.0, 84.0
 MARGIN = 0.14
 
 STYLE = """
@@ -54,11 +56,11 @@ def trace_svg(trace: Trace, a: Shape, b: Shape, pose_a: Pose, pose_b: Pose) -> s
     Parameters
     ----------
     trace : Trace
-        Of these shapes.
+        The trace of these shapes at these poses.
     a, b : Shape
         The pair.
     pose_a, pose_b : (x, y, yaw)
-        Where they are [m, m, rad].
+        Poses of the shapes [m, m, rad].
     """
     panels = _panels(trace, a, b, pose_a, pose_b)
     tall = HEIGHT + TEXT
@@ -67,31 +69,31 @@ def trace_svg(trace: Trace, a: Shape, b: Shape, pose_a: Pose, pose_b: Pose) -> s
 
 
 def trace_page(trace: Trace, a: Shape, b: Shape, pose_a: Pose, pose_b: Pose, title: str) -> str:
-    """Return a page that steps through the iterations; parameters as for `trace_svg`."""
+    """Return a page to step through the iterations. Parameters are as for `trace_svg`."""
     panels = _panels(trace, a, b, pose_a, pose_b)
     frames = [_svg(2 * WIDTH, HEIGHT + TEXT, [panel]) for panel in panels]
     steps = [
-        {"lower": _told(step.lower_bound), "upper": _told(step.upper_bound)}
+        {"lower": _digits(step.lower_bound), "upper": _digits(step.upper_bound)}
         for step in trace.steps
     ]
     return render("trace.html", title=title, frames=frames, steps=steps, answer=_answer(trace))
 
 
-def _told(value: float) -> str:
+def _digits(value: float) -> str:
     return f"{value:.6g}"
 
 
 def _answer(trace: Trace) -> str:
     found = trace.closest
-    settled = "" if trace.is_settled else ", settled by exact arithmetic after GJK"
+    settled = "" if trace.is_settled else ", decided by exact arithmetic after GJK"
     return (
-        f"distance {found.distance:.9g} m, certainly at least {found.lower_bound:.9g} m, "
+        f"distance {found.distance:.9g} m, certified at least {found.lower_bound:.9g} m, "
         f"{len(trace.steps)} iterations{settled}"
     )
 
 
 def _panels(trace: Trace, a: Shape, b: Shape, pose_a: Pose, pose_b: Pose) -> list[str]:
-    """Return the picture of each step, and of the answer where no step was needed."""
+    """Return the picture of each step. If there was no step, return one with the answer."""
     part_a, part_b = trace.closest.feature_a[0], trace.closest.feature_b[0]
     ours, theirs = _placed(a, pose_a), _placed(b, pose_b)
     p, q = ours[part_a], theirs[part_b]
@@ -118,7 +120,7 @@ def _panels(trace: Trace, a: Shape, b: Shape, pose_a: Pose, pose_b: Pose) -> lis
 
 
 class _Frame:
-    """From metres to a panel: y up, one scale, everything given inside."""
+    """Transform from metres to a panel, with y up and one scale. All given points are visible."""
 
     def __init__(self, shown: Iterable[Points], left: float, around: float = 0.0) -> None:
         every = np.concatenate(list(shown))
@@ -148,7 +150,8 @@ def _difference(frame: _Frame, difference: Points, step: TraceStep) -> list[str]
     near = _nearest(step.points)
     parts.append(_line(frame, (0.0, 0.0), near, "reach"))
     if np.any(step.direction):
-        # The line through the vertex found, across the direction: no point of a - b is beyond it.
+        # A line through the vertex found, perpendicular to the search direction. No point of a - b
+        # is beyond it.
         across = np.array([-step.direction[1], step.direction[0]]) * WIDTH / frame.scale
         inside = _clipped_line(frame, step.support - across, step.support + across)
         if inside is not None:
@@ -166,7 +169,7 @@ def _difference(frame: _Frame, difference: Points, step: TraceStep) -> list[str]
 
 
 def _zones(frame: _Frame, step: TraceStep) -> list[str]:
-    """Draw the four regions over the side BC that the origin can be in; its own is filled."""
+    """Draw the four regions beside the edge BC. The one with the origin is filled."""
     parts = []
     for code in (7, 6, 5, 4):
         region = _zone(frame.corners, step, code)
@@ -176,7 +179,7 @@ def _zones(frame: _Frame, step: TraceStep) -> list[str]:
         parts.append(f'<polygon class="zone{here}" points="{frame.path(region)}"/>')
         x, y = region.T
         area = 0.5 * abs(x @ np.roll(y, -1) - y @ np.roll(x, -1))
-        if area * frame.scale**2 > 1500.0:  # room for a digit
+        if area * frame.scale**2 > 1500.0:  # large enough for a digit
             u, v = frame.at(region.mean(axis=0))
             place = f'text-anchor="middle" x="{u:g}" y="{v:g}"'
             parts.append(f'<text class="faint" {place}>{code}</text>')
@@ -184,7 +187,7 @@ def _zones(frame: _Frame, step: TraceStep) -> list[str]:
 
 
 def _zone(within: Points, step: TraceStep, code: int) -> Points:
-    """Return the region of a barycode as a convex polygon, cut by another."""
+    """Return the region of a barycode, clipped by the convex polygon `within`."""
     a, (b, c) = step.support, step.points
     region = _half(within, b, c, a)
     region = _half(region, c, a, b, outside=not code & 2)
@@ -192,14 +195,17 @@ def _zone(within: Points, step: TraceStep, code: int) -> Points:
 
 
 def _is_flat(step: TraceStep) -> bool:
-    """Whether the vertex found is of the simplex already: there is no triangle, and an end."""
+    """Return whether the vertex found is in the simplex. GJK ends then, without a triangle."""
     return bool((step.points == step.support).all(axis=1).any())
 
 
 def _half(
     polygon: Points, start: Points, end: Points, inner: Points, *, outside: bool = False
 ) -> Points:
-    """Return what of a convex polygon lies on the side of a line where `inner` is (or not)."""
+    """Return the part of a convex polygon on the same side of a line as `inner`.
+
+    If `outside` is true, return the part on the other side.
+    """
     if len(polygon) == 0:
         return polygon
     normal = np.array([start[1] - end[1], end[0] - start[0]])
@@ -216,7 +222,7 @@ def _half(
 
 
 def _clipped_line(frame: _Frame, start: Points, end: Points) -> tuple[Points, Points] | None:
-    """Return the part of a segment in the panel."""
+    """Return the part of a segment inside the panel; None: it is outside."""
     low, high = frame.corners[0], frame.corners[2]
     along = end - start
     first, last = 0.0, 1.0
@@ -231,7 +237,7 @@ def _clipped_line(frame: _Frame, start: Points, end: Points) -> tuple[Points, Po
 
 
 def _nearest(simplex: Points) -> Points:
-    """Return the point of a vertex or an edge nearest the origin, to draw."""
+    """Return the point of a simplex that is nearest to the origin, rounded, for drawing."""
     if len(simplex) == 1:
         vertex: Points = simplex[0]
         return vertex
@@ -243,20 +249,20 @@ def _nearest(simplex: Points) -> Points:
 
 
 def _lines(k: int, step: TraceStep, trace: Trace) -> list[str]:
-    """Return what the step says, in words."""
-    regions = {4: "beyond the new vertex", 5: "beyond an edge of it", 6: "beyond an edge of it",
-               7: "inside the triangle"}  # fmt: skip
+    """Return the text below a step."""
+    edge = "beyond an edge at the new vertex"
+    regions = {4: "beyond the new vertex", 5: edge, 6: edge, 7: "inside the triangle"}
     where = ""
     if _is_flat(step):
-        where = "; the vertex found is of it already, so nothing is nearer"
+        where = "; the vertex found is already in it, so no point is nearer"
     elif step.barycode is not None:
-        where = f"; the origin lies in region {step.barycode}, {regions[step.barycode]}"
+        where = f"; the origin is in region {step.barycode}, {regions[step.barycode]}"
     kind = "a vertex" if len(step.points) == 1 else "an edge"
     first = f"step {k + 1} of {len(trace.steps)}: the simplex is {kind}{where}"
     found = f"found: vertex {step.support_a} of a, vertex {step.support_b} of b"
-    bounds = f"{_told(step.lower_bound)} m <= distance <= {_told(step.upper_bound)} m"
+    bounds = f"{_digits(step.lower_bound)} m <= distance <= {_digits(step.upper_bound)} m"
     if step.lower_bound <= 0.0:
-        bounds = f"distance <= {_told(step.upper_bound)} m; nothing is proven below"
+        bounds = f"distance <= {_digits(step.upper_bound)} m; no lower bound yet"
     lines = [first, f"{found}; {bounds} (without radii)"]
     if k + 1 == len(trace.steps):
         lines.append(_answer(trace))
@@ -280,7 +286,7 @@ def _placed(shape: Shape, pose: Pose) -> list[Points]:
 
 
 def _hull(points: Points) -> Points:
-    """Return the hull to draw; what has no area is drawn as it is."""
+    """Return the convex hull for drawing, or the points if they have no area."""
     try:
         return np.asarray(Shape.hull(points).parts[0])
     except InputError:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: gjk_collision contributors
 # SPDX-License-Identifier: Apache-2.0
-"""One request or heartbeat: the time that it may take, and whether its answer may still leave."""
+"""A request or a heartbeat: its time budget, and the check that its answer can still be sent."""
 
 import time
 from typing import Protocol
@@ -15,19 +15,19 @@ __all__ = ["Exchange", "Known"]
 
 
 class Known(Protocol):
-    """What is known now."""
+    """The present data of the server."""
 
     config: Config
     transforms: Transforms
 
     def now(self) -> int:
-        """Return the time that stamps are compared with [ns]."""
+        """Return the present time [ns], with which stamps are compared."""
 
     def snapshot(self, require_id: int = 0) -> Snapshot:
-        """Return what is known now, or was in a snapshot asked for by its id."""
+        """Return the present snapshot, or the earlier one with this id; 0: the present one."""
 
     def later(self, snapshot: Snapshot) -> Snapshot:
-        """Return a snapshot as it is now that the answer from it leaves."""
+        """Return a snapshot with the present ages, to send an answer from it."""
 
 
 class Exchange:
@@ -36,14 +36,14 @@ class Exchange:
     Parameters
     ----------
     known : Known
-        What is known.
+        The present data of the server.
 
     Attributes
     ----------
     transforms : Transforms
-        Where frames are.
+        Source of the poses between frames.
     snapshot : Snapshot or None
-        What was known; None: not found out yet.
+        The snapshot of the answer; None: `ask` was not called yet.
     """
 
     def __init__(self, known: Known) -> None:
@@ -58,52 +58,58 @@ class Exchange:
         return (time.perf_counter_ns() - self._begin) * 1e-9
 
     def is_late(self) -> bool:
-        """Tell whether the time budget is spent."""
+        """Return whether the time budget is used up."""
         return self.seconds > self._known.config.time_budget
 
     def ask(self, require_id: int = 0, *, in_time: bool = True) -> Snapshot:
-        """Return what is known now.
+        """Return the snapshot to answer from.
 
         Parameters
         ----------
         require_id : int
-            The snapshot that is asked for; 0: the latest.
+            Id of the requested snapshot; 0: the latest.
         in_time : bool
-            Nothing can be answered from it if making it has spent the budget.
+            Whether the time budget applies. If it is used up after the scene was built, the result
+            has no footprint and the fault TIME_BUDGET.
         """
         self.snapshot = self._known.snapshot(require_id)
         if in_time and self.snapshot.footprint is not None and self.is_late():
-            text = f"time_budget spent after {self.seconds:.3f} s, on making the scene"
+            budget = self._known.config.time_budget
+            text = f"building the scene took {self.seconds:.3f} s, limit {budget:g} s"
+            text = f"{text} (time_budget)"
             self.snapshot = self.snapshot.voided(Fault(Status.TIME_BUDGET, text))
         return self.snapshot
 
     def known(self, fault: Fault) -> Snapshot:
-        """Return what was known when an error ended the exchange with this fault."""
+        """Return the snapshot, or a snapshot with this fault if an error came before it."""
         return self.snapshot or nothing(self._known.config, fault, self._known.now())
 
     def at_the_end(self, snapshot: Snapshot, verdict: Verdict) -> Snapshot:
-        """Return a snapshot as it is when the answer from it leaves.
+        """Return a snapshot with the ages at the time when its answer is sent.
 
-        Its fault is another one than before if that answer must not leave. Then nothing can be
-        answered from it.
+        If the answer must not be sent, the result has no footprint and a new fault: the data or a
+        pose has become too old, or the time budget is used up. A COLLISION is sent even if the
+        time budget is used up.
         """
         last = self._known.later(snapshot)
         if last.fault is not snapshot.fault or last.footprint is None:
             return last
-        # A pose from a tree that is known beyond the time of the snapshot is of that time.
+        # If a transform is stamped ahead of the snapshot, the pose was computed for the time of
+        # the snapshot.
         stamps = {f: min(stamp, snapshot.stamp) for f, stamp in self.transforms.stamps.items()}
         try:
             lookup.check_age(last.config, stamps, self._known.now())
         except FrameError as error:
             return last.voided(Fault(error.status, str(error)))
         if verdict in (Verdict.FREE, Verdict.MARGIN) and self.is_late():
-            text = f"time_budget spent after {self.seconds:.3f} s"
+            budget = self._known.config.time_budget
+            text = f"the answer took {self.seconds:.3f} s, limit {budget:g} s (time_budget)"
             return last.voided(Fault(Status.TIME_BUDGET, text))
         return last
 
 
 class _Present:
-    """Transforms; the newest stamps of those that were used as the present ones are noted."""
+    """Transforms that also store the stamp of each result of `latest`."""
 
     def __init__(self, transforms: Transforms) -> None:
         self._transforms = transforms

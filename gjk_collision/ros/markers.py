@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: gjk_collision contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What the node knows as a picture, for RViz and Foxglove: for eyes, never for a decision."""
+"""Markers of the vehicle and the obstacles for RViz and Foxglove, for display only."""
 
 from itertools import pairwise
 
@@ -22,16 +22,16 @@ __all__ = ["picture"]
 
 Floats = npt.NDArray[np.float64]
 
-# Okabe and Ito's palette: told apart with colour-blind eyes too.
+# Colours of Okabe and Ito, which colour-blind people can distinguish too.
 COLOURS = {
     Verdict.UNKNOWN: ColorRGBA(r=0.48, g=0.48, b=0.48, a=1.0),
     Verdict.FREE: ColorRGBA(r=0.0, g=0.62, b=0.45, a=1.0),
     Verdict.COLLISION: ColorRGBA(r=0.84, g=0.37, b=0.0, a=1.0),
     Verdict.MARGIN: ColorRGBA(r=0.90, g=0.62, b=0.0, a=1.0),
 }
-WIDTH = 0.04  # m, of lines
-HEIGHT = 0.8  # m, of letters
-LIFETIME = Duration(sec=1)  # a picture that is not renewed goes: old ones look like the truth
+WIDTH = 0.04  # m, line width
+HEIGHT = 0.8  # m, text height
+LIFETIME = Duration(sec=1)  # old markers disappear, so that nobody takes them for present ones
 _ANGLES = np.arange(16) * (np.pi / 8)
 _CIRCLE = np.column_stack([np.cos(_ANGLES), np.sin(_ANGLES)])
 
@@ -42,18 +42,18 @@ def picture(
     found: StateAnswer,
     hit: Pose | None = None,
 ) -> MarkerArray:
-    """Return the markers of what is known now.
+    """Return the markers of a snapshot.
 
     Parameters
     ----------
     snapshot : Snapshot
-        What is known.
+        The footprint and the obstacles.
     ego : Pose or Fault
-        The vehicle in the check frame, or why that is not known.
+        The pose of the vehicle in the check frame, or why it is not known.
     found : StateAnswer
-        The heartbeat's answer for the vehicle there.
+        The answer of the heartbeat for this pose.
     hit : Pose, optional
-        The first pose in collision of the last path or batch asked about, in the check frame.
+        A pose in collision from a recent request, in the check frame.
     """
     verdict, frame = found.answer.verdict, snapshot.config.check_frame
     here = ego if isinstance(ego, Pose) else None
@@ -113,7 +113,8 @@ def _vehicle(shape: Shape, pose: Pose) -> Floats:
 def _obstacles(snapshot: Snapshot, ego: Pose | None, verdict: Verdict) -> Marker:
     """Return all obstacles as one marker, each in the colour of its own verdict.
 
-    Grey where the vehicle or its surroundings are not known: nothing is shown as free then.
+    If the verdict of the vehicle is UNKNOWN, all obstacles are grey, so that none is shown as
+    free.
     """
     colours = [COLOURS[Verdict.UNKNOWN]] * len(snapshot.scene)
     if ego is not None and snapshot.footprint is not None and verdict is not Verdict.UNKNOWN:
@@ -140,7 +141,7 @@ def _obstacles(snapshot: Snapshot, ego: Pose | None, verdict: Verdict) -> Marker
 
 
 def _outlines(part: Placed) -> list[Floats]:
-    """Return the outline of each obstacle in the check frame, inflation included."""
+    """Return the outline of each obstacle in the check frame, with the inflation."""
     data = part.obstacles
     poses = data.poses.reshape(-1, 3) if len(data.poses) else np.zeros((len(data), 3))
     radii = data.radius.tolist() if len(data.radius) else [0.0] * len(data)
@@ -149,14 +150,14 @@ def _outlines(part: Placed) -> list[Floats]:
     found = []
     for i, (pose, radius, kind) in enumerate(zip(poses.tolist(), radii, kinds, strict=True)):
         own = points[data.offsets[i] : data.offsets[i + 1]]
-        # Of a concave outline with a radius the line shows the outline alone.
+        # For a concave outline, the line shows the outline without the radius.
         drawn = own if kind else _round(own, radius + part.inflation)
         found.append(part.pose.transform(Pose(*pose).transform(drawn)))
     return found
 
 
 def _round(points: Floats, radius: float) -> Floats:
-    """Return the outline of all that lies within `radius` of the hull of some points."""
+    """Return the outline of the convex hull of points, grown by `radius` [m]."""
     grown = (points[:, None, :] + radius * _CIRCLE).reshape(-1, 2) if radius else points
     return Shape.hull(grown).parts[0]
 

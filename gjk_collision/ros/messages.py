@@ -1,9 +1,10 @@
 # SPDX-FileCopyrightText: gjk_collision contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Between ROS messages and plain data. Arrays are handed over whole, never element by element.
+"""Conversion between ROS messages and plain data. Arrays are never converted element by element.
 
-rclpy keeps numeric sequences as `array.array`: numpy reads those in place, and what goes out is
-made with one copy of memory. An ndarray put into a field would be checked number by number.
+rclpy stores numeric sequences as `array.array`. numpy reads them without a copy, and they are
+written with one copy of memory. If an ndarray were assigned to a field, rclpy would check each
+element.
 """
 
 from array import array
@@ -52,7 +53,10 @@ __all__ = [
 
 
 def footprint(frame: str, stamp: Time, polygon: Polygon, limit: int) -> Footprint:
-    """Return a footprint message as data; of more points than `limit` one more, for the error."""
+    """Return a footprint message as data.
+
+    At most `limit` + 1 points are converted. The extra point makes the check of the limit fail.
+    """
     points = [(point.x, point.y) for point in polygon.points[: limit + 1]]
     return Footprint(frame, nanoseconds(stamp), np.array(points, dtype=np.float64).reshape(-1, 2))
 
@@ -61,13 +65,13 @@ def footprint(frame: str, stamp: Time, polygon: Polygon, limit: int) -> Footprin
 
 
 def time(nanoseconds: int) -> Time:
-    """Return whole nanoseconds as a stamp."""
+    """Return a time [ns] as a stamp."""
     sec, nanosec = divmod(nanoseconds, 1_000_000_000)
     return Time(sec=sec, nanosec=nanosec)
 
 
 def fill_info(info: ReplyInfo, snapshot: Snapshot) -> None:
-    """Say on what an answer rests; how long it took is the caller's to say."""
+    """Fill the fields of ``msg/ReplyInfo`` from a snapshot, except `compute_time`."""
     info.header.stamp = time(snapshot.stamp)
     info.header.frame_id = snapshot.config.check_frame
     info.snapshot_id = snapshot.id
@@ -79,12 +83,12 @@ def fill_info(info: ReplyInfo, snapshot: Snapshot) -> None:
 
 
 def none(kind: Any, fault: Fault) -> Any:
-    """Return a reply without an answer: UNKNOWN with the reason, and the "none" of each field.
+    """Return a reply that is UNKNOWN with a reason. Other fields have their "none" values.
 
     Parameters
     ----------
     kind : service class
-        Of the reply.
+        Type of the service.
     fault : Fault
         The reason.
     """
@@ -99,12 +103,12 @@ def none(kind: Any, fault: Fault) -> Any:
 
 
 def fill(reply: Any, found: Found) -> None:
-    """Fill the reply of a service but its info."""
+    """Fill the reply of a service, except its info."""
     _FILL[type(found)](reply, found)
 
 
 def fill_answer(reply: Any, answer: Answer) -> None:
-    """Fill `verdict`, and `is_free` where the reply has it."""
+    """Fill `verdict`, and `is_free` if the reply has this field."""
     reply.verdict.verdict = int(answer.verdict)
     reply.verdict.status = int(answer.status)
     reply.verdict.message = answer.message
@@ -175,7 +179,7 @@ _FILL: dict[type[Found], Callable[[Any, Any], None]] = {
 
 
 def fill_snapshot(reply: Any, snapshot: Snapshot) -> None:
-    """Fill the fields of ``srv/GetSnapshot`` but info: what is known, complete or not."""
+    """Fill the fields of ``srv/GetSnapshot``, except info, from a snapshot, complete or not."""
     complete = Fault(Status.SUCCESS, "complete")
     fill_answer(reply, unknown(snapshot.fault or complete))
     config = snapshot.config
@@ -197,9 +201,9 @@ def fill_snapshot(reply: Any, snapshot: Snapshot) -> None:
 
 
 def _obstacle_array(name: str, part: Placed, config: Config) -> ObstacleArray:
-    """Return one sender's obstacles in the check frame.
+    """Return the obstacles of one sender in the check frame.
 
-    Radii of obstacles from another frame hold the rounding of their poses.
+    If they are from another frame, the rounding errors of their poses are added to the radii.
     """
     data, place = part.obstacles, part.pose
     poses, paths, velocities = data.poses, data.path_poses, data.velocities
@@ -228,7 +232,7 @@ def _obstacle_array(name: str, part: Placed, config: Config) -> ObstacleArray:
 
 
 def fill_state(message: CollisionState, found: StateAnswer) -> None:
-    """Fill the fields of ``msg/CollisionState`` but header, counter and info."""
+    """Fill the fields of ``msg/CollisionState``, except header, counter and info."""
     fill_answer(message, found.answer)
     message.distance = found.distance
     message.distance_lower_bound = found.lower_bound

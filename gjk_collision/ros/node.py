@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: gjk_collision contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The collision server: a lifecycle node that converts, asks and replies.
+"""The collision server as a lifecycle node: it receives data, answers requests and publishes.
 
-Services and heartbeat exist from construction to the end of the process, so that whoever asks is
-answered: UNKNOWN / NOT_ACTIVE while the node is not active.
+The services and the heartbeat exist from construction to the end of the process. While the node is
+not active, every answer is UNKNOWN / NOT_ACTIVE.
 """
 
 import faulthandler
@@ -49,15 +49,16 @@ from .transforms import ReceivedTransforms, find_transforms
 
 __all__ = ["CollisionServer", "main"]
 
-# Markers are for people's eyes, and cost a request's time: no more of them than that.
+# Minimum time between two messages with markers. Making them delays requests.
 MARKER_PERIOD = 0.2  # s
-# How long a collision that a request met is shown.
+# A collision that a request found is shown for this time.
 HIT_SHOWN = 2.0  # s
 
-# Of the ids of snapshots, so that none of an earlier activation is given again; 0: of a replay.
+# Maximum epoch of snapshot ids, see `World`. Each activation has another epoch, so that ids are
+# never used again. A replay has the epoch 0.
 MAX_EPOCH = 2**32 - 1
 
-# After this long without one callback that ended well, the process is broken, not its callers.
+# If every callback fails for this time, the fault is in the process, and it is ended.
 BROKEN_AFTER = 5.0  # s
 
 # The process ends with exit code 1 if it has not ended this long after a signal [s]. Fast DDS 2.14
@@ -68,25 +69,26 @@ SUCCESS, FAILURE = TransitionCallbackReturn.SUCCESS, TransitionCallbackReturn.FA
 
 
 class CollisionServer(LifecycleNode):
-    """Answers whether a vehicle, placed there, is clear of everything known.
+    """Lifecycle node that answers whether a vehicle at a pose is clear of all obstacles.
 
     Parameters
     ----------
     arguments : sequence of str, optional
-        The list that `rclpy.init` was given, to find the parameter files in; default: `sys.argv`.
+        The list that was passed to `rclpy.init`; the parameter files are searched in it. Default:
+        `sys.argv`.
     **options
-        Of `LifecycleNode`.
+        Arguments of `LifecycleNode`.
 
     Attributes
     ----------
     config : Config
-        Parameters in force.
+        Present parameters.
     transforms : Transforms
-        Where frames are.
+        Source of the poses between frames.
     health : Health
-        Takes note of replies and heartbeats.
+        Counters of replies and heartbeats.
     errors : int
-        Errors of our own since the start; zero in a node that is well.
+        Number of internal errors since the start; normally 0.
     last_state : CollisionState
         The last heartbeat.
     """
@@ -94,7 +96,7 @@ class CollisionServer(LifecycleNode):
     def __init__(self, *, arguments: Sequence[str] | None = None, **options: Any) -> None:
         super().__init__(NODE_NAME, **options)
         line = sys.argv if arguments is None else arguments
-        # rclpy reads both, as two lines of arguments.
+        # rclpy reads both lists, as two separate command lines.
         line = [*line, "--", *(options.get("cli_args") or ())]
         self.config = Config()
         self.transforms: TransformSource = SameFrameOnly("the node is not configured")
@@ -127,7 +129,7 @@ class CollisionServer(LifecycleNode):
         self._start_heartbeat()
 
     def start(self) -> None:
-        """Configure and activate, where the parameter `autostart` says so."""
+        """Configure and activate the node if the parameter `autostart` is true."""
         autostart = self.get_parameter("autostart").value
         if autostart is not False and self.trigger_configure() == SUCCESS:
             self.trigger_activate()
@@ -135,10 +137,10 @@ class CollisionServer(LifecycleNode):
     # ---- lifecycle
 
     def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Read the parameters and subscribe; refused, with the reason, where one is bad."""
+        """Read the parameters and subscribe. Fail with the reason if a parameter is invalid."""
         try:
             config = self._settings.configure()
-            World(config)  # the configured footprint is tried here, not at activation
+            World(config)  # check the configured footprint now, not at activation
             adapters = [(each, sources.adapter(each)) for each in config.sources]
             self.transforms = find_transforms(self, self._answering.resume)
             for source, adapter in adapters:
@@ -148,7 +150,7 @@ class CollisionServer(LifecycleNode):
                 self._subscribe(PolygonStamped, "footprint", self._receive_footprint, qos)
         except Exception as error:
             why = str(error) if isinstance(error, InputError) else repr(error)
-            self._let_go(f"configure failed: {why}")
+            self._release(f"configure failed: {why}")
             self.get_logger().error(self._reason)
             return FAILURE
         self.config = config
@@ -163,37 +165,38 @@ class CollisionServer(LifecycleNode):
         return SUCCESS
 
     def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Begin with nothing known."""
+        """Start without data."""
         self._epoch = self._epoch % MAX_EPOCH + 1
         self._world = World(self.config, self.transforms, self._epoch)
         self._progress.note_active(steady_time())
         return SUCCESS
 
     def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Forget all data."""
+        """Delete all data."""
         self._world = None
-        self._progress.note("deactivated: all data forgotten")
+        self._progress.note("deactivated: all data deleted")
         return SUCCESS
 
     def on_cleanup(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Let go of the inputs; the parameters may be set freely again."""
-        self._let_go("not configured")
+        """Remove the subscriptions. All parameters can be set again."""
+        self._release("not configured")
         self._progress.note("cleaned up: not configured")
         return SUCCESS
 
     def on_shutdown(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Let go of everything but the services and the heartbeat, which say so."""
-        self._let_go("shut down")
+        """Remove everything except the services and the heartbeat, which report the state."""
+        self._release("shut down")
         self._progress.note("shut down")
         return SUCCESS
 
     def on_error(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Begin again unconfigured."""
-        self._let_go("not configured")
+        """Return to the unconfigured state after an error in a transition."""
+        self._release("not configured")
         self._progress.note("a transition failed with an error: not configured")
         return SUCCESS
 
-    def _let_go(self, reason: str) -> None:
+    def _release(self, reason: str) -> None:
+        """Delete the data and remove the subscriptions; `reason` is the message of replies."""
         self._world = None
         for each in self._inputs:
             self.destroy_subscription(each)
@@ -209,9 +212,9 @@ class CollisionServer(LifecycleNode):
         self._reason = reason
 
     def _answer_bad_transitions(self) -> None:
-        """Refuse a transition that the present state does not have.
+        """Send a reply to a request for a transition that is not possible in the present state.
 
-        rclpy raises instead, and the client would wait for a reply that never comes.
+        Without this, rclpy raises an error and sends no reply, so that the client waits forever.
         """
         service = next(each for each in self.services if each.srv_type is ChangeState)
         change_state = service.callback
@@ -220,7 +223,7 @@ class CollisionServer(LifecycleNode):
             try:
                 return change_state(request, reply)
             except Exception as error:
-                self.get_logger().error(f"transition refused: {error}")
+                self.get_logger().error(f"transition not possible: {error}")
                 reply.success = False
                 return reply
 
@@ -245,15 +248,16 @@ class CollisionServer(LifecycleNode):
     def _subscribe(
         self, kind: Any, topic: str, receive: Callable[[bytes], None], qos: QoSProfile
     ) -> None:
-        """Receive the messages of a topic until the inputs are let go.
+        """Subscribe to a topic until `_release` is called.
 
         Raises
         ------
         InputError
-            The name of the topic is bad, or a parameter ``qos_overrides.<topic>.*``.
+            The name of the topic is invalid, or a parameter ``qos_overrides.<topic>.*`` is.
         """
         try:
-            # Raw: a message that cannot be decoded is a fault of its source, not of the executor.
+            # Subscribe to raw messages. Otherwise a message that cannot be decoded would raise an
+            # error in the executor, and its source would not get a fault.
             found = self.create_subscription(
                 kind,
                 topic,
@@ -296,82 +300,83 @@ class CollisionServer(LifecycleNode):
         self._world.receive_footprint(footprint, now=now, steady=steady)
 
     def _receive_fault(self, source: str, error: Exception, now: int, steady: int) -> None:
-        """Take in that a message of a source, or of the footprint, cannot be used, and why."""
+        """Store the fault of a source, or "footprint", whose message cannot be used."""
         assert self._world is not None
         if isinstance(error, InputError):
             fault = Fault(error.status, str(error))
         else:
-            self.note_error(f"{source}: message not understood", error)
-            fault = Fault(Status.INTERNAL_ERROR, f"message not understood: {error!r}")
+            self.note_error(f"{source}: the message cannot be decoded", error)
+            fault = Fault(Status.INTERNAL_ERROR, f"the message cannot be decoded: {error!r}")
         self._world.receive_fault(source, fault, now=now, steady=steady)
 
     def now(self) -> int:
-        """Return the time that stamps are compared with [ns]."""
+        """Return the present time [ns], with which stamps are compared."""
         return self.get_clock().now().nanoseconds
 
     def _times(self) -> tuple[int, int]:
         return self.now(), steady_time()
 
     def _times_of_message(self) -> tuple[int, int]:
-        """Return the times of a message that is taken now: by the steady clock the earliest."""
+        """Return the present time, and the earliest steady time of a message's arrival [ns]."""
         return self.now(), self._pauses.earliest(steady_time())
 
     def snapshot(self, require_id: int = 0) -> Snapshot:
-        """Return what is known now, or was in a snapshot asked for by its id."""
+        """Return the present snapshot, or the earlier one with this id; 0: the present one."""
         now, steady = self._times()
         if self._world is None:
             return nothing(self.config, Fault(Status.NOT_ACTIVE, self._reason), now)
         if now == 0:
-            # With use_sim_time, until /clock is heard: data stamped 0 would look fresh.
-            return nothing(self.config, Fault(Status.CLOCK_JUMP, "there is no time yet"), now)
+            # With use_sim_time, before the first message on /clock. Data stamped 0 would be fresh.
+            fault = Fault(Status.CLOCK_JUMP, "no time received on /clock yet (use_sim_time)")
+            return nothing(self.config, fault, now)
         return self._world.snapshot(now=now, steady=steady, require_id=require_id)
 
     def later(self, snapshot: Snapshot) -> Snapshot:
-        """Return a snapshot as it is now that the answer from it leaves."""
+        """Return a snapshot with the present ages, to send an answer from it."""
         now, steady = self._times()
         if self._world is None:
             return snapshot
         return self._world.later(snapshot, now=now, steady=steady)
 
-    # ---- what the services and the diagnostics ask of the node
+    # ---- used by the services, the diagnostics and the log
 
     @property
     def is_active(self) -> bool:
-        """Tell whether data is taken in and questions about it are answered."""
+        """Whether the node is active: it receives data and answers requests from it."""
         return self._world is not None
 
     def reports(self) -> list[Report]:
-        """Return what is heard from each sender; empty while not active."""
+        """Return the state of each sender; empty while the node is not active."""
         now, steady = self._times()
         return [] if self._world is None else self._world.reports(now=now, steady=steady)
 
     def reset(self) -> tuple[bool, str]:
-        """Forget all data; return whether there was any to forget, in words too."""
+        """Delete all data; return whether the node is active, and a message."""
         if self._world is None:
-            return False, f"there is no data: {self._reason}"
+            return False, f"the node has no data: {self._reason}"
         self._world.reset()
-        self.get_logger().info("reset: all data forgotten")
-        return True, "all data forgotten; UNKNOWN until fresh data has come"
+        self.get_logger().info("reset: all data deleted")
+        return True, "all data deleted; answers are UNKNOWN until fresh data is received"
 
     def note_error(self, where: str, error: Exception) -> None:
-        """Log an error of our own, and count it."""
+        """Log and count an internal error."""
         self.errors += 1
         self.get_logger().error(f"{where}: {error!r}", throttle_duration_sec=1.0)
 
     def note_hit(self, pose: Pose) -> None:
-        """Show for a while that a request met an obstacle at a pose in the check frame."""
+        """Show for `HIT_SHOWN` that a request found a collision at a pose in the check frame."""
         self._hit = pose, time.monotonic() + HIT_SHOWN
 
     # ---- heartbeat
 
     def _start_heartbeat(self) -> None:
-        """Publish the heartbeat at `state_rate` from now on."""
+        """Start the timer of the heartbeat, at the present `state_rate`."""
         if self._heartbeat is not None:
             self.destroy_timer(self._heartbeat)
         self._heartbeat = self.create_steady_timer(1.0 / self.config.state_rate, self._beat)
 
     def create_steady_timer(self, period: float, callback: Callable[[], None]) -> Timer:
-        """Create a timer by the steady clock: a stopped ROS clock does not stop it."""
+        """Create a timer on the steady clock, which does not depend on the ROS clock."""
         clock = Clock(clock_type=ClockType.STEADY_TIME)
         return self.create_timer(period, callback, clock=clock)
 
@@ -406,7 +411,7 @@ class CollisionServer(LifecycleNode):
             self._show(snapshot, ego, found)
 
     def _show(self, snapshot: Snapshot, ego: Pose | Fault, found: StateAnswer) -> None:
-        """Publish markers while somebody looks."""
+        """Publish markers if they have a subscriber."""
         wanted = self.config.publish_markers and self._marker_publisher.get_subscription_count()
         if not wanted or time.monotonic() - self._last_markers < MARKER_PERIOD:
             return
@@ -426,16 +431,19 @@ class CollisionServer(LifecycleNode):
 
 
 class _Executor(SingleThreadedExecutor):
-    """Ends without a traceback where a signal comes before it is made.
+    """An executor without a traceback if a signal arrives during its construction.
 
-    Its constructor raises then, and `__del__` of rclpy reads an attribute not yet set.
+    In this case the constructor raises, and `__del__` of rclpy reads an attribute that is not set.
     """
 
     _sigint_gc = None
 
 
 def spin(node: CollisionServer) -> None:
-    """Serve until the context is shut down. A callback that raises costs its caller the reply."""
+    """Process callbacks until the context is shut down.
+
+    If a callback raises, the error is logged, and its caller gets no reply.
+    """
     executor = _Executor(context=node.context)
     executor.add_node(node)
     last_good = time.monotonic()
@@ -449,7 +457,7 @@ def spin(node: CollisionServer) -> None:
                     raise error
                 text = f"a callback failed: {error!r}"
                 node.get_logger().error(text, throttle_duration_sec=1.0)
-                time.sleep(0.001)  # so that a broken wait does not take the whole processor
+                time.sleep(0.001)  # limit the processor load if every wait fails
 
 
 def _spin_once(executor: SingleThreadedExecutor) -> Exception | None:
@@ -467,15 +475,15 @@ def main(args: Sequence[str] | None = None) -> int:
     try:
         try:
             rclpy.init(args=None if args is None else list(args))
-        except RuntimeError as error:  # of rcl, which names the argument
+        except RuntimeError as error:  # raised by rcl; its message names the argument
             print(f"collision_server: {error}", file=sys.stderr)
             return 2
         _run(args)
     except (KeyboardInterrupt, ExternalShutdownException):
         pass
     finally:
-        # Ctrl-C often comes twice: from the terminal and from launch. The second one must not end
-        # the interpreter while it ends. Set again, because rclpy puts back Python's own handler.
+        # Ctrl-C often arrives twice: from the terminal and from launch. The second one must not
+        # interrupt the shutdown. The handler is set twice, because rclpy restores that of Python.
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         faulthandler.dump_traceback_later(STOP_LIMIT, exit=True)
         rclpy.try_shutdown()
@@ -491,7 +499,7 @@ def _run(args: Sequence[str] | None) -> None:
     except Exception:
         if rclpy.ok():
             raise
-        # A signal in the middle of a transition: rclpy raises whatever finds its context invalid.
+        # A signal arrived during a transition. With an invalid context, rclpy can raise any error.
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: gjk_collision contributors
 # SPDX-License-Identifier: Apache-2.0
-"""`Config` as the parameters of a node."""
+"""The parameters of the node: declaration, checks and changes of a `Config`."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -27,23 +27,24 @@ from ..server.parameter_files import (
 
 __all__ = ["Parameters"]
 
-# Parameters that every node of rclpy has.
+# Names, or beginnings of names, of the parameters that every rclpy node has.
 _RCLPY = ("use_sim_time", "start_type_description_service", "qos_overrides.")
 
 
 class Parameters:
-    """Declares the parameters on a node, reads them, and lets them change where they may.
+    """Declares the parameters of a node, reads them, and checks changes.
 
     Parameters
     ----------
     node : Node
-        Theirs.
+        The node that has the parameters.
     arguments : sequence of str
-        The ROS arguments that the node has its parameters from.
+        The command line arguments with the parameter files of the node.
     may_change : callable
-        Given the new configuration of a configured server, returns why not, or "".
+        Called with the new configuration of a configured server. Returns why the change is not
+        allowed; empty: it is allowed.
     changed : callable
-        Called with the new configuration once it is in force.
+        Called with the new configuration after a change.
     """
 
     def __init__(
@@ -54,10 +55,10 @@ class Parameters:
         changed: Callable[[Config], None],
     ) -> None:
         self._node = node
-        self._config: Config | None = None  # None: not configured, any good value may be set
+        self._config: Config | None = None  # None: not configured, any valid value can be set
         self._defaults: set[str] = set()
-        self._refused: dict[str, InputError] = {}  # bad values that the node was started with
-        self._sections: list[Section] = []  # of the parameter files, those that apply to the node
+        self._refused: dict[str, InputError] = {}  # invalid values from the start of the node
+        self._sections: list[Section] = []  # the sections of parameter files for this node
         self._may_change = may_change
         self._changed = changed
         names = tuple(name for name in Config().parameters() if "." not in name)
@@ -74,12 +75,13 @@ class Parameters:
         node.add_post_set_parameters_callback(self._apply)
 
     def configure(self) -> Config:
-        """Read the parameters; from now on they change only as a configured server's may.
+        """Read the parameters. Until `release`, `may_change` must allow each change.
 
         Raises
         ------
         InputError
-            One of them is bad or no parameter of the server, or a parameter file does not apply.
+            A value is invalid, a name is not a parameter of the server, or a parameter file does
+            not apply to the node.
         """
         self._declare_sources()
         if self._refused:
@@ -88,30 +90,30 @@ class Parameters:
         for name in values.keys() & self._defaults:
             owner = name.rpartition(".")[0]
             if owner and owner not in values["obstacle_sources"]:
-                del values[name]  # of a source that has been dropped; nobody has set it
+                del values[name]  # the default of a source that was removed
         self._config = Config.from_parameters(values)
         return self._config
 
     def release(self) -> None:
-        """Let any good value be set again."""
+        """Allow any valid value again."""
         self._config = None
 
     def _read_file(self, file: str) -> None:
-        """Find the sections that apply; a file that does not fit is refused by `configure`."""
+        """Find the sections for this node. If the file is not valid, `configure` raises."""
         try:
             self._sections += sections_for(Path(file), self._node.get_fully_qualified_name())
         except InputError as error:
             self._refused[file] = error
 
     def _values(self) -> dict[str, Any]:
-        """Return what is set, and what somebody meant to set: a slip in a name must come out."""
+        """Return all values that were set, including unknown names, which may be misspelled."""
         declared = self._node.get_parameters_by_prefix("")
         given = {**self._node._parameter_overrides, **declared}
         ours = {name: _plain(each) for name, each in given.items() if not _is_rclpys(name)}
         foreign = foreign_names(self._sections, ours["obstacle_sources"]) & ours.keys()
         if foreign:
             self._node.get_logger().warning(
-                "not parameters of the collision server, without effect: "
+                "these parameters are not parameters of the collision server and have no effect: "
                 f"{', '.join(sorted(foreign))}"
             )
         return {name: value for name, value in ours.items() if name not in foreign}
@@ -124,8 +126,8 @@ class Parameters:
     def _declare(self, values: dict[str, Any]) -> None:
         """Declare parameters with their types and ranges.
 
-        A bad value that the node was started with does not end the process: it is kept for
-        `configure`, which refuses it by name.
+        An invalid value from the start of the node does not end the process. It is stored, and
+        `configure` raises an error with its name.
         """
         for name, default in values.items():
             if self._node.has_parameter(name):
@@ -157,13 +159,13 @@ class Parameters:
             value = list(value) if isinstance(value, tuple) else value
             self._node.declare_parameter(name, value, descriptor, ignore_override=True)
             return
-        # rclpy takes an empty list for one of bytes, unless its type is given.
+        # Without a type, rclpy declares an empty list as a list of bytes.
         kind = Parameter.Type.DOUBLE_ARRAY
         self._node.declare_parameter(name, kind, descriptor, ignore_override=True)
         self._node.set_parameters([Parameter(name, kind, [])])
 
     def _typed(self, changes: list[Parameter]) -> list[Parameter]:
-        """Return changes with the types that the parameters have: 1 is as good as 1.0."""
+        """Return the changes with the types of the parameters: 1 becomes 1.0 for a float."""
         return [self._typed_change(each) for each in changes]
 
     def _typed_change(self, change: Parameter) -> Parameter:
@@ -173,7 +175,8 @@ class Parameters:
         try:
             value = checked_value(change.name, change.value)
         except InputError:
-            # Refused by rclpy or by `_check`: with the range, if the type is right.
+            # rclpy or `_check` will refuse the change. With the right type, the message has the
+            # range.
             types = Parameter.Type
             if (change.type_, kind) == (types.INTEGER, types.DOUBLE):
                 return Parameter(change.name, kind, float(change.value))
@@ -211,5 +214,5 @@ def _is_rclpys(name: str) -> bool:
 
 
 def _plain(given: Parameter) -> Any:
-    # An empty list in a parameter file has no type, and arrives as a parameter not set.
+    # An empty list in a parameter file has no type, and rclpy returns it as not set.
     return () if given.value is None else given.value

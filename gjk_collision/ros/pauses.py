@@ -1,45 +1,47 @@
 # SPDX-FileCopyrightText: gjk_collision contributors
 # SPDX-License-Identifier: Apache-2.0
-"""How long a message may have waited in a queue: as long as the process took no messages."""
+"""Pauses of the process: a message may have waited in a queue during a pause."""
 
 import time
 from collections import deque
 
 __all__ = ["PERIOD", "Pauses", "steady_time"]
 
-# How often the executor is asked for a sign of life, and after how long without one it counts as
-# paused. A shorter pause is not noticed.
-PERIOD = 0.05  # s
-NOTICED = 100_000_000  # ns
+# Period of the timer that calls `Pauses.note_life` [s].
+PERIOD = 0.05
+# If there was no call for more than this time [ns], the process was paused. Shorter pauses are not
+# detected.
+NOTICED = 100_000_000
 
-# What was sent during a pause may still come so long after it, another pause in between left out:
-# through the threads of the middleware, and one message of a queue at a time.
-SETTLED = 250_000_000  # ns
+# A message that was sent during a pause is processed at most this time after the pause [ns]; time
+# in other pauses does not count. It passes through threads of the middleware, and the executor
+# processes one message of a queue at a time.
+SETTLED = 250_000_000
 
 
 def steady_time() -> int:
-    """Return the time of the steady clock [ns], with the time that the machine slept."""
+    """Return the time of the steady clock [ns]. It includes the time when the machine slept."""
     if hasattr(time, "CLOCK_BOOTTIME"):
         return time.clock_gettime_ns(time.CLOCK_BOOTTIME)
-    return time.monotonic_ns()  # the best that this system has
+    return time.monotonic_ns()  # this system has no better clock
 
 
 class Pauses:
-    """When the process took no messages: it was stopped, or busy with something else.
+    """Detects times when the process took no messages, because it was stopped or busy.
 
     Parameters
     ----------
     steady : int
-        Time of the steady clock [ns] from which on messages are taken.
+        Steady time at which the process started to take messages [ns].
     """
 
     def __init__(self, steady: int) -> None:
         self._last = steady
-        self._life = 0  # ns, in which messages were taken; of a pause it counts NOTICED
-        self._pauses: deque[tuple[int, int]] = deque()  # begin, life at the end
+        self._life = 0  # ns: time without pauses; each pause counts as NOTICED
+        self._pauses: deque[tuple[int, int]] = deque()  # begin, and `_life` at the end
 
     def note_life(self, steady: int) -> None:
-        """Note that messages are being taken now [ns]."""
+        """Store that the process takes messages at this steady time [ns]."""
         gap = steady - self._last
         self._life += min(gap, NOTICED)
         if gap > NOTICED:
@@ -49,6 +51,12 @@ class Pauses:
             self._pauses.popleft()
 
     def earliest(self, steady: int) -> int:
-        """Return when a message that is taken now [ns] can have come at the earliest [ns]."""
+        """Return the earliest steady time at which a message that is taken now arrived [ns].
+
+        Parameters
+        ----------
+        steady : int
+            Present steady time [ns].
+        """
         self.note_life(steady)
         return self._pauses[0][0] if self._pauses else steady

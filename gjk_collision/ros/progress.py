@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: gjk_collision contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The log of a node: its transitions, what it waits for, and sources that appear or are lost."""
+"""The log of the node: transitions, missing inputs, and inputs that appear or are lost."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -20,9 +20,9 @@ from .pauses import steady_time
 __all__ = ["Progress", "Server"]
 
 PERIOD = 0.5  # s
-# An input that is missing is logged this long after activation, and each input at most this often.
+# A missing input is logged this long after activation. Each input is logged at most this often.
 QUIET = 5.0  # s
-# While nothing can be answered, the reason is logged this often.
+# While every answer is UNKNOWN, the reason is logged this often.
 REMINDER = 60.0  # s
 
 SECOND = 1_000_000_000  # ns
@@ -31,16 +31,16 @@ NOTHING_RECEIVED = (Status.NO_OBSTACLES, Status.NO_FOOTPRINT)
 
 @dataclass(slots=True)
 class _Input:
-    """One thing that answers need.
+    """An input that answers depend on.
 
     Attributes
     ----------
     name : str
-        For a person, with the resolved names of its topics.
+        Description for the log, with the resolved names of the topics.
     logged : tuple of str or None
-        Its faults in the last line about it; empty: none; None: there is no line yet.
+        The faults in the last log line of the input; empty: no fault; None: no line yet.
     time : int
-        Of that line, or of the activation [ns].
+        Steady time of that line, or of the activation [ns].
     """
 
     name: str
@@ -49,24 +49,24 @@ class _Input:
 
 
 class Server(Known, Protocol):
-    """What the log needs of the server."""
+    """The part of the server that the log uses."""
 
     def reports(self) -> list[Report]:
-        """Return what is heard from each sender; empty while not active."""
+        """Return the state of each sender; empty while the server is not active."""
 
     def note_error(self, where: str, error: Exception) -> None:
-        """Log an error of our own, and count it."""
+        """Log and count an internal error."""
 
 
 class Progress:
-    """Logs one line for each transition and for each change of an input, never a flood.
+    """Logs one line for each transition and for each change of an input, at a limited rate.
 
     Parameters
     ----------
     node : Node
-        Whose log is written, from a timer on the steady clock.
+        The node whose log is used. It gets a timer on the steady clock.
     server : Server
-        Whose inputs are logged.
+        The server whose inputs are logged.
     """
 
     def __init__(self, node: Node, server: Server) -> None:
@@ -84,7 +84,7 @@ class Progress:
         self._node.get_logger().info(text)
 
     def note_active(self, now: int) -> None:
-        """Log the activation at a steady time [ns], and what the node waits for."""
+        """Log the activation at a steady time [ns], and the inputs that the node waits for."""
         self._is_active, self._was_complete = True, False
         self._begin = self._incomplete_since = self._reminded = now
         self._inputs = {key: _Input(name, None, now) for key, name in self._needed()}
@@ -92,7 +92,7 @@ class Progress:
         self._node.get_logger().info(f"active, waiting for: {names}")
 
     def look(self, now: int) -> None:
-        """Log what has changed, at a steady time [ns]."""
+        """Log the changes of inputs, at a steady time [ns]."""
         if not self._is_active:
             return
         try:
@@ -119,14 +119,14 @@ class Progress:
             self._node.get_logger().warning(f"{text}: {fault.message}")
 
     def _log_change(self, each: _Input, faults: dict[str, str], now: int) -> None:
-        """Log an input if its faults are others than in the last line about it.
+        """Log an input if its faults differ from those in its last log line.
 
         Parameters
         ----------
         each : _Input
             The input.
         faults : dict
-            What tells a fault from others -> the fault for a person.
+            Key that identifies a fault -> text of the fault.
         now : int
             Steady time [ns].
         """
@@ -142,7 +142,7 @@ class Progress:
         text = "; ".join(list(faults.values())[:3])
         self._node.get_logger().warning(f"{title}: {each.name}: {text}")
 
-    # ---- what is needed, and what is wrong with it
+    # ---- the inputs and their faults
 
     def _needed(self) -> Iterator[tuple[str, str]]:
         """Yield a key and a name for each input."""
@@ -161,7 +161,7 @@ class Progress:
             yield "vehicle", f"{frames} on {topics}"
 
     def _faults(self) -> dict[str, dict[str, str]]:
-        """Return what is wrong with each input now; an input that is used is left out."""
+        """Return the present faults of each input; inputs without a fault are not included."""
         server, config = self._server, self._server.config
         found: dict[str, dict[str, str]] = {}
         now = server.now()
@@ -188,7 +188,7 @@ class Progress:
         return found
 
     def _publishers(self, source: SourceConfig | None) -> str:
-        """Return who publishes the topic of a source, or of the footprint, for a person."""
+        """Return a text about the publishers of a source's topic; None: of the footprint."""
         topic, kind = "footprint", "geometry_msgs/msg/PolygonStamped"
         if source is not None:
             topic, kind = source.topic, source.type
@@ -197,4 +197,4 @@ class Progress:
             return "the topic has no publisher"
         if others := sorted({each.topic_type for each in publishers} - {kind}):
             return f"the topic has publishers of {', '.join(others)}"
-        return f"publishers: {len(publishers)}; is their quality of service compatible?"
+        return f"the topic has {len(publishers)} publishers; check their quality of service"

@@ -1,12 +1,13 @@
 # SPDX-FileCopyrightText: gjk_collision contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The quality of service of the services, at both ends."""
+"""The quality of service of the services, for the server and its clients."""
 
 from rclpy.qos import QoSProfile
 
 __all__ = ["SERVICE_QOS"]
 
-# A server's queue holds the requests of all clients, and a client's the replies to all of them,
-# until it has sorted out its own. What does not fit is lost without a word: at rclpy's default of
-# 10 a burst loses some, and at 64 four busy clients do. `client.MAX_OUTSTANDING` bounds a client.
+# The queue of the server stores the requests of all clients. The queue of a client also receives
+# the replies for other clients, until it has discarded them. If a queue is full, messages are lost
+# without an error: with rclpy's default of 10 during a burst, and with 64 if four clients are
+# busy. `client.MAX_OUTSTANDING` limits the requests of one client.
 SERVICE_QOS = QoSProfile(depth=256)

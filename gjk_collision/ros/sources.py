@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: gjk_collision contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The message class, the converter and the quality of service of a source of obstacles."""
+"""The message class, the converter and the quality of service of an obstacle source."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ __all__ = ["Adapter", "adapter", "qos"]
 
 @dataclass(frozen=True)
 class Adapter:
-    """A message class, and what makes obstacles of its messages."""
+    """A message class, with the function that converts its messages to obstacles."""
 
     message: type[Any]
     convert: Callable[[Any, Config], Obstacles]
@@ -32,7 +32,7 @@ def adapter(source: SourceConfig) -> Adapter:
     Raises
     ------
     InputError
-        There is none for that type, or its package is not installed.
+        The type is not supported, or its package is not installed.
     """
     argument = f"{source.name}.type"
     if source.type not in CONVERTERS:
@@ -43,7 +43,7 @@ def adapter(source: SourceConfig) -> Adapter:
     try:
         message = getattr(import_module(f"{package}.msg"), name)
     except (ImportError, AttributeError) as error:
-        rule = f"the package '{package}' with this type is not installed ({error})"
+        rule = f"the package '{package}' of the type {name} is not installed ({error})"
         raise InputError(Status.INVALID_INPUT, argument, None, rule) from error
     return Adapter(message, CONVERTERS[source.type])
 

@@ -64,7 +64,7 @@ class ReceivedTransforms:
         return "the topics /tf and /tf_static"
 
     def close(self) -> None:
-        """Unsubscribe."""
+        """Remove the subscriptions."""
         for each in (self._moving, self._static):
             self._node.destroy_subscription(each)
 
@@ -84,7 +84,7 @@ class ReceivedTransforms:
             self._insert_queued()
             self._changed()
 
-        # Raw: a message that cannot be decoded must not end a callback or a lookup.
+        # Subscribe to raw messages, so that an invalid message raises no error in the executor.
         qos = QoSProfile(depth=DEPTH, durability=durability)
         return self._node.create_subscription(self._kind, topic, receive, qos, raw=True)
 

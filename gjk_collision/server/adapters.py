@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: gjk_collision contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Conversion of messages to obstacles: one function for each type that a source may have.
+"""Conversion of messages to obstacles: one function for each message type of a source.
 
-A new type is a function here and its entry in `CONVERTERS`; the node and a replay use both.
-Messages of other packages are converted number by number, which is slow. Their sizes are
-therefore checked first.
+To add a type, write a function here and add it to `CONVERTERS`; the node and replay both use it.
+Messages of other packages are read one number at a time, which is slow. Their sizes are therefore
+checked before.
 """
 
 from collections.abc import Callable, Sequence
@@ -34,8 +34,8 @@ _UNKNOWN = (nan, nan, nan)
 
 
 def obstacle_array(message: Any, config: Config) -> Obstacles:
-    """gjk_collision/ObstacleArray: this package's own message, taken as it is."""
-    del config  # whoever receives the list checks it
+    """Convert a gjk_collision/ObstacleArray. The arrays are neither copied nor checked."""
+    del config  # the receiver checks the list
     return fields.obstacles(message)
 
 

@@ -22,15 +22,15 @@ def nanoseconds(stamp: Any) -> int:
 
 
 def numbers(values: Any) -> npt.NDArray[Any]:
-    """Return an array field as an array that shares its memory.
+    """Return an array field as an ndarray that shares its memory.
 
-    rclpy keeps such a field as an `array.array`, rosbags as an ndarray.
+    rclpy stores such a field as an `array.array`, and rosbags as an ndarray.
     """
     return np.asarray(values)
 
 
 def obstacles(message: Any) -> Obstacles:
-    """Return a gjk_collision/ObstacleArray as data; nothing is checked yet."""
+    """Return a gjk_collision/ObstacleArray as `Obstacles`. The values are not checked."""
     return Obstacles(
         frame=message.header.frame_id,
         stamp=nanoseconds(message.header.stamp),

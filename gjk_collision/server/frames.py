@@ -308,7 +308,7 @@ def planar(
     Raises
     ------
     InputError
-        The pose is not finite, the quaternion has not unit length, or the tilt is more than
+        The pose is not finite, the quaternion does not have unit length, or the tilt is more than
         `MAX_LEAN`.
     """
     qx, qy, qz, qw = quaternion

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: gjk_collision contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Rules that the numbers of a request obey; a broken one raises `InputError`."""
+"""Checks of the values in a request. A check that fails raises `InputError`."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -39,12 +39,12 @@ Floats = npt.NDArray[np.float64]
 
 
 def refuse(status: Status, name: str, index: int | None, rule: str) -> NoReturn:
-    """Raise the `InputError` of these facts."""
+    """Raise an `InputError` with these attributes."""
     raise InputError(status, name, index, rule)
 
 
 def non_negative(name: str, value: float) -> float:
-    """Return a finite number that is not negative."""
+    """Return the value if it is finite and not negative; otherwise raise `InputError`."""
     if not isfinite(value):
         refuse(Status.NON_FINITE, name, None, f"must be finite (got {value})")
     if value < 0.0:
@@ -53,13 +53,13 @@ def non_negative(name: str, value: float) -> float:
 
 
 def demanded_margin(config: Config, margin: float) -> float:
-    """Return the configured margin plus that of a request [m], rounded up."""
+    """Return the configured margin plus the margin of a request [m], rounded up."""
     extra = np.array([non_negative("margin", margin)])
     return float(sums_rounded_up(extra, config.safety_margin)[0])
 
 
 def sums_rounded_up(values: Floats, more: Floats | float) -> Floats:
-    """Return `values + more`; sums that are no doubles are rounded up, never to nearest.
+    """Return `values + more`. If a sum is not a double, it is rounded up.
 
     Notes
     -----
@@ -73,31 +73,49 @@ def sums_rounded_up(values: Floats, more: Floats | float) -> Floats:
 
 
 def checked_mode(mode: int) -> Mode:
-    """Return the library's name of a mode."""
+    """Return the name of a mode in the library."""
     if not 0 <= mode < len(MODES):
-        refuse(Status.INVALID_INPUT, "mode", None, f"must be 0, 1 or 2 (got {mode})")
+        rule = "must be 0 (collide), 1 (distance) or 2 (witness)"
+        refuse(Status.INVALID_INPUT, "mode", None, f"{rule} (got {mode})")
     return MODES[mode]
 
 
 def single(pose: Pose) -> Floats:
-    """Return one finite pose as (1, 3)."""
+    """Return one pose as an array (1, 3); raise `InputError` if it is not finite."""
     if not all(map(isfinite, pose)):
         refuse(Status.NON_FINITE, "pose", None, f"must be finite (got {tuple(pose)})")
     return np.array([pose], dtype=np.float64)
 
 
 def batch(poses: Floats, times: Floats, limit: int) -> Floats:
-    """Check flat poses and their times, their number before anything else; return (M, 3)."""
+    """Check flat poses and their times, and return the poses as an array (M, 3).
+
+    The number of poses is checked first.
+
+    Parameters
+    ----------
+    poses : (3 M,) float64
+        x y yaw [m, m, rad] per pose.
+    times : (M,) or (0,) float64
+        Time of each pose [s]; empty: no times.
+    limit : int
+        Maximum number of poses.
+
+    Raises
+    ------
+    InputError
+        LIMIT_EXCEEDED, ARRAY_MISMATCH, EMPTY_REQUEST or NON_FINITE.
+    """
     count, rest = divmod(len(poses), 3)
     if count > limit:
         refuse(Status.LIMIT_EXCEEDED, "poses", None, f"{count} poses, limit {limit}")
     if rest:
-        rule = f"must hold x y yaw per pose (got {len(poses)} numbers)"
+        rule = f"must have 3 values per pose, x y yaw (got {len(poses)} values)"
         refuse(Status.ARRAY_MISMATCH, "poses", None, rule)
     if count == 0:
-        refuse(Status.EMPTY_REQUEST, "poses", None, "must hold one pose at least")
+        refuse(Status.EMPTY_REQUEST, "poses", None, "must have at least one pose")
     if len(times) not in (0, count):
-        rule = f"must hold one per pose, {count}, or none (got {len(times)})"
+        rule = f"must be empty or have {count} values, one per pose (got {len(times)})"
         refuse(Status.ARRAY_MISMATCH, "times", None, rule)
     for name, values in (("poses", poses), ("times", times)):
         finite = np.isfinite(values)
@@ -108,7 +126,17 @@ def batch(poses: Floats, times: Floats, limit: int) -> Floats:
 
 
 def rising(name: str, values: Floats, compared: Floats) -> None:
-    """Refuse numbers that do not increase, told by what they are compared as."""
+    """Raise `InputError` if `compared` does not increase strictly.
+
+    Parameters
+    ----------
+    name : str
+        Name of the field.
+    values : (M,) float64
+        The values of the field, for the message.
+    compared : (M,) float64
+        The converted values, which are checked.
+    """
     falling = np.diff(compared) <= 0.0
     if falling.any():
         i = int(np.argmax(falling)) + 1
@@ -117,14 +145,14 @@ def rising(name: str, values: Floats, compared: Floats) -> None:
 
 @contextmanager
 def numbered_from(start: int) -> Iterator[None]:
-    """Give what is refused of a batch's poses from `start` on its index in the flat field."""
+    """Correct the index of an `InputError` for a chunk of poses that begins at `start`."""
     try:
         yield
     except InputError as error:
         if error.index is None:
             raise
         index = start + error.index
-        if error.argument == "poses":  # the kernel counts poses, the field holds numbers
+        if error.argument == "poses":  # the kernel counts poses, the field has 3 values per pose
             index *= 3
         raise InputError(error.status, error.argument, index, error.rule) from None
 
@@ -132,12 +160,29 @@ def numbered_from(start: int) -> Iterator[None]:
 def index_pairs(
     pairs: npt.NDArray[np.integer[Any]], rows: int, columns: int, limit: int
 ) -> npt.NDArray[np.int64]:
-    """Return (M, 2) indices; counted before they are made."""
+    """Return the indices of all pairs as an array (M, 2). Their number is checked first.
+
+    Parameters
+    ----------
+    pairs : (2 M,) integers
+        Index in a, index in b per pair; empty: all pairs, a in the outer loop.
+    rows, columns : int
+        Number of shapes in a and in b.
+    limit : int
+        Maximum number of pairs.
+
+    Raises
+    ------
+    InputError
+        ARRAY_MISMATCH, EMPTY_REQUEST, LIMIT_EXCEEDED or INVALID_INPUT.
+    """
     if len(pairs) % 2:
-        refuse(Status.ARRAY_MISMATCH, "pairs", None, f"must hold pairs (got {len(pairs)})")
+        rule = f"must have an even number of values, two per pair (got {len(pairs)})"
+        refuse(Status.ARRAY_MISMATCH, "pairs", None, rule)
     count = len(pairs) // 2 or rows * columns
     if count == 0:
-        refuse(Status.EMPTY_REQUEST, "pairs", None, "must name one at least")
+        rule = "there must be at least one pair; a or b has no shapes"
+        refuse(Status.EMPTY_REQUEST, "pairs", None, rule)
     if count > limit:
         refuse(Status.LIMIT_EXCEEDED, "pairs", None, f"{count} pairs, limit {limit}")
     if not len(pairs):
@@ -146,6 +191,7 @@ def index_pairs(
     beyond = (ij < 0) | (ij >= (rows, columns))
     if beyond.any():
         k = int(np.argmax(beyond.ravel()))
-        rule = f"must be below {(rows, columns)[k % 2]} (got {pairs[k]})"
+        size = (rows, columns)[k % 2]
+        rule = f"must be an index in {'ab'[k % 2]}, 0 to {size - 1} (got {pairs[k]})"
         refuse(Status.INVALID_INPUT, "pairs", k, rule)
     return ij

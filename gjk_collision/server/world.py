@@ -12,8 +12,8 @@ steady : int
     is the earliest time at which the message can have arrived.
 
 Data is fresh while both its ages are within the timeout: the age by its stamp, and the time since
-that stamp was first received. If a clock stops, or if a stamp does not advance, the data becomes
-stale by the other age.
+that stamp was first received. If a clock stops, or if a sender repeats a stamp, one of the ages
+still increases, so the data becomes stale.
 """
 
 import threading
@@ -235,7 +235,7 @@ class World:
             self._forget()
 
     def receive_footprint(self, footprint: Footprint, *, now: int, steady: int) -> None:
-        """Store a footprint message. An invalid one raises nothing; it becomes the fault."""
+        """Store a footprint message. If it is invalid, store its fault; no error is raised."""
         with self._lock:
             self._watch_clock(now)
             held = self._footprint
@@ -252,7 +252,7 @@ class World:
     def receive_obstacles(
         self, source: str, obstacles: Obstacles, *, now: int, steady: int
     ) -> None:
-        """Store the obstacles of a source. An invalid list raises nothing; it becomes the fault.
+        """Store the obstacles of a source. If the list is invalid, its fault is stored.
 
         Parameters
         ----------

@@ -230,10 +230,8 @@ def test_file_of_which_nothing_applies_is_refused(benches: list[Bench]) -> None:
     """Active with the defaults, the node would have margins of 0."""
     reply = benches[0].collide()
     assert said(reply) == NOT_ACTIVE
-    assert (
-        "own.yaml: no section of this file applies to /r1/collision_server"
-        in reply.verdict.message
-    )
+    why = "own.yaml: no section of this file applies to /r1/collision_server"
+    assert why in reply.verdict.message
 
 
 @pytest.mark.requirement("N-4")

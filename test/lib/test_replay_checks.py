@@ -557,7 +557,7 @@ def test_reply_that_has_become_free_fails(tmp_path: Path) -> None:
         tmp_path / "far", tmp_path, parameters={"footprint": [30.1, 0.1, 30.0, 0.1, 30.0, -0.1]}
     )
     assert result.outcome is Outcome.FAILED
-    assert "a recorded COLLISION is FREE now" in result.failures[0]
+    assert "a recorded COLLISION is FREE in the replay" in result.failures[0]
 
 
 # ---- scenes

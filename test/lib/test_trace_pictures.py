@@ -92,10 +92,10 @@ def test_command_with_two_shapes(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert capsys.readouterr().out.split() == [f"{out}.svg", f"{out}.html"]
     for wrong, said in (
         (["[]", "[]"], "shape A: points"),
-        (["[[0, 0]", "[[1, 1]]"], "shape A: is no JSON"),
+        (["[[0, 0]", "[[1, 1]]"], "shape A: must be a JSON list"),
         (["[[0, 0]]", "[[1, NaN]]"], "shape B: points[0]: must be finite"),
         (["nowhere.json", "[[1, 1]]"], "nowhere.json"),
-        (["[[0,0]]"], "give two shapes"),
+        (["[[0,0]]"], "must be two shapes"),
     ):
         assert main(["trace", *wrong, "--out", str(out)]) == 2
         assert said in capsys.readouterr().err

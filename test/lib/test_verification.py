@@ -95,7 +95,7 @@ def judge(
         if said is right:
             assert why == "", (said, margin, pose, why)
         else:
-            assert "the gap is" in why, (said, margin, pose)
+            assert "the second method found a gap of" in why, (said, margin, pose)
 
 
 def standing(ring: np.ndarray, pose: Pose, kind: int, radius: float = 0.0) -> Obstacles:

@@ -51,7 +51,7 @@ def test_one_line_for_each_transition(start: Start) -> None:
     assert re.fullmatch(r"INFO configured: config hash 0x[0-9a-f]{8}", configured)
     [active] = new_lines("activate")
     assert active.startswith("INFO active, waiting for: source 'obstacles' on /obstacles")
-    assert new_lines("deactivate") == ["INFO deactivated: all data forgotten"]
+    assert new_lines("deactivate") == ["INFO deactivated: all data deleted"]
     assert new_lines("cleanup") == ["INFO cleaned up: not configured"]
     assert new_lines("shutdown") == ["INFO shut down"]
 
@@ -76,9 +76,9 @@ def test_log_names_the_inputs_that_are_missing() -> None:
         bench.until(lambda: lines(server, "INFO received: source 'obstacles' on /r1/"), "source")
         said = bench.until(lambda: lines(server, "not available: footprint"), "the footprint")
         assert said == [
-            "WARN not available: footprint on /r1/footprint: NO_FOOTPRINT: footprint: none "
-            "received on the topic, none configured; publishers: 1; is their quality of service "
-            "compatible?"
+            "WARN not available: footprint on /r1/footprint: NO_FOOTPRINT: footprint: no footprint"
+            " configured, and none received on the topic footprint; the topic has 1 publishers; "
+            "check their quality of service"
         ]
         bench.until(lambda: len(lines(server, "not available")) == 3, "the other inputs")
         [radar] = lines(server, "not available: optional source 'radar'")

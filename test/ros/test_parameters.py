@@ -107,7 +107,7 @@ def test_parameters_of_other_nodes_in_a_shared_file(start: Start, tmp_path: Path
     server, bench = start("shared", params_file=file_of(tmp_path, text % "safety_margin"))
     bench.publish()
     bench.until_status(Verdict.MARGIN, Status.SUCCESS, x=2.5)
-    assert "without effect: bond_heartbeat_period, global_frame" in server.log
+    assert "have no effect: bond_heartbeat_period, global_frame" in server.log
     _, bench = start("slipped", params_file=file_of(tmp_path, text % "safty_margin"))
     assert "did you mean 'safety_margin'?" in bench.collide().verdict.message
 
