@@ -66,7 +66,8 @@ class Frames(SameFrameOnly):
         return Pose(self.shift(stamp), 0.0, 0.0)
 
     def latest(self, target: str, source: str) -> tuple[Pose, int]:
-        return self.lookup(target, source, self.newest), self.newest
+        # A stamp of 0 would mean that the frames are static.
+        return self.lookup(target, source, self.newest), max(self.newest, 1)
 
 
 def obstacles(message: Message) -> Obstacles:

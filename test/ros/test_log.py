@@ -148,7 +148,7 @@ class Node:
         self.fault: Fault | None = MISSING
         self.senders: dict[str, Fault | None] = {"": MISSING}
         self.lines: list[str] = []
-        self.progress = Progress(self)  # type: ignore[arg-type]
+        self.progress = Progress(self, self)  # type: ignore[arg-type]
         self.time = 10**12
 
     def after(self, seconds: float) -> list[str]:

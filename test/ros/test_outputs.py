@@ -196,7 +196,7 @@ def test_snapshot_of_obstacles_from_another_frame(radius: list[float]) -> None:
 
 @pytest.mark.requirement("V-16")
 def test_free_without_its_lower_bound_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    node: Any = SimpleNamespace(_node=SimpleNamespace(errors=0))
+    node: Any = SimpleNamespace(_server=SimpleNamespace(errors=0))
     (status,) = Diagnostics._kernel(node)
     assert status.level == DiagnosticStatus.OK
     monkeypatch.setattr(INVARIANT, "violations", 3)
