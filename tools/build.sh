@@ -18,7 +18,7 @@ cpp_test() (
 )
 
 # What both builds of the package are made from.
-PACKAGE=(gjk_collision package.xml msg srv tools/build.sh src_cpp/{CMakeLists.txt,include,bindings})
+PACKAGE=(gjk_collision package.xml msg srv tools/{build,module}.sh src_cpp/{CMakeLists.txt,include,bindings})
 
 # ---- the library, without ROS
 
@@ -33,11 +33,14 @@ lib_environment() {
 
 # Build folders are under .dev, none in the checkout. CMake's is kept, the copied Python is not.
 lib_install() {
+    local python=$DEV/lib/venv/bin/python key
+    key=$(module_key "$python")
     printf '[build]\nbuild_base=%s\n[egg_info]\negg_base=%s\n' "$DEV/lib/build" "$DEV/lib" >"$DEV/lib/build.cfg"
     rm -rf "$DEV"/lib/build/{lib,bdist}*
     PATH=$DEV/lib/venv/bin:$PATH DIST_EXTRA_CONFIG=$DEV/lib/build.cfg \
-        "$DEV/lib/venv/bin/python" -m pip install --disable-pip-version-check --verbose \
+        "$python" -m pip install --disable-pip-version-check --verbose \
         --no-build-isolation --no-deps --force-reinstall .
+    module_keep "$python" "$key" "$DEV/lib/venv"
 }
 
 # ---- the ROS workspaces
@@ -56,14 +59,19 @@ ros_build() {
 
 # colcon_build KIND COLCON-OPTION...
 colcon_build() {
-    local ws=$HOME_DIR/$1 python=$HOME_DIR/venv/bin/python
+    local ws=$HOME_DIR/$1 python=$HOME_DIR/venv/bin/python key module
     shift
+    key=$(module_key "$python")
+    module=$(module_take "$python" "$ws/module")
+    echo "compiled module: ${module:-built here}"
     rm -rf "$ws/install" # so that what was deleted in the checkout is not left installed
     # Without MAKEFLAGS, colcon passes ninja a limit of the load, and a busy machine builds one file at a time.
     MAKEFLAGS=${MAKEFLAGS:--j$(nproc)} \
         colcon --log-base "$ws/log" build --base-paths "$ROOT" --build-base "$ws/build" --install-base "$ws/install" \
         --event-handlers console_direct+ "$@" \
-        --cmake-args -G Ninja -DBUILD_TESTING=OFF -DCMAKE_BUILD_TYPE=Release "-DPython3_EXECUTABLE=$python"
+        --cmake-args -G Ninja -DBUILD_TESTING=OFF -DCMAKE_BUILD_TYPE=Release "-DPython3_EXECUTABLE=$python" \
+        "-DGJK_PYTHON_MODULE=$module"
+    [[ -n $module ]] || module_keep "$python" "$key" "$ws/install"
 }
 
 # in_ros plain|symlink COMMAND...: run in the built workspace.
