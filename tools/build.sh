@@ -26,8 +26,8 @@ lib_environment() {
     compilers
     lock
     lib_venv
-    once "$DEV/lib/install.stamp" "$(hash_of "${PACKAGE[@]}" setup.py pyproject.toml)" "lib: pip install ." \
-        "mend the build error above, then run again" lib_install
+    once "$DEV/lib/install.stamp" "$(<"$DEV/lib/venv.stamp")-$(hash_of "${PACKAGE[@]}" setup.py pyproject.toml)" \
+        "lib: pip install ." "mend the build error above, then run again" lib_install
     unlock
 }
 

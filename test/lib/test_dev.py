@@ -115,3 +115,20 @@ def test_a_module_is_not_kept_if_a_source_changed_while_it_was_built(checkout: P
     keep(checkout, meanwhile="echo >>src_cpp/bindings/module.cpp")
     assert run(checkout, TAKE) == ""
     assert not list((checkout / ".dev").rglob("_core*"))
+
+
+def test_a_new_environment_is_installed_into(checkout: Path) -> None:
+    """Making an environment deletes the package that was installed in the old one."""
+    keys = run(
+        checkout,
+        """
+        source tools/build.sh
+        compilers() { :; }; lib_venv() { :; }; hash_of() { echo unchanged; }; once() { echo "$2"; }
+        mkdir -p "$DEV/lib"
+        for environment in first second; do
+            echo "$environment" >"$DEV/lib/venv.stamp"
+            lib_environment
+        done
+        """,
+    ).splitlines()
+    assert len(keys) == len(set(keys)) == 2
