@@ -84,11 +84,20 @@ command_lint() {
     step "lint: clang-format" "$hint" clang_format "${dry[@]}"
     step "lint: stub of _core" "$hint" in_lib stub "${fix[@]}"
     step "lint: mypy" "mend it" in_lib mypy --cache-dir "$DEV/mypy_cache"
+    step "lint: shellcheck" "mend it" in_lib shellcheck --external-sources --check-sourced dev .ci/run
+    step "lint: clang-tidy" "mend it" in_lib clang_tidy
     verdict
 }
 
 clang_format() {
     find src_cpp bench \( -name '*.hpp' -o -name '*.cpp' \) -print0 | in_lib xargs -0 clang-format "$@"
+}
+
+# The C++ tests and the bindings. The kernel's headers count as a system's: clang-tidy does not look at them yet.
+clang_tidy() {
+    (cd src_cpp && cmake --preset tidy "-DPython_EXECUTABLE=$DEV/lib/venv/bin/python")
+    find src_cpp/bindings src_cpp/test -name '*.cpp' -print0 | xargs -0 -n 1 -P "$(nproc)" \
+        clang-tidy -p "$DEV/cpp/tidy" --quiet "--extra-arg=-isystem$ROOT/src_cpp/include"
 }
 
 # stub [--fix]: gjk_collision/_core.pyi, as generated from the module.
