@@ -34,14 +34,17 @@ command_fuzz() {
 # ---- other processors
 
 command_cross() {
-    local pairs=${1:---pairs=4000} out=$DEV/cross here=$DEV/cpp/verify/verify/gjk_answers machine isa
+    local pairs=${1:---pairs=4000} out=$DEV/cross here=$DEV/cpp/verify/verify/gjk_answers machine isa half
+    pairs=${pairs#--pairs=}
     compilers
     packages 'test -f /usr/include/gmpxx.h' libgmp-dev 'command -v qemu-aarch64 && command -v qemu-arm' qemu-user \
         'command -v aarch64-linux-gnu-g++' g++-aarch64-linux-gnu 'command -v arm-linux-gnueabihf-g++' g++-arm-linux-gnueabihf
     must "cross: build for this machine" "mend the build error above" cpp_build src_cpp verify
     mkdir -p "$out"
-    "$DEV/cpp/verify/verify/gjk_verify" "--write=$out/pairs.f64" "$pairs"
-    "$here" "$out/pairs.f64" >"$out/answers.txt"
+    for half in 1 2; do
+        "$DEV/cpp/verify/verify/gjk_verify" "--write=$out/pairs$half.f64" "--pairs=$(((pairs + 1) / 2))" "--seed=$half"
+    done
+    answers "$out/answers.txt" "$here"
     for isa in $("$here" --isas); do
         step "cross: $(uname -m), $isa" "an instruction set answers otherwise" same_answers "$out" "$here" "--isa=$isa"
     done
@@ -63,11 +66,22 @@ cross_machine() {
     step "cross: $machine, ctest" "mend the test that failed" cpp_test "$machine" -j2
 }
 
+# answers FILE ANSWERS-COMMAND...: write the answers for the pairs beside FILE, both halves at once.
+answers() {
+    local file=$1 pairs=${1%/*}/pairs pid
+    shift
+    "$@" "${pairs}1.f64" >"$file.1" &
+    pid=$!
+    "$@" "${pairs}2.f64" >"$file.2"
+    wait "$pid"
+    cat "$file".[12] >"$file"
+}
+
 # same_answers FOLDER ANSWERS-COMMAND...: for the pairs there, to the last bit.
 same_answers() {
     local out=$1
     shift
-    "$@" "$out/pairs.f64" >"$out/other.txt"
+    answers "$out/other.txt" "$@"
     echo "$(wc -l <"$out/answers.txt") answers"
     diff "$out/answers.txt" "$out/other.txt" | head -n 8
     cmp "$out/answers.txt" "$out/other.txt"
