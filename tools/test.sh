@@ -40,9 +40,12 @@ cpp_tests() {
 }
 
 suite_lib() {
+    local options=${PYTEST_ADDOPTS:-}
     lib_environment
     browser
-    step "test lib: pytest, without ROS" "mend it; again with: ./dev test lib -k NAME" in_lib python_tests lib test/lib -- "$@"
+    # A whole run uses all processors. A file stays in one process, so that it shares its fixtures.
+    (($#)) || options+=" --numprocesses=$(nproc) --dist=loadfile"
+    PYTEST_ADDOPTS=$options step "test lib: pytest, without ROS" "mend it; again with: ./dev test lib -k NAME" in_lib python_tests lib test/lib -- "$@"
 }
 
 suite_ros() { ros_suite plain ros "$@"; }
