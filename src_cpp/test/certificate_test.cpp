@@ -61,7 +61,7 @@ TEST(Certificate, of_points_in_any_order_is_below_the_distance_of_their_hulls) {
     const Vec2 from{1e3 * coordinate(random), coordinate(random)};
     const double lower = Certificate::along(a.convex(), b.convex(), n, from).lower();
     // No two points of the hulls are nearer along n than these, in longer numbers.
-    long double gap = kInfinity;
+    long double gap = std::numeric_limits<long double>::infinity();
     for (int i = 0; i < a.size(); ++i) {
       for (int j = 0; j < b.size(); ++j) {
         const Vec2 p = a.convex().vertex(i);
@@ -98,7 +98,7 @@ TEST(Certificate, along_a_vector_of_any_length_but_none) {
 TEST(Certificate, along_counts_radii_and_errors) {
   const test::Outline a{{0}, {0}};
   const test::Outline b{{3}, {4}};
-  Convex p = a.convex(0.5);
+  const Convex p = a.convex(0.5);
   Convex q = b.convex(0.25);
   q.error = 0.125;
   const double lower = Certificate::along(p, q, {0.6, 0.8}, {}).lower();

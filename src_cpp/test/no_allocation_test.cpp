@@ -112,7 +112,7 @@ TEST(Allocation, no_batch_allocates) {
   std::uniform_int_distribution<std::int64_t> place(-24, 24);
   for (const int vertices : {4, 8, 0}) {
     std::vector<test::Outline> outlines;
-    while (outlines.size() < 2 * 100) {
+    while (outlines.size() < 200) {
       const test::Outline outline = test::random_outline(random, vertices == 0 ? 30 : 2 * vertices,
                                                          24, place(random), place(random));
       if (vertices == 0 || outline.size() == vertices) outlines.push_back(outline);

@@ -322,7 +322,7 @@ TEST(Scene, a_batch_is_its_poses) {
   const auto in = [&random](double low, double high) {
     return std::uniform_real_distribution<double>(low, high)(random);
   };
-  Shape car = shape_of({{-1, 4, 4, -1}, {-1, -1, 1, 1}});
+  const Shape car = shape_of({{-1, 4, 4, -1}, {-1, -1, 1, 1}});
   Scene::Ego ego(car);
   int verdicts[4] = {0, 0, 0, 0};
   for (int round = 0; round < 40; ++round) {
@@ -406,7 +406,10 @@ TEST(Scene, the_nearest_at_a_time) {
 
 TEST(Scene, an_update_leaves_the_scene_to_its_readers) {
   std::vector<Vec2> places;
-  for (int i = 0; i < 300; ++i) places.push_back({4.0 * (i % 20), 4.0 * (i / 20)});
+  for (int i = 0; i < 300; ++i) {
+    const int row = i / 20;
+    places.push_back({4.0 * (i % 20), 4.0 * row});
+  }
   const Scene before = scene_of(places);
   const Shape car = square();
   std::vector<Pose> poses;

@@ -1,0 +1,85 @@
+# SPDX-FileCopyrightText: gjk_collision contributors
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
+#
+# ./dev bench: the kernel, scenes and the node beside their peers.
+
+command_bench() {
+    local what=kernel
+    case ${1:-} in
+        --scene | --node) what=${1#--}; shift ;;
+    esac
+    "bench_$what" "$@"
+}
+
+bench_kernel() {
+    local passes=21 cases=20480 docs=() out=$DEV/bench build=$DEV/cpp/bench run="./dev bench${*:+ $*}" site
+    while (($#)); do
+        case $1 in
+            --quick) passes=7 cases=2048 ;;
+            --docs) docs=(--docs docs/benchmarks.md) ;;
+            *) die "bench takes --quick and --docs, not $1" ;;
+        esac
+        shift
+    done
+    compilers
+    packages 'test -f /usr/include/gmpxx.h' libgmp-dev 'test -f /usr/include/benchmark/benchmark.h' libbenchmark-dev \
+        'test -f /usr/include/box2d/box2d.h' libbox2d-dev 'test -f /usr/include/fcl/fcl.h' libfcl-dev \
+        'test -d /usr/include/bullet' libbullet-dev 'test -f /usr/include/ccd/ccd.h' libccd-dev \
+        'test -f /usr/include/boost/geometry.hpp' libboost-dev 'test -f /usr/include/geos_c.h' libgeos-dev \
+        'command -v pkg-config' pkg-config
+    bench_venv
+    site=$("$out/venv/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
+    must "bench: build" "mend the build error above" cpp_build bench bench "-DGJK_BENCH_COAL=$site/cmeel.prefix"
+    "$build/gjk_bench" "--passes=$passes" "--cases=$cases" "--json=$out/results.json" ||
+        die "a row of ours was wrong, or the benchmark could not run; see above"
+    "$build/gjk_bench" "--write=$out/cases" --cases=2048
+    must "bench: shapely, from Python" "see above" "$out/venv/bin/python" bench/python_peers.py "$out/cases" \
+        "--passes=$passes" "--json=$out/shapely.json"
+    "$out/venv/bin/python" bench/report.py "$out"/{results,shapely}.json --svg "$out/results.svg" --command "$run" "${docs[@]}"
+}
+
+bench_scene() {
+    local options=("--svg=$DEV/bench/scene.svg") passes=41 site
+    while (($#)); do
+        case $1 in
+            --quick) options+=(--quick) passes=9 ;;
+            --docs) options+=(--svg=docs/benchmarks-scene.svg --docs=docs/benchmarks-scene.md) ;;
+            *) die "bench --scene takes --quick and --docs, not $1" ;;
+        esac
+        shift
+    done
+    lib_environment
+    bench_venv
+    once "$DEV/bench/peers.stamp" "$(hash_of requirements/bench-scene.txt)-$(<"$DEV/bench/venv.stamp")" \
+        "bench: other broad phases from PyPI" "check the network and PyPI access, then run again" scene_peers
+    must "bench: build" "mend the build error above" cpp_build bench bench-scene
+    "$DEV/cpp/bench-scene/broad_phase" "$passes" >"$DEV/bench/broad_phase.md" || die "the broad phases disagree; see above"
+    options+=("--broad-phase=$DEV/bench/broad_phase.md" --trajectories=../shared/data/planner_US101-3_3_1000_trajectories.json)
+    site=$("$DEV/lib/venv/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
+    PYTHONSAFEPATH=1 PYTHONPATH=$site:$ROOT/bench "$DEV/bench/venv/bin/python" bench/scene.py "${options[@]}"
+}
+
+# Peers of scenes, each where it installs.
+scene_peers() {
+    local peer
+    grep -v '^#' requirements/bench-scene.txt | while read -r peer; do
+        "$DEV/bench/venv/bin/python" -m pip install --disable-pip-version-check --only-binary=:all: --no-deps "$peer" ||
+            echo "$peer is not for this machine"
+    done
+}
+
+bench_node() {
+    local options=()
+    while (($#)); do
+        case $1 in
+            --quick) options+=(--quick) ;;
+            --docs) options+=(--docs=docs/benchmarks-node.md) ;;
+            *) die "bench --node takes --quick and --docs, not $1" ;;
+        esac
+        shift
+    done
+    ros_environment
+    ros_build plain
+    in_ros plain python bench/node.py "${options[@]}"
+}

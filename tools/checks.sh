@@ -1,0 +1,126 @@
+# SPDX-FileCopyrightText: gjk_collision contributors
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
+#
+# The kernel verified, fuzzed and run on other processors; lint.
+
+command_verify() {
+    compilers
+    packages 'test -f /usr/include/gmpxx.h' libgmp-dev
+    must "verify: build" "mend the build error above" cpp_build src_cpp verify
+    "$DEV/cpp/verify/verify/gjk_verify" "$@" || die "the kernel is wrong where it says so above; the seed repeats it"
+}
+
+# shellcheck disable=SC2016 # packages evaluates the tests
+command_fuzz() {
+    local seconds=60 target targets same=()
+    if [[ ${1:-} =~ ^[0-9]+$ ]]; then seconds=$1; shift; fi
+    [[ -z ${CI:-} ]] || same=(-seed=1) # a change is judged by the same inputs each time
+    compilers
+    packages 'command -v clang++' clang 'ls "$(clang++ -print-resource-dir)"/lib/*/libclang_rt.fuzzer*.a' libclang-rt-dev \
+        'test -f /usr/include/gmpxx.h' libgmp-dev
+    must "fuzz: build with clang" "mend the build error above" cpp_build src_cpp fuzz
+    targets=("$@")
+    (($#)) || mapfile -t targets < <(basename -s .cpp src_cpp/fuzz/fuzz_*.cpp)
+    for target in "${targets[@]}"; do
+        mkdir -p "$DEV/fuzz/corpus/$target" # what it finds interesting; src_cpp/fuzz/corpus is only read
+        step "fuzz: $target, $seconds s" "the input that failed is in .dev/fuzz; run the target on it alone" \
+            "$DEV/cpp/fuzz/fuzz/$target" "-max_total_time=$seconds" -max_len=1024 -timeout=10 -print_final_stats=1 \
+            "${same[@]}" "-artifact_prefix=$DEV/fuzz/" "$DEV/fuzz/corpus/$target" "src_cpp/fuzz/corpus/$target"
+    done
+    verdict
+}
+
+# ---- other processors
+
+command_cross() {
+    local pairs=${1:---pairs=4000} out=$DEV/cross here=$DEV/cpp/verify/verify/gjk_answers machine isa half
+    pairs=${pairs#--pairs=}
+    compilers
+    packages 'test -f /usr/include/gmpxx.h' libgmp-dev 'command -v qemu-aarch64 && command -v qemu-arm' qemu-user \
+        'command -v aarch64-linux-gnu-g++' g++-aarch64-linux-gnu 'command -v arm-linux-gnueabihf-g++' g++-arm-linux-gnueabihf
+    must "cross: build for this machine" "mend the build error above" cpp_build src_cpp verify
+    mkdir -p "$out"
+    for half in 1 2; do
+        "$DEV/cpp/verify/verify/gjk_verify" "--write=$out/pairs$half.f64" "--pairs=$(((pairs + 1) / 2))" "--seed=$half"
+    done
+    answers "$out/answers.txt" "$here"
+    for isa in $("$here" --isas); do
+        step "cross: $(uname -m), $isa" "an instruction set answers otherwise" same_answers "$out" "$here" "--isa=$isa"
+    done
+    step "cross: $(uname -m), without intrinsics" "the instruction sets answer otherwise than plain code" \
+        same_answers "$out" "${here}_plain"
+    for machine in aarch64 arm; do
+        cross_machine "$out" "$machine"
+    done
+    verdict
+}
+
+# cross_machine FOLDER PRESET
+cross_machine() {
+    local out=$1 machine=$2 triple=aarch64-linux-gnu
+    [[ $machine == arm ]] && triple=arm-linux-gnueabihf
+    must "cross: $machine, build" "mend the build error above" cpp_build src_cpp "$machine"
+    step "cross: $machine, answers" "this machine and $machine answer differently" same_answers "$out" \
+        "qemu-$machine" -L "/usr/$triple" "$DEV/cpp/$machine/verify/gjk_answers"
+    step "cross: $machine, ctest" "mend the test that failed" cpp_test "$machine" -j2
+}
+
+# answers FILE ANSWERS-COMMAND...: write the answers for the pairs beside FILE, both halves at once.
+answers() {
+    local file=$1 pairs=${1%/*}/pairs pid
+    shift
+    "$@" "${pairs}1.f64" >"$file.1" &
+    pid=$!
+    "$@" "${pairs}2.f64" >"$file.2"
+    wait "$pid"
+    cat "$file".[12] >"$file"
+}
+
+# same_answers FOLDER ANSWERS-COMMAND...: for the pairs there, to the last bit.
+same_answers() {
+    local out=$1
+    shift
+    answers "$out/other.txt" "$@"
+    echo "$(wc -l <"$out/answers.txt") answers"
+    diff "$out/answers.txt" "$out/other.txt" | head -n 8
+    cmp "$out/answers.txt" "$out/other.txt"
+}
+
+# ---- lint
+
+command_lint() {
+    lib_environment
+    local check=(--check) dry=(--dry-run --Werror) fix=() hint='run: ./dev lint --fix'
+    [[ ${1:-} == --fix ]] && check=() dry=(-i) fix=(--fix)
+    step "lint: ruff check" "$hint, or mend it" in_lib ruff check "${fix[@]}" .
+    step "lint: ruff format" "$hint" in_lib ruff format "${check[@]}" .
+    step "lint: clang-format" "$hint" clang_format "${dry[@]}"
+    step "lint: stub of _core" "$hint" in_lib stub "${fix[@]}"
+    step "lint: mypy" "mend it" in_lib mypy --cache-dir "$DEV/mypy_cache"
+    step "lint: shellcheck" "mend it" in_lib shellcheck --external-sources --check-sourced dev .ci/run
+    step "lint: clang-tidy" "mend it" in_lib clang_tidy
+    verdict
+}
+
+clang_format() {
+    find src_cpp bench \( -name '*.hpp' -o -name '*.cpp' \) -print0 | in_lib xargs -0 clang-format "$@"
+}
+
+# The C++ tests and the bindings. The kernel's headers count as a system's: clang-tidy does not look at them yet.
+clang_tidy() {
+    (cd src_cpp && cmake --preset tidy "-DPython_EXECUTABLE=$DEV/lib/venv/bin/python")
+    find src_cpp/bindings src_cpp/test -name '*.cpp' -print0 | xargs -0 -n 1 -P "$(nproc)" \
+        clang-tidy -p "$DEV/cpp/tidy" --quiet "--extra-arg=-isystem$ROOT/src_cpp/include"
+}
+
+# stub [--fix]: gjk_collision/_core.pyi, as generated from the module.
+stub() {
+    local out=$DEV/lib/stub
+    rm -rf "$out"
+    PYTHONSAFEPATH=1 python -m pybind11_stubgen --exit-code -o "$out" gjk_collision._core
+    { printf '# SPDX-FileCopyrightText: gjk_collision contributors\n# SPDX-License-Identifier: Apache-2.0\n'
+      cat "$out/gjk_collision/_core.pyi"; } >"$out/_core.pyi"
+    [[ ${1:-} == --fix ]] && cp "$out/_core.pyi" gjk_collision/_core.pyi
+    diff -u gjk_collision/_core.pyi "$out/_core.pyi"
+}

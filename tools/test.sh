@@ -1,0 +1,74 @@
+# SPDX-FileCopyrightText: gjk_collision contributors
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
+#
+# ./dev test: the suites, and one summary of their results.
+
+command_test() {
+    local suites=() suite
+    while (($#)) && [[ $1 =~ ^(cpp|lib|ros|symlink)$ ]]; do suites+=("$1"); shift; done
+    if ((${#suites[@]} == 0)); then
+        suites=(cpp lib ros symlink)
+        (($#)) && suites=(lib ros symlink)
+    fi
+    rm -f "$DEV"/results/*.xml
+    trap test_summary EXIT # also where a build fails half-way
+    [[ " ${suites[*]} " =~ \ (ros|symlink)\  ]] && ros_environment
+    for suite in "${suites[@]}"; do
+        "suite_$suite" "$@"
+    done
+}
+
+test_summary() {
+    local results
+    mapfile -t results < <(compgen -G "$DEV/results/*.xml")
+    "$PYTHON" test/summary.py "${results[@]}" || ((${#FAILURES[@]})) || FAILURES+=("no test ran")
+    verdict
+}
+
+suite_cpp() {
+    compilers
+    step "test cpp: ctest" "mend the test that failed" cpp_tests plain cpp
+    step "test cpp: ctest under address and UB sanitisers" "mend what the sanitiser found" \
+        cpp_tests sanitised cpp-sanitised
+}
+
+# cpp_tests PRESET RESULT
+cpp_tests() {
+    cpp_build src_cpp "$1"
+    cpp_test "$1" -j "$(nproc)" --output-junit "$DEV/results/$2.xml"
+}
+
+suite_lib() {
+    local options=${PYTEST_ADDOPTS:-}
+    lib_environment
+    browser
+    # A whole run uses all processors. A file stays in one process, so that it shares its fixtures.
+    (($#)) || options+=" --numprocesses=$(nproc) --dist=loadfile"
+    PYTEST_ADDOPTS=$options step "test lib: pytest, without ROS" "mend it; again with: ./dev test lib -k NAME" in_lib python_tests lib test/lib -- "$@"
+}
+
+suite_ros() { ros_suite plain ros "$@"; }
+suite_symlink() { ros_suite symlink symlink "$@"; }
+
+# ros_suite KIND NAME PYTEST-ARGUMENT...
+ros_suite() {
+    local kind=$1 name=$2
+    shift 2
+    ros_build "$kind"
+    step "test $name: pytest, $ROS_DISTRO, colcon $kind install" "mend it; again with: ./dev test $name -k NAME" \
+        in_ros "$kind" python_tests "$ROS_DISTRO-$kind" test/ros test/launch -- "$@"
+}
+
+# python_tests RESULT FOLDERS... -- PYTEST-ARGUMENT...: in the environment in force.
+python_tests() {
+    local result=$DEV/results/$1.xml folders=() status=0
+    shift
+    while [[ $1 != -- ]]; do folders+=("$1"); shift; done
+    shift
+    # PYTHONSAFEPATH: the checkout's gjk_collision must not shadow the installed one.
+    PYTHONSAFEPATH=1 HYPOTHESIS_STORAGE_DIRECTORY=$DEV/hypothesis pytest -o "cache_dir=$DEV/pytest_cache" \
+        "--junitxml=$result" "${folders[@]}" "$@" || status=$?
+    # 5: nothing was selected, which is well where -k or the like selects in another suite
+    ((status == 5 && $#)) || return $status
+}
