@@ -540,7 +540,7 @@ BAD: dict[str, tuple[Callable[[Obstacles], Obstacles], Status, str]] = {
     "xy short": (lambda d: replace(d, xy=d.xy[:-2]), Status.ARRAY_MISMATCH, "offsets[2]"),
     "offsets missing": (_put(offsets=np.empty(0, np.uint32)), Status.ARRAY_MISMATCH, "ids"),
     "offsets not from 0": (_put(offsets=[1, 4, 8]), Status.ARRAY_MISMATCH, "offsets[0]"),
-    "offsets fall": (_put(offsets=[0, 9, 8]), Status.ARRAY_MISMATCH, "offsets[2]"),
+    "offsets fall": (_put(offsets=[0, 9, 8]), Status.ARRAY_MISMATCH, "offsets[1]"),
     "offsets beyond": (_put(offsets=[0, 4, 4_000_000_000]), Status.ARRAY_MISMATCH, "offsets[2]"),
     "no points": (_put(offsets=[0, 0, 8]), Status.TOO_FEW_POINTS, "offsets[0]"),
     "paths of nobody": (
