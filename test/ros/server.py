@@ -135,11 +135,13 @@ class Bench:
             self.spin(0.02)
         return found
 
-    def call(self, name: str, request: Any) -> Any:
+    def call(self, name: str, request: Any, *, may_repeat: bool | None = None) -> Any:
+        """Return the reply; a request that changes nothing may be sent twice."""
         client = self.clients[name]
         self.until(client.service_is_ready, f"service {name}")
         future = client.call_async(request)
-        if name not in self.met and name != "change_state":
+        may_repeat = name != "change_state" if may_repeat is None else may_repeat
+        if name not in self.met and may_repeat:
             # The server may find our end of the reply later than we find the service, and its
             # first reply is then lost.
             end = time.monotonic() + 5.0
