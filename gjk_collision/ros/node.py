@@ -6,7 +6,6 @@ The services and the heartbeat exist from construction to the end of the process
 not active, every answer is UNKNOWN / NOT_ACTIVE.
 """
 
-import faulthandler
 import secrets
 import signal
 import sys
@@ -39,6 +38,7 @@ from ..server.snapshot import Fault, Report, Snapshot, nothing
 from ..server.world import World
 from ..verdict import Status
 from . import markers, messages, sources
+from .deadline import end_process_after
 from .diagnostics import Diagnostics, Health
 from .exchange import Exchange
 from .parameters import Parameters
@@ -61,8 +61,7 @@ MAX_EPOCH = 2**32 - 1
 # If every callback fails for this time, the fault is in the process, and it is ended.
 BROKEN_AFTER = 5.0  # s
 
-# The process ends with exit code 1 if it has not ended this long after a signal [s]. Fast DDS 2.14
-# can deadlock when a participant is deleted while it discovers another one.
+# The process ends this long after a signal at the latest [s].
 STOP_LIMIT = 5.0
 
 SUCCESS, FAILURE = TransitionCallbackReturn.SUCCESS, TransitionCallbackReturn.FAILURE
@@ -448,7 +447,7 @@ def spin(node: CollisionServer) -> None:
     executor.add_node(node)
     last_good = time.monotonic()
     while node.context.ok():
-        with suppress(KeyboardInterrupt, ExternalShutdownException):
+        with suppress(ExternalShutdownException):
             error = _spin_once(executor)
             if error is None:
                 last_good = time.monotonic()
@@ -472,20 +471,25 @@ def _spin_once(executor: SingleThreadedExecutor) -> Exception | None:
 
 def main(args: Sequence[str] | None = None) -> int:
     """Run the node until SIGINT or SIGTERM; return the exit code."""
+    # rclpy handles both signals. Python's own handler of SIGINT would also raise
+    # KeyboardInterrupt, in the middle of whatever runs.
+    interrupts: list[int] = []
+    signal.signal(signal.SIGINT, lambda number, _: interrupts.append(number))
     try:
-        try:
-            rclpy.init(args=None if args is None else list(args))
-        except RuntimeError as error:  # raised by rcl; its message names the argument
-            print(f"collision_server: {error}", file=sys.stderr)
-            return 2
-        _run(args)
-    except (KeyboardInterrupt, ExternalShutdownException):
+        rclpy.init(args=None if args is None else list(args))
+    except RuntimeError as error:  # of rcl, which names the argument
+        print(f"collision_server: {error}", file=sys.stderr)
+        return 2
+    try:
+        if not interrupts:  # before rclpy handled them
+            _run(args)
+    except ExternalShutdownException:
         pass
     finally:
-        # Ctrl-C often arrives twice: from the terminal and from launch. The second one must not
-        # interrupt the shutdown. The handler is set twice, because rclpy restores that of Python.
+        # Ctrl-C often comes twice, from the terminal and from launch. The second one must not end
+        # the interpreter while it ends. Set again, because rclpy puts back the handler above.
         signal.signal(signal.SIGINT, signal.SIG_IGN)
-        faulthandler.dump_traceback_later(STOP_LIMIT, exit=True)
+        end_process_after(STOP_LIMIT)
         rclpy.try_shutdown()
         signal.signal(signal.SIGINT, signal.SIG_IGN)
     return 0
