@@ -126,10 +126,10 @@ class Drive:
         """Return a function for each topic that processes its messages, except obstacles."""
         topics = self._topics
         takers: dict[str, Callable[[Any], list[Row]]] = {}
-        for name in topics.tf:
-            takers[name] = partial(self._take_transforms, static=False)
-        for name in topics.tf_static:
-            takers[name] = partial(self._take_transforms, static=True)
+        if topics.tf:
+            takers[topics.tf] = partial(self._take_transforms, static=False)
+        if topics.tf_static:
+            takers[topics.tf_static] = partial(self._take_transforms, static=True)
         for name, service in topics.services.items():
             takers[name] = partial(self._take_request, service)
         if topics.footprint:

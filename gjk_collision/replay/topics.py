@@ -34,7 +34,7 @@ class Topics:
         Topic of the vehicle's outline.
     obstacles : dict
         Topic -> names of its sources.
-    tf, tf_static : tuple of str
+    tf, tf_static : str
         Topics of moving and of static transforms.
     clock : str
         Topic of the clock that the stamps refer to; empty: they refer to log time.
@@ -46,8 +46,8 @@ class Topics:
 
     footprint: str = ""
     obstacles: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    tf: tuple[str, ...] = ()
-    tf_static: tuple[str, ...] = ()
+    tf: str = ""
+    tf_static: str = ""
     clock: str = ""
     services: Mapping[str, str] = field(default_factory=dict)
     unread_events: tuple[str, ...] = ()
@@ -55,8 +55,8 @@ class Topics:
     @property
     def names(self) -> set[str]:
         """All topics that are used."""
-        named = {*self.obstacles, *self.tf, *self.tf_static, *self.services}
-        return (named | {self.footprint, self.clock}) - {""}
+        named = {self.footprint, self.tf, self.tf_static, self.clock}
+        return (named | {*self.obstacles, *self.services}) - {""}
 
 
 def checked_mapping(mapping: Any) -> dict[str, Any]:
@@ -127,9 +127,6 @@ def choose(bag: Bag, config: Config, mapping: Mapping[str, Any]) -> Topics:
             raise BagError(f"{bag.path.name}: {topic}: the bag does not define {source.type}")
         obstacles[topic] = (*obstacles.get(topic, ()), source.name)
     tf = _of_kind(bag, TF_MESSAGE)
-    clock = mapping.get("clock", "")
-    if not clock:
-        clock = _usual(bag, "clock", _of_kind(bag, CLOCK))
     services = {
         name: kind.removeprefix("gjk_collision/srv/").removesuffix("_Event")
         for name, kinds in bag.topics.items()
@@ -141,9 +138,9 @@ def choose(bag: Bag, config: Config, mapping: Mapping[str, Any]) -> Topics:
     topics = Topics(
         footprint,
         obstacles,
-        _topics_of(bag, mapping, "tf", [name for name in tf if not name.endswith("static")]),
-        _topics_of(bag, mapping, "tf_static", [name for name in tf if name.endswith("static")]),
-        "" if clock == NONE else clock,
+        _chosen(bag, mapping, "tf", [name for name in tf if not name.endswith("static")]),
+        _chosen(bag, mapping, "tf_static", [name for name in tf if name.endswith("static")]),
+        _chosen(bag, mapping, "clock", _of_kind(bag, CLOCK)),
         services,
         tuple(sorted(filter(partial(_has_events, bag), bag.topics.keys() - services))),
     )
@@ -162,12 +159,10 @@ def _has_events(bag: Bag, name: str) -> bool:
     return is_service or name.endswith("/_service_event")
 
 
-def _topics_of(
-    bag: Bag, mapping: Mapping[str, Any], part: str, found: list[str]
-) -> tuple[str, ...]:
+def _chosen(bag: Bag, mapping: Mapping[str, Any], part: str, found: list[str]) -> str:
     """Return the topic in the mapping, or the only one that was found; empty if there is none."""
-    name = mapping.get(part) or _usual(bag, part, found)
-    return () if name in (NONE, "") else (name,)
+    name: str = mapping.get(part) or _usual(bag, part, found)
+    return "" if name == NONE else name
 
 
 def _usual(bag: Bag, part: str, found: list[str], usual: str = "") -> str:

@@ -82,7 +82,7 @@ def run(case: Case, out: Path, options: Options, progress: Progress | None = Non
     with (folder / RESULTS).open("w", encoding="utf-8", newline="\n") as file:
         job.run(file, progress or (lambda done, total: None))
     result = job.result(perf_counter() - begin)
-    from . import texts  # imported late, to start the replay sooner
+    from . import texts  # imported after the replay, because the import takes time
 
     (folder / SUMMARY).write_text(json.dumps(result.summary, indent=1) + "\n", encoding="utf-8")
     (folder / "summary.md").write_text(texts.markdown([result]), encoding="utf-8")
@@ -176,8 +176,8 @@ class _Job:
                     "obstacles": {
                         topic: ", ".join(names) for topic, names in topics.obstacles.items()
                     },
-                    "tf": list(topics.tf),
-                    "tf_static": list(topics.tf_static),
+                    "tf": [topics.tf] if topics.tf else [],
+                    "tf_static": [topics.tf_static] if topics.tf_static else [],
                     "clock": topics.clock,
                     "services": dict(topics.services),
                 },
