@@ -68,12 +68,13 @@ TEST(Allocation, no_query_allocates) {
     const Convex a = p.convex(0.5 * (i % 2)), b = q.convex();
     const Transform turn = Transform::from_pose({0.5, -0.25, 0.1 * i});
 
+    Rooms rooms;
     const int before = allocations;
     ++verdicts[static_cast<int>(collide(a, b))];
     ++verdicts[static_cast<int>(classify(a, b, 1.0))];
-    ++verdicts[static_cast<int>(collide(PosedConvex::place(a, turn), b))];
+    ++verdicts[static_cast<int>(collide(a, turn, b, {}, rooms))];
     const Closest near = closest(a, b);
-    const Closest turned = closest(PosedConvex::place(a, turn), PosedConvex::place(b, turn));
+    const Closest turned = closest(rooms.p.place(a, turn), rooms.q.place(b, turn));
     const Bounds bounds = distance(a, b);
     const ConvexPair pair{&a, &b};
     Verdict verdict[1];

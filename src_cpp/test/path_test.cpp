@@ -52,9 +52,10 @@ struct World {
         std::size_t hint = 0;
         place = piece_at(obstacle.motion, time, hint)->at(time, 0.0).pose;
       }
+      Rooms rooms;
       least = std::min(
-          least, closest(PosedConvex::place(ego.part(0), Transform::from_pose(pose)),
-                         PosedConvex::place(obstacle.shape.part(0), Transform::from_pose(place)))
+          least, closest(rooms.p.place(ego.part(0), Transform::from_pose(pose)),
+                         rooms.q.place(obstacle.shape.part(0), Transform::from_pose(place)))
                      .distance);
     }
     return least;

@@ -490,8 +490,9 @@ TEST(Scene, in_time_is_its_pairs) {
         }
         const Convex part = obstacle.shape.part(0);
         const Pose then = piece->at(t - obstacle.stamp, reach(part)).pose;
-        least = std::min(least, closest(PosedConvex::place(car.part(0), Transform::from_pose(pose)),
-                                        PosedConvex::place(part, Transform::from_pose(then)))
+        Rooms rooms;
+        least = std::min(least, closest(rooms.p.place(car.part(0), Transform::from_pose(pose)),
+                                        rooms.q.place(part, Transform::from_pose(then)))
                                     .distance);
       }
       if (std::fabs(least) < 1e-6) continue;

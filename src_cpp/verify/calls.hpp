@@ -78,7 +78,7 @@ class Call {
 
  private:
   void add(const Convex& shape, bool has_pose, const Pose& pose) {
-    placed_.add(shape, has_pose ? LocalTransform(pose, {}) : LocalTransform(), 0);
+    placed_.add(shape, has_pose ? Transform::from_pose(pose) : Transform(), 0);
   }
 
   PlacedParts placed_;

@@ -96,20 +96,6 @@ Certificate along_edges(const View& p, const View& q, const AxisTest& test) noex
   return best;
 }
 
-template <class View>
-Verdict verdict_of(const View& p, const View& q, const AxisTest& test) noexcept {
-  const bool is_exact = p.error + q.error == 0.0;
-  if (test.is_separated()) {
-    const Certificate certificate = is_exact ? Certificate::edges(test) : along_edges(p, q, test);
-    if (certificate.proves(0.0)) return certificate.beyond(0.0, Verdict::unknown);
-  } else if (!test.is_unsure() || few_share_one(p, q)) {
-    return Verdict::collision;
-  }
-  const Certificate certificate = edges_tell(p, q, test) ? Certificate::unsure_edges(p, q, test)
-                                                         : Certificate::exact(p, q, 0.0, {});
-  return certificate.beyond(0.0, Verdict::collision);
-}
-
 // A vertex of each shape.
 struct VertexPair {
   int p = 0;
@@ -131,6 +117,22 @@ VertexPair facing_pair(const View& p, const View& q, const AxisTest& test) noexc
   const Vec2 at = other.vertex(vertex);
   const int end = norm1(at - from) < norm1(at - to) ? first : second;
   return is_of_p ? VertexPair{end, vertex} : VertexPair{vertex, end};
+}
+
+template <class View>
+Verdict verdict_of(const View& p, const View& q, const AxisTest& test) noexcept {
+  const bool is_exact = p.error + q.error == 0.0;
+  if (test.is_separated()) {
+    const Certificate certificate = is_exact ? Certificate::edges(test) : along_edges(p, q, test);
+    if (certificate.proves(0.0)) return certificate.beyond(0.0, Verdict::unknown);
+  } else if (!test.is_unsure() || few_share_one(p, q)) {
+    return Verdict::collision;
+  }
+  if (edges_tell(p, q, test)) {
+    return Certificate::unsure_edges(p, q, test).beyond(0.0, Verdict::collision);
+  }
+  const VertexPair facing = facing_pair(p, q, test);
+  return exact::collide(p, q, 0.0, {facing.p, facing.q, false});
 }
 
 // Does the test prove an overlap? Without those that take exact arithmetic over more than edges.

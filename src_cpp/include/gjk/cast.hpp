@@ -17,6 +17,7 @@
 #include "gjk/convex.hpp"
 #include "gjk/distance.hpp"
 #include "gjk/motion.hpp"
+#include "gjk/placed.hpp"
 #include "gjk/pose.hpp"
 #include "gjk/shape.hpp"
 #include "gjk/vec2.hpp"
@@ -76,35 +77,29 @@ namespace detail {
 // A shape at time t, and its constant velocity from then on.
 struct Underway {
   Convex shape;
-  PosedConvex posed;
+  Transform at;
   double reach = 0.0;
   double yaw = 0.0;
   Vec2 velocity;
   double spin = 0.0;
   double spin_error = 0.0;  // rad/s
 
-  static Underway at(const Moving& moving, const Piece& piece, double t) noexcept {
-    Placement placement = piece.at(t, moving.reach);
-    const bool in_range = std::fabs(placement.pose.yaw) <= kMaxYaw;
-    if (!in_range) placement.pose.yaw = 0.0;
-    Underway result;
-    result.shape = moving.shape;
-    result.posed = PosedConvex::place(moving.shape, Transform::from_pose(placement.pose));
-    result.posed.error += placement.error;
-    if (!in_range) result.posed.extent = std::numeric_limits<double>::quiet_NaN();
-    result.reach = moving.reach;
-    result.yaw = placement.pose.yaw;
-    result.velocity = piece.velocity();
-    result.spin = piece.spin();
-    result.spin_error = piece.yaw_error / piece.duration;
-    return result;
+  static Underway from(const Moving& moving, const Piece& piece, double t) noexcept {
+    const Placement placement = piece.at(t, moving.reach);
+    return {moving.shape,        Transform::from_pose(placement.pose, {}, placement.error),
+            moving.reach,        placement.pose.yaw,
+            piece.velocity(),    piece.spin(),
+            piece.yaw_error / piece.duration};
   }
 
   // Is all of it in the domain, now and for s seconds? What leaves it is at no known place.
   bool stays_in_domain(double s) const noexcept {
-    const Vec2 then = posed.transform.t + s * velocity;
-    return in_domain(posed, posed) && std::fabs(yaw + s * spin) <= kMaxYaw &&
-           std::fmax(std::fabs(then.x), std::fabs(then.y)) + reach <= kMaxCoordinate;
+    const auto is_within = [this](double x, double y) noexcept {
+      return std::fmax(std::fabs(x), std::fabs(y)) + reach <= kMaxCoordinate;
+    };
+    return in_domain(shape, shape) && at.t_error >= 0.0 && is_within(at.t.x, at.t.y) &&
+           is_within(at.t.x + s * velocity.x, at.t.y + s * velocity.y) &&
+           std::fabs(yaw + s * spin) <= kMaxYaw;
   }
 
   // Upper bound (m) on how far along the unit vector n a vertex is from the origin in s seconds.
@@ -114,16 +109,18 @@ struct Underway {
   // reach bounds it for `any_turn`. Both are convex in s.
   double support_within(Vec2 n, double s, bool any_turn) const noexcept {
     if (any_turn && spin != 0.0) return reach;
-    const Vec2 local = posed.transform.rotate_back(n);
+    const Vec2 local = at.rotate_back(n);
     const double turn = s * spin;
     const Vec2 tilted = local - turn * perpendicular(local);
     return dot(tilted, shape.vertex(shape.support(tilted))) + 0.5 * turn * turn * reach;
   }
+  // m: how far a vertex may be from its true place now.
+  double error() const noexcept { return shape.error + at.error(shape.extent) + at.t_error; }
   double rounding(double s) const noexcept {
     const double turn = 1.0 + std::fabs(s * spin);
-    const double scale = turn * turn * (shape.extent + reach) + norm1(posed.transform.t) +
+    const double scale = turn * turn * (shape.extent + reach) + norm1(at.t) +
                          std::fabs(s) * norm1(velocity);
-    return 64.0 * kUnitRoundoff * scale + 2.0 * (posed.error + std::fabs(s) * spin_error * reach);
+    return 64.0 * kUnitRoundoff * scale + 2.0 * (error() + std::fabs(s) * spin_error * reach);
   }
 };
 
@@ -193,9 +190,11 @@ struct Walk {
 // From t0 to t1 by steps that keep the target of the last look(time, closest, certified gap).
 template <class Look>
 Walk walk(const Moving& moving_a, const Moving& moving_b, double t0, double t1, int max_iterations,
-          Look&& look) noexcept {
+          Look&& look) {
   Walk walked;
   walked.time = t0;
+  Room room_a(moving_a.shape.size);
+  Room room_b(moving_b.shape.size);
   std::size_t hint_a = 0;
   std::size_t hint_b = 0;
   Vec2 n;
@@ -211,15 +210,15 @@ Walk walk(const Moving& moving_a, const Moving& moving_b, double t0, double t1, 
     const Piece* piece_b = piece_at(moving_b.motion, t, hint_b);
     if (piece_a == nullptr || piece_b == nullptr) return end_with(Status::prediction_too_short);
     const double end = std::fmin(t1, std::fmin(piece_a->end, piece_b->end));
-    const Underway a = Underway::at(moving_a, *piece_a, t);
-    const Underway b = Underway::at(moving_b, *piece_b, t);
+    const Underway a = Underway::from(moving_a, *piece_a, t);
+    const Underway b = Underway::from(moving_b, *piece_b, t);
 
     Advance step{t, {}};
     if (at_joint && end > t) step = advance(a, b, n, t, end, target.least, target.aim);
     if (!(step.time > t && step.time == end)) {
       if (walked.iterations == max_iterations) return end_with(Status::iteration_limit);
       ++walked.iterations;
-      const Closest closest = gjk::closest(a.posed, b.posed);
+      const Closest closest = gjk::closest(room_a.place(a.shape, a.at), room_b.place(b.shape, b.at));
       if (closest.status != Status::success) return end_with(closest.status);
       n = closest.direction;
       const Certificate now =
@@ -247,11 +246,13 @@ inline bool is_interval(double t0, double t1) noexcept {
 
 }  // namespace detail
 
+// The queries below allocate only for shapes of more than Room::kMost vertices.
+
 // The first time in [t0, t1] (s) at which the distance of two moving shapes falls to the margin.
 // Conservative within the tolerance: a hit may be said of shapes that pass at a distance of up to
 // margin + tolerance, and its time is not after the true one.
 inline Impact time_of_impact(const Moving& a, const Moving& b, double t0, double t1,
-                             const CastOptions& options = {}) noexcept {
+                             const CastOptions& options = {}) {
   Impact impact;
   const bool sound = options.margin >= 0.0 && options.margin <= kMaxCoordinate &&
                      options.tolerance > 0.0 && detail::is_interval(t0, t1);
@@ -288,7 +289,7 @@ inline Impact time_of_impact(const Moving& a, const Moving& b, double t0, double
 inline Approach closest_approach(const Moving& a, const Moving& b, double t0, double t1,
                                  double tolerance = CastOptions{}.tolerance,
                                  double max_distance = std::numeric_limits<double>::infinity(),
-                                 int max_iterations = CastOptions{}.max_iterations) noexcept {
+                                 int max_iterations = CastOptions{}.max_iterations) {
   Approach found;
   if (!(tolerance > 0.0 && max_distance >= 0.0 && detail::is_interval(t0, t1))) {
     found.status = Status::invalid_input;
@@ -330,7 +331,7 @@ inline Approach closest_approach(const Moving& a, const Moving& b, double t0, do
 // Without rotation the advancement converges like Newton's method, so the tolerance may be tiny.
 inline Impact shape_cast(const Convex& a, const Pose& pose_a, Vec2 direction, double max_distance,
                          const Convex& b, const Pose& pose_b,
-                         const CastOptions& options = {0.0, 1e-9}) noexcept {
+                         const CastOptions& options = {0.0, 1e-9}) {
   const double length = norm(direction);
   if (!(length > 0.0 && length <= kMaxCoordinate)) {
     Impact refused;
@@ -359,7 +360,7 @@ inline Impact shape_cast(const Convex& a, const Pose& pose_a, Vec2 direction, do
 
 // The same of a point.
 inline Impact ray_cast(Vec2 origin, Vec2 direction, double max_distance, const Convex& b,
-                       const Pose& pose_b, const CastOptions& options = {0.0, 1e-9}) noexcept {
+                       const Pose& pose_b, const CastOptions& options = {0.0, 1e-9}) {
   const double zero = 0.0;
   return shape_cast(Convex::view(&zero, &zero, 1), {origin.x, origin.y, 0.0}, direction,
                     max_distance, b, pose_b, options);
@@ -382,7 +383,7 @@ inline Impact earlier(const Impact& first, const Impact& second) noexcept {
 
 // The first hit of any part of a with any part of b; `cast(part_a, part_b, until)` answers for two.
 template <class Cast>
-Impact first_impact(const Shape& a, const Shape& b, double until, Cast&& cast) noexcept {
+Impact first_impact(const Shape& a, const Shape& b, double until, Cast&& cast) {
   Impact impact;
   for (int i = 0; i < a.parts(); ++i) {
     for (int j = 0; j < b.parts(); ++j) {
@@ -395,8 +396,8 @@ Impact first_impact(const Shape& a, const Shape& b, double until, Cast&& cast) n
 }
 
 inline Impact time_of_impact(const Shape& a, Motion motion_a, const Shape& b, Motion motion_b,
-                             double t0, double t1, const CastOptions& options = {}) noexcept {
-  const auto cast = [&](const Convex& p, const Convex& q, double until) noexcept {
+                             double t0, double t1, const CastOptions& options = {}) {
+  const auto cast = [&](const Convex& p, const Convex& q, double until) {
     return time_of_impact(Moving::along(p, motion_a), Moving::along(q, motion_b), t0, until,
                           options);
   };
@@ -405,8 +406,8 @@ inline Impact time_of_impact(const Shape& a, Motion motion_a, const Shape& b, Mo
 
 inline Impact shape_cast(const Shape& a, const Pose& pose_a, Vec2 direction, double max_distance,
                          const Shape& b, const Pose& pose_b,
-                         const CastOptions& options = {0.0, 1e-9}) noexcept {
-  const auto cast = [&](const Convex& p, const Convex& q, double until) noexcept {
+                         const CastOptions& options = {0.0, 1e-9}) {
+  const auto cast = [&](const Convex& p, const Convex& q, double until) {
     return shape_cast(p, pose_a, direction, until, q, pose_b, options);
   };
   return first_impact(a, b, max_distance, cast);
@@ -415,7 +416,7 @@ inline Impact shape_cast(const Shape& a, const Pose& pose_a, Vec2 direction, dou
 // The smallest distance of any part of a to any part of b.
 inline Approach closest_approach(const Shape& a, Motion motion_a, const Shape& b, Motion motion_b,
                                  double t0, double t1,
-                                 double tolerance = CastOptions{}.tolerance) noexcept {
+                                 double tolerance = CastOptions{}.tolerance) {
   Approach nearest;
   for (int i = 0; i < a.parts(); ++i) {
     const Moving part_a = Moving::along(a.part(i), motion_a);

@@ -100,7 +100,14 @@ class Certificate {
   [[gnu::noinline]] static Certificate exact(P p, Q q, double margin,
                                              exact::Contact near) noexcept {
     const double reach = p.radius + q.radius + margin;
-    if (p.error + q.error > 0.0) {
+    const double error = p.error + q.error;
+    if (error > 0.0) {
+      // What is nearest at the contact mostly decides: it is either proven to be far enough apart, or
+      // so near that no direction could prove it.
+      const exact::Pair pair = exact::nearest_at(p, q, near);
+      const Certificate there = at_least(exact::surfaces_apart(p, q, gap_along(p, q, pair)));
+      const bool is_near = exact::distance_bounds(pair).upper <= reach + 2.0 * error;
+      if (is_near || there.proves(margin)) return there;
       return at_least(exact::surfaces_apart(p, q, exact::distance(p, q).gap));
     }
     if (!exact::disjoint(p, q, near)) return {};
@@ -131,7 +138,7 @@ class Certificate {
   static Certificate moving(const Underway& a, const Underway& b, Vec2 n, double s,
                             bool any_turn) noexcept {
     if (!a.stays_in_domain(s) || !b.stays_in_domain(s)) return {};
-    const Vec2 apart = b.posed.transform.t - a.posed.transform.t;
+    const Vec2 apart = b.at.t - a.at.t;
     const double centres = dot(n, apart) + s * dot(n, b.velocity - a.velocity);
     const double polygons =
         centres - a.support_within(n, s, any_turn) - b.support_within(-n, s, any_turn);

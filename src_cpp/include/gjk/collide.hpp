@@ -12,6 +12,7 @@
 #include "gjk/certificate.hpp"
 #include "gjk/convex.hpp"
 #include "gjk/exact.hpp"
+#include "gjk/placed.hpp"
 #include "gjk/simd.hpp"
 #include "gjk/simplex.hpp"
 #include "gjk/vec2.hpp"
@@ -124,17 +125,9 @@ Verdict collide_from(const P& p, const Q& q, double margin, Simplex& s) noexcept
 // FREE or COLLISION of two shapes, radii included; they collide when no farther apart than `margin`
 // (m, >= 0). UNKNOWN only for input outside the domain (NaN, infinity, beyond kMaxCoordinate).
 //
-// Without poses this is the answer of rational arithmetic on the given doubles, the same on every
-// machine; with a pose, what lies within the rounding of the transform is COLLISION.
-template <class P, class Q>
-Verdict collide(const P& p, const Q& q, double margin = 0.0) noexcept {
-  if (!in_domain(p, q) || !(margin >= 0.0 && margin <= kMaxCoordinate)) return Verdict::unknown;
-  Simplex s = first_vertices(p, q);
-  return collide_from(p, q, margin, s);
-}
-
-// The same answer sooner: by the extremes, then by the edges of a cap, or by GJK where there is a
-// reach, in the widest vectors that this processor has.
+// For exact shapes this is the answer of rational arithmetic on the given doubles, the same on
+// every machine. Shapes that were placed by rounded arithmetic collide when the gap between them is
+// smaller than the bound on the rounding error.
 inline Verdict collide(const Convex& p, const Convex& q, double margin = 0.0) noexcept {
   if (!in_domain(p, q) || !(margin >= 0.0 && margin <= kMaxCoordinate)) return Verdict::unknown;
   const double reach = p.radius + q.radius + margin;
@@ -158,9 +151,23 @@ inline Verdict collide(const Convex& p, const Convex& q, double margin = 0.0) no
       [&](const auto& a, const auto& b) { return collide_from(a, b, margin, s); }, p, q);
 }
 
+// Room for two shapes at poses.
+struct Rooms {
+  Room p;
+  Room q;
+};
+
+// Two shapes at poses. They are placed only where boxes around them are not apart.
+inline Verdict collide(const Convex& p, const Transform& at_p, const Convex& q,
+                       const Transform& at_q, Rooms& rooms, double margin = 0.0) noexcept {
+  if (!(margin >= 0.0 && margin <= kMaxCoordinate)) return Verdict::unknown;
+  const Certificate boxes = Certificate::boxes(box_at(p, at_p), box_at(q, at_q), 0.0);
+  if (boxes.proves(margin)) return boxes.beyond(margin, Verdict::unknown);
+  return collide(rooms.p.place(p, at_p), rooms.q.place(q, at_q), margin);
+}
+
 // FREE, MARGIN (0 < distance <= margin) or COLLISION.
-template <class P, class Q>
-Verdict classify(const P& p, const Q& q, double margin) noexcept {
+inline Verdict classify(const Convex& p, const Convex& q, double margin) noexcept {
   const Verdict grown = collide(p, q, margin);
   if (grown != Verdict::collision || margin == 0.0) return grown;
   return collide(p, q) == Verdict::collision ? Verdict::collision : Verdict::margin;

@@ -12,8 +12,6 @@
 
 namespace gjk {
 
-// The domain of the kernel, in metres. Within it no product of degree 4 overflows.
-inline constexpr double kMaxCoordinate = 1e15;
 // m. A coordinate other than 0 below this could underflow in exact arithmetic.
 inline constexpr double kMinExactCoordinate = 1e-40;
 
@@ -152,33 +150,6 @@ inline double undecided(const Convex& shape) noexcept {
 inline double undecided_margin(double margin) noexcept {
   return margin * (1.0 + 64.0 * kUnitRoundoff);
 }
-
-// The same at a pose, without a copy of its vertices: directions are turned into the shape's frame,
-// vertices out of it.
-struct PosedConvex {
-  Convex shape;
-  Transform transform;
-  int size = 0;
-  double radius = 0.0;
-  double extent = std::numeric_limits<double>::quiet_NaN();
-  double error = 0.0;
-
-  static PosedConvex place(const Convex& shape, const Transform& transform) noexcept {
-    // Of the rotated shape, with its rounding; NaN where the transform is.
-    const double turned = (std::fabs(transform.cos) + std::fabs(transform.sin)) * shape.extent;
-    const double reach = transform.is_identity()
-                             ? shape.extent
-                             : (turned + norm1(transform.t)) * (1.0 + 16.0 * kUnitRoundoff);
-    // Placed coordinates may be as small as they like.
-    const double rounding = transform.is_identity()
-                                ? 0.0
-                                : std::fmax(transform.error(shape.extent), kMinExactCoordinate);
-    return {shape, transform, shape.size, shape.radius, reach, shape.error + rounding};
-  }
-
-  Vec2 vertex(int i) const noexcept { return transform.apply(shape.vertex(i)); }
-  int support(Vec2 d) const noexcept { return shape.support(transform.rotate_back(d)); }
-};
 
 // False for NaN, infinity, out of range, a negative radius and no vertices: a query answers
 // UNKNOWN.

@@ -410,16 +410,6 @@ inline Closest closest_to_nowhere() noexcept {
 }  // namespace detail
 
 // Level 3: signed distance, its lower bound, witness points, direction and deciding features.
-template <class P, class Q>
-Closest closest(const P& p, const Q& q) noexcept {
-  if (!in_domain(p, q)) return detail::closest_to_nowhere();
-  exact::Pair pair;
-  const detail::Separation separation = detail::separation_from(p, q, first_vertices(p, q), &pair);
-  return detail::closest_of(p, q, separation, pair);
-}
-
-// The same answer sooner: by the extremes, by what is nearest the vertices that face each other, or
-// by the axes.
 inline Closest closest(const Convex& p, const Convex& q) noexcept {
   if (!in_domain(p, q)) return detail::closest_to_nowhere();
   const Quadrilateral w = inscribed(p, q);
@@ -436,14 +426,6 @@ inline Closest closest(const Convex& p, const Convex& q) noexcept {
 
 // Level 2: certified bounds (m) on the distance of two shapes, radii included; 0 where they
 // overlap. NaN for input outside the domain.
-template <class P, class Q>
-Bounds distance(const P& p, const Q& q) noexcept {
-  if (!in_domain(p, q)) return detail::nowhere();
-  if (p.error + q.error > 0.0) return detail::not_negative(closest(p, q));
-  return detail::distance_from(p, q, first_vertices(p, q));
-}
-
-// The same bounds, faster where the bounding boxes are apart.
 inline Bounds distance(const Convex& p, const Convex& q) noexcept {
   if (!in_domain(p, q)) return detail::nowhere();
   if (p.error + q.error > 0.0) return detail::not_negative(closest(p, q));

@@ -211,6 +211,26 @@ inline Bounds tight_distance_bounds(const Pair& pair) noexcept {
   return {distance * (1.0 - kRelative), distance * (1.0 + kRelative)};
 }
 
+// Of the edges at one vertex of each shape and the other's vertex, those nearest each other.
+template <class P, class Q>
+Pair nearest_at(const P& p, const Q& q, Contact at) noexcept {
+  Pair nearest;
+  double least = std::numeric_limits<double>::infinity();
+  const auto look = [&](const auto& own, int i, int next, Vec2 vertex, int j, bool is_of_p) noexcept {
+    const Pair pair{own.vertex(i), own.vertex(next), vertex, i, next, j, is_of_p};
+    const double upper = distance_bounds(pair).upper;
+    if (upper < least) {
+      least = upper;
+      nearest = pair;
+    }
+  };
+  look(p, at.p, after(at.p, p.size), q.vertex(at.q), at.q, true);
+  look(p, before(at.p, p.size), at.p, q.vertex(at.q), at.q, true);
+  look(q, at.q, after(at.q, q.size), p.vertex(at.p), at.p, false);
+  look(q, before(at.q, q.size), at.q, p.vertex(at.p), at.p, false);
+  return nearest;
+}
+
 // Unit vector from the edge to the vertex of a pair; from a contact, the edge's normal.
 inline Vec2 edge_to_vertex(const Pair& pair) noexcept {
   const Vec2 from = pair.vertex - pair.from;

@@ -83,7 +83,7 @@ class Obstacles {
     }
     const bool few = changes.size() * 16 < size();
     for (const Change& change : changes) {
-      const LocalTransform at(poses_[change.index], origin_);
+      const Transform at = Transform::from_pose(poses_[change.index], origin_);
       for (std::size_t k = outlines_->begin(change.index); k < outlines_->end(change.index); ++k) {
         placed_.replace(k, outlines_->part(k), at);
         note_size(k);
@@ -107,7 +107,7 @@ class Obstacles {
     SharedParts placed;
     placed.reserve(outlines_->parts());
     for (std::size_t i = 0; i < size(); ++i) {
-      const LocalTransform at(poses_[i], origin);
+      const Transform at = Transform::from_pose(poses_[i], origin);
       for (std::size_t k = outlines_->begin(i); k < outlines_->end(i); ++k) {
         placed.add(outlines_->part(k), at, static_cast<std::int32_t>(i));
       }
@@ -222,7 +222,7 @@ class Obstacles {
       placement = piece->at(local.time, reach);
       placement.error += drift(pieces, at, local, reach);
     }
-    room.replace(0, outlines_->part(k), LocalTransform(placement.pose, origin, placement.error));
+    room.replace(0, outlines_->part(k), Transform::from_pose(placement.pose, origin, placement.error));
     return {&room, 0};
   }
   Found at_rest(std::size_t k) const noexcept { return {&placed_.page(k), SharedParts::within(k)}; }
@@ -266,12 +266,12 @@ class Obstacles {
   void choose_origin() noexcept {
     Box box;
     for (std::size_t i = 0; i < size(); ++i) {
-      const LocalTransform at(poses_[i], {});
-      if (std::isnan(at.rounding)) continue;
+      const Transform at = Transform::from_pose(poses_[i]);
+      if (std::isnan(at.t_error)) continue;
       for (std::size_t k = outlines_->begin(i); k < outlines_->end(i); ++k) {
         const Convex part = outlines_->part(k);
         if (!in_domain(part, part)) continue;
-        for (int v = 0; v < part.size; ++v) box.include(at.transform.apply(part.vertex(v)));
+        for (int v = 0; v < part.size; ++v) box.include(at.apply(part.vertex(v)));
       }
     }
     const auto origin = [](double low, double high) noexcept {

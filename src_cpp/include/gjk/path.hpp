@@ -62,7 +62,7 @@ class PathCheck {
   }
 
   // Follows the ego on one segment.
-  void follow(const Piece& segment, bool timed) noexcept {
+  void follow(const Piece& segment, bool timed) {
     first_ = {};
     if (!timed) {
       follow(segment, segment.begin, segment.end, Obstacles::at_rest());
@@ -97,7 +97,7 @@ class PathCheck {
   }
 
   void follow(const Piece& segment, double begin, double end,
-              const Obstacles::View& view) noexcept {
+              const Obstacles::View& view) {
     Box box;
     for (const double time : {begin, end}) {
       const Placement at = segment.at(time, reach_);
@@ -108,7 +108,7 @@ class PathCheck {
     }
     const double near = options_.margin + options_.tolerance;
     const auto limit = [&]() noexcept { return std::fmax(near, upper_); };
-    const Exhausted search = obstacles_.nearest(box, limit(), view, [&](std::uint32_t k) noexcept {
+    const Exhausted search = obstacles_.nearest(box, limit(), view, [&](std::uint32_t k) {
       for (int i = 0; i < ego_.parts(); ++i) meet(segment, begin, end, i, k, view.timed);
       return limit();
     });
@@ -117,7 +117,7 @@ class PathCheck {
 
   // Part i of the ego and part k of the obstacles.
   void meet(const Piece& segment, double begin, double end, int i, std::size_t k,
-            bool timed) noexcept {
+            bool timed) {
     const std::int64_t owner = obstacles_.owner(k);
     const auto index = static_cast<std::size_t>(owner);
     const Piece still = Piece::still(obstacles_.pose(index));
@@ -183,7 +183,7 @@ class PathCheck {
 // tolerance. `times` (s, strictly increasing) has one per pose, or is empty: the obstacles stand
 // still.
 inline PathResult check_path(const Scene& scene, const Shape& ego, std::span<const Pose> poses,
-                             std::span<const double> times, const PathOptions& options) noexcept {
+                             std::span<const double> times, const PathOptions& options) {
   PathResult result;
   const bool timed = !times.empty();
   bool sound = !poses.empty() && ego.parts() > 0 && scene.obstacles().shapeless() < 0 &&

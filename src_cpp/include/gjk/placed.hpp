@@ -19,32 +19,79 @@
 
 namespace gjk {
 
-// Within the kernel's domain; not NaN.
-inline bool is_in_domain(const Pose& pose) noexcept {
-  return std::fabs(pose.yaw) <= kMaxYaw && std::fabs(pose.x) <= kMaxCoordinate &&
-         std::fabs(pose.y) <= kMaxCoordinate;
+// Places the vertices of `local` in x and y; how far a vertex can be from its true place is in the
+// error, which is that of `local` where nothing was rounded. A placed outline need not be convex.
+inline void place(const Convex& local, const Transform& at, double* x, double* y,
+                  Convex& placed) noexcept {
+  double rounding = 0.0;
+  if (at.is_rotated()) {
+    for (int i = 0; i < local.size; ++i) {
+      const Vec2 v = at.apply(local.vertex(i));
+      x[i] = v.x;
+      y[i] = v.y;
+    }
+    rounding = at.error(local.extent);
+  } else {
+    for (int i = 0; i < local.size; ++i) {  // what the sums really lose, often nothing
+      const TwoTerms sx = two_sum(local.x[i], at.t.x);
+      const TwoTerms sy = two_sum(local.y[i], at.t.y);
+      x[i] = sx.high;
+      y[i] = sy.high;
+      rounding = std::fmax(rounding, 2.0 * (std::fabs(sx.low) + std::fabs(sy.low)));
+    }
+  }
+  placed.x = x;
+  placed.y = y;
+  placed.size = local.size;
+  placed.radius = local.radius;
+  placed.extent = std::numeric_limits<double>::quiet_NaN();
+  if (in_domain(local, local) && !std::isnan(at.t_error)) placed.find_extremes();
+  placed.error = local.error + rounding + at.t_error;
+  if (!(placed.error >= kMinExactCoordinate) && placed.has_tiny()) {
+    placed.error = kMinExactCoordinate;
+  }
 }
 
-// A pose relative to a local origin. The origin is subtracted before anything is rotated or added,
-// so that far from the frame's own origin coordinates stay small, and their rounding with them.
-struct LocalTransform {
-  Transform transform;
-  bool rotated = false;
-  double rounding = 0.0;  // m: how far the translation may be off; NaN: not a pose
+// A box that holds the shape at a pose, with its radius and all rounding, at a cost that does not
+// depend on the number of vertices: the shape's own box, turned. Everywhere where the shape may leave
+// the kernel's domain.
+inline Box box_at(const Convex& local, const Transform& at) noexcept {
+  if (!(norm1(at.t) + 2.0 * local.extent <= kMaxCoordinate)) return kEverywhere;
+  const Vec2 low{local.extreme_x[2], local.extreme_y[3]};
+  const Vec2 high{local.extreme_x[0], local.extreme_y[1]};
+  const Vec2 center = at.apply(0.5 * (low + high));
+  const Vec2 half = 0.5 * (high - low);
+  const double cos = std::fabs(at.cos);
+  const double sin = std::fabs(at.sin);
+  // Of at.error(), a sum of each kind, and the differences below.
+  const double rounding = (128.0 * local.extent + 16.0 * norm1(at.t)) * kUnitRoundoff;
+  const double by =
+      (local.radius + local.error + at.t_error) * (1.0 + 16.0 * kUnitRoundoff) + rounding;
+  const Vec2 reach{cos * half.x + sin * half.y + by, sin * half.x + cos * half.y + by};
+  return {center - reach, center + reach};
+}
 
-  LocalTransform() = default;
-  LocalTransform(const Pose& pose, Vec2 origin, double pose_error = 0.0) noexcept {
-    if (!is_in_domain(pose)) {
-      rounding = std::numeric_limits<double>::quiet_NaN();
-      return;
-    }
-    transform = Transform::from_pose(pose);
-    const TwoTerms x = two_difference(pose.x, origin.x);
-    const TwoTerms y = two_difference(pose.y, origin.y);
-    transform.t = {x.high, y.high};
-    rotated = transform.cos != 1.0 || transform.sin != 0.0;
-    rounding = std::fabs(x.low) + std::fabs(y.low) + pose_error;
+// Room for a shape at a pose while it is queried. More than kMost vertices stand on the heap.
+class Room {
+ public:
+  static constexpr int kMost = 64;
+
+  explicit Room(int vertices = kMost)
+      : many_(vertices > kMost ? 2 * static_cast<std::size_t>(vertices) : 0) {}
+  Room(const Room&) = delete;
+  Room& operator=(const Room&) = delete;
+
+  // Of no more vertices than there is room for. Holds until the next call.
+  const Convex& place(const Convex& local, const Transform& at) noexcept {
+    double* const x = many_.empty() ? few_ : many_.data();
+    gjk::place(local, at, x, x + local.size, placed_);
+    return placed_;
   }
+
+ private:
+  double few_[2 * kMost];
+  std::vector<double> many_;
+  Convex placed_;
 };
 
 // Owns the coordinates of its parts. A placed vertex is computed once; how far it can be from its
@@ -103,7 +150,7 @@ class PlacedParts {
   }
 
   // Allocates beyond what was reserved.
-  void add(const Convex& local, const LocalTransform& at, std::int32_t owner) {
+  void add(const Convex& local, const Transform& at, std::int32_t owner) {
     Part part;
     part.owner = owner;
     parts_.push_back(part);
@@ -111,7 +158,7 @@ class PlacedParts {
   }
 
   // Another shape or place for part i. Allocates when it has more vertices than before.
-  void replace(std::size_t i, const Convex& local, const LocalTransform& at) {
+  void replace(std::size_t i, const Convex& local, const Transform& at) {
     Part& part = parts_[i];
     const auto size = static_cast<std::uint32_t>(local.size);
     if (local.size > Part::kFew && size > part.room) {
@@ -129,39 +176,11 @@ class PlacedParts {
     to.x = few ? part.few_x : x_.data() + part.begin;
     to.y = few ? part.few_y : y_.data() + part.begin;
   }
-  void put(Part& part, const Convex& local, const LocalTransform& at) noexcept {
+  void put(Part& part, const Convex& local, const Transform& at) noexcept {
     const bool few = local.size <= Part::kFew;
     double* const x = few ? part.few_x : x_.data() + part.begin;
     double* const y = few ? part.few_y : y_.data() + part.begin;
-    double rounding = 0.0;
-    if (at.rotated) {
-      for (int i = 0; i < local.size; ++i) {
-        const Vec2 v = at.transform.apply(local.vertex(i));
-        x[i] = v.x;
-        y[i] = v.y;
-      }
-      rounding = at.transform.error(local.extent);
-    } else {
-      for (int i = 0; i < local.size; ++i) {  // what the sums really lose, often nothing
-        const TwoTerms sx = two_sum(local.x[i], at.transform.t.x);
-        const TwoTerms sy = two_sum(local.y[i], at.transform.t.y);
-        x[i] = sx.high;
-        y[i] = sy.high;
-        rounding = std::fmax(rounding, std::fabs(sx.low) + std::fabs(sy.low));
-      }
-    }
-    rounding += at.rounding;
-    Convex& placed = part.convex;
-    placed.x = x;
-    placed.y = y;
-    placed.size = local.size;
-    placed.radius = local.radius;
-    placed.extent = std::numeric_limits<double>::quiet_NaN();
-    if (in_domain(local, local) && !std::isnan(rounding)) placed.find_extremes();
-    placed.error = local.error + 2.0 * rounding;
-    if (!(placed.error >= kMinExactCoordinate) && placed.has_tiny()) {
-      placed.error = kMinExactCoordinate;
-    }
+    place(local, at, x, y, part.convex);
   }
 
   std::vector<double> x_;
@@ -189,12 +208,12 @@ class SharedParts {
       __builtin_prefetch(bytes + b);
   }
 
-  void add(const Convex& local, const LocalTransform& at, std::int32_t owner) {
+  void add(const Convex& local, const Transform& at, std::int32_t owner) {
     if (size_ % kPage == 0) pages_.push_back(std::make_shared<PlacedParts>());
     pages_.back()->add(local, at, owner);
     ++size_;
   }
-  void replace(std::size_t i, const Convex& local, const LocalTransform& at) {
+  void replace(std::size_t i, const Convex& local, const Transform& at) {
     std::shared_ptr<PlacedParts>& page = pages_[i / kPage];
     // One alone is of this object: while it is being changed, the object that it was copied from
     // holds the others.

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <limits>
 
+#include "gjk/expansion.hpp"
 #include "gjk/vec2.hpp"
 
 namespace gjk {
@@ -73,27 +74,44 @@ inline SinCos sin_cos(double angle) noexcept {
           std::bit_cast<double>((c_bits ^ swapped) ^ ((quarter + 1) & 2) << 62)};
 }
 
+// Within the kernel's domain; not NaN.
+inline bool is_in_domain(const Pose& pose) noexcept {
+  return std::fabs(pose.yaw) <= kMaxYaw && std::fabs(pose.x) <= kMaxCoordinate &&
+         std::fabs(pose.y) <= kMaxCoordinate;
+}
+
 // p -> R p + t. The identity is applied exactly: no rounding, so no error.
 struct Transform {
   double cos = 1.0;
   double sin = 0.0;
   Vec2 t;
+  double t_error = 0.0;  // m: t may be this far from the true one; NaN: not a pose in the domain
 
-  static Transform from_pose(const Pose& pose) noexcept {
-    const SinCos sc = sin_cos(pose.yaw);
-    return {sc.cos, sc.sin, {pose.x, pose.y}};
+  // The pose as seen from `origin`, which is subtracted before anything is rotated or added: far
+  // from the frame's own origin coordinates stay small, and their rounding with them. A point of
+  // the shape may be `pose_error` (m) from where the pose has it.
+  static Transform from_pose(const Pose& pose, Vec2 origin = {}, double pose_error = 0.0) noexcept {
+    const SinCos turn = sin_cos(pose.yaw);
+    const TwoTerms x = two_difference(pose.x, origin.x);
+    const TwoTerms y = two_difference(pose.y, origin.y);
+    const double error = (std::fabs(x.low) + std::fabs(y.low) + pose_error) *
+                         (1.0 + 4.0 * kUnitRoundoff);
+    return {turn.cos, turn.sin, {x.high, y.high},
+            is_in_domain(pose) ? error : std::numeric_limits<double>::quiet_NaN()};
   }
-  bool is_identity() const noexcept { return cos == 1.0 && sin == 0.0 && t.x == 0.0 && t.y == 0.0; }
+  bool is_rotated() const noexcept { return cos != 1.0 || sin != 0.0; }
+  bool is_identity() const noexcept { return !is_rotated() && t.x == 0.0 && t.y == 0.0; }
   Vec2 rotate(Vec2 p) const noexcept { return {cos * p.x - sin * p.y, sin * p.x + cos * p.y}; }
   Vec2 rotate_back(Vec2 p) const noexcept { return {cos * p.x + sin * p.y, cos * p.y - sin * p.x}; }
   Vec2 apply(Vec2 p) const noexcept { return rotate(p) + t; }
 
-  // How far (m, per axis and in norm) apply() can be from the real-number placement of a point
-  // whose coordinates do not exceed `extent`: sine and cosine (kSinCosError each), two products, a
-  // sum and the translation's sum.
+  // How far (m) apply() can be from the real-number placement of a point whose coordinates do not
+  // exceed `extent`. With |p| <= sqrt(2) extent, sine and cosine displace it by 4 sqrt(2) u |p|
+  // (kSinCosError each), the products by sqrt(2) u |p|, their sum by u |p|, and the sum with t by
+  // u (|p| + |t|): together less than 13 u extent + u |t|.
   double error(double extent) const noexcept {
     if (is_identity()) return 0.0;
-    return (24.0 * extent + 2.0 * norm1(t)) * kUnitRoundoff;
+    return (16.0 * extent + 1.25 * norm1(t)) * kUnitRoundoff;
   }
 };
 

@@ -260,7 +260,7 @@ class Scene {
   }
   // True when nothing was rounded.
   static bool place_about(Ego& ego, const Pose& pose, Vec2 origin) noexcept {
-    const LocalTransform at(pose, origin);
+    const Transform at = Transform::from_pose(pose, origin);
     ego.origin_ = origin;
     bool exact = true;
     for (std::size_t k = 0; k < ego.placed_.size(); ++k) {

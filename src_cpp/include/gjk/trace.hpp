@@ -28,8 +28,7 @@ struct Trace {
 };
 
 // The iterations of closest(p, q) from the paper's start, by the same loop.
-template <class P, class Q>
-Trace trace(const P& p, const Q& q) noexcept {
+inline Trace trace(const Convex& p, const Convex& q) noexcept {
   Trace result;
   result.closest = closest(p, q);
   if (result.closest.status != Status::success) return result;

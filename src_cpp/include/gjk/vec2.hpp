@@ -16,6 +16,9 @@ struct Vec2 {
   double y = 0.0;
 };
 
+// The domain of the kernel, in metres. Within it no product of degree 4 overflows.
+inline constexpr double kMaxCoordinate = 1e15;
+
 // Half an ulp of 1: every +, -, *, / and sqrt has a relative error of at most this.
 inline constexpr double kUnitRoundoff = 0x1p-53;
 
