@@ -8,7 +8,6 @@
 // a time at which it holds, so nothing is tunnelled through, however thin or fast.
 #pragma once
 
-#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <limits>

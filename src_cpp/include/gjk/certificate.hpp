@@ -10,7 +10,6 @@
 #pragma once
 
 #include <cmath>
-#include <cstdint>
 #include <limits>
 
 #include "gjk/box.hpp"

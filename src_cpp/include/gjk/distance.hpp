@@ -251,29 +251,6 @@ Bounds distance_of_surfaces(const P& p, const Q& q, Bounds polygons) noexcept {
   return {bounds.lower > 0.0 ? bounds.lower : 0.0, bounds.upper > 0.0 ? bounds.upper : 0.0};
 }
 
-// Level 2 of exact shapes in the domain, from a simplex.
-template <class P, class Q>
-Bounds distance_from(const P& p, const Q& q, const Simplex& start) noexcept {
-  const Neighbourhood around = look_around(p, q, start);
-  if (around.nearness == Nearness::settled) {
-    const Bounds bounds = certain_bounds(p, q, around);
-    if (bounds.lower > 0.0) return distance_of_surfaces(p, q, bounds);
-  }
-  exact::Pair pair;
-  const Separation result = separate_certainly(p, q, start, &pair);
-  if (result.outcome == Outcome::overlapping) return {0.0, 0.0};
-  return distance_of_surfaces(p, q, result.bounds);
-}
-
-[[gnu::noinline]] inline Bounds distance_by_search(const Convex& p, const Convex& q,
-                                                   const Quadrilateral& w, bool apart) noexcept {
-  const Bounds overlapping{0.0, 0.0};
-  return beyond_extremes(p, q, w, apart, overlapping,
-                         [](const auto& a, const auto& b, const Simplex& start) noexcept {
-                           return distance_from(a, b, start);
-                         });
-}
-
 inline Bounds nowhere() noexcept {
   return {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::quiet_NaN()};
 }
@@ -359,17 +336,16 @@ Closest closest_of(const P& p, const Q& q, const Separation& separation,
   return result;
 }
 
-[[gnu::noinline]] inline Closest closest_by_search(const Convex& p, const Convex& q,
-                                                   const Quadrilateral& w, bool apart) noexcept {
-  exact::Pair pair;
+// What the extremes leave open; `pair` decides where the simplex of the result is empty.
+[[gnu::noinline]] inline Separation separation_by_search(const Convex& p, const Convex& q,
+                                                         const Quadrilateral& w, bool apart,
+                                                         exact::Pair* pair) noexcept {
   Separation overlapping;
   overlapping.outcome = Outcome::overlapping;
-  const Separation separation =
-      beyond_extremes(p, q, w, apart, overlapping,
-                      [&](const auto& a, const auto& b, const Simplex& start) noexcept {
-                        return separation_from(a, b, start, &pair);
-                      });
-  return closest_of(p, q, separation, pair);
+  return beyond_extremes(p, q, w, apart, overlapping,
+                         [pair](const auto& a, const auto& b, const Simplex& start) noexcept {
+                           return separation_from(a, b, start, pair);
+                         });
 }
 
 // For polygons whose boxes are apart: what is nearest the support vertex towards O, mostly all that
@@ -421,7 +397,9 @@ inline Closest closest(const Convex& p, const Convex& q) noexcept {
         q);
     if (is_found) return result;
   }
-  return detail::closest_by_search(p, q, w, apart);
+  exact::Pair pair;
+  const detail::Separation found = detail::separation_by_search(p, q, w, apart, &pair);
+  return detail::closest_of(p, q, found, pair);
 }
 
 // Level 2: certified bounds (m) on the distance of two shapes, radii included; 0 where they
@@ -441,7 +419,10 @@ inline Bounds distance(const Convex& p, const Convex& q) noexcept {
         p, q);
     if (bounds.lower > 0.0) return detail::distance_of_surfaces(p, q, bounds);
   }
-  return detail::distance_by_search(p, q, w, apart);
+  exact::Pair pair;
+  const detail::Separation found = detail::separation_by_search(p, q, w, apart, &pair);
+  if (found.outcome == detail::Outcome::overlapping) return {0.0, 0.0};
+  return detail::distance_of_surfaces(p, q, found.bounds);
 }
 
 }  // namespace gjk

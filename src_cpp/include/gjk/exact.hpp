@@ -14,7 +14,6 @@
 #include <cstdint>
 #include <initializer_list>
 #include <limits>
-#include <utility>
 
 #include "gjk/convex.hpp"
 #include "gjk/expansion.hpp"

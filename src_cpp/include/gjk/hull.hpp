@@ -61,22 +61,12 @@ inline int winding(std::span<const Vec2> outline) {
     if (lexicographically_less(at(i), at(least))) least = i;
   }
   const Vec2 corner = at(least);
+  std::size_t after = 1;
+  while (after < n && at(least + after) == corner) ++after;
+  if (after == n) return 0;
+  std::size_t before = n - 1;
+  while (at(least + before) == corner) --before;
   // Among collinear neighbours (a spike along the outline) walk on until the turn shows.
-  std::size_t before = n;
-  std::size_t after = 0;
-  for (std::size_t k = 1; k < n; ++k) {
-    if (!(at(least + k) == corner)) {
-      after = k;
-      break;
-    }
-  }
-  if (after == 0) return 0;
-  for (std::size_t k = n - 1; k > 0; --k) {
-    if (!(at(least + k) == corner)) {
-      before = k;
-      break;
-    }
-  }
   int turn = 0;
   for (std::size_t k = after; k < n && turn == 0; ++k) {
     turn = exact::orientation(at(least + before), corner, at(least + k));

@@ -9,7 +9,6 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
-#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -499,37 +498,26 @@ class Obstacles {
 
   // True when every obstacle has as many parts as before.
   bool change_shapes(std::span<const Change> changes) {
-    bool any = false;
-    bool same_parts = true;
-    for (const Change& change : changes) {
-      if (change.shape == nullptr) continue;
-      any = true;
-      same_parts &= static_cast<std::size_t>(change.shape->parts()) ==
-                    outlines_->end(change.index) - outlines_->begin(change.index);
-    }
-    if (!any) return true;
-    if (same_parts) {
-      outlines_ = std::make_shared<Outlines>(*outlines_);
-      for (const Change& change : changes) {
-        if (change.shape != nullptr) outlines_->replace(change.index, *change.shape);
-      }
-      return true;
-    }
+    const auto has_shape = [](const Change& change) { return change.shape != nullptr; };
+    if (std::none_of(changes.begin(), changes.end(), has_shape)) return true;
     std::vector<const Shape*> changed(size(), nullptr);
     for (const Change& change : changes) {
-      if (change.shape != nullptr) changed[change.index] = change.shape;
+      if (has_shape(change)) changed[change.index] = change.shape;
     }
+    bool same_parts = true;
     auto outlines = std::make_shared<Outlines>();
     outlines->reserve(size());
     for (std::size_t i = 0; i < size(); ++i) {
       if (changed[i] != nullptr) {
+        const auto before = outlines_->end(i) - outlines_->begin(i);
+        same_parts &= static_cast<std::size_t>(changed[i]->parts()) == before;
         outlines->add(*changed[i]);
       } else {
         outlines->add(outlines_->shape(i));
       }
     }
     outlines_ = std::move(outlines);
-    return false;
+    return same_parts;
   }
 
   void change_motions(std::span<const Change> changes) {

@@ -3,10 +3,8 @@
 // Two sets of shapes, pair by pair.
 #pragma once
 
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <memory>
 #include <span>
 #include <utility>

@@ -251,16 +251,6 @@ class Outlines {
     }
     first_.push_back(parts_.size());
   }
-  // A shape with as many parts in the place of shape i.
-  template <class Parts>
-  void replace(std::size_t i, const Parts& shape) {
-    for (std::size_t k = begin(i); k < end(i); ++k) {
-      const Convex part = shape.part(static_cast<int>(k - begin(i)));
-      parts_.replace(k, part, {});
-      reach_[k] = gjk::reach(part);
-    }
-  }
-
   std::size_t size() const noexcept { return first_.size() - 1; }
   std::size_t parts() const noexcept { return parts_.size(); }
   std::size_t bytes() const noexcept {

@@ -10,10 +10,8 @@
 #include <span>
 #include <vector>
 
-#include "gjk/convex.hpp"
 #include "gjk/motion.hpp"
 #include "gjk/pose.hpp"
-#include "gjk/verdict.hpp"
 
 namespace gjk {
 
