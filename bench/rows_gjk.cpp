@@ -113,31 +113,22 @@ struct DistanceAtPoses : AtPoses {
 };
 
 // All pairs of a chunk in one call.
-template <class Answer>
-class Batch : public Views<> {
+class CollideBatch : public Views<> {
  public:
+  static constexpr double tolerance = 0.0;
+
   void load(std::span<const Case* const> cases) {
     Views<>::load(cases);
     pairs_.clear();
     for (std::size_t i = 0; i < cases.size(); ++i) pairs_.push_back({&a(i), &b(i)});
     answers_.resize(cases.size());
   }
-
- protected:
-  std::vector<gjk::ConvexPair> pairs_;
-  std::vector<Answer> answers_;
-};
-
-struct CollideBatch : Batch<gjk::Verdict> {
-  static constexpr double tolerance = 0.0;
   void run() { gjk::collide_pairs(pairs_, 0.0, answers_); }
   bool operator()(std::size_t i) const { return answers_[i] == gjk::Verdict::collision; }
-};
 
-struct DistanceBatch : Batch<gjk::Bounds> {
-  static constexpr double tolerance = 1e-9;
-  void run() { gjk::distance_pairs(pairs_, answers_); }
-  double operator()(std::size_t i) const { return answers_[i].upper; }
+ private:
+  std::vector<gjk::ConvexPair> pairs_;
+  std::vector<gjk::Verdict> answers_;
 };
 
 }  // namespace
@@ -149,7 +140,6 @@ void add_gjk_rows(std::vector<Row>& rows) {
   rows.push_back(row<Collide<Generic>>("gjk barycode"));
   rows.push_back(row<Collide<HillClimbing>>("gjk barycode HCS"));
   rows.push_back(row<Distance<gjk::Convex>>("gjk"));
-  rows.push_back(row<DistanceBatch>("gjk batch"));
   rows.push_back(row<DistanceAtPoses>("gjk at poses"));
   rows.push_back(row<Distance<Generic>>("gjk barycode"));
   rows.push_back(row<Distance<HillClimbing>>("gjk barycode HCS"));

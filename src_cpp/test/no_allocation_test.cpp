@@ -78,9 +78,7 @@ TEST(Allocation, no_query_allocates) {
     const Bounds bounds = distance(a, b);
     const ConvexPair pair{&a, &b};
     Verdict verdict[1];
-    Bounds in_batch[1];
     collide_pairs({&pair, 1}, 0.0, verdict);
-    distance_pairs({&pair, 1}, in_batch);
     const Trace steps = trace(a, b);
     const Piece away = Piece::moving({0.5, -0.25, 0.1 * i}, {3.0, 1.0, 0.5});
     const Piece still = Piece::still({});
@@ -125,7 +123,6 @@ TEST(Allocation, no_batch_allocates) {
       pairs.push_back({&shapes[i], &shapes[i + 1]});
     }
     std::vector<Verdict> verdicts(pairs.size());
-    std::vector<Bounds> bounds(pairs.size());
 
     const simd::Isa usual = simd::isa;
     const std::vector<simd::Isa> isas = verify::available_isas();
@@ -134,7 +131,6 @@ TEST(Allocation, no_batch_allocates) {
       simd::isa = isa;
       collide_pairs(pairs, 0.0, verdicts);
       classify_pairs(pairs, 1.0, verdicts);
-      distance_pairs(pairs, bounds);
     }
     EXPECT_EQ(allocations, before) << vertices;
     simd::isa = usual;

@@ -26,7 +26,6 @@ struct Answers {
   Bounds distance;
   Verdict in_batch = Verdict::unknown;  // collide_pairs()
   Verdict at_poses = Verdict::unknown;  // collide() of shapes at poses; as `collide` without
-  Bounds distance_in_batch;
   Closest closest;
   Penetration penetration;  // of the polygons, where closest() says that they overlap
   double error = 0.0;       // m: of the placement of both shapes
@@ -42,7 +41,7 @@ struct Answers {
     const Closest& d = other.closest;
     return collide == other.collide && swapped == other.swapped && classify == other.classify &&
            in_batch == other.in_batch && at_poses == other.at_poses && same(distance, other.distance) &&
-           same(distance_in_batch, other.distance_in_batch) && c.status == d.status &&
+           c.status == d.status &&
            same(c.distance, d.distance) && same(c.lower_bound, d.lower_bound) &&
            same_point(c.point_a, d.point_a) && same_point(c.point_b, d.point_b) &&
            same_point(c.direction, d.direction) && same_feature(c.feature_a, d.feature_a) &&
@@ -64,7 +63,6 @@ inline Answers answer(const Convex& p, const Convex& q, double margin) {
   answers.distance = distance(p, q);
   const ConvexPair pair{&p, &q};
   collide_pairs({&pair, 1}, margin, {&answers.in_batch, 1});
-  distance_pairs({&pair, 1}, {&answers.distance_in_batch, 1});
   answers.closest = closest(p, q);
   if (answers.closest.distance + p.radius + q.radius < 0.0) {
     answers.penetration = penetration(p, q);

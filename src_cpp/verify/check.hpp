@@ -159,7 +159,6 @@ inline Findings check(const Pair& pair, const Answers& answers, const Truth& tru
     gap(name, bounds.lower, bounds.upper);
   };
   judge_distance("distance", answers.distance);
-  judge_distance("distance_pairs", answers.distance_in_batch);
 
   const Closest& near = answers.closest;
   if (near.status != Status::success || !std::isfinite(near.distance) ||
