@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: gjk_collision contributors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a step of the cascade is worth: the kernel's cells and workloads of scenes, in ns. Built once
-// with all steps and once without each (-DGJK_WITHOUT=STEP); bench/ablation.py runs them in turn.
+// What a step of the cascade is worth: the kernel's cells and workloads of scenes, in ns. Built
+// once with all steps and once without each (-DGJK_WITHOUT=STEP); bench/ablation.py runs them in
+// turn.
 //
 //   ablation [PASSES]     prints "WORKLOAD NS" for each, the least of the passes
 #include <algorithm>

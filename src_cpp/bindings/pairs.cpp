@@ -11,8 +11,7 @@ namespace gjk::bindings {
 namespace {
 
 [[noreturn]] void refuse_domain() {
-  throw InputIssue{
-      {Status::coord_range, "pose_b", -1, "the shapes leave the domain of 1e15 m"}};
+  throw InputIssue{{Status::coord_range, "pose_b", -1, "the shapes leave the domain of 1e15 m"}};
 }
 
 int most_vertices(const Shape& shape) {

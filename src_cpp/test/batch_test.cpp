@@ -151,9 +151,7 @@ TEST(Batch, a_margin_that_is_none_is_unknown) {
   }
 }
 
-TEST(Batch, no_pairs_are_no_answers) {
-  collide_pairs({}, 0.0, {});
-}
+TEST(Batch, no_pairs_are_no_answers) { collide_pairs({}, 0.0, {}); }
 
 }  // namespace
 }  // namespace gjk

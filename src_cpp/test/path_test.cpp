@@ -53,10 +53,10 @@ struct World {
         place = piece_at(obstacle.motion, time, hint)->at(time, 0.0).pose;
       }
       Rooms rooms;
-      least = std::min(
-          least, closest(rooms.p.place(ego.part(0), Transform::from_pose(pose)),
-                         rooms.q.place(obstacle.shape.part(0), Transform::from_pose(place)))
-                     .distance);
+      least = std::min(least,
+                       closest(rooms.p.place(ego.part(0), Transform::from_pose(pose)),
+                               rooms.q.place(obstacle.shape.part(0), Transform::from_pose(place)))
+                           .distance);
     }
     return least;
   }

@@ -40,12 +40,11 @@ struct Answers {
     const Closest& c = closest;
     const Closest& d = other.closest;
     return collide == other.collide && swapped == other.swapped && classify == other.classify &&
-           in_batch == other.in_batch && at_poses == other.at_poses && same(distance, other.distance) &&
-           c.status == d.status &&
-           same(c.distance, d.distance) && same(c.lower_bound, d.lower_bound) &&
-           same_point(c.point_a, d.point_a) && same_point(c.point_b, d.point_b) &&
-           same_point(c.direction, d.direction) && same_feature(c.feature_a, d.feature_a) &&
-           same_feature(c.feature_b, d.feature_b);
+           in_batch == other.in_batch && at_poses == other.at_poses &&
+           same(distance, other.distance) && c.status == d.status && same(c.distance, d.distance) &&
+           same(c.lower_bound, d.lower_bound) && same_point(c.point_a, d.point_a) &&
+           same_point(c.point_b, d.point_b) && same_point(c.direction, d.direction) &&
+           same_feature(c.feature_a, d.feature_a) && same_feature(c.feature_b, d.feature_b);
   }
 };
 
@@ -81,8 +80,7 @@ inline Answers answer(const Pair& pair) {
   Rooms rooms{Room(p.size), Room(q.size)};
   const Transform at_p = Transform::from_pose(pair.p_pose);
   const Transform at_q = Transform::from_pose(pair.q_pose);
-  Answers answers =
-      detail::answer(rooms.p.place(p, at_p), rooms.q.place(q, at_q), pair.margin);
+  Answers answers = detail::answer(rooms.p.place(p, at_p), rooms.q.place(q, at_q), pair.margin);
   answers.at_poses = collide(p, at_p, q, at_q, rooms, pair.margin);
   return answers;
 }

@@ -85,9 +85,12 @@ struct Underway {
 
   static Underway from(const Moving& moving, const Piece& piece, double t) noexcept {
     const Placement placement = piece.at(t, moving.reach);
-    return {moving.shape,        Transform::from_pose(placement.pose, {}, placement.error),
-            moving.reach,        placement.pose.yaw,
-            piece.velocity(),    piece.spin(),
+    return {moving.shape,
+            Transform::from_pose(placement.pose, {}, placement.error),
+            moving.reach,
+            placement.pose.yaw,
+            piece.velocity(),
+            piece.spin(),
             piece.yaw_error / piece.duration};
   }
 
@@ -117,8 +120,8 @@ struct Underway {
   double error() const noexcept { return shape.error + at.error(shape.extent) + at.t_error; }
   double rounding(double s) const noexcept {
     const double turn = 1.0 + std::fabs(s * spin);
-    const double scale = turn * turn * (shape.extent + reach) + norm1(at.t) +
-                         std::fabs(s) * norm1(velocity);
+    const double scale =
+        turn * turn * (shape.extent + reach) + norm1(at.t) + std::fabs(s) * norm1(velocity);
     return 64.0 * kUnitRoundoff * scale + 2.0 * (error() + std::fabs(s) * spin_error * reach);
   }
 };
@@ -217,7 +220,8 @@ Walk walk(const Moving& moving_a, const Moving& moving_b, double t0, double t1, 
     if (!(step.time > t && step.time == end)) {
       if (walked.iterations == max_iterations) return end_with(Status::iteration_limit);
       ++walked.iterations;
-      const Closest closest = gjk::closest(room_a.place(a.shape, a.at), room_b.place(b.shape, b.at));
+      const Closest closest =
+          gjk::closest(room_a.place(a.shape, a.at), room_b.place(b.shape, b.at));
       if (closest.status != Status::success) return end_with(closest.status);
       n = closest.direction;
       const Certificate now =
@@ -414,8 +418,7 @@ inline Impact shape_cast(const Shape& a, const Pose& pose_a, Vec2 direction, dou
 
 // The smallest distance of any part of a to any part of b.
 inline Approach closest_approach(const Shape& a, Motion motion_a, const Shape& b, Motion motion_b,
-                                 double t0, double t1,
-                                 double tolerance = CastOptions{}.tolerance) {
+                                 double t0, double t1, double tolerance = CastOptions{}.tolerance) {
   Approach nearest;
   for (int i = 0; i < a.parts(); ++i) {
     const Moving part_a = Moving::along(a.part(i), motion_a);

@@ -101,8 +101,8 @@ class Certificate {
     const double reach = p.radius + q.radius + margin;
     const double error = p.error + q.error;
     if (error > 0.0) {
-      // What is nearest at the contact mostly decides: it is either proven to be far enough apart, or
-      // so near that no direction could prove it.
+      // What is nearest at the contact mostly decides: it is either proven to be far enough apart,
+      // or so near that no direction could prove it.
       const exact::Pair pair = exact::nearest_at(p, q, near);
       const Certificate there = at_least(exact::surfaces_apart(p, q, gap_along(p, q, pair)));
       const bool is_near = exact::distance_bounds(pair).upper <= reach + 2.0 * error;

@@ -3,7 +3,9 @@
 // A shape as the queries see it: a convex polygon plus a radius, and its support vertex.
 #pragma once
 
+#include <array>
 #include <cmath>
+#include <cstddef>
 #include <limits>
 
 #include "gjk/orientation.hpp"
@@ -90,17 +92,21 @@ struct Convex {
       west.take(x[i] < west.value, x[i], i);
       south.take(y[i] < south.value, y[i], i);
     }
-    const auto larger = [](double a, double b) noexcept { return a > b ? a : b; };
-    extent = larger(larger(std::fabs(east.value), std::fabs(west.value)),
-                    larger(std::fabs(north.value), std::fabs(south.value)));
-    const int farthest[4] = {east.vertex, north.vertex, west.vertex, south.vertex};
+    take_extremes({east.vertex, north.vertex, west.vertex, south.vertex});
+  }
+  // The first vertices that are farthest east, north, west and south.
+  void take_extremes(const std::array<int, 4>& farthest) noexcept {
     int times_past_0 = 0;
-    for (int k = 0; k < 4; ++k) {
-      extreme[k] = farthest[k];
-      extreme_x[k] = x[farthest[k]];
-      extreme_y[k] = y[farthest[k]];
-      times_past_0 += static_cast<int>(farthest[(k + 1) & 3] < farthest[k]);
+    for (std::size_t k = 0; k < 4; ++k) {
+      const int vertex = farthest[k];
+      extreme[k] = vertex;
+      extreme_x[k] = x[vertex];
+      extreme_y[k] = y[vertex];
+      times_past_0 += static_cast<int>(farthest[(k + 1) & 3] < vertex);
     }
+    const auto larger = [](double a, double b) noexcept { return a > b ? a : b; };
+    extent = larger(larger(std::fabs(extreme_x[0]), std::fabs(extreme_x[2])),
+                    larger(std::fabs(extreme_y[1]), std::fabs(extreme_y[3])));
     has_chains = times_past_0 == 1 || size == 1;
   }
   bool has_tiny() const noexcept {

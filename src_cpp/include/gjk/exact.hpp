@@ -215,7 +215,8 @@ template <class P, class Q>
 Pair nearest_at(const P& p, const Q& q, Contact at) noexcept {
   Pair nearest;
   double least = std::numeric_limits<double>::infinity();
-  const auto look = [&](const auto& own, int i, int next, Vec2 vertex, int j, bool is_of_p) noexcept {
+  const auto look = [&](const auto& own, int i, int next, Vec2 vertex, int j,
+                        bool is_of_p) noexcept {
     const Pair pair{own.vertex(i), own.vertex(next), vertex, i, next, j, is_of_p};
     const double upper = distance_bounds(pair).upper;
     if (upper < least) {

@@ -221,7 +221,8 @@ class Obstacles {
       placement = piece->at(local.time, reach);
       placement.error += drift(pieces, at, local, reach);
     }
-    room.replace(0, outlines_->part(k), Transform::from_pose(placement.pose, origin, placement.error));
+    room.replace(0, outlines_->part(k),
+                 Transform::from_pose(placement.pose, origin, placement.error));
     return {&room, 0};
   }
   Found at_rest(std::size_t k) const noexcept { return {&placed_.page(k), SharedParts::within(k)}; }

@@ -96,8 +96,7 @@ class PathCheck {
     }
   }
 
-  void follow(const Piece& segment, double begin, double end,
-              const Obstacles::View& view) {
+  void follow(const Piece& segment, double begin, double end, const Obstacles::View& view) {
     Box box;
     for (const double time : {begin, end}) {
       const Placement at = segment.at(time, reach_);
@@ -116,8 +115,7 @@ class PathCheck {
   }
 
   // Part i of the ego and part k of the obstacles.
-  void meet(const Piece& segment, double begin, double end, int i, std::size_t k,
-            bool timed) {
+  void meet(const Piece& segment, double begin, double end, int i, std::size_t k, bool timed) {
     const std::int64_t owner = obstacles_.owner(k);
     const auto index = static_cast<std::size_t>(owner);
     const Piece still = Piece::still(obstacles_.pose(index));

@@ -53,8 +53,8 @@ inline void place(const Convex& local, const Transform& at, double* x, double* y
 }
 
 // A box that holds the shape at a pose, with its radius and all rounding, at a cost that does not
-// depend on the number of vertices: the shape's own box, turned. Everywhere where the shape may leave
-// the kernel's domain.
+// depend on the number of vertices: the shape's own box, turned. Everywhere where the shape may
+// leave the kernel's domain.
 inline Box box_at(const Convex& local, const Transform& at) noexcept {
   if (!(norm1(at.t) + 2.0 * local.extent <= kMaxCoordinate)) return kEverywhere;
   const Vec2 low{local.extreme_x[2], local.extreme_y[3]};

@@ -94,9 +94,11 @@ struct Transform {
     const SinCos turn = sin_cos(pose.yaw);
     const TwoTerms x = two_difference(pose.x, origin.x);
     const TwoTerms y = two_difference(pose.y, origin.y);
-    const double error = (std::fabs(x.low) + std::fabs(y.low) + pose_error) *
-                         (1.0 + 4.0 * kUnitRoundoff);
-    return {turn.cos, turn.sin, {x.high, y.high},
+    const double error =
+        (std::fabs(x.low) + std::fabs(y.low) + pose_error) * (1.0 + 4.0 * kUnitRoundoff);
+    return {turn.cos,
+            turn.sin,
+            {x.high, y.high},
             is_in_domain(pose) ? error : std::numeric_limits<double>::quiet_NaN()};
   }
   bool is_rotated() const noexcept { return cos != 1.0 || sin != 0.0; }
