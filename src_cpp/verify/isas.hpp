@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "gjk/simd.hpp"
+#include "gjk/view.hpp"
 
 namespace gjk::verify {
 

@@ -11,9 +11,9 @@
 #include "gjk/convex.hpp"
 #include "gjk/exact.hpp"
 #include "gjk/neighbours.hpp"
-#include "gjk/simd.hpp"
 #include "gjk/vec2.hpp"
 #include "gjk/verdict.hpp"
+#include "gjk/view.hpp"
 
 namespace gjk {
 

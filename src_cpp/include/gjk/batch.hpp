@@ -16,8 +16,8 @@
 #include "gjk/convex.hpp"
 #include "gjk/distance.hpp"
 #include "gjk/neighbours.hpp"
-#include "gjk/simd.hpp"
 #include "gjk/verdict.hpp"
+#include "gjk/view.hpp"
 
 namespace gjk {
 

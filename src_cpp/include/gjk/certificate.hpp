@@ -18,9 +18,9 @@
 #include "gjk/convex.hpp"
 #include "gjk/exact.hpp"
 #include "gjk/exhausted.hpp"
-#include "gjk/simd.hpp"
 #include "gjk/vec2.hpp"
 #include "gjk/verdict.hpp"
+#include "gjk/view.hpp"
 
 namespace gjk {
 

@@ -12,10 +12,10 @@
 #include "gjk/certificate.hpp"
 #include "gjk/convex.hpp"
 #include "gjk/exact.hpp"
-#include "gjk/simd.hpp"
 #include "gjk/simplex.hpp"
 #include "gjk/vec2.hpp"
 #include "gjk/verdict.hpp"
+#include "gjk/view.hpp"
 
 namespace gjk {
 

@@ -19,10 +19,10 @@
 #include "gjk/convex.hpp"
 #include "gjk/expansion.hpp"
 #include "gjk/orientation.hpp"
-#include "gjk/simd.hpp"
 #include "gjk/simplex.hpp"
 #include "gjk/vec2.hpp"
 #include "gjk/verdict.hpp"
+#include "gjk/view.hpp"
 
 namespace gjk::exact {
 

@@ -175,18 +175,18 @@ inline Leads scalar_leads(Vec2 w, const Vec2 (&edge)[4]) noexcept {
 #define GJK_LANES_NAMESPACE baseline
 #define GJK_LANES_TARGET
 #define GJK_LANES_WIDTH 2
-#include "gjk/lanes.inc"
+#include "gjk/simd/lanes.inc"
 
 #ifdef GJK_X86_DISPATCH
 #define GJK_LANES_NAMESPACE avx2
 #define GJK_LANES_TARGET __attribute__((target("avx2,fma")))
 #define GJK_LANES_WIDTH 4
-#include "gjk/lanes.inc"
+#include "gjk/simd/lanes.inc"
 
 #define GJK_LANES_NAMESPACE avx512
 #define GJK_LANES_TARGET __attribute__((target("avx512f,avx512dq,avx512vl,fma")))
 #define GJK_LANES_WIDTH 8
-#include "gjk/lanes.inc"
+#include "gjk/simd/lanes.inc"
 #endif
 
 namespace gjk::simd {
