@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "gjk/view.hpp"
+#include "gjk/simd/dispatch.hpp"
 
 namespace gjk::verify {
 

@@ -28,6 +28,41 @@ struct ConvexPair {
 
 namespace detail {
 
+// So many pairs are looked at together: each is a bit of a word, and of twice as many the shapes
+// would leave the cache nearest the processor between two steps.
+inline constexpr int kBlock = 32;
+
+// A vertex of P and of Q for each pair, and its neighbours: rows 0 to 2 are the vertex of P, the
+// next and the previous one, rows 3 to 5 those of Q.
+struct Corners {
+  double x[6][kBlock] = {};
+  double y[6][kBlock] = {};
+  int vertex[2][kBlock + 3];  // their indices; written four at a time
+};
+
+// What neighbourhood() tells of the pairs. Bit k: pair k.
+struct Surroundings {
+  std::uint64_t settled = 0;
+  std::uint64_t beyond = 0;
+  std::uint64_t next = 0;  // the edge that faces O leads counter-clockwise
+  std::uint64_t of_p = 0;  // and is P's
+  double lower[kBlock];    // bounds on the distance, where settled
+  double upper[kBlock];
+};
+
+// The steps of a block in an instruction set: see lockstep.inc.
+template <class Set>
+struct LockstepOf;
+
+}  // namespace detail
+}  // namespace gjk
+
+#define GJK_SIMD_FILE "gjk/lockstep.inc"
+#include "gjk/simd/each_set.hpp"
+
+namespace gjk {
+namespace detail {
+
 template <class Visit>
 void for_each_bit(std::uint64_t bits, const Visit& visit) noexcept {
   for (; bits != 0; bits &= bits - 1) visit(__builtin_ctzll(bits));
@@ -50,7 +85,7 @@ class BlockList {
   const int* end() const noexcept { return indices_ + size_; }
 
  private:
-  int indices_[simd::kBlock + 1];
+  int indices_[kBlock + 1];
   int size_ = 0;
 };
 
@@ -63,7 +98,7 @@ bool all_of(Truth... truth) noexcept {
 // What is left open by the extremes of pairs whose boxes are not apart.
 struct Open {
   BlockList pairs;
-  unsigned inner[simd::kBlock];  // by index, see inner_sides()
+  unsigned inner[kBlock];  // by index, see inner_sides()
 };
 
 // What the boxes tell of a block, a bit for each pair. Those that are not `known` are left to the
@@ -81,30 +116,30 @@ struct Boxes {
   std::uint64_t unknown(int size) const noexcept { return ~known & simd::low_bits(size); }
 };
 
-template <class Set>
+template <class Lockstep>
 void inscribe(const ConvexPair* pairs, std::uint64_t near, Open& open) noexcept {
   for_each_bit(near, [&](int k) noexcept {
-    open.inner[k] = Set::inner_sides(*pairs[k].p, *pairs[k].q);
+    open.inner[k] = Lockstep::inner_sides(*pairs[k].p, *pairs[k].q);
     open.pairs.add_if(open.inner[k] != kAllSides, k);
   });
 }
 
 // The last step is one by one, since it depends on the pair most.
-template <class Set>
+template <class Lockstep>
 void collide_block(const ConvexPair* pairs, int size, double margin, Verdict* verdicts) noexcept {
   Boxes boxes;
   for (int k = 0; k < size; ++k) {
     const auto [p, q] = pairs[k];
     const bool known = all_of(p->extent <= kMaxCoordinate, q->extent <= kMaxCoordinate);
-    verdicts[k] = Certificate::boxes<Set>(*p, *q, margin, Verdict::collision);
+    verdicts[k] = Certificate::boxes<Lockstep>(*p, *q, margin, Verdict::collision);
     boxes.set(k, known, is_free(verdicts[k]));
   }
   BlockList rest(boxes.unknown(size));
   Open open;
-  inscribe<Set>(pairs, boxes.near(), open);
+  inscribe<Lockstep>(pairs, boxes.near(), open);
   for (const int k : open.pairs) {
-    const typename Set::View p{*pairs[k].p};
-    const typename Set::View q{*pairs[k].q};
+    const typename Lockstep::View p{*pairs[k].p};
+    const typename Lockstep::View q{*pairs[k].q};
     const Axes axes = Axes::that_decide(p.shape, q.shape, open.inner[k]);
     if (axes.decide && p.radius + q.radius + margin == 0.0) {
       verdicts[k] = verdict_of(p, q, test_axes(p, q, axes));
@@ -163,18 +198,17 @@ class Census {
 };
 
 // from_afar() for those pairs of a block whose boxes are apart.
-template <class Set>
+template <class Lockstep>
 class Walks {
  public:
-  Walks(const ConvexPair* pairs, simd::Corners& corners) noexcept
-      : pairs_(pairs), corners_(corners) {}
+  Walks(const ConvexPair* pairs, Corners& corners) noexcept : pairs_(pairs), corners_(corners) {}
 
   int size() const noexcept { return size_; }
 
   // From the support vertices towards O as seen from the middle of P - Q.
   void start(std::uint64_t apart, const Census::Kinds& kinds, const Vec2* towards_q) noexcept {
     std::uint64_t others = apart;
-    if constexpr (Set::kHasColumns) {
+    if constexpr (Lockstep::kHasColumns) {
       others &= ~kinds.alike;
       if (kinds.vertices == 4) {
         start_columns<4>(apart & kinds.alike, towards_q);
@@ -182,20 +216,20 @@ class Walks {
         start_columns<8>(apart & kinds.alike, towards_q);
       }
     }
-    constexpr int kGroup = Set::kGroup;
-    double best_of_p[kGroup * simd::kBlock];
-    double best_of_q[kGroup * simd::kBlock];
+    constexpr int kGroup = Lockstep::kGroup;
+    double best[2][kGroup * kBlock];
     int count = 0;
     for_each_bit(others, [&](int pair) noexcept {
       const auto& [p, q] = pairs_[pair];
-      Set::farthest_by_group(*p, -towards_q[pair], &best_of_p[kGroup * count]);
-      Set::farthest_by_group(*q, towards_q[pair], &best_of_q[kGroup * count]);
+      Lockstep::farthest_by_group(*p, -towards_q[pair], &best[0][kGroup * count]);
+      Lockstep::farthest_by_group(*q, towards_q[pair], &best[1][kGroup * count]);
       pair_[size_ + count++] = pair;
     });
-    for (int k = kGroup * count; k % (kGroup * kGroup) != 0; ++k) best_of_p[k] = best_of_q[k] = 0.0;
+    for (int k = kGroup * count; k % (kGroup * kGroup) != 0; ++k) best[0][k] = best[1][k] = 0.0;
     for (int k = 0; k < count; k += kGroup) {
-      Set::nearly_farthest(&best_of_p[kGroup * k], &corners_.p[size_ + k]);
-      Set::nearly_farthest(&best_of_q[kGroup * k], &corners_.q[size_ + k]);
+      for (const int shape : {0, 1}) {
+        Lockstep::near_support(&best[shape][kGroup * k], &corners_.vertex[shape][size_ + k]);
+      }
     }
     size_ += count;
   }
@@ -203,8 +237,8 @@ class Walks {
   // Where a walk settles are its bounds; where it cannot tell, it ends in `rest`.
   void step(Bounds* bounds, BlockList& rest) noexcept {
     gather();
-    simd::Surroundings around;
-    Set::look_around(corners_, size_, around);
+    Surroundings around;
+    Lockstep::look_around(corners_, size_, around);
     for (int k = 0; k < size_; ++k) bounds[pair_[k]] = {around.lower[k], around.upper[k]};
     const std::uint64_t all = simd::low_bits(size_);
     for_each_bit(all & ~around.settled & ~around.beyond,
@@ -220,9 +254,9 @@ class Walks {
  private:
   template <int N>
   void start_columns(std::uint64_t alike, const Vec2* all_towards_q) noexcept {
-    const Convex* p[simd::kBlock];
-    const Convex* q[simd::kBlock];
-    Vec2 towards_q[simd::kBlock];
+    const Convex* p[kBlock];
+    const Convex* q[kBlock];
+    Vec2 towards_q[kBlock];
     for_each_bit(alike, [&](int pair) noexcept {
       p[size_] = pairs_[pair].p;
       q[size_] = pairs_[pair].q;
@@ -230,67 +264,64 @@ class Walks {
       pair_[size_++] = pair;
     });
     gathered_ = size_;
-    constexpr int kGroup = Set::kGroup;
+    constexpr int kGroup = Lockstep::kGroup;
     for (int k = size_; k % kGroup != 0; ++k) {
       p[k] = p[0];
       q[k] = q[0];
       towards_q[k] = towards_q[0];
     }
     for (int k = 0; k < size_; k += kGroup) {
-      Set::template start_columns<N>(p + k, q + k, towards_q + k, k, corners_);
+      Lockstep::template start_columns<N>(p + k, q + k, towards_q + k, k, corners_);
     }
   }
 
   void gather() noexcept {
     for (int k = gathered_; k < size_; ++k) {
       const auto& [p, q] = pairs_[pair_[k]];
-      gather(*p, corners_.p[k], k, corners_.p_x, corners_.p_y, 0);
-      gather(*q, corners_.q[k], k, corners_.q_x, corners_.q_y, 2);
+      gather(*p, 0, k);
+      gather(*q, 1, k);
     }
     gathered_ = 0;
   }
-  void gather(const Convex& shape, int i, int k, double* x, double* y, int side) noexcept {
-    const int next = after(i, shape.size);
-    const int previous = before(i, shape.size);
-    x[k] = shape.x[i];
-    y[k] = shape.y[i];
-    corners_.beside_x[side][k] = shape.x[next];
-    corners_.beside_y[side][k] = shape.y[next];
-    corners_.beside_x[side + 1][k] = shape.x[previous];
-    corners_.beside_y[side + 1][k] = shape.y[previous];
+  void gather(const Convex& shape, int which, int k) noexcept {
+    const int i = corners_.vertex[which][k];
+    const int vertices[3] = {i, after(i, shape.size), before(i, shape.size)};
+    for (int row = 0; row < 3; ++row) {
+      corners_.x[3 * which + row][k] = shape.x[vertices[row]];
+      corners_.y[3 * which + row][k] = shape.y[vertices[row]];
+    }
   }
 
   // To the other end of the edge that faces O.
-  void go_on(int k, const simd::Surroundings& around) noexcept {
+  void go_on(int k, const Surroundings& around) noexcept {
     const auto& [p, q] = pairs_[pair_[k]];
     const bool is_of_p = (around.of_p >> k & 1u) != 0;
     const bool is_next = (around.next >> k & 1u) != 0;
     const auto other_end = [is_next](int i, int n) { return is_next ? after(i, n) : before(i, n); };
-    const int at_p = corners_.p[k];
-    const int at_q = corners_.q[k];
+    const int at_p = corners_.vertex[0][k];
+    const int at_q = corners_.vertex[1][k];
     pair_[size_] = pair_[k];
-    corners_.p[size_] = is_of_p ? other_end(at_p, p->size) : at_p;
-    corners_.q[size_] = is_of_p ? at_q : other_end(at_q, q->size);
+    corners_.vertex[0][size_] = is_of_p ? other_end(at_p, p->size) : at_p;
+    corners_.vertex[1][size_] = is_of_p ? at_q : other_end(at_q, q->size);
     ++size_;
   }
 
   const ConvexPair* pairs_;
-  simd::Corners& corners_;
+  Corners& corners_;
   int size_ = 0;
   int gathered_ = 0;  // so many of them have their corners already
-  int pair_[simd::kBlock];
+  int pair_[kBlock];
 };
 
-template <class Set>
-void distance_block(const ConvexPair* pairs, int size, simd::Corners& corners,
-                    Bounds* bounds) noexcept {
+template <class Lockstep>
+void distance_block(const ConvexPair* pairs, int size, Corners& corners, Bounds* bounds) noexcept {
   Boxes boxes;
-  Vec2 towards_q[simd::kBlock];
+  Vec2 towards_q[kBlock];
   Census all;
   for (int k = 0; k < size; ++k) {
     const auto [p, q] = pairs[k];
     all.count(*p, *q);
-    const bool is_apart = Set::boxes_apart(*p, *q, 0.0, towards_q[k]);
+    const bool is_apart = Lockstep::boxes_apart(*p, *q, 0.0, towards_q[k]);
     boxes.beyond |= std::uint64_t{is_apart} << k;
   }
   const Census::Kinds kinds = all.kinds(pairs, size);
@@ -299,7 +330,7 @@ void distance_block(const ConvexPair* pairs, int size, simd::Corners& corners,
   std::fill_n(bounds, size, Bounds{});
   BlockList rest(boxes.unknown(size));
 
-  Walks<Set> walks(pairs, corners);
+  Walks<Lockstep> walks(pairs, corners);
   walks.start(boxes.apart(), kinds, towards_q);
   for (int steps = 0; steps < kWalk && walks.size() > 0; ++steps) walks.step(bounds, rest);
   walks.give_up(rest);
@@ -310,10 +341,10 @@ void distance_block(const ConvexPair* pairs, int size, simd::Corners& corners,
   }
 
   Open open;
-  inscribe<Set>(pairs, boxes.near(), open);
+  inscribe<Lockstep>(pairs, boxes.near(), open);
   for (const int k : open.pairs) {
-    const typename Set::View p{*pairs[k].p};
-    const typename Set::View q{*pairs[k].q};
+    const typename Lockstep::View p{*pairs[k].p};
+    const typename Lockstep::View q{*pairs[k].q};
     const Axes axes = Axes::that_decide(p.shape, q.shape, open.inner[k]);
     VertexPair facing;
     if (!axes.decide || !is_overlap(p, q, test_axes(p, q, axes), facing)) rest.add(k);
@@ -324,7 +355,7 @@ void distance_block(const ConvexPair* pairs, int size, simd::Corners& corners,
 // Calls block(begin, size) for all of `count`.
 template <class Block>
 void for_each_block(std::size_t count, const Block& block) noexcept {
-  constexpr std::size_t kSize = simd::kBlock;
+  constexpr std::size_t kSize = kBlock;
   for (std::size_t begin = 0; begin < count; begin += kSize) {
     block(begin, static_cast<int>(std::min(kSize, count - begin)));
   }
@@ -340,8 +371,9 @@ inline void collide_pairs(std::span<const ConvexPair> pairs, double margin,
     return;
   }
   simd::on_widest([&](auto set) noexcept {
+    using Lockstep = typename detail::LockstepOf<decltype(set)>::Type;
     detail::for_each_block(pairs.size(), [&](std::size_t begin, int size) {
-      detail::collide_block<decltype(set)>(&pairs[begin], size, margin, &verdicts[begin]);
+      detail::collide_block<Lockstep>(&pairs[begin], size, margin, &verdicts[begin]);
     });
   });
 }
@@ -352,15 +384,15 @@ inline void classify_pairs(std::span<const ConvexPair> pairs, double margin,
   collide_pairs(pairs, margin, verdicts);
   if (margin == 0.0) return;
   detail::for_each_block(pairs.size(), [&](std::size_t begin, int size) {
-    ConvexPair near[simd::kBlock];
-    Verdict* of_near[simd::kBlock];
+    ConvexPair near[detail::kBlock];
+    Verdict* of_near[detail::kBlock];
     std::size_t count = 0;
     for (std::size_t k = begin; k < begin + static_cast<std::size_t>(size); ++k) {
       if (verdicts[k] != Verdict::collision) continue;
       near[count] = pairs[k];
       of_near[count++] = &verdicts[k];
     }
-    Verdict without_margin[simd::kBlock];
+    Verdict without_margin[detail::kBlock];
     collide_pairs({near, count}, 0.0, without_margin);
     for (std::size_t k = 0; k < count; ++k) {
       if (without_margin[k] != Verdict::collision) *of_near[k] = Verdict::margin;
@@ -371,9 +403,10 @@ inline void classify_pairs(std::span<const ConvexPair> pairs, double margin,
 // Level 2 of each pair: distance(*p, *q), to bounds[i], of which there are as many.
 inline void distance_pairs(std::span<const ConvexPair> pairs, std::span<Bounds> bounds) noexcept {
   simd::on_widest([&](auto set) noexcept {
-    simd::Corners corners;
+    using Lockstep = typename detail::LockstepOf<decltype(set)>::Type;
+    detail::Corners corners;
     detail::for_each_block(pairs.size(), [&](std::size_t begin, int size) {
-      detail::distance_block<decltype(set)>(&pairs[begin], size, corners, &bounds[begin]);
+      detail::distance_block<Lockstep>(&pairs[begin], size, corners, &bounds[begin]);
     });
   });
 }

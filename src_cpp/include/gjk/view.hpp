@@ -1,12 +1,6 @@
 // SPDX-FileCopyrightText: gjk_collision contributors
 // SPDX-License-Identifier: Apache-2.0
-// The one door to SIMD: which instruction set this processor has, and the loops that profit from
-// it.
-//
-// The loops stand once, in lanes.inc, in terms of the compilers' vector types, and are compiled
-// once per instruction set; a query chooses at run time. Every set computes the same doubles: the
-// lanes are independent, and what is reduced over them (a maximum, a first index) does not depend
-// on their number.
+// The loops over the vertices and edges of convex shapes, a few at a time in the lanes of a vector.
 #pragma once
 
 #include <cmath>
@@ -18,24 +12,16 @@
 #include "gjk/convex.hpp"
 #include "gjk/expansion.hpp"
 #include "gjk/orientation.hpp"
+#include "gjk/simd/lanes.hpp"
 #include "gjk/vec2.hpp"
-
-#if defined(__x86_64__) && !defined(GJK_SCALAR_ONLY)
-#define GJK_X86_DISPATCH 1
-#include <immintrin.h>
-#endif
 
 namespace gjk {
 
-// Shorter vectors, squared (m^2), are not told of: their squares may underflow. Those of exact
-// shapes are longer.
+// Vectors shorter than this, squared (m^2), are not used, because their squares may underflow.
+// Those of exact shapes are longer.
 inline constexpr double kLeastSquare = 1e-200;
 // The relative gap that rounding leaves where coordinates are not much larger than the distance.
 inline constexpr double kUsualGap = 1e-12;
-
-}  // namespace gjk
-
-namespace gjk::simd {
 
 // Bit i: point i, or edge i, is certainly on that side; on neither: its rounding decides.
 struct Sides {
@@ -53,61 +39,9 @@ struct EdgeTest {
 struct EdgeTests {
   EdgeTest of_p;
   EdgeTest of_q;
-};
 
-// The first n bits, 0 < n <= 64.
-inline std::uint64_t low_bits(int n) noexcept { return ~std::uint64_t{0} >> (64 - n); }
-
-// At most n bits counted from vertex `first` as bits counted from 0, in a ring of n < 64.
-inline std::uint64_t turned(std::uint64_t bits, int first, int n) noexcept {
-  return (bits << first | bits >> (n - first)) & low_bits(n);
-}
-
-// Of four edges at a vertex w of P - Q, a bit each.
-struct Leads {
-  unsigned away = 0;     // it leads away from O, certainly
-  unsigned towards = 0;  // it leads towards O, up to rounding
-};
-
-// So many vertices at most have an index that replaces the last bits of a double.
-inline constexpr int kMostTagged = 64;
-inline constexpr std::int64_t kVertexTag = kMostTagged - 1;
-
-// So many pairs are looked at together: each is a bit of a word, and of twice as many the shapes
-// would leave the cache nearest the processor between two steps.
-inline constexpr int kBlock = 32;
-
-// A vertex w of P - Q for each pair and its neighbours: those after and before that of P, then
-// those of Q.
-struct Corners {
-  double p_x[kBlock] = {};
-  double p_y[kBlock] = {};
-  double q_x[kBlock] = {};
-  double q_y[kBlock] = {};
-  double beside_x[4][kBlock] = {};
-  double beside_y[4][kBlock] = {};
-  int p[kBlock + 3];  // the vertex's index; written four at a time
-  int q[kBlock + 3];
-};
-
-// What neighbourhood() tells of a pair.
-struct Surrounding {
-  bool settled = false;
-  bool beyond = false;
-  bool next = false;   // the edge that faces O leads counter-clockwise
-  bool of_p = false;   // and is P's
-  double lower = 0.0;  // bounds on the distance, where settled
-  double upper = 0.0;
-};
-
-// The same of many. Bit k: pair k.
-struct Surroundings {
-  std::uint64_t settled = 0;
-  std::uint64_t beyond = 0;
-  std::uint64_t next = 0;
-  std::uint64_t of_p = 0;
-  double lower[kBlock];
-  double upper[kBlock];
+  bool is_separated() const noexcept { return (of_p.separates | of_q.separates) != 0; }
+  bool is_unsure() const noexcept { return (of_p.unsure | of_q.unsure) != 0; }
 };
 
 // How far vertices reach along a direction n, seen from a point.
@@ -144,114 +78,24 @@ Span scalar_span(const P& p, Vec2 n, Vec2 from) noexcept {
   return span;
 }
 
-// The compilers' vector types; spelt out, since the attribute takes no template parameter in GCC.
-template <int Width>
-struct VectorOf;
-#define GJK_VECTOR_OF(width)                                               \
-  template <>                                                              \
-  struct VectorOf<width> {                                                 \
-    typedef double Doubles __attribute__((vector_size(8 * (width))));      \
-    typedef std::int64_t Truths __attribute__((vector_size(8 * (width)))); \
-  };
-GJK_VECTOR_OF(2)
-GJK_VECTOR_OF(4)
-GJK_VECTOR_OF(8)
-#undef GJK_VECTOR_OF
+// A convex shape whose loops run in this instruction set: see view.inc.
+template <class Set>
+struct ViewOf;
 
-inline Leads scalar_leads(Vec2 w, const Vec2 (&edge)[4]) noexcept {
-  Leads leads;
-  for (unsigned k = 0; k < 4; ++k) {
-    const double x = w.x * edge[k].x;
-    const double y = w.y * edge[k].y;
-    const double bound = kFilterBound * (std::fabs(x) + std::fabs(y));
-    leads.away |= unsigned{x + y > bound} << k;
-    leads.towards |= unsigned{x + y < 0.0} << k;
-  }
-  return leads;
-}
+}  // namespace gjk
 
-}  // namespace gjk::simd
+#define GJK_SIMD_FILE "gjk/view.inc"
+#include "gjk/simd/each_set.hpp"
 
-#define GJK_LANES_NAMESPACE baseline
-#define GJK_LANES_TARGET
-#define GJK_LANES_WIDTH 2
-#include "gjk/simd/lanes.inc"
+namespace gjk {
 
-#ifdef GJK_X86_DISPATCH
-#define GJK_LANES_NAMESPACE avx2
-#define GJK_LANES_TARGET __attribute__((target("avx2,fma")))
-#define GJK_LANES_WIDTH 4
-#include "gjk/simd/lanes.inc"
-
-#define GJK_LANES_NAMESPACE avx512
-#define GJK_LANES_TARGET __attribute__((target("avx512f,avx512dq,avx512vl,fma")))
-#define GJK_LANES_WIDTH 8
-#include "gjk/simd/lanes.inc"
-#endif
-
-namespace gjk::simd {
-
-enum class Isa : std::uint8_t { baseline, avx2, avx512 };
-
-inline Isa detect_isa() noexcept {
-#ifdef GJK_X86_DISPATCH
-  __builtin_cpu_init();
-  if (!__builtin_cpu_supports("fma")) return Isa::baseline;
-  if (__builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl")) {
-    return Isa::avx512;
-  }
-  if (__builtin_cpu_supports("avx2")) return Isa::avx2;
-#endif
-  return Isa::baseline;
-}
-
-// Tests set it to compare the sets; a program leaves it alone.
-inline Isa isa = detect_isa();
-
-template <class Set, class View, class Query, class... Shape>
-auto run(const Query& query, const Shape&... shape) noexcept {
-  if constexpr (sizeof...(shape) == 0) {
-    return query(Set{});
-  } else {
-    return query(View{shape}...);
-  }
-}
-
-#ifdef GJK_X86_DISPATCH
-// Sanitised code is not meant to be fast, and one function of all it calls takes minutes to build.
-#ifdef __SANITIZE_ADDRESS__
-#define GJK_FLATTEN
-#else
-#define GJK_FLATTEN flatten
-#endif
-
+// Calls query(p, q) with views of two shapes in the widest instruction set that this processor has.
 template <class Query>
-__attribute__((target("avx2,fma"), GJK_FLATTEN)) auto on_avx2(const Query& query,
-                                                              const auto&... shape) noexcept {
-  return run<avx2::Set, avx2::View>(query, shape...);
-}
-template <class Query>
-__attribute__((target("avx512f,avx512dq,avx512vl,fma"), GJK_FLATTEN)) auto on_avx512(
-    const Query& query, const auto&... shape) noexcept {
-  return run<avx512::Set, avx512::View>(query, shape...);
-}
-#endif
-
-// Runs a query on shapes with the loops of the widest set that this processor has, or without
-// shapes, for many pairs: query(view...) or query(set). The query's code is compiled once per set
-// (flatten), so that the loops are inlined where they are called.
-template <class Query>
-auto on_widest(const Query& query, const auto&... shape) noexcept {
-  switch (isa) {
-#ifdef GJK_X86_DISPATCH
-    case Isa::avx512:
-      return on_avx512(query, shape...);
-    case Isa::avx2:
-      return on_avx2(query, shape...);
-#endif
-    default:
-      return run<baseline::Set, baseline::View>(query, shape...);
-  }
+auto on_views(const Convex& p, const Convex& q, const Query& query) noexcept {
+  return simd::on_widest([&](auto set) {
+    using View = typename ViewOf<decltype(set)>::Type;
+    return query(View{p}, View{q});
+  });
 }
 
-}  // namespace gjk::simd
+}  // namespace gjk
