@@ -37,7 +37,7 @@ inline constexpr int kBlock = 32;
 struct Corners {
   double x[6][kBlock] = {};
   double y[6][kBlock] = {};
-  int vertex[2][kBlock + 3];  // their indices; written four at a time
+  int vertex[2][kBlock];  // their indices
 };
 
 // What neighbourhood() tells of the pairs. Bit k: pair k.
@@ -150,54 +150,7 @@ void collide_block(const ConvexPair* pairs, int size, double margin, Verdict* ve
   for (const int k : rest) verdicts[k] = gjk::collide(*pairs[k].p, *pairs[k].q, margin);
 }
 
-// What the shapes of a block have in common: what holds for all is asked once.
-class Census {
- public:
-  void count(const Convex& p, const Convex& q) noexcept {
-    extent_ += p.extent + q.extent;
-    radius_ += p.radius + q.radius;
-    error_ += p.error + q.error;
-    any_size_ |= p.size | q.size;
-    every_size_ &= p.size & q.size;
-  }
-
-  bool any_radius() const noexcept { return radius_ != 0.0; }
-
-  // A bit for each pair.
-  struct Kinds {
-    std::uint64_t known = 0;  // exact, of 2 to kMostTagged vertices, in the domain: almost all such
-    std::uint64_t alike = 0;  // of two shapes of `vertices`, 4 or 8
-    int vertices = 4;
-  };
-  Kinds kinds(const ConvexPair* pairs, int size) const noexcept {
-    if (any_size_ == every_size_ && is_known(extent_, error_, any_size_, any_size_)) {
-      const std::uint64_t all = simd::low_bits(size);
-      return {all, any_size_ == 4 || any_size_ == 8 ? all : 0, any_size_};
-    }
-    Kinds result;
-    for (int k = 0; k < size; ++k) {
-      const auto [p, q] = pairs[k];
-      const bool known = is_known(p->extent + q->extent, p->error + q->error, p->size, q->size);
-      result.known |= std::uint64_t{known} << k;
-      result.alike |= std::uint64_t{are_quadrilaterals(*p, *q)} << k;
-    }
-    return result;
-  }
-
- private:
-  static bool is_known(double extents, double errors, int p_size, int q_size) noexcept {
-    const auto beyond_two = static_cast<unsigned>((p_size - 2) | (q_size - 2));
-    return all_of(extents <= kMaxCoordinate, errors == 0.0, beyond_two < simd::kMostTagged - 1);
-  }
-
-  double extent_ = 0.0;
-  double radius_ = 0.0;
-  double error_ = 0.0;
-  int any_size_ = 0;
-  int every_size_ = -1;
-};
-
-// from_afar() for those pairs of a block whose boxes are apart.
+// Those pairs of a block whose boxes are apart, each at a vertex of P - Q: from_afar() of them.
 template <class Lockstep>
 class Walks {
  public:
@@ -205,38 +158,15 @@ class Walks {
 
   int size() const noexcept { return size_; }
 
-  // From the support vertices towards O as seen from the middle of P - Q.
-  void start(std::uint64_t apart, const Census::Kinds& kinds, const Vec2* towards_q) noexcept {
-    std::uint64_t others = apart;
-    if constexpr (Lockstep::kHasColumns) {
-      others &= ~kinds.alike;
-      if (kinds.vertices == 4) {
-        start_columns<4>(apart & kinds.alike, towards_q);
-      } else {
-        start_columns<8>(apart & kinds.alike, towards_q);
-      }
-    }
-    constexpr int kGroup = Lockstep::kGroup;
-    double best[2][kGroup * kBlock];
-    int count = 0;
-    for_each_bit(others, [&](int pair) noexcept {
-      const auto& [p, q] = pairs_[pair];
-      Lockstep::farthest_by_group(*p, -towards_q[pair], &best[0][kGroup * count]);
-      Lockstep::farthest_by_group(*q, towards_q[pair], &best[1][kGroup * count]);
-      pair_[size_ + count++] = pair;
-    });
-    for (int k = kGroup * count; k % (kGroup * kGroup) != 0; ++k) best[0][k] = best[1][k] = 0.0;
-    for (int k = 0; k < count; k += kGroup) {
-      for (const int shape : {0, 1}) {
-        Lockstep::near_support(&best[shape][kGroup * k], &corners_.vertex[shape][size_ + k]);
-      }
-    }
-    size_ += count;
+  // At the vertices that face each other, as seen from the middle of P - Q.
+  void start(int pair, Vec2 towards_q) noexcept {
+    using View = typename Lockstep::View;
+    const auto& [p, q] = pairs_[pair];
+    add(pair, View{*p}.near_support(-towards_q), View{*q}.near_support(towards_q));
   }
 
   // Where a walk settles are its bounds; where it cannot tell, it ends in `rest`.
   void step(Bounds* bounds, BlockList& rest) noexcept {
-    gather();
     Surroundings around;
     Lockstep::look_around(corners_, size_, around);
     for (int k = 0; k < size_; ++k) bounds[pair_[k]] = {around.lower[k], around.upper[k]};
@@ -252,43 +182,18 @@ class Walks {
   }
 
  private:
-  template <int N>
-  void start_columns(std::uint64_t alike, const Vec2* all_towards_q) noexcept {
-    const Convex* p[kBlock];
-    const Convex* q[kBlock];
-    Vec2 towards_q[kBlock];
-    for_each_bit(alike, [&](int pair) noexcept {
-      p[size_] = pairs_[pair].p;
-      q[size_] = pairs_[pair].q;
-      towards_q[size_] = all_towards_q[pair];
-      pair_[size_++] = pair;
-    });
-    gathered_ = size_;
-    constexpr int kGroup = Lockstep::kGroup;
-    for (int k = size_; k % kGroup != 0; ++k) {
-      p[k] = p[0];
-      q[k] = q[0];
-      towards_q[k] = towards_q[0];
-    }
-    for (int k = 0; k < size_; k += kGroup) {
-      Lockstep::template start_columns<N>(p + k, q + k, towards_q + k, k, corners_);
-    }
+  void add(int pair, int i, int j) noexcept {
+    pair_[size_] = pair;
+    put(*pairs_[pair].p, i, 0);
+    put(*pairs_[pair].q, j, 1);
+    ++size_;
   }
-
-  void gather() noexcept {
-    for (int k = gathered_; k < size_; ++k) {
-      const auto& [p, q] = pairs_[pair_[k]];
-      gather(*p, 0, k);
-      gather(*q, 1, k);
-    }
-    gathered_ = 0;
-  }
-  void gather(const Convex& shape, int which, int k) noexcept {
-    const int i = corners_.vertex[which][k];
+  void put(const Convex& shape, int i, int which) noexcept {
+    corners_.vertex[which][size_] = i;
     const int vertices[3] = {i, after(i, shape.size), before(i, shape.size)};
     for (int row = 0; row < 3; ++row) {
-      corners_.x[3 * which + row][k] = shape.x[vertices[row]];
-      corners_.y[3 * which + row][k] = shape.y[vertices[row]];
+      corners_.x[3 * which + row][size_] = shape.x[vertices[row]];
+      corners_.y[3 * which + row][size_] = shape.y[vertices[row]];
     }
   }
 
@@ -298,18 +203,14 @@ class Walks {
     const bool is_of_p = (around.of_p >> k & 1u) != 0;
     const bool is_next = (around.next >> k & 1u) != 0;
     const auto other_end = [is_next](int i, int n) { return is_next ? after(i, n) : before(i, n); };
-    const int at_p = corners_.vertex[0][k];
-    const int at_q = corners_.vertex[1][k];
-    pair_[size_] = pair_[k];
-    corners_.vertex[0][size_] = is_of_p ? other_end(at_p, p->size) : at_p;
-    corners_.vertex[1][size_] = is_of_p ? at_q : other_end(at_q, q->size);
-    ++size_;
+    const int i = corners_.vertex[0][k];
+    const int j = corners_.vertex[1][k];
+    add(pair_[k], is_of_p ? other_end(i, p->size) : i, is_of_p ? j : other_end(j, q->size));
   }
 
   const ConvexPair* pairs_;
   Corners& corners_;
   int size_ = 0;
-  int gathered_ = 0;  // so many of them have their corners already
   int pair_[kBlock];
 };
 
@@ -317,24 +218,24 @@ template <class Lockstep>
 void distance_block(const ConvexPair* pairs, int size, Corners& corners, Bounds* bounds) noexcept {
   Boxes boxes;
   Vec2 towards_q[kBlock];
-  Census all;
+  double radii = 0.0;
   for (int k = 0; k < size; ++k) {
     const auto [p, q] = pairs[k];
-    all.count(*p, *q);
-    const bool is_apart = Lockstep::boxes_apart(*p, *q, 0.0, towards_q[k]);
-    boxes.beyond |= std::uint64_t{is_apart} << k;
+    const auto beyond_two = static_cast<unsigned>((p->size - 2) | (q->size - 2));
+    const bool known = all_of(p->extent + q->extent <= kMaxCoordinate, p->error + q->error == 0.0,
+                              beyond_two < simd::kMostTagged - 1);
+    boxes.set(k, known, Lockstep::boxes_apart(*p, *q, 0.0, towards_q[k]));
+    radii += p->radius + q->radius;
   }
-  const Census::Kinds kinds = all.kinds(pairs, size);
-  boxes.known = kinds.known;
 
   std::fill_n(bounds, size, Bounds{});
   BlockList rest(boxes.unknown(size));
 
   Walks<Lockstep> walks(pairs, corners);
-  walks.start(boxes.apart(), kinds, towards_q);
+  for_each_bit(boxes.apart(), [&](int k) noexcept { walks.start(k, towards_q[k]); });
   for (int steps = 0; steps < kWalk && walks.size() > 0; ++steps) walks.step(bounds, rest);
   walks.give_up(rest);
-  if (all.any_radius()) {
+  if (radii != 0.0) {  // NaN too
     for_each_bit(boxes.apart(), [&](int k) noexcept {
       bounds[k] = distance_of_surfaces(*pairs[k].p, *pairs[k].q, bounds[k]);
     });
