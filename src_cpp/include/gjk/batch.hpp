@@ -68,6 +68,8 @@ void for_each_bit(std::uint64_t bits, const Visit& visit) noexcept {
   for (; bits != 0; bits &= bits - 1) visit(__builtin_ctzll(bits));
 }
 
+inline std::uint64_t bit(int k, bool truth) noexcept { return std::uint64_t{truth} << k; }
+
 // Indices of pairs in a block, in their order.
 class BlockList {
  public:
@@ -95,58 +97,43 @@ bool all_of(Truth... truth) noexcept {
   return (static_cast<int>(truth) & ...) != 0;
 }
 
-// What is left open by the extremes of pairs whose boxes are not apart.
-struct Open {
-  BlockList pairs;
-  unsigned inner[kBlock];  // by index, see inner_sides()
-};
-
-// What the boxes tell of a block, a bit for each pair. Those that are not `known` are left to the
-// single query.
-struct Boxes {
-  std::uint64_t known = 0;
-  std::uint64_t beyond = 0;
-
-  void set(int k, bool is_known, bool is_beyond) noexcept {
-    known |= std::uint64_t{is_known} << k;
-    beyond |= std::uint64_t{is_beyond} << k;
-  }
-  std::uint64_t apart() const noexcept { return known & beyond; }
-  std::uint64_t near() const noexcept { return known & ~beyond; }
-  std::uint64_t unknown(int size) const noexcept { return ~known & simd::low_bits(size); }
-};
-
-template <class Lockstep>
-void inscribe(const ConvexPair* pairs, std::uint64_t near, Open& open) noexcept {
+// Calls visit(k, p, q, axes) with views of those of the pairs `near`, whose boxes are not apart,
+// that the quadrilaterals between their extremes do not show to overlap.
+template <class Lockstep, class Visit>
+void for_each_open(const ConvexPair* pairs, std::uint64_t near, const Visit& visit) noexcept {
+  BlockList open;
+  unsigned inner[kBlock];
   for_each_bit(near, [&](int k) noexcept {
-    open.inner[k] = Lockstep::inner_sides(*pairs[k].p, *pairs[k].q);
-    open.pairs.add_if(open.inner[k] != kAllSides, k);
+    inner[k] = Lockstep::inner_sides(*pairs[k].p, *pairs[k].q);
+    open.add_if(inner[k] != kAllSides, k);
   });
+  for (const int k : open) {
+    const typename Lockstep::View p{*pairs[k].p};
+    const typename Lockstep::View q{*pairs[k].q};
+    visit(k, p, q, Axes::that_decide(p.shape, q.shape, inner[k]));
+  }
 }
 
 // The last step is one by one, since it depends on the pair most.
 template <class Lockstep>
 void collide_block(const ConvexPair* pairs, int size, double margin, Verdict* verdicts) noexcept {
-  Boxes boxes;
+  std::uint64_t known = 0;
+  std::uint64_t apart = 0;
   for (int k = 0; k < size; ++k) {
     const auto [p, q] = pairs[k];
-    const bool known = all_of(p->extent <= kMaxCoordinate, q->extent <= kMaxCoordinate);
+    known |= bit(k, all_of(p->extent <= kMaxCoordinate, q->extent <= kMaxCoordinate));
     verdicts[k] = Certificate::boxes<Lockstep>(*p, *q, margin, Verdict::collision);
-    boxes.set(k, known, is_free(verdicts[k]));
+    apart |= bit(k, is_free(verdicts[k]));
   }
-  BlockList rest(boxes.unknown(size));
-  Open open;
-  inscribe<Lockstep>(pairs, boxes.near(), open);
-  for (const int k : open.pairs) {
-    const typename Lockstep::View p{*pairs[k].p};
-    const typename Lockstep::View q{*pairs[k].q};
-    const Axes axes = Axes::that_decide(p.shape, q.shape, open.inner[k]);
-    if (axes.decide && p.radius + q.radius + margin == 0.0) {
-      verdicts[k] = verdict_of(p, q, test_axes(p, q, axes));
-    } else {
-      rest.add(k);
-    }
-  }
+  BlockList rest(~known & simd::low_bits(size));
+  for_each_open<Lockstep>(pairs, known & ~apart,
+                          [&](int k, const auto& p, const auto& q, const Axes& axes) noexcept {
+                            if (axes.decide && p.radius + q.radius + margin == 0.0) {
+                              verdicts[k] = verdict_of(p, q, test_axes(p, q, axes));
+                            } else {
+                              rest.add(k);
+                            }
+                          });
   for (const int k : rest) verdicts[k] = gjk::collide(*pairs[k].p, *pairs[k].q, margin);
 }
 
@@ -216,40 +203,37 @@ class Walks {
 
 template <class Lockstep>
 void distance_block(const ConvexPair* pairs, int size, Corners& corners, Bounds* bounds) noexcept {
-  Boxes boxes;
+  std::uint64_t known = 0;
+  std::uint64_t apart = 0;
   Vec2 towards_q[kBlock];
   double radii = 0.0;
   for (int k = 0; k < size; ++k) {
     const auto [p, q] = pairs[k];
     const auto beyond_two = static_cast<unsigned>((p->size - 2) | (q->size - 2));
-    const bool known = all_of(p->extent + q->extent <= kMaxCoordinate, p->error + q->error == 0.0,
-                              beyond_two < simd::kMostTagged - 1);
-    boxes.set(k, known, Lockstep::boxes_apart(*p, *q, 0.0, towards_q[k]));
+    known |= bit(k, all_of(p->extent + q->extent <= kMaxCoordinate, p->error + q->error == 0.0,
+                           beyond_two < simd::kMostTagged - 1));
+    apart |= bit(k, Lockstep::boxes_apart(*p, *q, 0.0, towards_q[k]));
     radii += p->radius + q->radius;
   }
-
   std::fill_n(bounds, size, Bounds{});
-  BlockList rest(boxes.unknown(size));
+  BlockList rest(~known & simd::low_bits(size));
 
   Walks<Lockstep> walks(pairs, corners);
-  for_each_bit(boxes.apart(), [&](int k) noexcept { walks.start(k, towards_q[k]); });
+  for_each_bit(known & apart, [&](int k) noexcept { walks.start(k, towards_q[k]); });
   for (int steps = 0; steps < kWalk && walks.size() > 0; ++steps) walks.step(bounds, rest);
   walks.give_up(rest);
   if (radii != 0.0) {  // NaN too
-    for_each_bit(boxes.apart(), [&](int k) noexcept {
+    for_each_bit(known & apart, [&](int k) noexcept {
       bounds[k] = distance_of_surfaces(*pairs[k].p, *pairs[k].q, bounds[k]);
     });
   }
 
-  Open open;
-  inscribe<Lockstep>(pairs, boxes.near(), open);
-  for (const int k : open.pairs) {
-    const typename Lockstep::View p{*pairs[k].p};
-    const typename Lockstep::View q{*pairs[k].q};
-    const Axes axes = Axes::that_decide(p.shape, q.shape, open.inner[k]);
-    VertexPair facing;
-    if (!axes.decide || !is_overlap(p, q, test_axes(p, q, axes), facing)) rest.add(k);
-  }
+  for_each_open<Lockstep>(pairs, known & ~apart,
+                          [&](int k, const auto& p, const auto& q, const Axes& axes) noexcept {
+                            VertexPair facing;
+                            if (!axes.decide || !is_overlap(p, q, test_axes(p, q, axes), facing))
+                              rest.add(k);
+                          });
   for (const int k : rest) bounds[k] = gjk::distance(*pairs[k].p, *pairs[k].q);
 }
 
