@@ -11,9 +11,9 @@
 #include "gjk/convex.hpp"
 #include "gjk/exact.hpp"
 #include "gjk/neighbours.hpp"
-#include "gjk/simd.hpp"
 #include "gjk/vec2.hpp"
 #include "gjk/verdict.hpp"
+#include "gjk/view.hpp"
 
 namespace gjk {
 
@@ -48,25 +48,20 @@ struct Axes {
   }
 };
 
-struct AxisTest : simd::EdgeTests {
-  bool is_separated() const noexcept { return (of_p.separates | of_q.separates) != 0; }
-  bool is_unsure() const noexcept { return (of_p.unsure | of_q.unsure) != 0; }
-};
-
 // For shapes without a reach.
 template <class P, class Q>
-AxisTest test_axes(const P& p, const Q& q, const Axes& axes) noexcept {
+EdgeTests test_axes(const P& p, const Q& q, const Axes& axes) noexcept {
   const double relative = support_rounding(p, q);
-  if (axes.all) return {p.separating_either(q, relative)};
+  if (axes.all) return p.separating_either(q, relative);
   const Convex::Chain of_p = p.shape.chain(axes.caps.first, axes.caps.count);
   const Convex::Chain of_q = q.shape.chain(axes.caps.first ^ 2, axes.caps.count);
-  return {{p.separating_from(q, of_p, of_q, relative), q.separating_from(p, of_q, of_p, relative)}};
+  return {p.separating_from(q, of_p, of_q, relative), q.separating_from(p, of_q, of_p, relative)};
 }
 
 // Do the edges that the test leaves unsure tell all? Not for shapes that are known to within an
 // error only, nor where all edges are unsure: perhaps both shapes are flat, on one line.
 template <class P, class Q>
-bool edges_tell(const P& p, const Q& q, const AxisTest& test) noexcept {
+bool edges_tell(const P& p, const Q& q, const EdgeTests& test) noexcept {
   const bool all_unsure =
       test.of_p.unsure == simd::low_bits(p.size) && test.of_q.unsure == simd::low_bits(q.size);
   return p.error + q.error == 0.0 && !all_unsure;
@@ -81,7 +76,7 @@ bool few_share_one(const View& p, const View& q) noexcept {
 
 // What the edges that separate, but for the errors of shapes, prove of them.
 template <class View>
-Certificate along_edges(const View& p, const View& q, const AxisTest& test) noexcept {
+Certificate along_edges(const View& p, const View& q, const EdgeTests& test) noexcept {
   Certificate best;
   const auto look_along = [&best](const View& own, const View& other, std::uint64_t edges) {
     for (; edges != 0 && !best.proves(0.0); edges &= edges - 1) {
@@ -105,7 +100,7 @@ struct VertexPair {
 // Where to look for what is nearest: at the vertex of the other shape that is farthest inwards of
 // an edge that is unsure, and the end of the edge that is nearer to it.
 template <class View>
-VertexPair facing_pair(const View& p, const View& q, const AxisTest& test) noexcept {
+VertexPair facing_pair(const View& p, const View& q, const EdgeTests& test) noexcept {
   const bool is_of_p = test.of_p.unsure != 0;
   const View& with_edge = is_of_p ? p : q;
   const View& other = is_of_p ? q : p;
@@ -120,7 +115,7 @@ VertexPair facing_pair(const View& p, const View& q, const AxisTest& test) noexc
 }
 
 template <class View>
-Verdict verdict_of(const View& p, const View& q, const AxisTest& test) noexcept {
+Verdict verdict_of(const View& p, const View& q, const EdgeTests& test) noexcept {
   const bool is_exact = p.error + q.error == 0.0;
   if (test.is_separated()) {
     const Certificate certificate = is_exact ? Certificate::edges(test) : along_edges(p, q, test);
@@ -138,7 +133,7 @@ Verdict verdict_of(const View& p, const View& q, const AxisTest& test) noexcept 
 // Does the test prove an overlap? Without those that take exact arithmetic over more than edges.
 // `facing` is where to look on where the answer is no.
 template <class View>
-bool is_overlap(const View& p, const View& q, const AxisTest& test, VertexPair& facing) noexcept {
+bool is_overlap(const View& p, const View& q, const EdgeTests& test, VertexPair& facing) noexcept {
   if (!test.is_unsure() || few_share_one(p, q)) return true;
   facing = facing_pair(p, q, test);
   if (!edges_tell(p, q, test)) return false;

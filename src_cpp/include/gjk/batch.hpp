@@ -16,8 +16,8 @@
 #include "gjk/convex.hpp"
 #include "gjk/distance.hpp"
 #include "gjk/neighbours.hpp"
-#include "gjk/simd.hpp"
 #include "gjk/verdict.hpp"
+#include "gjk/view.hpp"
 
 namespace gjk {
 
@@ -28,10 +28,47 @@ struct ConvexPair {
 
 namespace detail {
 
+// So many pairs are looked at together: each is a bit of a word, and of twice as many the shapes
+// would leave the cache nearest the processor between two steps.
+inline constexpr int kBlock = 32;
+
+// A vertex of P and of Q for each pair, and its neighbours: rows 0 to 2 are the vertex of P, the
+// next and the previous one, rows 3 to 5 those of Q.
+struct Corners {
+  double x[6][kBlock] = {};
+  double y[6][kBlock] = {};
+  int vertex[2][kBlock];  // their indices
+};
+
+// What neighbourhood() tells of the pairs. Bit k: pair k.
+struct Surroundings {
+  std::uint64_t settled = 0;
+  std::uint64_t beyond = 0;
+  std::uint64_t next = 0;  // the edge that faces O leads counter-clockwise
+  std::uint64_t of_p = 0;  // and is P's
+  double lower[kBlock];    // bounds on the distance, where settled
+  double upper[kBlock];
+};
+
+// The steps of a block in an instruction set: see lockstep.inc.
+template <class Set>
+struct LockstepOf;
+
+}  // namespace detail
+}  // namespace gjk
+
+#define GJK_SIMD_FILE "gjk/lockstep.inc"
+#include "gjk/simd/each_set.hpp"
+
+namespace gjk {
+namespace detail {
+
 template <class Visit>
 void for_each_bit(std::uint64_t bits, const Visit& visit) noexcept {
   for (; bits != 0; bits &= bits - 1) visit(__builtin_ctzll(bits));
 }
+
+inline std::uint64_t bit(int k, bool truth) noexcept { return std::uint64_t{truth} << k; }
 
 // Indices of pairs in a block, in their order.
 class BlockList {
@@ -50,7 +87,7 @@ class BlockList {
   const int* end() const noexcept { return indices_ + size_; }
 
  private:
-  int indices_[simd::kBlock + 1];
+  int indices_[kBlock + 1];
   int size_ = 0;
 };
 
@@ -60,151 +97,65 @@ bool all_of(Truth... truth) noexcept {
   return (static_cast<int>(truth) & ...) != 0;
 }
 
-// What is left open by the extremes of pairs whose boxes are not apart.
-struct Open {
-  BlockList pairs;
-  unsigned inner[simd::kBlock];  // by index, see inner_sides()
-};
-
-// What the boxes tell of a block, a bit for each pair. Those that are not `known` are left to the
-// single query.
-struct Boxes {
-  std::uint64_t known = 0;
-  std::uint64_t beyond = 0;
-
-  void set(int k, bool is_known, bool is_beyond) noexcept {
-    known |= std::uint64_t{is_known} << k;
-    beyond |= std::uint64_t{is_beyond} << k;
-  }
-  std::uint64_t apart() const noexcept { return known & beyond; }
-  std::uint64_t near() const noexcept { return known & ~beyond; }
-  std::uint64_t unknown(int size) const noexcept { return ~known & simd::low_bits(size); }
-};
-
-template <class Set>
-void inscribe(const ConvexPair* pairs, std::uint64_t near, Open& open) noexcept {
+// Calls visit(k, p, q, axes) with views of those of the pairs `near`, whose boxes are not apart,
+// that the quadrilaterals between their extremes do not show to overlap.
+template <class Lockstep, class Visit>
+void for_each_open(const ConvexPair* pairs, std::uint64_t near, const Visit& visit) noexcept {
+  BlockList open;
+  unsigned inner[kBlock];
   for_each_bit(near, [&](int k) noexcept {
-    open.inner[k] = Set::inner_sides(*pairs[k].p, *pairs[k].q);
-    open.pairs.add_if(open.inner[k] != kAllSides, k);
+    inner[k] = Lockstep::inner_sides(*pairs[k].p, *pairs[k].q);
+    open.add_if(inner[k] != kAllSides, k);
   });
+  for (const int k : open) {
+    const typename Lockstep::View p{*pairs[k].p};
+    const typename Lockstep::View q{*pairs[k].q};
+    visit(k, p, q, Axes::that_decide(p.shape, q.shape, inner[k]));
+  }
 }
 
 // The last step is one by one, since it depends on the pair most.
-template <class Set>
+template <class Lockstep>
 void collide_block(const ConvexPair* pairs, int size, double margin, Verdict* verdicts) noexcept {
-  Boxes boxes;
+  std::uint64_t known = 0;
+  std::uint64_t apart = 0;
   for (int k = 0; k < size; ++k) {
     const auto [p, q] = pairs[k];
-    const bool known = all_of(p->extent <= kMaxCoordinate, q->extent <= kMaxCoordinate);
-    verdicts[k] = Certificate::boxes<Set>(*p, *q, margin, Verdict::collision);
-    boxes.set(k, known, is_free(verdicts[k]));
+    known |= bit(k, all_of(p->extent <= kMaxCoordinate, q->extent <= kMaxCoordinate));
+    verdicts[k] = Certificate::boxes<Lockstep>(*p, *q, margin, Verdict::collision);
+    apart |= bit(k, is_free(verdicts[k]));
   }
-  BlockList rest(boxes.unknown(size));
-  Open open;
-  inscribe<Set>(pairs, boxes.near(), open);
-  for (const int k : open.pairs) {
-    const typename Set::View p{*pairs[k].p};
-    const typename Set::View q{*pairs[k].q};
-    const Axes axes = Axes::that_decide(p.shape, q.shape, open.inner[k]);
-    if (axes.decide && p.radius + q.radius + margin == 0.0) {
-      verdicts[k] = verdict_of(p, q, test_axes(p, q, axes));
-    } else {
-      rest.add(k);
-    }
-  }
+  BlockList rest(~known & simd::low_bits(size));
+  for_each_open<Lockstep>(pairs, known & ~apart,
+                          [&](int k, const auto& p, const auto& q, const Axes& axes) noexcept {
+                            if (axes.decide && p.radius + q.radius + margin == 0.0) {
+                              verdicts[k] = verdict_of(p, q, test_axes(p, q, axes));
+                            } else {
+                              rest.add(k);
+                            }
+                          });
   for (const int k : rest) verdicts[k] = gjk::collide(*pairs[k].p, *pairs[k].q, margin);
 }
 
-// What the shapes of a block have in common: what holds for all is asked once.
-class Census {
- public:
-  void count(const Convex& p, const Convex& q) noexcept {
-    extent_ += p.extent + q.extent;
-    radius_ += p.radius + q.radius;
-    error_ += p.error + q.error;
-    any_size_ |= p.size | q.size;
-    every_size_ &= p.size & q.size;
-  }
-
-  bool any_radius() const noexcept { return radius_ != 0.0; }
-
-  // A bit for each pair.
-  struct Kinds {
-    std::uint64_t known = 0;  // exact, of 2 to kMostTagged vertices, in the domain: almost all such
-    std::uint64_t alike = 0;  // of two shapes of `vertices`, 4 or 8
-    int vertices = 4;
-  };
-  Kinds kinds(const ConvexPair* pairs, int size) const noexcept {
-    if (any_size_ == every_size_ && is_known(extent_, error_, any_size_, any_size_)) {
-      const std::uint64_t all = simd::low_bits(size);
-      return {all, any_size_ == 4 || any_size_ == 8 ? all : 0, any_size_};
-    }
-    Kinds result;
-    for (int k = 0; k < size; ++k) {
-      const auto [p, q] = pairs[k];
-      const bool known = is_known(p->extent + q->extent, p->error + q->error, p->size, q->size);
-      result.known |= std::uint64_t{known} << k;
-      result.alike |= std::uint64_t{are_quadrilaterals(*p, *q)} << k;
-    }
-    return result;
-  }
-
- private:
-  static bool is_known(double extents, double errors, int p_size, int q_size) noexcept {
-    const auto beyond_two = static_cast<unsigned>((p_size - 2) | (q_size - 2));
-    return all_of(extents <= kMaxCoordinate, errors == 0.0, beyond_two < simd::kMostTagged - 1);
-  }
-
-  double extent_ = 0.0;
-  double radius_ = 0.0;
-  double error_ = 0.0;
-  int any_size_ = 0;
-  int every_size_ = -1;
-};
-
-// from_afar() for those pairs of a block whose boxes are apart.
-template <class Set>
+// Those pairs of a block whose boxes are apart, each at a vertex of P - Q: from_afar() of them.
+template <class Lockstep>
 class Walks {
  public:
-  Walks(const ConvexPair* pairs, simd::Corners& corners) noexcept
-      : pairs_(pairs), corners_(corners) {}
+  Walks(const ConvexPair* pairs, Corners& corners) noexcept : pairs_(pairs), corners_(corners) {}
 
   int size() const noexcept { return size_; }
 
-  // From the support vertices towards O as seen from the middle of P - Q.
-  void start(std::uint64_t apart, const Census::Kinds& kinds, const Vec2* towards_q) noexcept {
-    std::uint64_t others = apart;
-    if constexpr (Set::kHasColumns) {
-      others &= ~kinds.alike;
-      if (kinds.vertices == 4) {
-        start_columns<4>(apart & kinds.alike, towards_q);
-      } else {
-        start_columns<8>(apart & kinds.alike, towards_q);
-      }
-    }
-    constexpr int kGroup = Set::kGroup;
-    double best_of_p[kGroup * simd::kBlock];
-    double best_of_q[kGroup * simd::kBlock];
-    int count = 0;
-    for_each_bit(others, [&](int pair) noexcept {
-      const auto& [p, q] = pairs_[pair];
-      Set::farthest_by_group(*p, -towards_q[pair], &best_of_p[kGroup * count]);
-      Set::farthest_by_group(*q, towards_q[pair], &best_of_q[kGroup * count]);
-      pair_[size_ + count++] = pair;
-    });
-    for (int k = kGroup * count; k % (kGroup * kGroup) != 0; ++k) best_of_p[k] = best_of_q[k] = 0.0;
-    for (int k = 0; k < count; k += kGroup) {
-      Set::nearly_farthest(&best_of_p[kGroup * k], &corners_.p[size_ + k]);
-      Set::nearly_farthest(&best_of_q[kGroup * k], &corners_.q[size_ + k]);
-    }
-    size_ += count;
+  // At the vertices that face each other, as seen from the middle of P - Q.
+  void start(int pair, Vec2 towards_q) noexcept {
+    using View = typename Lockstep::View;
+    const auto& [p, q] = pairs_[pair];
+    add(pair, View{*p}.near_support(-towards_q), View{*q}.near_support(towards_q));
   }
 
   // Where a walk settles are its bounds; where it cannot tell, it ends in `rest`.
   void step(Bounds* bounds, BlockList& rest) noexcept {
-    gather();
-    simd::Surroundings around;
-    Set::look_around(corners_, size_, around);
+    Surroundings around;
+    Lockstep::look_around(corners_, size_, around);
     for (int k = 0; k < size_; ++k) bounds[pair_[k]] = {around.lower[k], around.upper[k]};
     const std::uint64_t all = simd::low_bits(size_);
     for_each_bit(all & ~around.settled & ~around.beyond,
@@ -218,113 +169,78 @@ class Walks {
   }
 
  private:
-  template <int N>
-  void start_columns(std::uint64_t alike, const Vec2* all_towards_q) noexcept {
-    const Convex* p[simd::kBlock];
-    const Convex* q[simd::kBlock];
-    Vec2 towards_q[simd::kBlock];
-    for_each_bit(alike, [&](int pair) noexcept {
-      p[size_] = pairs_[pair].p;
-      q[size_] = pairs_[pair].q;
-      towards_q[size_] = all_towards_q[pair];
-      pair_[size_++] = pair;
-    });
-    gathered_ = size_;
-    constexpr int kGroup = Set::kGroup;
-    for (int k = size_; k % kGroup != 0; ++k) {
-      p[k] = p[0];
-      q[k] = q[0];
-      towards_q[k] = towards_q[0];
-    }
-    for (int k = 0; k < size_; k += kGroup) {
-      Set::template start_columns<N>(p + k, q + k, towards_q + k, k, corners_);
-    }
+  void add(int pair, int i, int j) noexcept {
+    pair_[size_] = pair;
+    put(*pairs_[pair].p, i, 0);
+    put(*pairs_[pair].q, j, 1);
+    ++size_;
   }
-
-  void gather() noexcept {
-    for (int k = gathered_; k < size_; ++k) {
-      const auto& [p, q] = pairs_[pair_[k]];
-      gather(*p, corners_.p[k], k, corners_.p_x, corners_.p_y, 0);
-      gather(*q, corners_.q[k], k, corners_.q_x, corners_.q_y, 2);
+  void put(const Convex& shape, int i, int which) noexcept {
+    corners_.vertex[which][size_] = i;
+    const int vertices[3] = {i, after(i, shape.size), before(i, shape.size)};
+    for (int row = 0; row < 3; ++row) {
+      corners_.x[3 * which + row][size_] = shape.x[vertices[row]];
+      corners_.y[3 * which + row][size_] = shape.y[vertices[row]];
     }
-    gathered_ = 0;
-  }
-  void gather(const Convex& shape, int i, int k, double* x, double* y, int side) noexcept {
-    const int next = after(i, shape.size);
-    const int previous = before(i, shape.size);
-    x[k] = shape.x[i];
-    y[k] = shape.y[i];
-    corners_.beside_x[side][k] = shape.x[next];
-    corners_.beside_y[side][k] = shape.y[next];
-    corners_.beside_x[side + 1][k] = shape.x[previous];
-    corners_.beside_y[side + 1][k] = shape.y[previous];
   }
 
   // To the other end of the edge that faces O.
-  void go_on(int k, const simd::Surroundings& around) noexcept {
+  void go_on(int k, const Surroundings& around) noexcept {
     const auto& [p, q] = pairs_[pair_[k]];
     const bool is_of_p = (around.of_p >> k & 1u) != 0;
     const bool is_next = (around.next >> k & 1u) != 0;
     const auto other_end = [is_next](int i, int n) { return is_next ? after(i, n) : before(i, n); };
-    const int at_p = corners_.p[k];
-    const int at_q = corners_.q[k];
-    pair_[size_] = pair_[k];
-    corners_.p[size_] = is_of_p ? other_end(at_p, p->size) : at_p;
-    corners_.q[size_] = is_of_p ? at_q : other_end(at_q, q->size);
-    ++size_;
+    const int i = corners_.vertex[0][k];
+    const int j = corners_.vertex[1][k];
+    add(pair_[k], is_of_p ? other_end(i, p->size) : i, is_of_p ? j : other_end(j, q->size));
   }
 
   const ConvexPair* pairs_;
-  simd::Corners& corners_;
+  Corners& corners_;
   int size_ = 0;
-  int gathered_ = 0;  // so many of them have their corners already
-  int pair_[simd::kBlock];
+  int pair_[kBlock];
 };
 
-template <class Set>
-void distance_block(const ConvexPair* pairs, int size, simd::Corners& corners,
-                    Bounds* bounds) noexcept {
-  Boxes boxes;
-  Vec2 towards_q[simd::kBlock];
-  Census all;
+template <class Lockstep>
+void distance_block(const ConvexPair* pairs, int size, Corners& corners, Bounds* bounds) noexcept {
+  std::uint64_t known = 0;
+  std::uint64_t apart = 0;
+  Vec2 towards_q[kBlock];
+  double radii = 0.0;
   for (int k = 0; k < size; ++k) {
     const auto [p, q] = pairs[k];
-    all.count(*p, *q);
-    const bool is_apart = Set::boxes_apart(*p, *q, 0.0, towards_q[k]);
-    boxes.beyond |= std::uint64_t{is_apart} << k;
+    const auto beyond_two = static_cast<unsigned>((p->size - 2) | (q->size - 2));
+    known |= bit(k, all_of(p->extent + q->extent <= kMaxCoordinate, p->error + q->error == 0.0,
+                           beyond_two < simd::kMostTagged - 1));
+    apart |= bit(k, Lockstep::boxes_apart(*p, *q, 0.0, towards_q[k]));
+    radii += p->radius + q->radius;
   }
-  const Census::Kinds kinds = all.kinds(pairs, size);
-  boxes.known = kinds.known;
-
   std::fill_n(bounds, size, Bounds{});
-  BlockList rest(boxes.unknown(size));
+  BlockList rest(~known & simd::low_bits(size));
 
-  Walks<Set> walks(pairs, corners);
-  walks.start(boxes.apart(), kinds, towards_q);
+  Walks<Lockstep> walks(pairs, corners);
+  for_each_bit(known & apart, [&](int k) noexcept { walks.start(k, towards_q[k]); });
   for (int steps = 0; steps < kWalk && walks.size() > 0; ++steps) walks.step(bounds, rest);
   walks.give_up(rest);
-  if (all.any_radius()) {
-    for_each_bit(boxes.apart(), [&](int k) noexcept {
+  if (radii != 0.0) {  // NaN too
+    for_each_bit(known & apart, [&](int k) noexcept {
       bounds[k] = distance_of_surfaces(*pairs[k].p, *pairs[k].q, bounds[k]);
     });
   }
 
-  Open open;
-  inscribe<Set>(pairs, boxes.near(), open);
-  for (const int k : open.pairs) {
-    const typename Set::View p{*pairs[k].p};
-    const typename Set::View q{*pairs[k].q};
-    const Axes axes = Axes::that_decide(p.shape, q.shape, open.inner[k]);
-    VertexPair facing;
-    if (!axes.decide || !is_overlap(p, q, test_axes(p, q, axes), facing)) rest.add(k);
-  }
+  for_each_open<Lockstep>(pairs, known & ~apart,
+                          [&](int k, const auto& p, const auto& q, const Axes& axes) noexcept {
+                            VertexPair facing;
+                            if (!axes.decide || !is_overlap(p, q, test_axes(p, q, axes), facing))
+                              rest.add(k);
+                          });
   for (const int k : rest) bounds[k] = gjk::distance(*pairs[k].p, *pairs[k].q);
 }
 
 // Calls block(begin, size) for all of `count`.
 template <class Block>
 void for_each_block(std::size_t count, const Block& block) noexcept {
-  constexpr std::size_t kSize = simd::kBlock;
+  constexpr std::size_t kSize = kBlock;
   for (std::size_t begin = 0; begin < count; begin += kSize) {
     block(begin, static_cast<int>(std::min(kSize, count - begin)));
   }
@@ -340,8 +256,9 @@ inline void collide_pairs(std::span<const ConvexPair> pairs, double margin,
     return;
   }
   simd::on_widest([&](auto set) noexcept {
+    using Lockstep = typename detail::LockstepOf<decltype(set)>::Type;
     detail::for_each_block(pairs.size(), [&](std::size_t begin, int size) {
-      detail::collide_block<decltype(set)>(&pairs[begin], size, margin, &verdicts[begin]);
+      detail::collide_block<Lockstep>(&pairs[begin], size, margin, &verdicts[begin]);
     });
   });
 }
@@ -352,15 +269,15 @@ inline void classify_pairs(std::span<const ConvexPair> pairs, double margin,
   collide_pairs(pairs, margin, verdicts);
   if (margin == 0.0) return;
   detail::for_each_block(pairs.size(), [&](std::size_t begin, int size) {
-    ConvexPair near[simd::kBlock];
-    Verdict* of_near[simd::kBlock];
+    ConvexPair near[detail::kBlock];
+    Verdict* of_near[detail::kBlock];
     std::size_t count = 0;
     for (std::size_t k = begin; k < begin + static_cast<std::size_t>(size); ++k) {
       if (verdicts[k] != Verdict::collision) continue;
       near[count] = pairs[k];
       of_near[count++] = &verdicts[k];
     }
-    Verdict without_margin[simd::kBlock];
+    Verdict without_margin[detail::kBlock];
     collide_pairs({near, count}, 0.0, without_margin);
     for (std::size_t k = 0; k < count; ++k) {
       if (without_margin[k] != Verdict::collision) *of_near[k] = Verdict::margin;
@@ -371,9 +288,10 @@ inline void classify_pairs(std::span<const ConvexPair> pairs, double margin,
 // Level 2 of each pair: distance(*p, *q), to bounds[i], of which there are as many.
 inline void distance_pairs(std::span<const ConvexPair> pairs, std::span<Bounds> bounds) noexcept {
   simd::on_widest([&](auto set) noexcept {
-    simd::Corners corners;
+    using Lockstep = typename detail::LockstepOf<decltype(set)>::Type;
+    detail::Corners corners;
     detail::for_each_block(pairs.size(), [&](std::size_t begin, int size) {
-      detail::distance_block<decltype(set)>(&pairs[begin], size, corners, &bounds[begin]);
+      detail::distance_block<Lockstep>(&pairs[begin], size, corners, &bounds[begin]);
     });
   });
 }

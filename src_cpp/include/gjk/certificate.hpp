@@ -17,9 +17,9 @@
 #include "gjk/convex.hpp"
 #include "gjk/exact.hpp"
 #include "gjk/exhausted.hpp"
-#include "gjk/simd.hpp"
 #include "gjk/vec2.hpp"
 #include "gjk/verdict.hpp"
+#include "gjk/view.hpp"
 
 namespace gjk {
 
@@ -82,12 +82,12 @@ class Certificate {
   // An edge of one of two exact shapes without a reach has all of the other strictly on its outer
   // side, by more than the rounding. Its own shape lies on its inner side: the outlines of shapes
   // are convex, as was found exactly when they were made.
-  static Certificate edges(const simd::EdgeTests& test) noexcept {
-    return (test.of_p.separates | test.of_q.separates) != 0 ? greater_than(0.0) : Certificate{};
+  static Certificate edges(const EdgeTests& test) noexcept {
+    return test.is_separated() ? greater_than(0.0) : Certificate{};
   }
   // The same exactly, of the edges that the test leaves unsure.
   template <class P, class Q>
-  static Certificate unsure_edges(const P& p, const Q& q, const simd::EdgeTests& test) noexcept {
+  static Certificate unsure_edges(const P& p, const Q& q, const EdgeTests& test) noexcept {
     const bool separates = exact::one_separates(p, q, test.of_p.unsure) ||
                            exact::one_separates(q, p, test.of_q.unsure);
     return separates ? greater_than(0.0) : Certificate{};

@@ -12,82 +12,40 @@
 #include "gjk/certificate.hpp"
 #include "gjk/convex.hpp"
 #include "gjk/exact.hpp"
+#include "gjk/gjk_loop.hpp"
 #include "gjk/placed.hpp"
-#include "gjk/simd.hpp"
 #include "gjk/simplex.hpp"
 #include "gjk/vec2.hpp"
 #include "gjk/verdict.hpp"
+#include "gjk/view.hpp"
 
 namespace gjk {
-
-// In 2D the loop needs about log n iterations; a query that has not ended after this many goes to
-// the exact arithmetic, it is not answered by a guess.
-inline constexpr int kMaxIterations = 64;
-
-template <class P, class Q>
-SimplexVertex support(const P& p, const Q& q, Vec2 d) noexcept {
-  const int i = p.support(d);
-  const int j = q.support(-d);
-  return {p.vertex(i) - q.vertex(j), i, j};
-}
-
-// The paper's start: any point of P - Q, the first of each.
-template <class P, class Q>
-Simplex first_vertices(const P& p, const Q& q) noexcept {
-  Simplex s;
-  s.push({p.vertex(0) - q.vertex(0), 0, 0});
-  return s;
-}
-
-// Does a support vertex at d.w = along lie farther towards O than the simplex that d belongs to, by
-// more than the rounding? Where it does not, the simplex's distance is that of P - Q, and to go on
-// could only cycle. Ordered so that NaN is no progress.
-inline bool progress(const Simplex& s, Vec2 d, double along, double rounding) noexcept {
-  return along < dot(d, s.vertex[0].point) - rounding * norm1(d);
-}
-
-// The simplex that GJK stopped at, as a hint for the exact arithmetic.
-inline exact::Contact contact(const Simplex& s) noexcept {
-  const SimplexVertex& a = s.vertex[0];
-  return {a.p, a.q, s.size > 1 && a.p == s.vertex[1].p};
-}
 
 // Alg. 6, with certificates: FREE, COLLISION, or UNKNOWN where floating point does not decide.
 //
 // The shapes collide when their polygons are no farther apart than both radii and a margin (m).
 template <class P, class Q>
 Verdict collide_by_gjk(const P& p, const Q& q, double margin, Simplex& start) noexcept {
-  Simplex s = start;  // local, so that it stays in registers
   const double rounding = support_rounding(p, q);
   const double reach = p.radius + q.radius + margin;
   const double grown = grown_reach(p, q, reach);
   const double sure_reach = (reach - p.error - q.error) * (1.0 - 16.0 * kUnitRoundoff);
-  for (int k = 0; k < kMaxIterations; ++k) {
-    const Vec2 d = direction_from_origin(s);
-    const SimplexVertex w = support(p, q, -d);
-
-    // Exit 1: all of P - Q lies beyond the line d.x = reach |d|.
-    const double along = dot(d, w.point);
-    const Certificate beyond = Certificate::beyond_line(d, along, rounding, grown, margin);
-    if (beyond.proves(margin)) return beyond.beyond(margin, Verdict::unknown);
-
-    const bool converged = !progress(s, d, along, rounding);
-    if (sure_reach > 0.0 && distance_upper_bound(s) <= sure_reach) return Verdict::collision;
-    if (converged) break;
-
-    // Exit 2: w falls into the vertical angle of AOB, so the triangle A, B, w encloses O (Fig. 2b).
-    if (s.size == 2 && encloses_origin(s.vertex[0].point, s.vertex[1].point, w.point)) {
-      return Verdict::collision;
-    }
-    s.push(w);
-    if (s.size == 2) {
-      s1d(s, 0, 1);
-    } else if (s2d(s)) {
-      break;  // enclosed, but not beyond the rounding
-    }
-  }
-  start = s;
-  return Verdict::unknown;
+  Verdict verdict = Verdict::unknown;
+  const GjkLoop loop = gjk_loop(
+      p, q, start, [&](const Simplex& s, Vec2 d, const SimplexVertex&, double along) noexcept {
+        // Exit 1: all of P - Q lies beyond the line d.x = reach |d|.
+        const Certificate beyond = Certificate::beyond_line(d, along, rounding, grown, margin);
+        if (beyond.proves(margin)) {
+          verdict = beyond.beyond(margin, Verdict::unknown);
+        } else if (sure_reach > 0.0 && distance_upper_bound(s) <= sure_reach) {
+          verdict = Verdict::collision;
+        }
+        return verdict != Verdict::unknown;
+      });
+  // Exit 2
+  if (loop.end == GjkLoop::End::overlapping) return Verdict::collision;
+  start = loop.s;
+  return verdict;
 }
 
 // From the paper's start.
@@ -141,14 +99,14 @@ inline Verdict collide(const Convex& p, const Convex& q, double margin = 0.0) no
 
   const Axes axes = Axes::that_decide(p, q, inner);
   if (reach == 0.0 && axes.decide) {
-    return simd::on_widest(
-        [axes](const auto& a, const auto& b) { return verdict_of(a, b, test_axes(a, b, axes)); }, p,
-        q);
+    return on_views(p, q, [axes](const auto& a, const auto& b) {
+      return verdict_of(a, b, test_axes(a, b, axes));
+    });
   }
   Simplex s = facing_edge(p, q, w, side);
   if (s.size == 2) s1d(s, 0, 1);
-  return simd::on_widest(
-      [&](const auto& a, const auto& b) { return collide_from(a, b, margin, s); }, p, q);
+  return on_views(p, q,
+                  [&](const auto& a, const auto& b) { return collide_from(a, b, margin, s); });
 }
 
 // Room for two shapes at poses.

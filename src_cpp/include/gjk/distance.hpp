@@ -81,38 +81,22 @@ bool separation_at(const P& p, const Q& q, const Neighbourhood& around,
 
 template <class P, class Q, class Watch = Unwatched>
 Separation separate(const P& p, const Q& q, const Simplex& start, Watch&& watch = {}) noexcept {
-  const double rounding = support_rounding(p, q);
-  Simplex s = start;  // local, so that it stays in registers
-  Outcome outcome = Outcome::undecided;
-  Bounds bounds;
-  Vec2 d;
-  int k = 0;
-  while (k < kMaxIterations) {
-    ++k;
-    d = direction_from_origin(s);
-    const SimplexVertex w = support(p, q, -d);
-    const double along = dot(d, w.point);
-    watch(s, d, w, along);
-    if (!progress(s, d, along, rounding)) {
-      bounds = bounds_at(s, d, along, rounding);
-      if (s.size == 2 && bounds.upper - bounds.lower > kUsualGap * bounds.upper) {
-        bounds.upper = std::fmin(bounds.upper, nearest_point_bound(s));
-      }
-      if (bounds.lower > 0.0) outcome = Outcome::separated;
-      break;
-    }
-    if (s.size == 2 && encloses_origin(s.vertex[0].point, s.vertex[1].point, w.point)) {
-      outcome = Outcome::overlapping;
-      break;
-    }
-    s.push(w);
-    if (s.size == 2) {
-      s1d(s, 0, 1);
-    } else if (s2d(s)) {
-      break;
-    }
+  using End = GjkLoop::End;
+  const GjkLoop loop = gjk_loop(
+      p, q, start, [&](const Simplex& s, Vec2 d, const SimplexVertex& w, double along) noexcept {
+        watch(s, d, w, along);
+        return false;
+      });
+  Separation result{Outcome::undecided, loop.s, {}, loop.iterations, loop.d};
+  if (loop.end == End::overlapping) result.outcome = Outcome::overlapping;
+  if (loop.end != End::converged) return result;
+  Bounds& bounds = result.bounds;
+  bounds = bounds_at(loop.s, loop.d, loop.along, support_rounding(p, q));
+  if (loop.s.size == 2 && bounds.upper - bounds.lower > kUsualGap * bounds.upper) {
+    bounds.upper = std::fmin(bounds.upper, nearest_point_bound(loop.s));
   }
-  return {outcome, s, bounds, k, d};
+  if (bounds.lower > 0.0) result.outcome = Outcome::separated;
+  return result;
 }
 
 // Witness points and features of a reduced simplex, from the barycentric weights of O's projection.
@@ -225,23 +209,21 @@ Result beyond_extremes(const Convex& p, const Convex& q, const Quadrilateral& w,
   const unsigned inner = apart ? 0u : inner_sides(w, side);
   if (inner == kAllSides) return overlapping;
   const Axes axes = apart ? Axes{} : Axes::that_decide(p, q, inner);
-  return simd::on_widest(
-      [&](const auto& wide_p, const auto& wide_q) -> Result {
-        Simplex start;
-        if (apart) {
-          start.push(support(wide_p, wide_q, -middle(w)));
-        } else if (axes.decide) {
-          const AxisTest test = test_axes(wide_p, wide_q, axes);
-          VertexPair facing;
-          if (is_overlap(wide_p, wide_q, test, facing)) return overlapping;
-          start.push({p.vertex(facing.p) - q.vertex(facing.q), facing.p, facing.q});
-        } else {
-          start = facing_edge(p, q, w, side);
-          if (start.size == 2) s1d(start, 0, 1);
-        }
-        return query(wide_p, wide_q, start);
-      },
-      p, q);
+  return on_views(p, q, [&](const auto& wide_p, const auto& wide_q) -> Result {
+    Simplex start;
+    if (apart) {
+      start.push(support(wide_p, wide_q, -middle(w)));
+    } else if (axes.decide) {
+      const EdgeTests test = test_axes(wide_p, wide_q, axes);
+      VertexPair facing;
+      if (is_overlap(wide_p, wide_q, test, facing)) return overlapping;
+      start.push({p.vertex(facing.p) - q.vertex(facing.q), facing.p, facing.q});
+    } else {
+      start = facing_edge(p, q, w, side);
+      if (start.size == 2) s1d(start, 0, 1);
+    }
+    return query(wide_p, wide_q, start);
+  });
 }
 
 // Between the surfaces: 0 where they overlap.
@@ -253,23 +235,6 @@ Bounds distance_of_surfaces(const P& p, const Q& q, Bounds polygons) noexcept {
 
 inline Bounds nowhere() noexcept {
   return {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::quiet_NaN()};
-}
-
-// The bounds that from_afar() gives; zeros where it does not settle. For exact shapes of two
-// vertices or more.
-template <class View>
-Bounds bounds_from_afar(const View& p, const View& q, Vec2 middle) noexcept {
-  int i = p.near_support(-middle);
-  int j = q.near_support(middle);
-  for (int steps = 0; steps < kWalk; ++steps) {
-    const simd::Surrounding around = p.look_around(q, i, j);
-    if (around.settled) return {around.lower, around.upper};
-    if (!around.beyond) return {};
-    int& vertex = around.of_p ? i : j;
-    const int size = around.of_p ? p.size : q.size;
-    vertex = around.next ? after(vertex, size) : before(vertex, size);
-  }
-  return {};
 }
 
 // Subtracts the radii and fills what depends on them. `overlapping`: the polygons are, certainly.
@@ -392,9 +357,9 @@ inline Closest closest(const Convex& p, const Convex& q) noexcept {
   const bool apart = boxes_apart(w, 0.0);
   if (apart) {
     Closest result;
-    const bool is_found = simd::on_widest(
-        [&](const auto& a, const auto& b) { return detail::closest_from_afar(a, b, w, result); }, p,
-        q);
+    const bool is_found = on_views(p, q, [&](const auto& a, const auto& b) {
+      return detail::closest_from_afar(a, b, w, result);
+    });
     if (is_found) return result;
   }
   exact::Pair pair;
@@ -410,13 +375,13 @@ inline Bounds distance(const Convex& p, const Convex& q) noexcept {
   const Quadrilateral w = inscribed(p, q);
   const bool apart = boxes_apart(w, 0.0);
   if (apart) {
-    const Bounds bounds = simd::on_widest(
-        [&w](const auto& a, const auto& b) -> Bounds {
-          if (a.size < 2 || b.size < 2) return {};
-          if (are_quadrilaterals(a.shape, b.shape)) return bounds_by_enumeration(a, b, w);
-          return detail::bounds_from_afar(a, b, middle(w));
-        },
-        p, q);
+    const Bounds bounds = on_views(p, q, [&w](const auto& a, const auto& b) -> Bounds {
+      if (a.size < 2 || b.size < 2) return {};
+      if (are_quadrilaterals(a.shape, b.shape)) return bounds_by_enumeration(a, b, w);
+      const Neighbourhood around = detail::from_afar(a, b, middle(w));
+      if (around.nearness != Nearness::settled) return {};
+      return bounds_of(around, around.area, around.error);
+    });
     if (bounds.lower > 0.0) return detail::distance_of_surfaces(p, q, bounds);
   }
   exact::Pair pair;

@@ -8,9 +8,9 @@
 
 #include "gjk/cap.hpp"
 #include "gjk/convex.hpp"
-#include "gjk/simd.hpp"
 #include "gjk/vec2.hpp"
 #include "gjk/verdict.hpp"
+#include "gjk/view.hpp"
 
 namespace gjk {
 

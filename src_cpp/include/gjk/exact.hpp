@@ -18,10 +18,10 @@
 #include "gjk/convex.hpp"
 #include "gjk/expansion.hpp"
 #include "gjk/orientation.hpp"
-#include "gjk/simd.hpp"
 #include "gjk/simplex.hpp"
 #include "gjk/vec2.hpp"
 #include "gjk/verdict.hpp"
+#include "gjk/view.hpp"
 
 namespace gjk::exact {
 
@@ -44,7 +44,7 @@ bool one_separates(const P& p, const Q& q, std::uint64_t edges,
     const int i = __builtin_ctzll(edges);
     const Vec2 from = p.vertex(i);
     const Vec2 to = p.vertex(after(i, p.size));
-    const simd::Sides vertices = q.vertices_beside(from, to);
+    const Sides vertices = q.vertices_beside(from, to);
     if (vertices.left != 0) continue;
     std::uint64_t open = simd::low_bits(q.size) & ~vertices.right & ~outside;
     while (open != 0 &&
@@ -92,7 +92,7 @@ template <class P, class Q>
 EdgeAnswer test_edges_at_once(const P& p, const Q& q, int first) noexcept {
   const std::uint64_t all_edges = simd::low_bits(p.size);
   const Vec2 probe = q.vertex(first);
-  simd::Sides edges = p.edges_beside(probe);
+  Sides edges = p.edges_beside(probe);
   for (std::uint64_t open = all_edges & ~edges.left & ~edges.right; open != 0; open &= open - 1) {
     const int i = __builtin_ctzll(open);
     const Vec2 to = p.vertex(after(i, p.size));
@@ -248,11 +248,11 @@ inline Vec2 edge_to_vertex(const Pair& pair) noexcept {
 
 // How far the vertices of p reach along n, as seen from a point.
 template <class P>
-simd::Span span_along(const P& p, Vec2 n, Vec2 from) noexcept {
+Span span_along(const P& p, Vec2 n, Vec2 from) noexcept {
   if constexpr (requires { p.span_along(n, from); }) {
     return p.span_along(n, from);
   } else {
-    return simd::scalar_span(p, n, from);
+    return scalar_span(p, n, from);
   }
 }
 
@@ -266,8 +266,8 @@ simd::Span span_along(const P& p, Vec2 n, Vec2 from) noexcept {
 template <class P, class Q>
 double gap_along(const P& p, const Q& q, Vec2 n, Vec2 from) noexcept {
   constexpr double kNothing = -std::numeric_limits<double>::infinity();
-  const simd::Span of_p = span_along(p, n, from);
-  const simd::Span of_q = span_along(q, -n, from);
+  const Span of_p = span_along(p, n, from);
+  const Span of_q = span_along(q, -n, from);
   const double square = dot(n, n);
   const double gap = -of_q.most - of_p.most;
   const double rounding = 4.0 * kUnitRoundoff * (of_p.size + of_q.size) * norm1(n) + 0x1p-1000;

@@ -11,10 +11,13 @@
 
 #include "gjk/convex.hpp"
 #include "gjk/orientation.hpp"
-#include "gjk/simd.hpp"
 #include "gjk/simplex.hpp"
 #include "gjk/vec2.hpp"
 #include "gjk/verdict.hpp"
+#include "gjk/view.hpp"
+
+#define GJK_SIMD_FILE "gjk/neighbours.inc"
+#include "gjk/simd/each_set.hpp"
 
 namespace gjk {
 
@@ -44,78 +47,29 @@ struct Neighbourhood {
 template <class P>
 concept LooksAround = requires { requires P::kLooksAround; };
 
-template <class P>
-simd::Leads leads_at(const P& p, Vec2 w, const Vec2 (&edge)[4]) noexcept {
-  if constexpr (LooksAround<P>) {
-    return p.leads(w, edge);
-  } else {
-    return simd::scalar_leads(w, edge);
-  }
-}
-
-// Does e lead to the inner side, the left, of `along`, certainly?
-inline unsigned turns_in(Vec2 along, Vec2 e) noexcept {
-  const double one = along.x * e.y;
-  const double other = along.y * e.x;
-  const double bound = kFilterBound * (std::fabs(one) + std::fabs(other));
-  return static_cast<unsigned>(one - other > bound);
-}
-
 template <class P, class Q>
 Neighbourhood neighbourhood(const P& p, const Q& q, int i, int j) noexcept {
   const int beside[4] = {after(i, p.size), before(i, p.size), after(j, q.size), before(j, q.size)};
-  const Vec2 at_p = p.vertex(i);
-  const Vec2 at_q = q.vertex(j);
-  const Vec2 w = at_p - at_q;
-  // The edges of P - Q that may begin at w, of P and, reversed, of Q: even ones counter-clockwise.
-  const Vec2 at[4] = {p.vertex(beside[0]), p.vertex(beside[1]), q.vertex(beside[2]),
-                      q.vertex(beside[3])};
-  const Vec2 edge[4] = {at[0] - at_p, at[1] - at_p, at_q - at[2], at_q - at[3]};
-  const auto only_p = static_cast<unsigned>(q.size == 1);
-  const auto only_q = static_cast<unsigned>(p.size == 1);
-
+  const auto at = [](Vec2 v) noexcept { return baseline::Points<1>::all(v); };
+  const auto around =
+      baseline::NeighbourhoodOf<1>::at({at(p.vertex(i)),
+                                        at(q.vertex(j)),
+                                        {at(p.vertex(beside[0])), at(p.vertex(beside[1])),
+                                         at(q.vertex(beside[2])), at(q.vertex(beside[3]))},
+                                        p.size == 1,
+                                        q.size == 1});
   Neighbourhood result;
   result.p = result.end_p = i;
   result.q = result.end_q = j;
-  const simd::Leads leads = leads_at(p, w, edge);
-  if ((leads.away | (only_p * 12u) | (only_q * 3u)) == 15u) {
-    result.normal = w;
-    result.area = dot(w, w);
-    if (result.area >= kLeastSquare) result.nearness = Nearness::settled;
-    return result;
+  result.normal = {around.normal.x, around.normal.y};
+  result.area = around.area;
+  result.error = around.error;
+  if (around.is_settled || around.is_beyond) {
+    result.nearness = around.is_beyond ? Nearness::beyond : Nearness::settled;
+    if (around.is_vertex) return result;
+    const int side = around.is_next ? 0 : 1;
+    (around.is_of_p ? result.end_p : result.end_q) = beside[around.is_of_p ? side : 2 + side];
   }
-  // Of the two edges each way the outer one is that of P - Q.
-  const unsigned next = 2u * (1u - (static_cast<unsigned>(cross(edge[0], edge[2]) > 0.0) | only_p));
-  const unsigned previous =
-      1u + 2u * (1u - (static_cast<unsigned>(cross(edge[1], edge[3]) < 0.0) | only_p));
-  const unsigned next_leads = leads.towards >> next & 1u;
-  const unsigned previous_leads = leads.towards >> previous & 1u;
-  if ((next_leads | previous_leads) == 0u) return result;
-  const unsigned is_outside_next = static_cast<unsigned>(cross(edge[next], w) > 0.0);
-  const unsigned is_next = next_leads & (is_outside_next | (previous_leads ^ 1u));
-  const unsigned facing = previous + (next - previous) * is_next;
-
-  const double side = is_next != 0u ? 1.0 : -1.0;
-  const Vec2 along = side * edge[facing];  // counter-clockwise
-  const double left = along.x * w.y;
-  const double right = along.y * w.x;
-  result.normal = perpendicular(along);
-  result.area = left - right;
-  result.error = kFilterBound * (std::fabs(left) + std::fabs(right));
-  if (result.area < -result.error || !(dot(along, along) >= kLeastSquare)) return result;
-  (facing < 2u ? result.end_p : result.end_q) = beside[facing];
-  // Not w + edge: near contact that is all rounding.
-  const Vec2 end = facing < 2u ? at[facing] - at_q : at_p - at[facing];
-  if (dot(end, edge[facing]) < 0.0) {
-    result.nearness = Nearness::beyond;
-    return result;
-  }
-  // Both edges of the other shape must turn to the inner side of the one that faces O.
-  const unsigned other = 2u & ~facing;  // 2, of Q, or 0, of P
-  const unsigned is_point = other != 0u ? only_p : only_q;
-  const unsigned turn_in = turns_in(along, edge[other]) & turns_in(along, edge[other + 1u]);
-  if ((is_point | turn_in) == 0u) return result;
-  result.nearness = Nearness::settled;
   return result;
 }
 
@@ -170,10 +124,8 @@ double certain_area(const P& p, const Q& q, const Neighbourhood& around) noexcep
 
 // Bounds on the distance of O, which lies outside, to what is nearest.
 inline Bounds bounds_of(const Neighbourhood& around, double area, double error) noexcept {
-  constexpr double kRelative = 8.0 * kUnitRoundoff;
-  const double inverse = 1.0 / norm(around.normal);
-  return {(area - error) * inverse * (1.0 - kRelative),
-          (area + error) * inverse * (1.0 + kRelative)};
+  const auto bounds = baseline::BoundsOf<1>::from(area, error, dot(around.normal, around.normal));
+  return {bounds.lower, bounds.upper};
 }
 
 // The same, exact where rounding leaves them wide. The lower one is not positive where O may lie on

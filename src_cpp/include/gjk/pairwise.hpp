@@ -85,7 +85,7 @@ class BatchOfParts {
     pairs_[size_] = {&parts_[2 * size_], &parts_[2 * size_ + 1]};
     results_[size_++] = &result;
   }
-  bool is_full() const noexcept { return size_ == simd::kBlock; }
+  bool is_full() const noexcept { return size_ == detail::kBlock; }
 
   // Fills the results, and is empty then.
   void answer(double margin) noexcept {
@@ -98,10 +98,10 @@ class BatchOfParts {
   }
 
  private:
-  Convex parts_[2 * simd::kBlock];
-  ConvexPair pairs_[simd::kBlock];
-  PairResult* results_[simd::kBlock];
-  Verdict verdicts_[simd::kBlock];
+  Convex parts_[2 * detail::kBlock];
+  ConvexPair pairs_[detail::kBlock];
+  PairResult* results_[detail::kBlock];
+  Verdict verdicts_[detail::kBlock];
   std::size_t size_ = 0;
 };
 
