@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "gjk/bvh.hpp"
-#include "gjk/collide.hpp"
+#include "gjk/query.hpp"
 #include "gjk/placed.hpp"
 #include "gjk/shape.hpp"
 

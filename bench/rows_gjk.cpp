@@ -51,8 +51,8 @@ struct Collide : Views<Shape> {
     if constexpr (std::same_as<Shape, gjk::Convex>) {
       return gjk::collide(a, b) == gjk::Verdict::collision;
     } else {
-      gjk::Simplex start = gjk::first_vertices(a, b);
-      return gjk::collide_from(a, b, 0.0, start) == gjk::Verdict::collision;
+      gjk::Simplex start = gjk::detail::first_vertices(a, b);
+      return gjk::detail::collide_from(a, b, 0.0, start) == gjk::Verdict::collision;
     }
   }
 };
@@ -67,7 +67,8 @@ struct Distance : Views<Shape> {
       return gjk::distance(a, b).upper;
     } else {
       gjk::exact::Pair pair;
-      return gjk::detail::separation_from(a, b, gjk::first_vertices(a, b), &pair).bounds.upper;
+      return gjk::detail::separate_certainly(a, b, gjk::detail::first_vertices(a, b), &pair)
+          .bounds.upper;
     }
   }
 };

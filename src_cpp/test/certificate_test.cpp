@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "gjk/bvh.hpp"
-#include "gjk/distance.hpp"
+#include "gjk/query.hpp"
 #include "pairs.hpp"
 
 namespace gjk {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: gjk_collision contributors
 // SPDX-License-Identifier: Apache-2.0
 // Level 1: exact, and never free without a certificate.
-#include "gjk/collide.hpp"
+#include "gjk/query.hpp"
 
 #include <gtest/gtest.h>
 
@@ -12,6 +12,8 @@
 
 namespace gjk {
 namespace {
+
+using namespace detail;
 
 using test::Outline;
 

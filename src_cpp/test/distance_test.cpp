@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: gjk_collision contributors
 // SPDX-License-Identifier: Apache-2.0
 // Levels 2 and 3: bounds, witness points and direction.
-#include "gjk/distance.hpp"
+#include "gjk/query.hpp"
 
 #include <gtest/gtest.h>
 
@@ -15,6 +15,8 @@
 
 namespace gjk {
 namespace {
+
+using namespace detail;
 
 using test::Outline;
 

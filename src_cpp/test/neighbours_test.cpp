@@ -13,6 +13,8 @@
 namespace gjk {
 namespace {
 
+using namespace detail;
+
 TEST(Neighbours, a_settled_walk_ends_at_the_nearest) {
   std::mt19937_64 random(20261121);
   int settled = 0;

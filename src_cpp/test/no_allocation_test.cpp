@@ -10,8 +10,7 @@
 
 #include "gjk/batch.hpp"
 #include "gjk/cast.hpp"
-#include "gjk/collide.hpp"
-#include "gjk/distance.hpp"
+#include "gjk/query.hpp"
 #include "gjk/scene.hpp"
 #include "gjk/trace.hpp"
 #include "isas.hpp"

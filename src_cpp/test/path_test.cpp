@@ -11,7 +11,7 @@
 #include <random>
 #include <vector>
 
-#include "gjk/distance.hpp"
+#include "gjk/query.hpp"
 
 namespace gjk {
 namespace {

@@ -7,8 +7,8 @@
 #include <limits>
 #include <random>
 
-#include "gjk/collide.hpp"
-#include "gjk/placed.hpp"
+#include "gjk/query.hpp"
+#include "gjk/placing.hpp"
 #include "isas.hpp"
 #include "pairs.hpp"
 

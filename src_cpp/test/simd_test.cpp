@@ -15,6 +15,8 @@
 namespace gjk {
 namespace {
 
+using namespace detail;
+
 using test::Outline;
 using test::random_outline;
 
@@ -31,25 +33,17 @@ void on_each_set(const Query& query, const Compare& compare) {
   simd::isa = usual;
 }
 
-// check.operator()<Lockstep>(name) with the steps of each set.
+// check.operator()<View>(name) with the views of each set.
 template <class Check>
-void on_each_lockstep(const Check& check) {
-  check.template operator()<baseline::Lockstep>("baseline");
+void on_each_view(const Check& check) {
+  check.template operator()<baseline::View>("baseline");
 #ifdef GJK_X86_DISPATCH
   const simd::Isa widest = simd::detect_isa();
   if (widest == simd::Isa::baseline) return;
-  check.template operator()<avx2::Lockstep>("avx2");
+  check.template operator()<avx2::View>("avx2");
   if (widest == simd::Isa::avx2) return;
-  check.template operator()<avx512::Lockstep>("avx512");
+  check.template operator()<avx512::View>("avx512");
 #endif
-}
-
-// The same with the views.
-template <class Check>
-void on_each_view(const Check& check) {
-  on_each_lockstep([&]<class Lockstep>(const char* set) {
-    check.template operator()<typename Lockstep::View>(set);
-  });
 }
 
 TEST(Simd, all_sets_agree) {
@@ -155,63 +149,6 @@ TEST(Simd, both_tests_of_edges_are_those_of_each) {
     });
   }
   EXPECT_GT(decided, 2000);
-}
-
-// Vertex i and its neighbours as a block of pairs holds them.
-void put_corner(const Convex& shape, int i, int row, int lane, detail::Corners& corners) {
-  for (const int k : {i, after(i, shape.size), before(i, shape.size)}) {
-    corners.x[row][lane] = shape.x[k];
-    corners.y[row++][lane] = shape.y[k];
-  }
-}
-
-// From every pair of vertices, not only where a query would look.
-TEST(Simd, one_pair_sees_around_itself_what_neighbourhood_tells) {
-  std::mt19937_64 random(10);
-  const auto upto = [&random](std::uint64_t n) { return static_cast<int>(random() % n) + 1; };
-  int settled = 0;
-  int beyond = 0;
-  for (int round = 0; round < 2000; ++round) {
-    const Outline p = random_outline(random, upto(9), 24);
-    const Outline q = random_outline(random, upto(9), 24, upto(60), -upto(60));
-    const Convex a = p.convex();
-    const Convex b = q.convex();
-    if (a.size < 2 || b.size < 2) continue;
-    for (int i = 0; i < a.size; ++i) {
-      for (int j = 0; j < b.size; ++j) {
-        const Neighbourhood around = neighbourhood(a, b, i, j);
-        const Bounds bounds = bounds_of(around, around.area, around.error);
-        const bool tight = around.area > around.error && !(around.error > kUsualGap * around.area);
-        const bool is_settled = around.nearness == Nearness::settled && tight;
-        const bool is_beyond = around.nearness == Nearness::beyond;
-        settled += static_cast<int>(is_settled);
-        beyond += static_cast<int>(is_beyond);
-        detail::Corners corners;
-        const int lane = (i + j) % 4;
-        put_corner(a, i, 0, lane, corners);
-        put_corner(b, j, 3, lane, corners);
-        on_each_lockstep([&]<class Lockstep>(const char* set) {
-          detail::Surroundings one;
-          Lockstep::look_around(corners, lane + 1, one);
-          const auto bit = [lane](std::uint64_t bits) { return (bits >> lane & 1u) != 0; };
-          ASSERT_EQ(bit(one.settled), is_settled) << set << i << j << p.literal() << q.literal();
-          ASSERT_EQ(bit(one.beyond), is_beyond) << set << i << j << p.literal() << q.literal();
-          if (is_beyond) {
-            const int end = bit(one.of_p) ? around.end_p : around.end_q;
-            const int from = bit(one.of_p) ? i : j;
-            const int size = bit(one.of_p) ? a.size : b.size;
-            ASSERT_EQ(bit(one.next) ? after(from, size) : before(from, size), end) << set;
-          }
-          if (is_settled) {
-            ASSERT_EQ(one.lower[lane], bounds.lower) << set << p.literal() << q.literal();
-            ASSERT_EQ(one.upper[lane], bounds.upper) << set << p.literal() << q.literal();
-          }
-        });
-      }
-    }
-  }
-  EXPECT_GT(settled, 1000);
-  EXPECT_GT(beyond, 1000);
 }
 
 }  // namespace

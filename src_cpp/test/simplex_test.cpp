@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: gjk_collision contributors
 // SPDX-License-Identifier: Apache-2.0
 // Every region of the paper's S1D and S2D: the vertices that stay, newest first.
-#include "gjk/simplex.hpp"
+#include "gjk/gjk_loop.hpp"
 
 #include <gtest/gtest.h>
 
@@ -11,6 +11,8 @@
 
 namespace gjk {
 namespace {
+
+using namespace detail;
 
 // Vertices carry their place in the list as index, so that what stays can be named.
 Simplex simplex(const std::vector<Vec2>& points) {

@@ -52,7 +52,7 @@ namespace detail {
 
 inline Answers answer(const Convex& p, const Convex& q, double margin) {
   Answers answers;
-  if (in_domain(p, q)) answers.loop = collide_by_gjk(p, q, margin);
+  if (in_domain(p, q)) answers.loop = gjk::detail::collide_by_gjk(p, q, margin);
   const std::int64_t before = exact_steps;
   answers.collide = collide(p, q, margin);
   answers.is_exact = exact_steps != before;

@@ -10,12 +10,12 @@
 #include "gjk/certificate.hpp"
 #include "gjk/convex.hpp"
 #include "gjk/exact.hpp"
-#include "gjk/neighbours.hpp"
+#include "gjk/steps.hpp"
 #include "gjk/vec2.hpp"
 #include "gjk/verdict.hpp"
 #include "gjk/view.hpp"
 
-namespace gjk {
+namespace gjk::detail {
 
 // min over P - Q of d.w, computed at a support vertex, is too large by at most this times |d|_1:
 // two dot products to choose the vertex, one subtraction and one more dot product.
@@ -42,8 +42,9 @@ struct Axes {
     const auto fits = [](const Convex& shape) {
       return shape.has_chains && shape.size >= 3 && shape.size < 64;
     };
+    if (!takes(Step::axes)) return {};
     if (are_few(p, q)) return {true, true, {}};
-    const Caps caps = open_caps(inner);
+    const Caps caps = takes(Step::caps) ? open_caps(inner) : Caps{};
     return {caps.count > 0 && fits(p) && fits(q), false, caps};
   }
 };
@@ -67,13 +68,6 @@ bool edges_tell(const P& p, const Q& q, const EdgeTests& test) noexcept {
   return p.error + q.error == 0.0 && !all_unsure;
 }
 
-// Do two exact shapes of few vertices share one? Then they touch, which is sooner seen than what an
-// edge tells exactly: so do most polygons of a map or a mesh that touch at all.
-template <class View>
-bool few_share_one(const View& p, const View& q) noexcept {
-  return Axes::are_few(p, q) && p.error + q.error == 0.0 && p.shares_vertex_with(q);
-}
-
 // What the edges that separate, but for the errors of shapes, prove of them.
 template <class View>
 Certificate along_edges(const View& p, const View& q, const EdgeTests& test) noexcept {
@@ -91,16 +85,10 @@ Certificate along_edges(const View& p, const View& q, const EdgeTests& test) noe
   return best;
 }
 
-// A vertex of each shape.
-struct VertexPair {
-  int p = 0;
-  int q = 0;
-};
-
 // Where to look for what is nearest: at the vertex of the other shape that is farthest inwards of
 // an edge that is unsure, and the end of the edge that is nearer to it.
 template <class View>
-VertexPair facing_pair(const View& p, const View& q, const EdgeTests& test) noexcept {
+exact::Contact facing_pair(const View& p, const View& q, const EdgeTests& test) noexcept {
   const bool is_of_p = test.of_p.unsure != 0;
   const View& with_edge = is_of_p ? p : q;
   const View& other = is_of_p ? q : p;
@@ -111,7 +99,7 @@ VertexPair facing_pair(const View& p, const View& q, const EdgeTests& test) noex
   const int vertex = other.near_support(perpendicular(to - from));
   const Vec2 at = other.vertex(vertex);
   const int end = norm1(at - from) < norm1(at - to) ? first : second;
-  return is_of_p ? VertexPair{end, vertex} : VertexPair{vertex, end};
+  return is_of_p ? exact::Contact{end, vertex, false} : exact::Contact{vertex, end, true};
 }
 
 template <class View>
@@ -120,25 +108,24 @@ Verdict verdict_of(const View& p, const View& q, const EdgeTests& test) noexcept
   if (test.is_separated()) {
     const Certificate certificate = is_exact ? Certificate::edges(test) : along_edges(p, q, test);
     if (certificate.proves(0.0)) return certificate.beyond(0.0, Verdict::unknown);
-  } else if (!test.is_unsure() || few_share_one(p, q)) {
+  } else if (!test.is_unsure()) {
     return Verdict::collision;
   }
   if (edges_tell(p, q, test)) {
     return Certificate::unsure_edges(p, q, test).beyond(0.0, Verdict::collision);
   }
-  const VertexPair facing = facing_pair(p, q, test);
-  return exact::collide(p, q, 0.0, {facing.p, facing.q, false});
+  return exact::collide(p, q, 0.0, facing_pair(p, q, test));
 }
 
 // Does the test prove an overlap? Without those that take exact arithmetic over more than edges.
 // `facing` is where to look on where the answer is no.
 template <class View>
-bool is_overlap(const View& p, const View& q, const EdgeTests& test, VertexPair& facing) noexcept {
-  if (!test.is_unsure() || few_share_one(p, q)) return true;
+bool is_overlap(const View& p, const View& q, const EdgeTests& test, exact::Contact& facing) noexcept {
+  if (!test.is_unsure()) return true;
   facing = facing_pair(p, q, test);
   if (!edges_tell(p, q, test)) return false;
   if (p.vertex(facing.p) == q.vertex(facing.q)) return true;  // they touch
   return !test.is_separated() && !Certificate::unsure_edges(p, q, test).proves(0.0);
 }
 
-}  // namespace gjk
+}  // namespace gjk::detail

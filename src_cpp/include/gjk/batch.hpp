@@ -11,8 +11,8 @@
 #include <span>
 
 #include "gjk/axes.hpp"
-#include "gjk/collide.hpp"
 #include "gjk/convex.hpp"
+#include "gjk/query.hpp"
 #include "gjk/verdict.hpp"
 #include "gjk/view.hpp"
 
@@ -78,9 +78,8 @@ void collide_block(const ConvexPair* pairs, int size, double margin, Verdict* ve
       rest |= bit(k, true);
     }
   });
-  for_each_bit(rest, [&](int k) noexcept {
-    verdicts[k] = gjk::collide(*pairs[k].p, *pairs[k].q, margin);
-  });
+  for_each_bit(
+      rest, [&](int k) noexcept { verdicts[k] = gjk::collide(*pairs[k].p, *pairs[k].q, margin); });
 }
 
 // Calls block(begin, size) for all of `count`.

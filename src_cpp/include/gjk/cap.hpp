@@ -16,7 +16,7 @@
 #include "gjk/convex.hpp"
 #include "gjk/vec2.hpp"
 
-namespace gjk {
+namespace gjk::detail {
 
 // The vertices of P - Q farthest east, north, west and south, counter-clockwise.
 struct Quadrilateral {
@@ -81,4 +81,4 @@ inline Caps open_caps(unsigned inner) noexcept {
   return kOf[inner];
 }
 
-}  // namespace gjk
+}  // namespace gjk::detail

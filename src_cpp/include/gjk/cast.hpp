@@ -14,9 +14,9 @@
 
 #include "gjk/certificate.hpp"
 #include "gjk/convex.hpp"
-#include "gjk/distance.hpp"
+#include "gjk/query.hpp"
 #include "gjk/motion.hpp"
-#include "gjk/placed.hpp"
+#include "gjk/placing.hpp"
 #include "gjk/pose.hpp"
 #include "gjk/shape.hpp"
 #include "gjk/vec2.hpp"

@@ -17,6 +17,7 @@
 #include "gjk/convex.hpp"
 #include "gjk/exact.hpp"
 #include "gjk/exhausted.hpp"
+#include "gjk/steps.hpp"
 #include "gjk/vec2.hpp"
 #include "gjk/verdict.hpp"
 #include "gjk/view.hpp"
@@ -62,8 +63,8 @@ class Certificate {
   }
 
   // The bounding boxes are farther apart than the reach, along x or y.
-  static Certificate boxes(const Quadrilateral& w, double grown, double margin) noexcept {
-    return boxes_apart(w, grown) ? greater_than(margin) : Certificate{};
+  static Certificate boxes(const detail::Quadrilateral& w, double grown, double margin) noexcept {
+    return detail::boxes_apart(w, grown) ? greater_than(margin) : Certificate{};
   }
   // The same of a pair in a block: the verdict without a branch.
   template <class Set>
@@ -106,7 +107,7 @@ class Certificate {
       const exact::Pair pair = exact::nearest_at(p, q, near);
       const Certificate there = at_least(exact::surfaces_apart(p, q, gap_along(p, q, pair)));
       const bool is_near = exact::distance_bounds(pair).upper <= reach + 2.0 * error;
-      if (is_near || there.proves(margin)) return there;
+      if (detail::takes(detail::Step::contact) && (is_near || there.proves(margin))) return there;
       return at_least(exact::surfaces_apart(p, q, exact::distance(p, q).gap));
     }
     if (!exact::disjoint(p, q, near)) return {};

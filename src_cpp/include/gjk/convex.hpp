@@ -26,10 +26,14 @@ inline Vec2 snapped(Vec2 p) noexcept {
   return {is_tiny(p.x) ? 0.0 : p.x, is_tiny(p.y) ? 0.0 : p.y};
 }
 
+namespace detail {
+
 // The next and the previous index in a ring of n. Masked, not chosen: a branch would be foreseen
 // badly.
 inline int after(int i, int n) noexcept { return (i + 1) & -static_cast<int>(i + 1 < n); }
 inline int before(int i, int n) noexcept { return i - 1 + (n & -static_cast<int>(i == 0)); }
+
+}  // namespace detail
 
 // A view of a convex polygon plus a radius: one vertex and a radius is a circle, two are a capsule.
 //

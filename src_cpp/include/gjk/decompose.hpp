@@ -41,7 +41,7 @@ using Loop = std::vector<Name>;  // counter-clockwise
 inline Edge reversed(Edge edge) noexcept { return {edge.second, edge.first}; }
 
 // A piece of an edge of the outline, between points that lie on it.
-struct Step {
+struct SubEdge {
   Edge along;
   long edge = 0;  // of the outline as given
 };
@@ -75,7 +75,7 @@ class Decomposer {
     result.crossing = cut_at_touching_points();
     if (result.crossing.first >= 0) return result;
     triangulate();
-    for (const Step& step : steps_) force(step.along);
+    for (const SubEdge& step : steps_) force(step.along);
     flood();
     result.crossing = overlap();
     if (result.crossing.first >= 0) return result;
@@ -301,7 +301,7 @@ class Decomposer {
 
   // The outline's edge that has this step, in either sense, other than `but`.
   long edge_along(Edge wanted, long but = -1) const noexcept {
-    for (const Step& step : steps_) {
+    for (const SubEdge& step : steps_) {
       const bool is_there = step.along == wanted || step.along == reversed(wanted);
       if (is_there && step.edge != but) return step.edge;
     }
@@ -328,7 +328,7 @@ class Decomposer {
     for (const auto& diagonal : diagonals) join(diagonal.second);
 
     // What has no width is no part of the inside, but it is of the outline.
-    for (const Step& step : steps_) {
+    for (const SubEdge& step : steps_) {
       const HalfEdge& along = half(step.along);
       const HalfEdge& against = half(reversed(step.along));
       if (along.net != 0 || along.winding != 0 || against.winding != 0) continue;
@@ -413,7 +413,7 @@ class Decomposer {
 
   std::vector<Vec2> points_;                 // distinct, in lexicographic order
   std::vector<Name> outline_;                // as given
-  std::vector<Step> steps_;                  // along it
+  std::vector<SubEdge> steps_;               // along it
   std::vector<std::vector<HalfEdge>> from_;  // each point
   int sense_ = 1;                            // -1: the outline is clockwise
   std::vector<Loop> parts_;                  // those joined to others are empty

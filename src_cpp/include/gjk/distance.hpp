@@ -1,19 +1,17 @@
 // SPDX-FileCopyrightText: gjk_collision contributors
 // SPDX-License-Identifier: Apache-2.0
-// Levels 2 and 3: the distance between two shapes, and what decides it.
+// What separates two shapes or how deep they overlap: distances, witness points, features.
 #pragma once
 
 #include <cmath>
 #include <limits>
 
 #include "gjk/certificate.hpp"
-#include "gjk/collide.hpp"
 #include "gjk/convex.hpp"
-#include "gjk/enumerate.hpp"
 #include "gjk/exact.hpp"
+#include "gjk/gjk_loop.hpp"
 #include "gjk/neighbours.hpp"
 #include "gjk/penetration.hpp"
-#include "gjk/simplex.hpp"
 #include "gjk/vec2.hpp"
 #include "gjk/verdict.hpp"
 
@@ -184,10 +182,14 @@ Separation separate_certainly(const P& p, const Q& q, const Simplex& start,
   if (error > 0.0 && !(distance.gap > 0.0)) {
     if (result.outcome == Outcome::undecided) {
       result.outcome = Outcome::overlapping;
+      // From the paper's start the loop may end with a certain overlap.
+      const Separation again = separate(p, q, first_vertices(p, q));
+      if (again.outcome == Outcome::overlapping) return result;
       // As far as the loop could not tell; not finite where it ended at O itself.
-      const double upper = std::isfinite(result.bounds.upper) ? result.bounds.upper : 0.0;
+      const double upper = std::fmin(result.bounds.upper, again.bounds.upper);
       result.may_be_apart =
-          std::fmin(distance.bounds.upper, std::fmax(upper, support_rounding(p, q)));
+          std::fmin(distance.bounds.upper,
+                    std::fmax(std::isfinite(upper) ? upper : 0.0, support_rounding(p, q)));
     }
     return result;
   }
@@ -196,34 +198,6 @@ Separation separate_certainly(const P& p, const Q& q, const Simplex& start,
   result.s.size = 0;  // `pair` decides
   *pair = distance.pair;
   return result;
-}
-
-// Calls query(p, q, start) for what the extremes w and the axes leave open, in the widest vectors
-// that this processor has. Boxes apart: from the support vertex towards O as seen from the middle
-// of P - Q. Else from an edge that may separate, or the quadrilateral's edge that faces O. Where
-// they prove an overlap it returns `overlapping`.
-template <class Query, class Result>
-Result beyond_extremes(const Convex& p, const Convex& q, const Quadrilateral& w, bool apart,
-                       const Result& overlapping, const Query& query) noexcept {
-  double side[4];
-  const unsigned inner = apart ? 0u : inner_sides(w, side);
-  if (inner == kAllSides) return overlapping;
-  const Axes axes = apart ? Axes{} : Axes::that_decide(p, q, inner);
-  return on_views(p, q, [&](const auto& wide_p, const auto& wide_q) -> Result {
-    Simplex start;
-    if (apart) {
-      start.push(support(wide_p, wide_q, -middle(w)));
-    } else if (axes.decide) {
-      const EdgeTests test = test_axes(wide_p, wide_q, axes);
-      VertexPair facing;
-      if (is_overlap(wide_p, wide_q, test, facing)) return overlapping;
-      start.push({p.vertex(facing.p) - q.vertex(facing.q), facing.p, facing.q});
-    } else {
-      start = facing_edge(p, q, w, side);
-      if (start.size == 2) s1d(start, 0, 1);
-    }
-    return query(wide_p, wide_q, start);
-  });
 }
 
 // Between the surfaces: 0 where they overlap.
@@ -301,16 +275,34 @@ Closest closest_of(const P& p, const Q& q, const Separation& separation,
   return result;
 }
 
-// What the extremes leave open; `pair` decides where the simplex of the result is empty.
+// The steps from the extremes w on, in the widest vectors that this processor has. `pair` decides
+// where the simplex of the result is empty.
+//
+// The search starts, if the boxes are apart, from the support vertex towards O as seen from the
+// middle of P - Q; else from an edge that may separate, or the quadrilateral's edge that faces O.
 [[gnu::noinline]] inline Separation separation_by_search(const Convex& p, const Convex& q,
                                                          const Quadrilateral& w, bool apart,
                                                          exact::Pair* pair) noexcept {
   Separation overlapping;
   overlapping.outcome = Outcome::overlapping;
-  return beyond_extremes(p, q, w, apart, overlapping,
-                         [pair](const auto& a, const auto& b, const Simplex& start) noexcept {
-                           return separation_from(a, b, start, pair);
-                         });
+  double side[4];
+  const unsigned inner = apart ? 0u : inner_sides(w, side);
+  if (takes(Step::extremes) && inner == kAllSides) return overlapping;
+  const Axes axes = apart ? Axes{} : Axes::that_decide(p, q, inner);
+  return on_views(p, q, [&](const auto& a, const auto& b) {
+    Simplex start;
+    if (apart) {
+      start.push(support(a, b, -middle(w)));
+    } else if (axes.decide) {
+      const EdgeTests test = test_axes(a, b, axes);
+      exact::Contact facing;
+      if (is_overlap(a, b, test, facing)) return overlapping;
+      start.push({p.vertex(facing.p) - q.vertex(facing.q), facing.p, facing.q});
+    } else {
+      start = facing_edge(p, q, w, side);
+    }
+    return separation_from(a, b, start, pair);
+  });
 }
 
 // For polygons whose boxes are apart: what is nearest the support vertex towards O, mostly all that
@@ -349,45 +341,5 @@ inline Closest closest_to_nowhere() noexcept {
 }
 
 }  // namespace detail
-
-// Level 3: signed distance, its lower bound, witness points, direction and deciding features.
-inline Closest closest(const Convex& p, const Convex& q) noexcept {
-  if (!in_domain(p, q)) return detail::closest_to_nowhere();
-  const Quadrilateral w = inscribed(p, q);
-  const bool apart = boxes_apart(w, 0.0);
-  if (apart) {
-    Closest result;
-    const bool is_found = on_views(p, q, [&](const auto& a, const auto& b) {
-      return detail::closest_from_afar(a, b, w, result);
-    });
-    if (is_found) return result;
-  }
-  exact::Pair pair;
-  const detail::Separation found = detail::separation_by_search(p, q, w, apart, &pair);
-  return detail::closest_of(p, q, found, pair);
-}
-
-// Level 2: certified bounds (m) on the distance of two shapes, radii included; 0 where they
-// overlap. NaN for input outside the domain.
-inline Bounds distance(const Convex& p, const Convex& q) noexcept {
-  if (!in_domain(p, q)) return detail::nowhere();
-  if (p.error + q.error > 0.0) return detail::not_negative(closest(p, q));
-  const Quadrilateral w = inscribed(p, q);
-  const bool apart = boxes_apart(w, 0.0);
-  if (apart) {
-    const Bounds bounds = on_views(p, q, [&w](const auto& a, const auto& b) -> Bounds {
-      if (a.size < 2 || b.size < 2) return {};
-      if (are_quadrilaterals(a.shape, b.shape)) return bounds_by_enumeration(a, b, w);
-      const Neighbourhood around = detail::from_afar(a, b, middle(w));
-      if (around.nearness != Nearness::settled) return {};
-      return bounds_of(around, around.area, around.error);
-    });
-    if (bounds.lower > 0.0) return detail::distance_of_surfaces(p, q, bounds);
-  }
-  exact::Pair pair;
-  const detail::Separation found = detail::separation_by_search(p, q, w, apart, &pair);
-  if (found.outcome == detail::Outcome::overlapping) return {0.0, 0.0};
-  return detail::distance_of_surfaces(p, q, found.bounds);
-}
 
 }  // namespace gjk

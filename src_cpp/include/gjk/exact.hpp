@@ -18,7 +18,6 @@
 #include "gjk/convex.hpp"
 #include "gjk/expansion.hpp"
 #include "gjk/orientation.hpp"
-#include "gjk/simplex.hpp"
 #include "gjk/vec2.hpp"
 #include "gjk/verdict.hpp"
 #include "gjk/view.hpp"
@@ -36,17 +35,16 @@ bool has_own_on_left(const P& p, Vec2 from, Vec2 to) noexcept {
 }
 
 // Of the edges of p named by `edges`, does one have all of q strictly on its outer side, and all of
-// p on its inner side? The vertices of q named by `outside` are known to be outside.
+// p on its inner side?
 template <class P, class Q>
-bool one_separates(const P& p, const Q& q, std::uint64_t edges,
-                   std::uint64_t outside = 0) noexcept {
+bool one_separates(const P& p, const Q& q, std::uint64_t edges) noexcept {
   for (; edges != 0; edges &= edges - 1) {
     const int i = __builtin_ctzll(edges);
     const Vec2 from = p.vertex(i);
-    const Vec2 to = p.vertex(after(i, p.size));
+    const Vec2 to = p.vertex(detail::after(i, p.size));
     const Sides vertices = q.vertices_beside(from, to);
     if (vertices.left != 0) continue;
-    std::uint64_t open = simd::low_bits(q.size) & ~vertices.right & ~outside;
+    std::uint64_t open = simd::low_bits(q.size) & ~vertices.right;
     while (open != 0 &&
            exact_orientation(from, to, q.vertex(__builtin_ctzll(open)), product_of(p)) < 0) {
       open &= open - 1;
@@ -66,7 +64,7 @@ enum class EdgeAnswer {
 // `first`, a vertex of q, is looked at before the others: near contact, one that lies inside most
 // edges settles them at once.
 template <class P, class Q>
-EdgeAnswer test_edges_in_turn(const P& p, const Q& q, int first) noexcept {
+EdgeAnswer test_edges(const P& p, const Q& q, int first) noexcept {
   if (p.size < 2) return EdgeAnswer::undecided;
   const Vec2 probe = q.vertex(first);
   bool outside = false;
@@ -85,32 +83,6 @@ EdgeAnswer test_edges_in_turn(const P& p, const Q& q, int first) noexcept {
     from = to;
   }
   return strictly_inside && !outside ? EdgeAnswer::contains : EdgeAnswer::undecided;
-}
-
-// The same with the filter on all edges, and on all vertices, at once; one word of bits holds them.
-template <class P, class Q>
-EdgeAnswer test_edges_at_once(const P& p, const Q& q, int first) noexcept {
-  const std::uint64_t all_edges = simd::low_bits(p.size);
-  const Vec2 probe = q.vertex(first);
-  Sides edges = p.edges_beside(probe);
-  for (std::uint64_t open = all_edges & ~edges.left & ~edges.right; open != 0; open &= open - 1) {
-    const int i = __builtin_ctzll(open);
-    const Vec2 to = p.vertex(after(i, p.size));
-    const int side = exact_orientation(p.vertex(i), to, probe, product_of(p));
-    if (side > 0) edges.left |= std::uint64_t{1} << i;
-    if (side < 0) edges.right |= std::uint64_t{1} << i;
-  }
-  if (one_separates(p, q, edges.right, std::uint64_t{1} << first)) return EdgeAnswer::separates;
-  return edges.left != 0 && edges.right == 0 ? EdgeAnswer::contains : EdgeAnswer::undecided;
-}
-
-template <class P, class Q>
-EdgeAnswer test_edges(const P& p, const Q& q, int first) noexcept {
-  if constexpr (requires { p.edges_beside(Vec2{}), q.vertices_beside(Vec2{}, Vec2{}); }) {
-    const bool fits = p.size >= 2 && p.size <= 64 && q.size >= 2 && q.size <= 64;
-    if (fits) return test_edges_at_once(p, q, first);
-  }
-  return test_edges_in_turn(p, q, first);
 }
 
 // Is all of p before all of q in the order of x, then y? Then they are disjoint, and so are their
@@ -163,7 +135,7 @@ template <class P, class Q, class Visit>
 void for_each_edge_and_vertex(const P& p, const Q& q, bool edge_is_of_p, Visit&& visit) noexcept {
   const int edges = p.size < 3 ? 1 : p.size;
   for (int i = 0; i < edges; ++i) {
-    const int next = after(i, p.size);
+    const int next = detail::after(i, p.size);
     const Vec2 from = p.vertex(i);
     const Vec2 to = p.vertex(next);
     for (int j = 0; j < q.size; ++j) visit(Pair{from, to, q.vertex(j), i, next, j, edge_is_of_p});
@@ -224,10 +196,10 @@ Pair nearest_at(const P& p, const Q& q, Contact at) noexcept {
       nearest = pair;
     }
   };
-  look(p, at.p, after(at.p, p.size), q.vertex(at.q), at.q, true);
-  look(p, before(at.p, p.size), at.p, q.vertex(at.q), at.q, true);
-  look(q, at.q, after(at.q, q.size), p.vertex(at.p), at.p, false);
-  look(q, before(at.q, q.size), at.q, p.vertex(at.p), at.p, false);
+  look(p, at.p, detail::after(at.p, p.size), q.vertex(at.q), at.q, true);
+  look(p, detail::before(at.p, p.size), at.p, q.vertex(at.q), at.q, true);
+  look(q, at.q, detail::after(at.q, q.size), p.vertex(at.p), at.p, false);
+  look(q, detail::before(at.q, q.size), at.q, p.vertex(at.p), at.p, false);
   return nearest;
 }
 

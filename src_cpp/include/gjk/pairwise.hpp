@@ -11,8 +11,7 @@
 
 #include "gjk/batch.hpp"
 #include "gjk/certificate.hpp"
-#include "gjk/collide.hpp"
-#include "gjk/distance.hpp"
+#include "gjk/query.hpp"
 #include "gjk/obstacles.hpp"
 #include "gjk/parallel.hpp"
 #include "gjk/placed.hpp"

@@ -17,14 +17,13 @@
 #include "gjk/boxes.hpp"
 #include "gjk/bvh.hpp"
 #include "gjk/certificate.hpp"
-#include "gjk/collide.hpp"
 #include "gjk/convex.hpp"
-#include "gjk/distance.hpp"
 #include "gjk/motion.hpp"
 #include "gjk/obstacles.hpp"
 #include "gjk/parallel.hpp"
 #include "gjk/placed.hpp"
 #include "gjk/pose.hpp"
+#include "gjk/query.hpp"
 #include "gjk/shape.hpp"
 #include "gjk/verdict.hpp"
 
@@ -145,7 +144,8 @@ class Scene {
                   const CheckOptions& options, const Put& put, unsigned threads = 1) const {
     constexpr std::size_t kChunk = 128;
     const bool timed = !times.empty();
-    const bool looks_ahead = !timed && options.mode == Mode::collide;
+    const bool looks_ahead =
+        detail::takes(detail::Step::ahead) && !timed && options.mode == Mode::collide;
     std::atomic<std::size_t> stop_after{poses.size()};  // the first pose that is not free
     for_each_chunk(poses.size(), kChunk, threads, [&] {
       const std::size_t group = looks_ahead ? std::min(poses.size(), kAhead) : 1;

@@ -4,12 +4,16 @@
 #pragma once
 
 #include "gjk/convex.hpp"
-#include "gjk/distance.hpp"
-#include "gjk/simplex.hpp"
+#include "gjk/gjk_loop.hpp"
+#include "gjk/query.hpp"
 #include "gjk/vec2.hpp"
 #include "gjk/verdict.hpp"
 
 namespace gjk {
+
+using detail::kMaxIterations;
+using detail::Simplex;
+using detail::SimplexVertex;
 
 // One iteration of Alg. 1.
 struct TraceStep {
@@ -32,20 +36,20 @@ inline Trace trace(const Convex& p, const Convex& q) noexcept {
   Trace result;
   result.closest = closest(p, q);
   if (result.closest.status != Status::success) return result;
-  const double rounding = support_rounding(p, q);
+  const double rounding = detail::support_rounding(p, q);
   const auto record = [&](const Simplex& s, Vec2 d, const SimplexVertex& w, double along) noexcept {
     TraceStep& step = result.step[result.size++];
     step.simplex = s;
     step.support = w;
     if (s.size == 2) {
-      step.barycode = barycode(w.point, s.vertex[0].point, s.vertex[1].point);
+      step.barycode = detail::barycode(w.point, s.vertex[0].point, s.vertex[1].point);
     }
     if (d == Vec2{}) return;                         // O lies on the simplex
     step.direction = (-1.0 / norm(d)) * d + Vec2{};  // no negative zeros
     step.bounds = detail::bounds_at(s, d, along, rounding);
   };
-  result.is_settled =
-      detail::separate(p, q, first_vertices(p, q), record).outcome != detail::Outcome::undecided;
+  result.is_settled = detail::separate(p, q, detail::first_vertices(p, q), record).outcome !=
+                      detail::Outcome::undecided;
   return result;
 }
 

@@ -23,7 +23,7 @@ inline constexpr double kLeastSquare = 1e-200;
 // The relative gap that rounding leaves where coordinates are not much larger than the distance.
 inline constexpr double kUsualGap = 1e-12;
 
-// Bit i: point i, or edge i, is certainly on that side; on neither: its rounding decides.
+// Bit i: point i is certainly on that side; on neither: its rounding decides.
 struct Sides {
   std::uint64_t left = 0;
   std::uint64_t right = 0;
@@ -56,16 +56,6 @@ inline double size_from(const Convex& p, Vec2 from) noexcept {
   return larger(std::fabs(p.extreme_x[0] - from.x), std::fabs(p.extreme_x[2] - from.x)) +
          larger(std::fabs(p.extreme_y[1] - from.y), std::fabs(p.extreme_y[3] - from.y));
 }
-template <class P>
-double size_from(const P& p, Vec2 from) noexcept {
-  double largest = 0.0;
-  for (int i = 0; i < p.size; ++i) {
-    const double size = norm1(p.vertex(i) - from);
-    largest = size > largest ? size : largest;
-  }
-  return largest;
-}
-
 // Of any shape, vertex by vertex.
 template <class P>
 Span scalar_span(const P& p, Vec2 n, Vec2 from) noexcept {
