@@ -6,8 +6,8 @@
 
 #include <vector>
 
-#include "gjk/hull.hpp"
-#include "gjk/pose.hpp"
+#include "gjk/shape/hull.hpp"
+#include "gjk/shape/pose.hpp"
 #include "polygons.hpp"
 
 namespace bench {

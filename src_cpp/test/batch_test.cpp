@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: gjk_collision contributors
 // SPDX-License-Identifier: Apache-2.0
 // Pairs in a batch are answered as they are one by one.
-#include "gjk/batch.hpp"
+#include "gjk/narrow/batch.hpp"
 
 #include <gtest/gtest.h>
 

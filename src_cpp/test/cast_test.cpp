@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Moving shapes against dense sampling: nothing is missed, nothing is said late, most is free at
 // once.
-#include "gjk/cast.hpp"
+#include "gjk/motion/cast.hpp"
 
 #include <gtest/gtest.h>
 

@@ -8,7 +8,7 @@
 #include <random>
 #include <vector>
 
-#include "gjk/bvh.hpp"
+#include "gjk/broad/bvh.hpp"
 #include "gjk/query.hpp"
 #include "pairs.hpp"
 

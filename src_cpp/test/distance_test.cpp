@@ -10,7 +10,7 @@
 #include <limits>
 #include <vector>
 
-#include "gjk/hull.hpp"
+#include "gjk/shape/hull.hpp"
 #include "pairs.hpp"
 
 namespace gjk {

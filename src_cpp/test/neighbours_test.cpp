@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: gjk_collision contributors
 // SPDX-License-Identifier: Apache-2.0
 // What neighbours certify is what all pairs of edges and vertices say.
-#include "gjk/neighbours.hpp"
+#include "gjk/narrow/features.hpp"
 
 #include <gtest/gtest.h>
 

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Paths through a scene against dense sampling of the pairs: nothing is tunnelled through, nothing
 // is said late, and what is refused does come near.
-#include "gjk/path.hpp"
+#include "gjk/scene/path.hpp"
 
 #include <gtest/gtest.h>
 

@@ -8,7 +8,7 @@
 #include <random>
 
 #include "gjk/query.hpp"
-#include "gjk/placing.hpp"
+#include "gjk/shape/placing.hpp"
 #include "isas.hpp"
 #include "pairs.hpp"
 

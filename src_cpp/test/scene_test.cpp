@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: gjk_collision contributors
 // SPDX-License-Identifier: Apache-2.0
 // Scenes from C++: a batch is its pairs, and nothing bad is free.
-#include "gjk/scene.hpp"
+#include "gjk/scene/scene.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 #include <thread>
 #include <vector>
 
-#include "gjk/prediction.hpp"
+#include "gjk/motion/prediction.hpp"
 #include "pairs.hpp"
 
 namespace gjk {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: gjk_collision contributors
 // SPDX-License-Identifier: Apache-2.0
 // Every region of the paper's S1D and S2D: the vertices that stay, newest first.
-#include "gjk/gjk_loop.hpp"
+#include "gjk/narrow/gjk.hpp"
 
 #include <gtest/gtest.h>
 

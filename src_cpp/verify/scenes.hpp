@@ -12,8 +12,8 @@
 
 #include "check.hpp"
 #include "families.hpp"
-#include "gjk/pairwise.hpp"
-#include "gjk/scene.hpp"
+#include "gjk/scene/pairwise.hpp"
+#include "gjk/scene/scene.hpp"
 
 namespace gjk::verify {
 

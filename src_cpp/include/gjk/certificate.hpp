@@ -12,15 +12,15 @@
 #include <cmath>
 #include <limits>
 
-#include "gjk/box.hpp"
-#include "gjk/cap.hpp"
-#include "gjk/convex.hpp"
-#include "gjk/exact.hpp"
-#include "gjk/exhausted.hpp"
-#include "gjk/steps.hpp"
-#include "gjk/vec2.hpp"
+#include "gjk/shape/box.hpp"
+#include "gjk/narrow/extremes.hpp"
+#include "gjk/shape/convex.hpp"
+#include "gjk/narrow/exact.hpp"
+#include "gjk/broad/exhausted.hpp"
+#include "gjk/narrow/steps.hpp"
+#include "gjk/shape/vec2.hpp"
 #include "gjk/verdict.hpp"
-#include "gjk/view.hpp"
+#include "gjk/narrow/view.hpp"
 
 namespace gjk {
 

@@ -10,7 +10,7 @@
 #include <type_traits>
 
 #include "gjk/simd/dispatch.hpp"
-#include "gjk/vec2.hpp"
+#include "gjk/shape/vec2.hpp"
 
 namespace gjk::simd {
 

@@ -7,12 +7,12 @@
 #include <limits>
 
 #include "gjk/certificate.hpp"
-#include "gjk/convex.hpp"
-#include "gjk/exact.hpp"
-#include "gjk/gjk_loop.hpp"
-#include "gjk/neighbours.hpp"
-#include "gjk/penetration.hpp"
-#include "gjk/vec2.hpp"
+#include "gjk/shape/convex.hpp"
+#include "gjk/narrow/exact.hpp"
+#include "gjk/narrow/gjk.hpp"
+#include "gjk/narrow/features.hpp"
+#include "gjk/narrow/penetration.hpp"
+#include "gjk/shape/vec2.hpp"
 #include "gjk/verdict.hpp"
 
 namespace gjk {

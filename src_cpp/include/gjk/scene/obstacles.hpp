@@ -13,14 +13,14 @@
 #include <utility>
 #include <vector>
 
-#include "gjk/box.hpp"
-#include "gjk/bvh.hpp"
-#include "gjk/convex.hpp"
-#include "gjk/motion.hpp"
-#include "gjk/placed.hpp"
-#include "gjk/pose.hpp"
-#include "gjk/shape.hpp"
-#include "gjk/vec2.hpp"
+#include "gjk/shape/box.hpp"
+#include "gjk/broad/bvh.hpp"
+#include "gjk/shape/convex.hpp"
+#include "gjk/motion/motion.hpp"
+#include "gjk/scene/placed_parts.hpp"
+#include "gjk/shape/pose.hpp"
+#include "gjk/shape/shape.hpp"
+#include "gjk/shape/vec2.hpp"
 
 namespace gjk {
 

@@ -6,8 +6,8 @@
 #include <cmath>
 #include <limits>
 
-#include "gjk/convex.hpp"
-#include "gjk/vec2.hpp"
+#include "gjk/shape/convex.hpp"
+#include "gjk/shape/vec2.hpp"
 #include "gjk/verdict.hpp"
 
 namespace gjk {

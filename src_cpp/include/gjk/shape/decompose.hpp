@@ -14,9 +14,9 @@
 #include <utility>
 #include <vector>
 
-#include "gjk/exact.hpp"
-#include "gjk/hull.hpp"
-#include "gjk/vec2.hpp"
+#include "gjk/narrow/exact.hpp"
+#include "gjk/shape/hull.hpp"
+#include "gjk/shape/vec2.hpp"
 
 namespace gjk {
 

@@ -9,8 +9,8 @@
 
 #include <cmath>
 
-#include "gjk/expansion.hpp"
-#include "gjk/vec2.hpp"
+#include "gjk/shape/expansion.hpp"
+#include "gjk/shape/vec2.hpp"
 
 namespace gjk {
 

@@ -13,7 +13,7 @@
 #include <cstdint>
 #include <limits>
 
-#include "gjk/vec2.hpp"
+#include "gjk/shape/vec2.hpp"
 
 namespace gjk {
 

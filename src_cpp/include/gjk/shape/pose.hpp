@@ -8,8 +8,8 @@
 #include <cstdint>
 #include <limits>
 
-#include "gjk/expansion.hpp"
-#include "gjk/vec2.hpp"
+#include "gjk/shape/expansion.hpp"
+#include "gjk/shape/vec2.hpp"
 
 namespace gjk {
 

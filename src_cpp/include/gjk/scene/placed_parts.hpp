@@ -8,11 +8,11 @@
 #include <memory>
 #include <vector>
 
-#include "gjk/box.hpp"
-#include "gjk/convex.hpp"
-#include "gjk/motion.hpp"
-#include "gjk/placing.hpp"
-#include "gjk/pose.hpp"
+#include "gjk/shape/box.hpp"
+#include "gjk/shape/convex.hpp"
+#include "gjk/motion/motion.hpp"
+#include "gjk/shape/placing.hpp"
+#include "gjk/shape/pose.hpp"
 
 namespace gjk {
 

@@ -10,7 +10,7 @@
 #include <cstring>
 #include <limits>
 
-#include "gjk/box.hpp"
+#include "gjk/shape/box.hpp"
 
 #if defined(__SSE2__) && !defined(GJK_SCALAR_ONLY)
 #include <emmintrin.h>

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <limits>
 
-#include "gjk/vec2.hpp"
+#include "gjk/shape/vec2.hpp"
 
 namespace gjk {
 

@@ -13,18 +13,18 @@
 #include <span>
 #include <vector>
 
-#include "gjk/box.hpp"
-#include "gjk/boxes.hpp"
-#include "gjk/bvh.hpp"
+#include "gjk/shape/box.hpp"
+#include "gjk/broad/boxes.hpp"
+#include "gjk/broad/bvh.hpp"
 #include "gjk/certificate.hpp"
-#include "gjk/convex.hpp"
-#include "gjk/motion.hpp"
-#include "gjk/obstacles.hpp"
-#include "gjk/parallel.hpp"
-#include "gjk/placed.hpp"
-#include "gjk/pose.hpp"
+#include "gjk/shape/convex.hpp"
+#include "gjk/motion/motion.hpp"
+#include "gjk/scene/obstacles.hpp"
+#include "gjk/scene/parallel.hpp"
+#include "gjk/scene/placed_parts.hpp"
+#include "gjk/shape/pose.hpp"
 #include "gjk/query.hpp"
-#include "gjk/shape.hpp"
+#include "gjk/shape/shape.hpp"
 #include "gjk/verdict.hpp"
 
 namespace gjk {

@@ -10,11 +10,11 @@
 #include <cstdint>
 #include <span>
 
-#include "gjk/axes.hpp"
-#include "gjk/convex.hpp"
+#include "gjk/narrow/axes.hpp"
+#include "gjk/shape/convex.hpp"
 #include "gjk/query.hpp"
 #include "gjk/verdict.hpp"
-#include "gjk/view.hpp"
+#include "gjk/narrow/view.hpp"
 
 namespace gjk {
 
@@ -29,14 +29,14 @@ namespace detail {
 // would leave the cache nearest the processor between two steps.
 inline constexpr int kBlock = 32;
 
-// The steps of a block in an instruction set: see lockstep.inc.
+// The steps of a block in an instruction set: see batch.inc.
 template <class Set>
 struct LockstepOf;
 
 }  // namespace detail
 }  // namespace gjk
 
-#define GJK_SIMD_FILE "gjk/lockstep.inc"
+#define GJK_SIMD_FILE "gjk/narrow/batch.inc"
 #include "gjk/simd/each_set.hpp"
 
 namespace gjk {

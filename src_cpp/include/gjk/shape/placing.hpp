@@ -10,12 +10,12 @@
 #include <limits>
 #include <vector>
 
-#include "gjk/box.hpp"
-#include "gjk/convex.hpp"
-#include "gjk/expansion.hpp"
-#include "gjk/pose.hpp"
+#include "gjk/shape/box.hpp"
+#include "gjk/shape/convex.hpp"
+#include "gjk/shape/expansion.hpp"
+#include "gjk/shape/pose.hpp"
 #include "gjk/simd/lanes.hpp"
-#include "gjk/vec2.hpp"
+#include "gjk/shape/vec2.hpp"
 
 namespace gjk {
 
@@ -25,7 +25,7 @@ struct PlacingOf;
 
 }  // namespace gjk
 
-#define GJK_SIMD_FILE "gjk/placing.inc"
+#define GJK_SIMD_FILE "gjk/shape/placing.inc"
 #include "gjk/simd/each_set.hpp"
 
 namespace gjk {

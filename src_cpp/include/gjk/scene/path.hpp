@@ -10,14 +10,14 @@
 #include <limits>
 #include <span>
 
-#include "gjk/box.hpp"
-#include "gjk/cast.hpp"
+#include "gjk/shape/box.hpp"
+#include "gjk/motion/cast.hpp"
 #include "gjk/certificate.hpp"
-#include "gjk/motion.hpp"
-#include "gjk/obstacles.hpp"
-#include "gjk/pose.hpp"
-#include "gjk/scene.hpp"
-#include "gjk/shape.hpp"
+#include "gjk/motion/motion.hpp"
+#include "gjk/scene/obstacles.hpp"
+#include "gjk/shape/pose.hpp"
+#include "gjk/scene/scene.hpp"
+#include "gjk/shape/shape.hpp"
 #include "gjk/verdict.hpp"
 
 namespace gjk {

@@ -8,9 +8,9 @@
 #include <cstddef>
 #include <limits>
 
-#include "gjk/orientation.hpp"
-#include "gjk/pose.hpp"
-#include "gjk/vec2.hpp"
+#include "gjk/shape/orientation.hpp"
+#include "gjk/shape/pose.hpp"
+#include "gjk/shape/vec2.hpp"
 
 namespace gjk {
 

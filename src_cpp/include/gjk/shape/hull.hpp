@@ -8,9 +8,9 @@
 #include <span>
 #include <vector>
 
-#include "gjk/convex.hpp"
-#include "gjk/exact.hpp"
-#include "gjk/vec2.hpp"
+#include "gjk/shape/convex.hpp"
+#include "gjk/narrow/exact.hpp"
+#include "gjk/shape/vec2.hpp"
 
 namespace gjk {
 

@@ -13,13 +13,13 @@
 #include <limits>
 
 #include "gjk/certificate.hpp"
-#include "gjk/convex.hpp"
+#include "gjk/shape/convex.hpp"
 #include "gjk/query.hpp"
-#include "gjk/motion.hpp"
-#include "gjk/placing.hpp"
-#include "gjk/pose.hpp"
-#include "gjk/shape.hpp"
-#include "gjk/vec2.hpp"
+#include "gjk/motion/motion.hpp"
+#include "gjk/shape/placing.hpp"
+#include "gjk/shape/pose.hpp"
+#include "gjk/shape/shape.hpp"
+#include "gjk/shape/vec2.hpp"
 #include "gjk/verdict.hpp"
 
 namespace gjk {

@@ -9,13 +9,13 @@
 
 #include <cmath>
 
-#include "gjk/cap.hpp"
-#include "gjk/convex.hpp"
-#include "gjk/gjk_loop.hpp"
-#include "gjk/orientation.hpp"
-#include "gjk/vec2.hpp"
+#include "gjk/narrow/extremes.hpp"
+#include "gjk/shape/convex.hpp"
+#include "gjk/narrow/gjk.hpp"
+#include "gjk/shape/orientation.hpp"
+#include "gjk/shape/vec2.hpp"
 #include "gjk/verdict.hpp"
-#include "gjk/view.hpp"
+#include "gjk/narrow/view.hpp"
 
 namespace gjk::detail {
 

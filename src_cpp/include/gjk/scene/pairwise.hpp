@@ -9,13 +9,13 @@
 #include <span>
 #include <utility>
 
-#include "gjk/batch.hpp"
+#include "gjk/narrow/batch.hpp"
 #include "gjk/certificate.hpp"
 #include "gjk/query.hpp"
-#include "gjk/obstacles.hpp"
-#include "gjk/parallel.hpp"
-#include "gjk/placed.hpp"
-#include "gjk/scene.hpp"
+#include "gjk/scene/obstacles.hpp"
+#include "gjk/scene/parallel.hpp"
+#include "gjk/scene/placed_parts.hpp"
+#include "gjk/scene/scene.hpp"
 #include "gjk/verdict.hpp"
 
 namespace gjk {

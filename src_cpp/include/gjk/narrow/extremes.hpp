@@ -13,8 +13,8 @@
 #include <cmath>
 #include <cstdint>
 
-#include "gjk/convex.hpp"
-#include "gjk/vec2.hpp"
+#include "gjk/shape/convex.hpp"
+#include "gjk/shape/vec2.hpp"
 
 namespace gjk::detail {
 

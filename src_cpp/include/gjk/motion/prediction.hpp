@@ -10,8 +10,8 @@
 #include <span>
 #include <vector>
 
-#include "gjk/motion.hpp"
-#include "gjk/pose.hpp"
+#include "gjk/motion/motion.hpp"
+#include "gjk/shape/pose.hpp"
 
 namespace gjk {
 

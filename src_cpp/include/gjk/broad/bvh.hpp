@@ -23,8 +23,8 @@
 #include <utility>
 #include <vector>
 
-#include "gjk/boxes.hpp"
-#include "gjk/exhausted.hpp"
+#include "gjk/broad/boxes.hpp"
+#include "gjk/broad/exhausted.hpp"
 
 namespace gjk {
 

@@ -9,11 +9,11 @@
 
 #include <cmath>
 
-#include "gjk/axes.hpp"
-#include "gjk/cap.hpp"
+#include "gjk/narrow/axes.hpp"
+#include "gjk/narrow/extremes.hpp"
 #include "gjk/certificate.hpp"
-#include "gjk/exact.hpp"
-#include "gjk/vec2.hpp"
+#include "gjk/narrow/exact.hpp"
+#include "gjk/shape/vec2.hpp"
 #include "gjk/verdict.hpp"
 
 namespace gjk::detail {

@@ -8,12 +8,12 @@
 #include <cstring>
 #include <limits>
 
-#include "gjk/cap.hpp"
-#include "gjk/convex.hpp"
-#include "gjk/expansion.hpp"
-#include "gjk/orientation.hpp"
+#include "gjk/narrow/extremes.hpp"
+#include "gjk/shape/convex.hpp"
+#include "gjk/shape/expansion.hpp"
+#include "gjk/shape/orientation.hpp"
 #include "gjk/simd/lanes.hpp"
-#include "gjk/vec2.hpp"
+#include "gjk/shape/vec2.hpp"
 
 namespace gjk {
 
@@ -74,7 +74,7 @@ struct ViewOf;
 
 }  // namespace gjk
 
-#define GJK_SIMD_FILE "gjk/view.inc"
+#define GJK_SIMD_FILE "gjk/narrow/view.inc"
 #include "gjk/simd/each_set.hpp"
 
 namespace gjk {

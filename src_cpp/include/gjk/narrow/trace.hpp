@@ -3,10 +3,10 @@
 // What GJK did, iteration by iteration: for pictures and for understanding.
 #pragma once
 
-#include "gjk/convex.hpp"
-#include "gjk/gjk_loop.hpp"
+#include "gjk/shape/convex.hpp"
+#include "gjk/narrow/gjk.hpp"
 #include "gjk/query.hpp"
-#include "gjk/vec2.hpp"
+#include "gjk/shape/vec2.hpp"
 #include "gjk/verdict.hpp"
 
 namespace gjk {

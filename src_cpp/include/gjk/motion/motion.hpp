@@ -9,10 +9,10 @@
 #include <span>
 #include <vector>
 
-#include "gjk/convex.hpp"
-#include "gjk/expansion.hpp"
-#include "gjk/pose.hpp"
-#include "gjk/vec2.hpp"
+#include "gjk/shape/convex.hpp"
+#include "gjk/shape/expansion.hpp"
+#include "gjk/shape/pose.hpp"
+#include "gjk/shape/vec2.hpp"
 
 namespace gjk {
 

@@ -12,11 +12,11 @@
 #include <utility>
 #include <vector>
 
-#include "gjk/convex.hpp"
-#include "gjk/decompose.hpp"
-#include "gjk/expansion.hpp"
-#include "gjk/hull.hpp"
-#include "gjk/vec2.hpp"
+#include "gjk/shape/convex.hpp"
+#include "gjk/shape/decompose.hpp"
+#include "gjk/shape/expansion.hpp"
+#include "gjk/shape/hull.hpp"
+#include "gjk/shape/vec2.hpp"
 #include "gjk/verdict.hpp"
 
 namespace gjk {
