@@ -198,7 +198,9 @@ def fastest_peer(
     for row in results.rows:
         cell = results.get(level, kind, n, row)
         ratio = results.ratio(level, kind, n, row)
-        if row.startswith(OURS) or row in BASES.values() or not cell or not ratio or not cell.is_right:
+        if row.startswith(OURS) or row in BASES.values():
+            continue
+        if not cell or not ratio or not cell.is_right:
             continue
         if not (exact and cell.inexact):
             candidates.append((ratio, row))

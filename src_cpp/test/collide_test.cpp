@@ -1,13 +1,12 @@
 // SPDX-FileCopyrightText: gjk_collision contributors
 // SPDX-License-Identifier: Apache-2.0
 // Level 1: exact, and never free without a certificate.
-#include "gjk/query.hpp"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <limits>
 
+#include "gjk/query.hpp"
 #include "pairs.hpp"
 
 namespace gjk {

@@ -1,8 +1,6 @@
 // SPDX-FileCopyrightText: gjk_collision contributors
 // SPDX-License-Identifier: Apache-2.0
 // Levels 2 and 3: bounds, witness points and direction.
-#include "gjk/query.hpp"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -10,6 +8,7 @@
 #include <limits>
 #include <vector>
 
+#include "gjk/query.hpp"
 #include "gjk/shape/hull.hpp"
 #include "pairs.hpp"
 

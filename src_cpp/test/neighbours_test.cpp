@@ -1,13 +1,12 @@
 // SPDX-FileCopyrightText: gjk_collision contributors
 // SPDX-License-Identifier: Apache-2.0
 // What neighbours certify is what all pairs of edges and vertices say.
-#include "gjk/narrow/features.hpp"
-
 #include <gtest/gtest.h>
 
 #include <random>
 
 #include "gjk/gjk.hpp"
+#include "gjk/narrow/features.hpp"
 #include "pairs.hpp"
 
 namespace gjk {

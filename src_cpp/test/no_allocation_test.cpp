@@ -8,11 +8,11 @@
 #include <new>
 #include <vector>
 
-#include "gjk/narrow/batch.hpp"
 #include "gjk/motion/cast.hpp"
+#include "gjk/narrow/batch.hpp"
+#include "gjk/narrow/trace.hpp"
 #include "gjk/query.hpp"
 #include "gjk/scene/scene.hpp"
-#include "gjk/narrow/trace.hpp"
 #include "isas.hpp"
 #include "pairs.hpp"
 

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: gjk_collision contributors
 // SPDX-License-Identifier: Apache-2.0
 // Shapes at poses, placed into a room: against 64-bit mantissas.
+#include "gjk/shape/placing.hpp"
+
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -8,7 +10,6 @@
 #include <random>
 
 #include "gjk/query.hpp"
-#include "gjk/shape/placing.hpp"
 #include "isas.hpp"
 #include "pairs.hpp"
 

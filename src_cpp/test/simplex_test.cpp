@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: gjk_collision contributors
 // SPDX-License-Identifier: Apache-2.0
 // Every region of the paper's S1D and S2D: the vertices that stay, newest first.
-#include "gjk/narrow/gjk.hpp"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
 #include <vector>
+
+#include "gjk/narrow/gjk.hpp"
 
 namespace gjk {
 namespace {

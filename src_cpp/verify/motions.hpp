@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "gjk/motion/cast.hpp"
-#include "gjk/scene/path.hpp"
 #include "gjk/motion/prediction.hpp"
+#include "gjk/scene/path.hpp"
 #include "scenes.hpp"
 
 namespace gjk::verify {

@@ -12,15 +12,15 @@
 #include <cmath>
 #include <limits>
 
-#include "gjk/shape/box.hpp"
-#include "gjk/narrow/extremes.hpp"
-#include "gjk/shape/convex.hpp"
-#include "gjk/narrow/exact.hpp"
 #include "gjk/broad/exhausted.hpp"
+#include "gjk/narrow/exact.hpp"
+#include "gjk/narrow/extremes.hpp"
 #include "gjk/narrow/steps.hpp"
+#include "gjk/narrow/view.hpp"
+#include "gjk/shape/box.hpp"
+#include "gjk/shape/convex.hpp"
 #include "gjk/shape/vec2.hpp"
 #include "gjk/verdict.hpp"
-#include "gjk/narrow/view.hpp"
 
 namespace gjk {
 

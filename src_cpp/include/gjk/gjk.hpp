@@ -3,12 +3,12 @@
 // Everything: queries about two shapes, batches, moving shapes, scenes.
 #pragma once
 
-#include "gjk/narrow/batch.hpp"
 #include "gjk/motion/cast.hpp"
-#include "gjk/shape/hull.hpp"
+#include "gjk/motion/prediction.hpp"
+#include "gjk/narrow/batch.hpp"
+#include "gjk/narrow/trace.hpp"
+#include "gjk/query.hpp"
 #include "gjk/scene/pairwise.hpp"
 #include "gjk/scene/path.hpp"
-#include "gjk/motion/prediction.hpp"
-#include "gjk/query.hpp"
 #include "gjk/scene/scene.hpp"
-#include "gjk/narrow/trace.hpp"
+#include "gjk/shape/hull.hpp"

@@ -11,18 +11,18 @@
 //   exact       the sign of polynomials                         exact.hpp
 #pragma once
 
-#include "gjk/narrow/axes.hpp"
-#include "gjk/narrow/extremes.hpp"
 #include "gjk/certificate.hpp"
-#include "gjk/shape/convex.hpp"
-#include "gjk/narrow/separation.hpp"
+#include "gjk/narrow/axes.hpp"
 #include "gjk/narrow/exact.hpp"
-#include "gjk/narrow/gjk.hpp"
+#include "gjk/narrow/extremes.hpp"
 #include "gjk/narrow/features.hpp"
-#include "gjk/shape/placing.hpp"
+#include "gjk/narrow/gjk.hpp"
+#include "gjk/narrow/separation.hpp"
 #include "gjk/narrow/steps.hpp"
-#include "gjk/verdict.hpp"
 #include "gjk/narrow/view.hpp"
+#include "gjk/shape/convex.hpp"
+#include "gjk/shape/placing.hpp"
+#include "gjk/verdict.hpp"
 
 namespace gjk {
 

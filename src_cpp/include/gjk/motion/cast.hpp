@@ -13,9 +13,9 @@
 #include <limits>
 
 #include "gjk/certificate.hpp"
-#include "gjk/shape/convex.hpp"
-#include "gjk/query.hpp"
 #include "gjk/motion/motion.hpp"
+#include "gjk/query.hpp"
+#include "gjk/shape/convex.hpp"
 #include "gjk/shape/placing.hpp"
 #include "gjk/shape/pose.hpp"
 #include "gjk/shape/shape.hpp"

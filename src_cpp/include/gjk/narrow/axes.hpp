@@ -6,14 +6,14 @@
 
 #include <cstdint>
 
-#include "gjk/narrow/extremes.hpp"
 #include "gjk/certificate.hpp"
-#include "gjk/shape/convex.hpp"
 #include "gjk/narrow/exact.hpp"
+#include "gjk/narrow/extremes.hpp"
 #include "gjk/narrow/steps.hpp"
+#include "gjk/narrow/view.hpp"
+#include "gjk/shape/convex.hpp"
 #include "gjk/shape/vec2.hpp"
 #include "gjk/verdict.hpp"
-#include "gjk/narrow/view.hpp"
 
 namespace gjk::detail {
 
@@ -120,7 +120,8 @@ Verdict verdict_of(const View& p, const View& q, const EdgeTests& test) noexcept
 // Does the test prove an overlap? Without those that take exact arithmetic over more than edges.
 // `facing` is where to look on where the answer is no.
 template <class View>
-bool is_overlap(const View& p, const View& q, const EdgeTests& test, exact::Contact& facing) noexcept {
+bool is_overlap(const View& p, const View& q, const EdgeTests& test,
+                exact::Contact& facing) noexcept {
   if (!test.is_unsure()) return true;
   facing = facing_pair(p, q, test);
   if (!edges_tell(p, q, test)) return false;

@@ -11,10 +11,10 @@
 #include <span>
 
 #include "gjk/narrow/axes.hpp"
-#include "gjk/shape/convex.hpp"
-#include "gjk/query.hpp"
-#include "gjk/verdict.hpp"
 #include "gjk/narrow/view.hpp"
+#include "gjk/query.hpp"
+#include "gjk/shape/convex.hpp"
+#include "gjk/verdict.hpp"
 
 namespace gjk {
 

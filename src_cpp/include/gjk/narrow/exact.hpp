@@ -15,12 +15,12 @@
 #include <initializer_list>
 #include <limits>
 
+#include "gjk/narrow/view.hpp"
 #include "gjk/shape/convex.hpp"
 #include "gjk/shape/expansion.hpp"
 #include "gjk/shape/orientation.hpp"
 #include "gjk/shape/vec2.hpp"
 #include "gjk/verdict.hpp"
-#include "gjk/narrow/view.hpp"
 
 namespace gjk::exact {
 

@@ -10,12 +10,12 @@
 #include <cmath>
 
 #include "gjk/narrow/extremes.hpp"
-#include "gjk/shape/convex.hpp"
 #include "gjk/narrow/gjk.hpp"
+#include "gjk/narrow/view.hpp"
+#include "gjk/shape/convex.hpp"
 #include "gjk/shape/orientation.hpp"
 #include "gjk/shape/vec2.hpp"
 #include "gjk/verdict.hpp"
-#include "gjk/narrow/view.hpp"
 
 namespace gjk::detail {
 
@@ -77,12 +77,11 @@ Neighbourhood neighbourhood(const P& p, const Q& q, int i, int j) noexcept {
     towards[k] = static_cast<unsigned>(along.value < 0.0);
   }
   // Of the two edges each way the outer one is that of P - Q.
-  const auto next =
-      2u * (1u - (static_cast<unsigned>(cross(edge[0], edge[2]) > 0.0) | q_is_point));
+  const auto next = 2u * (1u - (static_cast<unsigned>(cross(edge[0], edge[2]) > 0.0) | q_is_point));
   const auto previous =
       1u + 2u * (1u - (static_cast<unsigned>(cross(edge[1], edge[3]) < 0.0) | q_is_point));
-  const unsigned is_next =
-      towards[next] & (static_cast<unsigned>(cross(edge[next], w) > 0.0) | (towards[previous] ^ 1u));
+  const unsigned is_next = towards[next] & (static_cast<unsigned>(cross(edge[next], w) > 0.0) |
+                                            (towards[previous] ^ 1u));
   const unsigned facing = previous + (next - previous) * is_next;
   const bool is_of_p = facing < 2;
 

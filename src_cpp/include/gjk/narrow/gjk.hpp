@@ -9,10 +9,10 @@
 
 #include <cmath>
 
-#include "gjk/narrow/axes.hpp"
-#include "gjk/narrow/extremes.hpp"
 #include "gjk/certificate.hpp"
+#include "gjk/narrow/axes.hpp"
 #include "gjk/narrow/exact.hpp"
+#include "gjk/narrow/extremes.hpp"
 #include "gjk/shape/vec2.hpp"
 #include "gjk/verdict.hpp"
 

@@ -7,11 +7,11 @@
 #include <limits>
 
 #include "gjk/certificate.hpp"
-#include "gjk/shape/convex.hpp"
 #include "gjk/narrow/exact.hpp"
-#include "gjk/narrow/gjk.hpp"
 #include "gjk/narrow/features.hpp"
+#include "gjk/narrow/gjk.hpp"
 #include "gjk/narrow/penetration.hpp"
+#include "gjk/shape/convex.hpp"
 #include "gjk/shape/vec2.hpp"
 #include "gjk/verdict.hpp"
 

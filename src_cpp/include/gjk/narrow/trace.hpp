@@ -3,9 +3,9 @@
 // What GJK did, iteration by iteration: for pictures and for understanding.
 #pragma once
 
-#include "gjk/shape/convex.hpp"
 #include "gjk/narrow/gjk.hpp"
 #include "gjk/query.hpp"
+#include "gjk/shape/convex.hpp"
 #include "gjk/shape/vec2.hpp"
 #include "gjk/verdict.hpp"
 

@@ -12,8 +12,8 @@
 #include "gjk/shape/convex.hpp"
 #include "gjk/shape/expansion.hpp"
 #include "gjk/shape/orientation.hpp"
-#include "gjk/simd/lanes.hpp"
 #include "gjk/shape/vec2.hpp"
+#include "gjk/simd/lanes.hpp"
 
 namespace gjk {
 

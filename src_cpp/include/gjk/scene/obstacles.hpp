@@ -13,11 +13,11 @@
 #include <utility>
 #include <vector>
 
-#include "gjk/shape/box.hpp"
 #include "gjk/broad/bvh.hpp"
-#include "gjk/shape/convex.hpp"
 #include "gjk/motion/motion.hpp"
 #include "gjk/scene/placed_parts.hpp"
+#include "gjk/shape/box.hpp"
+#include "gjk/shape/convex.hpp"
 #include "gjk/shape/pose.hpp"
 #include "gjk/shape/shape.hpp"
 #include "gjk/shape/vec2.hpp"

@@ -9,8 +9,8 @@
 #include <span>
 #include <utility>
 
-#include "gjk/narrow/batch.hpp"
 #include "gjk/certificate.hpp"
+#include "gjk/narrow/batch.hpp"
 #include "gjk/query.hpp"
 #include "gjk/scene/obstacles.hpp"
 #include "gjk/scene/parallel.hpp"

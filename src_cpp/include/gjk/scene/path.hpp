@@ -10,13 +10,13 @@
 #include <limits>
 #include <span>
 
-#include "gjk/shape/box.hpp"
-#include "gjk/motion/cast.hpp"
 #include "gjk/certificate.hpp"
+#include "gjk/motion/cast.hpp"
 #include "gjk/motion/motion.hpp"
 #include "gjk/scene/obstacles.hpp"
-#include "gjk/shape/pose.hpp"
 #include "gjk/scene/scene.hpp"
+#include "gjk/shape/box.hpp"
+#include "gjk/shape/pose.hpp"
 #include "gjk/shape/shape.hpp"
 #include "gjk/verdict.hpp"
 

@@ -8,9 +8,9 @@
 #include <memory>
 #include <vector>
 
+#include "gjk/motion/motion.hpp"
 #include "gjk/shape/box.hpp"
 #include "gjk/shape/convex.hpp"
-#include "gjk/motion/motion.hpp"
 #include "gjk/shape/placing.hpp"
 #include "gjk/shape/pose.hpp"
 

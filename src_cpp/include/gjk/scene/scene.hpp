@@ -13,17 +13,17 @@
 #include <span>
 #include <vector>
 
-#include "gjk/shape/box.hpp"
 #include "gjk/broad/boxes.hpp"
 #include "gjk/broad/bvh.hpp"
 #include "gjk/certificate.hpp"
-#include "gjk/shape/convex.hpp"
 #include "gjk/motion/motion.hpp"
+#include "gjk/query.hpp"
 #include "gjk/scene/obstacles.hpp"
 #include "gjk/scene/parallel.hpp"
 #include "gjk/scene/placed_parts.hpp"
+#include "gjk/shape/box.hpp"
+#include "gjk/shape/convex.hpp"
 #include "gjk/shape/pose.hpp"
-#include "gjk/query.hpp"
 #include "gjk/shape/shape.hpp"
 #include "gjk/verdict.hpp"
 

@@ -8,8 +8,8 @@
 #include <span>
 #include <vector>
 
-#include "gjk/shape/convex.hpp"
 #include "gjk/narrow/exact.hpp"
+#include "gjk/shape/convex.hpp"
 #include "gjk/shape/vec2.hpp"
 
 namespace gjk {

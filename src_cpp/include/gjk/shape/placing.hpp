@@ -14,8 +14,8 @@
 #include "gjk/shape/convex.hpp"
 #include "gjk/shape/expansion.hpp"
 #include "gjk/shape/pose.hpp"
-#include "gjk/simd/lanes.hpp"
 #include "gjk/shape/vec2.hpp"
+#include "gjk/simd/lanes.hpp"
 
 namespace gjk {
 
@@ -61,9 +61,8 @@ inline void place(const Convex& local, const Transform& at, double* x, double* y
     if (local.size < kFew || local.size > 64) {
       placed.find_extremes();
     } else {
-      placed.take_extremes(simd::on_widest([&](auto set) {
-        return PlacingOf<decltype(set)>::Type::extremes(x, y, local.size);
-      }));
+      placed.take_extremes(simd::on_widest(
+          [&](auto set) { return PlacingOf<decltype(set)>::Type::extremes(x, y, local.size); }));
     }
   }
   placed.error = local.error + rounding + at.t_error;

@@ -9,8 +9,8 @@
 #include <limits>
 #include <type_traits>
 
-#include "gjk/simd/dispatch.hpp"
 #include "gjk/shape/vec2.hpp"
+#include "gjk/simd/dispatch.hpp"
 
 namespace gjk::simd {
 
