@@ -79,23 +79,37 @@ class AtPoses {
   static constexpr double tolerance = kPeerTolerance;  // the transforms are rounded
 
   void load(std::span<const Case* const> cases) {
+    values_.clear();
     a_.clear();
     b_.clear();
+    std::size_t total = 0;
+    for (const Case* c : cases) total += 2 * (c->a.x.size() + c->b.x.size());
+    values_.reserve(total);  // so that views stay valid
     for (const Case* c : cases) {
-      a_.emplace_back(posed(c->a));
-      b_.emplace_back(posed(c->b));
+      a_.push_back(placeable(posed(c->a)));
+      b_.push_back(placeable(posed(c->b)));
     }
   }
 
  protected:
-  struct Placeable : Posed {
-    explicit Placeable(Posed&& of) : Posed(std::move(of)), shape(local.view()) {}
-    gjk::Convex shape;  // its coordinates stay in place when the polygon moves
+  struct Placeable {
+    gjk::Convex shape;
+    gjk::Transform at;
   };
 
   std::vector<Placeable> a_;
   std::vector<Placeable> b_;
   mutable gjk::Rooms rooms_;
+
+ private:
+  Placeable placeable(const Posed& of) {
+    const double* x = values_.data() + values_.size();
+    values_.insert(values_.end(), of.local.x.begin(), of.local.x.end());
+    values_.insert(values_.end(), of.local.y.begin(), of.local.y.end());
+    return {gjk::Convex::view(x, x + of.local.x.size(), of.local.size()), of.at};
+  }
+
+  std::vector<double> values_;
 };
 
 struct CollideAtPoses : AtPoses {

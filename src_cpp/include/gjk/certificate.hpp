@@ -75,9 +75,10 @@ class Certificate {
   }
   // The boxes of two parts, m; nothing where they overlap, since the parts may be at any depth.
   static Certificate boxes(const Box& a, const Box& b, double beyond_boxes) noexcept {
-    const double gap = norm(a.gap(b));
-    if (gap == 0.0) return {};
-    return at_least(gap * (1.0 - 8.0 * kUnitRoundoff) - beyond_boxes * (1.0 + 8.0 * kUnitRoundoff));
+    const Vec2 gap = a.gap(b);
+    if (gap == Vec2{}) return {};
+    return at_least(norm(gap) * (1.0 - 8.0 * kUnitRoundoff) -
+                    beyond_boxes * (1.0 + 8.0 * kUnitRoundoff));
   }
 
   // An edge of one of two exact shapes without a reach has all of the other strictly on its outer
@@ -102,12 +103,15 @@ class Certificate {
     const double reach = p.radius + q.radius + margin;
     const double error = p.error + q.error;
     if (error > 0.0) {
-      // What is nearest at the contact mostly decides: it is either proven to be far enough apart,
-      // or so near that no direction could prove it.
-      const exact::Pair pair = exact::nearest_at(p, q, near);
-      const Certificate there = at_least(exact::surfaces_apart(p, q, gap_along(p, q, pair)));
-      const bool is_near = exact::distance_bounds(pair).upper <= reach + 2.0 * error;
-      if (detail::takes(detail::Step::contact) && (is_near || there.proves(margin))) return there;
+      // What is nearest at the contact mostly decides: it is proven to be far enough apart, or so
+      // near that no direction could prove it.
+      double upper = 0.0;
+      const exact::Pair pair = exact::nearest_at(p, q, near, upper);
+      if (detail::takes(detail::Step::contact)) {
+        if (upper <= reach + error) return {};
+        const Certificate there = at_least(exact::surfaces_apart(p, q, gap_along(p, q, pair)));
+        if (upper <= reach + 2.0 * error || there.proves(margin)) return there;
+      }
       return at_least(exact::surfaces_apart(p, q, exact::distance(p, q).gap));
     }
     if (!exact::disjoint(p, q, near)) return {};

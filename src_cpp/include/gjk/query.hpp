@@ -100,9 +100,7 @@ inline Closest closest(const Convex& p, const Convex& q) noexcept {
         p, q, [&](const auto& a, const auto& b) { return closest_from_afar(a, b, w, result); });
     if (is_found) return result;
   }
-  exact::Pair pair;
-  const Separation found = separation_by_search(p, q, w, apart, &pair);
-  return closest_of(p, q, found, pair);
+  return closest_by_search(p, q, w, apart);
 }
 
 // Level 2: certified bounds (m) on the distance of two shapes, radii included; 0 where they
@@ -124,10 +122,7 @@ inline Bounds distance(const Convex& p, const Convex& q) noexcept {
     });
     if (bounds.lower > 0.0) return distance_of_surfaces(p, q, bounds);
   }
-  exact::Pair pair;
-  const Separation found = separation_by_search(p, q, w, apart, &pair);
-  if (found.outcome == Outcome::overlapping) return {0.0, 0.0};
-  return distance_of_surfaces(p, q, found.bounds);
+  return distance_by_search(p, q, w, apart);
 }
 
 }  // namespace gjk

@@ -182,11 +182,12 @@ inline Bounds tight_distance_bounds(const Pair& pair) noexcept {
   return {distance * (1.0 - kRelative), distance * (1.0 + kRelative)};
 }
 
-// Of the edges at one vertex of each shape and the other's vertex, those nearest each other.
+// Of the edges at one vertex of each shape and the other's vertex, those nearest each other, and an
+// upper bound (m) on their distance.
 template <class P, class Q>
-Pair nearest_at(const P& p, const Q& q, Contact at) noexcept {
+Pair nearest_at(const P& p, const Q& q, Contact at, double& least) noexcept {
   Pair nearest;
-  double least = std::numeric_limits<double>::infinity();
+  least = std::numeric_limits<double>::infinity();
   const auto look = [&](const auto& own, int i, int next, Vec2 vertex, int j,
                         bool is_of_p) noexcept {
     const Pair pair{own.vertex(i), own.vertex(next), vertex, i, next, j, is_of_p};

@@ -17,6 +17,9 @@
 #include "gjk/shape/vec2.hpp"
 #include "gjk/verdict.hpp"
 
+#define GJK_SIMD_FILE "gjk/narrow/features.inc"
+#include "gjk/simd/each_set.hpp"
+
 namespace gjk::detail {
 
 enum class Nearness {
@@ -41,77 +44,28 @@ struct Neighbourhood {
   bool is_vertex() const noexcept { return p == end_p && q == end_q; }
 };
 
-// A sum of two products, and the bound on its rounding.
-struct Filtered {
-  double value;
-  double error;
-
-  static Filtered sum(double one, double other) noexcept {
-    return {one + other, kFilterBound * (std::fabs(one) + std::fabs(other))};
-  }
-  static Filtered dot(Vec2 a, Vec2 b) noexcept { return sum(a.x * b.x, a.y * b.y); }
-  static Filtered cross(Vec2 a, Vec2 b) noexcept { return sum(a.x * b.y, -(a.y * b.x)); }
-  bool is_positive() const noexcept { return value > error; }  // certainly
-};
-
-// All evaluated without branches, which could not be predicted.
 template <class P, class Q>
 Neighbourhood neighbourhood(const P& p, const Q& q, int i, int j) noexcept {
   const int beside[4] = {after(i, p.size), before(i, p.size), after(j, q.size), before(j, q.size)};
-  const Vec2 at_p = p.vertex(i);
-  const Vec2 at_q = q.vertex(j);
-  const Vec2 w = at_p - at_q;
-  const Vec2 at[4] = {p.vertex(beside[0]), p.vertex(beside[1]), q.vertex(beside[2]),
-                      q.vertex(beside[3])};
-  // The edges of P - Q that may begin at w, of P and, reversed, of Q: even ones counter-clockwise.
-  const Vec2 edge[4] = {at[0] - at_p, at[1] - at_p, at_q - at[2], at_q - at[3]};
-  const auto p_is_point = static_cast<unsigned>(p.size == 1);  // without edges
-  const auto q_is_point = static_cast<unsigned>(q.size == 1);
-
-  // An edge leads towards O or, certainly, away from it.
-  unsigned is_vertex = 1;
-  unsigned towards[4];
-  for (int k = 0; k < 4; ++k) {
-    const Filtered along = Filtered::dot(w, edge[k]);
-    is_vertex &= static_cast<unsigned>(along.is_positive()) | (k < 2 ? p_is_point : q_is_point);
-    towards[k] = static_cast<unsigned>(along.value < 0.0);
-  }
-  // Of the two edges each way the outer one is that of P - Q.
-  const auto next = 2u * (1u - (static_cast<unsigned>(cross(edge[0], edge[2]) > 0.0) | q_is_point));
-  const auto previous =
-      1u + 2u * (1u - (static_cast<unsigned>(cross(edge[1], edge[3]) < 0.0) | q_is_point));
-  const unsigned is_next = towards[next] & (static_cast<unsigned>(cross(edge[next], w) > 0.0) |
-                                            (towards[previous] ^ 1u));
-  const unsigned facing = previous + (next - previous) * is_next;
-  const bool is_of_p = facing < 2;
-
-  const Vec2 along = (is_next != 0u ? 1.0 : -1.0) * edge[facing];  // counter-clockwise
-  const Filtered area = Filtered::cross(along, w);
-  const unsigned is_edge = (is_vertex ^ 1u) & (towards[next] | towards[previous]) &
-                           static_cast<unsigned>(!(area.value < -area.error)) &
-                           static_cast<unsigned>(dot(along, along) >= kLeastSquare);
-  // Not w + edge: near contact that is all rounding.
-  const Vec2 end = is_of_p ? at[facing] - at_q : at_p - at[facing];
-  const unsigned is_beyond = is_edge & static_cast<unsigned>(dot(end, edge[facing]) < 0.0);
-  // Both edges of the other shape must turn to the inner side, the left, of the one that faces O.
-  const unsigned other = 2u & ~facing;  // 2, of Q, or 0, of P
-  const unsigned turn_in =
-      (is_of_p ? q_is_point : p_is_point) |
-      (static_cast<unsigned>(Filtered::cross(along, edge[other]).is_positive()) &
-       static_cast<unsigned>(Filtered::cross(along, edge[other + 1]).is_positive()));
-  const unsigned is_long = static_cast<unsigned>(dot(w, w) >= kLeastSquare);
-
+  const auto at = [](Vec2 v) noexcept { return baseline::Points<1>::all(v); };
+  const auto around =
+      baseline::NeighbourhoodOf<1>::at({at(p.vertex(i)),
+                                        at(q.vertex(j)),
+                                        {at(p.vertex(beside[0])), at(p.vertex(beside[1])),
+                                         at(q.vertex(beside[2])), at(q.vertex(beside[3]))},
+                                        p.size == 1,
+                                        q.size == 1});
   Neighbourhood result;
   result.p = result.end_p = i;
   result.q = result.end_q = j;
-  result.normal = is_vertex != 0u ? w : perpendicular(along);
-  result.area = is_vertex != 0u ? dot(w, w) : area.value;
-  result.error = is_vertex != 0u ? 0.0 : area.error;
-  if ((is_edge & turn_in) != 0u) result.nearness = Nearness::settled;
-  if (is_beyond != 0u) result.nearness = Nearness::beyond;
-  if ((is_vertex & is_long) != 0u) result.nearness = Nearness::settled;
-  if (is_vertex == 0u && result.nearness != Nearness::unknown) {
-    (is_of_p ? result.end_p : result.end_q) = beside[facing];
+  result.normal = {around.normal.x, around.normal.y};
+  result.area = around.area;
+  result.error = around.error;
+  if (around.is_settled || around.is_beyond) {
+    result.nearness = around.is_beyond ? Nearness::beyond : Nearness::settled;
+    if (around.is_vertex) return result;
+    const int side = around.is_next ? 0 : 1;
+    (around.is_of_p ? result.end_p : result.end_q) = beside[around.is_of_p ? side : 2 + side];
   }
   return result;
 }
@@ -165,10 +119,8 @@ double certain_area(const P& p, const Q& q, const Neighbourhood& around) noexcep
 
 // Bounds on the distance of O, which lies outside, to what is nearest.
 inline Bounds bounds_of(const Neighbourhood& around, double area, double error) noexcept {
-  constexpr double kRelative = 8.0 * kUnitRoundoff;
-  const double inverse = 1.0 / norm(around.normal);
-  return {(area - error) * inverse * (1.0 - kRelative),
-          (area + error) * inverse * (1.0 + kRelative)};
+  const auto bounds = baseline::BoundsOf<1>::from(area, error, dot(around.normal, around.normal));
+  return {bounds.lower, bounds.upper};
 }
 
 // The same, exact where rounding leaves them wide. The lower one is not positive where O may lie on

@@ -275,21 +275,20 @@ Closest closest_of(const P& p, const Q& q, const Separation& separation,
   return result;
 }
 
-// The steps from the extremes w on, in the widest vectors that this processor has. `pair` decides
-// where the simplex of the result is empty.
+// The steps from the extremes w on, in the widest vectors that this processor has. Calls
+// query(p, q, start) for what the extremes and the axes leave open; where they prove an overlap it
+// returns `overlapping`.
 //
 // The search starts, if the boxes are apart, from the support vertex towards O as seen from the
 // middle of P - Q; else from an edge that may separate, or the quadrilateral's edge that faces O.
-[[gnu::noinline]] inline Separation separation_by_search(const Convex& p, const Convex& q,
-                                                         const Quadrilateral& w, bool apart,
-                                                         exact::Pair* pair) noexcept {
-  Separation overlapping;
-  overlapping.outcome = Outcome::overlapping;
+template <class Query, class Result>
+Result beyond_extremes(const Convex& p, const Convex& q, const Quadrilateral& w, bool apart,
+                       const Result& overlapping, const Query& query) noexcept {
   double side[4];
   const unsigned inner = apart ? 0u : inner_sides(w, side);
   if (takes(Step::extremes) && inner == kAllSides) return overlapping;
   const Axes axes = apart ? Axes{} : Axes::that_decide(p, q, inner);
-  return on_views(p, q, [&](const auto& a, const auto& b) {
+  return on_views(p, q, [&](const auto& a, const auto& b) -> Result {
     Simplex start;
     if (apart) {
       start.push(support(a, b, -middle(w)));
@@ -301,8 +300,33 @@ Closest closest_of(const P& p, const Q& q, const Separation& separation,
     } else {
       start = facing_edge(p, q, w, side);
     }
-    return separation_from(a, b, start, pair);
+    return query(a, b, start);
   });
+}
+
+[[gnu::noinline]] inline Bounds distance_by_search(const Convex& p, const Convex& q,
+                                                   const Quadrilateral& w, bool apart) noexcept {
+  const Bounds overlapping{0.0, 0.0};
+  return beyond_extremes(p, q, w, apart, overlapping,
+                         [&](const auto& a, const auto& b, const Simplex& start) noexcept {
+                           exact::Pair pair;
+                           const Separation found = separation_from(a, b, start, &pair);
+                           if (found.outcome == Outcome::overlapping) return overlapping;
+                           return distance_of_surfaces(p, q, found.bounds);
+                         });
+}
+
+[[gnu::noinline]] inline Closest closest_by_search(const Convex& p, const Convex& q,
+                                                   const Quadrilateral& w, bool apart) noexcept {
+  exact::Pair pair;
+  Separation overlapping;
+  overlapping.outcome = Outcome::overlapping;
+  const Separation found =
+      beyond_extremes(p, q, w, apart, overlapping,
+                      [&](const auto& a, const auto& b, const Simplex& start) noexcept {
+                        return separation_from(a, b, start, &pair);
+                      });
+  return closest_of(p, q, found, pair);
 }
 
 // For polygons whose boxes are apart: what is nearest the support vertex towards O, mostly all that

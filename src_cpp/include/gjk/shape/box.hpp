@@ -40,8 +40,12 @@ struct Box {
   Vec2 center() const noexcept { return 0.5 * (low + high); }
   // Per axis, how far the boxes are apart; 0 where they overlap.
   Vec2 gap(const Box& other) const noexcept {
-    return {std::fmax(0.0, std::fmax(low.x - other.high.x, other.low.x - high.x)),
-            std::fmax(0.0, std::fmax(low.y - other.high.y, other.low.y - high.y))};
+    const auto positive = [](double a, double b) noexcept {
+      const double larger = a > b ? a : b;
+      return larger > 0.0 ? larger : 0.0;  // NaN: 0
+    };
+    return {positive(low.x - other.high.x, other.low.x - high.x),
+            positive(low.y - other.high.y, other.low.y - high.y)};
   }
 };
 

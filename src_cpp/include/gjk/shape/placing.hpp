@@ -19,7 +19,7 @@
 
 namespace gjk {
 
-// The extremes of placed shapes in an instruction set: see placing.inc.
+// Placing in an instruction set: see placing.inc.
 template <class Set>
 struct PlacingOf;
 
@@ -34,36 +34,29 @@ namespace gjk {
 // error, which is that of `local` where nothing was rounded. A placed outline need not be convex.
 inline void place(const Convex& local, const Transform& at, double* x, double* y,
                   Convex& placed) noexcept {
-  constexpr int kFew = 8;  // of fewer vertices the extremes are found faster one by one
-  double rounding = 0.0;
-  if (at.is_rotated()) {
-    for (int i = 0; i < local.size; ++i) {
-      const Vec2 v = at.apply(local.vertex(i));
-      x[i] = v.x;
-      y[i] = v.y;
-    }
-    rounding = at.error(local.extent);
-  } else {
-    for (int i = 0; i < local.size; ++i) {  // what the sums really lose, often nothing
-      const TwoTerms sx = two_sum(local.x[i], at.t.x);
-      const TwoTerms sy = two_sum(local.y[i], at.t.y);
-      x[i] = sx.high;
-      y[i] = sy.high;
-      rounding = std::fmax(rounding, 2.0 * (std::fabs(sx.low) + std::fabs(sy.low)));
-    }
-  }
   placed.x = x;
   placed.y = y;
   placed.size = local.size;
   placed.radius = local.radius;
   placed.extent = std::numeric_limits<double>::quiet_NaN();
-  if (in_domain(local, local) && !std::isnan(at.t_error)) {
-    if (local.size < kFew || local.size > 64) {
-      placed.find_extremes();
-    } else {
-      placed.take_extremes(simd::on_widest(
-          [&](auto set) { return PlacingOf<decltype(set)>::Type::extremes(x, y, local.size); }));
+  const bool is_known = in_domain(local, local) && !std::isnan(at.t_error);
+  const bool is_rotated = at.is_rotated();
+  double rounding = is_rotated ? at.error(local.extent) : 0.0;
+  if (is_known && is_rotated && local.size >= 2 && local.size <= simd::kMostTagged) {
+    placed.take_extremes(simd::on_widest(
+        [&](auto set) { return PlacingOf<decltype(set)>::Type::place(local, at, x, y); }));
+  } else {
+    for (int i = 0; i < local.size; ++i) {
+      const TwoTerms sx = two_sum(local.x[i], at.t.x);
+      const TwoTerms sy = two_sum(local.y[i], at.t.y);
+      const Vec2 v = is_rotated ? at.apply(local.vertex(i)) : Vec2{sx.high, sy.high};
+      x[i] = v.x;
+      y[i] = v.y;
+      // What the sums really lose, often nothing.
+      const double lost = 2.0 * (std::fabs(sx.low) + std::fabs(sy.low));
+      rounding = !is_rotated && lost > rounding ? lost : rounding;
     }
+    if (is_known) placed.find_extremes();
   }
   placed.error = local.error + rounding + at.t_error;
   if (!(placed.error >= kMinExactCoordinate) && placed.has_tiny()) {
