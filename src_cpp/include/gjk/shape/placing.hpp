@@ -40,21 +40,29 @@ inline void place(const Convex& local, const Transform& at, double* x, double* y
   placed.radius = local.radius;
   placed.extent = std::numeric_limits<double>::quiet_NaN();
   const bool is_known = in_domain(local, local) && !std::isnan(at.t_error);
-  const bool is_rotated = at.is_rotated();
-  double rounding = is_rotated ? at.error(local.extent) : 0.0;
-  if (is_known && is_rotated && local.size >= 2 && local.size <= simd::kMostTagged) {
-    placed.take_extremes(simd::on_widest(
-        [&](auto set) { return PlacingOf<decltype(set)>::Type::place(local, at, x, y); }));
+  double rounding = 0.0;
+  if (at.is_rotated()) {
+    rounding = at.error(local.extent);
+    constexpr int kFew = 8;  // fewer vertices are placed faster one by one
+    if (is_known && local.size >= kFew && local.size <= simd::kMostTagged) {
+      placed.take_extremes(simd::on_widest(
+          [&](auto set) { return PlacingOf<decltype(set)>::Type::place(local, at, x, y); }));
+    } else {
+      for (int i = 0; i < local.size; ++i) {
+        const Vec2 v = at.apply(local.vertex(i));
+        x[i] = v.x;
+        y[i] = v.y;
+      }
+      if (is_known) placed.find_extremes();
+    }
   } else {
-    for (int i = 0; i < local.size; ++i) {
+    for (int i = 0; i < local.size; ++i) {  // what the sums really lose, often nothing
       const TwoTerms sx = two_sum(local.x[i], at.t.x);
       const TwoTerms sy = two_sum(local.y[i], at.t.y);
-      const Vec2 v = is_rotated ? at.apply(local.vertex(i)) : Vec2{sx.high, sy.high};
-      x[i] = v.x;
-      y[i] = v.y;
-      // What the sums really lose, often nothing.
+      x[i] = sx.high;
+      y[i] = sy.high;
       const double lost = 2.0 * (std::fabs(sx.low) + std::fabs(sy.low));
-      rounding = !is_rotated && lost > rounding ? lost : rounding;
+      rounding = lost > rounding ? lost : rounding;
     }
     if (is_known) placed.find_extremes();
   }
