@@ -88,11 +88,17 @@ void bind_pairs(py::module_& module) {
       [](const Shape& a, const Shape& b, const PoseArgument& pose_a, const PoseArgument& pose_b) {
         const ClosestShapes found = closest_shapes(a, b, pose_a, pose_b);
         const Closest& c = found.closest;
+        const Convex p = a.part(found.part_a);
+        const Convex q = b.part(found.part_b);
+        Rooms rooms{Room(p.size), Room(q.size)};
+        const int iterations =
+            iterations_of(rooms.p.place(p, Transform::from_pose(checked_pose(pose_a, "pose_a"))),
+                          rooms.q.place(q, Transform::from_pose(checked_pose(pose_b, "pose_b"))));
         return py::make_tuple(c.distance, c.lower_bound, xy(c.point_a), xy(c.point_b),
                               xy(c.direction),
                               py::make_tuple(found.part_a, c.feature_a.first, c.feature_a.second),
                               py::make_tuple(found.part_b, c.feature_b.first, c.feature_b.second),
-                              c.iterations, static_cast<int>(c.status));
+                              iterations, static_cast<int>(c.status));
       },
       py::arg("a"), py::arg("b"), py::arg("pose_a"), py::arg("pose_b"));
 }

@@ -31,7 +31,14 @@ struct Trace {
   Closest closest;          // the answer
 };
 
-// The iterations of closest(p, q) from the paper's start, by the same loop.
+// How many iterations the loop takes from the paper's start, for shapes in the domain. The steps
+// before it spare closest() most of them.
+inline int iterations_of(const Convex& p, const Convex& q) noexcept {
+  const auto ignore = [](const Simplex&, Vec2, const SimplexVertex&, double) noexcept {};
+  return detail::separate(p, q, detail::first_vertices(p, q), ignore).iterations;
+}
+
+// The iterations on p and q from the paper's start, and the answer of closest(p, q).
 inline Trace trace(const Convex& p, const Convex& q) noexcept {
   Trace result;
   result.closest = closest(p, q);
