@@ -150,29 +150,5 @@ TEST(CollideAtPoses, verdict_is_that_of_the_placed_shapes) {
   EXPECT_GT(count[static_cast<int>(Verdict::collision)], 1000);
 }
 
-// Near contact the vertices at which the cascade stops propose a direction. That must not make it
-// give up on gaps that the errors do not hide.
-TEST(CollideAtPoses, a_gap_beyond_the_rounding_is_free) {
-  Poses poses;
-  for (int round = 0; round < 20000; ++round) {
-    const test::Outline p = poses.outline();
-    const Pose pose = poses.next();
-    const Transform at = Transform::from_pose(pose);
-    Rooms rooms{Room(p.size()), Room(p.size())};
-    const Convex& placed = rooms.p.place(p.convex(), at);
-    // A point beyond the farthest vertex of a sharp corner: no edge separates as far as it is.
-    const double yaw = 0.001 * round;
-    const Vec2 away{std::cos(yaw), std::sin(yaw)};
-    const Vec2 corner = placed.vertex(placed.support(away));
-    const double gap = 20.0 * placed.error + 1e-14 * placed.extent;
-    const Vec2 at_point = corner + gap * away;
-    const double zero = 0.0;
-    const Convex point = Convex::view(&zero, &zero, 1);
-    const Verdict verdict =
-        collide(p.convex(), at, point, Transform::from_pose({at_point.x, at_point.y, 0}), rooms);
-    ASSERT_TRUE(is_free(verdict)) << round;
-  }
-}
-
 }  // namespace
 }  // namespace gjk
