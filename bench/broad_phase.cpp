@@ -15,10 +15,10 @@
 #include <string>
 #include <vector>
 
-#include "gjk/bvh.hpp"
-#include "gjk/collide.hpp"
-#include "gjk/placed.hpp"
-#include "gjk/shape.hpp"
+#include "gjk/broad/bvh.hpp"
+#include "gjk/query.hpp"
+#include "gjk/scene/placed_parts.hpp"
+#include "gjk/shape/shape.hpp"
 
 namespace {
 

@@ -5,12 +5,15 @@
 
 #include <limits>
 
+#include "posed.hpp"
 #include "rows.hpp"
 
 namespace bench {
 namespace {
 
-// b2PolygonShape holds 8 vertices; a b2DistanceProxy any number.
+// b2PolygonShape holds 8 vertices; a b2DistanceProxy any number. With transforms, or in world
+// coordinates.
+template <bool kAtPoses>
 class Proxies {
  public:
   static constexpr double tolerance = kPeerTolerance;
@@ -23,10 +26,8 @@ class Proxies {
     vertices_.reserve(total);
     for (const Case* c : cases) {
       b2DistanceInput input;
-      input.proxyA.Set(copy(c->a), c->a.size(), 0.0f);
-      input.proxyB.Set(copy(c->b), c->b.size(), 0.0f);
-      input.transformA.SetIdentity();
-      input.transformB.SetIdentity();
+      set(input.proxyA, input.transformA, c->a);
+      set(input.proxyB, input.transformB, c->b);
       input.useRadii = false;
       inputs_.push_back(input);
     }
@@ -42,6 +43,19 @@ class Proxies {
   }
 
  private:
+  void set(b2DistanceProxy& proxy, b2Transform& transform, const gjk::verify::Polygon& world) {
+    transform.SetIdentity();
+    if constexpr (kAtPoses) {
+      const Posed shape = posed(world);
+      transform.p.Set(static_cast<float>(shape.at.t.x), static_cast<float>(shape.at.t.y));
+      transform.q.s = static_cast<float>(shape.at.sin);
+      transform.q.c = static_cast<float>(shape.at.cos);
+      proxy.Set(copy(shape.local), shape.local.size(), 0.0f);
+    } else {
+      proxy.Set(copy(world), world.size(), 0.0f);
+    }
+  }
+
   const b2Vec2* copy(const gjk::verify::Polygon& polygon) {
     const b2Vec2* first = vertices_.data() + vertices_.size();
     for (int i = 0; i < polygon.size(); ++i) {
@@ -55,22 +69,26 @@ class Proxies {
   std::vector<b2DistanceInput> inputs_;
 };
 
-struct Collide : Proxies {
+template <bool kAtPoses>
+struct Collide : Proxies<kAtPoses> {
   // As b2TestOverlap judges.
   bool operator()(std::size_t i) const {
-    return query(i) < 10.0f * std::numeric_limits<float>::epsilon();
+    return this->query(i) < 10.0f * std::numeric_limits<float>::epsilon();
   }
 };
 
-struct Distance : Proxies {
-  double operator()(std::size_t i) const { return static_cast<double>(query(i)); }
+template <bool kAtPoses>
+struct Distance : Proxies<kAtPoses> {
+  double operator()(std::size_t i) const { return static_cast<double>(this->query(i)); }
 };
 
 }  // namespace
 
 void add_box2d_rows(std::vector<Row>& rows) {
-  rows.push_back(row<Collide>("Box2D", BOX2D_VERSION));
-  rows.push_back(row<Distance>("Box2D", BOX2D_VERSION));
+  rows.push_back(row<Collide<false>>("Box2D", BOX2D_VERSION));
+  rows.push_back(row<Collide<true>>("Box2D at poses", BOX2D_VERSION));
+  rows.push_back(row<Distance<false>>("Box2D", BOX2D_VERSION));
+  rows.push_back(row<Distance<true>>("Box2D at poses", BOX2D_VERSION));
 }
 
 }  // namespace bench

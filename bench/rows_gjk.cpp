@@ -2,15 +2,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // This package's rows: as shipped, in batches, the paper's barycode loop alone, and with
 // hill-climbing support.
+#include <concepts>
+#include <utility>
+
 #include "gjk/gjk.hpp"
+#include "posed.hpp"
 #include "rows.hpp"
 #include "soa.hpp"
 
 namespace bench {
 namespace {
 
-// A type of its own, so that whatever collide() and distance() choose for a Convex is not chosen
-// here: the generic loop runs.
+// A type of its own: the loop runs from the paper's start, without the steps before it.
 struct Generic : gjk::Convex {};
 
 // The paper's HCS: from a vertex to its better neighbour until neither is better. Starts where the
@@ -43,42 +46,104 @@ template <class Shape>
 struct Collide : Views<Shape> {
   static constexpr double tolerance = 0.0;
   bool operator()(std::size_t i) const {
-    return gjk::collide(this->a(i), this->b(i)) == gjk::Verdict::collision;
+    const Shape& a = this->a(i);
+    const Shape& b = this->b(i);
+    if constexpr (std::same_as<Shape, gjk::Convex>) {
+      return gjk::collide(a, b) == gjk::Verdict::collision;
+    } else {
+      gjk::Simplex start = gjk::detail::first_vertices(a, b);
+      return gjk::detail::collide_from(a, b, 0.0, start) == gjk::Verdict::collision;
+    }
   }
 };
 
 template <class Shape>
 struct Distance : Views<Shape> {
   static constexpr double tolerance = 1e-9;
-  double operator()(std::size_t i) const { return gjk::distance(this->a(i), this->b(i)).upper; }
+  double operator()(std::size_t i) const {
+    const Shape& a = this->a(i);
+    const Shape& b = this->b(i);
+    if constexpr (std::same_as<Shape, gjk::Convex>) {
+      return gjk::distance(a, b).upper;
+    } else {
+      gjk::exact::Pair pair;
+      return gjk::detail::separate_certainly(a, b, gjk::detail::first_vertices(a, b), &pair)
+          .bounds.upper;
+    }
+  }
+};
+
+// Shapes in their own frames, with their transforms.
+class AtPoses {
+ public:
+  static constexpr double tolerance = kPeerTolerance;  // the transforms are rounded
+
+  void load(std::span<const Case* const> cases) {
+    values_.clear();
+    a_.clear();
+    b_.clear();
+    std::size_t total = 0;
+    for (const Case* c : cases) total += 2 * (c->a.x.size() + c->b.x.size());
+    values_.reserve(total);  // so that views stay valid
+    for (const Case* c : cases) {
+      a_.push_back(placeable(posed(c->a)));
+      b_.push_back(placeable(posed(c->b)));
+    }
+  }
+
+ protected:
+  struct Placeable {
+    gjk::Convex shape;
+    gjk::Transform at;
+  };
+
+  std::vector<Placeable> a_;
+  std::vector<Placeable> b_;
+  mutable gjk::Rooms rooms_;
+
+ private:
+  Placeable placeable(const Posed& of) {
+    const double* x = values_.data() + values_.size();
+    values_.insert(values_.end(), of.local.x.begin(), of.local.x.end());
+    values_.insert(values_.end(), of.local.y.begin(), of.local.y.end());
+    return {gjk::Convex::view(x, x + of.local.x.size(), of.local.size()), of.at};
+  }
+
+  std::vector<double> values_;
+};
+
+struct CollideAtPoses : AtPoses {
+  bool operator()(std::size_t i) const {
+    return gjk::collide(a_[i].shape, a_[i].at, b_[i].shape, b_[i].at, rooms_) ==
+           gjk::Verdict::collision;
+  }
+};
+
+struct DistanceAtPoses : AtPoses {
+  double operator()(std::size_t i) const {
+    return gjk::distance(rooms_.p.place(a_[i].shape, a_[i].at),
+                         rooms_.q.place(b_[i].shape, b_[i].at))
+        .upper;
+  }
 };
 
 // All pairs of a chunk in one call.
-template <class Answer>
-class Batch : public Views<> {
+class CollideBatch : public Views<> {
  public:
+  static constexpr double tolerance = 0.0;
+
   void load(std::span<const Case* const> cases) {
     Views<>::load(cases);
     pairs_.clear();
     for (std::size_t i = 0; i < cases.size(); ++i) pairs_.push_back({&a(i), &b(i)});
     answers_.resize(cases.size());
   }
-
- protected:
-  std::vector<gjk::ConvexPair> pairs_;
-  std::vector<Answer> answers_;
-};
-
-struct CollideBatch : Batch<gjk::Verdict> {
-  static constexpr double tolerance = 0.0;
   void run() { gjk::collide_pairs(pairs_, 0.0, answers_); }
   bool operator()(std::size_t i) const { return answers_[i] == gjk::Verdict::collision; }
-};
 
-struct DistanceBatch : Batch<gjk::Bounds> {
-  static constexpr double tolerance = 1e-9;
-  void run() { gjk::distance_pairs(pairs_, answers_); }
-  double operator()(std::size_t i) const { return answers_[i].upper; }
+ private:
+  std::vector<gjk::ConvexPair> pairs_;
+  std::vector<gjk::Verdict> answers_;
 };
 
 }  // namespace
@@ -86,10 +151,11 @@ struct DistanceBatch : Batch<gjk::Bounds> {
 void add_gjk_rows(std::vector<Row>& rows) {
   rows.push_back(row<Collide<gjk::Convex>>("gjk"));
   rows.push_back(row<CollideBatch>("gjk batch"));
+  rows.push_back(row<CollideAtPoses>("gjk at poses"));
   rows.push_back(row<Collide<Generic>>("gjk barycode"));
   rows.push_back(row<Collide<HillClimbing>>("gjk barycode HCS"));
   rows.push_back(row<Distance<gjk::Convex>>("gjk"));
-  rows.push_back(row<DistanceBatch>("gjk batch"));
+  rows.push_back(row<DistanceAtPoses>("gjk at poses"));
   rows.push_back(row<Distance<Generic>>("gjk barycode"));
   rows.push_back(row<Distance<HillClimbing>>("gjk barycode HCS"));
 }

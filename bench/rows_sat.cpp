@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <experimental/simd>
 
-#include "gjk/exact.hpp"
+#include "gjk/narrow/exact.hpp"
 #include "rows.hpp"
 #include "soa.hpp"
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "dataset.hpp"
-#include "gjk/convex.hpp"
+#include "gjk/shape/convex.hpp"
 
 namespace bench {
 

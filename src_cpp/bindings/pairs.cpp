@@ -3,25 +3,34 @@
 // Two shapes, each at a pose.
 #include <pybind11/stl.h>
 
+#include <algorithm>
+
 #include "bindings.hpp"
 
 namespace gjk::bindings {
 namespace {
 
+[[noreturn]] void refuse_domain() {
+  throw InputIssue{{Status::coord_range, "pose_b", -1, "the shapes leave the domain of 1e15 m"}};
+}
+
+int most_vertices(const Shape& shape) {
+  int most = 0;
+  for (int i = 0; i < shape.parts(); ++i) most = std::max(most, shape.part(i).size);
+  return most;
+}
+
 // The worst verdict over all pairs of parts.
 bool collide_shapes(const Shape& a, const Shape& b, const PoseArgument& pose_a,
                     const PoseArgument& pose_b) {
-  const Transform place_a = Transform::from_pose(checked_pose(pose_a, "pose_a"));
-  const Transform place_b = Transform::from_pose(checked_pose(pose_b, "pose_b"));
+  const Transform at_a = Transform::from_pose(checked_pose(pose_a, "pose_a"));
+  const Transform at_b = Transform::from_pose(checked_pose(pose_b, "pose_b"));
+  Rooms rooms{Room(most_vertices(a)), Room(most_vertices(b))};
   for (int i = 0; i < a.parts(); ++i) {
-    const PosedConvex p = PosedConvex::place(a.part(i), place_a);
     for (int j = 0; j < b.parts(); ++j) {
-      const PosedConvex q = PosedConvex::place(b.part(j), place_b);
-      const Verdict verdict = collide(p, q);
+      const Verdict verdict = collide(a.part(i), at_a, b.part(j), at_b, rooms);
       if (verdict == Verdict::collision) return true;
-      if (!is_free(verdict)) {
-        refuse(Status::coord_range, "pose_b", -1, "the shapes leave the domain of 1e15 m");
-      }
+      if (!is_free(verdict)) refuse_domain();
     }
   }
   return false;
@@ -37,16 +46,15 @@ struct ClosestShapes {
 // deepest pair: a lower bound on what it takes to part the whole.
 ClosestShapes closest_shapes(const Shape& a, const Shape& b, const PoseArgument& pose_a,
                              const PoseArgument& pose_b) {
-  const Transform place_a = Transform::from_pose(checked_pose(pose_a, "pose_a"));
-  const Transform place_b = Transform::from_pose(checked_pose(pose_b, "pose_b"));
+  const Transform at_a = Transform::from_pose(checked_pose(pose_a, "pose_a"));
+  const Transform at_b = Transform::from_pose(checked_pose(pose_b, "pose_b"));
+  Rooms rooms{Room(most_vertices(a)), Room(most_vertices(b))};
   ClosestShapes best;
   for (int i = 0; i < a.parts(); ++i) {
-    const PosedConvex p = PosedConvex::place(a.part(i), place_a);
+    const Convex& p = rooms.p.place(a.part(i), at_a);
     for (int j = 0; j < b.parts(); ++j) {
-      const Closest pair = closest(p, PosedConvex::place(b.part(j), place_b));
-      if (pair.status != Status::success) {
-        refuse(Status::coord_range, "pose_b", -1, "the shapes leave the domain of 1e15 m");
-      }
+      const Closest pair = closest(p, rooms.q.place(b.part(j), at_b));
+      if (pair.status != Status::success) refuse_domain();
       const bool first = best.closest.status == Status::undefined;
       const double lower =
           first ? pair.lower_bound : std::fmin(best.closest.lower_bound, pair.lower_bound);
@@ -80,11 +88,17 @@ void bind_pairs(py::module_& module) {
       [](const Shape& a, const Shape& b, const PoseArgument& pose_a, const PoseArgument& pose_b) {
         const ClosestShapes found = closest_shapes(a, b, pose_a, pose_b);
         const Closest& c = found.closest;
+        const Convex p = a.part(found.part_a);
+        const Convex q = b.part(found.part_b);
+        Rooms rooms{Room(p.size), Room(q.size)};
+        const int iterations =
+            iterations_of(rooms.p.place(p, Transform::from_pose(checked_pose(pose_a, "pose_a"))),
+                          rooms.q.place(q, Transform::from_pose(checked_pose(pose_b, "pose_b"))));
         return py::make_tuple(c.distance, c.lower_bound, xy(c.point_a), xy(c.point_b),
                               xy(c.direction),
                               py::make_tuple(found.part_a, c.feature_a.first, c.feature_a.second),
                               py::make_tuple(found.part_b, c.feature_b.first, c.feature_b.second),
-                              c.iterations, static_cast<int>(c.status));
+                              iterations, static_cast<int>(c.status));
       },
       py::arg("a"), py::arg("b"), py::arg("pose_a"), py::arg("pose_b"));
 }

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: gjk_collision contributors
 // SPDX-License-Identifier: Apache-2.0
 // Two scenes' obstacles, pair by pair.
-#include "gjk/pairwise.hpp"
+#include "gjk/scene/pairwise.hpp"
 
 #include <pybind11/stl.h>
 

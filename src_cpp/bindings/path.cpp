@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: gjk_collision contributors
 // SPDX-License-Identifier: Apache-2.0
 // A path through a scene, continuous between its poses.
-#include "gjk/path.hpp"
+#include "gjk/scene/path.hpp"
 
 #include <pybind11/stl.h>
 

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "bindings.hpp"
-#include "gjk/prediction.hpp"
+#include "gjk/motion/prediction.hpp"
 
 namespace gjk::bindings {
 namespace {

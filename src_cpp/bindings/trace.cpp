@@ -19,10 +19,12 @@ py::tuple step_tuple(const TraceStep& step) {
 
 py::tuple trace_parts(const Shape& a, const Shape& b, const PoseArgument& pose_a,
                       const PoseArgument& pose_b, int part_a, int part_b) {
-  const Transform place_a = Transform::from_pose(checked_pose(pose_a, "pose_a"));
-  const Transform place_b = Transform::from_pose(checked_pose(pose_b, "pose_b"));
-  const Trace trace = gjk::trace(PosedConvex::place(a.part(part_a), place_a),
-                                 PosedConvex::place(b.part(part_b), place_b));
+  const Convex p = a.part(part_a);
+  const Convex q = b.part(part_b);
+  Rooms rooms{Room(p.size), Room(q.size)};
+  const Trace trace =
+      gjk::trace(rooms.p.place(p, Transform::from_pose(checked_pose(pose_a, "pose_a"))),
+                 rooms.q.place(q, Transform::from_pose(checked_pose(pose_b, "pose_b"))));
   py::list steps;
   for (int i = 0; i < trace.size; ++i) steps.append(step_tuple(trace.step[i]));
   return py::make_tuple(steps, trace.is_settled);

@@ -76,12 +76,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (bad) {
     require(answers.collide == Verdict::unknown, "collide knows a bad shape", pair);
     require(answers.in_batch == Verdict::unknown, "collide_pairs knows a bad shape", pair);
+    require(answers.at_poses == Verdict::unknown, "collide at poses knows a bad shape", pair);
     require(answers.classify == Verdict::unknown, "classify knows a bad shape", pair);
   } else if (answers.collide != Verdict::unknown) {
     require(answers.distance.lower <= answers.distance.upper, "distance: bounds crossed", pair);
     require(answers.in_batch == answers.collide, "collide_pairs answers otherwise", pair);
-    require(answers.distance_in_batch.lower <= answers.distance_in_batch.upper,
-            "distance_pairs: bounds crossed", pair);
     require(answers.closest.lower_bound <= answers.closest.distance, "closest: bounds crossed",
             pair);
   }

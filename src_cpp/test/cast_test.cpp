@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Moving shapes against dense sampling: nothing is missed, nothing is said late, most is free at
 // once.
-#include "gjk/cast.hpp"
+#include "gjk/motion/cast.hpp"
 
 #include <gtest/gtest.h>
 
@@ -22,10 +22,11 @@ struct Case {
   Moving moving_a() const { return Moving::along(a, {&piece_a, 1}); }
   Moving moving_b() const { return Moving::along(b, {&piece_b, 1}); }
   double distance_at(double t) const {
-    const auto place = [t](const Convex& shape, const Piece& piece) {
-      return PosedConvex::place(shape, Transform::from_pose(piece.at(t, reach(shape)).pose));
+    const auto place = [t](Room& room, const Convex& shape, const Piece& piece) {
+      return room.place(shape, Transform::from_pose(piece.at(t, reach(shape)).pose));
     };
-    return closest(place(a, piece_a), place(b, piece_b)).distance;
+    Rooms rooms;
+    return closest(place(rooms.p, a, piece_a), place(rooms.q, b, piece_b)).distance;
   }
 };
 

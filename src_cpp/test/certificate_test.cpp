@@ -8,8 +8,8 @@
 #include <random>
 #include <vector>
 
-#include "gjk/bvh.hpp"
-#include "gjk/distance.hpp"
+#include "gjk/broad/bvh.hpp"
+#include "gjk/query.hpp"
 #include "pairs.hpp"
 
 namespace gjk {

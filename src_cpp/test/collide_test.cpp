@@ -1,17 +1,18 @@
 // SPDX-FileCopyrightText: gjk_collision contributors
 // SPDX-License-Identifier: Apache-2.0
 // Level 1: exact, and never free without a certificate.
-#include "gjk/collide.hpp"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <limits>
 
+#include "gjk/query.hpp"
 #include "pairs.hpp"
 
 namespace gjk {
 namespace {
+
+using namespace detail;
 
 using test::Outline;
 
@@ -94,7 +95,8 @@ TEST(Collide, bad_poses_are_never_free) {
   const Outline q{{50, 51, 51}, {0, 0, 1}};
   for (const double bad : {kNaN, kInfinity, -kInfinity}) {
     for (const Pose& pose : {Pose{bad, 0, 0}, Pose{0, bad, 0}, Pose{0, 0, bad}}) {
-      const auto placed = PosedConvex::place(p.convex(), Transform::from_pose(pose));
+      Room room;
+      const Convex& placed = room.place(p.convex(), Transform::from_pose(pose));
       EXPECT_EQ(collide(placed, q.convex()), Verdict::unknown) << pose.x << pose.y << pose.yaw;
       EXPECT_EQ(collide(q.convex(), placed), Verdict::unknown) << pose.x << pose.y << pose.yaw;
       EXPECT_EQ(collide(placed, placed), Verdict::unknown) << pose.x << pose.y << pose.yaw;
@@ -168,7 +170,8 @@ TEST(Collide, coordinates_too_small_to_multiply_are_never_free_by_luck) {
   EXPECT_EQ(collide(p.convex(), far.convex()), Verdict::free);
   // Not where a pose makes them either.
   const Outline origin{{0}, {0}};
-  const auto placed = PosedConvex::place(origin.convex(), Transform::from_pose({0.0, 3e-123, 0.0}));
+  Room room;
+  const Convex& placed = room.place(origin.convex(), Transform::from_pose({0.0, 3e-123, 0.0}));
   EXPECT_EQ(collide(placed, origin.convex()), Verdict::collision);
 }
 

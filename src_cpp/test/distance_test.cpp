@@ -1,8 +1,6 @@
 // SPDX-FileCopyrightText: gjk_collision contributors
 // SPDX-License-Identifier: Apache-2.0
 // Levels 2 and 3: bounds, witness points and direction.
-#include "gjk/distance.hpp"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -10,11 +8,14 @@
 #include <limits>
 #include <vector>
 
-#include "gjk/hull.hpp"
+#include "gjk/query.hpp"
+#include "gjk/shape/hull.hpp"
 #include "pairs.hpp"
 
 namespace gjk {
 namespace {
+
+using namespace detail;
 
 using test::Outline;
 
@@ -102,8 +103,9 @@ TEST(Closest, what_is_nearer_than_a_length_can_be_squared_has_a_direction) {
   const Outline p{{0, 2, 2}, {0, -1, 1}};
   const Outline q{{-4.4e-323, -1, -1}, {0, 1, -1}};
   for (const double yaw : {0.0, 0.6, -2.0}) {
-    const auto a = PosedConvex::place(p.convex(), Transform::from_pose({0.0, 0.0, yaw}));
-    const auto b = PosedConvex::place(q.convex(), Transform::from_pose({0.0, 0.0, yaw}));
+    Rooms rooms;
+    const Convex a = rooms.p.place(p.convex(), Transform::from_pose({0.0, 0.0, yaw}));
+    const Convex b = rooms.q.place(q.convex(), Transform::from_pose({0.0, 0.0, yaw}));
     for (const Closest& near : {closest(a, b), closest(b, a)}) {
       EXPECT_EQ(near.status, Status::success);
       EXPECT_NEAR(norm(near.direction), 1.0, 1e-12) << yaw;
@@ -187,10 +189,11 @@ TEST(Closest, deepest_points_lie_on_their_shapes_where_edges_are_nearly_in_line)
                    -0.26316151624905815, 0.42957775100600626, 0.52854050347101555},
                   {1.0553875065817457, 0.42495021087221163, 0.081532721061736257,
                    0.010264007314916931, -0.48861698891281835, -0.55988570265963766}};
-  const auto a = PosedConvex::place(
+  Rooms rooms;
+  const Convex a = rooms.p.place(
       p.convex(),
       Transform::from_pose({503492.23123767274, 5009947.9720420158, 1.6225093085719751}));
-  const auto b = PosedConvex::place(
+  const Convex b = rooms.q.place(
       q.convex(),
       Transform::from_pose({503491.97991811653, 5009946.9525909889, -1.9655915437469886}));
   const Closest found = closest(a, b);

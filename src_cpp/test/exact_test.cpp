@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: gjk_collision contributors
 // SPDX-License-Identifier: Apache-2.0
 // The exact predicates against 128-bit integers. If these fail, "touching collides" is luck.
-#include "gjk/exact.hpp"
+#include "gjk/narrow/exact.hpp"
 
 #include <gtest/gtest.h>
 
 #include "gjk/certificate.hpp"
-#include "gjk/expansion.hpp"
+#include "gjk/shape/expansion.hpp"
 #include "pairs.hpp"
 
 namespace gjk {

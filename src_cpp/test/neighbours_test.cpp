@@ -1,17 +1,18 @@
 // SPDX-FileCopyrightText: gjk_collision contributors
 // SPDX-License-Identifier: Apache-2.0
 // What neighbours certify is what all pairs of edges and vertices say.
-#include "gjk/neighbours.hpp"
-
 #include <gtest/gtest.h>
 
 #include <random>
 
 #include "gjk/gjk.hpp"
+#include "gjk/narrow/features.hpp"
 #include "pairs.hpp"
 
 namespace gjk {
 namespace {
+
+using namespace detail;
 
 TEST(Neighbours, a_settled_walk_ends_at_the_nearest) {
   std::mt19937_64 random(20261121);

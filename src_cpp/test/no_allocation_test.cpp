@@ -8,12 +8,11 @@
 #include <new>
 #include <vector>
 
-#include "gjk/batch.hpp"
-#include "gjk/cast.hpp"
-#include "gjk/collide.hpp"
-#include "gjk/distance.hpp"
-#include "gjk/scene.hpp"
-#include "gjk/trace.hpp"
+#include "gjk/motion/cast.hpp"
+#include "gjk/narrow/batch.hpp"
+#include "gjk/narrow/trace.hpp"
+#include "gjk/query.hpp"
+#include "gjk/scene/scene.hpp"
 #include "isas.hpp"
 #include "pairs.hpp"
 
@@ -68,18 +67,17 @@ TEST(Allocation, no_query_allocates) {
     const Convex a = p.convex(0.5 * (i % 2)), b = q.convex();
     const Transform turn = Transform::from_pose({0.5, -0.25, 0.1 * i});
 
+    Rooms rooms;
     const int before = allocations;
     ++verdicts[static_cast<int>(collide(a, b))];
     ++verdicts[static_cast<int>(classify(a, b, 1.0))];
-    ++verdicts[static_cast<int>(collide(PosedConvex::place(a, turn), b))];
+    ++verdicts[static_cast<int>(collide(a, turn, b, {}, rooms))];
     const Closest near = closest(a, b);
-    const Closest turned = closest(PosedConvex::place(a, turn), PosedConvex::place(b, turn));
+    const Closest turned = closest(rooms.p.place(a, turn), rooms.q.place(b, turn));
     const Bounds bounds = distance(a, b);
     const ConvexPair pair{&a, &b};
     Verdict verdict[1];
-    Bounds in_batch[1];
     collide_pairs({&pair, 1}, 0.0, verdict);
-    distance_pairs({&pair, 1}, in_batch);
     const Trace steps = trace(a, b);
     const Piece away = Piece::moving({0.5, -0.25, 0.1 * i}, {3.0, 1.0, 0.5});
     const Piece still = Piece::still({});
@@ -124,7 +122,6 @@ TEST(Allocation, no_batch_allocates) {
       pairs.push_back({&shapes[i], &shapes[i + 1]});
     }
     std::vector<Verdict> verdicts(pairs.size());
-    std::vector<Bounds> bounds(pairs.size());
 
     const simd::Isa usual = simd::isa;
     const std::vector<simd::Isa> isas = verify::available_isas();
@@ -133,7 +130,6 @@ TEST(Allocation, no_batch_allocates) {
       simd::isa = isa;
       collide_pairs(pairs, 0.0, verdicts);
       classify_pairs(pairs, 1.0, verdicts);
-      distance_pairs(pairs, bounds);
     }
     EXPECT_EQ(allocations, before) << vertices;
     simd::isa = usual;

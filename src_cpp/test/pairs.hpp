@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "gjk/convex.hpp"
-#include "gjk/shape.hpp"
+#include "gjk/shape/convex.hpp"
+#include "gjk/shape/shape.hpp"
 
 namespace gjk::test {
 

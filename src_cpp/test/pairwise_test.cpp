@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: gjk_collision contributors
 // SPDX-License-Identifier: Apache-2.0
 // Two scenes pair by pair: exact integer arithmetic says what the verdicts are.
-#include "gjk/pairwise.hpp"
+#include "gjk/scene/pairwise.hpp"
 
 #include <gtest/gtest.h>
 

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Paths through a scene against dense sampling of the pairs: nothing is tunnelled through, nothing
 // is said late, and what is refused does come near.
-#include "gjk/path.hpp"
+#include "gjk/scene/path.hpp"
 
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@
 #include <random>
 #include <vector>
 
-#include "gjk/distance.hpp"
+#include "gjk/query.hpp"
 
 namespace gjk {
 namespace {
@@ -52,10 +52,11 @@ struct World {
         std::size_t hint = 0;
         place = piece_at(obstacle.motion, time, hint)->at(time, 0.0).pose;
       }
-      least = std::min(
-          least, closest(PosedConvex::place(ego.part(0), Transform::from_pose(pose)),
-                         PosedConvex::place(obstacle.shape.part(0), Transform::from_pose(place)))
-                     .distance);
+      Rooms rooms;
+      least = std::min(least,
+                       closest(rooms.p.place(ego.part(0), Transform::from_pose(pose)),
+                               rooms.q.place(obstacle.shape.part(0), Transform::from_pose(place)))
+                           .distance);
     }
     return least;
   }

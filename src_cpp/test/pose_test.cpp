@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: gjk_collision contributors
 // SPDX-License-Identifier: Apache-2.0
 // Placements: the stated rounding bounds, against 64-bit mantissas.
-#include "gjk/pose.hpp"
+#include "gjk/shape/pose.hpp"
 
 #include <gtest/gtest.h>
 

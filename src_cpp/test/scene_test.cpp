@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: gjk_collision contributors
 // SPDX-License-Identifier: Apache-2.0
 // Scenes from C++: a batch is its pairs, and nothing bad is free.
-#include "gjk/scene.hpp"
+#include "gjk/scene/scene.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 #include <thread>
 #include <vector>
 
-#include "gjk/prediction.hpp"
+#include "gjk/motion/prediction.hpp"
 #include "pairs.hpp"
 
 namespace gjk {
@@ -493,8 +493,9 @@ TEST(Scene, in_time_is_its_pairs) {
         }
         const Convex part = obstacle.shape.part(0);
         const Pose then = piece->at(t - obstacle.stamp, reach(part)).pose;
-        least = std::min(least, closest(PosedConvex::place(car.part(0), Transform::from_pose(pose)),
-                                        PosedConvex::place(part, Transform::from_pose(then)))
+        Rooms rooms;
+        least = std::min(least, closest(rooms.p.place(car.part(0), Transform::from_pose(pose)),
+                                        rooms.q.place(part, Transform::from_pose(then)))
                                     .distance);
       }
       if (std::fabs(least) < 1e-6) continue;

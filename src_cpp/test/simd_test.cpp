@@ -15,6 +15,8 @@
 namespace gjk {
 namespace {
 
+using namespace detail;
+
 using test::Outline;
 using test::random_outline;
 
@@ -34,13 +36,13 @@ void on_each_set(const Query& query, const Compare& compare) {
 // check.operator()<View>(name) with the views of each set.
 template <class Check>
 void on_each_view(const Check& check) {
-  check.template operator()<simd::baseline::View>("baseline");
+  check.template operator()<baseline::View>("baseline");
 #ifdef GJK_X86_DISPATCH
   const simd::Isa widest = simd::detect_isa();
   if (widest == simd::Isa::baseline) return;
-  check.template operator()<simd::avx2::View>("avx2");
+  check.template operator()<avx2::View>("avx2");
   if (widest == simd::Isa::avx2) return;
-  check.template operator()<simd::avx512::View>("avx512");
+  check.template operator()<avx512::View>("avx512");
 #endif
 }
 
@@ -114,7 +116,7 @@ TEST(Simd, near_support_is_as_far_as_any_but_for_the_tag) {
     const Convex shape = Convex::view(x.data(), y.data(), n);
     const Vec2 d = round % 10 == 0 ? Vec2{} : Vec2{real(random), real(random)};
     const double farthest = dot(d, shape.vertex(shape.support(d)));
-    const int near = simd::baseline::View{shape}.near_support(d);
+    const int near = baseline::View{shape}.near_support(d);
     ASSERT_GE(near, 0);
     ASSERT_LT(near, n);
     EXPECT_GE(dot(d, shape.vertex(near)), farthest - 0x1p-45 * std::fabs(farthest)) << n;
@@ -135,11 +137,11 @@ TEST(Simd, both_tests_of_edges_are_those_of_each) {
     const Convex b = q.convex();
     if (a.size < 2 || b.size < 2) continue;
     const double relative = support_rounding(a, b);
-    const simd::EdgeTest of_a = simd::baseline::separating_edges(a, b, relative);
-    const simd::EdgeTest of_b = simd::baseline::separating_edges(b, a, relative);
+    const EdgeTest of_a = baseline::View{a}.separating_from(baseline::View{b}, relative);
+    const EdgeTest of_b = baseline::View{b}.separating_from(baseline::View{a}, relative);
     decided += static_cast<int>((of_a.separates | of_b.separates) != 0);
     on_each_view([&]<class View>(const char* set) {
-      const simd::EdgeTests both = View{a}.separating_either(View{b}, relative);
+      const EdgeTests both = View{a}.separating_either(View{b}, relative);
       ASSERT_EQ(both.of_p.separates, of_a.separates) << set << p.literal() << q.literal();
       ASSERT_EQ(both.of_q.separates, of_b.separates) << set << p.literal() << q.literal();
       ASSERT_EQ(both.of_p.unsure, of_a.unsure) << set << p.literal() << q.literal();
@@ -147,49 +149,6 @@ TEST(Simd, both_tests_of_edges_are_those_of_each) {
     });
   }
   EXPECT_GT(decided, 2000);
-}
-
-// From every pair of vertices, not only where a query would look.
-TEST(Simd, one_pair_sees_around_itself_what_neighbourhood_tells) {
-  std::mt19937_64 random(10);
-  const auto upto = [&random](std::uint64_t n) { return static_cast<int>(random() % n) + 1; };
-  int settled = 0;
-  int beyond = 0;
-  for (int round = 0; round < 2000; ++round) {
-    const Outline p = random_outline(random, upto(9), 24);
-    const Outline q = random_outline(random, upto(9), 24, upto(60), -upto(60));
-    const Convex a = p.convex();
-    const Convex b = q.convex();
-    if (a.size < 2 || b.size < 2) continue;
-    for (int i = 0; i < a.size; ++i) {
-      for (int j = 0; j < b.size; ++j) {
-        const Neighbourhood around = neighbourhood(a, b, i, j);
-        const Bounds bounds = bounds_of(around, around.area, around.error);
-        const bool tight = around.area > around.error && !(around.error > kUsualGap * around.area);
-        const bool is_settled = around.nearness == Nearness::settled && tight;
-        const bool is_beyond = around.nearness == Nearness::beyond;
-        settled += static_cast<int>(is_settled);
-        beyond += static_cast<int>(is_beyond);
-        on_each_view([&]<class View>(const char* set) {
-          const simd::Surrounding one = View{a}.look_around(View{b}, i, j);
-          ASSERT_EQ(one.settled, is_settled) << set << i << j << p.literal() << q.literal();
-          ASSERT_EQ(one.beyond, is_beyond) << set << i << j << p.literal() << q.literal();
-          if (is_beyond) {
-            const int end = one.of_p ? around.end_p : around.end_q;
-            const int from = one.of_p ? i : j;
-            const int size = one.of_p ? a.size : b.size;
-            ASSERT_EQ(one.next ? after(from, size) : before(from, size), end) << set;
-          }
-          if (is_settled) {
-            ASSERT_EQ(one.lower, bounds.lower) << set << p.literal() << q.literal();
-            ASSERT_EQ(one.upper, bounds.upper) << set << p.literal() << q.literal();
-          }
-        });
-      }
-    }
-  }
-  EXPECT_GT(settled, 1000);
-  EXPECT_GT(beyond, 1000);
 }
 
 }  // namespace

@@ -1,16 +1,18 @@
 // SPDX-FileCopyrightText: gjk_collision contributors
 // SPDX-License-Identifier: Apache-2.0
 // Every region of the paper's S1D and S2D: the vertices that stay, newest first.
-#include "gjk/simplex.hpp"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
 #include <vector>
 
+#include "gjk/narrow/gjk.hpp"
+
 namespace gjk {
 namespace {
+
+using namespace detail;
 
 // Vertices carry their place in the list as index, so that what stays can be named.
 Simplex simplex(const std::vector<Vec2>& points) {

@@ -29,11 +29,10 @@ void print(const char* name, std::initializer_list<double> values) {
 
 void print(const Answers& answers) {
   const Closest& near = answers.closest;
-  std::printf(" verdicts %d %d %d %d", static_cast<int>(answers.collide),
+  std::printf(" verdicts %d %d %d %d %d", static_cast<int>(answers.collide),
               static_cast<int>(answers.swapped), static_cast<int>(answers.classify),
-              static_cast<int>(answers.in_batch));
-  print("distance", {answers.distance.lower, answers.distance.upper,
-                     answers.distance_in_batch.lower, answers.distance_in_batch.upper});
+              static_cast<int>(answers.in_batch), static_cast<int>(answers.at_poses));
+  print("distance", {answers.distance.lower, answers.distance.upper});
   print("closest", {near.distance, near.lower_bound, near.point_a.x, near.point_a.y, near.point_b.x,
                     near.point_b.y, near.direction.x, near.direction.y});
   std::printf(" features %d %d %d %d\n", near.feature_a.first, near.feature_a.second,
@@ -75,10 +74,8 @@ void answer_scene(const std::vector<Pair>& pairs) {
 void answer_call(const std::vector<const Pair*>& pairs, const std::vector<std::size_t>& indices) {
   const std::vector<InCall> answers = Call(pairs, indices).answer();
   for (std::size_t k = 0; k < answers.size(); ++k) {
-    std::printf("call %zu verdicts %d %d", indices[k], static_cast<int>(answers[k].collide),
+    std::printf("call %zu verdicts %d %d\n", indices[k], static_cast<int>(answers[k].collide),
                 static_cast<int>(answers[k].classify));
-    print("distance", {answers[k].distance.lower, answers[k].distance.upper});
-    std::printf("\n");
   }
 }
 

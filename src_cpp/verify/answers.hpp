@@ -4,7 +4,6 @@
 // compared.
 #pragma once
 
-#include <concepts>
 #include <cstring>
 
 #include "gjk/gjk.hpp"
@@ -25,8 +24,8 @@ struct Answers {
   Verdict swapped = Verdict::unknown;
   Verdict classify = Verdict::unknown;
   Bounds distance;
-  Verdict in_batch = Verdict::unknown;  // collide_pairs(), which takes no poses
-  Bounds distance_in_batch;
+  Verdict in_batch = Verdict::unknown;  // collide_pairs()
+  Verdict at_poses = Verdict::unknown;  // collide() of shapes at poses; as `collide` without
   Closest closest;
   Penetration penetration;  // of the polygons, where closest() says that they overlap
   double error = 0.0;       // m: of the placement of both shapes
@@ -41,35 +40,28 @@ struct Answers {
     const Closest& c = closest;
     const Closest& d = other.closest;
     return collide == other.collide && swapped == other.swapped && classify == other.classify &&
-           in_batch == other.in_batch && same(distance, other.distance) &&
-           same(distance_in_batch, other.distance_in_batch) && c.status == d.status &&
-           same(c.distance, d.distance) && same(c.lower_bound, d.lower_bound) &&
-           same_point(c.point_a, d.point_a) && same_point(c.point_b, d.point_b) &&
-           same_point(c.direction, d.direction) && same_feature(c.feature_a, d.feature_a) &&
-           same_feature(c.feature_b, d.feature_b);
+           in_batch == other.in_batch && at_poses == other.at_poses &&
+           same(distance, other.distance) && c.status == d.status && same(c.distance, d.distance) &&
+           same(c.lower_bound, d.lower_bound) && same_point(c.point_a, d.point_a) &&
+           same_point(c.point_b, d.point_b) && same_point(c.direction, d.direction) &&
+           same_feature(c.feature_a, d.feature_a) && same_feature(c.feature_b, d.feature_b);
   }
 };
 
 namespace detail {
 
-template <class P, class Q>
-Answers answer(const P& p, const Q& q, double margin) {
+inline Answers answer(const Convex& p, const Convex& q, double margin) {
   Answers answers;
-  if (in_domain(p, q)) answers.loop = collide_by_gjk(p, q, margin);
+  if (in_domain(p, q)) answers.loop = gjk::detail::collide_by_gjk(p, q, margin);
   const std::int64_t before = exact_steps;
   answers.collide = collide(p, q, margin);
   answers.is_exact = exact_steps != before;
+  answers.at_poses = answers.collide;
   answers.swapped = collide(q, p, margin);
   answers.classify = classify(p, q, margin);
   answers.distance = distance(p, q);
-  if constexpr (std::same_as<P, Convex> && std::same_as<Q, Convex>) {
-    const ConvexPair pair{&p, &q};
-    collide_pairs({&pair, 1}, margin, {&answers.in_batch, 1});
-    distance_pairs({&pair, 1}, {&answers.distance_in_batch, 1});
-  } else {
-    answers.in_batch = answers.collide;
-    answers.distance_in_batch = answers.distance;
-  }
+  const ConvexPair pair{&p, &q};
+  collide_pairs({&pair, 1}, margin, {&answers.in_batch, 1});
   answers.closest = closest(p, q);
   if (answers.closest.distance + p.radius + q.radius < 0.0) {
     answers.penetration = penetration(p, q);
@@ -85,8 +77,12 @@ inline Answers answer(const Pair& pair) {
   const Convex p = pair.p.view(pair.p_radius);
   const Convex q = pair.q.view(pair.q_radius);
   if (!pair.has_poses) return detail::answer(p, q, pair.margin);
-  return detail::answer(PosedConvex::place(p, Transform::from_pose(pair.p_pose)),
-                        PosedConvex::place(q, Transform::from_pose(pair.q_pose)), pair.margin);
+  Rooms rooms{Room(p.size), Room(q.size)};
+  const Transform at_p = Transform::from_pose(pair.p_pose);
+  const Transform at_q = Transform::from_pose(pair.q_pose);
+  Answers answers = detail::answer(rooms.p.place(p, at_p), rooms.q.place(q, at_q), pair.margin);
+  answers.at_poses = collide(p, at_p, q, at_q, rooms, pair.margin);
+  return answers;
 }
 
 }  // namespace gjk::verify

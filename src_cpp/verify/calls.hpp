@@ -18,12 +18,11 @@ namespace gjk::verify {
 struct InCall {
   Verdict collide = Verdict::unknown;
   Verdict classify = Verdict::unknown;  // with kMargin
-  Bounds distance;
 
   static constexpr double kMargin = 1.0;  // m
 
   bool same_as(const InCall& other) const {
-    return collide == other.collide && classify == other.classify && same(distance, other.distance);
+    return collide == other.collide && classify == other.classify;
   }
 };
 
@@ -48,37 +47,28 @@ class Call {
   std::vector<InCall> answer() const {
     std::vector<Verdict> hits(pairs_.size());
     std::vector<Verdict> classes(pairs_.size());
-    std::vector<Bounds> bounds(pairs_.size());
     collide_pairs(pairs_, 0.0, hits);
     classify_pairs(pairs_, InCall::kMargin, classes);
-    distance_pairs(pairs_, bounds);
     std::vector<InCall> result;
     for (std::size_t i = 0; i < pairs_.size(); ++i) {
-      result.push_back({hits[i], classes[i], bounds[i]});
+      result.push_back({hits[i], classes[i]});
     }
     return result;
   }
 
-  // The same of each pair alone: by the single queries, but for the bounds of quadrilaterals, which
-  // those enumerate.
+  // The same of each pair alone, by the single queries.
   std::vector<InCall> answer_alone() const {
     std::vector<InCall> result;
     for (const ConvexPair& pair : pairs_) {
       const auto& [p, q] = pair;
-      InCall alone{collide(*p, *q), classify(*p, *q, InCall::kMargin), {}};
-      if (are_quadrilaterals(*p, *q)) {
-        distance_pairs({&pair, 1}, {&alone.distance, 1});
-      } else {
-        alone.distance = distance(*p, *q);
-      }
-      result.push_back(alone);
+      result.push_back({collide(*p, *q), classify(*p, *q, InCall::kMargin)});
     }
     return result;
   }
 
  private:
   void add(const Convex& shape, bool has_pose, const Pose& pose) {
-    placed_.add(shape, has_pose ? LocalTransform(pose, {}) : LocalTransform(), 0);
+    placed_.add(shape, has_pose ? Transform::from_pose(pose) : Transform(), 0);
   }
 
   PlacedParts placed_;

@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "families.hpp"
-#include "gjk/pose.hpp"
+#include "gjk/shape/pose.hpp"
 #include "pair.hpp"
 #include "polygons.hpp"
 #include "random.hpp"

@@ -128,6 +128,7 @@ inline Findings check(const Pair& pair, const Answers& answers, const Truth& tru
   }
   judge("collide(p, q, margin)", answers.collide, found.collides, pair.margin);
   judge("collide(q, p, margin)", answers.swapped, found.collides, pair.margin);
+  judge("collide(p, at_p, q, at_q)", answers.at_poses, found.collides, pair.margin);
   judge("collide_pairs", answers.in_batch, found.collides, pair.margin);
   judge("classify", answers.classify, found.collides, pair.margin);
   if (slack == 0.0 && (answers.classify == Verdict::margin) != (found.collides && !touch)) {
@@ -158,7 +159,6 @@ inline Findings check(const Pair& pair, const Answers& answers, const Truth& tru
     gap(name, bounds.lower, bounds.upper);
   };
   judge_distance("distance", answers.distance);
-  judge_distance("distance_pairs", answers.distance_in_batch);
 
   const Closest& near = answers.closest;
   if (near.status != Status::success || !std::isfinite(near.distance) ||

@@ -10,8 +10,8 @@
 #include <string_view>
 #include <vector>
 
-#include "gjk/pose.hpp"
-#include "gjk/shape.hpp"
+#include "gjk/shape/pose.hpp"
+#include "gjk/shape/shape.hpp"
 #include "polygons.hpp"
 #include "random.hpp"
 

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "gjk/simd.hpp"
+#include "gjk/simd/dispatch.hpp"
 
 namespace gjk::verify {
 

@@ -11,9 +11,9 @@
 #include <string>
 #include <vector>
 
-#include "gjk/cast.hpp"
-#include "gjk/path.hpp"
-#include "gjk/prediction.hpp"
+#include "gjk/motion/cast.hpp"
+#include "gjk/motion/prediction.hpp"
+#include "gjk/scene/path.hpp"
 #include "scenes.hpp"
 
 namespace gjk::verify {

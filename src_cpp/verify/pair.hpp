@@ -3,7 +3,7 @@
 // Two shapes and what is asked of them.
 #pragma once
 
-#include "gjk/pose.hpp"
+#include "gjk/shape/pose.hpp"
 #include "polygons.hpp"
 
 namespace gjk::verify {

@@ -6,7 +6,7 @@
 
 #include <utility>
 
-#include "gjk/pose.hpp"
+#include "gjk/shape/pose.hpp"
 #include "oracle.hpp"
 
 namespace gjk::verify {

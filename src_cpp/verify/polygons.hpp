@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "gjk/convex.hpp"
-#include "gjk/vec2.hpp"
+#include "gjk/shape/convex.hpp"
+#include "gjk/shape/vec2.hpp"
 #include "random.hpp"
 
 namespace gjk::verify {

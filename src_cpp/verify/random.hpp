@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <utility>
 
-#include "gjk/vec2.hpp"
+#include "gjk/shape/vec2.hpp"
 
 namespace gjk::verify {
 

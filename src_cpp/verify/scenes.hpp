@@ -12,8 +12,8 @@
 
 #include "check.hpp"
 #include "families.hpp"
-#include "gjk/pairwise.hpp"
-#include "gjk/scene.hpp"
+#include "gjk/scene/pairwise.hpp"
+#include "gjk/scene/scene.hpp"
 
 namespace gjk::verify {
 
@@ -175,7 +175,7 @@ class PlacedTruth {
     PlacedParts placed;
     for (std::size_t k = 0; k < body.parts.size(); ++k) {
       const Convex part = body.shape.part(static_cast<int>(k));
-      placed.add(part, LocalTransform(at.pose, origin, at.error), 0);
+      placed.add(part, Transform::from_pose(at.pose, origin, at.error), 0);
       const Convex there = placed.convex(k);
       double reach = 0.0;
       for (int i = 0; i < body.parts[k].size(); ++i)

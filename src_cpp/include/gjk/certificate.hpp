@@ -10,16 +10,16 @@
 #pragma once
 
 #include <cmath>
-#include <cstdint>
 #include <limits>
 
-#include "gjk/box.hpp"
-#include "gjk/cap.hpp"
-#include "gjk/convex.hpp"
-#include "gjk/exact.hpp"
-#include "gjk/exhausted.hpp"
-#include "gjk/simd.hpp"
-#include "gjk/vec2.hpp"
+#include "gjk/broad/exhausted.hpp"
+#include "gjk/narrow/exact.hpp"
+#include "gjk/narrow/extremes.hpp"
+#include "gjk/narrow/steps.hpp"
+#include "gjk/narrow/view.hpp"
+#include "gjk/shape/box.hpp"
+#include "gjk/shape/convex.hpp"
+#include "gjk/shape/vec2.hpp"
 #include "gjk/verdict.hpp"
 
 namespace gjk {
@@ -63,8 +63,8 @@ class Certificate {
   }
 
   // The bounding boxes are farther apart than the reach, along x or y.
-  static Certificate boxes(const Quadrilateral& w, double grown, double margin) noexcept {
-    return boxes_apart(w, grown) ? greater_than(margin) : Certificate{};
+  static Certificate boxes(const detail::Quadrilateral& w, double grown, double margin) noexcept {
+    return detail::boxes_apart(w, grown) ? greater_than(margin) : Certificate{};
   }
   // The same of a pair in a block: the verdict without a branch.
   template <class Set>
@@ -75,20 +75,21 @@ class Certificate {
   }
   // The boxes of two parts, m; nothing where they overlap, since the parts may be at any depth.
   static Certificate boxes(const Box& a, const Box& b, double beyond_boxes) noexcept {
-    const double gap = norm(a.gap(b));
-    if (gap == 0.0) return {};
-    return at_least(gap * (1.0 - 8.0 * kUnitRoundoff) - beyond_boxes * (1.0 + 8.0 * kUnitRoundoff));
+    const Vec2 gap = a.gap(b);
+    if (gap == Vec2{}) return {};
+    return at_least(norm(gap) * (1.0 - 8.0 * kUnitRoundoff) -
+                    beyond_boxes * (1.0 + 8.0 * kUnitRoundoff));
   }
 
   // An edge of one of two exact shapes without a reach has all of the other strictly on its outer
   // side, by more than the rounding. Its own shape lies on its inner side: the outlines of shapes
   // are convex, as was found exactly when they were made.
-  static Certificate edges(const simd::EdgeTests& test) noexcept {
-    return (test.of_p.separates | test.of_q.separates) != 0 ? greater_than(0.0) : Certificate{};
+  static Certificate edges(const EdgeTests& test) noexcept {
+    return test.is_separated() ? greater_than(0.0) : Certificate{};
   }
   // The same exactly, of the edges that the test leaves unsure.
   template <class P, class Q>
-  static Certificate unsure_edges(const P& p, const Q& q, const simd::EdgeTests& test) noexcept {
+  static Certificate unsure_edges(const P& p, const Q& q, const EdgeTests& test) noexcept {
     const bool separates = exact::one_separates(p, q, test.of_p.unsure) ||
                            exact::one_separates(q, p, test.of_q.unsure);
     return separates ? greater_than(0.0) : Certificate{};
@@ -100,7 +101,17 @@ class Certificate {
   [[gnu::noinline]] static Certificate exact(P p, Q q, double margin,
                                              exact::Contact near) noexcept {
     const double reach = p.radius + q.radius + margin;
-    if (p.error + q.error > 0.0) {
+    const double error = p.error + q.error;
+    if (error > 0.0) {
+      // What is nearest at the contact mostly decides: it is proven to be far enough apart, or so
+      // near that no direction could prove it.
+      double upper = 0.0;
+      const exact::Pair pair = exact::nearest_at(p, q, near, upper);
+      if (detail::takes(detail::Step::contact)) {
+        if (upper <= reach + error) return {};
+        const Certificate there = at_least(exact::surfaces_apart(p, q, gap_along(p, q, pair)));
+        if (upper <= reach + 2.0 * error || there.proves(margin)) return there;
+      }
       return at_least(exact::surfaces_apart(p, q, exact::distance(p, q).gap));
     }
     if (!exact::disjoint(p, q, near)) return {};
@@ -131,7 +142,7 @@ class Certificate {
   static Certificate moving(const Underway& a, const Underway& b, Vec2 n, double s,
                             bool any_turn) noexcept {
     if (!a.stays_in_domain(s) || !b.stays_in_domain(s)) return {};
-    const Vec2 apart = b.posed.transform.t - a.posed.transform.t;
+    const Vec2 apart = b.at.t - a.at.t;
     const double centres = dot(n, apart) + s * dot(n, b.velocity - a.velocity);
     const double polygons =
         centres - a.support_within(n, s, any_turn) - b.support_within(-n, s, any_turn);

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "gjk/vec2.hpp"
+#include "gjk/shape/vec2.hpp"
 
 namespace gjk {
 

@@ -1,0 +1,340 @@
+// SPDX-FileCopyrightText: gjk_collision contributors
+// SPDX-License-Identifier: Apache-2.0
+// Broad phase: a packed tree of bounding boxes, 8 to a node, at rest or in motion.
+//
+// The tree is complete: node i of a level holds the nodes (in level 0: the slots) 8 i to 8 i + 7 of
+// the level below, so there are no pointers, and one item that moves changes one box per level.
+// Boxes are single precision about the caller's local origin, rounded outwards: what the tree
+// leaves out is certainly out.
+//
+// For items that move, the boxes are given at several times, the frames. In between they are
+// interpolated: the caller sees to it that an item is within its interpolated box, and so is then a
+// node's within the node's, since between two frames the lower sides of children on straight lines
+// have a minimum that is nowhere below the straight line of their minima.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "gjk/broad/boxes.hpp"
+#include "gjk/broad/exhausted.hpp"
+
+namespace gjk {
+
+class Bvh {
+ public:
+  static constexpr std::uint32_t kWidth = EightBoxes::kWidth;
+
+  // Where an item is at the first and at the last moment: x, y, x, y.
+  using Key = std::array<float, 4>;
+
+  // A time: share of the way from a frame to the next; or all times up to a last one.
+  struct Moment {
+    std::size_t frame = 0;
+    float share = 0.0F;
+    std::size_t last_frame = 0;
+    float last_share = 0.0F;
+  };
+
+  // An empty tree with the items in an order in which neighbours share a node: they are halved,
+  // again and again, along their longest extent, at multiples of what a child node holds. Next:
+  // set() each, update() all.
+  void arrange(std::span<const Key> keys, std::size_t frames = 1) {
+    std::vector<Entry> entries(keys.size());
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+      entries[i] = {keys[i], static_cast<std::uint32_t>(i)};
+    }
+    std::size_t capacity = 1;
+    while (capacity < entries.size()) capacity *= kWidth;
+    halve(entries, capacity);
+    items_.resize(entries.size());
+    slots_.resize(entries.size());
+    for (std::size_t slot = 0; slot < entries.size(); ++slot) {
+      items_[slot] = entries[slot].item;
+      slots_[entries[slot].item] = static_cast<std::uint32_t>(slot);
+    }
+    levels_ = 0;
+    std::size_t nodes = 0;
+    for (std::size_t below = keys.size(); below > (levels_ == 0 ? 0 : 1);) {
+      below = (below + kWidth - 1) / kWidth;
+      begin_[static_cast<std::size_t>(levels_++)] = nodes;
+      nodes += below;
+    }
+    frames_ = frames;
+    frame_ = nodes;
+    nodes_.assign(frames * nodes, Node::nowhere());
+  }
+
+  void set(std::size_t item, const Box& box, std::size_t frame = 0) noexcept {
+    const std::size_t slot = slots_[item];
+    nodes_[frame * frame_ + slot / kWidth].set(slot % kWidth, FloatBox::around(box));
+  }
+
+  // Carries the boxes of level 0 up to the root.
+  void update() noexcept {
+    for (int level = 1; level < levels_; ++level) {
+      const std::size_t count =
+          begin_[static_cast<std::size_t>(level)] - begin_[static_cast<std::size_t>(level) - 1];
+      for (std::size_t i = 0; i < count; ++i) carry(level, i);
+    }
+  }
+  // The same for one item that was set.
+  void update(std::size_t item) noexcept {
+    std::size_t child = slots_[item] / kWidth;
+    for (int level = 1; level < levels_; ++level, child /= kWidth) carry(level, child);
+  }
+
+  // Mean half perimeter (m) of the boxes around level 0, of the first frame: what moving items
+  // without a new order spoils.
+  double spread() const noexcept {
+    if (levels_ == 0) return 0.0;
+    const std::size_t count = levels_ > 1 ? begin_[1] : 1;
+    double sum = 0.0;
+    for (std::size_t i = 0; i < count; ++i) {
+      const FloatBox box = nodes_[i].around();
+      sum +=
+          static_cast<double>(box.high_x - box.low_x) + static_cast<double>(box.high_y - box.low_y);
+    }
+    return sum / static_cast<double>(count);
+  }
+
+  std::size_t bytes() const noexcept {  // on the heap
+    return (items_.capacity() + slots_.capacity()) * sizeof(std::uint32_t) +
+           nodes_.capacity() * sizeof(Node);
+  }
+
+  // Calls visit(item) for every item whose box meets `query`, until one returns true.
+  template <class Visit>
+  Exhausted overlapping(const FloatBox& query, const Moment& moment, Visit&& visit) const {
+    return at_moment(moment, [&](auto&& node) { return search_overlapping(query, node, visit); });
+  }
+
+  // An item whose box meets that of a query.
+  struct Hit {
+    std::uint32_t item;
+    std::uint32_t query;
+  };
+  static constexpr std::size_t kMostHits = 256;
+  using Hits = std::array<Hit, kMostHits>;
+
+  // The hits of several queries at once, in the first frame: query by query, each in the order of
+  // its visits, and how many. Not complete: there are too many to tell. All queries go down
+  // together from level to level, so that they wait for memory together.
+  Exhausted overlapping(std::span<const FloatBox> queries, Hits& hits,
+                        std::size_t& found_in_all) const noexcept {
+    found_in_all = 0;
+    if (levels_ == 0) return Exhausted(true);
+    if (queries.size() > kMostHits) return Exhausted(false);
+    Hits others;
+    Hit* met = others.data();  // nodes
+    Hit* next = hits.data();
+    if (levels_ % 2 == 0) std::swap(met, next);
+    std::size_t count = 0;
+    for (; count < queries.size(); ++count) met[count] = {0, static_cast<std::uint32_t>(count)};
+    for (int level = levels_ - 1; level >= 0; --level) {
+      const Node* const nodes = nodes_.data() + begin_[static_cast<std::size_t>(level)];
+      const Node* const below =
+          level > 0 ? nodes_.data() + begin_[static_cast<std::size_t>(level) - 1] : nullptr;
+      std::size_t found = 0;
+      for (std::size_t m = 0; m < count; ++m) {
+        if (found + kWidth > kMostHits) return Exhausted(false);
+        const auto [node, query] = met[m];
+        const std::uint32_t first = node * kWidth;
+        unsigned children = nodes[node].overlapping(Node::Query(queries[query]));
+        if (level > 0) {
+          for (; children != 0; children ^= 1U << last_of(children)) {
+            const std::uint32_t child = first + last_of(children);
+            below[child].prefetch();
+            next[found++] = {child, query};
+          }
+        } else {
+          for (; children != 0; children &= children - 1) {
+            next[found++] = {items_[first + first_of(children)], query};
+          }
+        }
+      }
+      count = found;
+      std::swap(met, next);
+    }
+    found_in_all = count;
+    return Exhausted(true);
+  }
+
+  // Calls visit(item) for the items whose boxes are within `limit` (m) of `query`, near ones first;
+  // visit returns the limit from there on, which it may lower. All that is not visited is beyond
+  // the last limit.
+  template <class Visit>
+  Exhausted nearest(const FloatBox& query, double limit, const Moment& moment,
+                    Visit&& visit) const {
+    return at_moment(moment,
+                     [&](auto&& node) { return search_nearest(query, limit, node, visit); });
+  }
+
+ private:
+  static constexpr float kMaxLimitSquared = 1e36F;
+  static constexpr int kMaxLevels = 11;  // 8^11 > 2^32
+  static constexpr int kStack = kMaxLevels * (kWidth - 1) + 1;
+
+  using Node = EightBoxes;
+  struct Pending {
+    float distance;  // squared
+    std::uint32_t index;
+    int level;
+  };
+  struct Entry {
+    Key key;
+    std::uint32_t item;
+  };
+
+  // A limit (m) as the squared distances are compared with it: above by more than their rounding.
+  static float squared(double limit) noexcept {
+    if (!(limit > 0.0)) return 0.0F;
+    const double square = limit * limit * (1.0 + 0x1p-20);
+    if (!(square < static_cast<double>(kMaxLimitSquared))) return kMaxLimitSquared;
+    return static_cast<float>(square) * (1.0F + 0x1p-22F) + std::numeric_limits<float>::min();
+  }
+
+  static void halve(std::span<Entry> entries, std::size_t capacity) {
+    while (capacity >= entries.size() && capacity > 1) capacity /= kWidth;
+    if (entries.size() <= kWidth) return;
+    Key low = entries[0].key;
+    Key high = low;
+    for (const Entry& entry : entries) {
+      for (std::size_t a = 0; a < low.size(); ++a) {
+        low[a] = std::min(low[a], entry.key[a]);
+        high[a] = std::max(high[a], entry.key[a]);
+      }
+    }
+    std::size_t axis = 0;
+    for (std::size_t a = 1; a < low.size(); ++a) {
+      if (high[a] - low[a] > high[axis] - low[axis]) axis = a;
+    }
+    const std::size_t children = (entries.size() + capacity - 1) / capacity;
+    const std::size_t left = (children / 2) * capacity;
+    std::nth_element(entries.begin(), entries.begin() + static_cast<std::ptrdiff_t>(left),
+                     entries.end(),
+                     [axis](const Entry& a, const Entry& b) { return a.key[axis] < b.key[axis]; });
+    halve(entries.first(left), capacity);
+    halve(entries.subspan(left), capacity);
+  }
+
+  // Calls search(node), with the nodes as they are at the moment: node(level, index).
+  template <class Search>
+  Exhausted at_moment(const Moment& moment, const Search& search) const {
+    if (levels_ == 0) return Exhausted(true);
+    const std::size_t frame = moment.frame * frame_;
+    const bool one_time = moment.frame == moment.last_frame && moment.share == moment.last_share;
+    if (one_time && moment.share == 0.0F) {
+      return search([&](int level, std::size_t index) noexcept -> const Node& {
+        return nodes_[frame + begin_[static_cast<std::size_t>(level)] + index];
+      });
+    }
+    return search([&](int level, std::size_t index) noexcept {
+      const std::size_t at = frame + begin_[static_cast<std::size_t>(level)] + index;
+      Node blended = between(at, moment.share);
+      if (one_time) return blended;
+      std::size_t last = at;
+      for (std::size_t f = moment.frame; f < moment.last_frame; ++f) {
+        last += frame_;
+        blended.include(nodes_[last]);
+      }
+      blended.include(between(last, moment.last_share));
+      return blended;
+    });
+  }
+
+  template <class NodeAt, class Visit>
+  Exhausted search_overlapping(const FloatBox& box, const NodeAt& node, Visit& visit) const {
+    const Node::Query query(box);
+    Pending stack[kStack];
+    int top = 0;
+    stack[top++] = {0.0F, 0, levels_ - 1};
+    while (top > 0) {
+      const int level = stack[--top].level;
+      const std::uint32_t first = stack[top].index * kWidth;
+      for (unsigned hits = node(level, stack[top].index).overlapping(query); hits != 0;
+           hits &= hits - 1) {
+        if (level > 0) {
+          stack[top++] = {0.0F, first + first_of(hits), level - 1};
+        } else if (visit(items_[first + first_of(hits)])) {
+          return Exhausted(false);
+        }
+      }
+    }
+    return Exhausted(true);
+  }
+
+  template <class NodeAt, class Visit>
+  Exhausted search_nearest(const FloatBox& box, double limit, const NodeAt& node,
+                           Visit& visit) const {
+    const Node::Query query(box);
+    float limit_squared = squared(limit);
+    Pending stack[kStack];
+    int top = 0;
+    stack[top++] = {0.0F, 0, levels_ - 1};
+    while (top > 0) {
+      if (stack[--top].distance > limit_squared) continue;
+      const int level = stack[top].level;
+      const std::uint32_t first = stack[top].index * kWidth;
+      float distance[kWidth];
+      unsigned within = node(level, stack[top].index).within(query, limit_squared, distance);
+      // the children within the limit, farthest first
+      std::uint32_t near[kWidth];
+      int count = 0;
+      for (; within != 0; within &= within - 1) {
+        const std::uint32_t c = first_of(within);
+        int k = count++;
+        for (; k > 0 && distance[near[k - 1]] < distance[c]; --k) near[k] = near[k - 1];
+        near[k] = c;
+      }
+      if (level > 0) {
+        for (int k = 0; k < count; ++k) {
+          stack[top++] = {distance[near[k]], first + near[k], level - 1};
+        }
+      } else {
+        for (int k = count - 1; k >= 0 && distance[near[k]] <= limit_squared; --k) {
+          limit_squared = squared(visit(items_[first + near[k]]));
+        }
+      }
+    }
+    return Exhausted(true);
+  }
+  static std::uint32_t first_of(unsigned bits) noexcept {
+    return static_cast<std::uint32_t>(std::countr_zero(bits));
+  }
+  static std::uint32_t last_of(unsigned bits) noexcept {
+    return static_cast<std::uint32_t>(std::bit_width(bits)) - 1;
+  }
+
+  Node between(std::size_t at, float share) const noexcept {
+    if (share == 0.0F) return nodes_[at];
+    Node node;
+    node.blend(nodes_[at], nodes_[at + frame_], share);
+    return node;
+  }
+  // The boxes around node `child` in the level below, into their places in `level`.
+  void carry(int level, std::size_t child) noexcept {
+    const std::size_t from = begin_[static_cast<std::size_t>(level) - 1] + child;
+    const std::size_t to = begin_[static_cast<std::size_t>(level)] + child / kWidth;
+    for (std::size_t f = 0; f < frames_; ++f) {
+      nodes_[f * frame_ + to].set(child % kWidth, nodes_[f * frame_ + from].around());
+    }
+  }
+
+  std::vector<std::uint32_t> items_;  // by slot
+  std::vector<std::uint32_t> slots_;  // by item
+  std::vector<Node> nodes_;           // by frame, level by level from the slots up
+  std::size_t frames_ = 1;
+  std::size_t frame_ = 0;  // nodes in one
+  std::array<std::size_t, kMaxLevels + 1> begin_{};
+  int levels_ = 0;
+};
+
+}  // namespace gjk

@@ -1,0 +1,447 @@
+// SPDX-FileCopyrightText: gjk_collision contributors
+// SPDX-License-Identifier: Apache-2.0
+// Continuous collision: when two moving shapes first meet, and how near they come.
+//
+// Conservative advancement (B. Mirtich, 1996): from a time at which the shapes are apart, go on as
+// far as a bound on their motion shows that they stay apart; look again; repeat. GJK only proposes
+// the direction. The bound itself is evaluated anew, rounding included, and a step is taken only to
+// a time at which it holds, so nothing is tunnelled through, however thin or fast.
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <limits>
+
+#include "gjk/certificate.hpp"
+#include "gjk/motion/motion.hpp"
+#include "gjk/query.hpp"
+#include "gjk/shape/convex.hpp"
+#include "gjk/shape/placing.hpp"
+#include "gjk/shape/pose.hpp"
+#include "gjk/shape/shape.hpp"
+#include "gjk/shape/vec2.hpp"
+#include "gjk/verdict.hpp"
+
+namespace gjk {
+
+// A shape and its motion. The view owns neither.
+struct Moving {
+  Convex shape;
+  Motion motion;
+  double reach = 0.0;  // m: of the vertices about the origin; see gjk::reach
+
+  static Moving along(const Convex& shape, Motion motion) noexcept {
+    return {shape, motion, gjk::reach(shape)};
+  }
+};
+
+struct CastOptions {
+  double margin = 0.0;       // m, >= 0: how near is a hit
+  double tolerance = 0.005;  // m, > 0: a gap this much above the margin may count as a hit
+  int max_iterations = 1000;
+};
+
+// When the distance first falls to the margin.
+struct Impact {
+  // FREE: it stays above the margin throughout. COLLISION, MARGIN: at `time` it is within
+  // `tolerance` of the margin; COLLISION when it is within `tolerance` of contact. UNKNOWN: neither
+  // was shown.
+  Verdict verdict = Verdict::unknown;
+  // success; iteration_limit, prediction_too_short (a motion ends before t1), numeric_failure
+  Status status = Status::undefined;
+  double time = std::numeric_limits<double>::infinity();         // s, of the hit; inf: none
+  double last_valid = std::numeric_limits<double>::quiet_NaN();  // s: free on [t0, last_valid), or
+                                                                 // up to t1 when FREE
+  Closest closest;                                               // at the hit
+  int iterations = 0;
+
+  bool hit() const noexcept { return verdict == Verdict::collision || verdict == Verdict::margin; }
+};
+
+// The smallest distance over an interval.
+struct Approach {
+  Status status = Status::undefined;  // as in Impact; unless success, `distance` is not complete
+  // m, signed. lower -inf: they come within the tolerance of contact at `time`, and the search ends
+  // there; they may go deeper afterwards.
+  Bounds distance{-std::numeric_limits<double>::infinity(),
+                  std::numeric_limits<double>::infinity()};
+  double time = std::numeric_limits<double>::quiet_NaN();  // s, at which distance.upper is reached
+  Closest closest;                                         // then
+  Certificate certificate;                                 // of distance.lower
+  int iterations = 0;
+};
+
+namespace detail {
+
+// A shape at time t, and its constant velocity from then on.
+struct Underway {
+  Convex shape;
+  Transform at;
+  double reach = 0.0;
+  double yaw = 0.0;
+  Vec2 velocity;
+  double spin = 0.0;
+  double spin_error = 0.0;  // rad/s
+
+  static Underway from(const Moving& moving, const Piece& piece, double t) noexcept {
+    const Placement placement = piece.at(t, moving.reach);
+    return {moving.shape,
+            Transform::from_pose(placement.pose, {}, placement.error),
+            moving.reach,
+            placement.pose.yaw,
+            piece.velocity(),
+            piece.spin(),
+            piece.yaw_error / piece.duration};
+  }
+
+  // Is all of it in the domain, now and for s seconds? What leaves it is at no known place.
+  bool stays_in_domain(double s) const noexcept {
+    const auto is_within = [this](double x, double y) noexcept {
+      return std::fmax(std::fabs(x), std::fabs(y)) + reach <= kMaxCoordinate;
+    };
+    return in_domain(shape, shape) && at.t_error >= 0.0 && is_within(at.t.x, at.t.y) &&
+           is_within(at.t.x + s * velocity.x, at.t.y + s * velocity.y) &&
+           std::fabs(yaw + s * spin) <= kMaxYaw;
+  }
+
+  // Upper bound (m) on how far along the unit vector n a vertex is from the origin in s seconds.
+  //
+  // A vertex p turned by phi from now lies at n.R(phi)p = n.p + phi n.p' + r, with p' = p turned by
+  // 90 degrees and |r| <= |p| phi^2 / 2; the first two terms are the support along a tilted n. The
+  // reach bounds it for `any_turn`. Both are convex in s.
+  double support_within(Vec2 n, double s, bool any_turn) const noexcept {
+    if (any_turn && spin != 0.0) return reach;
+    const Vec2 local = at.rotate_back(n);
+    const double turn = s * spin;
+    const Vec2 tilted = local - turn * perpendicular(local);
+    return dot(tilted, shape.vertex(shape.support(tilted))) + 0.5 * turn * turn * reach;
+  }
+  // m: how far a vertex may be from its true place now.
+  double error() const noexcept { return shape.error + at.error(shape.extent) + at.t_error; }
+  double rounding(double s) const noexcept {
+    const double turn = 1.0 + std::fabs(s * spin);
+    const double scale =
+        turn * turn * (shape.extent + reach) + norm1(at.t) + std::fabs(s) * norm1(velocity);
+    return 64.0 * kUnitRoundoff * scale + 2.0 * (error() + std::fabs(s) * spin_error * reach);
+  }
+};
+
+// What is certain over [t, time].
+struct Advance {
+  double time = 0.0;
+  Certificate certificate;
+};
+
+// From t on towards `end`, as far as the gap along n stays above `least` for certain; aims at a
+// time when it is `aim`. No advance: the time is t.
+inline Advance advance(const Underway& a, const Underway& b, Vec2 n, double t, double end,
+                       double least, double aim, bool any_turn) noexcept {
+  constexpr int kTries = 4;
+  Advance result{t, Certificate::moving(a, b, n, 0.0, any_turn)};
+  if (!result.certificate.proves(least)) return result;
+  double low_gap = result.certificate.lower();  // at result.time
+  double high = end;
+  double high_gap = low_gap;
+  for (int k = 0; k < kTries; ++k) {
+    // The chord of a concave function lies below it: where it crosses the aim is safe.
+    double next = high;
+    if (k > 0) {
+      if (!(low_gap > aim)) return result;
+      next = result.time + (high - result.time) * ((low_gap - aim) / (low_gap - high_gap));
+      if (!(next > result.time && next < high)) return result;
+    }
+    const double s = (next - t) * (1.0 + 4.0 * kUnitRoundoff);
+    const Certificate then = Certificate::moving(a, b, n, s, any_turn);
+    if (then.proves(least)) {
+      result = {next, Certificate::during(result.certificate, then)};
+      low_gap = then.lower();
+      if (next == high) return result;
+    } else {
+      high = next;
+      high_gap = then.lower();
+    }
+  }
+  return result;
+}
+
+// The farther of the two bounds: any turn at all, or the turn's first two orders, within a radian.
+inline Advance advance(const Underway& a, const Underway& b, Vec2 n, double t, double end,
+                       double least, double aim) noexcept {
+  const double spin = std::fmax(std::fabs(a.spin), std::fabs(b.spin));
+  const Advance turned = advance(a, b, n, t, std::fmin(end, t + 1.0 / spin), least, aim, false);
+  if (spin == 0.0 || turned.time == end) return turned;
+  const Advance any = advance(a, b, n, t, end, least, aim, true);
+  return any.time > turned.time ? any : turned;
+}
+
+// What a look decides: the gap that the next step has to keep, and the one that it aims at.
+struct Target {
+  double least = 0.0;  // m
+  double aim = 0.0;    // m, > least
+  bool stop = false;
+};
+
+struct Walk {
+  Status status = Status::undefined;
+  bool stopped = false;  // by a look
+  double time = 0.0;     // s, reached
+  Proven proven;         // on the way
+  int iterations = 0;
+};
+
+// From t0 to t1 by steps that keep the target of the last look(time, closest, certified gap).
+template <class Look>
+Walk walk(const Moving& moving_a, const Moving& moving_b, double t0, double t1, int max_iterations,
+          Look&& look) {
+  Walk walked;
+  walked.time = t0;
+  Room room_a(moving_a.shape.size);
+  Room room_b(moving_b.shape.size);
+  std::size_t hint_a = 0;
+  std::size_t hint_b = 0;
+  Vec2 n;
+  Target target;
+  bool at_joint = false;  // the last step went to the end of a piece: try its direction first
+  const auto end_with = [&walked](Status status) noexcept {
+    walked.status = status;
+    return walked;
+  };
+  while (true) {
+    const double t = walked.time;
+    const Piece* piece_a = piece_at(moving_a.motion, t, hint_a);
+    const Piece* piece_b = piece_at(moving_b.motion, t, hint_b);
+    if (piece_a == nullptr || piece_b == nullptr) return end_with(Status::prediction_too_short);
+    const double end = std::fmin(t1, std::fmin(piece_a->end, piece_b->end));
+    const Underway a = Underway::from(moving_a, *piece_a, t);
+    const Underway b = Underway::from(moving_b, *piece_b, t);
+
+    Advance step{t, {}};
+    if (at_joint && end > t) step = advance(a, b, n, t, end, target.least, target.aim);
+    if (!(step.time > t && step.time == end)) {
+      if (walked.iterations == max_iterations) return end_with(Status::iteration_limit);
+      ++walked.iterations;
+      const Closest closest =
+          gjk::closest(room_a.place(a.shape, a.at), room_b.place(b.shape, b.at));
+      if (closest.status != Status::success) return end_with(closest.status);
+      n = closest.direction;
+      const Certificate now =
+          stronger(Certificate::of(closest), Certificate::moving(a, b, n, 0.0, false));
+      walked.proven.take(now);
+      target = look(t, closest, now.lower());
+      walked.stopped = target.stop;
+      if (target.stop || t == t1) return end_with(Status::success);
+      if (!(end > t)) return end_with(Status::prediction_too_short);
+      const Advance fresh = advance(a, b, n, t, end, target.least, target.aim);
+      if (fresh.time > step.time) step = fresh;
+      // No way forward above the rounding: the doubles do not resolve the tolerance.
+      if (!(step.time > t)) return end_with(Status::numeric_failure);
+    }
+    walked.time = step.time;
+    walked.proven.take(step.certificate);
+    if (step.time == t1) return end_with(Status::success);
+    at_joint = step.time == end;
+  }
+}
+
+inline bool is_interval(double t0, double t1) noexcept {
+  return t1 - t0 >= 0.0 && t1 - t0 < kMaxCoordinate;
+}
+
+}  // namespace detail
+
+// The queries below allocate only for shapes of more than Room::kMost vertices.
+
+// The first time in [t0, t1] (s) at which the distance of two moving shapes falls to the margin.
+// Conservative within the tolerance: a hit may be said of shapes that pass at a distance of up to
+// margin + tolerance, and its time is not after the true one.
+inline Impact time_of_impact(const Moving& a, const Moving& b, double t0, double t1,
+                             const CastOptions& options = {}) {
+  Impact impact;
+  const bool sound = options.margin >= 0.0 && options.margin <= kMaxCoordinate &&
+                     options.tolerance > 0.0 && detail::is_interval(t0, t1);
+  if (!sound) {
+    impact.status = Status::invalid_input;
+    return impact;
+  }
+  const double near = options.margin + options.tolerance;
+  const detail::Walk walked =
+      detail::walk(a, b, t0, t1, options.max_iterations,
+                   [&](double, const Closest& closest, double gap) noexcept {
+                     impact.closest = closest;
+                     return detail::Target{options.margin, options.margin + 0.5 * options.tolerance,
+                                           !(gap > near)};
+                   });
+  impact.status = walked.status;
+  impact.last_valid = walked.time;
+  impact.iterations = walked.iterations;
+  if (walked.stopped) {
+    impact.time = walked.time;
+    const bool contact = options.margin == 0.0 || impact.closest.distance <= options.tolerance;
+    impact.verdict = contact ? Verdict::collision : Verdict::margin;
+  } else if (walked.status == Status::success) {
+    impact.verdict = walked.proven.of_all().beyond(options.margin, Verdict::unknown);
+    if (!is_free(impact.verdict)) impact.status = Status::internal_error;
+  }
+  return impact;
+}
+
+// The smallest distance of two moving shapes over [t0, t1] (s), within the tolerance (m), by
+// bisection: either they stay farther apart than the middle of what is possible, or they come
+// within it. Of what stays farther apart than `max_distance` (m) only that is shown, at the cost of
+// one pass.
+inline Approach closest_approach(const Moving& a, const Moving& b, double t0, double t1,
+                                 double tolerance = CastOptions{}.tolerance,
+                                 double max_distance = std::numeric_limits<double>::infinity(),
+                                 int max_iterations = CastOptions{}.max_iterations) {
+  Approach found;
+  if (!(tolerance > 0.0 && max_distance >= 0.0 && detail::is_interval(t0, t1))) {
+    found.status = Status::invalid_input;
+    return found;
+  }
+  double least = max_distance <= kMaxCoordinate ? max_distance : 0.0;
+  do {
+    const detail::Walk walked =
+        detail::walk(a, b, t0, t1, max_iterations - found.iterations,
+                     [&](double t, const Closest& closest, double gap) noexcept {
+                       if (closest.distance < found.distance.upper) {
+                         found.distance.upper = closest.distance;
+                         found.closest = closest;
+                         found.time = t;
+                       }
+                       return detail::Target{least, least + 0.125 * tolerance,
+                                             !(gap > least + 0.25 * tolerance)};
+                     });
+    found.status = walked.status;
+    found.iterations += walked.iterations;
+    if (walked.status != Status::success) return found;
+    if (!walked.stopped) {
+      found.certificate = stronger(found.certificate, walked.proven.of_all());
+      found.distance.lower = found.certificate.lower();
+      if (least >= max_distance) return found;
+    } else if (least == 0.0) {
+      found.certificate = {};
+      found.distance.lower = found.certificate.lower();
+      return found;
+    }
+    const double lower = std::fmax(0.0, found.distance.lower);
+    least = found.distance.lower >= 0.0 ? 0.5 * (lower + found.distance.upper) : 0.0;
+  } while (found.distance.upper - found.distance.lower > tolerance);
+  return found;
+}
+
+// How far (m) shape a can go from its pose along `direction` before it comes within the margin of
+// b: `time` and `last_valid` of the answer are distances gone, the latter at most `max_distance`.
+// Without rotation the advancement converges like Newton's method, so the tolerance may be tiny.
+inline Impact shape_cast(const Convex& a, const Pose& pose_a, Vec2 direction, double max_distance,
+                         const Convex& b, const Pose& pose_b,
+                         const CastOptions& options = {0.0, 1e-9}) {
+  const double length = norm(direction);
+  if (!(length > 0.0 && length <= kMaxCoordinate)) {
+    Impact refused;
+    refused.status = Status::invalid_input;
+    return refused;
+  }
+  // About where a starts: far from the frame's origin the tolerance is resolved as well as near it.
+  // What the difference rounds off is within what placing a shape there allows for.
+  const Vec2 start{pose_a.x, pose_a.y};
+  const Vec2 way{pose_b.x - start.x, pose_b.y - start.y};
+  const Piece along =
+      Piece::moving({0.0, 0.0, pose_a.yaw}, {direction.x / length, direction.y / length, 0.0});
+  const Piece still = Piece::still({way.x, way.y, pose_b.yaw});
+  const Moving moving_a = Moving::along(a, {&along, 1});
+  const Moving moving_b = Moving::along(b, {&still, 1});
+  // Farther away than this, a has passed b.
+  const double beyond = 1.001 * (norm(way) + moving_a.reach + a.radius + moving_b.reach + b.radius +
+                                 options.margin + options.tolerance);
+  const bool passes = beyond < max_distance;
+  Impact impact = time_of_impact(moving_a, moving_b, 0.0, passes ? beyond : max_distance, options);
+  if (passes && is_free(impact.verdict)) impact.last_valid = max_distance;
+  impact.closest.point_a = impact.closest.point_a + start;
+  impact.closest.point_b = impact.closest.point_b + start;
+  return impact;
+}
+
+// The same of a point.
+inline Impact ray_cast(Vec2 origin, Vec2 direction, double max_distance, const Convex& b,
+                       const Pose& pose_b, const CastOptions& options = {0.0, 1e-9}) {
+  const double zero = 0.0;
+  return shape_cast(Convex::view(&zero, &zero, 1), {origin.x, origin.y, 0.0}, direction,
+                    max_distance, b, pose_b, options);
+}
+
+// The earlier of two pairs' impacts: a hit outranks UNKNOWN, that outranks FREE. Only the time
+// until which both are free is certainly free: a hit is not after it.
+inline Impact earlier(const Impact& first, const Impact& second) noexcept {
+  const auto rank = [](const Impact& impact) noexcept {
+    return impact.hit() ? 0 : impact.verdict == Verdict::unknown ? 1 : 2;
+  };
+  const bool swap =
+      rank(second) != rank(first) ? rank(second) < rank(first) : second.time < first.time;
+  Impact result = swap ? second : first;
+  result.last_valid = std::fmin(first.last_valid, second.last_valid);
+  if (result.hit()) result.time = std::fmin(result.time, result.last_valid);
+  result.iterations = first.iterations + second.iterations;
+  return result;
+}
+
+// The first hit of any part of a with any part of b; `cast(part_a, part_b, until)` answers for two.
+template <class Cast>
+Impact first_impact(const Shape& a, const Shape& b, double until, Cast&& cast) {
+  Impact impact;
+  for (int i = 0; i < a.parts(); ++i) {
+    for (int j = 0; j < b.parts(); ++j) {
+      // What comes after a hit does not matter any more.
+      const Impact pair = cast(a.part(i), b.part(j), impact.hit() ? impact.time : until);
+      impact = i == 0 && j == 0 ? pair : earlier(impact, pair);
+    }
+  }
+  return impact;
+}
+
+inline Impact time_of_impact(const Shape& a, Motion motion_a, const Shape& b, Motion motion_b,
+                             double t0, double t1, const CastOptions& options = {}) {
+  const auto cast = [&](const Convex& p, const Convex& q, double until) {
+    return time_of_impact(Moving::along(p, motion_a), Moving::along(q, motion_b), t0, until,
+                          options);
+  };
+  return first_impact(a, b, t1, cast);
+}
+
+inline Impact shape_cast(const Shape& a, const Pose& pose_a, Vec2 direction, double max_distance,
+                         const Shape& b, const Pose& pose_b,
+                         const CastOptions& options = {0.0, 1e-9}) {
+  const auto cast = [&](const Convex& p, const Convex& q, double until) {
+    return shape_cast(p, pose_a, direction, until, q, pose_b, options);
+  };
+  return first_impact(a, b, max_distance, cast);
+}
+
+// The smallest distance of any part of a to any part of b.
+inline Approach closest_approach(const Shape& a, Motion motion_a, const Shape& b, Motion motion_b,
+                                 double t0, double t1, double tolerance = CastOptions{}.tolerance) {
+  Approach nearest;
+  for (int i = 0; i < a.parts(); ++i) {
+    const Moving part_a = Moving::along(a.part(i), motion_a);
+    for (int j = 0; j < b.parts(); ++j) {
+      const Moving part_b = Moving::along(b.part(j), motion_b);
+      const bool first = i == 0 && j == 0;
+      const Approach pair = closest_approach(part_a, part_b, t0, t1, tolerance,
+                                             std::fmax(0.0, nearest.distance.upper));
+      if (first) {
+        nearest = pair;
+        continue;
+      }
+      const Certificate certificate = weaker(nearest.certificate, pair.certificate);
+      const int iterations = nearest.iterations + pair.iterations;
+      const Status status = nearest.status != Status::success ? nearest.status : pair.status;
+      if (pair.distance.upper < nearest.distance.upper) nearest = pair;
+      nearest.certificate = certificate;
+      nearest.distance.lower = certificate.lower();
+      nearest.iterations = iterations;
+      nearest.status = status;
+    }
+  }
+  return nearest;
+}
+
+}  // namespace gjk

@@ -1,0 +1,206 @@
+// SPDX-FileCopyrightText: gjk_collision contributors
+// SPDX-License-Identifier: Apache-2.0
+// Where a shape is over time: pieces of constant velocity, turning about the shape's own origin.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <span>
+#include <vector>
+
+#include "gjk/shape/convex.hpp"
+#include "gjk/shape/expansion.hpp"
+#include "gjk/shape/pose.hpp"
+#include "gjk/shape/vec2.hpp"
+
+namespace gjk {
+
+// Per second: vx, vy in the world (m/s), and the turn about the shape's origin (rad/s).
+struct Velocity {
+  double x = 0.0;
+  double y = 0.0;
+  double yaw = 0.0;
+};
+
+// A pose in doubles, and how far (m) it may put a point of the shape from where the motion, taken
+// in real numbers, has it.
+struct Placement {
+  Pose pose;
+  double error = 0.0;
+};
+
+// pose(t) = from + (t - start) / duration * change, for begin <= t <= end.
+struct Piece {
+  double begin = -std::numeric_limits<double>::infinity();  // s
+  double end = std::numeric_limits<double>::infinity();     // s
+  double start = 0.0;                                       // s
+  double duration = 1.0;                                    // s, > 0
+  Pose from;
+  Pose change;
+  double yaw_error = 0.0;   // rad: `change` is the wanted turn up to this
+  double time_error = 0.0;  // s: `start` is the wanted time up to this
+
+  static Piece still(const Pose& pose) noexcept {
+    Piece piece;
+    piece.from = pose;
+    return piece;
+  }
+  // At `pose` at `time` (s), before and after it at constant velocity.
+  static Piece moving(const Pose& pose, const Velocity& velocity, double time = 0.0) noexcept {
+    Piece piece = still(pose);
+    piece.start = time;
+    piece.change = {velocity.x, velocity.y, velocity.yaw};
+    return piece;
+  }
+  // From one pose to the next in a straight line, turning the shorter way: what OMPL's SE2 space
+  // and nav2 do between two states. More than half a turn needs a pose in between; of two turns
+  // that are equally short, up to rounding, it is the one towards the sign of to.yaw - from.yaw.
+  static Piece between(double begin, const Pose& from, double end, const Pose& to) noexcept {
+    constexpr double kTurn = 0x1.921fb54442d18p+2;
+    Piece piece;
+    piece.begin = piece.start = begin;
+    piece.end = end;
+    piece.duration = end > begin ? end - begin : 1.0;
+    piece.from = from;
+    const double turn = to.yaw - from.yaw;
+    const double turns = turn / kTurn;
+    const double nearest = std::rint(turns);
+    const double whole = std::fabs(turns - nearest) == 0.5 ? std::trunc(turns) : nearest;
+    piece.change = {to.x - from.x, to.y - from.y, turn - kTurn * whole};
+    // Whole turns that are taken off are not those of the doubles. Without any turn none are.
+    if (turn != 0.0) {
+      piece.yaw_error = 4.0 * kUnitRoundoff * (std::fabs(from.yaw) + std::fabs(to.yaw));
+    }
+    return piece;
+  }
+
+  // The same on a clock that starts at `origin` (s), for times known up to `error` (s). Its ends
+  // are rounded outwards: it begins no later and ends no earlier.
+  Piece on_clock(double origin, double error) const noexcept {
+    Piece piece = *this;
+    const TwoTerms since = two_difference(start, origin);
+    piece.begin = rounded_down(two_sum(rounded_down(two_difference(begin, origin)), -error));
+    piece.end = rounded_up(two_sum(rounded_up(two_difference(end, origin)), error));
+    piece.start = since.high;
+    piece.time_error = time_error + std::fabs(since.low) + error;
+    return piece;
+  }
+
+  // Where it stands, nothing is rounded.
+  bool is_still() const noexcept {
+    return change.x == 0.0 && change.y == 0.0 && change.yaw == 0.0 && yaw_error == 0.0;
+  }
+  Vec2 velocity() const noexcept { return {change.x / duration, change.y / duration}; }  // m/s
+  double spin() const noexcept { return change.yaw / duration; }                         // rad/s
+
+  // At time t, for a shape whose vertices are at most `reach` (m) from its origin. Each coordinate
+  // takes a difference of times, a quotient, a product and a sum.
+  Placement at(double t, double reach) const noexcept {
+    constexpr double kRelative = 8.0 * kUnitRoundoff;
+    const double share = (t - start) / duration;
+    const Pose moved{share * change.x, share * change.y, share * change.yaw};
+    const double late = time_error / duration;
+    const double shift = kRelative * (std::fabs(from.x) + std::fabs(from.y) + std::fabs(moved.x) +
+                                      std::fabs(moved.y)) +
+                         late * norm1({change.x, change.y});
+    const double turn = kRelative * (std::fabs(from.yaw) + std::fabs(moved.yaw)) +
+                        std::fabs(share) * yaw_error + late * std::fabs(change.yaw);
+    return {{from.x + moved.x, from.y + moved.y, from.yaw + moved.yaw},
+            is_still() ? 0.0 : shift + turn * reach};
+  }
+};
+
+// Pieces in order of time, each beginning where the one before ends. The view does not own them.
+using Motion = std::span<const Piece>;
+
+// A time (s) on the clock of a motion, and how far the true one may be from it.
+struct LocalTime {
+  double time = 0.0;
+  double error = 0.0;
+};
+
+// Time t (s), known up to `error`, on a clock that starts at `origin`.
+inline LocalTime local_time(double t, double origin, double error) noexcept {
+  const TwoTerms since = two_difference(t, origin);
+  return {since.high, std::fabs(since.low) + error};
+}
+
+// The piece that holds from time t on, or at t when nothing follows; null: the motion is not known
+// then. `hint` is where to look first, and is left at the answer.
+inline const Piece* piece_at(Motion motion, double t, std::size_t& hint) noexcept {
+  const auto holds = [&](std::size_t i) {
+    return i < motion.size() && motion[i].begin <= t && t < motion[i].end;
+  };
+  if (!holds(hint) && !holds(++hint)) {
+    const auto after = std::partition_point(motion.begin(), motion.end(),
+                                            [t](const Piece& piece) { return piece.end <= t; });
+    hint = static_cast<std::size_t>(after - motion.begin());
+    if (after == motion.end() && !motion.empty() && motion.back().end == t) --hint;
+    if (hint == motion.size() || !(motion[hint].begin <= t)) return nullptr;
+  }
+  return &motion[hint];
+}
+
+// Upper bound (m) on how far a point of a shape of this reach is from its place at at.time, while
+// the time is anywhere within at.error of it. Piece `i` holds then.
+inline double drift(Motion motion, std::size_t i, const LocalTime& at, double reach) noexcept {
+  if (at.error == 0.0) return 0.0;
+  // Wider by the rounding of the sums, so that no piece is left out.
+  const double wide = at.error + 4.0 * kUnitRoundoff * std::fabs(at.time);
+  const auto within = [&](const Piece& piece) noexcept {
+    const double time = std::fmin(piece.end - piece.begin, at.error);
+    return time * (norm(piece.velocity()) + std::fabs(piece.spin()) * reach);
+  };
+  double sum = within(motion[i]);
+  for (std::size_t k = i; k > 0 && motion[k].begin >= at.time - wide; --k) {
+    sum += within(motion[k - 1]);
+  }
+  for (std::size_t k = i + 1; k < motion.size() && motion[k].begin <= at.time + wide; ++k) {
+    sum += within(motion[k]);
+  }
+  return sum * (1.0 + 0x1p-40);
+}
+
+// Appends the pieces through poses at strictly increasing times (s). One pose is known at its time
+// only.
+inline void append_path(std::span<const double> times, std::span<const Pose> poses,
+                        std::vector<Piece>& pieces) {
+  if (times.size() == 1) pieces.push_back(Piece::between(times[0], poses[0], times[0], poses[0]));
+  for (std::size_t i = 1; i < times.size(); ++i) {
+    pieces.push_back(Piece::between(times[i - 1], poses[i - 1], times[i], poses[i]));
+  }
+}
+
+// Upper bound (m) on the distance of the vertices from the shape's origin, about which it turns.
+inline double reach(const Convex& shape) noexcept {
+  double greatest = 0.0;
+  for (int i = 0; i < shape.size; ++i) greatest = std::fmax(greatest, norm(shape.vertex(i)));
+  return greatest * (1.0 + 4.0 * kUnitRoundoff) + shape.error;
+}
+
+// Certified upper bound (m) on how far any point of a shape of this reach (radius included) gets,
+// within [t0, t1], from where it is at t0. Infinite where the motion is not known.
+inline double travel(Motion motion, double reach, double t0, double t1) noexcept {
+  double relative = 1.0 + 16.0 * kUnitRoundoff;
+  double path = 0.0;
+  double turn = 0.0;
+  double error = 0.0;
+  std::size_t hint = 0;
+  double t = t0;
+  do {
+    const Piece* piece = piece_at(motion, t, hint);
+    if (piece == nullptr) return std::numeric_limits<double>::infinity();
+    const double end = std::fmin(t1, piece->end);
+    if (!(end > t) && t < t1) return std::numeric_limits<double>::infinity();
+    relative += 4.0 * kUnitRoundoff;  // of the sums
+    path += norm(piece->velocity()) * (end - t);
+    turn += std::fabs(piece->spin()) * (end - t);
+    error = std::fmax(error, piece->at(t, reach).error + piece->at(end, reach).error);
+    t = end;
+  } while (t < t1);
+  // A chord is no longer than its arc, nor than the diameter.
+  return (path + std::fmin(turn, 2.0) * reach + 2.0 * error) * relative;
+}
+
+}  // namespace gjk

@@ -1,0 +1,139 @@
+// SPDX-FileCopyrightText: gjk_collision contributors
+// SPDX-License-Identifier: Apache-2.0
+// The separating axis test, over all edges or over those of the caps that O may lie in: certain
+// where the rounding allows, and exact for the few edges where it does not.
+#pragma once
+
+#include <cstdint>
+
+#include "gjk/certificate.hpp"
+#include "gjk/narrow/exact.hpp"
+#include "gjk/narrow/extremes.hpp"
+#include "gjk/narrow/steps.hpp"
+#include "gjk/narrow/view.hpp"
+#include "gjk/shape/convex.hpp"
+#include "gjk/shape/vec2.hpp"
+#include "gjk/verdict.hpp"
+
+namespace gjk::detail {
+
+// min over P - Q of d.w, computed at a support vertex, is too large by at most this times |d|_1:
+// two dot products to choose the vertex, one subtraction and one more dot product.
+template <class P, class Q>
+double support_rounding(const P& p, const Q& q) noexcept {
+  return 8.0 * kUnitRoundoff * (p.extent + q.extent);
+}
+
+// Which edges of two shapes decide whether they overlap.
+struct Axes {
+  bool decide = false;  // else none are known to, and GJK is asked
+  bool all = false;     // else those of the caps
+  Caps caps;
+
+  // Of so few vertices all axes at once are quicker than to single out those of the caps.
+  template <class P, class Q>
+  static bool are_few(const P& p, const Q& q) noexcept {
+    constexpr int kFew = 8;
+    return p.size >= 3 && p.size <= kFew && q.size >= 3 && q.size <= kFew;
+  }
+
+  // `inner` names the sides of their quadrilateral that O lies inside of.
+  static Axes that_decide(const Convex& p, const Convex& q, unsigned inner) noexcept {
+    const auto fits = [](const Convex& shape) {
+      return shape.has_chains && shape.size >= 3 && shape.size < 64;
+    };
+    if (!takes(Step::axes)) return {};
+    if (are_few(p, q)) return {true, true, {}};
+    const Caps caps = takes(Step::caps) ? open_caps(inner) : Caps{};
+    return {caps.count > 0 && fits(p) && fits(q), false, caps};
+  }
+};
+
+// For shapes without a reach.
+template <class P, class Q>
+EdgeTests test_axes(const P& p, const Q& q, const Axes& axes) noexcept {
+  const double relative = support_rounding(p, q);
+  if (axes.all) return p.separating_either(q, relative);
+  const Convex::Chain of_p = p.shape.chain(axes.caps.first, axes.caps.count);
+  const Convex::Chain of_q = q.shape.chain(axes.caps.first ^ 2, axes.caps.count);
+  return {p.separating_from(q, of_p, of_q, relative), q.separating_from(p, of_q, of_p, relative)};
+}
+
+// Do the edges that the test leaves unsure tell all? Not for shapes that are known to within an
+// error only, nor where all edges are unsure: perhaps both shapes are flat, on one line.
+template <class P, class Q>
+bool edges_tell(const P& p, const Q& q, const EdgeTests& test) noexcept {
+  const bool all_unsure =
+      test.of_p.unsure == simd::low_bits(p.size) && test.of_q.unsure == simd::low_bits(q.size);
+  return p.error + q.error == 0.0 && !all_unsure;
+}
+
+// Do two exact shapes of few vertices share one? Then they touch, which is sooner seen than what an
+// edge tells exactly: so do most polygons of a map or a mesh that touch at all.
+template <class View>
+bool few_share_one(const View& p, const View& q) noexcept {
+  return Axes::are_few(p, q) && p.error + q.error == 0.0 && p.shares_vertex_with(q);
+}
+
+// What the edges that separate, but for the errors of shapes, prove of them.
+template <class View>
+Certificate along_edges(const View& p, const View& q, const EdgeTests& test) noexcept {
+  Certificate best;
+  const auto look_along = [&best](const View& own, const View& other, std::uint64_t edges) {
+    for (; edges != 0 && !best.proves(0.0); edges &= edges - 1) {
+      const int i = __builtin_ctzll(edges);
+      const Vec2 from = own.vertex(i);
+      const Vec2 outward = -perpendicular(own.vertex(after(i, own.size)) - from);
+      best = stronger(best, Certificate::along(own, other, outward, from));
+    }
+  };
+  look_along(p, q, test.of_p.separates);
+  look_along(q, p, test.of_q.separates);
+  return best;
+}
+
+// Where to look for what is nearest: at the vertex of the other shape that is farthest inwards of
+// an edge that is unsure, and the end of the edge that is nearer to it.
+template <class View>
+exact::Contact facing_pair(const View& p, const View& q, const EdgeTests& test) noexcept {
+  const bool is_of_p = test.of_p.unsure != 0;
+  const View& with_edge = is_of_p ? p : q;
+  const View& other = is_of_p ? q : p;
+  const int first = __builtin_ctzll(is_of_p ? test.of_p.unsure : test.of_q.unsure);
+  const int second = after(first, with_edge.size);
+  const Vec2 from = with_edge.vertex(first);
+  const Vec2 to = with_edge.vertex(second);
+  const int vertex = other.near_support(perpendicular(to - from));
+  const Vec2 at = other.vertex(vertex);
+  const int end = norm1(at - from) < norm1(at - to) ? first : second;
+  return is_of_p ? exact::Contact{end, vertex, false} : exact::Contact{vertex, end, true};
+}
+
+template <class View>
+Verdict verdict_of(const View& p, const View& q, const EdgeTests& test) noexcept {
+  const bool is_exact = p.error + q.error == 0.0;
+  if (test.is_separated()) {
+    const Certificate certificate = is_exact ? Certificate::edges(test) : along_edges(p, q, test);
+    if (certificate.proves(0.0)) return certificate.beyond(0.0, Verdict::unknown);
+  } else if (!test.is_unsure() || few_share_one(p, q)) {
+    return Verdict::collision;
+  }
+  if (edges_tell(p, q, test)) {
+    return Certificate::unsure_edges(p, q, test).beyond(0.0, Verdict::collision);
+  }
+  return exact::collide(p, q, 0.0, facing_pair(p, q, test));
+}
+
+// Does the test prove an overlap? Without those that take exact arithmetic over more than edges.
+// `facing` is where to look on where the answer is no.
+template <class View>
+bool is_overlap(const View& p, const View& q, const EdgeTests& test,
+                exact::Contact& facing) noexcept {
+  if (!test.is_unsure() || few_share_one(p, q)) return true;
+  facing = facing_pair(p, q, test);
+  if (!edges_tell(p, q, test)) return false;
+  if (p.vertex(facing.p) == q.vertex(facing.q)) return true;  // they touch
+  return !test.is_separated() && !Certificate::unsure_edges(p, q, test).proves(0.0);
+}
+
+}  // namespace gjk::detail

@@ -1,0 +1,376 @@
+// SPDX-FileCopyrightText: gjk_collision contributors
+// SPDX-License-Identifier: Apache-2.0
+// The answers of rational arithmetic: slow, certain, and independent of GJK.
+//
+// GJK decides almost every query within its rounding bounds; what it cannot certify comes here.
+// Everything is decided by the sign of a polynomial in the coordinates: first in floating point
+// with an error bound, then, when that bound does not settle it, by expansions.
+//
+// The entries take views by value: by reference they would have to lie in memory, in the quick
+// paths that seldom come here too.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <initializer_list>
+#include <limits>
+
+#include "gjk/narrow/view.hpp"
+#include "gjk/shape/convex.hpp"
+#include "gjk/shape/expansion.hpp"
+#include "gjk/shape/orientation.hpp"
+#include "gjk/shape/vec2.hpp"
+#include "gjk/verdict.hpp"
+
+namespace gjk::exact {
+
+// Does p lie on the inner side, the left, of the line through two of its vertices? So it does where
+// p is convex and they are an edge. Asked only where FREE would follow, so that FREE needs neither.
+template <class P>
+bool has_own_on_left(const P& p, Vec2 from, Vec2 to) noexcept {
+  for (int i = 0; i < p.size; ++i) {
+    if (orientation(from, to, p.vertex(i)) < 0) return false;
+  }
+  return true;
+}
+
+// Of the edges of p named by `edges`, does one have all of q strictly on its outer side, and all of
+// p on its inner side?
+template <class P, class Q>
+bool one_separates(const P& p, const Q& q, std::uint64_t edges) noexcept {
+  for (; edges != 0; edges &= edges - 1) {
+    const int i = __builtin_ctzll(edges);
+    const Vec2 from = p.vertex(i);
+    const Vec2 to = p.vertex(detail::after(i, p.size));
+    const Sides vertices = q.vertices_beside(from, to);
+    if (vertices.left != 0) continue;
+    std::uint64_t open = simd::low_bits(q.size) & ~vertices.right;
+    while (open != 0 &&
+           exact_orientation(from, to, q.vertex(__builtin_ctzll(open)), product_of(p)) < 0) {
+      open &= open - 1;
+    }
+    if (open == 0 && has_own_on_left(p, from, to)) return true;
+  }
+  return false;
+}
+
+// What the edges of p say of q.
+enum class EdgeAnswer {
+  undecided,
+  separates,  // the line through one of them has all of q strictly on its outer side, none of p
+  contains,   // none has the vertex looked at first on its outer side: it lies in p
+};
+
+// `first`, a vertex of q, is looked at before the others: near contact, one that lies inside most
+// edges settles them at once.
+template <class P, class Q>
+EdgeAnswer test_edges(const P& p, const Q& q, int first) noexcept {
+  if (p.size < 2) return EdgeAnswer::undecided;
+  const Vec2 probe = q.vertex(first);
+  bool outside = false;
+  bool strictly_inside = false;  // of an edge: else p is flat, or the edges have no length
+  Vec2 from = p.vertex(p.size - 1);
+  for (int i = 0; i < p.size; ++i) {
+    const Vec2 to = p.vertex(i);
+    const int side = orientation(from, to, probe);
+    strictly_inside |= side > 0;
+    if (side < 0) {
+      outside = true;
+      int j = 0;
+      while (j < q.size && (j == first || orientation(from, to, q.vertex(j)) < 0)) ++j;
+      if (j == q.size && has_own_on_left(p, from, to)) return EdgeAnswer::separates;
+    }
+    from = to;
+  }
+  return strictly_inside && !outside ? EdgeAnswer::contains : EdgeAnswer::undecided;
+}
+
+// Is all of p before all of q in the order of x, then y? Then they are disjoint, and so are their
+// hulls.
+template <class P, class Q>
+bool all_lexicographically_less(const P& p, const Q& q) noexcept {
+  Vec2 least = q.vertex(0);
+  for (int j = 1; j < q.size; ++j) {
+    if (lexicographically_less(q.vertex(j), least)) least = q.vertex(j);
+  }
+  for (int i = 0; i < p.size; ++i) {
+    if (!lexicographically_less(p.vertex(i), least)) return false;
+  }
+  return true;
+}
+
+// Where GJK stopped: vertices of p and q near the contact, and whose edge it is.
+struct Contact {
+  int p = 0;
+  int q = 0;
+  bool edge_is_of_q = false;
+};
+
+// Are the two polygons (without their radii) disjoint? Separating axis theorem: the edges of the
+// Minkowski difference are parallel to edges of p or of q. Where it is flat (points, and segments
+// on one line) no edge separates, but the order along that line does. `near` makes the way short;
+// the answer does not depend on it.
+template <class P, class Q>
+[[gnu::noinline]] bool disjoint(P p, Q q, Contact near = {}) noexcept {
+  if (near.edge_is_of_q) return disjoint(q, p, Contact{near.q, near.p, false});
+  EdgeAnswer answer = test_edges(p, q, near.q);
+  if (answer == EdgeAnswer::undecided) answer = test_edges(q, p, near.p);
+  if (answer != EdgeAnswer::undecided) return answer == EdgeAnswer::separates;
+  return all_lexicographically_less(p, q) || all_lexicographically_less(q, p);
+}
+
+// A vertex of one shape against an edge of the other: for disjoint polygons the distance is the
+// smallest over these pairs.
+struct Pair {
+  Vec2 from;  // edge
+  Vec2 to;
+  Vec2 vertex;
+  int edge_first = 0;
+  int edge_second = 0;
+  int vertex_index = 0;
+  bool edge_is_of_p = true;
+};
+
+template <class P, class Q, class Visit>
+void for_each_edge_and_vertex(const P& p, const Q& q, bool edge_is_of_p, Visit&& visit) noexcept {
+  const int edges = p.size < 3 ? 1 : p.size;
+  for (int i = 0; i < edges; ++i) {
+    const int next = detail::after(i, p.size);
+    const Vec2 from = p.vertex(i);
+    const Vec2 to = p.vertex(next);
+    for (int j = 0; j < q.size; ++j) visit(Pair{from, to, q.vertex(j), i, next, j, edge_is_of_p});
+  }
+}
+
+template <class P, class Q, class Visit>
+void for_each_pair(const P& p, const Q& q, Visit&& visit) noexcept {
+  for_each_edge_and_vertex(p, q, true, visit);
+  for_each_edge_and_vertex(q, p, false, visit);
+}
+
+// Distance of a pair within floating-point bounds. Differences of doubles are accurate to a
+// relative u; only the cross product cancels. Taking the wrong one of the three cases by rounding
+// changes the distance by a relative u^2, since dot and cross cannot both be small.
+inline Bounds distance_bounds(const Pair& pair) noexcept {
+  constexpr double kRelative = 8.0 * kUnitRoundoff;
+  const Vec2 edge = pair.to - pair.from;
+  const Vec2 from = pair.vertex - pair.from;
+  const Vec2 to = pair.vertex - pair.to;
+  if (dot(edge, from) <= 0.0 || dot(edge, to) >= 0.0) {
+    const double distance = std::fmin(norm(from), norm(to));
+    return {distance * (1.0 - kRelative), distance * (1.0 + kRelative)};
+  }
+  const double left = edge.x * from.y;
+  const double right = edge.y * from.x;
+  const double area = std::fabs(left - right);
+  const double error = 4.0 * kUnitRoundoff * (std::fabs(left) + std::fabs(right));
+  const double length = norm(edge);
+  return {std::fmax(0.0, (area - error) / length * (1.0 - kRelative)),
+          (area + error) / length * (1.0 + kRelative)};
+}
+
+// The same with the cross product exact: a relative width of about 16 u is all that is left.
+inline Bounds tight_distance_bounds(const Pair& pair) noexcept {
+  constexpr double kRelative = 8.0 * kUnitRoundoff;
+  const Vec2 edge = pair.to - pair.from;
+  if (dot(edge, pair.vertex - pair.from) <= 0.0 || dot(edge, pair.vertex - pair.to) >= 0.0) {
+    return distance_bounds(pair);
+  }
+  const double area =
+      std::fabs(exact_cross(pair.from, pair.to, pair.from, pair.vertex).approximate());
+  const double distance = area / norm(edge);
+  return {distance * (1.0 - kRelative), distance * (1.0 + kRelative)};
+}
+
+// Of the edges at one vertex of each shape and the other's vertex, those nearest each other, and an
+// upper bound (m) on their distance.
+template <class P, class Q>
+Pair nearest_at(const P& p, const Q& q, Contact at, double& least) noexcept {
+  Pair nearest;
+  least = std::numeric_limits<double>::infinity();
+  const auto look = [&](const auto& own, int i, int next, Vec2 vertex, int j,
+                        bool is_of_p) noexcept {
+    const Pair pair{own.vertex(i), own.vertex(next), vertex, i, next, j, is_of_p};
+    const double upper = distance_bounds(pair).upper;
+    if (upper < least) {
+      least = upper;
+      nearest = pair;
+    }
+  };
+  look(p, at.p, detail::after(at.p, p.size), q.vertex(at.q), at.q, true);
+  look(p, detail::before(at.p, p.size), at.p, q.vertex(at.q), at.q, true);
+  look(q, at.q, detail::after(at.q, q.size), p.vertex(at.p), at.p, false);
+  look(q, detail::before(at.q, q.size), at.q, p.vertex(at.p), at.p, false);
+  return nearest;
+}
+
+// Unit vector from the edge to the vertex of a pair; from a contact, the edge's normal.
+inline Vec2 edge_to_vertex(const Pair& pair) noexcept {
+  const Vec2 from = pair.vertex - pair.from;
+  const Vec2 to = pair.vertex - pair.to;
+  const Vec2 edge = pair.to - pair.from;
+  Vec2 out;
+  if (dot(edge, from) <= 0.0 || dot(edge, to) >= 0.0) {
+    out = norm(from) <= norm(to) ? from : to;
+  } else {
+    out = perpendicular(edge);
+    if (orientation(pair.from, pair.to, pair.vertex) < 0) out = -out;
+  }
+  return dot(out, out) >= kLeastSquare ? (1.0 / norm(out)) * out : Vec2{1.0, 0.0};
+}
+
+// How far the vertices of p reach along n, as seen from a point.
+template <class P>
+Span span_along(const P& p, Vec2 n, Vec2 from) noexcept {
+  if constexpr (requires { p.span_along(n, from); }) {
+    return p.span_along(n, from);
+  } else {
+    return scalar_span(p, n, from);
+  }
+}
+
+// A lower bound (m) on how far the polygons p and q are apart along n, a vector of any length,
+// which is only a proposal: over all vertices of both, true of them as they are, whatever their
+// order, convex or not, distinct or not. Negative where they overlap along n: the depth is at most
+// that.
+//
+// Seen from a point near the contact, differences are small however large the coordinates. They are
+// accurate to a relative u, a product and a sum to 2 u more, and the length of n to 4 u.
+template <class P, class Q>
+double gap_along(const P& p, const Q& q, Vec2 n, Vec2 from) noexcept {
+  constexpr double kNothing = -std::numeric_limits<double>::infinity();
+  const Span of_p = span_along(p, n, from);
+  const Span of_q = span_along(q, -n, from);
+  const double square = dot(n, n);
+  const double gap = -of_q.most - of_p.most;
+  const double rounding = 4.0 * kUnitRoundoff * (of_p.size + of_q.size) * norm1(n) + 0x1p-1000;
+  // The length of a vector whose square is so near 1 is 1 to 10 u.
+  const bool is_unit = std::fabs(square - 1.0) <= 16.0 * kUnitRoundoff;
+  const double apart = is_unit ? gap - rounding : (gap - rounding) / std::sqrt(square);
+  const double least = apart - 16.0 * kUnitRoundoff * std::fabs(apart);
+  // NaN too.
+  return square >= kLeastSquare && square <= 1.0 / kLeastSquare && std::isfinite(least) ? least
+                                                                                        : kNothing;
+}
+
+// Along the direction of a pair.
+template <class P, class Q>
+double gap_along(const P& p, const Q& q, const Pair& pair) noexcept {
+  const Vec2 n = edge_to_vertex(pair);
+  return gap_along(p, q, pair.edge_is_of_p ? n : -n, pair.vertex);
+}
+
+struct Distance {
+  Bounds bounds;  // m, between the polygons without their radii
+  Pair pair;      // the deciding one
+  // m: a lower bound on how far all vertices of the one are beyond all of the other
+  double gap = -std::numeric_limits<double>::infinity();
+};
+
+// Distance of two disjoint polygons, to a relative 1e-14 whatever their coordinates.
+template <class P, class Q>
+[[gnu::noinline]] Distance distance(P p, Q q) noexcept {
+  double upper = std::numeric_limits<double>::infinity();
+  for_each_pair(p, q,
+                [&](const Pair& pair) { upper = std::fmin(upper, distance_bounds(pair).upper); });
+  Distance best;
+  best.bounds = {std::numeric_limits<double>::infinity(), std::numeric_limits<double>::infinity()};
+  for_each_pair(p, q, [&](const Pair& pair) {
+    if (distance_bounds(pair).lower > upper) return;
+    const Bounds tight = tight_distance_bounds(pair);
+    best.bounds.lower = std::fmin(best.bounds.lower, tight.lower);
+    best.bounds.upper = std::fmin(best.bounds.upper, tight.upper);
+  });
+  // Of the pairs that rounding cannot tell apart, the one whose direction separates most.
+  for_each_pair(p, q, [&](const Pair& pair) {
+    if (distance_bounds(pair).lower > best.bounds.upper) return;
+    if (tight_distance_bounds(pair).lower > best.bounds.upper) return;
+    const double gap = gap_along(p, q, pair);
+    if (gap > best.gap) {
+      best.gap = gap;
+      best.pair = pair;
+    }
+  });
+  return best;
+}
+
+// Is the pair's distance at most the square root of reach_squared? Compared as polynomials.
+template <int N>
+bool within(const Pair& pair, const Expansion<N>& reach_squared) noexcept {
+  count_exact();
+  const auto from_squared = exact_dot(pair.from, pair.vertex, pair.vertex);
+  if ((from_squared - reach_squared).sign() <= 0) return true;
+  const auto to_squared = exact_dot(pair.to, pair.vertex, pair.vertex);
+  if ((to_squared - reach_squared).sign() <= 0) return true;
+  if (exact_dot(pair.from, pair.to, pair.vertex).sign() <= 0) return false;
+  if (exact_dot(pair.to, pair.from, pair.vertex).sign() <= 0) return false;
+  const auto area = exact_cross(pair.from, pair.to, pair.from, pair.vertex);
+  const auto length_squared = exact_dot(pair.from, pair.to, pair.to);
+  return (area * area - reach_squared * length_squared).sign() <= 0;
+}
+
+// Does the direction of the pair, which is that of its edge's normal or of the way from one vertex
+// to another, keep all vertices of `own` more than the square root of reach_squared from all of
+// `other`? The edge is of `own`. Compared as polynomials, over all vertices of both.
+template <class P, class Q, int N>
+bool keeps_beyond(const P& own, const Q& other, const Pair& pair,
+                  const Expansion<N>& reach_squared) noexcept {
+  count_exact();
+  const bool before = exact_dot(pair.from, pair.to, pair.vertex).sign() <= 0;
+  if (before || exact_dot(pair.to, pair.from, pair.vertex).sign() <= 0) {
+    const Vec2 foot = before ? pair.from : pair.to;
+    if ((exact_dot(foot, pair.vertex, pair.vertex) - reach_squared).sign() <= 0) return false;
+    for (int i = 0; i < own.size; ++i) {
+      if (exact_dot(foot, pair.vertex, own.vertex(i)).sign() > 0) return false;
+    }
+    for (int j = 0; j < other.size; ++j) {
+      if (exact_dot(pair.vertex, foot, other.vertex(j)).sign() > 0) return false;
+    }
+    return true;
+  }
+  // The two ways along a segment are both edges of it.
+  const bool is_turned = orientation(pair.from, pair.to, pair.vertex) > 0;
+  const Vec2 from = is_turned ? pair.to : pair.from;
+  const Vec2 to = is_turned ? pair.from : pair.to;
+  const auto length_squared = exact_dot(from, to, to);
+  for (int j = 0; j < other.size; ++j) {
+    const auto area = exact_cross(from, to, from, other.vertex(j));
+    if (area.sign() >= 0) return false;
+    if ((area * area - reach_squared * length_squared).sign() <= 0) return false;
+  }
+  return has_own_on_left(own, from, to);
+}
+
+// Is the distance of two disjoint exact shapes greater than the margin? `distance` is that of their
+// polygons.
+template <class P, class Q>
+bool is_beyond(const P& p, const Q& q, double margin, const Distance& distance) noexcept {
+  const double reach = p.radius + q.radius + margin;
+  const double slack = 4.0 * kUnitRoundoff * reach;
+  const auto exact_reach = exactly(p.radius) + exactly(q.radius) + exactly(margin);
+  const auto reach_squared = exact_reach * exact_reach;
+  bool is_reached = false;
+  for_each_pair(p, q, [&](const Pair& pair) {
+    if (is_reached || distance_bounds(pair).lower > reach + slack) return;
+    is_reached = within(pair, reach_squared);
+  });
+  if (is_reached) return false;
+  bool is_proven = false;
+  for_each_pair(p, q, [&](const Pair& pair) {
+    if (is_proven || distance_bounds(pair).lower > distance.bounds.upper) return;
+    is_proven = pair.edge_is_of_p ? keeps_beyond(p, q, pair, reach_squared)
+                                  : keeps_beyond(q, p, pair, reach_squared);
+  });
+  return is_proven;
+}
+
+// What polygons that are at least `apart` (m) leave between the surfaces of their shapes, whatever
+// the errors; rounded down.
+template <class P, class Q>
+double surfaces_apart(const P& p, const Q& q, double apart) noexcept {
+  const double reach = (p.radius + q.radius) + (p.error + q.error);
+  if (reach == 0.0) return apart;
+  return apart - reach - 4.0 * kUnitRoundoff * (reach + std::fabs(apart));
+}
+
+}  // namespace gjk::exact

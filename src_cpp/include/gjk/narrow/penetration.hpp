@@ -1,0 +1,225 @@
+// SPDX-FileCopyrightText: gjk_collision contributors
+// SPDX-License-Identifier: Apache-2.0
+// How deep two overlapping polygons are in each other, and which way is out.
+#pragma once
+
+#include <cmath>
+#include <limits>
+
+#include "gjk/shape/convex.hpp"
+#include "gjk/shape/vec2.hpp"
+#include "gjk/verdict.hpp"
+
+namespace gjk {
+
+struct Penetration {
+  double depth = 0.0;     // m, >= 0, of the polygons without their radii
+  double rounding = 0.0;  // m: the true depth is within this of `depth`
+  Vec2 normal{1.0, 0.0};  // unit, from p to q: moving q by depth along it leaves contact
+  Vec2 point_p;           // m, deepest points: point_q = point_p - depth * normal
+  Vec2 point_q;
+  Feature feature_p;
+  Feature feature_q;
+};
+
+namespace detail {
+
+// The part of a polygon that is farthest along the unit vector n: a vertex or an edge.
+struct Face {
+  double height = -std::numeric_limits<double>::infinity();  // m, along n, from the origin given
+  double from = 0.0;                                         // m, across n
+  double to = 0.0;
+  int first = 0;  // vertices, counter-clockwise
+  int second = 0;
+};
+
+// Heights are taken of differences, which are small where coordinates are large. What is lower by
+// no more than `slack` belongs to the face.
+template <class P>
+Face farthest_face(const P& p, Vec2 n, Vec2 origin, double slack) noexcept {
+  Face face;
+  for (int i = 0; i < p.size; ++i) {
+    face.height = std::fmax(face.height, dot(n, p.vertex(i) - origin));
+  }
+  face.from = std::numeric_limits<double>::infinity();
+  face.to = -face.from;
+  for (int i = 0; i < p.size; ++i) {
+    const Vec2 v = p.vertex(i) - origin;
+    if (dot(n, v) < face.height - slack) continue;
+    const double across = cross(n, v);
+    if (across < face.from) {
+      face.from = across;
+      face.first = i;
+    }
+    if (across > face.to) {
+      face.to = across;
+      face.second = i;
+    }
+  }
+  return face;
+}
+
+template <class P>
+Vec2 point_on(const P& p, const Face& face, double across) noexcept {
+  const Vec2 first = p.vertex(face.first);
+  const double width = face.to - face.from;
+  if (!(width > 0.0)) return first;
+  const double share = std::fmin(1.0, std::fmax(0.0, (across - face.from) / width));
+  return first + share * (p.vertex(face.second) - first);
+}
+
+// The farthest faces of p along n and of q against it. Of q, "across" is measured the other way
+// round.
+struct Faces {
+  Face p;
+  Face q;
+
+  // What they share, across n, of p's.
+  double low() const noexcept { return std::fmax(p.from, -q.to); }
+  double high() const noexcept { return std::fmin(p.to, -q.from); }
+  double gap() const noexcept { return low() - high(); }
+};
+
+template <class P, class Q>
+Faces farthest_faces(const P& p, const Q& q, Vec2 n, Vec2 origin, double slack) noexcept {
+  return {farthest_face(p, n, origin, slack), farthest_face(q, -n, origin, slack)};
+}
+
+// Edges no longer than this (m) are left out: their products would underflow. Only shapes that are
+// known to kMinExactCoordinate at best have such edges, and their ends are those of longer ones.
+inline constexpr double kLeastEdge = 1e-100;
+
+// An edge, and how far the other shape reaches inwards of it, times its length, with bounds. Its
+// own shape lies inwards of it too, unless it is not quite convex: then by `own` more.
+struct EdgeDepth {
+  Vec2 from;
+  Vec2 outward;  // as long as the edge
+  double length = 0.0;
+  double sign = 1.0;  // 1: of p
+  double deepest = -std::numeric_limits<double>::infinity();
+  double at_least = deepest;
+  double at_most = deepest;
+};
+
+template <class P, class Q, class Visit>
+void for_each_edge_beyond(const P& owner, const Q& other, double sign, bool is_convex,
+                          const Visit& visit) noexcept {
+  Vec2 from = owner.vertex(owner.size - 1);
+  for (int i = 0; i < owner.size; ++i) {
+    const Vec2 to = owner.vertex(i);
+    EdgeDepth edge;
+    edge.from = from;
+    edge.outward = -perpendicular(to - from);  // counter-clockwise: the inside is on the left
+    edge.length = norm(edge.outward);
+    edge.sign = sign;
+    from = to;
+    if (!(edge.length > kLeastEdge)) continue;
+    for (int j = 0; j < other.size; ++j) {
+      // Differences are accurate to a relative u, however large the coordinates.
+      const Vec2 d = edge.from - other.vertex(j);
+      const double x = edge.outward.x * d.x;
+      const double y = edge.outward.y * d.y;
+      const double below = x + y;
+      const double error = 5.0 * kUnitRoundoff * (std::fabs(x) + std::fabs(y));
+      edge.deepest = below > edge.deepest ? below : edge.deepest;
+      edge.at_least = below - error > edge.at_least ? below - error : edge.at_least;
+      edge.at_most = below + error > edge.at_most ? below + error : edge.at_most;
+    }
+    double own = 0.0;
+    for (int j = 0; j < owner.size && !is_convex; ++j) {
+      own = std::fmax(own, dot(edge.outward, owner.vertex(j) - edge.from));
+    }
+    edge.deepest += own;
+    edge.at_least += own;
+    edge.at_most += own;
+    visit(edge);
+  }
+}
+
+}  // namespace detail
+
+// The depth is the distance of O to the boundary of P - Q, whose edges are those of P and of -Q:
+// the smallest, over the outward normals of both, of the support of P - Q. This enumeration is
+// exact, has no iteration to stall and no choice to make by rounding. EPA, which walks towards the
+// same edge, takes five times as long at 4 vertices, as long at 16, and half as long at 24.
+//
+// Vertices that are known to within an error only may make an outline that is not quite convex: at
+// an edge as short as the error, or beside one that is turned by it. Where the two shapes reach
+// farther along the normal found than the enumeration says, it is repeated with what lies beyond
+// the edges of their own shapes.
+template <class P, class Q>
+Penetration penetration(const P& p, const Q& q, bool are_convex = true) noexcept {
+  Penetration best;
+  best.depth = std::numeric_limits<double>::infinity();
+  // Bounds on the depth: the least over the edges of bounds on the greatest over the vertices.
+  double least_depth = best.depth;
+  double greatest_depth = best.depth;
+  Vec2 origin;
+  double perimeter = 0.0;
+
+  // Calls visit(edge) for the edges of both that have a length.
+  const auto for_each_edge = [&](const auto& visit) noexcept {
+    detail::for_each_edge_beyond(p, q, 1.0, are_convex, visit);
+    detail::for_each_edge_beyond(q, p, -1.0, are_convex, visit);
+  };
+  const auto take = [&](const detail::EdgeDepth& edge) noexcept {
+    best.depth = edge.deepest / edge.length;
+    best.normal = (edge.sign / edge.length) * edge.outward;
+    origin = edge.from;
+  };
+  for_each_edge([&](const detail::EdgeDepth& edge) noexcept {
+    least_depth = std::fmin(least_depth, edge.at_least / edge.length);
+    greatest_depth = std::fmin(greatest_depth, edge.at_most / edge.length);
+    if (edge.deepest < best.depth * edge.length) take(edge);
+    perimeter += edge.length;
+  });
+  if (best.depth == std::numeric_limits<double>::infinity()) {  // two points
+    best.rounding = p.error + q.error;
+    best.depth = 0.0;
+    best.point_p = best.point_q = p.vertex(0);
+    return best;
+  }
+
+  // Across the normal the two faces overlap, since O projects onto the edge of P - Q that they
+  // make: there the deepest points are opposite each other.
+  // No difference of coordinates exceeds half of both perimeters, as the shapes overlap: what lies
+  // within the rounding of such heights is one face.
+  const double slack =
+      2.0 * (p.error + q.error + kUnitRoundoff * (2.5 * perimeter + 4.0 * std::fabs(best.depth)));
+  detail::Faces faces = detail::farthest_faces(p, q, best.normal, origin, slack);
+  if (faces.gap() > 0.0) {
+    // Of two edges that are as near, up to rounding, this one is not what O projects onto.
+    for_each_edge([&](const detail::EdgeDepth& edge) noexcept {
+      if (edge.at_least > (greatest_depth + slack) * edge.length) return;
+      const Vec2 normal = (edge.sign / edge.length) * edge.outward;
+      const detail::Faces others = detail::farthest_faces(p, q, normal, edge.from, slack);
+      if (others.gap() >= faces.gap()) return;
+      faces = others;
+      take(edge);
+    });
+  }
+
+  best.rounding = p.error + q.error +
+                  std::fmax(greatest_depth - best.depth, best.depth - least_depth) +
+                  8.0 * kUnitRoundoff * std::fabs(best.depth);
+  if (p.error + q.error > 0.0) {
+    // No direction is deeper than this one, over all vertices.
+    const double reached = faces.p.height + faces.q.height - best.depth;
+    if (are_convex && !(reached <= slack)) return penetration(p, q, false);
+    best.rounding += std::fmax(0.0, reached) + slack;
+  }
+  best.depth = std::fmax(best.depth, 0.0);
+  best.feature_p = {faces.p.first, faces.p.second};
+  best.feature_q = {faces.q.first, faces.q.second};
+  const double across = 0.5 * (faces.low() + faces.high());
+  if (faces.p.to - faces.p.from >= faces.q.to - faces.q.from) {
+    best.point_p = detail::point_on(p, faces.p, across);
+    best.point_q = best.point_p - best.depth * best.normal;
+  } else {
+    best.point_q = detail::point_on(q, faces.q, -across);
+    best.point_p = best.point_q + best.depth * best.normal;
+  }
+  return best;
+}
+
+}  // namespace gjk

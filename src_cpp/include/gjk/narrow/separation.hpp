@@ -1,0 +1,369 @@
+// SPDX-FileCopyrightText: gjk_collision contributors
+// SPDX-License-Identifier: Apache-2.0
+// What separates two shapes or how deep they overlap: distances, witness points, features.
+#pragma once
+
+#include <cmath>
+#include <limits>
+
+#include "gjk/certificate.hpp"
+#include "gjk/narrow/exact.hpp"
+#include "gjk/narrow/features.hpp"
+#include "gjk/narrow/gjk.hpp"
+#include "gjk/narrow/penetration.hpp"
+#include "gjk/shape/convex.hpp"
+#include "gjk/shape/vec2.hpp"
+#include "gjk/verdict.hpp"
+
+namespace gjk {
+
+namespace detail {
+
+// A gap above this share of the distance is closed by exact arithmetic.
+inline constexpr double kRelativeGap = 1e-9;
+
+enum class Outcome { separated, overlapping, undecided };
+
+// Alg. 1. `s` ends as the simplex nearest O, bounds as those of the polygons without their radii.
+struct Separation {
+  Outcome outcome = Outcome::undecided;
+  Simplex s;
+  Bounds bounds;
+  int iterations = 0;
+  Vec2 normal;  // from q to p, not of unit length
+  // m: an overlap that is not certain; the polygons may be this far apart
+  double may_be_apart = -std::numeric_limits<double>::infinity();
+};
+
+// Are bounds that an error (m) of the shapes widens as near each other as they can be?
+inline bool are_tight(const Bounds& bounds, double error) noexcept {
+  return bounds.upper - bounds.lower <= std::fmax(kRelativeGap * bounds.upper, error);
+}
+
+// What the search for a support vertex w from simplex s, along -d, says about the distance.
+inline Bounds bounds_at(const Simplex& s, Vec2 d, double along, double rounding) noexcept {
+  // v.w / |v| bounds the distance from below (paper, Alg. 1); less its rounding, certainly. A
+  // vector whose square underflows bounds nothing.
+  constexpr double kRelative = 8.0 * kUnitRoundoff;
+  const double length = norm(d);
+  const double inverse = 1.0 / length;
+  const double lower = (along - rounding * norm1(d)) * inverse * (1.0 - kRelative);
+  return {dot(d, d) >= kLeastSquare ? lower : -std::numeric_limits<double>::infinity(),
+          (s.size == 1 ? length : edge_area(s) * inverse) * (1.0 + kRelative)};
+}
+
+// Who looks on at each iteration; see trace.hpp.
+struct Unwatched {
+  void operator()(const Simplex&, Vec2, const SimplexVertex&, double) const noexcept {}
+};
+
+// What is nearest O as its neighbours tell, where they prove that O lies outside. Of exact shapes,
+// which are convex, what is nearest among its neighbours is nearest of all. Of others it is only
+// proposed: all vertices must be as far apart along its normal.
+template <class P, class Q>
+bool separation_at(const P& p, const Q& q, const Neighbourhood& around,
+                   Separation& result) noexcept {
+  if (around.nearness != Nearness::settled) return false;
+  result.bounds = certain_bounds(p, q, around);
+  const double error = p.error + q.error;
+  if (error > 0.0) {
+    result.bounds.lower = exact::gap_along(p, q, -around.normal, p.vertex(around.p));
+    if (!are_tight(result.bounds, error)) return false;
+  }
+  if (!(result.bounds.lower > 0.0)) return false;
+  result.outcome = Outcome::separated;
+  result.normal = around.normal;
+  result.s = simplex_of(p, q, around);
+  return true;
+}
+
+template <class P, class Q, class Watch = Unwatched>
+Separation separate(const P& p, const Q& q, const Simplex& start, Watch&& watch = {}) noexcept {
+  using End = GjkLoop::End;
+  const GjkLoop loop = gjk_loop(
+      p, q, start, [&](const Simplex& s, Vec2 d, const SimplexVertex& w, double along) noexcept {
+        watch(s, d, w, along);
+        return false;
+      });
+  Separation result{Outcome::undecided, loop.s, {}, loop.iterations, loop.d};
+  if (loop.end == End::overlapping) result.outcome = Outcome::overlapping;
+  if (loop.end != End::converged) return result;
+  Bounds& bounds = result.bounds;
+  bounds = bounds_at(loop.s, loop.d, loop.along, support_rounding(p, q));
+  if (loop.s.size == 2 && bounds.upper - bounds.lower > kUsualGap * bounds.upper) {
+    bounds.upper = std::fmin(bounds.upper, nearest_point_bound(loop.s));
+  }
+  if (bounds.lower > 0.0) result.outcome = Outcome::separated;
+  return result;
+}
+
+// Witness points and features of a reduced simplex, from the barycentric weights of O's projection.
+template <class P, class Q>
+void witness(const P& p, const Q& q, const Simplex& s, Closest& closest) noexcept {
+  const SimplexVertex& a = s.vertex[0];
+  if (s.size == 1) {
+    closest.point_a = p.vertex(a.p);
+    closest.point_b = q.vertex(a.q);
+    closest.feature_a = {a.p, a.p};
+    closest.feature_b = {a.q, a.q};
+    return;
+  }
+  const SimplexVertex& b = s.vertex[1];
+  const Vec2 ab = b.point - a.point;
+  const double to_b = dot(b.point, ab);
+  const double weight_a = to_b / (to_b - dot(a.point, ab));  // S1D: OB.AB / (OB.AB - OA.AB)
+  const auto combine = [weight_a](Vec2 at_a, Vec2 at_b) noexcept {
+    return at_a == at_b ? at_a : at_b + weight_a * (at_a - at_b);
+  };
+  closest.point_a = combine(p.vertex(a.p), p.vertex(b.p));
+  closest.point_b = combine(q.vertex(a.q), q.vertex(b.q));
+  closest.feature_a = {a.p, b.p};
+  closest.feature_b = {a.q, b.q};
+}
+
+// Witness points, features and direction of a pair found by exact arithmetic.
+inline void witness(const exact::Pair& pair, Closest& closest) noexcept {
+  const Vec2 edge = pair.to - pair.from;
+  const Vec2 from = pair.vertex - pair.from;
+  const double along = dot(edge, from);
+  Feature on_edge{pair.edge_first, pair.edge_second};
+  Vec2 foot;
+  if (along <= 0.0) {
+    foot = pair.from;
+    on_edge.second = on_edge.first;
+  } else if (dot(edge, pair.vertex - pair.to) >= 0.0) {
+    foot = pair.to;
+    on_edge.first = on_edge.second;
+  } else {
+    foot = pair.from + (along / dot(edge, edge)) * edge;
+  }
+  const Feature on_vertex{pair.vertex_index, pair.vertex_index};
+  const Vec2 direction = exact::edge_to_vertex(pair);
+  closest.point_a = pair.edge_is_of_p ? foot : pair.vertex;
+  closest.point_b = pair.edge_is_of_p ? pair.vertex : foot;
+  closest.feature_a = pair.edge_is_of_p ? on_edge : on_vertex;
+  closest.feature_b = pair.edge_is_of_p ? on_vertex : on_edge;
+  closest.direction = pair.edge_is_of_p ? direction : -direction;
+}
+
+// Subtracts the radii from bounds of the polygons, and widens them by the error of the shapes.
+template <class P, class Q>
+Bounds surface_bounds(const P& p, const Q& q, Bounds polygons) noexcept {
+  const double error = p.error + q.error;
+  const double reach = p.radius + q.radius;
+  if (reach == 0.0 && error == 0.0) return polygons;
+  const double rounding = 4.0 * kUnitRoundoff * (reach + std::fabs(polygons.upper));
+  return {polygons.lower - reach - 4.0 * error - rounding,
+          polygons.upper - reach + 4.0 * error + rounding};
+}
+
+// separate(), with what floating point left open closed by exact arithmetic: the outcome is
+// decided, and the bounds of separated polygons are within kRelativeGap.
+template <class P, class Q>
+Separation separate_certainly(const P& p, const Q& q, const Simplex& start,
+                              exact::Pair* pair) noexcept {
+  Separation result = separate(p, q, start);
+  const double error = p.error + q.error;
+  if (result.outcome == Outcome::overlapping ||
+      (result.outcome == Outcome::separated && are_tight(result.bounds, error))) {
+    return result;
+  }
+  if (error == 0.0) {
+    const SimplexVertex& end = result.s.vertex[0];
+    if (separation_at(p, q, neighbourhood(p, q, end.p, end.q), result)) return result;
+  }
+  if (error == 0.0 && result.outcome == Outcome::undecided &&
+      !exact::disjoint(p, q, contact(result.s))) {
+    result.outcome = Outcome::overlapping;
+    return result;
+  }
+  exact::Distance distance = exact::distance(p, q);
+  if (error > 0.0) distance.bounds.lower = distance.gap;
+  if (error > 0.0 && !(distance.gap > 0.0)) {
+    if (result.outcome == Outcome::undecided) {
+      result.outcome = Outcome::overlapping;
+      // From the paper's start the loop may end with a certain overlap.
+      const Separation again = separate(p, q, first_vertices(p, q));
+      if (again.outcome == Outcome::overlapping) return result;
+      // As far as the loop could not tell; not finite where it ended at O itself.
+      const double upper = std::fmin(result.bounds.upper, again.bounds.upper);
+      result.may_be_apart =
+          std::fmin(distance.bounds.upper,
+                    std::fmax(std::isfinite(upper) ? upper : 0.0, support_rounding(p, q)));
+    }
+    return result;
+  }
+  result.outcome = Outcome::separated;
+  result.bounds = distance.bounds;
+  result.s.size = 0;  // `pair` decides
+  *pair = distance.pair;
+  return result;
+}
+
+// Between the surfaces: 0 where they overlap.
+template <class P, class Q>
+Bounds distance_of_surfaces(const P& p, const Q& q, Bounds polygons) noexcept {
+  const Bounds bounds = surface_bounds(p, q, polygons);
+  return {bounds.lower > 0.0 ? bounds.lower : 0.0, bounds.upper > 0.0 ? bounds.upper : 0.0};
+}
+
+inline Bounds nowhere() noexcept {
+  return {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::quiet_NaN()};
+}
+
+// Subtracts the radii and fills what depends on them. `overlapping`: the polygons are, certainly.
+template <class P, class Q>
+void finish(const P& p, const Q& q, Bounds polygons, bool overlapping, Closest& result) noexcept {
+  result.direction = result.direction + Vec2{};  // no negative zeros
+  Bounds bounds = surface_bounds(p, q, polygons);
+  if (p.error + q.error > 0.0) {
+    // Whatever found the direction, the bound is what it proves.
+    bounds.lower = Certificate::along(p, q, result.direction, result.point_a).lower();
+  } else if (bounds.lower <= 0.0 && bounds.upper >= 0.0) {
+    // The sign of the distance is that of the verdict, to the last bit, where the doubles are
+    // exact.
+    if (overlapping || !Certificate::exact(p, q, 0.0, {}).proves(0.0)) {
+      bounds.upper = 0.0;
+    } else {
+      bounds.lower = 0.0;
+    }
+  }
+  result.distance = bounds.upper;
+  result.lower_bound = bounds.lower;
+  result.point_a = result.point_a + p.radius * result.direction;
+  result.point_b = result.point_b - q.radius * result.direction;
+}
+
+// From a simplex; `pair` decides where that of the result is empty.
+template <class P, class Q>
+Separation separation_from(const P& p, const Q& q, const Simplex& start,
+                           exact::Pair* pair) noexcept {
+  Separation at_start;
+  if (separation_at(p, q, look_around(p, q, start), at_start)) return at_start;
+  return separate_certainly(p, q, start, pair);
+}
+
+// Level 3 of shapes in the domain.
+template <class P, class Q>
+Closest closest_of(const P& p, const Q& q, const Separation& separation,
+                   const exact::Pair& pair) noexcept {
+  Closest result;
+  result.status = Status::success;
+  result.iterations = separation.iterations;
+  Bounds bounds = separation.bounds;
+  const bool overlap = separation.outcome == Outcome::overlapping;
+  if (overlap) {
+    const Penetration deep = penetration(p, q);
+    bounds = {-(deep.depth + deep.rounding), deep.rounding - deep.depth};
+    if (p.error + q.error == 0.0) bounds.upper = std::fmin(0.0, bounds.upper);
+    // Of polygons that are apart, an edge separates: no depth is found.
+    if (deep.depth <= 2.0 * deep.rounding) {
+      bounds.upper = std::fmax(bounds.upper, separation.may_be_apart);
+    }
+    result.point_a = deep.point_p;
+    result.point_b = deep.point_q;
+    result.direction = deep.normal;
+    result.feature_a = deep.feature_p;
+    result.feature_b = deep.feature_q;
+  } else if (separation.s.size == 0) {
+    witness(pair, result);
+  } else {
+    witness(p, q, separation.s, result);
+    result.direction = (-1.0 / norm(separation.normal)) * separation.normal;
+  }
+  finish(p, q, bounds, overlap, result);
+  return result;
+}
+
+// The steps from the extremes w on, in the widest vectors that this processor has. Calls
+// query(p, q, start) for what the extremes and the axes leave open; where they prove an overlap it
+// returns `overlapping`.
+//
+// The search starts, if the boxes are apart, from the support vertex towards O as seen from the
+// middle of P - Q; else from an edge that may separate, or the quadrilateral's edge that faces O.
+template <class Query, class Result>
+Result beyond_extremes(const Convex& p, const Convex& q, const Quadrilateral& w, bool apart,
+                       const Result& overlapping, const Query& query) noexcept {
+  double side[4];
+  const unsigned inner = apart ? 0u : inner_sides(w, side);
+  if (takes(Step::extremes) && inner == kAllSides) return overlapping;
+  const Axes axes = apart ? Axes{} : Axes::that_decide(p, q, inner);
+  return on_views(p, q, [&](const auto& a, const auto& b) -> Result {
+    Simplex start;
+    if (apart) {
+      start.push(support(a, b, -middle(w)));
+    } else if (axes.decide) {
+      const EdgeTests test = test_axes(a, b, axes);
+      exact::Contact facing;
+      if (is_overlap(a, b, test, facing)) return overlapping;
+      start.push({p.vertex(facing.p) - q.vertex(facing.q), facing.p, facing.q});
+    } else {
+      start = facing_edge(p, q, w, side);
+    }
+    return query(a, b, start);
+  });
+}
+
+[[gnu::noinline]] inline Bounds distance_by_search(const Convex& p, const Convex& q,
+                                                   const Quadrilateral& w, bool apart) noexcept {
+  const Bounds overlapping{0.0, 0.0};
+  return beyond_extremes(p, q, w, apart, overlapping,
+                         [&](const auto& a, const auto& b, const Simplex& start) noexcept {
+                           exact::Pair pair;
+                           const Separation found = separation_from(a, b, start, &pair);
+                           if (found.outcome == Outcome::overlapping) return overlapping;
+                           return distance_of_surfaces(p, q, found.bounds);
+                         });
+}
+
+[[gnu::noinline]] inline Closest closest_by_search(const Convex& p, const Convex& q,
+                                                   const Quadrilateral& w, bool apart) noexcept {
+  exact::Pair pair;
+  Separation overlapping;
+  overlapping.outcome = Outcome::overlapping;
+  const Separation found =
+      beyond_extremes(p, q, w, apart, overlapping,
+                      [&](const auto& a, const auto& b, const Simplex& start) noexcept {
+                        return separation_from(a, b, start, &pair);
+                      });
+  return closest_of(p, q, found, pair);
+}
+
+// For polygons whose boxes are apart: what is nearest the support vertex towards O, mostly all that
+// is needed. Settled only where its bounds are close.
+template <class View>
+Neighbourhood from_afar(const View& p, const View& q, Vec2 middle) noexcept {
+  Neighbourhood around = walk(p, q, p.near_support(-middle), q.near_support(middle), kWalk);
+  if (around.error > kUsualGap * around.area) around.nearness = Nearness::unknown;
+  return around;
+}
+
+// What it gives where it settles, and proves as much as it can of shapes with errors.
+template <class View>
+bool closest_from_afar(const View& p, const View& q, const Quadrilateral& w,
+                       Closest& result) noexcept {
+  const Neighbourhood around = from_afar(p, q, middle(w));
+  if (around.nearness != Nearness::settled) return false;
+  result.status = Status::success;
+  witness(p, q, simplex_of(p, q, around), result);
+  result.direction = (-1.0 / norm(around.normal)) * around.normal;
+  finish(p, q, bounds_of(around, around.area, around.error), false, result);
+  const double error = p.error + q.error;
+  return error == 0.0 || are_tight({result.lower_bound, result.distance}, 8.0 * error);
+}
+
+inline Bounds not_negative(const Closest& closest) noexcept {
+  return {closest.lower_bound > 0.0 ? closest.lower_bound : 0.0,
+          closest.distance > 0.0 ? closest.distance : 0.0};
+}
+
+inline Closest closest_to_nowhere() noexcept {
+  Closest result;
+  result.status = Status::numeric_failure;
+  result.distance = result.lower_bound = std::numeric_limits<double>::quiet_NaN();
+  return result;
+}
+
+}  // namespace detail
+
+}  // namespace gjk

@@ -1,0 +1,63 @@
+// SPDX-FileCopyrightText: gjk_collision contributors
+// SPDX-License-Identifier: Apache-2.0
+// What GJK did, iteration by iteration: for pictures and for understanding.
+#pragma once
+
+#include "gjk/narrow/gjk.hpp"
+#include "gjk/query.hpp"
+#include "gjk/shape/convex.hpp"
+#include "gjk/shape/vec2.hpp"
+#include "gjk/verdict.hpp"
+
+namespace gjk {
+
+using detail::kMaxIterations;
+using detail::Simplex;
+using detail::SimplexVertex;
+
+// One iteration of Alg. 1.
+struct TraceStep {
+  Simplex simplex;        // one or two vertices: the part of P - Q nearest O that is known so far
+  Vec2 direction;         // unit, from the simplex towards O: where the next vertex is sought
+  SimplexVertex support;  // the vertex of P - Q farthest that way
+  Bounds bounds;          // m: what they prove about the distance of the polygons
+  int barycode = 0;       // region of O in the triangle of the support and the simplex; 0: none
+};
+
+struct Trace {
+  TraceStep step[kMaxIterations];
+  int size = 0;
+  bool is_settled = false;  // by GJK, certainly; else exact arithmetic decides what it left open
+  Closest closest;          // the answer
+};
+
+// How many iterations the loop takes from the paper's start, for shapes in the domain. The steps
+// before it spare closest() most of them.
+inline int iterations_of(const Convex& p, const Convex& q) noexcept {
+  const auto ignore = [](const Simplex&, Vec2, const SimplexVertex&, double) noexcept {};
+  return detail::separate(p, q, detail::first_vertices(p, q), ignore).iterations;
+}
+
+// The iterations on p and q from the paper's start, and the answer of closest(p, q).
+inline Trace trace(const Convex& p, const Convex& q) noexcept {
+  Trace result;
+  result.closest = closest(p, q);
+  if (result.closest.status != Status::success) return result;
+  const double rounding = detail::support_rounding(p, q);
+  const auto record = [&](const Simplex& s, Vec2 d, const SimplexVertex& w, double along) noexcept {
+    TraceStep& step = result.step[result.size++];
+    step.simplex = s;
+    step.support = w;
+    if (s.size == 2) {
+      step.barycode = detail::barycode(w.point, s.vertex[0].point, s.vertex[1].point);
+    }
+    if (d == Vec2{}) return;                         // O lies on the simplex
+    step.direction = (-1.0 / norm(d)) * d + Vec2{};  // no negative zeros
+    step.bounds = detail::bounds_at(s, d, along, rounding);
+  };
+  result.is_settled = detail::separate(p, q, detail::first_vertices(p, q), record).outcome !=
+                      detail::Outcome::undecided;
+  return result;
+}
+
+}  // namespace gjk

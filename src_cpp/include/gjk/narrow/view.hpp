@@ -1,0 +1,91 @@
+// SPDX-FileCopyrightText: gjk_collision contributors
+// SPDX-License-Identifier: Apache-2.0
+// The loops over the vertices and edges of convex shapes, a few at a time in the lanes of a vector.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+
+#include "gjk/narrow/extremes.hpp"
+#include "gjk/shape/convex.hpp"
+#include "gjk/shape/expansion.hpp"
+#include "gjk/shape/orientation.hpp"
+#include "gjk/shape/vec2.hpp"
+#include "gjk/simd/lanes.hpp"
+
+namespace gjk {
+
+// Vectors shorter than this, squared (m^2), are not used, because their squares may underflow.
+// Those of exact shapes are longer.
+inline constexpr double kLeastSquare = 1e-200;
+// The relative gap that rounding leaves where coordinates are not much larger than the distance.
+inline constexpr double kUsualGap = 1e-12;
+
+// Bit i: point i is certainly on that side; on neither: its rounding decides.
+struct Sides {
+  std::uint64_t left = 0;
+  std::uint64_t right = 0;
+};
+
+// Edges of P as separating lines between P and Q. Bit i: edge i.
+struct EdgeTest {
+  std::uint64_t separates = 0;  // it does, certainly
+  std::uint64_t unsure = 0;     // it may, or it does: else it does not, certainly
+};
+
+// Those of each of two shapes against the other.
+struct EdgeTests {
+  EdgeTest of_p;
+  EdgeTest of_q;
+
+  bool is_separated() const noexcept { return (of_p.separates | of_q.separates) != 0; }
+  bool is_unsure() const noexcept { return (of_p.unsure | of_q.unsure) != 0; }
+};
+
+// How far vertices reach along a direction n, seen from a point.
+struct Span {
+  double most = -std::numeric_limits<double>::infinity();  // largest n.(v - from), rounded
+  double size = 0.0;                                       // no |v - from|_1 is larger, as rounded
+};
+
+// No |v - from|_1 is larger, as rounded: differences and sums are rounded to the same side.
+inline double size_from(const Convex& p, Vec2 from) noexcept {
+  const auto larger = [](double a, double b) noexcept { return a > b ? a : b; };
+  return larger(std::fabs(p.extreme_x[0] - from.x), std::fabs(p.extreme_x[2] - from.x)) +
+         larger(std::fabs(p.extreme_y[1] - from.y), std::fabs(p.extreme_y[3] - from.y));
+}
+// Of any shape, vertex by vertex.
+template <class P>
+Span scalar_span(const P& p, Vec2 n, Vec2 from) noexcept {
+  Span span;
+  span.size = size_from(p, from);
+  for (int i = 0; i < p.size; ++i) {
+    const double along = dot(p.vertex(i) - from, n);
+    span.most = along > span.most ? along : span.most;
+  }
+  return span;
+}
+
+// A convex shape whose loops run in this instruction set: see view.inc.
+template <class Set>
+struct ViewOf;
+
+}  // namespace gjk
+
+#define GJK_SIMD_FILE "gjk/narrow/view.inc"
+#include "gjk/simd/each_set.hpp"
+
+namespace gjk {
+
+// Calls query(p, q) with views of two shapes in the widest instruction set that this processor has.
+template <class Query>
+auto on_views(const Convex& p, const Convex& q, const Query& query) noexcept {
+  return simd::on_widest([&](auto set) {
+    using View = typename ViewOf<decltype(set)>::Type;
+    return query(View{p}, View{q});
+  });
+}
+
+}  // namespace gjk

@@ -1,0 +1,545 @@
+// SPDX-FileCopyrightText: gjk_collision contributors
+// SPDX-License-Identifier: Apache-2.0
+// The obstacles of a scene, where they are and will be, and the trees that find them.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "gjk/broad/bvh.hpp"
+#include "gjk/motion/motion.hpp"
+#include "gjk/scene/placed_parts.hpp"
+#include "gjk/shape/box.hpp"
+#include "gjk/shape/convex.hpp"
+#include "gjk/shape/pose.hpp"
+#include "gjk/shape/shape.hpp"
+#include "gjk/shape/vec2.hpp"
+
+namespace gjk {
+
+class Obstacles {
+ public:
+  // A new shape (null: the old one), pose, motion and stamp of one obstacle. The view owns none of
+  // them.
+  struct Change {
+    std::size_t index = 0;
+    const Shape* shape = nullptr;
+    Pose pose;
+    Motion motion;
+    double stamp = 0.0;  // s
+  };
+
+  // What a query sees: all obstacles at their poses, or where their motions have them at a time.
+  struct View {
+    bool timed = false;
+    double time = 0.0;  // s
+    bool moving = false;
+    Bvh::Moment moment;
+  };
+
+  void reserve(std::size_t count) {
+    outlines_->reserve(count);
+    poses_.reserve(count);
+    stamps_.reserve(count);
+    first_piece_.reserve(count + 1);
+  }
+  // The times of queries and the stamps may be off by this (s).
+  void set_time_error(double error) noexcept { time_error_ = error; }
+  // Without a motion it is known at its pose only, at no time. The times of its motion are seconds
+  // after its stamp (s), on a clock of its own: sums of them and a stamp of some 1e9 s would be
+  // rounded by 1e-7 s, and times near each other would merge.
+  void add(const Shape& shape, const Pose& pose, Motion motion, double stamp) {
+    outlines_->add(shape);
+    poses_.push_back(pose);
+    stamps_.push_back(stamp);
+    pieces_.insert(pieces_.end(), motion.begin(), motion.end());
+    first_piece_.push_back(pieces_.size());
+  }
+  // Call once, after the last add().
+  void build() {
+    choose_origin();
+    place();
+  }
+
+  // Costs little per obstacle changed: the tree keeps its order until that has become poor.
+  void change(std::span<const Change> changes) {
+    const bool same_parts = change_shapes(changes);
+    for (const Change& change : changes) {
+      poses_[change.index] = change.pose;
+      stamps_[change.index] = change.stamp;
+    }
+    change_motions(changes);
+    if (!same_parts) {
+      place();
+      return;
+    }
+    const bool few = changes.size() * 16 < size();
+    for (const Change& change : changes) {
+      const Transform at = Transform::from_pose(poses_[change.index], origin_);
+      for (std::size_t k = outlines_->begin(change.index); k < outlines_->end(change.index); ++k) {
+        placed_.replace(k, outlines_->part(k), at);
+        note_size(k);
+        tree_.set(k, placed_.part(k).bounds());
+        if (few) tree_.update(k);
+      }
+    }
+    if (!few) tree_.update();
+    constexpr double kPoor = 1.5;
+    if (tree_.spread() > kPoor * built_spread_) {
+      plant();
+    } else {
+      summarise();
+      if (any_moves_) plant_moving();
+    }
+  }
+
+  // All parts, as they are at their poses, about another local origin.
+  SharedParts placed_about(Vec2 origin) const {
+    if (origin == origin_ && placed_.size() == outlines_->parts()) return placed_;
+    SharedParts placed;
+    placed.reserve(outlines_->parts());
+    for (std::size_t i = 0; i < size(); ++i) {
+      const Transform at = Transform::from_pose(poses_[i], origin);
+      for (std::size_t k = outlines_->begin(i); k < outlines_->end(i); ++k) {
+        placed.add(outlines_->part(k), at, static_cast<std::int32_t>(i));
+      }
+    }
+    return placed;
+  }
+
+  std::size_t size() const noexcept { return poses_.size(); }
+  std::size_t parts() const noexcept { return placed_.size(); }
+  // Of memory, shared with the scenes that this one was made from, or not.
+  std::size_t bytes() const noexcept {
+    return sizeof(Obstacles) + outlines_->bytes() + placed_.bytes() + tree_.bytes() +
+           moving_tree_.bytes() + poses_.capacity() * sizeof(Pose) +
+           stamps_.capacity() * sizeof(double) + pieces_.capacity() * sizeof(Piece) +
+           first_piece_.capacity() * sizeof(std::size_t);
+  }
+  Vec2 origin() const noexcept { return origin_; }
+  // Of the largest part.
+  std::size_t most_vertices() const noexcept { return most_vertices_; }
+  Motion motion(std::size_t i) const noexcept {
+    return {pieces_.data() + first_piece_[i], first_piece_[i + 1] - first_piece_[i]};
+  }
+  // A time (s) on the clock of that motion.
+  LocalTime local_time(std::size_t i, double time) const noexcept {
+    return gjk::local_time(time, stamps_[i], time_error_);
+  }
+  double stamp(std::size_t i) const noexcept { return stamps_[i]; }  // s
+  double time_error() const noexcept { return time_error_; }         // s
+  const Pose& pose(std::size_t i) const noexcept { return poses_[i]; }
+  const Outlines& outlines() const noexcept { return *outlines_; }
+
+  // An obstacle that has no shape, or whose place is not known in this view; -1: none.
+  std::int64_t shapeless() const noexcept { return shapeless_; }
+  std::int64_t unknown_in(const View& view) const noexcept {
+    if (!view.timed || size() == 0) return -1;
+    if (!(view.time <= until_)) return ends_first_;
+    return view.time >= from_ ? -1 : begins_last_;
+  }
+
+  static View at_rest() noexcept { return {}; }
+  View at(double time) const noexcept {
+    View view{true, time, any_moves_, {}};
+    if (!any_moves_) return view;
+    const double last = static_cast<double>(frames_ - 1);
+    const double since = (time - time_origin_) - frames_from_;
+    const double place = std::fmin(last, std::fmax(0.0, since / frame_step_));
+    view.moment.frame = static_cast<std::size_t>(std::fmin(std::floor(place), last - 1.0));
+    view.moment.share = static_cast<float>(place - static_cast<double>(view.moment.frame));
+    view.moment.last_frame = view.moment.frame;
+    view.moment.last_share = view.moment.share;
+    return view;
+  }
+
+  // All that they sweep from one time to another.
+  View between(double begin, double end) const noexcept {
+    View view = at(begin);
+    const View last = at(end);
+    view.moment.last_frame = last.moment.frame;
+    view.moment.last_share = last.moment.share;
+    return view;
+  }
+  // s: from here on the place of one is not known.
+  double known_until() const noexcept { return until_; }
+
+  // Parts whose bounds meet `box`, until visit(part number) returns true.
+  template <class Visit>
+  Exhausted overlapping(const Box& box, const View& view, Visit&& visit) const {
+    const Bvh& tree = view.moving ? moving_tree_ : tree_;
+    return tree.overlapping(FloatBox::around(box), view.moment, visit);
+  }
+  // The same for several boxes at once, at rest.
+  Exhausted overlapping(std::span<const FloatBox> boxes, Bvh::Hits& hits,
+                        std::size_t& found) const noexcept {
+    return tree_.overlapping(boxes, hits, found);
+  }
+  // Parts whose bounds are within `limit` (m) of `box`, near ones first; visit(part number) returns
+  // the limit from there on.
+  template <class Visit>
+  Exhausted nearest(const Box& box, double limit, const View& view, Visit&& visit) const {
+    const Bvh& tree = view.moving ? moving_tree_ : tree_;
+    return tree.nearest(FloatBox::around(box), limit, view.moment, visit);
+  }
+
+  // Part k in this view about a local origin, placed in `room` (one part) if need be; none where
+  // its place is not known.
+  struct Found {
+    const PlacedParts* in = nullptr;
+    std::size_t index = 0;
+
+    explicit operator bool() const noexcept { return in != nullptr; }
+    const PlacedParts::Part& part() const noexcept { return in->part(index); }
+    Convex convex() const noexcept { return in->convex(index); }
+  };
+  Found find(std::size_t k, const View& view, Vec2 origin, PlacedParts& room) const noexcept {
+    if (!view.timed && origin == origin_) return at_rest(k);
+    const auto owner = static_cast<std::size_t>(placed_.part(k).owner);
+    Placement placement{poses_[owner], 0.0};
+    if (view.timed) {
+      const Interval known = known_interval(owner);
+      if (!(known.begin <= view.time && view.time <= known.end)) return {};
+      const Motion pieces = motion(owner);
+      LocalTime local = local_time(owner, view.time);
+      // By rounding it may lie past an end at which the motion is known.
+      local.time = std::fmin(pieces.back().end, std::fmax(pieces.front().begin, local.time));
+      std::size_t at = 0;
+      const Piece* piece = piece_at(pieces, local.time, at);
+      if (piece == nullptr) return {};
+      if (pieces.size() == 1 && stands_at(*piece, poses_[owner]) && origin == origin_) {
+        return at_rest(k);
+      }
+      const double reach = outlines_->reach(k);
+      placement = piece->at(local.time, reach);
+      placement.error += drift(pieces, at, local, reach);
+    }
+    room.replace(0, outlines_->part(k),
+                 Transform::from_pose(placement.pose, origin, placement.error));
+    return {&room, 0};
+  }
+  Found at_rest(std::size_t k) const noexcept { return {&placed_.page(k), SharedParts::within(k)}; }
+  void prefetch(std::size_t k) const noexcept { placed_.prefetch(k); }
+  // The owner of part k.
+  std::int64_t owner(std::size_t k) const noexcept { return placed_.part(k).owner; }
+
+ private:
+  static constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+  struct Interval {
+    double begin = 0.0;  // s
+    double end = 0.0;
+  };
+  // Do frames cover all of it? What moves for ever may be anywhere.
+  static bool is_bounded(const Interval& known) noexcept {
+    return std::isfinite(known.begin) && std::isfinite(known.end);
+  }
+  // When the motion of obstacle i is known, on the clock of the queries.
+  Interval known_interval(std::size_t i) const noexcept {
+    const Motion pieces = motion(i);
+    if (pieces.empty()) return {kInfinity, -kInfinity};
+    return {rounded_up(two_sum(stamps_[i], pieces.front().begin)),
+            rounded_down(two_sum(stamps_[i], pieces.back().end))};
+  }
+
+  static bool stands_at(const Piece& piece, const Pose& pose) noexcept {
+    return piece.is_still() && piece.from.x == pose.x && piece.from.y == pose.y &&
+           piece.from.yaw == pose.yaw;
+  }
+  bool moves(std::size_t i) const noexcept {
+    const Motion pieces = motion(i);
+    return !std::all_of(pieces.begin(), pieces.end(),
+                        [&](const Piece& piece) { return stands_at(piece, poses_[i]); });
+  }
+
+  // A local origin near the middle of obstacles that are far from the frame's own, so that
+  // coordinates stay small, and their rounding with them. It is taken where no coordinate is less
+  // than half or more than twice its own: such a difference of doubles is exact (Sterbenz), so that
+  // what is placed without a rotation keeps its exact shape and place.
+  void choose_origin() noexcept {
+    Box box;
+    for (std::size_t i = 0; i < size(); ++i) {
+      const Transform at = Transform::from_pose(poses_[i]);
+      if (std::isnan(at.t_error)) continue;
+      for (std::size_t k = outlines_->begin(i); k < outlines_->end(i); ++k) {
+        const Convex part = outlines_->part(k);
+        if (!in_domain(part, part)) continue;
+        for (int v = 0; v < part.size; ++v) box.include(at.apply(part.vertex(v)));
+      }
+    }
+    const auto origin = [](double low, double high) noexcept {
+      constexpr double kGrid = 1024.0;
+      const double middle = std::rint(0.5 * (low + high) / kGrid) * kGrid;
+      const double size = std::fabs(middle);
+      const double sign = middle < 0.0 ? -1.0 : 1.0;
+      const double nearest = std::fmin(sign * low, sign * high);
+      const double farthest = std::fmax(sign * low, sign * high);
+      const bool is_far =
+          2.0 * (high - low) <= size && nearest >= 0.5 * size && farthest <= 2.0 * size;
+      return is_far ? middle : 0.0;
+    };
+    origin_ = {origin(box.low.x, box.high.x), origin(box.low.y, box.high.y)};
+  }
+
+  void place() {
+    placed_ = {};
+    placed_ = placed_about(origin_);
+    shapeless_ = -1;
+    for (std::size_t i = 0; i < size(); ++i) {
+      if (outlines_->begin(i) == outlines_->end(i)) shapeless_ = static_cast<std::int64_t>(i);
+    }
+    for (std::size_t k = 0; k < parts(); ++k) note_size(k);
+    plant();
+  }
+
+  void note_size(std::size_t k) noexcept {
+    most_vertices_ = std::max(most_vertices_, static_cast<std::size_t>(outlines_->part(k).size));
+  }
+
+  void plant() {
+    std::vector<Bvh::Key> keys(parts());
+    for (std::size_t k = 0; k < parts(); ++k) {
+      const Vec2 center = placed_.part(k).box().center();
+      const auto x = static_cast<float>(center.x);
+      const auto y = static_cast<float>(center.y);
+      keys[k] = {x, y, x, y};
+    }
+    tree_.arrange(keys);
+    for (std::size_t k = 0; k < parts(); ++k) tree_.set(k, placed_.part(k).bounds());
+    tree_.update();
+    built_spread_ = tree_.spread();
+    summarise();
+    if (any_moves_) plant_moving();
+  }
+
+  // From when to when all motions are known, and from when to when any is that moves.
+  void summarise() noexcept {
+    from_ = -kInfinity;
+    until_ = kInfinity;
+    begins_last_ = ends_first_ = -1;
+    any_moves_ = false;
+    if (pieces_.empty()) {
+      from_ = kInfinity;
+      until_ = -kInfinity;
+      begins_last_ = ends_first_ = 0;
+      return;
+    }
+    time_origin_ = stamps_.front();
+    frames_from_ = kInfinity;
+    double frames_until = -kInfinity;
+    std::size_t most_pieces = 1;
+    for (std::size_t i = 0; i < size(); ++i) {
+      const Motion pieces = motion(i);
+      const auto [begin, end] = known_interval(i);
+      if (begins_last_ < 0 || begin > from_) {
+        from_ = begin;
+        begins_last_ = static_cast<std::int64_t>(i);
+      }
+      if (ends_first_ < 0 || end < until_) {
+        until_ = end;
+        ends_first_ = static_cast<std::int64_t>(i);
+      }
+      if (!moves(i)) continue;
+      any_moves_ = true;
+      if (!is_bounded({begin, end})) continue;
+      frames_from_ = std::fmin(frames_from_, begin - time_origin_);
+      frames_until = std::fmax(frames_until, end - time_origin_);
+      most_pieces = std::max(most_pieces, pieces.size());
+    }
+    constexpr std::size_t kMostSteps = 8;
+    frames_ = 1 + std::min(most_pieces, kMostSteps);
+    frame_step_ = (frames_until - frames_from_) / static_cast<double>(frames_ - 1);
+    if (!(frame_step_ > 0.0 && std::isfinite(frame_step_))) frame_step_ = 1.0;
+    if (!std::isfinite(frames_from_)) frames_from_ = 0.0;
+  }
+
+  // The tree of the timed queries. In it everything has a box at each frame, such that the box that
+  // is interpolated holds it in between: the straight line from frame to frame, grown by how far
+  // the path departs from it, about a box that holds the part at any yaw that it takes.
+  void plant_moving() {
+    std::vector<Bvh::Key> keys(parts());
+    std::vector<Box> boxes(parts() * frames_);
+    std::vector<Vec2> center(frames_);
+    std::vector<double> grow(frames_);
+    for (std::size_t i = 0; i < size(); ++i) {
+      const bool stands = !moves(i);
+      if (!stands) track(i, center, grow);
+      for (std::size_t k = outlines_->begin(i); k < outlines_->end(i); ++k) {
+        const Box around = stands ? placed_.part(k).bounds() : bounds_about(motion(i), k);
+        bool sound = stands || (is_bounded(known_interval(i)) && turns_in_domain(motion(i)));
+        for (std::size_t f = 0; f < frames_; ++f) {
+          Box& box = boxes[f * parts() + k];
+          box =
+              stands ? around : Box{around.low + center[f], around.high + center[f]}.grown(grow[f]);
+          // Where it may be out of the domain its place is not known.
+          constexpr Box kDomain{{-kMaxCoordinate, -kMaxCoordinate},
+                                {kMaxCoordinate, kMaxCoordinate}};
+          sound &= kDomain.holds({box.low + origin_, box.high + origin_});
+        }
+        for (std::size_t f = 0; f < frames_ && !sound; ++f) boxes[f * parts() + k] = kEverywhere;
+        const Vec2 first = boxes[k].center();
+        const Vec2 last = boxes[(frames_ - 1) * parts() + k].center();
+        keys[k] = {static_cast<float>(first.x), static_cast<float>(first.y),
+                   static_cast<float>(last.x), static_cast<float>(last.y)};
+      }
+    }
+    moving_tree_.arrange(keys, frames_);
+    for (std::size_t f = 0; f < frames_; ++f) {
+      for (std::size_t k = 0; k < parts(); ++k) moving_tree_.set(k, boxes[f * parts() + k], f);
+    }
+    moving_tree_.update();
+  }
+
+  // Does every yaw of the motion lie in the kernel's domain? Where it does not, the place of the
+  // obstacle is not known, and no box may say that it is elsewhere.
+  static bool turns_in_domain(Motion pieces) noexcept {
+    return std::all_of(pieces.begin(), pieces.end(), [](const Piece& piece) {
+      if (piece.change.yaw == 0.0) return std::fabs(piece.from.yaw) <= kMaxYaw;
+      return std::fabs(piece.at(piece.begin, 0.0).pose.yaw) <= kMaxYaw &&
+             std::fabs(piece.at(piece.end, 0.0).pose.yaw) <= kMaxYaw;
+    });
+  }
+
+  // Part k about the moving origin of its shape.
+  Box bounds_about(Motion pieces, std::size_t k) const noexcept {
+    const Convex part = outlines_->part(k);
+    const bool turns = std::any_of(pieces.begin(), pieces.end(), [&](const Piece& piece) {
+      return piece.change.yaw != 0.0 || piece.yaw_error != 0.0 ||
+             piece.from.yaw != pieces.front().from.yaw;
+    });
+    const double reach = outlines_->reach(k);
+    Box box{{-reach, -reach}, {reach, reach}};
+    if (!turns) {
+      const Transform transform = Transform::from_pose({0.0, 0.0, pieces.front().from.yaw});
+      box = {};
+      for (int v = 0; v < part.size; ++v) box.include(transform.apply(part.vertex(v)));
+    }
+    return box.grown(part.radius + part.error + undecided(part) + 64.0 * kUnitRoundoff * reach);
+  }
+
+  // Where the origin of a shape is at each frame, about the local origin, and how far it departs
+  // from the straight lines between, in either coordinate, all rounding included.
+  void track(std::size_t i, std::vector<Vec2>& center, std::vector<double>& grow) const noexcept {
+    const Motion pieces = motion(i);
+    const double begin = pieces.front().begin;
+    const double end = pieces.back().end;
+    // Frames are at times after time_origin_, pieces at times after the stamp.
+    const double stamp = stamps_[i] - time_origin_;
+    double error = 0.0;
+    const auto position = [&](double local) noexcept {
+      std::size_t hint = 0;
+      const double t = std::fmin(end, std::fmax(begin, local));
+      const Piece* piece = piece_at(pieces, t, hint);
+      if (piece == nullptr) return Vec2{std::numeric_limits<double>::quiet_NaN(), 0.0};
+      const Placement placement = piece->at(t, 0.0);
+      const Vec2 at{placement.pose.x - origin_.x, placement.pose.y - origin_.y};
+      error =
+          std::fmax(error, placement.error + 16.0 * kUnitRoundoff * (norm1(at) + norm1(origin_)));
+      return at;
+    };
+    const auto frame_time = [this](std::size_t f) noexcept {
+      return frames_from_ + static_cast<double>(f) * frame_step_;
+    };
+    for (std::size_t f = 0; f < frames_; ++f) {
+      center[f] = position(frame_time(f) - stamp);
+      grow[f] = 0.0;
+    }
+    const auto depart = [&](double local) noexcept {  // at a corner of the path
+      const double place = ((stamp + local) - frames_from_) / frame_step_;
+      if (!(place > 0.0 && place < static_cast<double>(frames_ - 1))) return;
+      const auto f = static_cast<std::size_t>(place);
+      const double share = place - static_cast<double>(f);
+      const Vec2 off = position(local) - (center[f] + share * (center[f + 1] - center[f]));
+      const double by = norm(off);
+      grow[f] = std::fmax(grow[f], by);
+      grow[f + 1] = std::fmax(grow[f + 1], by);
+    };
+    depart(begin);
+    for (const Piece& piece : pieces) depart(piece.end);
+    // A time off by its rounding is a place off by the speed times that.
+    double fastest = 0.0;
+    for (const Piece& piece : pieces) fastest = std::fmax(fastest, norm(piece.velocity()));
+    const double late = time_error_ + 64.0 * kUnitRoundoff *
+                                          (std::fabs(frames_from_) +
+                                           std::fabs(frame_time(frames_)) + std::fabs(stamp));
+    // Of the errors more than once: so much makes collide() answer by rounding, see undecided().
+    for (double& by : grow) by = by * (1.0 + 0x1p-40) + 64.0 * (error + fastest * late);
+  }
+
+  std::shared_ptr<Outlines> outlines_ =
+      std::make_shared<Outlines>();  // shared by copies, so constant
+  std::vector<Pose> poses_;          // once copied
+  std::vector<double> stamps_;       // s
+  std::vector<Piece> pieces_;
+  std::vector<std::size_t> first_piece_{0};
+  Vec2 origin_;
+  SharedParts placed_;  // the same parts as outlines_, at their poses
+  Bvh tree_;            // of these
+  double built_spread_ = 0.0;
+  Bvh moving_tree_;  // of all parts, at the frames; only where one moves
+  std::size_t frames_ = 0;
+  double time_error_ = 0.0;   // s
+  double time_origin_ = 0.0;  // s: the frames' times are after this
+  double frames_from_ = 0.0;  // s
+  double frame_step_ = 1.0;   // s
+  bool any_moves_ = false;
+  double from_ = 0.0;  // s: all motions are known within [from_, until_]
+  double until_ = 0.0;
+  std::int64_t begins_last_ = -1;
+  std::int64_t ends_first_ = -1;
+  std::int64_t shapeless_ = -1;
+  std::size_t most_vertices_ = 0;
+
+  // True when every obstacle has as many parts as before.
+  bool change_shapes(std::span<const Change> changes) {
+    const auto has_shape = [](const Change& change) { return change.shape != nullptr; };
+    if (std::none_of(changes.begin(), changes.end(), has_shape)) return true;
+    std::vector<const Shape*> changed(size(), nullptr);
+    for (const Change& change : changes) {
+      if (has_shape(change)) changed[change.index] = change.shape;
+    }
+    bool same_parts = true;
+    auto outlines = std::make_shared<Outlines>();
+    outlines->reserve(size());
+    for (std::size_t i = 0; i < size(); ++i) {
+      if (changed[i] != nullptr) {
+        const auto before = outlines_->end(i) - outlines_->begin(i);
+        same_parts &= static_cast<std::size_t>(changed[i]->parts()) == before;
+        outlines->add(*changed[i]);
+      } else {
+        outlines->add(outlines_->shape(i));
+      }
+    }
+    outlines_ = std::move(outlines);
+    return same_parts;
+  }
+
+  void change_motions(std::span<const Change> changes) {
+    const bool none =
+        pieces_.empty() && std::all_of(changes.begin(), changes.end(),
+                                       [](const Change& c) { return c.motion.empty(); });
+    if (none) return;
+    std::vector<const Change*> changed(size(), nullptr);
+    for (const Change& change : changes) changed[change.index] = &change;
+    std::vector<Piece> pieces;
+    pieces.reserve(pieces_.size() + changes.size());
+    std::vector<std::size_t> first{0};
+    first.reserve(size() + 1);
+    for (std::size_t i = 0; i < size(); ++i) {
+      const Motion motion = changed[i] != nullptr ? changed[i]->motion : this->motion(i);
+      pieces.insert(pieces.end(), motion.begin(), motion.end());
+      first.push_back(pieces.size());
+    }
+    pieces_ = std::move(pieces);
+    first_piece_ = std::move(first);
+  }
+};
+
+}  // namespace gjk

@@ -1,0 +1,225 @@
+// SPDX-FileCopyrightText: gjk_collision contributors
+// SPDX-License-Identifier: Apache-2.0
+// A path of the ego through a scene, continuous between its poses.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+
+#include "gjk/certificate.hpp"
+#include "gjk/motion/cast.hpp"
+#include "gjk/motion/motion.hpp"
+#include "gjk/scene/obstacles.hpp"
+#include "gjk/scene/scene.hpp"
+#include "gjk/shape/box.hpp"
+#include "gjk/shape/pose.hpp"
+#include "gjk/shape/shape.hpp"
+#include "gjk/verdict.hpp"
+
+namespace gjk {
+
+struct PathOptions {
+  double margin = 0.0;       // m
+  double tolerance = 0.005;  // m, > 0
+};
+
+struct PathResult {
+  Verdict verdict = Verdict::unknown;  // the worst on the path: COLLISION > UNKNOWN > MARGIN > FREE
+  Status status = Status::undefined;
+  std::int64_t first_invalid_segment = -1;
+  double last_valid_fraction = 1.0;  // of that segment: certainly free up to there
+  // s: of a path that collides, the first time at which it is not certain that there is no contact;
+  // NaN without times, or for any other verdict
+  double first_collision_time = std::numeric_limits<double>::quiet_NaN();
+  std::int64_t obstacle = -1;  // index of the one that decides first_invalid_segment
+  // m, of the path, or of what precedes the end of the segment in which it collides; 0 or less
+  // where they overlap, however deep
+  Bounds distance{std::numeric_limits<double>::infinity(), std::numeric_limits<double>::infinity()};
+};
+
+namespace detail {
+
+// The first moment on a path of which it is not certain that it is free.
+struct Event {
+  double time = std::numeric_limits<double>::infinity();  // none
+  std::int64_t obstacle = -1;
+
+  bool is_any() const noexcept { return time < std::numeric_limits<double>::infinity(); }
+};
+
+class PathCheck {
+ public:
+  PathCheck(const Scene& scene, const Shape& ego, const PathOptions& options) noexcept
+      : obstacles_(scene.obstacles()), ego_(ego), options_(options), decision_(options.margin) {
+    for (int k = 0; k < ego.parts(); ++k) {
+      const Convex part = ego.part(k);
+      reach_ = std::fmax(reach_, reach(part) + part.radius + part.error);
+    }
+  }
+
+  // Follows the ego on one segment.
+  void follow(const Piece& segment, bool timed) {
+    first_ = {};
+    if (!timed) {
+      follow(segment, segment.begin, segment.end, Obstacles::at_rest());
+      return;
+    }
+    note_unknown(segment.begin, segment.end);
+    follow(segment, segment.begin, segment.end, obstacles_.between(segment.begin, segment.end));
+  }
+
+  const Event& first() const noexcept { return first_; }
+  const Decision& decision() const noexcept { return decision_; }
+  // s: up to here no contact is certain
+  double contact_time() const noexcept { return contact_time_; }
+  Bounds distance() const noexcept { return {decision_.lower(), upper_}; }
+
+ private:
+  void note(double time, bool is_margin, std::int64_t obstacle) noexcept {
+    if (time < first_.time) first_ = {time, obstacle};
+    if (!is_margin) contact_time_ = std::fmin(contact_time_, time);
+  }
+
+  void note_unknown(double begin, double end) noexcept {
+    const std::int64_t at_begin = obstacles_.unknown_in(obstacles_.at(begin));
+    const std::int64_t at_end = obstacles_.unknown_in(obstacles_.at(end));
+    if (at_begin < 0 && at_end < 0) return;
+    decision_.fail(Status::prediction_too_short);
+    if (at_begin >= 0) {
+      note(begin, false, at_begin);
+    } else {
+      note(obstacles_.known_until(), false, at_end);
+    }
+  }
+
+  void follow(const Piece& segment, double begin, double end, const Obstacles::View& view) {
+    Box box;
+    for (const double time : {begin, end}) {
+      const Placement at = segment.at(time, reach_);
+      const Vec2 center = Vec2{at.pose.x, at.pose.y} - obstacles_.origin();
+      const double by =
+          reach_ + 4.0 * at.error + 16.0 * kUnitRoundoff * norm1({at.pose.x, at.pose.y});
+      box.include(Box{center, center}.grown(by));
+    }
+    const double near = options_.margin + options_.tolerance;
+    const auto limit = [&]() noexcept { return std::fmax(near, upper_); };
+    const Exhausted search = obstacles_.nearest(box, limit(), view, [&](std::uint32_t k) {
+      for (int i = 0; i < ego_.parts(); ++i) meet(segment, begin, end, i, k, view.timed);
+      return limit();
+    });
+    decision_.take(Certificate::exhausted(search, limit()));
+  }
+
+  // Part i of the ego and part k of the obstacles.
+  void meet(const Piece& segment, double begin, double end, int i, std::size_t k, bool timed) {
+    const std::int64_t owner = obstacles_.owner(k);
+    const auto index = static_cast<std::size_t>(owner);
+    const Piece still = Piece::still(obstacles_.pose(index));
+    const Motion motion = timed ? obstacles_.motion(index) : Motion{&still, 1};
+    // Both move on the clock of the obstacle, whose origin is its stamp.
+    const double stamp = timed ? obstacles_.stamp(index) : 0.0;
+    const Piece way = timed ? segment.on_clock(stamp, obstacles_.time_error()) : segment;
+    // The first time of a query that may be this one there.
+    const double early = timed ? obstacles_.time_error() : 0.0;
+    const auto to_query = [stamp, early](double time) noexcept {
+      return rounded_down(two_sum(rounded_down(two_sum(stamp, time)), -early));
+    };
+    if (timed) {  // what is known of it; note_unknown() has told of the rest
+      if (motion.empty()) return;
+      begin = std::fmax(way.begin, motion.front().begin);
+      end = std::fmin(way.end, motion.back().end);
+      if (!(begin <= end)) return;
+    }
+    const Moving ego = Moving::along(ego_.part(i), {&way, 1});
+    const Moving other{obstacles_.outlines().part(k), motion, obstacles_.outlines().reach(k)};
+    const CastOptions cast{options_.margin, options_.tolerance};
+    const double far = std::fmax(options_.margin + options_.tolerance, upper_);
+    const Approach approach = closest_approach(ego, other, begin, end, options_.tolerance, far);
+    upper_ = std::fmin(upper_, approach.distance.upper);
+    Certificate certificate;
+    if (approach.status == Status::success) certificate = approach.certificate;
+    if (certificate.proves(options_.margin)) {
+      decision_.take(certificate);
+      return;
+    }
+    const Impact impact = time_of_impact(ego, other, begin, end, cast);
+    const double first = to_query(std::isnan(impact.last_valid) ? begin : impact.last_valid);
+    Impact worst = impact;
+    if (impact.verdict == Verdict::margin) {
+      note(first, true, owner);
+      worst = time_of_impact(ego, other, impact.time, end, {0.0, options_.tolerance});
+      if (is_free(worst.verdict)) worst.verdict = Verdict::margin;
+    }
+    if (worst.hit() || is_free(worst.verdict)) {
+      decision_.take(worst.verdict, certificate);
+    } else {
+      decision_.fail(worst.status, certificate);
+    }
+    if (is_free(worst.verdict) || worst.verdict == Verdict::margin) return;
+    const double from = impact.verdict == Verdict::margin ? impact.time : begin;
+    note(to_query(std::isnan(worst.last_valid) ? from : worst.last_valid), false, owner);
+  }
+
+  const Obstacles& obstacles_;
+  const Shape& ego_;
+  PathOptions options_;
+  double reach_ = 0.0;  // m: of the ego about its origin, radius included
+  Event first_;         // on the segment
+  Decision decision_;
+  double contact_time_ = std::numeric_limits<double>::infinity();
+  double upper_ = std::numeric_limits<double>::infinity();  // m, of the distance
+};
+
+}  // namespace detail
+
+// Follows the ego from pose to pose, in straight lines, turning the shorter way; certified to the
+// tolerance: what is said to be free is, and a hit may be said of what passes within margin plus
+// tolerance. `times` (s, strictly increasing) has one per pose, or is empty: the obstacles stand
+// still.
+inline PathResult check_path(const Scene& scene, const Shape& ego, std::span<const Pose> poses,
+                             std::span<const double> times, const PathOptions& options) {
+  PathResult result;
+  const bool timed = !times.empty();
+  bool sound = !poses.empty() && ego.parts() > 0 && scene.obstacles().shapeless() < 0 &&
+               options.margin >= 0.0 && options.margin <= kMaxCoordinate &&
+               options.tolerance > 0.0 && (!timed || times.size() == poses.size());
+  for (std::size_t i = 1; timed && i < times.size(); ++i) sound &= times[i] > times[i - 1];
+  for (const double time : times) sound &= std::isfinite(time);
+  for (const Pose& pose : poses) sound &= is_in_domain(pose);
+  for (int k = 0; k < ego.parts(); ++k) sound &= in_domain(ego.part(k), ego.part(k));
+  if (!sound) {
+    result.status = Status::invalid_input;
+    result.first_invalid_segment = 0;
+    result.last_valid_fraction = 0.0;
+    result.distance.lower = -std::numeric_limits<double>::infinity();
+    return result;
+  }
+  detail::PathCheck check(scene, ego, options);
+  const std::size_t segments = std::max<std::size_t>(1, poses.size() - 1);
+  for (std::size_t i = 0; i < segments; ++i) {
+    const std::size_t next = std::min(i + 1, poses.size() - 1);  // a lone pose is a segment, too
+    const double begin = timed ? times[i] : static_cast<double>(i);
+    const double end = timed ? times[next] : static_cast<double>(next);
+    check.follow(Piece::between(begin, poses[i], end, poses[next]), timed);
+    if (check.first().is_any() && result.first_invalid_segment < 0) {
+      result.first_invalid_segment = static_cast<std::int64_t>(i);
+      const double share = end > begin ? (check.first().time - begin) / (end - begin) : 0.0;
+      result.last_valid_fraction = std::fmin(1.0, std::fmax(0.0, share * (1.0 - 0x1p-50)));
+      result.obstacle = check.first().obstacle;
+    }
+    if (check.decision().verdict() == Verdict::collision) break;
+  }
+  result.verdict = check.decision().verdict();
+  result.status = check.decision().status();
+  result.distance = check.distance();
+  if (timed && result.verdict == Verdict::collision) {
+    result.first_collision_time = std::fmax(check.contact_time(), times.front());
+  }
+  return result;
+}
+
+}  // namespace gjk

@@ -1,0 +1,496 @@
+// SPDX-FileCopyrightText: gjk_collision contributors
+// SPDX-License-Identifier: Apache-2.0
+// Many obstacles, and the ego shape at many poses among them.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <vector>
+
+#include "gjk/broad/boxes.hpp"
+#include "gjk/broad/bvh.hpp"
+#include "gjk/certificate.hpp"
+#include "gjk/motion/motion.hpp"
+#include "gjk/query.hpp"
+#include "gjk/scene/obstacles.hpp"
+#include "gjk/scene/parallel.hpp"
+#include "gjk/scene/placed_parts.hpp"
+#include "gjk/shape/box.hpp"
+#include "gjk/shape/convex.hpp"
+#include "gjk/shape/pose.hpp"
+#include "gjk/shape/shape.hpp"
+#include "gjk/verdict.hpp"
+
+namespace gjk {
+
+enum class Mode : std::uint8_t { collide = 0, distance = 1, witness = 2 };
+
+struct CheckOptions {
+  double margin = 0.0;  // m
+  Mode mode = Mode::collide;
+  bool stop_at_first = false;  // the poses after the first that is not free stay UNKNOWN
+  // Modes distance and witness: look first at the obstacle that was nearest to the pose before.
+  bool warm_start = true;
+};
+
+// The answer at one pose.
+struct PoseResult {
+  Verdict verdict = Verdict::unknown;
+  Status status = Status::undefined;
+  double distance = std::numeric_limits<double>::quiet_NaN();     // m; modes distance, witness
+  double lower_bound = std::numeric_limits<double>::quiet_NaN();  // m; -inf: nothing is certain
+  std::int64_t nearest = -1;                                      // obstacle index, -1: none
+  Vec2 witness_ego{std::numeric_limits<double>::quiet_NaN(),
+                   std::numeric_limits<double>::quiet_NaN()};
+  Vec2 witness_obstacle = witness_ego;
+};
+
+struct Nearest {
+  std::int64_t obstacle = -1;
+  Closest closest;  // a: ego, b: obstacle; in the frame of the poses
+};
+
+// Obstacles that do not change while they are queried; any number of threads may, each with its own
+// Ego. What a query answers does not depend on how the obstacles are arranged, but for which of
+// several colliding ones mode collide names.
+class Scene {
+ public:
+  // The ego shape with the room for its placed copy and for a query's own notes.
+  class Ego {
+   public:
+    explicit Ego(const Shape& shape) : shape_(&shape) {
+      placed_.reserve(static_cast<std::size_t>(shape.parts()));
+      for (int k = 0; k < shape.parts(); ++k) {
+        const Convex part = shape.part(k);
+        placed_.add(part, {}, 0);
+        reach_ = std::fmax(reach_, gjk::reach(part) + part.radius);
+      }
+    }
+
+   private:
+    friend class Scene;
+    // An obstacle that nearest() has come across.
+    struct Seen {
+      Nearest nearest;
+      std::size_t pair = 0;  // number of the pair of parts that decides
+      double rank = 0.0;     // distance; -inf where that is not known
+      bool kept = false;
+    };
+
+    const Shape* shape_;
+    double reach_ = 0.0;  // m: no point is farther from the origin of the shape
+    PlacedParts placed_;  // about origin_
+    Vec2 origin_;
+    bool known_ = false;
+    Box bounds_;          // of all parts, about the obstacles' origin
+    PlacedParts moving_;  // one part of an obstacle that moves, where it is then
+    std::vector<Seen> seen_;
+    std::vector<std::int32_t> seen_of_;  // by obstacle: its index in seen_, or -1
+    std::vector<std::size_t> kept_;      // heap of the nearest k, the farthest on top
+  };
+
+  void reserve(std::size_t obstacles) { obstacles_.reserve(obstacles); }
+  // Without a motion, queries at a time are UNKNOWN. The times of the motion are seconds after
+  // `stamp` (s), which is on the clock of the queries' times.
+  void add(const Shape& shape, const Pose& pose, Motion motion = {}, double stamp = 0.0) {
+    obstacles_.add(shape, pose, motion, stamp);
+  }
+  // Times of queries and stamps may be off by this (s): it is part of every bound.
+  void set_time_error(double error) noexcept { obstacles_.set_time_error(error); }
+  // Call once, after the last add().
+  void build() { obstacles_.build(); }
+
+  // A scene in which some obstacles have changed; this one stays as it is.
+  Scene updated(std::span<const Obstacles::Change> changes) const {
+    Scene scene = *this;
+    scene.obstacles_.change(changes);
+    return scene;
+  }
+
+  std::size_t size() const noexcept { return obstacles_.size(); }
+  std::size_t parts() const noexcept { return obstacles_.parts(); }
+  std::size_t bytes() const noexcept { return obstacles_.bytes(); }
+  const Obstacles& obstacles() const noexcept { return obstacles_; }
+
+  PoseResult check(Ego& ego, const Pose& pose, const CheckOptions& options) const noexcept {
+    return check(ego, pose, options, Obstacles::at_rest(), {});
+  }
+  // With the obstacles where they are at `time` (s).
+  PoseResult check(Ego& ego, const Pose& pose, double time,
+                   const CheckOptions& options) const noexcept {
+    return check(ego, pose, options, obstacles_.at(time), {});
+  }
+
+  // One result per pose, in their order, whatever the number of threads. `times` (s) has one per
+  // pose, or is empty: the obstacles stand still.
+  void check(const Shape& shape, std::span<const Pose> poses, std::span<const double> times,
+             const CheckOptions& options, std::span<PoseResult> results,
+             unsigned threads = 1) const {
+    check_each(
+        shape, poses, times, options,
+        [results](std::size_t n, const PoseResult& result) noexcept { results[n] = result; },
+        threads);
+  }
+
+  // The same for put(n, result), called by any of the threads, and of one pose perhaps again.
+  template <class Put>
+  void check_each(const Shape& shape, std::span<const Pose> poses, std::span<const double> times,
+                  const CheckOptions& options, const Put& put, unsigned threads = 1) const {
+    constexpr std::size_t kChunk = 128;
+    const bool timed = !times.empty();
+    const bool looks_ahead =
+        detail::takes(detail::Step::ahead) && !timed && options.mode == Mode::collide;
+    std::atomic<std::size_t> stop_after{poses.size()};  // the first pose that is not free
+    for_each_chunk(poses.size(), kChunk, threads, [&] {
+      const std::size_t group = looks_ahead ? std::min(poses.size(), kAhead) : 1;
+      return [&, egos = std::vector<Ego>(group, Ego(shape))](std::size_t begin,
+                                                             std::size_t end) mutable {
+        Ahead ahead;
+        Memory memory;
+        for (std::size_t n = begin; n < end && n <= stop_after; ++n) {
+          const std::size_t i = (n - begin) % egos.size();
+          if (looks_ahead && i == 0) {
+            const std::size_t next = std::min(egos.size(), end - n);
+            look_ahead(egos, poses.subspan(n, next), options.margin, ahead);
+          }
+          const PoseResult result =
+              timed         ? check(egos[i], poses[n], times[n], options)
+              : looks_ahead ? check(egos[i], poses[n], options, Obstacles::at_rest(), ahead.at[i])
+                            : check_next(egos[i], poses[n], options, memory);
+          put(n, result);
+          if (!options.stop_at_first || is_free(result.verdict)) continue;
+          std::size_t first = stop_after;
+          while (n < first && !stop_after.compare_exchange_weak(first, n)) {
+          }
+        }
+      };
+    });
+    for (std::size_t n = stop_after + 1; n < poses.size(); ++n) put(n, {});
+  }
+
+  // The k nearest obstacles of those not certainly farther than max_distance (m), by ascending
+  // distance, then index. SUCCESS, or why there is no answer, with an empty result: INVALID_INPUT,
+  // PREDICTION_TOO_SHORT. Allocates where `result` or the ego's notes have to grow.
+  Status nearest(Ego& ego, const Pose& pose, std::size_t k, double max_distance,
+                 std::vector<Nearest>& result) const {
+    return nearest(ego, pose, Obstacles::at_rest(), k, max_distance, result);
+  }
+  // The same of the obstacles where they are at `time` (s).
+  Status nearest(Ego& ego, const Pose& pose, double time, std::size_t k, double max_distance,
+                 std::vector<Nearest>& result) const {
+    return nearest(ego, pose, obstacles_.at(time), k, max_distance, result);
+  }
+
+ private:
+  static constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
+  static constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  static constexpr std::size_t kAhead = 16;  // poses of a batch
+
+  Status nearest(Ego& ego, const Pose& pose, const Obstacles::View& view, std::size_t k,
+                 double max_distance, std::vector<Nearest>& result) const {
+    result.clear();
+    place(ego, pose);
+    if (!ego.known_ || obstacles_.shapeless() >= 0) return Status::invalid_input;
+    if (obstacles_.unknown_in(view) >= 0) return Status::prediction_too_short;
+    if (k == 0) return Status::success;
+    ego.seen_.clear();
+    if (may_meet_again()) ego.seen_of_.resize(size(), -1);
+    ego.kept_.clear();
+    const auto nearer = [&ego](std::size_t a, std::size_t b) noexcept {
+      const Ego::Seen& one = ego.seen_[a];
+      const Ego::Seen& other = ego.seen_[b];
+      return one.rank < other.rank ||
+             (one.rank == other.rank && one.nearest.obstacle < other.nearest.obstacle);
+    };
+    const auto limit = [&]() noexcept {
+      return ego.kept_.size() < k ? max_distance : ego.seen_[ego.kept_.front()].rank;
+    };
+    obstacles_.nearest(ego.bounds_, max_distance, view, [&](std::uint32_t part) {
+      const std::size_t seen = meet(ego, part, view, limit());
+      if (seen == kNone || ego.seen_[seen].nearest.closest.lower_bound > max_distance)
+        return limit();
+      std::vector<std::size_t>& kept = ego.kept_;
+      if (ego.seen_[seen].kept) {  // another part of it, perhaps nearer
+        std::make_heap(kept.begin(), kept.end(), nearer);
+      } else if (kept.size() < k || nearer(seen, kept.front())) {
+        if (kept.size() == k) {
+          std::pop_heap(kept.begin(), kept.end(), nearer);
+          ego.seen_[kept.back()].kept = false;
+          kept.pop_back();
+        }
+        kept.push_back(seen);
+        ego.seen_[seen].kept = true;
+        std::push_heap(kept.begin(), kept.end(), nearer);
+      }
+      return limit();
+    });
+    for (std::size_t s = 0; s < ego.seen_.size() && may_meet_again(); ++s) {
+      ego.seen_of_[static_cast<std::size_t>(ego.seen_[s].nearest.obstacle)] = -1;
+    }
+    std::sort_heap(ego.kept_.begin(), ego.kept_.end(), nearer);
+    for (const std::size_t kept : ego.kept_) {
+      Nearest nearest = ego.seen_[kept].nearest;
+      nearest.closest.point_a = nearest.closest.point_a + ego.origin_;
+      nearest.closest.point_b = nearest.closest.point_b + ego.origin_;
+      result.push_back(nearest);
+    }
+    return Status::success;
+  }
+
+  void place(Ego& ego, const Pose& pose) const noexcept {
+    ego.moving_.require_room(obstacles_.most_vertices());
+    const bool exact = place_about(ego, pose, obstacles_.origin());
+    ego.bounds_ = {};
+    ego.known_ = ego.placed_.size() > 0;
+    for (std::size_t i = 0; i < ego.placed_.size(); ++i) {
+      ego.bounds_.include(ego.placed_.part(i).bounds());
+      ego.known_ &= ego.placed_.part(i).known();
+    }
+    // An ego that is exact about the frame's own origin, but not about the obstacles', is far from
+    // them. It keeps its exact place.
+    const Vec2 zero;
+    if (exact || pose.yaw != 0.0 || obstacles_.origin() == zero) return;
+    if (!place_about(ego, pose, zero)) place_about(ego, pose, obstacles_.origin());
+  }
+  // True when nothing was rounded.
+  static bool place_about(Ego& ego, const Pose& pose, Vec2 origin) noexcept {
+    const Transform at = Transform::from_pose(pose, origin);
+    ego.origin_ = origin;
+    bool exact = true;
+    for (std::size_t k = 0; k < ego.placed_.size(); ++k) {
+      const Convex local = ego.shape_->part(static_cast<int>(k));
+      ego.placed_.replace(k, local, at);
+      exact &= ego.placed_.part(k).convex.error <= local.error;
+    }
+    return exact;
+  }
+
+  // What a pose of a batch leaves to the next one, in modes distance and witness.
+  struct Memory {
+    Pose pose{std::numeric_limits<double>::quiet_NaN(), 0.0, 0.0};
+    std::size_t nearest_part = kNone;
+  };
+
+  // What is known of the next poses of a batch before their turn.
+  struct Ahead {
+    struct At {
+      bool is_placed = false;  // the ego is there
+      Exhausted search;        // complete: `near` are all parts whose bounds meet its own
+      std::span<const Bvh::Hit> near;
+    };
+    std::array<At, kAhead> at;
+    Bvh::Hits hits;
+  };
+
+  // Places an ego at each of the next poses and searches the tree for all of them together, so that
+  // the poses wait for memory together.
+  void look_ahead(std::span<Ego> egos, std::span<const Pose> poses, double margin,
+                  Ahead& ahead) const noexcept {
+    std::array<FloatBox, kAhead> boxes;
+    const std::size_t count = poses.size();
+    for (std::size_t i = 0; i < count; ++i) {
+      place(egos[i], poses[i]);
+      ahead.at[i] = {};
+      ahead.at[i].is_placed = true;
+      boxes[i] = FloatBox::around(egos[i].bounds_.grown(undecided_margin(margin)));
+    }
+    std::size_t found = 0;
+    const Exhausted search =
+        obstacles_.overlapping(std::span(boxes).first(count), ahead.hits, found);
+    if (!search.is_complete()) return;
+    std::size_t end = 0;
+    for (std::size_t query = 0; query < count; ++query) {
+      const std::size_t begin = end;
+      for (; end < found && ahead.hits[end].query == query; ++end) {
+        obstacles_.prefetch(ahead.hits[end].item);
+      }
+      ahead.at[query].search = search;
+      ahead.at[query].near = std::span(ahead.hits).subspan(begin, end - begin);
+    }
+  }
+
+  // check() in modes distance and witness. Where the pose is near the one before, the search starts
+  // at the part that was nearest there; the answer is the same, most of the tree is beyond it.
+  PoseResult check_next(Ego& ego, const Pose& pose, const CheckOptions& options,
+                        Memory& memory) const noexcept {
+    const double moved = norm({pose.x - memory.pose.x, pose.y - memory.pose.y});
+    const double turned = ego.reach_ * std::fabs(pose.yaw - memory.pose.yaw);
+    if (!(options.warm_start && moved + turned <= ego.reach_)) memory.nearest_part = kNone;
+    memory.pose = pose;
+    return check(ego, pose, options, Obstacles::at_rest(), {}, &memory.nearest_part);
+  }
+
+  PoseResult check(Ego& ego, const Pose& pose, const CheckOptions& options,
+                   const Obstacles::View& view, const Ahead::At& ahead,
+                   std::size_t* nearest_part = nullptr) const noexcept {
+    PoseResult result;
+    if (!ahead.is_placed) place(ego, pose);
+    if (!ego.known_ || !(options.margin >= 0.0 && options.margin <= kMaxCoordinate)) {
+      result.status = Status::invalid_input;
+      return result;
+    }
+    Decision decision(options.margin);
+    if (const std::int64_t shapeless = obstacles_.shapeless(); shapeless >= 0) {
+      decision.fail(Status::invalid_input);
+      result.nearest = shapeless;
+    } else if (const std::int64_t unknown = obstacles_.unknown_in(view); unknown >= 0) {
+      decision.fail(Status::prediction_too_short);
+      result.nearest = unknown;
+    }
+    if (options.mode == Mode::collide) {
+      collide_at(ego, options.margin, view, ahead, decision, result);
+    } else {
+      std::size_t cold = kNone;
+      distance_at(ego, options.margin, view, nearest_part != nullptr ? *nearest_part : cold,
+                  decision, result);
+      result.lower_bound = decision.lower();
+    }
+    result.verdict = decision.verdict();
+    result.status = decision.status();
+    return result;
+  }
+
+  // What the boxes of two parts prove.
+  static Certificate apart(const PlacedParts::Part& a, const PlacedParts::Part& b) noexcept {
+    if (!b.known()) return {};
+    return Certificate::boxes(a.box(), b.box(), a.beyond_box() + b.beyond_box());
+  }
+
+  // Classifies every part within `margin` (m) of the ego, until one collides.
+  void collide_at(Ego& ego, double margin, const Obstacles::View& view, const Ahead::At& ahead,
+                  Decision& decision, PoseResult& result) const noexcept {
+    const auto look_at = [&](std::uint32_t k) noexcept {
+      const Obstacles::Found found = obstacles_.find(k, view, ego.origin_, ego.moving_);
+      if (!found) return false;
+      for (std::size_t i = 0; i < ego.placed_.size(); ++i) {
+        if (decision.take(classify(ego.placed_.convex(i), found.convex(), margin))) {
+          result.nearest = obstacles_.owner(k);
+        }
+      }
+      return decision.verdict() == Verdict::collision;
+    };
+    Exhausted search = ahead.search;
+    if (search.is_complete()) {
+      for (const Bvh::Hit& hit : ahead.near) {
+        if (look_at(hit.item)) return;
+      }
+    } else {
+      search = obstacles_.overlapping(ego.bounds_.grown(undecided_margin(margin)), view, look_at);
+    }
+    decision.take(Certificate::exhausted(search, margin));
+  }
+
+  // Pairs that are left out because their boxes are farther apart than the best distance have lower
+  // bounds above it: they change nothing. So that neither do those that are looked at before a
+  // better one is found, a pair's lower bound counts as at least that of the boxes. Pairs that
+  // collide() may not call FREE are classified whatever the best distance, so that the verdict is
+  // that of mode collide.
+  // `nearest_part` is looked at first, and is the one that decides afterwards.
+  void distance_at(Ego& ego, double margin, const Obstacles::View& view, std::size_t& nearest_part,
+                   Decision& decision, PoseResult& result) const noexcept {
+    Closest best;
+    best.distance = kInfinity;
+    std::size_t best_pair = kNone;
+    const std::size_t first = nearest_part;
+    const auto look_at = [&](std::size_t k) noexcept {
+      const Obstacles::Found found = obstacles_.find(k, view, ego.origin_, ego.moving_);
+      if (!found) return;
+      for (std::size_t i = 0; i < ego.placed_.size(); ++i) {
+        const Convex a = ego.placed_.convex(i);
+        const Convex b = found.convex();
+        const double certain = certainly_free_beyond(a, b, margin);
+        const Certificate boxes = apart(ego.placed_.part(i), found.part());
+        if (boxes.lower() > best.distance && boxes.proves(certain)) {
+          decision.take(boxes);
+          continue;
+        }
+        const Closest closest = gjk::closest(a, b);
+        const std::size_t pair = pair_number(ego, i, k);
+        if (closest.distance < best.distance ||
+            (closest.distance == best.distance && pair < best_pair)) {
+          best = closest;
+          best_pair = pair;
+          result.nearest = obstacles_.owner(k);
+        }
+        const Certificate certificate = bound_of(closest, boxes);
+        if (certificate.proves(certain)) {
+          decision.take(certificate);
+        } else {
+          decision.take(classify(a, b, margin), certificate);
+        }
+      }
+    };
+    const auto limit = [&]() noexcept {
+      return std::fmax(best.distance, undecided_margin(margin));
+    };
+    if (first != kNone) look_at(first);
+    const Exhausted search =
+        obstacles_.nearest(ego.bounds_, limit(), view, [&](std::uint32_t k) noexcept {
+          if (k != first) look_at(k);
+          return limit();
+        });
+    decision.take(Certificate::exhausted(search, limit()));
+    result.distance = best.distance;
+    nearest_part = best_pair == kNone ? kNone : best_pair / ego.placed_.size();
+    if (best_pair == kNone) return;  // no obstacle whose distance is known
+    result.witness_ego = best.point_a + ego.origin_;
+    result.witness_obstacle = best.point_b + ego.origin_;
+  }
+
+  // Numbers pairs by obstacle part, then ego part: of equal distances the first pair decides.
+  static std::size_t pair_number(const Ego& ego, std::size_t i, std::size_t k) noexcept {
+    return k * ego.placed_.size() + i;
+  }
+  // Of a pair, given that of its boxes; nothing is certain where the kernel could not answer.
+  static Certificate bound_of(const Closest& closest, const Certificate& boxes) noexcept {
+    if (closest.status != Status::success) return {};
+    return stronger(Certificate::of(closest), boxes);
+  }
+
+  // An obstacle of several parts may be.
+  bool may_meet_again() const noexcept { return parts() > size(); }
+
+  // Takes part k into the ego's notes on its obstacle, unless it is farther than `limit`.
+  std::size_t meet(Ego& ego, std::size_t k, const Obstacles::View& view, double limit) const {
+    const Obstacles::Found found = obstacles_.find(k, view, ego.origin_, ego.moving_);
+    const std::int64_t owner = obstacles_.owner(k);
+    std::size_t met = kNone;
+    if (!found) return met;
+    std::int32_t before = -1;
+    std::int32_t& index = may_meet_again() ? ego.seen_of_[static_cast<std::size_t>(owner)] : before;
+    for (std::size_t i = 0; i < ego.placed_.size(); ++i) {
+      const Certificate boxes = apart(ego.placed_.part(i), found.part());
+      if (boxes.lower() > limit) continue;
+      Closest closest = gjk::closest(ego.placed_.convex(i), found.convex());
+      closest.lower_bound = bound_of(closest, boxes).lower();
+      const double rank = closest.status == Status::success ? closest.distance : -kInfinity;
+      const std::size_t pair = pair_number(ego, i, k);
+      if (index < 0) {
+        index = static_cast<std::int32_t>(ego.seen_.size());
+        ego.seen_.push_back({{owner, closest}, pair, rank});
+      } else {
+        Ego::Seen& seen = ego.seen_[static_cast<std::size_t>(index)];
+        Closest& best = seen.nearest.closest;
+        const double lower = std::fmin(best.lower_bound, closest.lower_bound);
+        if (rank < seen.rank || (rank == seen.rank && pair < seen.pair)) {
+          best = closest;
+          seen.rank = rank;
+          seen.pair = pair;
+        }
+        best.lower_bound = lower;
+      }
+      met = static_cast<std::size_t>(index);
+    }
+    return met;
+  }
+
+  Obstacles obstacles_;
+};
+
+}  // namespace gjk

@@ -1,0 +1,430 @@
+// SPDX-FileCopyrightText: gjk_collision contributors
+// SPDX-License-Identifier: Apache-2.0
+// An outline into convex parts whose union is its inside, exactly: no new vertices are made.
+//
+// The outline may be concave and may touch itself: at a vertex, with a vertex on an edge, along
+// edges (a keyhole around a hole, a whisker without width). It may not cross itself. Every step is
+// decided by the sign of an exact orientation.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <deque>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "gjk/narrow/exact.hpp"
+#include "gjk/shape/hull.hpp"
+#include "gjk/shape/vec2.hpp"
+
+namespace gjk {
+
+// Two edges of an outline, by the index of their first vertex.
+struct Crossing {
+  long first = -1;
+  long second = -1;
+};
+
+struct Decomposition {
+  std::vector<std::vector<Vec2>> parts;  // counter-clockwise; of two vertices: a whisker
+  Crossing crossing;                     // where the outline crosses itself; no parts then
+};
+
+namespace detail {
+
+// Points are named by their lexicographic rank, so that names compare as the points do.
+using Name = int;
+using Edge = std::pair<Name, Name>;
+using Loop = std::vector<Name>;  // counter-clockwise
+
+inline Edge reversed(Edge edge) noexcept { return {edge.second, edge.first}; }
+
+// A piece of an edge of the outline, between points that lie on it.
+struct SubEdge {
+  Edge along;
+  long edge = 0;  // of the outline as given
+};
+
+// One direction of an edge of the triangulation or of the outline.
+struct HalfEdge {
+  Name to = 0;
+  Name apex = -1;   // third corner of the triangle on the left; -1: none
+  int net = 0;      // how often more the outline's steps lead along than against it
+  int winding = 0;  // how often the outline goes around the triangle on the left
+  bool flooded = false;
+  int balance = 0;  // net, less what the parts have of it
+  int part = -1;    // on the left
+};
+
+class Decomposer {
+ public:
+  explicit Decomposer(std::span<const Vec2> outline) : points_(outline.begin(), outline.end()) {
+    std::sort(points_.begin(), points_.end(), lexicographically_less);
+    points_.erase(std::unique(points_.begin(), points_.end()), points_.end());
+    for (const Vec2 point : outline) {
+      const auto at =
+          std::lower_bound(points_.begin(), points_.end(), point, lexicographically_less);
+      outline_.push_back(static_cast<Name>(at - points_.begin()));
+    }
+    from_.resize(points_.size());
+  }
+
+  Decomposition run() {
+    Decomposition result;
+    result.crossing = cut_at_touching_points();
+    if (result.crossing.first >= 0) return result;
+    triangulate();
+    for (const SubEdge& step : steps_) force(step.along);
+    flood();
+    result.crossing = overlap();
+    if (result.crossing.first >= 0) return result;
+    merge();
+    if (!covers()) return result;
+    for (const Loop& part : parts_) {
+      if (!part.empty()) result.parts.push_back(corners_of(part));
+    }
+    return result;
+  }
+
+ private:
+  int turn(Name a, Name b, Name c) const noexcept {
+    return exact::orientation(point(a), point(b), point(c));
+  }
+  Vec2 point(Name name) const noexcept { return points_[static_cast<std::size_t>(name)]; }
+
+  std::vector<HalfEdge>& from(Name name) noexcept { return from_[static_cast<std::size_t>(name)]; }
+  // A vertex has few edges.
+  const HalfEdge* find(Edge edge) const noexcept {
+    for (const HalfEdge& half : from_[static_cast<std::size_t>(edge.first)]) {
+      if (half.to == edge.second) return &half;
+    }
+    return nullptr;
+  }
+  HalfEdge& half(Edge edge) {
+    for (HalfEdge& half : from(edge.first)) {
+      if (half.to == edge.second) return half;
+    }
+    return from(edge.first).emplace_back(HalfEdge{edge.second});
+  }
+  template <class Visit>
+  void for_each_half_edge(Visit&& visit) {
+    for (std::size_t a = 0; a < from_.size(); ++a) {
+      for (HalfEdge& half : from_[a]) visit(Edge{static_cast<Name>(a), half.to}, half);
+    }
+  }
+
+  // Walks the outline, with a step more wherever a vertex lies on an edge: afterwards two steps are
+  // the same, or reverse, or meet at their ends only. Or names two edges that cross.
+  Crossing cut_at_touching_points() {
+    const std::size_t n = outline_.size();
+    const auto edge = [&](std::size_t i) { return Edge{outline_[i], outline_[(i + 1) % n]}; };
+    const auto apart = [&](Edge e, Edge f) {  // boxes: names are in the order of x
+      const auto [ea, eb] = std::minmax({e.first, e.second});
+      const auto [fa, fb] = std::minmax({f.first, f.second});
+      if (eb < fa || fb < ea) return true;
+      const auto [ey, eh] = std::minmax({point(ea).y, point(eb).y});
+      const auto [fy, fh] = std::minmax({point(fa).y, point(fb).y});
+      return eh < fy || fh < ey;
+    };
+    for (std::size_t i = 0; i < n; ++i) {
+      const auto [a, b] = edge(i);
+      if (a == b) continue;
+      std::vector<Name> on_edge{b};
+      for (std::size_t j = 0; j < n; ++j) {
+        const auto [c, d] = edge(j);
+        if (apart({a, b}, {c, d})) continue;
+        const int side_c = turn(a, b, c);
+        if (side_c == 0 && std::min(a, b) < c && c < std::max(a, b)) on_edge.push_back(c);
+        if (j <= i || side_c * turn(a, b, d) >= 0) continue;
+        if (turn(c, d, a) * turn(c, d, b) < 0) {
+          return {static_cast<long>(i), static_cast<long>(j)};
+        }
+      }
+      std::sort(on_edge.begin(), on_edge.end());
+      on_edge.erase(std::unique(on_edge.begin(), on_edge.end()), on_edge.end());
+      if (b < a) std::reverse(on_edge.begin(), on_edge.end());
+      Name from = a;
+      for (const Name to : on_edge) {
+        steps_.push_back({{from, to}, static_cast<long>(i)});
+        ++half({from, to}).net;
+        --half({to, from}).net;
+        from = to;
+      }
+    }
+    return {};
+  }
+
+  void add_triangle(Name a, Name b, Name c) {
+    half({a, b}).apex = c;
+    half({b, c}).apex = a;
+    half({c, a}).apex = b;
+  }
+  Name apex(Edge edge) const noexcept {
+    const HalfEdge* found = find(edge);
+    return found == nullptr ? -1 : found->apex;
+  }
+
+  // All points, from left to right: each is joined to the part of the hull so far that it sees.
+  void triangulate() {
+    const Name count = static_cast<Name>(points_.size());
+    Name k = 2;  // points before it lie on one line
+    while (turn(0, 1, k) == 0) ++k;
+    std::vector<Name> after(points_.size());  // along the hull, counter-clockwise
+    std::vector<Name> before(points_.size());
+    const auto link = [&](Name a, Name b) {
+      after[static_cast<std::size_t>(a)] = b;
+      before[static_cast<std::size_t>(b)] = a;
+    };
+    const bool left = turn(0, 1, k) > 0;
+    for (Name i = 0; i + 1 < k; ++i) {
+      const auto [a, b] = left ? Edge{i, i + 1} : Edge{i + 1, i};
+      add_triangle(a, b, k);
+      link(a, b);
+    }
+    link(left ? k - 1 : 0, k);
+    link(k, left ? 0 : k - 1);
+    for (++k; k < count; ++k) {
+      Name low = k - 1;  // the greatest so far: on the hull, and seen
+      Name high = low;
+      for (Name next; next = after[static_cast<std::size_t>(high)], turn(high, next, k) < 0;) {
+        add_triangle(next, high, k);
+        high = next;
+      }
+      for (Name next; next = before[static_cast<std::size_t>(low)], turn(next, low, k) < 0;) {
+        add_triangle(low, next, k);
+        low = next;
+      }
+      link(low, k);
+      link(k, high);
+    }
+  }
+
+  // Makes an edge part of the triangulation by flips (S. W. Sloan, 1993). No point lies within it.
+  void force(Edge wanted) {
+    const Name a = wanted.first;  // no structured binding: clang before 16 cannot capture one
+    const Name b = wanted.second;
+    if (apex(wanted) >= 0 || apex(reversed(wanted)) >= 0) return;
+    const auto crosses = [&](Edge e) {
+      return e.first != a && e.first != b && e.second != a && e.second != b &&
+             turn(a, b, e.first) * turn(a, b, e.second) < 0;
+    };
+    std::deque<Edge> crossing;
+    for (const HalfEdge& half : from(a)) {  // of the triangles at a, one faces b
+      if (half.apex >= 0 && turn(a, b, half.to) < 0 && turn(a, b, half.apex) > 0) {
+        crossing.emplace_back(half.to, half.apex);
+        break;
+      }
+    }
+    while (!crossing.empty()) {
+      const Edge last = crossing.back();
+      const Name beyond = apex(reversed(last));
+      if (beyond == b) break;
+      crossing.push_back(turn(a, b, beyond) > 0 ? Edge{last.first, beyond}
+                                                : Edge{beyond, last.second});
+    }
+    while (!crossing.empty()) {
+      const auto [x, y] = crossing.front();
+      crossing.pop_front();
+      const Name c = apex({x, y});
+      const Name d = apex({y, x});
+      if (turn(c, d, x) * turn(c, d, y) >= 0) {  // not convex: later
+        crossing.emplace_back(x, y);
+        continue;
+      }
+      half({x, y}).apex = -1;
+      half({y, x}).apex = -1;
+      add_triangle(x, d, c);
+      add_triangle(d, y, c);
+      if (crosses({c, d})) crossing.emplace_back(c, d);
+    }
+  }
+
+  int net(Edge edge) const noexcept {
+    const HalfEdge* found = find(edge);
+    return found == nullptr ? 0 : found->net;
+  }
+
+  // How often the outline goes around each triangle, from the hull's outside (0) inwards: its left
+  // side is wound once more than its right.
+  void flood() {
+    std::vector<Edge> open;
+    const auto reach = [&](Edge edge, int turns) {
+      const HalfEdge* found = find(edge);
+      if (found == nullptr || found->apex < 0 || found->flooded) return;
+      const Name c = found->apex;
+      for (const Edge& side : {edge, Edge{edge.second, c}, Edge{c, edge.first}}) {
+        half(side).winding = turns;
+        half(side).flooded = true;
+        open.push_back(side);
+      }
+      if (turns < 0) sense_ = -1;
+    };
+    for_each_half_edge([&](Edge edge, const HalfEdge& half) {
+      if (apex(reversed(edge)) < 0) reach(edge, half.net);
+    });
+    while (!open.empty()) {
+      const Edge edge = open.back();
+      open.pop_back();
+      const HalfEdge& from_here = half(edge);
+      reach(reversed(edge), from_here.winding - from_here.net);
+    }
+  }
+  int winding(Edge edge) const noexcept {
+    const HalfEdge* found = find(edge);
+    return found == nullptr ? 0 : sense_ * found->winding;
+  }
+
+  // Everything has to be wound once, the same way, or not at all. Where it is not, two edges of the
+  // outline that bound such a place, one after the other around it though not along the outline; or
+  // that run along each other.
+  Crossing overlap() {
+    const long n = static_cast<long>(outline_.size());
+    Crossing found;
+    bool is_clear = false;
+    for_each_half_edge([&](Edge side, const HalfEdge& half) {
+      const int turns = sense_ * half.winding;
+      if (is_clear || turns == 0 || turns == 1 || half.net == 0) return;
+      Edge next{side.second, half.apex};  // around the corner, to where the place ends
+      while (net(next) == 0 && apex(reversed(next)) >= 0) {
+        next = {side.second, apex(reversed(next))};
+      }
+      const long first = edge_along(side);
+      const bool doubled = half.net > 1 || half.net < -1;
+      const long second = doubled ? edge_along(side, first) : edge_along(next);
+      found = {std::min(first, second), std::max(first, second)};
+      const long apart = found.second - found.first;
+      is_clear = doubled || (apart > 1 && apart < n - 1);
+    });
+    return found;
+  }
+
+  // The outline's edge that has this step, in either sense, other than `but`.
+  long edge_along(Edge wanted, long but = -1) const noexcept {
+    for (const SubEdge& step : steps_) {
+      const bool is_there = step.along == wanted || step.along == reversed(wanted);
+      if (is_there && step.edge != but) return step.edge;
+    }
+    return but;
+  }
+
+  // Triangles of the inside, then unions of two parts along an edge while they stay convex (Hertel
+  // and Mehlhorn: at most four times the fewest parts), the longest edges first.
+  void merge() {
+    std::vector<std::pair<double, Edge>> diagonals;
+    for_each_half_edge([&](Edge edge, const HalfEdge& half) {
+      if (half.apex < 0 || sense_ * half.winding != 1) return;
+      const auto [a, b] = edge;
+      if (a < b && a < half.apex) {  // each triangle once
+        parts_.push_back({a, b, half.apex});
+        own(parts_.back(), static_cast<int>(parts_.size()) - 1);
+      }
+      if (a < b && winding(reversed(edge)) == 1) {
+        const Vec2 along = point(b) - point(a);
+        diagonals.emplace_back(-dot(along, along), edge);
+      }
+    });
+    std::sort(diagonals.begin(), diagonals.end());
+    for (const auto& diagonal : diagonals) join(diagonal.second);
+
+    // What has no width is no part of the inside, but it is of the outline.
+    for (const SubEdge& step : steps_) {
+      const HalfEdge& along = half(step.along);
+      const HalfEdge& against = half(reversed(step.along));
+      if (along.net != 0 || along.winding != 0 || against.winding != 0) continue;
+      if (along.part >= 0 || against.part >= 0) continue;  // taken on the way there
+      parts_.push_back({step.along.first, step.along.second});
+      own(parts_.back(), static_cast<int>(parts_.size()) - 1);
+    }
+  }
+
+  void own(const Loop& loop, int part) {
+    for (std::size_t i = 0; i < loop.size(); ++i) {
+      half({loop[i], loop[(i + 1) % loop.size()]}).part = part;
+    }
+  }
+
+  void join(Edge edge) {
+    const int left = half(edge).part;
+    const int right = half(reversed(edge)).part;
+    if (left == right) return;  // joined along a longer chain of edges before
+    Loop& left_part = parts_[static_cast<std::size_t>(left)];
+    Loop& right_part = parts_[static_cast<std::size_t>(right)];
+    // Both loops from the far end of their common chain of edges on, that chain left out.
+    Loop ahead = from_end_of(left_part, edge);
+    Loop back = from_end_of(right_part, reversed(edge));
+    while (ahead.size() > 2 && back.size() > 2 && ahead[1] == back[back.size() - 2]) {
+      ahead.erase(ahead.begin());
+      back.pop_back();
+    }
+    while (ahead.size() > 2 && back.size() > 2 && back[1] == ahead[ahead.size() - 2]) {
+      back.erase(back.begin());
+      ahead.pop_back();
+    }
+    if (turn(back[back.size() - 2], ahead[0], ahead[1]) < 0) return;
+    if (turn(ahead[ahead.size() - 2], back[0], back[1]) < 0) return;
+    ahead.pop_back();
+    back.pop_back();
+    ahead.insert(ahead.end(), back.begin(), back.end());
+    own(right_part, left);
+    own(ahead, left);
+    right_part.clear();
+    left_part = std::move(ahead);
+  }
+
+  // A loop's vertices from the second end of one of its edges all the way to the first.
+  static Loop from_end_of(const Loop& loop, Edge edge) {
+    const auto at = std::find(loop.begin(), loop.end(), edge.second);
+    Loop rolled(at, loop.end());
+    rolled.insert(rolled.end(), loop.begin(), at);
+    return rolled;
+  }
+
+  // Do the parts cover the inside exactly? Each is convex, and their edges, those that two parts
+  // share in opposite senses taken out, are those of the outline. So each point has been gone
+  // around as often by the parts as by the outline: once inside. Areas add up by the same argument.
+  bool covers() {
+    for_each_half_edge([](Edge, HalfEdge& half) { half.balance = half.net; });
+    for (const Loop& part : parts_) {
+      const std::size_t n = part.size();
+      for (std::size_t i = 0; i < n; ++i) {
+        const Edge edge{part[i], part[(i + 1) % n]};
+        half(edge).balance -= sense_;
+        half(reversed(edge)).balance += sense_;
+      }
+      if (n > 0 && first_reflex_vertex(corners_of(part)) >= 0) return false;
+    }
+    bool is_even = true;
+    for_each_half_edge([&](Edge, const HalfEdge& half) { is_even &= half.balance == 0; });
+    return is_even;
+  }
+
+  // Without the vertices that lie on a side.
+  std::vector<Vec2> corners_of(const Loop& loop) const {
+    const std::size_t n = loop.size();
+    std::vector<Vec2> corners;
+    for (std::size_t i = 0; i < n; ++i) {
+      if (n < 3 || turn(loop[(i + n - 1) % n], loop[i], loop[(i + 1) % n]) != 0) {
+        corners.push_back(point(loop[i]));
+      }
+    }
+    return corners;
+  }
+
+  std::vector<Vec2> points_;                 // distinct, in lexicographic order
+  std::vector<Name> outline_;                // as given
+  std::vector<SubEdge> steps_;               // along it
+  std::vector<std::vector<HalfEdge>> from_;  // each point
+  int sense_ = 1;                            // -1: the outline is clockwise
+  std::vector<Loop> parts_;                  // those joined to others are empty
+};
+
+}  // namespace detail
+
+// The outline (at least three points, not all on one line, any winding) into convex parts. No parts
+// and no crossing: the parts failed their proof, which nothing is known to make them do.
+inline Decomposition decompose(std::span<const Vec2> outline) {
+  return detail::Decomposer(outline).run();
+}
+
+}  // namespace gjk

@@ -1,0 +1,87 @@
+// SPDX-FileCopyrightText: gjk_collision contributors
+// SPDX-License-Identifier: Apache-2.0
+// From points to convex polygons: the hull, and whether an outline is convex as it stands. Exact.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "gjk/narrow/exact.hpp"
+#include "gjk/shape/convex.hpp"
+#include "gjk/shape/vec2.hpp"
+
+namespace gjk {
+
+// Convex hull, counter-clockwise, without collinear or repeated points: one point, the two ends of
+// a segment, or a polygon. Andrew's monotone chain with exact orientations.
+//
+// Of points that are one when snapped, one is kept, and rather one with such a coordinate: the
+// others are within kTinyError of it, and a shape without it would count as exact. For the same
+// reason it is left out only where it lies clearly inside.
+inline std::vector<Vec2> convex_hull(std::span<const Vec2> points) {
+  const auto has_tiny = [](Vec2 p) { return is_tiny(p.x) || is_tiny(p.y); };
+  std::vector<Vec2> sorted(points.begin(), points.end());
+  std::sort(sorted.begin(), sorted.end(), [&](Vec2 a, Vec2 b) {
+    const Vec2 c = snapped(a);
+    const Vec2 d = snapped(b);
+    if (!(c == d)) return lexicographically_less(c, d);
+    if (has_tiny(a) != has_tiny(b)) return has_tiny(a);
+    return lexicographically_less(a, b);
+  });
+  const auto is_same = [&](Vec2 a, Vec2 b) { return snapped(a) == snapped(b); };
+  sorted.erase(std::unique(sorted.begin(), sorted.end(), is_same), sorted.end());
+  if (sorted.size() < 3) return sorted;
+
+  std::vector<Vec2> hull;
+  const auto extend = [&](Vec2 point, std::size_t start) {
+    while (hull.size() >= start + 2) {
+      const int turn =
+          exact::orientation(snapped(hull[hull.size() - 2]), snapped(hull.back()), snapped(point));
+      if (turn > 0 || (turn == 0 && has_tiny(hull.back()))) break;
+      hull.pop_back();
+    }
+    hull.push_back(point);
+  };
+  for (const Vec2 point : sorted) extend(point, 0);
+  const std::size_t upper = hull.size() - 1;
+  for (std::size_t i = sorted.size() - 1; i-- > 0;) extend(sorted[i], upper);
+  hull.pop_back();  // the first point again
+  return hull;
+}
+
+// Sign of the area of a simple outline: 1 counter-clockwise, -1 clockwise, 0 flat. The turn at the
+// lexicographically least vertex decides; its neighbours are taken past repeated points.
+inline int winding(std::span<const Vec2> outline) {
+  const std::size_t n = outline.size();
+  const auto at = [&](std::size_t i) { return snapped(outline[i % n]); };
+  std::size_t least = 0;
+  for (std::size_t i = 1; i < n; ++i) {
+    if (lexicographically_less(at(i), at(least))) least = i;
+  }
+  const Vec2 corner = at(least);
+  std::size_t after = 1;
+  while (after < n && at(least + after) == corner) ++after;
+  if (after == n) return 0;
+  std::size_t before = n - 1;
+  while (at(least + before) == corner) --before;
+  // Among collinear neighbours (a spike along the outline) walk on until the turn shows.
+  int turn = 0;
+  for (std::size_t k = after; k < n && turn == 0; ++k) {
+    turn = exact::orientation(at(least + before), corner, at(least + k));
+  }
+  return turn;
+}
+
+// See exact::first_reflex_vertex(): of the vertices as they are, and snapped, since cross products
+// of tiny coordinates underflow.
+inline long first_reflex_vertex(std::span<const Vec2> outline) {
+  const long n = static_cast<long>(outline.size());
+  const auto at = [outline](long i) { return outline[static_cast<std::size_t>(i)]; };
+  const long reflex = exact::first_reflex_vertex(n, at);
+  if (reflex >= 0) return reflex;
+  return exact::first_reflex_vertex(n, [at](long i) { return snapped(at(i)); });
+}
+
+}  // namespace gjk

@@ -1,0 +1,117 @@
+// SPDX-FileCopyrightText: gjk_collision contributors
+// SPDX-License-Identifier: Apache-2.0
+// Shapes at poses: placed by rounded arithmetic, with a bound on the rounding.
+#pragma once
+
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "gjk/shape/box.hpp"
+#include "gjk/shape/convex.hpp"
+#include "gjk/shape/expansion.hpp"
+#include "gjk/shape/pose.hpp"
+#include "gjk/shape/vec2.hpp"
+#include "gjk/simd/lanes.hpp"
+
+namespace gjk {
+
+// Placing in an instruction set: see placing.inc.
+template <class Set>
+struct PlacingOf;
+
+}  // namespace gjk
+
+#define GJK_SIMD_FILE "gjk/shape/placing.inc"
+#include "gjk/simd/each_set.hpp"
+
+namespace gjk {
+
+// Places the vertices of `local` in x and y; how far a vertex can be from its true place is in the
+// error, which is that of `local` where nothing was rounded. A placed outline need not be convex.
+inline void place(const Convex& local, const Transform& at, double* x, double* y,
+                  Convex& placed) noexcept {
+  placed.x = x;
+  placed.y = y;
+  placed.size = local.size;
+  placed.radius = local.radius;
+  placed.extent = std::numeric_limits<double>::quiet_NaN();
+  const bool is_known = in_domain(local, local) && !std::isnan(at.t_error);
+  double rounding = 0.0;
+  if (at.is_rotated()) {
+    rounding = at.error(local.extent);
+    constexpr int kFew = 8;  // fewer vertices are placed faster one by one
+    if (is_known && local.size >= kFew && local.size <= simd::kMostTagged) {
+      placed.take_extremes(simd::on_widest(
+          [&](auto set) { return PlacingOf<decltype(set)>::Type::place(local, at, x, y); }));
+    } else {
+      for (int i = 0; i < local.size; ++i) {
+        const Vec2 v = at.apply(local.vertex(i));
+        x[i] = v.x;
+        y[i] = v.y;
+      }
+      if (is_known) placed.find_extremes();
+    }
+  } else {
+    for (int i = 0; i < local.size; ++i) {  // what the sums really lose, often nothing
+      const TwoTerms sx = two_sum(local.x[i], at.t.x);
+      const TwoTerms sy = two_sum(local.y[i], at.t.y);
+      x[i] = sx.high;
+      y[i] = sy.high;
+      const double lost = 2.0 * (std::fabs(sx.low) + std::fabs(sy.low));
+      rounding = lost > rounding ? lost : rounding;
+    }
+    if (is_known) placed.find_extremes();
+  }
+  placed.error = local.error + rounding + at.t_error;
+  if (!(placed.error >= kMinExactCoordinate) && placed.has_tiny()) {
+    placed.error = kMinExactCoordinate;
+  }
+}
+
+// A box that holds the shape at a pose, with its radius and all rounding, at a cost that does not
+// depend on the number of vertices: the shape's own box, turned. Everywhere where the shape may
+// leave the kernel's domain.
+inline Box box_at(const Convex& local, const Transform& at) noexcept {
+  if (!(norm1(at.t) + 2.0 * local.extent <= kMaxCoordinate)) return kEverywhere;
+  const Vec2 low{local.extreme_x[2], local.extreme_y[3]};
+  const Vec2 high{local.extreme_x[0], local.extreme_y[1]};
+  const Vec2 center = at.apply(0.5 * (low + high));
+  const Vec2 half = 0.5 * (high - low);
+  const double cos = std::fabs(at.cos);
+  const double sin = std::fabs(at.sin);
+  // Of at.error(), a sum of each kind, and the differences below.
+  const double rounding = (128.0 * local.extent + 16.0 * norm1(at.t)) * kUnitRoundoff;
+  const double by =
+      (local.radius + local.error + at.t_error) * (1.0 + 16.0 * kUnitRoundoff) + rounding;
+  const Vec2 reach{cos * half.x + sin * half.y + by, sin * half.x + cos * half.y + by};
+  return {center - reach, center + reach};
+}
+
+// Room for a shape at a pose while it is queried. More than kMost vertices stand on the heap.
+class Room {
+ public:
+  static constexpr int kMost = 64;
+
+  explicit Room(int vertices = kMost)
+      : many_(vertices > kMost ? 2 * static_cast<std::size_t>(vertices) : 0) {}
+  Room(const Room&) = delete;
+  Room& operator=(const Room&) = delete;
+
+  // Of no more vertices than there is room for. Holds until the next call.
+  const Convex& place(const Convex& local, const Transform& at) noexcept {
+    double* const x = many_.empty() ? few_ : many_.data();
+    gjk::place(local, at, x, x + local.size, placed_);
+    return placed_;
+  }
+
+ private:
+  double few_[2 * kMost];
+  std::vector<double> many_;
+  Convex placed_;
+};
+
+}  // namespace gjk

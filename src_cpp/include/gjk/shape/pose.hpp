@@ -1,0 +1,120 @@
+// SPDX-FileCopyrightText: gjk_collision contributors
+// SPDX-License-Identifier: Apache-2.0
+// Placements in SE(2), with a sine and cosine that are the same on every machine.
+#pragma once
+
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+#include "gjk/shape/expansion.hpp"
+#include "gjk/shape/vec2.hpp"
+
+namespace gjk {
+
+// x, y in metres, yaw in radians, counter-clockwise.
+struct Pose {
+  double x = 0.0;
+  double y = 0.0;
+  double yaw = 0.0;
+};
+
+// Beyond this a yaw is refused: the argument reduction below is exact up to 2^20 quarter turns.
+inline constexpr double kMaxYaw = 1e6;
+
+struct SinCos {
+  double sin = 0.0;
+  double cos = 1.0;
+};
+
+// Absolute error of either value of sin_cos.
+inline constexpr double kSinCosError = 4.0 * kUnitRoundoff;
+
+// Sine and cosine of |angle| <= kMaxYaw; NaN beyond, so that nothing placed by it is ever free.
+//
+// The C library's differ in the last bit between versions and processors, and a verdict must not.
+// Only +, -, * and rint are used, which IEEE 754 fixes. pi/2 is taken off in three parts
+// (Cody and Waite); the first two have 32 significant bits, so k times them is exact for
+// |k| < 2^20. On |r| <= pi/4 the Taylor series are cut below 1e-17.
+inline SinCos sin_cos(double angle) noexcept {
+  if (!(std::fabs(angle) <= kMaxYaw)) {  // NaN too
+    constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+    return {kNaN, kNaN};
+  }
+  constexpr double kTwoOverPi = 0x1.45f306dc9c883p-1;
+  constexpr double kHalfPi1 = 0x1.921fb544p+0;
+  constexpr double kHalfPi2 = 0x1.0b4611a6p-34;
+  constexpr double kHalfPi3 = 0x1.3198a2e037073p-69;
+  const double k = std::rint(angle * kTwoOverPi);
+  const double r = ((angle - k * kHalfPi1) - k * kHalfPi2) - k * kHalfPi3;
+  const double t = r * r;
+  const double s =
+      r +
+      r * t *
+          (-1.0 / 6 +
+           t * (1.0 / 120 +
+                t * (-1.0 / 5040 + t * (1.0 / 362880 + t * (-1.0 / 39916800 +
+                                                            t * (1.0 / 6227020800.0 +
+                                                                 t * (-1.0 / 1307674368000.0)))))));
+  const double c =
+      1.0 + t * (-1.0 / 2 +
+                 t * (1.0 / 24 +
+                      t * (-1.0 / 720 +
+                           t * (1.0 / 40320 +
+                                t * (-1.0 / 3628800 + t * (1.0 / 479001600 +
+                                                           t * (-1.0 / 87178291200.0 +
+                                                                t * (1.0 / 20922789888000.0))))))));
+  // By quarter turns, without branches: no two poses take the same one.
+  const auto quarter = static_cast<std::uint64_t>(static_cast<std::int64_t>(k));
+  const auto s_bits = std::bit_cast<std::uint64_t>(s);
+  const auto c_bits = std::bit_cast<std::uint64_t>(c);
+  const std::uint64_t swapped = (s_bits ^ c_bits) & (0 - (quarter & 1));
+  return {std::bit_cast<double>((s_bits ^ swapped) ^ (quarter & 2) << 62),
+          std::bit_cast<double>((c_bits ^ swapped) ^ ((quarter + 1) & 2) << 62)};
+}
+
+// Within the kernel's domain; not NaN.
+inline bool is_in_domain(const Pose& pose) noexcept {
+  return std::fabs(pose.yaw) <= kMaxYaw && std::fabs(pose.x) <= kMaxCoordinate &&
+         std::fabs(pose.y) <= kMaxCoordinate;
+}
+
+// p -> R p + t. The identity is applied exactly: no rounding, so no error.
+struct Transform {
+  double cos = 1.0;
+  double sin = 0.0;
+  Vec2 t;
+  double t_error = 0.0;  // m: t may be this far from the true one; NaN: not a pose in the domain
+
+  // The pose as seen from `origin`, which is subtracted before anything is rotated or added: far
+  // from the frame's own origin coordinates stay small, and their rounding with them. A point of
+  // the shape may be `pose_error` (m) from where the pose has it.
+  static Transform from_pose(const Pose& pose, Vec2 origin = {}, double pose_error = 0.0) noexcept {
+    const SinCos turn = sin_cos(pose.yaw);
+    const TwoTerms x = two_difference(pose.x, origin.x);
+    const TwoTerms y = two_difference(pose.y, origin.y);
+    const double error =
+        (std::fabs(x.low) + std::fabs(y.low) + pose_error) * (1.0 + 4.0 * kUnitRoundoff);
+    return {turn.cos,
+            turn.sin,
+            {x.high, y.high},
+            is_in_domain(pose) ? error : std::numeric_limits<double>::quiet_NaN()};
+  }
+  bool is_rotated() const noexcept { return cos != 1.0 || sin != 0.0; }
+  bool is_identity() const noexcept { return !is_rotated() && t.x == 0.0 && t.y == 0.0; }
+  Vec2 rotate(Vec2 p) const noexcept { return {cos * p.x - sin * p.y, sin * p.x + cos * p.y}; }
+  Vec2 rotate_back(Vec2 p) const noexcept { return {cos * p.x + sin * p.y, cos * p.y - sin * p.x}; }
+  Vec2 apply(Vec2 p) const noexcept { return rotate(p) + t; }
+
+  // How far (m) apply() can be from the real-number placement of a point whose coordinates do not
+  // exceed `extent`. With |p| <= sqrt(2) extent, sine and cosine displace it by 4 sqrt(2) u |p|
+  // (kSinCosError each), the products by sqrt(2) u |p|, their sum by u |p|, and the sum with t by
+  // u (|p| + |t|): together less than 13 u extent + u |t|.
+  double error(double extent) const noexcept {
+    if (is_identity()) return 0.0;
+    return (16.0 * extent + 1.25 * norm1(t)) * kUnitRoundoff;
+  }
+};
+
+}  // namespace gjk

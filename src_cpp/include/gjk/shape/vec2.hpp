@@ -1,0 +1,50 @@
+// SPDX-FileCopyrightText: gjk_collision contributors
+// SPDX-License-Identifier: Apache-2.0
+// Points and vectors of the plane, in double precision.
+#pragma once
+
+#include <cmath>
+
+#ifdef __FAST_MATH__
+#error "gjk: -ffast-math removes the NaN checks and the error bounds that verdicts rest on"
+#endif
+
+namespace gjk {
+
+struct Vec2 {
+  double x = 0.0;
+  double y = 0.0;
+};
+
+// The domain of the kernel, in metres. Within it no product of degree 4 overflows.
+inline constexpr double kMaxCoordinate = 1e15;
+
+// Half an ulp of 1: every +, -, *, / and sqrt has a relative error of at most this.
+inline constexpr double kUnitRoundoff = 0x1p-53;
+
+constexpr Vec2 operator+(Vec2 a, Vec2 b) noexcept { return {a.x + b.x, a.y + b.y}; }
+constexpr Vec2 operator-(Vec2 a, Vec2 b) noexcept { return {a.x - b.x, a.y - b.y}; }
+constexpr Vec2 operator-(Vec2 a) noexcept { return {-a.x, -a.y}; }
+constexpr Vec2 operator*(double s, Vec2 a) noexcept { return {s * a.x, s * a.y}; }
+constexpr bool operator==(Vec2 a, Vec2 b) noexcept { return a.x == b.x && a.y == b.y; }
+
+constexpr double dot(Vec2 a, Vec2 b) noexcept { return a.x * b.x + a.y * b.y; }
+constexpr double cross(Vec2 a, Vec2 b) noexcept { return a.x * b.y - a.y * b.x; }
+// a turned by +90 degrees.
+constexpr Vec2 perpendicular(Vec2 a) noexcept { return {-a.y, a.x}; }
+inline double norm(Vec2 a) noexcept {
+  const double square = dot(a, a);
+  if (square >= 0x1p-900 || !(square >= 0.0)) return std::sqrt(square);  // NaN too
+  // Shorter than about 1e-135: the square would underflow.
+  const Vec2 scaled{a.x * 0x1p+600, a.y * 0x1p+600};
+  return std::sqrt(dot(scaled, scaled)) * 0x1p-600;
+}
+// |a.x| + |a.y|: the factor of every rounding bound on a dot product with a.
+inline double norm1(Vec2 a) noexcept { return std::fabs(a.x) + std::fabs(a.y); }
+
+// Order along any line: by x, then by y.
+constexpr bool lexicographically_less(Vec2 a, Vec2 b) noexcept {
+  return a.x < b.x || (a.x == b.x && a.y < b.y);
+}
+
+}  // namespace gjk

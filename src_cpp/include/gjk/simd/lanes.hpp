@@ -1,0 +1,46 @@
+// SPDX-FileCopyrightText: gjk_collision contributors
+// SPDX-License-Identifier: Apache-2.0
+// Vectors of doubles and of points, of every width that an instruction set has.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <type_traits>
+
+#include "gjk/shape/vec2.hpp"
+#include "gjk/simd/dispatch.hpp"
+
+namespace gjk::simd {
+
+// The first n bits, 0 < n <= 64.
+inline std::uint64_t low_bits(int n) noexcept { return ~std::uint64_t{0} >> (64 - n); }
+
+// At most n bits counted from element `first` as bits counted from 0, in a ring of n < 64.
+inline std::uint64_t turned(std::uint64_t bits, int first, int n) noexcept {
+  return (bits << first | bits >> (n - first)) & low_bits(n);
+}
+
+// So many elements at most have an index that replaces the last bits of a double.
+inline constexpr int kMostTagged = 64;
+inline constexpr std::int64_t kTag = kMostTagged - 1;
+
+// The compilers' vector types; spelt out, since the attribute takes no template parameter in GCC.
+template <int Width>
+struct VectorOf;
+#define GJK_VECTOR_OF(width)                                               \
+  template <>                                                              \
+  struct VectorOf<width> {                                                 \
+    typedef double Doubles __attribute__((vector_size(8 * (width))));      \
+    typedef std::int64_t Truths __attribute__((vector_size(8 * (width)))); \
+  };
+GJK_VECTOR_OF(2)
+GJK_VECTOR_OF(4)
+GJK_VECTOR_OF(8)
+#undef GJK_VECTOR_OF
+
+}  // namespace gjk::simd
+
+#define GJK_SIMD_FILE "gjk/simd/lanes.inc"
+#include "gjk/simd/each_set.hpp"

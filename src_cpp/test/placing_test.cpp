@@ -1,0 +1,154 @@
+// SPDX-FileCopyrightText: gjk_collision contributors
+// SPDX-License-Identifier: Apache-2.0
+// Shapes at poses, placed into a room: against 64-bit mantissas.
+#include "gjk/shape/placing.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <random>
+
+#include "gjk/query.hpp"
+#include "isas.hpp"
+#include "pairs.hpp"
+
+namespace gjk {
+namespace {
+
+static_assert(sizeof(long double) > sizeof(double), "the reference needs more digits");
+
+struct Point {
+  long double x;
+  long double y;
+};
+
+Point truly_placed(Vec2 p, const Pose& pose) {
+  const long double c = std::cos(static_cast<long double>(pose.yaw));
+  const long double s = std::sin(static_cast<long double>(pose.yaw));
+  return {c * p.x - s * p.y + pose.x, s * p.x + c * p.y + pose.y};
+}
+
+class Poses {
+ public:
+  // Near and far, half of them without a rotation.
+  Pose next() {
+    const double far = std::exp2(30.0 * unit_(random_));
+    return {far * unit_(random_), far * unit_(random_),
+            random_() % 2 == 0 ? 0.0 : 7.0 * unit_(random_)};
+  }
+  // Of up to 100 vertices, on a grid of thirds, so that sums with a translation are rounded.
+  test::Outline outline() {
+    test::Outline outline = test::random_outline(random_, random_() % 8 == 0 ? 2000 : 30, 4000);
+    for (double& x : outline.x) x /= 3.0;
+    for (double& y : outline.y) y /= 3.0;
+    return outline;
+  }
+
+ private:
+  std::mt19937_64 random_{20261122};
+  std::uniform_real_distribution<double> unit_{-1.0, 1.0};
+};
+
+TEST(Room, error_bounds_how_far_a_vertex_is_from_its_true_place) {
+  Poses poses;
+  for (int round = 0; round < 3000; ++round) {
+    const test::Outline outline = poses.outline();
+    const Pose pose = poses.next();
+    Room room(outline.size());
+    const Convex& placed = room.place(outline.convex(), Transform::from_pose(pose));
+    ASSERT_EQ(placed.size, outline.size());
+    for (int i = 0; i < placed.size; ++i) {
+      const Point truth = truly_placed(outline.convex().vertex(i), pose);
+      ASSERT_LE(std::hypot(placed.x[i] - truth.x, placed.y[i] - truth.y), placed.error) << round;
+    }
+  }
+}
+
+TEST(Room, what_sums_do_not_round_is_exact) {
+  const test::Outline outline{{0, 2, 2, 0}, {0, 0, 1, 1}};
+  Room room;
+  EXPECT_EQ(room.place(outline.convex(), Transform::from_pose({0.5, -7, 0})).error, 0.0);
+  EXPECT_GT(room.place(outline.convex(), Transform::from_pose({0.1, -7, 0})).error, 0.0);
+  EXPECT_GT(room.place(outline.convex(), Transform::from_pose({0.5, -7, 0.25})).error, 0.0);
+}
+
+TEST(Room, extremes_are_alike_on_all_instruction_sets) {
+  Poses poses;
+  const simd::Isa usual = simd::isa;
+  for (int round = 0; round < 1000; ++round) {
+    const test::Outline outline = poses.outline();
+    const Transform at = Transform::from_pose(poses.next());
+    for (const simd::Isa isa : verify::available_isas()) {
+      simd::isa = isa;
+      Room room(outline.size());
+      const Convex& placed = room.place(outline.convex(), at);
+      Convex expected = placed;
+      expected.find_extremes();
+      for (int k = 0; k < 4; ++k) {
+        ASSERT_EQ(placed.extreme[k], expected.extreme[k]) << round;
+        ASSERT_EQ(placed.extreme_x[k], expected.extreme_x[k]) << round;
+        ASSERT_EQ(placed.extreme_y[k], expected.extreme_y[k]) << round;
+      }
+      ASSERT_EQ(placed.extent, expected.extent);
+      ASSERT_EQ(placed.has_chains, expected.has_chains);
+    }
+  }
+  simd::isa = usual;
+}
+
+TEST(BoxAt, holds_the_shape_with_its_radius) {
+  Poses poses;
+  for (int round = 0; round < 20000; ++round) {
+    const test::Outline outline = poses.outline();
+    const Pose pose = poses.next();
+    const double radius = round % 2 == 0 ? 0.0 : 0.7;
+    const Box box = box_at(outline.convex(radius), Transform::from_pose(pose));
+    for (int i = 0; i < outline.size(); ++i) {
+      const Point truth = truly_placed(outline.convex().vertex(i), pose);
+      ASSERT_LE(box.low.x, truth.x - radius) << round;
+      ASSERT_LE(box.low.y, truth.y - radius) << round;
+      ASSERT_GE(box.high.x, truth.x + radius) << round;
+      ASSERT_GE(box.high.y, truth.y + radius) << round;
+    }
+  }
+}
+
+TEST(BoxAt, what_may_leave_the_domain_may_be_anywhere) {
+  const test::Outline outline{{0, 2, 2, 0}, {0, 0, 1, 1}};
+  const Box far = box_at(outline.convex(), Transform::from_pose({1e15, 0, 0}));
+  EXPECT_LE(far.low.x, -1e15);
+  const Convex nothing;
+  Rooms rooms;
+  const double kNaN = std::numeric_limits<double>::quiet_NaN();
+  for (const Pose& pose : {Pose{1e15, 0, 0}, Pose{kNaN, 0, 0}, Pose{0, 0, kNaN}, Pose{9, 9, 1e7}}) {
+    const Transform at = Transform::from_pose(pose);
+    EXPECT_EQ(collide(outline.convex(), at, outline.convex(), {}, rooms), Verdict::unknown);
+    EXPECT_EQ(collide(nothing, at, outline.convex(), {}, rooms), Verdict::unknown);
+  }
+}
+
+TEST(CollideAtPoses, verdict_is_that_of_the_placed_shapes) {
+  Poses poses;
+  int count[4] = {};
+  for (int round = 0; round < 20000; ++round) {
+    const test::Outline p = poses.outline();
+    const test::Outline q = poses.outline();
+    const Pose pose = poses.next();
+    const Transform at_p = Transform::from_pose(pose);
+    const Transform at_q = Transform::from_pose(
+        {pose.x + 40.0 * (round % 97 - 48), pose.y + 40.0 * (round % 89 - 44), 0.1 * (round % 60)});
+    const double margin = round % 3 == 0 ? 25.0 : 0.0;
+    Rooms rooms{Room(p.size()), Room(q.size())};
+    const Verdict at_poses = collide(p.convex(), at_p, q.convex(), at_q, rooms, margin);
+    const Convex& placed_p = rooms.p.place(p.convex(), at_p);
+    const Convex& placed_q = rooms.q.place(q.convex(), at_q);
+    ASSERT_EQ(at_poses, collide(placed_p, placed_q, margin)) << round;
+    ++count[static_cast<int>(at_poses)];
+  }
+  EXPECT_GT(count[static_cast<int>(Verdict::free)], 1000);
+  EXPECT_GT(count[static_cast<int>(Verdict::collision)], 1000);
+}
+
+}  // namespace
+}  // namespace gjk
