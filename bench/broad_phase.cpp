@@ -197,7 +197,7 @@ struct Field {
       shapes.push_back(wall ? box(100.0, 0.2) : box(in(1.0, 5.0), in(1.0, 3.0)));
       poses.push_back(somewhere());
       if (uneven && i % 2 == 1) poses[i] = {0.1 * poses[i].x, 0.1 * poses[i].y, poses[i].yaw};
-      obstacles.add(shapes[i].part(0), {poses[i], {}}, 0);
+      obstacles.add(shapes[i].part(0), gjk::Transform::from_pose(poses[i]), 0);
       boxes.push_back(obstacles.part(i).bounds());
     }
   }
@@ -215,7 +215,7 @@ struct Field {
   void move(std::size_t i) {
     poses[i].x += in(-0.5, 0.5);
     poses[i].y += in(-0.5, 0.5);
-    obstacles.replace(i, shapes[i].part(0), {poses[i], {}});
+    obstacles.replace(i, shapes[i].part(0), gjk::Transform::from_pose(poses[i]));
     boxes[i] = obstacles.part(i).bounds();
   }
 };
@@ -247,7 +247,7 @@ struct Runner {
     auto start = std::chrono::steady_clock::now();
     for (std::size_t n = 0; n < poses.size(); ++n) {
       if (n == kFirst) start = std::chrono::steady_clock::now();
-      ego.replace(0, field.ego.part(0), {poses[n], {}});
+      ego.replace(0, field.ego.part(0), gjk::Transform::from_pose(poses[n]));
       bool hit = false;
       broad.overlapping(ego.part(0).bounds(), [&](std::uint32_t item) {
         hit = gjk::collide(ego.convex(0), field.obstacles.convex(item)) == gjk::Verdict::collision;
