@@ -97,7 +97,8 @@ struct World {
     for (std::size_t i = 0; i < count; ++i) {
       const Shape shape = outline(vertices, real(1, 5), real(1, 3));
       const Pose pose{real(0, side), real(0, side), real(-3, 3)};
-      const Piece piece = Piece::moving(pose, {real(-5, 5), real(-5, 5), 0.0});
+      const Pose in_5_s{pose.x + real(-25, 25), pose.y + real(-25, 25), pose.yaw};
+      const Piece piece = Piece::between(0.0, pose, 5.0, in_5_s);
       scene.add(shape, pose, {&piece, 1});
     }
     scene.build();
