@@ -19,6 +19,7 @@ enum class Step {
   features,
   quadrilaterals,  // their features by enumeration
   turned_boxes,    // before shapes are placed at their poses
+  overlap,         // before all vertices are placed
   contact,         // proposals where the cascade stops, before all pairs of features
   ahead,           // search of a scene's tree for several poses together
 };
