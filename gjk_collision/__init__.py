@@ -4,6 +4,7 @@
 
 The main question is whether a vehicle, at a given pose and time, is clear of all known obstacles:
 see `Scene.check`. Units are m, s and rad; angles are counter-clockwise. Contact is a collision.
+Invalid input raises `InputError`; the sections "Raises" list the possible values of its `status`.
 
 A public name is loaded from its module when it is first used. Therefore importing the package, or
 one of its modules, does not import the other modules.

@@ -29,7 +29,7 @@ Pose: TypeAlias = tuple[float, float, float] | list[float] | NDArray[np.float64]
 
 
 class Shape:
-    """Union of convex polygons, grown by one radius.
+    """Union of convex parts, grown by one radius. A part is a polygon, a segment or a point.
 
     A point with a radius is a circle, a segment with a radius is a capsule, and a polygon with a
     radius is a polygon with rounded corners. A shape is a closed set: its boundary belongs to it.
@@ -62,11 +62,11 @@ class Shape:
         Raises
         ------
         InputError
-            CONCAVE_REJECTED, with the index of the first vertex that is not convex. The test is
-            exact, except that coordinates below 1e-40 m count as 0. Use `hull` for an
-            outline that is convex only up to rounding, and `concave` for a concave outline.
-            TOO_FEW_POINTS; DEGENERATE: no area; NON_FINITE, COORD_RANGE, ARRAY_MISMATCH,
-            INVALID_INPUT.
+            CONCAVE_REJECTED: the outline is concave, and the index is the first vertex that is not
+            convex. The test is exact, except that coordinates below 1e-40 m count as 0. Use `hull`
+            for an outline that is convex only up to rounding, and `concave` for a concave one.
+            DEGENERATE: the polygon has no area. TOO_FEW_POINTS, NON_FINITE, COORD_RANGE,
+            ARRAY_MISMATCH, INVALID_INPUT.
         """
         return cls(_core.polygon(as_floats(xy, "xy"), as_number(radius, "radius")))
 
@@ -92,7 +92,7 @@ class Shape:
         Raises
         ------
         InputError
-            DEGENERATE: the size is smaller than the rounding error of the corners; NON_FINITE,
+            DEGENERATE: the size is smaller than the rounding error of the corners. NON_FINITE,
             COORD_RANGE, ARRAY_MISMATCH, INVALID_INPUT.
         """
         half = np.array([_half(length, "length"), _half(width, "width")])
@@ -174,10 +174,11 @@ class Shape:
     def concave(cls, outline: ArrayLike, radius: float = 0.0) -> Shape:
         """Return a polygon that may be concave.
 
-        The polygon is split into convex parts. Their union is exactly the polygon. The outline may
-        touch itself at vertices and along edges. Thus a narrow slit can lead to a hole, and an
-        edge can return along itself: such a spike without area is part of the shape. The outline
-        must not cross itself.
+        The polygon is split into convex parts. Their union is exactly the polygon.
+
+        The outline may touch itself at vertices and along edges, but must not cross itself. To
+        describe a hole, let the outline go to the hole, around it and back along the same edge. If
+        an edge goes to a point and back, this spike without area is part of the shape.
 
         Parameters
         ----------
@@ -189,9 +190,9 @@ class Shape:
         Raises
         ------
         InputError
-            INVALID_INPUT: two edges cross, and the index is the first vertex of one of them; or a
-            coordinate of a concave outline is not 0, but smaller than 1e-40 m in magnitude.
-            Otherwise as for `polygon`, without CONCAVE_REJECTED.
+            INVALID_INPUT: two edges cross, and the index is the first vertex of one of them. Also
+            INVALID_INPUT: a coordinate of a concave outline is below 1e-40 m, but not 0. Other
+            errors are as for `polygon`, except CONCAVE_REJECTED.
         """
         return cls(_core.concave(as_floats(outline, "outline"), as_number(radius, "radius")))
 
@@ -223,7 +224,7 @@ class Shape:
         Raises
         ------
         InputError
-            NON_FINITE, COORD_RANGE, INVALID_INPUT; the error names the side.
+            NON_FINITE, COORD_RANGE, INVALID_INPUT.
         """
         sides = {"front": front, "rear": rear, "left": left, "right": right}
         return Shape(self._core.padded(*(as_number(sides[name], name) for name in sides)))
@@ -302,8 +303,8 @@ class Closest:
         Unit vector from a to b, shape (2,). At contact or overlap: moving b in this direction
         separates the shapes.
     feature_a, feature_b : tuple of 3 int
-        The edge of a and of b that determines the distance: index of the part, and the indices of
-        two vertices of the part. Two equal indices mean a vertex instead of an edge.
+        The edge of a and the edge of b that determine the distance: index of the part, and indices
+        of two vertices of this part. If the two vertices are equal, it is a vertex, not an edge.
     iterations : int
         Number of iterations of the GJK loop on this pair of parts.
     status : Status
@@ -344,7 +345,7 @@ class Penetration:
     point_b : ndarray
         Point of b that is deepest in a, shape (2,) [m].
     feature_a, feature_b : tuple of 3 int
-        The edge of a and of b that determines the depth, as in `Closest`.
+        The edge of a and the edge of b that determine the depth, as in `Closest`.
     """
 
     depth: float

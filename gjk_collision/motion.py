@@ -71,8 +71,8 @@ class Motion:
         pose : (x, y, yaw)
             Pose at `time` [m, m, rad].
         velocity : (vx, vy, wz)
-            Velocity of the origin of the shape, along the axes of the frame in which `pose` is
-            given [m/s, m/s], and rate of turn [rad/s].
+            Velocity of the origin of the shape [m/s, m/s] in the frame in which `pose` is given,
+            not in the frame of the shape, and rate of turn [rad/s].
         time : float
             Time at which the shape is at `pose` [s].
 
@@ -103,19 +103,19 @@ class Motion:
         Raises
         ------
         InputError
-            TOO_FEW_POINTS: no time; INVALID_INPUT: not numbers, or times that do not increase;
-            ARRAY_MISMATCH, NON_FINITE, COORD_RANGE.
+            TOO_FEW_POINTS: no times are given. INVALID_INPUT, for example for times that do not
+            increase. NON_FINITE, COORD_RANGE, ARRAY_MISMATCH.
         """
         return cls(_core.path(as_floats(times, "times"), as_floats(poses, "poses")))
 
     @property
     def begin(self) -> float:
-        """First time at which the motion is known [s]. -inf: it has no begin."""
+        """First time at which the motion is known [s]. -inf: there is no first time."""
         return self._core.begin
 
     @property
     def end(self) -> float:
-        """Last time at which the motion is known [s]. inf: it has no end."""
+        """Last time at which the motion is known [s]. inf: there is no last time."""
         return self._core.end
 
     def at(self, t: float) -> NDArray[np.float64]:
@@ -124,7 +124,7 @@ class Motion:
         Raises
         ------
         InputError
-            PREDICTION_TOO_SHORT: the motion is not known at `t`; NON_FINITE, COORD_RANGE,
+            PREDICTION_TOO_SHORT: the motion is not known at `t`. NON_FINITE, COORD_RANGE,
             INVALID_INPUT.
         """
         pose = self._core.at(as_number(t, "t"))
@@ -142,7 +142,7 @@ class Motion:
         Raises
         ------
         InputError
-            NON_FINITE: a time is NaN; INVALID_INPUT.
+            NON_FINITE: a time is NaN. INVALID_INPUT.
         """
         core = instance(shape, Shape, "shape")._core
         begin, end = as_number(t0, "t0"), as_number(t1, "t1")
@@ -154,7 +154,7 @@ class Motion:
 
 @dataclass(frozen=True, slots=True)
 class Impact:
-    """First time at which the distance falls to a margin, or the proof that there is none.
+    """First time at which the distance falls to a margin, or the proof that it never does.
 
     Attributes
     ----------
@@ -163,8 +163,9 @@ class Impact:
         the distance is at most margin + tolerance. It is COLLISION if the distance is at most the
         tolerance or the margin is 0. UNKNOWN: the search did not finish.
     status : Status
-        SUCCESS; PREDICTION_TOO_SHORT: a motion ends too early; ITERATION_LIMIT; NUMERIC_FAILURE:
-        the tolerance is too small for the rounding errors, or a shape leaves the range of 1e15 m.
+        SUCCESS, or the reason for UNKNOWN. PREDICTION_TOO_SHORT: a motion is not known in a part
+        of the interval. ITERATION_LIMIT: more iterations are needed. NUMERIC_FAILURE: the
+        tolerance is too small for the rounding errors, or a shape leaves the range of 1e15 m.
     time : float
         Time of the impact [s], or distance moved [m] for a cast. It is never later than the true
         impact. inf: no impact found.
@@ -305,8 +306,9 @@ def closest_approach(
 ) -> Approach:
     """Return the smallest distance of two moving shapes over an interval of time.
 
-    The result exceeds the smallest distance by at most `tolerance` [m], > 0. The other parameters
-    and the errors are as for `time_of_impact`.
+    The result exceeds the smallest distance by at most `tolerance` [m], > 0. The search ends when
+    the distance is at most `tolerance`, see `Approach.lower_bound`. The other parameters and the
+    errors are as for `time_of_impact`.
     """
     status, distance, lower_bound, time, closest, iterations = _core.closest_approach(
         *_checked_motions(a, motion_a, b, motion_b, t0, t1), as_number(tolerance, "tolerance")

@@ -91,17 +91,18 @@ class CheckResult:
     statuses : ndarray of uint16, shape (n,)
         `Status` at each pose. UNDEFINED: not checked, because of `stop_at_first`.
     distances : ndarray, shape (n,)
-        Signed distance to the nearest obstacle [m]. Negative: minus the penetration depth, for
-        shapes with several parts that of the deepest pair of parts. NaN in mode 'collide'.
+        Signed distance to the nearest obstacle [m]. Negative: minus the penetration depth; for
+        shapes with several parts, that of the deepest pair of parts. inf: no obstacle. NaN: not
+        computed, for example in mode 'collide'.
     lower_bounds : ndarray, shape (n,)
-        Certified lower bound of the distance [m]. -inf: no bound. NaN in mode 'collide'.
+        Certified lower bound of the distance [m]. -inf: no bound. NaN: not computed.
     nearest_ids : ndarray of int64, shape (n,)
         Id of the obstacle that determines the result; -1: none.
     nearest_indices : ndarray of int64, shape (n,)
         Index of this obstacle in the scene; -1: none.
     witnesses : ndarray, shape (n, 4), or None
-        Closest points: x, y on the shape and x, y on the obstacle [m]; NaN: none. The array is
-        None except in mode 'witness'.
+        Closest points: x, y on the shape and x, y on the obstacle [m]; NaN: none. This field is
+        None in all modes except 'witness'.
     first_invalid_index : int
         Index of the first pose that is not FREE; -1: all are FREE.
     """
@@ -131,7 +132,7 @@ class NearestResult:
     indices : ndarray of int64, shape (n,)
         Indices of the obstacles in the scene.
     distances : ndarray, shape (n,)
-        Signed distances [m]. Negative: minus the penetration depth, for shapes with several parts
+        Signed distances [m]. Negative: minus the penetration depth; for shapes with several parts,
         that of the deepest pair of parts.
     lower_bounds : ndarray, shape (n,)
         Certified lower bounds of the distances [m]. -inf: no bound.
@@ -174,15 +175,15 @@ class PathResult:
         Fraction of this segment that is certainly free, in [0, 1]. 1 if all segments are free.
     first_collision_time : float
         The first time at which contact is not excluded [s]. It is never later than the first
-        collision. NaN: the verdict is not COLLISION, or the query has no times.
+        collision. NaN: the verdict is not COLLISION, or no times are given.
     obstacle_id : int
         Id of the first obstacle because of which the path is not free; -1: none.
     obstacle_index : int
         Index of this obstacle in the scene; -1: none.
     min_distance : float
-        Smallest signed distance on the path [m]. If the path collides, it covers the path up to
-        the end of the colliding segment, and a value <= 0 does not tell the depth. inf: no
-        obstacle. NaN: not computed.
+        Smallest signed distance on the path [m], up to the end of the first segment in collision.
+        A value <= 0 means a collision, but is not the penetration depth. inf: no obstacle. NaN:
+        not computed.
     min_distance_lower_bound : float
         Certified lower bound of this distance [m]. -inf: no bound. NaN: not computed.
     """
@@ -216,9 +217,9 @@ class PairsResult:
     lower_bounds : ndarray, shape (n,), or None
         Certified lower bounds of the distances [m]. None in mode 'collide'.
     witnesses : ndarray, shape (n, 4), or None
-        Closest points: x, y on a and x, y on b [m]. None except in mode 'witness'.
+        Closest points: x, y on a and x, y on b [m]. None in all modes except 'witness'.
     directions : ndarray, shape (n, 2), or None
-        Unit vectors from a to b. None except in mode 'witness'.
+        Unit vectors from a to b. None in all modes except 'witness'.
     """
 
     verdicts: NDArray[np.uint8] = field(default_factory=lambda: np.empty(0, np.uint8))

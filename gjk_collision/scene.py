@@ -33,11 +33,7 @@ __all__ = ["Scene"]
 Mode: TypeAlias = Literal["collide", "distance", "witness"]
 PredictionPolicy: TypeAlias = Literal["unknown_is_error", "constant_velocity", "hold"]
 Paths: TypeAlias = Sequence[tuple[ArrayLike, ArrayLike] | None]
-"""A predicted path per obstacle: None, or a pair of times and poses.
-
-Times have shape (m,): seconds after the stamp of the obstacle, >= 0 and strictly increasing. Poses
-have shape (m, 3): x [m], y [m], yaw [rad].
-"""
+"""One predicted path per obstacle, as described for `Scene`."""
 
 _MODES: dict[str, int] = {"collide": 0, "distance": 1, "witness": 2}
 T = TypeVar("T")
@@ -58,12 +54,14 @@ class Scene:
     ids : array_like of int, shape (n,), optional
         Ids that results report. Default: the indices of the obstacles.
     velocities : array_like, shape (n, 3), optional
-        vx, vy [m/s] along the axes of the frame in which the poses are given, and wz [rad/s] about
-        the origin of the shape. NaN: unknown. Zeros: the obstacle never moves.
+        vx, vy [m/s] in the frame in which the poses are given, and wz [rad/s] about the origin of
+        the shape. NaN: unknown. Zeros: the obstacle never moves.
     paths : sequence of n paths, optional
-        Predicted path of each obstacle, see `Paths`. Between two poses, an obstacle moves in a
-        straight line with constant velocity and takes the shorter rotation. If an obstacle has a
-        path, its velocity is used only as described in the notes.
+        Predicted path of each obstacle: None, or a pair (times, poses). Times have shape (m,) and
+        are seconds after the stamp, >= 0 and strictly increasing. Poses have shape (m, 3): x [m],
+        y [m], yaw [rad]. Between two poses, the obstacle moves in a straight line with constant
+        velocity and takes the shorter rotation. If an obstacle has a path, its velocity is used
+        only as described in the notes.
     stamps : array_like, shape (n,), optional
         Time of each pose [s], on the same clock as the `times` of queries. Default: zeros.
     prediction : {'unknown_is_error', 'constant_velocity', 'hold'}
@@ -74,8 +72,8 @@ class Scene:
         after the stamp [s], >= 0.
     time_error : float
         Maximum error of the stamps and of the times of queries [s], >= 0, for example from
-        conversion from nanoseconds. All bounds include it. A query is answered up to the last
-        given time of a prediction, although the true time may be later by `time_error`.
+        conversion from nanoseconds. All bounds include it. A query at the last time of a
+        prediction is answered, although the true time may be later by `time_error`.
 
     Raises
     ------
@@ -84,13 +82,13 @@ class Scene:
 
     Notes
     -----
-    Queries without times use the poses at the stamps. For queries with times, `prediction` means:
+    Queries without times use `poses`. For queries with times, `prediction` means:
 
-    - 'unknown_is_error': after the end of its path, the pose of an obstacle is unknown. Without
-      path and velocity, it is known only at the stamp.
+    - 'unknown_is_error': after the end of its path, the pose of an obstacle is not known. Without
+      path and velocity, the pose is known only at the stamp.
     - 'constant_velocity': after the end of its path, an obstacle continues with the velocity of
       the last segment. If its path is a single pose at the stamp, it continues with its velocity
-      from `velocities`. Without path and velocity, its pose is known only at the stamp.
+      from `velocities`. Without path and velocity, the pose is known only at the stamp.
     - 'hold': after the end of its path, an obstacle stays where it is. Without path and velocity,
       it never moves.
 
@@ -288,9 +286,9 @@ class Scene:
             Poses of the base frame: x [m], y [m], yaw [rad]; n >= 1.
         times : array_like, shape (n,), optional
             Time of each pose [s], on the clock of the stamps of the obstacles. Each pose is
-            checked against the obstacles at their predicted poses. If one of these is not known at
-            the time, the verdict is UNKNOWN with PREDICTION_TOO_SHORT, unless the vehicle
-            certainly collides with another obstacle. Default: the obstacles do not move.
+            checked against the obstacles at their predicted poses. If the pose of any obstacle is
+            not known at that time, the verdict is UNKNOWN with PREDICTION_TOO_SHORT, unless the
+            vehicle certainly collides with another obstacle. Default: the obstacles do not move.
         margin : float
             Required distance [m], >= 0. If 0 < distance <= margin, the verdict is MARGIN, which is
             not free.
@@ -314,7 +312,8 @@ class Scene:
         Raises
         ------
         InputError
-            EMPTY_REQUEST: no pose; NON_FINITE, COORD_RANGE, ARRAY_MISMATCH, INVALID_INPUT.
+            EMPTY_REQUEST: no pose is given. NON_FINITE, COORD_RANGE, ARRAY_MISMATCH,
+            INVALID_INPUT.
         """
         placed = _checked_poses(poses)
         found = self._asked(
@@ -431,7 +430,7 @@ class Scene:
         Raises
         ------
         InputError
-            PREDICTION_TOO_SHORT: the pose of an obstacle is not known at `time`; NON_FINITE,
+            PREDICTION_TOO_SHORT: the pose of an obstacle is not known at `time`. NON_FINITE,
             COORD_RANGE, ARRAY_MISMATCH, INVALID_INPUT.
         """
         if as_integer(k, "k") < 1:
@@ -497,7 +496,8 @@ class Scene:
         Raises
         ------
         InputError
-            EMPTY_REQUEST: no pose; NON_FINITE, COORD_RANGE, ARRAY_MISMATCH, INVALID_INPUT.
+            EMPTY_REQUEST: no pose is given. NON_FINITE, COORD_RANGE, ARRAY_MISMATCH,
+            INVALID_INPUT.
 
         Notes
         -----
@@ -505,14 +505,14 @@ class Scene:
         """
         placed = _checked_poses(poses)
         at = _rows(times, len(placed), "times", 0)
-        finest = as_number(tolerance, "tolerance")
+        tolerance = as_number(tolerance, "tolerance")
         if as_bool(swept, "swept"):
             found = self._core.check_path(
                 instance(shape, Shape, "shape")._core,
                 placed,
                 at,
                 as_number(margin, "margin"),
-                finest,
+                tolerance,
             )
             index = int(found.pop("obstacle"))
             verdict = Verdict(found.pop("verdict"))
@@ -531,7 +531,7 @@ class Scene:
                 obstacle_index=index,
                 **found,
             )
-        self._core.check_way(at, finest)
+        self._core.check_way(at, tolerance)
         each = self.check(shape, placed, times, margin=margin, mode="distance")
         first = each.first_invalid_index
         hits = np.flatnonzero(each.verdicts == Verdict.COLLISION)
