@@ -35,7 +35,7 @@ MAX_COORDINATE = 1e15  # m; limit of the kernel for the magnitude of a coordinat
 
 T = TypeVar("T")
 
-_BOOLS = (bool, np.bool_)  # faster than `bool | np.bool_`, which is created in each call
+_BOOLS = (bool, np.bool_)  # a tuple, because each use of `bool | np.bool_` creates a new object
 
 
 def instance(value: T, kind: type[T], argument: str) -> T:

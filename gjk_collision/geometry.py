@@ -20,7 +20,7 @@ from .verdict import Status, no_truth_value
 __all__ = ["Closest", "Penetration", "Shape", "closest", "collide", "distance", "penetration"]
 
 ConcavePolicy: TypeAlias = Literal["decompose", "hull", "reject"]
-"""Use of a concave outline: split it into convex parts, take its convex hull, or refuse it."""
+"""How to handle a concave outline: split it into convex parts, take its hull, or refuse it."""
 
 Pose: TypeAlias = tuple[float, float, float] | list[float] | NDArray[np.float64]
 """x [m], y [m], yaw [rad], counter-clockwise."""

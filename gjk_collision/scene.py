@@ -169,8 +169,8 @@ class Scene:
         stamps, prediction, horizon, time_error
             As for `Scene`.
         concave_policy : {'decompose', 'hull', 'reject'}
-            Use of concave outlines of kind 1: split them into convex parts, take the convex hull,
-            or refuse them.
+            How to handle concave outlines of kind 1: split them into convex parts, take their
+            hull, or refuse them.
 
         Raises
         ------
@@ -350,7 +350,7 @@ class Scene:
         threads: int = 1,
         warm_start: bool = True,
     ) -> dict[str, Any]:
-        """Return the answer of the kernel, checked by `INVARIANT`."""
+        """Return the answer of the kernel, after the check by `INVARIANT`."""
         found: dict[str, Any] = self._core.check(
             shape._core, poses, times, margin, mode, stop_at_first, threads, warm_start
         )

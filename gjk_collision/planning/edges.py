@@ -52,6 +52,12 @@ def scene_checker(scene: Scene, shape: Shape, margin: float = 0.0) -> Checker:
     margin : float
         Required distance [m]: a pose is free if its distance is greater. See `edge_margin`.
 
+    Returns
+    -------
+    Checker
+        Function of poses, shape (n, 3): x [m], y [m], yaw [rad]. It returns the result of
+        `Scene.check`, and stops at the first pose that is not free.
+
     Raises
     ------
     InputError
@@ -80,6 +86,12 @@ def path_checker(
     tolerance : float
         Tolerance [m]: if the vehicle passes an obstacle closer than margin + tolerance, the edge
         may be reported as not free.
+
+    Returns
+    -------
+    Checker
+        Function of poses, shape (n, 3): x [m], y [m], yaw [rad]. It returns the result of
+        `Scene.check_path`.
 
     Raises
     ------

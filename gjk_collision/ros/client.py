@@ -65,7 +65,7 @@ class Info:
     oldest_data_stamp_ns : int
         Stamp of the oldest data in the snapshot [ns]; 0: no data.
     footprint_age : float
-        Age of the footprint at the time of the reply [s]. 0: it is a parameter. NaN: none.
+        Age of the footprint at the time of the reply [s]. 0: it is a parameter. NaN: no footprint.
     max_obstacle_age : float
         Age of the oldest obstacle message at the time of the reply [s]. NaN: no message.
     bad_sources : tuple of str
@@ -168,8 +168,8 @@ class PathReply(Reply, PathResult):
     """Reply of `~/check_path`: a `PathResult`.
 
     `first_invalid_segment` is -1 if and only if `is_free` is True. In a contradictory reply,
-    `first_invalid_segment` and `last_valid_fraction` are replaced by 0. `obstacle_index` is always
-    -1.
+    `first_invalid_segment` and `last_valid_fraction` are replaced by 0. `first_collision_time` is
+    the time after the time of the snapshot [s]. `obstacle_index` is always -1.
     """
 
 
