@@ -111,7 +111,8 @@ def as_vector(values: ArrayLike, count: int, argument: str) -> list[float]:
     """Return a list of `count` real numbers."""
     array = as_floats(values, argument)
     if array.shape != (count,):
-        raise InputError(Status.ARRAY_MISMATCH, argument, None, f"must have shape ({count},)")
+        rule = f"must have shape ({count},) (got {array.shape})"
+        raise InputError(Status.ARRAY_MISMATCH, argument, None, rule)
     numbers: list[float] = array.tolist()
     return numbers
 
@@ -140,7 +141,7 @@ def as_integers(
     """
     array = _as_array(values, argument)
     if array.dtype.kind not in "iu" and array.size:
-        rule = f"must be integers (got dtype {array.dtype})"
+        rule = f"must be an array of integers (got dtype {array.dtype})"
         raise InputError(Status.INVALID_INPUT, argument, None, rule)
     _check_shape(array, argument, columns)
     if array.size == 0:

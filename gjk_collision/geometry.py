@@ -360,8 +360,9 @@ class Penetration:
 def collide(a: Shape, b: Shape, pose_a: Pose | None = None, pose_b: Pose | None = None) -> bool:
     """Return whether two shapes have a common point. Contact is a collision.
 
-    Without poses, the result is that of rational arithmetic on the given doubles, on every
-    machine. With poses, a gap smaller than the rounding error of the transform is a collision.
+    Without poses, the result is that of rational arithmetic on the given doubles, and is the same
+    on every machine. With poses, a gap smaller than the rounding error of the transform counts as
+    a collision.
 
     Parameters
     ----------

@@ -597,7 +597,8 @@ def _rows(
 def _checked_pose(pose: Pose) -> list[float]:
     placed = as_floats(pose, "pose")
     if placed.shape != (3,):
-        raise InputError(Status.ARRAY_MISMATCH, "pose", None, "must be (x, y, yaw)")
+        rule = f"must be (x, y, yaw) (got shape {placed.shape})"
+        raise InputError(Status.ARRAY_MISMATCH, "pose", None, rule)
     numbers: list[float] = placed.tolist()
     return numbers
 
