@@ -59,9 +59,9 @@ class Scene:
     paths : sequence of n paths, optional
         Predicted path of each obstacle: None, or a pair (times, poses). Times have shape (m,) and
         are seconds after the stamp, >= 0 and strictly increasing. Poses have shape (m, 3): x [m],
-        y [m], yaw [rad]. Between two poses, the obstacle moves in a straight line with constant
-        velocity and takes the shorter rotation. If an obstacle has a path, its velocity is used
-        only as described in the notes.
+        y [m], yaw [rad]. The obstacle starts at its pose in `poses`. Between two poses, it moves
+        in a straight line with constant velocity and takes the shorter rotation. If an obstacle
+        has a path, its velocity is used only as described in the notes.
     stamps : array_like, shape (n,), optional
         Time of each pose [s], on the same clock as the `times` of queries. Default: zeros.
     prediction : {'unknown_is_error', 'constant_velocity', 'hold'}
