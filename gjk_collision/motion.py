@@ -442,7 +442,7 @@ def _checked_motions(
     end = min(motion_a.end, motion_b.end) if t1 is None else as_number(t1, "t1")
     for name, value in (("t0", begin), ("t1", end)):
         if not isfinite(value):
-            rule = f"must be finite, and given if neither motion is limited (got {value})"
+            rule = f"must be finite, and must be given if neither motion is limited (got {value})"
             raise InputError(Status.NON_FINITE, name, None, rule)
         if abs(value) > MAX_COORDINATE:
             rule = f"magnitude must not exceed 1e15 s (got {value})"
