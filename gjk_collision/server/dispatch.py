@@ -1,9 +1,10 @@
 # SPDX-FileCopyrightText: gjk_collision contributors
 # SPDX-License-Identifier: Apache-2.0
-"""From the request of a service to its answer, for the node and for a replay.
+"""Computes the answer to a request of a service. The node and replay both use it.
 
 A request is any object with the fields of the definition in ``srv/``: a message of rclpy or of
-rosbags. A new service is a file in `questions`, a function here and its entry in `SERVICES`.
+rosbags. To add a service, add a file to `questions`, and a function and an entry in `SERVICES`
+here.
 """
 
 from collections.abc import Callable
@@ -30,16 +31,17 @@ class Request:
     Parameters
     ----------
     service : str
-        Name of the service's type, a key of `SERVICES`.
+        Name of the service type, a key of `SERVICES`.
     message : object
-        With the fields of the request.
+        An object with the fields of the request.
 
     Attributes
     ----------
     pose : Pose or None
-        The single pose that is asked about, in `frame`; None: not known yet, or several poses.
+        The pose to be checked, in `frame`. None: not known yet, or the request has several poses.
     frame : Pose or None
-        The frame of the poses in the check frame; None: not known yet, or there is none.
+        The pose of the request's frame in the check frame. None: not known yet, or the request has
+        no frame.
     """
 
     def __init__(self, service: str, message: Any) -> None:
@@ -59,30 +61,43 @@ class Request:
         Parameters
         ----------
         snapshot : Snapshot
-            What is known.
+            The data to be used.
         transforms : Transforms
-            Where frames are.
+            Source of the poses between frames.
         is_late : callable, optional
-            Tells whether the time budget is spent. None: there is no budget.
+            Returns whether the time budget is used up. None: there is no budget.
 
         Raises
         ------
         InputError
-            The request breaks a rule.
+            The request is invalid.
         FrameError
-            The pose of its frame, or of the vehicle, is not known.
+            The pose of the request's frame, or of the vehicle, is not known.
         """
         self.pose = self.frame = None
         return SERVICES[self.service].ask(self, _Known(snapshot, transforms, is_late))
 
     def pose_at(self, index: int, fraction: float = 0.0, frame: Pose = HERE) -> Pose:
-        """Return a pose of the list, or one between it and the next, in the parent of `frame`."""
+        """Return a pose on the path of the request, in the parent of `frame`.
+
+        Parameters
+        ----------
+        index : int
+            Index of a pose of the request.
+        fraction : float
+            Fraction of the way from this pose to the next one, 0 to 1.
+        frame : Pose
+            Pose of the request's frame in the parent.
+        """
         rows = fields.numbers(self.message.poses).reshape(-1, 3)
         ways, _ = frame.compose_ways(rows, 0.0, np.zeros(len(rows), bool))
         return questions.pose_on(ways, index, fraction)
 
     def _place(self, known: "_Known") -> tuple[Pose, Pose]:
-        """Find the single pose and its frame; without a frame, the pose is the vehicle's own."""
+        """Return the pose to be checked and the pose of its frame in the check frame.
+
+        If the request names no frame, this is the present pose of the vehicle.
+        """
         snapshot, message = known.snapshot, self.message.pose
         if message.header.frame_id:
             pose = fields.pose(message.pose, "pose")
@@ -103,7 +118,7 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """What a request is answered from; see `Request.ask`."""
+    """The arguments of `Request.ask`."""
 
     snapshot: Snapshot
     transforms: Transforms
@@ -112,7 +127,11 @@ class _Known:
 
 @dataclass(frozen=True, slots=True)
 class _Service:
-    """How the requests of a service are answered, and its answer that only says why not."""
+    """The functions of one service.
+
+    `ask` computes the answer to a request. `none` makes an answer without results, which only
+    gives the reason.
+    """
 
     ask: Callable[[Request, _Known], Found]
     none: Callable[[Answer], Found]
@@ -183,5 +202,5 @@ SERVICES = {
 
 
 def none(service: str, fault: Fault) -> Found:
-    """Return the answer of a service that could not be given, with the reason."""
+    """Return an answer without results, with the reason why there are none."""
     return SERVICES[service].none(unknown(fault))

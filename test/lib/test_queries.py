@@ -142,7 +142,7 @@ def test_past_the_time_budget_the_rest_is_unknown() -> None:
     assert (found.answer.verdict, found.answer.status) == (Verdict.UNKNOWN, Status.TIME_BUDGET)
     done = int(np.argmax(found.statuses == Status.TIME_BUDGET))
     assert 0 < done < 5000
-    assert found.answer.message == f"time_budget spent after {done} of 5000"
+    assert found.answer.message == f"time_budget used up after {done} of 5000 items"
     assert found.verdicts.tolist() == [1] * done + [0] * (5000 - done)
     assert set(found.statuses[done:]) == {Status.TIME_BUDGET}
     assert found.first_invalid_index == done
