@@ -65,7 +65,7 @@ def test_diagnostics_say_how_each_part_is(start: Start) -> None:
     now = levels()
     assert now["footprint"][0] == DiagnosticStatus.OK
     assert now["frames"][0] == DiagnosticStatus.OK
-    assert now["kernel"] == (DiagnosticStatus.OK, "answers as it must")
+    assert now["kernel"] == (DiagnosticStatus.OK, "self-test passed")
     assert now["radar"][0] == DiagnosticStatus.WARN  # excused
     assert "NO_OBSTACLES" in now["radar"][1]
     bench.stop_publishing()
@@ -88,7 +88,7 @@ def test_diagnostics_say_what_an_unknown_pose_affects(start: Start) -> None:
                 return {each.key: each.value for each in status.values}["affected"]
         return ""
 
-    bench.until(lambda: "nothing is FREE" in affected(), "no data")
+    bench.until(lambda: "no answer is FREE" in affected(), "no data")
     bench.publish()
     bench.until_status(Verdict.FREE, Status.SUCCESS)
     bench.until(lambda: "requests in 'odom' are answered" in affected(), "pose")
@@ -102,7 +102,7 @@ def test_diagnostics_say_what_an_unknown_pose_affects(start: Start) -> None:
     assert said(bench.collide(frame=""))[0] is Verdict.UNKNOWN
     assert said(bench.states[-1])[0] is Verdict.UNKNOWN
     bench.transition("deactivate")
-    bench.until(lambda: affected() == "every request but ~/check_shapes", "not active")
+    bench.until(lambda: affected() == "all requests except ~/check_shapes", "not active")
 
 
 def test_markers_while_somebody_looks(start: Start) -> None:
@@ -202,7 +202,7 @@ def test_free_without_its_lower_bound_is_counted(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(INVARIANT, "violations", 3)
     (status,) = Diagnostics._kernel(node)
     assert status.level == DiagnosticStatus.ERROR
-    assert "ANSWERS WRONGLY" in status.message
+    assert "WRONG RESULTS" in status.message
     assert "3" in [each.value for each in status.values]
 
 
