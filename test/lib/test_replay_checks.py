@@ -447,7 +447,7 @@ def test_requests_are_answered_again(
 @pytest.mark.parametrize(
     ("kind", "note"),
     [
-        (2, "3 replies are of no request that was answered again: not compared"),
+        (2, "3 replies belong to requests not answered again: not compared"),
         (3, "3 replies were recorded by a client: not compared"),
     ],
 )
