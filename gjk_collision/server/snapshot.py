@@ -49,7 +49,7 @@ class Fault:
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """The footprint and the obstacles at one time. It never changes; a query uses one snapshot.
+    """The footprint and the obstacles at one time. A snapshot never changes.
 
     Attributes
     ----------
@@ -74,7 +74,7 @@ class Snapshot:
     max_obstacle_age : float
         Age of the oldest obstacle message [s] at the same time, used or not. NaN: no message.
     bad_sources : tuple of str
-        Names of the sources whose data is missing, stale or invalid, excused or not.
+        Names of the required and optional sources whose data is missing, stale or invalid.
     epoch : int
         Time zero of the scene [ns]. Times in the scene are seconds after this.
     spans : tuple of (int, str)

@@ -6,14 +6,14 @@
 no clock and does not use ROS: each call passes two times in nanoseconds.
 
 now : int
-    The time of the clock that the stamps refer to (ROS time, or the time of a log).
+    Time of the clock that the stamps refer to (ROS time, or the time of a log).
 steady : int
-    The time of a clock that runs evenly, and that is only compared with itself. For a message, it
-    is the earliest time at which the message can have arrived.
+    Time of a steady clock, which is never set. Steady times are only compared with each other. For
+    a message, it is the earliest time at which the message can have arrived.
 
-Data is fresh while both its ages are within the timeout: the age by its stamp, and the time since
-that stamp was first received. If a clock stops, or if a sender repeats a stamp, one of the ages
-still increases, so the data becomes stale.
+Data has two ages: the age by its stamp, and the time since that stamp was first received. It is
+fresh while both ages are within the timeout. If a clock stops, or if a sender repeats a stamp, one
+of the ages still increases, so the data becomes stale.
 """
 
 import threading
@@ -52,8 +52,8 @@ MAX_SENDERS = 16
 # Maximum number of earlier messages that are kept for one sender. An earlier message is used while
 # it is fresh and the transform at the stamp of the newest message is not known yet.
 MAX_WAITING = 8
-# Maximum number of stamps ahead of the clock that are stored for one sender. The latest stamps are
-# removed if there are more.
+# Maximum number of stamps ahead of the clock that are stored for one sender. If there are more,
+# the latest stamps are removed.
 MAX_EARLY = 64
 # Number of snapshots that a request can name by id, as long as their data is fresh.
 HISTORY = 16
@@ -224,7 +224,10 @@ class World:
         return self._config
 
     def reconfigure(self, config: Config) -> None:
-        """Change the parameters and keep the data. `Config.refusal` tells which may change."""
+        """Change the parameters and keep the data.
+
+        The caller must check with `Config.refusal` that the change is allowed.
+        """
         with self._lock:
             self._configure(config)
 
