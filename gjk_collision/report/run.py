@@ -73,7 +73,7 @@ def run(case: Case, out: Path, options: Options, progress: Progress | None = Non
     Returns
     -------
     Result
-        The result. A fault of the bag raises nothing; it becomes the outcome.
+        The result. If the bag is not valid, no error is raised; the outcome is BROKEN.
     """
     folder = written_by(case, out).parent
     folder.mkdir(parents=True, exist_ok=True)

@@ -58,7 +58,7 @@ HIT_SHOWN = 2.0  # s
 # never used again. A replay has the epoch 0.
 MAX_EPOCH = 2**32 - 1
 
-# If every callback fails for this time, the fault is in the process, and it is ended.
+# If every callback fails for this time, the process is ended, because a restart is needed.
 BROKEN_AFTER = 5.0  # s
 
 # The process ends this long after a signal at the latest [s].
@@ -73,8 +73,8 @@ class CollisionServer(LifecycleNode):
     Parameters
     ----------
     arguments : sequence of str, optional
-        The list that was passed to `rclpy.init`; the parameter files are searched in it. Default:
-        `sys.argv`.
+        The command line that was passed to `rclpy.init`, with the names of the parameter files.
+        Default: `sys.argv`.
     **options
         Arguments of `LifecycleNode`.
 
@@ -105,7 +105,7 @@ class CollisionServer(LifecycleNode):
         none = StateAnswer(unknown(Fault(Status.NOT_ACTIVE, "no heartbeat yet")))
         messages.fill_state(self.last_state, none)
         self._world: World | None = None  # while active
-        self._epoch = secrets.randbelow(MAX_EPOCH)  # of the process; counts up with activations
+        self._epoch = secrets.randbelow(MAX_EPOCH)  # increases by 1 with each activation
         self._inputs: list[Subscription] = []
         self._reason = "not configured"
         self._counter = 0
@@ -164,7 +164,7 @@ class CollisionServer(LifecycleNode):
         return SUCCESS
 
     def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Start without data."""
+        """Start to receive data and to answer requests. There is no data from before."""
         self._epoch = self._epoch % MAX_EPOCH + 1
         self._world = World(self.config, self.transforms, self._epoch)
         self._progress.note_active(steady_time())
@@ -430,7 +430,7 @@ class CollisionServer(LifecycleNode):
 
 
 class _Executor(SingleThreadedExecutor):
-    """An executor without a traceback if a signal arrives during its construction.
+    """An executor that prints no traceback if a signal arrives during its construction.
 
     In this case the constructor raises, and `__del__` of rclpy reads an attribute that is not set.
     """
@@ -472,22 +472,23 @@ def _spin_once(executor: SingleThreadedExecutor) -> Exception | None:
 def main(args: Sequence[str] | None = None) -> int:
     """Run the node until SIGINT or SIGTERM; return the exit code."""
     # rclpy handles both signals. Python's own handler of SIGINT would also raise
-    # KeyboardInterrupt, in the middle of whatever runs.
+    # KeyboardInterrupt at an arbitrary point of the code.
     interrupts: list[int] = []
     signal.signal(signal.SIGINT, lambda number, _: interrupts.append(number))
     try:
         rclpy.init(args=None if args is None else list(args))
-    except RuntimeError as error:  # of rcl, which names the argument
+    except RuntimeError as error:  # from rcl; the message names the argument
         print(f"collision_server: {error}", file=sys.stderr)
         return 2
     try:
-        if not interrupts:  # before rclpy handled them
+        if not interrupts:  # no SIGINT arrived before rclpy started to handle it
             _run(args)
     except ExternalShutdownException:
         pass
     finally:
-        # Ctrl-C often comes twice, from the terminal and from launch. The second one must not end
-        # the interpreter while it ends. Set again, because rclpy puts back the handler above.
+        # SIGINT often arrives twice, from the terminal and from launch. The second one must not
+        # interrupt the shutdown. It is ignored again below, because `try_shutdown` restores the
+        # handler from above.
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         end_process_after(STOP_LIMIT)
         rclpy.try_shutdown()
