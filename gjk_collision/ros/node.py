@@ -58,7 +58,7 @@ HIT_SHOWN = 2.0  # s
 # never used again. A replay has the epoch 0.
 MAX_EPOCH = 2**32 - 1
 
-# If every callback fails for this time, the process is ended, because a restart is needed.
+# If every callback fails for this time, the process itself has a fault, and it is ended.
 BROKEN_AFTER = 5.0  # s
 
 # The process ends this long after a signal at the latest [s].
