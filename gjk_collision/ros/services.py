@@ -22,7 +22,7 @@ from ..server.dispatch import Found, Request
 from ..server.frames import FrameError, Pose
 from ..server.rules import demanded_margin
 from ..server.snapshot import Fault, Snapshot, nothing
-from ..server.verification import objection
+from ..server.verification import verdict_error
 from ..verdict import Status, Verdict
 from . import messages
 from .diagnostics import Health
@@ -238,7 +238,7 @@ class Services:
             if isinstance(found, PosesAnswer):
                 verdict = Verdict(int(found.verdicts[i]))
         margin = demanded_margin(snapshot.config, getattr(message, "margin", 0.0))
-        if why := objection(snapshot, pose, verdict, margin, frame):
+        if why := verdict_error(snapshot, pose, verdict, margin, frame):
             raise RuntimeError(f"kernel error at {tuple(frame.of(pose))}: {why}")
 
     def _is_due(self, snapshot: Snapshot) -> bool:

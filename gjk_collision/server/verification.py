@@ -25,7 +25,7 @@ from .frames import Pose
 from .obstacles import Obstacles
 from .snapshot import Placed, Snapshot, placing_errors
 
-__all__ = ["objection"]
+__all__ = ["verdict_error"]
 
 Floats = npt.NDArray[np.float64]
 Point = tuple[int, int]  # in steps of a grid
@@ -47,7 +47,7 @@ BITS = 200
 HERE = Pose()
 
 
-def objection(
+def verdict_error(
     snapshot: Snapshot, pose: Pose, verdict: Verdict, margin: float, frame: Pose = HERE
 ) -> str:
     """Return what is wrong with the kernel's verdict for one pose; empty: nothing is wrong.

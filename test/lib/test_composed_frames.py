@@ -24,7 +24,7 @@ from gjk_collision.server.config import Config, SourceConfig
 from gjk_collision.server.frames import Pose, SameFrameOnly
 from gjk_collision.server.obstacles import Obstacles
 from gjk_collision.server.snapshot import Placed, Snapshot, placing_errors
-from gjk_collision.server.verification import objection
+from gjk_collision.server.verification import verdict_error
 from gjk_collision.server.world import Footprint, World
 from gjk_collision.verdict import Verdict
 
@@ -310,12 +310,12 @@ def judge(
         Verdict.COLLISION: not families.within(a, b, radii + early),
     }
     for said, is_wrong in wrong.items():
-        why = objection(snapshot, case.asked, said, margin, case.asked_in)
+        why = verdict_error(snapshot, case.asked, said, margin, case.asked_in)
         assert not is_wrong or f"{said.name}, but" in why, (case, said, margin)
         if said is Verdict.FREE and not families.within(a, b, radii + clearance + grown):
             assert why == "", (case, said, margin)
     right = questions.collide(snapshot, case.asked, margin, frame=case.asked_in).verdict
-    assert objection(snapshot, case.asked, right, margin, case.asked_in) == "", (case, margin)
+    assert verdict_error(snapshot, case.asked, right, margin, case.asked_in) == "", (case, margin)
 
 
 @pytest.mark.requirement("G-9")
