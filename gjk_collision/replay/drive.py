@@ -22,7 +22,7 @@ from ..server.config import Config
 from ..server.fields import nanoseconds
 from ..server.frames import FrameError, Pose
 from ..server.obstacles import Obstacles
-from ..server.snapshot import Fault, Snapshot, nothing
+from ..server.snapshot import Fault, Snapshot, empty_snapshot
 from ..server.transforms import insert_message
 from ..server.world import World
 from ..verdict import Status, Verdict
@@ -76,7 +76,7 @@ class Drive:
         self._requests = Recorded(config, self.transforms, self.errors)
         self._clock = 0
         self._time = bag.begin
-        self.snapshot = self._nothing()
+        self.snapshot = self._empty_snapshot()
         self.shown: dict[tuple[str, str], Obstacles] = {}
         self.latency = 0
         self.taken = self.unreadable = 0
@@ -211,11 +211,13 @@ class Drive:
     def _look(self) -> Snapshot:
         now = self._now()
         if now == 0:
-            return self._nothing()
+            return self._empty_snapshot()
         return self._world.snapshot(now=now, steady=self._time)
 
-    def _nothing(self) -> Snapshot:
-        return nothing(self._config, Fault(Status.CLOCK_JUMP, "no clock time received yet"), 0)
+    def _empty_snapshot(self) -> Snapshot:
+        return empty_snapshot(
+            self._config, Fault(Status.CLOCK_JUMP, "no clock time received yet"), 0
+        )
 
     def _state(self, time: int, cause: str) -> Row:
         """Return the answer for the vehicle at its pose. As in the node, an error is UNKNOWN."""

@@ -8,7 +8,7 @@ from typing import Protocol
 from ..server import lookup
 from ..server.config import Config
 from ..server.frames import FrameError, Pose, Transforms
-from ..server.snapshot import Fault, Snapshot, nothing
+from ..server.snapshot import Fault, Snapshot, empty_snapshot
 from ..verdict import Status, Verdict
 
 __all__ = ["Exchange", "Known"]
@@ -82,7 +82,7 @@ class Exchange:
 
     def known(self, fault: Fault) -> Snapshot:
         """Return the snapshot, or a snapshot with this fault if an error came before it."""
-        return self.snapshot or nothing(self._known.config, fault, self._known.now())
+        return self.snapshot or empty_snapshot(self._known.config, fault, self._known.now())
 
     def at_the_end(self, snapshot: Snapshot, verdict: Verdict) -> Snapshot:
         """Return a snapshot with the ages at the time when its answer is sent.

@@ -34,7 +34,7 @@ from ..server.answers import StateAnswer, unknown
 from ..server.config import Config, SourceConfig
 from ..server.frames import FrameError, Pose, SameFrameOnly, Transforms, TransformSource
 from ..server.parameter_files import NODE_NAME
-from ..server.snapshot import Fault, Report, Snapshot, nothing
+from ..server.snapshot import Fault, Report, Snapshot, empty_snapshot
 from ..server.world import World
 from ..verdict import Status
 from . import markers, messages, sources
@@ -323,11 +323,11 @@ class CollisionServer(LifecycleNode):
         """Return the present snapshot, or the earlier one with this id; 0: the present one."""
         now, steady = self._times()
         if self._world is None:
-            return nothing(self.config, Fault(Status.NOT_ACTIVE, self._reason), now)
+            return empty_snapshot(self.config, Fault(Status.NOT_ACTIVE, self._reason), now)
         if now == 0:
             # With use_sim_time, before the first message on /clock. Data stamped 0 would be fresh.
             fault = Fault(Status.CLOCK_JUMP, "no time received on /clock yet (use_sim_time)")
-            return nothing(self.config, fault, now)
+            return empty_snapshot(self.config, fault, now)
         return self._world.snapshot(now=now, steady=steady, require_id=require_id)
 
     def later(self, snapshot: Snapshot) -> Snapshot:

@@ -21,7 +21,7 @@ from ..server.answers import Answer, PathAnswer, PosesAnswer
 from ..server.dispatch import Found, Request
 from ..server.frames import FrameError, Pose
 from ..server.rules import demanded_margin
-from ..server.snapshot import Fault, Snapshot, nothing
+from ..server.snapshot import Fault, Snapshot, empty_snapshot
 from ..server.verification import verdict_error
 from ..verdict import Status, Verdict
 from . import messages
@@ -170,7 +170,7 @@ class Services:
         """Return the reply, and the snapshot with the ages at the time when it is sent."""
         server = self._server
         if kind is CheckShapes:  # it needs no snapshot
-            first = nothing(server.config, Fault(Status.UNDEFINED, ""), server.now())
+            first = empty_snapshot(server.config, Fault(Status.UNDEFINED, ""), server.now())
         else:
             in_time = kind is not GetSnapshot
             first = exchange.ask(_wanted(message), in_time=in_time)

@@ -27,7 +27,7 @@ __all__ = [
     "compose_scene",
     "configured_footprint",
     "configured_outline",
-    "nothing",
+    "empty_snapshot",
     "outline",
     "placed_ways",
     "placing_errors",
@@ -243,7 +243,7 @@ class Report:
     dropped: int = 0
 
 
-def nothing(config: Config, fault: Fault, stamp: int) -> Snapshot:
+def empty_snapshot(config: Config, fault: Fault, stamp: int) -> Snapshot:
     """Return a snapshot without data for a time [ns], with the reason."""
     return Snapshot(0, stamp, config, Scene([]), None, fault, 0, nan, nan, (), stamp, ())
 

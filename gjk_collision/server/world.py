@@ -41,7 +41,7 @@ from .snapshot import (
     compose_scene,
     configured_footprint,
     configured_outline,
-    nothing,
+    empty_snapshot,
     outline,
 )
 
@@ -370,7 +370,7 @@ class World:
                         f"the latest snapshot is {built.id}"
                     )
                     fault = fault or Fault(Status.SNAPSHOT_MISMATCH, text)
-                    return nothing(self._config, fault, now)
+                    return empty_snapshot(self._config, fault, now)
                 built = old
             return self._view(built, fault, bad, now)
 

@@ -21,7 +21,7 @@ from gjk_collision.server import questions
 from gjk_collision.server.config import Config, SourceConfig
 from gjk_collision.server.frames import Pose
 from gjk_collision.server.obstacles import Obstacles
-from gjk_collision.server.snapshot import Fault, Placed, Snapshot, nothing, placing_errors
+from gjk_collision.server.snapshot import Fault, Placed, Snapshot, empty_snapshot, placing_errors
 from gjk_collision.server.verification import verdict_error
 from gjk_collision.server.world import World
 from gjk_collision.verdict import Status, Verdict
@@ -113,7 +113,7 @@ def standing(ring: np.ndarray, pose: Pose, kind: int, radius: float = 0.0) -> Ob
 
 def seen(vehicle: Shape, data: Obstacles, frame: Pose = HERE, **config: str) -> Snapshot:
     """What is known, without a world that could refuse it; the obstacles stand in `frame`."""
-    empty = nothing(Config(**config), Fault(Status.UNDEFINED, ""), T0)
+    empty = empty_snapshot(Config(**config), Fault(Status.UNDEFINED, ""), T0)
     return replace(empty, footprint=vehicle, parts=(Placed(data, frame, 0.0),))
 
 

@@ -27,7 +27,7 @@ from gjk_collision.ros.diagnostics import Diagnostics
 from gjk_collision.server.config import Config
 from gjk_collision.server.frames import Pose
 from gjk_collision.server.obstacles import Obstacles
-from gjk_collision.server.snapshot import Fault, Placed, nothing, placing_errors
+from gjk_collision.server.snapshot import Fault, Placed, empty_snapshot, placing_errors
 from gjk_collision.verdict import Status, Verdict
 
 FREE = (Verdict.FREE, Status.SUCCESS)
@@ -184,7 +184,7 @@ def test_snapshot_of_obstacles_from_another_frame(radius: list[float]) -> None:
     )
     for frame in (Pose(4.5e5, 5.4e6, 0.3), Pose()):
         part = Placed(data, frame, 0.0)
-        known = nothing(Config(), Fault(Status.UNDEFINED, ""), 1)
+        known = empty_snapshot(Config(), Fault(Status.UNDEFINED, ""), 1)
         reply = GetSnapshot.Response()
         messages.fill_snapshot(reply, replace(known, parts=(part,), spans=((1, "lidar"),)))
         (shown,) = reply.obstacles
