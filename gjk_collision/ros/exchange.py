@@ -77,7 +77,7 @@ class Exchange:
             budget = self._known.config.time_budget
             text = f"building the scene took {self.seconds:.3f} s, limit {budget:g} s"
             text = f"{text} (time_budget)"
-            self.snapshot = self.snapshot.voided(Fault(Status.TIME_BUDGET, text))
+            self.snapshot = self.snapshot.invalidated(Fault(Status.TIME_BUDGET, text))
         return self.snapshot
 
     def known(self, fault: Fault) -> Snapshot:
@@ -100,11 +100,11 @@ class Exchange:
         try:
             lookup.check_age(last.config, stamps, self._known.now())
         except FrameError as error:
-            return last.voided(Fault(error.status, str(error)))
+            return last.invalidated(Fault(error.status, str(error)))
         if verdict in (Verdict.FREE, Verdict.MARGIN) and self.is_late():
             budget = self._known.config.time_budget
             text = f"the answer took {self.seconds:.3f} s, limit {budget:g} s (time_budget)"
-            return last.voided(Fault(Status.TIME_BUDGET, text))
+            return last.invalidated(Fault(Status.TIME_BUDGET, text))
         return last
 
 

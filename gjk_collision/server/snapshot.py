@@ -174,7 +174,7 @@ class Snapshot:
         assert self.footprint is not None
         return self.footprint.inflated(error) if error else self.footprint
 
-    def voided(self, fault: Fault) -> "Snapshot":
+    def invalidated(self, fault: Fault) -> "Snapshot":
         """Return a copy without a footprint. Every answer from it is UNKNOWN with the fault."""
         return replace(self, footprint=None, fault=fault)
 

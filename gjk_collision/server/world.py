@@ -395,14 +395,14 @@ class World:
             if built is None:
                 text = f"snapshot {snapshot.id} is no longer available"
                 gone = Fault(Status.SNAPSHOT_MISMATCH, text)
-                return last.voided(self._jump or gone)
+                return last.invalidated(self._jump or gone)
             old = dict(self._too_old(built, now, steady))
             if not old:
                 return last
             stale = [each for each in old if each != "footprint"]
             bad = dict.fromkeys((*last.bad_sources, *stale))
             name, fault = next(iter(old.items()))
-            return replace(last.voided(_prefixed(name, fault)), bad_sources=tuple(bad))
+            return replace(last.invalidated(_prefixed(name, fault)), bad_sources=tuple(bad))
 
     # ---- configuration and time
 

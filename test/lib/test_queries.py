@@ -299,7 +299,7 @@ def test_motion_turns_with_the_frame_it_is_given_in() -> None:
     "known",
     [
         lambda: empty_snapshot(Config(), Fault(Status.NOT_ACTIVE, ""), 0),
-        lambda: snapshot((0, 0)).voided(Fault(Status.STALE_OBSTACLES, "old")),
+        lambda: snapshot((0, 0)).invalidated(Fault(Status.STALE_OBSTACLES, "old")),
         lambda: replace(snapshot((0, 0)), fault=Fault(Status.STALE_OBSTACLES, "old")),
         lambda: snapshot((0, 0)),  # its motion is not known
     ],
