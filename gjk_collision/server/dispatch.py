@@ -90,7 +90,7 @@ class Request:
             Pose of the request's frame in the parent.
         """
         rows = fields.numbers(self.message.poses).reshape(-1, 3)
-        ways, _ = frame.compose_ways(rows, 0.0, np.zeros(len(rows), bool))
+        ways, _ = frame.compose_paths(rows, 0.0, np.zeros(len(rows), bool))
         return questions.pose_on(ways, index, fraction)
 
     def _place(self, known: "_Known") -> tuple[Pose, Pose]:

@@ -96,7 +96,7 @@ class Pose(NamedTuple):
         error: Floats = (self.transform_error(poses[:, :2]) + reach * turn) * (1.0 + 16.0 * U)
         return error
 
-    def compose_ways(
+    def compose_paths(
         self, poses: Floats, reach: Floats | float, begins: npt.NDArray[np.bool_]
     ) -> tuple[Floats, Floats]:
         """Transform the poses of paths from this frame to its parent.

@@ -153,7 +153,7 @@ class Snapshot:
             return frame.compose(poses), np.zeros(len(poses))
         size = _reach(self.footprint.parts)
         if is_way:
-            placed, errors = frame.compose_ways(poses, size, np.zeros(len(poses), bool))
+            placed, errors = frame.compose_paths(poses, size, np.zeros(len(poses), bool))
         else:
             placed, errors = frame.compose(poses), frame.compose_error(poses, size)
         known = errors < MAX_ERROR
@@ -347,7 +347,7 @@ def placed_ways(part: Placed, config: Config) -> tuple[Floats, Floats]:
         rows = np.insert(paths, ends[:-1], own, axis=0)
         begins = np.insert(np.zeros(len(paths), bool), ends[:-1], True)
         reaches_of = np.insert(reaches[owner], ends[:-1], reaches)
-        ways, at = frame.compose_ways(rows, reaches_of, begins)
+        ways, at = frame.compose_paths(rows, reaches_of, begins)
         paths = ways[~begins]
         np.maximum.at(errors, owner, at[~begins])
         if config.prediction_policy == "constant_velocity":

@@ -475,7 +475,7 @@ def test_half_turns_one_after_another_keep_their_direction() -> None:
         rows = np.array([(0.0, 0.0, yaw) for yaw in yaws])
         begins = np.arange(len(rows)) == rng.choice((0, 2))
         frame = Pose(0.0, 0.0, rng.uniform(-pi, pi))
-        placed, errors = frame.compose_ways(rows, 1.0, begins)
+        placed, errors = frame.compose_paths(rows, 1.0, begins)
         assert (errors < 1e-11).all()
         for i in np.flatnonzero(~begins[1:]):
             half = [Motion.path((0.0, 1.0), way[i : i + 2]).at(0.5)[2] for way in (rows, placed)]
