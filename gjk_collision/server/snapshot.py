@@ -122,7 +122,7 @@ class Snapshot:
         return self.config.prediction_horizon - ((stamp or self.stamp) - self.epoch) * 1e-9
 
     def composed(
-        self, poses: Floats, frame: Pose, *, is_way: bool = False
+        self, poses: Floats, frame: Pose, *, is_path: bool = False
     ) -> tuple[Floats, Floats]:
         """Transform poses of a request into the check frame.
 
@@ -132,7 +132,7 @@ class Snapshot:
             x y yaw [m, m, rad] of the base frame in `frame`.
         frame : Pose
             Pose of the request's frame in the check frame.
-        is_way : bool
+        is_path : bool
             Whether the vehicle moves from each pose to the next one.
 
         Returns
@@ -152,7 +152,7 @@ class Snapshot:
         if frame == Pose() or self.footprint is None:
             return frame.compose(poses), np.zeros(len(poses))
         size = _reach(self.footprint.parts)
-        if is_way:
+        if is_path:
             placed, errors = frame.compose_paths(poses, size, np.zeros(len(poses), bool))
         else:
             placed, errors = frame.compose(poses), frame.compose_error(poses, size)

@@ -73,7 +73,7 @@ def check_path(
     """
     config = snapshot.config
     rows = batch(poses, times, config.max_poses)
-    rows, errors = snapshot.composed(rows, frame(), is_way=True)
+    rows, errors = snapshot.composed(rows, frame(), is_path=True)
     total = demanded_margin(config, margin)
     finest = _checked_tolerance(tolerance) or config.toi_tolerance
     offset = ((stamp or snapshot.stamp) - snapshot.epoch) * 1e-9
