@@ -19,7 +19,7 @@ from ..errors import InputError
 from ..server import fields, lookup
 from ..server.answers import Answer, PathAnswer, PosesAnswer
 from ..server.dispatch import Found, Request
-from ..server.frames import FrameError, Pose
+from ..server.frames import IDENTITY, FrameError, Pose
 from ..server.rules import demanded_margin
 from ..server.snapshot import Fault, Snapshot, empty_snapshot
 from ..server.verification import verdict_error
@@ -31,7 +31,6 @@ from .quality import SERVICE_QOS
 
 __all__ = ["Server", "Services"]
 
-HERE = Pose()
 # Types and names of the services whose requests replay answers again.
 ASKED = {
     Collide: "collide",
@@ -202,7 +201,7 @@ class Services:
 
     def _show_hit(self, request: Request, found: Found, snapshot: Snapshot) -> None:
         """Show the first pose of a batch or a path at which there is a collision."""
-        frame = request.frame or HERE
+        frame = request.frame or IDENTITY
         if isinstance(found, PosesAnswer):
             first = found.first_invalid_index
             if first >= 0 and found.verdicts[first] == Verdict.COLLISION:
@@ -231,7 +230,7 @@ class Services:
             return
         if (is_path and verdict is not Verdict.FREE) or not self._is_due(snapshot):
             return
-        pose, frame = request.pose, request.frame or HERE
+        pose, frame = request.pose, request.frame or IDENTITY
         if pose is None:
             i = next(self._any) % (len(message.poses) // 3)
             pose = request.pose_at(i)

@@ -15,14 +15,13 @@ import numpy as np
 
 from . import fields, lookup, questions
 from .answers import Answer, DistanceAnswer, PathAnswer, PosesAnswer, ShapesAnswer, unknown
-from .frames import Pose, Transforms
+from .frames import IDENTITY, Pose, Transforms
 from .questions.path import is_swept
 from .snapshot import Fault, Snapshot
 
 __all__ = ["SERVICES", "Found", "Request", "none"]
 
 Found = Answer | DistanceAnswer | PosesAnswer | PathAnswer | ShapesAnswer
-HERE = Pose()
 
 
 class Request:
@@ -77,7 +76,7 @@ class Request:
         self.pose = self.frame = None
         return SERVICES[self.service].ask(self, _Known(snapshot, transforms, is_late))
 
-    def pose_at(self, index: int, fraction: float = 0.0, frame: Pose = HERE) -> Pose:
+    def pose_at(self, index: int, fraction: float = 0.0, frame: Pose = IDENTITY) -> Pose:
         """Return a pose on the path of the request, in the parent of `frame`.
 
         Parameters
@@ -104,7 +103,7 @@ class Request:
             frame = self._frame(known, message.header)
         else:
             pose = lookup.ego_pose(snapshot.config, known.transforms, snapshot.stamp)
-            frame = HERE
+            frame = IDENTITY
         self.pose, self.frame = pose, frame
         return pose, frame
 

@@ -12,6 +12,7 @@ from ..errors import InputError
 from ..verdict import Status
 
 __all__ = [
+    "IDENTITY",
     "FrameError",
     "Pose",
     "SameFrameOnly",
@@ -60,14 +61,14 @@ class Pose(NamedTuple):
 
     def of(self, inner: "Pose") -> "Pose":
         """Transform one pose from this frame to its parent."""
-        if self == _IDENTITY:
+        if self == IDENTITY:
             return inner
         x, y, yaw = self.compose(np.array([inner]))[0].tolist()
         return Pose(x, y, yaw)
 
     def compose(self, poses: Floats) -> Floats:
         """Transform poses (N, 3), x y yaw [m, m, rad], from this frame to its parent."""
-        if self == _IDENTITY:
+        if self == IDENTITY:
             return poses
         points = self.transform(poses[:, :2])
         return np.column_stack((points, poses[:, 2] + self.yaw))
@@ -90,7 +91,7 @@ class Pose(NamedTuple):
         error of the sum plus the error of the frame's yaw. A rotation moves a point by at most the
         angle times the distance of the point from the origin.
         """
-        if self == _IDENTITY:
+        if self == IDENTITY:
             return np.zeros(len(poses))
         turn = lost_in_sum(poses[:, 2], self.yaw) + self._yaw_error
         error: Floats = (self.transform_error(poses[:, :2]) + reach * turn) * (1.0 + 16.0 * U)
@@ -204,7 +205,7 @@ def _shorter(turn: Any) -> Any:
     return turn - _TURN * np.where(np.abs(turns - nearest) == 0.5, np.trunc(turns), nearest)
 
 
-_IDENTITY = Pose()
+IDENTITY = Pose()
 
 
 class Transforms(Protocol):

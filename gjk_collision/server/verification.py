@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..verdict import Verdict
-from .frames import Pose
+from .frames import IDENTITY, Pose
 from .obstacles import Obstacles
 from .snapshot import Placed, Snapshot, placing_errors
 
@@ -44,11 +44,10 @@ EARLY = 2.0**-42
 ROUNDED = 2.0**-47
 # Binary places of a cosine and a sine.
 BITS = 200
-HERE = Pose()
 
 
 def verdict_error(
-    snapshot: Snapshot, pose: Pose, verdict: Verdict, margin: float, frame: Pose = HERE
+    snapshot: Snapshot, pose: Pose, verdict: Verdict, margin: float, frame: Pose = IDENTITY
 ) -> str:
     """Return what is wrong with the kernel's verdict for one pose; empty: nothing is wrong.
 

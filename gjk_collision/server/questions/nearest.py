@@ -10,10 +10,10 @@ import numpy as np
 from ...results import INVARIANT
 from ...verdict import Status, Verdict
 from ..answers import DistanceAnswer, unknown
-from ..frames import Pose
+from ..frames import IDENTITY, Pose
 from ..rules import non_negative, single
 from ..snapshot import Fault, Snapshot
-from .single_pose import HERE, answer_at
+from .single_pose import answer_at
 
 __all__ = ["distance"]
 
@@ -24,7 +24,7 @@ def distance(
     k: int = 1,
     max_distance: float = 0.0,
     *,
-    frame: Pose = HERE,
+    frame: Pose = IDENTITY,
 ) -> DistanceAnswer:
     """Find the obstacles that are nearest to the vehicle at a pose.
 

@@ -4,16 +4,16 @@
 
 from ...verdict import Status, Verdict
 from ..answers import Answer, reason, unknown
-from ..frames import Pose
+from ..frames import IDENTITY, Pose
 from ..rules import demanded_margin, single
 from ..snapshot import Snapshot
 
-__all__ = ["HERE", "answer_at", "collide"]
-
-HERE = Pose()
+__all__ = ["answer_at", "collide"]
 
 
-def collide(snapshot: Snapshot, pose: Pose, margin: float = 0.0, *, frame: Pose = HERE) -> Answer:
+def collide(
+    snapshot: Snapshot, pose: Pose, margin: float = 0.0, *, frame: Pose = IDENTITY
+) -> Answer:
     """Check one pose of the base frame.
 
     Parameters
