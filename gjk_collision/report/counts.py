@@ -91,11 +91,11 @@ class Counts:
     oldest_obstacles: float = nan
     _last: Verdict | None = None
 
-    def see(self, t: float, row: Row) -> None:
+    def add(self, t: float, row: Row) -> None:
         """Count a row at the time `t` [s] after the begin of the bag."""
         self.lies += row.verdict is Verdict.FREE and row.status is not Status.SUCCESS
         if not row.is_state:
-            self._see_request(t, row)
+            self._add_request(t, row)
             return
         self.stamps += 1
         self.data_stamps += row.cause == "data"
@@ -108,7 +108,7 @@ class Counts:
         self.oldest_footprint = _larger(self.oldest_footprint, row.footprint_age)
         self.oldest_obstacles = _larger(self.oldest_obstacles, row.obstacle_age)
 
-    def _see_request(self, t: float, row: Row) -> None:
+    def _add_request(self, t: float, row: Row) -> None:
         self.requests += 1
         self.request_verdicts[row.verdict] += 1
         if row.recorded:

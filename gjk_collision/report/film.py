@@ -38,7 +38,7 @@ class Timeline:
         self._bins: list[list[Any]] = []
         self._size, self._filled = 1, 0
 
-    def see(self, t: float, row: Row) -> None:
+    def add(self, t: float, row: Row) -> None:
         """Add the answer `row` at the time `t` [s] after the begin of the bag."""
         one = [t, row.verdict, _or_none(row.distance), _or_none(row.obstacle_age),
                _or_none(row.footprint_age)]  # fmt: skip
@@ -75,7 +75,7 @@ class Film:
     Parameters
     ----------
     drive : Drive
-        The replay whose rows are passed to `see`.
+        The replay whose rows are passed to `add`.
     """
 
     def __init__(self, drive: Drive) -> None:
@@ -90,7 +90,7 @@ class Film:
         self._outlines: list[dict[str, Any]] = []
         self._origin: tuple[float, float] | None = None
 
-    def see(self, t: float, row: Row) -> None:
+    def add(self, t: float, row: Row) -> None:
         """Store a frame of the answer `row` at the time `t` [s], if this answer is to be shown."""
         index, self._count = self._count, self._count + 1
         changed, self._last = self._last not in (None, row.verdict), row.verdict

@@ -201,7 +201,7 @@ class _Job:
         try:
             for row in drive.rows():
                 file.write(row.to_json() + "\n")
-                self._see((row.time - bag.begin) * 1e-9, row, drive, film)
+                self._add_row((row.time - bag.begin) * 1e-9, row, drive, film)
                 if drive.taken - reported >= STEP:
                     reported = drive.taken
                     progress(reported, total)
@@ -214,15 +214,15 @@ class _Job:
             self._notes += drive.notes()
             self.film = film.to_dict()
 
-    def _see(self, t: float, row: Row, drive: Drive, film: Film) -> None:
-        self._counts.see(t, row)
+    def _add_row(self, t: float, row: Row, drive: Drive, film: Film) -> None:
+        self._counts.add(t, row)
         if self._golden is not None:
-            self._golden.see(t, row)
+            self._golden.add(t, row)
         if row.is_state:
             self._latencies.add(drive.latency)
-            self._expectations.see(t, row)
-            self.timeline.see(t, row)
-            film.see(t, row)
+            self._expectations.add(t, row)
+            self.timeline.add(t, row)
+            film.add(t, row)
 
     def _judge_counts(self) -> None:
         counts = self._counts

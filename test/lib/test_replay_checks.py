@@ -107,7 +107,7 @@ FREE_UNTIL_2 = [(t / 10, Verdict.FREE if t < 20 else Verdict.COLLISION) for t in
 def test_expectation(expect: Any, holds: bool) -> None:
     expectations = Expectations(parse(expect))
     for t, verdict in FREE_UNTIL_2:
-        expectations.see(t, state(t, verdict))
+        expectations.add(t, state(t, verdict))
     failures = [failure for _, failure in expectations.results()]
     assert (failures == [""]) is holds, failures
 
