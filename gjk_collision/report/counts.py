@@ -70,14 +70,14 @@ class Counts:
         Number of those answers that were computed because obstacles were received.
     requests : int
         Number of recorded requests that were answered again.
-    lies : int
+    free_without_success : int
         Number of answers that are FREE without SUCCESS. It must be 0.
     """
 
     stamps: int = 0
     data_stamps: int = 0
     requests: int = 0
-    lies: int = 0
+    free_without_success: int = 0
     verdicts: Counter[Verdict] = field(default_factory=Counter)
     statuses: Counter[Status] = field(default_factory=Counter)
     changes: int = 0
@@ -93,7 +93,9 @@ class Counts:
 
     def add(self, t: float, row: Row) -> None:
         """Count a row at the time `t` [s] after the begin of the bag."""
-        self.lies += row.verdict is Verdict.FREE and row.status is not Status.SUCCESS
+        self.free_without_success += (
+            row.verdict is Verdict.FREE and row.status is not Status.SUCCESS
+        )
         if not row.is_state:
             self._add_request(t, row)
             return

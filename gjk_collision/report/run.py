@@ -226,8 +226,10 @@ class _Job:
 
     def _judge_counts(self) -> None:
         counts = self._counts
-        if counts.lies:
-            self._fail(Outcome.FAILED, f"FREE without SUCCESS at {counts.lies} stamps")
+        if counts.free_without_success:
+            self._fail(
+                Outcome.FAILED, f"FREE without SUCCESS at {counts.free_without_success} stamps"
+            )
         if counts.replies_lost:
             first = counts.replies_lost[0]
             text = f"a recorded COLLISION is FREE in the replay, first at {first:.3f} s"
