@@ -155,7 +155,7 @@ class CollisionServer(LifecycleNode):
         self.config = config
         self._pauses = Pauses(steady_time())
         self._pulse = self.create_steady_timer(
-            PERIOD, lambda: self._pauses.note_life(steady_time())
+            PERIOD, lambda: self._pauses.note_activity(steady_time())
         )
         self._answering.record(config.record_requests)
         self._start_heartbeat()
