@@ -27,12 +27,12 @@ Floats = npt.NDArray[np.float64]
 # Maximum tilt of a frame against the plane [rad]. The tilt of a vehicle on a ramp is allowed. A
 # frame with more tilt, such as the optical frame of a camera, is not a frame of the plane; its
 # projection onto the plane would move its points.
-MAX_LEAN = math.radians(20.0)
+MAX_TILT = math.radians(20.0)
 
 U = 2.0**-53  # maximum relative error of rounding to nearest
 # Maximum error of a frame's yaw that is not 0 [rad], see `planar`. Relative to the squared norm of
 # the quaternion, the error of the numerator is at most 2.1 U, that of the denominator 9.1 U. The
-# vector of both has a length of at least cos(MAX_LEAN), so the error of its direction is less than
+# vector of both has a length of at least cos(MAX_TILT), so the error of its direction is less than
 # 10 U. The error of atan2 is at most 2 ulp of a number of at most pi, which is 8 U.
 YAW_ERROR = 18.0 * U
 _TURN = 2.0 * math.pi
@@ -310,7 +310,7 @@ def planar(
     ------
     InputError
         The pose is not finite, the quaternion does not have unit length, or the tilt is more than
-        `MAX_LEAN`.
+        `MAX_TILT`.
     """
     qx, qy, qz, qw = quaternion
     values = (x, y, qx, qy, qz, qw)
@@ -321,7 +321,7 @@ def planar(
         rule = f"orientation must be a unit quaternion (got length {math.sqrt(norm):g})"
         raise InputError(Status.INVALID_INPUT, name, None, rule)
     # The z component of the rotated z axis is the cosine of the tilt.
-    if 1.0 - 2.0 * (qx * qx + qy * qy) / norm < math.cos(MAX_LEAN):
-        rule = f"must be tilted by at most {math.degrees(MAX_LEAN):g} degrees out of the plane"
+    if 1.0 - 2.0 * (qx * qx + qy * qy) / norm < math.cos(MAX_TILT):
+        rule = f"must be tilted by at most {math.degrees(MAX_TILT):g} degrees out of the plane"
         raise InputError(Status.INVALID_INPUT, name, None, rule)
     return Pose(x, y, math.atan2(2.0 * (qw * qz + qx * qy), norm - 2.0 * (qy * qy + qz * qz)))
