@@ -76,7 +76,7 @@ class Progress:
         self._begin = self._incomplete_since = self._reminded = 0
         self._is_active = self._was_complete = False
         clock = Clock(clock_type=ClockType.STEADY_TIME)
-        node.create_timer(PERIOD, lambda: self.look(steady_time()), clock=clock)
+        node.create_timer(PERIOD, lambda: self.log_changes(steady_time()), clock=clock)
 
     def note(self, text: str) -> None:
         """Log a transition that ends in a state in which the node is not active."""
@@ -91,7 +91,7 @@ class Progress:
         names = "; ".join(each.name for each in self._inputs.values())
         self._node.get_logger().info(f"active, waiting for: {names}")
 
-    def look(self, now: int) -> None:
+    def log_changes(self, now: int) -> None:
         """Log the changes of inputs, at a steady time [ns]."""
         if not self._is_active:
             return

@@ -157,7 +157,7 @@ class Node:
         end = self.time + round(seconds * 1e9)
         while self.time < end:
             self.time += round(PERIOD * 1e9)
-            self.progress.look(self.time)
+            self.progress.log_changes(self.time)
         return list(self.lines)
 
     def get_logger(self) -> Any:
