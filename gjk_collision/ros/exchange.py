@@ -84,7 +84,7 @@ class Exchange:
         """Return the snapshot, or a snapshot with this fault if an error came before it."""
         return self.snapshot or empty_snapshot(self._known.config, fault, self._known.now())
 
-    def at_the_end(self, snapshot: Snapshot, verdict: Verdict) -> Snapshot:
+    def final_snapshot(self, snapshot: Snapshot, verdict: Verdict) -> Snapshot:
         """Return a snapshot with the ages at the time when its answer is sent.
 
         If the answer must not be sent, the result has no footprint and a new fault: the data or a

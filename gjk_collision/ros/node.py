@@ -388,7 +388,7 @@ class CollisionServer(LifecycleNode):
             first = exchange.ask()
             ego = self._ego(first, exchange.transforms)
             found = questions.state(first, ego)
-            snapshot = exchange.at_the_end(first, found.answer.verdict)
+            snapshot = exchange.final_snapshot(first, found.answer.verdict)
             if snapshot.fault is not first.fault:
                 found = questions.state(snapshot, ego)
             messages.fill_state(message, found)

@@ -175,7 +175,7 @@ class Services:
             first = exchange.ask(_wanted(message), in_time=in_time)
         try:
             reply = self._reply(kind, message, first, exchange)
-            last = exchange.at_the_end(first, Verdict(reply.verdict.verdict))
+            last = exchange.final_snapshot(first, Verdict(reply.verdict.verdict))
             if last.fault is not first.fault:
                 reply = self._reply(kind, message, last, exchange)
             return reply, last
