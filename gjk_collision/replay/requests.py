@@ -60,7 +60,7 @@ class Recorded:
         self.replies_without_content = 0
         self.without_reply = 0
 
-    def take(
+    def process(
         self, service: str, event: Any, time: int, snapshot: Callable[[], Snapshot]
     ) -> list[Row]:
         """Process one service event; return the rows that it completes.
@@ -133,9 +133,9 @@ class Recorded:
         """Answer a request now if it still waits."""
         if key in self._waiting:
             service, request, _ = self._waiting.pop(key)
-            self._open[key] = self._ask(service, request, time, snapshot())
+            self._open[key] = self._answer(service, request, time, snapshot())
 
-    def rest(self, time: int, snapshot: Callable[[], Snapshot]) -> list[Row]:
+    def finish(self, time: int, snapshot: Callable[[], Snapshot]) -> list[Row]:
         """Return the rows of all requests without a recorded reply, at the end of the bag."""
         for key in list(self._waiting):
             self._end_wait(key, time, snapshot)
@@ -146,14 +146,14 @@ class Recorded:
             row.time = time
         return rows
 
-    def _ask(self, service: str, message: Any, time: int, snapshot: Snapshot) -> Row:
+    def _answer(self, service: str, message: Any, time: int, snapshot: Snapshot) -> Row:
         row = Row(time, snapshot.stamp, service, Verdict.UNKNOWN, Status.UNDEFINED)
         row.snapshot_id = snapshot.id
         row.footprint_age, row.obstacle_age = snapshot.footprint_age, snapshot.max_obstacle_age
         row.bad_sources = snapshot.bad_sources
         request = Request(service, message)
         try:
-            answer = _put_into(row, request.ask(snapshot, self._transforms))
+            answer = _fill(row, request.ask(snapshot, self._transforms))
         except (InputError, FrameError) as error:
             answer = unknown(Fault(error.status, str(error)))
         except Exception as error:  # the node does the same
@@ -167,7 +167,7 @@ class Recorded:
         return row
 
 
-def _put_into(row: Row, found: Found) -> Answer:
+def _fill(row: Row, found: Found) -> Answer:
     """Copy an answer to a row, and return its verdict with the reason.
 
     A row has one distance and one obstacle. The digest covers the values of all obstacles, poses

@@ -202,12 +202,12 @@ class _Job:
             for row in drive.rows():
                 file.write(row.to_json() + "\n")
                 self._add_row((row.time - bag.begin) * 1e-9, row, drive, film)
-                if drive.taken - reported >= STEP:
-                    reported = drive.taken
+                if drive.processed - reported >= STEP:
+                    reported = drive.processed
                     progress(reported, total)
             progress(total, total)
         finally:
-            self._about["messages"] = drive.taken
+            self._about["messages"] = drive.processed
             self._about["unreadable"] = drive.unreadable
             self._about["errors"] = drive.errors[:KEPT_ERRORS]
             self._about["requests_without_content"] = drive.requests_without_content
