@@ -129,7 +129,7 @@ class Film:
 
     def _frame(self, index: int, t: float, row: Row) -> dict[str, Any]:
         if len(self._shapes) > MAX_KNOWN:
-            self._forget_unused()
+            self._delete_unused()
         placed = self._placed(row)
         return {
             "i": index,
@@ -152,7 +152,7 @@ class Film:
             "snap": row.snapshot_id,
         }
 
-    def _forget_unused(self) -> None:
+    def _delete_unused(self) -> None:
         """Delete the outlines that no frame refers to any more."""
         every = [*self._regular, *self._events, *([self._closest] if self._closest else [])]
         used = sorted({each[0] for frame in every for each in frame["o"]}

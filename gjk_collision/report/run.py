@@ -118,7 +118,7 @@ class _Job:
                 self._golden = Golden(self._golden_path, case.tolerance)
             with Bag(case.bag) as bag:
                 topics = choose(bag, case.config, case.topics)
-                self._know(bag, topics)
+                self._describe(bag, topics)
                 header = {"format": FORMAT, **self._about["identity"]}
                 file.write(json.dumps(header, separators=(",", ":")) + "\n")
                 self._answer(bag, topics, file, progress)
@@ -144,7 +144,7 @@ class _Job:
             for text, failure in checks:
                 if failure:
                     self._fail(Outcome.FAILED, failure or text)
-        self._judge_counts()
+        self._check_counts()
         summary = {
             "name": self._case.name,
             "outcome": self._outcome.name.lower(),
@@ -162,7 +162,7 @@ class _Job:
         }
         return Result(self._case.name, self._outcome, self._failures, summary)
 
-    def _know(self, bag: Bag, topics: Topics) -> None:
+    def _describe(self, bag: Bag, topics: Topics) -> None:
         """Store the data that identifies a result, and the data about the bag."""
         config = self._case.config
         self._about = {
@@ -224,7 +224,7 @@ class _Job:
             self.timeline.add(t, row)
             film.add(t, row)
 
-    def _judge_counts(self) -> None:
+    def _check_counts(self) -> None:
         counts = self._counts
         if counts.free_without_success:
             self._fail(
