@@ -235,12 +235,12 @@ class World:
         """Delete all data. Every answer is UNKNOWN until fresh data is received."""
         with self._lock:
             self._jump = None
-            self._forget()
+            self._delete_data()
 
     def receive_footprint(self, footprint: Footprint, *, now: int, steady: int) -> None:
         """Store a footprint message. If it is invalid, store its fault; no error is raised."""
         with self._lock:
-            self._watch_clock(now)
+            self._check_clock(now)
             held = self._footprint
             new = self._new_message("footprint", footprint.stamp, held, now, steady)
             if held is not None and (why := _order_fault(held, new)):
@@ -267,7 +267,7 @@ class World:
             Times [ns], see the module.
         """
         with self._lock:
-            self._watch_clock(now)
+            self._check_clock(now)
             known = self._sources[source]
             known.senders.pop("", None)  # see `receive_fault`
             sender = obstacles.source or known.config.topic
@@ -310,7 +310,7 @@ class World:
             Times [ns], see the module.
         """
         with self._lock:
-            self._watch_clock(now)
+            self._check_clock(now)
             if source == "footprint":
                 self._footprint = self._faulty("footprint", self._footprint, fault, steady)
                 return
@@ -355,7 +355,7 @@ class World:
             If it is incomplete, `Snapshot.fault` gives the reason.
         """
         with self._lock:
-            self._watch_clock(now)
+            self._check_clock(now)
             built = None
             while built is None:
                 footprint, footprint_fault = self._usable_footprint(now, steady)
@@ -383,7 +383,7 @@ class World:
         if not snapshot.id:
             return snapshot
         with self._lock:
-            self._watch_clock(now)
+            self._check_clock(now)
             built = next((each for each in self._history if each.id == snapshot.id), None)
             passed = (now - snapshot.stamp) * 1e-9
             is_received = self._configured_shape is None
@@ -482,21 +482,21 @@ class World:
         self._history.clear()
         self._unchecked.clear()
 
-    def _forget(self) -> None:
+    def _delete_data(self) -> None:
         self._footprint = None
         self._clear_history()
         for source in self._sources.values():
             source.senders = {}
             source.fault = None
 
-    def _watch_clock(self, now: int) -> None:
+    def _check_clock(self, now: int) -> None:
         """Delete all data if the clock went back, because ages cannot be computed any more.
 
         There is no tolerance: even a small step back makes data look younger than it is.
         """
         newest = self._newest_now
         if newest is not None and now < newest:
-            self._forget()
+            self._delete_data()
             self._jump = Fault(
                 Status.CLOCK_JUMP,
                 f"the clock went back by {(newest - now) * 1e-9:.9g} s, all data was deleted; "
