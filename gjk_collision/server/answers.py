@@ -95,7 +95,7 @@ class PosesAnswer(CheckResult):
     answer: Answer
 
     def __post_init__(self) -> None:
-        _take(self, self.answer)
+        _copy_verdict(self, self.answer)
 
     __bool__ = no_truth_value("`.answer.is_free`")
 
@@ -116,7 +116,7 @@ class PathAnswer(PathResult):
     answer: Answer
 
     def __post_init__(self) -> None:
-        _take(self, self.answer)
+        _copy_verdict(self, self.answer)
         object.__setattr__(self, "status", self.answer.status)
         object.__setattr__(self, "obstacle_id", self.answer.nearest_id)
 
@@ -173,7 +173,7 @@ class StateAnswer:
     __bool__ = no_truth_value("`.answer.is_free`")
 
 
-def _take(found: CheckResult | PathResult, answer: Answer) -> None:
+def _copy_verdict(found: CheckResult | PathResult, answer: Answer) -> None:
     object.__setattr__(found, "verdict", answer.verdict)
     object.__setattr__(found, "is_free", answer.is_free)
 

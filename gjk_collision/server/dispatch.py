@@ -74,7 +74,7 @@ class Request:
             The pose of the request's frame, or of the vehicle, is not known.
         """
         self.pose = self.frame = None
-        return SERVICES[self.service].ask(self, _Known(snapshot, transforms, is_late))
+        return SERVICES[self.service].ask(self, _Context(snapshot, transforms, is_late))
 
     def pose_at(self, index: int, fraction: float = 0.0, frame: Pose = IDENTITY) -> Pose:
         """Return a pose on the path of the request, in the parent of `frame`.
@@ -92,31 +92,31 @@ class Request:
         ways, _ = frame.compose_paths(rows, 0.0, np.zeros(len(rows), bool))
         return questions.pose_on(ways, index, fraction)
 
-    def _place(self, known: "_Known") -> tuple[Pose, Pose]:
+    def _place(self, context: "_Context") -> tuple[Pose, Pose]:
         """Return the pose to be checked and the pose of its frame in the check frame.
 
         If the request names no frame, this is the present pose of the vehicle.
         """
-        snapshot, message = known.snapshot, self.message.pose
+        snapshot, message = context.snapshot, self.message.pose
         if message.header.frame_id:
             pose = fields.pose(message.pose, "pose")
-            frame = self._frame(known, message.header)
+            frame = self._frame(context, message.header)
         else:
-            pose = lookup.ego_pose(snapshot.config, known.transforms, snapshot.stamp)
+            pose = lookup.ego_pose(snapshot.config, context.transforms, snapshot.stamp)
             frame = IDENTITY
         self.pose, self.frame = pose, frame
         return pose, frame
 
-    def _frame(self, known: "_Known", header: Any) -> Pose:
-        snapshot, stamp = known.snapshot, fields.nanoseconds(header.stamp)
+    def _frame(self, context: "_Context", header: Any) -> Pose:
+        snapshot, stamp = context.snapshot, fields.nanoseconds(header.stamp)
         self.frame = lookup.frame_pose(
-            snapshot.config, known.transforms, header.frame_id, stamp, snapshot.stamp
+            snapshot.config, context.transforms, header.frame_id, stamp, snapshot.stamp
         )
         return self.frame
 
 
 @dataclass(frozen=True, slots=True)
-class _Known:
+class _Context:
     """The arguments of `Request.ask`."""
 
     snapshot: Snapshot
@@ -132,62 +132,62 @@ class _Service:
     gives the reason.
     """
 
-    ask: Callable[[Request, _Known], Found]
+    ask: Callable[[Request, _Context], Found]
     none: Callable[[Answer], Found]
 
 
-def _collide(request: Request, known: _Known) -> Answer:
-    pose, frame = request._place(known)
+def _collide(request: Request, context: _Context) -> Answer:
+    pose, frame = request._place(context)
     margin = float(request.message.margin)
-    return questions.collide(known.snapshot, pose, margin, frame=frame)
+    return questions.collide(context.snapshot, pose, margin, frame=frame)
 
 
-def _distance(request: Request, known: _Known) -> DistanceAnswer:
-    pose, frame = request._place(known)
+def _distance(request: Request, context: _Context) -> DistanceAnswer:
+    pose, frame = request._place(context)
     k, reach = int(request.message.k), float(request.message.max_distance)
-    return questions.distance(known.snapshot, pose, k, reach, frame=frame)
+    return questions.distance(context.snapshot, pose, k, reach, frame=frame)
 
 
-def _check_poses(request: Request, known: _Known) -> PosesAnswer:
+def _check_poses(request: Request, context: _Context) -> PosesAnswer:
     message = request.message
     return questions.check_poses(
-        known.snapshot,
+        context.snapshot,
         fields.numbers(message.poses),
         fields.numbers(message.times),
-        frame=lambda: request._frame(known, message.header),
+        frame=lambda: request._frame(context, message.header),
         stamp=fields.nanoseconds(message.header.stamp),
         margin=float(message.margin),
         mode=int(message.mode),
         stop_at_first=bool(message.stop_at_first),
-        is_late=known.is_late,
+        is_late=context.is_late,
     )
 
 
-def _check_path(request: Request, known: _Known) -> PathAnswer:
+def _check_path(request: Request, context: _Context) -> PathAnswer:
     message = request.message
     return questions.check_path(
-        known.snapshot,
+        context.snapshot,
         fields.numbers(message.poses),
         fields.numbers(message.times),
-        frame=lambda: request._frame(known, message.header),
+        frame=lambda: request._frame(context, message.header),
         stamp=fields.nanoseconds(message.header.stamp),
         swept=is_swept(message.interpolation),
         margin=float(message.margin),
         tolerance=float(message.tolerance),
-        is_late=known.is_late,
+        is_late=context.is_late,
     )
 
 
-def _check_shapes(request: Request, known: _Known) -> ShapesAnswer:
+def _check_shapes(request: Request, context: _Context) -> ShapesAnswer:
     message = request.message
     return questions.check_shapes(
-        known.snapshot.config,
+        context.snapshot.config,
         fields.obstacles(message.a),
         fields.obstacles(message.b),
         fields.numbers(message.pairs),
         mode=int(message.mode),
         margin=float(message.margin),
-        is_late=known.is_late,
+        is_late=context.is_late,
     )
 
 

@@ -83,7 +83,7 @@ def check_poses(
     is_beyond = times > snapshot.known_until(stamp)
     found: list[_Found] = []
     stopped = False
-    for begin, end in _alike(errors, chunks(len(rows), FIRST_CHUNK, is_late)):
+    for begin, end in _split_by_error(errors, chunks(len(rows), FIRST_CHUNK, is_late)):
         with numbered_from(begin):
             part = snapshot.scene._asked(
                 snapshot.vehicle(errors[begin]),
@@ -103,7 +103,9 @@ def check_poses(
     return _join(snapshot, len(rows), found, number, stopped)
 
 
-def _alike(errors: Floats, chunks_: Iterator[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+def _split_by_error(
+    errors: Floats, chunks_: Iterator[tuple[int, int]]
+) -> Iterator[tuple[int, int]]:
     """Split chunks of poses where their transform errors change.
 
     The vehicle is grown by the error. With this split, the answer for a pose does not depend on
