@@ -99,7 +99,7 @@ class Drive:
                 yield self._state(evaluated, "silence")
             self._time = time
             self._now()  # set the time before the first transform of that time is stored
-            self._requests.resume(time, self._present)
+            self._requests.resume(time, self._present_snapshot)
             has_data = False
             for message in together:
                 self.processed += 1
@@ -109,7 +109,7 @@ class Drive:
             if has_data:
                 evaluated = time
                 yield self._state(time, "data")
-        yield from self._requests.finish(self._time, self._present)
+        yield from self._requests.finish(self._time, self._present_snapshot)
 
     @property
     def requests_without_content(self) -> int:
@@ -187,11 +187,11 @@ class Drive:
         self._now()
         for each in message.transforms:
             insert_message(self.transforms, each, static=static)
-        self._requests.resume(self._time, self._present)
+        self._requests.resume(self._time, self._present_snapshot)
         return []
 
     def _receive_request(self, service: str, event: Any) -> list[Row]:
-        return self._requests.process(service, event, self._time, self._present)
+        return self._requests.process(service, event, self._time, self._present_snapshot)
 
     def _receive_clock(self, message: Any) -> list[Row]:
         self._clock = nanoseconds(message.clock)
@@ -208,7 +208,7 @@ class Drive:
         self.transforms.set_time(now)
         return now
 
-    def _present(self) -> Snapshot:
+    def _present_snapshot(self) -> Snapshot:
         now = self._now()
         if now == 0:
             return self._empty_snapshot()
@@ -233,7 +233,7 @@ class Drive:
         return row
 
     def _answer(self, time: int, cause: str) -> Row:
-        self.snapshot = snapshot = self._present()
+        self.snapshot = snapshot = self._present_snapshot()
         pose: Pose | Fault
         try:
             pose = lookup.ego_pose(self._config, self.transforms, snapshot.stamp)
