@@ -19,7 +19,7 @@ from ..server import lookup
 from ..server.frames import FrameError
 from ..server.snapshot import Report
 from ..verdict import Status, Verdict
-from .exchange import Known
+from .exchange import ServerData
 
 __all__ = ["Diagnostics", "Health", "Server"]
 
@@ -80,7 +80,7 @@ class Record:
     longest_gap: float
 
 
-class Server(Known, Protocol):
+class Server(ServerData, Protocol):
     """The part of the server that the diagnostics use."""
 
     health: Health

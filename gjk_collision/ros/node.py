@@ -398,7 +398,7 @@ class CollisionServer(LifecycleNode):
             message = CollisionState()
             fault = Fault(Status.INTERNAL_ERROR, repr(error))
             messages.fill_state(message, StateAnswer(unknown(fault)))
-            messages.fill_info(message.info, exchange.known(fault))
+            messages.fill_info(message.info, exchange.snapshot_or_empty(fault))
         message.counter = self._counter
         message.header.stamp = self.get_clock().now().to_msg()
         message.header.frame_id = self.config.check_frame

@@ -14,7 +14,7 @@ from ..server.config import SourceConfig
 from ..server.frames import FrameError
 from ..server.snapshot import Report
 from ..verdict import Status
-from .exchange import Known
+from .exchange import ServerData
 from .pauses import steady_time
 
 __all__ = ["Progress", "Server"]
@@ -48,7 +48,7 @@ class _Input:
     time: int
 
 
-class Server(Known, Protocol):
+class Server(ServerData, Protocol):
     """The part of the server that the log uses."""
 
     def reports(self) -> list[Report]:

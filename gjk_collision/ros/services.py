@@ -26,7 +26,7 @@ from ..server.verification import verdict_error
 from ..verdict import Status, Verdict
 from . import messages
 from .diagnostics import Health
-from .exchange import Exchange, Known
+from .exchange import Exchange, ServerData
 from .quality import SERVICE_QOS
 
 __all__ = ["Server", "Services"]
@@ -44,7 +44,7 @@ ASKED = {
 MAX_WAITING = 64
 
 
-class Server(Known, Protocol):
+class Server(ServerData, Protocol):
     """The part of the server that the services use."""
 
     health: Health
@@ -110,7 +110,7 @@ class Services:
             except Exception as error:
                 server.note_error(f"~/{name}", error)
                 fault = Fault(Status.INTERNAL_ERROR, repr(error))
-                reply, snapshot = messages.none(kind, fault), exchange.known(fault)
+                reply, snapshot = messages.none(kind, fault), exchange.snapshot_or_empty(fault)
             seconds = exchange.seconds
             if hasattr(reply, "info"):
                 messages.fill_info(reply.info, snapshot)
