@@ -36,7 +36,7 @@ class Exchange:
     Parameters
     ----------
     server : ServerData
-        The present data of the server.
+        The server that received the request.
 
     Attributes
     ----------

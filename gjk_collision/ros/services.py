@@ -91,7 +91,7 @@ class Services:
         node.create_service(Trigger, "~/reset", self._reset, qos_profile=SERVICE_QOS)
 
     def record(self, wanted: bool) -> None:
-        """Start or stop to publish the contents of requests and replies (introspection)."""
+        """Start or stop publishing the contents of requests and replies (introspection)."""
         state = ServiceIntrospectionState.CONTENTS if wanted else ServiceIntrospectionState.OFF
         for each in self._recorded:
             each.configure_introspection(self._node.get_clock(), SERVICE_QOS, state)

@@ -77,7 +77,7 @@ class Request:
         return SERVICES[self.service].ask(self, _Context(snapshot, transforms, is_late))
 
     def pose_at(self, index: int, fraction: float = 0.0, frame: Pose = IDENTITY) -> Pose:
-        """Return a pose on the path of the request, in the parent of `frame`.
+        """Return a pose on the path through the poses of the request.
 
         Parameters
         ----------
@@ -86,7 +86,8 @@ class Request:
         fraction : float
             Fraction of the way from this pose to the next one, 0 to 1.
         frame : Pose
-            Pose of the request's frame in the parent.
+            Pose of the request's frame in the parent. By default, the result is in the request's
+            frame.
         """
         rows = fields.numbers(self.message.poses).reshape(-1, 3)
         ways, _ = frame.compose_paths(rows, 0.0, np.zeros(len(rows), bool))
@@ -95,7 +96,7 @@ class Request:
     def _place(self, context: "_Context") -> tuple[Pose, Pose]:
         """Return the pose to be checked and the pose of its frame in the check frame.
 
-        If the request names no frame, this is the present pose of the vehicle.
+        If the request names no frame, the pose is the present pose of the vehicle.
         """
         snapshot, message = context.snapshot, self.message.pose
         if message.header.frame_id:

@@ -31,9 +31,8 @@ __all__ = [
 ]
 
 Mode = Literal["collide", "distance", "witness"]
-MODES: tuple[Mode, ...] = get_args(
-    Mode
-)  # by the constants MODE_COLLIDE, MODE_DISTANCE, MODE_WITNESS
+# The indices are the constants MODE_COLLIDE, MODE_DISTANCE and MODE_WITNESS of the services.
+MODES: tuple[Mode, ...] = get_args(Mode)
 
 Floats = npt.NDArray[np.float64]
 

@@ -121,7 +121,7 @@ class _Stamps:
 class _Message:
     """A message of one sender, with its fault or the data computed from it."""
 
-    name: str  # of the sender
+    name: str  # name of the sender
     stamp: int  # ns
     received: int  # steady time at which the stamp was first received [ns]
     revision: int
@@ -136,8 +136,8 @@ class _Message:
     waits: bool = False  # its transform is not known yet
     is_checked: bool = False  # its shapes were checked; see `fault` for the result
     arrived: int = 0  # steady time of the last message of this sender, dropped or not [ns]
-    stamps: _Stamps = field(default_factory=_Stamps)  # of its sender
-    sequence: int = 0  # of the last message that was decoded
+    stamps: _Stamps = field(default_factory=_Stamps)  # stamps of its sender
+    sequence: int = 0  # sequence number of the last message that was decoded
     earlier: tuple["_Message", ...] = ()  # newest first, while this one waits for its transform
     messages: int = 1  # number of messages of this sender that were not dropped
     drops: int = 0  # number of messages of this sender that were dropped

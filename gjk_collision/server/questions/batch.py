@@ -133,7 +133,7 @@ def _all_unknown(count: int, mode: int, fault: Fault) -> PosesAnswer:
 def _join(
     snapshot: Snapshot, count: int, found: list[_Found], mode: int, stopped: bool
 ) -> PosesAnswer:
-    """Join the chunks. Poses that were not checked, or are not certain, are UNKNOWN."""
+    """Join the chunks. A pose is UNKNOWN if it was not checked or its verdict is not certain."""
     fault = snapshot.fault
     verdicts = _column(found, "verdicts", count, Verdict.UNKNOWN)
     statuses = _column(found, "statuses", count, Status.TIME_BUDGET)
