@@ -20,7 +20,7 @@ from ..server import fields, lookup
 from ..server.answers import Answer, PathAnswer, PosesAnswer
 from ..server.dispatch import Found, Request
 from ..server.frames import IDENTITY, FrameError, Pose
-from ..server.rules import demanded_margin
+from ..server.rules import total_margin
 from ..server.snapshot import Fault, Snapshot, empty_snapshot
 from ..server.verification import verdict_error
 from ..verdict import Status, Verdict
@@ -236,7 +236,7 @@ class Services:
             pose = request.pose_at(i)
             if isinstance(found, PosesAnswer):
                 verdict = Verdict(int(found.verdicts[i]))
-        margin = demanded_margin(snapshot.config, getattr(message, "margin", 0.0))
+        margin = total_margin(snapshot.config, getattr(message, "margin", 0.0))
         if why := verdict_error(snapshot, pose, verdict, margin, frame):
             raise RuntimeError(f"kernel error at {tuple(frame.of(pose))}: {why}")
 

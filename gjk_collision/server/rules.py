@@ -20,7 +20,6 @@ __all__ = [
     "Mode",
     "batch",
     "checked_mode",
-    "demanded_margin",
     "index_pairs",
     "non_negative",
     "numbered_from",
@@ -28,6 +27,7 @@ __all__ = [
     "rising",
     "single",
     "sums_rounded_up",
+    "total_margin",
 ]
 
 Mode = Literal["collide", "distance", "witness"]
@@ -51,7 +51,7 @@ def non_negative(name: str, value: float) -> float:
     return value
 
 
-def demanded_margin(config: Config, margin: float) -> float:
+def total_margin(config: Config, margin: float) -> float:
     """Return the configured margin plus the margin of a request [m], rounded up."""
     extra = np.array([non_negative("margin", margin)])
     return float(sums_rounded_up(extra, config.safety_margin)[0])

@@ -14,7 +14,7 @@ from ...verdict import Status, Verdict
 from ..answers import PosesAnswer, budget_spent, unknown, worst
 from ..budget import chunks
 from ..frames import Pose
-from ..rules import MODES, batch, checked_mode, demanded_margin, numbered_from
+from ..rules import MODES, batch, checked_mode, numbered_from, total_margin
 from ..snapshot import Fault, Snapshot
 
 __all__ = ["FIRST_CHUNK", "check_poses"]
@@ -75,7 +75,7 @@ def check_poses(
     config = snapshot.config
     rows = batch(poses, times, config.max_poses)
     rows, errors = snapshot.composed(rows, frame())
-    total = demanded_margin(config, margin)
+    total = total_margin(config, margin)
     number = MODES.index(checked_mode(mode))
     if snapshot.footprint is None:
         return _all_unknown(len(rows), number, snapshot.footprint_fault)

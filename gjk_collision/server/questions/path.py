@@ -19,11 +19,11 @@ from ..config import checked_value
 from ..frames import Pose
 from ..rules import (
     batch,
-    demanded_margin,
     non_negative,
     numbered_from,
     rising,
     sums_rounded_up,
+    total_margin,
 )
 from ..snapshot import Snapshot
 
@@ -74,7 +74,7 @@ def check_path(
     config = snapshot.config
     rows = batch(poses, times, config.max_poses)
     rows, errors = snapshot.composed(rows, frame(), is_path=True)
-    total = demanded_margin(config, margin)
+    total = total_margin(config, margin)
     finest = _checked_tolerance(tolerance) or config.toi_tolerance
     offset = ((stamp or snapshot.stamp) - snapshot.epoch) * 1e-9
     on_scene_clock = snapshot.on_clock(times, stamp)

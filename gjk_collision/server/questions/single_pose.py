@@ -5,7 +5,7 @@
 from ...verdict import Status, Verdict
 from ..answers import Answer, reason, unknown
 from ..frames import IDENTITY, Pose
-from ..rules import demanded_margin, single
+from ..rules import single, total_margin
 from ..snapshot import Snapshot
 
 __all__ = ["answer_at", "collide"]
@@ -32,7 +32,7 @@ def collide(
     InputError
         The request is invalid.
     """
-    total = demanded_margin(snapshot.config, margin)
+    total = total_margin(snapshot.config, margin)
     poses, errors = snapshot.composed(single(pose), frame)
     if snapshot.footprint is None:
         return unknown(snapshot.footprint_fault)
