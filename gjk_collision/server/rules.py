@@ -19,12 +19,12 @@ __all__ = [
     "MODES",
     "Mode",
     "batch",
+    "check_increasing",
     "checked_mode",
     "index_pairs",
     "non_negative",
     "numbered_from",
     "refuse",
-    "rising",
     "single",
     "sums_rounded_up",
     "total_margin",
@@ -124,7 +124,7 @@ def batch(poses: Floats, times: Floats, limit: int) -> Floats:
     return poses.reshape(-1, 3)
 
 
-def rising(name: str, values: Floats, compared: Floats) -> None:
+def check_increasing(name: str, values: Floats, compared: Floats) -> None:
     """Raise `InputError` if `compared` does not increase strictly.
 
     Parameters

@@ -19,9 +19,9 @@ from ..config import checked_value
 from ..frames import Pose
 from ..rules import (
     batch,
+    check_increasing,
     non_negative,
     numbered_from,
-    rising,
     sums_rounded_up,
     total_margin,
 )
@@ -78,7 +78,7 @@ def check_path(
     finest = _checked_tolerance(tolerance) or config.toi_tolerance
     offset = ((stamp or snapshot.stamp) - snapshot.epoch) * 1e-9
     on_scene_clock = snapshot.on_clock(times, stamp)
-    rising("times", times, on_scene_clock)
+    check_increasing("times", times, on_scene_clock)
     if snapshot.footprint is None:
         return PathAnswer(unknown(snapshot.footprint_fault))
 
