@@ -418,7 +418,7 @@ class CollisionServer(LifecycleNode):
         try:
             hit, until = self._hit or (None, 0.0)
             shown = hit if time.monotonic() < until else None
-            self._marker_publisher.publish(markers.picture(snapshot, ego, found, shown))
+            self._marker_publisher.publish(markers.marker_array(snapshot, ego, found, shown))
         except Exception as error:
             self.note_error("~/markers", error)
 
