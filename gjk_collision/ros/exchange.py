@@ -43,7 +43,7 @@ class Exchange:
     transforms : Transforms
         Source of the poses between frames.
     snapshot : Snapshot or None
-        The snapshot of the answer; None: `ask` was not called yet.
+        The snapshot of the answer; None: `first_snapshot` was not called yet.
     """
 
     def __init__(self, server: ServerData) -> None:
@@ -61,7 +61,7 @@ class Exchange:
         """Return whether the time budget is used up."""
         return self.seconds > self._server.config.time_budget
 
-    def ask(self, require_id: int = 0, *, in_time: bool = True) -> Snapshot:
+    def first_snapshot(self, require_id: int = 0, *, in_time: bool = True) -> Snapshot:
         """Return the snapshot to answer from.
 
         Parameters

@@ -385,7 +385,7 @@ class CollisionServer(LifecycleNode):
         self._counter += 1
         snapshot, found = None, None
         try:
-            first = exchange.ask()
+            first = exchange.first_snapshot()
             ego = self._ego(first, exchange.transforms)
             found = questions.state(first, ego)
             snapshot = exchange.final_snapshot(first, found.answer.verdict)

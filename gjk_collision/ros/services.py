@@ -172,7 +172,7 @@ class Services:
             first = empty_snapshot(server.config, Fault(Status.UNDEFINED, ""), server.now())
         else:
             in_time = kind is not GetSnapshot
-            first = exchange.ask(_wanted(message), in_time=in_time)
+            first = exchange.first_snapshot(_wanted(message), in_time=in_time)
         try:
             reply = self._reply(kind, message, first, exchange)
             last = exchange.final_snapshot(first, Verdict(reply.verdict.verdict))
