@@ -160,38 +160,38 @@ class CollisionServer(LifecycleNode):
         self._answering.record(config.record_requests)
         self._start_heartbeat()
         self._reason = "inactive"
-        self._progress.note(f"configured: config hash {config.hash:#010x}")
+        self._progress.log_transition(f"configured: config hash {config.hash:#010x}")
         return SUCCESS
 
     def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Start to receive data and to answer requests. There is no data from before."""
         self._epoch = self._epoch % MAX_EPOCH + 1
         self._world = World(self.config, self.transforms, self._epoch)
-        self._progress.note_active(steady_time())
+        self._progress.log_activation(steady_time())
         return SUCCESS
 
     def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Delete all data."""
         self._world = None
-        self._progress.note("deactivated: all data deleted")
+        self._progress.log_transition("deactivated: all data deleted")
         return SUCCESS
 
     def on_cleanup(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Remove the subscriptions. All parameters can be set again."""
         self._release("not configured")
-        self._progress.note("cleaned up: not configured")
+        self._progress.log_transition("cleaned up: not configured")
         return SUCCESS
 
     def on_shutdown(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Remove everything except the services and the heartbeat, which report the state."""
         self._release("shut down")
-        self._progress.note("shut down")
+        self._progress.log_transition("shut down")
         return SUCCESS
 
     def on_error(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Return to the unconfigured state after an error in a transition."""
         self._release("not configured")
-        self._progress.note("a transition failed with an error: not configured")
+        self._progress.log_transition("a transition failed with an error: not configured")
         return SUCCESS
 
     def _release(self, reason: str) -> None:

@@ -78,12 +78,12 @@ class Progress:
         clock = Clock(clock_type=ClockType.STEADY_TIME)
         node.create_timer(PERIOD, lambda: self.log_changes(steady_time()), clock=clock)
 
-    def note(self, text: str) -> None:
+    def log_transition(self, text: str) -> None:
         """Log a transition that ends in a state in which the node is not active."""
         self._is_active = False
         self._node.get_logger().info(text)
 
-    def note_active(self, now: int) -> None:
+    def log_activation(self, now: int) -> None:
         """Log the activation at a steady time [ns], and the inputs that the node waits for."""
         self._is_active, self._was_complete = True, False
         self._begin = self._incomplete_since = self._reminded = now

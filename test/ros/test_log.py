@@ -193,7 +193,7 @@ def node() -> Node:
         {"obstacle_sources": ["lidar"], "robot_radius": 1.0, "base_frame": "odom"}
     )
     node = Node(config)
-    node.progress.note_active(node.time)
+    node.progress.log_activation(node.time)
     return node
 
 
@@ -260,6 +260,6 @@ def test_reminder_while_nothing_is_answered(node: Node) -> None:
 
 
 def test_nothing_is_logged_while_not_active(node: Node) -> None:
-    node.progress.note("deactivated")
+    node.progress.log_transition("deactivated")
     assert node.after(0.0) == []
     assert node.after(10 * REMINDER) == []
