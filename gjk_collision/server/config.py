@@ -525,7 +525,8 @@ def _checked(name: str, value: Any, default: Value, facts: Facts) -> Value:
         return tuple(_number(name, each, facts, index=i) for i, each in enumerate(value))
     if isinstance(default, bool | str):
         if type(value) is not type(default):
-            raise _refusal(name, f"must be a {type(default).__name__}", value)
+            kind = "true or false" if isinstance(default, bool) else "a string"
+            raise _refusal(name, f"must be {kind}", value)
         if facts.choices and value not in facts.choices:
             raise _refusal(name, f"must be one of {facts.span}", value)
         checked: bool | str = value

@@ -322,6 +322,7 @@ def planar(
         raise InputError(Status.INVALID_INPUT, name, None, rule)
     # The z component of the rotated z axis is the cosine of the tilt.
     if 1.0 - 2.0 * (qx * qx + qy * qy) / norm < math.cos(MAX_TILT):
-        rule = f"must be tilted by at most {math.degrees(MAX_TILT):g} degrees out of the plane"
+        limit = math.degrees(MAX_TILT)
+        rule = f"orientation must not be tilted out of the plane by more than {limit:g} degrees"
         raise InputError(Status.INVALID_INPUT, name, None, rule)
     return Pose(x, y, math.atan2(2.0 * (qw * qz + qx * qy), norm - 2.0 * (qy * qy + qz * qz)))
