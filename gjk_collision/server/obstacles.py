@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: gjk_collision contributors
 # SPDX-License-Identifier: Apache-2.0
-"""A list of obstacles as a sender publishes it: flat arrays, and the checks of the list.
+"""Footprints and lists of obstacles as senders publish them, and the checks of a list.
 
 This module checks the lengths, the limits and the motion. The kernel checks each shape (finite,
 enough points, in range, convex or concave), so that these checks apply to every user of the
@@ -17,7 +17,7 @@ from ..errors import InputError
 from ..geometry import ConcavePolicy, Shape, outlined
 from ..verdict import Status
 
-__all__ = ["Obstacles"]
+__all__ = ["Footprint", "Obstacles"]
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.integer[Any]]
@@ -29,6 +29,25 @@ def _no_floats() -> Floats:
 
 def _no_integers() -> Integers:
     return np.empty(0, dtype=np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class Footprint:
+    """The vehicle's outline, as received from a topic.
+
+    Attributes
+    ----------
+    frame : str
+        Frame of the points.
+    stamp : int
+        Time at which the outline is valid [ns].
+    points : (n, 2) float64
+        Outline [m].
+    """
+
+    frame: str
+    stamp: int
+    points: Floats
 
 
 @dataclass(frozen=True, eq=False)
