@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-from math import isfinite
 from operator import index
 from reprlib import repr as short
 from typing import Any, TypeVar
@@ -12,11 +11,11 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from . import _core
 from .errors import InputError
 from .verdict import Status
 
 __all__ = [
-    "MAX_COORDINATE",
     "as_choice",
     "as_flag",
     "as_floats",
@@ -27,8 +26,6 @@ __all__ = [
     "as_whole",
     "instance",
 ]
-
-MAX_COORDINATE = 1e15  # m; the kernel refuses what lies beyond
 
 T = TypeVar("T")
 
@@ -103,24 +100,20 @@ def as_floats(values: ArrayLike, argument: str, *columns: int) -> NDArray[np.flo
     return np.ascontiguousarray(array, dtype=np.float64)
 
 
-def as_vector(values: ArrayLike, count: int, argument: str) -> list[float]:
-    """`count` real numbers."""
+def as_vector(values: ArrayLike, argument: str, names: str = "x, y, yaw") -> list[float]:
+    """One real number for each name."""
     array = as_floats(values, argument)
-    if array.shape != (count,):
-        raise InputError(Status.ARRAY_MISMATCH, argument, None, f"must have shape ({count},)")
+    if array.shape != (names.count(",") + 1,):
+        rule = f"must be ({names}) (got shape {array.shape})"
+        raise InputError(Status.ARRAY_MISMATCH, argument, None, rule)
     numbers: list[float] = array.tolist()
     return numbers
 
 
 def as_point(values: ArrayLike, argument: str) -> list[float]:
     """Finite x and y in the range of coordinates."""
-    point = as_vector(values, 2, argument)
-    for i, value in enumerate(point):
-        if not isfinite(value):
-            raise InputError(Status.NON_FINITE, argument, i, "must be finite")
-        if abs(value) > MAX_COORDINATE:
-            rule = "magnitude must not exceed 1e15 m"
-            raise InputError(Status.COORD_RANGE, argument, i, rule)
+    point = as_vector(values, argument, "x, y")
+    _core.check_coordinates(point, argument)
     return point
 
 
@@ -141,8 +134,9 @@ def as_integers(
     limits = np.iinfo(dtype)
     outside = (array < limits.min) | (array > limits.max)
     if outside.any():
-        rule = f"must lie in [{limits.min}, {limits.max}]"
-        raise InputError(Status.INVALID_INPUT, argument, int(np.argmax(outside)), rule)
+        i = int(np.argmax(outside))
+        rule = f"must lie in [{limits.min}, {limits.max}] (got {array.flat[i]})"
+        raise InputError(Status.INVALID_INPUT, argument, i, rule)
     return array.astype(dtype)
 
 

@@ -13,7 +13,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import _core
 from .arguments import (
-    MAX_COORDINATE,
     as_floats,
     as_number,
     as_point,
@@ -51,7 +50,7 @@ class Motion:
     @classmethod
     def still(cls, pose: Pose = (0.0, 0.0, 0.0)) -> Motion:
         """Stand at `pose`, x y yaw [m, m, rad], for ever."""
-        return cls(_core.moving(as_vector(pose, 3, "pose"), (0.0, 0.0, 0.0), 0.0))
+        return cls(_core.moving(as_vector(pose, "pose"), (0.0, 0.0, 0.0), 0.0))
 
     @classmethod
     def constant(cls, pose: Pose, velocity: Pose, time: float = 0.0) -> Motion:
@@ -71,7 +70,7 @@ class Motion:
         InputError
             NON_FINITE, COORD_RANGE.
         """
-        start, speed = as_vector(pose, 3, "pose"), as_vector(velocity, 3, "velocity")
+        start, speed = as_vector(pose, "pose"), as_vector(velocity, "velocity", "vx, vy, wz")
         return cls(_core.moving(start, speed, as_number(time, "time")))
 
     @classmethod
@@ -93,7 +92,7 @@ class Motion:
         InputError
             TOO_FEW_POINTS, ARRAY_MISMATCH, INVALID_INPUT (times), NON_FINITE, COORD_RANGE.
         """
-        return cls(_core.path(as_floats(times, "times"), as_floats(poses, "poses")))
+        return cls(_core.path(as_floats(times, "times", 0), as_floats(poses, "poses", 3)))
 
     @property
     def begin(self) -> float:
@@ -339,11 +338,11 @@ def shape_cast(
     return _impact(
         _core.shape_cast(
             instance(a, Shape, "a")._core,
-            None if pose_a is None else as_vector(pose_a, 3, "pose_a"),
-            as_vector(direction, 2, "direction"),
+            None if pose_a is None else as_vector(pose_a, "pose_a"),
+            as_vector(direction, "direction", "x, y"),
             as_number(max_distance, "max_distance"),
             instance(b, Shape, "b")._core,
-            None if pose_b is None else as_vector(pose_b, 3, "pose_b"),
+            None if pose_b is None else as_vector(pose_b, "pose_b"),
             as_number(margin, "margin"),
             as_number(tolerance, "tolerance"),
         )
@@ -385,7 +384,7 @@ def ray_cast(
         As for `time_of_impact`.
     """
     x, y = as_point(origin, "origin")
-    stands = None if pose is None else as_vector(pose, 3, "pose")
+    stands = None if pose is None else as_vector(pose, "pose")
     try:
         return shape_cast(
             Shape.point((0.0, 0.0)),
@@ -415,13 +414,13 @@ def _moving(
         if not isfinite(value):
             rule = f"must be finite, and given where the motions have no end (got {value})"
             raise InputError(Status.NON_FINITE, name, None, rule)
-        if abs(value) > MAX_COORDINATE:
+        if abs(value) > _core.MAX_COORDINATE:
             rule = f"magnitude must not exceed 1e15 s (got {value})"
             raise InputError(Status.COORD_RANGE, name, None, rule)
     if end < begin:
         rule = f"must not lie before t0 = {begin} (got {end})"
         raise InputError(Status.INVALID_INPUT, "t1", None, rule)
-    if not end - begin < MAX_COORDINATE:
+    if not end - begin < _core.MAX_COORDINATE:
         rule = f"must lie less than 1e15 s after t0 = {begin} (got {end})"
         raise InputError(Status.COORD_RANGE, "t1", None, rule)
     return shapes[0], motion_a._core, shapes[1], motion_b._core, begin, end

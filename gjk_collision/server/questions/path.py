@@ -9,6 +9,7 @@ from math import inf
 import numpy as np
 import numpy.typing as npt
 
+from ... import _core
 from ...errors import InputError
 from ...motion import Motion
 from ...results import PathResult
@@ -22,7 +23,6 @@ from ..rules import (
     demanded_margin,
     non_negative,
     numbered_from,
-    rising,
     sums_rounded_up,
 )
 from ..snapshot import Snapshot
@@ -76,7 +76,7 @@ def check_path(
     finest = _checked_tolerance(tolerance) or config.toi_tolerance
     offset = ((stamp or snapshot.stamp) - snapshot.epoch) * 1e-9
     on_scene_clock = snapshot.on_clock(times, stamp)
-    rising("times", times, on_scene_clock)
+    _core.check_rising(on_scene_clock, "times", times)
     if snapshot.footprint is None:
         return PathAnswer(unknown(snapshot.footprint_fault))
 
