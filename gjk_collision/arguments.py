@@ -7,7 +7,6 @@ Each function raises `InputError`, which names the argument, if the conversion i
 
 from __future__ import annotations
 
-from math import isfinite
 from operator import index
 from reprlib import repr as short
 from typing import Any, TypeVar
@@ -15,11 +14,11 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from . import _core
 from .errors import InputError
 from .verdict import Status
 
 __all__ = [
-    "MAX_COORDINATE",
     "as_bool",
     "as_choice",
     "as_floats",
@@ -30,8 +29,6 @@ __all__ = [
     "as_vector",
     "instance",
 ]
-
-MAX_COORDINATE = 1e15  # m; limit of the kernel for the magnitude of a coordinate
 
 T = TypeVar("T")
 
@@ -107,11 +104,11 @@ def as_floats(values: ArrayLike, argument: str, *columns: int) -> NDArray[np.flo
     return np.ascontiguousarray(array, dtype=np.float64)
 
 
-def as_vector(values: ArrayLike, count: int, argument: str) -> list[float]:
-    """Return a list of `count` real numbers."""
+def as_vector(values: ArrayLike, argument: str, names: str = "x, y, yaw") -> list[float]:
+    """Return a list of real numbers, one for each name."""
     array = as_floats(values, argument)
-    if array.shape != (count,):
-        rule = f"must have shape ({count},) (got {array.shape})"
+    if array.shape != (names.count(",") + 1,):
+        rule = f"must be ({names}) (got shape {array.shape})"
         raise InputError(Status.ARRAY_MISMATCH, argument, None, rule)
     numbers: list[float] = array.tolist()
     return numbers
@@ -119,13 +116,8 @@ def as_vector(values: ArrayLike, count: int, argument: str) -> list[float]:
 
 def as_point(values: ArrayLike, argument: str) -> list[float]:
     """Return x and y [m], both finite and in the range of coordinates."""
-    point = as_vector(values, 2, argument)
-    for i, value in enumerate(point):
-        if not isfinite(value):
-            raise InputError(Status.NON_FINITE, argument, i, "must be finite")
-        if abs(value) > MAX_COORDINATE:
-            rule = "magnitude must not exceed 1e15 m"
-            raise InputError(Status.COORD_RANGE, argument, i, rule)
+    point = as_vector(values, argument, "x, y")
+    _core.check_coordinates(point, argument)
     return point
 
 
@@ -149,8 +141,9 @@ def as_integers(
     limits = np.iinfo(dtype)
     outside = (array < limits.min) | (array > limits.max)
     if outside.any():
-        rule = f"must lie in [{limits.min}, {limits.max}]"
-        raise InputError(Status.INVALID_INPUT, argument, int(np.argmax(outside)), rule)
+        i = int(np.argmax(outside))
+        rule = f"must lie in [{limits.min}, {limits.max}] (got {array.flat[i]})"
+        raise InputError(Status.INVALID_INPUT, argument, i, rule)
     return array.astype(dtype)
 
 

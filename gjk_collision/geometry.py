@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _core
-from .arguments import MAX_COORDINATE, as_floats, as_number, as_point, as_vector
+from .arguments import as_floats, as_number, as_point, as_vector
 from .errors import InputError
 from .verdict import Status, no_truth_value
 
@@ -68,7 +68,7 @@ class Shape:
             DEGENERATE: the polygon has no area. TOO_FEW_POINTS, NON_FINITE, COORD_RANGE,
             ARRAY_MISMATCH, INVALID_INPUT.
         """
-        return cls(_core.polygon(as_floats(xy, "xy"), as_number(radius, "radius")))
+        return cls(_core.polygon(as_floats(xy, "xy", 2), as_number(radius, "radius")))
 
     @classmethod
     def box(
@@ -168,7 +168,9 @@ class Shape:
         InputError
             TOO_FEW_POINTS, NON_FINITE, COORD_RANGE, ARRAY_MISMATCH, INVALID_INPUT.
         """
-        return cls(_core.hull(as_floats(points, "points"), as_number(radius, "radius"), "points"))
+        return cls(
+            _core.hull(as_floats(points, "points", 2), as_number(radius, "radius"), "points")
+        )
 
     @classmethod
     def concave(cls, outline: ArrayLike, radius: float = 0.0) -> Shape:
@@ -194,7 +196,7 @@ class Shape:
             INVALID_INPUT: a coordinate of a concave outline is below 1e-40 m, but not 0. Other
             errors are as for `polygon`, except CONCAVE_REJECTED.
         """
-        return cls(_core.concave(as_floats(outline, "outline"), as_number(radius, "radius")))
+        return cls(_core.concave(as_floats(outline, "outline", 2), as_number(radius, "radius")))
 
     def inflated(self, margin: float) -> Shape:
         """Return the shape with `margin` [m], >= 0, added to its radius. The sum is rounded up.
@@ -251,13 +253,13 @@ def _half(size: float, argument: str) -> float:
         raise InputError(Status.INVALID_INPUT, argument, None, "must be greater than 0")
     if number == inf:
         raise InputError(Status.NON_FINITE, argument, None, "must be finite")
-    if number > 2.0 * MAX_COORDINATE:
+    if number > 2.0 * _core.MAX_COORDINATE:
         raise InputError(Status.COORD_RANGE, argument, None, "must not exceed 2e15 m")
     return number / 2.0
 
 
 def _points(**named: tuple[float, float]) -> NDArray[np.float64]:
-    return np.array([as_vector(point, 2, name) for name, point in named.items()])
+    return np.array([as_vector(point, name, "x, y") for name, point in named.items()])
 
 
 def outlined(points: NDArray[np.float64], policy: ConcavePolicy, radius: float = 0.0) -> Shape:

@@ -13,7 +13,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import _core
 from .arguments import (
-    MAX_COORDINATE,
     as_floats,
     as_integer,
     as_number,
@@ -60,7 +59,7 @@ class Motion:
         InputError
             NON_FINITE, COORD_RANGE, ARRAY_MISMATCH, INVALID_INPUT.
         """
-        return cls(_core.moving(as_vector(pose, 3, "pose"), (0.0, 0.0, 0.0), 0.0))
+        return cls(_core.moving(as_vector(pose, "pose"), (0.0, 0.0, 0.0), 0.0))
 
     @classmethod
     def constant(cls, pose: Pose, velocity: Pose, time: float = 0.0) -> Motion:
@@ -81,7 +80,7 @@ class Motion:
         InputError
             NON_FINITE, COORD_RANGE, ARRAY_MISMATCH, INVALID_INPUT.
         """
-        start, speed = as_vector(pose, 3, "pose"), as_vector(velocity, 3, "velocity")
+        start, speed = as_vector(pose, "pose"), as_vector(velocity, "velocity", "vx, vy, wz")
         return cls(_core.moving(start, speed, as_number(time, "time")))
 
     @classmethod
@@ -106,7 +105,7 @@ class Motion:
             TOO_FEW_POINTS: no times are given. INVALID_INPUT, for example for times that do not
             increase. NON_FINITE, COORD_RANGE, ARRAY_MISMATCH.
         """
-        return cls(_core.path(as_floats(times, "times"), as_floats(poses, "poses")))
+        return cls(_core.path(as_floats(times, "times", 0), as_floats(poses, "poses", 3)))
 
     @property
     def begin(self) -> float:
@@ -365,11 +364,11 @@ def shape_cast(
     return _impact(
         _core.shape_cast(
             instance(a, Shape, "a")._core,
-            None if pose_a is None else as_vector(pose_a, 3, "pose_a"),
-            as_vector(direction, 2, "direction"),
+            None if pose_a is None else as_vector(pose_a, "pose_a"),
+            as_vector(direction, "direction", "x, y"),
             as_number(max_distance, "max_distance"),
             instance(b, Shape, "b")._core,
-            None if pose_b is None else as_vector(pose_b, 3, "pose_b"),
+            None if pose_b is None else as_vector(pose_b, "pose_b"),
             as_number(margin, "margin"),
             as_number(tolerance, "tolerance"),
         )
@@ -414,7 +413,7 @@ def ray_cast(
         NON_FINITE, COORD_RANGE, ARRAY_MISMATCH, INVALID_INPUT.
     """
     x, y = as_point(origin, "origin")
-    placed = None if pose is None else as_vector(pose, 3, "pose")
+    placed = None if pose is None else as_vector(pose, "pose")
     try:
         return shape_cast(
             Shape.point((0.0, 0.0)),
@@ -444,13 +443,13 @@ def _checked_motions(
         if not isfinite(value):
             rule = f"must be finite, and must be given if neither motion is limited (got {value})"
             raise InputError(Status.NON_FINITE, name, None, rule)
-        if abs(value) > MAX_COORDINATE:
+        if abs(value) > _core.MAX_COORDINATE:
             rule = f"magnitude must not exceed 1e15 s (got {value})"
             raise InputError(Status.COORD_RANGE, name, None, rule)
     if end < begin:
         rule = f"must not be earlier than t0 = {begin} (got {end})"
         raise InputError(Status.INVALID_INPUT, "t1", None, rule)
-    if not end - begin < MAX_COORDINATE:
+    if not end - begin < _core.MAX_COORDINATE:
         rule = f"must be less than 1e15 s later than t0 = {begin} (got {end})"
         raise InputError(Status.COORD_RANGE, "t1", None, rule)
     return shapes[0], motion_a._core, shapes[1], motion_b._core, begin, end

@@ -21,6 +21,7 @@ from .arguments import (
     as_integer,
     as_integers,
     as_number,
+    as_vector,
     instance,
 )
 from .errors import InputError
@@ -184,22 +185,11 @@ class Scene:
             as_number(horizon, "horizon"),
             as_number(time_error, "time_error"),
         )
-        scene._core = _core.scene_from_arrays(
-            as_integers(offsets, "offsets", np.uint32, 0),
-            as_floats(xy, "xy", 0, 2),
-            as_integers(_or_empty(kinds), "kinds", np.uint8, 0),
-            as_floats(_or_empty(radius), "radius", 0),
-            as_floats(_or_empty(poses), "poses", 0, 3),
-            getattr(_core.ConcavePolicy, policy),
-            _core.Said(
-                as_floats(_or_empty(velocities), "velocities", 0, 3),
-                as_floats(_or_empty(stamps), "stamps", 0),
-                as_integers(_or_empty(path_offsets), "path_offsets", np.uint32, 0),
-                as_floats(_or_empty(path_times), "path_times", 0),
-                as_floats(_or_empty(path_poses), "path_poses", 0, 3),
-                *scene._prediction,
-            ),
-        )
+        arrays = flat_arrays(
+            offsets, xy, kinds, radius, poses,
+            velocities, path_offsets, path_times, path_poses, stamps, *scene._prediction,
+        )  # fmt: skip
+        scene._core = _core.scene_from_arrays(*arrays, getattr(_core.ConcavePolicy, policy))
         scene._id_of = _checked_ids(ids, len(scene._core))
         return scene
 
@@ -393,7 +383,7 @@ class Scene:
         except (AttributeError, TypeError):  # convert the arguments, or name the invalid one
             return self._core.is_free(
                 instance(shape, Shape, "shape")._core,
-                _checked_pose(pose),
+                as_vector(pose, "pose"),
                 None if time is None else as_number(time, "time"),
                 as_number(margin, "margin"),
             )
@@ -433,15 +423,14 @@ class Scene:
             PREDICTION_TOO_SHORT: the pose of an obstacle is not known at `time`. NON_FINITE,
             COORD_RANGE, ARRAY_MISMATCH, INVALID_INPUT.
         """
-        if as_integer(k, "k") < 1:
-            raise InputError(Status.INVALID_INPUT, "k", None, "must be at least 1")
-        placed = _checked_pose(pose)
+        count = as_integer(k, "k", 1)
+        placed = as_vector(pose, "pose")
         at = None if time is None else as_number(time, "time")
         indices, distances, lower_bounds, witnesses, directions, statuses = self._core.nearest(
             instance(shape, Shape, "shape")._core,
             placed,
             at,
-            k,
+            count,
             as_number(max_distance, "max_distance"),
         )
         return NearestResult(
@@ -557,20 +546,52 @@ class Scene:
         return self._id_of.take(indices)
 
 
+def flat_arrays(
+    offsets: ArrayLike,
+    xy: ArrayLike,
+    kinds: ArrayLike | None,
+    radius: ArrayLike | None,
+    poses: ArrayLike | None,
+    velocities: ArrayLike | None,
+    path_offsets: ArrayLike | None,
+    path_times: ArrayLike | None,
+    path_poses: ArrayLike | None,
+    stamps: ArrayLike | None = None,
+    prediction: _core.PredictionPolicy = _core.PredictionPolicy.unknown_is_error,
+    horizon: float = 0.0,
+    time_error: float = 0.0,
+) -> tuple[ArrayLike, ArrayLike, ArrayLike, ArrayLike, ArrayLike, _core.Said]:
+    """Return the arguments of `Scene.from_arrays` with the types of the kernel's functions.
+
+    The kernel checks the lengths and the values.
+    """
+    return (
+        as_integers(offsets, "offsets", np.uint32, 0),
+        as_floats(xy, "xy", 0, 2),
+        as_integers(_or_empty(kinds), "kinds", np.uint8, 0),
+        as_floats(_or_empty(radius), "radius", 0),
+        as_floats(_or_empty(poses), "poses", 0, 3),
+        _core.Said(
+            as_floats(_or_empty(velocities), "velocities", 0, 3),
+            as_floats(_or_empty(stamps), "stamps", 0),
+            as_integers(_or_empty(path_offsets), "path_offsets", np.uint32, 0),
+            as_floats(_or_empty(path_times), "path_times", 0),
+            as_floats(_or_empty(path_poses), "path_poses", 0, 3),
+            prediction,
+            horizon,
+            time_error,
+        ),
+    )
+
+
 def mode_number(mode: str) -> int:
     """Return the number of a mode in the kernel."""
-    try:
-        return _MODES[mode]
-    except (KeyError, TypeError):
-        rule = f"must be 'collide', 'distance' or 'witness' (got {mode!r})"
-        raise InputError(Status.INVALID_INPUT, "mode", None, rule) from None
+    return _MODES[as_choice(mode, tuple(_MODES), "mode")]
 
 
 def thread_count(threads: int) -> int:
     """Return the number of threads to use. `threads` 0 means one per processor."""
-    if as_integer(threads, "threads") < 0:
-        raise InputError(Status.INVALID_INPUT, "threads", None, "must not be negative")
-    return min(threads or os.cpu_count() or 1, 256)
+    return min(as_integer(threads, "threads", 0) or os.cpu_count() or 1, 256)
 
 
 def _checked_poses(poses: ArrayLike) -> NDArray[np.float64]:
@@ -592,15 +613,6 @@ def _rows(
         rule = f"must have shape {shape} with n = {count} (got {rows.shape})"
         raise InputError(Status.ARRAY_MISMATCH, argument, None, rule)
     return rows
-
-
-def _checked_pose(pose: Pose) -> list[float]:
-    placed = as_floats(pose, "pose")
-    if placed.shape != (3,):
-        rule = f"must be (x, y, yaw) (got shape {placed.shape})"
-        raise InputError(Status.ARRAY_MISMATCH, "pose", None, rule)
-    numbers: list[float] = placed.tolist()
-    return numbers
 
 
 def _cores(shapes: Sequence[Shape]) -> list[_core.Shape]:

@@ -17,7 +17,7 @@ from typing import Any
 
 from ..errors import InputError
 from ..server import lookup, questions
-from ..server.adapters import CONVERTERS
+from ..server.adapters import CONVERTERS, footprint
 from ..server.config import Config
 from ..server.fields import nanoseconds
 from ..server.frames import FrameError, Pose
@@ -26,7 +26,6 @@ from ..server.snapshot import Fault, Snapshot, empty_snapshot
 from ..server.transforms import insert_message
 from ..server.world import World
 from ..verdict import Status, Verdict
-from . import decode
 from .bag import Bag, Message
 from .faults import FaultSpec, Faulty, clock_shift, inject
 from .requests import Recorded
@@ -178,9 +177,8 @@ class Drive:
         self._world.receive_fault(source, fault, now=self._now(), steady=self._time)
 
     def _receive_footprint(self, message: Any) -> list[Row]:
-        self._world.receive_footprint(
-            decode.footprint(message), now=self._now(), steady=self._time
-        )
+        outline = footprint(message, self._config)
+        self._world.receive_footprint(outline, now=self._now(), steady=self._time)
         return []
 
     def _receive_transforms(self, message: Any, *, static: bool) -> list[Row]:

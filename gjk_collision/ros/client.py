@@ -21,7 +21,6 @@ from gjk_collision.srv import CheckPath, CheckPoses, Collide, Distance
 from rclpy.executors import SingleThreadedExecutor
 
 from ..arguments import as_bool, as_floats, as_integer, as_number, as_vector
-from ..errors import InputError
 from ..results import CheckResult, NearestResult, PathResult
 from ..scene import Mode, mode_number
 from ..server.fields import nanoseconds, numbers
@@ -359,13 +358,14 @@ class CollisionClient:
             "max_distance": as_number(max_distance, "max_distance"),
         }
         requests = [
-            Distance.Request(pose=self._pose(pose), **request) for pose in _rows(poses).tolist()
+            Distance.Request(pose=self._pose(pose), **request)
+            for pose in as_floats(poses, "poses", 3).tolist()
         ]
         return [self._distance_reply(*got) for got in self._exchange(self._distance, requests)]
 
     def distance(self, pose: ArrayLike, **options: Any) -> DistanceReply:
         """Return the distances to the nearest obstacles at one pose, see `distances`."""
-        return self.distances([as_vector(pose, 3, "pose")], **options)[0]
+        return self.distances([as_vector(pose, "pose")], **options)[0]
 
     def collide(self, pose: Sequence[float] | None = None, *, margin: float = 0.0) -> CollideReply:
         """Check the vehicle at one pose.
@@ -384,7 +384,7 @@ class CollisionClient:
         """
         request = Collide.Request(margin=as_number(margin, "margin"))
         if pose is not None:
-            request.pose = self._pose(as_vector(pose, 3, "pose"))
+            request.pose = self._pose(as_vector(pose, "pose"))
         [(reply, round_trip)] = self._exchange(self._collide, [request])
         return CollideReply(
             **self._common(reply, round_trip),
@@ -426,7 +426,7 @@ class CollisionClient:
     def _fill(self, request: Any, poses: ArrayLike, times: ArrayLike) -> None:
         request.header.frame_id = self.frame
         # rclpy uses an array.array as it is, but iterates over the items of an ndarray.
-        request.poses = array("d", _rows(poses).tobytes())
+        request.poses = array("d", as_floats(poses, "poses", 3).tobytes())
         request.times = array("d", as_floats(times, "times", 0).tobytes())
 
     def _pose(self, pose: Sequence[float]) -> PoseStamped:
@@ -515,14 +515,6 @@ class CollisionClient:
             directions=numbers(reply.directions).reshape(-1, 2),
             statuses=numbers(reply.statuses),
         )
-
-
-def _rows(poses: ArrayLike) -> NDArray[np.float64]:
-    rows = as_floats(poses, "poses")
-    if rows.ndim != 2 or rows.shape[1] != 3:
-        rule = f"must have shape (n, 3) (got {rows.shape})"
-        raise InputError(Status.ARRAY_MISMATCH, "poses", None, rule)
-    return rows
 
 
 def _member(value: int, default: Enum) -> Enum:

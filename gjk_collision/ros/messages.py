@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: gjk_collision contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Conversion between ROS messages and plain data. Arrays are never converted element by element.
+"""Conversion of plain data to ROS messages. Arrays are never converted element by element.
 
 rclpy stores numeric sequences as `array.array`. numpy reads them without a copy, and they are
 written with one copy of memory. If an ndarray were assigned to a field, rclpy would check each
@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from builtin_interfaces.msg import Time
-from geometry_msgs.msg import Point, Polygon, Vector3
+from geometry_msgs.msg import Point, Vector3
 from gjk_collision.msg import CollisionState, ObstacleArray, ReplyInfo
 from std_msgs.msg import Header
 
@@ -31,11 +31,9 @@ from ..server.answers import (
 )
 from ..server.config import Config
 from ..server.dispatch import Found
-from ..server.fields import nanoseconds
 from ..server.frames import Pose
 from ..server.rules import sums_rounded_up
 from ..server.snapshot import Fault, Placed, Snapshot, placed_ways
-from ..server.world import Footprint
 from ..verdict import Status
 
 __all__ = [
@@ -44,24 +42,9 @@ __all__ = [
     "fill_info",
     "fill_snapshot",
     "fill_state",
-    "footprint",
     "none",
     "time",
 ]
-
-# ---- messages to data
-
-
-def footprint(frame: str, stamp: Time, polygon: Polygon, limit: int) -> Footprint:
-    """Return a footprint message as data.
-
-    At most `limit` + 1 points are converted. The extra point makes the check of the limit fail.
-    """
-    points = [(point.x, point.y) for point in polygon.points[: limit + 1]]
-    return Footprint(frame, nanoseconds(stamp), np.array(points, dtype=np.float64).reshape(-1, 2))
-
-
-# ---- data to messages
 
 
 def time(nanoseconds: int) -> Time:

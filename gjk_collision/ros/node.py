@@ -30,6 +30,7 @@ from visualization_msgs.msg import MarkerArray
 
 from ..errors import InputError
 from ..server import lookup, questions
+from ..server.adapters import footprint
 from ..server.answers import StateAnswer, unknown
 from ..server.config import Config, SourceConfig
 from ..server.frames import FrameError, Pose, SameFrameOnly, Transforms, TransformSource
@@ -291,12 +292,11 @@ class CollisionServer(LifecycleNode):
         now, steady = self._times_of_message()
         try:
             message = deserialize_message(data, PolygonStamped)
-            header, limit = message.header, self.config.max_points_per_obstacle
-            footprint = messages.footprint(header.frame_id, header.stamp, message.polygon, limit)
+            outline = footprint(message, self.config)
         except Exception as error:
             self._receive_fault("footprint", error, now, steady)
             return
-        self._world.receive_footprint(footprint, now=now, steady=steady)
+        self._world.receive_footprint(outline, now=now, steady=steady)
 
     def _receive_fault(self, source: str, error: Exception, now: int, steady: int) -> None:
         """Store the fault of a source, or "footprint", whose message cannot be used."""

@@ -21,9 +21,9 @@ from ..verdict import Status
 from . import fields
 from .config import OBSTACLE_ARRAY, Config
 from .frames import Pose, lost_in_sum
-from .obstacles import Obstacles
+from .obstacles import Footprint, Obstacles
 
-__all__ = ["CONVERTERS"]
+__all__ = ["CONVERTERS", "footprint"]
 
 Floats = npt.NDArray[np.float64]
 Convert = Callable[[Any, Config], Obstacles]
@@ -31,6 +31,18 @@ Convert = Callable[[Any, Config], Obstacles]
 BOUNDING_BOX, CYLINDER, POLYGON = 0, 1, 2  # autoware_perception_msgs/Shape
 MAX_PATHS = 16  # predicted paths of one object
 _UNKNOWN = (nan, nan, nan)
+
+
+def footprint(message: Any, config: Config) -> Footprint:
+    """Convert a geometry_msgs/PolygonStamped: the outline of the vehicle.
+
+    At most `max_points_per_obstacle` + 1 points are converted. The extra point makes the check of
+    the limit fail.
+    """
+    points = message.polygon.points[: config.max_points_per_obstacle + 1]
+    xy = np.array([(point.x, point.y) for point in points], dtype=np.float64)
+    stamp = fields.nanoseconds(message.header.stamp)
+    return Footprint(message.header.frame_id, stamp, xy.reshape(-1, 2))
 
 
 def obstacle_array(message: Any, config: Config) -> Obstacles:

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: gjk_collision contributors
 # SPDX-License-Identifier: Apache-2.0
-"""A list of obstacles as a sender publishes it: flat arrays, and the checks of the list.
+"""Footprints and lists of obstacles as senders publish them, and the checks of a list.
 
-This module checks the lengths, the limits and the motion. The kernel checks each shape (finite,
-enough points, in range, convex or concave), so that these checks apply to every user of the
-kernel.
+This module checks the limits and the ids. The kernel checks everything else, so that these checks
+apply to every user of the kernel: the arrays when a list is received, and the shapes (finite,
+enough points, in range, convex or concave) when they are built.
 """
 
 from dataclasses import dataclass, field
@@ -13,11 +13,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from .. import _core
 from ..errors import InputError
 from ..geometry import ConcavePolicy, Shape, outlined
+from ..scene import flat_arrays
 from ..verdict import Status
 
-__all__ = ["Obstacles"]
+__all__ = ["Footprint", "Obstacles"]
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.integer[Any]]
@@ -29,6 +31,25 @@ def _no_floats() -> Floats:
 
 def _no_integers() -> Integers:
     return np.empty(0, dtype=np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class Footprint:
+    """The vehicle's outline, as received from a topic.
+
+    Attributes
+    ----------
+    frame : str
+        Frame of the points.
+    stamp : int
+        Time at which the outline is valid [ns].
+    points : (n, 2) float64
+        Outline [m].
+    """
+
+    frame: str
+    stamp: int
+    points: Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,7 +123,7 @@ class Obstacles:
         return outlined(points, policy if concave else "hull", radius)
 
     def check(self, max_obstacles: int, max_points: int, *, need_ids: bool = True) -> None:
-        """Check the list, except the shapes, in linear time and without a copy.
+        """Check the list, except the shapes, without a copy of the points.
 
         Parameters
         ----------
@@ -119,61 +140,21 @@ class Obstacles:
         n = len(self)
         if n > max_obstacles:
             _fail(Status.LIMIT_EXCEEDED, "offsets", None, f"{n} obstacles, limit {max_obstacles}")
-        self._check_lengths(n, need_ids)
-        if n == 0:
-            return
-        counts = _check_offsets("offsets", self.offsets, "points", len(self.xy) // 2)
+        if len(self.ids) != n and (need_ids or len(self.ids)):
+            rule = f"hold one id for each of {n} obstacles (got {len(self.ids)})"
+            rule = f"must {rule}" if need_ids else f"must be empty or {rule}"
+            _fail(Status.ARRAY_MISMATCH, "ids", None, rule)
+        _core.check_arrays(
+            *flat_arrays(
+                self.offsets, self.xy, self.kinds, self.radius, self.poses,
+                self.velocities, self.path_offsets, self.path_times, self.path_poses,
+            )
+        )  # fmt: skip
+        counts = np.diff(self.offsets)
         if (i := _first(counts > max_points)) is not None:
             rule = f"{counts[i]} points in this obstacle, limit {max_points}"
             _fail(Status.LIMIT_EXCEEDED, "offsets", i, rule)
-        if (i := _first(self.kinds > 1)) is not None:
-            _fail(
-                Status.INVALID_INPUT,
-                "kinds",
-                i,
-                f"must be 0 (convex) or 1 (concave) (got {self.kinds[i]})",
-            )
-        # The kernel checks radii too, but it sees them after the inflation has been added.
-        if (i := _first(~np.isfinite(self.radius))) is not None:
-            _fail(Status.NON_FINITE, "radius", i, f"must be finite (got {self.radius[i]})")
-        if (i := _first(self.radius < 0.0)) is not None:
-            _fail(
-                Status.INVALID_INPUT, "radius", i, f"must not be negative (got {self.radius[i]})"
-            )
         self._check_ids()
-        self._check_motion()
-
-    def _check_lengths(self, n: int, need_ids: bool) -> None:
-        """Check the length of each field. The messages are those of `Scene.from_arrays`."""
-        one_each = f"one value for each of {n} obstacles"
-        for name, per_obstacle, what in (
-            ("ids", 1, one_each),
-            ("kinds", 1, one_each),
-            ("radius", 1, one_each),
-            ("poses", 3, f"3 values (x, y, yaw) for each of {n}"),
-            ("velocities", 3, f"3 values (vx, vy, wz) for each of {n}"),
-        ):
-            length, must_be = len(getattr(self, name)), name == "ids" and need_ids
-            if length != per_obstacle * n and (must_be or length):
-                rule = f"must {'' if must_be else 'be empty or '}hold {what} (got {length})"
-                _fail(Status.ARRAY_MISMATCH, name, None, rule)
-        if len(self.xy) % 2:
-            rule = f"must hold 2 values (x, y) per point (got {len(self.xy)})"
-            _fail(Status.ARRAY_MISMATCH, "xy", None, rule)
-        if not len(self.offsets) and len(self.xy):
-            _fail(Status.ARRAY_MISMATCH, "offsets", None, "empty, but xy is not")
-        if n == 0 and len(self.offsets):
-            _check_offsets("offsets", self.offsets, "points", len(self.xy) // 2)
-        if len(self.path_poses) != 3 * len(self.path_times):
-            rule = f"must hold 3 values (x, y, yaw) for each of {len(self.path_times)}"
-            _fail(
-                Status.ARRAY_MISMATCH, "path_poses", None, f"{rule} (got {len(self.path_poses)})"
-            )
-        if len(self.path_offsets) not in (0, n + 1):
-            rule = f"must be empty or hold {n + 1} values (got {len(self.path_offsets)})"
-            _fail(Status.ARRAY_MISMATCH, "path_offsets", None, rule)
-        if len(self.path_times) and not len(self.path_offsets):
-            _fail(Status.ARRAY_MISMATCH, "path_offsets", None, "empty, but path_times is not")
 
     def _check_ids(self) -> None:
         # In a reply, -1 means "none", and an id must identify one obstacle.
@@ -185,39 +166,6 @@ class Obstacles:
         if len(twice):
             i = int(twice.min())
             _fail(Status.INVALID_INPUT, "ids", i, f"must be unique (got {self.ids[i]} again)")
-
-    def _check_motion(self) -> None:
-        if (i := _first(np.isinf(self.velocities))) is not None:
-            _fail(Status.NON_FINITE, "velocities", i, "must be finite, or NaN where not known")
-        for name in ("path_times", "path_poses"):
-            values = getattr(self, name)
-            if (i := _first(~np.isfinite(values))) is not None:
-                _fail(Status.NON_FINITE, name, i, f"must be finite (got {values[i]})")
-        if len(self.path_offsets):
-            count = len(self.path_times)
-            _check_offsets("path_offsets", self.path_offsets, "path_times", count)
-            falling = np.diff(self.path_times) <= 0.0
-            starts = self.path_offsets[1:-1].astype(np.int64)
-            inner = starts[(starts > 0) & (starts < len(self.path_times))]
-            falling[inner - 1] = False  # from the end of one path to the start of the next
-            if (i := _first(falling)) is not None:
-                rule = f"must increase strictly (got {self.path_times[i + 1]})"
-                _fail(Status.INVALID_INPUT, "path_times", i + 1, rule)
-
-
-def _check_offsets(name: str, offsets: Integers, elements: str, total: int) -> Integers:
-    """Check that offsets cut `total` elements into runs; return the length of each."""
-    wide = offsets.astype(np.int64)
-    if wide[0] != 0:
-        _fail(Status.ARRAY_MISMATCH, name, 0, f"must start at 0 (got {wide[0]})")
-    if wide[-1] != total:
-        rule = f"must end at the number of {elements}, {total} (got {wide[-1]})"
-        _fail(Status.ARRAY_MISMATCH, name, len(wide) - 1, rule)
-    counts, beyond = np.diff(wide), wide[1:] > total
-    if (i := _first((counts < 0) | beyond)) is not None:
-        rule = f"not exceed {total}" if beyond[i] else "not decrease"
-        _fail(Status.ARRAY_MISMATCH, name, i + 1, f"must {rule} (got {wide[i + 1]})")
-    return counts
 
 
 def _first(mask: npt.NDArray[np.bool_]) -> int | None:

@@ -75,16 +75,40 @@ def read_sections(path: Path) -> list[Section]:
     InputError
         The file cannot be read, or it is not a parameter file.
     """
-    import yaml
-
     if path.exists() and not path.is_file():  # a pipe can be read once only
         rule = "must be a regular file, because it is read twice"
         raise InputError(Status.INVALID_INPUT, str(path), None, rule)
     try:
-        return list(_sections("", yaml.safe_load(path.read_text(encoding="utf-8")) or {}))
-    except (OSError, ValueError, yaml.YAMLError) as error:
+        return list(_sections("", _parsed(path.read_text(encoding="utf-8")) or {}))
+    except (OSError, ValueError) as error:
         rule = f"cannot be read as a parameter file: {error}"
         raise InputError(Status.INVALID_INPUT, str(path), None, rule) from error
+
+
+def _parsed(text: str) -> Any:
+    """Parse YAML as PyYAML does, which refuses some text that rcl accepts.
+
+    Raises
+    ------
+    ValueError
+        PyYAML refuses the text. The message has the line.
+    """
+    import yaml
+
+    class Loader(yaml.SafeLoader):  # type: ignore[misc]
+        def construct_object(self, node: Any, deep: bool = False) -> Any:
+            try:
+                return super().construct_object(node, deep)
+            except (LookupError, AttributeError, ValueError) as error:  # a date with month 13
+                rule = f"{error} (got {node.value!r})"
+                raise yaml.MarkedYAMLError(None, None, rule, node.start_mark) from error
+
+    try:
+        return yaml.load(text, Loader)
+    except yaml.MarkedYAMLError as error:
+        raise ValueError(f"line {error.problem_mark.line + 1}: {error.problem}") from error
+    except (yaml.YAMLError, RecursionError) as error:
+        raise ValueError(str(error)) from error
 
 
 def sections_for(path: Path, node: str) -> list[Section]:
@@ -184,25 +208,29 @@ def check_values(arguments: Sequence[str], sections: Sequence[Section], node: st
         A value is for this server under another name, or a parameter file replaces it. rcl uses a
         section with the name of the node before a value without a name.
     """
-    import yaml
-
     for flag, rule in _ros_arguments(arguments):
         if flag not in ("-p", "--param") or ":=" not in rule:
             continue
         target, text = rule.split(":=", 1)
         key, _, name = target.rpartition(":")
-        given = Section(f"/{key.lstrip('/')}", {name: yaml.safe_load(text)})
+        given = Section(f"/{key.lstrip('/')}", {})
         if key and not given.applies_to(node):
             if given.is_named_as(node) or given.name == NODE_NAME:
                 why = f"does not apply to {node}: use '{node}:{name}:=...' or '{name}:=...'"
                 raise InputError(Status.INVALID_INPUT, f"-p {rule}", None, why)
             continue
         for section in sections:
-            in_file = section.parameters.get(name, given.parameters[name])
-            if not key and not section.shared and in_file != given.parameters[name]:
+            if key or section.shared or name not in section.parameters:
+                continue
+            in_file = section.parameters[name]
+            try:
+                if in_file == _parsed(text):
+                    continue
                 why = f"the section '{section.key}' of a parameter file replaces it"
                 why += f" with {in_file!r}: use '{node}:{name}:=...', or change the file"
-                raise InputError(Status.INVALID_INPUT, f"-p {rule}", None, why)
+            except ValueError as error:
+                why = f"the value cannot be read as YAML: {error}"
+            raise InputError(Status.INVALID_INPUT, f"-p {rule}", None, why)
 
 
 def _ros_arguments(arguments: Sequence[str]) -> Iterator[tuple[str, str]]:

@@ -19,7 +19,6 @@ __all__ = [
     "MODES",
     "Mode",
     "batch",
-    "check_increasing",
     "checked_mode",
     "index_pairs",
     "non_negative",
@@ -47,7 +46,7 @@ def non_negative(name: str, value: float) -> float:
     if not isfinite(value):
         refuse(Status.NON_FINITE, name, None, f"must be finite (got {value})")
     if value < 0.0:
-        refuse(Status.INVALID_INPUT, name, None, f"must be >= 0 (got {value})")
+        refuse(Status.INVALID_INPUT, name, None, f"must not be negative (got {value})")
     return value
 
 
@@ -122,24 +121,6 @@ def batch(poses: Floats, times: Floats, limit: int) -> Floats:
             i = int(np.argmin(finite))
             refuse(Status.NON_FINITE, name, i, f"must be finite (got {values[i]})")
     return poses.reshape(-1, 3)
-
-
-def check_increasing(name: str, values: Floats, compared: Floats) -> None:
-    """Raise `InputError` if `compared` does not increase strictly.
-
-    Parameters
-    ----------
-    name : str
-        Name of the field.
-    values : (M,) float64
-        The values of the field, for the message.
-    compared : (M,) float64
-        The converted values, which are checked.
-    """
-    falling = np.diff(compared) <= 0.0
-    if falling.any():
-        i = int(np.argmax(falling)) + 1
-        refuse(Status.INVALID_INPUT, name, i, f"must increase strictly (got {values[i]})")
 
 
 @contextmanager

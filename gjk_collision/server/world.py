@@ -32,7 +32,7 @@ from ..scene import Scene
 from ..verdict import Status
 from .config import Config, SourceConfig
 from .frames import FrameError, Pose, SameFrameOnly, TransformSource
-from .obstacles import Obstacles
+from .obstacles import Footprint, Obstacles
 from .snapshot import (
     Fault,
     Placed,
@@ -61,25 +61,6 @@ HISTORY = 16
 # are checked before an earlier snapshot is returned. With more of them, no earlier snapshot is
 # returned.
 MAX_UNCHECKED = 64
-
-
-@dataclass(frozen=True, eq=False)
-class Footprint:
-    """The vehicle's outline, as received from a topic.
-
-    Attributes
-    ----------
-    frame : str
-        Frame of the points.
-    stamp : int
-        Time at which the outline is valid [ns].
-    points : (n, 2) float64
-        Outline [m].
-    """
-
-    frame: str
-    stamp: int
-    points: npt.NDArray[np.float64]
 
 
 @dataclass(slots=True)

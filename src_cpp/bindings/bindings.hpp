@@ -13,6 +13,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <tuple>
 
 #include "gjk/gjk.hpp"
 
@@ -48,6 +49,12 @@ inline void refuse(Issue issue) {
 
 inline void refuse(Status status, const char* argument, long index, std::string rule) {
   throw InputIssue{{status, argument, index, std::move(rule)}};
+}
+
+// The end of a message: a value as Python prints it.
+template <class T>
+std::string got(const T& value) {
+  return " (got " + std::string(py::str(py::cast(value))) + ")";
 }
 
 // Converts the index of a value to the index of its row in an (n, 2) array.
@@ -118,18 +125,20 @@ inline bool load_pose(PyObject* source, PoseValues& pose) {
 // Refuses a pose that is not finite or out of range. `index` is the index of the pose in its array,
 // or -1 for a single pose.
 inline Pose checked_pose(const double* xyyaw, const char* argument, long index) {
-  for (int i = 0; i < 3; ++i) {
-    if (!std::isfinite(xyyaw[i])) {
-      refuse(Status::non_finite, argument, index, "x, y and yaw must be finite");
-    }
+  const double x = xyyaw[0], y = xyyaw[1], yaw = xyyaw[2];
+  const auto fail = [&](Status status, const char* rule) {
+    refuse(status, argument, index, rule + got(std::tuple(x, y, yaw)));
+  };
+  if (!std::isfinite(x) || !std::isfinite(y) || !std::isfinite(yaw)) {
+    fail(Status::non_finite, "x, y and yaw must be finite");
   }
-  if (std::fabs(xyyaw[0]) > kMaxCoordinate || std::fabs(xyyaw[1]) > kMaxCoordinate) {
-    refuse(Status::coord_range, argument, index, "magnitude of x and y must not exceed 1e15 m");
+  if (std::fabs(x) > kMaxCoordinate || std::fabs(y) > kMaxCoordinate) {
+    fail(Status::coord_range, "magnitude of x and y must not exceed 1e15 m");
   }
-  if (std::fabs(xyyaw[2]) > kMaxYaw) {
-    refuse(Status::coord_range, argument, index, "magnitude of yaw must not exceed 1e6 rad");
+  if (std::fabs(yaw) > kMaxYaw) {
+    fail(Status::coord_range, "magnitude of yaw must not exceed 1e6 rad");
   }
-  return {xyyaw[0], xyyaw[1], xyyaw[2]};
+  return {x, y, yaw};
 }
 
 inline Pose checked_pose(const PoseArgument& pose, const char* argument) {
@@ -141,8 +150,9 @@ inline std::size_t length(const py::array& array) { return static_cast<std::size
 // The poses of a flat or (n, 3) array, which must hold `count` poses.
 inline std::vector<Pose> checked_poses(const Doubles& poses, std::size_t count, const char* name) {
   if (length(poses) != 3 * count) {
-    refuse(Status::array_mismatch, name, -1,
-           "must hold 3 values (x, y, yaw) for each of " + std::to_string(count));
+    refuse(
+        Status::array_mismatch, name, -1,
+        "must hold 3 values (x, y, yaw) for each of " + std::to_string(count) + got(length(poses)));
   }
   std::vector<Pose> result(count);
   for (std::size_t i = 0; i < count; ++i) {
@@ -151,16 +161,25 @@ inline std::vector<Pose> checked_poses(const Doubles& poses, std::size_t count, 
   return result;
 }
 
+// Refuses a number that is not finite or out of range. `index` is as for a pose, `limit_text` the
+// limit with its unit.
+inline double checked_number(double value, const char* argument, long index, double limit,
+                             const char* limit_text) {
+  if (!std::isfinite(value)) {
+    refuse(Status::non_finite, argument, index, "must be finite" + got(value));
+  }
+  if (std::fabs(value) > limit) {
+    refuse(Status::coord_range, argument, index,
+           std::string("magnitude must not exceed ") + limit_text + got(value));
+  }
+  return value;
+}
+
 // Maximum magnitude of a time (s). Seconds since 1970 are within it.
 inline constexpr double kMaxTime = 1e10;
 
-// Refuses a time (s) that is not finite or out of range. `index` is as for a pose.
 inline double checked_time(double time, const char* argument, long index) {
-  if (!std::isfinite(time)) refuse(Status::non_finite, argument, index, "must be finite");
-  if (std::fabs(time) > kMaxTime) {
-    refuse(Status::coord_range, argument, index, "magnitude must not exceed 1e10 s");
-  }
-  return time;
+  return checked_number(time, argument, index, kMaxTime, "1e10 s");
 }
 
 // Refuses times (s) unless the array is empty or holds `count` times.
@@ -168,7 +187,8 @@ inline std::span<const double> checked_times(const Doubles& times, std::size_t c
                                              const char* name) {
   if (length(times) != 0 && length(times) != count) {
     refuse(Status::array_mismatch, name, -1,
-           "must be empty or hold one time for each of " + std::to_string(count));
+           "must be empty or hold one time for each of " + std::to_string(count) +
+               got(length(times)));
   }
   for (std::size_t i = 0; i < length(times); ++i) {
     checked_time(times.data()[i], name, static_cast<long>(i));
@@ -176,9 +196,38 @@ inline std::span<const double> checked_times(const Doubles& times, std::size_t c
   return view(times);
 }
 
-inline double checked_margin(double margin) {
-  refuse(check_radius(margin, "margin"));
-  return margin;
+// `given` has the values that the message shows; `first` is the index of the first one.
+inline void check_increasing(std::span<const double> times, const char* name,
+                         std::span<const double> given, std::size_t first = 0) {
+  for (std::size_t i = 1; i < times.size(); ++i) {
+    if (!(times[i] > times[i - 1])) {
+      refuse(Status::invalid_input, name, static_cast<long>(first + i),
+             "must increase strictly" + got(given[i]));
+    }
+  }
+}
+
+// A radius or a margin (m).
+inline double checked_radius(double radius, const char* argument, long index = -1) {
+  const Issue issue = check_radius(radius, argument, index);
+  if (issue) refuse(issue.status, argument, index, issue.rule + got(radius));
+  return radius;
+}
+
+inline double checked_tolerance(double tolerance) {
+  if (!(tolerance > 0.0 && tolerance <= kMaxCoordinate)) {
+    refuse(Status::invalid_input, "tolerance", -1,
+           "must be greater than 0 and at most 1e15 m" + got(tolerance));
+  }
+  return tolerance;
+}
+
+inline double checked_max_distance(double distance) {
+  if (!(distance >= 0.0)) {
+    refuse(Status::invalid_input, "max_distance", -1,
+           "must not be negative or NaN" + got(distance));
+  }
+  return distance;
 }
 
 inline py::tuple xy(Vec2 p) { return py::make_tuple(p.x, p.y); }

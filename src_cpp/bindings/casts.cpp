@@ -17,11 +17,7 @@ struct OwnedMotion {
 };
 
 double checked_number(double value, const char* argument, long index = -1) {
-  if (!std::isfinite(value)) refuse(Status::non_finite, argument, index, "must be finite");
-  if (std::fabs(value) > kMaxCoordinate) {
-    refuse(Status::coord_range, argument, index, "magnitude must not exceed 1e15");
-  }
-  return value;
+  return bindings::checked_number(value, argument, index, kMaxCoordinate, "1e15");
 }
 
 OwnedMotion moving(const PoseValues& pose, const PoseValues& velocity, double time) {
@@ -32,25 +28,13 @@ OwnedMotion moving(const PoseValues& pose, const PoseValues& velocity, double ti
 
 OwnedMotion path(const Doubles& times, const Doubles& poses) {
   const std::span<const double> at = view(times);
-  if (times.ndim() != 1) refuse(Status::array_mismatch, "times", -1, "must have shape (n,)");
   if (at.empty()) refuse(Status::too_few_points, "times", -1, "must hold at least 1 time");
-  if (poses.ndim() != 2 || poses.shape(1) != 3) {
-    refuse(Status::array_mismatch, "poses", -1, "must have shape (n, 3)");
-  }
-  if (static_cast<std::size_t>(poses.shape(0)) != at.size()) {
-    refuse(Status::array_mismatch, "poses", -1, "must hold one pose per time");
-  }
-  std::vector<Pose> through(at.size());
   for (std::size_t i = 0; i < at.size(); ++i) {
-    const long index = static_cast<long>(i);
-    checked_number(at[i], "times", index);
-    if (i > 0 && !(at[i] > at[i - 1])) {
-      refuse(Status::invalid_input, "times", index, "must be strictly increasing");
-    }
-    through[i] = checked_pose(poses.data() + 3 * i, "poses", index);
+    checked_number(at[i], "times", static_cast<long>(i));
   }
+  check_increasing(at, "times", at);
   OwnedMotion motion;
-  append_path(at, through, motion.pieces);
+  append_path(at, checked_poses(poses, at.size(), "poses"), motion.pieces);
   return motion;
 }
 
@@ -72,11 +56,7 @@ double greatest_travel(const OwnedMotion& motion, const Shape& shape, double t0,
 }
 
 CastOptions checked_options(double margin, double tolerance) {
-  refuse(check_radius(margin, "margin"));
-  if (!(tolerance > 0.0)) {
-    refuse(Status::invalid_input, "tolerance", -1, "must be greater than 0");
-  }
-  return {margin, tolerance};
+  return {checked_radius(margin, "margin"), checked_tolerance(tolerance)};
 }
 
 py::tuple closest_tuple(const Closest& c) {
@@ -100,6 +80,13 @@ void bind_casts(py::module_& module) {
       .def("travel", &greatest_travel, py::arg("shape"), py::arg("t0"), py::arg("t1"));
   module.def("moving", &moving, py::arg("pose"), py::arg("velocity"), py::arg("time"));
   module.def("path", &path, py::arg("times"), py::arg("poses"));
+  module.def(
+      "check_increasing",
+      [](const Doubles& times, const std::string& name, const Doubles& given) {
+        if (length(given) != length(times)) throw py::value_error("given: one for each of times");
+        check_increasing(view(times), name.c_str(), view(given));
+      },
+      py::arg("times"), py::arg("name"), py::arg("given"));
   module.def(
       "time_of_impact",
       [](const Shape& a, const OwnedMotion& motion_a, const Shape& b, const OwnedMotion& motion_b,
@@ -130,12 +117,10 @@ void bind_casts(py::module_& module) {
          double tolerance) {
         checked_number(direction[0], "direction", 0);
         checked_number(direction[1], "direction", 1);
-        if (!(max_distance >= 0.0)) {
-          refuse(Status::invalid_input, "max_distance", -1, "must not be negative or NaN");
-        }
-        const Impact impact = shape_cast(
-            a, checked_pose(pose_a, "pose_a"), {direction[0], direction[1]}, max_distance, b,
-            checked_pose(pose_b, "pose_b"), checked_options(margin, tolerance));
+        const Impact impact =
+            shape_cast(a, checked_pose(pose_a, "pose_a"), {direction[0], direction[1]},
+                       checked_max_distance(max_distance), b, checked_pose(pose_b, "pose_b"),
+                       checked_options(margin, tolerance));
         if (impact.status == Status::invalid_input) {
           refuse(Status::invalid_input, "direction", -1, "must have a length greater than 0");
         }

@@ -19,6 +19,7 @@ PYBIND11_MODULE(_core, module) {
       PyErr_SetObject(type.ptr(), value.ptr());
     }
   });
+  module.attr("MAX_COORDINATE") = gjk::kMaxCoordinate;
   gjk::bindings::bind_shape(module);
   gjk::bindings::bind_pairs(module);
   gjk::bindings::bind_casts(module);

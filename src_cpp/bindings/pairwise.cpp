@@ -28,7 +28,7 @@ py::tuple check_pairs_of(const Scene& a, const Scene& b,
       (n % 2 == 0 ? listed[n / 2].a : listed[n / 2].b) = static_cast<std::uint32_t>(index);
     }
   }
-  const CheckOptions options{checked_margin(margin), static_cast<Mode>(mode)};
+  const CheckOptions options{checked_radius(margin, "margin"), static_cast<Mode>(mode)};
   const std::size_t count = pairs ? listed.size() : a.size() * b.size();
   std::vector<PairResult> results(count);
   {

@@ -14,14 +14,8 @@ namespace {
 // checked only at its poses.
 void check_way(const Doubles& times, double tolerance) {
   const std::span<const double> at = checked_times(times, length(times), "times");
-  for (std::size_t i = 1; i < at.size(); ++i) {
-    if (!(at[i] > at[i - 1])) {
-      refuse(Status::invalid_input, "times", static_cast<long>(i), "must increase strictly");
-    }
-  }
-  if (!(tolerance > 0.0 && tolerance <= kMaxCoordinate)) {
-    refuse(Status::invalid_input, "tolerance", -1, "must be greater than 0 and finite");
-  }
+  check_increasing(at, "times", at);
+  checked_tolerance(tolerance);
 }
 
 py::dict check_path_of(const Scene& scene, const Shape& shape, const Doubles& poses,
@@ -30,7 +24,7 @@ py::dict check_path_of(const Scene& scene, const Shape& shape, const Doubles& po
   const std::vector<Pose> placed = checked_poses(poses, count, "poses");
   const std::span<const double> at = checked_times(times, count, "times");
   check_way(times, tolerance);
-  const PathOptions options{checked_margin(margin), tolerance};
+  const PathOptions options{checked_radius(margin, "margin"), tolerance};
   PathResult result;
   {
     const py::gil_scoped_release release;

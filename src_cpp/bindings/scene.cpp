@@ -29,43 +29,72 @@ struct SaidArrays {
 void check_offsets(const Offsets& offsets, std::size_t count, std::size_t end, const char* name,
                    const std::string& end_rule) {
   const std::span<const std::uint32_t> values = view(offsets);
-  if (values[0] != 0) refuse(Status::array_mismatch, name, 0, "must start at 0");
-  if (values[count] != end) {
-    refuse(Status::array_mismatch, name, static_cast<long>(count),
-           end_rule + ", " + std::to_string(end));
+  const auto fail = [&](std::size_t i, const std::string& rule) {
+    refuse(Status::array_mismatch, name, static_cast<long>(i), rule + got(values[i]));
+  };
+  if (values[0] != 0) fail(0, "must start at 0");
+  if (values[count] != end) fail(count, end_rule + ", " + std::to_string(end));
+  for (std::size_t i = 1; i <= count; ++i) {
+    if (values[i] > end) fail(i, "must not exceed " + std::to_string(end));
+    if (values[i] < values[i - 1]) fail(i, "must not decrease");
   }
-  for (std::size_t i = 0; i < count; ++i) {
-    const long index = static_cast<long>(i) + 1;
-    if (values[i + 1] > end) {
-      refuse(Status::array_mismatch, name, index, "must not exceed " + std::to_string(end));
+}
+
+// Checks what is said of `count` obstacles, and returns the poses of the paths.
+std::vector<Pose> checked_said(const SaidArrays& said, std::size_t count) {
+  const Doubles& velocities = said.velocities;
+  if (length(velocities) != 0 && length(velocities) != 3 * count) {
+    refuse(Status::array_mismatch, "velocities", -1,
+           "must be empty or hold 3 values (vx, vy, wz) for each of " + std::to_string(count) +
+               got(length(velocities)));
+  }
+  for (std::size_t i = 0; i < length(velocities); ++i) {
+    const double value = velocities.data()[i];
+    if (std::isinf(value)) {
+      refuse(Status::non_finite, "velocities", static_cast<long>(i / 3),
+             "must be finite, or NaN where not known" + got(value));
     }
-    if (values[i + 1] < values[i]) refuse(Status::array_mismatch, name, index, "must not decrease");
   }
+  for (const auto& [name, value] :
+       {std::pair{"horizon", said.horizon}, std::pair{"time_error", said.time_error}}) {
+    if (!(value >= 0.0 && value <= kMaxTime)) {
+      refuse(Status::invalid_input, name, -1, "must lie in [0, 1e10] s" + got(value));
+    }
+  }
+  checked_times(said.stamps, count, "stamps");
+  const std::span<const double> times = view(said.path_times);
+  const std::span<const std::uint32_t> ends = view(said.path_offsets);
+  if (ends.empty()) {
+    if (!times.empty() || length(said.path_poses) != 0) {
+      const std::string other = times.empty() ? "path_poses" : "path_times";
+      refuse(Status::array_mismatch, "path_offsets", -1, "empty, but " + other + " is not");
+    }
+    return {};
+  }
+  if (ends.size() != count + 1) {
+    refuse(Status::array_mismatch, "path_offsets", -1,
+           "must be empty or hold " + std::to_string(count + 1) + " values" + got(ends.size()));
+  }
+  check_offsets(said.path_offsets, count, times.size(), "path_offsets",
+                "must end at the number of path_times");
+  checked_times(said.path_times, times.size(), "path_times");
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::span<const double> own = times.subspan(ends[i], ends[i + 1] - ends[i]);
+    if (!own.empty() && own[0] < 0.0) {
+      refuse(Status::invalid_input, "path_times", static_cast<long>(ends[i]),
+             "must not be negative" + got(own[0]));
+    }
+    check_increasing(own, "path_times", own, ends[i]);
+  }
+  return checked_poses(said.path_poses, times.size(), "path_poses");
 }
 
 // Predicted motions of obstacles, one per pose.
 class Motions {
  public:
-  Motions(const SaidArrays& arrays, const std::vector<Pose>& poses) {
+  Motions(const SaidArrays& arrays, const std::vector<Pose>& poses) : stamps_(view(arrays.stamps)) {
     const std::size_t count = poses.size();
-    if (length(arrays.velocities) != 0 && length(arrays.velocities) != 3 * count) {
-      refuse(Status::array_mismatch, "velocities", -1,
-             "must be empty or hold 3 values (vx, vy, wz) for each of " + std::to_string(count));
-    }
-    for (std::size_t i = 0; i < length(arrays.velocities); ++i) {
-      if (std::isinf(arrays.velocities.data()[i])) {
-        refuse(Status::non_finite, "velocities", static_cast<long>(i / 3),
-               "must be finite, or NaN where not known");
-      }
-    }
-    if (!(arrays.horizon >= 0.0 && arrays.horizon <= kMaxTime)) {
-      refuse(Status::invalid_input, "horizon", -1, "must lie in [0, 1e10] s");
-    }
-    if (!(arrays.time_error >= 0.0 && arrays.time_error <= kMaxTime)) {
-      refuse(Status::invalid_input, "time_error", -1, "must lie in [0, 1e10] s");
-    }
-    stamps_ = checked_times(arrays.stamps, count, "stamps");
-    const std::vector<Pose> path_poses = checked_paths(arrays, count);
+    const std::vector<Pose> path_poses = checked_said(arrays, count);
     const bool paths = length(arrays.path_offsets) != 0;
     const bool velocities = length(arrays.velocities) != 0;
     if (!paths && !velocities && arrays.policy != PredictionPolicy::hold) {
@@ -97,40 +126,6 @@ class Motions {
   double stamp(std::size_t i) const noexcept { return stamps_.empty() ? 0.0 : stamps_[i]; }
 
  private:
-  static std::vector<Pose> checked_paths(const SaidArrays& arrays, std::size_t count) {
-    const std::size_t times = length(arrays.path_times);
-    if (length(arrays.path_offsets) == 0) {
-      if (times != 0)
-        refuse(Status::array_mismatch, "path_offsets", -1, "empty, but path_times is not");
-      if (length(arrays.path_poses) != 0) {
-        refuse(Status::array_mismatch, "path_offsets", -1, "empty, but path_poses is not");
-      }
-      return {};
-    }
-    if (length(arrays.path_offsets) != count + 1) {
-      refuse(Status::array_mismatch, "path_offsets", -1,
-             "must be empty or hold " + std::to_string(count + 1) + " values");
-    }
-    check_offsets(arrays.path_offsets, count, times, "path_offsets",
-                  "must end at the number of path_times");
-    checked_times(arrays.path_times, times, "path_times");
-    for (std::size_t i = 0; i < count; ++i) {
-      const std::span<const double> own =
-          view(arrays.path_times)
-              .subspan(arrays.path_offsets.data()[i],
-                       arrays.path_offsets.data()[i + 1] - arrays.path_offsets.data()[i]);
-      for (std::size_t k = 0; k < own.size(); ++k) {
-        const long index = static_cast<long>(arrays.path_offsets.data()[i] + k);
-        if (own[k] < 0.0)
-          refuse(Status::invalid_input, "path_times", index, "must not be negative");
-        if (k > 0 && own[k] <= own[k - 1]) {
-          refuse(Status::invalid_input, "path_times", index, "must increase strictly");
-        }
-      }
-    }
-    return checked_poses(arrays.path_poses, times, "path_poses");
-  }
-
   std::vector<Piece> pieces_;
   std::vector<std::size_t> first_;
   std::span<const double> stamps_;
@@ -152,31 +147,56 @@ std::unique_ptr<Scene> from_shapes(const std::vector<const Shape*>& shapes,
   return scene;
 }
 
-// Layout of msg/ObstacleArray: obstacle i has the points offsets[i] to offsets[i + 1] - 1.
-std::unique_ptr<Scene> from_arrays(const Offsets& offsets, const Doubles& xy,
-                                   const Array<std::uint8_t>& kinds, const Doubles& radius,
-                                   const Doubles& poses, ConcavePolicy policy,
-                                   const SaidArrays& said) {
+// The poses of obstacles in the layout of msg/ObstacleArray: obstacle i has the points offsets[i]
+// to offsets[i + 1] - 1. Checks all but the coordinates of the points.
+std::vector<Pose> checked_obstacles(const Offsets& offsets, const Doubles& xy,
+                                    const Array<std::uint8_t>& kinds, const Doubles& radius,
+                                    const Doubles& poses) {
   if (length(offsets) == 0 && length(xy) != 0) {
     refuse(Status::array_mismatch, "offsets", -1, "empty, but xy is not");
   }
   if (length(xy) % 2 != 0) {
-    refuse(Status::array_mismatch, "xy", -1, "must hold 2 values (x, y) per point");
+    refuse(Status::array_mismatch, "xy", -1,
+           "must hold 2 values (x, y) per point" + got(length(xy)));
   }
   const std::size_t count = length(offsets) == 0 ? 0 : length(offsets) - 1;
   if (length(offsets) != 0) {
     check_offsets(offsets, count, length(xy) / 2, "offsets", "must end at the number of points");
   }
-  const auto optional_length = [&](std::size_t size, const char* name) {
+  const auto check_length = [&](std::size_t size, const char* name) {
     if (size != 0 && size != count) {
       refuse(Status::array_mismatch, name, -1,
-             "must be empty or hold one value for each of " + std::to_string(count) + " obstacles");
+             "must be empty or hold one value for each of " + std::to_string(count) + " obstacles" +
+                 got(size));
     }
   };
-  optional_length(length(kinds), "kinds");
-  optional_length(length(radius), "radius");
-  std::vector<Pose> placed(count);
-  if (length(poses) != 0) placed = checked_poses(poses, count, "poses");
+  check_length(length(kinds), "kinds");
+  check_length(length(radius), "radius");
+  for (std::size_t i = 0; i < length(kinds); ++i) {
+    if (kinds.data()[i] > 1) {
+      refuse(Status::invalid_input, "kinds", static_cast<long>(i),
+             "must be 0 (convex) or 1 (concave)" + got(kinds.data()[i]));
+    }
+  }
+  for (std::size_t i = 0; i < length(radius); ++i) {
+    checked_radius(radius.data()[i], "radius", static_cast<long>(i));
+  }
+  if (length(poses) == 0) return std::vector<Pose>(count);
+  return checked_poses(poses, count, "poses");
+}
+
+// Checks arrays as from_arrays does, without building the shapes.
+void check_arrays(const Offsets& offsets, const Doubles& xy, const Array<std::uint8_t>& kinds,
+                  const Doubles& radius, const Doubles& poses, const SaidArrays& said) {
+  checked_said(said, checked_obstacles(offsets, xy, kinds, radius, poses).size());
+}
+
+std::unique_ptr<Scene> from_arrays(const Offsets& offsets, const Doubles& xy,
+                                   const Array<std::uint8_t>& kinds, const Doubles& radius,
+                                   const Doubles& poses, const SaidArrays& said,
+                                   ConcavePolicy policy) {
+  const std::vector<Pose> placed = checked_obstacles(offsets, xy, kinds, radius, poses);
+  const std::size_t count = placed.size();
   refuse(check_coordinates(view(xy), "xy"));
   const Motions motions(said, placed);
 
@@ -190,20 +210,17 @@ std::unique_ptr<Scene> from_arrays(const Offsets& offsets, const Doubles& xy,
   scene->reserve(count);
   std::vector<std::vector<Vec2>> parts;
   for (std::size_t i = 0; i < count; ++i) {
-    const long index = static_cast<long>(i);
     const std::size_t begin = ends[i];
     const std::size_t end = ends[i + 1];
     if (end == begin) {
-      refuse(Status::too_few_points, "offsets", index, "the obstacle has no points");
+      refuse(Status::too_few_points, "offsets", static_cast<long>(i), "the obstacle has no points");
     }
     const double r = radius_of.empty() ? 0.0 : radius_of[i];
-    refuse(check_radius(r, "radius", index));
-    const std::uint8_t kind = kind_of.empty() ? std::uint8_t{0} : kind_of[i];
     const std::span<const Vec2> own(all.data() + begin, end - begin);
     Shape shape;
-    if (kind == 0) {
+    if (kind_of.empty() || kind_of[i] == 0) {
       shape.add_part(convex_hull(own), r);
-    } else if (kind == 1) {
+    } else {
       parts.clear();
       Issue issue = outline_parts(own, policy, "xy", parts);
       if (issue) {
@@ -212,8 +229,6 @@ std::unique_ptr<Scene> from_arrays(const Offsets& offsets, const Doubles& xy,
         refuse(issue);
       }
       for (const std::vector<Vec2>& part : parts) shape.add_part(part, r);
-    } else {
-      refuse(Status::invalid_input, "kinds", index, "must be 0 (convex) or 1 (concave)");
     }
     scene->add(shape, placed[i], motions.of(i), motions.stamp(i));
   }
@@ -235,16 +250,17 @@ std::unique_ptr<Scene> updated(const Scene& scene, const Array<std::int64_t>& in
     const long index = static_cast<long>(m);
     if (i < 0 || static_cast<std::size_t>(i) >= scene.size()) {
       refuse(Status::invalid_input, "indices", index,
-             "must lie in [0, " + std::to_string(scene.size()) + ")");
+             "must lie in [0, " + std::to_string(scene.size()) + ")" + got(i));
     }
     if (seen[static_cast<std::size_t>(i)]) {
-      refuse(Status::invalid_input, "indices", index, "must not occur twice");
+      refuse(Status::invalid_input, "indices", index, "must not occur twice" + got(i));
     }
     seen[static_cast<std::size_t>(i)] = true;
   }
   if (shapes && shapes->size() != count) {
     refuse(Status::array_mismatch, "shapes", -1,
-           "must hold one shape for each of " + std::to_string(count) + " indices");
+           "must hold one shape for each of " + std::to_string(count) + " indices" +
+               got(shapes->size()));
   }
   std::vector<Pose> placed(count);
   if (poses) placed = checked_poses(*poses, count, "poses");
@@ -294,7 +310,9 @@ void bind_scene(py::module_& module) {
   module.def("scene_from_shapes", &from_shapes, py::arg("shapes"), py::arg("poses"),
              py::arg("said"));
   module.def("scene_from_arrays", &from_arrays, py::arg("offsets"), py::arg("xy"), py::arg("kinds"),
-             py::arg("radius"), py::arg("poses"), py::arg("policy"), py::arg("said"));
+             py::arg("radius"), py::arg("poses"), py::arg("said"), py::arg("policy"));
+  module.def("check_arrays", &check_arrays, py::arg("offsets"), py::arg("xy"), py::arg("kinds"),
+             py::arg("radius"), py::arg("poses"), py::arg("said"));
 }
 
 }  // namespace gjk::bindings

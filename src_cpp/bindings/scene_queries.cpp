@@ -15,8 +15,8 @@ py::dict check(const Scene& scene, const Shape& shape, const Doubles& poses, con
   const std::size_t count = length(poses) / 3;
   const std::vector<Pose> placed = checked_poses(poses, count, "poses");
   const std::span<const double> at = checked_times(times, count, "times");
-  const CheckOptions options{checked_margin(margin), static_cast<Mode>(mode), stop_at_first,
-                             warm_start};
+  const CheckOptions options{checked_radius(margin, "margin"), static_cast<Mode>(mode),
+                             stop_at_first, warm_start};
   const AnswerArrays arrays(count, {.witnesses = options.mode == Mode::witness});
   py::array_t<std::int64_t> nearest(AnswerArrays::rows(count));
   std::int64_t* const obstacle = nearest.mutable_data();
@@ -60,7 +60,7 @@ py::dict check(const Scene& scene, const Shape& shape, const Doubles& poses, con
 bool is_free(const Scene& scene, const Shape& shape, const PoseValues& pose,
              const std::optional<Real>& time, Real margin) {
   const Pose placed = checked_pose(pose.data(), "pose", -1);
-  const CheckOptions options{.margin = checked_margin(margin.value)};
+  const CheckOptions options{.margin = checked_radius(margin.value, "margin")};
   Scene::Ego ego(shape);
   const PoseResult found =
       time ? scene.check(ego, placed, checked_time(time->value, "time", -1), options)
@@ -72,9 +72,7 @@ bool is_free(const Scene& scene, const Shape& shape, const PoseValues& pose,
 py::tuple nearest(const Scene& scene, const Shape& shape, const PoseValues& pose,
                   const std::optional<double>& time, std::size_t k, double max_distance) {
   const Pose placed = checked_pose(pose.data(), "pose", -1);
-  if (!(max_distance >= 0.0)) {
-    refuse(Status::invalid_input, "max_distance", -1, "must not be negative or NaN");
-  }
+  checked_max_distance(max_distance);
   if (time) checked_time(*time, "time", -1);
   std::vector<Nearest> found;
   Status status = Status::success;

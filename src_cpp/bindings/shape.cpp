@@ -10,16 +10,13 @@ namespace {
 
 // The vertices of an (n, 2) array. Refuses vertices that are not finite or out of range.
 std::vector<Vec2> checked_points(const Doubles& xy, const char* name) {
-  if (xy.ndim() != 2 || xy.shape(1) != 2) {
-    refuse(Status::array_mismatch, name, -1, "must have shape (n, 2)");
-  }
   refuse(per_vertex(check_coordinates(view(xy), name)));
   return points(view(xy));
 }
 
 Shape outline(const Doubles& xy, double radius, ConcavePolicy policy, const char* name) {
   const std::vector<Vec2> ring = checked_points(xy, name);
-  refuse(check_radius(radius, "radius"));
+  checked_radius(radius, "radius");
   std::vector<std::vector<Vec2>> parts;
   refuse(outline_parts(ring, policy, name, parts));
   Shape shape;
@@ -29,7 +26,7 @@ Shape outline(const Doubles& xy, double radius, ConcavePolicy policy, const char
 
 Shape hull(const Doubles& xy, double radius, const char* name) {
   const std::vector<Vec2> given = checked_points(xy, name);
-  refuse(check_radius(radius, "radius"));
+  checked_radius(radius, "radius");
   if (given.empty()) refuse(Status::too_few_points, name, -1, "must hold at least 1 point");
   Shape shape;
   shape.add_part(convex_hull(given), radius);
@@ -53,18 +50,14 @@ py::list parts(const Shape& shape) {
 }
 
 Shape inflated(const Shape& shape, double margin) {
-  refuse(check_radius(margin, "margin"));
-  Shape grown = shape.inflated(margin);
+  Shape grown = shape.inflated(checked_radius(margin, "margin"));
   refuse(check_radius(grown.radius(), "margin"));
   return grown;
 }
 
 Shape padded(const Shape& shape, double front, double rear, double left, double right) {
-  refuse(check_radius(front, "front"));
-  refuse(check_radius(rear, "rear"));
-  refuse(check_radius(left, "left"));
-  refuse(check_radius(right, "right"));
-  Shape grown = shape.padded(front, rear, left, right);
+  Shape grown = shape.padded(checked_radius(front, "front"), checked_radius(rear, "rear"),
+                             checked_radius(left, "left"), checked_radius(right, "right"));
   for (int i = 0; i < grown.parts(); ++i) {
     if (!(grown.part(i).extent <= kMaxCoordinate)) {
       refuse(Status::coord_range, "front, rear, left, right", -1,
@@ -82,6 +75,12 @@ void bind_shape(py::module_& module) {
       .def("parts", &parts)
       .def("inflated", &inflated, py::arg("margin"))
       .def("padded", &padded, py::arg("front"), py::arg("rear"), py::arg("left"), py::arg("right"));
+  module.def(
+      "check_coordinates",
+      [](const Doubles& values, const std::string& name) {
+        refuse(check_coordinates(view(values), name.c_str()));
+      },
+      py::arg("values"), py::arg("name"));
   module.def(
       "polygon",
       [](const Doubles& xy, double radius) {

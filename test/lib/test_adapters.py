@@ -12,8 +12,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gjk_collision.server.adapters import CONVERTERS
+from gjk_collision.server.adapters import CONVERTERS, footprint
 from gjk_collision.server.config import Config
+from gjk_collision.server.world import World
+from gjk_collision.verdict import Status
 
 COSTMAP = CONVERTERS["costmap_converter_msgs/msg/ObstacleArrayMsg"]
 
@@ -53,3 +55,25 @@ def test_outlines_about_their_centre_hold_the_points_of_the_message() -> None:
             inexact += any(off)
             assert off[0] ** 2 + off[1] ** 2 <= room**2
     assert inexact > 500
+
+
+@pytest.mark.parametrize(
+    ("count", "status"), [(4, Status.NO_OBSTACLES), (5, Status.LIMIT_EXCEEDED)]
+)
+def test_footprint_with_too_many_points_is_refused(count: int, status: Status) -> None:
+    """Points beyond the limit are not read: they raise here."""
+    unread = [None] * 100 if count > 4 else []
+    corners = [(-1.0, -1.0), (1.0, -1.0), (1.0, 1.0), (-1.0, 1.0), (-1.0, 0.5)][:count]
+    message = Message(
+        header=Message(frame_id="base_link", stamp=Message(sec=1, nanosec=5)),
+        polygon=Message(points=[*(Message(x=x, y=y, z=0.0) for x, y in corners), *unread]),
+    )
+    config = Config(max_points_per_obstacle=4)
+    found = footprint(message, config)
+    assert (found.frame, found.stamp) == ("base_link", 1_000_000_005)
+    assert found.points.tolist() == [list(corner) for corner in corners]
+    world = World(config)
+    world.receive_footprint(found, now=found.stamp, steady=0)
+    fault = world.snapshot(now=found.stamp, steady=0).fault
+    assert fault is not None
+    assert fault.status is status

@@ -19,6 +19,7 @@ from gjk_collision import (
     Motion,
     Scene,
     Shape,
+    _core,
     closest,
     closest_approach,
     collide,
@@ -201,6 +202,28 @@ BAD: dict[str, tuple[Callable[[], Any], Status, str, int | None, str]] = {
     "approach over too long": (
         lambda: closest_approach(**PAIR, t0=-1e15, t1=1e15),
         Status.COORD_RANGE, "t1", None, "1e15"),
+    "cast with no tolerance": (
+        lambda: shape_cast(CAR, (1, 0), CAR, tolerance=0.0),
+        Status.INVALID_INPUT, "tolerance", None, "greater than 0 and at most 1e15 m (got 0.0)"),
+    "cast with an infinite tolerance": (
+        lambda: shape_cast(CAR, (1, 0), CAR, tolerance=INF),
+        Status.INVALID_INPUT, "tolerance", None, "greater than 0 and at most 1e15 m (got inf)"),
+    "cast over less than nothing": (
+        lambda: shape_cast(CAR, (1, 0), CAR, -1.0),
+        Status.INVALID_INPUT, "max_distance", None, "negative or NaN (got -1.0)"),
+    "velocity of two numbers": (
+        lambda: Motion.constant(POSE, (1, 0)),  # type: ignore[arg-type]
+        Status.ARRAY_MISMATCH, "velocity", None, "must be (vx, vy, wz) (got shape (2,))"),
+    "point of three numbers": (
+        lambda: Shape.point(POSE),  # type: ignore[arg-type]
+        Status.ARRAY_MISMATCH, "p", None, "must be (x, y) (got shape (3,))"),
+    "path of too few poses": (
+        lambda: Motion.path([0, 1], [POSE]), Status.ARRAY_MISMATCH, "poses", None, "of 2 (got 3)"),
+    "path to nan": (
+        lambda: Motion.path([0, 1], [POSE, (0, NAN, 1)]),
+        Status.NON_FINITE, "poses", 1, "finite (got (0.0, nan, 1.0))"),
+    "path at an infinite time": (
+        lambda: Motion.path([0, INF], [POSE, POSE]), Status.NON_FINITE, "times", 1, "(got inf)"),
     "travel until nan": (
         lambda: STILL.travel(CAR, 0, NAN), Status.NON_FINITE, "t1", None, "NaN"),
     # Scene
@@ -261,6 +284,12 @@ BAD: dict[str, tuple[Callable[[], Any], Status, str, int | None, str]] = {
     "scene of two predictions": (
         lambda: Scene([CAR], prediction=np.array(["hold", "hold"])),  # type: ignore[arg-type]
         Status.INVALID_INPUT, "prediction", None, "'hold'"),
+    "scene with a horizon below zero": (
+        lambda: Scene([CAR], horizon=-1.0),
+        Status.INVALID_INPUT, "horizon", None, "must lie in [0, 1e10] s (got -1.0)"),
+    "scene with a time error of nan": (
+        lambda: Scene([CAR], time_error=NAN),
+        Status.INVALID_INPUT, "time_error", None, "must lie in [0, 1e10] s (got nan)"),
     "no velocities for one obstacle": (
         lambda: Scene([CAR], velocities=[]),
         Status.ARRAY_MISMATCH, "velocities", None, "n = 1"),
@@ -279,7 +308,7 @@ BAD: dict[str, tuple[Callable[[], Any], Status, str, int | None, str]] = {
         Status.INVALID_INPUT, "margin", None, "number"),
     "is free at half a pose": (
         lambda: SCENE.is_free(CAR, (0.0, 0.0)),  # type: ignore[arg-type]
-        Status.ARRAY_MISMATCH, "pose", None, "yaw"),
+        Status.ARRAY_MISMATCH, "pose", None, "must be (x, y, yaw) (got shape (2,))"),
     "is free at no time": (
         lambda: SCENE.is_free(CAR, (0.0, 0.0, 0.0), time=NAN),
         Status.NON_FINITE, "time", None, "finite"),
@@ -288,12 +317,15 @@ BAD: dict[str, tuple[Callable[[], Any], Status, str, int | None, str]] = {
         Status.INVALID_INPUT, "margin", None, "negative"),
     "nearest none": (
         lambda: SCENE.nearest(CAR, (0.0, 0.0, 0.0), k=0),
-        Status.INVALID_INPUT, "k", None, "1"),
+        Status.INVALID_INPUT, "k", None, "from 1 to 2147483647 (got 0)"),
+    "check with threads below zero": (
+        lambda: SCENE.check(CAR, [POSE], threads=-1),
+        Status.INVALID_INPUT, "threads", None, "from 0 to 2147483647 (got -1)"),
     "nearest at nan": (
         lambda: SCENE.nearest(CAR, (0.0, NAN, 0.0)), Status.NON_FINITE, "pose", None, "finite"),
     "nearest at half a pose": (
         lambda: SCENE.nearest(CAR, (0.0, 0.0)),  # type: ignore[arg-type]
-        Status.ARRAY_MISMATCH, "pose", None, "yaw"),
+        Status.ARRAY_MISMATCH, "pose", None, "must be (x, y, yaw) (got shape (2,))"),
     "nearest within less than nothing": (
         lambda: SCENE.nearest(CAR, (0.0, 0.0, 0.0), max_distance=-1.0),
         Status.INVALID_INPUT, "max_distance", None, "negative"),
@@ -570,6 +602,34 @@ def test_good_outlines_are_not_refused() -> None:
     Shape.circle(0.0)
     Shape.concave(SQUARE)
     Shape.concave([(0, 0), (4, 0), (4, 0), (4, 4), (2, 1), (0, 4), (0, 0)])
+
+
+def test_times_that_do_not_rise_are_refused_in_the_same_words() -> None:
+    times, poses = [0.0, 2.0, 2.0], [POSE] * 3
+    flat = {"path_offsets": [0, 0, 3], "path_times": times, "path_poses": poses}
+    for call in (
+        lambda: Motion.path(times, poses),
+        lambda: SCENE.check_path(CAR, poses, times),
+        lambda: SCENE.check_path(CAR, poses, times, swept=False),
+        lambda: Scene([CAR], paths=[(times, poses)]),
+        arrays(**flat),
+    ):
+        with pytest.raises(InputError, match=r"times\[2\]: must increase strictly \(got 2\.0\)$"):
+            call()
+
+
+def test_the_range_of_coordinates_is_that_of_the_kernel() -> None:
+    """The constant, and the rule where Python computes with a point before the kernel does."""
+    Shape.point((0.0, _core.MAX_COORDINATE))
+    Shape.box(4.0, 4.0, center=(0.0, _core.MAX_COORDINATE - 2.0))
+    for make in (
+        lambda x: Shape.point((0.0, x)),
+        lambda x: Shape.box(4.0, 4.0, center=(0.0, x)),
+        lambda x: ray_cast((0.0, x), (1.0, 0.0), CAR),
+    ):
+        with pytest.raises(InputError, match="magnitude must not exceed 1e15 m") as caught:
+            make(math.nextafter(_core.MAX_COORDINATE, INF))
+        assert caught.value.status is Status.COORD_RANGE
 
 
 def test_an_error_survives_pickling() -> None:

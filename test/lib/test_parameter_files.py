@@ -114,6 +114,31 @@ def test_file_that_is_no_parameter_file_is_refused(text: str, tmp_path: Path) ->
         read_sections(tmp_path / "none.yaml")
 
 
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        ("2026-02-30", "day is out of range for month (got '2026-02-30')"),
+        ("!!int ''", "string index out of range (got '')"),
+        ("!!bool 3", "'3' (got '3')"),
+        ("=", "could not determine a constructor for the tag 'tag:yaml.org,2002:value'"),
+    ],
+)
+def test_value_that_only_rcl_accepts_is_refused_with_its_line(
+    value: str, words: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "odd.yaml"
+    file.write_text(f"/**:\n  ros__parameters:\n    global_frame: {value}\n")
+    with pytest.raises(InputError) as caught:
+        read_sections(file)
+    assert str(caught.value) == f"{file}: cannot be read as a parameter file: line 3: {words}"
+
+
+def test_nesting_that_is_too_deep_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "deep.yaml").write_text("[" * 5000)
+    with pytest.raises(InputError, match="cannot be read as a parameter file: maximum recursion"):
+        read_sections(tmp_path / "deep.yaml")
+
+
 def test_only_ros_arguments_name_files() -> None:
     line = (
         "node --params-file a --ros-args -r __ns:=/r1 --params-file b -p x:=1 --params-file c -- "
@@ -148,6 +173,18 @@ def test_value_on_the_command_line_that_is_not_used_is_refused(rule: str, words:
             check_values(line, sections, "/r1/front")
         assert words in str(caught.value)
         assert "/r1/front:safety_margin:=..." in str(caught.value)
+
+
+def test_value_on_the_command_line_that_only_rcl_accepts_is_refused() -> None:
+    sections = [Section("/front", {"frame": "map"})]
+    for rule in ("frame:=2026-02-30", "planner:frame:=2026-02-30", "other:=2026-02-30"):
+        line = ["--ros-args", "-p", rule]
+        if rule.startswith("frame"):
+            with pytest.raises(InputError) as caught:
+                check_values(line, sections, "/front")
+            assert str(caught.value).startswith(f"-p {rule}: the value cannot be read as YAML: ")
+        else:  # its value is not compared
+            check_values(line, sections, "/front")
 
 
 def test_a_pipe_is_no_parameter_file(tmp_path: Path) -> None:

@@ -307,7 +307,8 @@ def test_nothing_known() -> None:
         ({"times": np.array([1.0])}, Status.ARRAY_MISMATCH, "times:"),
         ({"times": np.array([1.0, inf])}, Status.NON_FINITE, "times[1]:"),
         ({"times": np.array([1.0, 1.0])}, Status.INVALID_INPUT, "times[1]:"),
-        ({"times": np.array([1.0, 0.5])}, Status.INVALID_INPUT, "times[1]:"),
+        ({"times": np.array([1.0, 0.5]), "stamp": 10**10}, Status.INVALID_INPUT,
+         "times[1]: must increase strictly (got 0.5)"),
         ({"tolerance": -1.0}, Status.INVALID_INPUT, "tolerance:"),
         ({"tolerance": 1e-7}, Status.INVALID_INPUT, "tolerance: must be 1e-06 to 1 m (got 1e-07)"),
         ({"tolerance": 2.0}, Status.INVALID_INPUT, "tolerance:"),
@@ -315,7 +316,7 @@ def test_nothing_known() -> None:
         ({"margin": -1.0}, Status.INVALID_INPUT, "margin:"),
         ({"margin": inf}, Status.NON_FINITE, "margin:"),
     ],
-)
+)  # fmt: skip
 def test_bad_request_is_refused(
     swept: bool, change: dict[str, Any], status: Status, where: str
 ) -> None:

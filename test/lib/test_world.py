@@ -534,7 +534,7 @@ BAD: dict[str, tuple[Callable[[Obstacles], Obstacles], Status, str]] = {
     "poses cut off": (_put(poses=[0.0, 0.0, 0.0]), Status.ARRAY_MISMATCH, "poses"),
     "nan pose": (_put(poses=[0, 0, 0, 0, np.nan, 0]), Status.NON_FINITE, "poses[1]"),
     "inf yaw": (_put(poses=[0, 0, np.inf, 0, 0, 0.0]), Status.NON_FINITE, "poses[0]"),
-    "inf velocity": (_put(velocities=[0, 0, 0, 0, np.inf, 0]), Status.NON_FINITE, "velocities[4]"),
+    "inf velocity": (_put(velocities=[0, 0, 0, 0, np.inf, 0]), Status.NON_FINITE, "velocities[1]"),
     "velocities cut off": (_put(velocities=[0.0]), Status.ARRAY_MISMATCH, "velocities"),
     "xy odd": (lambda d: replace(d, xy=d.xy[:-1]), Status.ARRAY_MISMATCH, "xy"),
     "xy short": (lambda d: replace(d, xy=d.xy[:-2]), Status.ARRAY_MISMATCH, "offsets[2]"),
@@ -560,7 +560,7 @@ BAD: dict[str, tuple[Callable[[Obstacles], Obstacles], Status, str]] = {
     ),
     "inf path pose": (
         _put(path_offsets=[0, 1, 1], path_times=[0.1], path_poses=[0, np.inf, 0.0]),
-        Status.NON_FINITE, "path_poses[1]",
+        Status.NON_FINITE, "path_poses[0]",
     ),
     "concave outline that crosses itself": (
         _put(kinds=[0, 1], xy=[*CAR, 0, 0, 1, 1, 1, 0, 0, 1.0]), Status.INVALID_INPUT, "xy",

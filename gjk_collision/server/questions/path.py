@@ -9,6 +9,7 @@ from math import inf
 import numpy as np
 import numpy.typing as npt
 
+from ... import _core
 from ...errors import InputError
 from ...motion import Motion
 from ...results import PathResult
@@ -19,7 +20,6 @@ from ..config import checked_value
 from ..frames import Pose
 from ..rules import (
     batch,
-    check_increasing,
     non_negative,
     numbered_from,
     sums_rounded_up,
@@ -78,7 +78,7 @@ def check_path(
     finest = _checked_tolerance(tolerance) or config.toi_tolerance
     offset = ((stamp or snapshot.stamp) - snapshot.epoch) * 1e-9
     on_scene_clock = snapshot.on_clock(times, stamp)
-    check_increasing("times", times, on_scene_clock)
+    _core.check_increasing(on_scene_clock, "times", times)
     if snapshot.footprint is None:
         return PathAnswer(unknown(snapshot.footprint_fault))
 

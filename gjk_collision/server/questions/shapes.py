@@ -17,7 +17,7 @@ from ...verdict import Status, Verdict
 from ..answers import ShapesAnswer, budget_spent, unknown, worst
 from ..config import Config
 from ..obstacles import Obstacles
-from ..rules import checked_mode, index_pairs, non_negative
+from ..rules import checked_mode, index_pairs
 
 __all__ = ["check_shapes"]
 
@@ -58,7 +58,6 @@ def check_shapes(
     InputError
         The request is invalid.
     """
-    margin = non_negative("margin", margin)
     how = checked_mode(mode)
     if a.frame != b.frame:
         rule = f"must be in one frame (got '{a.frame}' and '{b.frame}')"
