@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: gjk_collision contributors
 // SPDX-License-Identifier: Apache-2.0
-// A batch on several threads.
+// Runs a batch on several threads.
 #pragma once
 
 #include <algorithm>
@@ -12,9 +12,9 @@
 
 namespace gjk {
 
-// Calls worker(begin, end) for consecutive chunks of [0, count). Each thread has a worker of its
-// own, from make_worker(), and takes the lowest chunk that is left. Where the system gives fewer
-// threads, fewer do it.
+// Calls worker(begin, end) for consecutive chunks of [0, count). Each thread has its own worker,
+// from make_worker(), and takes the lowest remaining chunk. If the system provides fewer threads,
+// fewer are used.
 template <class MakeWorker>
 void for_each_chunk(std::size_t count, std::size_t chunk, unsigned threads,
                     const MakeWorker& make_worker) {
