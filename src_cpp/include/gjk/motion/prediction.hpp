@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: gjk_collision contributors
 // SPDX-License-Identifier: Apache-2.0
-// Where an obstacle will be, from what is said of it, and until when that is known.
+// Predicts the motion of an obstacle from its reported motion.
 #pragma once
 
 #include <cmath>
@@ -15,31 +15,31 @@
 
 namespace gjk {
 
-// What is assumed where nothing is said. Said is a velocity (its components finite; all zero: it
-// stands, for good) or a path; a path goes before a velocity.
+// Assumption for motion that is not reported. Reported is a velocity (finite components; all zero:
+// stands still forever) or a path. A path takes precedence over a velocity.
 enum class PredictionPolicy : std::uint8_t {
-  unknown_is_error = 0,   // nothing: the motion is not known, nor is it after a path's end
-  constant_velocity = 1,  // after a path's end it goes on as on its last stretch; a path of one
-                          // pose, at the stamp, has none: the velocity, or the motion is not known
-  hold = 2,               // it stands where it is, after a path's end where that ends
+  unknown_is_error = 0,   // none: the motion is unknown, also after the end of a path
+  constant_velocity = 1,  // after the end of a path, continues as on its last piece; a path of
+                          // one pose, at the stamp, has none: as with the velocity only
+  hold = 2,               // stands still; after a path, at its last pose
 };
 
 struct Prediction {
   PredictionPolicy policy = PredictionPolicy::unknown_is_error;
-  double horizon = 5.0;  // s: what moves is predicted no further after its stamp
+  double horizon = 5.0;  // s, a moving obstacle is predicted up to this time after its stamp
 };
 
 // The reported motion of one obstacle: its pose and velocity at its stamp, and a path through poses
 // at times (s after the stamp, strictly increasing, not negative).
 struct Said {
   Pose pose;
-  Velocity velocity{std::numeric_limits<double>::quiet_NaN(), 0.0, 0.0};  // any NaN: not said
+  Velocity velocity{std::numeric_limits<double>::quiet_NaN(), 0.0, 0.0};  // any NaN: not reported
   std::span<const double> path_times;
   std::span<const Pose> path_poses;
 };
 
-// Appends the pieces of the motion. Times in them are seconds after the stamp: a sum of a stamp and
-// a path time would be rounded, and times near each other would become equal.
+// Appends the pieces of the motion. Their times are seconds after the stamp, because the sum of a
+// stamp and a path time would be rounded, and close times could become equal.
 inline void append_prediction(const Said& said, const Prediction& prediction,
                               std::vector<Piece>& pieces) {
   constexpr double kForEver = std::numeric_limits<double>::infinity();
@@ -70,7 +70,7 @@ inline void append_prediction(const Said& said, const Prediction& prediction,
     time = next;
     pose = said.path_poses[i];
   }
-  if (pieces.size() == before) {  // one pose, at the stamp: no stretch as on which it could go on
+  if (pieces.size() == before) {  // one pose, at the stamp: there is no piece to continue
     if (prediction.policy == PredictionPolicy::constant_velocity) {
       append_prediction({pose, said.velocity, {}, {}}, prediction, pieces);
       return;
