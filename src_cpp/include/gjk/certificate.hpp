@@ -132,9 +132,8 @@ class Certificate {
     return verdict == Verdict::margin ? greater_than(0.0) : Certificate{};
   }
 
-  // The lower bound of a distance query. For shapes with an error it is the gap along the query's
-  // direction; for exact shapes it is the distance of the features that convexity proves to be
-  // nearest.
+  // The lower bound of a distance query: for shapes with an error, the gap along the query's
+  // direction; for exact shapes, the distance of the features that convexity proves to be nearest.
   static Certificate of(const Closest& closest) noexcept {
     return closest.status == Status::success ? at_least(closest.lower_bound) : Certificate{};
   }
@@ -158,8 +157,7 @@ class Certificate {
     return weaker(at_begin, at_end);
   }
 
-  // A tree search that was not aborted: every item it did not visit is farther away than `limit`
-  // (m).
+  // A tree search that was not aborted: items not visited are farther away than `limit` (m).
   static Certificate exhausted(const Exhausted& search, double limit) noexcept {
     return search.is_complete() ? greater_than(limit) : Certificate{};
   }
@@ -235,8 +233,7 @@ class Decision {
   }
   // Takes a certificate about pairs for which there is no verdict.
   void take(const Certificate& certificate) noexcept { proven_.take(certificate); }
-  // Records that a pair has no verdict, with a bound if there is one. A collision of another pair
-  // still counts.
+  // A pair has no verdict, perhaps a bound. A collision of another pair still counts.
   bool fail(Status status, const Certificate& bound = {}) noexcept {
     take(bound);
     return worsen(Verdict::unknown, status);

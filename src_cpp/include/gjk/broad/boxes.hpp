@@ -126,8 +126,8 @@ struct alignas(64) EightBoxes {
     }
     return hits;
   }
-  // Squared distances (m^2), each too large by a relative 2^-21 at most. Bit c: box c is within the
-  // limit (squared).
+  // Squared distances (m^2), too large by a relative 2^-21 at most. Bit c: box c is within the
+  // limit.
   unsigned within(const Query& query, float limit, float* distances) const noexcept {
     unsigned near = 0;
     for (std::uint32_t c = 0; c < kWidth; c += 4) {

@@ -35,8 +35,7 @@ class Bvh {
   // Position of an item at the first and at the last time: x, y, x, y.
   using Key = std::array<float, 4>;
 
-  // A time, as a share of the way from one frame to the next; or the times from there to a last
-  // one.
+  // A time, as a share of the way from one frame to the next; or the times up to a last one.
   struct Moment {
     std::size_t frame = 0;
     float share = 0.0F;
@@ -45,8 +44,7 @@ class Bvh {
   };
 
   // Creates an empty tree in which nearby items share a node: items are split recursively along
-  // their longest extent, at multiples of a child node's capacity. Then call set() for each item
-  // and update().
+  // their longest extent, at multiples of a child's capacity. Then set() each item and update().
   void arrange(std::span<const Key> keys, std::size_t frames = 1) {
     std::vector<Entry> entries(keys.size());
     for (std::size_t i = 0; i < entries.size(); ++i) {
@@ -92,8 +90,8 @@ class Bvh {
     for (int level = 1; level < levels_; ++level, child /= kWidth) carry(level, child);
   }
 
-  // Mean half perimeter (m) of the level 0 nodes in the first frame. It grows when items move and
-  // are not rearranged.
+  // Mean half perimeter (m) of level 0 nodes, first frame. It grows if items move and keep their
+  // order.
   double spread() const noexcept {
     if (levels_ == 0) return 0.0;
     const std::size_t count = levels_ > 1 ? begin_[1] : 1;
@@ -167,9 +165,8 @@ class Bvh {
     return Exhausted(true);
   }
 
-  // Calls visit(item) for the items whose boxes are within `limit` (m) of `query`, near ones first.
-  // visit returns the new limit, which must not be larger. Items not visited are beyond the last
-  // limit.
+  // Calls visit(item) for the items whose boxes are within `limit` (m) of `query`, near ones first;
+  // visit returns the new limit, which is not larger. Items not visited are beyond the last limit.
   template <class Visit>
   Exhausted nearest(const FloatBox& query, double limit, const Moment& moment,
                     Visit&& visit) const {

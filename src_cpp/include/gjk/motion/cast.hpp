@@ -44,8 +44,8 @@ struct CastOptions {
 // The first time at which the distance falls to the margin.
 struct Impact {
   // FREE: the distance stays above the margin. COLLISION, MARGIN: at `time` it is within
-  // `tolerance` of the margin; COLLISION if it is within `tolerance` of contact. UNKNOWN: neither
-  // was proven.
+  // `tolerance` of the margin; COLLISION if within `tolerance` of contact. UNKNOWN: neither was
+  // proven.
   Verdict verdict = Verdict::unknown;
   // success; iteration_limit, prediction_too_short (a motion ends before t1), numeric_failure
   Status status = Status::undefined;
@@ -164,8 +164,7 @@ inline Advance advance(const Underway& a, const Underway& b, Vec2 n, double t, d
   return result;
 }
 
-// The farther of two advances: for any rotation, and for a rotation within a radian to second
-// order.
+// The farther of two advances: for any rotation, and to second order within a radian.
 inline Advance advance(const Underway& a, const Underway& b, Vec2 n, double t, double end,
                        double least, double aim) noexcept {
   const double spin = std::fmax(std::fabs(a.spin), std::fabs(b.spin));

@@ -162,8 +162,7 @@ inline double drift(Motion motion, std::size_t i, const LocalTime& at, double re
   return sum * (1.0 + 0x1p-40);
 }
 
-// Appends the pieces through poses at strictly increasing times (s). A single pose is known at its
-// time only.
+// Appends the pieces through poses at strictly increasing times (s). One pose: known only then.
 inline void append_path(std::span<const double> times, std::span<const Pose> poses,
                         std::vector<Piece>& pieces) {
   if (times.size() == 1) pieces.push_back(Piece::between(times[0], poses[0], times[0], poses[0]));

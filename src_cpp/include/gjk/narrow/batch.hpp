@@ -25,8 +25,7 @@ struct ConvexPair {
 
 namespace detail {
 
-// Pairs per block. Each pair is a bit of a word. With twice as many, the shapes would leave the L1
-// cache between two steps.
+// Pairs per block, one bit of a word each. Twice as many shapes would not stay in the L1 cache.
 inline constexpr int kBlock = 32;
 
 // The steps of a block in one instruction set; see batch.inc.

@@ -24,9 +24,8 @@
 
 namespace gjk::exact {
 
-// Whether all of p lies to the left of the line through two of its vertices. True if p is convex
-// and the vertices are an edge. Checked only before FREE is concluded, so that FREE relies on
-// neither.
+// Whether all of p lies to the left of the line through two of its vertices, as it does if p is
+// convex and they are an edge. Checked only before FREE is concluded: FREE relies on neither.
 template <class P>
 bool has_own_on_left(const P& p, Vec2 from, Vec2 to) noexcept {
   for (int i = 0; i < p.size; ++i) {
@@ -63,8 +62,8 @@ enum class EdgeAnswer {
   contains,   // no edge has the vertex tested first on its outer side: that vertex lies in p
 };
 
-// Tests `first`, a vertex of q, before the others: near contact, a vertex that is inside most edges
-// decides them at once.
+// Tests `first`, a vertex of q, first: near contact, a vertex inside most edges decides them at
+// once.
 template <class P, class Q>
 EdgeAnswer test_edges(const P& p, const Q& q, int first) noexcept {
   if (p.size < 2) return EdgeAnswer::undecided;
@@ -87,8 +86,7 @@ EdgeAnswer test_edges(const P& p, const Q& q, int first) noexcept {
   return strictly_inside && !outside ? EdgeAnswer::contains : EdgeAnswer::undecided;
 }
 
-// Whether all of p precedes all of q lexicographically (by x, then y). Then their hulls are
-// disjoint.
+// Whether all of p precedes all of q by x, then y. Then their hulls are disjoint.
 template <class P, class Q>
 bool all_lexicographically_less(const P& p, const Q& q) noexcept {
   Vec2 least = q.vertex(0);
@@ -121,8 +119,8 @@ template <class P, class Q>
   return all_lexicographically_less(p, q) || all_lexicographically_less(q, p);
 }
 
-// A vertex of one shape and an edge of the other. The distance of disjoint polygons is the smallest
-// over these pairs.
+// An edge of one shape and a vertex of the other. Disjoint polygons are as far apart as the
+// nearest.
 struct Pair {
   Vec2 from;  // edge
   Vec2 to;
@@ -342,8 +340,8 @@ bool keeps_beyond(const P& own, const Q& other, const Pair& pair,
   return has_own_on_left(own, from, to);
 }
 
-// Whether the distance of two disjoint exact shapes is greater than the margin (m). `distance` is
-// that of their polygons.
+// Whether two disjoint exact shapes are farther apart than the margin (m). `distance` is that of
+// their polygons.
 template <class P, class Q>
 bool is_beyond(const P& p, const Q& q, double margin, const Distance& distance) noexcept {
   const double reach = p.radius + q.radius + margin;

@@ -2,13 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests with the extreme vertices of two shapes, and the separating axes that they leave open.
 //
-// The extreme vertices of W = P - Q (largest x, largest y, smallest x, smallest y) cost little:
-// they are differences of those of P and Q. If O is outside their bounding box, it is outside W. If
+// The extreme vertices of W = P - Q (largest x, largest y, smallest x, smallest y) are differences
+// of those of P and Q, so they cost little. If O is outside their bounding box, it is outside W. If
 // O is in the quadrilateral that they span, it is in W. Four caps remain, each between a side of
-// the quadrilateral and a corner of the box. If O is in a cap, it is in W exactly if it is inside
-// the edges of W from one extreme to the next: the edges of P's chain and of Q's chain with normals
-// between the two directions. These are a quarter of all edges, tested against a quarter of the
-// other shape's vertices.
+// the quadrilateral and a corner of the box. In a cap, O is in W exactly if it is inside the edges
+// of W from one extreme to the next: the edges of P's and of Q's chain with normals between the two
+// directions. These are a quarter of all edges, against a quarter of the other shape's vertices.
 #pragma once
 
 #include <cmath>
@@ -68,9 +67,8 @@ inline unsigned inner_sides(const Quadrilateral& w, double (&side)[4]) noexcept 
 
 inline constexpr unsigned kAllSides = 15;
 
-// The `count` adjacent caps, from side `first` on, that contain O or may contain it by rounding:
-// those of the sides that O is not certainly inside of. Count 0: O may be elsewhere, as for flat
-// shapes.
+// The `count` adjacent caps, from side `first` on, that contain O or may by rounding: those of the
+// sides that O is not certainly inside of. Count 0: O may be elsewhere, as for flat shapes.
 struct Caps {
   int first = 0;
   int count = 0;

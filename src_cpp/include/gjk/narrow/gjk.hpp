@@ -148,8 +148,8 @@ inline Vec2 direction_from_origin(const Simplex& s) noexcept {
 }
 
 // Twice the area of the triangle of O and the edge, plus its rounding error. Divided by the length
-// of the edge (or of direction_from_origin(), which is the same), an upper bound on the distance of
-// O to the edge's line.
+// of the edge or of direction_from_origin(), an upper bound on the distance of O to the edge's
+// line.
 inline double edge_area(const Simplex& s) noexcept {
   const Vec2 a = s.vertex[0].point;
   const Vec2 b = s.vertex[1].point;
@@ -177,8 +177,7 @@ inline double distance_upper_bound(const Simplex& s) noexcept {
   return edge_area(s) / norm(s.vertex[1].point - a) * kRelative;
 }
 
-// In 2D the loop takes about log n iterations. If it has not ended after this many, exact
-// arithmetic decides.
+// In 2D the loop takes about log n iterations. After this many, exact arithmetic decides.
 inline constexpr int kMaxIterations = 64;
 
 template <class P, class Q>
@@ -223,8 +222,7 @@ struct GjkLoop {
   int iterations = 0;
 };
 
-// Runs the loop from a simplex. `look(s, d, w, along)` is called in each iteration and ends the
-// loop by returning true.
+// Runs the loop from a simplex. Each iteration calls `look(s, d, w, along)`; true ends the loop.
 template <class P, class Q, class Look>
 GjkLoop gjk_loop(const P& p, const Q& q, const Simplex& start, Look&& look) noexcept {
   const double rounding = support_rounding(p, q);

@@ -68,8 +68,7 @@ Vec2 point_on(const P& p, const Face& face, double across) noexcept {
   return first + share * (p.vertex(face.second) - first);
 }
 
-// The farthest face of p along n and of q along -n. The coordinate across n has the opposite sign
-// for q.
+// The farthest face of p along n and of q along -n. Across n, the coordinates of q are negated.
 struct Faces {
   Face p;
   Face q;
@@ -146,8 +145,7 @@ void for_each_edge_beyond(const P& owner, const Q& other, double sign, bool is_c
 //
 // With vertices known only to within an error, an outline may not be quite convex: at an edge as
 // short as the error, or beside an edge rotated by it. If the shapes reach farther along the normal
-// found than the enumeration says, it is repeated and includes the parts of a shape beyond its own
-// edges.
+// found than the enumeration says, it is repeated with the parts of shapes beyond their own edges.
 template <class P, class Q>
 Penetration penetration(const P& p, const Q& q, bool are_convex = true) noexcept {
   Penetration best;
@@ -183,8 +181,8 @@ Penetration penetration(const P& p, const Q& q, bool are_convex = true) noexcept
 
   // The two faces overlap across the normal, because O projects onto the edge of P - Q that they
   // form; the deepest points are opposite each other there. The shapes overlap, so no coordinate
-  // difference exceeds half of both perimeters. Vertices within the rounding error of such heights
-  // form one face.
+  // difference exceeds half of both perimeters. Vertices within the rounding error of that form one
+  // face.
   const double slack =
       2.0 * (p.error + q.error + kUnitRoundoff * (2.5 * perimeter + 4.0 * std::fabs(best.depth)));
   detail::Faces faces = detail::farthest_faces(p, q, best.normal, origin, slack);

@@ -20,8 +20,7 @@ namespace gjk {
 // m^2. Vectors with a smaller squared length are not used, because their squares may underflow.
 // Vectors between vertices of exact shapes are longer.
 inline constexpr double kLeastSquare = 1e-200;
-// Relative gap between bounds due to rounding, if coordinates are not much larger than the
-// distance.
+// Relative gap of bounds due to rounding, if coordinates are not much larger than the distance.
 inline constexpr double kUsualGap = 1e-12;
 
 // Bit i: point i is certainly on that side. Neither: it is within the rounding error of the line.

@@ -26,8 +26,7 @@ namespace gjk {
 
 class Obstacles {
  public:
-  // New shape (null: unchanged), pose, motion and stamp of one obstacle. Does not own shape or
-  // motion.
+  // New shape (null: unchanged), pose, motion and stamp of one obstacle. Owns none of them.
   struct Change {
     std::size_t index = 0;
     const Shape* shape = nullptr;
@@ -360,9 +359,8 @@ class Obstacles {
   }
 
   // Builds the tree for timed queries. Each part has a box at each frame, such that the
-  // interpolated box contains it in between: a box that contains the part at every yaw it takes,
-  // moved along the straight line from frame to frame and grown by the path's deviation from that
-  // line.
+  // interpolated box contains it in between: a box around the part at every yaw it takes, on the
+  // straight line from frame to frame, grown by the path's deviation from that line.
   void plant_moving() {
     std::vector<Bvh::Key> keys(parts());
     std::vector<Box> boxes(parts() * frames_);

@@ -13,8 +13,7 @@
 namespace gjk {
 
 // Calls worker(begin, end) for consecutive chunks of [0, count). Each thread has its own worker,
-// from make_worker(), and takes the lowest remaining chunk. If the system provides fewer threads,
-// fewer are used.
+// from make_worker(), and takes the lowest remaining chunk. The system may provide fewer threads.
 template <class MakeWorker>
 void for_each_chunk(std::size_t count, std::size_t chunk, unsigned threads,
                     const MakeWorker& make_worker) {

@@ -32,8 +32,8 @@ struct PathResult {
   Status status = Status::undefined;
   std::int64_t first_invalid_segment = -1;
   double last_valid_fraction = 1.0;  // of that segment: certainly free up to there
-  // s. If the path collides, the first time at which contact cannot be excluded. NaN without times
-  // or for any other verdict.
+  // s. Of a colliding path, the first time at which contact cannot be excluded; else, and without
+  // times, NaN.
   double first_collision_time = std::numeric_limits<double>::quiet_NaN();
   std::int64_t obstacle = -1;  // index of the obstacle that decides first_invalid_segment
   // m. If the path collides, only up to the end of the segment in which it does. 0 or less if they

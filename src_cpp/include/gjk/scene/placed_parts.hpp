@@ -24,8 +24,7 @@ class PlacedParts {
     static constexpr int kFew = 4;  // vertices
 
     Convex convex;  // convex() sets its pointers
-    // Storage for a few vertices, so that a query needs no further memory access. Others are at
-    // `begin`.
+    // Storage for a few vertices, which saves queries a memory access. More are at `begin`.
     double few_x[kFew] = {};
     double few_y[kFew] = {};
     std::size_t begin = 0;

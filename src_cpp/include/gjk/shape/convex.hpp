@@ -28,8 +28,7 @@ inline Vec2 snapped(Vec2 p) noexcept {
 
 namespace detail {
 
-// Next and previous index in a ring of n. Uses a mask, because a branch would often be
-// mispredicted.
+// Next and previous index in a ring of n. Masked: a branch would often be mispredicted.
 inline int after(int i, int n) noexcept { return (i + 1) & -static_cast<int>(i + 1 < n); }
 inline int before(int i, int n) noexcept { return i - 1 + (n & -static_cast<int>(i == 0)); }
 
@@ -160,8 +159,8 @@ inline double undecided_margin(double margin) noexcept {
   return margin * (1.0 + 64.0 * kUnitRoundoff);
 }
 
-// False for NaN, infinity, values out of range, a negative radius, or no vertices. A query then
-// answers UNKNOWN.
+// False for NaN, infinity, values out of range, a negative radius or no vertices; the answer of a
+// query is then UNKNOWN.
 template <class P, class Q>
 bool in_domain(const P& p, const Q& q) noexcept {
   return p.extent <= kMaxCoordinate && q.extent <= kMaxCoordinate;

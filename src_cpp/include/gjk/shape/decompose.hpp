@@ -165,8 +165,7 @@ class Decomposer {
     return found == nullptr ? -1 : found->apex;
   }
 
-  // Incremental triangulation from left to right: each point is joined to the hull edges visible
-  // from it.
+  // Triangulates from left to right: each point is joined to the hull edges visible from it.
   void triangulate() {
     const Name count = static_cast<Name>(points_.size());
     Name k = 2;  // points before it lie on one line
@@ -201,8 +200,8 @@ class Decomposer {
     }
   }
 
-  // Makes an edge part of the triangulation by edge flips (S. W. Sloan, 1993). No point lies inside
-  // the edge.
+  // Makes an edge part of the triangulation by flips (S. W. Sloan, 1993). No point is inside the
+  // edge.
   void force(Edge wanted) {
     const Name a = wanted.first;  // no structured binding: clang before 16 cannot capture one
     const Name b = wanted.second;
@@ -310,9 +309,8 @@ class Decomposer {
     return but;
   }
 
-  // Starts with the triangles inside and merges two parts along an edge while the result stays
-  // convex, longest edges first (Hertel and Mehlhorn: at most four times the minimum number of
-  // parts).
+  // Merges triangles of the inside along edges while the result stays convex, longest edges first
+  // (Hertel and Mehlhorn: at most four times the minimum number of parts).
   void merge() {
     std::vector<std::pair<double, Edge>> diagonals;
     for_each_half_edge([&](Edge edge, const HalfEdge& half) {
@@ -383,10 +381,9 @@ class Decomposer {
     return rolled;
   }
 
-  // Whether the parts cover the inside exactly. Each part must be convex. Edges that two parts
-  // share in opposite directions cancel, and the remaining edges must be those of the outline. Then
-  // parts and outline have the same winding number around each point, which is 1 inside. So the
-  // areas add up as well.
+  // Whether the parts cover the inside exactly. Each part must be convex. Without the edges that
+  // two parts share in opposite directions, the edges must be those of the outline. Then both have
+  // the same winding number around each point, which is 1 inside, so the areas add up as well.
   bool covers() {
     for_each_half_edge([](Edge, HalfEdge& half) { half.balance = half.net; });
     for (const Loop& part : parts_) {
@@ -426,8 +423,7 @@ class Decomposer {
 }  // namespace detail
 
 // Decomposes an outline (at least three points, not all collinear, either winding) into convex
-// parts. If there are neither parts nor a crossing, the parts failed their check; no such input is
-// known.
+// parts. Neither parts nor a crossing: the parts failed their check; no such input is known.
 inline Decomposition decompose(std::span<const Vec2> outline) {
   return detail::Decomposer(outline).run();
 }

@@ -66,8 +66,7 @@ inline int winding(std::span<const Vec2> outline) {
   if (after == n) return 0;
   std::size_t before = n - 1;
   while (at(least + before) == corner) --before;
-  // If the neighbours are collinear (a spike along the outline), continue until the turn is
-  // nonzero.
+  // If the neighbours are collinear (a spike), continue until the turn is nonzero.
   int turn = 0;
   for (std::size_t k = after; k < n && turn == 0; ++k) {
     turn = exact::orientation(at(least + before), corner, at(least + k));

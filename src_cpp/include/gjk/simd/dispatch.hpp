@@ -61,8 +61,7 @@ inline Isa detect_isa() noexcept {
 inline Isa isa = detect_isa();
 
 #ifdef GJK_X86_DISPATCH
-// Not flattened in sanitizer builds: speed does not matter, and one huge function takes minutes to
-// compile.
+// Sanitizer builds are not flattened: speed does not matter, and compiling would take minutes.
 #ifdef __SANITIZE_ADDRESS__
 #define GJK_FLATTEN
 #else
