@@ -140,7 +140,7 @@ class Truth {
       Ring<mpz_class> fine_p, fine_q;
       for (const auto& v : p) fine_p.push_back({mpz_class(v.x << by), mpz_class(v.y << by)});
       for (const auto& v : q) fine_q.push_back({mpz_class(v.x << by), mpz_class(v.y << by)});
-      return Level(fine_p, fine_q, finer, mpz_class(0));
+      return {fine_p, fine_q, finer, mpz_class(0)};
     }
 
     long double metres(const mpz_class& value) const {
@@ -271,7 +271,7 @@ class Truth {
     Level level(int bits) const {
       const Placing at_p = placed_exactly(p, p_pose, bits);
       const Placing at_q = placed_exactly(q, q_pose, bits);
-      return Level(at_p.points, at_q.points, -bits, mpz_class(2 * (at_p.error + at_q.error)));
+      return {at_p.points, at_q.points, -bits, mpz_class(2 * (at_p.error + at_q.error))};
     }
   };
 

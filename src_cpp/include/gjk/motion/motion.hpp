@@ -132,7 +132,9 @@ inline const Piece* piece_at(Motion motion, double t, std::size_t& hint) noexcep
   const auto holds = [&](std::size_t i) {
     return i < motion.size() && motion[i].begin <= t && t < motion[i].end;
   };
-  if (!holds(hint) && !holds(++hint)) {
+  if (holds(hint)) return &motion[hint];
+  ++hint;
+  if (!holds(hint)) {
     const auto after = std::partition_point(motion.begin(), motion.end(),
                                             [t](const Piece& piece) { return piece.end <= t; });
     hint = static_cast<std::size_t>(after - motion.begin());

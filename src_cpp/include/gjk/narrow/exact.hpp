@@ -119,8 +119,8 @@ template <class P, class Q>
   return all_lexicographically_less(p, q) || all_lexicographically_less(q, p);
 }
 
-// An edge of one shape and a vertex of the other. Disjoint polygons are as far apart as the
-// nearest.
+// An edge of one shape and a vertex of the other. The distance of disjoint polygons is the smallest
+// over these pairs.
 struct Pair {
   Vec2 from;  // edge
   Vec2 to;

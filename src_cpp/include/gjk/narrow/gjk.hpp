@@ -69,7 +69,7 @@ inline void cone_region(Simplex& s, int v, int m, int n) noexcept {
   const Vec2 vertex = s.vertex[v].point;
   const Vec2 mv = vertex - s.vertex[m].point;
   const Vec2 nv = vertex - s.vertex[n].point;
-  if (dot(mv, nv) >= 0.0) {
+  if (dot(mv, nv) >= 0.0) {  // NOLINT(bugprone-branch-clone): the cases of the paper, in its order
     s.keep(v);
   } else if (dot(vertex, mv) > 0.0) {
     s1d(s, v, m);

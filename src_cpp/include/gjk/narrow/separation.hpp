@@ -15,9 +15,7 @@
 #include "gjk/shape/vec2.hpp"
 #include "gjk/verdict.hpp"
 
-namespace gjk {
-
-namespace detail {
+namespace gjk::detail {
 
 // A gap above this share of the distance is closed by exact arithmetic.
 inline constexpr double kRelativeGap = 1e-9;
@@ -364,6 +362,4 @@ inline Closest closest_to_nowhere() noexcept {
   return result;
 }
 
-}  // namespace detail
-
-}  // namespace gjk
+}  // namespace gjk::detail

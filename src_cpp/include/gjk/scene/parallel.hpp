@@ -19,7 +19,7 @@ void for_each_chunk(std::size_t count, std::size_t chunk, unsigned threads,
                     const MakeWorker& make_worker) {
   std::atomic<std::size_t> next{0};
   const auto run = [&] {
-    auto worker = make_worker();
+    auto worker = make_worker();  // NOLINT(misc-const-correctness): some workers are mutable
     while (true) {
       const std::size_t begin = next.fetch_add(chunk);
       if (begin >= count) return;
@@ -30,7 +30,7 @@ void for_each_chunk(std::size_t count, std::size_t chunk, unsigned threads,
   std::vector<std::jthread> others;
   try {
     while (others.size() + 1 < std::min<std::size_t>(threads, chunks)) others.emplace_back(run);
-  } catch (const std::system_error&) {
+  } catch (const std::system_error&) {  // NOLINT(bugprone-empty-catch): fewer threads do the work
   }
   run();
 }

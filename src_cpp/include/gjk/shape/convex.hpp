@@ -64,8 +64,8 @@ struct Convex {
     c.y = y;
     c.size = size;
     c.radius = radius;
-    double finite = 0.0;  // 0, or NaN if a value is not finite
-    for (int i = 0; i < size; ++i) finite += (x[i] - x[i]) + (y[i] - y[i]);
+    double finite = 0.0;  // or NaN if a value is not finite
+    for (int i = 0; i < size; ++i) finite += 0.0 * x[i] + 0.0 * y[i];
     const bool valid = size > 0 && radius >= 0.0 && radius <= kMaxCoordinate;
     if (size > 0) c.find_extremes();
     c.extent += valid ? finite : std::numeric_limits<double>::quiet_NaN();

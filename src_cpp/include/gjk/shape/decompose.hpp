@@ -110,6 +110,7 @@ class Decomposer {
   template <class Visit>
   void for_each_half_edge(Visit&& visit) {
     for (std::size_t a = 0; a < from_.size(); ++a) {
+      // NOLINTNEXTLINE(misc-const-correctness): some visitors change it
       for (HalfEdge& half : from_[a]) visit(Edge{static_cast<Name>(a), half.to}, half);
     }
   }
