@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: gjk_collision contributors
 // SPDX-License-Identifier: Apache-2.0
-// The separating axis test, over all edges or over those of the caps that O may lie in: certain
-// where the rounding allows, and exact for the few edges where it does not.
+// The separating axis test, over all edges or over those of the caps that may contain O: in
+// floating point, and exact for the few edges that rounding leaves undecided.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +17,8 @@
 
 namespace gjk::detail {
 
-// min over P - Q of d.w, computed at a support vertex, is too large by at most this times |d|_1:
-// two dot products to choose the vertex, one subtraction and one more dot product.
+// The minimum of d.w over P - Q, computed at a support vertex, is too large by at most this times
+// |d|_1: from two dot products to choose the vertex, a subtraction and another dot product.
 template <class P, class Q>
 double support_rounding(const P& p, const Q& q) noexcept {
   return 8.0 * kUnitRoundoff * (p.extent + q.extent);
@@ -26,18 +26,18 @@ double support_rounding(const P& p, const Q& q) noexcept {
 
 // Which edges of two shapes decide whether they overlap.
 struct Axes {
-  bool decide = false;  // else none are known to, and GJK is asked
-  bool all = false;     // else those of the caps
+  bool decide = false;  // otherwise no set of edges is known to decide: use GJK
+  bool all = false;     // otherwise those of the caps
   Caps caps;
 
-  // Of so few vertices all axes at once are quicker than to single out those of the caps.
+  // With this few vertices, testing all edges is faster than selecting those of the caps.
   template <class P, class Q>
   static bool are_few(const P& p, const Q& q) noexcept {
     constexpr int kFew = 8;
     return p.size >= 3 && p.size <= kFew && q.size >= 3 && q.size <= kFew;
   }
 
-  // `inner` names the sides of their quadrilateral that O lies inside of.
+  // `inner`: the sides of their quadrilateral that O is inside of; see inner_sides().
   static Axes that_decide(const Convex& p, const Convex& q, unsigned inner) noexcept {
     const auto fits = [](const Convex& shape) {
       return shape.has_chains && shape.size >= 3 && shape.size < 64;
@@ -49,7 +49,7 @@ struct Axes {
   }
 };
 
-// For shapes without a reach.
+// Of the polygons, without their radii.
 template <class P, class Q>
 EdgeTests test_axes(const P& p, const Q& q, const Axes& axes) noexcept {
   const double relative = support_rounding(p, q);
@@ -59,8 +59,8 @@ EdgeTests test_axes(const P& p, const Q& q, const Axes& axes) noexcept {
   return {p.separating_from(q, of_p, of_q, relative), q.separating_from(p, of_q, of_p, relative)};
 }
 
-// Do the edges that the test leaves unsure tell all? Not for shapes that are known to within an
-// error only, nor where all edges are unsure: perhaps both shapes are flat, on one line.
+// Whether the exact test of the unsure edges decides. Not for shapes with an error, nor if all
+// edges are unsure: both shapes may be flat and on one line.
 template <class P, class Q>
 bool edges_tell(const P& p, const Q& q, const EdgeTests& test) noexcept {
   const bool all_unsure =
@@ -68,14 +68,14 @@ bool edges_tell(const P& p, const Q& q, const EdgeTests& test) noexcept {
   return p.error + q.error == 0.0 && !all_unsure;
 }
 
-// Do two exact shapes of few vertices share one? Then they touch, which is sooner seen than what an
-// edge tells exactly: so do most polygons of a map or a mesh that touch at all.
+// Whether two exact shapes with few vertices share a vertex. Then they touch, as most touching
+// polygons of a map or a mesh do. Faster than the exact test of an edge.
 template <class View>
 bool few_share_one(const View& p, const View& q) noexcept {
   return Axes::are_few(p, q) && p.error + q.error == 0.0 && p.shares_vertex_with(q);
 }
 
-// What the edges that separate, but for the errors of shapes, prove of them.
+// For shapes with errors: the best bound along the normals of the edges that separate.
 template <class View>
 Certificate along_edges(const View& p, const View& q, const EdgeTests& test) noexcept {
   Certificate best;
@@ -92,8 +92,8 @@ Certificate along_edges(const View& p, const View& q, const EdgeTests& test) noe
   return best;
 }
 
-// Where to look for what is nearest: at the vertex of the other shape that is farthest inwards of
-// an edge that is unsure, and the end of the edge that is nearer to it.
+// Where to search for the nearest features: for an unsure edge, the vertex of the other shape that
+// is farthest inwards, and the end of the edge nearer to it.
 template <class View>
 exact::Contact facing_pair(const View& p, const View& q, const EdgeTests& test) noexcept {
   const bool is_of_p = test.of_p.unsure != 0;
@@ -124,8 +124,8 @@ Verdict verdict_of(const View& p, const View& q, const EdgeTests& test) noexcept
   return exact::collide(p, q, 0.0, facing_pair(p, q, test));
 }
 
-// Does the test prove an overlap? Without those that take exact arithmetic over more than edges.
-// `facing` is where to look on where the answer is no.
+// Whether the test proves an overlap, without exact arithmetic beyond that on edges. If not,
+// `facing` is where to search for the nearest features.
 template <class View>
 bool is_overlap(const View& p, const View& q, const EdgeTests& test,
                 exact::Contact& facing) noexcept {
