@@ -19,6 +19,7 @@
 #include "gjk/narrow/extremes.hpp"
 #include "gjk/narrow/features.hpp"
 #include "gjk/narrow/gjk.hpp"
+#include "gjk/narrow/overlap.hpp"
 #include "gjk/narrow/separation.hpp"
 #include "gjk/narrow/steps.hpp"
 #include "gjk/narrow/view.hpp"
@@ -75,6 +76,7 @@ inline Verdict collide(const Convex& p, const Transform& at_p, const Convex& q,
   if (takes(Step::turned_boxes) && boxes.proves(margin)) {
     return boxes.beyond(margin, Verdict::unknown);
   }
+  if (takes(Step::overlap) && is_proven_overlap(p, at_p, q, at_q)) return Verdict::collision;
   return collide(rooms.p.place(p, at_p), rooms.q.place(q, at_q), margin);
 }
 

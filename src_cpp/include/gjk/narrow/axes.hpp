@@ -31,9 +31,9 @@ struct Axes {
   Caps caps;
 
   // With this few vertices, testing all edges is faster than selecting those of the caps.
+  static constexpr int kFew = 8;
   template <class P, class Q>
   static bool are_few(const P& p, const Q& q) noexcept {
-    constexpr int kFew = 8;
     return p.size >= 3 && p.size <= kFew && q.size >= 3 && q.size <= kFew;
   }
 

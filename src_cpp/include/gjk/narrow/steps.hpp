@@ -19,6 +19,7 @@ enum class Step {
   features,
   quadrilaterals,  // features of quadrilaterals by enumeration
   turned_boxes,    // box test before shapes are placed at their poses
+  overlap,         // overlap test before all vertices are placed
   contact,         // bounds at the contact, before all pairs of features
   ahead,           // tree search for several poses of a scene query together
 };

@@ -45,8 +45,9 @@ inline void place(const Convex& local, const Transform& at, double* x, double* y
     rounding = at.error(local.extent);
     constexpr int kFew = 8;  // fewer vertices are faster one by one
     if (is_known && local.size >= kFew && local.size <= simd::kMostTagged) {
-      placed.take_extremes(simd::on_widest(
-          [&](auto set) { return PlacingOf<decltype(set)>::Type::place(local, at, x, y); }));
+      placed.take_extremes(simd::on_widest([&](auto set) {
+        return PlacingOf<decltype(set)>::Type::place_and_find_extremes(local, at, x, y);
+      }));
     } else {
       for (int i = 0; i < local.size; ++i) {
         const Vec2 v = at.apply(local.vertex(i));
@@ -72,11 +73,16 @@ inline void place(const Convex& local, const Transform& at, double* x, double* y
   }
 }
 
+// m. No coordinate of the shape at the pose is larger. NaN outside the domain.
+inline double placed_extent(const Convex& local, const Transform& at) noexcept {
+  return norm1(at.t) + 2.0 * local.extent + at.t_error;
+}
+
 // A box that contains the shape at a pose, with its radius and all rounding errors: its own box,
 // rotated. The cost does not depend on the number of vertices. kEverywhere if the shape may leave
 // the kernel's domain.
 inline Box box_at(const Convex& local, const Transform& at) noexcept {
-  if (!(norm1(at.t) + 2.0 * local.extent <= kMaxCoordinate)) return kEverywhere;
+  if (!(placed_extent(local, at) <= kMaxCoordinate)) return kEverywhere;
   const Vec2 low{local.extreme_x[2], local.extreme_y[3]};
   const Vec2 high{local.extreme_x[0], local.extreme_y[1]};
   const Vec2 center = at.apply(0.5 * (low + high));
