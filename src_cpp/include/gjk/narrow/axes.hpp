@@ -62,7 +62,7 @@ EdgeTests test_axes(const P& p, const Q& q, const Axes& axes) noexcept {
 // Whether the exact test of the unsure edges decides. Not for shapes with an error, nor if all
 // edges are unsure: both shapes may be flat and on one line.
 template <class P, class Q>
-bool edges_tell(const P& p, const Q& q, const EdgeTests& test) noexcept {
+bool edges_decide(const P& p, const Q& q, const EdgeTests& test) noexcept {
   const bool all_unsure =
       test.of_p.unsure == simd::low_bits(p.size) && test.of_q.unsure == simd::low_bits(q.size);
   return p.error + q.error == 0.0 && !all_unsure;
@@ -118,7 +118,7 @@ Verdict verdict_of(const View& p, const View& q, const EdgeTests& test) noexcept
   } else if (!test.is_unsure() || few_share_one(p, q)) {
     return Verdict::collision;
   }
-  if (edges_tell(p, q, test)) {
+  if (edges_decide(p, q, test)) {
     return Certificate::unsure_edges(p, q, test).beyond(0.0, Verdict::collision);
   }
   return exact::collide(p, q, 0.0, facing_pair(p, q, test));
@@ -131,7 +131,7 @@ bool is_overlap(const View& p, const View& q, const EdgeTests& test,
                 exact::Contact& facing) noexcept {
   if (!test.is_unsure() || few_share_one(p, q)) return true;
   facing = facing_pair(p, q, test);
-  if (!edges_tell(p, q, test)) return false;
+  if (!edges_decide(p, q, test)) return false;
   if (p.vertex(facing.p) == q.vertex(facing.q)) return true;  // they touch
   return !test.is_separated() && !Certificate::unsure_edges(p, q, test).proves(0.0);
 }
