@@ -71,7 +71,7 @@ bool edges_decide(const P& p, const Q& q, const EdgeTests& test) noexcept {
 // Whether two exact shapes with few vertices share a vertex. Then they touch, as most touching
 // polygons of a map or a mesh do. Faster than the exact test of an edge.
 template <class View>
-bool few_share_one(const View& p, const View& q) noexcept {
+bool few_share_vertex(const View& p, const View& q) noexcept {
   return Axes::are_few(p, q) && p.error + q.error == 0.0 && p.shares_vertex_with(q);
 }
 
@@ -115,7 +115,7 @@ Verdict verdict_of(const View& p, const View& q, const EdgeTests& test) noexcept
   if (test.is_separated()) {
     const Certificate certificate = is_exact ? Certificate::edges(test) : along_edges(p, q, test);
     if (certificate.proves(0.0)) return certificate.beyond(0.0, Verdict::unknown);
-  } else if (!test.is_unsure() || few_share_one(p, q)) {
+  } else if (!test.is_unsure() || few_share_vertex(p, q)) {
     return Verdict::collision;
   }
   if (edges_decide(p, q, test)) {
@@ -129,7 +129,7 @@ Verdict verdict_of(const View& p, const View& q, const EdgeTests& test) noexcept
 template <class View>
 bool is_overlap(const View& p, const View& q, const EdgeTests& test,
                 exact::Contact& facing) noexcept {
-  if (!test.is_unsure() || few_share_one(p, q)) return true;
+  if (!test.is_unsure() || few_share_vertex(p, q)) return true;
   facing = facing_pair(p, q, test);
   if (!edges_decide(p, q, test)) return false;
   if (p.vertex(facing.p) == q.vertex(facing.q)) return true;  // they touch
