@@ -79,7 +79,7 @@ bool few_share_vertex(const View& p, const View& q) noexcept {
 template <class View>
 Certificate along_edges(const View& p, const View& q, const EdgeTests& test) noexcept {
   Certificate best;
-  const auto look_along = [&best](const View& own, const View& other, std::uint64_t edges) {
+  const auto test_normals = [&best](const View& own, const View& other, std::uint64_t edges) {
     for (; edges != 0 && !best.proves(0.0); edges &= edges - 1) {
       const int i = __builtin_ctzll(edges);
       const Vec2 from = own.vertex(i);
@@ -87,8 +87,8 @@ Certificate along_edges(const View& p, const View& q, const EdgeTests& test) noe
       best = stronger(best, Certificate::along(own, other, outward, from));
     }
   };
-  look_along(p, q, test.of_p.separates);
-  look_along(q, p, test.of_q.separates);
+  test_normals(p, q, test.of_p.separates);
+  test_normals(q, p, test.of_q.separates);
   return best;
 }
 
