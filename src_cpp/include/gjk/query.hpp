@@ -49,7 +49,7 @@ inline Verdict collide(const Convex& p, const Convex& q, double margin = 0.0) no
   const unsigned inner = inner_sides(w, side);
   if (takes(Step::extremes) && inner == kAllSides) return Verdict::collision;
   // Axes; exact signs for the edges within the rounding error
-  const Axes axes = Axes::that_decide(p, q, inner);
+  const Axes axes = Axes::deciding(p, q, inner);
   if (reach == 0.0 && axes.decide) {
     return on_views(p, q, [axes](const auto& a, const auto& b) {
       return verdict_of(a, b, test_axes(a, b, axes));

@@ -38,7 +38,7 @@ struct Axes {
   }
 
   // `inner`: the sides of their quadrilateral that O is inside of; see inner_sides().
-  static Axes that_decide(const Convex& p, const Convex& q, unsigned inner) noexcept {
+  static Axes deciding(const Convex& p, const Convex& q, unsigned inner) noexcept {
     const auto fits = [](const Convex& shape) {
       return shape.has_chains && shape.size >= 3 && shape.size < 64;
     };

@@ -70,7 +70,7 @@ void collide_block(const ConvexPair* pairs, int size, double margin, Verdict* ve
   for_each_bit(open, [&](int k) noexcept {
     const typename Lockstep::View p{*pairs[k].p};
     const typename Lockstep::View q{*pairs[k].q};
-    const Axes axes = Axes::that_decide(p.shape, q.shape, inner[k]);
+    const Axes axes = Axes::deciding(p.shape, q.shape, inner[k]);
     if (axes.decide && p.radius + q.radius + margin == 0.0) {
       verdicts[k] = verdict_of(p, q, test_axes(p, q, axes));
     } else {

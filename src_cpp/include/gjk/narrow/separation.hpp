@@ -285,7 +285,7 @@ Result beyond_extremes(const Convex& p, const Convex& q, const Quadrilateral& w,
   double side[4];
   const unsigned inner = apart ? 0u : inner_sides(w, side);
   if (takes(Step::extremes) && inner == kAllSides) return overlapping;
-  const Axes axes = apart ? Axes{} : Axes::that_decide(p, q, inner);
+  const Axes axes = apart ? Axes{} : Axes::deciding(p, q, inner);
   return on_views(p, q, [&](const auto& a, const auto& b) -> Result {
     Simplex start;
     if (apart) {
