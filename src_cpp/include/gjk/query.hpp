@@ -96,7 +96,7 @@ inline double certainly_free_beyond(const Convex& p, const Convex& q, double mar
 // Level 3: signed distance, its lower bound, witness points, direction and deciding features.
 inline Closest closest(const Convex& p, const Convex& q) noexcept {
   using namespace detail;
-  if (!in_domain(p, q)) return closest_to_nowhere();
+  if (!in_domain(p, q)) return unknown_closest();
   const Quadrilateral w = inscribed(p, q);
   const bool apart = takes(Step::boxes) && boxes_apart(w, 0.0);
   if (takes(Step::features) && apart) {
@@ -112,7 +112,7 @@ inline Closest closest(const Convex& p, const Convex& q) noexcept {
 // NaN for input outside the domain.
 inline Bounds distance(const Convex& p, const Convex& q) noexcept {
   using namespace detail;
-  if (!in_domain(p, q)) return nowhere();
+  if (!in_domain(p, q)) return unknown_bounds();
   if (p.error + q.error > 0.0) return not_negative(closest(p, q));
   const Quadrilateral w = inscribed(p, q);
   const bool apart = takes(Step::boxes) && boxes_apart(w, 0.0);

@@ -205,7 +205,7 @@ Bounds distance_of_surfaces(const P& p, const Q& q, Bounds polygons) noexcept {
   return {bounds.lower > 0.0 ? bounds.lower : 0.0, bounds.upper > 0.0 ? bounds.upper : 0.0};
 }
 
-inline Bounds nowhere() noexcept {
+inline Bounds unknown_bounds() noexcept {
   return {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::quiet_NaN()};
 }
 
@@ -355,7 +355,7 @@ inline Bounds not_negative(const Closest& closest) noexcept {
           closest.distance > 0.0 ? closest.distance : 0.0};
 }
 
-inline Closest closest_to_nowhere() noexcept {
+inline Closest unknown_closest() noexcept {
   Closest result;
   result.status = Status::numeric_failure;
   result.distance = result.lower_bound = std::numeric_limits<double>::quiet_NaN();
