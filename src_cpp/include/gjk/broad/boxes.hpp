@@ -39,7 +39,7 @@ struct FloatBox {
 struct alignas(64) EightBoxes {
   static constexpr std::uint32_t kWidth = 8;
   // Coordinate of an unused box: farther than any limit, and its square does not overflow.
-  static constexpr float kNowhere = 1e18F;
+  static constexpr float kUnused = 1e18F;
 
   float low_x[kWidth];
   float low_y[kWidth];
@@ -52,10 +52,10 @@ struct alignas(64) EightBoxes {
   typedef std::int32_t Truths __attribute__((vector_size(16)));
 
  public:
-  static EightBoxes nowhere() noexcept {
+  static EightBoxes unused() noexcept {
     EightBoxes none;
     for (std::uint32_t c = 0; c < kWidth; ++c) {
-      none.set(c, {kNowhere, kNowhere, -kNowhere, -kNowhere});
+      none.set(c, {kUnused, kUnused, -kUnused, -kUnused});
     }
     return none;
   }

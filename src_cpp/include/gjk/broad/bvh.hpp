@@ -68,7 +68,7 @@ class Bvh {
     }
     frames_ = frames;
     frame_ = nodes;
-    nodes_.assign(frames * nodes, Node::nowhere());
+    nodes_.assign(frames * nodes, Node::unused());
   }
 
   void set(std::size_t item, const Box& box, std::size_t frame = 0) noexcept {
