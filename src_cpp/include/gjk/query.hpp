@@ -102,7 +102,7 @@ inline Closest closest(const Convex& p, const Convex& q) noexcept {
   if (takes(Step::features) && apart) {
     Closest result;
     const bool is_found = on_views(
-        p, q, [&](const auto& a, const auto& b) { return closest_from_afar(a, b, w, result); });
+        p, q, [&](const auto& a, const auto& b) { return closest_if_apart(a, b, w, result); });
     if (is_found) return result;
   }
   return closest_by_search(p, q, w, apart);
@@ -121,7 +121,7 @@ inline Bounds distance(const Convex& p, const Convex& q) noexcept {
       if (a.size < 2 || b.size < 2) return {};
       if (takes(Step::quadrilaterals) && are_quadrilaterals(p, q))
         return bounds_by_enumeration(a, b, w);
-      const Neighbourhood around = from_afar(a, b, middle(w));
+      const Neighbourhood around = nearest_if_apart(a, b, middle(w));
       if (around.nearness != Nearness::settled) return {};
       return bounds_of(around, around.area, around.error);
     });

@@ -330,7 +330,7 @@ Result beyond_extremes(const Convex& p, const Convex& q, const Quadrilateral& w,
 // For polygons with boxes apart: the feature nearest the support vertex towards O, which usually is
 // the answer. Settled only if its bounds are close.
 template <class View>
-Neighbourhood from_afar(const View& p, const View& q, Vec2 middle) noexcept {
+Neighbourhood nearest_if_apart(const View& p, const View& q, Vec2 middle) noexcept {
   Neighbourhood around = walk(p, q, p.near_support(-middle), q.near_support(middle), kWalk);
   if (around.error > kUsualGap * around.area) around.nearness = Nearness::unknown;
   return around;
@@ -338,9 +338,9 @@ Neighbourhood from_afar(const View& p, const View& q, Vec2 middle) noexcept {
 
 // Sets the result if that is settled and, for shapes with errors, its bounds are tight enough.
 template <class View>
-bool closest_from_afar(const View& p, const View& q, const Quadrilateral& w,
-                       Closest& result) noexcept {
-  const Neighbourhood around = from_afar(p, q, middle(w));
+bool closest_if_apart(const View& p, const View& q, const Quadrilateral& w,
+                      Closest& result) noexcept {
+  const Neighbourhood around = nearest_if_apart(p, q, middle(w));
   if (around.nearness != Nearness::settled) return false;
   result.status = Status::success;
   witness(p, q, simplex_of(p, q, around), result);
