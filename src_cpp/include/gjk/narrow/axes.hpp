@@ -33,7 +33,7 @@ struct Axes {
   // With this few vertices, testing all edges is faster than selecting those of the caps.
   static constexpr int kFew = 8;
   template <class P, class Q>
-  static bool are_few(const P& p, const Q& q) noexcept {
+  static bool have_few_vertices(const P& p, const Q& q) noexcept {
     return p.size >= 3 && p.size <= kFew && q.size >= 3 && q.size <= kFew;
   }
 
@@ -43,7 +43,7 @@ struct Axes {
       return shape.has_chains && shape.size >= 3 && shape.size < 64;
     };
     if (!takes(Step::axes)) return {};
-    if (are_few(p, q)) return {true, true, {}};
+    if (have_few_vertices(p, q)) return {true, true, {}};
     const Caps caps = takes(Step::caps) ? open_caps(inner) : Caps{};
     return {caps.count > 0 && fits(p) && fits(q), false, caps};
   }
@@ -72,7 +72,7 @@ bool edges_decide(const P& p, const Q& q, const EdgeTests& test) noexcept {
 // polygons of a map or a mesh do. Faster than the exact test of an edge.
 template <class View>
 bool few_share_vertex(const View& p, const View& q) noexcept {
-  return Axes::are_few(p, q) && p.error + q.error == 0.0 && p.shares_vertex_with(q);
+  return Axes::have_few_vertices(p, q) && p.error + q.error == 0.0 && p.shares_vertex_with(q);
 }
 
 // For shapes with errors: the best bound along the normals of the edges that separate.

@@ -70,7 +70,7 @@ inline bool is_proven_overlap(const Convex& p, const Transform& at_p, const Conv
     const View b{inner_q.placed()};
     const EdgeTests test = a.separating_either(b, support_rounding(a, b));
     if (!test.is_separated() && !test.is_unsure()) return true;
-    if (Axes::are_few(p, q)) return false;
+    if (Axes::have_few_vertices(p, q)) return false;
     const Turned<View> turned_p{View{p}, at_p};
     const Turned<View> turned_q{View{q}, at_q};
     const auto is_apart = [](const Simplex&, Vec2, const SimplexVertex&, double along) noexcept {
