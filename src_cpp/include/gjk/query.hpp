@@ -89,7 +89,7 @@ inline Verdict classify(const Convex& p, const Convex& q, double margin) noexcep
 
 // If a lower bound (m) on the distance exceeds this, collide() certainly answers FREE and need not
 // be called. Otherwise it must be called, so that all queries give the same verdict.
-inline double certainly_free_beyond(const Convex& p, const Convex& q, double margin) noexcept {
+inline double free_above(const Convex& p, const Convex& q, double margin) noexcept {
   return undecided_margin(margin) + undecided(p) + undecided(q);
 }
 

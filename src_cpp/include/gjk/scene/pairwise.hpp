@@ -57,7 +57,7 @@ inline PairResult check_pair(const Obstacles& a, std::size_t i, const SharedPart
         const bool first = best.status == Status::undefined;
         if (first || closest.distance < best.distance) best = closest;
       }
-      if (!certificate.proves(certainly_free_beyond(one, other, options.margin))) {
+      if (!certificate.proves(free_above(one, other, options.margin))) {
         decision.take(classify(one, other, options.margin), certificate);
       } else {
         decision.take(certificate);

@@ -402,7 +402,7 @@ class Scene {
       for (std::size_t i = 0; i < ego.placed_.size(); ++i) {
         const Convex a = ego.placed_.convex(i);
         const Convex b = found.convex();
-        const double certain = certainly_free_beyond(a, b, margin);
+        const double certain = free_above(a, b, margin);
         const Certificate boxes = apart(ego.placed_.part(i), found.part());
         if (boxes.lower() > best.distance && boxes.proves(certain)) {
           decision.take(boxes);
