@@ -77,16 +77,17 @@ struct alignas(64) EightBoxes {
   }
   // Contains the interpolation between a and b, rounding included.
   void blend(const EightBoxes& a, const EightBoxes& b, float share) noexcept {
-    const auto between = [share](const float* from, const float* to, float outward, float* out) {
+    const auto interpolate = [share](const float* from, const float* to, float outward,
+                                     float* out) {
       for (std::uint32_t c = 0; c < kWidth; ++c) {
         const float magnitude = std::fabs(from[c]) + std::fabs(to[c]);
         out[c] = from[c] + share * (to[c] - from[c]) + outward * magnitude;
       }
     };
-    between(a.low_x, b.low_x, -0x1p-21F, low_x);
-    between(a.low_y, b.low_y, -0x1p-21F, low_y);
-    between(a.high_x, b.high_x, 0x1p-21F, high_x);
-    between(a.high_y, b.high_y, 0x1p-21F, high_y);
+    interpolate(a.low_x, b.low_x, -0x1p-21F, low_x);
+    interpolate(a.low_y, b.low_y, -0x1p-21F, low_y);
+    interpolate(a.high_x, b.high_x, 0x1p-21F, high_x);
+    interpolate(a.high_y, b.high_y, 0x1p-21F, high_y);
   }
   void include(const EightBoxes& other) noexcept {
     for (std::uint32_t c = 0; c < kWidth; ++c) {

@@ -235,14 +235,14 @@ class Bvh {
     }
     return search([&](int level, std::size_t index) noexcept {
       const std::size_t at = frame + begin_[static_cast<std::size_t>(level)] + index;
-      Node blended = between(at, moment.share);
+      Node blended = interpolated(at, moment.share);
       if (one_time) return blended;
       std::size_t last = at;
       for (std::size_t f = moment.frame; f < moment.last_frame; ++f) {
         last += frame_;
         blended.include(nodes_[last]);
       }
-      blended.include(between(last, moment.last_share));
+      blended.include(interpolated(last, moment.last_share));
       return blended;
     });
   }
@@ -310,7 +310,7 @@ class Bvh {
     return static_cast<std::uint32_t>(std::bit_width(bits)) - 1;
   }
 
-  Node between(std::size_t at, float share) const noexcept {
+  Node interpolated(std::size_t at, float share) const noexcept {
     if (share == 0.0F) return nodes_[at];
     Node node;
     node.blend(nodes_[at], nodes_[at + frame_], share);
