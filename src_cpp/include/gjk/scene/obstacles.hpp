@@ -160,7 +160,7 @@ class Obstacles {
   }
 
   // The space that all obstacles sweep between two times.
-  View between(double begin, double end) const noexcept {
+  View swept(double begin, double end) const noexcept {
     View view = at(begin);
     const View last = at(end);
     view.moment.last_frame = last.moment.frame;

@@ -69,7 +69,7 @@ class PathCheck {
       return;
     }
     note_unknown(segment.begin, segment.end);
-    follow(segment, segment.begin, segment.end, obstacles_.between(segment.begin, segment.end));
+    follow(segment, segment.begin, segment.end, obstacles_.swept(segment.begin, segment.end));
   }
 
   const Event& first() const noexcept { return first_; }
