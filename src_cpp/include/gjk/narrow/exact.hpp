@@ -27,7 +27,7 @@ namespace gjk::exact {
 // Whether all of p lies to the left of the line through two of its vertices, as it does if p is
 // convex and they are an edge. Checked only before FREE is concluded: FREE relies on neither.
 template <class P>
-bool has_own_on_left(const P& p, Vec2 from, Vec2 to) noexcept {
+bool lies_on_left(const P& p, Vec2 from, Vec2 to) noexcept {
   for (int i = 0; i < p.size; ++i) {
     if (orientation(from, to, p.vertex(i)) < 0) return false;
   }
@@ -49,7 +49,7 @@ bool one_separates(const P& p, const Q& q, std::uint64_t edges) noexcept {
            exact_orientation(from, to, q.vertex(__builtin_ctzll(open)), product_of(p)) < 0) {
       open &= open - 1;
     }
-    if (open == 0 && has_own_on_left(p, from, to)) return true;
+    if (open == 0 && lies_on_left(p, from, to)) return true;
   }
   return false;
 }
@@ -79,7 +79,7 @@ EdgeAnswer test_edges(const P& p, const Q& q, int first) noexcept {
       outside = true;
       int j = 0;
       while (j < q.size && (j == first || orientation(from, to, q.vertex(j)) < 0)) ++j;
-      if (j == q.size && has_own_on_left(p, from, to)) return EdgeAnswer::separates;
+      if (j == q.size && lies_on_left(p, from, to)) return EdgeAnswer::separates;
     }
     from = to;
   }
@@ -312,8 +312,8 @@ bool within(const Pair& pair, const Expansion<N>& reach_squared) noexcept {
 // direction of the pair: the normal of its edge, which belongs to `own`, or the direction from one
 // vertex to the other. Exact comparison of polynomials over all vertices of both.
 template <class P, class Q, int N>
-bool keeps_beyond(const P& own, const Q& other, const Pair& pair,
-                  const Expansion<N>& reach_squared) noexcept {
+bool separates_beyond(const P& own, const Q& other, const Pair& pair,
+                      const Expansion<N>& reach_squared) noexcept {
   count_exact();
   const bool before = exact_dot(pair.from, pair.to, pair.vertex).sign() <= 0;
   if (before || exact_dot(pair.to, pair.from, pair.vertex).sign() <= 0) {
@@ -337,7 +337,7 @@ bool keeps_beyond(const P& own, const Q& other, const Pair& pair,
     if (area.sign() >= 0) return false;
     if ((area * area - reach_squared * length_squared).sign() <= 0) return false;
   }
-  return has_own_on_left(own, from, to);
+  return lies_on_left(own, from, to);
 }
 
 // Whether two disjoint exact shapes are farther apart than the margin (m). `distance` is that of
@@ -357,8 +357,8 @@ bool is_beyond(const P& p, const Q& q, double margin, const Distance& distance) 
   bool is_proven = false;
   for_each_pair(p, q, [&](const Pair& pair) {
     if (is_proven || distance_bounds(pair).lower > distance.bounds.upper) return;
-    is_proven = pair.edge_is_of_p ? keeps_beyond(p, q, pair, reach_squared)
-                                  : keeps_beyond(q, p, pair, reach_squared);
+    is_proven = pair.edge_is_of_p ? separates_beyond(p, q, pair, reach_squared)
+                                  : separates_beyond(q, p, pair, reach_squared);
   });
   return is_proven;
 }
