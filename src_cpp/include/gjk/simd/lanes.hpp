@@ -19,7 +19,7 @@ inline std::uint64_t low_bits(int n) noexcept { return ~std::uint64_t{0} >> (64 
 
 // Rotates n < 64 bits: input bit k stands for element first + k of a ring, output bit k for element
 // k.
-inline std::uint64_t turned(std::uint64_t bits, int first, int n) noexcept {
+inline std::uint64_t rotated(std::uint64_t bits, int first, int n) noexcept {
   return (bits << first | bits >> (n - first)) & low_bits(n);
 }
 
