@@ -92,10 +92,10 @@ class Obstacles {
     if (!few) tree_.update();
     constexpr double kPoor = 1.5;
     if (tree_.spread() > kPoor * built_spread_) {
-      plant();
+      build_tree();
     } else {
-      summarise();
-      if (any_moves_) plant_moving();
+      update_known_times();
+      if (any_moves_) build_moving_tree();
     }
   }
 
@@ -294,14 +294,14 @@ class Obstacles {
       if (outlines_->begin(i) == outlines_->end(i)) shapeless_ = static_cast<std::int64_t>(i);
     }
     for (std::size_t k = 0; k < parts(); ++k) note_size(k);
-    plant();
+    build_tree();
   }
 
   void note_size(std::size_t k) noexcept {
     most_vertices_ = std::max(most_vertices_, static_cast<std::size_t>(outlines_->part(k).size));
   }
 
-  void plant() {
+  void build_tree() {
     std::vector<Bvh::Key> keys(parts());
     for (std::size_t k = 0; k < parts(); ++k) {
       const Vec2 center = placed_.part(k).box().center();
@@ -313,12 +313,12 @@ class Obstacles {
     for (std::size_t k = 0; k < parts(); ++k) tree_.set(k, placed_.part(k).bounds());
     tree_.update();
     built_spread_ = tree_.spread();
-    summarise();
-    if (any_moves_) plant_moving();
+    update_known_times();
+    if (any_moves_) build_moving_tree();
   }
 
   // Computes the interval in which all motions are known, and the frames for the moving obstacles.
-  void summarise() noexcept {
+  void update_known_times() noexcept {
     from_ = -kInfinity;
     until_ = kInfinity;
     begins_last_ = ends_first_ = -1;
@@ -361,7 +361,7 @@ class Obstacles {
   // Builds the tree for timed queries. Each part has a box at each frame, such that the
   // interpolated box contains it in between: a box around the part at every yaw it takes, on the
   // straight line from frame to frame, grown by the path's deviation from that line.
-  void plant_moving() {
+  void build_moving_tree() {
     std::vector<Bvh::Key> keys(parts());
     std::vector<Box> boxes(parts() * frames_);
     std::vector<Vec2> center(frames_);
