@@ -86,7 +86,7 @@ Neighbourhood walk(const P& p, const Q& q, int i, int j, int steps) noexcept {
 
 // A start of one vertex is a support vertex towards O, usually the nearest vertex or next to it.
 template <class P, class Q>
-Neighbourhood look_around(const P& p, const Q& q, const Simplex& start) noexcept {
+Neighbourhood neighbourhood_of(const P& p, const Q& q, const Simplex& start) noexcept {
   if (start.size != 1) return {};
   return walk(p, q, start.vertex[0].p, start.vertex[0].q, kWalk);
 }

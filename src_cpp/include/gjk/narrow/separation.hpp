@@ -236,7 +236,7 @@ template <class P, class Q>
 Separation separation_from(const P& p, const Q& q, const Simplex& start,
                            exact::Pair* pair) noexcept {
   Separation at_start;
-  if (separation_at(p, q, look_around(p, q, start), at_start)) return at_start;
+  if (separation_at(p, q, neighbourhood_of(p, q, start), at_start)) return at_start;
   return separate_certainly(p, q, start, pair);
 }
 
@@ -280,8 +280,8 @@ Closest closest_of(const P& p, const Q& q, const Separation& separation,
 // middle of P - Q; otherwise from an edge that may separate, or the quadrilateral's edge that faces
 // O.
 template <class Query, class Result>
-Result beyond_extremes(const Convex& p, const Convex& q, const Quadrilateral& w, bool apart,
-                       const Result& overlapping, const Query& query) noexcept {
+Result after_extremes(const Convex& p, const Convex& q, const Quadrilateral& w, bool apart,
+                      const Result& overlapping, const Query& query) noexcept {
   double side[4];
   const unsigned inner = apart ? 0u : inner_sides(w, side);
   if (takes(Step::extremes) && inner == kAllSides) return overlapping;
@@ -305,13 +305,13 @@ Result beyond_extremes(const Convex& p, const Convex& q, const Quadrilateral& w,
 [[gnu::noinline]] inline Bounds distance_by_search(const Convex& p, const Convex& q,
                                                    const Quadrilateral& w, bool apart) noexcept {
   const Bounds overlapping{0.0, 0.0};
-  return beyond_extremes(p, q, w, apart, overlapping,
-                         [&](const auto& a, const auto& b, const Simplex& start) noexcept {
-                           exact::Pair pair;
-                           const Separation found = separation_from(a, b, start, &pair);
-                           if (found.outcome == Outcome::overlapping) return overlapping;
-                           return distance_of_surfaces(p, q, found.bounds);
-                         });
+  return after_extremes(p, q, w, apart, overlapping,
+                        [&](const auto& a, const auto& b, const Simplex& start) noexcept {
+                          exact::Pair pair;
+                          const Separation found = separation_from(a, b, start, &pair);
+                          if (found.outcome == Outcome::overlapping) return overlapping;
+                          return distance_of_surfaces(p, q, found.bounds);
+                        });
 }
 
 [[gnu::noinline]] inline Closest closest_by_search(const Convex& p, const Convex& q,
@@ -320,10 +320,10 @@ Result beyond_extremes(const Convex& p, const Convex& q, const Quadrilateral& w,
   Separation overlapping;
   overlapping.outcome = Outcome::overlapping;
   const Separation found =
-      beyond_extremes(p, q, w, apart, overlapping,
-                      [&](const auto& a, const auto& b, const Simplex& start) noexcept {
-                        return separation_from(a, b, start, &pair);
-                      });
+      after_extremes(p, q, w, apart, overlapping,
+                     [&](const auto& a, const auto& b, const Simplex& start) noexcept {
+                       return separation_from(a, b, start, &pair);
+                     });
   return closest_of(p, q, found, pair);
 }
 
