@@ -81,13 +81,13 @@ class Bvh {
     for (int level = 1; level < levels_; ++level) {
       const std::size_t count =
           begin_[static_cast<std::size_t>(level)] - begin_[static_cast<std::size_t>(level) - 1];
-      for (std::size_t i = 0; i < count; ++i) carry(level, i);
+      for (std::size_t i = 0; i < count; ++i) propagate(level, i);
     }
   }
   // The same for one item after set().
   void update(std::size_t item) noexcept {
     std::size_t child = slots_[item] / kWidth;
-    for (int level = 1; level < levels_; ++level, child /= kWidth) carry(level, child);
+    for (int level = 1; level < levels_; ++level, child /= kWidth) propagate(level, child);
   }
 
   // Mean half perimeter (m) of level 0 nodes, first frame. It grows if items move and keep their
@@ -317,7 +317,7 @@ class Bvh {
     return node;
   }
   // Stores the box around node `child` of the level below in its slot in `level`.
-  void carry(int level, std::size_t child) noexcept {
+  void propagate(int level, std::size_t child) noexcept {
     const std::size_t from = begin_[static_cast<std::size_t>(level) - 1] + child;
     const std::size_t to = begin_[static_cast<std::size_t>(level)] + child / kWidth;
     for (std::size_t f = 0; f < frames_; ++f) {
