@@ -189,7 +189,7 @@ struct Walk {
   int iterations = 0;
 };
 
-// From t0 to t1 in steps that keep the target of the last look(time, closest, certified gap).
+// Goes from t0 to t1 in steps that keep the target of the last look(time, closest, certified gap).
 template <class Look>
 Walk walk(const Moving& moving_a, const Moving& moving_b, double t0, double t1, int max_iterations,
           Look&& look) {

@@ -53,9 +53,9 @@ struct Piece {
     piece.change = {velocity.x, velocity.y, velocity.yaw};
     return piece;
   }
-  // From one pose to the next in a straight line, turning the shorter way, like OMPL's SE2 space
-  // and nav2. More than half a turn needs a pose in between. If both ways are equally short, up to
-  // rounding, it turns in the direction of to.yaw - from.yaw.
+  // Moves from one pose to the next in a straight line, turning the shorter way, like OMPL's SE2
+  // space and nav2. More than half a turn needs a pose in between. If both ways are equally short,
+  // up to rounding, it turns in the direction of to.yaw - from.yaw.
   static Piece between(double begin, const Pose& from, double end, const Pose& to) noexcept {
     constexpr double kTurn = 0x1.921fb54442d18p+2;
     Piece piece;

@@ -49,7 +49,7 @@ struct Axes {
   }
 };
 
-// Of the polygons, without their radii.
+// Tests the polygons without their radii.
 template <class P, class Q>
 EdgeTests test_axes(const P& p, const Q& q, const Axes& axes) noexcept {
   const double relative = support_rounding(p, q);
@@ -92,8 +92,8 @@ Certificate along_edges(const View& p, const View& q, const EdgeTests& test) noe
   return best;
 }
 
-// Where to search for the nearest features: for an unsure edge, the vertex of the other shape that
-// is farthest inwards, and the end of the edge nearer to it.
+// Start of the search for the nearest features: for an unsure edge, the vertex of the other shape
+// that is farthest inwards, and the end of the edge nearer to it.
 template <class View>
 exact::Contact facing_pair(const View& p, const View& q, const EdgeTests& test) noexcept {
   const bool is_of_p = test.of_p.unsure != 0;

@@ -54,7 +54,7 @@ bool one_separates(const P& p, const Q& q, std::uint64_t edges) noexcept {
   return false;
 }
 
-// What the edges of p prove about q.
+// Result of testing the edges of p against q.
 enum class EdgeAnswer {
   undecided,
   separates,  // the line through an edge has all of q strictly on its outer side and all of p on

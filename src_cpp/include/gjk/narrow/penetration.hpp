@@ -145,7 +145,8 @@ void for_each_edge_beyond(const P& owner, const Q& other, double sign, bool is_c
 //
 // With vertices known only to within an error, an outline may not be quite convex: at an edge as
 // short as the error, or beside an edge rotated by it. If the shapes reach farther along the normal
-// found than the enumeration says, it is repeated with the parts of shapes beyond their own edges.
+// found than enumerated, the enumeration is repeated with the parts of shapes beyond their own
+// edges.
 template <class P, class Q>
 Penetration penetration(const P& p, const Q& q, bool are_convex = true) noexcept {
   Penetration best;

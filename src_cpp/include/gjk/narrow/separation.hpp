@@ -155,7 +155,7 @@ Bounds surface_bounds(const P& p, const Q& q, Bounds polygons) noexcept {
           polygons.upper - reach + 4.0 * error + rounding};
 }
 
-// separate(), and exact arithmetic for what it leaves open: the outcome is decided, and the bounds
+// separate(), with exact arithmetic if it does not decide: the outcome is decided, and the bounds
 // of separated polygons are within kRelativeGap.
 template <class P, class Q>
 Separation separate_certainly(const P& p, const Q& q, const Simplex& start,
@@ -180,7 +180,7 @@ Separation separate_certainly(const P& p, const Q& q, const Simplex& start,
   if (error > 0.0 && !(distance.gap > 0.0)) {
     if (result.outcome == Outcome::undecided) {
       result.outcome = Outcome::overlapping;
-      // From the paper's start, the loop may end with a certain overlap.
+      // The loop from the paper's start may end with a certain overlap.
       const Separation again = separate(p, q, first_vertices(p, q));
       if (again.outcome == Outcome::overlapping) return result;
       // Upper bound from the loops; not finite if they ended at O itself.

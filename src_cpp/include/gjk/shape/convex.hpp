@@ -127,7 +127,7 @@ struct Convex {
     int edges = 0;  // number of vertices less one
   };
   Chain chain(int k, int count) const noexcept {
-    // Each chain is counted by itself: if it starts and ends at the same vertex, it has no edges.
+    // Chain by chain: two chains that end where they start have either no edges or all of them.
     const auto to_next = [this](int from) {
       const int edges = extreme[(from + 1) & 3] - extreme[from & 3];
       return edges + (size & -static_cast<int>(edges < 0));
@@ -159,8 +159,8 @@ inline double undecided_margin(double margin) noexcept {
   return margin * (1.0 + 64.0 * kUnitRoundoff);
 }
 
-// False for NaN, infinity, values out of range, a negative radius or no vertices; the answer of a
-// query is then UNKNOWN.
+// False for NaN, infinity, values out of range, a negative radius or no vertices: queries answer
+// UNKNOWN.
 template <class P, class Q>
 bool in_domain(const P& p, const Q& q) noexcept {
   return p.extent <= kMaxCoordinate && q.extent <= kMaxCoordinate;

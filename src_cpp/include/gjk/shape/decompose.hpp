@@ -201,8 +201,7 @@ class Decomposer {
     }
   }
 
-  // Makes an edge part of the triangulation by flips (S. W. Sloan, 1993). No point is inside the
-  // edge.
+  // Inserts an edge into the triangulation by flips (S. W. Sloan, 1993). No point lies inside it.
   void force(Edge wanted) {
     const Name a = wanted.first;  // no structured binding: clang before 16 cannot capture one
     const Name b = wanted.second;

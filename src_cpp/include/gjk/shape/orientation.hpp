@@ -40,8 +40,7 @@ inline constexpr double kCrossError = 0x1p-40;
   return exact_cross(a, b, c, d).approximate();
 }
 
-// (b - a) x (d - c) with the correct sign; 0 only if the exact value is 0. `product` equals
-// two_product.
+// (b - a) x (d - c) with the correct sign, 0 only if it is 0. `product` is equal to two_product.
 template <class Product>
 double certain_cross(Vec2 a, Vec2 b, Vec2 c, Vec2 d, const Product& product) noexcept {
   count_exact();

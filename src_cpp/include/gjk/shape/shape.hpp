@@ -56,7 +56,7 @@ inline Issue check_radius(double radius, const char* argument, long index = -1) 
   return {};
 }
 
-// v + by. If the sum is not a double, it is rounded away from v, in the direction of `by`.
+// v + by. If the sum is not a double, it is rounded in the direction of `by`.
 inline double sum_outwards(double v, double by) noexcept {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   const TwoTerms sum = two_sum(v, by);

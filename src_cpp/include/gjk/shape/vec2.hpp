@@ -39,7 +39,7 @@ inline double norm(Vec2 a) noexcept {
   const Vec2 scaled{a.x * 0x1p+600, a.y * 0x1p+600};
   return std::sqrt(dot(scaled, scaled)) * 0x1p-600;
 }
-// a.x| + |a.y|. Rounding bounds on a dot product with a are proportional to it.
+// |a.x| + |a.y|. Rounding bounds on a dot product with a are proportional to it.
 inline double norm1(Vec2 a) noexcept { return std::fabs(a.x) + std::fabs(a.y); }
 
 // Order by x, then by y. It is monotonic along any line.

@@ -17,8 +17,7 @@ namespace gjk::simd {
 // The first n bits, 0 < n <= 64.
 inline std::uint64_t low_bits(int n) noexcept { return ~std::uint64_t{0} >> (64 - n); }
 
-// Rotates n < 64 bits: input bit k stands for element first + k of a ring, output bit k for element
-// k.
+// Rotates n < 64 bits: input bit k is element first + k of a ring, output bit k is element k.
 inline std::uint64_t rotated(std::uint64_t bits, int first, int n) noexcept {
   return (bits << first | bits >> (n - first)) & low_bits(n);
 }
