@@ -39,7 +39,7 @@ inline void place(const Convex& local, const Transform& at, double* x, double* y
   placed.size = local.size;
   placed.radius = local.radius;
   placed.extent = std::numeric_limits<double>::quiet_NaN();
-  const bool is_known = in_domain(local, local) && !std::isnan(at.t_error);
+  const bool is_known = local.size > 0 && in_domain(local, local) && !std::isnan(at.t_error);
   double rounding = 0.0;
   if (at.is_rotated()) {
     rounding = at.error(local.extent);
