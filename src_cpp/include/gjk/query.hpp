@@ -1,16 +1,14 @@
 // SPDX-FileCopyrightText: gjk_collision contributors
 // SPDX-License-Identifier: Apache-2.0
 // The queries about two shapes, each as a cascade of steps. A step answers the pairs for which it
-// can prove the answer and passes the others on; docs/kernel.md describes the steps and their
-// effect.
+// can prove the answer and passes the others on. docs/kernel.md describes the steps.
 //
-//    boxes       the boxes are apart: FREE                          extremes.hpp
-//    extremes    O in the quadrilateral of the extremes: COLLISION  extremes.hpp
-//    axes        an edge separates, or none does                    axes.hpp
-//    features    a vertex or edge nearer to O than its neighbours   features.hpp
-//    GJK         the loop of the paper, up to its rounding errors   gjk.hpp
-//    exact       signs of polynomials                               exact.hpp
-//   exact       the sign of polynomials                         exact.hpp
+//   boxes       the boxes are apart: FREE                          extremes.hpp
+//   extremes    O in the quadrilateral of the extremes: COLLISION  extremes.hpp
+//   axes        an edge separates, or none does                    axes.hpp
+//   features    a vertex or edge nearer to O than its neighbours   features.hpp
+//   GJK         the loop of the paper, up to its rounding errors   gjk.hpp
+//   exact       signs of polynomials                               exact.hpp
 #pragma once
 
 #include "gjk/certificate.hpp"
@@ -67,7 +65,8 @@ struct Rooms {
   Room q;
 };
 
-// Two shapes at poses. They are placed only if the boxes around them are not apart.
+// Two shapes at poses. All their vertices are placed only if boxes and the overlap test leave the
+// pair undecided.
 inline Verdict collide(const Convex& p, const Transform& at_p, const Convex& q,
                        const Transform& at_q, Rooms& rooms, double margin = 0.0) noexcept {
   using namespace detail;
