@@ -2,8 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Exact and certified 2D collision and distance queries.
 
-Is my vehicle, placed there, then, clear of everything known? The public names are loaded on first
-use, so that importing the package, or one of its modules, costs nothing else.
+The main question is whether a vehicle, at a given pose and time, is clear of all known obstacles:
+see `Scene.check`. Units are m, s and rad; angles are counter-clockwise. Contact is a collision.
+Invalid input raises `InputError`; the sections "Raises" list the possible values of its `status`.
+
+A public name is loaded from its module when it is first used. Therefore importing the package, or
+one of its modules, does not import the other modules.
 """
 
 from importlib import import_module
@@ -38,8 +42,8 @@ if TYPE_CHECKING:
 
     __version__: str
 
-# The same list for run time; a test compares the two.
-_HOME = {
+# Module of each public name, for loading at run time. A test compares this with the imports above.
+_MODULE_OF = {
     "InputError": "errors",
     "Closest": "geometry",
     "Penetration": "geometry",
@@ -66,15 +70,15 @@ _HOME = {
     "Verdict": "verdict",
 }
 
-__all__ = [*_HOME, "__version__"]  # noqa: PLE0604
+__all__ = [*_MODULE_OF, "__version__"]  # noqa: PLE0604
 
 
 def __getattr__(name: str) -> object:
-    """Load a public name from its module on first use (PEP 562)."""
+    """Load a public name from its module when it is first used (PEP 562)."""
     if name == "__version__":
         value: object = version(__name__)
-    elif name in _HOME:
-        value = getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
+    elif name in _MODULE_OF:
+        value = getattr(import_module(f"{__name__}.{_MODULE_OF[name]}"), name)
     else:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     globals()[name] = value
@@ -82,5 +86,5 @@ def __getattr__(name: str) -> object:
 
 
 def __dir__() -> list[str]:
-    """List the loaded and the lazily loaded names."""
+    """Return all names, including public names that are not loaded yet."""
     return sorted({*globals(), *__all__})

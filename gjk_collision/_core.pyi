@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: gjk_collision contributors
 # SPDX-License-Identifier: Apache-2.0
 """
-The kernel. Use the names of gjk_collision; this module's may change.
+Bindings of the C++ kernel. For internal use: the names may change.
 """
 from __future__ import annotations
 import collections.abc
@@ -59,7 +59,7 @@ class ConcavePolicy:
         ...
 class Motion:
     """
-    Where a shape is over time.
+    Pose of a shape as a function of time.
     """
     def at(self, t: typing.SupportsFloat | typing.SupportsIndex) -> typing.Any:
         ...
@@ -121,7 +121,7 @@ class PredictionPolicy:
         ...
 class Said:
     """
-    What is said of the motion of obstacles.
+    Reported motion of obstacles, as flat arrays.
     """
     def __init__(self, velocities: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], stamps: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], path_offsets: typing.Annotated[numpy.typing.ArrayLike, numpy.uint32], path_times: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], path_poses: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], policy: PredictionPolicy, horizon: typing.SupportsFloat | typing.SupportsIndex, time_error: typing.SupportsFloat | typing.SupportsIndex) -> None:
         ...
@@ -130,7 +130,7 @@ class Said:
         ...
 class Scene:
     """
-    Many obstacles, immutable.
+    Immutable set of obstacles.
     """
     @staticmethod
     def check_way(times: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], tolerance: typing.SupportsFloat | typing.SupportsIndex) -> None:
@@ -155,7 +155,7 @@ class Scene:
         ...
 class Shape:
     """
-    Convex parts plus one radius.
+    Union of convex polygons, grown by one radius.
     """
     def inflated(self, margin: typing.SupportsFloat | typing.SupportsIndex) -> Shape:
         ...

@@ -1,6 +1,9 @@
 # SPDX-FileCopyrightText: gjk_collision contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Arguments as the kernel takes them; what is of another kind is refused by name."""
+"""Conversion of arguments to the types that the kernel accepts.
+
+Each function raises `InputError`, which names the argument, if the conversion is not possible.
+"""
 
 from __future__ import annotations
 
@@ -17,26 +20,26 @@ from .verdict import Status
 
 __all__ = [
     "MAX_COORDINATE",
+    "as_bool",
     "as_choice",
-    "as_flag",
     "as_floats",
+    "as_integer",
     "as_integers",
     "as_number",
     "as_point",
     "as_vector",
-    "as_whole",
     "instance",
 ]
 
-MAX_COORDINATE = 1e15  # m; the kernel refuses what lies beyond
+MAX_COORDINATE = 1e15  # m; limit of the kernel for the magnitude of a coordinate
 
 T = TypeVar("T")
 
-_FLAGS = (bool, np.bool_)  # a tuple: to make a union at each query costs more than to check it
+_BOOLS = (bool, np.bool_)  # a tuple, because each use of `bool | np.bool_` creates a new object
 
 
 def instance(value: T, kind: type[T], argument: str) -> T:
-    """Return an object of one of this package's classes."""
+    """Return `value`, which must be an instance of the class `kind`."""
     if not isinstance(value, kind):
         rule = f"must be a {kind.__name__} (got {type(value).__name__})"
         raise InputError(Status.INVALID_INPUT, argument, None, rule)
@@ -44,12 +47,12 @@ def instance(value: T, kind: type[T], argument: str) -> T:
 
 
 def as_number(value: float, argument: str) -> float:
-    """One real number."""
+    """Return a real number as float."""
     if type(value) is float:
         return value
     try:
         if not _is_complex(value):
-            return value.__float__()  # which no text has, unlike what float() takes
+            return value.__float__()  # unlike float(), this refuses strings
     except (AttributeError, TypeError, OverflowError):
         pass
     rule = f"must be a number (got {short(value)})"
@@ -57,13 +60,13 @@ def as_number(value: float, argument: str) -> float:
 
 
 def _is_complex(value: object) -> bool:
-    """Tell what numpy makes a float of by dropping a part of it."""
+    """Return whether numpy would drop the imaginary part of `value` in a conversion to float."""
     dtype = getattr(value, "dtype", None)
     return dtype is not None and dtype.kind == "c"
 
 
-def as_whole(value: int, argument: str, low: int = -(2**31), high: int = 2**31 - 1) -> int:
-    """One whole number from `low` to `high`."""
+def as_integer(value: int, argument: str, low: int = -(2**31), high: int = 2**31 - 1) -> int:
+    """Return a whole number from `low` to `high`."""
     try:
         if low <= (whole := index(value)) <= high:
             return whole
@@ -73,16 +76,16 @@ def as_whole(value: int, argument: str, low: int = -(2**31), high: int = 2**31 -
     raise InputError(Status.INVALID_INPUT, argument, None, rule)
 
 
-def as_flag(value: bool, argument: str) -> bool:
-    """Yes or no; not what only counts as such."""
-    if not isinstance(value, _FLAGS):
+def as_bool(value: bool, argument: str) -> bool:
+    """Return True or False. Other objects with a truth value are refused."""
+    if not isinstance(value, _BOOLS):
         rule = f"must be True or False (got {short(value)})"
         raise InputError(Status.INVALID_INPUT, argument, None, rule)
     return bool(value)
 
 
 def as_choice(value: object, choices: tuple[str, ...], argument: str) -> str:
-    """One of some words."""
+    """Return a string that is one of `choices`."""
     if not isinstance(value, str) or value not in choices:
         *others, last = map(repr, choices)
         rule = f"must be {', '.join(others)} or {last} (got {short(value)})"
@@ -91,9 +94,10 @@ def as_choice(value: object, choices: tuple[str, ...], argument: str) -> str:
 
 
 def as_floats(values: ArrayLike, argument: str, *columns: int) -> NDArray[np.float64]:
-    """Real numbers as a C-contiguous float64 array.
+    """Return real numbers as a C-contiguous float64 array.
 
-    Of one of the shapes (n, `columns`), where 0 stands for (n,); any where none is given.
+    Each number in `columns` allows the shape (n, number), and 0 allows the shape (n,). Without
+    `columns`, any shape is allowed.
     """
     array = _as_array(values, argument)
     if array.dtype.kind not in "fiu" and array.size:
@@ -104,16 +108,17 @@ def as_floats(values: ArrayLike, argument: str, *columns: int) -> NDArray[np.flo
 
 
 def as_vector(values: ArrayLike, count: int, argument: str) -> list[float]:
-    """`count` real numbers."""
+    """Return a list of `count` real numbers."""
     array = as_floats(values, argument)
     if array.shape != (count,):
-        raise InputError(Status.ARRAY_MISMATCH, argument, None, f"must have shape ({count},)")
+        rule = f"must have shape ({count},) (got {array.shape})"
+        raise InputError(Status.ARRAY_MISMATCH, argument, None, rule)
     numbers: list[float] = array.tolist()
     return numbers
 
 
 def as_point(values: ArrayLike, argument: str) -> list[float]:
-    """Finite x and y in the range of coordinates."""
+    """Return x and y [m], both finite and in the range of coordinates."""
     point = as_vector(values, 2, argument)
     for i, value in enumerate(point):
         if not isfinite(value):
@@ -130,10 +135,13 @@ def as_integers(
     dtype: type[np.unsignedinteger] | type[np.int64],
     *columns: int,
 ) -> NDArray[np.integer]:
-    """Integers as `dtype`, refused by index where they do not fit it; shapes as in `as_floats`."""
+    """Return integers as an array of type `dtype`, which must be able to represent them.
+
+    The allowed shapes are as for `as_floats`.
+    """
     array = _as_array(values, argument)
     if array.dtype.kind not in "iu" and array.size:
-        rule = f"must be integers (got dtype {array.dtype})"
+        rule = f"must be an array of integers (got dtype {array.dtype})"
         raise InputError(Status.INVALID_INPUT, argument, None, rule)
     _check_shape(array, argument, columns)
     if array.size == 0:
@@ -148,7 +156,7 @@ def as_integers(
 
 def _as_array(values: ArrayLike, argument: str) -> NDArray[Any]:
     if isinstance(values, np.ma.MaskedArray) and (masked := np.ma.getmaskarray(values)).any():
-        rule = "must not be masked: leave the element out"
+        rule = "must not be masked: remove the element"
         raise InputError(Status.INVALID_INPUT, argument, int(np.argmax(masked)), rule)
     try:
         return np.asarray(values)
@@ -157,7 +165,7 @@ def _as_array(values: ArrayLike, argument: str) -> NDArray[Any]:
 
 
 def _check_shape(array: NDArray[Any], argument: str, columns: tuple[int, ...]) -> None:
-    """Refuse what the kernel, which reads number after number, would take for other rows."""
+    """Refuse an array of a wrong shape. The kernel reads flat data and would not detect it."""
     if not columns or array.shape == (0,):
         return
     allowed = [(count,) if count else () for count in columns]

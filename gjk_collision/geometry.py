@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: gjk_collision contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Shapes, and the queries on two of them."""
+"""Shapes, and collision and distance queries on two shapes."""
 
 from __future__ import annotations
 
@@ -20,27 +20,31 @@ from .verdict import Status, no_truth_value
 __all__ = ["Closest", "Penetration", "Shape", "closest", "collide", "distance", "penetration"]
 
 ConcavePolicy: TypeAlias = Literal["decompose", "hull", "reject"]
-"""What becomes of an outline that is concave."""
+"""How to handle a concave outline: split it into convex parts, take its hull, or refuse it."""
 
 Pose: TypeAlias = tuple[float, float, float] | list[float] | NDArray[np.float64]
 """x [m], y [m], yaw [rad], counter-clockwise."""
-# An array is no Sequence to a type checker, but it is one to pybind11: hence the ignored errors.
+# The stub of the kernel declares a pose as Sequence[float], although an array is accepted too.
+# Calls with a pose therefore suppress an error of the type checker.
 
 
 class Shape:
-    """One or more convex polygons plus one radius: a closed set of the plane.
+    """Union of convex parts, grown by one radius. A part is a polygon, a segment or a point.
 
-    A point with a radius is a circle, two points with a radius a capsule, a polygon with a radius
-    a rounded polygon. Built by the named constructors; immutable. Any winding and open or closed
-    rings are accepted, nothing else is repaired.
+    A point with a radius is a circle, a segment with a radius is a capsule, and a polygon with a
+    radius is a polygon with rounded corners. A shape is a closed set: its boundary belongs to it.
+
+    Create shapes with the class methods, such as `polygon` and `box`. Shapes are immutable.
+    Outlines may be clockwise or counter-clockwise, and the last vertex may repeat the first.
+    Invalid input raises `InputError` and is never repaired.
     """
 
     __slots__ = ("_core",)
 
     def __init__(self, core: _core.Shape) -> None:
-        """Wrap a shape of the kernel; use the named constructors."""
+        """Wrap a shape of the kernel. For internal use: call a class method instead."""
         if not isinstance(core, _core.Shape):
-            rule = f"use Shape.polygon, hull, concave, ... (got {type(core).__name__})"
+            rule = f"use Shape.polygon or another class method (got {type(core).__name__})"
             raise InputError(Status.INVALID_INPUT, "core", None, rule)
         self._core = core
 
@@ -51,17 +55,18 @@ class Shape:
         Parameters
         ----------
         xy : array_like, shape (n, 2)
-            Vertices in order [m], n >= 3; collinear and repeated ones are allowed.
+            Vertices in order [m], n >= 3. Collinear and repeated vertices are allowed.
         radius : float
-            Rounding [m], >= 0.
+            Radius [m], >= 0. All points within this distance of the polygon belong to the shape.
 
         Raises
         ------
         InputError
-            CONCAVE_REJECTED with the first vertex that is not convex (decided exactly, with
-            coordinates below 1e-40 m as 0: take `hull` for outlines that are convex up to
-            rounding), TOO_FEW_POINTS, DEGENERATE (no area),
-            NON_FINITE, COORD_RANGE, ARRAY_MISMATCH, INVALID_INPUT.
+            CONCAVE_REJECTED: the outline is concave, and the index is the first vertex that is not
+            convex. The test is exact, except that coordinates below 1e-40 m count as 0. Use `hull`
+            for an outline that is convex only up to rounding, and `concave` for a concave one.
+            DEGENERATE: the polygon has no area. TOO_FEW_POINTS, NON_FINITE, COORD_RANGE,
+            ARRAY_MISMATCH, INVALID_INPUT.
         """
         return cls(_core.polygon(as_floats(xy, "xy"), as_number(radius, "radius")))
 
@@ -73,7 +78,23 @@ class Shape:
         center: tuple[float, float] = (0.0, 0.0),
         radius: float = 0.0,
     ) -> Shape:
-        """Return a rectangle of `length` along x and `width` along y about `center` [m]."""
+        """Return a rectangle whose sides are parallel to the axes.
+
+        Parameters
+        ----------
+        length, width : float
+            Size along x and along y [m], > 0.
+        center : (x, y)
+            Center of the rectangle [m].
+        radius : float
+            Radius [m], >= 0. All points within this distance of the rectangle belong to the shape.
+
+        Raises
+        ------
+        InputError
+            DEGENERATE: the size is smaller than the rounding error of the corners. NON_FINITE,
+            COORD_RANGE, ARRAY_MISMATCH, INVALID_INPUT.
+        """
         half = np.array([_half(length, "length"), _half(width, "width")])
         middle = np.array(as_point(center, "center"))
         corners = np.array([[1, 1], [-1, 1], [-1, -1], [1, -1]]) * half + middle
@@ -87,34 +108,60 @@ class Shape:
 
     @classmethod
     def circle(cls, radius: float, center: tuple[float, float] = (0.0, 0.0)) -> Shape:
-        """Return the disc of `radius` about `center` [m]."""
+        """Return a circle with its interior.
+
+        Parameters
+        ----------
+        radius : float
+            Radius [m], >= 0.
+        center : (x, y)
+            Center [m].
+
+        Raises
+        ------
+        InputError
+            NON_FINITE, COORD_RANGE, ARRAY_MISMATCH, INVALID_INPUT.
+        """
         return cls(_core.hull(_points(center=center), as_number(radius, "radius"), "center"))
 
     @classmethod
     def capsule(cls, p: tuple[float, float], q: tuple[float, float], radius: float) -> Shape:
-        """Return all points within `radius` of the segment from `p` to `q` [m]."""
+        """Return a capsule: all points within `radius` of a segment.
+
+        Parameters
+        ----------
+        p, q : (x, y)
+            Ends of the segment [m].
+        radius : float
+            Radius [m], >= 0.
+
+        Raises
+        ------
+        InputError
+            NON_FINITE, COORD_RANGE, ARRAY_MISMATCH, INVALID_INPUT.
+        """
         return cls(_core.hull(_points(p=p, q=q), as_number(radius, "radius"), "p, q"))
 
     @classmethod
     def segment(cls, p: tuple[float, float], q: tuple[float, float]) -> Shape:
-        """Return the segment from `p` to `q` [m]."""
+        """Return the segment from `p` to `q`, each (x, y) [m]. Errors are as for `capsule`."""
         return cls.capsule(p, q, 0.0)
 
     @classmethod
     def point(cls, p: tuple[float, float]) -> Shape:
-        """Return the single point `p` [m]."""
+        """Return the point `p`, (x, y) [m], as a shape. Errors are as for `capsule`."""
         return cls(_core.hull(_points(p=p), 0.0, "p"))
 
     @classmethod
     def hull(cls, points: ArrayLike, radius: float = 0.0) -> Shape:
-        """Return the convex hull of unordered points, which may be collinear.
+        """Return the convex hull of points.
 
         Parameters
         ----------
         points : array_like, shape (n, 2)
-            Points [m], n >= 1.
+            Points in any order [m], n >= 1. They may be collinear.
         radius : float
-            Rounding [m], >= 0.
+            Radius [m], >= 0. All points within this distance of the hull belong to the shape.
 
         Raises
         ------
@@ -125,60 +172,75 @@ class Shape:
 
     @classmethod
     def concave(cls, outline: ArrayLike, radius: float = 0.0) -> Shape:
-        """Return an outline, concave or not, as the exact union of convex parts.
+        """Return a polygon that may be concave.
 
-        The outline may touch itself: at vertices, along edges (a keyhole that leads to a hole), on
-        itself and back (a whisker, which is kept). It may not cross itself.
+        The polygon is split into convex parts. Their union is exactly the polygon.
+
+        The outline may touch itself at vertices and along edges, but must not cross itself. To
+        describe a hole, let the outline go to the hole, around it and back along the same edge. If
+        an edge goes to a point and back, this spike without area is part of the shape.
 
         Parameters
         ----------
         outline : array_like, shape (n, 2)
             Vertices in order [m], n >= 3.
         radius : float
-            Rounding [m], >= 0.
+            Radius [m], >= 0. All points within this distance of the polygon belong to the shape.
 
         Raises
         ------
         InputError
-            INVALID_INPUT with the first of two edges that cross, by its first vertex, and those of
-            `polygon` but CONCAVE_REJECTED.
+            INVALID_INPUT: two edges cross, and the index is the first vertex of one of them. Also
+            INVALID_INPUT: a coordinate of a concave outline is below 1e-40 m, but not 0. Other
+            errors are as for `polygon`, except CONCAVE_REJECTED.
         """
         return cls(_core.concave(as_floats(outline, "outline"), as_number(radius, "radius")))
 
     def inflated(self, margin: float) -> Shape:
-        """Return the shape with `margin` [m], >= 0, added to its radius; the sum is rounded up."""
+        """Return the shape with `margin` [m], >= 0, added to its radius. The sum is rounded up.
+
+        Raises
+        ------
+        InputError
+            NON_FINITE, COORD_RANGE, INVALID_INPUT.
+        """
         return Shape(self._core.inflated(as_number(margin, "margin")))
 
     def padded(
         self, front: float = 0.0, rear: float = 0.0, left: float = 0.0, right: float = 0.0
     ) -> Shape:
-        """Return the shape with a margin [m], >= 0, on each side: x to the front, y to the left.
+        """Return the shape grown by a different margin on each side.
 
-        The margins are the shape's own sides, whatever its pose. The result holds every point of
-        the shape moved by up to `front`, `rear`, `left` and `right` (its Minkowski sum with that
-        box, rounded outwards); the radius stays. Each convex part grows by itself, so a concave
-        shape stays concave.
+        The sides are those of the frame of the shape, in which x points to the front and y to the
+        left. The result is the Minkowski sum of the shape and the box [-rear, front] x
+        [-right, left], rounded outwards. The radius does not change. Each convex part is grown
+        separately, so a concave shape stays concave.
+
+        Parameters
+        ----------
+        front, rear, left, right : float
+            Margins [m], >= 0.
 
         Raises
         ------
         InputError
-            NON_FINITE, INVALID_INPUT or COORD_RANGE, naming the side.
+            NON_FINITE, COORD_RANGE, INVALID_INPUT.
         """
         sides = {"front": front, "rear": rear, "left": left, "right": right}
         return Shape(self._core.padded(*(as_number(sides[name], name) for name in sides)))
 
     @property
     def radius(self) -> float:
-        """Radius [m] about the convex parts."""
+        """Radius [m]: all points within this distance of the parts belong to the shape."""
         return self._core.radius
 
     @property
     def parts(self) -> tuple[NDArray[np.float64], ...]:
-        """Vertices of each convex part, shape (n, 2), counter-clockwise [m]."""
+        """Vertices of each convex part [m], counter-clockwise: read-only arrays, shape (n, 2)."""
         return tuple(self._core.parts())
 
     def __repr__(self) -> str:
-        """Return the parts' sizes and the radius."""
+        """Return the number of vertices of each part, and the radius."""
         sizes = "+".join(str(len(part)) for part in self.parts)
         return f"Shape({sizes} vertices, radius {self.radius:g} m)"
 
@@ -199,12 +261,21 @@ def _points(**named: tuple[float, float]) -> NDArray[np.float64]:
 
 
 def outlined(points: NDArray[np.float64], policy: ConcavePolicy, radius: float = 0.0) -> Shape:
-    """Return the shape with an outline (n, 2) [m] that may be concave.
+    """Return a polygon that may be concave, according to a policy for concave outlines.
+
+    Parameters
+    ----------
+    points : ndarray, shape (n, 2)
+        Vertices in order [m].
+    policy : {'decompose', 'hull', 'reject'}
+        Constructor to use: `Shape.concave`, `Shape.hull` or `Shape.polygon`.
+    radius : float
+        Radius [m], >= 0.
 
     Raises
     ------
     InputError
-        It is no shape, or a concave one that the policy refuses.
+        As for the constructor.
     """
     make = {"decompose": Shape.concave, "hull": Shape.hull, "reject": Shape.polygon}[policy]
     return make(points, radius)
@@ -212,32 +283,32 @@ def outlined(points: NDArray[np.float64], policy: ConcavePolicy, radius: float =
 
 @dataclass(frozen=True, slots=True)
 class Closest:
-    """Distance of two shapes, its certificate, and what decides it.
+    """Distance of two shapes a and b, with a certified lower bound and the closest points.
 
-    ``point_b == point_a + distance * direction`` up to rounding. Where shapes of several parts
-    overlap, the deepest pair of parts stands for the whole: distance, bound and direction are its.
-    Shapes at poses may `collide` at a positive distance, one within the rounding of the poses.
+    ``point_b == point_a + distance * direction`` up to rounding. If shapes with several parts
+    overlap, all fields describe the deepest pair of parts. With poses, `collide` may return True
+    although `distance` is positive: then `distance` is smaller than the rounding error of the
+    poses.
 
     Attributes
     ----------
     distance : float
-        Signed distance [m]; negative: penetration depth. Never below the true one.
+        Signed distance [m]. Negative: the shapes overlap, and this is minus the penetration depth.
+        It is never smaller than the true distance.
     lower_bound : float
-        Certified lower bound [m]: never above the true distance.
-    point_a : ndarray
-        Witness point on a, shape (2,) [m].
-    point_b : ndarray
-        Witness point on b, shape (2,) [m].
+        Certified lower bound of the distance [m]. It is never greater than the true distance.
+    point_a, point_b : ndarray
+        Closest points of a and of b, shape (2,) [m]. At overlap: the deepest points.
     direction : ndarray
-        Unit vector from a to b, shape (2,); at contact and overlap the way out.
-    feature_a : tuple of 3 int
-        Part of a, and the two vertices of its deciding edge (equal: a vertex).
-    feature_b : tuple of 3 int
-        The same of b.
+        Unit vector from a to b, shape (2,). At contact or overlap: moving b in this direction
+        separates the shapes.
+    feature_a, feature_b : tuple of 3 int
+        The edge of a and the edge of b that determine the distance: index of the part, and indices
+        of two vertices of this part. If the two vertices are equal, it is a vertex, not an edge.
     iterations : int
-        Iterations of GJK.
+        Number of iterations of the GJK loop on this pair of parts.
     status : Status
-        SUCCESS.
+        Always SUCCESS, because a query without a result raises `InputError`.
     """
 
     distance: float
@@ -255,27 +326,26 @@ class Closest:
 
 @dataclass(frozen=True, slots=True)
 class Penetration:
-    """How deep two shapes are in each other, and the shortest way out.
+    """Penetration depth of two shapes a and b, and the shortest translation that separates them.
 
-    ``point_b == point_a - depth * direction`` up to rounding. Of shapes of several parts all is
-    said of the deepest pair of parts: to part the whole may take more.
+    ``point_b == point_a - depth * direction`` up to rounding. For shapes with several parts, all
+    fields describe the deepest pair of parts. A longer translation may be needed to separate the
+    whole shapes.
 
     Attributes
     ----------
     depth : float
-        Penetration depth [m], >= 0: ``-distance``. Never above the true one.
+        Penetration depth [m], >= 0. It is ``-distance``, and never greater than the true depth.
     upper_bound : float
-        Certified upper bound [m] on the depth.
+        Certified upper bound of the depth [m].
     direction : ndarray
-        Unit vector, shape (2,): moving b along it by the depth parts the shapes.
+        Unit vector, shape (2,). Moving b by ``depth * direction`` separates the shapes.
     point_a : ndarray
-        Deepest point of a in b, shape (2,) [m].
+        Point of a that is deepest in b, shape (2,) [m].
     point_b : ndarray
-        Deepest point of b in a, shape (2,) [m].
-    feature_a : tuple of 3 int
-        Part of a, and the two vertices of its deciding edge (equal: a vertex).
-    feature_b : tuple of 3 int
-        The same of b.
+        Point of b that is deepest in a, shape (2,) [m].
+    feature_a, feature_b : tuple of 3 int
+        The edge of a and the edge of b that determine the depth, as in `Closest`.
     """
 
     depth: float
@@ -288,57 +358,64 @@ class Penetration:
 
 
 def collide(a: Shape, b: Shape, pose_a: Pose | None = None, pose_b: Pose | None = None) -> bool:
-    """Tell whether two shapes have a point in common; touching is a collision.
+    """Return whether two shapes have a common point. Contact is a collision.
 
-    Without poses the answer is that of rational arithmetic on the given doubles, the same on every
-    machine. With poses, what lies within the rounding of the transform is a collision.
+    Without poses, the result is that of rational arithmetic on the given doubles, and is the same
+    on every machine. With poses, a gap smaller than the rounding error of the transform counts as
+    a collision.
 
     Parameters
     ----------
     a, b : Shape
         The shapes.
     pose_a, pose_b : (x, y, yaw), optional
-        Their placements [m, m, rad]; the identity where left out.
+        Poses of the shapes [m, m, rad]. Default: (0, 0, 0).
 
     Raises
     ------
     InputError
-        NON_FINITE or COORD_RANGE, naming the pose; INVALID_INPUT for what is no shape or pose.
+        NON_FINITE or COORD_RANGE: a pose is not finite or out of range. INVALID_INPUT: an argument
+        is not a shape or not a pose.
 
     Notes
     -----
-    Level 1 of Zhang et al., "Barycode-based GJK Algorithm", Alg. 6, with certified exits.
+    Zhang et al., "Barycode-based GJK Algorithm", level 1 (Alg. 6), with termination conditions
+    that include the rounding error.
     """
     try:
         return _core.collide(a._core, b._core, pose_a, pose_b)  # type: ignore[arg-type]
     except (AttributeError, TypeError) as error:
-        raise _misuse(a, b, pose_a, pose_b) from error
+        raise _wrong_argument(a, b, pose_a, pose_b) from error
 
 
 def distance(a: Shape, b: Shape, pose_a: Pose | None = None, pose_b: Pose | None = None) -> float:
-    """Return the signed distance [m] of two shapes; negative is the penetration depth.
+    """Return the signed distance of two shapes [m]. Negative: minus the penetration depth.
 
-    Parameters and errors as for `collide`. An upper bound within a relative 1e-9 of the true
-    distance, or within the rounding of the coordinates where they are larger; `closest` returns
-    the certified lower bound with it. Of overlapping shapes of several parts, the deepest pair
-    counts.
+    The result is an upper bound of the true distance. Its relative error is at most 1e-9, or the
+    rounding error of the coordinates if that is larger. `closest` also returns a certified lower
+    bound. If shapes with several parts overlap, the result is that of the deepest pair of parts.
+    Parameters and errors are as for `collide`.
     """
     try:
         return _core.distance(a._core, b._core, pose_a, pose_b)  # type: ignore[arg-type]
     except (AttributeError, TypeError) as error:
-        raise _misuse(a, b, pose_a, pose_b) from error
+        raise _wrong_argument(a, b, pose_a, pose_b) from error
 
 
 def closest(a: Shape, b: Shape, pose_a: Pose | None = None, pose_b: Pose | None = None) -> Closest:
-    """Return distance, certified lower bound, witness points and direction of two shapes.
+    """Return the distance of two shapes, its certified lower bound, and the closest points.
 
-    Parameters and errors as for `collide`. Level 3 of Zhang et al., II-A: the direction comes from
-    the final simplex, not from the witness points, and so is defined at contact too.
+    Parameters and errors are as for `collide`.
+
+    Notes
+    -----
+    Zhang et al., "Barycode-based GJK Algorithm", level 3 (section II-A). The direction is computed
+    from the final simplex and not from the closest points, so it is also defined at contact.
     """
     try:
         found = _core.closest(a._core, b._core, pose_a, pose_b)  # type: ignore[arg-type]
     except (AttributeError, TypeError) as error:
-        raise _misuse(a, b, pose_a, pose_b) from error
+        raise _wrong_argument(a, b, pose_a, pose_b) from error
     gap, lower_bound, point_a, point_b, direction, feature_a, feature_b, iterations, status = found
     return Closest(
         gap,
@@ -356,11 +433,14 @@ def closest(a: Shape, b: Shape, pose_a: Pose | None = None, pose_b: Pose | None 
 def penetration(
     a: Shape, b: Shape, pose_a: Pose | None = None, pose_b: Pose | None = None
 ) -> Penetration | None:
-    """Return depth and direction of the overlap of two shapes; None where `distance` is positive.
+    """Return the penetration depth of two shapes, or None if their `distance` is positive.
 
-    Parameters and errors as for `collide`. The least over all edge normals of the Minkowski
-    difference, which is what EPA (the expanding polytope algorithm) converges to. Of shapes of
-    several parts, that of the deepest pair: to part the whole may take more.
+    Parameters and errors are as for `collide`. For shapes with several parts, see `Penetration`.
+
+    Notes
+    -----
+    The depth is the minimum over all edge normals of the Minkowski difference. The expanding
+    polytope algorithm (EPA) converges to the same value.
     """
     found = closest(a, b, pose_a, pose_b)
     if found.distance > 0.0:
@@ -376,11 +456,11 @@ def penetration(
     )
 
 
-def _misuse(a: object, b: object, pose_a: object, pose_b: object) -> InputError:
-    """Say which argument is not what it should be; looked for only once a query has failed."""
+def _wrong_argument(a: object, b: object, pose_a: object, pose_b: object) -> InputError:
+    """Return the error that names the argument of the wrong type. Called if a query failed."""
     for name, shape in (("a", a), ("b", b)):
         if not isinstance(shape, Shape):
             rule = f"must be a Shape (got {type(shape).__name__})"
             return InputError(Status.INVALID_INPUT, name, None, rule)
     name, pose = ("pose_b", pose_b) if _core.is_pose(pose_a) else ("pose_a", pose_a)
-    return InputError(Status.INVALID_INPUT, name, None, f"must be x, y, yaw (got {short(pose)})")
+    return InputError(Status.INVALID_INPUT, name, None, f"must be (x, y, yaw) (got {short(pose)})")

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: gjk_collision contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Shapes under way: when they meet, how near they come, and how far they can go."""
+"""Moving shapes: time of impact, closest approach, shape casts and ray casts."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from . import _core
 from .arguments import (
     MAX_COORDINATE,
     as_floats,
+    as_integer,
     as_number,
     as_point,
     as_vector,
-    as_whole,
     instance,
 )
 from .errors import InputError
@@ -37,81 +37,95 @@ __all__ = [
 
 
 class Motion:
-    """Where a shape is over time; it turns about its own origin. Immutable."""
+    """Pose of a shape as a function of time. Immutable.
+
+    The shape rotates about the origin of its own frame. Create motions with the class methods.
+    """
 
     __slots__ = ("_core",)
 
     def __init__(self, core: _core.Motion) -> None:
-        """Wrap a motion of the kernel; use the named constructors."""
+        """Wrap a motion of the kernel. For internal use: call a class method instead."""
         if not isinstance(core, _core.Motion):
-            rule = f"use Motion.still, constant or path (got {type(core).__name__})"
+            rule = f"use Motion.still, Motion.constant or Motion.path (got {type(core).__name__})"
             raise InputError(Status.INVALID_INPUT, "core", None, rule)
         self._core = core
 
     @classmethod
     def still(cls, pose: Pose = (0.0, 0.0, 0.0)) -> Motion:
-        """Stand at `pose`, x y yaw [m, m, rad], for ever."""
-        return cls(_core.moving(as_vector(pose, 3, "pose"), (0.0, 0.0, 0.0), 0.0))
-
-    @classmethod
-    def constant(cls, pose: Pose, velocity: Pose, time: float = 0.0) -> Motion:
-        """Move at constant velocity, for ever.
-
-        Parameters
-        ----------
-        pose : (x, y, yaw)
-            Where the shape is at `time` [m, m, rad].
-        velocity : (vx, vy, wz)
-            In the frame of `pose` [m/s, m/s, rad/s].
-        time : float
-            [s].
+        """Return a motion that stays at `pose`, (x, y, yaw) [m, m, rad], at all times.
 
         Raises
         ------
         InputError
-            NON_FINITE, COORD_RANGE.
+            NON_FINITE, COORD_RANGE, ARRAY_MISMATCH, INVALID_INPUT.
+        """
+        return cls(_core.moving(as_vector(pose, 3, "pose"), (0.0, 0.0, 0.0), 0.0))
+
+    @classmethod
+    def constant(cls, pose: Pose, velocity: Pose, time: float = 0.0) -> Motion:
+        """Return a motion with constant velocity at all times.
+
+        Parameters
+        ----------
+        pose : (x, y, yaw)
+            Pose at `time` [m, m, rad].
+        velocity : (vx, vy, wz)
+            Velocity of the origin of the shape [m/s, m/s] in the frame in which `pose` is given,
+            not in the frame of the shape, and rate of turn [rad/s].
+        time : float
+            Time at which the shape is at `pose` [s].
+
+        Raises
+        ------
+        InputError
+            NON_FINITE, COORD_RANGE, ARRAY_MISMATCH, INVALID_INPUT.
         """
         start, speed = as_vector(pose, 3, "pose"), as_vector(velocity, 3, "velocity")
         return cls(_core.moving(start, speed, as_number(time, "time")))
 
     @classmethod
     def path(cls, times: ArrayLike, poses: ArrayLike) -> Motion:
-        """Follow poses, in straight lines and at even pace from one to the next.
+        """Return a motion through poses.
 
-        The yaw takes the shorter way, as in OMPL's SE2 space and nav2: a turn of more than half a
-        circle needs a pose in between. The motion is known from the first time to the last.
+        Between two poses, the shape moves in a straight line with constant velocity and constant
+        rate of turn. It takes the shorter rotation, as in the SE2 space of OMPL and in nav2. For a
+        longer rotation, add a pose in between. The motion is known from the first to the last
+        time.
 
         Parameters
         ----------
         times : array_like, shape (n,)
-            Strictly increasing [s].
+            Times, strictly increasing [s], n >= 1.
         poses : array_like, shape (n, 3)
-            x, y, yaw at those times [m, m, rad].
+            x, y, yaw at these times [m, m, rad].
 
         Raises
         ------
         InputError
-            TOO_FEW_POINTS, ARRAY_MISMATCH, INVALID_INPUT (times), NON_FINITE, COORD_RANGE.
+            TOO_FEW_POINTS: no times are given. INVALID_INPUT, for example for times that do not
+            increase. NON_FINITE, COORD_RANGE, ARRAY_MISMATCH.
         """
         return cls(_core.path(as_floats(times, "times"), as_floats(poses, "poses")))
 
     @property
     def begin(self) -> float:
-        """From when the motion is known [s]; -inf: always."""
+        """First time at which the motion is known [s]. -inf: there is no first time."""
         return self._core.begin
 
     @property
     def end(self) -> float:
-        """Until when the motion is known [s]; inf: for ever."""
+        """Last time at which the motion is known [s]. inf: there is no last time."""
         return self._core.end
 
     def at(self, t: float) -> NDArray[np.float64]:
-        """Return the pose x, y, yaw [m, m, rad] at time `t` [s], shape (3,).
+        """Return the pose at time `t` [s]: x, y, yaw [m, m, rad], shape (3,).
 
         Raises
         ------
         InputError
-            PREDICTION_TOO_SHORT: the motion is not known then.
+            PREDICTION_TOO_SHORT: the motion is not known at `t`. NON_FINITE, COORD_RANGE,
+            INVALID_INPUT.
         """
         pose = self._core.at(as_number(t, "t"))
         if pose is None:
@@ -120,14 +134,15 @@ class Motion:
         return np.array(pose)
 
     def travel(self, shape: Shape, t0: float, t1: float) -> float:
-        """Return an upper bound [m] on how far any point of `shape` gets from its place at `t0`.
+        """Return how far a point of `shape` can get from its position at time `t0` [m].
 
-        Certified for all times in [t0, t1] [s]; infinite where the motion is not known.
+        This is a certified upper bound for all points of the shape and for all times in [t0, t1]
+        [s]. It is infinite if the motion is not known in the whole interval.
 
         Raises
         ------
         InputError
-            NON_FINITE for a time of NaN.
+            NON_FINITE: a time is NaN. INVALID_INPUT.
         """
         core = instance(shape, Shape, "shape")._core
         begin, end = as_number(t0, "t0"), as_number(t1, "t1")
@@ -139,30 +154,32 @@ class Motion:
 
 @dataclass(frozen=True, slots=True)
 class Impact:
-    """The first time at which a distance falls to a margin, or the proof that it does not.
+    """First time at which the distance falls to a margin, or the proof that it never does.
 
     Attributes
     ----------
     verdict : Verdict
-        FREE: the distance stays above the margin. COLLISION or MARGIN: it is within the tolerance
-        of the margin at `time`, COLLISION where it is within the tolerance of contact. UNKNOWN:
-        neither was shown.
+        FREE: the distance is greater than the margin throughout. COLLISION or MARGIN: at `time`,
+        the distance is at most margin + tolerance. It is COLLISION if the distance is at most the
+        tolerance or the margin is 0. UNKNOWN: the search did not finish.
     status : Status
-        SUCCESS; PREDICTION_TOO_SHORT (a motion ends early), ITERATION_LIMIT, NUMERIC_FAILURE.
+        SUCCESS, or the reason for UNKNOWN. PREDICTION_TOO_SHORT: a motion is not known in a part
+        of the interval. ITERATION_LIMIT: more iterations are needed. NUMERIC_FAILURE: the
+        tolerance is too small for the rounding errors, or a shape leaves the range of 1e15 m.
     time : float
-        When [s], or how far [m] for a cast; never after the true impact; inf: none found.
+        Time of the impact [s], or distance moved [m] for a cast. It is never later than the true
+        impact. inf: no impact found.
     last_valid : float
-        The distance is above the margin for certain before this; up to the end where FREE.
+        Before this time [s], or distance moved [m] for a cast, the distance is certainly greater
+        than the margin. For FREE: the end of the interval.
     distance : float
-        Signed distance at `time` [m]; NaN: no impact.
-    point_a : ndarray or None
-        Witness point on a at `time`, shape (2,) [m].
-    point_b : ndarray or None
-        Witness point on b at `time`, shape (2,) [m].
+        Signed distance at `time` [m]. NaN: no impact.
+    point_a, point_b : ndarray or None
+        Closest points of a and of b at `time`, shape (2,) [m]. None: no impact.
     direction : ndarray or None
-        Unit vector from a to b at `time`, shape (2,).
+        Unit vector from a to b at `time`, shape (2,). None: no impact.
     iterations : int
-        How many times the distance was computed.
+        Number of distance computations.
     """
 
     verdict: Verdict
@@ -179,33 +196,32 @@ class Impact:
 
     @property
     def hit(self) -> bool:
-        """Whether there is an impact."""
+        """True if the verdict is COLLISION or MARGIN."""
         return self.verdict in (Verdict.COLLISION, Verdict.MARGIN)
 
 
 @dataclass(frozen=True, slots=True)
 class Approach:
-    """The smallest distance over an interval of time.
+    """Smallest distance of two moving shapes over an interval of time.
 
     Attributes
     ----------
     status : Status
-        As in `Impact`. Unless SUCCESS, the distance is that of a part of the interval only.
+        As in `Impact`. If it is not SUCCESS, the other fields cover only a part of the interval.
     distance : float
-        Signed distance at `time` [m], at most the tolerance above the smallest.
+        Signed distance at `time` [m]. It exceeds the smallest distance by at most the tolerance.
     lower_bound : float
-        Certified lower bound [m] on the smallest distance. -inf: the shapes come within the
-        tolerance of contact at `time`; the search ends there, and they may go deeper later.
+        Certified lower bound of the smallest distance [m]. -inf with SUCCESS: at `time`, the
+        distance is at most the tolerance. The search ends there, and the shapes may overlap more
+        deeply at another time.
     time : float
-        [s].
-    point_a : ndarray
-        Witness point on a at `time`, shape (2,) [m].
-    point_b : ndarray
-        Witness point on b at `time`, shape (2,) [m].
+        Time at which the shapes are at `distance` [s].
+    point_a, point_b : ndarray
+        Closest points of a and of b at `time`, shape (2,) [m].
     direction : ndarray
         Unit vector from a to b at `time`, shape (2,).
     iterations : int
-        How many times the distance was computed.
+        Number of distance computations.
     """
 
     status: Status
@@ -232,40 +248,48 @@ def time_of_impact(
     tolerance: float = 0.005,
     max_iterations: int = 1000,
 ) -> Impact:
-    """Return the first time at which two moving shapes come within `margin` of each other.
+    """Return the first time at which the distance of two moving shapes falls to `margin`.
+
+    No impact is missed, however thin the shapes are or however fast they move.
 
     Parameters
     ----------
     a, b : Shape
         The shapes.
     motion_a, motion_b : Motion
-        Where they are.
+        Their motions.
     t0, t1 : float, optional
-        The interval [s]; left out, the times at which both motions are known.
+        First and last time of the interval [s]. Default: the interval in which both motions are
+        known.
     margin : float
-        How near is an impact [m], >= 0.
+        Distance that counts as an impact [m], >= 0.
     tolerance : float
-        A distance this much above the margin may count as an impact [m], > 0. No true one is
-        missed, however thin the shapes or fast the motion.
+        Tolerance [m], > 0: a distance up to margin + tolerance may be reported as an impact.
     max_iterations : int
-        More distance computations than this for two convex parts: UNKNOWN. >= 0.
+        Maximum number of distance computations for two convex parts, >= 0. If more are needed, the
+        verdict is UNKNOWN.
+
+    Returns
+    -------
+    Impact
 
     Raises
     ------
     InputError
-        NON_FINITE, INVALID_INPUT, COORD_RANGE, naming the argument.
+        NON_FINITE, COORD_RANGE, INVALID_INPUT.
 
     Notes
     -----
-    Conservative advancement (Mirtich, "Impulse-based dynamic simulation", 1996) on the certified
-    gap along the separating direction, with the rotation to second order.
+    Conservative advancement (B. Mirtich, "Impulse-based Dynamic Simulation of Rigid Body Systems",
+    1996). Each step uses a certified bound of the gap along the separating direction, which
+    includes the rotation up to second order.
     """
     return _impact(
         _core.time_of_impact(
-            *_moving(a, motion_a, b, motion_b, t0, t1),
+            *_checked_motions(a, motion_a, b, motion_b, t0, t1),
             as_number(margin, "margin"),
             as_number(tolerance, "tolerance"),
-            as_whole(max_iterations, "max_iterations", 0),
+            as_integer(max_iterations, "max_iterations", 0),
         )
     )
 
@@ -280,12 +304,14 @@ def closest_approach(
     *,
     tolerance: float = 0.005,
 ) -> Approach:
-    """Return the smallest distance of two moving shapes over an interval, within `tolerance`.
+    """Return the smallest distance of two moving shapes over an interval of time.
 
-    Parameters and errors as for `time_of_impact`.
+    The result exceeds the smallest distance by at most `tolerance` [m], > 0. The search ends when
+    the distance is at most `tolerance`, see `Approach.lower_bound`. The other parameters and the
+    errors are as for `time_of_impact`.
     """
     status, distance, lower_bound, time, closest, iterations = _core.closest_approach(
-        *_moving(a, motion_a, b, motion_b, t0, t1), as_number(tolerance, "tolerance")
+        *_checked_motions(a, motion_a, b, motion_b, t0, t1), as_number(tolerance, "tolerance")
     )
     _, _, point_a, point_b, direction = closest
     return Approach(
@@ -311,30 +337,30 @@ def shape_cast(
     margin: float = 0.0,
     tolerance: float = 1e-9,
 ) -> Impact:
-    """Return how far [m] shape a can go in a straight line before it comes within `margin` of b.
+    """Return how far shape a can move in a straight line until its distance to b is `margin`.
 
     Parameters
     ----------
     a, b : Shape
-        The shape that moves, and the one that stands.
+        The moving shape, which does not rotate, and the shape at rest.
     direction : array_like, shape (2,)
-        Where to; its length does not matter.
+        Direction of the motion. Its length must not be 0 and is not used otherwise.
     max_distance : float
-        How far to look [m], >= 0.
+        Maximum distance to move [m], >= 0.
     pose_a, pose_b : (x, y, yaw), optional
-        Where the shapes are at first [m, m, rad]; the identity where left out.
+        Start pose of a, and pose of b [m, m, rad]. Default: (0, 0, 0).
     margin, tolerance : float
         As for `time_of_impact` [m].
 
     Returns
     -------
     Impact
-        `time` and `last_valid` are distances [m].
+        `time` and `last_valid` are distances moved [m].
 
     Raises
     ------
     InputError
-        As for `time_of_impact`.
+        NON_FINITE, COORD_RANGE, ARRAY_MISMATCH, INVALID_INPUT.
     """
     return _impact(
         _core.shape_cast(
@@ -359,33 +385,36 @@ def ray_cast(
     *,
     tolerance: float = 1e-9,
 ) -> Impact:
-    """Return how far [m] a ray goes before it meets a shape.
+    """Return the distance along a ray to a shape.
 
     Parameters
     ----------
-    origin, direction : array_like, shape (2,)
-        The ray [m]; the length of the direction does not matter.
+    origin : array_like, shape (2,)
+        Start of the ray [m].
+    direction : array_like, shape (2,)
+        Direction of the ray. Its length must not be 0 and is not used otherwise.
     shape : Shape
-        What it may meet.
+        The shape.
     max_distance : float
-        How far to look [m], >= 0.
+        Maximum length of the ray [m], >= 0.
     pose : (x, y, yaw), optional
-        Where the shape is [m, m, rad].
+        Pose of the shape [m, m, rad]. Default: (0, 0, 0).
     tolerance : float
-        A ray that passes at this distance may count as a hit [m], > 0.
+        Tolerance [m], > 0: a ray that passes the shape within this distance may be reported as a
+        hit.
 
     Returns
     -------
     Impact
-        `time` and `last_valid` are distances [m]; `point_a` is the end of the ray.
+        `time` and `last_valid` are distances from `origin` [m]. `point_a` is the end of the ray.
 
     Raises
     ------
     InputError
-        As for `time_of_impact`.
+        NON_FINITE, COORD_RANGE, ARRAY_MISMATCH, INVALID_INPUT.
     """
     x, y = as_point(origin, "origin")
-    stands = None if pose is None else as_vector(pose, 3, "pose")
+    placed = None if pose is None else as_vector(pose, 3, "pose")
     try:
         return shape_cast(
             Shape.point((0.0, 0.0)),
@@ -393,7 +422,7 @@ def ray_cast(
             instance(shape, Shape, "shape"),
             max_distance,
             (x, y, 0.0),
-            stands,
+            placed,
             tolerance=tolerance,
         )
     except InputError as error:
@@ -402,10 +431,10 @@ def ray_cast(
         raise InputError(error.status, "pose", None, error.rule) from None
 
 
-def _moving(
+def _checked_motions(
     a: Shape, motion_a: Motion, b: Shape, motion_b: Motion, t0: float | None, t1: float | None
 ) -> tuple[_core.Shape, _core.Motion, _core.Shape, _core.Motion, float, float]:
-    """Check two moving shapes, and fill in the times at which both motions are known."""
+    """Check the arguments, and replace a time of None by a limit of the known motions."""
     shapes = instance(a, Shape, "a")._core, instance(b, Shape, "b")._core
     instance(motion_a, Motion, "motion_a")
     instance(motion_b, Motion, "motion_b")
@@ -413,22 +442,22 @@ def _moving(
     end = min(motion_a.end, motion_b.end) if t1 is None else as_number(t1, "t1")
     for name, value in (("t0", begin), ("t1", end)):
         if not isfinite(value):
-            rule = f"must be finite, and given where the motions have no end (got {value})"
+            rule = f"must be finite, and must be given if neither motion is limited (got {value})"
             raise InputError(Status.NON_FINITE, name, None, rule)
         if abs(value) > MAX_COORDINATE:
             rule = f"magnitude must not exceed 1e15 s (got {value})"
             raise InputError(Status.COORD_RANGE, name, None, rule)
     if end < begin:
-        rule = f"must not lie before t0 = {begin} (got {end})"
+        rule = f"must not be earlier than t0 = {begin} (got {end})"
         raise InputError(Status.INVALID_INPUT, "t1", None, rule)
     if not end - begin < MAX_COORDINATE:
-        rule = f"must lie less than 1e15 s after t0 = {begin} (got {end})"
+        rule = f"must be less than 1e15 s later than t0 = {begin} (got {end})"
         raise InputError(Status.COORD_RANGE, "t1", None, rule)
     return shapes[0], motion_a._core, shapes[1], motion_b._core, begin, end
 
 
 def _impact(answer: tuple[Any, ...]) -> Impact:
-    """Name the parts of the kernel's answer."""
+    """Return the answer of the kernel as an `Impact`."""
     verdict, status, time, last_valid, closest, iterations = answer
     if closest is None:
         distance, point_a, point_b, direction = np.nan, None, None, None

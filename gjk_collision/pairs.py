@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: gjk_collision contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Two sets of shapes, pair by pair."""
+"""Queries on many pairs of shapes."""
 
 from __future__ import annotations
 
@@ -24,25 +24,32 @@ def check_pairs(
     mode: Mode = "collide",
     threads: int = 1,
 ) -> PairsResult:
-    """Answer for pairs of the obstacles of two scenes, at their poses.
+    """Check pairs of obstacles, one from each of two scenes, at their poses.
 
     Parameters
     ----------
     a, b : Scene
-        In one frame.
+        The scenes, in one frame. The motion of the obstacles is not used.
     pairs : array_like of int, shape (n, 2), optional
-        Index in a, index in b; left out: all, row by row (n = len(a) len(b)).
+        Index in a and index in b of each pair. Default: all pairs, with a in the outer loop.
     margin : float
-        Clearance demanded [m], >= 0: 0 < distance <= margin is MARGIN, which is not free.
+        Required distance [m], >= 0. If 0 < distance <= margin, the verdict is MARGIN, which is not
+        free.
     mode : {'collide', 'distance', 'witness'}
-        How much is computed; the verdicts are the same in each.
+        'collide': compute verdicts only. 'distance': also distances and lower bounds. 'witness':
+        also closest points and directions. The verdicts are the same in all modes.
     threads : int
-        How many share the pairs; the answers are the same. 0: as many as the machine has.
+        Number of threads, at most 256. 0: one per processor. The result is the same for any
+        number.
+
+    Returns
+    -------
+    PairsResult
 
     Raises
     ------
     InputError
-        INVALID_INPUT for an index that there is not, ARRAY_MISMATCH, NON_FINITE, COORD_RANGE.
+        INVALID_INPUT, for example an index out of range; NON_FINITE, COORD_RANGE, ARRAY_MISMATCH.
     """
     listed = None
     if pairs is not None:

@@ -41,7 +41,10 @@ ARC_STEP = np.pi / 24  # rad; a rounded corner is drawn as a polygon with this s
 
 
 def place(points: ArrayLike, pose: ArrayLike) -> NDArray[np.float64]:
-    """Transform points (n, 2) [m] from a frame at `pose`, x y yaw [m, m, rad], to its parent."""
+    """Transform points (n, 2) [m] from a frame at `pose` to the frame in which `pose` is given.
+
+    `pose` is x, y, yaw [m, m, rad]. The result has the shape (n, 2) [m].
+    """
     x, y, yaw = np.asarray(pose, np.float64)
     c, s = cos(yaw), sin(yaw)
     placed: NDArray[np.float64] = np.asarray(points, np.float64) @ [[c, s], [-s, c]] + [x, y]

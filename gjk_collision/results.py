@@ -1,9 +1,10 @@
 # SPDX-FileCopyrightText: gjk_collision contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Results of the library, as plain data.
+"""Results of queries.
 
-The answers of the server (`server.answers`) and the replies of its client (`ros.client`) are
-these classes with a reason, a snapshot and so on. Without an answer, a field holds its default.
+The answers of the server (`server.answers`) and the replies of the client (`ros.client`) are
+derived from these classes. They add, for example, a message and the id of the snapshot. A field
+for which there is no result has its default value.
 """
 
 from __future__ import annotations
@@ -20,15 +21,16 @@ __all__ = ["INVARIANT", "CheckResult", "Invariant", "NearestResult", "PairsResul
 
 
 class Invariant:
-    """FREE implies a lower bound that is at least the margin.
+    """Check of the rule that each FREE result has a lower bound of at least the margin.
 
-    The kernel concludes FREE from such a bound only. Where it does not hold, the kernel is wrong,
-    and the answer is UNKNOWN, INTERNAL_ERROR. In mode 'collide' there are no bounds.
+    The kernel concludes FREE only from such a bound. A FREE result with a smaller bound is
+    therefore an error of the kernel, and is replaced by UNKNOWN with INTERNAL_ERROR. In mode
+    'collide' there are no bounds to check.
 
     Attributes
     ----------
     violations : int
-        Answers since the start of the process for which it did not hold.
+        Number of results that broke the rule since the start of the process.
     """
 
     def __init__(self) -> None:
@@ -43,9 +45,20 @@ class Invariant:
         *,
         has_bounds: bool = True,
     ) -> None:
-        """Make each answer for which it does not hold UNKNOWN, INTERNAL_ERROR, in place.
+        """Replace results that break the rule, in place, and count them.
 
-        Those that the kernel found itself are counted too.
+        Results that the kernel itself reports as INTERNAL_ERROR are counted too.
+
+        Parameters
+        ----------
+        verdicts, statuses : ndarray, shape (n,)
+            Verdicts and statuses; both are changed.
+        lower_bounds : ndarray, shape (n,)
+            Lower bounds of the distances [m].
+        margin : float
+            Margin [m].
+        has_bounds : bool
+            False: `lower_bounds` is not used.
         """
         if has_bounds:
             broken = (verdicts == Verdict.FREE) & ~(lower_bounds >= margin)
@@ -53,7 +66,7 @@ class Invariant:
         self.violations += int(np.count_nonzero(statuses == Status.INTERNAL_ERROR))
 
     def holds(self, verdict: Verdict, lower_bound: float, margin: float) -> bool:
-        """Tell whether it holds for one answer; count it where it does not."""
+        """Return whether one result follows the rule, and count it if not."""
         if verdict is not Verdict.FREE or lower_bound >= margin:
             return True
         self.violations += 1
@@ -65,31 +78,33 @@ INVARIANT = Invariant()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckResult:
-    """One answer per pose, and the worst of them.
+    """Results at n poses, and the worst verdict.
 
     Attributes
     ----------
     is_free : bool
-        All poses are FREE.
+        Whether all poses are FREE.
     verdict : Verdict
-        The worst: COLLISION > UNKNOWN > MARGIN > FREE.
+        The worst verdict: COLLISION > UNKNOWN > MARGIN > FREE.
     verdicts : ndarray of uint8, shape (n,)
-        Verdict per pose.
+        `Verdict` at each pose.
     statuses : ndarray of uint16, shape (n,)
-        Status per pose; UNDEFINED where `stop_at_first` left the pose out.
+        `Status` at each pose. UNDEFINED: not checked, because of `stop_at_first`.
     distances : ndarray, shape (n,)
-        Signed distances to the nearest obstacle [m]. Where shapes of several parts overlap, the
-        distance is that of the deepest pair of parts. NaN in mode 'collide'.
+        Signed distance to the nearest obstacle [m]. Negative: minus the penetration depth; for
+        shapes with several parts, that of the deepest pair of parts. inf: no obstacle. NaN: not
+        computed, for example in mode 'collide'.
     lower_bounds : ndarray, shape (n,)
-        Certified lower bounds on the distances [m]; -inf: none. NaN in mode 'collide'.
+        Certified lower bound of the distance [m]. -inf: no bound. NaN: not computed.
     nearest_ids : ndarray of int64, shape (n,)
-        Id of the obstacle that decides; -1: none.
+        Id of the obstacle that determines the result; -1: none.
     nearest_indices : ndarray of int64, shape (n,)
-        Its index in the scene; -1: none.
+        Index of this obstacle in the scene; -1: none.
     witnesses : ndarray, shape (n, 4), or None
-        Mode 'witness': x y on the shape, x y on the obstacle [m]; NaN: none.
+        Closest points: x, y on the shape and x, y on the obstacle [m]; NaN: none. This field is
+        None in all modes except 'witness'.
     first_invalid_index : int
-        The first pose that is not FREE; -1: none.
+        Index of the first pose that is not FREE; -1: all are FREE.
     """
 
     is_free: bool = False
@@ -108,25 +123,25 @@ class CheckResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NearestResult:
-    """The nearest obstacles, n of them, by ascending distance.
+    """The n nearest obstacles, sorted by distance.
 
     Attributes
     ----------
     ids : ndarray of int64, shape (n,)
-        Obstacle ids.
+        Ids of the obstacles.
     indices : ndarray of int64, shape (n,)
-        Their indices in the scene.
+        Indices of the obstacles in the scene.
     distances : ndarray, shape (n,)
-        Signed distances [m]. Where shapes of several parts overlap, the distance is that of the
-        deepest pair of parts.
+        Signed distances [m]. Negative: minus the penetration depth; for shapes with several parts,
+        that of the deepest pair of parts.
     lower_bounds : ndarray, shape (n,)
-        Certified lower bounds on the distances [m]; -inf: none.
+        Certified lower bounds of the distances [m]. -inf: no bound.
     witness_shape, witness_obstacle : ndarray, shape (n, 2)
-        Witness points on the shape and on the obstacles [m].
+        Closest points of the shape and of the obstacle: x, y [m].
     directions : ndarray, shape (n, 2)
-        Unit vectors from the shape to the obstacles.
+        Unit vectors from the shape to the obstacle.
     statuses : ndarray of uint16, shape (n,)
-        Status of each.
+        `Status` of each obstacle.
     """
 
     ids: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
@@ -143,34 +158,34 @@ class NearestResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PathResult:
-    """The answer for a path.
+    """Result of the check of a path.
 
     Attributes
     ----------
     is_free : bool
-        The whole path is FREE.
+        Whether the whole path is FREE.
     verdict : Verdict
-        The worst on it: COLLISION > UNKNOWN > MARGIN > FREE.
+        The worst verdict on the path: COLLISION > UNKNOWN > MARGIN > FREE.
     status : Status
-        SUCCESS, or why it is UNKNOWN.
+        SUCCESS, or the reason for UNKNOWN.
     first_invalid_segment : int
-        The first segment that is not free, from pose i to pose i + 1; -1: none.
+        The first segment that is not free. Segment i leads from pose i to pose i + 1. -1: all
+        segments are free.
     last_valid_fraction : float
-        Fraction of that segment up to which it is free; 1 where all segments are.
+        Fraction of this segment that is certainly free, in [0, 1]. 1 if all segments are free.
     first_collision_time : float
-        For a path that collides, the first time at which it is not certain that there is no
-        contact [s], so never later than the first collision. NaN for other verdicts and without
-        times.
+        The first time at which contact is not excluded [s]. It is never later than the first
+        collision. NaN: the verdict is not COLLISION, or no times are given.
     obstacle_id : int
-        Id of the obstacle that ends the free part; -1: none.
+        Id of the first obstacle because of which the path is not free; -1: none.
     obstacle_index : int
-        Its index in the scene; -1: none.
+        Index of this obstacle in the scene; -1: none.
     min_distance : float
-        Smallest signed distance on the path [m]; for a path that collides, up to the end of the
-        segment that collides. 0 or less: it collides, at no certain depth; inf: no obstacle; NaN:
+        Smallest signed distance on the path [m], up to the end of the first segment in collision.
+        A value <= 0 means a collision, but is not the penetration depth. inf: no obstacle. NaN:
         not computed.
     min_distance_lower_bound : float
-        Certified lower bound on it [m]; -inf: none; NaN: not computed.
+        Certified lower bound of this distance [m]. -inf: no bound. NaN: not computed.
     """
 
     is_free: bool = False
@@ -189,22 +204,22 @@ class PathResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairsResult:
-    """One answer per pair of shapes, in their order; n of them.
+    """Results for n pairs of shapes, in the order of the pairs.
 
     Attributes
     ----------
     verdicts : ndarray of uint8, shape (n,)
-        Verdict per pair.
+        `Verdict` of each pair.
     statuses : ndarray of uint16, shape (n,)
-        Status per pair.
+        `Status` of each pair.
     distances : ndarray, shape (n,), or None
-        Signed distances [m]; None in mode 'collide'.
+        Signed distances [m]. Negative: minus the penetration depth. None in mode 'collide'.
     lower_bounds : ndarray, shape (n,), or None
-        Certified lower bounds on the distances [m]; None in mode 'collide'.
+        Certified lower bounds of the distances [m]. None in mode 'collide'.
     witnesses : ndarray, shape (n, 4), or None
-        Mode 'witness': x y on a, x y on b [m].
+        Closest points: x, y on a and x, y on b [m]. None in all modes except 'witness'.
     directions : ndarray, shape (n, 2), or None
-        Mode 'witness': unit vectors from a to b.
+        Unit vectors from a to b. None in all modes except 'witness'.
     """
 
     verdicts: NDArray[np.uint8] = field(default_factory=lambda: np.empty(0, np.uint8))

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: gjk_collision contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Many obstacles, and a shape at many poses among them."""
+"""Scenes of obstacles, and collision and distance queries of one shape against them."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import _core
 from .arguments import (
+    as_bool,
     as_choice,
-    as_flag,
     as_floats,
+    as_integer,
     as_integers,
     as_number,
-    as_whole,
     instance,
 )
 from .errors import InputError
@@ -33,51 +33,66 @@ __all__ = ["Scene"]
 Mode: TypeAlias = Literal["collide", "distance", "witness"]
 PredictionPolicy: TypeAlias = Literal["unknown_is_error", "constant_velocity", "hold"]
 Paths: TypeAlias = Sequence[tuple[ArrayLike, ArrayLike] | None]
-"""Per obstacle None, or times (m,) [s after its stamp, rising] and poses (m, 3) [m, m, rad]."""
+"""One predicted path per obstacle, as described for `Scene`."""
 
 _MODES: dict[str, int] = {"collide": 0, "distance": 1, "witness": 2}
 T = TypeVar("T")
 _EMPTY: NDArray[np.float64] = np.empty(0)
-_VERDICTS = tuple(Verdict)  # by number: Verdict(n) takes longer
+_VERDICTS = tuple(Verdict)  # _VERDICTS[n] is faster than Verdict(n)
 _NO_OFFSETS: NDArray[np.uint32] = np.empty(0, dtype=np.uint32)
 
 
 class Scene:
-    """Obstacles at rest or in motion, immutable; any number of threads may query it.
+    """Immutable set of obstacles, at rest or in motion. Several threads may query it at once.
 
     Parameters
     ----------
     shapes : sequence of Shape
-        The obstacles; none is a scene that is free everywhere.
+        The n obstacles. A scene without obstacles is free everywhere.
     poses : array_like, shape (n, 3), optional
-        x [m], y [m], yaw [rad] of each; left out, the shapes are where they are.
+        Pose of each obstacle: x [m], y [m], yaw [rad]. Default: zeros.
     ids : array_like of int, shape (n,), optional
-        Names for the answers; the indices where left out.
+        Ids that results report. Default: the indices of the obstacles.
     velocities : array_like, shape (n, 3), optional
-        vx vy [m/s] in the frame of the poses, wz [rad/s] about the shape's origin; NaN: not known,
-        zeros: it stands for good.
-    paths : sequence, one per obstacle, optional
-        Predicted poses; linear in between, turning the shorter way. A path goes before a velocity.
-        See `Paths`.
+        vx, vy [m/s] in the frame in which the poses are given, and wz [rad/s] about the origin of
+        the shape. NaN: unknown. Zeros: the obstacle never moves.
+    paths : sequence of n paths, optional
+        Predicted path of each obstacle: None, or a pair (times, poses). Times have shape (m,) and
+        are seconds after the stamp, >= 0 and strictly increasing. Poses have shape (m, 3): x [m],
+        y [m], yaw [rad]. The obstacle starts at its pose in `poses`. Between two poses, it moves
+        in a straight line with constant velocity and takes the shorter rotation. If an obstacle
+        has a path, its velocity is used only as described in the notes.
     stamps : array_like, shape (n,), optional
-        Time of each pose on the clock of the `times` of a query [s]; 0 where left out.
+        Time of each pose [s], on the same clock as the `times` of queries. Default: zeros.
     prediction : {'unknown_is_error', 'constant_velocity', 'hold'}
-        After a path's end an obstacle's place is not known; or it goes on as on the last stretch
-        (with its velocity, if the path is one pose at the stamp); or it stands. An obstacle
-        without path and velocity has no known place at any time but its stamp's; under 'hold' it
-        stands. Where neither `paths` nor `velocities` is given at all, no place is known at any
-        time but under 'hold'.
+        How to predict an obstacle after the end of its path, or without path and velocity. See the
+        notes.
     horizon : float
-        What moves is predicted no further after its stamp [s].
+        Obstacles with a path, or with a velocity other than zero, are predicted up to this time
+        after the stamp [s], >= 0.
     time_error : float
-        How far the given stamps and the times of queries may be from the true ones [s], for
-        example because they were converted from nanoseconds. It is part of every bound. Queries up
-        to the end of what is known are answered, although the true time may be past it by as much.
+        Maximum error of the stamps and of the times of queries [s], >= 0, for example from
+        conversion from nanoseconds. All bounds include it. A query at the last time of a
+        prediction is answered, although the true time may be later by `time_error`.
 
     Raises
     ------
     InputError
-        Naming the argument, the index and the rule that it breaks.
+        Names the argument, the index and the rule that is broken.
+
+    Notes
+    -----
+    Queries without times use `poses`. For queries with times, `prediction` means:
+
+    - 'unknown_is_error': after the end of its path, the pose of an obstacle is not known. Without
+      path and velocity, the pose is known only at the stamp.
+    - 'constant_velocity': after the end of its path, an obstacle continues with the velocity of
+      the last segment. If its path is a single pose at the stamp, it continues with its velocity
+      from `velocities`. Without path and velocity, the pose is known only at the stamp.
+    - 'hold': after the end of its path, an obstacle stays where it is. Without path and velocity,
+      it never moves.
+
+    If neither `paths` nor `velocities` is given, no pose is known at any time, except with 'hold'.
     """
 
     __slots__ = ("_core", "_id_of", "_prediction")
@@ -101,10 +116,10 @@ class Scene:
             as_number(time_error, "time_error"),
         )
         cores = _cores(shapes)
-        said = _said(len(cores), velocities, paths, stamps, *self._prediction)
+        reported = _reported_motion(len(cores), velocities, paths, stamps, *self._prediction)
         placed = None if poses is None else as_floats(poses, "poses", 3)
-        with _paths_named(said):
-            self._core = _core.scene_from_shapes(cores, placed, said)
+        with _errors_of_paths(reported):
+            self._core = _core.scene_from_shapes(cores, placed, reported)
         self._id_of = _checked_ids(ids, len(cores))
 
     @classmethod
@@ -127,39 +142,40 @@ class Scene:
         horizon: float = 5.0,
         time_error: float = 0.0,
     ) -> Scene:
-        """Build a scene from flat arrays, the layout of ``msg/ObstacleArray``.
+        """Return a scene of n obstacles from flat arrays, in the layout of ``msg/ObstacleArray``.
 
         Parameters
         ----------
         offsets : array_like of int, shape (n + 1,)
-            Points of obstacle i are [offsets[i], offsets[i + 1]); empty for no obstacle.
+            Obstacle i has the points offsets[i] to offsets[i + 1] - 1. Empty: no obstacles.
         xy : array_like, shape (2 m,) or (m, 2)
-            Points [m].
+            x, y of all points [m].
         ids : array_like of int, shape (n,), optional
-            Obstacle ids; the indices where left out.
+            Ids that results report. Default: the indices of the obstacles.
         kinds : array_like of int, shape (n,), optional
-            0: the hull of the points (default), 1: a concave outline.
+            0: convex hull of the points, 1: outline that may be concave. Default: zeros.
         radius : array_like, shape (n,), optional
-            Radius about each [m].
+            Radius of each obstacle [m], >= 0. Default: zeros.
         poses : array_like, shape (3 n,) or (n, 3), optional
-            x y yaw of each [m, m, rad]; left out, the points are where they are.
+            x, y, yaw of each obstacle [m, m, rad]. Default: zeros.
         velocities : array_like, shape (3 n,) or (n, 3), optional
             As for `Scene`.
         path_offsets : array_like of int, shape (n + 1,), optional
-            The path of obstacle i is [path_offsets[i], path_offsets[i + 1]).
+            Obstacle i has the path times and poses path_offsets[i] to path_offsets[i + 1] - 1.
         path_times : array_like, shape (p,), optional
-            Per path rising [s after the stamp].
+            Times of all paths [s after the stamp], >= 0, strictly increasing for each obstacle.
         path_poses : array_like, shape (3 p,) or (p, 3), optional
-            x y yaw per path time [m, m, rad].
+            x, y, yaw at each path time [m, m, rad].
         stamps, prediction, horizon, time_error
             As for `Scene`.
         concave_policy : {'decompose', 'hull', 'reject'}
-            What is made of kind 1 outlines that are concave.
+            How to handle concave outlines of kind 1: split them into convex parts, take their
+            hull, or refuse them.
 
         Raises
         ------
         InputError
-            Naming the field, the index and the rule that it breaks.
+            Names the argument, the index and the rule that is broken.
         """
         scene = cls.__new__(cls)
         policy = as_choice(concave_policy, ("decompose", "hull", "reject"), "concave_policy")
@@ -197,37 +213,38 @@ class Scene:
         *,
         stamps: ArrayLike | None = None,
     ) -> Scene:
-        """Return the scene with some obstacles changed; this one stays as it is.
+        """Return a scene in which some obstacles are changed. This scene does not change.
 
-        Cheaper than a new scene: the arrangement of the obstacles is kept while it is good. What
-        is said of the motion of these obstacles replaces what was said before.
+        This is faster than a new scene, because the search tree is rebuilt only if it has become
+        inefficient.
 
         Parameters
         ----------
         indices : array_like of int, shape (m,)
-            The obstacles that change, each once.
+            Indices of the changed obstacles, without repetition.
         poses : array_like, shape (m, 3), optional
-            Where they are now [m, m, rad]; where they were, if left out.
+            New poses [m, m, rad]. Default: the old poses.
         shapes : sequence of m Shape, optional
-            What they are now.
+            New shapes. Default: the old shapes.
         velocities, paths, stamps
-            As for `Scene`, for these m.
+            As for `Scene`, for the m changed obstacles. Their old values are not kept: if an
+            argument is not given, it has the same default as for `Scene`.
 
         Raises
         ------
         InputError
-            Naming the argument, the index and the rule that it breaks.
+            Names the argument, the index and the rule that is broken.
         """
         changed = as_integers(indices, "indices", np.int64, 0)
-        said = _said(len(changed), velocities, paths, stamps, *self._prediction)
+        reported = _reported_motion(len(changed), velocities, paths, stamps, *self._prediction)
         scene = type(self).__new__(type(self))
         scene._id_of, scene._prediction = self._id_of, self._prediction
-        with _paths_named(said):
+        with _errors_of_paths(reported):
             scene._core = self._core.updated(
                 changed,
                 None if poses is None else as_floats(poses, "poses", 3),
                 None if shapes is None else _cores(shapes),
-                said,
+                reported,
             )
         return scene
 
@@ -237,7 +254,7 @@ class Scene:
 
     @property
     def nbytes(self) -> int:
-        """Memory that the kernel holds for it [bytes]; some is shared with its `updated` kin."""
+        """Memory of the scene in the kernel [bytes]. `updated` scenes may share a part of it."""
         return self._core.bytes
 
     @property
@@ -257,30 +274,36 @@ class Scene:
         threads: int = 1,
         warm_start: bool = True,
     ) -> CheckResult:
-        """Answer for `shape` at every pose; other Python threads run meanwhile.
+        """Check a shape against the obstacles at each of many poses.
+
+        Other Python threads can run during the computation.
 
         Parameters
         ----------
         shape : Shape
-            The ego footprint in its base frame.
+            The vehicle, in its base frame.
         poses : array_like, shape (n, 3)
-            x [m], y [m], yaw [rad]; at least one.
+            Poses of the base frame: x [m], y [m], yaw [rad]; n >= 1.
         times : array_like, shape (n,), optional
-            When each pose is taken [s, on the clock of the obstacles' stamps]: it meets the
-            obstacles where they are then. A pose at which the place of any of them is not known
-            is UNKNOWN, PREDICTION_TOO_SHORT, unless it certainly hits another. Left out, all
-            stand still.
+            Time of each pose [s], on the clock of the stamps of the obstacles. Each pose is
+            checked against the obstacles at their predicted poses. If the pose of any obstacle is
+            not known at that time, the verdict is UNKNOWN with PREDICTION_TOO_SHORT, unless the
+            vehicle certainly collides with another obstacle. Default: the obstacles do not move.
         margin : float
-            Clearance demanded [m], >= 0: 0 < distance <= margin is MARGIN, which is not free.
+            Required distance [m], >= 0. If 0 < distance <= margin, the verdict is MARGIN, which is
+            not free.
         mode : {'collide', 'distance', 'witness'}
-            How much is computed; the verdicts are the same in each.
+            'collide': compute verdicts only. 'distance': also distances and lower bounds.
+            'witness': also closest points. The verdicts are the same in all modes.
         stop_at_first : bool
-            Leave the poses after the first that is not FREE UNKNOWN.
+            Stop at the first pose that is not FREE. The poses after it are UNKNOWN.
         threads : int
-            How many share the poses; the answers are the same. 0: as many as the machine has.
+            Number of threads, at most 256. 0: one per processor. The result is the same for any
+            number.
         warm_start : bool
-            In modes 'distance' and 'witness', look first at the obstacle that was nearest to
-            the pose before. The answers are the same, faster for poses near each other.
+            In the modes 'distance' and 'witness' without `times`, start the search for each pose
+            at the obstacle that was nearest to the previous pose. The result is the same, and is
+            computed faster if consecutive poses are close to each other.
 
         Returns
         -------
@@ -289,18 +312,19 @@ class Scene:
         Raises
         ------
         InputError
-            EMPTY_REQUEST for no pose; NON_FINITE, COORD_RANGE, ARRAY_MISMATCH, INVALID_INPUT.
+            EMPTY_REQUEST: no pose is given. NON_FINITE, COORD_RANGE, ARRAY_MISMATCH,
+            INVALID_INPUT.
         """
         placed = _checked_poses(poses)
         found = self._asked(
             instance(shape, Shape, "shape"),
             placed,
-            _one_each(times, len(placed), "times", 0),
+            _rows(times, len(placed), "times", 0),
             as_number(margin, "margin"),
             mode_number(mode),
-            as_flag(stop_at_first, "stop_at_first"),
+            as_bool(stop_at_first, "stop_at_first"),
             thread_count(threads),
-            as_flag(warm_start, "warm_start"),
+            as_bool(warm_start, "warm_start"),
         )
         return CheckResult(
             is_free=found["first_invalid"] == -1,
@@ -326,7 +350,7 @@ class Scene:
         threads: int = 1,
         warm_start: bool = True,
     ) -> dict[str, Any]:
-        """Return what the kernel answers, with the invariant of its bounds kept."""
+        """Return the answer of the kernel, after the check by `INVARIANT`."""
         found: dict[str, Any] = self._core.check(
             shape._core, poses, times, margin, mode, stop_at_first, threads, warm_start
         )
@@ -342,25 +366,31 @@ class Scene:
     def is_free(
         self, shape: Shape, pose: Pose, *, time: float | None = None, margin: float = 0.0
     ) -> bool:
-        """Tell whether `shape` is certified free at one pose: the verdict of `check`, sooner.
+        """Return whether `shape` is certified free at one pose.
 
-        For a planner that asks pose by pose. COLLISION, MARGIN and UNKNOWN are all not free.
+        This is the verdict of `check`, computed faster, for planners that check one pose at a
+        time. COLLISION, MARGIN and UNKNOWN all return False.
 
         Parameters
         ----------
-        shape, pose, time
-            As for `nearest`.
+        shape : Shape
+            The vehicle, in its base frame.
+        pose : (x, y, yaw)
+            Pose of the base frame [m, m, rad].
+        time : float, optional
+            Time of the pose [s], on the clock of the stamps of the obstacles. Default: the
+            obstacles do not move.
         margin : float
-            Clearance that the distance must exceed [m], >= 0.
+            Required distance [m], >= 0: the distance must be greater.
 
         Raises
         ------
         InputError
-            NON_FINITE, COORD_RANGE, INVALID_INPUT, ARRAY_MISMATCH.
+            NON_FINITE, COORD_RANGE, ARRAY_MISMATCH, INVALID_INPUT.
         """
         try:
             return self._core.is_free(shape._core, pose, time, margin)  # type: ignore[arg-type]
-        except (AttributeError, TypeError):  # of another kind: which one is looked for only now
+        except (AttributeError, TypeError):  # convert the arguments, or name the invalid one
             return self._core.is_free(
                 instance(shape, Shape, "shape")._core,
                 _checked_pose(pose),
@@ -377,28 +407,33 @@ class Scene:
         *,
         time: float | None = None,
     ) -> NearestResult:
-        """Return the nearest obstacles, by ascending distance.
+        """Return the nearest obstacles, sorted by distance.
 
         Parameters
         ----------
         shape : Shape
-            The ego footprint in its base frame.
-        pose : tuple of float
-            Of it: x [m], y [m], yaw [rad].
+            The vehicle, in its base frame.
+        pose : (x, y, yaw)
+            Pose of the base frame [m, m, rad].
         k : int
-            How many, at most.
+            Maximum number of obstacles, >= 1.
         max_distance : float
-            Those whose lower bound is greater than this [m] are left out.
+            Obstacles with a lower bound of the distance above this [m], >= 0, are left out.
         time : float, optional
-            When [s, on the clock of the obstacles' stamps]; left out, they stand still.
+            Time of the pose [s], on the clock of the stamps of the obstacles. Default: the
+            obstacles do not move.
+
+        Returns
+        -------
+        NearestResult
 
         Raises
         ------
         InputError
-            NON_FINITE, COORD_RANGE, INVALID_INPUT, ARRAY_MISMATCH; PREDICTION_TOO_SHORT where
-            the place of any obstacle is not known at `time`.
+            PREDICTION_TOO_SHORT: the pose of an obstacle is not known at `time`. NON_FINITE,
+            COORD_RANGE, ARRAY_MISMATCH, INVALID_INPUT.
         """
-        if as_whole(k, "k") < 1:
+        if as_integer(k, "k") < 1:
             raise InputError(Status.INVALID_INPUT, "k", None, "must be at least 1")
         placed = _checked_pose(pose)
         at = None if time is None else as_number(time, "time")
@@ -430,44 +465,54 @@ class Scene:
         *,
         margin: float = 0.0,
     ) -> PathResult:
-        """Answer for the way from pose to pose: straight, at constant speed, the shorter turn.
+        """Check a shape against the obstacles along a path through poses.
+
+        Between two poses, the shape moves in a straight line with constant velocity and constant
+        rate of turn, and takes the shorter rotation. FREE is certain, however thin the obstacles
+        are or however fast the motion is.
 
         Parameters
         ----------
         shape : Shape
-            The ego footprint in its base frame.
+            The vehicle, in its base frame.
         poses : array_like, shape (n, 3)
-            x [m], y [m], yaw [rad]; one is a path of that pose alone.
+            Poses of the base frame: x [m], y [m], yaw [rad]; n >= 1. One pose is a valid path.
         times : array_like, shape (n,), optional
-            When each pose is reached [s], rising; left out, the obstacles stand still.
+            Time of each pose [s], strictly increasing, on the clock of the stamps of the
+            obstacles. Default: the obstacles do not move.
         tolerance : float
-            What passes at up to margin + tolerance [m] may be called a hit; what is called free is
-            free, however thin the obstacle and fast the motion.
+            Tolerance [m], > 0: if the shape passes an obstacle at a distance of up to margin +
+            tolerance, the path may be reported as not free.
         swept : bool
-            False: look at the poses alone; the part before a pose that is not free ends at the
-            pose before it.
+            False: check only at the poses. The path then counts as free up to the last pose before
+            the first pose that is not free.
         margin : float
-            Clearance demanded [m], >= 0.
+            Required distance [m], >= 0, as for `check`.
+
+        Returns
+        -------
+        PathResult
 
         Raises
         ------
         InputError
-            EMPTY_REQUEST for no pose; NON_FINITE, COORD_RANGE, ARRAY_MISMATCH, INVALID_INPUT.
+            EMPTY_REQUEST: no pose is given. NON_FINITE, COORD_RANGE, ARRAY_MISMATCH,
+            INVALID_INPUT.
 
         Notes
         -----
-        Conservative advancement on certified lower bounds (B. Mirtich, 1996).
+        Conservative advancement on certified lower bounds, see `time_of_impact`.
         """
         placed = _checked_poses(poses)
-        at = _one_each(times, len(placed), "times", 0)
-        finest = as_number(tolerance, "tolerance")
-        if as_flag(swept, "swept"):
+        at = _rows(times, len(placed), "times", 0)
+        tolerance = as_number(tolerance, "tolerance")
+        if as_bool(swept, "swept"):
             found = self._core.check_path(
                 instance(shape, Shape, "shape")._core,
                 placed,
                 at,
                 as_number(margin, "margin"),
-                finest,
+                tolerance,
             )
             index = int(found.pop("obstacle"))
             verdict = Verdict(found.pop("verdict"))
@@ -477,7 +522,7 @@ class Scene:
                     status=Status.INTERNAL_ERROR, first_invalid_segment=0, last_valid_fraction=0.0
                 )
             elif found["status"] == Status.INTERNAL_ERROR:
-                INVARIANT.violations += 1  # found by the kernel itself
+                INVARIANT.violations += 1  # detected by the kernel
             return PathResult(
                 is_free=verdict is Verdict.FREE,
                 verdict=verdict,
@@ -486,7 +531,7 @@ class Scene:
                 obstacle_index=index,
                 **found,
             )
-        self._core.check_way(at, finest)
+        self._core.check_way(at, tolerance)
         each = self.check(shape, placed, times, margin=margin, mode="distance")
         first = each.first_invalid_index
         hits = np.flatnonzero(each.verdicts == Verdict.COLLISION)
@@ -513,7 +558,7 @@ class Scene:
 
 
 def mode_number(mode: str) -> int:
-    """Return the kernel's number of a mode."""
+    """Return the number of a mode in the kernel."""
     try:
         return _MODES[mode]
     except (KeyError, TypeError):
@@ -522,8 +567,8 @@ def mode_number(mode: str) -> int:
 
 
 def thread_count(threads: int) -> int:
-    """Return how many threads to use; 0 asks the machine."""
-    if as_whole(threads, "threads") < 0:
+    """Return the number of threads to use. `threads` 0 means one per processor."""
+    if as_integer(threads, "threads") < 0:
         raise InputError(Status.INVALID_INPUT, "threads", None, "must not be negative")
     return min(threads or os.cpu_count() or 1, 256)
 
@@ -535,10 +580,10 @@ def _checked_poses(poses: ArrayLike) -> NDArray[np.float64]:
     return placed
 
 
-def _one_each(
+def _rows(
     values: ArrayLike | None, count: int, argument: str, columns: int
 ) -> NDArray[np.float64]:
-    """Return a row for each of `count`; none where they are left out, not where none are given."""
+    """Return `values` as an array of `count` rows, or an empty array if `values` is None."""
     if values is None:
         return _EMPTY
     rows = as_floats(values, argument, columns)
@@ -552,7 +597,8 @@ def _one_each(
 def _checked_pose(pose: Pose) -> list[float]:
     placed = as_floats(pose, "pose")
     if placed.shape != (3,):
-        raise InputError(Status.ARRAY_MISMATCH, "pose", None, "must be (x, y, yaw)")
+        rule = f"must be (x, y, yaw) (got shape {placed.shape})"
+        raise InputError(Status.ARRAY_MISMATCH, "pose", None, rule)
     numbers: list[float] = placed.tolist()
     return numbers
 
@@ -568,7 +614,7 @@ def _cores(shapes: Sequence[Shape]) -> list[_core.Shape]:
 
 
 def _listed(values: Sequence[T], argument: str) -> list[T]:
-    """Return the members of a sequence."""
+    """Return the elements of a sequence."""
     try:
         return list(values)
     except TypeError:
@@ -583,7 +629,7 @@ def _checked_policy(prediction: str) -> _core.PredictionPolicy:
     return policy
 
 
-def _said(
+def _reported_motion(
     count: int,
     velocities: ArrayLike | None,
     paths: Paths | None,
@@ -592,12 +638,12 @@ def _said(
     horizon: float,
     time_error: float,
 ) -> _core.Said:
-    """Flatten what is said of the motion of `count` obstacles."""
+    """Return the reported motions of `count` obstacles as flat arrays."""
     offsets, all_times, all_poses = _NO_OFFSETS, [_EMPTY], [_EMPTY]
     if paths is not None:
         listed = _listed(paths, "paths")
         if len(listed) != count:
-            rule = f"must hold a path or None for each of {count}"
+            rule = f"must hold a path or None for each of {count} obstacles (got {len(listed)})"
             raise InputError(Status.ARRAY_MISMATCH, "paths", None, rule)
         for i, path in enumerate(listed):
             own_times, own_poses = _EMPTY, _EMPTY
@@ -605,7 +651,7 @@ def _said(
                 try:
                     times, poses = path
                 except (TypeError, ValueError):
-                    rule = f"must be None, or times and poses (got {short(path)})"
+                    rule = f"must be None or a pair of times and poses (got {short(path)})"
                     raise InputError(Status.INVALID_INPUT, "paths", i, rule) from None
                 try:
                     own_times = as_floats(times, "times", 0)
@@ -614,14 +660,14 @@ def _said(
                     rule = f"{error.argument}: {error.rule}"
                     raise InputError(error.status, "paths", i, rule) from None
             if len(own_poses) != 3 * len(own_times):
-                rule = "must hold a pose (x, y, yaw) for each time"
+                rule = "must hold one pose (x, y, yaw) for each time"
                 raise InputError(Status.ARRAY_MISMATCH, "paths", i, rule)
             all_times.append(own_times)
             all_poses.append(own_poses)
         offsets = np.cumsum([len(own) for own in all_times]).astype(np.uint32)
     return _core.Said(
-        _one_each(velocities, count, "velocities", 3),
-        _one_each(stamps, count, "stamps", 0),
+        _rows(velocities, count, "velocities", 3),
+        _rows(stamps, count, "stamps", 0),
         offsets,
         np.concatenate(all_times),
         np.concatenate(all_poses),
@@ -632,14 +678,14 @@ def _said(
 
 
 @contextmanager
-def _paths_named(said: _core.Said) -> Iterator[None]:
-    """Name the path of what is refused of the times and poses of all."""
+def _errors_of_paths(reported: _core.Said) -> Iterator[None]:
+    """Convert an error in the flat path arrays to one that names the path of an obstacle."""
     try:
         yield
     except InputError as error:
         if error.index is None or error.argument not in ("path_times", "path_poses"):
             raise
-        ends = said.path_offsets
+        ends = reported.path_offsets
         i = int(np.searchsorted(ends, error.index, side="right")) - 1
         name = error.argument.removeprefix("path_")
         rule = f"{name}[{error.index - int(ends[i])}]: {error.rule}"
@@ -651,13 +697,13 @@ def _or_empty(values: ArrayLike | None) -> ArrayLike:
 
 
 def _checked_ids(ids: ArrayLike | None, count: int) -> NDArray[np.int64]:
-    """Ids by index, and -1 in the last place: that of index -1, none."""
+    """Return the ids, and -1 after them: the id for the index -1, which means no obstacle."""
     if ids is None:
         checked = np.arange(count, dtype=np.int64)
     else:
         checked = as_integers(ids, "ids", np.int64).astype(np.int64)
     if checked.shape != (count,):
-        rule = f"must hold one id for each of {count} obstacles"
+        rule = f"must hold one id for each of {count} obstacles (got shape {checked.shape})"
         raise InputError(Status.ARRAY_MISMATCH, "ids", None, rule)
     checked = np.append(checked, -1)
     checked.setflags(write=False)

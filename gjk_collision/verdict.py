@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: gjk_collision contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Verdict and status: the two enumerations of ``msg/Verdict.msg``, which describes each value."""
+"""The enumerations `Verdict` and `Status`, with the values of ``msg/Verdict.msg``."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ __all__ = ["Status", "Verdict", "no_truth_value"]
 def no_truth_value(instead: str) -> Callable[[Any], NoReturn]:
     """Return a `__bool__` that raises TypeError with a message that names a replacement.
 
-    Without it, Python would convert every object and every number except 0 to True, and a
-    COLLISION too.
+    Without this method, ``bool()`` would return True for every object and for every number except
+    0, and therefore also for a COLLISION.
 
     Parameters
     ----------
@@ -30,18 +30,84 @@ def no_truth_value(instead: str) -> Callable[[Any], NoReturn]:
 
 
 class Verdict(IntEnum):
-    """Whether a shape is clear of all obstacles. 0 is UNKNOWN, so zeros never mean FREE."""
+    """Whether a shape is clear of all obstacles. 0 is UNKNOWN, so zeros never mean FREE.
 
-    UNKNOWN = 0  # no answer: treat it as not free
-    FREE = 1  # certified: the distance to every obstacle is greater than the margin
-    COLLISION = 2  # contact or overlap
-    MARGIN = 3  # 0 < distance <= margin: treat it as not free
+    Attributes
+    ----------
+    UNKNOWN
+        No answer. Treat it as not free.
+    FREE
+        Certified: the distance to every obstacle is greater than the margin.
+    COLLISION
+        Contact or overlap.
+    MARGIN
+        0 < distance <= margin. Treat it as not free.
+    """
+
+    UNKNOWN = 0
+    FREE = 1
+    COLLISION = 2
+    MARGIN = 3
 
     __bool__ = no_truth_value("`verdict is Verdict.FREE`")
 
 
 class Status(IntEnum):
-    """The reason for a verdict. FREE requires SUCCESS."""
+    """The reason for a verdict. FREE requires SUCCESS.
+
+    The values from 10 to 20, LIMIT_EXCEEDED and TIME_BUDGET are used only by the server.
+
+    Attributes
+    ----------
+    UNDEFINED
+        No result.
+    SUCCESS
+        No error.
+    NOT_ACTIVE
+        The lifecycle node is not active.
+    NO_FOOTPRINT, STALE_FOOTPRINT
+        There is no footprint, or it is too old.
+    NO_OBSTACLES, STALE_OBSTACLES
+        There is no message from a required source, or its data is too old.
+    FUTURE_STAMP
+        Data is stamped too far in the future.
+    TF_UNAVAILABLE, TF_EXTRAPOLATION
+        There is no transform between two known frames, or it is not known at the required time.
+    UNKNOWN_FRAME
+        A frame is empty or not in the transform tree.
+    CLOCK_JUMP
+        The clock jumped. Data from before the jump is not used.
+    SNAPSHOT_MISMATCH
+        The requested snapshot is not available.
+    INVALID_INPUT
+        An argument is invalid, and no other status describes the reason.
+    NON_FINITE
+        A value is NaN or infinite.
+    TOO_FEW_POINTS
+        A shape or a path has too few points.
+    DEGENERATE
+        The extent of a shape is too small for its kind, for example a polygon without area.
+    CONCAVE_REJECTED
+        An outline is concave, but must be convex.
+    COORD_RANGE
+        The magnitude of a value is too large.
+    ARRAY_MISMATCH
+        The shape of an array is wrong, or the lengths of arrays do not match.
+    LIMIT_EXCEEDED
+        There are more obstacles, points or poses than a parameter allows.
+    EMPTY_REQUEST
+        There is no pose or no pair to check.
+    PREDICTION_TOO_SHORT
+        The motion of an obstacle or of a shape is not known at a required time.
+    ITERATION_LIMIT
+        A computation did not finish within its maximum number of iterations.
+    NUMERIC_FAILURE
+        No certain result is possible, because of rounding errors or very large coordinates.
+    TIME_BUDGET
+        A computation took too long.
+    INTERNAL_ERROR
+        Error in this package.
+    """
 
     UNDEFINED = 0
     SUCCESS = 1

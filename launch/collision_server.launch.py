@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Launch the collision server.
 
-Where an argument is empty, the parameter file sets the parameter, so that each default is written
-once.
+If an argument is empty, the parameter file sets the parameter. Each default is therefore written
+only once.
 """
 
 from pathlib import Path

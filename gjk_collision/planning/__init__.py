@@ -10,28 +10,21 @@ OMPL (``pip install ompl``, version 2). OMPL is imported when one of them is fir
 
 from typing import TYPE_CHECKING
 
-from .edges import Checker, edge_margin, edge_poses, path_checker, path_poses, reach, scene_checker
+from . import edges
+from .edges import *  # noqa: F403
 
 if TYPE_CHECKING:
     from .validity import MotionValidator as MotionValidator
     from .validity import StateValidityChecker as StateValidityChecker
 
-__all__ = [
-    "Checker",
-    "MotionValidator",
-    "StateValidityChecker",
-    "edge_margin",
-    "edge_poses",
-    "path_checker",
-    "path_poses",
-    "reach",
-    "scene_checker",
-]
+_NEED_OMPL = ("MotionValidator", "StateValidityChecker")
+
+__all__ = [*edges.__all__, *_NEED_OMPL]  # noqa: PLE0604
 
 
 def __getattr__(name: str) -> object:
     """Import the classes that need OMPL when they are first used (PEP 562)."""
-    if name not in ("MotionValidator", "StateValidityChecker"):
+    if name not in _NEED_OMPL:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from . import validity
 

@@ -51,6 +51,18 @@ def scene_checker(scene: Scene, shape: Shape, margin: float = 0.0) -> Checker:
         The vehicle, in its base frame.
     margin : float
         Required distance [m]: a pose is free if its distance is greater. See `edge_margin`.
+
+    Returns
+    -------
+    Checker
+        Function of poses, shape (n, 3): x [m], y [m], yaw [rad]. It returns the result of
+        `Scene.check`, and stops at the first pose that is not free.
+
+    Raises
+    ------
+    InputError
+        INVALID_INPUT: an argument has a wrong type. The checker raises the errors of
+        `Scene.check`.
     """
     instance(scene, Scene, "scene")
     instance(shape, Shape, "shape")
@@ -74,6 +86,18 @@ def path_checker(
     tolerance : float
         Tolerance [m]: if the vehicle passes an obstacle closer than margin + tolerance, the edge
         may be reported as not free.
+
+    Returns
+    -------
+    Checker
+        Function of poses, shape (n, 3): x [m], y [m], yaw [rad]. It returns the result of
+        `Scene.check_path`.
+
+    Raises
+    ------
+    InputError
+        INVALID_INPUT: an argument has a wrong type. The checker raises the errors of
+        `Scene.check_path`.
     """
     instance(scene, Scene, "scene")
     instance(shape, Shape, "shape")
@@ -90,8 +114,9 @@ def edge_margin(step: float, reach: float, turning_radius: float) -> float:
     """Return the margin for which checks at discrete poses also cover the curve between them.
 
     On one metre of the path, the heading changes by at most 1 / R. A point of the vehicle at the
-    distance r from its base therefore travels at most 1 + r / R. At any time between two poses,
-    the point is within half of ``step * (1 + r / R)`` from its place at one of the two poses.
+    distance r from its base therefore travels at most 1 + r / R metres. At any time between two
+    poses, the point is within half of ``step * (1 + r / R)`` from its position at one of the two
+    poses.
 
     Parameters
     ----------

@@ -57,7 +57,13 @@ class MotionValidator(ob.MotionValidator):  # type: ignore[misc]
     checker : Checker
         Called with all poses of an edge. Its margin should be at least `edge_margin`.
     step : float
-        Maximum distance between two checked poses [m].
+        Maximum distance between two checked poses [m], in the metric of the space. If it is
+        infinite, only the ends of an edge are checked.
+
+    Raises
+    ------
+    ValueError
+        `step` is not positive.
     """
 
     def __init__(self, si: Any, checker: Checker, step: float) -> None:

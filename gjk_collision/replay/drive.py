@@ -22,7 +22,7 @@ from ..server.config import Config
 from ..server.fields import nanoseconds
 from ..server.frames import FrameError, Pose
 from ..server.obstacles import Obstacles
-from ..server.snapshot import Fault, Snapshot, nothing
+from ..server.snapshot import Fault, Snapshot, empty_snapshot
 from ..server.transforms import insert_message
 from ..server.world import World
 from ..verdict import Status, Verdict
@@ -59,7 +59,7 @@ class Drive:
         (source, sender) -> the last list of obstacles, as received.
     latency : int
         Computation time of the last answer [ns].
-    taken, unreadable : int
+    processed, unreadable : int
         Number of messages so far, and number of those that could not be decoded.
     errors : list of str
         Exceptions that were raised while answers were computed.
@@ -76,11 +76,11 @@ class Drive:
         self._requests = Recorded(config, self.transforms, self.errors)
         self._clock = 0
         self._time = bag.begin
-        self.snapshot = self._nothing()
+        self.snapshot = self._empty_snapshot()
         self.shown: dict[tuple[str, str], Obstacles] = {}
         self.latency = 0
-        self.taken = self.unreadable = 0
-        self._takers = self._dispatch()
+        self.processed = self.unreadable = 0
+        self._handlers = self._dispatch()
 
     def rows(self) -> Iterator[Row]:
         """Yield a row for each evaluated stamp and each recorded request.
@@ -99,17 +99,17 @@ class Drive:
                 yield self._state(evaluated, "silence")
             self._time = time
             self._now()  # set the time before the first transform of that time is stored
-            self._requests.resume(time, self._look)
+            self._requests.resume(time, self._present_snapshot)
             has_data = False
             for message in together:
-                self.taken += 1
-                is_data, rows = self._take(message)
+                self.processed += 1
+                is_data, rows = self._process(message)
                 has_data |= is_data
                 yield from rows
             if has_data:
                 evaluated = time
                 yield self._state(time, "data")
-        yield from self._requests.rest(self._time, self._look)
+        yield from self._requests.finish(self._time, self._present_snapshot)
 
     @property
     def requests_without_content(self) -> int:
@@ -125,20 +125,20 @@ class Drive:
     def _dispatch(self) -> dict[str, Callable[[Any], list[Row]]]:
         """Return a function for each topic that processes its messages, except obstacles."""
         topics = self._topics
-        takers: dict[str, Callable[[Any], list[Row]]] = {}
+        handlers: dict[str, Callable[[Any], list[Row]]] = {}
         if topics.tf:
-            takers[topics.tf] = partial(self._take_transforms, static=False)
+            handlers[topics.tf] = partial(self._receive_transforms, static=False)
         if topics.tf_static:
-            takers[topics.tf_static] = partial(self._take_transforms, static=True)
+            handlers[topics.tf_static] = partial(self._receive_transforms, static=True)
         for name, service in topics.services.items():
-            takers[name] = partial(self._take_request, service)
+            handlers[name] = partial(self._receive_request, service)
         if topics.footprint:
-            takers[topics.footprint] = self._take_footprint
+            handlers[topics.footprint] = self._receive_footprint
         if topics.clock:
-            takers[topics.clock] = self._take_clock
-        return takers
+            handlers[topics.clock] = self._receive_clock
+        return handlers
 
-    def _take(self, message: Message) -> tuple[bool, list[Row]]:
+    def _process(self, message: Message) -> tuple[bool, list[Row]]:
         """Process one message; return whether it has obstacles, and the rows that it completes."""
         sources = self._topics.obstacles.get(message.topic, ())
         rows: list[Row] = []
@@ -146,19 +146,19 @@ class Drive:
             fields = self._bag.decode(message)
             for change in message.changes if isinstance(message, Faulty) else ():
                 change(fields)
-            if message.topic in self._takers:
-                rows = self._takers[message.topic](fields)
+            if message.topic in self._handlers:
+                rows = self._handlers[message.topic](fields)
         except Exception as error:  # invalid bytes can raise any error
             self.unreadable += 1
             is_footprint = message.topic == self._topics.footprint
             for source in (*sources, *["footprint"] * is_footprint):
                 self._fail(source, error)
             return bool(sources), []
-        understood = [self._take_obstacles(source, fields) for source in sources]
+        understood = [self._receive_obstacles(source, fields) for source in sources]
         self.unreadable += not all(understood)
         return bool(sources), rows
 
-    def _take_obstacles(self, source: str, fields: Any) -> bool:
+    def _receive_obstacles(self, source: str, fields: Any) -> bool:
         """Store the obstacles of a source; return whether the message could be converted."""
         try:
             convert = CONVERTERS[self._config.source(source).type]
@@ -177,23 +177,23 @@ class Drive:
             fault = Fault(error.status, str(error))  # decoded, but invalid; the node does the same
         self._world.receive_fault(source, fault, now=self._now(), steady=self._time)
 
-    def _take_footprint(self, message: Any) -> list[Row]:
+    def _receive_footprint(self, message: Any) -> list[Row]:
         self._world.receive_footprint(
             decode.footprint(message), now=self._now(), steady=self._time
         )
         return []
 
-    def _take_transforms(self, message: Any, *, static: bool) -> list[Row]:
+    def _receive_transforms(self, message: Any, *, static: bool) -> list[Row]:
         self._now()
         for each in message.transforms:
             insert_message(self.transforms, each, static=static)
-        self._requests.resume(self._time, self._look)
+        self._requests.resume(self._time, self._present_snapshot)
         return []
 
-    def _take_request(self, service: str, event: Any) -> list[Row]:
-        return self._requests.take(service, event, self._time, self._look)
+    def _receive_request(self, service: str, event: Any) -> list[Row]:
+        return self._requests.process(service, event, self._time, self._present_snapshot)
 
-    def _take_clock(self, message: Any) -> list[Row]:
+    def _receive_clock(self, message: Any) -> list[Row]:
         self._clock = nanoseconds(message.clock)
         self._now()
         return []
@@ -208,21 +208,23 @@ class Drive:
         self.transforms.set_time(now)
         return now
 
-    def _look(self) -> Snapshot:
+    def _present_snapshot(self) -> Snapshot:
         now = self._now()
         if now == 0:
-            return self._nothing()
+            return self._empty_snapshot()
         return self._world.snapshot(now=now, steady=self._time)
 
-    def _nothing(self) -> Snapshot:
-        return nothing(self._config, Fault(Status.CLOCK_JUMP, "no clock time received yet"), 0)
+    def _empty_snapshot(self) -> Snapshot:
+        return empty_snapshot(
+            self._config, Fault(Status.CLOCK_JUMP, "no clock time received yet"), 0
+        )
 
     def _state(self, time: int, cause: str) -> Row:
         """Return the answer for the vehicle at its pose. As in the node, an error is UNKNOWN."""
         self._time = time
         begin = perf_counter_ns()
         try:
-            row = self._ask(time, cause)
+            row = self._answer(time, cause)
         except Exception as error:
             self.errors.append(repr(error))
             message = repr(error)
@@ -230,8 +232,8 @@ class Drive:
         self.latency = perf_counter_ns() - begin
         return row
 
-    def _ask(self, time: int, cause: str) -> Row:
-        self.snapshot = snapshot = self._look()
+    def _answer(self, time: int, cause: str) -> Row:
+        self.snapshot = snapshot = self._present_snapshot()
         pose: Pose | Fault
         try:
             pose = lookup.ego_pose(self._config, self.transforms, snapshot.stamp)

@@ -55,7 +55,7 @@ class Window:
     _wrong: int = field(default=0, init=False)
     _first: str = field(default="", init=False)
 
-    def see(self, t: float, row: Row) -> None:
+    def add(self, t: float, row: Row) -> None:
         """Check the answer `row` at the time `t` [s]."""
         if not self.begin <= t < self.end:
             return
@@ -111,7 +111,7 @@ class Reaction:
     within: float
     _reached: float | None = field(default=None, init=False)
 
-    def see(self, t: float, row: Row) -> None:
+    def add(self, t: float, row: Row) -> None:
         """Check the answer `row` at the time `t` [s]."""
         if self._reached is None and t >= self.at and row.verdict is self.verdict:
             self._reached = t
@@ -145,7 +145,7 @@ class Share:
     _seen: int = field(default=0, init=False)
     _stops: int = field(default=0, init=False)
 
-    def see(self, t: float, row: Row) -> None:
+    def add(self, t: float, row: Row) -> None:
         """Check the answer `row` at the time `t` [s]."""
         if self.begin <= t < self.end:
             self._seen += 1
@@ -187,10 +187,10 @@ class Expectations:
     def __len__(self) -> int:
         return len(self._each)
 
-    def see(self, t: float, row: Row) -> None:
+    def add(self, t: float, row: Row) -> None:
         """Check the answer `row` at the time `t` [s] after the begin of the bag."""
         for each in self._each:
-            each.see(t, row)
+            each.add(t, row)
 
     def results(self) -> list[tuple[str, str]]:
         """Return each expectation as text, with the reason why it failed (empty: it did not)."""

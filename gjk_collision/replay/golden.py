@@ -87,7 +87,7 @@ class Golden:
         self.largest_delta = 0.0
         self.changes = {kind: Changes() for kind in self.KINDS}
 
-    def see(self, t: float, row: Row) -> None:
+    def add(self, t: float, row: Row) -> None:
         """Compare the answer `row` at the time `t` [s] with the earlier one."""
         while self._next is not None and self._next.time < row.time:
             self._miss()

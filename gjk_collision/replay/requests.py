@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: gjk_collision contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Recorded requests (service introspection), asked again of what was known at their time."""
+"""Recorded requests (service introspection), answered again from the data of their time."""
 
 from collections import OrderedDict
 from collections.abc import Callable
@@ -27,12 +27,23 @@ REQUEST_SENT, REQUEST_RECEIVED, RESPONSE_SENT, RESPONSE_RECEIVED = 0, 1, 2, 3
 
 ASKED, COMPARED = "not answered again", "not compared"
 
-# Requests whose reply was not recorded by then are given up waiting for.
+# Maximum number of answers that wait for the recorded reply. If there are more, the oldest one is
+# returned without a recorded reply.
 MAX_OPEN = 256
 
 
 class Recorded:
-    """Answers requests, and holds each answer until the recorded reply has come."""
+    """Answers recorded requests. Each answer is kept until the recorded reply is read.
+
+    Parameters
+    ----------
+    config : Config
+        Parameters of the server.
+    transforms : RecordedTransforms
+        Source of the poses between frames.
+    errors : list of str
+        Exceptions that are raised while answers are computed are appended to it.
+    """
 
     def __init__(self, config: Config, transforms: RecordedTransforms, errors: list[str]) -> None:
         self._config = config
@@ -41,17 +52,30 @@ class Recorded:
         # Requests that wait for a transform: service, request, log time.
         self._waiting: dict[tuple[bytes, int], tuple[str, Any, int]] = {}
         self._open: OrderedDict[tuple[bytes, int], Row] = OrderedDict()
-        self.without_content = 0  # recorded as metadata only
-        self.sent = 0  # events of clients; they are not answered again
-        self.replies_alone = 0  # of no request that was answered again
+        # Numbers of events, for `notes`:
+        self.without_content = 0  # requests recorded as metadata only
+        self.sent = 0  # requests recorded by a client; they are not answered again
+        self.replies_alone = 0  # replies to requests that were not answered again
         self.replies_of_clients = 0
         self.replies_without_content = 0
         self.without_reply = 0
 
-    def take(
+    def process(
         self, service: str, event: Any, time: int, snapshot: Callable[[], Snapshot]
     ) -> list[Row]:
-        """Take in one event; return the rows that are complete by it."""
+        """Process one service event; return the rows that it completes.
+
+        Parameters
+        ----------
+        service : str
+            Name of the service type.
+        event : object
+            An object with the fields of the event message.
+        time : int
+            Log time [ns].
+        snapshot : callable
+            Returns the present snapshot.
+        """
         key = (bytes(event.info.client_gid), int(event.info.sequence_number))
         done = []
         self.sent += event.info.event_type == REQUEST_SENT
@@ -80,23 +104,22 @@ class Recorded:
         return done
 
     def notes(self) -> list[str]:
-        """Say how many events were not answered again, or compared, and why."""
+        """Return how many requests were not answered again or not compared, and why."""
         found = (
             (self.without_content, "requests were recorded without their content", ASKED),
             (self.sent, "requests were recorded by a client, not by the server", ASKED),
-            (self.replies_alone, "replies are of no request that was answered again", COMPARED),
+            (self.replies_alone, "replies belong to requests not answered again", COMPARED),
             (self.replies_of_clients, "replies were recorded by a client", COMPARED),
-            (
-                self.replies_without_content,
-                "replies have no recorded content",
-                COMPARED,
-            ),
+            (self.replies_without_content, "replies have no recorded content", COMPARED),
             (self.without_reply, "requests have no recorded reply", COMPARED),
         )
         return [f"{count} {what}: {which}" for count, what, which in found if count]
 
     def resume(self, time: int, snapshot: Callable[[], Snapshot]) -> None:
-        """Answer the requests whose transforms have come, or whose wait is over, as the node."""
+        """Answer the requests that need not wait any longer, as the node does.
+
+        Their transforms have arrived, or they have waited for `transform_wait`.
+        """
         for key, (_, request, since) in list(self._waiting.items()):
             frame, stamp = fields.frame_and_stamp(request)
             may_come = stamp > lookup.awaited_from(self._config, self._transforms, frame)
@@ -107,13 +130,13 @@ class Recorded:
     def _end_wait(
         self, key: tuple[bytes, int], time: int, snapshot: Callable[[], Snapshot]
     ) -> None:
-        """Answer a request now where it waits: the node has replied, or would have."""
+        """Answer a request now if it still waits."""
         if key in self._waiting:
             service, request, _ = self._waiting.pop(key)
-            self._open[key] = self._ask(service, request, time, snapshot())
+            self._open[key] = self._answer(service, request, time, snapshot())
 
-    def rest(self, time: int, snapshot: Callable[[], Snapshot]) -> list[Row]:
-        """Return the rows whose reply was not recorded."""
+    def finish(self, time: int, snapshot: Callable[[], Snapshot]) -> list[Row]:
+        """Return the rows of all requests without a recorded reply, at the end of the bag."""
         for key in list(self._waiting):
             self._end_wait(key, time, snapshot)
         rows = list(self._open.values())
@@ -123,17 +146,17 @@ class Recorded:
             row.time = time
         return rows
 
-    def _ask(self, service: str, message: Any, time: int, snapshot: Snapshot) -> Row:
+    def _answer(self, service: str, message: Any, time: int, snapshot: Snapshot) -> Row:
         row = Row(time, snapshot.stamp, service, Verdict.UNKNOWN, Status.UNDEFINED)
         row.snapshot_id = snapshot.id
         row.footprint_age, row.obstacle_age = snapshot.footprint_age, snapshot.max_obstacle_age
         row.bad_sources = snapshot.bad_sources
         request = Request(service, message)
         try:
-            answer = _put_into(row, request.ask(snapshot, self._transforms))
+            answer = _fill(row, request.ask(snapshot, self._transforms))
         except (InputError, FrameError) as error:
             answer = unknown(Fault(error.status, str(error)))
-        except Exception as error:  # as the node has it
+        except Exception as error:  # the node does the same
             self._errors.append(repr(error))
             answer = unknown(Fault(Status.INTERNAL_ERROR, repr(error)))
         if request.pose is not None and request.frame is not None:
@@ -144,8 +167,12 @@ class Recorded:
         return row
 
 
-def _put_into(row: Row, found: Found) -> Answer:
-    """Put what was found into a row; what is not of the nearest obstacle is part of the digest."""
+def _fill(row: Row, found: Found) -> Answer:
+    """Copy an answer to a row, and return its verdict with the reason.
+
+    A row has one distance and one obstacle. The digest covers the values of all obstacles, poses
+    or pairs.
+    """
     if isinstance(found, Answer):
         return found
     if isinstance(found, PathAnswer):
@@ -175,7 +202,7 @@ def _put_into(row: Row, found: Found) -> Answer:
 
 
 def _digest(*arrays: Any) -> int:
-    """Sum up arrays; floats by the same digits as are written of single ones."""
+    """Return the CRC-32 of arrays. Floats are rounded to `DIGITS` decimal places before."""
     total = 0
     for each in arrays:
         values = np.round(each, DIGITS) + 0.0 if each.dtype.kind == "f" else each

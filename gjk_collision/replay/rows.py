@@ -79,7 +79,7 @@ class Row:
 
     @property
     def is_state(self) -> bool:
-        """Whether this is the answer for the vehicle's own pose, and not for a request."""
+        """Whether this is the answer for the present pose of the vehicle, not for a request."""
         return self.cause in ("data", "silence")
 
     def to_json(self) -> str:

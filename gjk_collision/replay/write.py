@@ -32,7 +32,8 @@ class BagWriter:
     storage : {'mcap', 'sqlite3'}
         Storage format.
     compression : {'', 'message', 'file', 'storage'}
-        What is compressed with zstd: nothing, each message, the file, or (mcap only) each chunk.
+        Compression with zstd. '': none; 'message': each message; 'file': the whole file;
+        'storage': each chunk (mcap only).
     """
 
     def __init__(

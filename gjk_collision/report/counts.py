@@ -70,14 +70,14 @@ class Counts:
         Number of those answers that were computed because obstacles were received.
     requests : int
         Number of recorded requests that were answered again.
-    lies : int
+    free_without_success : int
         Number of answers that are FREE without SUCCESS. It must be 0.
     """
 
     stamps: int = 0
     data_stamps: int = 0
     requests: int = 0
-    lies: int = 0
+    free_without_success: int = 0
     verdicts: Counter[Verdict] = field(default_factory=Counter)
     statuses: Counter[Status] = field(default_factory=Counter)
     changes: int = 0
@@ -91,11 +91,13 @@ class Counts:
     oldest_obstacles: float = nan
     _last: Verdict | None = None
 
-    def see(self, t: float, row: Row) -> None:
+    def add(self, t: float, row: Row) -> None:
         """Count a row at the time `t` [s] after the begin of the bag."""
-        self.lies += row.verdict is Verdict.FREE and row.status is not Status.SUCCESS
+        self.free_without_success += (
+            row.verdict is Verdict.FREE and row.status is not Status.SUCCESS
+        )
         if not row.is_state:
-            self._see_request(t, row)
+            self._add_request(t, row)
             return
         self.stamps += 1
         self.data_stamps += row.cause == "data"
@@ -108,7 +110,7 @@ class Counts:
         self.oldest_footprint = _larger(self.oldest_footprint, row.footprint_age)
         self.oldest_obstacles = _larger(self.oldest_obstacles, row.obstacle_age)
 
-    def _see_request(self, t: float, row: Row) -> None:
+    def _add_request(self, t: float, row: Row) -> None:
         self.requests += 1
         self.request_verdicts[row.verdict] += 1
         if row.recorded:

@@ -38,7 +38,7 @@ class Timeline:
         self._bins: list[list[Any]] = []
         self._size, self._filled = 1, 0
 
-    def see(self, t: float, row: Row) -> None:
+    def add(self, t: float, row: Row) -> None:
         """Add the answer `row` at the time `t` [s] after the begin of the bag."""
         one = [t, row.verdict, _or_none(row.distance), _or_none(row.obstacle_age),
                _or_none(row.footprint_age)]  # fmt: skip
@@ -75,7 +75,7 @@ class Film:
     Parameters
     ----------
     drive : Drive
-        The replay whose rows are passed to `see`.
+        The replay whose rows are passed to `add`.
     """
 
     def __init__(self, drive: Drive) -> None:
@@ -90,7 +90,7 @@ class Film:
         self._outlines: list[dict[str, Any]] = []
         self._origin: tuple[float, float] | None = None
 
-    def see(self, t: float, row: Row) -> None:
+    def add(self, t: float, row: Row) -> None:
         """Store a frame of the answer `row` at the time `t` [s], if this answer is to be shown."""
         index, self._count = self._count, self._count + 1
         changed, self._last = self._last not in (None, row.verdict), row.verdict
@@ -129,7 +129,7 @@ class Film:
 
     def _frame(self, index: int, t: float, row: Row) -> dict[str, Any]:
         if len(self._shapes) > MAX_KNOWN:
-            self._forget_unused()
+            self._delete_unused()
         placed = self._placed(row)
         return {
             "i": index,
@@ -152,7 +152,7 @@ class Film:
             "snap": row.snapshot_id,
         }
 
-    def _forget_unused(self) -> None:
+    def _delete_unused(self) -> None:
         """Delete the outlines that no frame refers to any more."""
         every = [*self._regular, *self._events, *([self._closest] if self._closest else [])]
         used = sorted({each[0] for frame in every for each in frame["o"]}

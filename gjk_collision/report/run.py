@@ -73,7 +73,7 @@ def run(case: Case, out: Path, options: Options, progress: Progress | None = Non
     Returns
     -------
     Result
-        The result. A fault of the bag raises nothing; it becomes the outcome.
+        The result. If the bag is not valid, no error is raised; the outcome is BROKEN.
     """
     folder = written_by(case, out).parent
     folder.mkdir(parents=True, exist_ok=True)
@@ -118,7 +118,7 @@ class _Job:
                 self._golden = Golden(self._golden_path, case.tolerance)
             with Bag(case.bag) as bag:
                 topics = choose(bag, case.config, case.topics)
-                self._know(bag, topics)
+                self._describe(bag, topics)
                 header = {"format": FORMAT, **self._about["identity"]}
                 file.write(json.dumps(header, separators=(",", ":")) + "\n")
                 self._answer(bag, topics, file, progress)
@@ -144,7 +144,7 @@ class _Job:
             for text, failure in checks:
                 if failure:
                     self._fail(Outcome.FAILED, failure or text)
-        self._judge_counts()
+        self._check_counts()
         summary = {
             "name": self._case.name,
             "outcome": self._outcome.name.lower(),
@@ -162,7 +162,7 @@ class _Job:
         }
         return Result(self._case.name, self._outcome, self._failures, summary)
 
-    def _know(self, bag: Bag, topics: Topics) -> None:
+    def _describe(self, bag: Bag, topics: Topics) -> None:
         """Store the data that identifies a result, and the data about the bag."""
         config = self._case.config
         self._about = {
@@ -201,33 +201,35 @@ class _Job:
         try:
             for row in drive.rows():
                 file.write(row.to_json() + "\n")
-                self._see((row.time - bag.begin) * 1e-9, row, drive, film)
-                if drive.taken - reported >= STEP:
-                    reported = drive.taken
+                self._add_row((row.time - bag.begin) * 1e-9, row, drive, film)
+                if drive.processed - reported >= STEP:
+                    reported = drive.processed
                     progress(reported, total)
             progress(total, total)
         finally:
-            self._about["messages"] = drive.taken
+            self._about["messages"] = drive.processed
             self._about["unreadable"] = drive.unreadable
             self._about["errors"] = drive.errors[:KEPT_ERRORS]
             self._about["requests_without_content"] = drive.requests_without_content
             self._notes += drive.notes()
             self.film = film.to_dict()
 
-    def _see(self, t: float, row: Row, drive: Drive, film: Film) -> None:
-        self._counts.see(t, row)
+    def _add_row(self, t: float, row: Row, drive: Drive, film: Film) -> None:
+        self._counts.add(t, row)
         if self._golden is not None:
-            self._golden.see(t, row)
+            self._golden.add(t, row)
         if row.is_state:
             self._latencies.add(drive.latency)
-            self._expectations.see(t, row)
-            self.timeline.see(t, row)
-            film.see(t, row)
+            self._expectations.add(t, row)
+            self.timeline.add(t, row)
+            film.add(t, row)
 
-    def _judge_counts(self) -> None:
+    def _check_counts(self) -> None:
         counts = self._counts
-        if counts.lies:
-            self._fail(Outcome.FAILED, f"FREE without SUCCESS at {counts.lies} stamps")
+        if counts.free_without_success:
+            self._fail(
+                Outcome.FAILED, f"FREE without SUCCESS at {counts.free_without_success} stamps"
+            )
         if counts.replies_lost:
             first = counts.replies_lost[0]
             text = f"a recorded COLLISION is FREE in the replay, first at {first:.3f} s"

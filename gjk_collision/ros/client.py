@@ -1,6 +1,9 @@
 # SPDX-FileCopyrightText: gjk_collision contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Ask a running collision server, with timeouts; what is missing, late or odd is never free."""
+"""A client of a running collision server, with timeouts.
+
+A reply that is missing, late or inconsistent is never free.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,7 @@ from geometry_msgs.msg import PoseStamped
 from gjk_collision.srv import CheckPath, CheckPoses, Collide, Distance
 from rclpy.executors import SingleThreadedExecutor
 
-from ..arguments import as_flag, as_floats, as_number, as_vector, as_whole
+from ..arguments import as_bool, as_floats, as_integer, as_number, as_vector
 from ..errors import InputError
 from ..results import CheckResult, NearestResult, PathResult
 from ..scene import Mode, mode_number
@@ -49,7 +52,29 @@ Enum = TypeVar("Enum", Verdict, Status)
 
 @dataclass(frozen=True)
 class Info:
-    """On what a reply rests: `msg/ReplyInfo` in plain types; stamps in ns, the rest in s."""
+    """The data and the configuration that a reply was computed from, as in ``msg/ReplyInfo``.
+
+    Attributes
+    ----------
+    frame_id : str
+        Frame of all geometry in the reply.
+    stamp_ns : int
+        Time for which the question was answered [ns].
+    snapshot_id : int
+        Identifies the snapshot that was used; 0: none.
+    oldest_data_stamp_ns : int
+        Stamp of the oldest data in the snapshot [ns]; 0: no data.
+    footprint_age : float
+        Age of the footprint at the time of the reply [s]. 0: it is a parameter. NaN: no footprint.
+    max_obstacle_age : float
+        Age of the oldest obstacle message at the time of the reply [s]. NaN: no message.
+    bad_sources : tuple of str
+        Names of the sources that are missing, stale or invalid.
+    config_hash : int
+        Identifies the values of all parameters.
+    compute_time : float
+        Computation time of the reply [s].
+    """
 
     frame_id: str
     stamp_ns: int
@@ -64,23 +89,24 @@ class Info:
 
 @dataclass(frozen=True)
 class Reply:
-    """What every reply has, as read.
+    """The fields that all replies have.
 
-    One that did not come in time is read as UNKNOWN, with the "none" of each field.
+    If no reply arrives in time, the verdict is UNKNOWN and the other fields have the values that
+    mean "none".
 
     Attributes
     ----------
     is_free : bool
-        True only if the server says FREE and SUCCESS, names its snapshot, and every part of the
-        reply agrees.
+        True only if the reply contains FREE, SUCCESS and the id of a snapshot, and no other field
+        contradicts it.
     verdict, status : Verdict, Status
-        UNKNOWN and UNDEFINED where no usable reply came in time.
+        UNKNOWN and UNDEFINED if no valid reply arrived in time.
     message : str
-        For a person.
+        Explanation for a person; may be empty.
     info : Info
-        On what the reply rests; `snapshot_id` 0: nothing.
+        The data that the reply was computed from. Its `snapshot_id` is 0 if no data was used.
     round_trip : float
-        From sending to receipt [s]; infinite where no reply came in time.
+        Time from the request to the reply [s]; inf: no reply in time.
     """
 
     is_free: bool
@@ -100,9 +126,9 @@ class CollideReply(Reply):
     Attributes
     ----------
     obstacle_id : int
-        The obstacle that decides; -1: none.
+        Id of an obstacle that determines the verdict; -1: none.
     obstacle_source : str
-        Its source; "" for none.
+        Source of this obstacle; "": none.
     """
 
     obstacle_id: int
@@ -111,12 +137,14 @@ class CollideReply(Reply):
 
 @dataclass(frozen=True)
 class DistanceReply(Reply, NearestResult):
-    """Reply of `~/distance`: a `NearestResult` in the frame `info.frame_id`; `indices` is empty.
+    """Reply of `~/distance`: a `NearestResult` in the frame `info.frame_id`.
+
+    `indices` is always empty.
 
     Attributes
     ----------
     sources : tuple of str
-        Of each obstacle.
+        Source of each obstacle.
     """
 
     sources: tuple[str, ...]
@@ -126,10 +154,10 @@ class DistanceReply(Reply, NearestResult):
 class PosesReply(Reply, CheckResult):
     """Reply of `~/check_poses`: a `CheckResult`.
 
-    `verdicts` and `statuses` have one entry per pose asked for, whatever the reply: UNKNOWN where
-    it gives none. `distances` and `lower_bounds` (n,) and `witnesses` (n, 4) are empty in modes
-    that do not compute them; `nearest_indices` is always empty. `first_invalid_index` is -1
-    exactly if `is_free`.
+    `verdicts` and `statuses` always have one entry per requested pose, which is UNKNOWN if the
+    reply has no entry. `distances`, `lower_bounds` and `witnesses` are empty in modes that do not
+    compute them. `nearest_indices` is always empty. `first_invalid_index` is -1 if and only if
+    `is_free` is True.
     """
 
     witnesses: NDArray[np.float64]
@@ -139,36 +167,39 @@ class PosesReply(Reply, CheckResult):
 class PathReply(Reply, PathResult):
     """Reply of `~/check_path`: a `PathResult`.
 
-    `first_invalid_segment` is -1 exactly if `is_free`; beside a contradiction it is 0, and
-    `last_valid_fraction` 0.0. `obstacle_index` is -1.
+    `first_invalid_segment` is -1 if and only if `is_free` is True. In a contradictory reply,
+    `first_invalid_segment` and `last_valid_fraction` are replaced by 0. `first_collision_time` is
+    the time after the time of the snapshot [s]. `obstacle_index` is always -1.
     """
 
 
 class CollisionClient:
-    """A client of one collision server.
+    """Client of one collision server.
 
-    A call blocks until its reply or its timeout, and spins the executor meanwhile; so it must not
-    be made from a callback that runs on the same executor. Nothing is asked twice.
+    A call blocks until the reply arrives or the timeout expires. It spins the executor during this
+    time, so it must not be called from a callback of the same executor. A request is never
+    repeated.
 
     Parameters
     ----------
     node : rclpy.node.Node
-        The node that the client belongs to.
+        The node of the client.
     frame : str
-        Frame of all poses asked for.
+        Frame of all poses in requests.
     server : str
-        Name of the server's node, relative to the namespace of `node` or absolute.
+        Name of the node of the server: absolute, or relative to the namespace of `node`.
     timeout : float
-        Longest wait for one reply [s].
+        Maximum time to wait for each reply [s], > 0.
     max_outstanding : int
-        Most requests in flight at once, at most 64: the server's queue is for all clients.
+        Maximum number of requests without a reply, 1 to 64. It is limited because all clients
+        share the queue of the server.
     executor : rclpy.executors.Executor, optional
-        The executor to spin, to which `node` must have been added; None makes one.
+        The executor to spin. `node` must have been added to it. Default: a new executor.
 
     Raises
     ------
     ValueError
-        If `timeout` or `max_outstanding` is out of range.
+        `timeout` or `max_outstanding` is out of range.
     """
 
     def __init__(
@@ -184,7 +215,8 @@ class CollisionClient:
         if not timeout > 0.0:
             raise ValueError(f"timeout: must be positive (got {timeout})")
         if not 1 <= max_outstanding <= MAX_OUTSTANDING:
-            raise ValueError(f"max_outstanding: must be 1 to {MAX_OUTSTANDING}")
+            rule = f"must be 1 to {MAX_OUTSTANDING} (got {max_outstanding})"
+            raise ValueError(f"max_outstanding: {rule}")
         self._node = node
         self.frame = frame
         self.timeout = timeout
@@ -204,7 +236,7 @@ class CollisionClient:
         )
 
     def wait_for_server(self, timeout: float) -> bool:
-        """Tell whether all services can be reached within `timeout` [s]."""
+        """Wait up to `timeout` [s] for all services, and return whether they are available."""
         deadline = time.monotonic() + timeout
         return all(
             client.wait_for_service(max(0.0, deadline - time.monotonic()))
@@ -221,32 +253,36 @@ class CollisionClient:
         stop_at_first: bool = False,
         require_snapshot_id: int = 0,
     ) -> PosesReply:
-        """Ask for a verdict at each of many poses, all on one snapshot.
+        """Check the vehicle at each of many poses against one snapshot.
 
         Parameters
         ----------
         poses : array_like, shape (n, 3)
-            x [m], y [m], yaw [rad] of the base frame.
+            Poses of the base frame: x [m], y [m], yaw [rad].
         times : array_like, shape (n,), optional
-            Seconds after the snapshot's time per pose; none: the obstacles stand still.
+            Time of each pose after the time of the snapshot [s]. Default: the obstacles do not
+            move.
         margin : float
-            Clearance to ask for [m], added to the server's own.
+            Required distance [m], >= 0, added to the margin of the server.
         mode : {'collide', 'distance', 'witness'}
-            What to compute beside the verdicts.
+            'collide': compute verdicts only. 'distance': also distances and lower bounds.
+            'witness': also closest points.
         stop_at_first : bool
-            Stop at the first pose that is not free; the rest stay UNKNOWN.
+            Stop at the first pose that is not free. The poses after it are UNKNOWN.
         require_snapshot_id : int
-            Reply from this snapshot or not at all; 0: the latest.
+            Id of the snapshot to use. If it is not available, the reply is UNKNOWN with
+            SNAPSHOT_MISMATCH. 0: the latest snapshot.
 
         Raises
         ------
         InputError
-            An argument is of another kind or shape.
+            INVALID_INPUT or ARRAY_MISMATCH: an argument has a wrong type or shape. The server
+            checks the values.
         """
         request = CheckPoses.Request(margin=as_number(margin, "margin"), mode=mode_number(mode))
         self._fill(request, poses, times)
-        request.stop_at_first = as_flag(stop_at_first, "stop_at_first")
-        request.require_snapshot_id = as_whole(
+        request.stop_at_first = as_bool(stop_at_first, "stop_at_first")
+        request.require_snapshot_id = as_integer(
             require_snapshot_id, "require_snapshot_id", 0, 2**64 - 1
         )
         [(reply, round_trip)] = self._exchange(self._check_poses, [request])
@@ -261,53 +297,65 @@ class CollisionClient:
         margin: float = 0.0,
         tolerance: float = 0.0,
     ) -> PathReply:
-        """Ask whether the way through some poses is free, straight from each to the next.
+        """Check the vehicle along a path through poses.
+
+        Between two poses, the vehicle moves in a straight line with constant velocity and takes
+        the shorter rotation.
 
         Parameters
         ----------
-        poses, times, margin
-            As for `check_poses`; the times increase.
+        poses, margin
+            As for `check_poses`.
+        times : array_like, shape (n,), optional
+            As for `check_poses`, and strictly increasing.
         swept : bool
-            Between the poses too; else at them only.
+            Whether to check also between the poses.
         tolerance : float
-            What passes within margin + tolerance may be called a hit [m]; 0: the server's own.
+            Tolerance [m], 1e-6 to 1: if the vehicle passes an obstacle closer than margin +
+            tolerance, the path may be reported as not free. 0: the parameter of the server.
 
         Raises
         ------
         InputError
-            An argument is of another kind or shape.
+            As for `check_poses`.
         """
         request = CheckPath.Request(
             margin=as_number(margin, "margin"), tolerance=as_number(tolerance, "tolerance")
         )
         self._fill(request, poses, times)
-        request.interpolation = request.SWEPT if as_flag(swept, "swept") else request.DISCRETE
+        request.interpolation = request.SWEPT if as_bool(swept, "swept") else request.DISCRETE
         [(reply, round_trip)] = self._exchange(self._check_path, [request])
         return self._path_reply(reply, round_trip)
 
     def distances(
         self, poses: ArrayLike, *, k: int = 1, max_distance: float = 0.0
     ) -> list[DistanceReply]:
-        """Ask for the nearest `k` obstacles at each of many poses, several requests in flight.
+        """Return the distances to the nearest obstacles at each of many poses.
 
-        Each reply is from the snapshot that was the latest when it was given.
+        Each pose is a separate request. Up to `max_outstanding` requests are sent before their
+        replies arrive. The replies may be from different snapshots.
 
         Parameters
         ----------
         poses : array_like, shape (n, 3)
-            x [m], y [m], yaw [rad] of the base frame.
+            Poses of the base frame: x [m], y [m], yaw [rad].
         k : int
-            How many obstacles per pose.
+            Maximum number of obstacles per pose.
         max_distance : float
-            Report none further away than this [m]; 0: unlimited.
+            Obstacles farther away than this are not reported [m]. 0: no limit.
+
+        Returns
+        -------
+        list of DistanceReply
+            One reply per pose.
 
         Raises
         ------
         InputError
-            An argument is of another kind or shape.
+            As for `check_poses`.
         """
         request = {
-            "k": as_whole(k, "k", 0, 2**32 - 1),
+            "k": as_integer(k, "k", 0, 2**32 - 1),
             "max_distance": as_number(max_distance, "max_distance"),
         }
         requests = [
@@ -316,11 +364,24 @@ class CollisionClient:
         return [self._distance_reply(*got) for got in self._exchange(self._distance, requests)]
 
     def distance(self, pose: ArrayLike, **options: Any) -> DistanceReply:
-        """Ask for the nearest obstacles at one pose; see `distances`."""
+        """Return the distances to the nearest obstacles at one pose, see `distances`."""
         return self.distances([as_vector(pose, 3, "pose")], **options)[0]
 
     def collide(self, pose: Sequence[float] | None = None, *, margin: float = 0.0) -> CollideReply:
-        """Ask for a verdict at one pose (x [m], y [m], yaw [rad]); None: where the vehicle is."""
+        """Check the vehicle at one pose.
+
+        Parameters
+        ----------
+        pose : (x, y, yaw), optional
+            Pose of the base frame [m, m, rad]. None: the present pose of the vehicle.
+        margin : float
+            As for `check_poses`.
+
+        Raises
+        ------
+        InputError
+            As for `check_poses`.
+        """
         request = Collide.Request(margin=as_number(margin, "margin"))
         if pose is not None:
             request.pose = self._pose(as_vector(pose, 3, "pose"))
@@ -332,9 +393,10 @@ class CollisionClient:
         )
 
     def _exchange(self, client: Any, requests: Sequence[Any]) -> list[tuple[Any, float]]:
-        """Send all, at most `max_outstanding` at once: reply and round trip of each.
+        """Send the requests, and return the reply and the round trip time [s] of each.
 
-        In place of a reply that does not come in time there is one without an answer.
+        At most `max_outstanding` requests are without a reply at any time. If no reply arrives in
+        time, a reply with UNKNOWN is returned in its place.
         """
         text = f"no reply within {self.timeout} s"
         missing = none(client.srv_type, Fault(Status.UNDEFINED, text))
@@ -346,7 +408,7 @@ class CollisionClient:
                 index, request = unsent.popleft()
                 pending.append((index, client.call_async(request), time.monotonic()))
             oldest = pending[0][2]
-            # Not spin_until_future_complete: each such call leaks a wake-up on Jazzy.
+            # spin_until_future_complete() is not used, because each call leaks a wake-up on Jazzy.
             self._executor.spin_once(max(0.0, oldest + self.timeout - time.monotonic()))
             now = time.monotonic()
             waiting = []
@@ -357,13 +419,13 @@ class CollisionClient:
                 elif now - sent < self.timeout:
                     waiting.append((index, future, sent))
                 else:
-                    client.remove_pending_request(future)  # a late reply is dropped
+                    client.remove_pending_request(future)  # a late reply is ignored
             pending = waiting
         return replies
 
     def _fill(self, request: Any, poses: ArrayLike, times: ArrayLike) -> None:
         request.header.frame_id = self.frame
-        # rclpy takes an array.array as it is; an ndarray it would walk through item by item.
+        # rclpy uses an array.array as it is, but iterates over the items of an ndarray.
         request.poses = array("d", _rows(poses).tobytes())
         request.times = array("d", as_floats(times, "times", 0).tobytes())
 
@@ -377,7 +439,7 @@ class CollisionClient:
 
     @staticmethod
     def _common(reply: Any, round_trip: float) -> dict[str, Any]:
-        """Fill the fields of `Reply`."""
+        """Return the values of the fields of `Reply`."""
         info = reply.info
         verdict = _member(reply.verdict.verdict, Verdict.UNKNOWN)
         status = _member(reply.verdict.status, Status.UNDEFINED)
@@ -409,7 +471,7 @@ class CollisionClient:
         common = self._common(reply, round_trip)
         verdicts = numbers(reply.verdicts)
         statuses = numbers(reply.statuses)
-        if not len(verdicts) == len(statuses) == n:  # a fault of the request as a whole
+        if not len(verdicts) == len(statuses) == n:  # the request was refused as a whole
             verdicts = np.full(n, Verdict.UNKNOWN, np.uint8)
             statuses = np.full(n, common["status"], np.uint16)
         free = (verdicts == Verdict.FREE) & (statuses == Status.SUCCESS)
@@ -464,7 +526,7 @@ def _rows(poses: ArrayLike) -> NDArray[np.float64]:
 
 
 def _member(value: int, default: Enum) -> Enum:
-    """Return the member of `default`'s enumeration with this value, or `default`."""
+    """Return the member with this value, or `default` if the enumeration has none."""
     try:
         return type(default)(value)
     except ValueError:

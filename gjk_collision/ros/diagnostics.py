@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: gjk_collision contributors
 # SPDX-License-Identifier: Apache-2.0
-"""How the node is, once a second on /diagnostics: for a person and for a monitor."""
+"""The state of the node, published once a second on /diagnostics, for people and for monitors."""
 
 import time
 from collections import Counter
@@ -19,19 +19,19 @@ from ..server import lookup
 from ..server.frames import FrameError
 from ..server.snapshot import Report
 from ..verdict import Status, Verdict
-from .exchange import Known
+from .exchange import ServerData
 
 __all__ = ["Diagnostics", "Health", "Server"]
 
 PERIOD = 1.0  # s
 
-# What needs the vehicle's own pose.
+# The answers that depend on the present pose of the vehicle.
 BY_POSE = "~/state, and ~/collide and ~/distance without a frame"
 OK, WARN, ERROR = DiagnosticStatus.OK, DiagnosticStatus.WARN, DiagnosticStatus.ERROR
 
 
 class Health:
-    """Takes note of replies and heartbeats; what it holds is about the time since `take`."""
+    """Counts replies and heartbeats since the last call of `take`."""
 
     def __init__(self) -> None:
         self._beats: list[float] = []
@@ -40,17 +40,17 @@ class Health:
         self._longest = 0.0
 
     def note_reply(self, service: str, seconds: float, status: int) -> None:
-        """Take note of a reply: how long it took, and its status."""
+        """Count a reply of a service, with its computation time [s] and its status."""
         self._replies[service] += 1
         self._longest = max(self._longest, seconds)
         self._statuses[status] += 1
 
     def note_beat(self) -> None:
-        """Take note of a heartbeat."""
+        """Store the time of a heartbeat."""
         self._beats.append(time.monotonic())
 
     def take(self) -> "Record":
-        """Return what has been noted, and begin anew."""
+        """Return the counters and set them to 0."""
         gaps = [after - before for before, after in pairwise(self._beats)]
         record = Record(self._replies, self._statuses, self._longest, max(gaps, default=0.0))
         self._replies, self._statuses, self._longest = Counter(), Counter(), 0.0
@@ -60,7 +60,19 @@ class Health:
 
 @dataclass(frozen=True)
 class Record:
-    """Replies by service and by status, the longest [s], the longest gap between beats [s]."""
+    """The counters of one period.
+
+    Attributes
+    ----------
+    replies : Counter
+        Number of replies per service.
+    statuses : Counter
+        Number of replies per status.
+    longest : float
+        Longest computation time of a reply [s].
+    longest_gap : float
+        Longest time between two heartbeats [s].
+    """
 
     replies: Counter[str]
     statuses: Counter[int]
@@ -68,8 +80,8 @@ class Record:
     longest_gap: float
 
 
-class Server(Known, Protocol):
-    """What the diagnostics need of the server."""
+class Server(ServerData, Protocol):
+    """The part of the server that the diagnostics use."""
 
     health: Health
     errors: int
@@ -77,21 +89,21 @@ class Server(Known, Protocol):
 
     @property
     def is_active(self) -> bool:
-        """Tell whether data is taken in and questions about it are answered."""
+        """Whether the server receives data and answers requests from it."""
 
     def reports(self) -> list[Report]:
-        """Return what is heard from each sender; empty while not active."""
+        """Return the state of each sender; empty while the server is not active."""
 
 
 class Diagnostics:
-    """Publishes the health of a server, by the steady clock, in every state of its lifecycle.
+    """Publishes the state of a server in every lifecycle state.
 
     Parameters
     ----------
     node : Node
-        Has the publisher and the timer.
+        The node that gets the publisher and a timer on the steady clock.
     server : Server
-        Whose health it is.
+        The server whose state is published.
     """
 
     def __init__(self, node: Node, server: Server) -> None:
@@ -114,7 +126,7 @@ class Diagnostics:
             try:
                 found = check()
             except Exception as error:
-                found = [_status("", ERROR, f"not to be had: {error!r}")]
+                found = [_status("", ERROR, f"this check failed: {error!r}")]
             for each in found:
                 each.name = f"{name}: {each.name or title}"
                 message.status.append(each)
@@ -138,14 +150,18 @@ class Diagnostics:
         return [_status("", level, text, **words)]
 
     def _affected(self, verdict: Verdict, status: Status) -> str:
-        """Say which answers are not to be had: planners need not know the vehicle's own pose."""
+        """Return which requests are affected by the verdict of the heartbeat.
+
+        Many requests of planners do not depend on the present pose of the vehicle. They may be
+        answered although the heartbeat is UNKNOWN.
+        """
         snapshot = self._server.snapshot()
         if not self._server.is_active:
-            return "every request but ~/check_shapes"
+            return "all requests except ~/check_shapes"
         if snapshot.fault is not None or snapshot.footprint is None:
-            return "~/state and every request but ~/check_shapes: nothing is FREE"
+            return "~/state and all requests except ~/check_shapes: no answer is FREE"
         if verdict is not Verdict.UNKNOWN:
-            return "nothing"
+            return "none"
         if status in (Status.UNKNOWN_FRAME, Status.TF_UNAVAILABLE, Status.TF_EXTRAPOLATION):
             frame = self._server.config.check_frame
             return f"{BY_POSE}; requests in '{frame}' are answered"
@@ -154,7 +170,7 @@ class Diagnostics:
     def _inputs(self) -> list[DiagnosticStatus]:
         reports = self._server.reports()
         if not reports:
-            return [_status("", WARN, "nothing is listened to: the node is not active")]
+            return [_status("", WARN, "no data is received: the node is not active")]
         return [_input(each) for each in reports]
 
     def _frames(self) -> list[DiagnosticStatus]:
@@ -170,7 +186,7 @@ class Diagnostics:
         return [_status("", OK, "the vehicle's pose is known", **words)]
 
     def _kernel(self) -> list[DiagnosticStatus]:
-        """Ask the kernel what it must know: touching, a gap of one unit in the last place."""
+        """Test the kernel: shapes that touch, a gap of one unit in the last place, a distance."""
         box, near = Shape.box(2.0, 2.0), 1.0000000000000002
         beside = Shape.polygon([[near, -1.0], [3.0, -1.0], [3.0, 1.0], [near, 1.0]])
         right = (
@@ -180,11 +196,11 @@ class Diagnostics:
         )
         right = right and not INVARIANT.violations
         errors = self._server.errors
-        text = "answers as it must" if right else "ANSWERS WRONGLY: do not drive"
+        text = "self-test passed" if right else "WRONG RESULTS: do not drive"
         level = OK if right and not errors else ERROR
         words = {
             "internal errors since start": errors,
-            "FREE without its lower bound, since start": INVARIANT.violations,
+            "FREE without a sufficient lower bound, since start": INVARIANT.violations,
         }
         return [_status("", level, text, **words)]
 
@@ -193,15 +209,15 @@ class Diagnostics:
         late = record.statuses[Status.TIME_BUDGET]
         beat = 1.0 / config.state_rate
         slow = record.longest_gap > 2.0 * beat
-        text = "as configured"
+        text = "within the limits"
         if late or slow:
-            text = f"{late} replies past time_budget" if late else "the heartbeat is late"
+            text = f"{late} replies exceeded time_budget" if late else "the heartbeat is late"
         words = {
             **{f"replies of {name}": count for name, count in sorted(record.replies.items())},
             "longest reply": f"{record.longest * 1e3:.2f} ms",
             "time_budget": f"{config.time_budget * 1e3:g} ms",
             "longest gap between heartbeats": f"{record.longest_gap * 1e3:.1f} ms",
-            "heartbeats every": f"{beat * 1e3:g} ms",
+            "configured period of heartbeats": f"{beat * 1e3:g} ms",
         }
         return [_status("", WARN if late or slow else OK, text, **words)]
 

@@ -8,13 +8,13 @@ from typing import Protocol
 from ..server import lookup
 from ..server.config import Config
 from ..server.frames import FrameError, Pose, Transforms
-from ..server.snapshot import Fault, Snapshot, nothing
+from ..server.snapshot import Fault, Snapshot, empty_snapshot
 from ..verdict import Status, Verdict
 
-__all__ = ["Exchange", "Known"]
+__all__ = ["Exchange", "ServerData"]
 
 
-class Known(Protocol):
+class ServerData(Protocol):
     """The present data of the server."""
 
     config: Config
@@ -35,21 +35,21 @@ class Exchange:
 
     Parameters
     ----------
-    known : Known
-        The present data of the server.
+    server : ServerData
+        The server that received the request.
 
     Attributes
     ----------
     transforms : Transforms
         Source of the poses between frames.
     snapshot : Snapshot or None
-        The snapshot of the answer; None: `ask` was not called yet.
+        The snapshot of the answer; None: `first_snapshot` was not called yet.
     """
 
-    def __init__(self, known: Known) -> None:
-        self._known = known
+    def __init__(self, server: ServerData) -> None:
+        self._server = server
         self._begin = time.perf_counter_ns()
-        self.transforms = _Present(known.transforms)
+        self.transforms = _Present(server.transforms)
         self.snapshot: Snapshot | None = None
 
     @property
@@ -59,9 +59,9 @@ class Exchange:
 
     def is_late(self) -> bool:
         """Return whether the time budget is used up."""
-        return self.seconds > self._known.config.time_budget
+        return self.seconds > self._server.config.time_budget
 
-    def ask(self, require_id: int = 0, *, in_time: bool = True) -> Snapshot:
+    def first_snapshot(self, require_id: int = 0, *, in_time: bool = True) -> Snapshot:
         """Return the snapshot to answer from.
 
         Parameters
@@ -72,39 +72,39 @@ class Exchange:
             Whether the time budget applies. If it is used up after the scene was built, the result
             has no footprint and the fault TIME_BUDGET.
         """
-        self.snapshot = self._known.snapshot(require_id)
+        self.snapshot = self._server.snapshot(require_id)
         if in_time and self.snapshot.footprint is not None and self.is_late():
-            budget = self._known.config.time_budget
+            budget = self._server.config.time_budget
             text = f"building the scene took {self.seconds:.3f} s, limit {budget:g} s"
             text = f"{text} (time_budget)"
-            self.snapshot = self.snapshot.voided(Fault(Status.TIME_BUDGET, text))
+            self.snapshot = self.snapshot.invalidated(Fault(Status.TIME_BUDGET, text))
         return self.snapshot
 
-    def known(self, fault: Fault) -> Snapshot:
+    def snapshot_or_empty(self, fault: Fault) -> Snapshot:
         """Return the snapshot, or a snapshot with this fault if an error came before it."""
-        return self.snapshot or nothing(self._known.config, fault, self._known.now())
+        return self.snapshot or empty_snapshot(self._server.config, fault, self._server.now())
 
-    def at_the_end(self, snapshot: Snapshot, verdict: Verdict) -> Snapshot:
+    def final_snapshot(self, snapshot: Snapshot, verdict: Verdict) -> Snapshot:
         """Return a snapshot with the ages at the time when its answer is sent.
 
         If the answer must not be sent, the result has no footprint and a new fault: the data or a
         pose has become too old, or the time budget is used up. A COLLISION is sent even if the
         time budget is used up.
         """
-        last = self._known.later(snapshot)
+        last = self._server.later(snapshot)
         if last.fault is not snapshot.fault or last.footprint is None:
             return last
         # If a transform is stamped ahead of the snapshot, the pose was computed for the time of
         # the snapshot.
         stamps = {f: min(stamp, snapshot.stamp) for f, stamp in self.transforms.stamps.items()}
         try:
-            lookup.check_age(last.config, stamps, self._known.now())
+            lookup.check_age(last.config, stamps, self._server.now())
         except FrameError as error:
-            return last.voided(Fault(error.status, str(error)))
+            return last.invalidated(Fault(error.status, str(error)))
         if verdict in (Verdict.FREE, Verdict.MARGIN) and self.is_late():
-            budget = self._known.config.time_budget
+            budget = self._server.config.time_budget
             text = f"the answer took {self.seconds:.3f} s, limit {budget:g} s (time_budget)"
-            return last.voided(Fault(Status.TIME_BUDGET, text))
+            return last.invalidated(Fault(Status.TIME_BUDGET, text))
         return last
 
 

@@ -18,7 +18,7 @@ from ..server.snapshot import Fault, Placed, Snapshot
 from ..verdict import Status, Verdict
 from . import messages
 
-__all__ = ["picture"]
+__all__ = ["marker_array"]
 
 Floats = npt.NDArray[np.float64]
 
@@ -31,12 +31,12 @@ COLOURS = {
 }
 WIDTH = 0.04  # m, line width
 HEIGHT = 0.8  # m, text height
-LIFETIME = Duration(sec=1)  # old markers disappear, so that nobody takes them for present ones
+LIFETIME = Duration(sec=1)  # markers disappear when they are old
 _ANGLES = np.arange(16) * (np.pi / 8)
 _CIRCLE = np.column_stack([np.cos(_ANGLES), np.sin(_ANGLES)])
 
 
-def picture(
+def marker_array(
     snapshot: Snapshot,
     ego: Pose | Fault,
     found: StateAnswer,

@@ -34,7 +34,7 @@ from ..server.answers import StateAnswer, unknown
 from ..server.config import Config, SourceConfig
 from ..server.frames import FrameError, Pose, SameFrameOnly, Transforms, TransformSource
 from ..server.parameter_files import NODE_NAME
-from ..server.snapshot import Fault, Report, Snapshot, nothing
+from ..server.snapshot import Fault, Report, Snapshot, empty_snapshot
 from ..server.world import World
 from ..verdict import Status
 from . import markers, messages, sources
@@ -58,7 +58,7 @@ HIT_SHOWN = 2.0  # s
 # never used again. A replay has the epoch 0.
 MAX_EPOCH = 2**32 - 1
 
-# If every callback fails for this time, the fault is in the process, and it is ended.
+# If every callback fails for this time, the process itself has a fault, and it is ended.
 BROKEN_AFTER = 5.0  # s
 
 # The process ends this long after a signal at the latest [s].
@@ -73,8 +73,8 @@ class CollisionServer(LifecycleNode):
     Parameters
     ----------
     arguments : sequence of str, optional
-        The list that was passed to `rclpy.init`; the parameter files are searched in it. Default:
-        `sys.argv`.
+        The command line that was passed to `rclpy.init`, with the names of the parameter files.
+        Default: `sys.argv`.
     **options
         Arguments of `LifecycleNode`.
 
@@ -105,7 +105,7 @@ class CollisionServer(LifecycleNode):
         none = StateAnswer(unknown(Fault(Status.NOT_ACTIVE, "no heartbeat yet")))
         messages.fill_state(self.last_state, none)
         self._world: World | None = None  # while active
-        self._epoch = secrets.randbelow(MAX_EPOCH)  # of the process; counts up with activations
+        self._epoch = secrets.randbelow(MAX_EPOCH)  # increases by 1 with each activation
         self._inputs: list[Subscription] = []
         self._reason = "not configured"
         self._counter = 0
@@ -155,43 +155,43 @@ class CollisionServer(LifecycleNode):
         self.config = config
         self._pauses = Pauses(steady_time())
         self._pulse = self.create_steady_timer(
-            PERIOD, lambda: self._pauses.note_life(steady_time())
+            PERIOD, lambda: self._pauses.note_activity(steady_time())
         )
         self._answering.record(config.record_requests)
         self._start_heartbeat()
         self._reason = "inactive"
-        self._progress.note(f"configured: config hash {config.hash:#010x}")
+        self._progress.log_transition(f"configured: config hash {config.hash:#010x}")
         return SUCCESS
 
     def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Start without data."""
+        """Start to receive data and to answer requests. There is no data from before."""
         self._epoch = self._epoch % MAX_EPOCH + 1
         self._world = World(self.config, self.transforms, self._epoch)
-        self._progress.note_active(steady_time())
+        self._progress.log_activation(steady_time())
         return SUCCESS
 
     def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Delete all data."""
         self._world = None
-        self._progress.note("deactivated: all data deleted")
+        self._progress.log_transition("deactivated: all data deleted")
         return SUCCESS
 
     def on_cleanup(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Remove the subscriptions. All parameters can be set again."""
         self._release("not configured")
-        self._progress.note("cleaned up: not configured")
+        self._progress.log_transition("cleaned up: not configured")
         return SUCCESS
 
     def on_shutdown(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Remove everything except the services and the heartbeat, which report the state."""
         self._release("shut down")
-        self._progress.note("shut down")
+        self._progress.log_transition("shut down")
         return SUCCESS
 
     def on_error(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Return to the unconfigured state after an error in a transition."""
         self._release("not configured")
-        self._progress.note("a transition failed with an error: not configured")
+        self._progress.log_transition("a transition failed with an error: not configured")
         return SUCCESS
 
     def _release(self, reason: str) -> None:
@@ -323,11 +323,11 @@ class CollisionServer(LifecycleNode):
         """Return the present snapshot, or the earlier one with this id; 0: the present one."""
         now, steady = self._times()
         if self._world is None:
-            return nothing(self.config, Fault(Status.NOT_ACTIVE, self._reason), now)
+            return empty_snapshot(self.config, Fault(Status.NOT_ACTIVE, self._reason), now)
         if now == 0:
             # With use_sim_time, before the first message on /clock. Data stamped 0 would be fresh.
             fault = Fault(Status.CLOCK_JUMP, "no time received on /clock yet (use_sim_time)")
-            return nothing(self.config, fault, now)
+            return empty_snapshot(self.config, fault, now)
         return self._world.snapshot(now=now, steady=steady, require_id=require_id)
 
     def later(self, snapshot: Snapshot) -> Snapshot:
@@ -385,10 +385,10 @@ class CollisionServer(LifecycleNode):
         self._counter += 1
         snapshot, found = None, None
         try:
-            first = exchange.ask()
+            first = exchange.first_snapshot()
             ego = self._ego(first, exchange.transforms)
             found = questions.state(first, ego)
-            snapshot = exchange.at_the_end(first, found.answer.verdict)
+            snapshot = exchange.final_snapshot(first, found.answer.verdict)
             if snapshot.fault is not first.fault:
                 found = questions.state(snapshot, ego)
             messages.fill_state(message, found)
@@ -398,7 +398,7 @@ class CollisionServer(LifecycleNode):
             message = CollisionState()
             fault = Fault(Status.INTERNAL_ERROR, repr(error))
             messages.fill_state(message, StateAnswer(unknown(fault)))
-            messages.fill_info(message.info, exchange.known(fault))
+            messages.fill_info(message.info, exchange.snapshot_or_empty(fault))
         message.counter = self._counter
         message.header.stamp = self.get_clock().now().to_msg()
         message.header.frame_id = self.config.check_frame
@@ -418,7 +418,7 @@ class CollisionServer(LifecycleNode):
         try:
             hit, until = self._hit or (None, 0.0)
             shown = hit if time.monotonic() < until else None
-            self._marker_publisher.publish(markers.picture(snapshot, ego, found, shown))
+            self._marker_publisher.publish(markers.marker_array(snapshot, ego, found, shown))
         except Exception as error:
             self.note_error("~/markers", error)
 
@@ -430,7 +430,7 @@ class CollisionServer(LifecycleNode):
 
 
 class _Executor(SingleThreadedExecutor):
-    """An executor without a traceback if a signal arrives during its construction.
+    """An executor that prints no traceback if a signal arrives during its construction.
 
     In this case the constructor raises, and `__del__` of rclpy reads an attribute that is not set.
     """
@@ -472,22 +472,23 @@ def _spin_once(executor: SingleThreadedExecutor) -> Exception | None:
 def main(args: Sequence[str] | None = None) -> int:
     """Run the node until SIGINT or SIGTERM; return the exit code."""
     # rclpy handles both signals. Python's own handler of SIGINT would also raise
-    # KeyboardInterrupt, in the middle of whatever runs.
+    # KeyboardInterrupt at an arbitrary point of the code.
     interrupts: list[int] = []
     signal.signal(signal.SIGINT, lambda number, _: interrupts.append(number))
     try:
         rclpy.init(args=None if args is None else list(args))
-    except RuntimeError as error:  # of rcl, which names the argument
+    except RuntimeError as error:  # from rcl; the message names the argument
         print(f"collision_server: {error}", file=sys.stderr)
         return 2
     try:
-        if not interrupts:  # before rclpy handled them
+        if not interrupts:  # no SIGINT arrived before rclpy started to handle it
             _run(args)
     except ExternalShutdownException:
         pass
     finally:
-        # Ctrl-C often comes twice, from the terminal and from launch. The second one must not end
-        # the interpreter while it ends. Set again, because rclpy puts back the handler above.
+        # SIGINT often arrives twice, from the terminal and from launch. The second one must not
+        # interrupt the shutdown. It is ignored again below, because `try_shutdown` restores the
+        # handler from above.
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         end_process_after(STOP_LIMIT)
         rclpy.try_shutdown()

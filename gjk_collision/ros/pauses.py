@@ -7,7 +7,7 @@ from collections import deque
 
 __all__ = ["PERIOD", "Pauses", "steady_time"]
 
-# Period of the timer that calls `Pauses.note_life` [s].
+# Period of the timer that calls `Pauses.note_activity` [s].
 PERIOD = 0.05
 # If there was no call for more than this time [ns], the process was paused. Shorter pauses are not
 # detected.
@@ -37,17 +37,17 @@ class Pauses:
 
     def __init__(self, steady: int) -> None:
         self._last = steady
-        self._life = 0  # ns: time without pauses; each pause counts as NOTICED
-        self._pauses: deque[tuple[int, int]] = deque()  # begin, and `_life` at the end
+        self._active_time = 0  # ns: time without pauses; each pause counts as NOTICED
+        self._pauses: deque[tuple[int, int]] = deque()  # begin, and `_active_time` at the end
 
-    def note_life(self, steady: int) -> None:
+    def note_activity(self, steady: int) -> None:
         """Store that the process takes messages at this steady time [ns]."""
         gap = steady - self._last
-        self._life += min(gap, NOTICED)
+        self._active_time += min(gap, NOTICED)
         if gap > NOTICED:
-            self._pauses.append((self._last, self._life))
+            self._pauses.append((self._last, self._active_time))
         self._last = steady
-        while self._pauses and self._pauses[0][1] + SETTLED < self._life:
+        while self._pauses and self._pauses[0][1] + SETTLED < self._active_time:
             self._pauses.popleft()
 
     def earliest(self, steady: int) -> int:
@@ -58,5 +58,5 @@ class Pauses:
         steady : int
             Present steady time [ns].
         """
-        self.note_life(steady)
+        self.note_activity(steady)
         return self._pauses[0][0] if self._pauses else steady

@@ -14,7 +14,7 @@ from ..server.config import SourceConfig
 from ..server.frames import FrameError
 from ..server.snapshot import Report
 from ..verdict import Status
-from .exchange import Known
+from .exchange import ServerData
 from .pauses import steady_time
 
 __all__ = ["Progress", "Server"]
@@ -48,7 +48,7 @@ class _Input:
     time: int
 
 
-class Server(Known, Protocol):
+class Server(ServerData, Protocol):
     """The part of the server that the log uses."""
 
     def reports(self) -> list[Report]:
@@ -76,14 +76,14 @@ class Progress:
         self._begin = self._incomplete_since = self._reminded = 0
         self._is_active = self._was_complete = False
         clock = Clock(clock_type=ClockType.STEADY_TIME)
-        node.create_timer(PERIOD, lambda: self.look(steady_time()), clock=clock)
+        node.create_timer(PERIOD, lambda: self.log_changes(steady_time()), clock=clock)
 
-    def note(self, text: str) -> None:
+    def log_transition(self, text: str) -> None:
         """Log a transition that ends in a state in which the node is not active."""
         self._is_active = False
         self._node.get_logger().info(text)
 
-    def note_active(self, now: int) -> None:
+    def log_activation(self, now: int) -> None:
         """Log the activation at a steady time [ns], and the inputs that the node waits for."""
         self._is_active, self._was_complete = True, False
         self._begin = self._incomplete_since = self._reminded = now
@@ -91,7 +91,7 @@ class Progress:
         names = "; ".join(each.name for each in self._inputs.values())
         self._node.get_logger().info(f"active, waiting for: {names}")
 
-    def look(self, now: int) -> None:
+    def log_changes(self, now: int) -> None:
         """Log the changes of inputs, at a steady time [ns]."""
         if not self._is_active:
             return

@@ -8,6 +8,6 @@ __all__ = ["SERVICE_QOS"]
 
 # The queue of the server stores the requests of all clients. The queue of a client also receives
 # the replies for other clients, until it has discarded them. If a queue is full, messages are lost
-# without an error: with rclpy's default of 10 during a burst, and with 64 if four clients are
-# busy. `client.MAX_OUTSTANDING` limits the requests of one client.
+# without an error. This happened with rclpy's default of 10 during a burst, and with 64 while four
+# clients were busy. `client.MAX_OUTSTANDING` limits the requests of one client.
 SERVICE_QOS = QoSProfile(depth=256)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: gjk_collision contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The services of the collision server: convert, ask, reply. Whoever asks is answered."""
+"""The services of the collision server. Every request gets a reply."""
 
 from collections.abc import Callable
 from itertools import count
@@ -19,20 +19,19 @@ from ..errors import InputError
 from ..server import fields, lookup
 from ..server.answers import Answer, PathAnswer, PosesAnswer
 from ..server.dispatch import Found, Request
-from ..server.frames import FrameError, Pose
-from ..server.rules import demanded_margin
-from ..server.snapshot import Fault, Snapshot, nothing
-from ..server.verification import objection
+from ..server.frames import IDENTITY, FrameError, Pose
+from ..server.rules import total_margin
+from ..server.snapshot import Fault, Snapshot, empty_snapshot
+from ..server.verification import verdict_error
 from ..verdict import Status, Verdict
 from . import messages
 from .diagnostics import Health
-from .exchange import Exchange, Known
+from .exchange import Exchange, ServerData
 from .quality import SERVICE_QOS
 
 __all__ = ["Server", "Services"]
 
-HERE = Pose()
-# Types of services that a replay answers again, and their names.
+# Types and names of the services whose requests replay answers again.
 ASKED = {
     Collide: "collide",
     Distance: "distance",
@@ -41,64 +40,64 @@ ASKED = {
     CheckShapes: "check_shapes",
 }
 
-# Requests that wait for a transform at a time; one more is answered at once.
+# Maximum number of requests that wait for a transform. Further requests are answered at once.
 MAX_WAITING = 64
 
 
-class Server(Known, Protocol):
-    """What the services need of the server: what is known, and who takes note of replies."""
+class Server(ServerData, Protocol):
+    """The part of the server that the services use."""
 
     health: Health
 
     @property
     def is_active(self) -> bool:
-        """Tell whether data is taken in and questions about it are answered."""
+        """Whether the server receives data and answers requests from it."""
 
     def create_steady_timer(self, period: float, callback: Callable[[], None]) -> Timer:
-        """Create a timer by the steady clock."""
+        """Create a timer on the steady clock. The period is in s."""
 
     def reset(self) -> tuple[bool, str]:
-        """Forget all data; return whether there was any to forget, in words too."""
+        """Delete all data; return whether the server is active, and a message."""
 
     def note_error(self, where: str, error: Exception) -> None:
-        """Log an error of our own, and count it."""
+        """Log and count an internal error."""
 
     def note_hit(self, pose: Pose) -> None:
-        """Show that a request met an obstacle at a pose in the check frame."""
+        """Show that a request found a collision at a pose in the check frame."""
 
 
 class Services:
-    """Offers the services of a server, from its construction to its end.
+    """Offers the services of a server, from its construction until the process ends.
 
     Parameters
     ----------
     node : Node
-        Has the services.
+        The node that gets the services.
     server : Server
-        Knows what is asked about.
+        The server that has the data for the answers.
     """
 
     def __init__(self, node: Node, server: Server) -> None:
         self._node = node
         self._server = server
-        # A request that waits must not hold up others.
+        # A request that waits must not delay other requests.
         self._group = ReentrantCallbackGroup()
-        self._waiting: dict[Future, Any] = {}  # requests
+        self._waiting: dict[Future, Any] = {}  # future -> request that waits for its transform
         self._is_resuming = False
-        self._due = 0.0  # of an answer to be verified
-        self._any = count(step=7919)  # which pose of a batch; a prime, to get about
+        self._due = 0.0  # sum of verify_fraction; at 1 an answer is verified
+        self._any = count(step=7919)  # selects poses to verify; the step is a prime number
         self._recorded = [self._serve(kind, name) for kind, name in ASKED.items()]
         self._serve(GetSnapshot, "get_snapshot")
         node.create_service(Trigger, "~/reset", self._reset, qos_profile=SERVICE_QOS)
 
     def record(self, wanted: bool) -> None:
-        """Publish each request and reply with its content, for whoever records; or no longer."""
+        """Start or stop publishing the contents of requests and replies (introspection)."""
         state = ServiceIntrospectionState.CONTENTS if wanted else ServiceIntrospectionState.OFF
         for each in self._recorded:
             each.configure_introspection(self._node.get_clock(), SERVICE_QOS, state)
 
     def _serve(self, kind: Any, name: str) -> Service:
-        """Offer a service that always replies: what cannot be answered is UNKNOWN."""
+        """Create a service. After any error, its reply is UNKNOWN."""
         server = self._server
 
         async def reply_to(request: Any, reply: Any) -> Any:
@@ -106,12 +105,12 @@ class Services:
             try:
                 if self._is_awaited(request, {}):
                     await self._transform(request)
-                    exchange = Exchange(server)  # nothing was looked at before the wait
+                    exchange = Exchange(server)  # the time budget does not include the wait
                 reply, snapshot = self._answer(kind, request, exchange)
             except Exception as error:
                 server.note_error(f"~/{name}", error)
                 fault = Fault(Status.INTERNAL_ERROR, repr(error))
-                reply, snapshot = messages.none(kind, fault), exchange.known(fault)
+                reply, snapshot = messages.none(kind, fault), exchange.snapshot_or_empty(fault)
             seconds = exchange.seconds
             if hasattr(reply, "info"):
                 messages.fill_info(reply.info, snapshot)
@@ -126,8 +125,8 @@ class Services:
         )
 
     def resume(self) -> None:
-        """Go on with the requests whose transforms have come."""
-        if self._is_resuming:  # a lookup takes transforms in, which leads here again
+        """Continue the requests whose transforms have arrived."""
+        if self._is_resuming:  # a lookup inserts received transforms, which calls this again
             return
         self._is_resuming = True
         try:
@@ -139,9 +138,9 @@ class Services:
             self._is_resuming = False
 
     def _is_awaited(self, request: Any, known: dict[str, float]) -> bool:
-        """Tell whether a request's frame is one whose pose at its stamp may still come.
+        """Return whether the transform of a request's frame at its stamp may still arrive.
 
-        `known` keeps what was found of each frame.
+        `known` stores the result of `lookup.awaited_from` for each frame.
         """
         server = self._server
         if not server.is_active:
@@ -152,7 +151,7 @@ class Services:
         return stamp > known[frame]
 
     async def _transform(self, request: Any) -> None:
-        """Wait until a request's transform has come, or `transform_wait` is over."""
+        """Wait until the transform of a request has arrived, but at most `transform_wait`."""
         if len(self._waiting) >= MAX_WAITING:
             return
         done, server = Future(), self._server
@@ -167,27 +166,27 @@ class Services:
             self._node.destroy_timer(timer)
 
     def _answer(self, kind: Any, message: Any, exchange: Exchange) -> tuple[Any, Snapshot]:
-        """Return the reply, and what is known when it leaves."""
+        """Return the reply, and the snapshot with the ages at the time when it is sent."""
         server = self._server
-        if kind is CheckShapes:  # it is about the request alone
-            first = nothing(server.config, Fault(Status.UNDEFINED, ""), server.now())
+        if kind is CheckShapes:  # it needs no snapshot
+            first = empty_snapshot(server.config, Fault(Status.UNDEFINED, ""), server.now())
         else:
             in_time = kind is not GetSnapshot
-            first = exchange.ask(_wanted(message), in_time=in_time)
+            first = exchange.first_snapshot(_wanted(message), in_time=in_time)
         try:
             reply = self._reply(kind, message, first, exchange)
-            last = exchange.at_the_end(first, Verdict(reply.verdict.verdict))
+            last = exchange.final_snapshot(first, Verdict(reply.verdict.verdict))
             if last.fault is not first.fault:
                 reply = self._reply(kind, message, last, exchange)
             return reply, last
         except (InputError, FrameError) as error:
             last, fault = server.later(first), Fault(error.status, str(error))
             if isinstance(error, FrameError) and not server.is_active:
-                fault = last.fault or fault  # no frame is known then
+                fault = last.fault or fault  # the reason is that the node is not active
             return messages.none(kind, fault), last
 
     def _reply(self, kind: Any, message: Any, snapshot: Snapshot, exchange: Exchange) -> Any:
-        """Return the reply from a snapshot, but its info."""
+        """Return the reply from a snapshot, without its info."""
         reply = kind.Response()
         if kind is GetSnapshot:
             messages.fill_snapshot(reply, snapshot)
@@ -201,8 +200,8 @@ class Services:
         return reply
 
     def _show_hit(self, request: Request, found: Found, snapshot: Snapshot) -> None:
-        """Show the first pose of a batch or a path that collides."""
-        frame = request.frame or HERE
+        """Show the first pose of a batch or a path at which there is a collision."""
+        frame = request.frame or IDENTITY
         if isinstance(found, PosesAnswer):
             first = found.first_invalid_index
             if first >= 0 and found.verdicts[first] == Verdict.COLLISION:
@@ -214,10 +213,15 @@ class Services:
                 self._server.note_hit(request.pose_at(*at, frame))
 
     def _verify(self, request: Request, found: Found, snapshot: Snapshot) -> None:
-        """Have a share of the answers checked by another method; raise where it disagrees.
+        """Check the fraction `verify_fraction` of the answers by a second method.
 
-        It knows obstacles that stand still, and single poses: of a batch and of a path that is
-        free, one pose is taken.
+        The second method checks single poses among obstacles that do not move. For a batch, and
+        for a path that is FREE, it checks one of the poses.
+
+        Raises
+        ------
+        RuntimeError
+            The second method contradicts the verdict.
         """
         message = request.message
         is_path, is_batch = isinstance(found, PathAnswer), isinstance(found, PosesAnswer)
@@ -226,18 +230,18 @@ class Services:
             return
         if (is_path and verdict is not Verdict.FREE) or not self._is_due(snapshot):
             return
-        pose, frame = request.pose, request.frame or HERE
+        pose, frame = request.pose, request.frame or IDENTITY
         if pose is None:
             i = next(self._any) % (len(message.poses) // 3)
             pose = request.pose_at(i)
             if isinstance(found, PosesAnswer):
                 verdict = Verdict(int(found.verdicts[i]))
-        margin = demanded_margin(snapshot.config, getattr(message, "margin", 0.0))
-        if why := objection(snapshot, pose, verdict, margin, frame):
-            raise RuntimeError(f"the kernel is wrong at {tuple(frame.of(pose))}: {why}")
+        margin = total_margin(snapshot.config, getattr(message, "margin", 0.0))
+        if why := verdict_error(snapshot, pose, verdict, margin, frame):
+            raise RuntimeError(f"kernel error at {tuple(frame.of(pose))}: {why}")
 
     def _is_due(self, snapshot: Snapshot) -> bool:
-        """Tell whether this answer is of the share to be verified."""
+        """Return whether this answer is to be verified."""
         self._due += snapshot.config.verify_fraction
         if self._due < 1.0:
             return False
@@ -250,7 +254,7 @@ class Services:
 
 
 def _wanted(request: Any) -> int:
-    """Return the id of the snapshot that a request insists on; 0: any."""
+    """Return the id of the snapshot that a request requires; 0: the latest."""
     if isinstance(request, CheckPoses.Request):
         return request.require_snapshot_id
     return request.snapshot_id if isinstance(request, GetSnapshot.Request) else 0

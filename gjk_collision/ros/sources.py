@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: gjk_collision contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The message class, the converter and the quality of service of an obstacle source."""
+"""The message class, the converter and the quality of service (QoS) of an obstacle source."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

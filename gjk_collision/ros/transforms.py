@@ -78,7 +78,7 @@ class ReceivedTransforms:
         is_static = topic == "/tf_static"
 
         def receive(data: bytes) -> None:
-            # If the clock went back, this message is from before the step, as those in the queue.
+            # If the clock went back, this message and those in the queue are from before the step.
             if not self._start_time(self._now()) or is_static:
                 self._insert(data, static=is_static)
             self._insert_queued()

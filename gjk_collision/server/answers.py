@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: gjk_collision contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Answers to the questions of the services: results of the library with a reason."""
+"""Answers to the requests of the services: results of the library, with an `Answer` each."""
 
 from __future__ import annotations
 
@@ -33,18 +33,18 @@ WORST_FIRST = (Verdict.COLLISION, Verdict.UNKNOWN, Verdict.MARGIN, Verdict.FREE)
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A verdict with its reason, and the obstacle that decides it.
+    """A verdict with its reason, and the obstacle that determines it.
 
     Attributes
     ----------
     verdict, status : Verdict, Status
         As in ``msg/Verdict.msg``.
     message : str
-        For a person; empty beside SUCCESS.
+        Explanation for a person. Empty if the status is SUCCESS.
     nearest_id : int
         Id of the obstacle; -1: none.
     nearest_source : str
-        Its source; empty: none.
+        Source of the obstacle; empty: none.
     """
 
     verdict: Verdict
@@ -57,20 +57,20 @@ class Answer:
 
     @property
     def is_free(self) -> bool:
-        """FREE requires SUCCESS."""
+        """Whether the verdict is FREE and the status is SUCCESS."""
         return self.verdict is Verdict.FREE and self.status is Status.SUCCESS
 
 
 @dataclass(frozen=True, slots=True)
 class DistanceAnswer(NearestResult):
-    """The nearest obstacles, and the verdict at the pose; points in the check frame.
+    """The nearest obstacles and the verdict at the pose. Points are in the check frame.
 
     Attributes
     ----------
     answer : Answer
         The verdict.
     sources : tuple of str
-        Of each obstacle.
+        Source of each obstacle.
     """
 
     answer: Answer
@@ -81,40 +81,42 @@ class DistanceAnswer(NearestResult):
 
 @dataclass(frozen=True, slots=True)
 class PosesAnswer(CheckResult):
-    """One verdict per pose and the worst of them; no pose where the request was refused.
+    """One verdict per pose, and the worst of them.
 
-    For an UNKNOWN pose, distance, bound and witnesses are NaN. Arrays that the mode does not
-    compute are empty.
+    If the request was refused, all arrays are empty. Arrays that the mode does not compute are
+    empty too. For an UNKNOWN pose, the distance, the lower bound and the witnesses are NaN.
 
     Attributes
     ----------
     answer : Answer
-        The worst verdict; `verdict` and `is_free` are its.
+        The worst verdict. `verdict` and `is_free` are copied from it.
     """
 
     answer: Answer
 
     def __post_init__(self) -> None:
-        _take(self, self.answer)
+        _copy_verdict(self, self.answer)
 
     __bool__ = no_truth_value("`.answer.is_free`")
 
 
 @dataclass(frozen=True, slots=True)
 class PathAnswer(PathResult):
-    """The worst verdict on a path, and how far it is free; times in s after the request's stamp.
+    """The worst verdict on a path, and the part of the path that is free.
+
+    Times are in s after the stamp of the request.
 
     Attributes
     ----------
     answer : Answer
-        The worst verdict, and the first obstacle that keeps the path from being free; `verdict`,
-        `is_free`, `status` and `obstacle_id` are its.
+        The worst verdict, and the first obstacle because of which the path is not free. `verdict`,
+        `is_free`, `status` and `obstacle_id` are copied from it.
     """
 
     answer: Answer
 
     def __post_init__(self) -> None:
-        _take(self, self.answer)
+        _copy_verdict(self, self.answer)
         object.__setattr__(self, "status", self.answer.status)
         object.__setattr__(self, "obstacle_id", self.answer.nearest_id)
 
@@ -125,7 +127,8 @@ class PathAnswer(PathResult):
 class ShapesAnswer(PairsResult):
     """One verdict per pair of shapes, and the worst of them.
 
-    Arrays that the mode does not compute are empty; all are where the request was refused.
+    If the request was refused, all arrays are empty. Arrays that the mode does not compute are
+    empty too.
 
     Attributes
     ----------
@@ -140,18 +143,21 @@ class ShapesAnswer(PairsResult):
 
 @dataclass(frozen=True, slots=True)
 class StateAnswer:
-    """The vehicle where it is now, and its nearest obstacle; NaN: not computed.
+    """The verdict at the present pose of the vehicle, and its nearest obstacle.
+
+    A value that was not computed is NaN, unless stated otherwise.
 
     Attributes
     ----------
     answer : Answer
-        The verdict, and the nearest obstacle.
+        The verdict and the nearest obstacle.
     distance, lower_bound : float
-        Signed distance to it and its certified lower bound [m]; inf: no obstacle.
+        Signed distance to the nearest obstacle, and its certified lower bound [m]; inf: no
+        obstacle.
     time_to_collision : float
-        [s].
+        Time until the first contact [s]. It is not computed yet: always NaN.
     witness_ego, witness_obstacle : tuple of 2 float
-        Closest points in the check frame [m].
+        Closest points of the vehicle and of the obstacle, in the check frame [m].
     direction : tuple of 2 float
         Unit vector from the vehicle to the obstacle; zero: not computed.
     """
@@ -167,27 +173,27 @@ class StateAnswer:
     __bool__ = no_truth_value("`.answer.is_free`")
 
 
-def _take(found: CheckResult | PathResult, answer: Answer) -> None:
+def _copy_verdict(found: CheckResult | PathResult, answer: Answer) -> None:
     object.__setattr__(found, "verdict", answer.verdict)
     object.__setattr__(found, "is_free", answer.is_free)
 
 
 def unknown(fault: Fault) -> Answer:
-    """Return UNKNOWN with its reason."""
+    """Return an answer UNKNOWN with a fault as its reason."""
     return Answer(Verdict.UNKNOWN, fault.status, fault.message)
 
 
 def worst(
     verdicts: npt.NDArray[np.uint8], statuses: npt.NDArray[np.uint16], fault: Fault | None = None
 ) -> Answer:
-    """Return the worst verdict with its reason; of an empty list, UNKNOWN.
+    """Return the worst verdict with its reason. For an empty list it is UNKNOWN.
 
     Parameters
     ----------
     verdicts, statuses : (M,) uint8, (M,) uint16
-        Of the parts.
-    fault : Fault
-        Of the data beside them.
+        Verdict and status of each item.
+    fault : Fault, optional
+        Fault of the data. If given, it is the reason of the answer.
     """
     counts = np.bincount(verdicts, minlength=len(WORST_FIRST)).tolist()
     verdict = next((each for each in WORST_FIRST if counts[each]), Verdict.UNKNOWN)
@@ -200,10 +206,10 @@ def worst(
 
 
 def reason(status: Status) -> str:
-    """Return a status in words; empty for SUCCESS."""
+    """Return a status as text; empty for SUCCESS."""
     return "" if status is Status.SUCCESS else status.name.replace("_", " ").lower()
 
 
 def budget_spent(done: int, count: int) -> Fault:
-    """Return the fault of a request that ran out of time after `done` of `count`."""
-    return Fault(Status.TIME_BUDGET, f"time_budget spent after {done} of {count}")
+    """Return the fault of a request whose time budget ended after `done` of `count` items."""
+    return Fault(Status.TIME_BUDGET, f"time_budget used up after {done} of {count} items")

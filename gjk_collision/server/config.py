@@ -205,10 +205,10 @@ class Config:
         "LIMIT_EXCEEDED.", low=1, high=1_000_000,
     )  # fmt: skip
     prediction_policy: Literal["unknown_is_error", "constant_velocity", "hold"] = _parameter(
-        "unknown_is_error", "Prediction after the end of an obstacle's path, and of an obstacle "
-        "with neither path nor velocity. unknown_is_error: its place is unknown; "
-        "constant_velocity: it keeps the velocity of the end of its path, without a path its "
-        "place is unknown; hold: it stands still.",
+        "unknown_is_error", "Controls how an obstacle is predicted after the end of its path, or "
+        "if it has neither path nor velocity. unknown_is_error: its place is unknown; "
+        "constant_velocity: it keeps the velocity at the end of its path, or its place is unknown "
+        "if it has no path; hold: it stands still.",
         choices=("unknown_is_error", "constant_velocity", "hold"),
     )  # fmt: skip
     prediction_horizon: float = _parameter(
@@ -216,8 +216,8 @@ class Config:
         "of a request with times are UNKNOWN.", "s", low=0.0, high=60.0,
     )  # fmt: skip
     time_budget: float = _parameter(
-        0.05, "Maximum computation time per request or heartbeat, with the time to build the "
-        "scene. Items not finished by then are UNKNOWN.", "s", low=0.001, high=10.0,
+        0.05, "Maximum computation time per request or heartbeat, including the time to build "
+        "the scene. Items not finished by then are UNKNOWN.", "s", low=0.001, high=10.0,
     )  # fmt: skip
     toi_tolerance: float = _parameter(
         0.005, "Tolerance of swept checks if the request gives none.", "m", low=1e-6, high=1.0
@@ -525,7 +525,8 @@ def _checked(name: str, value: Any, default: Value, facts: Facts) -> Value:
         return tuple(_number(name, each, facts, index=i) for i, each in enumerate(value))
     if isinstance(default, bool | str):
         if type(value) is not type(default):
-            raise _refusal(name, f"must be a {type(default).__name__}", value)
+            kind = "true or false" if isinstance(default, bool) else "a string"
+            raise _refusal(name, f"must be {kind}", value)
         if facts.choices and value not in facts.choices:
             raise _refusal(name, f"must be one of {facts.span}", value)
         checked: bool | str = value

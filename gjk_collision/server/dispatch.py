@@ -1,9 +1,10 @@
 # SPDX-FileCopyrightText: gjk_collision contributors
 # SPDX-License-Identifier: Apache-2.0
-"""From the request of a service to its answer, for the node and for a replay.
+"""Computes the answer to a request of a service. The node and replay both use it.
 
 A request is any object with the fields of the definition in ``srv/``: a message of rclpy or of
-rosbags. A new service is a file in `questions`, a function here and its entry in `SERVICES`.
+rosbags. To add a service, add a file to `questions`, and a function and an entry in `SERVICES`
+here.
 """
 
 from collections.abc import Callable
@@ -14,14 +15,13 @@ import numpy as np
 
 from . import fields, lookup, questions
 from .answers import Answer, DistanceAnswer, PathAnswer, PosesAnswer, ShapesAnswer, unknown
-from .frames import Pose, Transforms
+from .frames import IDENTITY, Pose, Transforms
 from .questions.path import is_swept
 from .snapshot import Fault, Snapshot
 
 __all__ = ["SERVICES", "Found", "Request", "none"]
 
 Found = Answer | DistanceAnswer | PosesAnswer | PathAnswer | ShapesAnswer
-HERE = Pose()
 
 
 class Request:
@@ -30,16 +30,17 @@ class Request:
     Parameters
     ----------
     service : str
-        Name of the service's type, a key of `SERVICES`.
+        Name of the service type, a key of `SERVICES`.
     message : object
-        With the fields of the request.
+        An object with the fields of the request.
 
     Attributes
     ----------
     pose : Pose or None
-        The single pose that is asked about, in `frame`; None: not known yet, or several poses.
+        The pose to be checked, in `frame`. None: not known yet, or the request has several poses.
     frame : Pose or None
-        The frame of the poses in the check frame; None: not known yet, or there is none.
+        The pose of the request's frame in the check frame. None: not known yet, or the request has
+        no frame.
     """
 
     def __init__(self, service: str, message: Any) -> None:
@@ -59,51 +60,65 @@ class Request:
         Parameters
         ----------
         snapshot : Snapshot
-            What is known.
+            The data to be used.
         transforms : Transforms
-            Where frames are.
+            Source of the poses between frames.
         is_late : callable, optional
-            Tells whether the time budget is spent. None: there is no budget.
+            Returns whether the time budget is used up. None: there is no budget.
 
         Raises
         ------
         InputError
-            The request breaks a rule.
+            The request is invalid.
         FrameError
-            The pose of its frame, or of the vehicle, is not known.
+            The pose of the request's frame, or of the vehicle, is not known.
         """
         self.pose = self.frame = None
-        return SERVICES[self.service].ask(self, _Known(snapshot, transforms, is_late))
+        return SERVICES[self.service].ask(self, _Context(snapshot, transforms, is_late))
 
-    def pose_at(self, index: int, fraction: float = 0.0, frame: Pose = HERE) -> Pose:
-        """Return a pose of the list, or one between it and the next, in the parent of `frame`."""
+    def pose_at(self, index: int, fraction: float = 0.0, frame: Pose = IDENTITY) -> Pose:
+        """Return a pose on the path through the poses of the request.
+
+        Parameters
+        ----------
+        index : int
+            Index of a pose of the request.
+        fraction : float
+            Fraction of the way from this pose to the next one, 0 to 1.
+        frame : Pose
+            Pose of the request's frame in the parent. By default, the result is in the request's
+            frame.
+        """
         rows = fields.numbers(self.message.poses).reshape(-1, 3)
-        ways, _ = frame.compose_ways(rows, 0.0, np.zeros(len(rows), bool))
+        ways, _ = frame.compose_paths(rows, 0.0, np.zeros(len(rows), bool))
         return questions.pose_on(ways, index, fraction)
 
-    def _place(self, known: "_Known") -> tuple[Pose, Pose]:
-        """Find the single pose and its frame; without a frame, the pose is the vehicle's own."""
-        snapshot, message = known.snapshot, self.message.pose
+    def _place(self, context: "_Context") -> tuple[Pose, Pose]:
+        """Return the pose to be checked and the pose of its frame in the check frame.
+
+        If the request names no frame, the pose is the present pose of the vehicle.
+        """
+        snapshot, message = context.snapshot, self.message.pose
         if message.header.frame_id:
             pose = fields.pose(message.pose, "pose")
-            frame = self._frame(known, message.header)
+            frame = self._frame(context, message.header)
         else:
-            pose = lookup.ego_pose(snapshot.config, known.transforms, snapshot.stamp)
-            frame = HERE
+            pose = lookup.ego_pose(snapshot.config, context.transforms, snapshot.stamp)
+            frame = IDENTITY
         self.pose, self.frame = pose, frame
         return pose, frame
 
-    def _frame(self, known: "_Known", header: Any) -> Pose:
-        snapshot, stamp = known.snapshot, fields.nanoseconds(header.stamp)
+    def _frame(self, context: "_Context", header: Any) -> Pose:
+        snapshot, stamp = context.snapshot, fields.nanoseconds(header.stamp)
         self.frame = lookup.frame_pose(
-            snapshot.config, known.transforms, header.frame_id, stamp, snapshot.stamp
+            snapshot.config, context.transforms, header.frame_id, stamp, snapshot.stamp
         )
         return self.frame
 
 
 @dataclass(frozen=True, slots=True)
-class _Known:
-    """What a request is answered from; see `Request.ask`."""
+class _Context:
+    """The arguments of `Request.ask`."""
 
     snapshot: Snapshot
     transforms: Transforms
@@ -112,64 +127,68 @@ class _Known:
 
 @dataclass(frozen=True, slots=True)
 class _Service:
-    """How the requests of a service are answered, and its answer that only says why not."""
+    """The functions of one service.
 
-    ask: Callable[[Request, _Known], Found]
+    `ask` computes the answer to a request. `none` makes an answer without results, which only
+    gives the reason.
+    """
+
+    ask: Callable[[Request, _Context], Found]
     none: Callable[[Answer], Found]
 
 
-def _collide(request: Request, known: _Known) -> Answer:
-    pose, frame = request._place(known)
+def _collide(request: Request, context: _Context) -> Answer:
+    pose, frame = request._place(context)
     margin = float(request.message.margin)
-    return questions.collide(known.snapshot, pose, margin, frame=frame)
+    return questions.collide(context.snapshot, pose, margin, frame=frame)
 
 
-def _distance(request: Request, known: _Known) -> DistanceAnswer:
-    pose, frame = request._place(known)
+def _distance(request: Request, context: _Context) -> DistanceAnswer:
+    pose, frame = request._place(context)
     k, reach = int(request.message.k), float(request.message.max_distance)
-    return questions.distance(known.snapshot, pose, k, reach, frame=frame)
+    return questions.distance(context.snapshot, pose, k, reach, frame=frame)
 
 
-def _check_poses(request: Request, known: _Known) -> PosesAnswer:
+def _check_poses(request: Request, context: _Context) -> PosesAnswer:
     message = request.message
     return questions.check_poses(
-        known.snapshot,
+        context.snapshot,
         fields.numbers(message.poses),
         fields.numbers(message.times),
-        frame=lambda: request._frame(known, message.header),
+        frame=lambda: request._frame(context, message.header),
         stamp=fields.nanoseconds(message.header.stamp),
         margin=float(message.margin),
         mode=int(message.mode),
         stop_at_first=bool(message.stop_at_first),
-        is_late=known.is_late,
+        is_late=context.is_late,
     )
 
 
-def _check_path(request: Request, known: _Known) -> PathAnswer:
+def _check_path(request: Request, context: _Context) -> PathAnswer:
     message = request.message
     return questions.check_path(
-        known.snapshot,
+        context.snapshot,
         fields.numbers(message.poses),
         fields.numbers(message.times),
-        frame=lambda: request._frame(known, message.header),
+        frame=lambda: request._frame(context, message.header),
         stamp=fields.nanoseconds(message.header.stamp),
         swept=is_swept(message.interpolation),
         margin=float(message.margin),
         tolerance=float(message.tolerance),
-        is_late=known.is_late,
+        is_late=context.is_late,
     )
 
 
-def _check_shapes(request: Request, known: _Known) -> ShapesAnswer:
+def _check_shapes(request: Request, context: _Context) -> ShapesAnswer:
     message = request.message
     return questions.check_shapes(
-        known.snapshot.config,
+        context.snapshot.config,
         fields.obstacles(message.a),
         fields.obstacles(message.b),
         fields.numbers(message.pairs),
         mode=int(message.mode),
         margin=float(message.margin),
-        is_late=known.is_late,
+        is_late=context.is_late,
     )
 
 
@@ -183,5 +202,5 @@ SERVICES = {
 
 
 def none(service: str, fault: Fault) -> Found:
-    """Return the answer of a service that could not be given, with the reason."""
+    """Return an answer without results, with the reason why there are none."""
     return SERVICES[service].none(unknown(fault))

@@ -12,6 +12,7 @@ from ..errors import InputError
 from ..verdict import Status
 
 __all__ = [
+    "IDENTITY",
     "FrameError",
     "Pose",
     "SameFrameOnly",
@@ -26,12 +27,12 @@ Floats = npt.NDArray[np.float64]
 # Maximum tilt of a frame against the plane [rad]. The tilt of a vehicle on a ramp is allowed. A
 # frame with more tilt, such as the optical frame of a camera, is not a frame of the plane; its
 # projection onto the plane would move its points.
-MAX_LEAN = math.radians(20.0)
+MAX_TILT = math.radians(20.0)
 
 U = 2.0**-53  # maximum relative error of rounding to nearest
 # Maximum error of a frame's yaw that is not 0 [rad], see `planar`. Relative to the squared norm of
 # the quaternion, the error of the numerator is at most 2.1 U, that of the denominator 9.1 U. The
-# vector of both has a length of at least cos(MAX_LEAN), so the error of its direction is less than
+# vector of both has a length of at least cos(MAX_TILT), so the error of its direction is less than
 # 10 U. The error of atan2 is at most 2 ulp of a number of at most pi, which is 8 U.
 YAW_ERROR = 18.0 * U
 _TURN = 2.0 * math.pi
@@ -60,14 +61,14 @@ class Pose(NamedTuple):
 
     def of(self, inner: "Pose") -> "Pose":
         """Transform one pose from this frame to its parent."""
-        if self == _IDENTITY:
+        if self == IDENTITY:
             return inner
         x, y, yaw = self.compose(np.array([inner]))[0].tolist()
         return Pose(x, y, yaw)
 
     def compose(self, poses: Floats) -> Floats:
         """Transform poses (N, 3), x y yaw [m, m, rad], from this frame to its parent."""
-        if self == _IDENTITY:
+        if self == IDENTITY:
             return poses
         points = self.transform(poses[:, :2])
         return np.column_stack((points, poses[:, 2] + self.yaw))
@@ -90,13 +91,13 @@ class Pose(NamedTuple):
         error of the sum plus the error of the frame's yaw. A rotation moves a point by at most the
         angle times the distance of the point from the origin.
         """
-        if self == _IDENTITY:
+        if self == IDENTITY:
             return np.zeros(len(poses))
         turn = lost_in_sum(poses[:, 2], self.yaw) + self._yaw_error
         error: Floats = (self.transform_error(poses[:, :2]) + reach * turn) * (1.0 + 16.0 * U)
         return error
 
-    def compose_ways(
+    def compose_paths(
         self, poses: Floats, reach: Floats | float, begins: npt.NDArray[np.bool_]
     ) -> tuple[Floats, Floats]:
         """Transform the poses of paths from this frame to its parent.
@@ -204,7 +205,7 @@ def _shorter(turn: Any) -> Any:
     return turn - _TURN * np.where(np.abs(turns - nearest) == 0.5, np.trunc(turns), nearest)
 
 
-_IDENTITY = Pose()
+IDENTITY = Pose()
 
 
 class Transforms(Protocol):
@@ -309,7 +310,7 @@ def planar(
     ------
     InputError
         The pose is not finite, the quaternion does not have unit length, or the tilt is more than
-        `MAX_LEAN`.
+        `MAX_TILT`.
     """
     qx, qy, qz, qw = quaternion
     values = (x, y, qx, qy, qz, qw)
@@ -320,7 +321,8 @@ def planar(
         rule = f"orientation must be a unit quaternion (got length {math.sqrt(norm):g})"
         raise InputError(Status.INVALID_INPUT, name, None, rule)
     # The z component of the rotated z axis is the cosine of the tilt.
-    if 1.0 - 2.0 * (qx * qx + qy * qy) / norm < math.cos(MAX_LEAN):
-        rule = f"must be tilted by at most {math.degrees(MAX_LEAN):g} degrees out of the plane"
+    if 1.0 - 2.0 * (qx * qx + qy * qy) / norm < math.cos(MAX_TILT):
+        limit = math.degrees(MAX_TILT)
+        rule = f"orientation must not be tilted out of the plane by more than {limit:g} degrees"
         raise InputError(Status.INVALID_INPUT, name, None, rule)
     return Pose(x, y, math.atan2(2.0 * (qw * qz + qx * qy), norm - 2.0 * (qy * qy + qz * qz)))

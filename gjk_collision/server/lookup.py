@@ -60,8 +60,9 @@ def frame_pose(config: Config, transforms: Transforms, frame: str, stamp: int, n
 def awaited_from(config: Config, transforms: Transforms, frame: str) -> float:
     """Return the stamp [ns] of the newest transform to the frame of a request.
 
-    The transform at a later stamp may still arrive. The result is inf if no transform can be
-    awaited: the frame is not known, the transforms are static, or `transform_wait` is 0.
+    A transform with a later stamp may still arrive. The result is inf if the request need not
+    wait: its frame is the check frame or not known, the transforms are static, or
+    `transform_wait` is 0.
     """
     if not config.transform_wait or not frame or frame == config.check_frame:
         return inf

@@ -144,7 +144,7 @@ class Obstacles:
         self._check_motion()
 
     def _check_lengths(self, n: int, need_ids: bool) -> None:
-        """Check how many numbers each field holds, in the words of `Scene.from_arrays`."""
+        """Check the length of each field. The messages are those of `Scene.from_arrays`."""
         one_each = f"one value for each of {n} obstacles"
         for name, per_obstacle, what in (
             ("ids", 1, one_each),

@@ -19,21 +19,20 @@ __all__ = [
     "MODES",
     "Mode",
     "batch",
+    "check_increasing",
     "checked_mode",
-    "demanded_margin",
     "index_pairs",
     "non_negative",
     "numbered_from",
     "refuse",
-    "rising",
     "single",
     "sums_rounded_up",
+    "total_margin",
 ]
 
 Mode = Literal["collide", "distance", "witness"]
-MODES: tuple[Mode, ...] = get_args(
-    Mode
-)  # by the constants MODE_COLLIDE, MODE_DISTANCE, MODE_WITNESS
+# The indices are the constants MODE_COLLIDE, MODE_DISTANCE and MODE_WITNESS of the services.
+MODES: tuple[Mode, ...] = get_args(Mode)
 
 Floats = npt.NDArray[np.float64]
 
@@ -52,7 +51,7 @@ def non_negative(name: str, value: float) -> float:
     return value
 
 
-def demanded_margin(config: Config, margin: float) -> float:
+def total_margin(config: Config, margin: float) -> float:
     """Return the configured margin plus the margin of a request [m], rounded up."""
     extra = np.array([non_negative("margin", margin)])
     return float(sums_rounded_up(extra, config.safety_margin)[0])
@@ -125,7 +124,7 @@ def batch(poses: Floats, times: Floats, limit: int) -> Floats:
     return poses.reshape(-1, 3)
 
 
-def rising(name: str, values: Floats, compared: Floats) -> None:
+def check_increasing(name: str, values: Floats, compared: Floats) -> None:
     """Raise `InputError` if `compared` does not increase strictly.
 
     Parameters

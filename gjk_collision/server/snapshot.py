@@ -27,7 +27,7 @@ __all__ = [
     "compose_scene",
     "configured_footprint",
     "configured_outline",
-    "nothing",
+    "empty_snapshot",
     "outline",
     "placed_ways",
     "placing_errors",
@@ -49,7 +49,7 @@ class Fault:
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """The footprint and the obstacles at one time. It never changes; a query uses one snapshot.
+    """The footprint and the obstacles at one time. A snapshot never changes.
 
     Attributes
     ----------
@@ -74,7 +74,7 @@ class Snapshot:
     max_obstacle_age : float
         Age of the oldest obstacle message [s] at the same time, used or not. NaN: no message.
     bad_sources : tuple of str
-        Names of the sources whose data is missing, stale or invalid, excused or not.
+        Names of the required and optional sources whose data is missing, stale or invalid.
     epoch : int
         Time zero of the scene [ns]. Times in the scene are seconds after this.
     spans : tuple of (int, str)
@@ -122,7 +122,7 @@ class Snapshot:
         return self.config.prediction_horizon - ((stamp or self.stamp) - self.epoch) * 1e-9
 
     def composed(
-        self, poses: Floats, frame: Pose, *, is_way: bool = False
+        self, poses: Floats, frame: Pose, *, is_path: bool = False
     ) -> tuple[Floats, Floats]:
         """Transform poses of a request into the check frame.
 
@@ -132,7 +132,7 @@ class Snapshot:
             x y yaw [m, m, rad] of the base frame in `frame`.
         frame : Pose
             Pose of the request's frame in the check frame.
-        is_way : bool
+        is_path : bool
             Whether the vehicle moves from each pose to the next one.
 
         Returns
@@ -152,8 +152,8 @@ class Snapshot:
         if frame == Pose() or self.footprint is None:
             return frame.compose(poses), np.zeros(len(poses))
         size = _reach(self.footprint.parts)
-        if is_way:
-            placed, errors = frame.compose_ways(poses, size, np.zeros(len(poses), bool))
+        if is_path:
+            placed, errors = frame.compose_paths(poses, size, np.zeros(len(poses), bool))
         else:
             placed, errors = frame.compose(poses), frame.compose_error(poses, size)
         known = errors < MAX_ERROR
@@ -174,7 +174,7 @@ class Snapshot:
         assert self.footprint is not None
         return self.footprint.inflated(error) if error else self.footprint
 
-    def voided(self, fault: Fault) -> "Snapshot":
+    def invalidated(self, fault: Fault) -> "Snapshot":
         """Return a copy without a footprint. Every answer from it is UNKNOWN with the fault."""
         return replace(self, footprint=None, fault=fault)
 
@@ -243,7 +243,7 @@ class Report:
     dropped: int = 0
 
 
-def nothing(config: Config, fault: Fault, stamp: int) -> Snapshot:
+def empty_snapshot(config: Config, fault: Fault, stamp: int) -> Snapshot:
     """Return a snapshot without data for a time [ns], with the reason."""
     return Snapshot(0, stamp, config, Scene([]), None, fault, 0, nan, nan, (), stamp, ())
 
@@ -347,7 +347,7 @@ def placed_ways(part: Placed, config: Config) -> tuple[Floats, Floats]:
         rows = np.insert(paths, ends[:-1], own, axis=0)
         begins = np.insert(np.zeros(len(paths), bool), ends[:-1], True)
         reaches_of = np.insert(reaches[owner], ends[:-1], reaches)
-        ways, at = frame.compose_ways(rows, reaches_of, begins)
+        ways, at = frame.compose_paths(rows, reaches_of, begins)
         paths = ways[~begins]
         np.maximum.at(errors, owner, at[~begins])
         if config.prediction_policy == "constant_velocity":

@@ -2,14 +2,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """The transform tree: the frames that /tf and /tf_static describe, and their poses over time.
 
-The node and the replay both use it, so that they find the same poses. It follows tf2: it
-interpolates between two stamps, does not extrapolate, keeps ten seconds, and takes a static
-transform as valid at every time. It differs where tf2 would return a pose that nobody measured:
+The node and replay both use it, so that they find the same poses. It behaves like tf2: it
+interpolates between two stamps, does not extrapolate, stores ten seconds, and uses a static
+transform at every time. It differs in cases in which tf2 would return a pose that was never
+measured:
 
-- It does not interpolate across a silence of more than `MAX_GAP`, nor between two parents.
-- A moving transform may be stamped ahead of the clock by `MAX_LEAD` at most.
+- It does not interpolate between two stamps that differ by more than `MAX_GAP`, or between poses
+  in different parents.
+- The stamp of a moving transform may be ahead of the clock by at most `MAX_LEAD`.
 - After a step back of the clock, moving transforms from before the step are not used.
-- A static transform does not replace a moving one, because it would never become old.
+- A static transform does not replace a moving one, because static transforms never become old.
 """
 
 from bisect import bisect_left
@@ -27,9 +29,10 @@ __all__ = ["MAX_GAP", "MAX_LEAD", "Placement", "TransformTree", "insert_message"
 
 # Transforms older than the newest one of the same frame by more than this are dropped [ns].
 KEPT = 10_000_000_000
-# Localisers stamp a correction ahead of the clock, by the time for which it is valid [ns].
+# Maximum time by which a stamp may be ahead of the clock [ns]. Localisers stamp a correction ahead
+# of the clock, by the time for which it is valid.
 MAX_LEAD = 2_000_000_000
-# Greatest difference between two stamps of a frame that are interpolated [ns].
+# Maximum difference of two stamps between which poses are interpolated [ns].
 MAX_GAP = 2_000_000_000
 
 Quaternion = tuple[float, float, float, float]  # x y z w
@@ -72,7 +75,7 @@ class TransformTree:
     Parameters
     ----------
     now : int
-        Present time [ns]; 0: the clock has not begun.
+        Present time [ns]; 0: the clock has not started.
 
     Attributes
     ----------
@@ -85,15 +88,16 @@ class TransformTree:
         self._edges: dict[str, _Edge] = {}
         self._frames: set[str] = set()
         self._now = now
-        self._none_ahead_until = 0  # [ns]
+        self._none_ahead_until = 0  # until this time [ns], stamps ahead of the clock are refused
         self.corrections = 0
 
     def set_time(self, now: int) -> bool:
         """Set the clock [ns]; return whether all moving transforms were dropped.
 
-        They are dropped when the clock begins and when it steps back. Transforms from before the
-        step may still arrive after it. They are stamped ahead of the new time, so for as long as
-        they can arrive, no transform that is stamped ahead is used.
+        They are dropped when the clock starts and when it steps back. Transforms from before the
+        step may still arrive after it. Their stamps are ahead of the new time. Therefore no
+        transform with a stamp ahead of the clock is used until the clock has reached its time
+        before the step, or has advanced by `MAX_LEAD`.
         """
         before, self._now = self._now, now
         if now < before:
@@ -151,7 +155,7 @@ class TransformTree:
                 return "it is static, but its frame is also published on /tf"
             return ""
         if stamp <= 0:
-            return "its stamp on /tf is not positive"  # tf2 would take 0 as static
+            return "its stamp on /tf is not positive"  # tf2 would treat the stamp 0 as static
         lead = stamp - self._now if self._now else 0
         if lead > MAX_LEAD:
             return f"its stamp is more than {MAX_LEAD * 1e-9:g} s ahead of the clock"
@@ -247,12 +251,12 @@ def insert_message(tree: TransformTree, message: Any, *, static: bool) -> str:
 def _scaled(placement: Placement) -> Placement | str:
     """Return a placement with a unit quaternion, or why it is not a pose.
 
-    As tf2 does: a quaternion is scaled first. An infinite position is accepted, and the pose is
-    not a number then, so that nothing is interpolated past it.
+    tf2 also scales quaternions and accepts infinite positions. Here, an infinite position is
+    stored as NaN, so that each pose that is interpolated from it is invalid.
     """
     x, y, z, w = placement.rotation
     squared = x * x + y * y + z * z + w * w
-    # tf2 divides by the squared length; where that overflows, its result is NaN.
+    # tf2 divides by the squared length. If the quotient overflows, its result is NaN.
     if not isfinite(squared) or not squared or not isfinite(2.0 / squared):
         return "its quaternion is not a rotation"
     if any(map(isnan, placement.position)):

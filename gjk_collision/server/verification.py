@@ -9,7 +9,7 @@ inside. The outline need not be convex. The received poses and frames are compos
 arithmetic. The check is slow, so it is meant for a fraction of the answers.
 
 The cosine and the sine of a yaw are enclosed in intervals. If the gap is so close to the margin
-that the intervals do not decide, the check objects to FREE, and accepts COLLISION and MARGIN.
+that the intervals do not decide, FREE counts as wrong, and COLLISION and MARGIN count as right.
 """
 
 from collections.abc import Iterable, Iterator
@@ -21,11 +21,11 @@ import numpy as np
 import numpy.typing as npt
 
 from ..verdict import Verdict
-from .frames import Pose
+from .frames import IDENTITY, Pose
 from .obstacles import Obstacles
 from .snapshot import Placed, Snapshot, placing_errors
 
-__all__ = ["objection"]
+__all__ = ["verdict_error"]
 
 Floats = npt.NDArray[np.float64]
 Point = tuple[int, int]  # in steps of a grid
@@ -44,11 +44,10 @@ EARLY = 2.0**-42
 ROUNDED = 2.0**-47
 # Binary places of a cosine and a sine.
 BITS = 200
-HERE = Pose()
 
 
-def objection(
-    snapshot: Snapshot, pose: Pose, verdict: Verdict, margin: float, frame: Pose = HERE
+def verdict_error(
+    snapshot: Snapshot, pose: Pose, verdict: Verdict, margin: float, frame: Pose = IDENTITY
 ) -> str:
     """Return what is wrong with the kernel's verdict for one pose; empty: nothing is wrong.
 
@@ -94,12 +93,12 @@ def objection(
     return ""
 
 
-# ---- which obstacles are near, in rounded arithmetic
+# ---- obstacles near the vehicle, in rounded arithmetic
 
 
 @dataclass(frozen=True, slots=True)
 class _Body:
-    """A ring (n, 2) [m] with its inside, grown by a radius [m].
+    """A filled ring (n, 2) [m], grown by a radius [m].
 
     The first pose is that of the ring in its frame. The second pose is that of this frame in the
     check frame.
@@ -205,7 +204,7 @@ def _radius(part: Placed, index: int) -> Fraction:
     return own + Fraction(part.inflation)
 
 
-# ---- whether two bodies meet, in integers: on a fine enough grid every double is an integer
+# ---- contact of two bodies, in integers: on a fine enough grid each double is an integer
 
 
 def _within(a: _Body, b: _Body, limit: float) -> bool:

@@ -6,14 +6,14 @@
 no clock and does not use ROS: each call passes two times in nanoseconds.
 
 now : int
-    The time of the clock that the stamps refer to (ROS time, or the time of a log).
+    Time of the clock that the stamps refer to (ROS time, or the time of a log).
 steady : int
-    The time of a clock that runs evenly, and that is only compared with itself. For a message, it
-    is the earliest time at which the message can have arrived.
+    Time of a steady clock, which is never set. Steady times are only compared with each other. For
+    a message, it is the earliest time at which the message can have arrived.
 
-Data is fresh while both its ages are within the timeout: the age by its stamp, and the time since
-that stamp was first received. If a clock stops, or if a sender repeats a stamp, one of the ages
-still increases, so the data becomes stale.
+Data has two ages: the age by its stamp, and the time since that stamp was first received. It is
+fresh while both ages are within the timeout. If a clock stops, or if a sender repeats a stamp, one
+of the ages still increases, so the data becomes stale.
 """
 
 import threading
@@ -41,7 +41,7 @@ from .snapshot import (
     compose_scene,
     configured_footprint,
     configured_outline,
-    nothing,
+    empty_snapshot,
     outline,
 )
 
@@ -52,8 +52,8 @@ MAX_SENDERS = 16
 # Maximum number of earlier messages that are kept for one sender. An earlier message is used while
 # it is fresh and the transform at the stamp of the newest message is not known yet.
 MAX_WAITING = 8
-# Maximum number of stamps ahead of the clock that are stored for one sender. The latest stamps are
-# removed if there are more.
+# Maximum number of stamps ahead of the clock that are stored for one sender. If there are more,
+# the latest stamps are removed.
 MAX_EARLY = 64
 # Number of snapshots that a request can name by id, as long as their data is fresh.
 HISTORY = 16
@@ -121,7 +121,7 @@ class _Stamps:
 class _Message:
     """A message of one sender, with its fault or the data computed from it."""
 
-    name: str  # of the sender
+    name: str  # name of the sender
     stamp: int  # ns
     received: int  # steady time at which the stamp was first received [ns]
     revision: int
@@ -136,8 +136,8 @@ class _Message:
     waits: bool = False  # its transform is not known yet
     is_checked: bool = False  # its shapes were checked; see `fault` for the result
     arrived: int = 0  # steady time of the last message of this sender, dropped or not [ns]
-    stamps: _Stamps = field(default_factory=_Stamps)  # of its sender
-    sequence: int = 0  # of the last message that was decoded
+    stamps: _Stamps = field(default_factory=_Stamps)  # stamps of its sender
+    sequence: int = 0  # sequence number of the last message that was decoded
     earlier: tuple["_Message", ...] = ()  # newest first, while this one waits for its transform
     messages: int = 1  # number of messages of this sender that were not dropped
     drops: int = 0  # number of messages of this sender that were dropped
@@ -224,7 +224,10 @@ class World:
         return self._config
 
     def reconfigure(self, config: Config) -> None:
-        """Change the parameters and keep the data. `Config.refusal` tells which may change."""
+        """Change the parameters and keep the data.
+
+        The caller must check with `Config.refusal` that the change is allowed.
+        """
         with self._lock:
             self._configure(config)
 
@@ -232,12 +235,12 @@ class World:
         """Delete all data. Every answer is UNKNOWN until fresh data is received."""
         with self._lock:
             self._jump = None
-            self._forget()
+            self._delete_data()
 
     def receive_footprint(self, footprint: Footprint, *, now: int, steady: int) -> None:
         """Store a footprint message. If it is invalid, store its fault; no error is raised."""
         with self._lock:
-            self._watch_clock(now)
+            self._check_clock(now)
             held = self._footprint
             new = self._new_message("footprint", footprint.stamp, held, now, steady)
             if held is not None and (why := _order_fault(held, new)):
@@ -264,7 +267,7 @@ class World:
             Times [ns], see the module.
         """
         with self._lock:
-            self._watch_clock(now)
+            self._check_clock(now)
             known = self._sources[source]
             known.senders.pop("", None)  # see `receive_fault`
             sender = obstacles.source or known.config.topic
@@ -307,7 +310,7 @@ class World:
             Times [ns], see the module.
         """
         with self._lock:
-            self._watch_clock(now)
+            self._check_clock(now)
             if source == "footprint":
                 self._footprint = self._faulty("footprint", self._footprint, fault, steady)
                 return
@@ -352,7 +355,7 @@ class World:
             If it is incomplete, `Snapshot.fault` gives the reason.
         """
         with self._lock:
-            self._watch_clock(now)
+            self._check_clock(now)
             built = None
             while built is None:
                 footprint, footprint_fault = self._usable_footprint(now, steady)
@@ -367,7 +370,7 @@ class World:
                         f"the latest snapshot is {built.id}"
                     )
                     fault = fault or Fault(Status.SNAPSHOT_MISMATCH, text)
-                    return nothing(self._config, fault, now)
+                    return empty_snapshot(self._config, fault, now)
                 built = old
             return self._view(built, fault, bad, now)
 
@@ -380,7 +383,7 @@ class World:
         if not snapshot.id:
             return snapshot
         with self._lock:
-            self._watch_clock(now)
+            self._check_clock(now)
             built = next((each for each in self._history if each.id == snapshot.id), None)
             passed = (now - snapshot.stamp) * 1e-9
             is_received = self._configured_shape is None
@@ -392,14 +395,14 @@ class World:
             if built is None:
                 text = f"snapshot {snapshot.id} is no longer available"
                 gone = Fault(Status.SNAPSHOT_MISMATCH, text)
-                return last.voided(self._jump or gone)
+                return last.invalidated(self._jump or gone)
             old = dict(self._too_old(built, now, steady))
             if not old:
                 return last
             stale = [each for each in old if each != "footprint"]
             bad = dict.fromkeys((*last.bad_sources, *stale))
             name, fault = next(iter(old.items()))
-            return replace(last.voided(_prefixed(name, fault)), bad_sources=tuple(bad))
+            return replace(last.invalidated(_prefixed(name, fault)), bad_sources=tuple(bad))
 
     # ---- configuration and time
 
@@ -479,21 +482,21 @@ class World:
         self._history.clear()
         self._unchecked.clear()
 
-    def _forget(self) -> None:
+    def _delete_data(self) -> None:
         self._footprint = None
         self._clear_history()
         for source in self._sources.values():
             source.senders = {}
             source.fault = None
 
-    def _watch_clock(self, now: int) -> None:
+    def _check_clock(self, now: int) -> None:
         """Delete all data if the clock went back, because ages cannot be computed any more.
 
         There is no tolerance: even a small step back makes data look younger than it is.
         """
         newest = self._newest_now
         if newest is not None and now < newest:
-            self._forget()
+            self._delete_data()
             self._jump = Fault(
                 Status.CLOCK_JUMP,
                 f"the clock went back by {(newest - now) * 1e-9:.9g} s, all data was deleted; "

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: gjk_collision contributors
 // SPDX-License-Identifier: Apache-2.0
-// Answers as the arrays that Python gets.
+// Results of many queries, as arrays for Python.
 #pragma once
 
 #include <cmath>
@@ -20,7 +20,7 @@ struct Answer {
   Vec2 direction;
 };
 
-// An array holds a value per answer, or nothing where that is not asked for.
+// Arrays with one row per answer. Arrays that are not asked for are empty.
 class AnswerArrays {
  public:
   struct Asked {
@@ -44,7 +44,7 @@ class AnswerArrays {
         witness_(witnesses.mutable_data()),
         direction_(directions.mutable_data()) {}
 
-  // Any thread may, with or without the GIL.
+  // May be called by any thread, with or without the GIL.
   void put(std::size_t i, const Answer& answer) const noexcept {
     verdict_[i] = static_cast<std::uint8_t>(answer.verdict);
     status_[i] = static_cast<std::uint16_t>(answer.status);
@@ -66,8 +66,8 @@ class AnswerArrays {
 
   Verdict verdict(py::ssize_t i) const noexcept { return static_cast<Verdict>(verdict_[i]); }
 
-  // m: no FREE answer has a lower bound below this; infinite where none is FREE or has bounds. -inf
-  // where a FREE has none among bounds, or where the kernel found FREE without a proof itself.
+  // Smallest lower bound of the FREE answers (m). Infinity: no answer is FREE, or `has_bounds` is
+  // false. -infinity: the bound of a FREE answer is NaN, or the kernel reports an internal error.
   double least_free_bound(bool has_bounds) const noexcept {
     constexpr double kInfinity = std::numeric_limits<double>::infinity();
     double least = kInfinity;
@@ -85,8 +85,8 @@ class AnswerArrays {
   py::array_t<std::uint16_t> statuses;
   py::array_t<double> distances;
   py::array_t<double> lower_bounds;
-  py::array_t<double> witnesses;   // a x y, b x y
-  py::array_t<double> directions;  // unit, from a to b
+  py::array_t<double> witnesses;   // x, y on a, x, y on b
+  py::array_t<double> directions;  // x, y: unit vector from a to b
 
  private:
   Asked asked_;

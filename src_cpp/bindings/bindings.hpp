@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: gjk_collision contributors
 // SPDX-License-Identifier: Apache-2.0
-// What the binding files share: array types, the error that crosses into Python, one door per
-// topic.
+// Shared by the bindings: array types, the exception for invalid input, conversions and checks of
+// arguments, and one bind function per topic.
 #pragma once
 
 #include <pybind11/numpy.h>
@@ -20,7 +20,7 @@ namespace gjk::bindings {
 
 namespace py = pybind11;
 
-// float64, C-contiguous; converted (with a copy) from what is not.
+// float64, C-contiguous. Other arrays are converted to a copy.
 using Doubles = py::array_t<double, py::array::c_style | py::array::forcecast>;
 template <class T>
 using Array = py::array_t<T, py::array::c_style | py::array::forcecast>;
@@ -30,14 +30,14 @@ std::span<const T> view(const Array<T>& array) {
   return {array.data(), static_cast<std::size_t>(array.size())};
 }
 
-// x, y pairs as points; the caller has checked that the size is even.
+// Points of an array x, y, x, y, ..., whose size must be even.
 inline std::vector<Vec2> points(std::span<const double> xy) {
   std::vector<Vec2> result(xy.size() / 2);
   for (std::size_t i = 0; i < result.size(); ++i) result[i] = {xy[2 * i], xy[2 * i + 1]};
   return result;
 }
 
-// Becomes gjk_collision.errors.InputError.
+// Exception that is translated to gjk_collision.errors.InputError.
 struct InputIssue {
   Issue issue;
 };
@@ -50,24 +50,26 @@ inline void refuse(Status status, const char* argument, long index, std::string 
   throw InputIssue{{status, argument, index, std::move(rule)}};
 }
 
-// Issues of coordinates count values; what Python passes as (n, 2) counts vertices.
+// Converts the index of a value to the index of its row in an (n, 2) array.
 inline Issue per_vertex(Issue issue) {
   if (issue.index >= 0) issue.index /= 2;
   return issue;
 }
 
-// One real number; a complex one is refused, of which Python's own conversion drops a part.
+// A real number. Complex numbers are refused, because numpy would drop their imaginary part in a
+// conversion to float.
 struct Real {
   double value = 0.0;
 };
 
-// x, y, yaw as a tuple, a list or an array; a set has no order.
+// x, y, yaw from a tuple, a list or an array. Other types are refused: a set, for example, has no
+// order.
 struct PoseValues : std::array<double, 3> {};
 
 using PoseArgument = std::optional<PoseValues>;
 
 inline bool load_real(PyObject* source, double& value) {
-  if (PyFloat_Check(source)) {  // numpy's float64 too
+  if (PyFloat_Check(source)) {  // also true for numpy.float64
     value = PyFloat_AS_DOUBLE(source);
     return true;
   }
@@ -90,7 +92,7 @@ inline bool load_pose(PyObject* source, PoseValues& pose) {
   if (PyTuple_Check(source) || PyList_Check(source)) {
     if (PySequence_Fast_GET_SIZE(source) != 3) return false;
     for (std::size_t i = 0; i < 3; ++i) {
-      // The conversion of an item may run Python, which may change the list.
+      // The conversion of an item may run Python code that changes the list.
       if (PySequence_Fast_GET_SIZE(source) != 3) return false;
       PyObject* const item = PySequence_Fast_GET_ITEM(source, static_cast<py::ssize_t>(i));
       if (!load_real(py::reinterpret_borrow<py::object>(item).ptr(), pose[i])) return false;
@@ -113,7 +115,8 @@ inline bool load_pose(PyObject* source, PoseValues& pose) {
   return true;
 }
 
-// Finite, within range; `index` is that of the pose in an array of poses, -1 for a single one.
+// Refuses a pose that is not finite or out of range. `index` is the index of the pose in its array,
+// or -1 for a single pose.
 inline Pose checked_pose(const double* xyyaw, const char* argument, long index) {
   for (int i = 0; i < 3; ++i) {
     if (!std::isfinite(xyyaw[i])) {
@@ -135,7 +138,7 @@ inline Pose checked_pose(const PoseArgument& pose, const char* argument) {
 
 inline std::size_t length(const py::array& array) { return static_cast<std::size_t>(array.size()); }
 
-// Every pose of a flat or (n, 3) array; `count` is how many there have to be.
+// The poses of a flat or (n, 3) array, which must hold `count` poses.
 inline std::vector<Pose> checked_poses(const Doubles& poses, std::size_t count, const char* name) {
   if (length(poses) != 3 * count) {
     refuse(Status::array_mismatch, name, -1,
@@ -148,10 +151,10 @@ inline std::vector<Pose> checked_poses(const Doubles& poses, std::size_t count, 
   return result;
 }
 
-// Beyond this (s) a time is refused. Seconds since 1970 are within it.
+// Maximum magnitude of a time (s). Seconds since 1970 are within it.
 inline constexpr double kMaxTime = 1e10;
 
-// Finite, within range; `index` as for a pose.
+// Refuses a time (s) that is not finite or out of range. `index` is as for a pose.
 inline double checked_time(double time, const char* argument, long index) {
   if (!std::isfinite(time)) refuse(Status::non_finite, argument, index, "must be finite");
   if (std::fabs(time) > kMaxTime) {
@@ -160,12 +163,12 @@ inline double checked_time(double time, const char* argument, long index) {
   return time;
 }
 
-// Empty, or `count` times (s).
+// Refuses times (s) unless the array is empty or holds `count` times.
 inline std::span<const double> checked_times(const Doubles& times, std::size_t count,
                                              const char* name) {
   if (length(times) != 0 && length(times) != count) {
     refuse(Status::array_mismatch, name, -1,
-           "must be empty or hold one for each of " + std::to_string(count));
+           "must be empty or hold one time for each of " + std::to_string(count));
   }
   for (std::size_t i = 0; i < length(times); ++i) {
     checked_time(times.data()[i], name, static_cast<long>(i));

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: gjk_collision contributors
 // SPDX-License-Identifier: Apache-2.0
-// Motions of shapes, and what moving shapes run into.
+// Motions, and queries on moving shapes.
 #include <pybind11/stl.h>
 
 #include <vector>
@@ -33,7 +33,7 @@ OwnedMotion moving(const PoseValues& pose, const PoseValues& velocity, double ti
 OwnedMotion path(const Doubles& times, const Doubles& poses) {
   const std::span<const double> at = view(times);
   if (times.ndim() != 1) refuse(Status::array_mismatch, "times", -1, "must have shape (n,)");
-  if (at.empty()) refuse(Status::too_few_points, "times", -1, "needs at least 1 time");
+  if (at.empty()) refuse(Status::too_few_points, "times", -1, "must hold at least 1 time");
   if (poses.ndim() != 2 || poses.shape(1) != 3) {
     refuse(Status::array_mismatch, "poses", -1, "must have shape (n, 3)");
   }
@@ -93,7 +93,7 @@ py::tuple impact_tuple(const Impact& impact) {
 }  // namespace
 
 void bind_casts(py::module_& module) {
-  py::class_<OwnedMotion>(module, "Motion", "Where a shape is over time.")
+  py::class_<OwnedMotion>(module, "Motion", "Pose of a shape as a function of time.")
       .def_property_readonly("begin", [](const OwnedMotion& m) { return m.pieces.front().begin; })
       .def_property_readonly("end", [](const OwnedMotion& m) { return m.pieces.back().end; })
       .def("at", &pose_at, py::arg("t"))

@@ -5,7 +5,7 @@
 namespace py = pybind11;
 
 PYBIND11_MODULE(_core, module) {
-  module.doc() = "The kernel. Use the names of gjk_collision; this module's may change.";
+  module.doc() = "Bindings of the C++ kernel. For internal use: the names may change.";
   // NOLINTNEXTLINE(performance-unnecessary-value-param): pybind11 calls it with this type
   py::register_local_exception_translator([](std::exception_ptr error) {
     try {

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: gjk_collision contributors
 // SPDX-License-Identifier: Apache-2.0
-// Two shapes, each at a pose.
+// Queries on two shapes, each at a pose.
 #include <pybind11/stl.h>
 
 #include <algorithm>
@@ -11,7 +11,8 @@ namespace gjk::bindings {
 namespace {
 
 [[noreturn]] void refuse_domain() {
-  throw InputIssue{{Status::coord_range, "pose_b", -1, "the shapes leave the domain of 1e15 m"}};
+  throw InputIssue{
+      {Status::coord_range, "pose_b", -1, "must not move the shapes out of the range of 1e15 m"}};
 }
 
 int most_vertices(const Shape& shape) {
@@ -20,7 +21,7 @@ int most_vertices(const Shape& shape) {
   return most;
 }
 
-// The worst verdict over all pairs of parts.
+// Whether any part of a collides with any part of b.
 bool collide_shapes(const Shape& a, const Shape& b, const PoseArgument& pose_a,
                     const PoseArgument& pose_b) {
   const Transform at_a = Transform::from_pose(checked_pose(pose_a, "pose_a"));
@@ -42,8 +43,8 @@ struct ClosestShapes {
   int part_b = 0;
 };
 
-// The nearest pair of parts. For shapes of several parts that overlap, the depth is that of the
-// deepest pair: a lower bound on what it takes to part the whole.
+// The nearest pair of parts. If shapes with several parts overlap, this is the deepest pair. Its
+// depth is a lower bound of the translation that separates the whole shapes.
 ClosestShapes closest_shapes(const Shape& a, const Shape& b, const PoseArgument& pose_a,
                              const PoseArgument& pose_b) {
   const Transform at_a = Transform::from_pose(checked_pose(pose_a, "pose_a"));

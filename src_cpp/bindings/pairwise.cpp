@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: gjk_collision contributors
 // SPDX-License-Identifier: Apache-2.0
-// Two scenes' obstacles, pair by pair.
+// Queries on pairs of obstacles of two scenes.
 #include "gjk/scene/pairwise.hpp"
 
 #include <pybind11/stl.h>
@@ -10,7 +10,8 @@
 namespace gjk::bindings {
 namespace {
 
-// verdicts, statuses, distances, lower bounds, witnesses, directions, least bound of FREE pairs
+// Returns verdicts, statuses, distances, lower bounds, witnesses, directions, and
+// least_free_bound() of the pairs.
 py::tuple check_pairs_of(const Scene& a, const Scene& b,
                          const std::optional<Array<std::int64_t>>& pairs, double margin, int mode,
                          unsigned threads) {

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: gjk_collision contributors
 // SPDX-License-Identifier: Apache-2.0
-// A path through a scene, continuous between its poses.
+// Checks of a path through a scene, also between its poses.
 #include "gjk/scene/path.hpp"
 
 #include <pybind11/stl.h>
@@ -10,7 +10,8 @@
 namespace gjk::bindings {
 namespace {
 
-// What a way obeys, whether or not it is swept.
+// Refuses invalid times or an invalid tolerance of a path. Python calls this for a path that is
+// checked only at its poses.
 void check_way(const Doubles& times, double tolerance) {
   const std::span<const double> at = checked_times(times, length(times), "times");
   for (std::size_t i = 1; i < at.size(); ++i) {

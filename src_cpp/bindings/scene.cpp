@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: gjk_collision contributors
 // SPDX-License-Identifier: Apache-2.0
-// Scenes from shapes and from arrays, and changes to them.
+// Creates scenes from shapes and from arrays, and updates them.
 #include <pybind11/stl.h>
 
 #include <memory>
@@ -14,13 +14,13 @@ namespace {
 
 using Offsets = Array<std::uint32_t>;
 
-// What is said of the motion of obstacles, as flat arrays; each may be empty.
+// Reported motion of obstacles, as flat arrays. Each array may be empty.
 struct SaidArrays {
-  Doubles velocities;    // 3 per obstacle, NaN: not said
-  Doubles stamps;        // s, 1 per obstacle
-  Offsets path_offsets;  // the path of obstacle i is [path_offsets[i], path_offsets[i + 1])
+  Doubles velocities;    // vx, vy (m/s), wz (rad/s) per obstacle; NaN: unknown
+  Doubles stamps;        // s, one per obstacle
+  Offsets path_offsets;  // obstacle i has the poses path_offsets[i] to path_offsets[i + 1] - 1
   Doubles path_times;    // s after the stamp
-  Doubles path_poses;    // 3 per time
+  Doubles path_poses;    // x, y (m), yaw (rad) per time
   PredictionPolicy policy = PredictionPolicy::unknown_is_error;
   double horizon = 0.0;     // s
   double time_error = 0.0;  // s
@@ -43,7 +43,7 @@ void check_offsets(const Offsets& offsets, std::size_t count, std::size_t end, c
   }
 }
 
-// The motions of `poses.size()` obstacles.
+// Predicted motions of obstacles, one per pose.
 class Motions {
  public:
   Motions(const SaidArrays& arrays, const std::vector<Pose>& poses) {
@@ -69,7 +69,7 @@ class Motions {
     const bool paths = length(arrays.path_offsets) != 0;
     const bool velocities = length(arrays.velocities) != 0;
     if (!paths && !velocities && arrays.policy != PredictionPolicy::hold) {
-      first_.assign(count + 1, 0);  // nothing is said of any
+      first_.assign(count + 1, 0);  // no motion is known
       return;
     }
     first_.push_back(0);
@@ -152,7 +152,7 @@ std::unique_ptr<Scene> from_shapes(const std::vector<const Shape*>& shapes,
   return scene;
 }
 
-// The CSR layout of msg/ObstacleArray: points of obstacle i are [offsets[i], offsets[i + 1]).
+// Layout of msg/ObstacleArray: obstacle i has the points offsets[i] to offsets[i + 1] - 1.
 std::unique_ptr<Scene> from_arrays(const Offsets& offsets, const Doubles& xy,
                                    const Array<std::uint8_t>& kinds, const Doubles& radius,
                                    const Doubles& poses, ConcavePolicy policy,
@@ -222,7 +222,8 @@ std::unique_ptr<Scene> from_arrays(const Offsets& offsets, const Doubles& xy,
   return scene;
 }
 
-// Obstacles `indices` with new poses and shapes (where given) and what is said of them now.
+// Returns a scene in which the obstacles `indices` have new motions, and new poses and shapes where
+// given.
 std::unique_ptr<Scene> updated(const Scene& scene, const Array<std::int64_t>& indices,
                                const std::optional<Doubles>& poses,
                                const std::optional<std::vector<const Shape*>>& shapes,
@@ -243,7 +244,7 @@ std::unique_ptr<Scene> updated(const Scene& scene, const Array<std::int64_t>& in
   }
   if (shapes && shapes->size() != count) {
     refuse(Status::array_mismatch, "shapes", -1,
-           "must hold one for each of " + std::to_string(count) + " indices");
+           "must hold one shape for each of " + std::to_string(count) + " indices");
   }
   std::vector<Pose> placed(count);
   if (poses) placed = checked_poses(*poses, count, "poses");
@@ -271,7 +272,7 @@ void bind_scene(py::module_& module) {
       .value("unknown_is_error", PredictionPolicy::unknown_is_error)
       .value("constant_velocity", PredictionPolicy::constant_velocity)
       .value("hold", PredictionPolicy::hold);
-  py::class_<SaidArrays>(module, "Said", "What is said of the motion of obstacles.")
+  py::class_<SaidArrays>(module, "Said", "Reported motion of obstacles, as flat arrays.")
       .def(
           py::init([](const Doubles& velocities, const Doubles& stamps, const Offsets& path_offsets,
                       const Doubles& path_times, const Doubles& path_poses, PredictionPolicy policy,
@@ -282,7 +283,7 @@ void bind_scene(py::module_& module) {
           py::arg("velocities"), py::arg("stamps"), py::arg("path_offsets"), py::arg("path_times"),
           py::arg("path_poses"), py::arg("policy"), py::arg("horizon"), py::arg("time_error"))
       .def_readonly("path_offsets", &SaidArrays::path_offsets);
-  py::class_<Scene> scene(module, "Scene", "Many obstacles, immutable.");
+  py::class_<Scene> scene(module, "Scene", "Immutable set of obstacles.");
   scene.def("__len__", &Scene::size)
       .def_property_readonly("parts", &Scene::parts)
       .def_property_readonly("bytes", &Scene::bytes)

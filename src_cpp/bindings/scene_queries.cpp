@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: gjk_collision contributors
 // SPDX-License-Identifier: Apache-2.0
-// What is asked of a scene: batches of poses, and the nearest obstacles.
+// Queries on a scene: checks of one or many poses, and the nearest obstacles.
 #include <pybind11/stl.h>
 
 #include <limits>
@@ -36,7 +36,7 @@ py::dict check(const Scene& scene, const Shape& shape, const Doubles& poses, con
         },
         threads);
   }
-  Verdict worst = Verdict::unknown;  // of no pose
+  Verdict worst = Verdict::unknown;  // if there is no pose
   long first_invalid = -1;
   for (py::ssize_t i = 0; i < AnswerArrays::rows(count); ++i) {
     const Verdict verdict = arrays.verdict(i);
@@ -56,7 +56,7 @@ py::dict check(const Scene& scene, const Shape& shape, const Doubles& poses, con
   return out;
 }
 
-// One pose, without the arrays of a batch.
+// The check of one pose, which creates no arrays.
 bool is_free(const Scene& scene, const Shape& shape, const PoseValues& pose,
              const std::optional<Real>& time, Real margin) {
   const Pose placed = checked_pose(pose.data(), "pose", -1);
@@ -68,7 +68,7 @@ bool is_free(const Scene& scene, const Shape& shape, const PoseValues& pose,
   return is_free(found.verdict);
 }
 
-// indices, distances, lower bounds, witnesses, directions, statuses
+// Returns indices, distances, lower bounds, witnesses, directions and statuses.
 py::tuple nearest(const Scene& scene, const Shape& shape, const PoseValues& pose,
                   const std::optional<double>& time, std::size_t k, double max_distance) {
   const Pose placed = checked_pose(pose.data(), "pose", -1);
@@ -85,9 +85,11 @@ py::tuple nearest(const Scene& scene, const Shape& shape, const PoseValues& pose
                   : scene.nearest(ego, placed, k, max_distance, found);
   }
   if (status == Status::prediction_too_short) {
-    refuse(status, "time", -1, "the place of an obstacle is not known then");
+    refuse(status, "time", -1, "the pose of an obstacle is not known at this time");
   }
-  if (status != Status::success) refuse(status, "pose", -1, "puts the shape out of the domain");
+  if (status != Status::success) {
+    refuse(status, "pose", -1, "must not move the shape out of the range of 1e15 m");
+  }
   const AnswerArrays arrays(found.size(), {.witnesses = true, .directions = true});
   py::array_t<std::int64_t> indices(AnswerArrays::rows(found.size()));
   for (std::size_t i = 0; i < found.size(); ++i) {

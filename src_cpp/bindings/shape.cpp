@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: gjk_collision contributors
 // SPDX-License-Identifier: Apache-2.0
-// Shapes from vertex arrays.
+// Creates shapes from arrays of vertices.
 #include <pybind11/stl.h>
 
 #include "bindings.hpp"
@@ -8,7 +8,7 @@
 namespace gjk::bindings {
 namespace {
 
-// Vertices (n, 2) of the argument `name`, finite and in range.
+// The vertices of an (n, 2) array. Refuses vertices that are not finite or out of range.
 std::vector<Vec2> checked_points(const Doubles& xy, const char* name) {
   if (xy.ndim() != 2 || xy.shape(1) != 2) {
     refuse(Status::array_mismatch, name, -1, "must have shape (n, 2)");
@@ -30,7 +30,7 @@ Shape outline(const Doubles& xy, double radius, ConcavePolicy policy, const char
 Shape hull(const Doubles& xy, double radius, const char* name) {
   const std::vector<Vec2> given = checked_points(xy, name);
   refuse(check_radius(radius, "radius"));
-  if (given.empty()) refuse(Status::too_few_points, name, -1, "needs at least 1 point");
+  if (given.empty()) refuse(Status::too_few_points, name, -1, "must hold at least 1 point");
   Shape shape;
   shape.add_part(convex_hull(given), radius);
   return shape;
@@ -68,7 +68,7 @@ Shape padded(const Shape& shape, double front, double rear, double left, double 
   for (int i = 0; i < grown.parts(); ++i) {
     if (!(grown.part(i).extent <= kMaxCoordinate)) {
       refuse(Status::coord_range, "front, rear, left, right", -1,
-             "the shape must not exceed 1e15 m");
+             "must not move a vertex out of the range of 1e15 m");
     }
   }
   return grown;
@@ -77,7 +77,7 @@ Shape padded(const Shape& shape, double front, double rear, double left, double 
 }  // namespace
 
 void bind_shape(py::module_& module) {
-  py::class_<Shape>(module, "Shape", "Convex parts plus one radius.")
+  py::class_<Shape>(module, "Shape", "Union of convex polygons, grown by one radius.")
       .def_property_readonly("radius", &Shape::radius)
       .def("parts", &parts)
       .def("inflated", &inflated, py::arg("margin"))

@@ -192,7 +192,7 @@ def test_lazy_names_are_those_that_type_checkers_see() -> None:
         if isinstance(node, ast.ImportFrom)
         for alias in node.names
     }
-    assert seen == gjk_collision._HOME
+    assert seen == gjk_collision._MODULE_OF
     for name in gjk_collision.__all__:
         assert getattr(gjk_collision, name) is not None
 

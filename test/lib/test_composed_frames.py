@@ -24,7 +24,7 @@ from gjk_collision.server.config import Config, SourceConfig
 from gjk_collision.server.frames import Pose, SameFrameOnly
 from gjk_collision.server.obstacles import Obstacles
 from gjk_collision.server.snapshot import Placed, Snapshot, placing_errors
-from gjk_collision.server.verification import objection
+from gjk_collision.server.verification import verdict_error
 from gjk_collision.server.world import Footprint, World
 from gjk_collision.verdict import Verdict
 
@@ -310,12 +310,12 @@ def judge(
         Verdict.COLLISION: not families.within(a, b, radii + early),
     }
     for said, is_wrong in wrong.items():
-        why = objection(snapshot, case.asked, said, margin, case.asked_in)
+        why = verdict_error(snapshot, case.asked, said, margin, case.asked_in)
         assert not is_wrong or f"{said.name}, but" in why, (case, said, margin)
         if said is Verdict.FREE and not families.within(a, b, radii + clearance + grown):
             assert why == "", (case, said, margin)
     right = questions.collide(snapshot, case.asked, margin, frame=case.asked_in).verdict
-    assert objection(snapshot, case.asked, right, margin, case.asked_in) == "", (case, margin)
+    assert verdict_error(snapshot, case.asked, right, margin, case.asked_in) == "", (case, margin)
 
 
 @pytest.mark.requirement("G-9")
@@ -475,7 +475,7 @@ def test_half_turns_one_after_another_keep_their_direction() -> None:
         rows = np.array([(0.0, 0.0, yaw) for yaw in yaws])
         begins = np.arange(len(rows)) == rng.choice((0, 2))
         frame = Pose(0.0, 0.0, rng.uniform(-pi, pi))
-        placed, errors = frame.compose_ways(rows, 1.0, begins)
+        placed, errors = frame.compose_paths(rows, 1.0, begins)
         assert (errors < 1e-11).all()
         for i in np.flatnonzero(~begins[1:]):
             half = [Motion.path((0.0, 1.0), way[i : i + 2]).at(0.5)[2] for way in (rows, placed)]

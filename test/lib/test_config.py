@@ -46,7 +46,7 @@ def test_every_parameter_has_help_and_every_number_a_range() -> None:
         ("max_poses", 1.5, "max_poses: must be a whole number"),
         ("concave_policy", "fill", "must be one of decompose | hull | reject"),
         ("obstacles.qos_reliability", "sure", "must be one of best_effort | reliable"),
-        ("obstacles.required", 1, "obstacles.required: must be a bool"),
+        ("obstacles.required", 1, "obstacles.required: must be true or false"),
         ("check_frame", "", "check_frame: must be the name of a frame"),
         ("footprint", [1.0, 2.0, 3.0], "footprint: must be pairs of x and y"),
         ("footprint", [1.0, float("nan")], "footprint[1]: must be -100 to 100 m"),

@@ -19,7 +19,7 @@ from gjk_collision.server.config import Config, SourceConfig
 from gjk_collision.server.frames import Pose
 from gjk_collision.server.obstacles import Obstacles
 from gjk_collision.server.questions.path import check_path
-from gjk_collision.server.rules import demanded_margin, sums_rounded_up
+from gjk_collision.server.rules import sums_rounded_up, total_margin
 from gjk_collision.server.snapshot import Snapshot
 from gjk_collision.server.world import Footprint, World
 from gjk_collision.verdict import Verdict
@@ -106,7 +106,7 @@ def test_a_sum_is_the_next_double_that_is_not_less() -> None:
         least = rounded_up(a, b)
         assert shape.inflated(a).inflated(b).radius == least
         assert sums_rounded_up(np.array([a, b]), b).tolist() == [least, 2.0 * b]
-        assert demanded_margin(Config(safety_margin=a), b) == least
+        assert total_margin(Config(safety_margin=a), b) == least
         (part,) = Shape.point((a, -a)).padded(front=b, right=b).parts
         assert (part[:, 0].max(), part[:, 1].min()) == (least, -least)
 

@@ -20,7 +20,7 @@ from gjk_collision.server.answers import PathAnswer
 from gjk_collision.server.config import Config
 from gjk_collision.server.frames import Pose
 from gjk_collision.server.questions import path
-from gjk_collision.server.snapshot import Fault, Snapshot, nothing
+from gjk_collision.server.snapshot import Fault, Snapshot, empty_snapshot
 from gjk_collision.verdict import Status, Verdict
 
 # Past a box of 2 m at the origin: the poses are clear of it, the way from the first is not.
@@ -283,7 +283,9 @@ def test_beside_a_fault_nothing_of_a_path_is_free(swept: bool) -> None:
 
 
 def test_nothing_known() -> None:
-    found = questions.check_path(nothing(Config(), Fault(Status.NOT_ACTIVE, "asleep"), 0), THROUGH)
+    found = questions.check_path(
+        empty_snapshot(Config(), Fault(Status.NOT_ACTIVE, "asleep"), 0), THROUGH
+    )
     assert said(found) == (Verdict.UNKNOWN, Status.NOT_ACTIVE)
     assert (found.first_invalid_segment, found.last_valid_fraction) == (0, 0.0)
     no_shape = replace(snapshot((0, 0)), footprint=None)

@@ -16,7 +16,7 @@ def running(until: int) -> Pauses:
     """Alive at every period from BEGIN to a time."""
     pauses = Pauses(BEGIN)
     for steady in range(BEGIN, until + 1, round(PERIOD * 1e9)):
-        pauses.note_life(steady)
+        pauses.note_activity(steady)
     return pauses
 
 
@@ -32,7 +32,7 @@ def test_after_a_pause_all_that_waited_is_as_old_as_the_pause(is_message_first: 
     stopped, resumed = BEGIN + 1000 * MS, BEGIN + 3000 * MS
     pauses = running(stopped)
     if not is_message_first:
-        pauses.note_life(resumed)
+        pauses.note_activity(resumed)
     for later in range(0, SETTLED // MS + 1, 50):
         assert pauses.earliest(resumed + later * MS) == stopped
     settled = resumed + SETTLED + 50 * MS
@@ -53,6 +53,6 @@ def test_pauses_one_after_the_other() -> None:
 def test_a_short_life_between_two_pauses_does_not_end_the_first() -> None:
     """After 20 ms of life the queues of the first pause are not empty yet."""
     pauses = running(BEGIN)
-    pauses.note_life(BEGIN + 1000 * MS)
-    pauses.note_life(BEGIN + 1020 * MS)
+    pauses.note_activity(BEGIN + 1000 * MS)
+    pauses.note_activity(BEGIN + 1020 * MS)
     assert pauses.earliest(BEGIN + 1920 * MS) == BEGIN

@@ -20,7 +20,7 @@ from gjk_collision.server.frames import FrameError, Pose, SameFrameOnly, planar
 from gjk_collision.server.obstacles import Obstacles
 from gjk_collision.server.questions.batch import FIRST_CHUNK
 from gjk_collision.server.questions.shapes import CHUNK, check_shapes
-from gjk_collision.server.snapshot import Fault, Snapshot, nothing
+from gjk_collision.server.snapshot import Fault, Snapshot, empty_snapshot
 from gjk_collision.server.transforms import Placement
 from gjk_collision.server.world import World
 from gjk_collision.verdict import Status, Verdict
@@ -142,7 +142,7 @@ def test_past_the_time_budget_the_rest_is_unknown() -> None:
     assert (found.answer.verdict, found.answer.status) == (Verdict.UNKNOWN, Status.TIME_BUDGET)
     done = int(np.argmax(found.statuses == Status.TIME_BUDGET))
     assert 0 < done < 5000
-    assert found.answer.message == f"time_budget spent after {done} of 5000"
+    assert found.answer.message == f"time_budget used up after {done} of 5000 items"
     assert found.verdicts.tolist() == [1] * done + [0] * (5000 - done)
     assert set(found.statuses[done:]) == {Status.TIME_BUDGET}
     assert found.first_invalid_index == done
@@ -298,8 +298,8 @@ def test_motion_turns_with_the_frame_it_is_given_in() -> None:
 @pytest.mark.parametrize(
     "known",
     [
-        lambda: nothing(Config(), Fault(Status.NOT_ACTIVE, ""), 0),
-        lambda: snapshot((0, 0)).voided(Fault(Status.STALE_OBSTACLES, "old")),
+        lambda: empty_snapshot(Config(), Fault(Status.NOT_ACTIVE, ""), 0),
+        lambda: snapshot((0, 0)).invalidated(Fault(Status.STALE_OBSTACLES, "old")),
         lambda: replace(snapshot((0, 0)), fault=Fault(Status.STALE_OBSTACLES, "old")),
         lambda: snapshot((0, 0)),  # its motion is not known
     ],
@@ -423,7 +423,7 @@ def test_state_without_an_ego_pose_is_unknown() -> None:
     ],
 )
 def test_nothing_known_is_never_free(ask: Callable[[Snapshot], Any]) -> None:
-    answer = ask(nothing(Config(), Fault(Status.NOT_ACTIVE, "asleep"), 0))
+    answer = ask(empty_snapshot(Config(), Fault(Status.NOT_ACTIVE, "asleep"), 0))
     assert (answer.verdict, answer.status) == (Verdict.UNKNOWN, Status.NOT_ACTIVE)
     assert not answer.is_free
 

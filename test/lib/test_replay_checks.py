@@ -107,7 +107,7 @@ FREE_UNTIL_2 = [(t / 10, Verdict.FREE if t < 20 else Verdict.COLLISION) for t in
 def test_expectation(expect: Any, holds: bool) -> None:
     expectations = Expectations(parse(expect))
     for t, verdict in FREE_UNTIL_2:
-        expectations.see(t, state(t, verdict))
+        expectations.add(t, state(t, verdict))
     failures = [failure for _, failure in expectations.results()]
     assert (failures == [""]) is holds, failures
 
@@ -447,7 +447,7 @@ def test_requests_are_answered_again(
 @pytest.mark.parametrize(
     ("kind", "note"),
     [
-        (2, "3 replies are of no request that was answered again: not compared"),
+        (2, "3 replies belong to requests not answered again: not compared"),
         (3, "3 replies were recorded by a client: not compared"),
     ],
 )

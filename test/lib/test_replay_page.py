@@ -194,7 +194,7 @@ def test_page_stays_small(tmp_path: Path) -> None:
     timeline = Timeline()
     for i in range(50_000):
         verdict = Verdict.COLLISION if i == 31_234 else Verdict.FREE
-        timeline.see(i * 0.05, Row(i, i, "data", verdict, Status.SUCCESS, distance=i % 97))
+        timeline.add(i * 0.05, Row(i, i, "data", verdict, Status.SUCCESS, distance=i % 97))
     bins = timeline.to_list()
     assert MAX_BINS <= len(bins) < 2 * MAX_BINS
     assert [row[1] for row in bins].count(int(Verdict.COLLISION)) == 1, "no hit is averaged away"

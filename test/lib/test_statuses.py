@@ -25,7 +25,7 @@ from gjk_collision.server.config import Config, SourceConfig
 from gjk_collision.server.frames import FrameError, Pose
 from gjk_collision.server.questions import shapes
 from gjk_collision.server.questions.batch import FIRST_CHUNK
-from gjk_collision.server.snapshot import Fault, nothing
+from gjk_collision.server.snapshot import Fault, empty_snapshot
 from gjk_collision.server.world import Footprint, World
 from gjk_collision.verdict import Status, Verdict
 
@@ -135,7 +135,7 @@ STAR = np.array([0, 3, 1, 1, 3, 0, 1, -1, 0, -3, -1, -1, -3, 0, -1, 1], dtype=np
 CASES: dict[Status, Callable[[], Answer]] = {
     Status.SUCCESS: lambda: after(0.0),
     Status.NOT_ACTIVE: lambda: questions.collide(
-        nothing(Config(), Fault(Status.NOT_ACTIVE, ""), 0), FAR
+        empty_snapshot(Config(), Fault(Status.NOT_ACTIVE, ""), 0), FAR
     ),
     Status.NO_FOOTPRINT: lambda: answered(known(Time(), (0.0, 0.0), footprint=()), Time()),
     Status.STALE_FOOTPRINT: lambda: after(

@@ -21,8 +21,8 @@ from gjk_collision.server import questions
 from gjk_collision.server.config import Config, SourceConfig
 from gjk_collision.server.frames import Pose
 from gjk_collision.server.obstacles import Obstacles
-from gjk_collision.server.snapshot import Fault, Placed, Snapshot, nothing, placing_errors
-from gjk_collision.server.verification import objection
+from gjk_collision.server.snapshot import Fault, Placed, Snapshot, empty_snapshot, placing_errors
+from gjk_collision.server.verification import verdict_error
 from gjk_collision.server.world import World
 from gjk_collision.verdict import Status, Verdict
 
@@ -89,9 +89,9 @@ def judge(
     pose: Pose = HERE,
 ) -> None:
     """Feed every verdict: the right one is accepted, the others are objected to."""
-    assert objection(snapshot, pose, Verdict.UNKNOWN, margin) == ""
+    assert verdict_error(snapshot, pose, Verdict.UNKNOWN, margin) == ""
     for said in SAID:
-        why = objection(snapshot, pose, said, margin)
+        why = verdict_error(snapshot, pose, said, margin)
         if said is right:
             assert why == "", (said, margin, pose, why)
         else:
@@ -113,7 +113,7 @@ def standing(ring: np.ndarray, pose: Pose, kind: int, radius: float = 0.0) -> Ob
 
 def seen(vehicle: Shape, data: Obstacles, frame: Pose = HERE, **config: str) -> Snapshot:
     """What is known, without a world that could refuse it; the obstacles stand in `frame`."""
-    empty = nothing(Config(**config), Fault(Status.UNDEFINED, ""), T0)
+    empty = empty_snapshot(Config(**config), Fault(Status.UNDEFINED, ""), T0)
     return replace(empty, footprint=vehicle, parts=(Placed(data, frame, 0.0),))
 
 
@@ -234,7 +234,7 @@ def test_the_last_digit_of_a_gap_counts(margin: float, radius: float) -> None:
         for _ in range(7):
             snapshot = seen(vehicle, standing(np.array([[far, 0.25]]), Pose(), 0, radius))
             is_hit, is_free = far <= touching, far > touching + Fraction(margin)
-            said = {each: objection(snapshot, Pose(), each, margin) for each in SAID}
+            said = {each: verdict_error(snapshot, Pose(), each, margin) for each in SAID}
             assert (said[Verdict.FREE] == "") == is_free
             assert not is_hit or said[Verdict.MARGIN]
             assert not is_hit or not said[Verdict.COLLISION]
@@ -253,13 +253,13 @@ def test_agrees_with_the_oracle_of_convex_pairs(kind: str) -> None:
         for margin in (0.0, 1e-9 * size, 0.4, size):
             snapshot = seen(vehicle, data)
             is_free, is_hit = not truth <= margin, truth <= 0
-            assert (objection(snapshot, Pose(), Verdict.FREE, margin) == "") == is_free, case
+            assert (verdict_error(snapshot, Pose(), Verdict.FREE, margin) == "") == is_free, case
             is_right = not is_hit and not is_free
             if is_right or truth.core <= 0 or not truth <= 1.001 * margin + 1e-10 * size:
-                said = objection(snapshot, Pose(), Verdict.MARGIN, margin)
+                said = verdict_error(snapshot, Pose(), Verdict.MARGIN, margin)
                 assert (said == "") == is_right, case
             if is_hit or not truth <= 1e-10 * size:
-                said = objection(snapshot, Pose(), Verdict.COLLISION, margin)
+                said = verdict_error(snapshot, Pose(), Verdict.COLLISION, margin)
                 assert (said == "") == is_hit, case
 
 
@@ -337,20 +337,20 @@ def test_right_verdicts_at_the_border_are_accepted(seed: int, margin: float) -> 
             else:
                 hit = middle
         for x in (free, hit):
-            assert objection(snapshot, Pose(x, y, yaw), said(x), margin) == "", (x, y, yaw)
+            assert verdict_error(snapshot, Pose(x, y, yaw), said(x), margin) == "", (x, y, yaw)
 
 
 def test_nothing_around() -> None:
     empty = Obstacles(frame="odom", stamp=T0)
-    assert objection(known(empty), Pose(), Verdict.FREE, 0.0) == ""
-    assert objection(known(empty), Pose(), Verdict.COLLISION, 0.0) != ""
+    assert verdict_error(known(empty), Pose(), Verdict.FREE, 0.0) == ""
+    assert verdict_error(known(empty), Pose(), Verdict.COLLISION, 0.0) != ""
 
 
 def test_one_inside_the_other() -> None:
     ring = np.array([9.0, 9.0, -9.0, 9.0, -9.0, -9.0, 9.0, -9.0])
     data = Obstacles(frame="odom", stamp=T0, ids=np.array([4]), offsets=np.array([0, 4]), xy=ring)
-    assert objection(known(data), Pose(), Verdict.FREE, 0.0) != ""
-    assert objection(known(data), Pose(), Verdict.COLLISION, 0.0) == ""
+    assert verdict_error(known(data), Pose(), Verdict.FREE, 0.0) != ""
+    assert verdict_error(known(data), Pose(), Verdict.COLLISION, 0.0) == ""
 
 
 @pytest.mark.requirement("V-11")
@@ -363,7 +363,7 @@ def test_contacts_within_the_intervals_of_turns_are_not_free(margin: float) -> N
             snapshot = seen(vehicle, standing(SQUARE + shift, Pose(yaw=a + b), 0))
             asked = Pose(yaw=b), margin, Pose(yaw=a)
             for said in SAID:
-                why = objection(snapshot, asked[0], said, *asked[1:])
+                why = verdict_error(snapshot, asked[0], said, *asked[1:])
                 assert (why == "") == (said is Verdict.COLLISION), (a, b, shift, said)
 
 
@@ -380,5 +380,5 @@ def test_a_collision_may_be_as_early_as_what_is_predicted_is_uncertain() -> None
     error = float(placing_errors(snapshot.parts[0], snapshot.config)[0])
     assert 1e-5 < error < 1e-3
     for gap, is_right in ((0.5 * error, True), (2.0 * error, False), (1e-2, False)):
-        why = objection(snapshot, Pose(7.0 - gap, 0.0, 0.0), Verdict.COLLISION, 0.0, frame)
+        why = verdict_error(snapshot, Pose(7.0 - gap, 0.0, 0.0), Verdict.COLLISION, 0.0, frame)
         assert (why == "") == is_right, gap

@@ -260,7 +260,7 @@ def test_predicted_object_of_a_kind_unknown_is_refused() -> None:
 def test_predicted_object_lying_on_its_side_is_refused() -> None:
     tilted = pose(5.0, 0.0)
     tilted.orientation = make("Quaternion", x=sin(0.5), w=cos(0.5))
-    with pytest.raises(InputError, match="must be tilted by at most"):
+    with pytest.raises(InputError, match="must not be tilted out of the plane by more than"):
         predicted(thing(0, where=tilted, dimensions=xyz(1.0, 1.0)))
 
 

@@ -202,11 +202,11 @@ def test_second_opinion_that_disagrees(
 
     assert [said(reply) for reply in replies()] == [FREE] * 4
     with monkeypatch.context() as patch:
-        patch.setattr(services, "objection", lambda *_: "the gap is -1 m")
+        patch.setattr(services, "verdict_error", lambda *_: "the gap is -1 m")
         for reply in replies():
             assert said(reply) == (Verdict.UNKNOWN, Status.INTERNAL_ERROR)
             assert not reply.is_free
-            assert "the kernel is wrong at (" in reply.verdict.message
+            assert "kernel error at (" in reply.verdict.message
     assert server.errors == 4
     assert [said(reply) for reply in replies()] == [FREE] * 4
 
@@ -235,7 +235,9 @@ def test_second_opinion_is_on_the_poses_that_were_answered(
     frames = Drifting()
     monkeypatch.setattr(server, "transforms", frames)
     monkeypatch.setattr(
-        services, "objection", lambda _, pose, __, ___, frame: judged.append(frame.of(pose)) or ""
+        services,
+        "verdict_error",
+        lambda _, pose, __, ___, frame: judged.append(frame.of(pose)) or "",
     )
     monkeypatch.setattr(server, "note_hit", hits.append)
     way = [x, 0, 0, x, 0, 0]

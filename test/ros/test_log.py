@@ -157,7 +157,7 @@ class Node:
         end = self.time + round(seconds * 1e9)
         while self.time < end:
             self.time += round(PERIOD * 1e9)
-            self.progress.look(self.time)
+            self.progress.log_changes(self.time)
         return list(self.lines)
 
     def get_logger(self) -> Any:
@@ -193,7 +193,7 @@ def node() -> Node:
         {"obstacle_sources": ["lidar"], "robot_radius": 1.0, "base_frame": "odom"}
     )
     node = Node(config)
-    node.progress.note_active(node.time)
+    node.progress.log_activation(node.time)
     return node
 
 
@@ -260,6 +260,6 @@ def test_reminder_while_nothing_is_answered(node: Node) -> None:
 
 
 def test_nothing_is_logged_while_not_active(node: Node) -> None:
-    node.progress.note("deactivated")
+    node.progress.log_transition("deactivated")
     assert node.after(0.0) == []
     assert node.after(10 * REMINDER) == []

@@ -27,7 +27,7 @@ from gjk_collision.ros.diagnostics import Diagnostics
 from gjk_collision.server.config import Config
 from gjk_collision.server.frames import Pose
 from gjk_collision.server.obstacles import Obstacles
-from gjk_collision.server.snapshot import Fault, Placed, nothing, placing_errors
+from gjk_collision.server.snapshot import Fault, Placed, empty_snapshot, placing_errors
 from gjk_collision.verdict import Status, Verdict
 
 FREE = (Verdict.FREE, Status.SUCCESS)
@@ -65,7 +65,7 @@ def test_diagnostics_say_how_each_part_is(start: Start) -> None:
     now = levels()
     assert now["footprint"][0] == DiagnosticStatus.OK
     assert now["frames"][0] == DiagnosticStatus.OK
-    assert now["kernel"] == (DiagnosticStatus.OK, "answers as it must")
+    assert now["kernel"] == (DiagnosticStatus.OK, "self-test passed")
     assert now["radar"][0] == DiagnosticStatus.WARN  # excused
     assert "NO_OBSTACLES" in now["radar"][1]
     bench.stop_publishing()
@@ -88,7 +88,7 @@ def test_diagnostics_say_what_an_unknown_pose_affects(start: Start) -> None:
                 return {each.key: each.value for each in status.values}["affected"]
         return ""
 
-    bench.until(lambda: "nothing is FREE" in affected(), "no data")
+    bench.until(lambda: "no answer is FREE" in affected(), "no data")
     bench.publish()
     bench.until_status(Verdict.FREE, Status.SUCCESS)
     bench.until(lambda: "requests in 'odom' are answered" in affected(), "pose")
@@ -102,7 +102,7 @@ def test_diagnostics_say_what_an_unknown_pose_affects(start: Start) -> None:
     assert said(bench.collide(frame=""))[0] is Verdict.UNKNOWN
     assert said(bench.states[-1])[0] is Verdict.UNKNOWN
     bench.transition("deactivate")
-    bench.until(lambda: affected() == "every request but ~/check_shapes", "not active")
+    bench.until(lambda: affected() == "all requests except ~/check_shapes", "not active")
 
 
 def test_markers_while_somebody_looks(start: Start) -> None:
@@ -184,7 +184,7 @@ def test_snapshot_of_obstacles_from_another_frame(radius: list[float]) -> None:
     )
     for frame in (Pose(4.5e5, 5.4e6, 0.3), Pose()):
         part = Placed(data, frame, 0.0)
-        known = nothing(Config(), Fault(Status.UNDEFINED, ""), 1)
+        known = empty_snapshot(Config(), Fault(Status.UNDEFINED, ""), 1)
         reply = GetSnapshot.Response()
         messages.fill_snapshot(reply, replace(known, parts=(part,), spans=((1, "lidar"),)))
         (shown,) = reply.obstacles
@@ -202,7 +202,7 @@ def test_free_without_its_lower_bound_is_counted(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(INVARIANT, "violations", 3)
     (status,) = Diagnostics._kernel(node)
     assert status.level == DiagnosticStatus.ERROR
-    assert "ANSWERS WRONGLY" in status.message
+    assert "WRONG RESULTS" in status.message
     assert "3" in [each.value for each in status.values]
 
 

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: gjk_collision contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The questions that can be asked of a snapshot: one file for each service, and the heartbeat.
+"""Functions that answer requests from a snapshot: one file for each service and the heartbeat.
 
-They are pure functions: the node and a replay call the same ones. A request that breaks a rule
-raises `InputError`; everything else is an answer. Beside a fault of the data nothing is FREE: a
-certain hit is COLLISION, the rest is UNKNOWN.
+They are pure functions, and the node and replay call the same ones. An invalid request raises
+`InputError`; in all other cases an answer is returned. If the snapshot has a fault, no answer is
+FREE: a certain contact is COLLISION, everything else is UNKNOWN.
 """
 
 from .batch import check_poses as check_poses

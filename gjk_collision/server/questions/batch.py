@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: gjk_collision contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The question of ``srv/CheckPoses``: a verdict for each of many poses."""
+"""The answer of ``srv/CheckPoses``: a verdict for each of many poses."""
 
 from collections.abc import Callable, Iterator
 from itertools import pairwise
@@ -14,18 +14,18 @@ from ...verdict import Status, Verdict
 from ..answers import PosesAnswer, budget_spent, unknown, worst
 from ..budget import chunks
 from ..frames import Pose
-from ..rules import MODES, batch, checked_mode, demanded_margin, numbered_from
+from ..rules import MODES, batch, checked_mode, numbered_from, total_margin
 from ..snapshot import Fault, Snapshot
 
 __all__ = ["FIRST_CHUNK", "check_poses"]
 
-FIRST_CHUNK = 128  # poses, a fraction of a millisecond
+FIRST_CHUNK = 128  # poses; they take a fraction of a millisecond
 
 Floats = npt.NDArray[np.float64]
 _NO_FLOATS: Floats = np.empty(0)
-_Found = dict[str, Any]  # arrays by name, as the kernel gives them
+_Found = dict[str, Any]  # arrays by name, as the kernel returns them
 
-# What a pose beyond the prediction horizon is answered.
+# The answer for a pose after the prediction horizon.
 _BEYOND = {"verdicts": Verdict.UNKNOWN, "statuses": Status.PREDICTION_TOO_SHORT, "nearest": -1}
 
 
@@ -41,40 +41,41 @@ def check_poses(
     stop_at_first: bool = False,
     is_late: Callable[[], bool] | None = None,
 ) -> PosesAnswer:
-    """Answer for many poses of the base frame: the planner's batch.
+    """Check many poses of the base frame.
 
     Parameters
     ----------
     snapshot : Snapshot
-        What is known.
+        The data to be used.
     poses : (3 M,) float64
         x y yaw [m, m, rad] per pose.
     times : (M,) float64
-        [s] after `stamp` per pose; empty: the obstacles stand still. A pose beyond
-        `Snapshot.known_until` is UNKNOWN, PREDICTION_TOO_SHORT.
+        Time of each pose after `stamp` [s]; empty: the obstacles do not move. A pose later than
+        `Snapshot.known_until` is UNKNOWN with the status PREDICTION_TOO_SHORT.
     frame : callable
-        Gives the pose of the frame of `poses` in the check frame; called once their number is
-        known to be in bounds.
+        Returns the pose of the frame of `poses` in the check frame. It is called after `poses` and
+        `times` were checked.
     stamp : int
-        Of the request [ns]; 0: the snapshot's time.
+        Stamp of the request [ns]; 0: the stamp of the snapshot.
     margin : float
-        Added to the configured one [m], >= 0.
+        Added to the configured margin [m], >= 0.
     mode : int
-        Index into `MODES`.
+        Index in `MODES`.
     stop_at_first : bool
-        Leave the poses after the first that is not free UNKNOWN.
-    is_late : callable
-        Says when the time budget is spent; the poses not checked by then are UNKNOWN.
+        Stop at the first pose that is not FREE. The poses after it are UNKNOWN.
+    is_late : callable, optional
+        Returns whether the time budget is used up. Poses not checked by then are UNKNOWN. None:
+        there is no budget.
 
     Raises
     ------
     InputError
-        The request breaks a rule.
+        The request is invalid.
     """
     config = snapshot.config
     rows = batch(poses, times, config.max_poses)
     rows, errors = snapshot.composed(rows, frame())
-    total = demanded_margin(config, margin)
+    total = total_margin(config, margin)
     number = MODES.index(checked_mode(mode))
     if snapshot.footprint is None:
         return _all_unknown(len(rows), number, snapshot.footprint_fault)
@@ -82,7 +83,7 @@ def check_poses(
     is_beyond = times > snapshot.known_until(stamp)
     found: list[_Found] = []
     stopped = False
-    for begin, end in _alike(errors, chunks(len(rows), FIRST_CHUNK, is_late)):
+    for begin, end in _split_by_error(errors, chunks(len(rows), FIRST_CHUNK, is_late)):
         with numbered_from(begin):
             part = snapshot.scene._asked(
                 snapshot.vehicle(errors[begin]),
@@ -102,8 +103,14 @@ def check_poses(
     return _join(snapshot, len(rows), found, number, stopped)
 
 
-def _alike(errors: Floats, chunks_: Iterator[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-    """Cut chunks of poses where their errors change: a pose is answered as it is alone."""
+def _split_by_error(
+    errors: Floats, chunks_: Iterator[tuple[int, int]]
+) -> Iterator[tuple[int, int]]:
+    """Split chunks of poses where their transform errors change.
+
+    The vehicle is grown by the error. With this split, the answer for a pose does not depend on
+    the other poses.
+    """
     cuts = np.flatnonzero(np.diff(errors)) + 1
     for begin, end in chunks_:
         inner = cuts[(cuts > begin) & (cuts < end)].tolist()
@@ -126,7 +133,7 @@ def _all_unknown(count: int, mode: int, fault: Fault) -> PosesAnswer:
 def _join(
     snapshot: Snapshot, count: int, found: list[_Found], mode: int, stopped: bool
 ) -> PosesAnswer:
-    """Put the chunks together; what was not reached is UNKNOWN, and what is not certain too."""
+    """Join the chunks. A pose is UNKNOWN if it was not checked or its verdict is not certain."""
     fault = snapshot.fault
     verdicts = _column(found, "verdicts", count, Verdict.UNKNOWN)
     statuses = _column(found, "statuses", count, Status.TIME_BUDGET)
@@ -136,13 +143,13 @@ def _join(
     witnesses = _column(found, "witnesses", count, nan) if MODES[mode] == "witness" else _NO_FLOATS
     invalid = verdicts != Verdict.FREE
     done = sum(len(part["verdicts"]) for part in found)
-    if fault is not None:  # what is not known may be nearer
+    if fault is not None:  # an obstacle that is not known may be nearer
         void = verdicts != Verdict.COLLISION
         verdicts[void], statuses[void], nearest[void] = Verdict.UNKNOWN, fault.status, -1
         invalid[:] = True
         bounds[:] = nan
         answer = worst(verdicts, statuses, fault)
-    elif stopped:  # the rest was not asked, so is not worse
+    elif stopped:  # the other poses do not count for the worst verdict
         done = int(invalid.argmax()) + 1
         verdicts[done:], statuses[done:], nearest[done:] = Verdict.UNKNOWN, Status.UNDEFINED, -1
         answer = worst(verdicts[:done], statuses[:done])
@@ -169,7 +176,7 @@ def _join(
 
 
 def _column(found: list[_Found], name: str, count: int, rest: float) -> Any:
-    """Put the chunks of one field together, and fill up to `count` rows."""
+    """Join the chunks of one field, and append rows with the value `rest` up to `count` rows."""
     parts = [part[name] for part in found]
     missing = count - sum(map(len, parts))
     if missing:

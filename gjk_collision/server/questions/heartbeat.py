@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: gjk_collision contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The heartbeat, ``msg/CollisionState``: the vehicle where it is now."""
+"""The answer in the heartbeat, ``msg/CollisionState``, for the present pose of the vehicle."""
 
 from dataclasses import replace
 from math import nan
@@ -17,14 +17,14 @@ __all__ = ["state"]
 
 
 def state(snapshot: Snapshot, pose: Pose | Fault) -> StateAnswer:
-    """Answer for the vehicle where it is now (the heartbeat).
+    """Check the present pose of the vehicle, and find the nearest obstacle.
 
     Parameters
     ----------
     snapshot : Snapshot
-        What is known.
+        The data to be used.
     pose : Pose or Fault
-        Of the base frame in the check frame, or why it is not known.
+        Pose of the base frame in the check frame, or the reason why it is not known.
     """
     if snapshot.footprint is None:
         return StateAnswer(unknown(snapshot.footprint_fault))

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: gjk_collision contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The question of ``srv/Distance``: the nearest obstacles to the vehicle at one pose."""
+"""The answer of ``srv/Distance``: the obstacles that are nearest to the vehicle at one pose."""
 
 from dataclasses import replace
 from math import inf
@@ -10,10 +10,10 @@ import numpy as np
 from ...results import INVARIANT
 from ...verdict import Status, Verdict
 from ..answers import DistanceAnswer, unknown
-from ..frames import Pose
+from ..frames import IDENTITY, Pose
 from ..rules import non_negative, single
 from ..snapshot import Fault, Snapshot
-from .single_pose import HERE, answer_at
+from .single_pose import answer_at
 
 __all__ = ["distance"]
 
@@ -24,25 +24,30 @@ def distance(
     k: int = 1,
     max_distance: float = 0.0,
     *,
-    frame: Pose = HERE,
+    frame: Pose = IDENTITY,
 ) -> DistanceAnswer:
-    """Return the nearest obstacles to the vehicle at a pose.
+    """Find the obstacles that are nearest to the vehicle at a pose.
 
-    Beside a fault of the data the list would not be complete, so it is given only where the
-    verdict stands all the same (COLLISION).
+    If the snapshot has a fault, the list may be incomplete. It is then only returned if the
+    verdict is COLLISION.
 
     Parameters
     ----------
     snapshot : Snapshot
-        What is known.
+        The data to be used.
     pose : Pose
-        x y yaw [m, m, rad] of the base frame.
+        x y yaw [m, m, rad] of the base frame, in `frame`.
     k : int
-        How many; 0: one.
+        Maximum number of obstacles; 0: one.
     max_distance : float
-        Obstacles further away are left out [m]; 0: none are.
+        Obstacles farther away are not returned [m]; 0: no limit.
     frame : Pose
-        Of `pose`, in the check frame.
+        Pose of the request's frame in the check frame.
+
+    Raises
+    ------
+    InputError
+        The request is invalid.
     """
     reach = non_negative("max_distance", max_distance) or inf
     poses, errors = snapshot.composed(single(pose), frame)
@@ -69,7 +74,7 @@ def distance(
     if not INVARIANT.holds(answer.verdict, least, margin):
         text = f"FREE, but the distance is {least:g} m"
         return DistanceAnswer(unknown(Fault(Status.INTERNAL_ERROR, text)))
-    if answer.verdict is Verdict.FREE:  # which proves that no obstacle is nearer than the margin
+    if answer.verdict is Verdict.FREE:  # this proves that no obstacle is nearer than the margin
         bounds = np.maximum(bounds, margin)
     return DistanceAnswer(
         answer,

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: gjk_collision contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The question of ``srv/CheckPath``, asked of a snapshot: the way through some poses."""
+"""The answer of ``srv/CheckPath``: whether the vehicle is free on the path through some poses."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -19,18 +19,17 @@ from ..config import checked_value
 from ..frames import Pose
 from ..rules import (
     batch,
-    demanded_margin,
+    check_increasing,
     non_negative,
     numbered_from,
-    rising,
     sums_rounded_up,
+    total_margin,
 )
 from ..snapshot import Snapshot
 
 __all__ = ["check_path", "is_swept", "pose_on"]
 
-# Segments. One among many obstacles takes up to a millisecond, so the first look comes soon.
-FIRST_CHUNK = 4
+FIRST_CHUNK = 4  # segments; one segment among many obstacles takes up to a millisecond
 
 Floats = npt.NDArray[np.float64]
 _NO_FLOATS: Floats = np.empty(0)
@@ -48,35 +47,38 @@ def check_path(
     tolerance: float = 0.0,
     is_late: Callable[[], bool] | None = None,
 ) -> PathAnswer:
-    """Answer for the vehicle on its way through poses of its base frame.
+    """Check a path through poses of the base frame.
 
     Parameters
     ----------
     snapshot : Snapshot
-        What is known.
+        The data to be used.
     poses, times, frame, stamp, margin
-        As for `queries.check_poses`; the times increase strictly. Beyond `Snapshot.known_until`
-        the path is UNKNOWN, PREDICTION_TOO_SHORT, unless it collides before.
+        As for `check_poses`. The times must increase strictly. If the path goes on after
+        `Snapshot.known_until`, the answer is UNKNOWN with the status PREDICTION_TOO_SHORT, unless
+        there is a collision before.
     swept : bool
-        Between the poses too; else at them only.
+        Whether the path between the poses is checked too; otherwise, only the poses are.
     tolerance : float
-        Of a swept answer [m]; 0: the configured one.
-    is_late : callable
-        Says when the time budget is spent; unless it collides before, the path is UNKNOWN then.
+        If swept, passing closer than margin + tolerance may be reported as a collision [m]. 0:
+        the configured tolerance `toi_tolerance`.
+    is_late : callable, optional
+        Returns whether the time budget is used up. The answer is then UNKNOWN, unless a collision
+        was found before. None: there is no budget.
 
     Raises
     ------
     InputError
-        The request breaks a rule.
+        The request is invalid.
     """
     config = snapshot.config
     rows = batch(poses, times, config.max_poses)
-    rows, errors = snapshot.composed(rows, frame(), is_way=True)
-    total = demanded_margin(config, margin)
+    rows, errors = snapshot.composed(rows, frame(), is_path=True)
+    total = total_margin(config, margin)
     finest = _checked_tolerance(tolerance) or config.toi_tolerance
     offset = ((stamp or snapshot.stamp) - snapshot.epoch) * 1e-9
     on_scene_clock = snapshot.on_clock(times, stamp)
-    rising("times", times, on_scene_clock)
+    check_increasing("times", times, on_scene_clock)
     if snapshot.footprint is None:
         return PathAnswer(unknown(snapshot.footprint_fault))
 
@@ -95,7 +97,7 @@ def check_path(
 
     limit = snapshot.known_until(stamp)
     known = int(np.count_nonzero(times <= limit)) if len(times) else len(rows)
-    segments = min(known, max(1, known - 1))  # a lone pose is one, too
+    segments = min(known, max(1, known - 1))  # a single pose counts as one segment
     found: list[tuple[int, PathResult]] = []
     done = 0
     for begin, done in chunks(segments, FIRST_CHUNK, is_late):
@@ -103,7 +105,7 @@ def check_path(
         if found[-1][1].verdict is Verdict.COLLISION:
             return _join(snapshot, found, done, segments, times, offset)
     if known < len(rows) and done == segments:
-        last = max(known - 1, 0)  # the segment that leads past the limit
+        last = max(known - 1, 0)  # the segment that contains the limit
         piece = _BEYOND
         if swept and known:
             share = (limit - times[last]) / (times[known] - times[last])
@@ -112,21 +114,21 @@ def check_path(
     return _join(snapshot, found, done, segments, times, offset)
 
 
-# The part of a path that is beyond the prediction horizon.
+# The answer for the part of a path after the prediction horizon.
 _BEYOND = PathResult(status=Status.PREDICTION_TOO_SHORT)
 
 
 def _cut(found: PathResult, share: float, limit: float) -> PathResult:
-    """Return the answer for a segment that leads past the prediction horizon.
+    """Return the answer for a segment that begins before and ends after the prediction horizon.
 
     Parameters
     ----------
     found : PathResult
-        Its answer without regard to the horizon.
+        Answer for the whole segment, as if there were no horizon.
     share : float
-        Of the segment within the horizon.
+        Fraction of the segment that is before the horizon.
     limit : float
-        The horizon on the scene's clock [s].
+        Time of the horizon on the scene's clock [s].
     """
     if found.verdict is Verdict.COLLISION and found.first_collision_time <= limit:
         return found
@@ -140,7 +142,10 @@ def _cut(found: PathResult, share: float, limit: float) -> PathResult:
 
 
 def _checked_tolerance(tolerance: float) -> float:
-    """Return a tolerance in the range of the configured one, or 0: a finer one takes seconds."""
+    """Return a tolerance if it is 0 or in the range of `toi_tolerance`.
+
+    A smaller tolerance is refused, because the computation would take seconds.
+    """
     if non_negative("tolerance", tolerance):
         try:
             checked_value("toi_tolerance", tolerance)
@@ -150,7 +155,13 @@ def _checked_tolerance(tolerance: float) -> float:
 
 
 def is_swept(interpolation: int) -> bool:
-    """Tell SWEPT (1) from DISCRETE (0); raises `InputError` where it is neither."""
+    """Return whether an interpolation is SWEPT (1), not DISCRETE (0).
+
+    Raises
+    ------
+    InputError
+        It is neither.
+    """
     if interpolation not in (0, 1):
         rule = f"must be 0 or 1 (got {interpolation})"
         raise InputError(Status.INVALID_INPUT, "interpolation", None, rule)
@@ -158,17 +169,17 @@ def is_swept(interpolation: int) -> bool:
 
 
 def pose_on(rows: Floats, segment: int, fraction: float) -> Pose:
-    """Return the pose at a fraction of a segment of the path through some poses.
+    """Return the pose at a fraction of a segment of a path.
 
     Parameters
     ----------
     rows : (M, 3) float64
-        x y yaw [m, m, rad], in the frame that the path was checked in: of two equal half turns,
-        which one is taken depends on the rounding of the yaws there.
+        Poses of the path, x y yaw [m, m, rad], in the frame in which the path was checked. In
+        another frame, the rounding of the yaws can reverse the direction of a half turn.
     segment : int
-        From this pose to the next.
+        Index of the segment, from this pose to the next one.
     fraction : float
-        0 to 1.
+        Fraction of the segment, 0 to 1.
     """
     if not fraction or segment + 1 == len(rows):
         return Pose(*rows[segment].tolist())
@@ -177,7 +188,7 @@ def pose_on(rows: Floats, segment: int, fraction: float) -> Pose:
 
 
 def _end_of_free(begin: int, piece: PathResult, times: Floats) -> float:
-    """Return until when a piece that is UNKNOWN is free [s]; inf for other verdicts."""
+    """Return the time until which an UNKNOWN piece is free [s]; inf for other verdicts."""
     if piece.verdict is not Verdict.UNKNOWN:
         return inf
     first = begin + piece.first_invalid_segment
@@ -193,9 +204,23 @@ def _join(
     times: Floats,
     offset: float,
 ) -> PathAnswer:
-    """Put the pieces together, of which each has the index of its first segment.
+    """Join the answers for the pieces of a path.
 
-    Beside a fault no part of the path is known to be free, and no distance is the smallest.
+    If the snapshot has a fault, no part of the path is known to be free, and the minimum distance
+    is not known.
+
+    Parameters
+    ----------
+    snapshot : Snapshot
+        The data that was used.
+    found : list of (int, PathResult)
+        For each piece, the index of its first segment, and its answer.
+    done, segments : int
+        Number of segments that were checked, and number of all segments before the horizon.
+    times : (M,) float64
+        Times of the request [s]; empty: no times.
+    offset : float
+        Time zero of `times` on the scene's clock [s].
     """
     worst = min((piece for _, piece in found), key=lambda each: WORST_FIRST.index(each.verdict))
     hit = worst.verdict is Verdict.COLLISION
@@ -212,7 +237,7 @@ def _join(
         first.obstacle_id if first is not None else -1,
         snapshot.source_of(first.obstacle_index) if first is not None else "",
     )
-    # Rounded down: a contact is never earlier than it.
+    # Rounded down, so that no contact is earlier.
     time = -float(sums_rounded_up(np.array([-worst.first_collision_time]), offset)[0])
     if hit and len(times):
         time = min([time, *(_end_of_free(i, piece, times) for i, piece in found)])
@@ -220,7 +245,7 @@ def _join(
         return PathAnswer(answer, first_collision_time=time)
     is_free = first is None and fault is None
     is_known = answer.verdict is not Verdict.UNKNOWN and fault is None
-    # Where the time ran out, the first segment that was not looked at is not free.
+    # If the time budget was used up, the first segment that was not checked is not free.
     end = PathResult() if first is None else first
     least = [piece for _, piece in found] if is_known else [PathResult()]
     return PathAnswer(

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: gjk_collision contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Two lists of shapes, pair by pair: stateless, so that no snapshot is involved."""
+"""The answer of ``srv/CheckShapes``: a verdict for each pair of shapes. It uses no snapshot."""
 
 from collections.abc import Callable
 from typing import Any
@@ -21,7 +21,7 @@ from ..rules import checked_mode, index_pairs, non_negative
 
 __all__ = ["check_shapes"]
 
-# Pairs between two looks at the clock: a fraction of a millisecond.
+# Number of pairs between two checks of the time budget; they take a fraction of a millisecond.
 CHUNK = 256
 
 
@@ -35,27 +35,28 @@ def check_shapes(
     margin: float = 0.0,
     is_late: Callable[[], bool] | None = None,
 ) -> ShapesAnswer:
-    """Answer for pairs of shapes of two lists; no snapshot is involved.
+    """Check pairs of shapes of two lists.
 
     Parameters
     ----------
     config : Config
-        Its limits and `concave_policy` apply.
+        Parameters of the server; the limits and `concave_policy` are used.
     a, b : Obstacles
-        In one frame. Ids are not needed.
+        The two lists, in the same frame. They need no ids.
     pairs : (2 M,) integers
-        i j per pair, indices into `a` and `b`; empty: all, row by row.
+        Index in a, index in b per pair; empty: all pairs, a in the outer loop.
     mode : int
-        Index into `MODES`.
+        Index in `MODES`.
     margin : float
-        A smaller distance is MARGIN [m], >= 0.
-    is_late : callable
-        Says when the time budget is spent; the pairs not checked by then are UNKNOWN.
+        Margin [m], >= 0. If the distance is positive and not greater, the verdict is MARGIN.
+    is_late : callable, optional
+        Returns whether the time budget is used up. Pairs not checked by then are UNKNOWN. None:
+        there is no budget.
 
     Raises
     ------
     InputError
-        The request breaks a rule.
+        The request is invalid.
     """
     margin = non_negative("margin", margin)
     how = checked_mode(mode)
@@ -94,7 +95,7 @@ def check_shapes(
 
 
 def _column(found: list[PairsResult], name: str, whole: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Put one field of the chunks over the first rows of `whole`."""
+    """Copy one field of the chunks to the first rows of `whole`."""
     if found:
         filled = np.concatenate([getattr(each, name) for each in found])
         whole[: len(filled)] = filled
@@ -110,7 +111,7 @@ def _check_list(name: str, obstacles: Obstacles, config: Config) -> None:
 
 
 class _Shapes:
-    """The shapes of a list, each made when it is first asked for: a concave one takes its time."""
+    """The shapes of a list. Each shape is made at its first use: a concave one takes long."""
 
     def __init__(
         self, name: str, obstacles: Obstacles, config: Config, is_late: Callable[[], bool]
@@ -122,7 +123,7 @@ class _Shapes:
         self._made: dict[int, Shape] = {}
 
     def scene(self, indices: npt.NDArray[np.int64]) -> Scene | None:
-        """Return some of them at their poses; None: the time is spent."""
+        """Return a scene of the shapes with these indices; None: the time budget is used up."""
         for index in indices.tolist():
             if index not in self._made:
                 if self._made and self._is_late():

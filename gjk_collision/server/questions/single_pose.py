@@ -1,33 +1,38 @@
 # SPDX-FileCopyrightText: gjk_collision contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The question of ``srv/Collide``: whether the vehicle is free at one pose."""
+"""The answer of ``srv/Collide``: whether the vehicle is free at one pose."""
 
 from ...verdict import Status, Verdict
 from ..answers import Answer, reason, unknown
-from ..frames import Pose
-from ..rules import demanded_margin, single
+from ..frames import IDENTITY, Pose
+from ..rules import single, total_margin
 from ..snapshot import Snapshot
 
-__all__ = ["HERE", "answer_at", "collide"]
-
-HERE = Pose()
+__all__ = ["answer_at", "collide"]
 
 
-def collide(snapshot: Snapshot, pose: Pose, margin: float = 0.0, *, frame: Pose = HERE) -> Answer:
-    """Answer whether the vehicle is free at a pose of its base frame.
+def collide(
+    snapshot: Snapshot, pose: Pose, margin: float = 0.0, *, frame: Pose = IDENTITY
+) -> Answer:
+    """Check one pose of the base frame.
 
     Parameters
     ----------
     snapshot : Snapshot
-        What is known.
+        The data to be used.
     pose : Pose
-        x y yaw [m, m, rad].
+        x y yaw [m, m, rad] of the base frame, in `frame`.
     margin : float
-        Added to the configured one [m], >= 0.
+        Added to the configured margin [m], >= 0.
     frame : Pose
-        Of `pose`, in the check frame.
+        Pose of the request's frame in the check frame.
+
+    Raises
+    ------
+    InputError
+        The request is invalid.
     """
-    total = demanded_margin(snapshot.config, margin)
+    total = total_margin(snapshot.config, margin)
     poses, errors = snapshot.composed(single(pose), frame)
     if snapshot.footprint is None:
         return unknown(snapshot.footprint_fault)
@@ -39,7 +44,7 @@ def collide(snapshot: Snapshot, pose: Pose, margin: float = 0.0, *, frame: Pose 
 def answer_at(
     snapshot: Snapshot, verdict: Verdict, status: Status, nearest: int, index: int
 ) -> Answer:
-    """Answer for one pose; beside a fault only a certain hit stands."""
+    """Return the answer for one pose. If the snapshot has a fault, only COLLISION is kept."""
     fault = snapshot.fault
     if fault is not None and verdict is not Verdict.COLLISION:
         return unknown(fault)
