@@ -103,19 +103,19 @@ class Motions {
     }
     first_.push_back(0);
     for (std::size_t i = 0; i < count; ++i) {
-      Said said;
-      said.pose = poses[i];
+      ReportedMotion reported;
+      reported.pose = poses[i];
       if (velocities) {
         const double* const v = arrays.velocities.data() + 3 * i;
-        said.velocity = {v[0], v[1], v[2]};
+        reported.velocity = {v[0], v[1], v[2]};
       }
       if (paths) {
         const std::size_t begin = arrays.path_offsets.data()[i];
         const std::size_t size = arrays.path_offsets.data()[i + 1] - begin;
-        said.path_times = view(arrays.path_times).subspan(begin, size);
-        said.path_poses = std::span(path_poses).subspan(begin, size);
+        reported.path_times = view(arrays.path_times).subspan(begin, size);
+        reported.path_poses = std::span(path_poses).subspan(begin, size);
       }
-      append_prediction(said, {arrays.policy, arrays.horizon}, pieces_);
+      append_prediction(reported, {arrays.policy, arrays.horizon}, pieces_);
       first_.push_back(pieces_.size());
     }
   }

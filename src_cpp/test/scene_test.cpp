@@ -456,26 +456,26 @@ TEST(Scene, in_time_is_its_pairs) {
     Scene scene;
     for (Obstacle& obstacle : obstacles) {
       obstacle.shape = shape_of(test::random_outline(random, 8, 3), round % 2 ? 0.25 : 0.0);
-      Said said;
+      ReportedMotion reported;
       obstacle.stamp = epoch + in(-0.5, 0.0);
-      said.pose = {middle.x + in(-40, 40), middle.y + in(-40, 40), in(-3, 3)};
+      reported.pose = {middle.x + in(-40, 40), middle.y + in(-40, 40), in(-3, 3)};
       std::vector<double> times;
       std::vector<Pose> poses;
       const int kind = static_cast<int>(random() % 3);
-      if (kind == 0) said.velocity = {0, 0, 0};
-      if (kind == 1) said.velocity = {in(-10, 10), in(-10, 10), round % 2 ? in(-1, 1) : 0.0};
+      if (kind == 0) reported.velocity = {0, 0, 0};
+      if (kind == 1) reported.velocity = {in(-10, 10), in(-10, 10), round % 2 ? in(-1, 1) : 0.0};
       if (kind == 2) {
-        Pose pose = said.pose;
+        Pose pose = reported.pose;
         for (double t = in(0, 0.3); t < 3.0; t += in(0.1, 0.7)) {
           pose = {pose.x + in(-3, 3), pose.y + in(-3, 3), pose.yaw + (round % 4 ? in(-1, 1) : 0.0)};
           times.push_back(t);
           poses.push_back(pose);
         }
-        said.path_times = times;
-        said.path_poses = poses;
+        reported.path_times = times;
+        reported.path_poses = poses;
       }
-      append_prediction(said, {static_cast<PredictionPolicy>(round % 3), 3.0}, obstacle.motion);
-      scene.add(obstacle.shape, said.pose, obstacle.motion, obstacle.stamp);
+      append_prediction(reported, {static_cast<PredictionPolicy>(round % 3), 3.0}, obstacle.motion);
+      scene.add(obstacle.shape, reported.pose, obstacle.motion, obstacle.stamp);
     }
     scene.build();
     Scene::Ego ego(car);

@@ -45,10 +45,10 @@ struct Mover {
   Prediction prediction;
 
   std::vector<Piece> pieces() const {
-    Said said{body.pose, {}, times, poses};
-    said.velocity = velocity.value_or(Velocity{NAN, NAN, NAN});
+    ReportedMotion reported{body.pose, {}, times, poses};
+    reported.velocity = velocity.value_or(Velocity{NAN, NAN, NAN});
     std::vector<Piece> result;
-    append_prediction(said, prediction, result);
+    append_prediction(reported, prediction, result);
     return result;
   }
 

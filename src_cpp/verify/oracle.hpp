@@ -60,7 +60,7 @@ Int to_integer(double value, int exponent) {
   } else {
     if (value == 0.0) return mpz_class(0);
     int e = 0;
-    mpz_class result(std::ldexp(std::frexp(value, &e), 53));
+    const mpz_class result(std::ldexp(std::frexp(value, &e), 53));
     const int shift = e - 53 - exponent;  // to the right it is exact: on the grid
     const auto by = static_cast<mp_bitcnt_t>(std::abs(shift));
     return shift >= 0 ? mpz_class(result << by) : mpz_class(result >> by);

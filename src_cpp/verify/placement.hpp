@@ -135,14 +135,15 @@ inline Placing placed_exactly(const Polygon& polygon, const TruePose& pose, int 
   }
   // With the guard bits sine and cosine are exact to less than 2^-60 of a unit per metre.
   constexpr int kGuard = 128;
-  const detail::Fixed angle = detail::to_fixed(pose.angle, bits + kGuard);
-  const detail::Fixed half_turns = detail::to_fixed(pose.half_turns, bits + kGuard);
-  mpz_class yaw = angle.value + ((half_turns.value * pi_to(bits + kGuard)) >>
-                                 static_cast<mp_bitcnt_t>(bits + kGuard));
-  const mpz_class whole = 2 * pi_to(bits + kGuard);
+  const int precision = bits + kGuard;
+  const detail::Fixed angle = detail::to_fixed(pose.angle, precision);
+  const detail::Fixed half_turns = detail::to_fixed(pose.half_turns, precision);
+  mpz_class yaw =
+      angle.value + ((half_turns.value * pi_to(precision)) >> static_cast<mp_bitcnt_t>(precision));
+  const mpz_class whole = 2 * pi_to(precision);
   yaw -= (yaw / whole) * whole;
-  const Turn turn = turn_of(yaw, bits + kGuard);
-  const auto shift = static_cast<mp_bitcnt_t>(bits + kGuard);
+  const Turn turn = turn_of(yaw, precision);
+  const auto shift = static_cast<mp_bitcnt_t>(precision);
   for (const auto& v : local) {
     placing.points.push_back({mpz_class(((turn.cos * v.x - turn.sin * v.y) >> shift) + x.value),
                               mpz_class(((turn.sin * v.x + turn.cos * v.y) >> shift) + y.value)});

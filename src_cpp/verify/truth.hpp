@@ -140,7 +140,7 @@ class Truth {
       Ring<mpz_class> fine_p, fine_q;
       for (const auto& v : p) fine_p.push_back({mpz_class(v.x << by), mpz_class(v.y << by)});
       for (const auto& v : q) fine_q.push_back({mpz_class(v.x << by), mpz_class(v.y << by)});
-      return Level(fine_p, fine_q, finer, mpz_class(0));
+      return {fine_p, fine_q, finer, mpz_class(0)};
     }
 
     long double metres(const mpz_class& value) const {
@@ -160,7 +160,7 @@ class Truth {
       // Coordinates are rounded to double, and that is the largest error by far.
       rounding = 0x1p-48L * largest + metres(error) + 0x1p-1060L;
       long double apart = -INFINITY;  // along any one direction: a lower bound
-      const auto look_along = [&](long double x, long double y) {
+      const auto test_direction = [&](long double x, long double y) {
         const long double length = std::sqrt(x * x + y * y);
         if (!(length > 0x1p-8000L)) return;
         long double first = INFINITY, last = -INFINITY;
@@ -171,12 +171,12 @@ class Truth {
       for (std::size_t i = 0; i < near_p.size(); ++i) {
         const Near& a = near_p[i];
         const Near& b = near_p[(i + 1) % near_p.size()];
-        look_along(b.y - a.y, a.x - b.x);
+        test_direction(b.y - a.y, a.x - b.x);
       }
       for (std::size_t i = 0; i < near_q.size(); ++i) {
         const Near& a = near_q[i];
         const Near& b = near_q[(i + 1) % near_q.size()];
-        look_along(a.y - b.y, b.x - a.x);
+        test_direction(a.y - b.y, b.x - a.x);
       }
       long double nearest = INFINITY;
       Near foot_to_vertex{};
@@ -188,8 +188,8 @@ class Truth {
         foot_to_vertex = way;
       });
       nearest = std::sqrt(nearest);
-      look_along(foot_to_vertex.x, foot_to_vertex.y);  // of p or of q: one of both is right
-      look_along(-foot_to_vertex.x, -foot_to_vertex.y);
+      test_direction(foot_to_vertex.x, foot_to_vertex.y);  // of p or of q: one of both is right
+      test_direction(-foot_to_vertex.x, -foot_to_vertex.y);
       high = apart < -rounding && overlap_for_certain() ? -kLeast : nearest + rounding;
       // Where they are apart for certain, no point of the one is nearer to the other than this.
       low = (apart > rounding ? nearest : apart) - rounding;
@@ -271,7 +271,7 @@ class Truth {
     Level level(int bits) const {
       const Placing at_p = placed_exactly(p, p_pose, bits);
       const Placing at_q = placed_exactly(q, q_pose, bits);
-      return Level(at_p.points, at_q.points, -bits, mpz_class(2 * (at_p.error + at_q.error)));
+      return {at_p.points, at_q.points, -bits, mpz_class(2 * (at_p.error + at_q.error))};
     }
   };
 

@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: gjk_collision contributors
 // SPDX-License-Identifier: Apache-2.0
-// Proofs that shapes are apart. No other file concludes FREE.
+// Certificates: proofs that two shapes are apart. This is the only file that produces a FREE
+// verdict.
 //
-// A certificate is a lower bound on a distance, radii and errors included, with its proof: each way
-// to make one evaluates an inequality from which the bound follows. What proposes a certificate (a
-// direction, an edge, a pair of features, a search of a tree) may be wrong: then nothing is proven,
-// and the verdict is not FREE. A test of the sources sees to it that no other file names
-// Verdict::free.
+// A certificate is a lower bound on a distance, radii and errors included, together with its proof:
+// each factory function evaluates an inequality that implies the bound. The candidate it tests (a
+// direction, an edge, a pair of features, a tree search) may be wrong. Then nothing is proven, and
+// the verdict is not FREE. A test of the sources checks that no other file names Verdict::free.
 #pragma once
 
 #include <cmath>
@@ -26,7 +26,7 @@ namespace gjk {
 
 constexpr bool is_free(Verdict verdict) noexcept { return verdict == Verdict::free; }
 
-// Polygons farther apart than this are farther apart than `reach`, whatever their errors.
+// If the polygons are farther apart than this, the true shapes are farther apart than `reach`.
 template <class P, class Q>
 double grown_reach(const P& p, const Q& q, double reach) noexcept {
   return (reach + p.error + q.error) * (1.0 + 16.0 * kUnitRoundoff);
@@ -34,28 +34,29 @@ double grown_reach(const P& p, const Q& q, double reach) noexcept {
 
 class Certificate {
  public:
-  constexpr Certificate() noexcept = default;  // of nothing
+  constexpr Certificate() noexcept = default;  // proves nothing
 
-  // m: the true distance is at least this; where the shapes overlap, minus a depth.
+  // m. The signed distance is at least this.
   constexpr double lower() const noexcept { return lower_; }
-  // Does it prove that the distance is greater than the margin (m)?
+  // Whether it proves that the distance is greater than the margin (m).
   constexpr bool proves(double margin) const noexcept {
     return lower_ > margin || (is_greater_ && lower_ >= margin);
   }
-  // FREE where it proves that, else `otherwise`.
+  // FREE if it proves that the distance is greater than the margin (m), otherwise `otherwise`.
   constexpr Verdict beyond(double margin, Verdict otherwise) const noexcept {
     return proves(margin) ? Verdict::free : otherwise;
   }
 
-  // Along a vector n from p to q, over all vertices of both; see exact::gap_along().
+  // Gap along a vector n from p to q, over all vertices of both; see exact::gap_along().
   template <class P, class Q>
   static Certificate along(const P& p, const Q& q, Vec2 n, Vec2 from) noexcept {
     return at_least(exact::surfaces_apart(p, q, exact::gap_along(p, q, n, from)));
   }
 
-  // All of P - Q lies beyond the line through its support vertex w along -d: d.w = `along`, with
-  // the rounding of its choice and of the product, is greater than `reach` times |d|. `grown` is
-  // the reach with the errors. Ordered so that NaN proves nothing.
+  // Supporting line of P - Q: w is the support vertex in direction -d, and `along` = d.w. If d.w
+  // exceeds reach * |d| by more than the rounding errors of the choice of w and of the product, all
+  // of P - Q is farther from the origin than the reach. `grown` is the reach plus the errors of the
+  // shapes. The comparison is ordered so that NaN proves nothing.
   static Certificate beyond_line(Vec2 d, double along, double rounding, double grown,
                                  double margin) noexcept {
     const double bound = rounding * norm1(d) + (grown > 0.0 ? grown * norm(d) : 0.0);
@@ -66,14 +67,15 @@ class Certificate {
   static Certificate boxes(const detail::Quadrilateral& w, double grown, double margin) noexcept {
     return detail::boxes_apart(w, grown) ? greater_than(margin) : Certificate{};
   }
-  // The same of a pair in a block: the verdict without a branch.
+  // The same for a pair in a batch: the verdict, without a branch.
   template <class Set>
   static Verdict boxes(const Convex& p, const Convex& q, double margin,
                        Verdict otherwise) noexcept {
     const bool are_apart = Set::boxes_apart(p, q, grown_reach(p, q, p.radius + q.radius + margin));
     return are_apart ? Verdict::free : otherwise;
   }
-  // The boxes of two parts, m; nothing where they overlap, since the parts may be at any depth.
+  // Distance (m) of the bounding boxes of two parts. Nothing if they overlap, because the
+  // penetration depth of the parts is not bounded.
   static Certificate boxes(const Box& a, const Box& b, double beyond_boxes) noexcept {
     const Vec2 gap = a.gap(b);
     if (gap == Vec2{}) return {};
@@ -81,13 +83,13 @@ class Certificate {
                     beyond_boxes * (1.0 + 8.0 * kUnitRoundoff));
   }
 
-  // An edge of one of two exact shapes without a reach has all of the other strictly on its outer
-  // side, by more than the rounding. Its own shape lies on its inner side: the outlines of shapes
-  // are convex, as was found exactly when they were made.
+  // For exact shapes with reach 0: an edge of one shape has the other shape strictly on its outer
+  // side, by more than the rounding error. Its own shape lies on its inner side, because shapes are
+  // convex; this was checked exactly when they were made.
   static Certificate edges(const EdgeTests& test) noexcept {
     return test.is_separated() ? greater_than(0.0) : Certificate{};
   }
-  // The same exactly, of the edges that the test leaves unsure.
+  // The same with exact arithmetic, for the edges that the test leaves undecided.
   template <class P, class Q>
   static Certificate unsure_edges(const P& p, const Q& q, const EdgeTests& test) noexcept {
     const bool separates = exact::one_separates(p, q, test.of_p.unsure) ||
@@ -95,16 +97,16 @@ class Certificate {
     return separates ? greater_than(0.0) : Certificate{};
   }
 
-  // The answer of rational arithmetic on the doubles of exact shapes; for shapes known only to
-  // within an error, the most that any direction proves that GJK or an enumeration proposes.
+  // For exact shapes: the answer of rational arithmetic on the given doubles. For shapes with an
+  // error: the best bound along the directions that GJK or the enumeration proposes.
   template <class P, class Q>
   [[gnu::noinline]] static Certificate exact(P p, Q q, double margin,
                                              exact::Contact near) noexcept {
     const double reach = p.radius + q.radius + margin;
     const double error = p.error + q.error;
     if (error > 0.0) {
-      // What is nearest at the contact mostly decides: it is proven to be far enough apart, or so
-      // near that no direction could prove it.
+      // The nearest features at the contact usually decide: either they prove a large enough gap,
+      // or they are so close that no direction could prove one.
       double upper = 0.0;
       const exact::Pair pair = exact::nearest_at(p, q, near, upper);
       if (detail::takes(detail::Step::contact)) {
@@ -124,20 +126,20 @@ class Certificate {
     return exact::is_beyond(p, q, margin, distance) ? greater_than(margin) : Certificate{};
   }
 
-  // What a verdict on a pair with this margin (m) was concluded from.
+  // The certificate behind a verdict that was computed for a pair with this margin (m).
   static Certificate of(Verdict verdict, double margin) noexcept {
     if (is_free(verdict)) return greater_than(margin);
     return verdict == Verdict::margin ? greater_than(0.0) : Certificate{};
   }
 
-  // The bounds of a distance query. Of shapes with errors they are those along its direction; of
-  // exact ones those of the features that convexity proves to be nearest.
+  // The lower bound of a distance query: for shapes with an error, the gap along the query's
+  // direction; for exact shapes, the distance of the features that convexity proves to be nearest.
   static Certificate of(const Closest& closest) noexcept {
     return closest.status == Status::success ? at_least(closest.lower_bound) : Certificate{};
   }
 
-  // Of two shapes that move at constant velocities, s seconds from now, along the unit vector n
-  // from a to b. In real numbers the bound is concave in s.
+  // Two shapes that move at constant velocities: the gap in s seconds along the unit vector n from
+  // a to b. In real arithmetic this bound is concave in s.
   template <class Underway>
   static Certificate moving(const Underway& a, const Underway& b, Vec2 n, double s,
                             bool any_turn) noexcept {
@@ -150,22 +152,22 @@ class Certificate {
     return at_least(polygons - reach - a.rounding(s) - b.rounding(s) -
                     8.0 * kUnitRoundoff * (std::fabs(polygons) + reach));
   }
-  // Throughout an interval, from what one direction proves at its ends: see moving().
+  // Holds throughout a time interval, because moving() with a fixed direction is concave in s.
   static Certificate during(const Certificate& at_begin, const Certificate& at_end) noexcept {
     return weaker(at_begin, at_end);
   }
 
-  // A search of a tree that was not aborted: all that it left out is farther away than `limit` (m).
+  // A tree search that was not aborted: items not visited are farther away than `limit` (m).
   static Certificate exhausted(const Exhausted& search, double limit) noexcept {
     return search.is_complete() ? greater_than(limit) : Certificate{};
   }
 
-  // What both prove.
+  // Proven by both.
   friend constexpr Certificate weaker(const Certificate& a, const Certificate& b) noexcept {
     if (a.lower_ == b.lower_) return {a.lower_, a.is_greater_ && b.is_greater_};
     return a.lower_ < b.lower_ ? a : b;
   }
-  // Of the same shapes: what either proves.
+  // Proven by either; both certificates must be about the same shapes.
   friend constexpr Certificate stronger(const Certificate& a, const Certificate& b) noexcept {
     if (a.lower_ == b.lower_) return {a.lower_, a.is_greater_ || b.is_greater_};
     return a.lower_ > b.lower_ ? a : b;
@@ -183,14 +185,14 @@ class Certificate {
   static constexpr double kNothing = -std::numeric_limits<double>::infinity();
 
   double lower_ = kNothing;
-  bool is_greater_ = false;  // the distance is greater than `lower_`, not equal
+  bool is_greater_ = false;  // the distance is strictly greater than `lower_`
 };
 
 namespace exact {
 
-// FREE or COLLISION of two shapes, radii included, without a search: they collide when no farther
-// apart than the margin (m). Exact on the given doubles; for shapes known only to within an error,
-// FREE only beyond that error. `near` makes the way short; the answer does not depend on it.
+// FREE or COLLISION of two shapes, radii included, without a search. They collide if their distance
+// is at most the margin (m). Exact on the given doubles. Shapes with an error are FREE only if the
+// gap is larger than the error. `near` speeds up the search and does not change the answer.
 template <class P, class Q>
 Verdict collide(const P& p, const Q& q, double margin = 0.0, Contact near = {}) noexcept {
   if (!in_domain(p, q) || !(margin >= 0.0 && margin <= kMaxCoordinate)) return Verdict::unknown;
@@ -199,7 +201,7 @@ Verdict collide(const P& p, const Q& q, double margin = 0.0, Contact near = {}) 
 
 }  // namespace exact
 
-// What is proven of all that was taken; nothing before.
+// The weakest of the certificates taken so far; proves nothing at the start.
 class Proven {
  public:
   void take(const Certificate& certificate) noexcept {
@@ -213,24 +215,25 @@ class Proven {
   bool is_empty_ = true;
 };
 
-// The answer to a question about many pairs: the worst verdict on any, and what is proven of all.
+// Answer to a query about many pairs: the worst verdict on any pair, and a bound that holds for
+// all.
 //
-// UNKNOWN until something is taken. FREE only where everything that was taken proves a distance
-// greater than the margin, and where a search left pairs out, its end does.
+// UNKNOWN until something is taken. FREE only if every certificate taken proves a distance greater
+// than the margin; if a search left pairs out, its own certificate must be taken too.
 class Decision {
  public:
   explicit Decision(double margin) noexcept : margin_(margin) {}  // m
 
-  // The verdict on a pair, with the margin, and what else is proven of it; true where it is worse
-  // than all before.
+  // Takes the verdict on a pair for the margin, with a further bound on its distance. Returns true
+  // if it is worse than all verdicts before.
   bool take(Verdict verdict, const Certificate& bound = {}) noexcept {
     if (verdict == Verdict::unknown) return fail(Status::numeric_failure);
     take(stronger(Certificate::of(verdict, margin_), bound));
     return !is_free(verdict) && worsen(verdict, Status::success);
   }
-  // What is proven of pairs on which there is no verdict.
+  // Takes a certificate about pairs for which there is no verdict.
   void take(const Certificate& certificate) noexcept { proven_.take(certificate); }
-  // There is no answer on a pair, only a bound perhaps. A collision with another is still one.
+  // A pair has no verdict, perhaps a bound. A collision of another pair still counts.
   bool fail(Status status, const Certificate& bound = {}) noexcept {
     take(bound);
     return worsen(Verdict::unknown, status);
@@ -239,7 +242,7 @@ class Decision {
   Verdict verdict() const noexcept {
     return is_worse_ ? worst_ : proven_.of_all().beyond(margin_, Verdict::unknown);
   }
-  // FREE that is not proven is an error of this program.
+  // An unproven FREE is an internal error.
   Status status() const noexcept {
     if (is_worse_) return status_;
     return proven_.of_all().proves(margin_) ? Status::success : Status::internal_error;
@@ -257,7 +260,7 @@ class Decision {
 
   double margin_;
   Proven proven_;
-  bool is_worse_ = false;  // than FREE
+  bool is_worse_ = false;  // worse than FREE
   Verdict worst_ = Verdict::unknown;
   Status status_ = Status::undefined;
 };

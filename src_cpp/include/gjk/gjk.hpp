@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: gjk_collision contributors
 // SPDX-License-Identifier: Apache-2.0
-// Everything: queries about two shapes, batches, moving shapes, scenes.
+// Includes the whole kernel: queries about two shapes, batches, moving shapes, scenes.
 #pragma once
 
 #include "gjk/motion/cast.hpp"

@@ -1,14 +1,14 @@
 // SPDX-FileCopyrightText: gjk_collision contributors
 // SPDX-License-Identifier: Apache-2.0
-// The queries about two shapes, each as a cascade of steps. A step answers the pairs that it can
-// prove and passes the others on; docs/kernel.md explains the steps and what each is worth.
+// The queries about two shapes, each as a cascade of steps. A step answers the pairs for which it
+// can prove the answer and passes the others on. docs/kernel.md describes the steps.
 //
-//   boxes       apart: FREE                                     extremes.hpp
-//   extremes    O in the quadrilateral between them: COLLISION  extremes.hpp
-//   axes        an edge separates, or none does                 axes.hpp
-//   features    a vertex or edge nearest among its neighbours   features.hpp
-//   GJK         the loop of the paper, within its rounding      gjk.hpp
-//   exact       the sign of polynomials                         exact.hpp
+//   boxes       the boxes are apart: FREE                          extremes.hpp
+//   extremes    O in the quadrilateral of the extremes: COLLISION  extremes.hpp
+//   axes        an edge separates, or none does                    axes.hpp
+//   features    a vertex or edge nearer to O than its neighbours   features.hpp
+//   GJK         the loop of the paper, up to its rounding errors   gjk.hpp
+//   exact       signs of polynomials                               exact.hpp
 #pragma once
 
 #include "gjk/certificate.hpp"
@@ -27,44 +27,46 @@
 
 namespace gjk {
 
-// FREE or COLLISION of two shapes, radii included; they collide when no farther apart than `margin`
-// (m, >= 0). UNKNOWN only for input outside the domain (NaN, infinity, beyond kMaxCoordinate).
+// FREE or COLLISION of two shapes, radii included. They collide if their distance is at most
+// `margin` (m, >= 0). UNKNOWN only for input outside the domain (NaN, infinity, beyond
+// kMaxCoordinate).
 //
 // For exact shapes this is the answer of rational arithmetic on the given doubles, the same on
-// every machine. Shapes that were placed by rounded arithmetic collide when the gap between them is
-// smaller than the bound on the rounding error.
+// every machine. Shapes placed by rounded arithmetic collide if the gap between them is smaller
+// than the bound on the rounding error.
 inline Verdict collide(const Convex& p, const Convex& q, double margin = 0.0) noexcept {
   using namespace detail;
   if (!in_domain(p, q) || !(margin >= 0.0 && margin <= kMaxCoordinate)) return Verdict::unknown;
   const double reach = p.radius + q.radius + margin;
   const Quadrilateral w = inscribed(p, q);
-  // Boxes: an exact comparison, but for a reach.
+  // Boxes: the comparison is exact if the reach is 0.
   const Certificate boxes = Certificate::boxes(w, grown_reach(p, q, reach), margin);
   if (takes(Step::boxes) && boxes.proves(margin)) return boxes.beyond(margin, Verdict::unknown);
   // Extremes
   double side[4];
   const unsigned inner = inner_sides(w, side);
   if (takes(Step::extremes) && inner == kAllSides) return Verdict::collision;
-  // Axes, and the exact sign of those within the rounding
-  const Axes axes = Axes::that_decide(p, q, inner);
+  // Axes; exact signs for the edges within the rounding error
+  const Axes axes = Axes::deciding(p, q, inner);
   if (reach == 0.0 && axes.decide) {
     return on_views(p, q, [axes](const auto& a, const auto& b) {
       return verdict_of(a, b, test_axes(a, b, axes));
     });
   }
-  // GJK, and exact arithmetic where that does not decide
+  // GJK, then exact arithmetic if GJK does not decide
   Simplex s = facing_edge(p, q, w, side);
   return on_views(p, q,
                   [&](const auto& a, const auto& b) { return collide_from(a, b, margin, s); });
 }
 
-// Room for two shapes at poses.
+// Memory for two shapes at poses.
 struct Rooms {
   Room p;
   Room q;
 };
 
-// Two shapes at poses. They are placed only where boxes around them are not apart.
+// Two shapes at poses. All their vertices are placed only if boxes and the overlap test leave the
+// pair undecided.
 inline Verdict collide(const Convex& p, const Transform& at_p, const Convex& q,
                        const Transform& at_q, Rooms& rooms, double margin = 0.0) noexcept {
   using namespace detail;
@@ -84,32 +86,32 @@ inline Verdict classify(const Convex& p, const Convex& q, double margin) noexcep
   return collide(p, q) == Verdict::collision ? Verdict::collision : Verdict::margin;
 }
 
-// A lower bound (m) on the distance above which collide() certainly answers FREE. Queries that know
-// such a bound need not ask; the others do, so that all give the same verdict.
-inline double certainly_free_beyond(const Convex& p, const Convex& q, double margin) noexcept {
+// If a lower bound (m) on the distance exceeds this, collide() certainly answers FREE and need not
+// be called. Otherwise it must be called, so that all queries give the same verdict.
+inline double free_above(const Convex& p, const Convex& q, double margin) noexcept {
   return undecided_margin(margin) + undecided(p) + undecided(q);
 }
 
 // Level 3: signed distance, its lower bound, witness points, direction and deciding features.
 inline Closest closest(const Convex& p, const Convex& q) noexcept {
   using namespace detail;
-  if (!in_domain(p, q)) return closest_to_nowhere();
+  if (!in_domain(p, q)) return unknown_closest();
   const Quadrilateral w = inscribed(p, q);
   const bool apart = takes(Step::boxes) && boxes_apart(w, 0.0);
   if (takes(Step::features) && apart) {
     Closest result;
     const bool is_found = on_views(
-        p, q, [&](const auto& a, const auto& b) { return closest_from_afar(a, b, w, result); });
+        p, q, [&](const auto& a, const auto& b) { return closest_if_apart(a, b, w, result); });
     if (is_found) return result;
   }
   return closest_by_search(p, q, w, apart);
 }
 
-// Level 2: certified bounds (m) on the distance of two shapes, radii included; 0 where they
-// overlap. NaN for input outside the domain.
+// Level 2: certified bounds (m) on the distance of two shapes, radii included; 0 if they overlap.
+// NaN for input outside the domain.
 inline Bounds distance(const Convex& p, const Convex& q) noexcept {
   using namespace detail;
-  if (!in_domain(p, q)) return nowhere();
+  if (!in_domain(p, q)) return unknown_bounds();
   if (p.error + q.error > 0.0) return not_negative(closest(p, q));
   const Quadrilateral w = inscribed(p, q);
   const bool apart = takes(Step::boxes) && boxes_apart(w, 0.0);
@@ -118,7 +120,7 @@ inline Bounds distance(const Convex& p, const Convex& q) noexcept {
       if (a.size < 2 || b.size < 2) return {};
       if (takes(Step::quadrilaterals) && are_quadrilaterals(p, q))
         return bounds_by_enumeration(a, b, w);
-      const Neighbourhood around = from_afar(a, b, middle(w));
+      const Neighbourhood around = nearest_if_apart(a, b, middle(w));
       if (around.nearness != Nearness::settled) return {};
       return bounds_of(around, around.area, around.error);
     });

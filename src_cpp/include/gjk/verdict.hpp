@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: gjk_collision contributors
 // SPDX-License-Identifier: Apache-2.0
-// What a query answers. The numbers are those of msg/Verdict.msg; zero is never free.
+// Result types of the queries. The numbers are those of msg/Verdict.msg; zero is never free.
 #pragma once
 
 #include <cstdint>
@@ -41,13 +41,13 @@ constexpr int severity(Verdict v) noexcept {
   return kByVerdict[static_cast<int>(v)];
 }
 
-// A distance and its certificate: lower <= true distance <= upper, both in metres.
+// Certified bounds (m): lower <= true distance <= upper.
 struct Bounds {
   double lower = 0.0;
   double upper = 0.0;
 };
 
-// One deciding vertex (first == second) or edge of a shape, by vertex index.
+// A vertex (first == second) or an edge of a shape, by vertex index.
 struct Feature {
   int first = 0;
   int second = 0;
@@ -56,11 +56,11 @@ struct Feature {
 struct Closest {
   Status status = Status::undefined;  // success, or numeric_failure for input outside the domain
   double distance = 0.0;              // m, signed, an upper bound; negative: penetration depth
-  double lower_bound = 0.0;           // m, a certified lower bound on the true distance
+  double lower_bound = 0.0;           // m, certified lower bound on the true distance
   Vec2 point_a;                       // m, witness points; point_b = point_a + distance * direction
   Vec2 point_b;
-  Vec2 direction{1.0, 0.0};  // unit, from a to b, defined at contact too
-  Feature feature_a;         // the vertex or edge of each polygon that decides
+  Vec2 direction{1.0, 0.0};  // unit vector from a to b, defined at contact too
+  Feature feature_a;         // closest vertex or edge of each polygon
   Feature feature_b;
   int iterations = 0;
 };

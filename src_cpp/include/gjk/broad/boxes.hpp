@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: gjk_collision contributors
 // SPDX-License-Identifier: Apache-2.0
-// Eight bounding boxes in single precision, rounded outwards, tested at once: a node of the tree.
+// A node of the tree: eight bounding boxes in single precision, rounded outwards, tested at once.
 #pragma once
 
 #include <algorithm>
@@ -18,12 +18,12 @@
 
 namespace gjk {
 
-// A box in single precision that holds a Box, as far as that lies within kEverywhere: what is
-// beyond is moved to its border, which brings boxes nearer to each other, never apart.
+// A single-precision box that contains a Box, clamped to kEverywhere. Clamping can only bring boxes
+// closer together, never farther apart.
 struct FloatBox {
   float low_x, low_y, high_x, high_y;
 
-  // Without a branch, even where it is exact; NaN is the border.
+  // Rounds down without a branch, even if v is a float. NaN gives the border.
   static float below(double v) noexcept {
     const double not_above = v < kEverywhere.high.x ? v : kEverywhere.high.x;
     const double bounded = v > kEverywhere.low.x ? not_above : kEverywhere.low.x;
@@ -38,8 +38,8 @@ struct FloatBox {
 
 struct alignas(64) EightBoxes {
   static constexpr std::uint32_t kWidth = 8;
-  // Of a box that there is not: farther than any limit, and its square does not overflow.
-  static constexpr float kNowhere = 1e18F;
+  // Coordinate of an unused box: farther than any limit, and its square does not overflow.
+  static constexpr float kUnused = 1e18F;
 
   float low_x[kWidth];
   float low_y[kWidth];
@@ -47,15 +47,15 @@ struct alignas(64) EightBoxes {
   float high_y[kWidth];
 
  private:
-  // Four at once: as many as the baseline of every processor that has vectors.
+  // Four lanes, which every processor with vector instructions has.
   typedef float Floats __attribute__((vector_size(16)));
   typedef std::int32_t Truths __attribute__((vector_size(16)));
 
  public:
-  static EightBoxes nowhere() noexcept {
+  static EightBoxes unused() noexcept {
     EightBoxes none;
     for (std::uint32_t c = 0; c < kWidth; ++c) {
-      none.set(c, {kNowhere, kNowhere, -kNowhere, -kNowhere});
+      none.set(c, {kUnused, kUnused, -kUnused, -kUnused});
     }
     return none;
   }
@@ -75,18 +75,19 @@ struct alignas(64) EightBoxes {
     }
     return box;
   }
-  // Holds what is between a and b, whatever the rounding.
+  // Contains the interpolation between a and b, rounding included.
   void blend(const EightBoxes& a, const EightBoxes& b, float share) noexcept {
-    const auto between = [share](const float* from, const float* to, float outward, float* out) {
+    const auto interpolate = [share](const float* from, const float* to, float outward,
+                                     float* out) {
       for (std::uint32_t c = 0; c < kWidth; ++c) {
         const float magnitude = std::fabs(from[c]) + std::fabs(to[c]);
         out[c] = from[c] + share * (to[c] - from[c]) + outward * magnitude;
       }
     };
-    between(a.low_x, b.low_x, -0x1p-21F, low_x);
-    between(a.low_y, b.low_y, -0x1p-21F, low_y);
-    between(a.high_x, b.high_x, 0x1p-21F, high_x);
-    between(a.high_y, b.high_y, 0x1p-21F, high_y);
+    interpolate(a.low_x, b.low_x, -0x1p-21F, low_x);
+    interpolate(a.low_y, b.low_y, -0x1p-21F, low_y);
+    interpolate(a.high_x, b.high_x, 0x1p-21F, high_x);
+    interpolate(a.high_y, b.high_y, 0x1p-21F, high_y);
   }
   void include(const EightBoxes& other) noexcept {
     for (std::uint32_t c = 0; c < kWidth; ++c) {
@@ -97,13 +98,12 @@ struct alignas(64) EightBoxes {
     }
   }
 
-  // Asks for it from memory, to be read soon.
   void prefetch() const noexcept {
     __builtin_prefetch(low_x);
     __builtin_prefetch(high_x);
   }
 
-  // What the boxes are compared with, in every lane.
+  // The box that the eight boxes are compared with, in every lane.
   class Query {
    public:
     explicit Query(const FloatBox& box) noexcept
@@ -117,7 +117,7 @@ struct alignas(64) EightBoxes {
     Floats low_x, low_y, high_x, high_y;
   };
 
-  // Bit c: box c meets the query.
+  // Bit c: box c overlaps the query.
   unsigned overlapping(const Query& query) const noexcept {
     unsigned hits = 0;
     for (std::uint32_t c = 0; c < kWidth; c += 4) {
@@ -127,8 +127,8 @@ struct alignas(64) EightBoxes {
     }
     return hits;
   }
-  // Squared distances (m^2), each at most a relative 2^-21 above the true one. Bit c: box c is not
-  // beyond the limit (squared).
+  // Squared distances (m^2), too large by a relative 2^-21 at most. Bit c: box c is within the
+  // limit.
   unsigned within(const Query& query, float limit, float* distances) const noexcept {
     unsigned near = 0;
     for (std::uint32_t c = 0; c < kWidth; c += 4) {

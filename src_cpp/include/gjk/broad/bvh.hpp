@@ -1,16 +1,16 @@
 // SPDX-FileCopyrightText: gjk_collision contributors
 // SPDX-License-Identifier: Apache-2.0
-// Broad phase: a packed tree of bounding boxes, 8 to a node, at rest or in motion.
+// Broad phase: a packed tree of bounding boxes, 8 per node, for items at rest or in motion.
 //
 // The tree is complete: node i of a level holds the nodes (in level 0: the slots) 8 i to 8 i + 7 of
-// the level below, so there are no pointers, and one item that moves changes one box per level.
-// Boxes are single precision about the caller's local origin, rounded outwards: what the tree
-// leaves out is certainly out.
+// the level below. So there are no pointers, and moving one item changes one box per level. Boxes
+// are in single precision, relative to the caller's local origin, and rounded outwards, so an item
+// that the tree leaves out is certainly out of range.
 //
-// For items that move, the boxes are given at several times, the frames. In between they are
-// interpolated: the caller sees to it that an item is within its interpolated box, and so is then a
-// node's within the node's, since between two frames the lower sides of children on straight lines
-// have a minimum that is nowhere below the straight line of their minima.
+// For moving items, boxes are given at several times, the frames, and interpolated in between. The
+// caller ensures that each item stays within its interpolated box. The same then holds for nodes:
+// the lower sides of the children move linearly between two frames, so their minimum is concave in
+// time and not below the interpolated minima.
 #pragma once
 
 #include <algorithm>
@@ -32,10 +32,10 @@ class Bvh {
  public:
   static constexpr std::uint32_t kWidth = EightBoxes::kWidth;
 
-  // Where an item is at the first and at the last moment: x, y, x, y.
+  // Position of an item at the first and at the last time: x, y, x, y.
   using Key = std::array<float, 4>;
 
-  // A time: share of the way from a frame to the next; or all times up to a last one.
+  // A time, as a share of the way from one frame to the next; or the times up to a last one.
   struct Moment {
     std::size_t frame = 0;
     float share = 0.0F;
@@ -43,9 +43,8 @@ class Bvh {
     float last_share = 0.0F;
   };
 
-  // An empty tree with the items in an order in which neighbours share a node: they are halved,
-  // again and again, along their longest extent, at multiples of what a child node holds. Next:
-  // set() each, update() all.
+  // Creates an empty tree in which nearby items share a node: items are split recursively along
+  // their longest extent, at multiples of a child's capacity. Then set() each item and update().
   void arrange(std::span<const Key> keys, std::size_t frames = 1) {
     std::vector<Entry> entries(keys.size());
     for (std::size_t i = 0; i < entries.size(); ++i) {
@@ -69,7 +68,7 @@ class Bvh {
     }
     frames_ = frames;
     frame_ = nodes;
-    nodes_.assign(frames * nodes, Node::nowhere());
+    nodes_.assign(frames * nodes, Node::unused());
   }
 
   void set(std::size_t item, const Box& box, std::size_t frame = 0) noexcept {
@@ -77,22 +76,22 @@ class Bvh {
     nodes_[frame * frame_ + slot / kWidth].set(slot % kWidth, FloatBox::around(box));
   }
 
-  // Carries the boxes of level 0 up to the root.
+  // Propagates the boxes of level 0 up to the root.
   void update() noexcept {
     for (int level = 1; level < levels_; ++level) {
       const std::size_t count =
           begin_[static_cast<std::size_t>(level)] - begin_[static_cast<std::size_t>(level) - 1];
-      for (std::size_t i = 0; i < count; ++i) carry(level, i);
+      for (std::size_t i = 0; i < count; ++i) propagate(level, i);
     }
   }
-  // The same for one item that was set.
+  // The same for one item after set().
   void update(std::size_t item) noexcept {
     std::size_t child = slots_[item] / kWidth;
-    for (int level = 1; level < levels_; ++level, child /= kWidth) carry(level, child);
+    for (int level = 1; level < levels_; ++level, child /= kWidth) propagate(level, child);
   }
 
-  // Mean half perimeter (m) of the boxes around level 0, of the first frame: what moving items
-  // without a new order spoils.
+  // Mean half perimeter (m) of level 0 nodes, first frame. It grows if items move and keep their
+  // order.
   double spread() const noexcept {
     if (levels_ == 0) return 0.0;
     const std::size_t count = levels_ > 1 ? begin_[1] : 1;
@@ -110,13 +109,12 @@ class Bvh {
            nodes_.capacity() * sizeof(Node);
   }
 
-  // Calls visit(item) for every item whose box meets `query`, until one returns true.
+  // Calls visit(item) for every item whose box overlaps `query`, until one call returns true.
   template <class Visit>
   Exhausted overlapping(const FloatBox& query, const Moment& moment, Visit&& visit) const {
     return at_moment(moment, [&](auto&& node) { return search_overlapping(query, node, visit); });
   }
 
-  // An item whose box meets that of a query.
   struct Hit {
     std::uint32_t item;
     std::uint32_t query;
@@ -124,9 +122,9 @@ class Bvh {
   static constexpr std::size_t kMostHits = 256;
   using Hits = std::array<Hit, kMostHits>;
 
-  // The hits of several queries at once, in the first frame: query by query, each in the order of
-  // its visits, and how many. Not complete: there are too many to tell. All queries go down
-  // together from level to level, so that they wait for memory together.
+  // The hits of several queries in the first frame, ordered by query and then by visit, and their
+  // number. Not complete if there are too many hits. The queries descend level by level together,
+  // so that their memory accesses overlap.
   Exhausted overlapping(std::span<const FloatBox> queries, Hits& hits,
                         std::size_t& found_in_all) const noexcept {
     found_in_all = 0;
@@ -168,8 +166,7 @@ class Bvh {
   }
 
   // Calls visit(item) for the items whose boxes are within `limit` (m) of `query`, near ones first;
-  // visit returns the limit from there on, which it may lower. All that is not visited is beyond
-  // the last limit.
+  // visit returns the new limit, which is not larger. Items not visited are beyond the last limit.
   template <class Visit>
   Exhausted nearest(const FloatBox& query, double limit, const Moment& moment,
                     Visit&& visit) const {
@@ -193,7 +190,7 @@ class Bvh {
     std::uint32_t item;
   };
 
-  // A limit (m) as the squared distances are compared with it: above by more than their rounding.
+  // Square of a limit (m), rounded up by more than the rounding error of the squared distances.
   static float squared(double limit) noexcept {
     if (!(limit > 0.0)) return 0.0F;
     const double square = limit * limit * (1.0 + 0x1p-20);
@@ -225,7 +222,7 @@ class Bvh {
     halve(entries.subspan(left), capacity);
   }
 
-  // Calls search(node), with the nodes as they are at the moment: node(level, index).
+  // Calls search(node), where node(level, index) gives the nodes at the moment.
   template <class Search>
   Exhausted at_moment(const Moment& moment, const Search& search) const {
     if (levels_ == 0) return Exhausted(true);
@@ -238,14 +235,14 @@ class Bvh {
     }
     return search([&](int level, std::size_t index) noexcept {
       const std::size_t at = frame + begin_[static_cast<std::size_t>(level)] + index;
-      Node blended = between(at, moment.share);
+      Node blended = interpolated(at, moment.share);
       if (one_time) return blended;
       std::size_t last = at;
       for (std::size_t f = moment.frame; f < moment.last_frame; ++f) {
         last += frame_;
         blended.include(nodes_[last]);
       }
-      blended.include(between(last, moment.last_share));
+      blended.include(interpolated(last, moment.last_share));
       return blended;
     });
   }
@@ -285,7 +282,7 @@ class Bvh {
       const std::uint32_t first = stack[top].index * kWidth;
       float distance[kWidth];
       unsigned within = node(level, stack[top].index).within(query, limit_squared, distance);
-      // the children within the limit, farthest first
+      // children within the limit, farthest first
       std::uint32_t near[kWidth];
       int count = 0;
       for (; within != 0; within &= within - 1) {
@@ -313,14 +310,14 @@ class Bvh {
     return static_cast<std::uint32_t>(std::bit_width(bits)) - 1;
   }
 
-  Node between(std::size_t at, float share) const noexcept {
+  Node interpolated(std::size_t at, float share) const noexcept {
     if (share == 0.0F) return nodes_[at];
     Node node;
     node.blend(nodes_[at], nodes_[at + frame_], share);
     return node;
   }
-  // The boxes around node `child` in the level below, into their places in `level`.
-  void carry(int level, std::size_t child) noexcept {
+  // Stores the box around node `child` of the level below in its slot in `level`.
+  void propagate(int level, std::size_t child) noexcept {
     const std::size_t from = begin_[static_cast<std::size_t>(level) - 1] + child;
     const std::size_t to = begin_[static_cast<std::size_t>(level)] + child / kWidth;
     for (std::size_t f = 0; f < frames_; ++f) {
@@ -332,7 +329,7 @@ class Bvh {
   std::vector<std::uint32_t> slots_;  // by item
   std::vector<Node> nodes_;           // by frame, level by level from the slots up
   std::size_t frames_ = 1;
-  std::size_t frame_ = 0;  // nodes in one
+  std::size_t frame_ = 0;  // nodes per frame
   std::array<std::size_t, kMaxLevels + 1> begin_{};
   int levels_ = 0;
 };

@@ -1,15 +1,15 @@
 // SPDX-FileCopyrightText: gjk_collision contributors
 // SPDX-License-Identifier: Apache-2.0
-// What a search of a tree leaves as a proof that it left nothing out.
+// Proof that a tree search was complete.
 #pragma once
 
 namespace gjk {
 
-// Only a search can make one that is complete.
+// Only a search can create one that is complete.
 class Exhausted {
  public:
   Exhausted() = default;  // no search
-  // It went to its end: all that it did not visit is beyond what it was asked for.
+  // The search reached its end: everything it did not visit is outside the requested range.
   bool is_complete() const noexcept { return is_complete_; }
 
  private:

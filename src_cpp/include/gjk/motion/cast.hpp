@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: gjk_collision contributors
 // SPDX-License-Identifier: Apache-2.0
-// Continuous collision: when two moving shapes first meet, and how near they come.
+// Continuous collision detection: when two moving shapes first meet, and how close they come.
 //
-// Conservative advancement (B. Mirtich, 1996): from a time at which the shapes are apart, go on as
-// far as a bound on their motion shows that they stay apart; look again; repeat. GJK only proposes
-// the direction. The bound itself is evaluated anew, rounding included, and a step is taken only to
-// a time at which it holds, so nothing is tunnelled through, however thin or fast.
+// Conservative advancement (B. Mirtich, 1996): from a time at which the shapes are apart, advance
+// as far as a bound on their motion proves that they stay apart; repeat. GJK only proposes the
+// direction. The bound itself is evaluated separately, rounding included, and a step only goes to a
+// time at which it holds. So no contact is skipped, however thin or fast the shapes are.
 #pragma once
 
 #include <cmath>
@@ -28,7 +28,7 @@ namespace gjk {
 struct Moving {
   Convex shape;
   Motion motion;
-  double reach = 0.0;  // m: of the vertices about the origin; see gjk::reach
+  double reach = 0.0;  // m, of the vertices about the origin; see gjk::reach()
 
   static Moving along(const Convex& shape, Motion motion) noexcept {
     return {shape, motion, gjk::reach(shape)};
@@ -36,21 +36,21 @@ struct Moving {
 };
 
 struct CastOptions {
-  double margin = 0.0;       // m, >= 0: how near is a hit
-  double tolerance = 0.005;  // m, > 0: a gap this much above the margin may count as a hit
+  double margin = 0.0;       // m, >= 0, distance that counts as a hit
+  double tolerance = 0.005;  // m, > 0, a gap this much above the margin may count as a hit
   int max_iterations = 1000;
 };
 
-// When the distance first falls to the margin.
+// The first time at which the distance falls to the margin.
 struct Impact {
-  // FREE: it stays above the margin throughout. COLLISION, MARGIN: at `time` it is within
-  // `tolerance` of the margin; COLLISION when it is within `tolerance` of contact. UNKNOWN: neither
-  // was shown.
+  // FREE: the distance stays above the margin. COLLISION, MARGIN: at `time` it is within
+  // `tolerance` of the margin; COLLISION if within `tolerance` of contact. UNKNOWN: neither was
+  // proven.
   Verdict verdict = Verdict::unknown;
   // success; iteration_limit, prediction_too_short (a motion ends before t1), numeric_failure
   Status status = Status::undefined;
   double time = std::numeric_limits<double>::infinity();         // s, of the hit; inf: none
-  double last_valid = std::numeric_limits<double>::quiet_NaN();  // s: free on [t0, last_valid), or
+  double last_valid = std::numeric_limits<double>::quiet_NaN();  // s, free on [t0, last_valid), or
                                                                  // up to t1 when FREE
   Closest closest;                                               // at the hit
   int iterations = 0;
@@ -58,15 +58,15 @@ struct Impact {
   bool hit() const noexcept { return verdict == Verdict::collision || verdict == Verdict::margin; }
 };
 
-// The smallest distance over an interval.
+// The smallest distance over a time interval.
 struct Approach {
-  Status status = Status::undefined;  // as in Impact; unless success, `distance` is not complete
-  // m, signed. lower -inf: they come within the tolerance of contact at `time`, and the search ends
-  // there; they may go deeper afterwards.
+  Status status = Status::undefined;  // as in Impact; `distance` is incomplete unless success
+  // m, signed. If lower is -inf, they come within the tolerance of contact at `time`; the search
+  // ends there, and they may overlap more deeply later.
   Bounds distance{-std::numeric_limits<double>::infinity(),
                   std::numeric_limits<double>::infinity()};
-  double time = std::numeric_limits<double>::quiet_NaN();  // s, at which distance.upper is reached
-  Closest closest;                                         // then
+  double time = std::numeric_limits<double>::quiet_NaN();  // s, at which distance.upper is attained
+  Closest closest;                                         // at that time
   Certificate certificate;                                 // of distance.lower
   int iterations = 0;
 };
@@ -94,7 +94,7 @@ struct Underway {
             piece.yaw_error / piece.duration};
   }
 
-  // Is all of it in the domain, now and for s seconds? What leaves it is at no known place.
+  // Whether all of it stays in the domain for s seconds. Outside, its position is unknown.
   bool stays_in_domain(double s) const noexcept {
     const auto is_within = [this](double x, double y) noexcept {
       return std::fmax(std::fabs(x), std::fabs(y)) + reach <= kMaxCoordinate;
@@ -104,11 +104,11 @@ struct Underway {
            std::fabs(yaw + s * spin) <= kMaxYaw;
   }
 
-  // Upper bound (m) on how far along the unit vector n a vertex is from the origin in s seconds.
+  // Upper bound (m) on how far a vertex is from the origin along the unit vector n in s seconds.
   //
-  // A vertex p turned by phi from now lies at n.R(phi)p = n.p + phi n.p' + r, with p' = p turned by
-  // 90 degrees and |r| <= |p| phi^2 / 2; the first two terms are the support along a tilted n. The
-  // reach bounds it for `any_turn`. Both are convex in s.
+  // A vertex p rotated by phi from now is at n.R(phi)p = n.p + phi n.p' + r, where p' is p rotated
+  // by 90 degrees and |r| <= |p| phi^2 / 2. The first two terms are the support along a tilted n.
+  // With `any_turn` the bound is the reach. Both bounds are convex in s.
   double support_within(Vec2 n, double s, bool any_turn) const noexcept {
     if (any_turn && spin != 0.0) return reach;
     const Vec2 local = at.rotate_back(n);
@@ -116,7 +116,7 @@ struct Underway {
     const Vec2 tilted = local - turn * perpendicular(local);
     return dot(tilted, shape.vertex(shape.support(tilted))) + 0.5 * turn * turn * reach;
   }
-  // m: how far a vertex may be from its true place now.
+  // m, error bound of a vertex now.
   double error() const noexcept { return shape.error + at.error(shape.extent) + at.t_error; }
   double rounding(double s) const noexcept {
     const double turn = 1.0 + std::fabs(s * spin);
@@ -126,14 +126,14 @@ struct Underway {
   }
 };
 
-// What is certain over [t, time].
+// The certificate holds over [t, time].
 struct Advance {
   double time = 0.0;
   Certificate certificate;
 };
 
-// From t on towards `end`, as far as the gap along n stays above `least` for certain; aims at a
-// time when it is `aim`. No advance: the time is t.
+// Advances from t towards `end`, as long as the gap along n is certainly above `least`; aims at a
+// time when it is `aim`. If there is no advance, the time is t.
 inline Advance advance(const Underway& a, const Underway& b, Vec2 n, double t, double end,
                        double least, double aim, bool any_turn) noexcept {
   constexpr int kTries = 4;
@@ -143,7 +143,7 @@ inline Advance advance(const Underway& a, const Underway& b, Vec2 n, double t, d
   double high = end;
   double high_gap = low_gap;
   for (int k = 0; k < kTries; ++k) {
-    // The chord of a concave function lies below it: where it crosses the aim is safe.
+    // A concave function lies above its chord, so the time where the chord crosses the aim is safe.
     double next = high;
     if (k > 0) {
       if (!(low_gap > aim)) return result;
@@ -164,7 +164,7 @@ inline Advance advance(const Underway& a, const Underway& b, Vec2 n, double t, d
   return result;
 }
 
-// The farther of the two bounds: any turn at all, or the turn's first two orders, within a radian.
+// The farther of two advances: for any rotation, and to second order within a radian.
 inline Advance advance(const Underway& a, const Underway& b, Vec2 n, double t, double end,
                        double least, double aim) noexcept {
   const double spin = std::fmax(std::fabs(a.spin), std::fabs(b.spin));
@@ -174,7 +174,7 @@ inline Advance advance(const Underway& a, const Underway& b, Vec2 n, double t, d
   return any.time > turned.time ? any : turned;
 }
 
-// What a look decides: the gap that the next step has to keep, and the one that it aims at.
+// The answer of a look: the gap that the next step must keep, and the gap it aims at.
 struct Target {
   double least = 0.0;  // m
   double aim = 0.0;    // m, > least
@@ -183,13 +183,13 @@ struct Target {
 
 struct Walk {
   Status status = Status::undefined;
-  bool stopped = false;  // by a look
+  bool stopped = false;  // by `look`
   double time = 0.0;     // s, reached
-  Proven proven;         // on the way
+  Proven proven;         // over all steps
   int iterations = 0;
 };
 
-// From t0 to t1 by steps that keep the target of the last look(time, closest, certified gap).
+// Goes from t0 to t1 in steps that keep the target of the last look(time, closest, certified gap).
 template <class Look>
 Walk walk(const Moving& moving_a, const Moving& moving_b, double t0, double t1, int max_iterations,
           Look&& look) {
@@ -201,7 +201,7 @@ Walk walk(const Moving& moving_a, const Moving& moving_b, double t0, double t1, 
   std::size_t hint_b = 0;
   Vec2 n;
   Target target;
-  bool at_joint = false;  // the last step went to the end of a piece: try its direction first
+  bool at_joint = false;  // the last step ended with a piece: try its direction first
   const auto end_with = [&walked](Status status) noexcept {
     walked.status = status;
     return walked;
@@ -233,7 +233,7 @@ Walk walk(const Moving& moving_a, const Moving& moving_b, double t0, double t1, 
       if (!(end > t)) return end_with(Status::prediction_too_short);
       const Advance fresh = advance(a, b, n, t, end, target.least, target.aim);
       if (fresh.time > step.time) step = fresh;
-      // No way forward above the rounding: the doubles do not resolve the tolerance.
+      // No advance beyond the rounding error: doubles do not resolve the tolerance.
       if (!(step.time > t)) return end_with(Status::numeric_failure);
     }
     walked.time = step.time;
@@ -249,11 +249,11 @@ inline bool is_interval(double t0, double t1) noexcept {
 
 }  // namespace detail
 
-// The queries below allocate only for shapes of more than Room::kMost vertices.
+// The queries below allocate only for shapes with more than Room::kMost vertices.
 
 // The first time in [t0, t1] (s) at which the distance of two moving shapes falls to the margin.
-// Conservative within the tolerance: a hit may be said of shapes that pass at a distance of up to
-// margin + tolerance, and its time is not after the true one.
+// Conservative within the tolerance: a hit may be reported if they pass at a distance of up to
+// margin + tolerance, and its time is not later than the true one.
 inline Impact time_of_impact(const Moving& a, const Moving& b, double t0, double t1,
                              const CastOptions& options = {}) {
   Impact impact;
@@ -286,9 +286,8 @@ inline Impact time_of_impact(const Moving& a, const Moving& b, double t0, double
 }
 
 // The smallest distance of two moving shapes over [t0, t1] (s), within the tolerance (m), by
-// bisection: either they stay farther apart than the middle of what is possible, or they come
-// within it. Of what stays farther apart than `max_distance` (m) only that is shown, at the cost of
-// one pass.
+// bisection: either they stay farther apart than the middle of the possible range, or they come
+// within it. If they stay farther apart than `max_distance` (m), only that is proven, in one pass.
 inline Approach closest_approach(const Moving& a, const Moving& b, double t0, double t1,
                                  double tolerance = CastOptions{}.tolerance,
                                  double max_distance = std::numeric_limits<double>::infinity(),
@@ -329,9 +328,9 @@ inline Approach closest_approach(const Moving& a, const Moving& b, double t0, do
   return found;
 }
 
-// How far (m) shape a can go from its pose along `direction` before it comes within the margin of
-// b: `time` and `last_valid` of the answer are distances gone, the latter at most `max_distance`.
-// Without rotation the advancement converges like Newton's method, so the tolerance may be tiny.
+// How far (m) shape a can move from its pose along `direction` before it is within the margin of b.
+// `time` and `last_valid` of the answer are distances, the latter at most `max_distance`. Without
+// rotation the advancement converges like Newton's method, so the tolerance may be tiny.
 inline Impact shape_cast(const Convex& a, const Pose& pose_a, Vec2 direction, double max_distance,
                          const Convex& b, const Pose& pose_b,
                          const CastOptions& options = {0.0, 1e-9}) {
@@ -341,8 +340,8 @@ inline Impact shape_cast(const Convex& a, const Pose& pose_a, Vec2 direction, do
     refused.status = Status::invalid_input;
     return refused;
   }
-  // About where a starts: far from the frame's origin the tolerance is resolved as well as near it.
-  // What the difference rounds off is within what placing a shape there allows for.
+  // Relative to the start of a, so that the tolerance is resolved far from the frame's origin too.
+  // The error bound for placing a shape there covers the rounding of the difference.
   const Vec2 start{pose_a.x, pose_a.y};
   const Vec2 way{pose_b.x - start.x, pose_b.y - start.y};
   const Piece along =
@@ -350,7 +349,7 @@ inline Impact shape_cast(const Convex& a, const Pose& pose_a, Vec2 direction, do
   const Piece still = Piece::still({way.x, way.y, pose_b.yaw});
   const Moving moving_a = Moving::along(a, {&along, 1});
   const Moving moving_b = Moving::along(b, {&still, 1});
-  // Farther away than this, a has passed b.
+  // At a larger distance, a has passed b.
   const double beyond = 1.001 * (norm(way) + moving_a.reach + a.radius + moving_b.reach + b.radius +
                                  options.margin + options.tolerance);
   const bool passes = beyond < max_distance;
@@ -361,7 +360,7 @@ inline Impact shape_cast(const Convex& a, const Pose& pose_a, Vec2 direction, do
   return impact;
 }
 
-// The same of a point.
+// The same for a point.
 inline Impact ray_cast(Vec2 origin, Vec2 direction, double max_distance, const Convex& b,
                        const Pose& pose_b, const CastOptions& options = {0.0, 1e-9}) {
   const double zero = 0.0;
@@ -369,8 +368,8 @@ inline Impact ray_cast(Vec2 origin, Vec2 direction, double max_distance, const C
                     max_distance, b, pose_b, options);
 }
 
-// The earlier of two pairs' impacts: a hit outranks UNKNOWN, that outranks FREE. Only the time
-// until which both are free is certainly free: a hit is not after it.
+// The earlier of two pairs' impacts: a hit outranks UNKNOWN, UNKNOWN outranks FREE. The result is
+// certainly free only while both are, and a hit is not later than that.
 inline Impact earlier(const Impact& first, const Impact& second) noexcept {
   const auto rank = [](const Impact& impact) noexcept {
     return impact.hit() ? 0 : impact.verdict == Verdict::unknown ? 1 : 2;
@@ -384,13 +383,13 @@ inline Impact earlier(const Impact& first, const Impact& second) noexcept {
   return result;
 }
 
-// The first hit of any part of a with any part of b; `cast(part_a, part_b, until)` answers for two.
+// The first hit of any part of a with any part of b; `cast(part_a, part_b, until)` tests two parts.
 template <class Cast>
 Impact first_impact(const Shape& a, const Shape& b, double until, Cast&& cast) {
   Impact impact;
   for (int i = 0; i < a.parts(); ++i) {
     for (int j = 0; j < b.parts(); ++j) {
-      // What comes after a hit does not matter any more.
+      // Impacts after a hit do not matter.
       const Impact pair = cast(a.part(i), b.part(j), impact.hit() ? impact.time : until);
       impact = i == 0 && j == 0 ? pair : earlier(impact, pair);
     }

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: gjk_collision contributors
 // SPDX-License-Identifier: Apache-2.0
-// Where a shape is over time: pieces of constant velocity, turning about the shape's own origin.
+// Motion of a shape: pieces of constant velocity, with rotation about the shape's own origin.
 #pragma once
 
 #include <algorithm>
@@ -16,15 +16,15 @@
 
 namespace gjk {
 
-// Per second: vx, vy in the world (m/s), and the turn about the shape's origin (rad/s).
+// Velocity in the world frame (m/s), and rotation about the shape's origin (rad/s).
 struct Velocity {
   double x = 0.0;
   double y = 0.0;
   double yaw = 0.0;
 };
 
-// A pose in doubles, and how far (m) it may put a point of the shape from where the motion, taken
-// in real numbers, has it.
+// A rounded pose, and an error bound (m): how far a point of the shape may be from its position in
+// the motion in real arithmetic.
 struct Placement {
   Pose pose;
   double error = 0.0;
@@ -38,24 +38,24 @@ struct Piece {
   double duration = 1.0;                                    // s, > 0
   Pose from;
   Pose change;
-  double yaw_error = 0.0;   // rad: `change` is the wanted turn up to this
-  double time_error = 0.0;  // s: `start` is the wanted time up to this
+  double yaw_error = 0.0;   // rad, error bound of `change.yaw`
+  double time_error = 0.0;  // s, error bound of `start`
 
   static Piece still(const Pose& pose) noexcept {
     Piece piece;
     piece.from = pose;
     return piece;
   }
-  // At `pose` at `time` (s), before and after it at constant velocity.
+  // At `pose` at `time` (s), with constant velocity before and after.
   static Piece moving(const Pose& pose, const Velocity& velocity, double time = 0.0) noexcept {
     Piece piece = still(pose);
     piece.start = time;
     piece.change = {velocity.x, velocity.y, velocity.yaw};
     return piece;
   }
-  // From one pose to the next in a straight line, turning the shorter way: what OMPL's SE2 space
-  // and nav2 do between two states. More than half a turn needs a pose in between; of two turns
-  // that are equally short, up to rounding, it is the one towards the sign of to.yaw - from.yaw.
+  // Moves from one pose to the next in a straight line, turning the shorter way, like OMPL's SE2
+  // space and nav2. More than half a turn needs a pose in between. If both ways are equally short,
+  // up to rounding, it turns in the direction of to.yaw - from.yaw.
   static Piece between(double begin, const Pose& from, double end, const Pose& to) noexcept {
     constexpr double kTurn = 0x1.921fb54442d18p+2;
     Piece piece;
@@ -68,15 +68,15 @@ struct Piece {
     const double nearest = std::rint(turns);
     const double whole = std::fabs(turns - nearest) == 0.5 ? std::trunc(turns) : nearest;
     piece.change = {to.x - from.x, to.y - from.y, turn - kTurn * whole};
-    // Whole turns that are taken off are not those of the doubles. Without any turn none are.
+    // Subtracted whole turns are not exact in doubles. Without any turn, none are subtracted.
     if (turn != 0.0) {
       piece.yaw_error = 4.0 * kUnitRoundoff * (std::fabs(from.yaw) + std::fabs(to.yaw));
     }
     return piece;
   }
 
-  // The same on a clock that starts at `origin` (s), for times known up to `error` (s). Its ends
-  // are rounded outwards: it begins no later and ends no earlier.
+  // The same motion on a clock that starts at `origin` (s), with times known to within `error` (s).
+  // The ends are rounded outwards: it begins no later and ends no earlier.
   Piece on_clock(double origin, double error) const noexcept {
     Piece piece = *this;
     const TwoTerms since = two_difference(start, origin);
@@ -87,14 +87,14 @@ struct Piece {
     return piece;
   }
 
-  // Where it stands, nothing is rounded.
+  // If it stands still, nothing is rounded.
   bool is_still() const noexcept {
     return change.x == 0.0 && change.y == 0.0 && change.yaw == 0.0 && yaw_error == 0.0;
   }
   Vec2 velocity() const noexcept { return {change.x / duration, change.y / duration}; }  // m/s
   double spin() const noexcept { return change.yaw / duration; }                         // rad/s
 
-  // At time t, for a shape whose vertices are at most `reach` (m) from its origin. Each coordinate
+  // Pose at time t, for a shape with vertices at most `reach` (m) from its origin. Each coordinate
   // takes a difference of times, a quotient, a product and a sum.
   Placement at(double t, double reach) const noexcept {
     constexpr double kRelative = 8.0 * kUnitRoundoff;
@@ -111,28 +111,30 @@ struct Piece {
   }
 };
 
-// Pieces in order of time, each beginning where the one before ends. The view does not own them.
+// Pieces in order of time; each begins where the previous one ends. The view does not own them.
 using Motion = std::span<const Piece>;
 
-// A time (s) on the clock of a motion, and how far the true one may be from it.
+// A time (s) on the clock of a motion, with its error bound (s).
 struct LocalTime {
   double time = 0.0;
   double error = 0.0;
 };
 
-// Time t (s), known up to `error`, on a clock that starts at `origin`.
+// Converts time t (s), known to within `error` (s), to a clock that starts at `origin` (s).
 inline LocalTime local_time(double t, double origin, double error) noexcept {
   const TwoTerms since = two_difference(t, origin);
   return {since.high, std::fabs(since.low) + error};
 }
 
-// The piece that holds from time t on, or at t when nothing follows; null: the motion is not known
-// then. `hint` is where to look first, and is left at the answer.
+// The piece valid from time t on, or at t if none follows; null if the motion is unknown at t.
+// `hint` is the index to try first, and becomes the index of the answer.
 inline const Piece* piece_at(Motion motion, double t, std::size_t& hint) noexcept {
   const auto holds = [&](std::size_t i) {
     return i < motion.size() && motion[i].begin <= t && t < motion[i].end;
   };
-  if (!holds(hint) && !holds(++hint)) {
+  if (holds(hint)) return &motion[hint];
+  ++hint;
+  if (!holds(hint)) {
     const auto after = std::partition_point(motion.begin(), motion.end(),
                                             [t](const Piece& piece) { return piece.end <= t; });
     hint = static_cast<std::size_t>(after - motion.begin());
@@ -142,11 +144,11 @@ inline const Piece* piece_at(Motion motion, double t, std::size_t& hint) noexcep
   return &motion[hint];
 }
 
-// Upper bound (m) on how far a point of a shape of this reach is from its place at at.time, while
-// the time is anywhere within at.error of it. Piece `i` holds then.
+// Upper bound (m) on how far a point of a shape with this reach moves between at.time and any time
+// within at.error of it. Piece `i` is valid at at.time.
 inline double drift(Motion motion, std::size_t i, const LocalTime& at, double reach) noexcept {
   if (at.error == 0.0) return 0.0;
-  // Wider by the rounding of the sums, so that no piece is left out.
+  // Wider by the rounding of the sums, so that no piece is missed.
   const double wide = at.error + 4.0 * kUnitRoundoff * std::fabs(at.time);
   const auto within = [&](const Piece& piece) noexcept {
     const double time = std::fmin(piece.end - piece.begin, at.error);
@@ -162,8 +164,7 @@ inline double drift(Motion motion, std::size_t i, const LocalTime& at, double re
   return sum * (1.0 + 0x1p-40);
 }
 
-// Appends the pieces through poses at strictly increasing times (s). One pose is known at its time
-// only.
+// Appends the pieces through poses at strictly increasing times (s). One pose: known only then.
 inline void append_path(std::span<const double> times, std::span<const Pose> poses,
                         std::vector<Piece>& pieces) {
   if (times.size() == 1) pieces.push_back(Piece::between(times[0], poses[0], times[0], poses[0]));
@@ -172,15 +173,15 @@ inline void append_path(std::span<const double> times, std::span<const Pose> pos
   }
 }
 
-// Upper bound (m) on the distance of the vertices from the shape's origin, about which it turns.
+// Upper bound (m) on the distance of the vertices from the shape's origin.
 inline double reach(const Convex& shape) noexcept {
   double greatest = 0.0;
   for (int i = 0; i < shape.size; ++i) greatest = std::fmax(greatest, norm(shape.vertex(i)));
   return greatest * (1.0 + 4.0 * kUnitRoundoff) + shape.error;
 }
 
-// Certified upper bound (m) on how far any point of a shape of this reach (radius included) gets,
-// within [t0, t1], from where it is at t0. Infinite where the motion is not known.
+// Certified upper bound (m) on how far any point of a shape with this reach (radius included) is,
+// within [t0, t1], from its position at t0. Infinite if the motion is unknown.
 inline double travel(Motion motion, double reach, double t0, double t1) noexcept {
   double relative = 1.0 + 16.0 * kUnitRoundoff;
   double path = 0.0;
@@ -193,13 +194,13 @@ inline double travel(Motion motion, double reach, double t0, double t1) noexcept
     if (piece == nullptr) return std::numeric_limits<double>::infinity();
     const double end = std::fmin(t1, piece->end);
     if (!(end > t) && t < t1) return std::numeric_limits<double>::infinity();
-    relative += 4.0 * kUnitRoundoff;  // of the sums
+    relative += 4.0 * kUnitRoundoff;  // rounding of the sums
     path += norm(piece->velocity()) * (end - t);
     turn += std::fabs(piece->spin()) * (end - t);
     error = std::fmax(error, piece->at(t, reach).error + piece->at(end, reach).error);
     t = end;
   } while (t < t1);
-  // A chord is no longer than its arc, nor than the diameter.
+  // A chord is not longer than its arc or than the diameter.
   return (path + std::fmin(turn, 2.0) * reach + 2.0 * error) * relative;
 }
 

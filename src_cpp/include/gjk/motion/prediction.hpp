@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: gjk_collision contributors
 // SPDX-License-Identifier: Apache-2.0
-// Where an obstacle will be, from what is said of it, and until when that is known.
+// Predicts the motion of an obstacle from its reported motion.
 #pragma once
 
 #include <cmath>
@@ -15,45 +15,45 @@
 
 namespace gjk {
 
-// What is assumed where nothing is said. Said is a velocity (its components finite; all zero: it
-// stands, for good) or a path; a path goes before a velocity.
+// Assumption for motion that is not reported. Reported is a velocity (finite components; all zero:
+// stands still forever) or a path. A path takes precedence over a velocity.
 enum class PredictionPolicy : std::uint8_t {
-  unknown_is_error = 0,   // nothing: the motion is not known, nor is it after a path's end
-  constant_velocity = 1,  // after a path's end it goes on as on its last stretch; a path of one
-                          // pose, at the stamp, has none: the velocity, or the motion is not known
-  hold = 2,               // it stands where it is, after a path's end where that ends
+  unknown_is_error = 0,   // none: the motion is unknown, also after the end of a path
+  constant_velocity = 1,  // after the end of a path, continues as on its last piece; a path of
+                          // one pose, at the stamp, has none: as with the velocity only
+  hold = 2,               // stands still; after a path, at its last pose
 };
 
 struct Prediction {
   PredictionPolicy policy = PredictionPolicy::unknown_is_error;
-  double horizon = 5.0;  // s: what moves is predicted no further after its stamp
+  double horizon = 5.0;  // s, a moving obstacle is predicted up to this time after its stamp
 };
 
 // The reported motion of one obstacle: its pose and velocity at its stamp, and a path through poses
 // at times (s after the stamp, strictly increasing, not negative).
-struct Said {
+struct ReportedMotion {
   Pose pose;
-  Velocity velocity{std::numeric_limits<double>::quiet_NaN(), 0.0, 0.0};  // any NaN: not said
+  Velocity velocity{std::numeric_limits<double>::quiet_NaN(), 0.0, 0.0};  // any NaN: not reported
   std::span<const double> path_times;
   std::span<const Pose> path_poses;
 };
 
-// Appends the pieces of the motion. Times in them are seconds after the stamp: a sum of a stamp and
-// a path time would be rounded, and times near each other would become equal.
-inline void append_prediction(const Said& said, const Prediction& prediction,
+// Appends the pieces of the motion. Their times are seconds after the stamp, because the sum of a
+// stamp and a path time would be rounded, and close times could become equal.
+inline void append_prediction(const ReportedMotion& reported, const Prediction& prediction,
                               std::vector<Piece>& pieces) {
   constexpr double kForEver = std::numeric_limits<double>::infinity();
   const std::size_t before = pieces.size();
   const double last = prediction.horizon;
-  const Velocity& v = said.velocity;
-  const bool velocity_said = std::isfinite(v.x) && std::isfinite(v.y) && std::isfinite(v.yaw);
+  const Velocity& v = reported.velocity;
+  const bool has_velocity = std::isfinite(v.x) && std::isfinite(v.y) && std::isfinite(v.yaw);
 
-  if (said.path_times.empty()) {
-    if (velocity_said && (v.x != 0.0 || v.y != 0.0 || v.yaw != 0.0)) {
-      pieces.push_back(Piece::moving(said.pose, v));
+  if (reported.path_times.empty()) {
+    if (has_velocity && (v.x != 0.0 || v.y != 0.0 || v.yaw != 0.0)) {
+      pieces.push_back(Piece::moving(reported.pose, v));
     } else {
-      pieces.push_back(Piece::still(said.pose));
-      if (velocity_said || prediction.policy == PredictionPolicy::hold) return;
+      pieces.push_back(Piece::still(reported.pose));
+      if (has_velocity || prediction.policy == PredictionPolicy::hold) return;
       pieces.back().begin = pieces.back().end = 0.0;
       return;
     }
@@ -63,16 +63,16 @@ inline void append_prediction(const Said& said, const Prediction& prediction,
   }
 
   double time = 0.0;
-  Pose pose = said.pose;
-  for (std::size_t i = 0; i < said.path_times.size(); ++i) {
-    const double next = said.path_times[i];
-    if (next > time) pieces.push_back(Piece::between(time, pose, next, said.path_poses[i]));
+  Pose pose = reported.pose;
+  for (std::size_t i = 0; i < reported.path_times.size(); ++i) {
+    const double next = reported.path_times[i];
+    if (next > time) pieces.push_back(Piece::between(time, pose, next, reported.path_poses[i]));
     time = next;
-    pose = said.path_poses[i];
+    pose = reported.path_poses[i];
   }
-  if (pieces.size() == before) {  // one pose, at the stamp: no stretch as on which it could go on
+  if (pieces.size() == before) {  // one pose, at the stamp: there is no piece to continue
     if (prediction.policy == PredictionPolicy::constant_velocity) {
-      append_prediction({pose, said.velocity, {}, {}}, prediction, pieces);
+      append_prediction({pose, reported.velocity, {}, {}}, prediction, pieces);
       return;
     }
     pieces.push_back(Piece::between(time, pose, time, pose));

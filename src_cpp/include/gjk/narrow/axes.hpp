@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: gjk_collision contributors
 // SPDX-License-Identifier: Apache-2.0
-// The separating axis test, over all edges or over those of the caps that O may lie in: certain
-// where the rounding allows, and exact for the few edges where it does not.
+// The separating axis test, over all edges or over those of the caps that may contain O: in
+// floating point, and exact for the few edges that rounding leaves undecided.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +17,8 @@
 
 namespace gjk::detail {
 
-// min over P - Q of d.w, computed at a support vertex, is too large by at most this times |d|_1:
-// two dot products to choose the vertex, one subtraction and one more dot product.
+// The minimum of d.w over P - Q, computed at a support vertex, is too large by at most this times
+// |d|_1: from two dot products to choose the vertex, a subtraction and another dot product.
 template <class P, class Q>
 double support_rounding(const P& p, const Q& q) noexcept {
   return 8.0 * kUnitRoundoff * (p.extent + q.extent);
@@ -26,30 +26,30 @@ double support_rounding(const P& p, const Q& q) noexcept {
 
 // Which edges of two shapes decide whether they overlap.
 struct Axes {
-  bool decide = false;  // else none are known to, and GJK is asked
-  bool all = false;     // else those of the caps
+  bool decide = false;  // otherwise no set of edges is known to decide: use GJK
+  bool all = false;     // otherwise those of the caps
   Caps caps;
 
-  // Of so few vertices all axes at once are quicker than to single out those of the caps.
+  // With this few vertices, testing all edges is faster than selecting those of the caps.
   static constexpr int kFew = 8;
   template <class P, class Q>
-  static bool are_few(const P& p, const Q& q) noexcept {
+  static bool have_few_vertices(const P& p, const Q& q) noexcept {
     return p.size >= 3 && p.size <= kFew && q.size >= 3 && q.size <= kFew;
   }
 
-  // `inner` names the sides of their quadrilateral that O lies inside of.
-  static Axes that_decide(const Convex& p, const Convex& q, unsigned inner) noexcept {
+  // `inner`: the sides of their quadrilateral that O is inside of; see inner_sides().
+  static Axes deciding(const Convex& p, const Convex& q, unsigned inner) noexcept {
     const auto fits = [](const Convex& shape) {
       return shape.has_chains && shape.size >= 3 && shape.size < 64;
     };
     if (!takes(Step::axes)) return {};
-    if (are_few(p, q)) return {true, true, {}};
+    if (have_few_vertices(p, q)) return {true, true, {}};
     const Caps caps = takes(Step::caps) ? open_caps(inner) : Caps{};
     return {caps.count > 0 && fits(p) && fits(q), false, caps};
   }
 };
 
-// For shapes without a reach.
+// Tests the polygons without their radii.
 template <class P, class Q>
 EdgeTests test_axes(const P& p, const Q& q, const Axes& axes) noexcept {
   const double relative = support_rounding(p, q);
@@ -59,27 +59,27 @@ EdgeTests test_axes(const P& p, const Q& q, const Axes& axes) noexcept {
   return {p.separating_from(q, of_p, of_q, relative), q.separating_from(p, of_q, of_p, relative)};
 }
 
-// Do the edges that the test leaves unsure tell all? Not for shapes that are known to within an
-// error only, nor where all edges are unsure: perhaps both shapes are flat, on one line.
+// Whether the exact test of the unsure edges decides. Not for shapes with an error, nor if all
+// edges are unsure: both shapes may be flat and on one line.
 template <class P, class Q>
-bool edges_tell(const P& p, const Q& q, const EdgeTests& test) noexcept {
+bool edges_decide(const P& p, const Q& q, const EdgeTests& test) noexcept {
   const bool all_unsure =
       test.of_p.unsure == simd::low_bits(p.size) && test.of_q.unsure == simd::low_bits(q.size);
   return p.error + q.error == 0.0 && !all_unsure;
 }
 
-// Do two exact shapes of few vertices share one? Then they touch, which is sooner seen than what an
-// edge tells exactly: so do most polygons of a map or a mesh that touch at all.
+// Whether two exact shapes with few vertices share a vertex. Then they touch, as most touching
+// polygons of a map or a mesh do. Faster than the exact test of an edge.
 template <class View>
-bool few_share_one(const View& p, const View& q) noexcept {
-  return Axes::are_few(p, q) && p.error + q.error == 0.0 && p.shares_vertex_with(q);
+bool few_share_vertex(const View& p, const View& q) noexcept {
+  return Axes::have_few_vertices(p, q) && p.error + q.error == 0.0 && p.shares_vertex_with(q);
 }
 
-// What the edges that separate, but for the errors of shapes, prove of them.
+// For shapes with errors: the best bound along the normals of the edges that separate.
 template <class View>
 Certificate along_edges(const View& p, const View& q, const EdgeTests& test) noexcept {
   Certificate best;
-  const auto look_along = [&best](const View& own, const View& other, std::uint64_t edges) {
+  const auto test_normals = [&best](const View& own, const View& other, std::uint64_t edges) {
     for (; edges != 0 && !best.proves(0.0); edges &= edges - 1) {
       const int i = __builtin_ctzll(edges);
       const Vec2 from = own.vertex(i);
@@ -87,13 +87,13 @@ Certificate along_edges(const View& p, const View& q, const EdgeTests& test) noe
       best = stronger(best, Certificate::along(own, other, outward, from));
     }
   };
-  look_along(p, q, test.of_p.separates);
-  look_along(q, p, test.of_q.separates);
+  test_normals(p, q, test.of_p.separates);
+  test_normals(q, p, test.of_q.separates);
   return best;
 }
 
-// Where to look for what is nearest: at the vertex of the other shape that is farthest inwards of
-// an edge that is unsure, and the end of the edge that is nearer to it.
+// Start of the search for the nearest features: for an unsure edge, the vertex of the other shape
+// that is farthest inwards, and the end of the edge nearer to it.
 template <class View>
 exact::Contact facing_pair(const View& p, const View& q, const EdgeTests& test) noexcept {
   const bool is_of_p = test.of_p.unsure != 0;
@@ -115,23 +115,23 @@ Verdict verdict_of(const View& p, const View& q, const EdgeTests& test) noexcept
   if (test.is_separated()) {
     const Certificate certificate = is_exact ? Certificate::edges(test) : along_edges(p, q, test);
     if (certificate.proves(0.0)) return certificate.beyond(0.0, Verdict::unknown);
-  } else if (!test.is_unsure() || few_share_one(p, q)) {
+  } else if (!test.is_unsure() || few_share_vertex(p, q)) {
     return Verdict::collision;
   }
-  if (edges_tell(p, q, test)) {
+  if (edges_decide(p, q, test)) {
     return Certificate::unsure_edges(p, q, test).beyond(0.0, Verdict::collision);
   }
   return exact::collide(p, q, 0.0, facing_pair(p, q, test));
 }
 
-// Does the test prove an overlap? Without those that take exact arithmetic over more than edges.
-// `facing` is where to look on where the answer is no.
+// Whether the test proves an overlap, without exact arithmetic beyond that on edges. If not,
+// `facing` is where to search for the nearest features.
 template <class View>
 bool is_overlap(const View& p, const View& q, const EdgeTests& test,
                 exact::Contact& facing) noexcept {
-  if (!test.is_unsure() || few_share_one(p, q)) return true;
+  if (!test.is_unsure() || few_share_vertex(p, q)) return true;
   facing = facing_pair(p, q, test);
-  if (!edges_tell(p, q, test)) return false;
+  if (!edges_decide(p, q, test)) return false;
   if (p.vertex(facing.p) == q.vertex(facing.q)) return true;  // they touch
   return !test.is_separated() && !Certificate::unsure_edges(p, q, test).proves(0.0);
 }

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: gjk_collision contributors
 // SPDX-License-Identifier: Apache-2.0
-// Level 1 of many pairs, in lockstep: a block of pairs takes each step together, and the next one
-// those that the step leaves open. No step branches on the answer for a pair, so none is
-// mispredicted. Verdicts are those of the single queries.
+// Level 1 for many pairs in lockstep: the pairs of a block take each step together, and those left
+// undecided take the next one. No step branches on the answer for a pair, so no branch is
+// mispredicted. The verdicts are those of the single queries.
 #pragma once
 
 #include <algorithm>
@@ -25,11 +25,10 @@ struct ConvexPair {
 
 namespace detail {
 
-// So many pairs are looked at together: each is a bit of a word, and of twice as many the shapes
-// would leave the cache nearest the processor between two steps.
+// Pairs per block, one bit of a word each. Twice as many shapes would not stay in the L1 cache.
 inline constexpr int kBlock = 32;
 
-// The steps of a block in an instruction set: see batch.inc.
+// The steps of a block in one instruction set; see batch.inc.
 template <class Set>
 struct LockstepOf;
 
@@ -49,11 +48,11 @@ void for_each_bit(std::uint64_t bits, const Visit& visit) noexcept {
 
 inline std::uint64_t bit(int k, bool truth) noexcept { return std::uint64_t{truth} << k; }
 
-// Without a branch, but for the last step, which is one by one: it depends on the pair most.
+// Without branches, except in the last step, which runs pair by pair.
 template <class Lockstep>
 void collide_block(const ConvexPair* pairs, int size, double margin, Verdict* verdicts) noexcept {
   std::uint64_t rest = 0;  // left to the single query
-  std::uint64_t near = 0;  // boxes are not apart
+  std::uint64_t near = 0;  // boxes not proven apart
   for (int k = 0; k < size; ++k) {
     const auto [p, q] = pairs[k];
     const bool known = (static_cast<int>(p->extent <= kMaxCoordinate) &
@@ -63,7 +62,7 @@ void collide_block(const ConvexPair* pairs, int size, double margin, Verdict* ve
     near |= bit(k, !is_free(verdicts[k]));
   }
   unsigned inner[kBlock];
-  std::uint64_t open = 0;  // the quadrilateral between the extremes does not hold O
+  std::uint64_t open = 0;  // O not proven inside the quadrilateral of the extremes
   for_each_bit(near & ~rest, [&](int k) noexcept {
     inner[k] = Lockstep::inner_sides(*pairs[k].p, *pairs[k].q);
     open |= bit(k, inner[k] != kAllSides);
@@ -71,7 +70,7 @@ void collide_block(const ConvexPair* pairs, int size, double margin, Verdict* ve
   for_each_bit(open, [&](int k) noexcept {
     const typename Lockstep::View p{*pairs[k].p};
     const typename Lockstep::View q{*pairs[k].q};
-    const Axes axes = Axes::that_decide(p.shape, q.shape, inner[k]);
+    const Axes axes = Axes::deciding(p.shape, q.shape, inner[k]);
     if (axes.decide && p.radius + q.radius + margin == 0.0) {
       verdicts[k] = verdict_of(p, q, test_axes(p, q, axes));
     } else {
@@ -82,7 +81,7 @@ void collide_block(const ConvexPair* pairs, int size, double margin, Verdict* ve
       rest, [&](int k) noexcept { verdicts[k] = gjk::collide(*pairs[k].p, *pairs[k].q, margin); });
 }
 
-// Calls block(begin, size) for all of `count`.
+// Calls block(begin, size) for consecutive blocks of `count` pairs.
 template <class Block>
 void for_each_block(std::size_t count, const Block& block) noexcept {
   constexpr std::size_t kSize = kBlock;
@@ -93,7 +92,7 @@ void for_each_block(std::size_t count, const Block& block) noexcept {
 
 }  // namespace detail
 
-// Level 1 of each pair: collide(*p, *q, margin), to verdicts[i], of which there are as many.
+// Level 1 for each pair: writes collide(*p, *q, margin) to verdicts[i], which must be large enough.
 inline void collide_pairs(std::span<const ConvexPair> pairs, double margin,
                           std::span<Verdict> verdicts) noexcept {
   if (!(margin >= 0.0 && margin <= kMaxCoordinate)) {
@@ -108,7 +107,7 @@ inline void collide_pairs(std::span<const ConvexPair> pairs, double margin,
   });
 }
 
-// The same with MARGIN: classify(*p, *q, margin), to verdicts[i].
+// Level 1 with MARGIN: writes classify(*p, *q, margin) to verdicts[i].
 inline void classify_pairs(std::span<const ConvexPair> pairs, double margin,
                            std::span<Verdict> verdicts) noexcept {
   collide_pairs(pairs, margin, verdicts);

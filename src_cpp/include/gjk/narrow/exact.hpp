@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: gjk_collision contributors
 // SPDX-License-Identifier: Apache-2.0
-// The answers of rational arithmetic: slow, certain, and independent of GJK.
+// Decisions in rational arithmetic: slow, certain, and independent of GJK.
 //
-// GJK decides almost every query within its rounding bounds; what it cannot certify comes here.
-// Everything is decided by the sign of a polynomial in the coordinates: first in floating point
-// with an error bound, then, when that bound does not settle it, by expansions.
+// GJK decides almost every query within its rounding bounds; this file decides the rest. Each
+// decision is the sign of a polynomial in the coordinates, evaluated in floating point with an
+// error bound and, if that bound does not decide it, with expansions.
 //
-// The entries take views by value: by reference they would have to lie in memory, in the quick
-// paths that seldom come here too.
+// The entry functions take views by value: references would force the views into memory, also on
+// the fast paths that rarely get here.
 #pragma once
 
 #include <cmath>
@@ -24,18 +24,18 @@
 
 namespace gjk::exact {
 
-// Does p lie on the inner side, the left, of the line through two of its vertices? So it does where
-// p is convex and they are an edge. Asked only where FREE would follow, so that FREE needs neither.
+// Whether all of p lies to the left of the line through two of its vertices, as it does if p is
+// convex and they are an edge. Checked only before FREE is concluded: FREE relies on neither.
 template <class P>
-bool has_own_on_left(const P& p, Vec2 from, Vec2 to) noexcept {
+bool lies_on_left(const P& p, Vec2 from, Vec2 to) noexcept {
   for (int i = 0; i < p.size; ++i) {
     if (orientation(from, to, p.vertex(i)) < 0) return false;
   }
   return true;
 }
 
-// Of the edges of p named by `edges`, does one have all of q strictly on its outer side, and all of
-// p on its inner side?
+// Whether one of the given edges of p (one bit each) has all of q strictly on its outer side and
+// all of p on its inner side.
 template <class P, class Q>
 bool one_separates(const P& p, const Q& q, std::uint64_t edges) noexcept {
   for (; edges != 0; edges &= edges - 1) {
@@ -49,26 +49,27 @@ bool one_separates(const P& p, const Q& q, std::uint64_t edges) noexcept {
            exact_orientation(from, to, q.vertex(__builtin_ctzll(open)), product_of(p)) < 0) {
       open &= open - 1;
     }
-    if (open == 0 && has_own_on_left(p, from, to)) return true;
+    if (open == 0 && lies_on_left(p, from, to)) return true;
   }
   return false;
 }
 
-// What the edges of p say of q.
+// Result of testing the edges of p against q.
 enum class EdgeAnswer {
   undecided,
-  separates,  // the line through one of them has all of q strictly on its outer side, none of p
-  contains,   // none has the vertex looked at first on its outer side: it lies in p
+  separates,  // the line through an edge has all of q strictly on its outer side and all of p on
+              // the other
+  contains,   // no edge has the vertex tested first on its outer side: that vertex lies in p
 };
 
-// `first`, a vertex of q, is looked at before the others: near contact, one that lies inside most
-// edges settles them at once.
+// Tests `first`, a vertex of q, first: near contact, a vertex inside most edges decides them at
+// once.
 template <class P, class Q>
 EdgeAnswer test_edges(const P& p, const Q& q, int first) noexcept {
   if (p.size < 2) return EdgeAnswer::undecided;
   const Vec2 probe = q.vertex(first);
   bool outside = false;
-  bool strictly_inside = false;  // of an edge: else p is flat, or the edges have no length
+  bool strictly_inside = false;  // of an edge; false if p is flat or its edges have no length
   Vec2 from = p.vertex(p.size - 1);
   for (int i = 0; i < p.size; ++i) {
     const Vec2 to = p.vertex(i);
@@ -78,15 +79,14 @@ EdgeAnswer test_edges(const P& p, const Q& q, int first) noexcept {
       outside = true;
       int j = 0;
       while (j < q.size && (j == first || orientation(from, to, q.vertex(j)) < 0)) ++j;
-      if (j == q.size && has_own_on_left(p, from, to)) return EdgeAnswer::separates;
+      if (j == q.size && lies_on_left(p, from, to)) return EdgeAnswer::separates;
     }
     from = to;
   }
   return strictly_inside && !outside ? EdgeAnswer::contains : EdgeAnswer::undecided;
 }
 
-// Is all of p before all of q in the order of x, then y? Then they are disjoint, and so are their
-// hulls.
+// Whether all of p precedes all of q by x, then y. Then their hulls are disjoint.
 template <class P, class Q>
 bool all_lexicographically_less(const P& p, const Q& q) noexcept {
   Vec2 least = q.vertex(0);
@@ -106,10 +106,10 @@ struct Contact {
   bool edge_is_of_q = false;
 };
 
-// Are the two polygons (without their radii) disjoint? Separating axis theorem: the edges of the
-// Minkowski difference are parallel to edges of p or of q. Where it is flat (points, and segments
-// on one line) no edge separates, but the order along that line does. `near` makes the way short;
-// the answer does not depend on it.
+// Whether the polygons (without their radii) are disjoint. Separating axis theorem: the edges of
+// the Minkowski difference are parallel to edges of p or q. If it is flat (points, or segments on
+// one line), no edge separates, but the order along that line does. `near` speeds up the search and
+// does not change the answer.
 template <class P, class Q>
 [[gnu::noinline]] bool disjoint(P p, Q q, Contact near = {}) noexcept {
   if (near.edge_is_of_q) return disjoint(q, p, Contact{near.q, near.p, false});
@@ -119,8 +119,8 @@ template <class P, class Q>
   return all_lexicographically_less(p, q) || all_lexicographically_less(q, p);
 }
 
-// A vertex of one shape against an edge of the other: for disjoint polygons the distance is the
-// smallest over these pairs.
+// An edge of one shape and a vertex of the other. The distance of disjoint polygons is the smallest
+// over these pairs.
 struct Pair {
   Vec2 from;  // edge
   Vec2 to;
@@ -148,9 +148,9 @@ void for_each_pair(const P& p, const Q& q, Visit&& visit) noexcept {
   for_each_edge_and_vertex(q, p, false, visit);
 }
 
-// Distance of a pair within floating-point bounds. Differences of doubles are accurate to a
-// relative u; only the cross product cancels. Taking the wrong one of the three cases by rounding
-// changes the distance by a relative u^2, since dot and cross cannot both be small.
+// Distance of a pair with floating-point error bounds. Differences of doubles are accurate to a
+// relative u; only the cross product can cancel. If rounding selects the wrong one of the three
+// cases, the distance changes by a relative u^2 only, since dot and cross cannot both be small.
 inline Bounds distance_bounds(const Pair& pair) noexcept {
   constexpr double kRelative = 8.0 * kUnitRoundoff;
   const Vec2 edge = pair.to - pair.from;
@@ -169,7 +169,7 @@ inline Bounds distance_bounds(const Pair& pair) noexcept {
           (area + error) / length * (1.0 + kRelative)};
 }
 
-// The same with the cross product exact: a relative width of about 16 u is all that is left.
+// The same with an exact cross product; the remaining relative width is about 16 u.
 inline Bounds tight_distance_bounds(const Pair& pair) noexcept {
   constexpr double kRelative = 8.0 * kUnitRoundoff;
   const Vec2 edge = pair.to - pair.from;
@@ -182,8 +182,8 @@ inline Bounds tight_distance_bounds(const Pair& pair) noexcept {
   return {distance * (1.0 - kRelative), distance * (1.0 + kRelative)};
 }
 
-// Of the edges at one vertex of each shape and the other's vertex, those nearest each other, and an
-// upper bound (m) on their distance.
+// The nearest pair among the edges at one vertex of each shape, each with the other's vertex.
+// `least` is an upper bound (m) on its distance.
 template <class P, class Q>
 Pair nearest_at(const P& p, const Q& q, Contact at, double& least) noexcept {
   Pair nearest;
@@ -204,7 +204,7 @@ Pair nearest_at(const P& p, const Q& q, Contact at, double& least) noexcept {
   return nearest;
 }
 
-// Unit vector from the edge to the vertex of a pair; from a contact, the edge's normal.
+// Unit vector from the edge to the vertex of a pair; at contact, the edge's normal.
 inline Vec2 edge_to_vertex(const Pair& pair) noexcept {
   const Vec2 from = pair.vertex - pair.from;
   const Vec2 to = pair.vertex - pair.to;
@@ -219,7 +219,7 @@ inline Vec2 edge_to_vertex(const Pair& pair) noexcept {
   return dot(out, out) >= kLeastSquare ? (1.0 / norm(out)) * out : Vec2{1.0, 0.0};
 }
 
-// How far the vertices of p reach along n, as seen from a point.
+// Extent of the vertices of p along n, relative to a point.
 template <class P>
 Span span_along(const P& p, Vec2 n, Vec2 from) noexcept {
   if constexpr (requires { p.span_along(n, from); }) {
@@ -229,13 +229,12 @@ Span span_along(const P& p, Vec2 n, Vec2 from) noexcept {
   }
 }
 
-// A lower bound (m) on how far the polygons p and q are apart along n, a vector of any length,
-// which is only a proposal: over all vertices of both, true of them as they are, whatever their
-// order, convex or not, distinct or not. Negative where they overlap along n: the depth is at most
-// that.
+// Lower bound (m) on the gap between the polygons p and q along n, a vector of any length. It is
+// computed over all vertices of both, so it holds for any n and any vertices: in any order, convex
+// or not, distinct or not. Negative if they overlap along n; its magnitude then bounds the depth.
 //
-// Seen from a point near the contact, differences are small however large the coordinates. They are
-// accurate to a relative u, a product and a sum to 2 u more, and the length of n to 4 u.
+// Relative to a point near the contact, differences are small even if the coordinates are large.
+// They are accurate to a relative u; a product and a sum add 2 u, and the length of n adds 4 u.
 template <class P, class Q>
 double gap_along(const P& p, const Q& q, Vec2 n, Vec2 from) noexcept {
   constexpr double kNothing = -std::numeric_limits<double>::infinity();
@@ -244,16 +243,16 @@ double gap_along(const P& p, const Q& q, Vec2 n, Vec2 from) noexcept {
   const double square = dot(n, n);
   const double gap = -of_q.most - of_p.most;
   const double rounding = 4.0 * kUnitRoundoff * (of_p.size + of_q.size) * norm1(n) + 0x1p-1000;
-  // The length of a vector whose square is so near 1 is 1 to 10 u.
+  // If the square is this close to 1, the length of n is 1 to within 10 u.
   const bool is_unit = std::fabs(square - 1.0) <= 16.0 * kUnitRoundoff;
   const double apart = is_unit ? gap - rounding : (gap - rounding) / std::sqrt(square);
   const double least = apart - 16.0 * kUnitRoundoff * std::fabs(apart);
-  // NaN too.
+  // Rejects NaN too.
   return square >= kLeastSquare && square <= 1.0 / kLeastSquare && std::isfinite(least) ? least
                                                                                         : kNothing;
 }
 
-// Along the direction of a pair.
+// Gap along the direction of a pair.
 template <class P, class Q>
 double gap_along(const P& p, const Q& q, const Pair& pair) noexcept {
   const Vec2 n = edge_to_vertex(pair);
@@ -262,12 +261,12 @@ double gap_along(const P& p, const Q& q, const Pair& pair) noexcept {
 
 struct Distance {
   Bounds bounds;  // m, between the polygons without their radii
-  Pair pair;      // the deciding one
-  // m: a lower bound on how far all vertices of the one are beyond all of the other
+  Pair pair;      // the closest pair
+  // m, lower bound on the gap between all vertices along the direction of `pair`
   double gap = -std::numeric_limits<double>::infinity();
 };
 
-// Distance of two disjoint polygons, to a relative 1e-14 whatever their coordinates.
+// Distance of two disjoint polygons, with a relative error of 1e-14 for any coordinates.
 template <class P, class Q>
 [[gnu::noinline]] Distance distance(P p, Q q) noexcept {
   double upper = std::numeric_limits<double>::infinity();
@@ -281,7 +280,7 @@ template <class P, class Q>
     best.bounds.lower = std::fmin(best.bounds.lower, tight.lower);
     best.bounds.upper = std::fmin(best.bounds.upper, tight.upper);
   });
-  // Of the pairs that rounding cannot tell apart, the one whose direction separates most.
+  // Among the pairs that rounding cannot distinguish, take the one with the largest gap.
   for_each_pair(p, q, [&](const Pair& pair) {
     if (distance_bounds(pair).lower > best.bounds.upper) return;
     if (tight_distance_bounds(pair).lower > best.bounds.upper) return;
@@ -294,7 +293,7 @@ template <class P, class Q>
   return best;
 }
 
-// Is the pair's distance at most the square root of reach_squared? Compared as polynomials.
+// Whether the pair's distance is at most sqrt(reach_squared). Exact comparison of polynomials.
 template <int N>
 bool within(const Pair& pair, const Expansion<N>& reach_squared) noexcept {
   count_exact();
@@ -309,12 +308,12 @@ bool within(const Pair& pair, const Expansion<N>& reach_squared) noexcept {
   return (area * area - reach_squared * length_squared).sign() <= 0;
 }
 
-// Does the direction of the pair, which is that of its edge's normal or of the way from one vertex
-// to another, keep all vertices of `own` more than the square root of reach_squared from all of
-// `other`? The edge is of `own`. Compared as polynomials, over all vertices of both.
+// Whether all vertices of `own` and `other` are more than sqrt(reach_squared) apart along the
+// direction of the pair: the normal of its edge, which belongs to `own`, or the direction from one
+// vertex to the other. Exact comparison of polynomials over all vertices of both.
 template <class P, class Q, int N>
-bool keeps_beyond(const P& own, const Q& other, const Pair& pair,
-                  const Expansion<N>& reach_squared) noexcept {
+bool separates_beyond(const P& own, const Q& other, const Pair& pair,
+                      const Expansion<N>& reach_squared) noexcept {
   count_exact();
   const bool before = exact_dot(pair.from, pair.to, pair.vertex).sign() <= 0;
   if (before || exact_dot(pair.to, pair.from, pair.vertex).sign() <= 0) {
@@ -328,7 +327,7 @@ bool keeps_beyond(const P& own, const Q& other, const Pair& pair,
     }
     return true;
   }
-  // The two ways along a segment are both edges of it.
+  // A segment has an edge in each direction.
   const bool is_turned = orientation(pair.from, pair.to, pair.vertex) > 0;
   const Vec2 from = is_turned ? pair.to : pair.from;
   const Vec2 to = is_turned ? pair.from : pair.to;
@@ -338,11 +337,11 @@ bool keeps_beyond(const P& own, const Q& other, const Pair& pair,
     if (area.sign() >= 0) return false;
     if ((area * area - reach_squared * length_squared).sign() <= 0) return false;
   }
-  return has_own_on_left(own, from, to);
+  return lies_on_left(own, from, to);
 }
 
-// Is the distance of two disjoint exact shapes greater than the margin? `distance` is that of their
-// polygons.
+// Whether two disjoint exact shapes are farther apart than the margin (m). `distance` is that of
+// their polygons.
 template <class P, class Q>
 bool is_beyond(const P& p, const Q& q, double margin, const Distance& distance) noexcept {
   const double reach = p.radius + q.radius + margin;
@@ -358,14 +357,14 @@ bool is_beyond(const P& p, const Q& q, double margin, const Distance& distance) 
   bool is_proven = false;
   for_each_pair(p, q, [&](const Pair& pair) {
     if (is_proven || distance_bounds(pair).lower > distance.bounds.upper) return;
-    is_proven = pair.edge_is_of_p ? keeps_beyond(p, q, pair, reach_squared)
-                                  : keeps_beyond(q, p, pair, reach_squared);
+    is_proven = pair.edge_is_of_p ? separates_beyond(p, q, pair, reach_squared)
+                                  : separates_beyond(q, p, pair, reach_squared);
   });
   return is_proven;
 }
 
-// What polygons that are at least `apart` (m) leave between the surfaces of their shapes, whatever
-// the errors; rounded down.
+// Lower bound (m) on the distance of the surfaces of shapes whose polygons are at least `apart` (m)
+// apart, errors included; rounded down.
 template <class P, class Q>
 double surfaces_apart(const P& p, const Q& q, double apart) noexcept {
   const double reach = (p.radius + q.radius) + (p.error + q.error);

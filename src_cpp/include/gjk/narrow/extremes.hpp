@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: gjk_collision contributors
 // SPDX-License-Identifier: Apache-2.0
-// What the extremes of two shapes say of O, and the separating axes that they leave.
+// Tests with the extreme vertices of two shapes, and the separating axes that they leave open.
 //
-// W = P - Q has its vertices farthest east, north, west and south for nothing: they are differences
-// of those of P and Q. O beyond their bounding box is outside W, O in the quadrilateral between
-// them inside. What is left are four caps, each between a side of the quadrilateral and a corner
-// of the box. In a cap, O is in W if and only if it is inside W's edges from one extreme to the
-// next: those of P's chain and of Q's whose normals lie between the two directions. That is a
-// quarter of all edges, against a quarter of the other shape's vertices.
+// The extreme vertices of W = P - Q (largest x, largest y, smallest x, smallest y) are differences
+// of those of P and Q, so they cost little. If O is outside their bounding box, it is outside W. If
+// O is in the quadrilateral that they span, it is in W. Four caps remain, each between a side of
+// the quadrilateral and a corner of the box. In a cap, O is in W exactly if it is inside the edges
+// of W from one extreme to the next: the edges of P's and of Q's chain with normals between the two
+// directions. These are a quarter of all edges, against a quarter of the other shape's vertices.
 #pragma once
 
 #include <cmath>
@@ -18,7 +18,7 @@
 
 namespace gjk::detail {
 
-// The vertices of P - Q farthest east, north, west and south, counter-clockwise.
+// The extreme vertices of P - Q, counter-clockwise: largest x, largest y, smallest x, smallest y.
 struct Quadrilateral {
   double x[4];
   double y[4];
@@ -33,21 +33,21 @@ inline Quadrilateral inscribed(const Convex& p, const Convex& q) noexcept {
   return w;
 }
 
-// Twice the middle of the bounding box of P - Q.
+// Twice the centre of the bounding box of P - Q.
 inline Vec2 middle(const Quadrilateral& w) noexcept { return {w.x[0] + w.x[2], w.y[1] + w.y[3]}; }
 
-// Are the bounding boxes of P and Q farther apart than `reach`, along x or y? w.x[0] is the largest
-// x of P - Q, and so on. Bitwise: one branch, which separated pairs share.
+// Whether the bounding boxes of P and Q are farther apart than `reach` along x or y. w.x[0] is the
+// largest x of P - Q, and so on. Bitwise operators, so that there is a single branch.
 inline bool boxes_apart(const Quadrilateral& w, double reach) noexcept {
   return (static_cast<int>(w.x[0] < -reach) | static_cast<int>(w.y[1] < -reach) |
           static_cast<int>(w.x[2] > reach) | static_cast<int>(w.y[3] > reach)) != 0;
 }
 
-// A cross product of differences is accurate to this times the magnitudes of its two products.
+// Error of a cross product of differences, relative to the magnitudes of its two products.
 inline constexpr double kSideBound = 6.0 * kUnitRoundoff;
 
-// Bit k: O lies inside the side from extreme k to the next, certainly, or the side has no length.
-// The sides are the cross products of successive vertices.
+// Bit k: O is certainly inside the side from extreme k to the next, or that side has no length.
+// `side` receives the cross products of successive vertices.
 inline unsigned inner_sides(const Quadrilateral& w, double (&side)[4]) noexcept {
   unsigned inner = 0;
   unsigned points = 0;
@@ -62,14 +62,13 @@ inline unsigned inner_sides(const Quadrilateral& w, double (&side)[4]) noexcept 
         (static_cast<unsigned>(w.x[k] == w.x[next]) & static_cast<unsigned>(w.y[k] == w.y[next]))
         << k;
   }
-  return inner | (points & -static_cast<unsigned>(inner != 0));  // none of a single point
+  return inner | (points & -static_cast<unsigned>(inner != 0));  // 0 if all are one point
 }
 
 inline constexpr unsigned kAllSides = 15;
 
-// The one or two neighbouring caps that O lies in or, by rounding, may lie in: from side `first`
-// on, those of the sides that it is not inside of. 0 of them: it may lie elsewhere, as for flat
-// shapes.
+// The `count` adjacent caps, from side `first` on, that contain O or may by rounding: those of the
+// sides that O is not certainly inside of. Count 0: O may be elsewhere, as for flat shapes.
 struct Caps {
   int first = 0;
   int count = 0;

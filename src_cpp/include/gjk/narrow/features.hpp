@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: gjk_collision contributors
 // SPDX-License-Identifier: Apache-2.0
-// What the neighbours of a vertex of P - Q tell: whether it, or an edge at it, is nearest to O.
+// Tests whether a vertex of P - Q, or an edge at it, is nearest to O, using only its neighbours.
 //
-// P and Q are convex, so a feature that is nearest among its neighbours is nearest of all: no
-// further support vertex is needed to certify it. (The observation behind Lin and Canny, "A fast
-// algorithm for incremental distance calculation", 1991, in the plane.)
+// P and Q are convex, so a feature that is nearest among its neighbours is nearest of all; no
+// further support vertex is needed to certify it. (The idea of Lin and Canny, "A fast algorithm for
+// incremental distance calculation", 1991, in the plane.)
 #pragma once
 
 #include <cmath>
@@ -23,10 +23,10 @@
 namespace gjk::detail {
 
 enum class Nearness {
-  unknown,  // rounding, or O inside P - Q: the neighbours do not tell
-  beyond,   // O lies past `end`, the other end of the edge that faces it
-  settled,  // the vertex is nearest, certainly; or O lies beside the edge that faces it, and all of
-            // P - Q on that edge's other side
+  unknown,  // rounding, or O is inside P - Q: the neighbours do not decide
+  beyond,   // O is past `end`, the other end of the edge that faces it
+  settled,  // the vertex is certainly nearest; or O is beside the edge that faces it, and all of
+            // P - Q is on the other side of that edge
 };
 
 struct Neighbourhood {
@@ -35,11 +35,11 @@ struct Neighbourhood {
   int q = 0;
   int end_p = 0;  // the other end of the edge that faces O
   int end_q = 0;
-  Vec2 normal;  // from O towards P - Q: the vertex, or square to the edge and as long
-  // The distance of O times the normal's length: of the edge, twice the area of it and O. Positive:
-  // O lies outside.
+  Vec2 normal;  // from O towards P - Q: the vertex, or the edge's normal with the edge's length
+  // Distance of O times the length of `normal`. For an edge: twice the area of its triangle with O.
+  // Positive if O is outside.
   double area = 0.0;
-  double error = 0.0;  // of `area`, at most, by rounding
+  double error = 0.0;  // bound on the rounding error of `area`
 
   bool is_vertex() const noexcept { return p == end_p && q == end_q; }
 };
@@ -70,10 +70,10 @@ Neighbourhood neighbourhood(const P& p, const Q& q, int i, int j) noexcept {
   return result;
 }
 
-// How far a search walks along the edges that face O before it asks for a support vertex again.
+// Maximum number of steps along the edges that face O, before the next support vertex is needed.
 inline constexpr int kWalk = 8;
 
-// From a support vertex along the edges that face O, `steps` vertices at most.
+// Follows the edges that face O from a support vertex, over at most `steps` vertices.
 template <class P, class Q>
 Neighbourhood walk(const P& p, const Q& q, int i, int j, int steps) noexcept {
   for (;;) {
@@ -84,15 +84,14 @@ Neighbourhood walk(const P& p, const Q& q, int i, int j, int steps) noexcept {
   }
 }
 
-// The support vertex towards O from afar, of which such a start consists, is mostly the nearest or
-// next to it.
+// A start of one vertex is a support vertex towards O, usually the nearest vertex or next to it.
 template <class P, class Q>
-Neighbourhood look_around(const P& p, const Q& q, const Simplex& start) noexcept {
+Neighbourhood neighbourhood_of(const P& p, const Q& q, const Simplex& start) noexcept {
   if (start.size != 1) return {};
   return walk(p, q, start.vertex[0].p, start.vertex[0].q, kWalk);
 }
 
-// What is nearest as GJK's simplex.
+// The nearest feature as a simplex of GJK.
 template <class P, class Q>
 Simplex simplex_of(const P& p, const Q& q, const Neighbourhood& around) noexcept {
   Simplex s;
@@ -102,7 +101,7 @@ Simplex simplex_of(const P& p, const Q& q, const Neighbourhood& around) noexcept
   return s;
 }
 
-// The area of O and the edge without its rounding (to kCrossError), for exact shapes.
+// Area of the triangle of O and the edge, accurate to kCrossError, for exact shapes.
 template <class P, class Q>
 double certain_area(const P& p, const Q& q, const Neighbourhood& around) noexcept {
   const Vec2 at_p = p.vertex(around.p);
@@ -112,19 +111,19 @@ double certain_area(const P& p, const Q& q, const Neighbourhood& around) noexcep
   const Vec2 to = is_of_p ? p.vertex(around.end_p) : q.vertex(around.end_q);
   const double area =
       exact::certain_cross(from, to, from, is_of_p ? at_q : at_p, exact::product_of(p));
-  // An edge of Q is reversed in P - Q, and so is the way from it to the vertex of P.
+  // An edge of Q is reversed in P - Q, and so is the vector from it to the vertex of P.
   const Vec2 edge = is_of_p ? to - from : from - to;
   return dot(around.normal, perpendicular(edge)) > 0.0 ? -area : area;
 }
 
-// Bounds on the distance of O, which lies outside, to what is nearest.
+// Bounds on the distance of O, which is outside, to the nearest feature.
 inline Bounds bounds_of(const Neighbourhood& around, double area, double error) noexcept {
   const auto bounds = baseline::BoundsOf<1>::from(area, error, dot(around.normal, around.normal));
   return {bounds.lower, bounds.upper};
 }
 
-// The same, exact where rounding leaves them wide. The lower one is not positive where O may lie on
-// the edge or past it.
+// The same, exact if rounding leaves a wide gap. The lower bound is not positive if O may be on the
+// edge or past it.
 template <class P, class Q>
 Bounds certain_bounds(const P& p, const Q& q, const Neighbourhood& around) noexcept {
   if (around.error > kUsualGap * around.area && p.error + q.error == 0.0) {
@@ -134,18 +133,18 @@ Bounds certain_bounds(const P& p, const Q& q, const Neighbourhood& around) noexc
   return bounds_of(around, around.area, around.error);
 }
 
-// With twice the vertices a search is quicker than to enumerate.
+// With twice as many vertices, a search is faster than the enumeration.
 inline bool are_quadrilaterals(const Convex& p, const Convex& q) noexcept {
   return p.size == 4 && q.size == 4;
 }
 
-// Bounds on the distance of quadrilaterals that do not overlap; w holds the extremes of P - Q.
-// None, that is zeros, where they would be wider than usual, as near contact.
+// Bounds on the distance of two quadrilaterals that do not overlap; w holds the extremes of P - Q.
+// Zeros if the bounds would be wider than usual, as near contact.
 //
-// With d from the beginning of the edge e to the vertex, both with relative rounding u, the nearest
-// point's parameter is off by 10 u |d| / |e|, and what is left of d by 3 u (|d|_1 + |e|_1) more.
-// Neither |d|_1 nor |e|_1 is larger than the sum of the extremes. All of that is below kAbsolute
-// times the sum.
+// Let d be the vector from the start of edge e to the vertex; both have a relative rounding error
+// of u. The parameter of the nearest point is off by 10 u |d| / |e|, and the remainder of d by 3 u
+// (|d|_1 + |e|_1) more. Neither |d|_1 nor |e|_1 is larger than the sum of the extremes. All of this
+// is below kAbsolute times the sum.
 template <class P, class Q>
 Bounds bounds_by_enumeration(const P& p, const Q& q, const Quadrilateral& w) noexcept {
   const double distance = std::sqrt(p.square_from(q));
@@ -154,7 +153,7 @@ Bounds bounds_by_enumeration(const P& p, const Q& q, const Quadrilateral& w) noe
   const double error =
       kAbsolute * (std::fabs(w.x[0]) + std::fabs(w.x[2]) + std::fabs(w.y[1]) + std::fabs(w.y[3]));
   if (!(error <= kUsualGap * distance)) return {};
-  // The product last: before a sum and a difference GCC 12 fuses it, whatever -ffp-contract says.
+  // The product comes last, because GCC 12 fuses it with a following sum despite -ffp-contract=off.
   return {(distance - error) * (1.0 - kRelative), (distance + error) * (1.0 + kRelative)};
 }
 

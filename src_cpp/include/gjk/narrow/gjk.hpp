@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: gjk_collision contributors
 // SPDX-License-Identifier: Apache-2.0
-// The barycode-GJK loop: the simplex and its reduction to the part nearest the origin, the loop,
-// and the verdict from it.
+// The barycode-GJK loop: the simplex, its reduction to the part nearest the origin, the loop and
+// its verdict.
 //
-// Source: Zhang, Wu, Wang, Zhou, "Barycode-based GJK Algorithm", Alg. 1 to 6. O is the origin, A,
+// Source: Zhang, Wu, Wang, Zhou, "Barycode-based GJK Algorithm", Alg. 1 to 6. O is the origin; A,
 // B, C are vertices of the Minkowski difference P - Q.
 #pragma once
 
@@ -18,7 +18,7 @@
 
 namespace gjk::detail {
 
-// A vertex of P - Q and the vertices of P and Q that it is the difference of.
+// A vertex of P - Q, with the indices of the vertices of P and Q whose difference it is.
 struct SimplexVertex {
   Vec2 point;
   int p = 0;
@@ -48,9 +48,9 @@ struct Simplex {
   }
 };
 
-// Alg. 5, S1D: the part of the edge {i, j} nearest O.
+// Alg. 5, S1D: reduces the edge {i, j} to the part nearest O.
 //
-// With A = vertex i, B = vertex j: OA.AB >= 0 says O lies before A, OB.AB <= 0 that it lies past B.
+// With A = vertex i and B = vertex j: O lies before A if OA.AB >= 0, and past B if OB.AB <= 0.
 inline void s1d(Simplex& s, int i, int j) noexcept {
   const Vec2 a = s.vertex[i].point;
   const Vec2 b = s.vertex[j].point;
@@ -64,12 +64,12 @@ inline void s1d(Simplex& s, int i, int j) noexcept {
   }
 }
 
-// Alg. 4, ConeRegion at V = vertex v with the other two M, N: O lies beyond V, outside both edges.
+// Alg. 4, ConeRegion at V = vertex v: O lies beyond V. M and N are the other two vertices.
 inline void cone_region(Simplex& s, int v, int m, int n) noexcept {
   const Vec2 vertex = s.vertex[v].point;
   const Vec2 mv = vertex - s.vertex[m].point;
   const Vec2 nv = vertex - s.vertex[n].point;
-  if (dot(mv, nv) >= 0.0) {
+  if (dot(mv, nv) >= 0.0) {  // NOLINT(bugprone-branch-clone): the cases of the paper, in its order
     s.keep(v);
   } else if (dot(vertex, mv) > 0.0) {
     s1d(s, v, m);
@@ -80,13 +80,13 @@ inline void cone_region(Simplex& s, int v, int m, int n) noexcept {
   }
 }
 
-// The region of O in the triangle of A, the newest vertex, B and C: three bits, 4 2 1, for the
-// sides of BC, CA and AB that O lies on.
+// Barycode of O in the triangle of A (the newest vertex), B and C. Bits 4, 2, 1 are set if O is on
+// the inner side of BC, CA, AB.
 //
-// B and C are the edge that A was sought from, on the side of O; so the area over BC always has the
-// sign of the whole, and of the seven barycodes four remain (the paper's remark after Alg. 4):
-// 7 enclosed, 6 beyond AB, 5 beyond CA, 4 beyond A. That side also serves as the reference sign, in
-// place of the sum, which is all rounding when the triangle is flat.
+// A was searched from edge BC towards O, so the area over BC always has the sign of the whole area.
+// Four of the seven barycodes remain (the paper's remark after Alg. 4): 7 enclosed, 6 beyond AB, 5
+// beyond CA, 4 beyond A. The sign over BC also replaces the sign of the sum as reference, because
+// the sum is only rounding error if the triangle is flat.
 inline int barycode(Vec2 a, Vec2 b, Vec2 c) noexcept {
   const bool side = cross(b, c) > 0.0;
   const bool inside_ca = (cross(c, a) > 0.0) == side;
@@ -94,7 +94,7 @@ inline int barycode(Vec2 a, Vec2 b, Vec2 c) noexcept {
   return 4 | (inside_ca ? 2 : 0) | (inside_ab ? 1 : 0);
 }
 
-// Alg. 3, S2D: true when O is enclosed and the triangle stays.
+// Alg. 3, S2D: true if O is enclosed; the triangle is then kept.
 inline bool s2d(Simplex& s) noexcept {
   switch (barycode(s.vertex[0].point, s.vertex[1].point, s.vertex[2].point)) {
     case 7:
@@ -111,12 +111,12 @@ inline bool s2d(Simplex& s) noexcept {
   }
 }
 
-// Does the triangle a, b, c hold O strictly inside, whatever the rounding? The vertices are
-// differences of doubles, each coordinate accurate to a relative u, so a cross product is accurate
-// to about 4 u times the sum of its products' magnitudes.
+// Whether the triangle a, b, c contains O strictly inside, beyond any rounding error. The vertices
+// are differences of doubles with a relative error of u per coordinate, so a cross product is
+// accurate to about 4 u times the sum of the magnitudes of its products.
 inline bool encloses_origin(Vec2 a, Vec2 b, Vec2 c) noexcept {
   constexpr double kBound = 6.0 * kUnitRoundoff;
-  // Without branches: on which side O lies of an edge cannot be foreseen.
+  // Without branches, because the side of O cannot be predicted.
   unsigned left = 0;
   unsigned right = 0;
   const auto look = [&](Vec2 p, Vec2 q) noexcept {
@@ -133,22 +133,23 @@ inline bool encloses_origin(Vec2 a, Vec2 b, Vec2 c) noexcept {
   return (static_cast<unsigned>(left == 3u) | static_cast<unsigned>(right == 3u)) != 0u;
 }
 
-// A direction from O towards the simplex, for the search of the next support vertex: the vertex
-// itself, or the perpendicular of the edge (Catto, "Computing distance"), which stays accurate
-// where the point combined from weights does not. Zero when O lies on the simplex.
+// Direction from O towards the simplex, for the search of the next support vertex: the vertex
+// itself, or the normal of the edge (Catto, "Computing distance"). The normal stays accurate where
+// a point computed from barycentric weights does not. Zero if O lies on the simplex.
 inline Vec2 direction_from_origin(const Simplex& s) noexcept {
   const Vec2 a = s.vertex[0].point;
   if (s.size == 1) return a;
   const Vec2 n = perpendicular(s.vertex[1].point - a);
   const double side = cross(s.vertex[1].point, a);
-  // n.a = -(b - a).y a.x + (b - a).x a.y = b x a: its sign says on which side of O the edge lies
+  // n.a = -(b - a).y a.x + (b - a).x a.y = b x a: its sign shows on which side of O the edge lies
   if (side > 0.0) return n;
   if (side < 0.0) return -n;
   return {};
 }
 
-// Twice the area of O and the edge, rounding included: over the edge's length, which is that of
-// direction_from_origin, an upper bound on the distance of O to its line.
+// Twice the area of the triangle of O and the edge, plus its rounding error. Divided by the length
+// of the edge or of direction_from_origin(), an upper bound on the distance of O to the edge's
+// line.
 inline double edge_area(const Simplex& s) noexcept {
   const Vec2 a = s.vertex[0].point;
   const Vec2 b = s.vertex[1].point;
@@ -157,8 +158,8 @@ inline double edge_area(const Simplex& s) noexcept {
   return std::fabs(left - right) + 6.0 * kUnitRoundoff * (std::fabs(left) + std::fabs(right));
 }
 
-// The same from the edge's point nearest O, which is in P - Q but for its rounding: better where O
-// is far from a short edge.
+// Upper bound on the distance from the edge's point nearest O, which lies in P - Q up to rounding.
+// Better than edge_area() if O is far from a short edge.
 inline double nearest_point_bound(const Simplex& s) noexcept {
   const Vec2 a = s.vertex[0].point;
   const Vec2 ab = s.vertex[1].point - a;
@@ -168,7 +169,7 @@ inline double nearest_point_bound(const Simplex& s) noexcept {
   return norm(a + clamped * ab) * (1.0 + 8.0 * kUnitRoundoff) + rounding;
 }
 
-// Upper bound, rounding included, on the distance of O to a reduced simplex.
+// Upper bound on the distance of O to a reduced simplex, rounding included.
 inline double distance_upper_bound(const Simplex& s) noexcept {
   constexpr double kRelative = 1.0 + 8.0 * kUnitRoundoff;
   const Vec2 a = s.vertex[0].point;
@@ -176,8 +177,7 @@ inline double distance_upper_bound(const Simplex& s) noexcept {
   return edge_area(s) / norm(s.vertex[1].point - a) * kRelative;
 }
 
-// In 2D the loop needs about log n iterations; a query that has not ended after this many goes to
-// the exact arithmetic, it is not answered by a guess.
+// In 2D the loop takes about log n iterations. After this many, exact arithmetic decides.
 inline constexpr int kMaxIterations = 64;
 
 template <class P, class Q>
@@ -187,7 +187,7 @@ SimplexVertex support(const P& p, const Q& q, Vec2 d) noexcept {
   return {p.vertex(i) - q.vertex(j), i, j};
 }
 
-// The paper's start: any point of P - Q, the first of each.
+// The paper's start: any point of P - Q, here the difference of the first vertices.
 template <class P, class Q>
 Simplex first_vertices(const P& p, const Q& q) noexcept {
   Simplex s;
@@ -195,14 +195,14 @@ Simplex first_vertices(const P& p, const Q& q) noexcept {
   return s;
 }
 
-// Does a support vertex at d.w = along lie farther towards O than the simplex that d belongs to, by
-// more than the rounding? Where it does not, the simplex's distance is that of P - Q, and to go on
-// could only cycle. Ordered so that NaN is no progress.
+// Whether the support vertex w, with d.w = along, is nearer to O along d than the simplex, by more
+// than the rounding error. If not, the distance of the simplex is that of P - Q, and more
+// iterations could only cycle. The comparison is ordered so that NaN is no progress.
 inline bool progress(const Simplex& s, Vec2 d, double along, double rounding) noexcept {
   return along < dot(d, s.vertex[0].point) - rounding * norm1(d);
 }
 
-// The simplex that GJK stopped at, as a hint for the exact arithmetic.
+// The simplex at which GJK stopped, as a hint for exact arithmetic.
 inline exact::Contact contact(const Simplex& s) noexcept {
   const SimplexVertex& a = s.vertex[0];
   return {a.p, a.q, s.size > 1 && a.p == s.vertex[1].p};
@@ -210,20 +210,19 @@ inline exact::Contact contact(const Simplex& s) noexcept {
 
 struct GjkLoop {
   enum class End {
-    undecided,    // floating point does not tell, or the caller ended the loop
-    converged,    // to the simplex nearest O, up to rounding
-    overlapping,  // O lies in P - Q, certainly
+    undecided,    // floating point does not decide, or the caller ended the loop
+    converged,    // reached the simplex nearest O, up to rounding
+    overlapping,  // O certainly lies in P - Q
   };
 
   End end = End::undecided;
   Simplex s;
-  Vec2 d;              // the last direction: w was sought along -d
+  Vec2 d;              // last direction; w was searched along -d
   double along = 0.0;  // d.w
   int iterations = 0;
 };
 
-// From a simplex until the end. `look(s, d, w, along)` is called at each iteration and ends the
-// loop by returning true.
+// Runs the loop from a simplex. Each iteration calls `look(s, d, w, along)`; true ends the loop.
 template <class P, class Q, class Look>
 GjkLoop gjk_loop(const P& p, const Q& q, const Simplex& start, Look&& look) noexcept {
   const double rounding = support_rounding(p, q);
@@ -242,7 +241,7 @@ GjkLoop gjk_loop(const P& p, const Q& q, const Simplex& start, Look&& look) noex
       end = GjkLoop::End::converged;
       break;
     }
-    // w falls into the vertical angle of AOB, so the triangle A, B, w encloses O (Fig. 2b).
+    // If w lies in the vertical angle of AOB, the triangle A, B, w encloses O (Fig. 2b).
     if (s.size == 2 && encloses_origin(s.vertex[0].point, s.vertex[1].point, w.point)) {
       end = GjkLoop::End::overlapping;
       break;
@@ -251,15 +250,15 @@ GjkLoop gjk_loop(const P& p, const Q& q, const Simplex& start, Look&& look) noex
     if (s.size == 2) {
       s1d(s, 0, 1);
     } else if (s2d(s)) {
-      break;  // enclosed, but not beyond the rounding
+      break;  // enclosed only within the rounding error
     }
   }
   return {end, s, d, along, k};
 }
 
-// Alg. 6, with certificates: FREE, COLLISION, or UNKNOWN where floating point does not decide.
+// Alg. 6 with certificates: FREE, COLLISION, or UNKNOWN if floating point does not decide.
 //
-// The shapes collide when their polygons are no farther apart than both radii and a margin (m).
+// The shapes collide if the distance of their polygons is at most both radii plus the margin (m).
 template <class P, class Q>
 Verdict collide_by_gjk(const P& p, const Q& q, double margin, Simplex& start) noexcept {
   const double rounding = support_rounding(p, q);
@@ -278,22 +277,21 @@ Verdict collide_by_gjk(const P& p, const Q& q, double margin, Simplex& start) no
         }
         return verdict != Verdict::unknown;
       });
-  // Exit 2
+  // Exit 2: O is enclosed.
   if (loop.end == GjkLoop::End::overlapping) return Verdict::collision;
   start = loop.s;
   return verdict;
 }
 
-// From the paper's start.
+// Starts from the paper's first simplex.
 template <class P, class Q>
 Verdict collide_by_gjk(const P& p, const Q& q, double margin) noexcept {
   Simplex s = first_vertices(p, q);
   return collide_by_gjk(p, q, margin, s);
 }
 
-// The simplex to start GJK from: what is nearest O of the edge of the quadrilateral that O lies
-// farthest outside of.
-// Sides are the cross products of its successive vertices.
+// Initial simplex for GJK: the part nearest O of the quadrilateral's edge with the smallest cross
+// product in `side`, which faces O; see inner_sides().
 inline Simplex facing_edge(const Convex& p, const Convex& q, const Quadrilateral& w,
                            const double (&side)[4]) noexcept {
   int facing = 0;
@@ -310,7 +308,7 @@ inline Simplex facing_edge(const Convex& p, const Convex& q, const Quadrilateral
   return s;
 }
 
-// GJK from simplex s, and exact arithmetic where it does not decide.
+// GJK from simplex s; exact arithmetic decides the rest.
 template <class P, class Q>
 Verdict collide_from(const P& p, const Q& q, double margin, Simplex& s) noexcept {
   const Verdict verdict = collide_by_gjk(p, q, margin, s);

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Proofs that two shapes at poses overlap, before all their vertices are placed.
 //
-// They use vertices as rounded, without an allowance: if the true gap is smaller than the rounding
-// error, the verdict is COLLISION as well.
+// They use the rounded vertices without an error bound: if the true gap is smaller than the
+// rounding error, the verdict is COLLISION anyway.
 #pragma once
 
 #include "gjk/narrow/axes.hpp"
@@ -16,8 +16,8 @@
 
 namespace gjk::detail {
 
-// A polygon of few vertices inside a shape at a pose: the shape itself, or the quadrilateral
-// between its extremes.
+// A polygon with few vertices inside a shape at a pose: the shape itself, or the quadrilateral of
+// its extremes.
 class InnerPolygon {
  public:
   template <class Set>
@@ -45,7 +45,7 @@ class InnerPolygon {
   Convex placed_;
 };
 
-// A shape at a pose for GJK, which places only the vertices that it meets.
+// A shape at a pose for GJK; only the vertices that GJK visits are placed.
 template <class View>
 struct Turned {
   const View local;
@@ -70,7 +70,7 @@ inline bool is_proven_overlap(const Convex& p, const Transform& at_p, const Conv
     const View b{inner_q.placed()};
     const EdgeTests test = a.separating_either(b, support_rounding(a, b));
     if (!test.is_separated() && !test.is_unsure()) return true;
-    if (Axes::are_few(p, q)) return false;
+    if (Axes::have_few_vertices(p, q)) return false;
     const Turned<View> turned_p{View{p}, at_p};
     const Turned<View> turned_q{View{q}, at_q};
     const auto is_apart = [](const Simplex&, Vec2, const SimplexVertex&, double along) noexcept {

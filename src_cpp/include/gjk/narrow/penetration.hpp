@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: gjk_collision contributors
 // SPDX-License-Identifier: Apache-2.0
-// How deep two overlapping polygons are in each other, and which way is out.
+// Penetration depth and direction of two overlapping polygons.
 #pragma once
 
 #include <cmath>
@@ -14,7 +14,7 @@ namespace gjk {
 
 struct Penetration {
   double depth = 0.0;     // m, >= 0, of the polygons without their radii
-  double rounding = 0.0;  // m: the true depth is within this of `depth`
+  double rounding = 0.0;  // m, bound on the error of `depth`
   Vec2 normal{1.0, 0.0};  // unit, from p to q: moving q by depth along it leaves contact
   Vec2 point_p;           // m, deepest points: point_q = point_p - depth * normal
   Vec2 point_q;
@@ -24,17 +24,17 @@ struct Penetration {
 
 namespace detail {
 
-// The part of a polygon that is farthest along the unit vector n: a vertex or an edge.
+// The part of a polygon farthest along the unit vector n: a vertex or an edge.
 struct Face {
-  double height = -std::numeric_limits<double>::infinity();  // m, along n, from the origin given
+  double height = -std::numeric_limits<double>::infinity();  // m, along n, relative to `origin`
   double from = 0.0;                                         // m, across n
   double to = 0.0;
   int first = 0;  // vertices, counter-clockwise
   int second = 0;
 };
 
-// Heights are taken of differences, which are small where coordinates are large. What is lower by
-// no more than `slack` belongs to the face.
+// Heights are computed from differences, which stay small if coordinates are large. Vertices lower
+// by at most `slack` (m) belong to the face.
 template <class P>
 Face farthest_face(const P& p, Vec2 n, Vec2 origin, double slack) noexcept {
   Face face;
@@ -68,13 +68,12 @@ Vec2 point_on(const P& p, const Face& face, double across) noexcept {
   return first + share * (p.vertex(face.second) - first);
 }
 
-// The farthest faces of p along n and of q against it. Of q, "across" is measured the other way
-// round.
+// The farthest face of p along n and of q along -n. Across n, the coordinates of q are negated.
 struct Faces {
   Face p;
   Face q;
 
-  // What they share, across n, of p's.
+  // The interval across n that both faces share, in p's coordinate.
   double low() const noexcept { return std::fmax(p.from, -q.to); }
   double high() const noexcept { return std::fmin(p.to, -q.from); }
   double gap() const noexcept { return low() - high(); }
@@ -85,12 +84,12 @@ Faces farthest_faces(const P& p, const Q& q, Vec2 n, Vec2 origin, double slack) 
   return {farthest_face(p, n, origin, slack), farthest_face(q, -n, origin, slack)};
 }
 
-// Edges no longer than this (m) are left out: their products would underflow. Only shapes that are
-// known to kMinExactCoordinate at best have such edges, and their ends are those of longer ones.
+// m. Shorter edges are skipped, because their products would underflow. Only shapes with an error
+// of at least kMinExactCoordinate have such edges, and longer edges share their vertices.
 inline constexpr double kLeastEdge = 1e-100;
 
-// An edge, and how far the other shape reaches inwards of it, times its length, with bounds. Its
-// own shape lies inwards of it too, unless it is not quite convex: then by `own` more.
+// An edge, and how far the other shape reaches inwards of it, times its length, with bounds. If its
+// own shape is not quite convex, the distance by which that reaches outwards is added.
 struct EdgeDepth {
   Vec2 from;
   Vec2 outward;  // as long as the edge
@@ -115,7 +114,7 @@ void for_each_edge_beyond(const P& owner, const Q& other, double sign, bool is_c
     from = to;
     if (!(edge.length > kLeastEdge)) continue;
     for (int j = 0; j < other.size; ++j) {
-      // Differences are accurate to a relative u, however large the coordinates.
+      // Differences have a relative error of u, however large the coordinates.
       const Vec2 d = edge.from - other.vertex(j);
       const double x = edge.outward.x * d.x;
       const double y = edge.outward.y * d.y;
@@ -139,25 +138,26 @@ void for_each_edge_beyond(const P& owner, const Q& other, double sign, bool is_c
 }  // namespace detail
 
 // The depth is the distance of O to the boundary of P - Q, whose edges are those of P and of -Q:
-// the smallest, over the outward normals of both, of the support of P - Q. This enumeration is
-// exact, has no iteration to stall and no choice to make by rounding. EPA, which walks towards the
-// same edge, takes five times as long at 4 vertices, as long at 16, and half as long at 24.
+// the minimum of the support function of P - Q over the outward normals of both. The enumeration is
+// exact. It has no iteration that could stall and makes no choice by rounding. EPA, which walks
+// towards the same edge, takes five times as long at 4 vertices, as long at 16, and half as long at
+// 24.
 //
-// Vertices that are known to within an error only may make an outline that is not quite convex: at
-// an edge as short as the error, or beside one that is turned by it. Where the two shapes reach
-// farther along the normal found than the enumeration says, it is repeated with what lies beyond
-// the edges of their own shapes.
+// With vertices known only to within an error, an outline may not be quite convex: at an edge as
+// short as the error, or beside an edge rotated by it. If the shapes reach farther along the normal
+// found than enumerated, the enumeration is repeated with the parts of shapes beyond their own
+// edges.
 template <class P, class Q>
 Penetration penetration(const P& p, const Q& q, bool are_convex = true) noexcept {
   Penetration best;
   best.depth = std::numeric_limits<double>::infinity();
-  // Bounds on the depth: the least over the edges of bounds on the greatest over the vertices.
+  // Bounds on the depth: minimum over the edges of the bounds on the maximum over the vertices.
   double least_depth = best.depth;
   double greatest_depth = best.depth;
   Vec2 origin;
   double perimeter = 0.0;
 
-  // Calls visit(edge) for the edges of both that have a length.
+  // Calls visit(edge) for the edges of both shapes that are long enough.
   const auto for_each_edge = [&](const auto& visit) noexcept {
     detail::for_each_edge_beyond(p, q, 1.0, are_convex, visit);
     detail::for_each_edge_beyond(q, p, -1.0, are_convex, visit);
@@ -180,15 +180,15 @@ Penetration penetration(const P& p, const Q& q, bool are_convex = true) noexcept
     return best;
   }
 
-  // Across the normal the two faces overlap, since O projects onto the edge of P - Q that they
-  // make: there the deepest points are opposite each other.
-  // No difference of coordinates exceeds half of both perimeters, as the shapes overlap: what lies
-  // within the rounding of such heights is one face.
+  // The two faces overlap across the normal, because O projects onto the edge of P - Q that they
+  // form; the deepest points are opposite each other there. The shapes overlap, so no coordinate
+  // difference exceeds half of both perimeters. Vertices within the rounding error of that form one
+  // face.
   const double slack =
       2.0 * (p.error + q.error + kUnitRoundoff * (2.5 * perimeter + 4.0 * std::fabs(best.depth)));
   detail::Faces faces = detail::farthest_faces(p, q, best.normal, origin, slack);
   if (faces.gap() > 0.0) {
-    // Of two edges that are as near, up to rounding, this one is not what O projects onto.
+    // Among edges equally near up to rounding, O does not project onto this one: find another.
     for_each_edge([&](const detail::EdgeDepth& edge) noexcept {
       if (edge.at_least > (greatest_depth + slack) * edge.length) return;
       const Vec2 normal = (edge.sign / edge.length) * edge.outward;
@@ -203,7 +203,7 @@ Penetration penetration(const P& p, const Q& q, bool are_convex = true) noexcept
                   std::fmax(greatest_depth - best.depth, best.depth - least_depth) +
                   8.0 * kUnitRoundoff * std::fabs(best.depth);
   if (p.error + q.error > 0.0) {
-    // No direction is deeper than this one, over all vertices.
+    // Along this normal no vertex is deeper than this, so it bounds the depth.
     const double reached = faces.p.height + faces.q.height - best.depth;
     if (are_convex && !(reached <= slack)) return penetration(p, q, false);
     best.rounding += std::fmax(0.0, reached) + slack;

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: gjk_collision contributors
 // SPDX-License-Identifier: Apache-2.0
-// What separates two shapes or how deep they overlap: distances, witness points, features.
+// Distance or penetration depth of two shapes, with witness points and features.
 #pragma once
 
 #include <cmath>
@@ -15,35 +15,33 @@
 #include "gjk/shape/vec2.hpp"
 #include "gjk/verdict.hpp"
 
-namespace gjk {
+namespace gjk::detail {
 
-namespace detail {
-
-// A gap above this share of the distance is closed by exact arithmetic.
+// If the gap between the bounds is larger, relative to the distance, exact arithmetic narrows it.
 inline constexpr double kRelativeGap = 1e-9;
 
 enum class Outcome { separated, overlapping, undecided };
 
-// Alg. 1. `s` ends as the simplex nearest O, bounds as those of the polygons without their radii.
+// Result of Alg. 1: the simplex nearest O, and bounds for the polygons without their radii.
 struct Separation {
   Outcome outcome = Outcome::undecided;
   Simplex s;
   Bounds bounds;
   int iterations = 0;
-  Vec2 normal;  // from q to p, not of unit length
-  // m: an overlap that is not certain; the polygons may be this far apart
+  Vec2 normal;  // from q to p, not a unit vector
+  // m, if the overlap is not certain: the polygons may be this far apart
   double may_be_apart = -std::numeric_limits<double>::infinity();
 };
 
-// Are bounds that an error (m) of the shapes widens as near each other as they can be?
+// Whether bounds that an error (m) of the shapes widens are as close together as they can be.
 inline bool are_tight(const Bounds& bounds, double error) noexcept {
   return bounds.upper - bounds.lower <= std::fmax(kRelativeGap * bounds.upper, error);
 }
 
-// What the search for a support vertex w from simplex s, along -d, says about the distance.
+// Bounds on the distance from simplex s and the support vertex w along -d, with d.w = along.
 inline Bounds bounds_at(const Simplex& s, Vec2 d, double along, double rounding) noexcept {
-  // v.w / |v| bounds the distance from below (paper, Alg. 1); less its rounding, certainly. A
-  // vector whose square underflows bounds nothing.
+  // v.w / |v| is a lower bound on the distance (paper, Alg. 1), certain when reduced by its
+  // rounding error. A vector whose square underflows gives no bound.
   constexpr double kRelative = 8.0 * kUnitRoundoff;
   const double length = norm(d);
   const double inverse = 1.0 / length;
@@ -52,14 +50,14 @@ inline Bounds bounds_at(const Simplex& s, Vec2 d, double along, double rounding)
           (s.size == 1 ? length : edge_area(s) * inverse) * (1.0 + kRelative)};
 }
 
-// Who looks on at each iteration; see trace.hpp.
+// Default observer of the iterations; see trace.hpp.
 struct Unwatched {
   void operator()(const Simplex&, Vec2, const SimplexVertex&, double) const noexcept {}
 };
 
-// What is nearest O as its neighbours tell, where they prove that O lies outside. Of exact shapes,
-// which are convex, what is nearest among its neighbours is nearest of all. Of others it is only
-// proposed: all vertices must be as far apart along its normal.
+// The result, if the neighbours of a vertex prove that O is outside. Exact shapes are convex, so
+// the feature nearest among its neighbours is nearest of all. For shapes with an error, the gap of
+// all vertices along its normal is the bound.
 template <class P, class Q>
 bool separation_at(const P& p, const Q& q, const Neighbourhood& around,
                    Separation& result) noexcept {
@@ -97,7 +95,7 @@ Separation separate(const P& p, const Q& q, const Simplex& start, Watch&& watch 
   return result;
 }
 
-// Witness points and features of a reduced simplex, from the barycentric weights of O's projection.
+// Witness points and features of a reduced simplex, from barycentric weights of O's projection.
 template <class P, class Q>
 void witness(const P& p, const Q& q, const Simplex& s, Closest& closest) noexcept {
   const SimplexVertex& a = s.vertex[0];
@@ -146,7 +144,7 @@ inline void witness(const exact::Pair& pair, Closest& closest) noexcept {
   closest.direction = pair.edge_is_of_p ? direction : -direction;
 }
 
-// Subtracts the radii from bounds of the polygons, and widens them by the error of the shapes.
+// Subtracts the radii from bounds of the polygons and widens them by the errors of the shapes.
 template <class P, class Q>
 Bounds surface_bounds(const P& p, const Q& q, Bounds polygons) noexcept {
   const double error = p.error + q.error;
@@ -157,8 +155,8 @@ Bounds surface_bounds(const P& p, const Q& q, Bounds polygons) noexcept {
           polygons.upper - reach + 4.0 * error + rounding};
 }
 
-// separate(), with what floating point left open closed by exact arithmetic: the outcome is
-// decided, and the bounds of separated polygons are within kRelativeGap.
+// separate(), with exact arithmetic if it does not decide: the outcome is decided, and the bounds
+// of separated polygons are within kRelativeGap.
 template <class P, class Q>
 Separation separate_certainly(const P& p, const Q& q, const Simplex& start,
                               exact::Pair* pair) noexcept {
@@ -182,10 +180,10 @@ Separation separate_certainly(const P& p, const Q& q, const Simplex& start,
   if (error > 0.0 && !(distance.gap > 0.0)) {
     if (result.outcome == Outcome::undecided) {
       result.outcome = Outcome::overlapping;
-      // From the paper's start the loop may end with a certain overlap.
+      // The loop from the paper's start may end with a certain overlap.
       const Separation again = separate(p, q, first_vertices(p, q));
       if (again.outcome == Outcome::overlapping) return result;
-      // As far as the loop could not tell; not finite where it ended at O itself.
+      // Upper bound from the loops; not finite if they ended at O itself.
       const double upper = std::fmin(result.bounds.upper, again.bounds.upper);
       result.may_be_apart =
           std::fmin(distance.bounds.upper,
@@ -195,33 +193,32 @@ Separation separate_certainly(const P& p, const Q& q, const Simplex& start,
   }
   result.outcome = Outcome::separated;
   result.bounds = distance.bounds;
-  result.s.size = 0;  // `pair` decides
+  result.s.size = 0;  // the answer is in `pair`
   *pair = distance.pair;
   return result;
 }
 
-// Between the surfaces: 0 where they overlap.
+// Between the surfaces; 0 if they overlap.
 template <class P, class Q>
 Bounds distance_of_surfaces(const P& p, const Q& q, Bounds polygons) noexcept {
   const Bounds bounds = surface_bounds(p, q, polygons);
   return {bounds.lower > 0.0 ? bounds.lower : 0.0, bounds.upper > 0.0 ? bounds.upper : 0.0};
 }
 
-inline Bounds nowhere() noexcept {
+inline Bounds unknown_bounds() noexcept {
   return {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::quiet_NaN()};
 }
 
-// Subtracts the radii and fills what depends on them. `overlapping`: the polygons are, certainly.
+// Subtracts the radii and sets what depends on them. `overlapping`: the polygons certainly overlap.
 template <class P, class Q>
 void finish(const P& p, const Q& q, Bounds polygons, bool overlapping, Closest& result) noexcept {
   result.direction = result.direction + Vec2{};  // no negative zeros
   Bounds bounds = surface_bounds(p, q, polygons);
   if (p.error + q.error > 0.0) {
-    // Whatever found the direction, the bound is what it proves.
+    // The bound is the gap along the direction, however the direction was found.
     bounds.lower = Certificate::along(p, q, result.direction, result.point_a).lower();
   } else if (bounds.lower <= 0.0 && bounds.upper >= 0.0) {
-    // The sign of the distance is that of the verdict, to the last bit, where the doubles are
-    // exact.
+    // For exact shapes, the sign of the distance always agrees with the verdict.
     if (overlapping || !Certificate::exact(p, q, 0.0, {}).proves(0.0)) {
       bounds.upper = 0.0;
     } else {
@@ -234,16 +231,16 @@ void finish(const P& p, const Q& q, Bounds polygons, bool overlapping, Closest& 
   result.point_b = result.point_b - q.radius * result.direction;
 }
 
-// From a simplex; `pair` decides where that of the result is empty.
+// Starts from a simplex. If the simplex of the result is empty, the answer is in `pair`.
 template <class P, class Q>
 Separation separation_from(const P& p, const Q& q, const Simplex& start,
                            exact::Pair* pair) noexcept {
   Separation at_start;
-  if (separation_at(p, q, look_around(p, q, start), at_start)) return at_start;
+  if (separation_at(p, q, neighbourhood_of(p, q, start), at_start)) return at_start;
   return separate_certainly(p, q, start, pair);
 }
 
-// Level 3 of shapes in the domain.
+// Level 3 for shapes in the domain.
 template <class P, class Q>
 Closest closest_of(const P& p, const Q& q, const Separation& separation,
                    const exact::Pair& pair) noexcept {
@@ -256,7 +253,7 @@ Closest closest_of(const P& p, const Q& q, const Separation& separation,
     const Penetration deep = penetration(p, q);
     bounds = {-(deep.depth + deep.rounding), deep.rounding - deep.depth};
     if (p.error + q.error == 0.0) bounds.upper = std::fmin(0.0, bounds.upper);
-    // Of polygons that are apart, an edge separates: no depth is found.
+    // If the polygons are apart, an edge separates them: no depth is found.
     if (deep.depth <= 2.0 * deep.rounding) {
       bounds.upper = std::fmax(bounds.upper, separation.may_be_apart);
     }
@@ -275,19 +272,20 @@ Closest closest_of(const P& p, const Q& q, const Separation& separation,
   return result;
 }
 
-// The steps from the extremes w on, in the widest vectors that this processor has. Calls
-// query(p, q, start) for what the extremes and the axes leave open; where they prove an overlap it
-// returns `overlapping`.
+// The steps after the extremes w, in the widest vectors of this processor. Calls query(p, q, start)
+// for pairs that the extremes and axes leave undecided; returns `overlapping` if they prove an
+// overlap.
 //
-// The search starts, if the boxes are apart, from the support vertex towards O as seen from the
-// middle of P - Q; else from an edge that may separate, or the quadrilateral's edge that faces O.
+// If the boxes are apart, the search starts from the support vertex towards O as seen from the
+// middle of P - Q; otherwise from an edge that may separate, or the quadrilateral's edge that faces
+// O.
 template <class Query, class Result>
-Result beyond_extremes(const Convex& p, const Convex& q, const Quadrilateral& w, bool apart,
-                       const Result& overlapping, const Query& query) noexcept {
+Result after_extremes(const Convex& p, const Convex& q, const Quadrilateral& w, bool apart,
+                      const Result& overlapping, const Query& query) noexcept {
   double side[4];
   const unsigned inner = apart ? 0u : inner_sides(w, side);
   if (takes(Step::extremes) && inner == kAllSides) return overlapping;
-  const Axes axes = apart ? Axes{} : Axes::that_decide(p, q, inner);
+  const Axes axes = apart ? Axes{} : Axes::deciding(p, q, inner);
   return on_views(p, q, [&](const auto& a, const auto& b) -> Result {
     Simplex start;
     if (apart) {
@@ -307,13 +305,13 @@ Result beyond_extremes(const Convex& p, const Convex& q, const Quadrilateral& w,
 [[gnu::noinline]] inline Bounds distance_by_search(const Convex& p, const Convex& q,
                                                    const Quadrilateral& w, bool apart) noexcept {
   const Bounds overlapping{0.0, 0.0};
-  return beyond_extremes(p, q, w, apart, overlapping,
-                         [&](const auto& a, const auto& b, const Simplex& start) noexcept {
-                           exact::Pair pair;
-                           const Separation found = separation_from(a, b, start, &pair);
-                           if (found.outcome == Outcome::overlapping) return overlapping;
-                           return distance_of_surfaces(p, q, found.bounds);
-                         });
+  return after_extremes(p, q, w, apart, overlapping,
+                        [&](const auto& a, const auto& b, const Simplex& start) noexcept {
+                          exact::Pair pair;
+                          const Separation found = separation_from(a, b, start, &pair);
+                          if (found.outcome == Outcome::overlapping) return overlapping;
+                          return distance_of_surfaces(p, q, found.bounds);
+                        });
 }
 
 [[gnu::noinline]] inline Closest closest_by_search(const Convex& p, const Convex& q,
@@ -322,27 +320,27 @@ Result beyond_extremes(const Convex& p, const Convex& q, const Quadrilateral& w,
   Separation overlapping;
   overlapping.outcome = Outcome::overlapping;
   const Separation found =
-      beyond_extremes(p, q, w, apart, overlapping,
-                      [&](const auto& a, const auto& b, const Simplex& start) noexcept {
-                        return separation_from(a, b, start, &pair);
-                      });
+      after_extremes(p, q, w, apart, overlapping,
+                     [&](const auto& a, const auto& b, const Simplex& start) noexcept {
+                       return separation_from(a, b, start, &pair);
+                     });
   return closest_of(p, q, found, pair);
 }
 
-// For polygons whose boxes are apart: what is nearest the support vertex towards O, mostly all that
-// is needed. Settled only where its bounds are close.
+// For polygons with boxes apart: the feature nearest the support vertex towards O, which usually is
+// the answer. Settled only if its bounds are close.
 template <class View>
-Neighbourhood from_afar(const View& p, const View& q, Vec2 middle) noexcept {
+Neighbourhood nearest_if_apart(const View& p, const View& q, Vec2 middle) noexcept {
   Neighbourhood around = walk(p, q, p.near_support(-middle), q.near_support(middle), kWalk);
   if (around.error > kUsualGap * around.area) around.nearness = Nearness::unknown;
   return around;
 }
 
-// What it gives where it settles, and proves as much as it can of shapes with errors.
+// Sets the result if that is settled and, for shapes with errors, its bounds are tight enough.
 template <class View>
-bool closest_from_afar(const View& p, const View& q, const Quadrilateral& w,
-                       Closest& result) noexcept {
-  const Neighbourhood around = from_afar(p, q, middle(w));
+bool closest_if_apart(const View& p, const View& q, const Quadrilateral& w,
+                      Closest& result) noexcept {
+  const Neighbourhood around = nearest_if_apart(p, q, middle(w));
   if (around.nearness != Nearness::settled) return false;
   result.status = Status::success;
   witness(p, q, simplex_of(p, q, around), result);
@@ -357,13 +355,11 @@ inline Bounds not_negative(const Closest& closest) noexcept {
           closest.distance > 0.0 ? closest.distance : 0.0};
 }
 
-inline Closest closest_to_nowhere() noexcept {
+inline Closest unknown_closest() noexcept {
   Closest result;
   result.status = Status::numeric_failure;
   result.distance = result.lower_bound = std::numeric_limits<double>::quiet_NaN();
   return result;
 }
 
-}  // namespace detail
-
-}  // namespace gjk
+}  // namespace gjk::detail

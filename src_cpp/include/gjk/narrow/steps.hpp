@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: gjk_collision contributors
 // SPDX-License-Identifier: Apache-2.0
-// The steps of a query by name. The benchmark leaves one out to measure what it is worth.
+// Names of the steps of a query. The benchmark leaves one out to measure its value.
 #pragma once
 
-// -DGJK_WITHOUT=axes, for example; all programs but the benchmark take every step.
+// For example -DGJK_WITHOUT=axes. All programs except the benchmark use every step.
 #ifndef GJK_WITHOUT
 #define GJK_WITHOUT none
 #endif
@@ -15,13 +15,13 @@ enum class Step {
   boxes,
   extremes,
   axes,
-  caps,  // the axes of shapes of more than a few vertices
+  caps,  // only the axes of the caps, for shapes with more than a few vertices
   features,
-  quadrilaterals,  // their features by enumeration
-  turned_boxes,    // before shapes are placed at their poses
-  overlap,         // before all vertices are placed
-  contact,         // proposals where the cascade stops, before all pairs of features
-  ahead,           // search of a scene's tree for several poses together
+  quadrilaterals,  // features of quadrilaterals by enumeration
+  turned_boxes,    // box test before shapes are placed at their poses
+  overlap,         // overlap test before all vertices are placed
+  contact,         // bounds at the contact, before all pairs of features
+  ahead,           // tree search for several poses of a scene query together
 };
 
 constexpr bool takes(Step step) noexcept { return step != Step::GJK_WITHOUT; }

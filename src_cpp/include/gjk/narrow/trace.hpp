@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: gjk_collision contributors
 // SPDX-License-Identifier: Apache-2.0
-// What GJK did, iteration by iteration: for pictures and for understanding.
+// Records each iteration of GJK, for plots and for teaching.
 #pragma once
 
 #include "gjk/narrow/gjk.hpp"
@@ -17,22 +17,22 @@ using detail::SimplexVertex;
 
 // One iteration of Alg. 1.
 struct TraceStep {
-  Simplex simplex;        // one or two vertices: the part of P - Q nearest O that is known so far
-  Vec2 direction;         // unit, from the simplex towards O: where the next vertex is sought
-  SimplexVertex support;  // the vertex of P - Q farthest that way
-  Bounds bounds;          // m: what they prove about the distance of the polygons
-  int barycode = 0;       // region of O in the triangle of the support and the simplex; 0: none
+  Simplex simplex;  // one or two vertices: the part of P - Q nearest O found so far
+  Vec2 direction;   // unit vector from the simplex towards O: search direction of the next vertex
+  SimplexVertex support;  // vertex of P - Q farthest in that direction
+  Bounds bounds;          // m, bounds on the distance of the polygons from this step
+  int barycode = 0;       // region of O in the triangle of support and simplex; 0: none
 };
 
 struct Trace {
   TraceStep step[kMaxIterations];
   int size = 0;
-  bool is_settled = false;  // by GJK, certainly; else exact arithmetic decides what it left open
+  bool is_settled = false;  // GJK decided with certainty; otherwise exact arithmetic did
   Closest closest;          // the answer
 };
 
-// How many iterations the loop takes from the paper's start, for shapes in the domain. The steps
-// before it spare closest() most of them.
+// Number of iterations from the paper's start, for shapes in the domain. closest() needs fewer,
+// because other steps come first.
 inline int iterations_of(const Convex& p, const Convex& q) noexcept {
   const auto ignore = [](const Simplex&, Vec2, const SimplexVertex&, double) noexcept {};
   return detail::separate(p, q, detail::first_vertices(p, q), ignore).iterations;

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: gjk_collision contributors
 // SPDX-License-Identifier: Apache-2.0
-// The loops over the vertices and edges of convex shapes, a few at a time in the lanes of a vector.
+// Vectorised loops over the vertices and edges of convex shapes.
 #pragma once
 
 #include <cmath>
@@ -17,25 +17,25 @@
 
 namespace gjk {
 
-// Vectors shorter than this, squared (m^2), are not used, because their squares may underflow.
-// Those of exact shapes are longer.
+// m^2. Vectors with a smaller squared length are not used, because their squares may underflow.
+// Vectors between vertices of exact shapes are longer.
 inline constexpr double kLeastSquare = 1e-200;
-// The relative gap that rounding leaves where coordinates are not much larger than the distance.
+// Relative gap of bounds due to rounding, if coordinates are not much larger than the distance.
 inline constexpr double kUsualGap = 1e-12;
 
-// Bit i: point i is certainly on that side; on neither: its rounding decides.
+// Bit i: point i is certainly on that side. Neither: it is within the rounding error of the line.
 struct Sides {
   std::uint64_t left = 0;
   std::uint64_t right = 0;
 };
 
-// Edges of P as separating lines between P and Q. Bit i: edge i.
+// Result of testing edges of P as separating lines between P and Q. Bit i: edge i.
 struct EdgeTest {
-  std::uint64_t separates = 0;  // it does, certainly
-  std::uint64_t unsure = 0;     // it may, or it does: else it does not, certainly
+  std::uint64_t separates = 0;  // certainly separates
+  std::uint64_t unsure = 0;     // may separate or certainly does; all others certainly do not
 };
 
-// Those of each of two shapes against the other.
+// The edges of each of two shapes tested against the other.
 struct EdgeTests {
   EdgeTest of_p;
   EdgeTest of_q;
@@ -44,19 +44,19 @@ struct EdgeTests {
   bool is_unsure() const noexcept { return (of_p.unsure | of_q.unsure) != 0; }
 };
 
-// How far vertices reach along a direction n, seen from a point.
+// Extent of vertices along a direction n, relative to a point `from`.
 struct Span {
   double most = -std::numeric_limits<double>::infinity();  // largest n.(v - from), rounded
-  double size = 0.0;                                       // no |v - from|_1 is larger, as rounded
+  double size = 0.0;  // upper bound on |v - from|_1, as rounded
 };
 
-// No |v - from|_1 is larger, as rounded: differences and sums are rounded to the same side.
+// Upper bound on |v - from|_1 as rounded; it holds because rounding is monotonic.
 inline double size_from(const Convex& p, Vec2 from) noexcept {
   const auto larger = [](double a, double b) noexcept { return a > b ? a : b; };
   return larger(std::fabs(p.extreme_x[0] - from.x), std::fabs(p.extreme_x[2] - from.x)) +
          larger(std::fabs(p.extreme_y[1] - from.y), std::fabs(p.extreme_y[3] - from.y));
 }
-// Of any shape, vertex by vertex.
+// Vertex by vertex, for any shape.
 template <class P>
 Span scalar_span(const P& p, Vec2 n, Vec2 from) noexcept {
   Span span;
@@ -68,7 +68,7 @@ Span scalar_span(const P& p, Vec2 n, Vec2 from) noexcept {
   return span;
 }
 
-// A convex shape whose loops run in this instruction set: see view.inc.
+// A convex shape whose loops use this instruction set; see view.inc.
 template <class Set>
 struct ViewOf;
 
@@ -79,7 +79,7 @@ struct ViewOf;
 
 namespace gjk {
 
-// Calls query(p, q) with views of two shapes in the widest instruction set that this processor has.
+// Calls query(p, q) with views of two shapes in the widest instruction set of this processor.
 template <class Query>
 auto on_views(const Convex& p, const Convex& q, const Query& query) noexcept {
   return simd::on_widest([&](auto set) {

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: gjk_collision contributors
 // SPDX-License-Identifier: Apache-2.0
-// The obstacles of a scene, where they are and will be, and the trees that find them.
+// The obstacles of a scene, their poses and motions, and the trees that find them.
 #pragma once
 
 #include <algorithm>
@@ -26,8 +26,7 @@ namespace gjk {
 
 class Obstacles {
  public:
-  // A new shape (null: the old one), pose, motion and stamp of one obstacle. The view owns none of
-  // them.
+  // New shape (null: unchanged), pose, motion and stamp of one obstacle. Owns none of them.
   struct Change {
     std::size_t index = 0;
     const Shape* shape = nullptr;
@@ -36,7 +35,7 @@ class Obstacles {
     double stamp = 0.0;  // s
   };
 
-  // What a query sees: all obstacles at their poses, or where their motions have them at a time.
+  // The state that a query sees: all obstacles at their poses, or at a time of their motions.
   struct View {
     bool timed = false;
     double time = 0.0;  // s
@@ -50,11 +49,11 @@ class Obstacles {
     stamps_.reserve(count);
     first_piece_.reserve(count + 1);
   }
-  // The times of queries and the stamps may be off by this (s).
+  // Error bound (s) of query times and stamps.
   void set_time_error(double error) noexcept { time_error_ = error; }
-  // Without a motion it is known at its pose only, at no time. The times of its motion are seconds
-  // after its stamp (s), on a clock of its own: sums of them and a stamp of some 1e9 s would be
-  // rounded by 1e-7 s, and times near each other would merge.
+  // Without a motion, the obstacle is known at its pose only, and at no time. Times of its motion
+  // are seconds after its stamp (s): if they were added to a stamp of about 1e9 s, they would be
+  // rounded by 1e-7 s, and close times would coincide.
   void add(const Shape& shape, const Pose& pose, Motion motion, double stamp) {
     outlines_->add(shape);
     poses_.push_back(pose);
@@ -68,7 +67,7 @@ class Obstacles {
     place();
   }
 
-  // Costs little per obstacle changed: the tree keeps its order until that has become poor.
+  // Costs little per changed obstacle: the tree keeps its order until that has become inefficient.
   void change(std::span<const Change> changes) {
     const bool same_parts = change_shapes(changes);
     for (const Change& change : changes) {
@@ -93,14 +92,14 @@ class Obstacles {
     if (!few) tree_.update();
     constexpr double kPoor = 1.5;
     if (tree_.spread() > kPoor * built_spread_) {
-      plant();
+      build_tree();
     } else {
-      summarise();
-      if (any_moves_) plant_moving();
+      update_known_times();
+      if (any_moves_) build_moving_tree();
     }
   }
 
-  // All parts, as they are at their poses, about another local origin.
+  // All parts at their poses, relative to another local origin.
   SharedParts placed_about(Vec2 origin) const {
     if (origin == origin_ && placed_.size() == outlines_->parts()) return placed_;
     SharedParts placed;
@@ -116,7 +115,7 @@ class Obstacles {
 
   std::size_t size() const noexcept { return poses_.size(); }
   std::size_t parts() const noexcept { return placed_.size(); }
-  // Of memory, shared with the scenes that this one was made from, or not.
+  // Memory in bytes, including what is shared with the scenes that this one was made from.
   std::size_t bytes() const noexcept {
     return sizeof(Obstacles) + outlines_->bytes() + placed_.bytes() + tree_.bytes() +
            moving_tree_.bytes() + poses_.capacity() * sizeof(Pose) +
@@ -124,12 +123,12 @@ class Obstacles {
            first_piece_.capacity() * sizeof(std::size_t);
   }
   Vec2 origin() const noexcept { return origin_; }
-  // Of the largest part.
+  // Vertices of the largest part.
   std::size_t most_vertices() const noexcept { return most_vertices_; }
   Motion motion(std::size_t i) const noexcept {
     return {pieces_.data() + first_piece_[i], first_piece_[i + 1] - first_piece_[i]};
   }
-  // A time (s) on the clock of that motion.
+  // Converts a query time (s) to the clock of that motion.
   LocalTime local_time(std::size_t i, double time) const noexcept {
     return gjk::local_time(time, stamps_[i], time_error_);
   }
@@ -138,7 +137,7 @@ class Obstacles {
   const Pose& pose(std::size_t i) const noexcept { return poses_[i]; }
   const Outlines& outlines() const noexcept { return *outlines_; }
 
-  // An obstacle that has no shape, or whose place is not known in this view; -1: none.
+  // Index of an obstacle without a shape, or with an unknown pose in this view; -1: none.
   std::int64_t shapeless() const noexcept { return shapeless_; }
   std::int64_t unknown_in(const View& view) const noexcept {
     if (!view.timed || size() == 0) return -1;
@@ -160,38 +159,38 @@ class Obstacles {
     return view;
   }
 
-  // All that they sweep from one time to another.
-  View between(double begin, double end) const noexcept {
+  // The space that all obstacles sweep between two times.
+  View swept(double begin, double end) const noexcept {
     View view = at(begin);
     const View last = at(end);
     view.moment.last_frame = last.moment.frame;
     view.moment.last_share = last.moment.share;
     return view;
   }
-  // s: from here on the place of one is not known.
+  // s. From this time on, the pose of some obstacle is unknown.
   double known_until() const noexcept { return until_; }
 
-  // Parts whose bounds meet `box`, until visit(part number) returns true.
+  // Visits the parts whose bounds overlap `box`, until visit(part number) returns true.
   template <class Visit>
   Exhausted overlapping(const Box& box, const View& view, Visit&& visit) const {
     const Bvh& tree = view.moving ? moving_tree_ : tree_;
     return tree.overlapping(FloatBox::around(box), view.moment, visit);
   }
-  // The same for several boxes at once, at rest.
+  // The same for several boxes at once, with the obstacles at rest.
   Exhausted overlapping(std::span<const FloatBox> boxes, Bvh::Hits& hits,
                         std::size_t& found) const noexcept {
     return tree_.overlapping(boxes, hits, found);
   }
-  // Parts whose bounds are within `limit` (m) of `box`, near ones first; visit(part number) returns
-  // the limit from there on.
+  // Visits the parts whose bounds are within `limit` (m) of `box`, near ones first. visit(part
+  // number) returns the new limit.
   template <class Visit>
   Exhausted nearest(const Box& box, double limit, const View& view, Visit&& visit) const {
     const Bvh& tree = view.moving ? moving_tree_ : tree_;
     return tree.nearest(FloatBox::around(box), limit, view.moment, visit);
   }
 
-  // Part k in this view about a local origin, placed in `room` (one part) if need be; none where
-  // its place is not known.
+  // Part k in this view, relative to a local origin; placed in `room` (one part) if necessary.
+  // Empty if its pose is unknown.
   struct Found {
     const PlacedParts* in = nullptr;
     std::size_t index = 0;
@@ -209,7 +208,7 @@ class Obstacles {
       if (!(known.begin <= view.time && view.time <= known.end)) return {};
       const Motion pieces = motion(owner);
       LocalTime local = local_time(owner, view.time);
-      // By rounding it may lie past an end at which the motion is known.
+      // Rounding may have moved it past an end of the known motion.
       local.time = std::fmin(pieces.back().end, std::fmax(pieces.front().begin, local.time));
       std::size_t at = 0;
       const Piece* piece = piece_at(pieces, local.time, at);
@@ -227,7 +226,6 @@ class Obstacles {
   }
   Found at_rest(std::size_t k) const noexcept { return {&placed_.page(k), SharedParts::within(k)}; }
   void prefetch(std::size_t k) const noexcept { placed_.prefetch(k); }
-  // The owner of part k.
   std::int64_t owner(std::size_t k) const noexcept { return placed_.part(k).owner; }
 
  private:
@@ -237,11 +235,11 @@ class Obstacles {
     double begin = 0.0;  // s
     double end = 0.0;
   };
-  // Do frames cover all of it? What moves for ever may be anywhere.
+  // Whether frames can cover the interval. An obstacle that moves without end may be anywhere.
   static bool is_bounded(const Interval& known) noexcept {
     return std::isfinite(known.begin) && std::isfinite(known.end);
   }
-  // When the motion of obstacle i is known, on the clock of the queries.
+  // The interval in which the motion of obstacle i is known, in query times.
   Interval known_interval(std::size_t i) const noexcept {
     const Motion pieces = motion(i);
     if (pieces.empty()) return {kInfinity, -kInfinity};
@@ -259,10 +257,10 @@ class Obstacles {
                         [&](const Piece& piece) { return stands_at(piece, poses_[i]); });
   }
 
-  // A local origin near the middle of obstacles that are far from the frame's own, so that
-  // coordinates stay small, and their rounding with them. It is taken where no coordinate is less
-  // than half or more than twice its own: such a difference of doubles is exact (Sterbenz), so that
-  // what is placed without a rotation keeps its exact shape and place.
+  // Chooses a local origin near the middle of the obstacles if they are far from the frame's
+  // origin, so that coordinates and their rounding errors stay small. Used only if all coordinates
+  // are between half and twice its own: then the differences are exact (Sterbenz), and parts placed
+  // without rotation keep their exact shape and position.
   void choose_origin() noexcept {
     Box box;
     for (std::size_t i = 0; i < size(); ++i) {
@@ -296,14 +294,14 @@ class Obstacles {
       if (outlines_->begin(i) == outlines_->end(i)) shapeless_ = static_cast<std::int64_t>(i);
     }
     for (std::size_t k = 0; k < parts(); ++k) note_size(k);
-    plant();
+    build_tree();
   }
 
   void note_size(std::size_t k) noexcept {
     most_vertices_ = std::max(most_vertices_, static_cast<std::size_t>(outlines_->part(k).size));
   }
 
-  void plant() {
+  void build_tree() {
     std::vector<Bvh::Key> keys(parts());
     for (std::size_t k = 0; k < parts(); ++k) {
       const Vec2 center = placed_.part(k).box().center();
@@ -315,12 +313,12 @@ class Obstacles {
     for (std::size_t k = 0; k < parts(); ++k) tree_.set(k, placed_.part(k).bounds());
     tree_.update();
     built_spread_ = tree_.spread();
-    summarise();
-    if (any_moves_) plant_moving();
+    update_known_times();
+    if (any_moves_) build_moving_tree();
   }
 
-  // From when to when all motions are known, and from when to when any is that moves.
-  void summarise() noexcept {
+  // Computes the interval in which all motions are known, and the frames for the moving obstacles.
+  void update_known_times() noexcept {
     from_ = -kInfinity;
     until_ = kInfinity;
     begins_last_ = ends_first_ = -1;
@@ -360,10 +358,10 @@ class Obstacles {
     if (!std::isfinite(frames_from_)) frames_from_ = 0.0;
   }
 
-  // The tree of the timed queries. In it everything has a box at each frame, such that the box that
-  // is interpolated holds it in between: the straight line from frame to frame, grown by how far
-  // the path departs from it, about a box that holds the part at any yaw that it takes.
-  void plant_moving() {
+  // Builds the tree for timed queries. Each part has a box at each frame, such that the
+  // interpolated box contains it in between: a box around the part at every yaw it takes, on the
+  // straight line from frame to frame, grown by the path's deviation from that line.
+  void build_moving_tree() {
     std::vector<Bvh::Key> keys(parts());
     std::vector<Box> boxes(parts() * frames_);
     std::vector<Vec2> center(frames_);
@@ -378,7 +376,7 @@ class Obstacles {
           Box& box = boxes[f * parts() + k];
           box =
               stands ? around : Box{around.low + center[f], around.high + center[f]}.grown(grow[f]);
-          // Where it may be out of the domain its place is not known.
+          // If the part may leave the domain, its position is unknown.
           constexpr Box kDomain{{-kMaxCoordinate, -kMaxCoordinate},
                                 {kMaxCoordinate, kMaxCoordinate}};
           sound &= kDomain.holds({box.low + origin_, box.high + origin_});
@@ -397,8 +395,8 @@ class Obstacles {
     moving_tree_.update();
   }
 
-  // Does every yaw of the motion lie in the kernel's domain? Where it does not, the place of the
-  // obstacle is not known, and no box may say that it is elsewhere.
+  // Whether every yaw of the motion is in the kernel's domain. If not, the obstacle's pose is
+  // unknown, and no box may exclude it.
   static bool turns_in_domain(Motion pieces) noexcept {
     return std::all_of(pieces.begin(), pieces.end(), [](const Piece& piece) {
       if (piece.change.yaw == 0.0) return std::fabs(piece.from.yaw) <= kMaxYaw;
@@ -407,7 +405,7 @@ class Obstacles {
     });
   }
 
-  // Part k about the moving origin of its shape.
+  // Bounds of part k relative to the moving origin of its shape.
   Box bounds_about(Motion pieces, std::size_t k) const noexcept {
     const Convex part = outlines_->part(k);
     const bool turns = std::any_of(pieces.begin(), pieces.end(), [&](const Piece& piece) {
@@ -424,13 +422,13 @@ class Obstacles {
     return box.grown(part.radius + part.error + undecided(part) + 64.0 * kUnitRoundoff * reach);
   }
 
-  // Where the origin of a shape is at each frame, about the local origin, and how far it departs
-  // from the straight lines between, in either coordinate, all rounding included.
+  // The position of a shape's origin at each frame, relative to the local origin, and its deviation
+  // from the straight lines in between, in either coordinate, all rounding included.
   void track(std::size_t i, std::vector<Vec2>& center, std::vector<double>& grow) const noexcept {
     const Motion pieces = motion(i);
     const double begin = pieces.front().begin;
     const double end = pieces.back().end;
-    // Frames are at times after time_origin_, pieces at times after the stamp.
+    // Frame times are relative to time_origin_, piece times to the stamp.
     const double stamp = stamps_[i] - time_origin_;
     double error = 0.0;
     const auto position = [&](double local) noexcept {
@@ -463,41 +461,41 @@ class Obstacles {
     };
     depart(begin);
     for (const Piece& piece : pieces) depart(piece.end);
-    // A time off by its rounding is a place off by the speed times that.
+    // An error of the time shifts the position by the speed times the error.
     double fastest = 0.0;
     for (const Piece& piece : pieces) fastest = std::fmax(fastest, norm(piece.velocity()));
     const double late = time_error_ + 64.0 * kUnitRoundoff *
                                           (std::fabs(frames_from_) +
                                            std::fabs(frame_time(frames_)) + std::fabs(stamp));
-    // Of the errors more than once: so much makes collide() answer by rounding, see undecided().
+    // A multiple of the errors, because collide() may not answer FREE within it; see undecided().
     for (double& by : grow) by = by * (1.0 + 0x1p-40) + 64.0 * (error + fastest * late);
   }
 
   std::shared_ptr<Outlines> outlines_ =
-      std::make_shared<Outlines>();  // shared by copies, so constant
-  std::vector<Pose> poses_;          // once copied
-  std::vector<double> stamps_;       // s
+      std::make_shared<Outlines>();  // shared by copies, constant once copied
+  std::vector<Pose> poses_;
+  std::vector<double> stamps_;  // s
   std::vector<Piece> pieces_;
   std::vector<std::size_t> first_piece_{0};
   Vec2 origin_;
-  SharedParts placed_;  // the same parts as outlines_, at their poses
-  Bvh tree_;            // of these
+  SharedParts placed_;  // the parts of outlines_ at their poses
+  Bvh tree_;            // of placed_
   double built_spread_ = 0.0;
-  Bvh moving_tree_;  // of all parts, at the frames; only where one moves
+  Bvh moving_tree_;  // of all parts, at the frames; only if one moves
   std::size_t frames_ = 0;
   double time_error_ = 0.0;   // s
-  double time_origin_ = 0.0;  // s: the frames' times are after this
+  double time_origin_ = 0.0;  // s, origin of the frame times
   double frames_from_ = 0.0;  // s
   double frame_step_ = 1.0;   // s
   bool any_moves_ = false;
-  double from_ = 0.0;  // s: all motions are known within [from_, until_]
+  double from_ = 0.0;  // s, all motions are known within [from_, until_]
   double until_ = 0.0;
   std::int64_t begins_last_ = -1;
   std::int64_t ends_first_ = -1;
   std::int64_t shapeless_ = -1;
   std::size_t most_vertices_ = 0;
 
-  // True when every obstacle has as many parts as before.
+  // Returns true if every obstacle has as many parts as before.
   bool change_shapes(std::span<const Change> changes) {
     const auto has_shape = [](const Change& change) { return change.shape != nullptr; };
     if (std::none_of(changes.begin(), changes.end(), has_shape)) return true;

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: gjk_collision contributors
 // SPDX-License-Identifier: Apache-2.0
-// Two sets of shapes, pair by pair.
+// Queries between two sets of shapes, pair by pair.
 #pragma once
 
 #include <cstddef>
@@ -28,12 +28,12 @@ struct IndexPair {
 struct PairResult {
   Verdict verdict = Verdict::unknown;
   Status status = Status::undefined;
-  Closest closest;  // modes distance, witness; in the frame of the poses
+  Closest closest;  // modes distance and witness; in the frame of the poses
 };
 
 namespace detail {
 
-// The worst verdict over the parts of both, and the nearest of them.
+// The worst verdict over all pairs of parts, and the closest pair.
 inline PairResult check_pair(const Obstacles& a, std::size_t i, const SharedParts& placed_a,
                              const Obstacles& b, std::size_t j, const SharedParts& placed_b,
                              Vec2 origin, const CheckOptions& options) noexcept {
@@ -57,7 +57,7 @@ inline PairResult check_pair(const Obstacles& a, std::size_t i, const SharedPart
         const bool first = best.status == Status::undefined;
         if (first || closest.distance < best.distance) best = closest;
       }
-      if (!certificate.proves(certainly_free_beyond(one, other, options.margin))) {
+      if (!certificate.proves(free_above(one, other, options.margin))) {
         decision.take(classify(one, other, options.margin), certificate);
       } else {
         decision.take(certificate);
@@ -73,7 +73,7 @@ inline PairResult check_pair(const Obstacles& a, std::size_t i, const SharedPart
   return result;
 }
 
-// Level 1 of pairs of single parts, in a batch.
+// Level 1 for pairs of single parts, as a batch.
 class BatchOfParts {
  public:
   // Part i of a and part j of b.
@@ -86,7 +86,7 @@ class BatchOfParts {
   }
   bool is_full() const noexcept { return size_ == detail::kBlock; }
 
-  // Fills the results, and is empty then.
+  // Writes the results and empties the batch.
   void answer(double margin) noexcept {
     classify_pairs({pairs_, size_}, margin, verdicts_);
     for (std::size_t k = 0; k < size_; ++k) {
@@ -106,13 +106,13 @@ class BatchOfParts {
 
 }  // namespace detail
 
-// Answers for pairs of obstacles of two scenes at their poses, in the order of `pairs`; where that
-// is empty, for all, row by row. results.size() says how many.
+// Checks pairs of obstacles of two scenes at their poses, in the order of `pairs`; if that is
+// empty, all pairs, row by row. results.size() is the number of pairs.
 inline void check_pairs(const Scene& a, const Scene& b, std::span<const IndexPair> pairs,
                         const CheckOptions& options, std::span<PairResult> results,
                         unsigned threads = 1) {
   constexpr std::size_t kChunk = 256;
-  // About the origin that both have, or none: each may be exact about its own only.
+  // Use the local origin if both scenes have the same; each scene may be exact about its own only.
   const Vec2 origin =
       a.obstacles().origin() == b.obstacles().origin() ? a.obstacles().origin() : Vec2{};
   const SharedParts placed_a = a.obstacles().placed_about(origin);

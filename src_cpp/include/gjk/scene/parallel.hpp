@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: gjk_collision contributors
 // SPDX-License-Identifier: Apache-2.0
-// A batch on several threads.
+// Runs a batch on several threads.
 #pragma once
 
 #include <algorithm>
@@ -12,15 +12,14 @@
 
 namespace gjk {
 
-// Calls worker(begin, end) for consecutive chunks of [0, count). Each thread has a worker of its
-// own, from make_worker(), and takes the lowest chunk that is left. Where the system gives fewer
-// threads, fewer do it.
+// Calls worker(begin, end) for consecutive chunks of [0, count). Each thread has its own worker,
+// from make_worker(), and takes the lowest remaining chunk. The system may provide fewer threads.
 template <class MakeWorker>
 void for_each_chunk(std::size_t count, std::size_t chunk, unsigned threads,
                     const MakeWorker& make_worker) {
   std::atomic<std::size_t> next{0};
   const auto run = [&] {
-    auto worker = make_worker();
+    auto worker = make_worker();  // NOLINT(misc-const-correctness): some workers are mutable
     while (true) {
       const std::size_t begin = next.fetch_add(chunk);
       if (begin >= count) return;
@@ -31,7 +30,7 @@ void for_each_chunk(std::size_t count, std::size_t chunk, unsigned threads,
   std::vector<std::jthread> others;
   try {
     while (others.size() + 1 < std::min<std::size_t>(threads, chunks)) others.emplace_back(run);
-  } catch (const std::system_error&) {
+  } catch (const std::system_error&) {  // NOLINT(bugprone-empty-catch): fewer threads do the work
   }
   run();
 }

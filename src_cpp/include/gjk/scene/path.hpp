@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: gjk_collision contributors
 // SPDX-License-Identifier: Apache-2.0
-// A path of the ego through a scene, continuous between its poses.
+// A path of the ego shape through a scene, continuous between its poses.
 #pragma once
 
 #include <algorithm>
@@ -32,18 +32,18 @@ struct PathResult {
   Status status = Status::undefined;
   std::int64_t first_invalid_segment = -1;
   double last_valid_fraction = 1.0;  // of that segment: certainly free up to there
-  // s: of a path that collides, the first time at which it is not certain that there is no contact;
-  // NaN without times, or for any other verdict
+  // s. Of a colliding path, the first time at which contact cannot be excluded; else, and without
+  // times, NaN.
   double first_collision_time = std::numeric_limits<double>::quiet_NaN();
-  std::int64_t obstacle = -1;  // index of the one that decides first_invalid_segment
-  // m, of the path, or of what precedes the end of the segment in which it collides; 0 or less
-  // where they overlap, however deep
+  std::int64_t obstacle = -1;  // index of the obstacle that decides first_invalid_segment
+  // m. If the path collides, only up to the end of the segment in which it does. 0 or less if they
+  // overlap, whatever the depth.
   Bounds distance{std::numeric_limits<double>::infinity(), std::numeric_limits<double>::infinity()};
 };
 
 namespace detail {
 
-// The first moment on a path of which it is not certain that it is free.
+// The first time on a path at which it is not certainly free.
 struct Event {
   double time = std::numeric_limits<double>::infinity();  // none
   std::int64_t obstacle = -1;
@@ -61,7 +61,7 @@ class PathCheck {
     }
   }
 
-  // Follows the ego on one segment.
+  // Checks the motion of the ego along one segment.
   void follow(const Piece& segment, bool timed) {
     first_ = {};
     if (!timed) {
@@ -69,12 +69,12 @@ class PathCheck {
       return;
     }
     note_unknown(segment.begin, segment.end);
-    follow(segment, segment.begin, segment.end, obstacles_.between(segment.begin, segment.end));
+    follow(segment, segment.begin, segment.end, obstacles_.swept(segment.begin, segment.end));
   }
 
   const Event& first() const noexcept { return first_; }
   const Decision& decision() const noexcept { return decision_; }
-  // s: up to here no contact is certain
+  // s. Before this time there is certainly no contact.
   double contact_time() const noexcept { return contact_time_; }
   Bounds distance() const noexcept { return {decision_.lower(), upper_}; }
 
@@ -114,21 +114,21 @@ class PathCheck {
     decision_.take(Certificate::exhausted(search, limit()));
   }
 
-  // Part i of the ego and part k of the obstacles.
+  // Part i of the ego against part k of the obstacles.
   void meet(const Piece& segment, double begin, double end, int i, std::size_t k, bool timed) {
     const std::int64_t owner = obstacles_.owner(k);
     const auto index = static_cast<std::size_t>(owner);
     const Piece still = Piece::still(obstacles_.pose(index));
     const Motion motion = timed ? obstacles_.motion(index) : Motion{&still, 1};
-    // Both move on the clock of the obstacle, whose origin is its stamp.
+    // Both motions use the clock of the obstacle, which starts at its stamp.
     const double stamp = timed ? obstacles_.stamp(index) : 0.0;
     const Piece way = timed ? segment.on_clock(stamp, obstacles_.time_error()) : segment;
-    // The first time of a query that may be this one there.
+    // The earliest query time that a time on that clock may correspond to.
     const double early = timed ? obstacles_.time_error() : 0.0;
     const auto to_query = [stamp, early](double time) noexcept {
       return rounded_down(two_sum(rounded_down(two_sum(stamp, time)), -early));
     };
-    if (timed) {  // what is known of it; note_unknown() has told of the rest
+    if (timed) {  // only while its motion is known; note_unknown() reports the rest
       if (motion.empty()) return;
       begin = std::fmax(way.begin, motion.front().begin);
       end = std::fmin(way.end, motion.back().end);
@@ -167,19 +167,19 @@ class PathCheck {
   const Obstacles& obstacles_;
   const Shape& ego_;
   PathOptions options_;
-  double reach_ = 0.0;  // m: of the ego about its origin, radius included
-  Event first_;         // on the segment
+  double reach_ = 0.0;  // m, of the ego about its origin, radius included
+  Event first_;         // on the current segment
   Decision decision_;
   double contact_time_ = std::numeric_limits<double>::infinity();
-  double upper_ = std::numeric_limits<double>::infinity();  // m, of the distance
+  double upper_ = std::numeric_limits<double>::infinity();  // m, upper bound on the distance
 };
 
 }  // namespace detail
 
-// Follows the ego from pose to pose, in straight lines, turning the shorter way; certified to the
-// tolerance: what is said to be free is, and a hit may be said of what passes within margin plus
-// tolerance. `times` (s, strictly increasing) has one per pose, or is empty: the obstacles stand
-// still.
+// Checks the motion of the ego from pose to pose, in straight lines and turning the shorter way.
+// Certified to the tolerance: FREE is never wrong, and a hit may be reported if the distance is at
+// most margin plus tolerance. `times` (s, strictly increasing) has one entry per pose, or is empty
+// if the obstacles stand still.
 inline PathResult check_path(const Scene& scene, const Shape& ego, std::span<const Pose> poses,
                              std::span<const double> times, const PathOptions& options) {
   PathResult result;
@@ -201,7 +201,7 @@ inline PathResult check_path(const Scene& scene, const Shape& ego, std::span<con
   detail::PathCheck check(scene, ego, options);
   const std::size_t segments = std::max<std::size_t>(1, poses.size() - 1);
   for (std::size_t i = 0; i < segments; ++i) {
-    const std::size_t next = std::min(i + 1, poses.size() - 1);  // a lone pose is a segment, too
+    const std::size_t next = std::min(i + 1, poses.size() - 1);  // a single pose is a segment too
     const double begin = timed ? times[i] : static_cast<double>(i);
     const double end = timed ? times[next] : static_cast<double>(next);
     check.follow(Piece::between(begin, poses[i], end, poses[next]), timed);

@@ -16,39 +16,38 @@
 
 namespace gjk {
 
-// Owns the coordinates of its parts. A placed vertex is computed once; how far it can be from its
-// true place is kept per part, 0 when the placement was exact.
+// Owns the coordinates of its parts. Each vertex is placed once. The error of the placement is
+// stored per part; it is 0 if the placement was exact.
 class PlacedParts {
  public:
   struct Part {
     static constexpr int kFew = 4;  // vertices
 
-    Convex convex;  // its pointers are set by convex()
-    // A few vertices stand here: a query that looks at the part finds them without another wait
-    // for memory. More stand at `begin`.
+    Convex convex;  // convex() sets its pointers
+    // Storage for a few vertices, which saves queries a memory access. More are at `begin`.
     double few_x[kFew] = {};
     double few_y[kFew] = {};
     std::size_t begin = 0;
-    std::uint32_t room = 0;  // vertices from `begin` on
+    std::uint32_t room = 0;  // capacity in vertices, from `begin` on
     std::int32_t owner = 0;  // index of the obstacle
 
-    // In the kernel's domain: what follows holds.
+    // Whether the part is in the kernel's domain. The functions below require it, except bounds().
     bool known() const noexcept { return in_domain(convex, convex); }
-    // Of the vertices, without the radius.
+    // Box of the vertices, without the radius.
     Box box() const noexcept {
       return {{convex.extreme_x[2], convex.extreme_y[3]},
               {convex.extreme_x[0], convex.extreme_y[1]}};
     }
-    // How far (m) the true part may reach beyond its box.
+    // m. The true part may extend this far beyond box().
     double beyond_box() const noexcept { return convex.radius + convex.error; }
-    // Holds the part. What is outside of the bounds of two parts by a margin is FREE of them.
+    // Contains the part. A pair with bounds farther apart than the margin is FREE.
     Box bounds() const noexcept {
       return known() ? box().grown(beyond_box() + undecided(convex)) : kEverywhere;
     }
   };
 
   void reserve(std::size_t parts) { parts_.reserve(parts); }
-  // One part, for replace() with up to as many vertices.
+  // Makes room for one part, for replace() with up to this many vertices.
   void require_room(std::size_t vertices) {
     if (parts_.size() == 1 && parts_[0].room >= vertices) return;
     parts_.assign(1, {});
@@ -71,7 +70,7 @@ class PlacedParts {
     point(to, parts_[i]);
   }
 
-  // Allocates beyond what was reserved.
+  // Allocates if more parts are added than reserved.
   void add(const Convex& local, const Transform& at, std::int32_t owner) {
     Part part;
     part.owner = owner;
@@ -79,7 +78,7 @@ class PlacedParts {
     replace(parts_.size() - 1, local, at);
   }
 
-  // Another shape or place for part i. Allocates when it has more vertices than before.
+  // Changes the shape or the pose of part i. Allocates if it has more vertices than before.
   void replace(std::size_t i, const Convex& local, const Transform& at) {
     Part& part = parts_[i];
     const auto size = static_cast<std::uint32_t>(local.size);
@@ -110,21 +109,20 @@ class PlacedParts {
   std::vector<Part> parts_;
 };
 
-// Placed parts by pages, which copies share until one of them is changed: an update of a few parts
-// copies their pages, not the coordinates of all.
+// Placed parts in pages, which copies share until one changes them: an update of a few parts copies
+// their pages, not all coordinates.
 class SharedParts {
  public:
   void reserve(std::size_t parts) { pages_.reserve((parts + kPage - 1) / kPage); }
   std::size_t size() const noexcept { return size_; }
-  // Part i stands in this page, as number within(i).
+  // The page of part i, in which it has the index within(i).
   const PlacedParts& page(std::size_t i) const noexcept { return *pages_[i / kPage]; }
   static std::size_t within(std::size_t i) noexcept { return i % kPage; }
   const PlacedParts::Part& part(std::size_t i) const noexcept { return page(i).part(within(i)); }
   Convex convex(std::size_t i) const noexcept { return page(i).convex(within(i)); }
   void copy(std::size_t i, Convex& to) const noexcept { page(i).copy(within(i), to); }
-  // Asks for part i from memory, to be read soon.
   void prefetch(std::size_t i) const noexcept {
-    constexpr std::size_t kLine = 64;  // bytes, mostly
+    constexpr std::size_t kLine = 64;  // bytes, on most processors
     const auto* const bytes = reinterpret_cast<const char*>(&part(i));
     for (std::size_t b = 0; b < sizeof(PlacedParts::Part); b += kLine)
       __builtin_prefetch(bytes + b);
@@ -137,8 +135,8 @@ class SharedParts {
   }
   void replace(std::size_t i, const Convex& local, const Transform& at) {
     std::shared_ptr<PlacedParts>& page = pages_[i / kPage];
-    // One alone is of this object: while it is being changed, the object that it was copied from
-    // holds the others.
+    // A use count of 1 means that no other object has the page: during a change, the object that
+    // this one was copied from still holds the shared pages.
     if (page.use_count() > 1) page = std::make_shared<PlacedParts>(*page);
     page->replace(within(i), local, at);
   }
@@ -155,14 +153,14 @@ class SharedParts {
   std::size_t size_ = 0;
 };
 
-// The parts of many shapes in their own frames, and which belong to which.
+// The parts of many shapes in their own frames, grouped by shape.
 class Outlines {
  public:
   void reserve(std::size_t shapes) {
     first_.reserve(shapes + 1);
     parts_.reserve(shapes);
   }
-  // A shape, or anything with parts() and part(i).
+  // `shape` is a Shape, or anything with parts() and part(i).
   template <class Parts>
   void add(const Parts& shape) {
     const auto owner = static_cast<std::int32_t>(size());
@@ -179,7 +177,7 @@ class Outlines {
     return parts_.bytes() + reach_.capacity() * sizeof(double) +
            first_.capacity() * sizeof(std::size_t);
   }
-  // Shape i, as add() takes it.
+  // Shape i in a form that add() accepts.
   struct View {
     const Outlines* outlines;
     std::size_t begin;
@@ -194,7 +192,7 @@ class Outlines {
   std::size_t begin(std::size_t i) const noexcept { return first_[i]; }
   std::size_t end(std::size_t i) const noexcept { return first_[i + 1]; }
   Convex part(std::size_t number) const noexcept { return parts_.convex(number); }
-  // m: how far its vertices are from the shape's origin, about which it turns.
+  // m. Largest distance of its vertices from the shape's origin, which is the centre of rotation.
   double reach(std::size_t number) const noexcept { return reach_[number]; }
 
  private:

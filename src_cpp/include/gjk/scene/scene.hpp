@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: gjk_collision contributors
 // SPDX-License-Identifier: Apache-2.0
-// Many obstacles, and the ego shape at many poses among them.
+// Many obstacles, and queries for an ego shape at many poses among them.
 #pragma once
 
 #include <algorithm>
@@ -34,12 +34,11 @@ enum class Mode : std::uint8_t { collide = 0, distance = 1, witness = 2 };
 struct CheckOptions {
   double margin = 0.0;  // m
   Mode mode = Mode::collide;
-  bool stop_at_first = false;  // the poses after the first that is not free stay UNKNOWN
-  // Modes distance and witness: look first at the obstacle that was nearest to the pose before.
+  bool stop_at_first = false;  // poses after the first that is not FREE stay UNKNOWN
+  // Modes distance and witness: start with the obstacle that was nearest at the previous pose.
   bool warm_start = true;
 };
 
-// The answer at one pose.
 struct PoseResult {
   Verdict verdict = Verdict::unknown;
   Status status = Status::undefined;
@@ -56,12 +55,12 @@ struct Nearest {
   Closest closest;  // a: ego, b: obstacle; in the frame of the poses
 };
 
-// Obstacles that do not change while they are queried; any number of threads may, each with its own
-// Ego. What a query answers does not depend on how the obstacles are arranged, but for which of
-// several colliding ones mode collide names.
+// Obstacles that do not change while they are queried. Any number of threads may query them, each
+// with its own Ego. Answers do not depend on how the obstacles are arranged, except that mode
+// collide may name any of several colliding obstacles.
 class Scene {
  public:
-  // The ego shape with the room for its placed copy and for a query's own notes.
+  // The ego shape, with memory for its placed copy and for intermediate results of a query.
   class Ego {
    public:
     explicit Ego(const Shape& shape) : shape_(&shape) {
@@ -75,38 +74,38 @@ class Scene {
 
    private:
     friend class Scene;
-    // An obstacle that nearest() has come across.
+    // An obstacle that nearest() has visited.
     struct Seen {
       Nearest nearest;
-      std::size_t pair = 0;  // number of the pair of parts that decides
-      double rank = 0.0;     // distance; -inf where that is not known
+      std::size_t pair = 0;  // number of the closest pair of parts
+      double rank = 0.0;     // distance; -inf if unknown
       bool kept = false;
     };
 
     const Shape* shape_;
-    double reach_ = 0.0;  // m: no point is farther from the origin of the shape
-    PlacedParts placed_;  // about origin_
+    double reach_ = 0.0;  // m, largest distance of a point from the shape's origin
+    PlacedParts placed_;  // relative to origin_
     Vec2 origin_;
     bool known_ = false;
-    Box bounds_;          // of all parts, about the obstacles' origin
-    PlacedParts moving_;  // one part of an obstacle that moves, where it is then
+    Box bounds_;          // of all parts, relative to the obstacles' origin
+    PlacedParts moving_;  // one part of a moving obstacle, at the query's time
     std::vector<Seen> seen_;
     std::vector<std::int32_t> seen_of_;  // by obstacle: its index in seen_, or -1
     std::vector<std::size_t> kept_;      // heap of the nearest k, the farthest on top
   };
 
   void reserve(std::size_t obstacles) { obstacles_.reserve(obstacles); }
-  // Without a motion, queries at a time are UNKNOWN. The times of the motion are seconds after
-  // `stamp` (s), which is on the clock of the queries' times.
+  // Without a motion, queries at a time are UNKNOWN. Times of the motion are seconds after `stamp`
+  // (s), which is on the clock of the query times.
   void add(const Shape& shape, const Pose& pose, Motion motion = {}, double stamp = 0.0) {
     obstacles_.add(shape, pose, motion, stamp);
   }
-  // Times of queries and stamps may be off by this (s): it is part of every bound.
+  // Error bound (s) of query times and stamps; included in every bound.
   void set_time_error(double error) noexcept { obstacles_.set_time_error(error); }
   // Call once, after the last add().
   void build() { obstacles_.build(); }
 
-  // A scene in which some obstacles have changed; this one stays as it is.
+  // A scene in which some obstacles are changed; this one stays as it is.
   Scene updated(std::span<const Obstacles::Change> changes) const {
     Scene scene = *this;
     scene.obstacles_.change(changes);
@@ -121,14 +120,14 @@ class Scene {
   PoseResult check(Ego& ego, const Pose& pose, const CheckOptions& options) const noexcept {
     return check(ego, pose, options, Obstacles::at_rest(), {});
   }
-  // With the obstacles where they are at `time` (s).
+  // With the obstacles at `time` (s).
   PoseResult check(Ego& ego, const Pose& pose, double time,
                    const CheckOptions& options) const noexcept {
     return check(ego, pose, options, obstacles_.at(time), {});
   }
 
-  // One result per pose, in their order, whatever the number of threads. `times` (s) has one per
-  // pose, or is empty: the obstacles stand still.
+  // One result per pose, in their order, for any number of threads. `times` (s) has one entry per
+  // pose, or is empty if the obstacles stand still.
   void check(const Shape& shape, std::span<const Pose> poses, std::span<const double> times,
              const CheckOptions& options, std::span<PoseResult> results,
              unsigned threads = 1) const {
@@ -138,7 +137,7 @@ class Scene {
         threads);
   }
 
-  // The same for put(n, result), called by any of the threads, and of one pose perhaps again.
+  // Calls put(n, result) instead, from any of the threads, and possibly twice for a pose.
   template <class Put>
   void check_each(const Shape& shape, std::span<const Pose> poses, std::span<const double> times,
                   const CheckOptions& options, const Put& put, unsigned threads = 1) const {
@@ -146,7 +145,7 @@ class Scene {
     const bool timed = !times.empty();
     const bool looks_ahead =
         detail::takes(detail::Step::ahead) && !timed && options.mode == Mode::collide;
-    std::atomic<std::size_t> stop_after{poses.size()};  // the first pose that is not free
+    std::atomic<std::size_t> stop_after{poses.size()};  // first pose that is not FREE
     for_each_chunk(poses.size(), kChunk, threads, [&] {
       const std::size_t group = looks_ahead ? std::min(poses.size(), kAhead) : 1;
       return [&, egos = std::vector<Ego>(group, Ego(shape))](std::size_t begin,
@@ -174,14 +173,14 @@ class Scene {
     for (std::size_t n = stop_after + 1; n < poses.size(); ++n) put(n, {});
   }
 
-  // The k nearest obstacles of those not certainly farther than max_distance (m), by ascending
-  // distance, then index. SUCCESS, or why there is no answer, with an empty result: INVALID_INPUT,
-  // PREDICTION_TOO_SHORT. Allocates where `result` or the ego's notes have to grow.
+  // The k nearest obstacles that are not certainly farther than max_distance (m), by ascending
+  // distance, then index. Returns SUCCESS; or INVALID_INPUT or PREDICTION_TOO_SHORT, with an empty
+  // result. Allocates if `result` or the memory of the ego has to grow.
   Status nearest(Ego& ego, const Pose& pose, std::size_t k, double max_distance,
                  std::vector<Nearest>& result) const {
     return nearest(ego, pose, Obstacles::at_rest(), k, max_distance, result);
   }
-  // The same of the obstacles where they are at `time` (s).
+  // The same with the obstacles at `time` (s).
   Status nearest(Ego& ego, const Pose& pose, double time, std::size_t k, double max_distance,
                  std::vector<Nearest>& result) const {
     return nearest(ego, pose, obstacles_.at(time), k, max_distance, result);
@@ -190,7 +189,7 @@ class Scene {
  private:
   static constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
   static constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  static constexpr std::size_t kAhead = 16;  // poses of a batch
+  static constexpr std::size_t kAhead = 16;  // poses searched together
 
   Status nearest(Ego& ego, const Pose& pose, const Obstacles::View& view, std::size_t k,
                  double max_distance, std::vector<Nearest>& result) const {
@@ -216,7 +215,7 @@ class Scene {
       if (seen == kNone || ego.seen_[seen].nearest.closest.lower_bound > max_distance)
         return limit();
       std::vector<std::size_t>& kept = ego.kept_;
-      if (ego.seen_[seen].kept) {  // another part of it, perhaps nearer
+      if (ego.seen_[seen].kept) {  // another part of the same obstacle, perhaps nearer
         std::make_heap(kept.begin(), kept.end(), nearer);
       } else if (kept.size() < k || nearer(seen, kept.front())) {
         if (kept.size() == k) {
@@ -252,13 +251,13 @@ class Scene {
       ego.bounds_.include(ego.placed_.part(i).bounds());
       ego.known_ &= ego.placed_.part(i).known();
     }
-    // An ego that is exact about the frame's own origin, but not about the obstacles', is far from
-    // them. It keeps its exact place.
+    // If the ego is exact relative to the frame's origin but not to the obstacles', it is far from
+    // them. Keep its exact position.
     const Vec2 zero;
     if (exact || pose.yaw != 0.0 || obstacles_.origin() == zero) return;
     if (!place_about(ego, pose, zero)) place_about(ego, pose, obstacles_.origin());
   }
-  // True when nothing was rounded.
+  // Returns true if nothing was rounded.
   static bool place_about(Ego& ego, const Pose& pose, Vec2 origin) noexcept {
     const Transform at = Transform::from_pose(pose, origin);
     ego.origin_ = origin;
@@ -271,17 +270,17 @@ class Scene {
     return exact;
   }
 
-  // What a pose of a batch leaves to the next one, in modes distance and witness.
+  // State passed from one pose of a batch to the next, in modes distance and witness.
   struct Memory {
     Pose pose{std::numeric_limits<double>::quiet_NaN(), 0.0, 0.0};
     std::size_t nearest_part = kNone;
   };
 
-  // What is known of the next poses of a batch before their turn.
+  // Results of look_ahead() for the next poses of a batch.
   struct Ahead {
     struct At {
-      bool is_placed = false;  // the ego is there
-      Exhausted search;        // complete: `near` are all parts whose bounds meet its own
+      bool is_placed = false;  // the ego is placed there
+      Exhausted search;        // complete: `near` holds all parts whose bounds overlap the ego's
       std::span<const Bvh::Hit> near;
     };
     std::array<At, kAhead> at;
@@ -289,7 +288,7 @@ class Scene {
   };
 
   // Places an ego at each of the next poses and searches the tree for all of them together, so that
-  // the poses wait for memory together.
+  // their memory accesses overlap.
   void look_ahead(std::span<Ego> egos, std::span<const Pose> poses, double margin,
                   Ahead& ahead) const noexcept {
     std::array<FloatBox, kAhead> boxes;
@@ -315,8 +314,8 @@ class Scene {
     }
   }
 
-  // check() in modes distance and witness. Where the pose is near the one before, the search starts
-  // at the part that was nearest there; the answer is the same, most of the tree is beyond it.
+  // check() in modes distance and witness. If the pose is near the previous one, the search starts
+  // at the part that was nearest there. The answer is the same, but most of the tree is skipped.
   PoseResult check_next(Ego& ego, const Pose& pose, const CheckOptions& options,
                         Memory& memory) const noexcept {
     const double moved = norm({pose.x - memory.pose.x, pose.y - memory.pose.y});
@@ -356,7 +355,7 @@ class Scene {
     return result;
   }
 
-  // What the boxes of two parts prove.
+  // Certificate from the boxes of two parts.
   static Certificate apart(const PlacedParts::Part& a, const PlacedParts::Part& b) noexcept {
     if (!b.known()) return {};
     return Certificate::boxes(a.box(), b.box(), a.beyond_box() + b.beyond_box());
@@ -386,12 +385,11 @@ class Scene {
     decision.take(Certificate::exhausted(search, margin));
   }
 
-  // Pairs that are left out because their boxes are farther apart than the best distance have lower
-  // bounds above it: they change nothing. So that neither do those that are looked at before a
-  // better one is found, a pair's lower bound counts as at least that of the boxes. Pairs that
-  // collide() may not call FREE are classified whatever the best distance, so that the verdict is
-  // that of mode collide.
-  // `nearest_part` is looked at first, and is the one that decides afterwards.
+  // Pairs skipped because their boxes are farther apart than the best distance have lower bounds
+  // above it, so they do not change the result. To make it independent of the order of the visits,
+  // the lower bound of a pair counts as at least that of its boxes. Pairs that collide() may not
+  // call FREE are classified at any distance, so that the verdict is that of mode collide.
+  // `nearest_part` is tested first; afterwards it is the part of the closest pair.
   void distance_at(Ego& ego, double margin, const Obstacles::View& view, std::size_t& nearest_part,
                    Decision& decision, PoseResult& result) const noexcept {
     Closest best;
@@ -404,7 +402,7 @@ class Scene {
       for (std::size_t i = 0; i < ego.placed_.size(); ++i) {
         const Convex a = ego.placed_.convex(i);
         const Convex b = found.convex();
-        const double certain = certainly_free_beyond(a, b, margin);
+        const double certain = free_above(a, b, margin);
         const Certificate boxes = apart(ego.placed_.part(i), found.part());
         if (boxes.lower() > best.distance && boxes.proves(certain)) {
           decision.take(boxes);
@@ -438,25 +436,25 @@ class Scene {
     decision.take(Certificate::exhausted(search, limit()));
     result.distance = best.distance;
     nearest_part = best_pair == kNone ? kNone : best_pair / ego.placed_.size();
-    if (best_pair == kNone) return;  // no obstacle whose distance is known
+    if (best_pair == kNone) return;  // no obstacle at a known distance
     result.witness_ego = best.point_a + ego.origin_;
     result.witness_obstacle = best.point_b + ego.origin_;
   }
 
-  // Numbers pairs by obstacle part, then ego part: of equal distances the first pair decides.
+  // Numbers pairs by obstacle part, then ego part. At equal distances the first pair decides.
   static std::size_t pair_number(const Ego& ego, std::size_t i, std::size_t k) noexcept {
     return k * ego.placed_.size() + i;
   }
-  // Of a pair, given that of its boxes; nothing is certain where the kernel could not answer.
+  // The bound of a pair, given that of its boxes. Nothing is certain if the kernel had no answer.
   static Certificate bound_of(const Closest& closest, const Certificate& boxes) noexcept {
     if (closest.status != Status::success) return {};
     return stronger(Certificate::of(closest), boxes);
   }
 
-  // An obstacle of several parts may be.
+  // An obstacle with several parts may be visited more than once.
   bool may_meet_again() const noexcept { return parts() > size(); }
 
-  // Takes part k into the ego's notes on its obstacle, unless it is farther than `limit`.
+  // Records part k for its obstacle, unless it is farther than `limit` (m).
   std::size_t meet(Ego& ego, std::size_t k, const Obstacles::View& view, double limit) const {
     const Obstacles::Found found = obstacles_.find(k, view, ego.origin_, ego.moving_);
     const std::int64_t owner = obstacles_.owner(k);

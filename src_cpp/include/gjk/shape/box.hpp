@@ -10,7 +10,7 @@
 
 namespace gjk {
 
-// m; empty until something is included.
+// m. Empty until a point or a box is included.
 struct Box {
   Vec2 low{std::numeric_limits<double>::infinity(), std::numeric_limits<double>::infinity()};
   Vec2 high{-std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity()};
@@ -23,7 +23,7 @@ struct Box {
     include(other.low);
     include(other.high);
   }
-  // By at least `by`, rounding included; by 0 it stays as it is.
+  // Grown by at least `by` (m) on each side, including rounding. Unchanged if `by` is 0.
   Box grown(double by) const noexcept {
     if (by == 0.0) return *this;
     const auto outward = [by](double v) noexcept {
@@ -32,13 +32,13 @@ struct Box {
     return {{low.x - outward(low.x), low.y - outward(low.y)},
             {high.x + outward(high.x), high.y + outward(high.y)}};
   }
-  // False where `other` is empty or has a NaN.
+  // False if `other` is empty or contains a NaN.
   bool holds(const Box& other) const noexcept {
     return low.x <= other.low.x && other.low.x <= other.high.x && other.high.x <= high.x &&
            low.y <= other.low.y && other.low.y <= other.high.y && other.high.y <= high.y;
   }
   Vec2 center() const noexcept { return 0.5 * (low + high); }
-  // Per axis, how far the boxes are apart; 0 where they overlap.
+  // Gap per axis; 0 where the boxes overlap.
   Vec2 gap(const Box& other) const noexcept {
     const auto positive = [](double a, double b) noexcept {
       const double larger = a > b ? a : b;
@@ -49,7 +49,7 @@ struct Box {
   }
 };
 
-// More than the kernel's domain.
+// Larger than the kernel's domain.
 inline constexpr Box kEverywhere{{-1e17, -1e17}, {1e17, 1e17}};
 
 }  // namespace gjk

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: gjk_collision contributors
 // SPDX-License-Identifier: Apache-2.0
-// A shape as the queries see it: a convex polygon plus a radius, and its support vertex.
+// The shape type of the queries: a view of a convex polygon with a radius.
 #pragma once
 
 #include <array>
@@ -14,59 +14,58 @@
 
 namespace gjk {
 
-// m. A coordinate other than 0 below this could underflow in exact arithmetic.
+// m. Smaller nonzero coordinates could underflow in exact arithmetic.
 inline constexpr double kMinExactCoordinate = 1e-40;
 
-// m: how far a vertex of such a shape may be from the true one.
+// m. Error bound for the vertices of a shape that has such a coordinate.
 inline constexpr double kTinyError = 4.0 * kMinExactCoordinate;
 
 inline bool is_tiny(double v) noexcept { return std::fabs(v) < kMinExactCoordinate && v != 0.0; }
-// As it counts where orientations are decided.
+// The point with tiny coordinates set to 0; orientations are decided on such points.
 inline Vec2 snapped(Vec2 p) noexcept {
   return {is_tiny(p.x) ? 0.0 : p.x, is_tiny(p.y) ? 0.0 : p.y};
 }
 
 namespace detail {
 
-// The next and the previous index in a ring of n. Masked, not chosen: a branch would be foreseen
-// badly.
+// Next and previous index in a ring of n. Masked: a branch would often be mispredicted.
 inline int after(int i, int n) noexcept { return (i + 1) & -static_cast<int>(i + 1 < n); }
 inline int before(int i, int n) noexcept { return i - 1 + (n & -static_cast<int>(i == 0)); }
 
 }  // namespace detail
 
-// A view of a convex polygon plus a radius: one vertex and a radius is a circle, two are a capsule.
+// A view of a convex polygon with a radius: one vertex and a radius make a circle, two a capsule.
 //
-// Vertices are counter-clockwise; they may repeat and be collinear. The set is closed: the hull of
-// the vertices and all within `radius` of it. The view does not own the coordinates.
+// Vertices are counter-clockwise; they may repeat and be collinear. The set is closed: all points
+// within `radius` of the hull of the vertices. The view does not own the coordinates.
 struct Convex {
   const double* x = nullptr;  // m
   const double* y = nullptr;  // m
   int size = 0;
   double radius = 0.0;  // m
-  // m: no coordinate is larger; NaN where a value is not in the domain
+  // m. Largest magnitude of a coordinate; NaN if any value is outside the domain.
   double extent = std::numeric_limits<double>::quiet_NaN();
-  double error = 0.0;  // m: each vertex may be this far from the true one; 0: exact
+  double error = 0.0;  // m. Maximum distance of a vertex from its true position; 0: exact
 
-  // The vertices farthest east, north, west and south. Their bounding box tells most separated
-  // pairs apart, the quadrilateral between them proves most overlapping ones.
+  // The vertices with the largest x, largest y, smallest x and smallest y. Their bounding box
+  // separates most pairs that are apart, and the quadrilateral between them proves most overlaps.
   double extreme_x[4] = {};
   double extreme_y[4] = {};
   int extreme[4] = {};
-  // From each extreme to the next the vertices form a chain, and the chains together the outline
-  // once. False for some flat shapes.
+  // True if the chains of vertices from each extreme to the next cover the outline exactly once.
+  // False for some flat shapes.
   bool has_chains = false;
 
-  // Bounds on exact shapes rest on their being convex. A view that is not convex, counter-clockwise
-  // and once around is in no query's domain: every answer about it is UNKNOWN.
+  // The bounds for exact shapes require convexity. If the vertices are not convex, not
+  // counter-clockwise, or wind around more than once, every query answers UNKNOWN.
   static Convex view(const double* x, const double* y, int size, double radius = 0.0) noexcept {
     Convex c;
     c.x = x;
     c.y = y;
     c.size = size;
     c.radius = radius;
-    double finite = 0.0;  // or NaN, from the first value on that is out of the domain
-    for (int i = 0; i < size; ++i) finite += (x[i] - x[i]) + (y[i] - y[i]);
+    double finite = 0.0;  // or NaN if a value is not finite
+    for (int i = 0; i < size; ++i) finite += 0.0 * x[i] + 0.0 * y[i];
     const bool valid = size > 0 && radius >= 0.0 && radius <= kMaxCoordinate;
     if (size > 0) c.find_extremes();
     c.extent += valid ? finite : std::numeric_limits<double>::quiet_NaN();
@@ -78,8 +77,8 @@ struct Convex {
     return c;
   }
 
-  // Of finite vertices, at least one: the extremes, has_chains and extent. Without branches, which
-  // could not be predicted at one pose after another.
+  // Sets the extremes, has_chains and extent. Requires at least one vertex, all finite. Without
+  // branches, because they would be mispredicted when poses vary.
   void find_extremes() noexcept {
     struct Farthest {
       double value;
@@ -98,7 +97,7 @@ struct Convex {
     }
     take_extremes({east.vertex, north.vertex, west.vertex, south.vertex});
   }
-  // The first vertices that are farthest east, north, west and south.
+  // `farthest`: the first vertex with the largest x, largest y, smallest x and smallest y.
   void take_extremes(const std::array<int, 4>& farthest) noexcept {
     int times_past_0 = 0;
     for (std::size_t k = 0; k < 4; ++k) {
@@ -121,14 +120,14 @@ struct Convex {
 
   Vec2 vertex(int i) const noexcept { return {x[i], y[i]}; }
 
-  // The edges from extreme k to the next, or the one after it, whose outer normals lie between
-  // their directions.
+  // The edges from extreme k to extreme k + 1 or k + 2 (`count` 1 or 2). Their outer normals lie
+  // between the directions of those two extremes.
   struct Chain {
     int first = 0;  // vertex
-    int edges = 0;  // one vertex more
+    int edges = 0;  // number of vertices less one
   };
   Chain chain(int k, int count) const noexcept {
-    // One by one: from a vertex to itself it may be none or all.
+    // Chain by chain: two chains that end where they start have either no edges or all of them.
     const auto to_next = [this](int from) {
       const int edges = extreme[(from + 1) & 3] - extreme[from & 3];
       return edges + (size & -static_cast<int>(edges < 0));
@@ -151,9 +150,8 @@ struct Convex {
   }
 };
 
-// The share (m) of a shape in how far two shapes must be apart beyond a margin so that every query
-// certainly calls them FREE. Nearer than that, rounding may make a query answer MARGIN or
-// COLLISION.
+// Two shapes are certainly FREE in every query if their distance exceeds undecided_margin() plus
+// undecided() of both (m). At a smaller distance, rounding may lead to MARGIN or COLLISION.
 inline double undecided(const Convex& shape) noexcept {
   return 16.0 * shape.error + 64.0 * kUnitRoundoff * (shape.extent + shape.radius);
 }
@@ -161,7 +159,7 @@ inline double undecided_margin(double margin) noexcept {
   return margin * (1.0 + 64.0 * kUnitRoundoff);
 }
 
-// False for NaN, infinity, out of range, a negative radius and no vertices: a query answers
+// False for NaN, infinity, values out of range, a negative radius or no vertices: queries answer
 // UNKNOWN.
 template <class P, class Q>
 bool in_domain(const P& p, const Q& q) noexcept {

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: gjk_collision contributors
 // SPDX-License-Identifier: Apache-2.0
-// An outline into convex parts whose union is its inside, exactly: no new vertices are made.
+// Decomposes an outline into convex parts whose union is exactly its inside, without new vertices.
 //
-// The outline may be concave and may touch itself: at a vertex, with a vertex on an edge, along
-// edges (a keyhole around a hole, a whisker without width). It may not cross itself. Every step is
+// The outline may be concave and may touch itself: at a vertex, with a vertex on an edge, or along
+// edges (a keyhole around a hole, a whisker without width). It must not cross itself. Every step is
 // decided by the sign of an exact orientation.
 #pragma once
 
@@ -20,41 +20,41 @@
 
 namespace gjk {
 
-// Two edges of an outline, by the index of their first vertex.
+// Two edges of an outline, given by the index of their first vertex.
 struct Crossing {
   long first = -1;
   long second = -1;
 };
 
 struct Decomposition {
-  std::vector<std::vector<Vec2>> parts;  // counter-clockwise; of two vertices: a whisker
-  Crossing crossing;                     // where the outline crosses itself; no parts then
+  std::vector<std::vector<Vec2>> parts;  // counter-clockwise; two vertices: a whisker
+  Crossing crossing;  // where the outline crosses itself; then there are no parts
 };
 
 namespace detail {
 
-// Points are named by their lexicographic rank, so that names compare as the points do.
+// Points are named by their lexicographic rank, so names are ordered like the points.
 using Name = int;
 using Edge = std::pair<Name, Name>;
 using Loop = std::vector<Name>;  // counter-clockwise
 
 inline Edge reversed(Edge edge) noexcept { return {edge.second, edge.first}; }
 
-// A piece of an edge of the outline, between points that lie on it.
+// A piece of an outline edge between two points on it.
 struct SubEdge {
   Edge along;
-  long edge = 0;  // of the outline as given
+  long edge = 0;  // index in the given outline
 };
 
-// One direction of an edge of the triangulation or of the outline.
+// A directed edge of the triangulation or of the outline.
 struct HalfEdge {
   Name to = 0;
   Name apex = -1;   // third corner of the triangle on the left; -1: none
-  int net = 0;      // how often more the outline's steps lead along than against it
-  int winding = 0;  // how often the outline goes around the triangle on the left
+  int net = 0;      // number of outline steps along it minus those against it
+  int winding = 0;  // winding number of the outline around the triangle on the left
   bool flooded = false;
-  int balance = 0;  // net, less what the parts have of it
-  int part = -1;    // on the left
+  int balance = 0;  // `net` minus the contribution of the parts
+  int part = -1;    // part on the left
 };
 
 class Decomposer {
@@ -94,7 +94,7 @@ class Decomposer {
   Vec2 point(Name name) const noexcept { return points_[static_cast<std::size_t>(name)]; }
 
   std::vector<HalfEdge>& from(Name name) noexcept { return from_[static_cast<std::size_t>(name)]; }
-  // A vertex has few edges.
+  // Linear search: a vertex has few edges.
   const HalfEdge* find(Edge edge) const noexcept {
     for (const HalfEdge& half : from_[static_cast<std::size_t>(edge.first)]) {
       if (half.to == edge.second) return &half;
@@ -110,16 +110,17 @@ class Decomposer {
   template <class Visit>
   void for_each_half_edge(Visit&& visit) {
     for (std::size_t a = 0; a < from_.size(); ++a) {
+      // NOLINTNEXTLINE(misc-const-correctness): some visitors change it
       for (HalfEdge& half : from_[a]) visit(Edge{static_cast<Name>(a), half.to}, half);
     }
   }
 
-  // Walks the outline, with a step more wherever a vertex lies on an edge: afterwards two steps are
-  // the same, or reverse, or meet at their ends only. Or names two edges that cross.
+  // Splits the outline's edges at every vertex that lies on them. Afterwards two steps are equal,
+  // are reverses of each other, or meet only at their ends. Returns two edges that cross, if any.
   Crossing cut_at_touching_points() {
     const std::size_t n = outline_.size();
     const auto edge = [&](std::size_t i) { return Edge{outline_[i], outline_[(i + 1) % n]}; };
-    const auto apart = [&](Edge e, Edge f) {  // boxes: names are in the order of x
+    const auto apart = [&](Edge e, Edge f) {  // bounding boxes; names are ordered by x
       const auto [ea, eb] = std::minmax({e.first, e.second});
       const auto [fa, fb] = std::minmax({f.first, f.second});
       if (eb < fa || fb < ea) return true;
@@ -165,7 +166,7 @@ class Decomposer {
     return found == nullptr ? -1 : found->apex;
   }
 
-  // All points, from left to right: each is joined to the part of the hull so far that it sees.
+  // Triangulates from left to right: each point is joined to the hull edges visible from it.
   void triangulate() {
     const Name count = static_cast<Name>(points_.size());
     Name k = 2;  // points before it lie on one line
@@ -185,7 +186,7 @@ class Decomposer {
     link(left ? k - 1 : 0, k);
     link(k, left ? 0 : k - 1);
     for (++k; k < count; ++k) {
-      Name low = k - 1;  // the greatest so far: on the hull, and seen
+      Name low = k - 1;  // the greatest point so far: on the hull and visible
       Name high = low;
       for (Name next; next = after[static_cast<std::size_t>(high)], turn(high, next, k) < 0;) {
         add_triangle(next, high, k);
@@ -200,7 +201,7 @@ class Decomposer {
     }
   }
 
-  // Makes an edge part of the triangulation by flips (S. W. Sloan, 1993). No point lies within it.
+  // Inserts an edge into the triangulation by flips (S. W. Sloan, 1993). No point lies inside it.
   void force(Edge wanted) {
     const Name a = wanted.first;  // no structured binding: clang before 16 cannot capture one
     const Name b = wanted.second;
@@ -228,7 +229,7 @@ class Decomposer {
       crossing.pop_front();
       const Name c = apex({x, y});
       const Name d = apex({y, x});
-      if (turn(c, d, x) * turn(c, d, y) >= 0) {  // not convex: later
+      if (turn(c, d, x) * turn(c, d, y) >= 0) {  // not convex yet: retry later
         crossing.emplace_back(x, y);
         continue;
       }
@@ -245,8 +246,8 @@ class Decomposer {
     return found == nullptr ? 0 : found->net;
   }
 
-  // How often the outline goes around each triangle, from the hull's outside (0) inwards: its left
-  // side is wound once more than its right.
+  // Computes the winding number of each triangle, starting with 0 outside the hull. Crossing an
+  // edge of the outline from its right to its left adds 1.
   void flood() {
     std::vector<Edge> open;
     const auto reach = [&](Edge edge, int turns) {
@@ -275,9 +276,9 @@ class Decomposer {
     return found == nullptr ? 0 : sense_ * found->winding;
   }
 
-  // Everything has to be wound once, the same way, or not at all. Where it is not, two edges of the
-  // outline that bound such a place, one after the other around it though not along the outline; or
-  // that run along each other.
+  // Every triangle must have winding number 0 or 1, with one sign for all. Otherwise returns two
+  // edges of the outline: consecutive edges around the offending triangles, if possible not
+  // consecutive in the outline, or edges that run along each other.
   Crossing overlap() {
     const long n = static_cast<long>(outline_.size());
     Crossing found;
@@ -285,7 +286,7 @@ class Decomposer {
     for_each_half_edge([&](Edge side, const HalfEdge& half) {
       const int turns = sense_ * half.winding;
       if (is_clear || turns == 0 || turns == 1 || half.net == 0) return;
-      Edge next{side.second, half.apex};  // around the corner, to where the place ends
+      Edge next{side.second, half.apex};  // around the corner, to the edge that bounds the area
       while (net(next) == 0 && apex(reversed(next)) >= 0) {
         next = {side.second, apex(reversed(next))};
       }
@@ -299,7 +300,7 @@ class Decomposer {
     return found;
   }
 
-  // The outline's edge that has this step, in either sense, other than `but`.
+  // The outline edge, other than `but`, that contains this step in either direction.
   long edge_along(Edge wanted, long but = -1) const noexcept {
     for (const SubEdge& step : steps_) {
       const bool is_there = step.along == wanted || step.along == reversed(wanted);
@@ -308,8 +309,8 @@ class Decomposer {
     return but;
   }
 
-  // Triangles of the inside, then unions of two parts along an edge while they stay convex (Hertel
-  // and Mehlhorn: at most four times the fewest parts), the longest edges first.
+  // Merges triangles of the inside along edges while the result stays convex, longest edges first
+  // (Hertel and Mehlhorn: at most four times the minimum number of parts).
   void merge() {
     std::vector<std::pair<double, Edge>> diagonals;
     for_each_half_edge([&](Edge edge, const HalfEdge& half) {
@@ -327,12 +328,12 @@ class Decomposer {
     std::sort(diagonals.begin(), diagonals.end());
     for (const auto& diagonal : diagonals) join(diagonal.second);
 
-    // What has no width is no part of the inside, but it is of the outline.
+    // Whiskers belong to the outline but have no inside, so they become parts of their own.
     for (const SubEdge& step : steps_) {
       const HalfEdge& along = half(step.along);
       const HalfEdge& against = half(reversed(step.along));
       if (along.net != 0 || along.winding != 0 || against.winding != 0) continue;
-      if (along.part >= 0 || against.part >= 0) continue;  // taken on the way there
+      if (along.part >= 0 || against.part >= 0) continue;  // already covered
       parts_.push_back({step.along.first, step.along.second});
       own(parts_.back(), static_cast<int>(parts_.size()) - 1);
     }
@@ -347,10 +348,10 @@ class Decomposer {
   void join(Edge edge) {
     const int left = half(edge).part;
     const int right = half(reversed(edge)).part;
-    if (left == right) return;  // joined along a longer chain of edges before
+    if (left == right) return;  // already joined along a longer chain of edges
     Loop& left_part = parts_[static_cast<std::size_t>(left)];
     Loop& right_part = parts_[static_cast<std::size_t>(right)];
-    // Both loops from the far end of their common chain of edges on, that chain left out.
+    // Both loops start at the far end of their common chain of edges, which is removed.
     Loop ahead = from_end_of(left_part, edge);
     Loop back = from_end_of(right_part, reversed(edge));
     while (ahead.size() > 2 && back.size() > 2 && ahead[1] == back[back.size() - 2]) {
@@ -372,7 +373,7 @@ class Decomposer {
     left_part = std::move(ahead);
   }
 
-  // A loop's vertices from the second end of one of its edges all the way to the first.
+  // The vertices of a loop, from the end of one of its edges around to its start.
   static Loop from_end_of(const Loop& loop, Edge edge) {
     const auto at = std::find(loop.begin(), loop.end(), edge.second);
     Loop rolled(at, loop.end());
@@ -380,9 +381,9 @@ class Decomposer {
     return rolled;
   }
 
-  // Do the parts cover the inside exactly? Each is convex, and their edges, those that two parts
-  // share in opposite senses taken out, are those of the outline. So each point has been gone
-  // around as often by the parts as by the outline: once inside. Areas add up by the same argument.
+  // Whether the parts cover the inside exactly. Each part must be convex. Without the edges that
+  // two parts share in opposite directions, the edges must be those of the outline. Then both have
+  // the same winding number around each point, which is 1 inside, so the areas add up as well.
   bool covers() {
     for_each_half_edge([](Edge, HalfEdge& half) { half.balance = half.net; });
     for (const Loop& part : parts_) {
@@ -399,7 +400,7 @@ class Decomposer {
     return is_even;
   }
 
-  // Without the vertices that lie on a side.
+  // Without the vertices that lie on a straight side.
   std::vector<Vec2> corners_of(const Loop& loop) const {
     const std::size_t n = loop.size();
     std::vector<Vec2> corners;
@@ -413,16 +414,16 @@ class Decomposer {
 
   std::vector<Vec2> points_;                 // distinct, in lexicographic order
   std::vector<Name> outline_;                // as given
-  std::vector<SubEdge> steps_;               // along it
-  std::vector<std::vector<HalfEdge>> from_;  // each point
+  std::vector<SubEdge> steps_;               // the outline, split at touching points
+  std::vector<std::vector<HalfEdge>> from_;  // by start point
   int sense_ = 1;                            // -1: the outline is clockwise
-  std::vector<Loop> parts_;                  // those joined to others are empty
+  std::vector<Loop> parts_;                  // merged parts are empty
 };
 
 }  // namespace detail
 
-// The outline (at least three points, not all on one line, any winding) into convex parts. No parts
-// and no crossing: the parts failed their proof, which nothing is known to make them do.
+// Decomposes an outline (at least three points, not all collinear, either winding) into convex
+// parts. Neither parts nor a crossing: the parts failed their check; no such input is known.
 inline Decomposition decompose(std::span<const Vec2> outline) {
   return detail::Decomposer(outline).run();
 }

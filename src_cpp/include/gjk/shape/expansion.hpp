@@ -2,11 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Exact arithmetic on sums of doubles.
 //
-// An expansion is a sum of doubles that do not overlap, smallest first, with no zeros: its value is
-// exact and its sign is that of its last component. Source: J. R. Shewchuk, "Adaptive Precision
+// An expansion is a sum of nonzero doubles that do not overlap, smallest first. Its value is exact,
+// and its sign is the sign of its last component. Source: J. R. Shewchuk, "Adaptive Precision
 // Floating-Point Arithmetic and Fast Robust Geometric Predicates", 1997, sections 2.1 to 2.5.
-// Exact as long as nothing overflows or underflows; convex.hpp limits coordinates so that the
-// products of degree 4 formed in exact.hpp do neither.
+// Results are exact as long as nothing overflows or underflows; convex.hpp limits coordinates so
+// that the products of degree 4 in exact.hpp do neither.
 #pragma once
 
 #include <cmath>
@@ -17,7 +17,7 @@
 
 namespace gjk {
 
-// Where a query goes on to exact arithmetic. gjk_verify counts them.
+// Counts the uses of exact arithmetic in gjk_verify.
 #ifdef GJK_COUNT_EXACT
 inline thread_local std::int64_t exact_steps = 0;
 inline void count_exact() noexcept { ++exact_steps; }
@@ -41,7 +41,7 @@ inline TwoTerms two_sum(double a, double b) noexcept {
 
 inline TwoTerms two_difference(double a, double b) noexcept { return two_sum(a, -b); }
 
-// The double next to a sum of two on either side, or the sum itself. Infinite sums stay so.
+// The sum if it is a double, else the next double on that side. Infinite sums stay infinite.
 inline double rounded_down(TwoTerms sum) noexcept {
   return sum.low < 0.0 ? std::nextafter(sum.high, -std::numeric_limits<double>::infinity())
                        : sum.high;
@@ -58,8 +58,8 @@ inline TwoTerms split(double a) noexcept {
   return {high, a - high};
 }
 
-// high + low == a * b exactly (Dekker; Shewchuk, theorem 18). Not std::fma: on a baseline x86-64
-// that is a library call.
+// high + low == a * b exactly (Dekker; Shewchuk, theorem 18). Does not use std::fma, which is a
+// library call on baseline x86-64.
 inline TwoTerms two_product(double a, double b) noexcept {
   const double p = a * b;
   const TwoTerms x = split(a);
@@ -103,7 +103,7 @@ inline Expansion<2> exact_difference(double a, double b) noexcept {
   return e;
 }
 
-// Grow-expansion, once per term of b (Shewchuk, theorems 10 and 12), with zeros left out.
+// Grow-expansion for each term of b (Shewchuk, theorems 10 and 12), without zeros.
 template <int N, int M>
 void add_to(Expansion<N>& sum, const Expansion<M>& b) noexcept {
   for (int j = 0; j < b.size; ++j) {
@@ -138,7 +138,7 @@ Expansion<N + M> operator-(const Expansion<N>& a, const Expansion<M>& b) noexcep
   return a + (-b);
 }
 
-// Scale-expansion (Shewchuk, theorem 19), with zeros left out.
+// Scale-expansion (Shewchuk, theorem 19), without zeros.
 template <int N>
 Expansion<2 * N> scale(const Expansion<N>& a, double b) noexcept {
   Expansion<2 * N> product;

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: gjk_collision contributors
 // SPDX-License-Identifier: Apache-2.0
-// From points to convex polygons: the hull, and whether an outline is convex as it stands. Exact.
+// The convex hull of points, and whether an outline is convex as given. Exact.
 #pragma once
 
 #include <algorithm>
@@ -17,9 +17,9 @@ namespace gjk {
 // Convex hull, counter-clockwise, without collinear or repeated points: one point, the two ends of
 // a segment, or a polygon. Andrew's monotone chain with exact orientations.
 //
-// Of points that are one when snapped, one is kept, and rather one with such a coordinate: the
-// others are within kTinyError of it, and a shape without it would count as exact. For the same
-// reason it is left out only where it lies clearly inside.
+// Points that are equal after snapped() are merged. A point with a tiny coordinate is preferred:
+// the others are within kTinyError of it, and without it the shape would count as exact. For the
+// same reason such a point is dropped only if it lies strictly inside the hull.
 inline std::vector<Vec2> convex_hull(std::span<const Vec2> points) {
   const auto has_tiny = [](Vec2 p) { return is_tiny(p.x) || is_tiny(p.y); };
   std::vector<Vec2> sorted(points.begin(), points.end());
@@ -51,8 +51,8 @@ inline std::vector<Vec2> convex_hull(std::span<const Vec2> points) {
   return hull;
 }
 
-// Sign of the area of a simple outline: 1 counter-clockwise, -1 clockwise, 0 flat. The turn at the
-// lexicographically least vertex decides; its neighbours are taken past repeated points.
+// Sign of the area of a simple outline: 1 counter-clockwise, -1 clockwise, 0 flat. It is the turn
+// at the lexicographically smallest vertex, where repeated neighbours are skipped.
 inline int winding(std::span<const Vec2> outline) {
   const std::size_t n = outline.size();
   const auto at = [&](std::size_t i) { return snapped(outline[i % n]); };
@@ -66,7 +66,7 @@ inline int winding(std::span<const Vec2> outline) {
   if (after == n) return 0;
   std::size_t before = n - 1;
   while (at(least + before) == corner) --before;
-  // Among collinear neighbours (a spike along the outline) walk on until the turn shows.
+  // If the neighbours are collinear (a spike), continue until the turn is nonzero.
   int turn = 0;
   for (std::size_t k = after; k < n && turn == 0; ++k) {
     turn = exact::orientation(at(least + before), corner, at(least + k));
@@ -74,8 +74,8 @@ inline int winding(std::span<const Vec2> outline) {
   return turn;
 }
 
-// See exact::first_reflex_vertex(): of the vertices as they are, and snapped, since cross products
-// of tiny coordinates underflow.
+// exact::first_reflex_vertex() of the vertices as given, then of the snapped vertices, because
+// cross products of tiny coordinates underflow.
 inline long first_reflex_vertex(std::span<const Vec2> outline) {
   const long n = static_cast<long>(outline.size());
   const auto at = [outline](long i) { return outline[static_cast<std::size_t>(i)]; };

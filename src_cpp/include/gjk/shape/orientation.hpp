@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: gjk_collision contributors
 // SPDX-License-Identifier: Apache-2.0
-// Cross products whose sign is that of the real numbers: is a point left of a line?
+// Exact signs of cross products: on which side of a line is a point?
 //
-// In stages, after Shewchuk (1997), section 4.3: plain floating point, then the tails of the
-// differences to first order, then expansions; each stage only where the bound of the one before
-// does not settle it.
+// Evaluated in stages, after Shewchuk (1997), section 4.3: plain floating point, then the tails of
+// the differences to first order, then expansions. A stage runs only if the error bound of the
+// previous one does not decide the sign.
 #pragma once
 
 #include <cmath>
@@ -14,8 +14,8 @@
 
 namespace gjk {
 
-// A sum or difference of two products of differences of doubles is accurate to this times the sum
-// of their magnitudes (Shewchuk's ccwerrboundA).
+// Relative error of a sum or difference of two products of differences of doubles, with respect to
+// the sum of the magnitudes of the products (Shewchuk's ccwerrboundA).
 inline constexpr double kFilterBound = (3.0 + 16.0 * kUnitRoundoff) * kUnitRoundoff;
 
 }  // namespace gjk
@@ -32,16 +32,15 @@ inline Expansion<16> exact_dot(Vec2 a, Vec2 b, Vec2 c) noexcept {
          exact_difference(b.y, a.y) * exact_difference(c.y, a.y);
 }
 
-// The relative error of certain_cross.
+// Relative error of certain_cross().
 inline constexpr double kCrossError = 0x1p-40;
 
 [[gnu::noinline]] inline double expanded_cross(Vec2 a, Vec2 b, Vec2 c, Vec2 d) noexcept {
-  if (c == d || a == b || (a == c && b == d)) return 0.0;  // as where two vertices meet
+  if (c == d || a == b || (a == c && b == d)) return 0.0;  // common case: the edges share a vertex
   return exact_cross(a, b, c, d).approximate();
 }
 
-// (b - a) x (d - c), with the right sign, and 0 only where that is 0. `product` is two_product or
-// does the same.
+// (b - a) x (d - c) with the correct sign, 0 only if it is 0. `product` is equal to two_product.
 template <class Product>
 double certain_cross(Vec2 a, Vec2 b, Vec2 c, Vec2 d, const Product& product) noexcept {
   count_exact();
@@ -53,10 +52,10 @@ double certain_cross(Vec2 a, Vec2 b, Vec2 c, Vec2 d, const Product& product) noe
   const TwoTerms right = product(y1.high, x2.high);
   const double low = left.low - right.low;
   if (x1.low == 0.0 && y1.low == 0.0 && x2.low == 0.0 && y2.low == 0.0) {
-    // As for points near each other, and on a grid.
+    // Common case: points close to each other, or on a grid.
     const double high = left.high - right.high;
     if (high == 0.0) return low;
-    // The high parts are near each other, or the low ones do not count: no further cancellation.
+    // The high parts do not cancel much further, or the low parts are negligible.
     const double value = high + low;
     if (std::fabs(value) >= 0.5 * std::fabs(high)) return value;
   }
@@ -64,16 +63,16 @@ double certain_cross(Vec2 a, Vec2 b, Vec2 c, Vec2 d, const Product& product) noe
   const double tails =
       (x1.high * y2.low + y2.high * x1.low) - (y1.high * x2.low + x2.high * y1.low);
   const double value = high.high + (high.low + (low + tails));
-  // With S the sum of the products' magnitudes: a tail is at most u of its head, so the products of
-  // two tails are below u^2 S, and the roundings of `low` and `tails`, which are sums of terms of
-  // at most u S, below 14 u^2 S.
+  // Let S be the sum of the magnitudes of the products. A tail is at most u times its head, so the
+  // products of two tails are below u^2 S. `low` and `tails` are sums of terms of at most u S, so
+  // their rounding errors are below 14 u^2 S.
   constexpr double kBound = 16.0 * kUnitRoundoff * kUnitRoundoff;
   const double bound = kBound * (std::fabs(left.high) + std::fabs(right.high));
   if (std::fabs(value) * (0.5 * kCrossError) > bound) return value;
   return expanded_cross(a, b, c, d);
 }
 
-// The product that the shape's instruction set has.
+// two_product() in the instruction set of the shape's view.
 template <class P>
 auto product_of(const P&) noexcept {
   if constexpr (requires { P::two_product(1.0, 1.0); }) {
@@ -90,7 +89,7 @@ int exact_orientation(Vec2 a, Vec2 b, Vec2 c, const Product& product) noexcept {
   return cross > 0.0 ? 1 : (cross < 0.0 ? -1 : 0);
 }
 
-// The same with a filter before it.
+// The same, with a floating-point filter first.
 inline int orientation(Vec2 a, Vec2 b, Vec2 c) noexcept {
   const double left = (b.x - a.x) * (c.y - a.y);
   const double right = (b.y - a.y) * (c.x - a.x);
@@ -101,10 +100,10 @@ inline int orientation(Vec2 a, Vec2 b, Vec2 c) noexcept {
   return exact_orientation(a, b, c, two_product);
 }
 
-// Index of a vertex at which a counter-clockwise outline of n vertices at(i) turns right or doubles
-// back; -1 for a convex one. Collinear and repeated vertices are allowed. A convex outline turns
-// left throughout and its edges change between lexicographically rising and falling exactly twice:
-// once around, no star.
+// Index of a vertex at which a counter-clockwise outline of n vertices at(i) turns right or
+// reverses; -1 if it is convex. Collinear and repeated vertices are allowed. An outline is convex
+// if it always turns left and its edges change between lexicographically rising and falling exactly
+// twice. The second condition excludes outlines that wind around more than once (stars).
 template <class At>
 long first_reflex_vertex(long n, const At& at) noexcept {
   const auto repeats = [&](long i) { return at(i) == at((i + n - 1) % n); };

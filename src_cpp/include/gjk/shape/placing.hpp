@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: gjk_collision contributors
 // SPDX-License-Identifier: Apache-2.0
-// Shapes at poses: placed by rounded arithmetic, with a bound on the rounding.
+// Places shapes at poses in rounded arithmetic, with a bound on the rounding error.
 #pragma once
 
 #include <array>
@@ -19,7 +19,7 @@
 
 namespace gjk {
 
-// Placing in an instruction set: see placing.inc.
+// Placing in one instruction set; see placing.inc.
 template <class Set>
 struct PlacingOf;
 
@@ -30,8 +30,8 @@ struct PlacingOf;
 
 namespace gjk {
 
-// Places the vertices of `local` in x and y; how far a vertex can be from its true place is in the
-// error, which is that of `local` where nothing was rounded. A placed outline need not be convex.
+// Places the vertices of `local` in x and y. placed.error bounds their distance from the true
+// positions; it is local.error if nothing was rounded. A placed outline need not be convex.
 inline void place(const Convex& local, const Transform& at, double* x, double* y,
                   Convex& placed) noexcept {
   placed.x = x;
@@ -39,14 +39,14 @@ inline void place(const Convex& local, const Transform& at, double* x, double* y
   placed.size = local.size;
   placed.radius = local.radius;
   placed.extent = std::numeric_limits<double>::quiet_NaN();
-  const bool is_known = in_domain(local, local) && !std::isnan(at.t_error);
+  const bool is_known = local.size > 0 && in_domain(local, local) && !std::isnan(at.t_error);
   double rounding = 0.0;
   if (at.is_rotated()) {
     rounding = at.error(local.extent);
-    constexpr int kFew = 8;  // fewer vertices are placed faster one by one
+    constexpr int kFew = 8;  // fewer vertices are faster one by one
     if (is_known && local.size >= kFew && local.size <= simd::kMostTagged) {
-      placed.take_extremes(simd::on_widest(
-          [&](auto set) { return PlacingOf<decltype(set)>::Type::place_and_find_extremes(local, at, x, y);
+      placed.take_extremes(simd::on_widest([&](auto set) {
+        return PlacingOf<decltype(set)>::Type::place_and_find_extremes(local, at, x, y);
       }));
     } else {
       for (int i = 0; i < local.size; ++i) {
@@ -57,7 +57,7 @@ inline void place(const Convex& local, const Transform& at, double* x, double* y
       if (is_known) placed.find_extremes();
     }
   } else {
-    for (int i = 0; i < local.size; ++i) {  // what the sums really lose, often nothing
+    for (int i = 0; i < local.size; ++i) {  // the actual rounding errors, often 0
       const TwoTerms sx = two_sum(local.x[i], at.t.x);
       const TwoTerms sy = two_sum(local.y[i], at.t.y);
       x[i] = sx.high;
@@ -73,14 +73,14 @@ inline void place(const Convex& local, const Transform& at, double* x, double* y
   }
 }
 
-// m: no coordinate of the shape at the pose is larger. NaN outside the domain.
+// m. No coordinate of the shape at the pose is larger. NaN outside the domain.
 inline double placed_extent(const Convex& local, const Transform& at) noexcept {
   return norm1(at.t) + 2.0 * local.extent + at.t_error;
 }
 
-// A box that holds the shape at a pose, with its radius and all rounding, at a cost that does not
-// depend on the number of vertices: the shape's own box, turned. Everywhere where the shape may
-// leave the kernel's domain.
+// A box that contains the shape at a pose, with its radius and all rounding errors: its own box,
+// rotated. The cost does not depend on the number of vertices. kEverywhere if the shape may leave
+// the kernel's domain.
 inline Box box_at(const Convex& local, const Transform& at) noexcept {
   if (!(placed_extent(local, at) <= kMaxCoordinate)) return kEverywhere;
   const Vec2 low{local.extreme_x[2], local.extreme_y[3]};
@@ -89,7 +89,7 @@ inline Box box_at(const Convex& local, const Transform& at) noexcept {
   const Vec2 half = 0.5 * (high - low);
   const double cos = std::fabs(at.cos);
   const double sin = std::fabs(at.sin);
-  // Of at.error(), a sum of each kind, and the differences below.
+  // Covers at.error(), one sum of each kind, and the differences below.
   const double rounding = (128.0 * local.extent + 16.0 * norm1(at.t)) * kUnitRoundoff;
   const double by =
       (local.radius + local.error + at.t_error) * (1.0 + 16.0 * kUnitRoundoff) + rounding;
@@ -97,7 +97,7 @@ inline Box box_at(const Convex& local, const Transform& at) noexcept {
   return {center - reach, center + reach};
 }
 
-// Room for a shape at a pose while it is queried. More than kMost vertices stand on the heap.
+// Memory for a placed shape during a query. More than kMost vertices are stored on the heap.
 class Room {
  public:
   static constexpr int kMost = 64;
@@ -107,7 +107,7 @@ class Room {
   Room(const Room&) = delete;
   Room& operator=(const Room&) = delete;
 
-  // Of no more vertices than there is room for. Holds until the next call.
+  // `local` must not have more vertices than there is room for. Valid until the next call.
   const Convex& place(const Convex& local, const Transform& at) noexcept {
     double* const x = many_.empty() ? few_ : many_.data();
     gjk::place(local, at, x, x + local.size, placed_);

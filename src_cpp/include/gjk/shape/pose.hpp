@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: gjk_collision contributors
 // SPDX-License-Identifier: Apache-2.0
-// Placements in SE(2), with a sine and cosine that are the same on every machine.
+// Poses and transforms in SE(2). Sine and cosine are identical on every machine.
 #pragma once
 
 #include <bit>
@@ -13,14 +13,14 @@
 
 namespace gjk {
 
-// x, y in metres, yaw in radians, counter-clockwise.
+// x and y in metres, yaw in radians, counter-clockwise.
 struct Pose {
   double x = 0.0;
   double y = 0.0;
   double yaw = 0.0;
 };
 
-// Beyond this a yaw is refused: the argument reduction below is exact up to 2^20 quarter turns.
+// Larger yaws are rejected. The argument reduction below is exact up to 2^20 quarter turns.
 inline constexpr double kMaxYaw = 1e6;
 
 struct SinCos {
@@ -28,15 +28,15 @@ struct SinCos {
   double cos = 1.0;
 };
 
-// Absolute error of either value of sin_cos.
+// Absolute error of each value of sin_cos().
 inline constexpr double kSinCosError = 4.0 * kUnitRoundoff;
 
-// Sine and cosine of |angle| <= kMaxYaw; NaN beyond, so that nothing placed by it is ever free.
+// Sine and cosine for |angle| <= kMaxYaw. NaN beyond, so that a shape placed with it is never FREE.
 //
-// The C library's differ in the last bit between versions and processors, and a verdict must not.
-// Only +, -, * and rint are used, which IEEE 754 fixes. pi/2 is taken off in three parts
-// (Cody and Waite); the first two have 32 significant bits, so k times them is exact for
-// |k| < 2^20. On |r| <= pi/4 the Taylor series are cut below 1e-17.
+// The C library's sine and cosine differ in the last bit between versions and processors, but a
+// verdict must not. Only +, -, * and rint are used, whose results IEEE 754 defines. pi/2 is
+// subtracted in three parts (Cody and Waite). The first two have 32 significant bits, so their
+// product with k is exact for |k| < 2^20. For |r| <= pi/4 the Taylor series are cut below 1e-17.
 inline SinCos sin_cos(double angle) noexcept {
   if (!(std::fabs(angle) <= kMaxYaw)) {  // NaN too
     constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
@@ -65,7 +65,7 @@ inline SinCos sin_cos(double angle) noexcept {
                                 t * (-1.0 / 3628800 + t * (1.0 / 479001600 +
                                                            t * (-1.0 / 87178291200.0 +
                                                                 t * (1.0 / 20922789888000.0))))))));
-  // By quarter turns, without branches: no two poses take the same one.
+  // Apply the quarter turns without branches, which would be mispredicted when yaws vary.
   const auto quarter = static_cast<std::uint64_t>(static_cast<std::int64_t>(k));
   const auto s_bits = std::bit_cast<std::uint64_t>(s);
   const auto c_bits = std::bit_cast<std::uint64_t>(c);
@@ -74,22 +74,22 @@ inline SinCos sin_cos(double angle) noexcept {
           std::bit_cast<double>((c_bits ^ swapped) ^ ((quarter + 1) & 2) << 62)};
 }
 
-// Within the kernel's domain; not NaN.
+// Within the kernel's domain. False for NaN.
 inline bool is_in_domain(const Pose& pose) noexcept {
   return std::fabs(pose.yaw) <= kMaxYaw && std::fabs(pose.x) <= kMaxCoordinate &&
          std::fabs(pose.y) <= kMaxCoordinate;
 }
 
-// p -> R p + t. The identity is applied exactly: no rounding, so no error.
+// p -> R p + t. The identity is applied without rounding, so it adds no error.
 struct Transform {
   double cos = 1.0;
   double sin = 0.0;
   Vec2 t;
-  double t_error = 0.0;  // m: t may be this far from the true one; NaN: not a pose in the domain
+  double t_error = 0.0;  // m. Error of t; NaN if the pose is outside the domain
 
-  // The pose as seen from `origin`, which is subtracted before anything is rotated or added: far
-  // from the frame's own origin coordinates stay small, and their rounding with them. A point of
-  // the shape may be `pose_error` (m) from where the pose has it.
+  // The pose relative to `origin`. The origin is subtracted before any rotation or sum, so
+  // coordinates and their rounding errors stay small far from the origin of the frame. `pose_error`
+  // (m) bounds the error of the pose at each point of the shape.
   static Transform from_pose(const Pose& pose, Vec2 origin = {}, double pose_error = 0.0) noexcept {
     const SinCos turn = sin_cos(pose.yaw);
     const TwoTerms x = two_difference(pose.x, origin.x);
@@ -107,10 +107,10 @@ struct Transform {
   Vec2 rotate_back(Vec2 p) const noexcept { return {cos * p.x + sin * p.y, cos * p.y - sin * p.x}; }
   Vec2 apply(Vec2 p) const noexcept { return rotate(p) + t; }
 
-  // How far (m) apply() can be from the real-number placement of a point whose coordinates do not
-  // exceed `extent`. With |p| <= sqrt(2) extent, sine and cosine displace it by 4 sqrt(2) u |p|
-  // (kSinCosError each), the products by sqrt(2) u |p|, their sum by u |p|, and the sum with t by
-  // u (|p| + |t|): together less than 13 u extent + u |t|.
+  // Bound (m) on the rounding error of apply() for a point whose coordinates do not exceed
+  // `extent`. With |p| <= sqrt(2) extent, the errors are 4 sqrt(2) u |p| from sine and cosine
+  // (kSinCosError each), sqrt(2) u |p| from the products, u |p| from their sum, and u (|p| + |t|)
+  // from adding t: together less than 13 u extent + u |t|.
   double error(double extent) const noexcept {
     if (is_identity()) return 0.0;
     return (16.0 * extent + 1.25 * norm1(t)) * kUnitRoundoff;

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: gjk_collision contributors
 // SPDX-License-Identifier: Apache-2.0
-// A shape that owns its vertices: one or more convex parts plus one radius. Built and checked once.
+// A shape that owns its vertices: one or more convex parts and one radius. Checked when it is made.
 #pragma once
 
 #include <algorithm>
@@ -21,11 +21,11 @@
 
 namespace gjk {
 
-// Why input was refused. status is success when it was not.
+// Reason why input was rejected. `status` is success if it was accepted.
 struct Issue {
   Status status = Status::success;
   std::string argument;  // field name
-  long index = -1;       // of the offending element; -1: the field as a whole
+  long index = -1;       // of the offending element; -1: the whole field
   std::string rule;
 
   explicit operator bool() const noexcept { return status != Status::success; }
@@ -33,7 +33,7 @@ struct Issue {
 
 enum class ConcavePolicy { decompose, hull, reject };
 
-// Finite and within kMaxCoordinate; `index` counts values.
+// Checks that values are finite and within kMaxCoordinate. `index` counts values.
 inline Issue check_coordinates(std::span<const double> values, const char* argument) {
   for (std::size_t i = 0; i < values.size(); ++i) {
     if (!std::isfinite(values[i])) {
@@ -56,7 +56,7 @@ inline Issue check_radius(double radius, const char* argument, long index = -1) 
   return {};
 }
 
-// v + by. A sum that is no double is rounded in the direction of `by`, never short of the sum.
+// v + by. If the sum is not a double, it is rounded in the direction of `by`.
 inline double sum_outwards(double v, double by) noexcept {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   const TwoTerms sum = two_sum(v, by);
@@ -78,7 +78,7 @@ class Shape {
     return view;
   }
 
-  // With `margin` (m, >= 0) added to the radius, rounded up.
+  // The shape with `margin` (m, >= 0) added to the radius, rounded up.
   Shape inflated(double margin) const {
     Shape grown = *this;
     grown.radius_ = sum_outwards(radius_, margin);
@@ -86,8 +86,8 @@ class Shape {
     return grown;
   }
 
-  // Grown by a margin per side (m, >= 0): by all of [-rear, front] x [-right, left], x to the front
-  // and y to the left (Minkowski sum). Sums are rounded outwards, so nothing is lost.
+  // Minkowski sum with the box [-rear, front] x [-right, left] (m, each >= 0), where x points to
+  // the front and y to the left. Sums are rounded outwards, so the result contains the exact sum.
   Shape padded(double front, double rear, double left, double right) const {
     Shape grown;
     std::vector<Vec2> corners;
@@ -106,7 +106,7 @@ class Shape {
     return grown;
   }
 
-  // The parts' vertices must be convex and counter-clockwise: see Convex::view().
+  // The vertices must be convex and counter-clockwise; see Convex::view().
   void add_part(std::span<const Vec2> vertices, double radius) {
     for (const Vec2 v : vertices) {
       x_.push_back(v.x);
@@ -123,19 +123,19 @@ class Shape {
   std::vector<double> x_;
   std::vector<double> y_;
   std::vector<int> offsets_{0};
-  std::vector<Convex> views_;  // extents and errors; the pointers are set by part()
+  std::vector<Convex> views_;  // extents and errors; part() sets the pointers
   double radius_ = 0.0;
 };
 
-// A closed ring is accepted: the last vertex is dropped when it repeats the first.
+// Drops the last vertex of a closed ring, which repeats the first.
 inline std::vector<Vec2> open_ring(std::span<const Vec2> ring) {
   std::vector<Vec2> open(ring.begin(), ring.end());
   while (open.size() > 1 && open.front() == open.back()) open.pop_back();
   return open;
 }
 
-// Appends the outline's convex parts to `parts`. An outline with an area: at least 3 points, not
-// all on one line. Any winding. `index` of an issue counts vertices.
+// Appends the outline's convex parts to `parts`. The outline needs at least 3 points, not all
+// collinear, in either winding. `index` of an issue counts vertices.
 inline Issue outline_parts(std::span<const Vec2> ring, ConcavePolicy policy, const char* argument,
                            std::vector<std::vector<Vec2>>& parts) {
   std::vector<Vec2> outline = open_ring(ring);
@@ -157,7 +157,8 @@ inline Issue outline_parts(std::span<const Vec2> ring, ConcavePolicy policy, con
     parts.push_back(std::move(hull));
     return {};
   }
-  // Of a vertex; or of the first vertex of an edge, which is its last when turned around.
+  // Index in `ring` of a vertex of `outline`, or of the first vertex of an edge. Reversing the
+  // outline swaps the first and last vertex of an edge.
   const auto given_index = [&](long i, long is_edge = 0) {
     const long n = static_cast<long>(outline.size());
     return clockwise ? (2 * n - 1 - i - is_edge) % n : i;

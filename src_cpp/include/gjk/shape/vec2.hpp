@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: gjk_collision contributors
 // SPDX-License-Identifier: Apache-2.0
-// Points and vectors of the plane, in double precision.
+// Points and vectors in the plane, in double precision.
 #pragma once
 
 #include <cmath>
@@ -16,10 +16,10 @@ struct Vec2 {
   double y = 0.0;
 };
 
-// The domain of the kernel, in metres. Within it no product of degree 4 overflows.
+// Domain of the kernel (m). No product of degree 4 overflows in it.
 inline constexpr double kMaxCoordinate = 1e15;
 
-// Half an ulp of 1: every +, -, *, / and sqrt has a relative error of at most this.
+// Half an ulp of 1: bound on the relative error of +, -, *, / and sqrt.
 inline constexpr double kUnitRoundoff = 0x1p-53;
 
 constexpr Vec2 operator+(Vec2 a, Vec2 b) noexcept { return {a.x + b.x, a.y + b.y}; }
@@ -30,19 +30,19 @@ constexpr bool operator==(Vec2 a, Vec2 b) noexcept { return a.x == b.x && a.y ==
 
 constexpr double dot(Vec2 a, Vec2 b) noexcept { return a.x * b.x + a.y * b.y; }
 constexpr double cross(Vec2 a, Vec2 b) noexcept { return a.x * b.y - a.y * b.x; }
-// a turned by +90 degrees.
+// a rotated by +90 degrees.
 constexpr Vec2 perpendicular(Vec2 a) noexcept { return {-a.y, a.x}; }
 inline double norm(Vec2 a) noexcept {
   const double square = dot(a, a);
   if (square >= 0x1p-900 || !(square >= 0.0)) return std::sqrt(square);  // NaN too
-  // Shorter than about 1e-135: the square would underflow.
+  // Below a length of about 1e-135 the square would underflow.
   const Vec2 scaled{a.x * 0x1p+600, a.y * 0x1p+600};
   return std::sqrt(dot(scaled, scaled)) * 0x1p-600;
 }
-// |a.x| + |a.y|: the factor of every rounding bound on a dot product with a.
+// |a.x| + |a.y|. Rounding bounds on a dot product with a are proportional to it.
 inline double norm1(Vec2 a) noexcept { return std::fabs(a.x) + std::fabs(a.y); }
 
-// Order along any line: by x, then by y.
+// Order by x, then by y. It is monotonic along any line.
 constexpr bool lexicographically_less(Vec2 a, Vec2 b) noexcept {
   return a.x < b.x || (a.x == b.x && a.y < b.y);
 }

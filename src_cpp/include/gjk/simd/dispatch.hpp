@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: gjk_collision contributors
 // SPDX-License-Identifier: Apache-2.0
-// Which instruction set this processor has, and queries that run with it.
+// Detects the processor's instruction set and runs queries with it.
 //
-// Vector code is written once and compiled once per instruction set; a query chooses at run time.
-// Every set computes the same doubles: the lanes are independent, and a reduction over them (a
+// Vector code is written once, compiled once per instruction set, and selected at run time. Every
+// set computes the same doubles: lanes are independent, and the result of a reduction over them (a
 // maximum, a first index) does not depend on their number.
 #pragma once
 
@@ -16,8 +16,8 @@
 #define GJK_SIMD_AVX2 "avx2,fma"
 #define GJK_SIMD_AVX512 "avx512f,avx512dq,avx512vl,fma"
 
-// Functions between these two are compiled for the instructions named, lambdas and templates too;
-// not so friends that a class template defines (GCC 12).
+// Functions between these two macros are compiled for the named instructions, including lambdas and
+// templates, but not friends defined in a class template (GCC 12).
 #define GJK_SIMD_PRAGMA(text) _Pragma(#text)
 #ifdef __clang__
 #define GJK_SIMD_BEGIN(target_list) \
@@ -32,7 +32,7 @@
 
 namespace gjk::simd {
 
-// Each names the code of one set at compile time.
+// Tags that select the code of one set at compile time.
 namespace baseline {
 struct Set {};
 }  // namespace baseline
@@ -57,11 +57,11 @@ inline Isa detect_isa() noexcept {
   return Isa::baseline;
 }
 
-// Tests set it to compare the sets; a program does not change it.
+// Set only by tests, to compare the sets.
 inline Isa isa = detect_isa();
 
 #ifdef GJK_X86_DISPATCH
-// Sanitised code is not meant to be fast, and one function of all it calls takes minutes to build.
+// Sanitizer builds are not flattened: speed does not matter, and compiling would take minutes.
 #ifdef __SANITIZE_ADDRESS__
 #define GJK_FLATTEN
 #else
@@ -78,8 +78,8 @@ __attribute__((target(GJK_SIMD_AVX512), GJK_FLATTEN)) auto on_avx512(const Query
 }
 #endif
 
-// Calls query(set) for the widest set that this processor has. The query's code is compiled once
-// per set (flatten), so that vector code is inlined where it is called.
+// Calls query(set) for the widest set of this processor. The query is compiled once per set
+// (flatten), so that vector code is inlined into it.
 template <class Query>
 auto on_widest(const Query& query) noexcept {
   switch (isa) {

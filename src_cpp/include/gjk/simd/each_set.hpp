@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: gjk_collision contributors
 // SPDX-License-Identifier: Apache-2.0
-// Includes the file GJK_SIMD_FILE once per instruction set. Has no include guard: each file with
-// vector code comes through here.
+// Includes the file GJK_SIMD_FILE once per instruction set. It has no include guard, because each
+// file with vector code uses it.
 //
-// The file finds the set's name in GJK_SIMD_SET, which is also the name of its namespace, and the
-// number of doubles in the widest vector in GJK_SIMD_WIDTH. All functions in it are compiled for
-// that set. Their signatures are safe to call from other code as long as they name no vector.
+// For that file, GJK_SIMD_SET is the name of the set and of its namespace, and GJK_SIMD_WIDTH is
+// the number of doubles in the widest vector. All functions in the file are compiled for that set.
+// Other code may call them if their signatures contain no vector type.
 
 #define GJK_SIMD_SET baseline
 #define GJK_SIMD_WIDTH 2

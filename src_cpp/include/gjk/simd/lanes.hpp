@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: gjk_collision contributors
 // SPDX-License-Identifier: Apache-2.0
-// Vectors of doubles and of points, of every width that an instruction set has.
+// Vectors of doubles and of points, in every width that an instruction set has.
 #pragma once
 
 #include <cmath>
@@ -17,16 +17,16 @@ namespace gjk::simd {
 // The first n bits, 0 < n <= 64.
 inline std::uint64_t low_bits(int n) noexcept { return ~std::uint64_t{0} >> (64 - n); }
 
-// At most n bits counted from element `first` as bits counted from 0, in a ring of n < 64.
-inline std::uint64_t turned(std::uint64_t bits, int first, int n) noexcept {
+// Rotates n < 64 bits: input bit k is element first + k of a ring, output bit k is element k.
+inline std::uint64_t rotated(std::uint64_t bits, int first, int n) noexcept {
   return (bits << first | bits >> (n - first)) & low_bits(n);
 }
 
-// So many elements at most have an index that replaces the last bits of a double.
+// Maximum number of elements whose index fits into the last bits of a double; see Lanes::tagged().
 inline constexpr int kMostTagged = 64;
 inline constexpr std::int64_t kTag = kMostTagged - 1;
 
-// The compilers' vector types; spelt out, since the attribute takes no template parameter in GCC.
+// Vector types of the compilers. Spelt out, because GCC's attribute takes no template parameter.
 template <int Width>
 struct VectorOf;
 #define GJK_VECTOR_OF(width)                                               \
