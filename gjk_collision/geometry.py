@@ -62,7 +62,7 @@ class Shape:
         Raises
         ------
         InputError
-            CONCAVE_REJECTED: the outline is concave, and the index is the first vertex that is not
+            CONCAVE_REJECTED: the outline is concave. `index` is the first vertex that is not
             convex. The test is exact, except that coordinates below 1e-40 m count as 0. Use `hull`
             for an outline that is convex only up to rounding, and `concave` for a concave one.
             DEGENERATE: the polygon has no area. TOO_FEW_POINTS, NON_FINITE, COORD_RANGE,
@@ -180,7 +180,7 @@ class Shape:
 
         The outline may touch itself at vertices and along edges, but must not cross itself. To
         describe a hole, let the outline go to the hole, around it and back along the same edge. If
-        an edge goes to a point and back, this spike without area is part of the shape.
+        two edges go to a point and straight back, this spike without area is part of the shape.
 
         Parameters
         ----------
@@ -192,9 +192,9 @@ class Shape:
         Raises
         ------
         InputError
-            INVALID_INPUT: two edges cross, and the index is the first vertex of one of them. Also
-            INVALID_INPUT: a coordinate of a concave outline is below 1e-40 m, but not 0. Other
-            errors are as for `polygon`, except CONCAVE_REJECTED.
+            INVALID_INPUT: two edges cross, and `index` is the first vertex of one of them; or the
+            outline is concave and has a coordinate that is below 1e-40 m in magnitude, but not 0.
+            The other errors are those of `polygon`, without CONCAVE_REJECTED.
         """
         return cls(_core.concave(as_floats(outline, "outline", 2), as_number(radius, "radius")))
 
@@ -306,7 +306,7 @@ class Closest:
         separates the shapes.
     feature_a, feature_b : tuple of 3 int
         The edge of a and the edge of b that determine the distance: index of the part, and indices
-        of two vertices of this part. If the two vertices are equal, it is a vertex, not an edge.
+        of two vertices of this part. If the two vertices are equal, the feature is a vertex.
     iterations : int
         Number of iterations of the GJK loop on this pair of parts.
     status : Status
@@ -362,9 +362,9 @@ class Penetration:
 def collide(a: Shape, b: Shape, pose_a: Pose | None = None, pose_b: Pose | None = None) -> bool:
     """Return whether two shapes have a common point. Contact is a collision.
 
-    Without poses, the result is that of rational arithmetic on the given doubles, and is the same
-    on every machine. With poses, a gap smaller than the rounding error of the transform counts as
-    a collision.
+    Without poses, the result is exact for the given doubles, as in rational arithmetic, and is the
+    same on every machine. With poses, a gap smaller than the rounding error of the transform
+    counts as a collision.
 
     Parameters
     ----------

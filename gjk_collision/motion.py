@@ -153,12 +153,12 @@ class Motion:
 
 @dataclass(frozen=True, slots=True)
 class Impact:
-    """First time at which the distance falls to a margin, or the proof that it never does.
+    """Result of the search for the first time at which the distance falls to a margin.
 
     Attributes
     ----------
     verdict : Verdict
-        FREE: the distance is greater than the margin throughout. COLLISION or MARGIN: at `time`,
+        FREE: the distance is always greater than the margin. COLLISION or MARGIN: at `time`,
         the distance is at most margin + tolerance. It is COLLISION if the distance is at most the
         tolerance or the margin is 0. UNKNOWN: the search did not finish.
     status : Status
@@ -169,8 +169,8 @@ class Impact:
         Time of the impact [s], or distance moved [m] for a cast. It is never later than the true
         impact. inf: no impact found.
     last_valid : float
-        Before this time [s], or distance moved [m] for a cast, the distance is certainly greater
-        than the margin. For FREE: the end of the interval.
+        The distance is certainly greater than the margin before this time [s], or before this
+        distance moved [m] for a cast. For FREE: the end of the interval.
     distance : float
         Signed distance at `time` [m]. NaN: no impact.
     point_a, point_b : ndarray or None
@@ -280,8 +280,8 @@ def time_of_impact(
     Notes
     -----
     Conservative advancement (B. Mirtich, "Impulse-based Dynamic Simulation of Rigid Body Systems",
-    1996). Each step uses a certified bound of the gap along the separating direction, which
-    includes the rotation up to second order.
+    1996). Each step uses a certified lower bound of the gap along the separating direction. The
+    bound includes the rotation: its first-order term and a limit of all higher terms.
     """
     return _impact(
         _core.time_of_impact(
@@ -343,7 +343,7 @@ def shape_cast(
     a, b : Shape
         The moving shape, which does not rotate, and the shape at rest.
     direction : array_like, shape (2,)
-        Direction of the motion. Its length must not be 0 and is not used otherwise.
+        Direction of the motion. Its length must not be 0, and has no effect.
     max_distance : float
         Maximum distance to move [m], >= 0.
     pose_a, pose_b : (x, y, yaw), optional
@@ -391,7 +391,7 @@ def ray_cast(
     origin : array_like, shape (2,)
         Start of the ray [m].
     direction : array_like, shape (2,)
-        Direction of the ray. Its length must not be 0 and is not used otherwise.
+        Direction of the ray. Its length must not be 0, and has no effect.
     shape : Shape
         The shape.
     max_distance : float
@@ -441,7 +441,7 @@ def _checked_motions(
     end = min(motion_a.end, motion_b.end) if t1 is None else as_number(t1, "t1")
     for name, value in (("t0", begin), ("t1", end)):
         if not isfinite(value):
-            rule = f"must be finite, and must be given if neither motion is limited (got {value})"
+            rule = f"must be finite: give it if both motions are known at all times (got {value})"
             raise InputError(Status.NON_FINITE, name, None, rule)
         if abs(value) > _core.MAX_COORDINATE:
             rule = f"magnitude must not exceed 1e15 s (got {value})"

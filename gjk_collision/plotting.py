@@ -64,7 +64,7 @@ def outline(points: ArrayLike, radius: float = 0.0) -> NDArray[np.float64]:
     Returns
     -------
     ndarray, shape (m, 2)
-        Vertices, counter-clockwise [m]. The last vertex is not the first one again.
+        Vertices, counter-clockwise [m]. The first vertex is not repeated at the end.
     """
     points = np.asarray(points, np.float64)
     if radius == 0.0:

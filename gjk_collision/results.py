@@ -3,8 +3,8 @@
 """Results of queries.
 
 The answers of the server (`server.answers`) and the replies of the client (`ros.client`) are
-derived from these classes. They add, for example, a message and the id of the snapshot. A field
-for which there is no result has its default value.
+derived from these classes. The derived classes add, for example, a message and the id of the
+snapshot. A field for which there is no result has its default value.
 """
 
 from __future__ import annotations
@@ -172,16 +172,17 @@ class PathResult:
         The first segment that is not free. Segment i leads from pose i to pose i + 1. -1: all
         segments are free.
     last_valid_fraction : float
-        Fraction of this segment that is certainly free, in [0, 1]. 1 if all segments are free.
+        Fraction of `first_invalid_segment` that is certainly free, in [0, 1]. 1 if all segments
+        are free.
     first_collision_time : float
         The first time at which contact is not excluded [s]. It is never later than the first
         collision. NaN: the verdict is not COLLISION, or no times are given.
     obstacle_id : int
-        Id of the first obstacle because of which the path is not free; -1: none.
+        Id of the first obstacle that makes the path not free; -1: none.
     obstacle_index : int
         Index of this obstacle in the scene; -1: none.
     min_distance : float
-        Smallest signed distance on the path [m], up to the end of the first segment in collision.
+        Smallest signed distance on the path up to the end of the first segment in collision [m].
         A value <= 0 means a collision, but is not the penetration depth. inf: no obstacle. NaN:
         not computed.
     min_distance_lower_bound : float

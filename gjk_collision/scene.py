@@ -66,8 +66,8 @@ class Scene:
     stamps : array_like, shape (n,), optional
         Time of each pose [s], on the same clock as the `times` of queries. Default: zeros.
     prediction : {'unknown_is_error', 'constant_velocity', 'hold'}
-        How to predict an obstacle after the end of its path, or without path and velocity. See the
-        notes.
+        How to predict an obstacle after the end of its path, or if it has neither path nor
+        velocity. See the notes.
     horizon : float
         Obstacles with a path, or with a velocity other than zero, are predicted up to this time
         after the stamp [s], >= 0.
@@ -85,15 +85,17 @@ class Scene:
     -----
     Queries without times use `poses`. For queries with times, `prediction` means:
 
-    - 'unknown_is_error': after the end of its path, the pose of an obstacle is not known. Without
-      path and velocity, the pose is known only at the stamp.
+    - 'unknown_is_error': after the end of its path, the pose of an obstacle is not known. The
+      pose of an obstacle with neither path nor velocity is known only at the stamp.
     - 'constant_velocity': after the end of its path, an obstacle continues with the velocity of
       the last segment. If its path is a single pose at the stamp, it continues with its velocity
-      from `velocities`. Without path and velocity, the pose is known only at the stamp.
-    - 'hold': after the end of its path, an obstacle stays where it is. Without path and velocity,
-      it never moves.
+      from `velocities`. The pose of an obstacle with neither path nor velocity is known only at
+      the stamp.
+    - 'hold': after the end of its path, an obstacle stays where it is. An obstacle with neither
+      path nor velocity never moves.
 
-    If neither `paths` nor `velocities` is given, no pose is known at any time, except with 'hold'.
+    If neither `paths` nor `velocities` is given, no pose is known at any time, not even at the
+    stamps, except with 'hold'.
     """
 
     __slots__ = ("_core", "_id_of", "_prediction")
@@ -148,7 +150,8 @@ class Scene:
         Parameters
         ----------
         offsets : array_like of int, shape (n + 1,)
-            Obstacle i has the points offsets[i] to offsets[i + 1] - 1. Empty: no obstacles.
+            Obstacle i has the points with the indices offsets[i] to offsets[i + 1] - 1. Empty: no
+            obstacles.
         xy : array_like, shape (2 m,) or (m, 2)
             x, y of all points [m].
         ids : array_like of int, shape (n,), optional
@@ -162,7 +165,8 @@ class Scene:
         velocities : array_like, shape (3 n,) or (n, 3), optional
             As for `Scene`.
         path_offsets : array_like of int, shape (n + 1,), optional
-            Obstacle i has the path times and poses path_offsets[i] to path_offsets[i + 1] - 1.
+            The path of obstacle i has the times and poses with the indices path_offsets[i] to
+            path_offsets[i + 1] - 1.
         path_times : array_like, shape (p,), optional
             Times of all paths [s after the stamp], >= 0, strictly increasing for each obstacle.
         path_poses : array_like, shape (3 p,) or (p, 3), optional
@@ -408,7 +412,8 @@ class Scene:
         k : int
             Maximum number of obstacles, >= 1.
         max_distance : float
-            Obstacles with a lower bound of the distance above this [m], >= 0, are left out.
+            Maximum distance [m], >= 0. Obstacles whose lower bound of the distance is greater are
+            left out.
         time : float, optional
             Time of the pose [s], on the clock of the stamps of the obstacles. Default: the
             obstacles do not move.
@@ -473,8 +478,8 @@ class Scene:
             Tolerance [m], > 0: if the shape passes an obstacle at a distance of up to margin +
             tolerance, the path may be reported as not free.
         swept : bool
-            False: check only at the poses. The path then counts as free up to the last pose before
-            the first pose that is not free.
+            False: check only at the poses. The free part of the path then ends at the pose before
+            the first one that is not free.
         margin : float
             Required distance [m], >= 0, as for `check`.
 

@@ -25,14 +25,14 @@ class TraceStep:
         Simplex, shape (1 or 2, 2) [m]: the vertex or edge of a - b nearest to the origin so far.
         The newest vertex is first.
     vertices_a, vertices_b : tuple of int
-        Index, within the part of a or b, of its vertex for each point of the simplex.
+        For each point of the simplex: the index of its vertex in the part of a or b.
     direction : ndarray
         Unit vector, shape (2,), from the simplex towards the origin: the search direction for the
         next vertex. Zero if the origin is on the simplex.
     support : ndarray
         The vertex of a - b that is farthest in the search direction, shape (2,) [m].
     support_a, support_b : int
-        Index of the vertex of a or b for `support`.
+        Index of the vertex in the part of a or b. The difference of both vertices is `support`.
     lower_bound : float
         Certified lower bound of the distance between the polygons without their radii [m]. A value
         <= 0 proves nothing.

@@ -111,7 +111,7 @@ def reach(shape: Shape) -> float:
 
 
 def edge_margin(step: float, reach: float, turning_radius: float) -> float:
-    """Return the margin for which checks at discrete poses also cover the curve between them.
+    """Return the margin with which checks at discrete poses also cover the curve between them.
 
     On one metre of the path, the heading changes by at most 1 / R. A point of the vehicle at the
     distance r from its base therefore travels at most 1 + r / R metres. At any time between two
@@ -143,7 +143,7 @@ def edge_poses(space: Any, start: Any, end: Any, step: float) -> NDArray[np.floa
     Parameters
     ----------
     space : ompl.base.SE2StateSpace
-        The state space, or one derived from this class.
+        An `SE2StateSpace`, or a space derived from it.
     start, end : ompl.base.State
         The ends of the edge.
     step : float

@@ -48,7 +48,7 @@ class MotionValidator(ob.MotionValidator):  # type: ignore[misc]
 
     The checker is called once per edge, so that the whole edge is checked against one snapshot.
     The start of the edge is checked again for this reason. A planner that uses the last valid
-    state of an edge (KPIECE1) gets none; this only makes the planner slower.
+    state of an edge (KPIECE1) does not get this state. This only makes the planner slower.
 
     Parameters
     ----------
