@@ -4,7 +4,7 @@
 
 To add a type, write a function here and add it to `CONVERTERS`; the node and replay both use it.
 Messages of other packages are read one number at a time, which is slow. Their sizes are therefore
-checked before.
+checked first.
 """
 
 from collections.abc import Callable, Sequence
@@ -62,7 +62,8 @@ def polygon(message: Any, config: Config) -> Obstacles:
 def polygon_instance(message: Any, config: Config) -> Obstacles:
     """Convert a geometry_msgs/PolygonInstanceStamped: one of several outlines with an id.
 
-    Each id counts as a sender: its outline is used until its next message, and must be fresh.
+    Each id counts as a sender: its outline is used until the next message with this id, and only
+    while it is fresh.
     """
     found = _Gathered(config)
     points = found.points("polygon.polygon.points", message.polygon.polygon.points)

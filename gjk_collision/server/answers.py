@@ -109,7 +109,7 @@ class PathAnswer(PathResult):
     Attributes
     ----------
     answer : Answer
-        The worst verdict, and the first obstacle because of which the path is not free. `verdict`,
+        The worst verdict, and the first obstacle that makes the path not free. `verdict`,
         `is_free`, `status` and `obstacle_id` are copied from it.
     """
 

@@ -168,8 +168,8 @@ class Config:
         "later stamp is not used.", "s", low=0.0, high=1.0,
     )  # fmt: skip
     safety_margin: float = _parameter(
-        0.0, "Required distance to every obstacle. If a positive distance is not greater than "
-        "this, the verdict is MARGIN.", "m", low=0.0, high=5.0, safe="up",
+        0.0, "Required distance to every obstacle. If the distance is positive but not "
+        "greater than this, the verdict is MARGIN.", "m", low=0.0, high=5.0, safe="up",
     )  # fmt: skip
     margin_front: float = _parameter(
         0.0, "Length by which the footprint is extended to the front (+x).", "m",

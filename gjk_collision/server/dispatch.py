@@ -86,8 +86,7 @@ class Request:
         fraction : float
             Fraction of the way from this pose to the next one, 0 to 1.
         frame : Pose
-            Pose of the request's frame in the parent. By default, the result is in the request's
-            frame.
+            Pose of the request's frame in the frame of the result. Default: the same frame.
         """
         rows = fields.numbers(self.message.poses).reshape(-1, 3)
         ways, _ = frame.compose_paths(rows, 0.0, np.zeros(len(rows), bool))

@@ -241,7 +241,7 @@ class TransformSource(Transforms, Protocol):
 
     @property
     def corrections(self) -> int:
-        """Number of static transforms that were replaced. Poses from before are out of date."""
+        """Number of replaced static transforms. Poses from before the last one are outdated."""
         ...
 
     def set_time(self, now: int) -> object:

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Footprints and lists of obstacles as senders publish them, and the checks of a list.
 
-This module checks the limits and the ids. The kernel checks everything else, so that these checks
-apply to every user of the kernel: the arrays when a list is received, and the shapes (finite,
-enough points, in range, convex or concave) when they are built.
+This module checks the limits and the ids. The kernel checks everything else, for all its users. It
+checks the arrays when a list is received, and the shapes (finite, enough points, in range, convex
+or concave) when they are built.
 """
 
 from dataclasses import dataclass, field

@@ -205,8 +205,8 @@ def check_values(arguments: Sequence[str], sections: Sequence[Section], node: st
     Raises
     ------
     InputError
-        A value is for this server under another name, or a parameter file replaces it. rcl uses a
-        section with the name of the node before a value without a name.
+        A value is for this server under another name, or a parameter file replaces it. If a
+        value has no node name, rcl prefers a section with the name of the node.
     """
     for flag, rule in _ros_arguments(arguments):
         if flag not in ("-p", "--param") or ":=" not in rule:

@@ -72,13 +72,15 @@ class Snapshot:
         Age of the footprint [s] at `stamp`, or at the time when the answer is sent (see
         `World.later`). 0: footprint from a parameter; NaN: no footprint.
     max_obstacle_age : float
-        Age of the oldest obstacle message [s] at the same time, used or not. NaN: no message.
+        Age of the oldest obstacle message [s] at the same time, even if it is not used. NaN: no
+        message.
     bad_sources : tuple of str
         Names of the required and optional sources whose data is missing, stale or invalid.
     epoch : int
         Time zero of the scene [ns]. Times in the scene are seconds after this.
     spans : tuple of (int, str)
-        For each sender, in the order of the scene: the index after its last obstacle, its name.
+        For each sender, in the order of the scene: the index after its last obstacle, and the name
+        of the sender.
     parts : tuple of Placed
         The obstacles of each sender, in the order of `spans`.
     outline : (n, 2) float64 or None
@@ -105,11 +107,11 @@ class Snapshot:
 
     @property
     def footprint_fault(self) -> Fault:
-        """The reason of an answer when the footprint is not known."""
+        """The reason for an answer UNKNOWN if the footprint is not known."""
         return self.fault or Fault(Status.NO_FOOTPRINT, "the footprint is not known")
 
     def known_until(self, stamp: int) -> float:
-        """Return the time after a request's stamp [s] until which obstacles are predicted.
+        """Return until what time obstacles are predicted, in s after the stamp of a request.
 
         The prediction horizon begins at the stamp of the oldest data in use. After the horizon no
         obstacle is predicted, and new obstacles may have appeared.

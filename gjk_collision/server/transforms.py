@@ -46,7 +46,7 @@ class Placement(NamedTuple):
     rotation: Quaternion = (0.0, 0.0, 0.0, 1.0)
 
     def of(self, inner: "Placement") -> "Placement":
-        """Return a placement that is given in this frame, in the parent frame."""
+        """Transform a placement from this frame to the parent frame."""
         x, y, z = _rotate(self.rotation, inner.position)
         px, py, pz = self.position
         return Placement((px + x, py + y, pz + z), _product(self.rotation, inner.rotation))

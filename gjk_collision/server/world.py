@@ -8,8 +8,8 @@ no clock and does not use ROS: each call passes two times in nanoseconds.
 now : int
     Time of the clock that the stamps refer to (ROS time, or the time of a log).
 steady : int
-    Time of a steady clock, which is never set. Steady times are only compared with each other. For
-    a message, it is the earliest time at which the message can have arrived.
+    Time of a steady (monotonic) clock. Steady times are only compared with each other. If the call
+    passes a message, this is the earliest time at which the message can have arrived.
 
 Data has two ages: the age by its stamp, and the time since that stamp was first received. It is
 fresh while both ages are within the timeout. If a clock stops, or if a sender repeats a stamp, one
@@ -443,7 +443,7 @@ class World:
             new.earlier = (held, *held.earlier)[:MAX_WAITING]
             held.earlier = ()
         if new.received < new.arrived:
-            new.dropped = "its stamp had been received before"
+            new.dropped = "the stamp of the last message was received before"
 
     def _keep_check(self, held: _Message, check: Callable[[], Fault | None]) -> None:
         """Store the check of a message that was replaced before its shapes were checked."""

@@ -60,8 +60,8 @@ def check_path(
     swept : bool
         Whether the path between the poses is checked too; otherwise, only the poses are.
     tolerance : float
-        If swept, passing closer than margin + tolerance may be reported as a collision [m]. 0:
-        the configured tolerance `toi_tolerance`.
+        Tolerance of swept checks [m]: a path that passes an obstacle closer than margin +
+        tolerance may be reported as not free. 0: the parameter `toi_tolerance`.
     is_late : callable, optional
         Returns whether the time budget is used up. The answer is then UNKNOWN, unless a collision
         was found before. None: there is no budget.

@@ -110,7 +110,7 @@ def _check_list(name: str, obstacles: Obstacles, config: Config) -> None:
 
 
 class _Shapes:
-    """The shapes of a list. Each shape is made at its first use: a concave one takes long."""
+    """The shapes of a list. A shape is made at its first use, because a concave one takes long."""
 
     def __init__(
         self, name: str, obstacles: Obstacles, config: Config, is_late: Callable[[], bool]
