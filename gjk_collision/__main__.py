@@ -46,7 +46,7 @@ class _BrokenError(Exception):
 
 
 def _refuse(command: str, why: object, code: int = REFUSED) -> int:
-    """Print why a command failed to the standard error, and return the exit code."""
+    """Print to the standard error why a command failed, and return the exit code."""
     print(f"{command}: {why}", file=sys.stderr)
     return code
 
@@ -81,8 +81,8 @@ def _add_replay(commands: "argparse._SubParsersAction[argparse.ArgumentParser]")
         action="append",
         default=[],
         metavar="PART=TOPIC",
-        help="topic to use as footprint, obstacles, tf, tf_static or clock, or the full name of "
-        "the server; TOPIC 'none': do not use a clock or transforms",
+        help="topic to use for PART: footprint, obstacles, tf, tf_static or clock. The last three "
+        "can be 'none': not used. PART 'server': TOPIC is the full name of the server",
     )
     add("--bags", type=Path, help="folder with the bags of scenarios (default: their own folder)")
     add("--golden", type=Path, help="results.jsonl to compare with, or a folder of reports")

@@ -68,7 +68,7 @@ def read_cases(path: Path, config: Config, bags: Path | None = None) -> list[Cas
     path : Path
         A scenario file (.yaml, one case per document), a bag, or a folder of bags.
     config : Config
-        Parameters of the server. The parameters of a scenario replace them one by one.
+        Parameters of the server. Each parameter in a scenario replaces the one given here.
     bags : Path
         Folder of the scenarios' bags; None: the folder of the scenario file.
 
@@ -109,8 +109,8 @@ def read_parameters(path: Path, node: str = "") -> Config:
     path : Path
         The parameter file.
     node : str
-        Full name of the server, such as ``/r1/collision_server``. By default the one that has a
-        section, or ``/collision_server``.
+        Full name of the server, such as ``/r1/collision_server``. Default: the only server with a
+        section, or ``/collision_server`` if there is none.
 
     Raises
     ------

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The main loop of a replay: it passes the messages of a bag to the `World` of the server.
 
-Messages are processed in the order of log time, which replaces the steady clock. An answer is
-computed after all messages of one log time, if one of them has obstacles. An answer is also
-computed if there was none for a period of ``state_rate``, so that missing data becomes visible.
+Messages are processed in the order of log time, which replaces the steady clock. After all
+messages with the same log time, an answer is computed if one of them has obstacles. If there was
+no answer for 1 / ``state_rate``, an answer is computed too, so that missing data is visible.
 The result does not depend on the clock of this machine or on the order of threads.
 """
 

@@ -101,7 +101,7 @@ class Reaction:
     Attributes
     ----------
     at, within : float
-        Begin and maximum length of the time [s].
+        Begin of the time, and maximum time from then until the verdict occurs [s].
     verdict : Verdict
         Expected verdict.
     """

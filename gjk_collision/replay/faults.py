@@ -56,7 +56,7 @@ class FaultSpec:
     status : Status
         Status that every answer in [begin + after, end) must have.
     after : float
-        Time until the answers must have this status [s].
+        Time after `begin` from which the answers must have this status [s].
     values : dict
         The values ``by`` [s], ``frame``, ``field``, ``index`` and ``every`` of the fault.
     """

@@ -42,7 +42,7 @@ class Recorded:
     transforms : RecordedTransforms
         Source of the poses between frames.
     errors : list of str
-        Exceptions that are raised while answers are computed are appended to it.
+        Receives the exceptions that are raised while answers are computed.
     """
 
     def __init__(self, config: Config, transforms: RecordedTransforms, errors: list[str]) -> None:
@@ -202,7 +202,7 @@ def _fill(row: Row, found: Found) -> Answer:
 
 
 def _digest(*arrays: Any) -> int:
-    """Return the CRC-32 of arrays. Floats are rounded to `DIGITS` decimal places before."""
+    """Return the CRC-32 of arrays. Floats are first rounded to `DIGITS` decimal places."""
     total = 0
     for each in arrays:
         values = np.round(each, DIGITS) + 0.0 if each.dtype.kind == "f" else each

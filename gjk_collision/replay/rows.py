@@ -53,7 +53,8 @@ class Row:
     recorded : str
         Verdict of the recorded reply to a request; empty: none.
     digest : int
-        CRC-32 of all values in the reply to a request with several values; 0: a single answer.
+        CRC-32 of values in the answer to a request, for comparison with another row; 0: the answer
+        has only one verdict.
     """
 
     time: int

@@ -89,9 +89,9 @@ def choose(bag: Bag, config: Config, mapping: Mapping[str, Any]) -> Topics:
     config : Config
         Parameters of the server, with the sources and their topics.
     mapping : mapping
-        ``server``: full name of the server whose requests are answered again. ``footprint``,
-        ``tf``, ``tf_static``, ``clock``: a topic, or ``none``; ``obstacles``: a
-        topic, or a mapping from source to topic. A topic that is not given is searched in the bag.
+        ``server``: full name of the server whose requests are answered again. ``footprint``: a
+        topic. ``tf``, ``tf_static``, ``clock``: a topic, or ``none``. ``obstacles``: a topic, or a
+        mapping from source to topic. A topic that is not given is searched in the bag.
 
     Raises
     ------

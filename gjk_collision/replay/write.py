@@ -62,7 +62,7 @@ class BagWriter:
         self._writer.close()
 
     def write(self, topic: str, kind: str, time: int, message: Any) -> None:
-        """Write a message, made of `types`, at a log time [ns]."""
+        """Write a message, an object of a class in `types`, at a log time [ns]."""
         if (topic, kind) not in self._connections:
             self._connections[topic, kind] = self._writer.add_connection(
                 topic, kind, typestore=self._store

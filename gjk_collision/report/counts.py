@@ -28,7 +28,7 @@ class Latencies:
         self._max = max(self._max, nanoseconds)
 
     def percentile(self, share: float) -> float:
-        """Return an upper bound [us] of the given share of the times, in [0, 1]; NaN: no times.
+        """Return an upper bound [us] of the percentile for a share in [0, 1]; NaN: no times.
 
         It is the upper edge of a bin, or the greatest time if that is smaller.
         """

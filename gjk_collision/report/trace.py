@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: gjk_collision contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Pictures of the iterations of GJK on one pair: one SVG with all, and a page to step through.
+"""Pictures of the iterations of GJK on one pair: all in one SVG, or a page to step through.
 
 The left panel shows both shapes and the vertices of the simplex. The right panel shows the
 Minkowski difference a - b, after Catto, Computing Distance (GDC 2010): the simplex, the search
