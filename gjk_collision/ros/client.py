@@ -64,7 +64,8 @@ class Info:
     oldest_data_stamp_ns : int
         Stamp of the oldest data in the snapshot [ns]; 0: no data.
     footprint_age : float
-        Age of the footprint at the time of the reply [s]. 0: it is a parameter. NaN: no footprint.
+        Age of the footprint at the time of the reply [s]. 0: footprint from a parameter. NaN: no
+        footprint.
     max_obstacle_age : float
         Age of the oldest obstacle message at the time of the reply [s]. NaN: no message.
     bad_sources : tuple of str
@@ -153,10 +154,11 @@ class DistanceReply(Reply, NearestResult):
 class PosesReply(Reply, CheckResult):
     """Reply of `~/check_poses`: a `CheckResult`.
 
-    `verdicts` and `statuses` always have one entry per requested pose, which is UNKNOWN if the
-    reply has no entry. `distances`, `lower_bounds` and `witnesses` are empty in modes that do not
-    compute them. `nearest_indices` is always empty. `first_invalid_index` is -1 if and only if
-    `is_free` is True.
+    `verdicts` and `statuses` always have one entry per requested pose. If the reply has another
+    number of entries, each verdict is UNKNOWN and each status is that of the reply. `distances`,
+    `lower_bounds` and `witnesses` are empty in modes that do not compute them.
+    `nearest_indices` is always empty. `first_invalid_index` is -1 if and only if `is_free` is
+    True.
     """
 
     witnesses: NDArray[np.float64]

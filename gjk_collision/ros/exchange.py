@@ -81,7 +81,7 @@ class Exchange:
         return self.snapshot
 
     def snapshot_or_empty(self, fault: Fault) -> Snapshot:
-        """Return the snapshot, or a snapshot with this fault if an error came before it."""
+        """Return the snapshot; if an error prevented it, return an empty one with this fault."""
         return self.snapshot or empty_snapshot(self._server.config, fault, self._server.now())
 
     def final_snapshot(self, snapshot: Snapshot, verdict: Verdict) -> Snapshot:

@@ -165,7 +165,7 @@ class CollisionServer(LifecycleNode):
         return SUCCESS
 
     def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Start to receive data and to answer requests. There is no data from before."""
+        """Start to receive data and to answer requests. Earlier data is not used."""
         self._epoch = self._epoch % MAX_EPOCH + 1
         self._world = World(self.config, self.transforms, self._epoch)
         self._progress.log_activation(steady_time())
@@ -253,7 +253,7 @@ class CollisionServer(LifecycleNode):
         Raises
         ------
         InputError
-            The name of the topic is invalid, or a parameter ``qos_overrides.<topic>.*`` is.
+            The name of the topic or a parameter ``qos_overrides.<topic>.*`` is invalid.
         """
         try:
             # Subscribe to raw messages. Otherwise a message that cannot be decoded would raise an
@@ -363,7 +363,10 @@ class CollisionServer(LifecycleNode):
         self.get_logger().error(f"{where}: {error!r}", throttle_duration_sec=1.0)
 
     def note_hit(self, pose: Pose) -> None:
-        """Show for `HIT_SHOWN` that a request found a collision at a pose in the check frame."""
+        """For the time `HIT_SHOWN`, show that a request found a collision at this pose.
+
+        The pose is in the check frame.
+        """
         self._hit = pose, time.monotonic() + HIT_SHOWN
 
     # ---- heartbeat

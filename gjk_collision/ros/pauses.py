@@ -51,7 +51,7 @@ class Pauses:
             self._pauses.popleft()
 
     def earliest(self, steady: int) -> int:
-        """Return the earliest steady time at which a message that is taken now arrived [ns].
+        """Return the earliest steady time at which a message read now can have arrived [ns].
 
         Parameters
         ----------
