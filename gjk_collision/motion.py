@@ -281,7 +281,7 @@ def time_of_impact(
     -----
     Conservative advancement (B. Mirtich, "Impulse-based Dynamic Simulation of Rigid Body Systems",
     1996). Each step uses a certified lower bound of the gap along the separating direction. The
-    bound includes the rotation: its first-order term and a limit of all higher terms.
+    bound includes the rotation: its first-order term and the maximum of all higher terms.
     """
     return _impact(
         _core.time_of_impact(

@@ -68,7 +68,8 @@ class Status(IntEnum):
     NO_FOOTPRINT, STALE_FOOTPRINT
         There is no footprint, or it is too old.
     NO_OBSTACLES, STALE_OBSTACLES
-        There is no message from a required source, or its data is too old.
+        NO_OBSTACLES: there is no message from a required source, or no source has fresh data.
+        STALE_OBSTACLES: the data of a required source is too old.
     FUTURE_STAMP
         Data is stamped too far in the future.
     TF_UNAVAILABLE, TF_EXTRAPOLATION

@@ -101,7 +101,7 @@ class Reaction:
     Attributes
     ----------
     at, within : float
-        Begin of the time, and maximum time from then until the verdict occurs [s].
+        Time from which the verdict is expected, and maximum time until it occurs [s].
     verdict : Verdict
         Expected verdict.
     """

@@ -121,8 +121,7 @@ def sections_for(path: Path, node: str) -> list[Section]:
     InputError
         The file cannot be read, or no section applies to the node. The error is also raised if
         the file has sections with the name of this node, or with its name before a remapping, but
-        all of them are in other namespaces. Otherwise a section with a wildcard would hide this
-        mistake.
+        all of them are in other namespaces: a section with a wildcard must not hide this mistake.
     """
     sections = read_sections(path)
     filled = [each for each in sections if each.parameters]
@@ -205,8 +204,9 @@ def check_values(arguments: Sequence[str], sections: Sequence[Section], node: st
     Raises
     ------
     InputError
-        A value is for this server under another name, or a parameter file replaces it. If a
-        value has no node name, rcl prefers a section with the name of the node.
+        A value has the name of this server in another namespace, or its name before a remapping,
+        and so has no effect; or a parameter file replaces the value. If a value has no node name,
+        rcl prefers a section with the name of the node.
     """
     for flag, rule in _ros_arguments(arguments):
         if flag not in ("-p", "--param") or ":=" not in rule:
