@@ -57,7 +57,7 @@ inline Isa detect_isa() noexcept {
   return Isa::baseline;
 }
 
-// Set only by tests, to compare the sets.
+// Assigned only by tests, which compare the instruction sets.
 inline Isa isa = detect_isa();
 
 #ifdef GJK_X86_DISPATCH
