@@ -104,8 +104,8 @@ struct Underway {
            std::fabs(yaw + s * spin) <= kMaxYaw;
   }
 
-  // Upper bound (m) on how far a vertex is from the origin along the unit vector n, after s
-  // seconds.
+  // Upper bound (m) on the coordinate of any vertex along the unit vector n after s seconds,
+  // relative to the shape's origin.
   //
   // A vertex p rotated by phi from now is at n.R(phi)p = n.p + phi n.p' + r, where p' is p rotated
   // by 90 degrees and |r| <= |p| phi^2 / 2. The first two terms are the support along a tilted n.
@@ -237,7 +237,7 @@ Walk walk(const Moving& moving_a, const Moving& moving_b, double t0, double t1, 
       if (!(end > t)) return end_with(Status::prediction_too_short);
       const Advance fresh = advance(a, b, n, t, end, target.least, target.aim);
       if (fresh.time > step.time) step = fresh;
-      // No advance beyond the rounding error: doubles do not resolve the tolerance.
+      // The step is not longer than the rounding error: doubles do not resolve the tolerance.
       if (!(step.time > t)) return end_with(Status::numeric_failure);
     }
     walked.time = step.time;

@@ -182,8 +182,8 @@ inline double reach(const Convex& shape) noexcept {
   return greatest * (1.0 + 4.0 * kUnitRoundoff) + shape.error;
 }
 
-// Certified upper bound (m) on how far any point of a shape with this reach (radius included) is,
-// within [t0, t1], from its position at t0. Infinite if the motion is unknown.
+// Certified upper bound (m) on the distance of any point of a shape from its position at t0, at any
+// time in [t0, t1]. `reach` includes the radius. Infinite if the motion is unknown.
 inline double travel(Motion motion, double reach, double t0, double t1) noexcept {
   double relative = 1.0 + 16.0 * kUnitRoundoff;
   double path = 0.0;

@@ -138,11 +138,11 @@ void for_each_edge_beyond(const P& owner, const Q& other, double sign, bool is_c
 
 }  // namespace detail
 
-// The depth is the distance of O to the boundary of P - Q, whose edges are those of P and of -Q:
-// the minimum of the support function of P - Q over the outward normals of both. The enumeration is
-// exact. It has no iteration that could stall and makes no choice by rounding. EPA walks towards
-// the same edge. Compared with the enumeration, it takes five times as long for 4 vertices, the
-// same time for 16, and half the time for 24.
+// The depth is the distance of O to the boundary of P - Q. The edges of this boundary are those of
+// P and of -Q, so the depth is the minimum of the support function of P - Q over the outward
+// normals of both. The enumeration is exact. It has no iteration that could stall and makes no
+// choice by rounding. EPA walks towards the same edge. Compared with the enumeration, it takes five
+// times as long for 4 vertices, the same time for 16, and half the time for 24.
 //
 // If vertices are known only to within an error, an outline may not be quite convex: at an edge as
 // short as the error, or beside an edge that the error rotates. Then the overlap along the normal

@@ -16,8 +16,8 @@
 #define GJK_SIMD_AVX2 "avx2,fma"
 #define GJK_SIMD_AVX512 "avx512f,avx512dq,avx512vl,fma"
 
-// Functions between these two macros are compiled for the named instructions, including lambdas and
-// templates, but not friends defined in a class template (GCC 12).
+// Functions between GJK_SIMD_BEGIN and GJK_SIMD_END are compiled for the named instructions,
+// including lambdas and templates, but not friends defined in a class template (GCC 12).
 #define GJK_SIMD_PRAGMA(text) _Pragma(#text)
 #ifdef __clang__
 #define GJK_SIMD_BEGIN(target_list) \
