@@ -196,7 +196,8 @@ inline std::span<const double> checked_times(const Doubles& times, std::size_t c
   return view(times);
 }
 
-// `given` has the values that the message shows; `first` is the index of the first one.
+// Refuses times that do not increase strictly. The message shows the value in `given`, the times as
+// the caller gave them; `first` is the index of times[0] in the caller's array.
 inline void check_increasing(std::span<const double> times, const char* name,
                          std::span<const double> given, std::size_t first = 0) {
   for (std::size_t i = 1; i < times.size(); ++i) {

@@ -44,7 +44,7 @@ struct ClosestShapes {
 };
 
 // The nearest pair of parts. If shapes with several parts overlap, this is the deepest pair. Its
-// depth is a lower bound of the translation that separates the whole shapes.
+// depth is a lower bound on the length of the translation that separates the whole shapes.
 ClosestShapes closest_shapes(const Shape& a, const Shape& b, const PoseArgument& pose_a,
                              const PoseArgument& pose_b) {
   const Transform at_a = Transform::from_pose(checked_pose(pose_a, "pose_a"));

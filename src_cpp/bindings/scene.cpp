@@ -40,7 +40,7 @@ void check_offsets(const Offsets& offsets, std::size_t count, std::size_t end, c
   }
 }
 
-// Checks what is said of `count` obstacles, and returns the poses of the paths.
+// Checks the reported motion of `count` obstacles, and returns the poses of the paths.
 std::vector<Pose> checked_said(const SaidArrays& said, std::size_t count) {
   const Doubles& velocities = said.velocities;
   if (length(velocities) != 0 && length(velocities) != 3 * count) {

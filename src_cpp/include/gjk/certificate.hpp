@@ -53,10 +53,10 @@ class Certificate {
     return at_least(exact::surfaces_apart(p, q, exact::gap_along(p, q, n, from)));
   }
 
-  // Supporting line of P - Q: w is the support vertex in direction -d, and `along` = d.w. If d.w
-  // exceeds reach * |d| by more than the rounding errors of the choice of w and of the product, all
-  // of P - Q is farther from the origin than the reach. `grown` is the reach plus the errors of the
-  // shapes. The comparison is ordered so that NaN proves nothing.
+  // Tests a supporting line of P - Q: w is the support vertex in direction -d, and `along` = d.w.
+  // All of P - Q is farther from the origin than the reach if d.w exceeds reach * |d| by more than
+  // the rounding errors of choosing w and of computing d.w. `grown` is the reach plus the errors of
+  // the shapes. The comparison is ordered so that NaN proves nothing.
   static Certificate beyond_line(Vec2 d, double along, double rounding, double grown,
                                  double margin) noexcept {
     const double bound = rounding * norm1(d) + (grown > 0.0 ? grown * norm(d) : 0.0);
@@ -74,8 +74,9 @@ class Certificate {
     const bool are_apart = Set::boxes_apart(p, q, grown_reach(p, q, p.radius + q.radius + margin));
     return are_apart ? Verdict::free : otherwise;
   }
-  // Distance (m) of the bounding boxes of two parts. Nothing if they overlap, because the
-  // penetration depth of the parts is not bounded.
+  // Lower bound (m) on the distance of two parts, from their bounding boxes. `beyond_boxes` (m) is
+  // how far both parts together may extend beyond them. If the boxes overlap, nothing is proven,
+  // because the penetration depth of the parts is not bounded.
   static Certificate boxes(const Box& a, const Box& b, double beyond_boxes) noexcept {
     const Vec2 gap = a.gap(b);
     if (gap == Vec2{}) return {};
@@ -83,9 +84,9 @@ class Certificate {
                     beyond_boxes * (1.0 + 8.0 * kUnitRoundoff));
   }
 
-  // For exact shapes with reach 0: an edge of one shape has the other shape strictly on its outer
-  // side, by more than the rounding error. Its own shape lies on its inner side, because shapes are
-  // convex; this was checked exactly when they were made.
+  // For exact shapes with reach 0: one shape lies strictly on the outer side of an edge of the
+  // other, by more than the rounding error. The shape with the edge lies on the inner side, because
+  // it is convex. Convexity was checked exactly when the shape was created.
   static Certificate edges(const EdgeTests& test) noexcept {
     return test.is_separated() ? greater_than(0.0) : Certificate{};
   }
@@ -138,8 +139,9 @@ class Certificate {
     return closest.status == Status::success ? at_least(closest.lower_bound) : Certificate{};
   }
 
-  // Two shapes that move at constant velocities: the gap in s seconds along the unit vector n from
-  // a to b. In real arithmetic this bound is concave in s.
+  // Two shapes that move at constant velocities: the gap after s seconds, along the unit vector n
+  // from a to b. In real arithmetic this bound is concave in s. `any_turn`: see
+  // Underway::support_within().
   template <class Underway>
   static Certificate moving(const Underway& a, const Underway& b, Vec2 n, double s,
                             bool any_turn) noexcept {
@@ -162,12 +164,12 @@ class Certificate {
     return search.is_complete() ? greater_than(limit) : Certificate{};
   }
 
-  // Proven by both.
+  // The bound that both certificates prove.
   friend constexpr Certificate weaker(const Certificate& a, const Certificate& b) noexcept {
     if (a.lower_ == b.lower_) return {a.lower_, a.is_greater_ && b.is_greater_};
     return a.lower_ < b.lower_ ? a : b;
   }
-  // Proven by either; both certificates must be about the same shapes.
+  // The better bound of two certificates, which must be about the same shapes.
   friend constexpr Certificate stronger(const Certificate& a, const Certificate& b) noexcept {
     if (a.lower_ == b.lower_) return {a.lower_, a.is_greater_ || b.is_greater_};
     return a.lower_ > b.lower_ ? a : b;
@@ -201,7 +203,7 @@ Verdict collide(const P& p, const Q& q, double margin = 0.0, Contact near = {}) 
 
 }  // namespace exact
 
-// The weakest of the certificates taken so far; proves nothing at the start.
+// The weakest of the certificates taken so far. Before the first one, it proves nothing.
 class Proven {
  public:
   void take(const Certificate& certificate) noexcept {
@@ -233,7 +235,8 @@ class Decision {
   }
   // Takes a certificate about pairs for which there is no verdict.
   void take(const Certificate& certificate) noexcept { proven_.take(certificate); }
-  // A pair has no verdict, perhaps a bound. A collision of another pair still counts.
+  // Takes a pair that has no verdict; it may have a bound. A collision of another pair still
+  // outranks it.
   bool fail(Status status, const Certificate& bound = {}) noexcept {
     take(bound);
     return worsen(Verdict::unknown, status);
@@ -242,7 +245,7 @@ class Decision {
   Verdict verdict() const noexcept {
     return is_worse_ ? worst_ : proven_.of_all().beyond(margin_, Verdict::unknown);
   }
-  // An unproven FREE is an internal error.
+  // internal_error if no verdict is worse than FREE, but FREE is not proven.
   Status status() const noexcept {
     if (is_worse_) return status_;
     return proven_.of_all().proves(margin_) ? Status::success : Status::internal_error;

@@ -1,14 +1,16 @@
 // SPDX-FileCopyrightText: gjk_collision contributors
 // SPDX-License-Identifier: Apache-2.0
 // The queries about two shapes, each as a cascade of steps. A step answers the pairs for which it
-// can prove the answer and passes the others on. docs/kernel.md describes the steps.
+// can prove the answer and passes the others on. docs/kernel.md describes the steps and the levels.
+// P and Q are the polygons, W = P - Q is their Minkowski difference, O is the origin. takes(step)
+// is true except in the benchmark, which leaves out one step to measure its value.
 //
-//   boxes       the boxes are apart: FREE                          extremes.hpp
-//   extremes    O in the quadrilateral of the extremes: COLLISION  extremes.hpp
-//   axes        an edge separates, or none does                    axes.hpp
-//   features    a vertex or edge nearer to O than its neighbours   features.hpp
-//   GJK         the loop of the paper, up to its rounding errors   gjk.hpp
-//   exact       signs of polynomials                               exact.hpp
+//   boxes       FREE if the bounding boxes are apart                     extremes.hpp
+//   extremes    COLLISION if the extreme vertices of W enclose O         extremes.hpp
+//   axes        FREE if an edge separates, COLLISION if none does        axes.hpp
+//   features    finds a vertex or edge nearer to O than its neighbours   features.hpp
+//   GJK         the loop of the paper; decides up to rounding errors     gjk.hpp
+//   exact       decides the rest by the signs of polynomials             exact.hpp
 #pragma once
 
 #include "gjk/certificate.hpp"
@@ -27,26 +29,27 @@
 
 namespace gjk {
 
-// FREE or COLLISION of two shapes, radii included. They collide if their distance is at most
-// `margin` (m, >= 0). UNKNOWN only for input outside the domain (NaN, infinity, beyond
+// Level 1: FREE or COLLISION of two shapes, radii included. They collide if their distance is at
+// most `margin` (m, >= 0). UNKNOWN only for input outside the domain (NaN, infinity, beyond
 // kMaxCoordinate).
 //
 // For exact shapes this is the answer of rational arithmetic on the given doubles, the same on
-// every machine. Shapes placed by rounded arithmetic collide if the gap between them is smaller
-// than the bound on the rounding error.
+// every machine. For shapes placed by rounded arithmetic, the verdict is COLLISION if the gap is
+// smaller than the bound on the rounding error.
 inline Verdict collide(const Convex& p, const Convex& q, double margin = 0.0) noexcept {
   using namespace detail;
   if (!in_domain(p, q) || !(margin >= 0.0 && margin <= kMaxCoordinate)) return Verdict::unknown;
+  // The shapes collide if the distance of their polygons is at most the reach.
   const double reach = p.radius + q.radius + margin;
   const Quadrilateral w = inscribed(p, q);
-  // Boxes: the comparison is exact if the reach is 0.
+  // Boxes: the comparison is exact if the grown reach is 0.
   const Certificate boxes = Certificate::boxes(w, grown_reach(p, q, reach), margin);
   if (takes(Step::boxes) && boxes.proves(margin)) return boxes.beyond(margin, Verdict::unknown);
   // Extremes
   double side[4];
   const unsigned inner = inner_sides(w, side);
   if (takes(Step::extremes) && inner == kAllSides) return Verdict::collision;
-  // Axes; exact signs for the edges within the rounding error
+  // Axes: an edge that separates; exact signs decide the edges within the rounding error
   const Axes axes = Axes::deciding(p, q, inner);
   if (reach == 0.0 && axes.decide) {
     return on_views(p, q, [axes](const auto& a, const auto& b) {
@@ -65,8 +68,8 @@ struct Rooms {
   Room q;
 };
 
-// Two shapes at poses. All their vertices are placed only if boxes and the overlap test leave the
-// pair undecided.
+// The same for two shapes at poses. All their vertices are placed only if the box test and the
+// overlap test do not decide.
 inline Verdict collide(const Convex& p, const Transform& at_p, const Convex& q,
                        const Transform& at_q, Rooms& rooms, double margin = 0.0) noexcept {
   using namespace detail;
@@ -86,13 +89,14 @@ inline Verdict classify(const Convex& p, const Convex& q, double margin) noexcep
   return collide(p, q) == Verdict::collision ? Verdict::collision : Verdict::margin;
 }
 
-// If a lower bound (m) on the distance exceeds this, collide() certainly answers FREE and need not
-// be called. Otherwise it must be called, so that all queries give the same verdict.
+// A distance (m). If a lower bound on the distance of the shapes exceeds it, collide() certainly
+// answers FREE and need not be called. Otherwise collide() must be called, so that all queries give
+// the same verdict.
 inline double free_above(const Convex& p, const Convex& q, double margin) noexcept {
   return undecided_margin(margin) + undecided(p) + undecided(q);
 }
 
-// Level 3: signed distance, its lower bound, witness points, direction and deciding features.
+// Level 3: signed distance, its lower bound, witness points, direction and nearest features.
 inline Closest closest(const Convex& p, const Convex& q) noexcept {
   using namespace detail;
   if (!in_domain(p, q)) return unknown_closest();

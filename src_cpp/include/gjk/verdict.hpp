@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: gjk_collision contributors
 // SPDX-License-Identifier: Apache-2.0
-// Result types of the queries. The numbers are those of msg/Verdict.msg; zero is never free.
+// Result types of the queries. The numbers are those of msg/Verdict.msg. A value that was never set
+// is 0, which is never FREE.
 #pragma once
 
 #include <cstdint>

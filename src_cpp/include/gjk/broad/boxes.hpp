@@ -23,7 +23,8 @@ namespace gjk {
 struct FloatBox {
   float low_x, low_y, high_x, high_y;
 
-  // Rounds down without a branch, even if v is a float. NaN gives the border.
+  // Rounds down without a branch, so that the result is below v even if v is a float. NaN gives the
+  // lower border.
   static float below(double v) noexcept {
     const double not_above = v < kEverywhere.high.x ? v : kEverywhere.high.x;
     const double bounded = v > kEverywhere.low.x ? not_above : kEverywhere.low.x;
@@ -127,8 +128,8 @@ struct alignas(64) EightBoxes {
     }
     return hits;
   }
-  // Squared distances (m^2), too large by a relative 2^-21 at most. Bit c: box c is within the
-  // limit.
+  // Writes squared distances (m^2), too large by a relative 2^-21 at most. Bit c: that of box c is
+  // at most `limit` (m^2).
   unsigned within(const Query& query, float limit, float* distances) const noexcept {
     unsigned near = 0;
     for (std::uint32_t c = 0; c < kWidth; c += 4) {

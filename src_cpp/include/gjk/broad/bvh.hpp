@@ -35,7 +35,8 @@ class Bvh {
   // Position of an item at the first and at the last time: x, y, x, y.
   using Key = std::array<float, 4>;
 
-  // A time, as a share of the way from one frame to the next; or the times up to a last one.
+  // A time, given as a share of the way from a frame to the next one. Or an interval of time, which
+  // ends at last_frame and last_share; a single time has the same values in both.
   struct Moment {
     std::size_t frame = 0;
     float share = 0.0F;
@@ -44,7 +45,8 @@ class Bvh {
   };
 
   // Creates an empty tree in which nearby items share a node: items are split recursively along
-  // their longest extent, at multiples of a child's capacity. Then set() each item and update().
+  // their longest extent, at multiples of a child's capacity. Afterwards call set() for each item,
+  // then update().
   void arrange(std::span<const Key> keys, std::size_t frames = 1) {
     std::vector<Entry> entries(keys.size());
     for (std::size_t i = 0; i < entries.size(); ++i) {
@@ -90,8 +92,8 @@ class Bvh {
     for (int level = 1; level < levels_; ++level, child /= kWidth) propagate(level, child);
   }
 
-  // Mean half perimeter (m) of level 0 nodes, first frame. It grows if items move and keep their
-  // order.
+  // Mean half perimeter (m) of the nodes of level 0 in the first frame. It grows if items move but
+  // stay in their nodes.
   double spread() const noexcept {
     if (levels_ == 0) return 0.0;
     const std::size_t count = levels_ > 1 ? begin_[1] : 1;
@@ -123,8 +125,8 @@ class Bvh {
   using Hits = std::array<Hit, kMostHits>;
 
   // The hits of several queries in the first frame, ordered by query and then by visit, and their
-  // number. Not complete if there are too many hits. The queries descend level by level together,
-  // so that their memory accesses overlap.
+  // number. The search is not complete if there are too many hits. The queries descend level by
+  // level together, so that their memory accesses overlap.
   Exhausted overlapping(std::span<const FloatBox> queries, Hits& hits,
                         std::size_t& found_in_all) const noexcept {
     found_in_all = 0;

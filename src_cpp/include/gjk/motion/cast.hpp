@@ -104,11 +104,13 @@ struct Underway {
            std::fabs(yaw + s * spin) <= kMaxYaw;
   }
 
-  // Upper bound (m) on how far a vertex is from the origin along the unit vector n in s seconds.
+  // Upper bound (m) on the coordinate of any vertex along the unit vector n after s seconds,
+  // relative to the shape's origin.
   //
   // A vertex p rotated by phi from now is at n.R(phi)p = n.p + phi n.p' + r, where p' is p rotated
   // by 90 degrees and |r| <= |p| phi^2 / 2. The first two terms are the support along a tilted n.
-  // With `any_turn` the bound is the reach. Both bounds are convex in s.
+  // With `any_turn`, a rotating shape gets the bound `reach`, which holds for any angle. Both
+  // bounds are convex in s.
   double support_within(Vec2 n, double s, bool any_turn) const noexcept {
     if (any_turn && spin != 0.0) return reach;
     const Vec2 local = at.rotate_back(n);
@@ -132,8 +134,8 @@ struct Advance {
   Certificate certificate;
 };
 
-// Advances from t towards `end`, as long as the gap along n is certainly above `least`; aims at a
-// time when it is `aim`. If there is no advance, the time is t.
+// Advances from t towards `end`, as long as the gap along n is certainly above `least`. Aims at the
+// time when the gap is `aim`. If there is no advance, the time is t.
 inline Advance advance(const Underway& a, const Underway& b, Vec2 n, double t, double end,
                        double least, double aim, bool any_turn) noexcept {
   constexpr int kTries = 4;
@@ -164,7 +166,8 @@ inline Advance advance(const Underway& a, const Underway& b, Vec2 n, double t, d
   return result;
 }
 
-// The farther of two advances: for any rotation, and to second order within a radian.
+// The longer of two advances: one with a bound for any rotation, one with a bound of second order
+// for rotations of up to one radian.
 inline Advance advance(const Underway& a, const Underway& b, Vec2 n, double t, double end,
                        double least, double aim) noexcept {
   const double spin = std::fmax(std::fabs(a.spin), std::fabs(b.spin));
@@ -174,7 +177,7 @@ inline Advance advance(const Underway& a, const Underway& b, Vec2 n, double t, d
   return any.time > turned.time ? any : turned;
 }
 
-// The answer of a look: the gap that the next step must keep, and the gap it aims at.
+// What `look` of walk() returns: the gap that the next step must keep, and the gap it aims at.
 struct Target {
   double least = 0.0;  // m
   double aim = 0.0;    // m, > least
@@ -189,7 +192,8 @@ struct Walk {
   int iterations = 0;
 };
 
-// Goes from t0 to t1 in steps that keep the target of the last look(time, closest, certified gap).
+// Advances from t0 to t1. Each step keeps the gap of the target that look(time, closest, certified
+// gap) returned last.
 template <class Look>
 Walk walk(const Moving& moving_a, const Moving& moving_b, double t0, double t1, int max_iterations,
           Look&& look) {
@@ -201,7 +205,7 @@ Walk walk(const Moving& moving_a, const Moving& moving_b, double t0, double t1, 
   std::size_t hint_b = 0;
   Vec2 n;
   Target target;
-  bool at_joint = false;  // the last step ended with a piece: try its direction first
+  bool at_joint = false;  // the last step reached the end of a piece: try that step's n first
   const auto end_with = [&walked](Status status) noexcept {
     walked.status = status;
     return walked;
@@ -233,7 +237,7 @@ Walk walk(const Moving& moving_a, const Moving& moving_b, double t0, double t1, 
       if (!(end > t)) return end_with(Status::prediction_too_short);
       const Advance fresh = advance(a, b, n, t, end, target.least, target.aim);
       if (fresh.time > step.time) step = fresh;
-      // No advance beyond the rounding error: doubles do not resolve the tolerance.
+      // The step is not longer than the rounding error: doubles do not resolve the tolerance.
       if (!(step.time > t)) return end_with(Status::numeric_failure);
     }
     walked.time = step.time;
@@ -369,7 +373,8 @@ inline Impact ray_cast(Vec2 origin, Vec2 direction, double max_distance, const C
 }
 
 // The earlier of two pairs' impacts: a hit outranks UNKNOWN, UNKNOWN outranks FREE. The result is
-// certainly free only while both are, and a hit is not later than that.
+// certainly free only as long as both pairs are: its last_valid is the smaller one, and the time of
+// a hit is not later.
 inline Impact earlier(const Impact& first, const Impact& second) noexcept {
   const auto rank = [](const Impact& impact) noexcept {
     return impact.hit() ? 0 : impact.verdict == Verdict::unknown ? 1 : 2;

@@ -23,8 +23,8 @@ struct Velocity {
   double yaw = 0.0;
 };
 
-// A rounded pose, and an error bound (m): how far a point of the shape may be from its position in
-// the motion in real arithmetic.
+// A rounded pose, and an error bound (m): the maximum distance of a point of the shape from its
+// position in real arithmetic.
 struct Placement {
   Pose pose;
   double error = 0.0;
@@ -46,7 +46,7 @@ struct Piece {
     piece.from = pose;
     return piece;
   }
-  // At `pose` at `time` (s), with constant velocity before and after.
+  // Passes `pose` at `time` (s), with constant velocity before and after.
   static Piece moving(const Pose& pose, const Velocity& velocity, double time = 0.0) noexcept {
     Piece piece = still(pose);
     piece.start = time;
@@ -68,7 +68,8 @@ struct Piece {
     const double nearest = std::rint(turns);
     const double whole = std::fabs(turns - nearest) == 0.5 ? std::trunc(turns) : nearest;
     piece.change = {to.x - from.x, to.y - from.y, turn - kTurn * whole};
-    // Subtracted whole turns are not exact in doubles. Without any turn, none are subtracted.
+    // Subtracting whole turns is not exact in doubles. If the yaw does not change, none are
+    // subtracted.
     if (turn != 0.0) {
       piece.yaw_error = 4.0 * kUnitRoundoff * (std::fabs(from.yaw) + std::fabs(to.yaw));
     }
@@ -87,15 +88,15 @@ struct Piece {
     return piece;
   }
 
-  // If it stands still, nothing is rounded.
+  // Whether it stands still. Then at() rounds nothing.
   bool is_still() const noexcept {
     return change.x == 0.0 && change.y == 0.0 && change.yaw == 0.0 && yaw_error == 0.0;
   }
   Vec2 velocity() const noexcept { return {change.x / duration, change.y / duration}; }  // m/s
   double spin() const noexcept { return change.yaw / duration; }                         // rad/s
 
-  // Pose at time t, for a shape with vertices at most `reach` (m) from its origin. Each coordinate
-  // takes a difference of times, a quotient, a product and a sum.
+  // Pose at time t, for a shape with vertices at most `reach` (m) from its origin. The error bound
+  // covers a difference of times, a quotient, a product and a sum per coordinate.
   Placement at(double t, double reach) const noexcept {
     constexpr double kRelative = 8.0 * kUnitRoundoff;
     const double share = (t - start) / duration;
@@ -164,7 +165,8 @@ inline double drift(Motion motion, std::size_t i, const LocalTime& at, double re
   return sum * (1.0 + 0x1p-40);
 }
 
-// Appends the pieces through poses at strictly increasing times (s). One pose: known only then.
+// Appends the pieces through poses at strictly increasing times (s). A single pose is known only at
+// its time.
 inline void append_path(std::span<const double> times, std::span<const Pose> poses,
                         std::vector<Piece>& pieces) {
   if (times.size() == 1) pieces.push_back(Piece::between(times[0], poses[0], times[0], poses[0]));
@@ -180,8 +182,8 @@ inline double reach(const Convex& shape) noexcept {
   return greatest * (1.0 + 4.0 * kUnitRoundoff) + shape.error;
 }
 
-// Certified upper bound (m) on how far any point of a shape with this reach (radius included) is,
-// within [t0, t1], from its position at t0. Infinite if the motion is unknown.
+// Certified upper bound (m) on the distance of any point of a shape from its position at t0, at any
+// time in [t0, t1]. `reach` includes the radius. Infinite if the motion is unknown.
 inline double travel(Motion motion, double reach, double t0, double t1) noexcept {
   double relative = 1.0 + 16.0 * kUnitRoundoff;
   double path = 0.0;

@@ -15,12 +15,12 @@
 
 namespace gjk {
 
-// Assumption for motion that is not reported. Reported is a velocity (finite components; all zero:
-// stands still forever) or a path. A path takes precedence over a velocity.
+// Assumption for motion that is not reported. An obstacle may report a velocity (finite
+// components; all zero: stands still forever) or a path. A path takes precedence over a velocity.
 enum class PredictionPolicy : std::uint8_t {
-  unknown_is_error = 0,   // none: the motion is unknown, also after the end of a path
-  constant_velocity = 1,  // after the end of a path, continues as on its last piece; a path of
-                          // one pose, at the stamp, has none: as with the velocity only
+  unknown_is_error = 0,   // no assumption: the motion is unknown, also after the end of a path
+  constant_velocity = 1,  // after the end of a path, continues as on its last piece; if the
+                          // path is one pose at the stamp: as if only the velocity were reported
   hold = 2,               // stands still; after a path, at its last pose
 };
 

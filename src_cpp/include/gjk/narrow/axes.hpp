@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: gjk_collision contributors
 // SPDX-License-Identifier: Apache-2.0
-// The separating axis test, over all edges or over those of the caps that may contain O: in
-// floating point, and exact for the few edges that rounding leaves undecided.
+// The separating axis test. It tests all edges, or those of the caps that may contain O; see
+// extremes.hpp. It runs in floating point. Exact arithmetic decides the few edges within the
+// rounding error.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +18,9 @@
 
 namespace gjk::detail {
 
-// The minimum of d.w over P - Q, computed at a support vertex, is too large by at most this times
-// |d|_1: from two dot products to choose the vertex, a subtraction and another dot product.
+// The computed minimum of d.w over P - Q exceeds the true minimum by at most this times |d|_1. The
+// errors are those of two dot products that choose the vertex, a subtraction and another dot
+// product.
 template <class P, class Q>
 double support_rounding(const P& p, const Q& q) noexcept {
   return 8.0 * kUnitRoundoff * (p.extent + q.extent);
@@ -26,18 +28,18 @@ double support_rounding(const P& p, const Q& q) noexcept {
 
 // Which edges of two shapes decide whether they overlap.
 struct Axes {
-  bool decide = false;  // otherwise no set of edges is known to decide: use GJK
-  bool all = false;     // otherwise those of the caps
+  bool decide = false;  // false: no set of edges is known to decide, GJK is needed
+  bool all = false;     // true: test all edges; false: those of the caps
   Caps caps;
 
-  // With this few vertices, testing all edges is faster than selecting those of the caps.
+  // Up to this number of vertices, testing all edges is faster than selecting those of the caps.
   static constexpr int kFew = 8;
   template <class P, class Q>
   static bool have_few_vertices(const P& p, const Q& q) noexcept {
     return p.size >= 3 && p.size <= kFew && q.size >= 3 && q.size <= kFew;
   }
 
-  // `inner`: the sides of their quadrilateral that O is inside of; see inner_sides().
+  // `inner`: the result of inner_sides() for the shapes.
   static Axes deciding(const Convex& p, const Convex& q, unsigned inner) noexcept {
     const auto fits = [](const Convex& shape) {
       return shape.has_chains && shape.size >= 3 && shape.size < 64;
@@ -59,8 +61,8 @@ EdgeTests test_axes(const P& p, const Q& q, const Axes& axes) noexcept {
   return {p.separating_from(q, of_p, of_q, relative), q.separating_from(p, of_q, of_p, relative)};
 }
 
-// Whether the exact test of the unsure edges decides. Not for shapes with an error, nor if all
-// edges are unsure: both shapes may be flat and on one line.
+// Whether an exact test of the unsure edges decides. It does not decide for shapes with an error.
+// Nor does it decide if all edges are unsure, because both shapes may then be flat and on one line.
 template <class P, class Q>
 bool edges_decide(const P& p, const Q& q, const EdgeTests& test) noexcept {
   const bool all_unsure =
@@ -68,8 +70,8 @@ bool edges_decide(const P& p, const Q& q, const EdgeTests& test) noexcept {
   return p.error + q.error == 0.0 && !all_unsure;
 }
 
-// Whether two exact shapes with few vertices share a vertex. Then they touch, as most touching
-// polygons of a map or a mesh do. Faster than the exact test of an edge.
+// Whether two exact shapes with few vertices share a vertex, which proves that they touch. Most
+// touching polygons of a map or a mesh share a vertex. Faster than the exact test of an edge.
 template <class View>
 bool few_share_vertex(const View& p, const View& q) noexcept {
   return Axes::have_few_vertices(p, q) && p.error + q.error == 0.0 && p.shares_vertex_with(q);
@@ -92,8 +94,8 @@ Certificate along_edges(const View& p, const View& q, const EdgeTests& test) noe
   return best;
 }
 
-// Start of the search for the nearest features: for an unsure edge, the vertex of the other shape
-// that is farthest inwards, and the end of the edge nearer to it.
+// Start of the search for the nearest features. Takes the first unsure edge. Returns the vertex of
+// the other shape that is farthest inwards, and the end of the edge that is nearer to this vertex.
 template <class View>
 exact::Contact facing_pair(const View& p, const View& q, const EdgeTests& test) noexcept {
   const bool is_of_p = test.of_p.unsure != 0;
@@ -124,8 +126,8 @@ Verdict verdict_of(const View& p, const View& q, const EdgeTests& test) noexcept
   return exact::collide(p, q, 0.0, facing_pair(p, q, test));
 }
 
-// Whether the test proves an overlap, without exact arithmetic beyond that on edges. If not,
-// `facing` is where to search for the nearest features.
+// Whether the test proves an overlap. Uses exact arithmetic only for unsure edges. If nothing is
+// proven, `facing` is the start of the search for the nearest features.
 template <class View>
 bool is_overlap(const View& p, const View& q, const EdgeTests& test,
                 exact::Contact& facing) noexcept {

@@ -25,7 +25,8 @@ struct ConvexPair {
 
 namespace detail {
 
-// Pairs per block, one bit of a word each. Twice as many shapes would not stay in the L1 cache.
+// Pairs per block. Each pair has one bit of a word. Twice as many shapes would not stay in the L1
+// cache.
 inline constexpr int kBlock = 32;
 
 // The steps of a block in one instruction set; see batch.inc.
@@ -92,7 +93,8 @@ void for_each_block(std::size_t count, const Block& block) noexcept {
 
 }  // namespace detail
 
-// Level 1 for each pair: writes collide(*p, *q, margin) to verdicts[i], which must be large enough.
+// Level 1 for each pair: writes collide(*p, *q, margin) to verdicts[i]. `verdicts` must be at least
+// as long as `pairs`.
 inline void collide_pairs(std::span<const ConvexPair> pairs, double margin,
                           std::span<Verdict> verdicts) noexcept {
   if (!(margin >= 0.0 && margin <= kMaxCoordinate)) {

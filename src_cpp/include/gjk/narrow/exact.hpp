@@ -24,8 +24,9 @@
 
 namespace gjk::exact {
 
-// Whether all of p lies to the left of the line through two of its vertices, as it does if p is
-// convex and they are an edge. Checked only before FREE is concluded: FREE relies on neither.
+// Whether all of p lies to the left of the line through two of its vertices. This is true if p is
+// convex and the vertices are those of an edge. It is checked only before FREE is concluded, so
+// that FREE relies on neither assumption.
 template <class P>
 bool lies_on_left(const P& p, Vec2 from, Vec2 to) noexcept {
   for (int i = 0; i < p.size; ++i) {
@@ -59,17 +60,17 @@ enum class EdgeAnswer {
   undecided,
   separates,  // the line through an edge has all of q strictly on its outer side and all of p on
               // the other
-  contains,   // no edge has the vertex tested first on its outer side: that vertex lies in p
+  contains,   // the vertex tested first is outside no edge, so it lies in p
 };
 
-// Tests `first`, a vertex of q, first: near contact, a vertex inside most edges decides them at
-// once.
+// Tests each edge with vertex `first` of q before the others. Near contact, this vertex is on the
+// inner side of most edges, and such edges need no other vertex.
 template <class P, class Q>
 EdgeAnswer test_edges(const P& p, const Q& q, int first) noexcept {
   if (p.size < 2) return EdgeAnswer::undecided;
   const Vec2 probe = q.vertex(first);
   bool outside = false;
-  bool strictly_inside = false;  // of an edge; false if p is flat or its edges have no length
+  bool strictly_inside = false;  // of an edge; stays false if p is flat or a point
   Vec2 from = p.vertex(p.size - 1);
   for (int i = 0; i < p.size; ++i) {
     const Vec2 to = p.vertex(i);
@@ -86,7 +87,7 @@ EdgeAnswer test_edges(const P& p, const Q& q, int first) noexcept {
   return strictly_inside && !outside ? EdgeAnswer::contains : EdgeAnswer::undecided;
 }
 
-// Whether all of p precedes all of q by x, then y. Then their hulls are disjoint.
+// Whether all of p precedes all of q in the order by x, then by y. If so, their hulls are disjoint.
 template <class P, class Q>
 bool all_lexicographically_less(const P& p, const Q& q) noexcept {
   Vec2 least = q.vertex(0);
@@ -99,7 +100,8 @@ bool all_lexicographically_less(const P& p, const Q& q) noexcept {
   return true;
 }
 
-// Where GJK stopped: vertices of p and q near the contact, and whose edge it is.
+// Where GJK stopped: vertices of p and q near the contact, and to which shape the nearest edge
+// belongs.
 struct Contact {
   int p = 0;
   int q = 0;
@@ -148,9 +150,10 @@ void for_each_pair(const P& p, const Q& q, Visit&& visit) noexcept {
   for_each_edge_and_vertex(q, p, false, visit);
 }
 
-// Distance of a pair with floating-point error bounds. Differences of doubles are accurate to a
-// relative u; only the cross product can cancel. If rounding selects the wrong one of the three
-// cases, the distance changes by a relative u^2 only, since dot and cross cannot both be small.
+// Distance of a pair with floating-point error bounds. The vertex is nearest to the start, to the
+// end, or to the inside of the edge. Differences of doubles are accurate to a relative u; only the
+// cross product can cancel. If rounding selects the wrong one of the three cases, the distance
+// changes by a relative u^2 only, since dot and cross cannot both be small.
 inline Bounds distance_bounds(const Pair& pair) noexcept {
   constexpr double kRelative = 8.0 * kUnitRoundoff;
   const Vec2 edge = pair.to - pair.from;
@@ -182,8 +185,8 @@ inline Bounds tight_distance_bounds(const Pair& pair) noexcept {
   return {distance * (1.0 - kRelative), distance * (1.0 + kRelative)};
 }
 
-// The nearest pair among the edges at one vertex of each shape, each with the other's vertex.
-// `least` is an upper bound (m) on its distance.
+// The nearest pair at vertices at.p and at.q: an edge at one of them with the other vertex. `least`
+// receives an upper bound (m) on its distance.
 template <class P, class Q>
 Pair nearest_at(const P& p, const Q& q, Contact at, double& least) noexcept {
   Pair nearest;
@@ -233,8 +236,9 @@ Span span_along(const P& p, Vec2 n, Vec2 from) noexcept {
 // computed over all vertices of both, so it holds for any n and any vertices: in any order, convex
 // or not, distinct or not. Negative if they overlap along n; its magnitude then bounds the depth.
 //
-// Relative to a point near the contact, differences are small even if the coordinates are large.
-// They are accurate to a relative u; a product and a sum add 2 u, and the length of n adds 4 u.
+// Vertices are taken relative to `from`, a point near the contact. So the differences are small
+// even if the coordinates are large. They are accurate to a relative u. A product and a sum
+// add 2 u, and the length of n adds 4 u.
 template <class P, class Q>
 double gap_along(const P& p, const Q& q, Vec2 n, Vec2 from) noexcept {
   constexpr double kNothing = -std::numeric_limits<double>::infinity();
@@ -327,7 +331,7 @@ bool separates_beyond(const P& own, const Q& other, const Pair& pair,
     }
     return true;
   }
-  // A segment has an edge in each direction.
+  // Directs the edge so that the vertex is on its right. A segment has an edge in each direction.
   const bool is_turned = orientation(pair.from, pair.to, pair.vertex) > 0;
   const Vec2 from = is_turned ? pair.to : pair.from;
   const Vec2 to = is_turned ? pair.from : pair.to;
@@ -363,8 +367,8 @@ bool is_beyond(const P& p, const Q& q, double margin, const Distance& distance) 
   return is_proven;
 }
 
-// Lower bound (m) on the distance of the surfaces of shapes whose polygons are at least `apart` (m)
-// apart, errors included; rounded down.
+// Lower bound (m) on the distance of the surfaces of two shapes, rounded down. `apart` (m) is a
+// lower bound on the distance of their polygons; radii and errors are subtracted.
 template <class P, class Q>
 double surfaces_apart(const P& p, const Q& q, double apart) noexcept {
   const double reach = (p.radius + q.radius) + (p.error + q.error);

@@ -1,13 +1,16 @@
 // SPDX-FileCopyrightText: gjk_collision contributors
 // SPDX-License-Identifier: Apache-2.0
-// Tests with the extreme vertices of two shapes, and the separating axes that they leave open.
+// Tests with the extreme vertices of two shapes. They also select the edges that may still
+// separate.
 //
-// The extreme vertices of W = P - Q (largest x, largest y, smallest x, smallest y) are differences
-// of those of P and Q, so they cost little. If O is outside their bounding box, it is outside W. If
-// O is in the quadrilateral that they span, it is in W. Four caps remain, each between a side of
-// the quadrilateral and a corner of the box. In a cap, O is in W exactly if it is inside the edges
-// of W from one extreme to the next: the edges of P's and of Q's chain with normals between the two
-// directions. These are a quarter of all edges, against a quarter of the other shape's vertices.
+// P and Q are the polygons, O is the origin. The extreme vertices of W = P - Q (largest x, largest
+// y, smallest x, smallest y) are differences of those of P and Q, so they cost little. If O is
+// outside their bounding box, it is outside W. If O is in the quadrilateral that they span, it is
+// in W. The rest of the box consists of four caps, each between a side of the quadrilateral and a
+// corner of the box. If O is in a cap, only the edges of W from one extreme to the next decide: O
+// is in W exactly if it is on the inner side of all of them. These edges are those of P's and Q's
+// chains (Convex::Chain) whose normals lie between the two directions. So about a quarter of all
+// edges is tested, against a quarter of the other shape's vertices.
 #pragma once
 
 #include <cmath>
@@ -46,8 +49,8 @@ inline bool boxes_apart(const Quadrilateral& w, double reach) noexcept {
 // Error of a cross product of differences, relative to the magnitudes of its two products.
 inline constexpr double kSideBound = 6.0 * kUnitRoundoff;
 
-// Bit k: O is certainly inside the side from extreme k to the next, or that side has no length.
-// `side` receives the cross products of successive vertices.
+// Bit k: O is certainly on the inner side of the line from extreme k to the next, or the two are
+// the same point. `side` receives the cross products of successive vertices.
 inline unsigned inner_sides(const Quadrilateral& w, double (&side)[4]) noexcept {
   unsigned inner = 0;
   unsigned points = 0;
@@ -67,8 +70,9 @@ inline unsigned inner_sides(const Quadrilateral& w, double (&side)[4]) noexcept 
 
 inline constexpr unsigned kAllSides = 15;
 
-// The `count` adjacent caps, from side `first` on, that contain O or may by rounding: those of the
-// sides that O is not certainly inside of. Count 0: O may be elsewhere, as for flat shapes.
+// The caps that may contain O: those of `count` adjacent sides, starting with side `first`. O is
+// not certainly on the inner side of these sides. `count` is 0 if there are not one or two such
+// sides next to each other, for example for flat shapes.
 struct Caps {
   int first = 0;
   int count = 0;

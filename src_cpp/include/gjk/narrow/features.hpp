@@ -23,8 +23,8 @@
 namespace gjk::detail {
 
 enum class Nearness {
-  unknown,  // rounding, or O is inside P - Q: the neighbours do not decide
-  beyond,   // O is past `end`, the other end of the edge that faces it
+  unknown,  // not decided by the neighbours: rounding, or O is inside P - Q
+  beyond,   // O is past the other end (end_p, end_q) of the edge that faces O
   settled,  // the vertex is certainly nearest; or O is beside the edge that faces it, and all of
             // P - Q is on the other side of that edge
 };
@@ -36,8 +36,8 @@ struct Neighbourhood {
   int end_p = 0;  // the other end of the edge that faces O
   int end_q = 0;
   Vec2 normal;  // from O towards P - Q: the vertex, or the edge's normal with the edge's length
-  // Distance of O times the length of `normal`. For an edge: twice the area of its triangle with O.
-  // Positive if O is outside.
+  // Distance of O from the feature times the length of `normal`. For an edge, this is twice the
+  // area of the triangle of the edge and O. Positive if O is outside.
   double area = 0.0;
   double error = 0.0;  // bound on the rounding error of `area`
 
@@ -84,7 +84,8 @@ Neighbourhood walk(const P& p, const Q& q, int i, int j, int steps) noexcept {
   }
 }
 
-// A start of one vertex is a support vertex towards O, usually the nearest vertex or next to it.
+// Walks from a start of one vertex, which usually is the nearest vertex or next to it. Any other
+// start gives `unknown`.
 template <class P, class Q>
 Neighbourhood neighbourhood_of(const P& p, const Q& q, const Simplex& start) noexcept {
   if (start.size != 1) return {};
@@ -122,8 +123,8 @@ inline Bounds bounds_of(const Neighbourhood& around, double area, double error) 
   return {bounds.lower, bounds.upper};
 }
 
-// The same, exact if rounding leaves a wide gap. The lower bound is not positive if O may be on the
-// edge or past it.
+// The same, but with an exact area if rounding makes the bounds of exact shapes wide. The lower
+// bound is not positive if O may be on the edge or on its inner side.
 template <class P, class Q>
 Bounds certain_bounds(const P& p, const Q& q, const Neighbourhood& around) noexcept {
   if (around.error > kUsualGap * around.area && p.error + q.error == 0.0) {
@@ -139,12 +140,12 @@ inline bool are_quadrilaterals(const Convex& p, const Convex& q) noexcept {
 }
 
 // Bounds on the distance of two quadrilaterals that do not overlap; w holds the extremes of P - Q.
-// Zeros if the bounds would be wider than usual, as near contact.
+// Both bounds are 0 if they would be wider than usual, as near contact.
 //
 // Let d be the vector from the start of edge e to the vertex; both have a relative rounding error
-// of u. The parameter of the nearest point is off by 10 u |d| / |e|, and the remainder of d by 3 u
-// (|d|_1 + |e|_1) more. Neither |d|_1 nor |e|_1 is larger than the sum of the extremes. All of this
-// is below kAbsolute times the sum.
+// of u. The parameter of the nearest point has an error of 10 u |d| / |e|. The remainder of d has a
+// further error of 3 u (|d|_1 + |e|_1). Neither |d|_1 nor |e|_1 is larger than the sum of the
+// extremes. All of this is below kAbsolute times the sum.
 template <class P, class Q>
 Bounds bounds_by_enumeration(const P& p, const Q& q, const Quadrilateral& w) noexcept {
   const double distance = std::sqrt(p.square_from(q));

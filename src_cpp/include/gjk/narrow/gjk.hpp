@@ -83,10 +83,10 @@ inline void cone_region(Simplex& s, int v, int m, int n) noexcept {
 // Barycode of O in the triangle of A (the newest vertex), B and C. Bits 4, 2, 1 are set if O is on
 // the inner side of BC, CA, AB.
 //
-// A was searched from edge BC towards O, so the area over BC always has the sign of the whole area.
-// Four of the seven barycodes remain (the paper's remark after Alg. 4): 7 enclosed, 6 beyond AB, 5
-// beyond CA, 4 beyond A. The sign over BC also replaces the sign of the sum as reference, because
-// the sum is only rounding error if the triangle is flat.
+// A was found by the search from edge BC towards O, so the triangle OBC always has the orientation
+// of ABC. Four of the seven barycodes remain (the paper's remark after Alg. 4): 7 enclosed, 6
+// beyond AB, 5 beyond CA, 4 beyond A. The reference is the sign of the area of OBC. The paper takes
+// the sign of the sum of the areas, which is only rounding error if the triangle is flat.
 inline int barycode(Vec2 a, Vec2 b, Vec2 c) noexcept {
   const bool side = cross(b, c) > 0.0;
   const bool inside_ca = (cross(c, a) > 0.0) == side;
@@ -148,8 +148,8 @@ inline Vec2 direction_from_origin(const Simplex& s) noexcept {
 }
 
 // Twice the area of the triangle of O and the edge, plus its rounding error. Divided by the length
-// of the edge or of direction_from_origin(), an upper bound on the distance of O to the edge's
-// line.
+// of the edge or of direction_from_origin(), it is an upper bound on the distance of O to the
+// edge's line.
 inline double edge_area(const Simplex& s) noexcept {
   const Vec2 a = s.vertex[0].point;
   const Vec2 b = s.vertex[1].point;
@@ -158,8 +158,9 @@ inline double edge_area(const Simplex& s) noexcept {
   return std::fabs(left - right) + 6.0 * kUnitRoundoff * (std::fabs(left) + std::fabs(right));
 }
 
-// Upper bound on the distance from the edge's point nearest O, which lies in P - Q up to rounding.
-// Better than edge_area() if O is far from a short edge.
+// Upper bound on the distance of O to P - Q: the distance to the edge's point nearest O. Up to
+// rounding, this point lies in P - Q. The bound is tighter than that of edge_area() if O is far
+// from a short edge.
 inline double nearest_point_bound(const Simplex& s) noexcept {
   const Vec2 a = s.vertex[0].point;
   const Vec2 ab = s.vertex[1].point - a;
@@ -222,7 +223,8 @@ struct GjkLoop {
   int iterations = 0;
 };
 
-// Runs the loop from a simplex. Each iteration calls `look(s, d, w, along)`; true ends the loop.
+// Runs the loop from a simplex. Each iteration calls `look(s, d, w, along)`; if this is true, the
+// loop ends.
 template <class P, class Q, class Look>
 GjkLoop gjk_loop(const P& p, const Q& q, const Simplex& start, Look&& look) noexcept {
   const double rounding = support_rounding(p, q);
@@ -256,7 +258,8 @@ GjkLoop gjk_loop(const P& p, const Q& q, const Simplex& start, Look&& look) noex
   return {end, s, d, along, k};
 }
 
-// Alg. 6 with certificates: FREE, COLLISION, or UNKNOWN if floating point does not decide.
+// Alg. 6 with certificates: FREE, COLLISION, or UNKNOWN if floating point does not decide. If
+// UNKNOWN, `start` becomes the simplex at which GJK stopped.
 //
 // The shapes collide if the distance of their polygons is at most both radii plus the margin (m).
 template <class P, class Q>
@@ -290,8 +293,8 @@ Verdict collide_by_gjk(const P& p, const Q& q, double margin) noexcept {
   return collide_by_gjk(p, q, margin, s);
 }
 
-// Initial simplex for GJK: the part nearest O of the quadrilateral's edge with the smallest cross
-// product in `side`, which faces O; see inner_sides().
+// Initial simplex for GJK. The side of the quadrilateral with the smallest cross product in `side`
+// faces O; see inner_sides(). The simplex is the part of this side nearest O.
 inline Simplex facing_edge(const Convex& p, const Convex& q, const Quadrilateral& w,
                            const double (&side)[4]) noexcept {
   int facing = 0;

@@ -29,11 +29,12 @@ struct Separation {
   Bounds bounds;
   int iterations = 0;
   Vec2 normal;  // from q to p, not a unit vector
-  // m, if the overlap is not certain: the polygons may be this far apart
+  // m. If the overlap is not certain, the polygons may be up to this far apart.
   double may_be_apart = -std::numeric_limits<double>::infinity();
 };
 
-// Whether bounds that an error (m) of the shapes widens are as close together as they can be.
+// Whether bounds are close to each other: within kRelativeGap, or within the error (m) of the
+// shapes, which cannot be reduced.
 inline bool are_tight(const Bounds& bounds, double error) noexcept {
   return bounds.upper - bounds.lower <= std::fmax(kRelativeGap * bounds.upper, error);
 }
@@ -55,9 +56,9 @@ struct Unwatched {
   void operator()(const Simplex&, Vec2, const SimplexVertex&, double) const noexcept {}
 };
 
-// The result, if the neighbours of a vertex prove that O is outside. Exact shapes are convex, so
-// the feature nearest among its neighbours is nearest of all. For shapes with an error, the gap of
-// all vertices along its normal is the bound.
+// Sets the result if the neighbours of a vertex prove that O is outside. Exact shapes are convex,
+// so the feature nearest among its neighbours is nearest of all. For shapes with an error, the
+// bound is the gap between all vertices along its normal.
 template <class P, class Q>
 bool separation_at(const P& p, const Q& q, const Neighbourhood& around,
                    Separation& result) noexcept {
@@ -155,8 +156,8 @@ Bounds surface_bounds(const P& p, const Q& q, Bounds polygons) noexcept {
           polygons.upper - reach + 4.0 * error + rounding};
 }
 
-// separate(), with exact arithmetic if it does not decide: the outcome is decided, and the bounds
-// of separated polygons are within kRelativeGap.
+// Calls separate(), then exact arithmetic if that does not decide. So the outcome is always
+// decided, and the bounds of separated polygons are within kRelativeGap.
 template <class P, class Q>
 Separation separate_certainly(const P& p, const Q& q, const Simplex& start,
                               exact::Pair* pair) noexcept {
@@ -253,7 +254,7 @@ Closest closest_of(const P& p, const Q& q, const Separation& separation,
     const Penetration deep = penetration(p, q);
     bounds = {-(deep.depth + deep.rounding), deep.rounding - deep.depth};
     if (p.error + q.error == 0.0) bounds.upper = std::fmin(0.0, bounds.upper);
-    // If the polygons are apart, an edge separates them: no depth is found.
+    // If the polygons are apart, an edge separates them, so the depth found is 0 up to rounding.
     if (deep.depth <= 2.0 * deep.rounding) {
       bounds.upper = std::fmax(bounds.upper, separation.may_be_apart);
     }
@@ -327,8 +328,8 @@ Result after_extremes(const Convex& p, const Convex& q, const Quadrilateral& w, 
   return closest_of(p, q, found, pair);
 }
 
-// For polygons with boxes apart: the feature nearest the support vertex towards O, which usually is
-// the answer. Settled only if its bounds are close.
+// For polygons whose boxes are apart: walks from the support vertex towards O to the feature
+// nearest to O, which is usually the answer. Settled only if its bounds are close to each other.
 template <class View>
 Neighbourhood nearest_if_apart(const View& p, const View& q, Vec2 middle) noexcept {
   Neighbourhood around = walk(p, q, p.near_support(-middle), q.near_support(middle), kWalk);
@@ -336,7 +337,8 @@ Neighbourhood nearest_if_apart(const View& p, const View& q, Vec2 middle) noexce
   return around;
 }
 
-// Sets the result if that is settled and, for shapes with errors, its bounds are tight enough.
+// Returns true and sets the result if nearest_if_apart() is settled and, for shapes with errors,
+// the bounds are tight enough.
 template <class View>
 bool closest_if_apart(const View& p, const View& q, const Quadrilateral& w,
                       Closest& result) noexcept {

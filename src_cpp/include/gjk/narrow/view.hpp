@@ -23,7 +23,8 @@ inline constexpr double kLeastSquare = 1e-200;
 // Relative gap of bounds due to rounding, if coordinates are not much larger than the distance.
 inline constexpr double kUsualGap = 1e-12;
 
-// Bit i: point i is certainly on that side. Neither: it is within the rounding error of the line.
+// Bit i: point i is certainly on that side. If it is set in neither, the point is within the
+// rounding error of the line.
 struct Sides {
   std::uint64_t left = 0;
   std::uint64_t right = 0;
@@ -47,10 +48,11 @@ struct EdgeTests {
 // Extent of vertices along a direction n, relative to a point `from`.
 struct Span {
   double most = -std::numeric_limits<double>::infinity();  // largest n.(v - from), rounded
-  double size = 0.0;  // upper bound on |v - from|_1, as rounded
+  double size = 0.0;  // upper bound on the computed |v - from|_1
 };
 
-// Upper bound on |v - from|_1 as rounded; it holds because rounding is monotonic.
+// Upper bound on the computed |v - from|_1 of all vertices v. It holds because rounding is
+// monotonic.
 inline double size_from(const Convex& p, Vec2 from) noexcept {
   const auto larger = [](double a, double b) noexcept { return a > b ? a : b; };
   return larger(std::fabs(p.extreme_x[0] - from.x), std::fabs(p.extreme_x[2] - from.x)) +

@@ -26,7 +26,8 @@ namespace gjk {
 
 class Obstacles {
  public:
-  // New shape (null: unchanged), pose, motion and stamp of one obstacle. Owns none of them.
+  // New shape (null: unchanged), pose, motion and stamp of one obstacle. Owns neither the shape nor
+  // the motion.
   struct Change {
     std::size_t index = 0;
     const Shape* shape = nullptr;
@@ -239,7 +240,7 @@ class Obstacles {
   static bool is_bounded(const Interval& known) noexcept {
     return std::isfinite(known.begin) && std::isfinite(known.end);
   }
-  // The interval in which the motion of obstacle i is known, in query times.
+  // The interval of query times in which the motion of obstacle i is known.
   Interval known_interval(std::size_t i) const noexcept {
     const Motion pieces = motion(i);
     if (pieces.empty()) return {kInfinity, -kInfinity};
@@ -258,9 +259,9 @@ class Obstacles {
   }
 
   // Chooses a local origin near the middle of the obstacles if they are far from the frame's
-  // origin, so that coordinates and their rounding errors stay small. Used only if all coordinates
-  // are between half and twice its own: then the differences are exact (Sterbenz), and parts placed
-  // without rotation keep their exact shape and position.
+  // origin, so that coordinates and their rounding errors stay small. It is used only if all
+  // coordinates are between half and twice those of the local origin. Then the differences are
+  // exact (Sterbenz), and parts placed without rotation keep their exact shape and position.
   void choose_origin() noexcept {
     Box box;
     for (std::size_t i = 0; i < size(); ++i) {
@@ -358,9 +359,9 @@ class Obstacles {
     if (!std::isfinite(frames_from_)) frames_from_ = 0.0;
   }
 
-  // Builds the tree for timed queries. Each part has a box at each frame, such that the
-  // interpolated box contains it in between: a box around the part at every yaw it takes, on the
-  // straight line from frame to frame, grown by the path's deviation from that line.
+  // Builds the tree for timed queries. Each part has a box at each frame. Between frames, the
+  // interpolated box contains the part: it is large enough for every yaw of the motion, moves on a
+  // straight line from frame to frame, and is grown by the path's deviation from that line.
   void build_moving_tree() {
     std::vector<Bvh::Key> keys(parts());
     std::vector<Box> boxes(parts() * frames_);
@@ -467,7 +468,8 @@ class Obstacles {
     const double late = time_error_ + 64.0 * kUnitRoundoff *
                                           (std::fabs(frames_from_) +
                                            std::fabs(frame_time(frames_)) + std::fabs(stamp));
-    // A multiple of the errors, because collide() may not answer FREE within it; see undecided().
+    // The errors are multiplied, because collide() may not answer FREE within a few of them; see
+    // undecided().
     for (double& by : grow) by = by * (1.0 + 0x1p-40) + 64.0 * (error + fastest * late);
   }
 

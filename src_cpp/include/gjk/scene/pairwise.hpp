@@ -106,13 +106,14 @@ class BatchOfParts {
 
 }  // namespace detail
 
-// Checks pairs of obstacles of two scenes at their poses, in the order of `pairs`; if that is
-// empty, all pairs, row by row. results.size() is the number of pairs.
+// Checks pairs of obstacles of two scenes at their poses, in the order of `pairs`. If `pairs` is
+// empty, checks all pairs, row by row. results.size() is the number of pairs.
 inline void check_pairs(const Scene& a, const Scene& b, std::span<const IndexPair> pairs,
                         const CheckOptions& options, std::span<PairResult> results,
                         unsigned threads = 1) {
   constexpr std::size_t kChunk = 256;
-  // Use the local origin if both scenes have the same; each scene may be exact about its own only.
+  // Use the local origin if both scenes have the same. Otherwise use the origin of the frame,
+  // because positions may be rounded relative to the local origin of the other scene.
   const Vec2 origin =
       a.obstacles().origin() == b.obstacles().origin() ? a.obstacles().origin() : Vec2{};
   const SharedParts placed_a = a.obstacles().placed_about(origin);

@@ -31,13 +31,14 @@ struct PathResult {
   Verdict verdict = Verdict::unknown;  // the worst on the path: COLLISION > UNKNOWN > MARGIN > FREE
   Status status = Status::undefined;
   std::int64_t first_invalid_segment = -1;
-  double last_valid_fraction = 1.0;  // of that segment: certainly free up to there
-  // s. Of a colliding path, the first time at which contact cannot be excluded; else, and without
-  // times, NaN.
+  double last_valid_fraction = 1.0;  // that segment is certainly free up to this fraction
+  // s. First time at which contact cannot be excluded, if the path collides. NaN if it does not
+  // collide or has no times.
   double first_collision_time = std::numeric_limits<double>::quiet_NaN();
   std::int64_t obstacle = -1;  // index of the obstacle that decides first_invalid_segment
-  // m. If the path collides, only up to the end of the segment in which it does. 0 or less if they
-  // overlap, whatever the depth.
+  // m. Bounds on the smallest distance on the path; if the path collides, only up to the end of the
+  // segment with the collision. A value of 0 or less means a collision, but is not the penetration
+  // depth.
   Bounds distance{std::numeric_limits<double>::infinity(), std::numeric_limits<double>::infinity()};
 };
 

@@ -40,14 +40,15 @@ class PlacedParts {
     }
     // m. The true part may extend this far beyond box().
     double beyond_box() const noexcept { return convex.radius + convex.error; }
-    // Contains the part. A pair with bounds farther apart than the margin is FREE.
+    // A box that contains the part. If the bounds of two parts are farther apart than the margin,
+    // the verdict is FREE.
     Box bounds() const noexcept {
       return known() ? box().grown(beyond_box() + undecided(convex)) : kEverywhere;
     }
   };
 
   void reserve(std::size_t parts) { parts_.reserve(parts); }
-  // Makes room for one part, for replace() with up to this many vertices.
+  // Makes room for one part with up to this many vertices, for replace().
   void require_room(std::size_t vertices) {
     if (parts_.size() == 1 && parts_[0].room >= vertices) return;
     parts_.assign(1, {});

@@ -137,7 +137,8 @@ class Scene {
         threads);
   }
 
-  // Calls put(n, result) instead, from any of the threads, and possibly twice for a pose.
+  // The same, but calls put(n, result) for each pose, from any of the threads, and possibly twice
+  // for a pose.
   template <class Put>
   void check_each(const Shape& shape, std::span<const Pose> poses, std::span<const double> times,
                   const CheckOptions& options, const Put& put, unsigned threads = 1) const {
@@ -385,11 +386,12 @@ class Scene {
     decision.take(Certificate::exhausted(search, margin));
   }
 
-  // Pairs skipped because their boxes are farther apart than the best distance have lower bounds
-  // above it, so they do not change the result. To make it independent of the order of the visits,
-  // the lower bound of a pair counts as at least that of its boxes. Pairs that collide() may not
-  // call FREE are classified at any distance, so that the verdict is that of mode collide.
-  // `nearest_part` is tested first; afterwards it is the part of the closest pair.
+  // Pairs are skipped if their boxes are farther apart than the best distance. Their lower bounds
+  // are larger than that distance, so they do not change the result. To make it independent of the
+  // order of the visits, the lower bound of a pair counts as at least that of its boxes. If
+  // collide() might not answer FREE, a pair is classified at any distance, so that the verdict is
+  // that of mode collide. `nearest_part` is tested first; afterwards it is the part of the closest
+  // pair.
   void distance_at(Ego& ego, double margin, const Obstacles::View& view, std::size_t& nearest_part,
                    Decision& decision, PoseResult& result) const noexcept {
     Closest best;
@@ -445,7 +447,7 @@ class Scene {
   static std::size_t pair_number(const Ego& ego, std::size_t i, std::size_t k) noexcept {
     return k * ego.placed_.size() + i;
   }
-  // The bound of a pair, given that of its boxes. Nothing is certain if the kernel had no answer.
+  // The bound of a pair, given that of its boxes. Proves nothing if `closest` has no answer.
   static Certificate bound_of(const Closest& closest, const Certificate& boxes) noexcept {
     if (closest.status != Status::success) return {};
     return stronger(Certificate::of(closest), boxes);

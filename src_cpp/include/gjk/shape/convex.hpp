@@ -28,7 +28,8 @@ inline Vec2 snapped(Vec2 p) noexcept {
 
 namespace detail {
 
-// Next and previous index in a ring of n. Masked: a branch would often be mispredicted.
+// Next and previous index in a ring of n. Computed with a mask, because a branch would often be
+// mispredicted.
 inline int after(int i, int n) noexcept { return (i + 1) & -static_cast<int>(i + 1 < n); }
 inline int before(int i, int n) noexcept { return i - 1 + (n & -static_cast<int>(i == 0)); }
 
@@ -121,13 +122,14 @@ struct Convex {
   Vec2 vertex(int i) const noexcept { return {x[i], y[i]}; }
 
   // The edges from extreme k to extreme k + 1 or k + 2 (`count` 1 or 2). Their outer normals lie
-  // between the directions of those two extremes.
+  // between the directions of the first and the last extreme.
   struct Chain {
     int first = 0;  // vertex
     int edges = 0;  // number of vertices less one
   };
   Chain chain(int k, int count) const noexcept {
-    // Chain by chain: two chains that end where they start have either no edges or all of them.
+    // Adds single chains: if extremes k and k + 2 are the same vertex, there are either no edges
+    // between them or all.
     const auto to_next = [this](int from) {
       const int edges = extreme[(from + 1) & 3] - extreme[from & 3];
       return edges + (size & -static_cast<int>(edges < 0));

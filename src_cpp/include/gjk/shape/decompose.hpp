@@ -201,7 +201,8 @@ class Decomposer {
     }
   }
 
-  // Inserts an edge into the triangulation by flips (S. W. Sloan, 1993). No point lies inside it.
+  // Inserts an edge into the triangulation by flips (S. W. Sloan, 1993). No other point may lie on
+  // it.
   void force(Edge wanted) {
     const Name a = wanted.first;  // no structured binding: clang before 16 cannot capture one
     const Name b = wanted.second;
@@ -277,8 +278,8 @@ class Decomposer {
   }
 
   // Every triangle must have winding number 0 or 1, with one sign for all. Otherwise returns two
-  // edges of the outline: consecutive edges around the offending triangles, if possible not
-  // consecutive in the outline, or edges that run along each other.
+  // edges of the outline: edges that run along each other, or edges that meet at a corner of an
+  // area with a wrong winding number. Edges that are not consecutive in the outline are preferred.
   Crossing overlap() {
     const long n = static_cast<long>(outline_.size());
     Crossing found;
@@ -381,9 +382,10 @@ class Decomposer {
     return rolled;
   }
 
-  // Whether the parts cover the inside exactly. Each part must be convex. Without the edges that
-  // two parts share in opposite directions, the edges must be those of the outline. Then both have
-  // the same winding number around each point, which is 1 inside, so the areas add up as well.
+  // Whether the parts cover the inside exactly. Each part must be convex. Edges that two parts
+  // share in opposite directions cancel; the others must be those of the outline. Then parts and
+  // outline have the same winding number around each point. It is 1 inside, so the areas add up as
+  // well.
   bool covers() {
     for_each_half_edge([](Edge, HalfEdge& half) { half.balance = half.net; });
     for (const Loop& part : parts_) {
@@ -400,7 +402,7 @@ class Decomposer {
     return is_even;
   }
 
-  // Without the vertices that lie on a straight side.
+  // The vertices of a part, without those that lie on a straight side.
   std::vector<Vec2> corners_of(const Loop& loop) const {
     const std::size_t n = loop.size();
     std::vector<Vec2> corners;
@@ -423,7 +425,8 @@ class Decomposer {
 }  // namespace detail
 
 // Decomposes an outline (at least three points, not all collinear, either winding) into convex
-// parts. Neither parts nor a crossing: the parts failed their check; no such input is known.
+// parts. If there are neither parts nor a crossing, the parts failed their check; no such input is
+// known.
 inline Decomposition decompose(std::span<const Vec2> outline) {
   return detail::Decomposer(outline).run();
 }

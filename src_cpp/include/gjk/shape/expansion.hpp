@@ -41,7 +41,8 @@ inline TwoTerms two_sum(double a, double b) noexcept {
 
 inline TwoTerms two_difference(double a, double b) noexcept { return two_sum(a, -b); }
 
-// The sum if it is a double, else the next double on that side. Infinite sums stay infinite.
+// The sum if it is a double, otherwise the next double below or above it. Infinite sums stay
+// infinite.
 inline double rounded_down(TwoTerms sum) noexcept {
   return sum.low < 0.0 ? std::nextafter(sum.high, -std::numeric_limits<double>::infinity())
                        : sum.high;

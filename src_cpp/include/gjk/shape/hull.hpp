@@ -17,9 +17,10 @@ namespace gjk {
 // Convex hull, counter-clockwise, without collinear or repeated points: one point, the two ends of
 // a segment, or a polygon. Andrew's monotone chain with exact orientations.
 //
-// Points that are equal after snapped() are merged. A point with a tiny coordinate is preferred:
-// the others are within kTinyError of it, and without it the shape would count as exact. For the
-// same reason such a point is dropped only if it lies strictly inside the hull.
+// If several points are equal after snapped(), one is kept. A point with a tiny coordinate is
+// preferred, because the others are within kTinyError of it, and without it the shape would count
+// as exact. For the same reason, a point with a tiny coordinate is dropped only if it lies strictly
+// inside the hull.
 inline std::vector<Vec2> convex_hull(std::span<const Vec2> points) {
   const auto has_tiny = [](Vec2 p) { return is_tiny(p.x) || is_tiny(p.y); };
   std::vector<Vec2> sorted(points.begin(), points.end());

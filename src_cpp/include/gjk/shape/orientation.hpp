@@ -40,7 +40,8 @@ inline constexpr double kCrossError = 0x1p-40;
   return exact_cross(a, b, c, d).approximate();
 }
 
-// (b - a) x (d - c) with the correct sign, 0 only if it is 0. `product` is equal to two_product.
+// (b - a) x (d - c) with the correct sign; the result is 0 only if the cross product is 0.
+// `product` must return the same as two_product().
 template <class Product>
 double certain_cross(Vec2 a, Vec2 b, Vec2 c, Vec2 d, const Product& product) noexcept {
   count_exact();
@@ -55,7 +56,7 @@ double certain_cross(Vec2 a, Vec2 b, Vec2 c, Vec2 d, const Product& product) noe
     // Common case: points close to each other, or on a grid.
     const double high = left.high - right.high;
     if (high == 0.0) return low;
-    // The high parts do not cancel much further, or the low parts are negligible.
+    // `low` does not cancel `high`, so the relative error is small.
     const double value = high + low;
     if (std::fabs(value) >= 0.5 * std::fabs(high)) return value;
   }

@@ -73,7 +73,8 @@ inline void place(const Convex& local, const Transform& at, double* x, double* y
   }
 }
 
-// m. No coordinate of the shape at the pose is larger. NaN outside the domain.
+// m. Upper bound on the magnitude of the coordinates of the shape at the pose. NaN outside the
+// domain.
 inline double placed_extent(const Convex& local, const Transform& at) noexcept {
   return norm1(at.t) + 2.0 * local.extent + at.t_error;
 }
@@ -89,7 +90,7 @@ inline Box box_at(const Convex& local, const Transform& at) noexcept {
   const Vec2 half = 0.5 * (high - low);
   const double cos = std::fabs(at.cos);
   const double sin = std::fabs(at.sin);
-  // Covers at.error(), one sum of each kind, and the differences below.
+  // Covers at.error() and the rounding of the arithmetic in this function.
   const double rounding = (128.0 * local.extent + 16.0 * norm1(at.t)) * kUnitRoundoff;
   const double by =
       (local.radius + local.error + at.t_error) * (1.0 + 16.0 * kUnitRoundoff) + rounding;
@@ -107,7 +108,8 @@ class Room {
   Room(const Room&) = delete;
   Room& operator=(const Room&) = delete;
 
-  // `local` must not have more vertices than there is room for. Valid until the next call.
+  // `local` must not have more vertices than there is room for. The result is valid until the next
+  // call.
   const Convex& place(const Convex& local, const Transform& at) noexcept {
     double* const x = many_.empty() ? few_ : many_.data();
     gjk::place(local, at, x, x + local.size, placed_);

@@ -89,7 +89,7 @@ struct Transform {
 
   // The pose relative to `origin`. The origin is subtracted before any rotation or sum, so
   // coordinates and their rounding errors stay small far from the origin of the frame. `pose_error`
-  // (m) bounds the error of the pose at each point of the shape.
+  // (m) bounds the displacement of any point of the shape by the error of the pose.
   static Transform from_pose(const Pose& pose, Vec2 origin = {}, double pose_error = 0.0) noexcept {
     const SinCos turn = sin_cos(pose.yaw);
     const TwoTerms x = two_difference(pose.x, origin.x);

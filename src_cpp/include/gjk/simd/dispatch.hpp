@@ -16,8 +16,8 @@
 #define GJK_SIMD_AVX2 "avx2,fma"
 #define GJK_SIMD_AVX512 "avx512f,avx512dq,avx512vl,fma"
 
-// Functions between these two macros are compiled for the named instructions, including lambdas and
-// templates, but not friends defined in a class template (GCC 12).
+// Functions between GJK_SIMD_BEGIN and GJK_SIMD_END are compiled for the named instructions,
+// including lambdas and templates, but not friends defined in a class template (GCC 12).
 #define GJK_SIMD_PRAGMA(text) _Pragma(#text)
 #ifdef __clang__
 #define GJK_SIMD_BEGIN(target_list) \
@@ -57,7 +57,7 @@ inline Isa detect_isa() noexcept {
   return Isa::baseline;
 }
 
-// Set only by tests, to compare the sets.
+// Assigned only by tests, which compare the instruction sets.
 inline Isa isa = detect_isa();
 
 #ifdef GJK_X86_DISPATCH
