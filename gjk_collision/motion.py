@@ -141,13 +141,16 @@ class Motion:
         Raises
         ------
         InputError
-            NON_FINITE: a time is NaN. INVALID_INPUT.
+            NON_FINITE: a time is NaN. INVALID_INPUT, for example for `t1` earlier than `t0`.
         """
         core = instance(shape, Shape, "shape")._core
         begin, end = as_number(t0, "t0"), as_number(t1, "t1")
         for name, value in (("t0", begin), ("t1", end)):
             if isnan(value):
                 raise InputError(Status.NON_FINITE, name, None, "must not be NaN")
+        if end < begin:
+            rule = f"must not be earlier than t0 = {begin} (got {end})"
+            raise InputError(Status.INVALID_INPUT, "t1", None, rule)
         return self._core.travel(core, begin, end)
 
 

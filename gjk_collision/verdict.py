@@ -55,7 +55,7 @@ class Verdict(IntEnum):
 class Status(IntEnum):
     """The reason for a verdict. FREE requires SUCCESS.
 
-    The values from 10 to 20, LIMIT_EXCEEDED and TIME_BUDGET are used only by the server.
+    The values from 10 to 29, LIMIT_EXCEEDED and TIME_BUDGET are used only by the server.
 
     Attributes
     ----------

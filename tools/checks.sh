@@ -104,7 +104,7 @@ command_lint() {
 }
 
 clang_format() {
-    find src_cpp bench \( -name '*.hpp' -o -name '*.cpp' \) -print0 | in_lib xargs -0 clang-format "$@"
+    find src_cpp bench \( -name '*.hpp' -o -name '*.inc' -o -name '*.cpp' \) -print0 | in_lib xargs -0 clang-format "$@"
 }
 
 # The C++ tests, the bindings and the headers that they include.

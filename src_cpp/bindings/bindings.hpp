@@ -186,9 +186,9 @@ inline double checked_time(double time, const char* argument, long index) {
 inline std::span<const double> checked_times(const Doubles& times, std::size_t count,
                                              const char* name) {
   if (length(times) != 0 && length(times) != count) {
-    refuse(Status::array_mismatch, name, -1,
-           "must be empty or hold one time for each of " + std::to_string(count) +
-               got(length(times)));
+    refuse(
+        Status::array_mismatch, name, -1,
+        "must be empty or hold one time for each of " + std::to_string(count) + got(length(times)));
   }
   for (std::size_t i = 0; i < length(times); ++i) {
     checked_time(times.data()[i], name, static_cast<long>(i));
@@ -199,7 +199,7 @@ inline std::span<const double> checked_times(const Doubles& times, std::size_t c
 // Refuses times that do not increase strictly. The message shows the value in `given`, the times as
 // the caller gave them; `first` is the index of times[0] in the caller's array.
 inline void check_increasing(std::span<const double> times, const char* name,
-                         std::span<const double> given, std::size_t first = 0) {
+                             std::span<const double> given, std::size_t first = 0) {
   for (std::size_t i = 1; i < times.size(); ++i) {
     if (!(times[i] > times[i - 1])) {
       refuse(Status::invalid_input, name, static_cast<long>(first + i),

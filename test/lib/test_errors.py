@@ -224,6 +224,8 @@ BAD: dict[str, tuple[Callable[[], Any], Status, str, int | None, str]] = {
         Status.NON_FINITE, "poses", 1, "finite (got (0.0, nan, 1.0))"),
     "path at an infinite time": (
         lambda: Motion.path([0, INF], [POSE, POSE]), Status.NON_FINITE, "times", 1, "(got inf)"),
+    "travel back in time": (
+        lambda: STILL.travel(CAR, 5, 0), Status.INVALID_INPUT, "t1", None, "earlier than t0"),
     "travel until nan": (
         lambda: STILL.travel(CAR, 0, NAN), Status.NON_FINITE, "t1", None, "NaN"),
     # Scene

@@ -17,6 +17,7 @@ enum class Verdict : std::uint8_t {
   margin = 3,  // 0 < distance <= margin; not free
 };
 
+// The statuses that the kernel and its bindings return: a part of those of msg/Verdict.
 enum class Status : std::uint16_t {
   undefined = 0,
   success = 1,
@@ -27,12 +28,9 @@ enum class Status : std::uint16_t {
   concave_rejected = 34,
   coord_range = 35,
   array_mismatch = 36,
-  limit_exceeded = 37,
-  empty_request = 38,
   prediction_too_short = 40,
   iteration_limit = 50,
   numeric_failure = 51,
-  time_budget = 52,
   internal_error = 99,
 };
 
