@@ -148,9 +148,13 @@ def as_integers(
 
 
 def _as_array(values: ArrayLike, argument: str) -> NDArray[Any]:
-    if isinstance(values, np.ma.MaskedArray) and (masked := np.ma.getmaskarray(values)).any():
-        rule = "must not be masked: remove the element"
-        raise InputError(Status.INVALID_INPUT, argument, int(np.argmax(masked)), rule)
+    if isinstance(values, np.ma.MaskedArray) or (
+        isinstance(values, list | tuple) and np.ma.MaskedArray in set(map(type, values))
+    ):  # asarray() would drop the masks
+        for i, row in enumerate(values if np.ndim(values) else [values]):
+            if np.ma.is_masked(row):
+                rule = "must not be masked: remove the element"
+                raise InputError(Status.INVALID_INPUT, argument, i, rule)
     try:
         return np.asarray(values)
     except ValueError as error:  # rows of different lengths

@@ -465,4 +465,7 @@ def _wrong_argument(a: object, b: object, pose_a: object, pose_b: object) -> Inp
             rule = f"must be a Shape (got {type(shape).__name__})"
             return InputError(Status.INVALID_INPUT, name, None, rule)
     name, pose = ("pose_b", pose_b) if _core.is_pose(pose_a) else ("pose_a", pose_a)
+    if np.ma.is_masked(pose):
+        rule = "must not be masked: remove the element"
+        return InputError(Status.INVALID_INPUT, name, None, rule)
     return InputError(Status.INVALID_INPUT, name, None, f"must be (x, y, yaw) (got {short(pose)})")

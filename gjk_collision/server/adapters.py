@@ -88,7 +88,8 @@ def costmap_obstacles(message: Any, config: Config) -> Obstacles:
         centre, radius = np.zeros(2), each.radius
         if len(points) and np.isfinite(points).all():
             centre = points.mean(axis=0).astype(np.float32).astype(np.float64)
-            if lost := lost_in_sum(points, -centre).sum(axis=1).max():
+            lost = lost_in_sum(points, -centre).sum(axis=1).max()
+            if lost and radius >= 0.0:  # a negative radius is refused later, as it was sent
                 radius = nextafter(radius + nextafter(lost, inf), inf)
         linear, angular = each.velocities.twist.linear, each.velocities.twist.angular
         velocity = (linear.x, linear.y, angular.z)

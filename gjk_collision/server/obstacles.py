@@ -7,7 +7,7 @@ checks the arrays when a list is received, and the shapes (finite, enough points
 or concave) when they are built.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 import numpy as np
@@ -137,6 +137,13 @@ class Obstacles:
         InputError
             LIMIT_EXCEEDED, ARRAY_MISMATCH, NON_FINITE or INVALID_INPUT, with field and index.
         """
+        for each in fields(self):
+            if isinstance(values := getattr(self, each.name), np.ndarray) and values.ndim != 1:
+                rule = f"must have shape (n,) (got {values.shape})"
+                _fail(Status.ARRAY_MISMATCH, each.name, None, rule)
+        if self.ids.dtype != np.int64:
+            rule = f"must be an array of int64 (got {self.ids.dtype})"
+            _fail(Status.INVALID_INPUT, "ids", None, rule)
         n = len(self)
         if n > max_obstacles:
             _fail(Status.LIMIT_EXCEEDED, "offsets", None, f"{n} obstacles, limit {max_obstacles}")

@@ -108,6 +108,11 @@ inline bool load_pose(PyObject* source, PoseValues& pose) {
   }
   if (!py::isinstance<py::array>(source)) return false;
   const auto array = py::reinterpret_borrow<py::array>(source);
+  // A subclass of ndarray may be a masked array.
+  if (!py::type::of(array).is(py::type::of(py::array())) &&
+      py::module_::import("numpy").attr("ma").attr("is_masked")(array).cast<bool>()) {
+    return false;
+  }
   if (array.ndim() != 1 || array.shape(0) != 3) return false;
   if (py::isinstance<py::array_t<double, 0>>(array)) {
     for (std::size_t i = 0; i < 3; ++i) {

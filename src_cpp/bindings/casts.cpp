@@ -117,12 +117,15 @@ void bind_casts(py::module_& module) {
          double tolerance) {
         checked_number(direction[0], "direction", 0);
         checked_number(direction[1], "direction", 1);
+        if (direction[0] == 0.0 && direction[1] == 0.0) {
+          refuse(Status::invalid_input, "direction", -1, "must have a length greater than 0");
+        }
         const Impact impact =
             shape_cast(a, checked_pose(pose_a, "pose_a"), {direction[0], direction[1]},
                        checked_max_distance(max_distance), b, checked_pose(pose_b, "pose_b"),
                        checked_options(margin, tolerance));
         if (impact.status == Status::invalid_input) {
-          refuse(Status::invalid_input, "direction", -1, "must have a length greater than 0");
+          refuse(Status::coord_range, "pose_b", -1, "the shapes must be less than 1e15 m apart");
         }
         return impact_tuple(impact);
       },

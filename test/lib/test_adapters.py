@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from gjk_collision.errors import InputError
 from gjk_collision.server.adapters import CONVERTERS, footprint
 from gjk_collision.server.config import Config
 from gjk_collision.server.world import World
@@ -55,6 +56,15 @@ def test_outlines_about_their_centre_hold_the_points_of_the_message() -> None:
             inexact += any(off)
             assert off[0] ** 2 + off[1] ** 2 <= room**2
     assert inexact > 500
+
+
+@pytest.mark.parametrize("radius", [-1e-17, -1e-16, -1e-15, -1.0])
+def test_a_negative_radius_is_refused_as_it_was_sent(radius: float) -> None:
+    """What the move to the centre rounds is not added to it first."""
+    small, large = float(np.float32(1e-9)), float(np.float32(30.1))
+    message = costmap([(small, 0.0), (large, 0.0), (large, 1.0)], radius)
+    with pytest.raises(InputError, match=f"radius.*got {radius}"):
+        COSTMAP(message, Config()).check(10, 10)
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ import pytest
 from cases import FIRST_SEED, moved, polygon_on_grid, untidy
 from oracles import Point
 
-from gjk_collision import Shape, collide, distance
+from gjk_collision import InputError, Shape, Status, collide, distance
 
 
 def star(rng: random.Random) -> list[Point]:
@@ -124,3 +124,17 @@ def test_the_radius_goes_all_around() -> None:
     assert distance(Shape.concave(notch, radius=1.5), probe) == pytest.approx(2.5)
     assert collide(Shape.concave(notch, radius=4.0), probe)
     assert not collide(Shape.concave(notch, radius=math.nextafter(4.0, 0.0)), probe)
+
+
+@pytest.mark.parametrize("far", [(9e14, 0.0, 0.0), (0.0, 9e14, 0.0)])
+def test_a_contact_counts_although_another_part_leaves_the_domain(
+    far: tuple[float, float, float],
+) -> None:
+    """In whatever order the parts are; without a contact there is no answer."""
+    angle = [[0, 0], [2e14, 0], [2e14, 1], [1, 1], [1, 2e14], [0, 2e14]]
+    shape, circle = Shape.concave(angle), Shape.circle(1.0)
+    assert collide(circle, shape, far, far)
+    assert collide(shape, circle, far, far)
+    with pytest.raises(InputError) as error:
+        collide(circle, shape, (far[0] - 9.0, far[1] - 9.0, 0.0), far)
+    assert error.value.status is Status.COORD_RANGE

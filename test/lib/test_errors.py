@@ -101,7 +101,19 @@ BAD: dict[str, tuple[Callable[[], Any], Status, str, int | None, str]] = {
         lambda: Shape.hull(np.zeros((0, 2))), Status.TOO_FEW_POINTS, "points", None, "1"),
     "polygon with a mask": (
         lambda: Shape.polygon(np.ma.array(SQUARE, mask=[[0, 0], [0, 0], [0, 1], [0, 0]])),
-        Status.INVALID_INPUT, "xy", 5, "masked"),
+        Status.INVALID_INPUT, "xy", 2, "masked"),
+    "hull with a masked row": (
+        lambda: Shape.hull([np.ma.array([0.0, 0.0], mask=[1, 0]), [1.0, 1.0]]),
+        Status.INVALID_INPUT, "points", 0, "masked"),
+    "collide with a masked pose": (
+        lambda: collide(CAR, CAR, pose_b=np.ma.array([5.0, 0.0, 0.0], mask=[1, 0, 0])),
+        Status.INVALID_INPUT, "pose_b", None, "masked"),
+    "is_free with a masked pose": (
+        lambda: Scene([CAR]).is_free(CAR, np.ma.array([9.0, 0.0, 0.0], mask=[0, 1, 0])),
+        Status.INVALID_INPUT, "pose", 1, "masked"),
+    "ray from too far away": (
+        lambda: ray_cast((1e15, 0.0), (-1.0, 0.0), CAR, tolerance=1.0),
+        Status.COORD_RANGE, "pose", None, "apart"),
     "hull with nan": (
         lambda: Shape.hull([(0, 0), (NAN, 0)]), Status.NON_FINITE, "points", 1, "finite"),
     "concave of two": (

@@ -96,3 +96,21 @@ def test_same_status_argument_and_words(name: str) -> None:
     one, other = received.value, built.value
     assert (one.status, str(one)) == (other.status, str(other))
     assert "(got " in one.rule or "empty, but" in one.rule
+
+
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        ("xy", GOOD.xy.reshape(-1, 2)),
+        ("poses", GOOD.poses.reshape(-1, 3)),
+        ("ids", np.array([[1], [2]])),
+        ("ids", np.array([1.0, 2.0])),
+        ("ids", np.array([1, 2], np.uint64)),
+        ("ids", np.array([True, False])),
+        ("ids", np.array(["a", "b"])),
+    ],
+)
+def test_a_received_list_is_flat_and_its_ids_are_integers(name: str, values: Any) -> None:
+    """`Obstacles.shape` and the merging of lists rely on it."""
+    with pytest.raises(InputError, match=f"^{name}: must "):
+        replace(GOOD, **{name: values}).check(10, 10)

@@ -339,7 +339,7 @@ inline Impact shape_cast(const Convex& a, const Pose& pose_a, Vec2 direction, do
                          const Convex& b, const Pose& pose_b,
                          const CastOptions& options = {0.0, 1e-9}) {
   const double length = norm(direction);
-  if (!(length > 0.0 && length <= kMaxCoordinate)) {
+  if (!(length > 0.0 && std::isfinite(length))) {
     Impact refused;
     refused.status = Status::invalid_input;
     return refused;
