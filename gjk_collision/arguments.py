@@ -48,18 +48,18 @@ def as_number(value: float, argument: str) -> float:
     if type(value) is float:
         return value
     try:
-        if not _is_complex(value):
+        if not _loses_meaning(value):
             return value.__float__()  # unlike float(), this refuses strings
-    except (AttributeError, TypeError, OverflowError):
+    except (AttributeError, TypeError, ValueError, OverflowError):
         pass
     rule = f"must be a number (got {short(value)})"
     raise InputError(Status.INVALID_INPUT, argument, None, rule)
 
 
-def _is_complex(value: object) -> bool:
-    """Return whether numpy would drop the imaginary part of `value` in a conversion to float."""
+def _loses_meaning(value: object) -> bool:
+    """Return whether a conversion to float would drop an imaginary part or a unit of time."""
     dtype = getattr(value, "dtype", None)
-    return dtype is not None and dtype.kind == "c"
+    return dtype is not None and dtype.kind in "cmM"
 
 
 def as_integer(value: int, argument: str, low: int = -(2**31), high: int = 2**31 - 1) -> int:

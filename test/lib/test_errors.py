@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 import pickle
 from collections.abc import Callable
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -97,6 +98,12 @@ BAD: dict[str, tuple[Callable[[], Any], Status, str, int | None, str]] = {
     "polygon with a negative radius": (
         lambda: Shape.polygon(SQUARE, radius=-0.1),
         Status.INVALID_INPUT, "radius", None, "negative"),
+    "circle of a duration": (
+        lambda: Shape.circle(np.timedelta64(5)),
+        Status.INVALID_INPUT, "radius", None, "must be a number"),
+    "circle of a signalling nan": (
+        lambda: Shape.circle(Decimal("sNaN")),
+        Status.INVALID_INPUT, "radius", None, "must be a number"),
     "hull of none": (
         lambda: Shape.hull(np.zeros((0, 2))), Status.TOO_FEW_POINTS, "points", None, "1"),
     "polygon with a mask": (
