@@ -17,9 +17,6 @@
 #include "gjk/shape/vec2.hpp"
 #include "gjk/verdict.hpp"
 
-#define GJK_SIMD_FILE "gjk/narrow/features.inc"
-#include "gjk/simd/each_set.hpp"
-
 namespace gjk::detail {
 
 enum class Nearness {
@@ -44,28 +41,93 @@ struct Neighbourhood {
   bool is_vertex() const noexcept { return p == end_p && q == end_q; }
 };
 
+// A cross product and the bound on its rounding error.
+struct CertainCross {
+  double value;
+  double error;
+
+  CertainCross(Vec2 a, Vec2 b) noexcept {
+    const double left = a.x * b.y;
+    const double right = a.y * b.x;
+    value = left - right;
+    error = kFilterBound * (std::fabs(left) + std::fabs(right));
+  }
+};
+
+// The edges are tested without branches, which would be unpredictable: bools are combined by & and
+// |.
 template <class P, class Q>
 Neighbourhood neighbourhood(const P& p, const Q& q, int i, int j) noexcept {
+  const auto either = [](bool first, Vec2 a, Vec2 b) noexcept {
+    return Vec2{first ? a.x : b.x, first ? a.y : b.y};
+  };
   const int beside[4] = {after(i, p.size), before(i, p.size), after(j, q.size), before(j, q.size)};
-  const auto at = [](Vec2 v) noexcept { return baseline::Points<1>::all(v); };
-  const auto around =
-      baseline::NeighbourhoodOf<1>::at({at(p.vertex(i)),
-                                        at(q.vertex(j)),
-                                        {at(p.vertex(beside[0])), at(p.vertex(beside[1])),
-                                         at(q.vertex(beside[2])), at(q.vertex(beside[3]))},
-                                        p.size == 1,
-                                        q.size == 1});
+  const Vec2 at_p = p.vertex(i);
+  const Vec2 at_q = q.vertex(j);
+  const Vec2 at[4] = {p.vertex(beside[0]), p.vertex(beside[1]), q.vertex(beside[2]),
+                      q.vertex(beside[3])};
+  const bool p_is_point = p.size == 1;  // no edges
+  const bool q_is_point = q.size == 1;
+  const Vec2 w = at_p - at_q;
+  // The edges that may start at w in P - Q: of P, and reversed of Q. Even ones lead
+  // counter-clockwise.
+  const Vec2 edge[4] = {at[0] - at_p, at[1] - at_p, at_q - at[2], at_q - at[3]};
+
   Neighbourhood result;
   result.p = result.end_p = i;
   result.q = result.end_q = j;
-  result.normal = {around.normal.x, around.normal.y};
-  result.area = around.area;
-  result.error = around.error;
-  if (around.is_settled || around.is_beyond) {
-    result.nearness = around.is_beyond ? Nearness::beyond : Nearness::settled;
-    if (around.is_vertex) return result;
-    const int side = around.is_next ? 0 : 1;
-    (around.is_of_p ? result.end_p : result.end_q) = beside[around.is_of_p ? side : 2 + side];
+  // Which edges lead towards O; w is nearest if all of them certainly lead away.
+  bool is_vertex = true;
+  bool towards[4];
+  for (int k = 0; k < 4; ++k) {
+    const double x = w.x * edge[k].x;
+    const double y = w.y * edge[k].y;
+    const double error = kFilterBound * (std::fabs(x) + std::fabs(y));
+    is_vertex &= (x + y > error) | (k < 2 ? p_is_point : q_is_point);
+    towards[k] = x + y < 0.0;
+  }
+  if (is_vertex) {
+    result.normal = w;
+    result.area = dot(w, w);
+    if (result.area >= kLeastSquare) result.nearness = Nearness::settled;
+    return result;
+  }
+
+  // The outer one of the two edges in each direction is an edge of P - Q.
+  const bool next_is_of_p = (cross(edge[0], edge[2]) > 0.0) | q_is_point;
+  const bool previous_is_of_p = (cross(edge[1], edge[3]) < 0.0) | q_is_point;
+  const Vec2 next = either(next_is_of_p, edge[0], edge[2]);
+  const Vec2 previous = either(previous_is_of_p, edge[1], edge[3]);
+  const bool next_leads = (next_is_of_p & towards[0]) | (!next_is_of_p & towards[2]);
+  const bool previous_leads = (previous_is_of_p & towards[1]) | (!previous_is_of_p & towards[3]);
+  const bool is_next = next_leads & ((cross(next, w) > 0.0) | !previous_leads);
+  const bool is_of_p = (is_next & next_is_of_p) | (!is_next & previous_is_of_p);
+
+  const Vec2 facing = either(is_next, next, previous);
+  const Vec2 along = either(is_next, facing, -facing);  // counter-clockwise
+  const CertainCross area(along, w);
+  const bool is_edge = (next_leads | previous_leads) & !(area.value < -area.error) &
+                       (dot(along, along) >= kLeastSquare);
+  const Vec2 other_end =
+      either(is_of_p, either(is_next, at[0], at[1]), either(is_next, at[2], at[3]));
+  // Not w + edge, which near contact is only rounding error.
+  const Vec2 end = either(is_of_p, other_end - at_q, at_p - other_end);
+  const bool is_beyond = is_edge & (dot(end, facing) < 0.0);
+
+  // Both edges of the other shape must turn to the left, the inner side of the edge that faces O.
+  const CertainCross first_turn(along, either(is_of_p, edge[2], edge[0]));
+  const CertainCross second_turn(along, either(is_of_p, edge[3], edge[1]));
+  const bool turn_in =
+      ((first_turn.value > first_turn.error) & (second_turn.value > second_turn.error)) |
+      (is_of_p & q_is_point) | (!is_of_p & p_is_point);
+
+  result.normal = perpendicular(along);
+  result.area = area.value;
+  result.error = area.error;
+  if (is_edge & (is_beyond | turn_in)) {
+    result.nearness = is_beyond ? Nearness::beyond : Nearness::settled;
+    const int side = is_next ? 0 : 1;
+    (is_of_p ? result.end_p : result.end_q) = beside[is_of_p ? side : 2 + side];
   }
   return result;
 }
@@ -119,8 +181,11 @@ double certain_area(const P& p, const Q& q, const Neighbourhood& around) noexcep
 
 // Bounds on the distance of O, which is outside, to the nearest feature.
 inline Bounds bounds_of(const Neighbourhood& around, double area, double error) noexcept {
-  const auto bounds = baseline::BoundsOf<1>::from(area, error, dot(around.normal, around.normal));
-  return {bounds.lower, bounds.upper};
+  constexpr double kRelative = 8.0 * kUnitRoundoff;
+  // Not norm(), which also serves vectors that are too short for a settled feature.
+  const double inverse = 1.0 / std::sqrt(dot(around.normal, around.normal));
+  return {(area - error) * inverse * (1.0 - kRelative),
+          (area + error) * inverse * (1.0 + kRelative)};
 }
 
 // The same, but with an exact area if rounding makes the bounds of exact shapes wide. The lower
