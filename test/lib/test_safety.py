@@ -9,6 +9,8 @@ import re
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
+CLAIM = re.compile(r"(?P<indent> *)- \*\*(?P<name>C-[\d.]+) .+?\*\*(?P<reason>.*)")
+ASSUMPTION = re.compile(r"\| (A-\d+) \| .+ \|")
 ROW = re.compile(r"\| ([A-Z]-\d+) \| (.+) \| (.*) \|")
 
 
@@ -51,3 +53,47 @@ def test_the_tests_of_known_defects_exist() -> None:
     assert len(named) > 15
     for path, name in named:
         assert f"def {name}(" in (ROOT / path).read_text(), (path, name)
+
+
+def kernel_cases() -> set[str]:
+    """The GoogleTest cases, as the document names them."""
+    return {
+        f"{path.name}: {case[1]}.{case[2]}"
+        for path in (ROOT / "src_cpp/test").glob("*_test.cpp")
+        for case in re.finditer(r"^TEST(?:_F|_P)?\((\w+), (\w+)\)", path.read_text(), re.MULTILINE)
+    }
+
+
+def python_cases() -> set[str]:
+    """The tests of pytest, as the document names them."""
+    return {
+        f"{path.relative_to(ROOT).as_posix()}::{name}"
+        for path in (ROOT / "test").rglob("test_*.py")
+        for name in re.findall(r"^def (test_\w+)\(", path.read_text(), re.MULTILINE)
+    }
+
+
+def test_every_leaf_of_the_argument_exists() -> None:
+    """A claim without claims under it has evidence, all of which exists; none is forgotten."""
+    document = (ROOT / "docs/safety.md").read_text()
+    claims = [claim for claim in map(CLAIM.fullmatch, document.splitlines()) if claim]
+    names = [claim["name"] for claim in claims]
+    assert len(names) == len(set(names)) > 30
+    scripts = {
+        path.name for path in (ROOT / "src_cpp").rglob("*") if path.suffix in {".gappa", ".sollya"}
+    }
+    assumptions = set(ASSUMPTION.findall(document))
+    exists = kernel_cases() | python_cases() | scripts | assumptions | set(claimed())
+    named: set[str] = set()
+    for claim in claims:
+        parent = claim["name"].rpartition(".")[0]
+        assert not parent or parent in names, claim["name"]
+        assert len(claim["indent"]) == 2 * claim["name"].count("."), claim["name"]
+        _, has_evidence, evidence = claim["reason"].partition("Evidence: ")
+        is_leaf = not any(name.startswith(claim["name"] + ".") for name in names)
+        assert bool(has_evidence) == is_leaf, claim["name"]
+        if is_leaf:
+            leaves = [leaf.strip("`") for leaf in evidence.split(", ")]
+            assert set(leaves) <= exists, (claim["name"], set(leaves) - exists)
+            named.update(leaves)
+    assert scripts | assumptions | set(claimed()) <= named, "no claim rests on it"

@@ -56,14 +56,16 @@ class Certificate {
   // Tests a supporting line of P - Q: w is the support vertex in direction -d, and `along` = d.w.
   // All of P - Q is farther from the origin than the reach if d.w exceeds reach * |d| by more than
   // the rounding errors of choosing w and of computing d.w. `grown` is the reach plus the errors of
-  // the shapes. The comparison is ordered so that NaN proves nothing.
+  // the shapes. The comparison is ordered so that NaN proves nothing. Proof:
+  // certificate.beyond_line.gappa.
   static Certificate beyond_line(Vec2 d, double along, double rounding, double grown,
                                  double margin) noexcept {
     const double bound = rounding * norm1(d) + (grown > 0.0 ? grown * norm(d) : 0.0);
     return along > bound + 0x1p-1000 ? greater_than(margin) : Certificate{};
   }
 
-  // The bounding boxes are farther apart than the reach, along x or y.
+  // The bounding boxes are farther apart than the reach, along x or y. Proof:
+  // certificate.beyond_line.gappa.
   static Certificate boxes(const detail::Quadrilateral& w, double grown, double margin) noexcept {
     return detail::boxes_apart(w, grown) ? greater_than(margin) : Certificate{};
   }

@@ -120,6 +120,16 @@ struct Underway {
   }
   // m, error bound of a vertex now.
   double error() const noexcept { return shape.error + at.error(shape.extent) + at.t_error; }
+  // m. Bound on the error of support_within() after s seconds, and of this shape's part of the
+  // distance of the origins in Certificate::moving(). With u = 2^-53 and turn = 1 + |s spin|:
+  // - The vertex, now: error() (pose.apply.gappa).
+  // - `local` is off by 8 u (pose.turn.gappa) and 5 u of rounding, `tilted` by 17 u turn; times
+  //   |p| <= sqrt(2) extent. The support and its dot product add 6 u |tilted|_1 extent
+  //   (axes.support.gappa). Together less than 36 u turn extent.
+  // - The last term and the sum: less than 5 u turn^2 reach + 2 u turn extent.
+  // - The distance of the origins: less than 8 u (|t|_1 + s |velocity|_1).
+  // - The error of the spin: s spin_error reach.
+  // The factors 64 and 2 exceed these, and cover the rounding of this function.
   double rounding(double s) const noexcept {
     const double turn = 1.0 + std::fabs(s * spin);
     const double scale =

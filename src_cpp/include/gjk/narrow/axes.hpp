@@ -20,7 +20,7 @@ namespace gjk::detail {
 
 // The computed minimum of d.w over P - Q exceeds the true minimum by at most this times |d|_1. The
 // errors are those of two dot products that choose the vertex, a subtraction and another dot
-// product.
+// product. It also bounds the error of an edge test. Proof: axes.support.gappa, axes.edge.gappa.
 template <class P, class Q>
 double support_rounding(const P& p, const Q& q) noexcept {
   return 8.0 * kUnitRoundoff * (p.extent + q.extent);

@@ -237,8 +237,9 @@ Span span_along(const P& p, Vec2 n, Vec2 from) noexcept {
 // or not, distinct or not. Negative if they overlap along n; its magnitude then bounds the depth.
 //
 // Vertices are taken relative to `from`, a point near the contact. So the differences are small
-// even if the coordinates are large. They are accurate to a relative u. A product and a sum
-// add 2 u, and the length of n adds 4 u.
+// even if the coordinates are large. Proof of the bound: exact.dot_product.gappa,
+// exact.unit_length.gappa, exact.gap_factor.gappa and exact.gap_along.gappa. The
+// underflow of a product loses less than 2^-1074, which 2^-1000 covers.
 template <class P, class Q>
 double gap_along(const P& p, const Q& q, Vec2 n, Vec2 from) noexcept {
   constexpr double kNothing = -std::numeric_limits<double>::infinity();
@@ -368,12 +369,13 @@ bool is_beyond(const P& p, const Q& q, double margin, const Distance& distance) 
 }
 
 // Lower bound (m) on the distance of the surfaces of two shapes, rounded down. `apart` (m) is a
-// lower bound on the distance of their polygons; radii and errors are subtracted.
+// lower bound on the distance of their polygons; radii and errors are subtracted. Proof:
+// exact.surfaces_apart.gappa.
 template <class P, class Q>
 double surfaces_apart(const P& p, const Q& q, double apart) noexcept {
   const double reach = (p.radius + q.radius) + (p.error + q.error);
   if (reach == 0.0) return apart;
-  return apart - reach - 4.0 * kUnitRoundoff * (reach + std::fabs(apart));
+  return apart - reach - 5.0 * kUnitRoundoff * (reach + std::fabs(apart));
 }
 
 }  // namespace gjk::exact

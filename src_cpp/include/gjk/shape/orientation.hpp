@@ -15,7 +15,8 @@
 namespace gjk {
 
 // Relative error of a sum or difference of two products of differences of doubles, with respect to
-// the sum of the magnitudes of the products (Shewchuk's ccwerrboundA).
+// the sum of the magnitudes of the products (Shewchuk's ccwerrboundA). Proof:
+// orientation.filter.gappa.
 inline constexpr double kFilterBound = (3.0 + 16.0 * kUnitRoundoff) * kUnitRoundoff;
 
 }  // namespace gjk
@@ -66,7 +67,7 @@ double certain_cross(Vec2 a, Vec2 b, Vec2 c, Vec2 d, const Product& product) noe
   const double value = high.high + (high.low + (low + tails));
   // Let S be the sum of the magnitudes of the products. A tail is at most u times its head, so the
   // products of two tails are below u^2 S. `low` and `tails` are sums of terms of at most u S, so
-  // their rounding errors are below 14 u^2 S.
+  // their rounding errors are below 15 u^2 S. Proof: orientation.tails.gappa.
   constexpr double kBound = 16.0 * kUnitRoundoff * kUnitRoundoff;
   const double bound = kBound * (std::fabs(left.high) + std::fabs(right.high));
   if (std::fabs(value) * (0.5 * kCrossError) > bound) return value;

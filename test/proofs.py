@@ -1,0 +1,105 @@
+# SPDX-FileCopyrightText: gjk_collision contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Compare the scripts of proofs with the code that they quote.
+
+Usage: python proofs.py [FOLDER]; exit code 1, with a line per finding, where they differ.
+
+A script (*.gappa, *.sollya) quotes code below a comment "Code (FILE):". A definition with a
+comment "# = EXPRESSION" is a constant of that code: the expression stands in a quote, and it has
+the value of the definition.
+"""
+
+import re
+import sys
+from collections.abc import Iterator
+from fractions import Fraction
+from pathlib import Path
+
+KERNEL = Path(__file__).resolve().parents[1] / "src_cpp/include/gjk"
+
+QUOTES = re.compile(r"^(?:#|//) Code \((\S+)\):\n((?:(?:#|//)   .*\n)+)", re.MULTILINE)
+DEFINITION = re.compile(r"^\w+ = (.+);  # = (.+)$", re.MULTILINE)
+COMMENT = re.compile(r"//.*")
+# A number, as in C++ or as in Gappa: hexadecimal, or M * 2^E as MbE, or decimal.
+NUMBER = re.compile(r"0x[\da-f.]+p[+-]?\d+|\d+b-?\d+|\d+(?:\.\d*)?(?:e-?\d+)?|\w+")
+KINDS = {".gappa", ".sollya"}
+NAME = re.compile(r"[\w.]+\.(?:gappa|sollya)\b")
+ARGUMENT = re.compile(r"\b(?:D|rnd)\((-?\d+/\d+)\)")
+SERIES = "taylor.sollya", "sine.gappa", "cosine.gappa"
+BOUND = re.compile(r"[\d.]+\*kUnitRoundoff")
+
+
+def value_of(number: str) -> Fraction:
+    """Return the value of a number, or of kUnitRoundoff."""
+    if number == "kUnitRoundoff":
+        return Fraction(1, 2**53)
+    if number.startswith("0x"):
+        return Fraction(float.fromhex(number))
+    mantissa, _, exponent = number.partition("b")
+    return Fraction(mantissa) * Fraction(2) ** int(exponent or 0)
+
+
+def evaluate(expression: str) -> float:
+    """Return the double nearest to the value of an expression of C++ or Gappa."""
+    plain = expression.replace("rnd", "")  # the result is rounded anyway
+    formula = NUMBER.sub(lambda number: f"Fraction('{value_of(number[0])}')", plain)
+    return float(eval(formula, {"__builtins__": {}, "Fraction": Fraction}))
+
+
+def squeezed(code: str) -> str:
+    """Return code without comments and white space."""
+    return re.sub(r"\s", "", COMMENT.sub("", code))
+
+
+def quotes_of(text: str) -> Iterator[tuple[str, str]]:
+    """Yield the file and the text of each line of code that a script quotes."""
+    for quote in QUOTES.finditer(text):
+        for line in quote[2].splitlines():
+            yield quote[1], squeezed(line.lstrip("#/"))
+
+
+def findings_of(text: str, code: dict[str, str]) -> Iterator[str]:
+    """Yield where a script and the code differ; `code`: squeezed text by file."""
+    quotes = list(quotes_of(text))
+    if not quotes:
+        yield "quotes no code"
+    for file, quote in quotes:
+        if quote not in code.get(file, ""):
+            yield f"{file} no longer has the code {quote}"
+    constants = []
+    for value, expression in DEFINITION.findall(text):
+        constants.append(squeezed(expression))
+        if not any(constants[-1] in quote for _, quote in quotes):
+            yield f"no quote has {expression}"
+        if evaluate(value) != evaluate(expression):
+            yield f"{value} is not {expression}"
+    for _, quote in quotes:
+        for bound in BOUND.findall(quote):
+            if not any(bound in constant for constant in constants):
+                yield f"{bound} of a quote has no definition"
+
+
+def findings(kernel: Path) -> Iterator[str]:
+    """Yield what is wrong, a line each."""
+    scripts = {path.name: path.read_text() for path in kernel.rglob("*") if path.suffix in KINDS}
+    code = {
+        path.relative_to(kernel).as_posix(): path.read_text()
+        for path in kernel.rglob("*")
+        if path.suffix in {".hpp", ".inc"}
+    }
+    named = {name for text in code.values() for name in NAME.findall(text)}
+    for name in sorted(named ^ scripts.keys()):
+        yield f"{name}: " + ("there is no such script" if name in named else "no comment names it")
+    code = {file: squeezed(text) for file, text in code.items()}
+    for name, text in sorted(scripts.items()):
+        yield from (f"{name}: {finding}" for finding in findings_of(text, code))
+    series = [ARGUMENT.findall(scripts[f"pose.{name}"]) for name in SERIES]
+    if sorted(series[0]) != sorted(series[1] + series[2]):
+        yield "pose.taylor.sollya has other coefficients than the scripts of sine and cosine"
+
+
+if __name__ == "__main__":
+    found = list(findings(Path(sys.argv[1]) if len(sys.argv) > 1 else KERNEL))
+    for each in found:
+        print(each)
+    sys.exit(1 if found else 0)
