@@ -10,7 +10,14 @@ from pathlib import Path
 import pytest
 
 from gjk_collision.errors import InputError
-from gjk_collision.server.config import Config, SourceConfig, is_foreign, parameter_facts, to_yaml
+from gjk_collision.server.config import (
+    Config,
+    SourceConfig,
+    checked_value,
+    is_foreign,
+    parameter_facts,
+    to_yaml,
+)
 
 PARAMETER_FILE = Path(__file__).resolve().parents[2] / "config" / "collision_server.yaml"
 
@@ -137,6 +144,17 @@ def test_parameters_read_back() -> None:
         sources=(SourceConfig("lidar", topic="/l", timeout=0.2), SourceConfig("radar")),
     )
     assert Config.from_parameters(config.parameters()) == config
+
+
+def test_every_parameter_is_checked_alone() -> None:
+    """The node checks each value on its own before it makes a configuration."""
+    for name, value in Config().parameters().items():
+        assert checked_value(name, value) == value
+    assert checked_value("obstacle_sources", ["lidar", "radar"]) == ("lidar", "radar")
+    assert checked_value("lidar.timeout", 1) == 1.0
+    for name in ("obstacle_source", "lidar.margin"):
+        with pytest.raises(InputError, match=f"^{name}: is not a parameter"):
+            checked_value(name, 1.0)
 
 
 def test_whole_numbers_are_floats_where_floats_are_meant() -> None:

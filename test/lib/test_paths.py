@@ -328,6 +328,17 @@ def test_bad_request_is_refused(
     assert str(caught.value).startswith(where)
 
 
+def test_interpolation() -> None:
+    """0 is DISCRETE, 1 is SWEPT; any other number is refused by the name of its field."""
+    assert path.is_swept(0) is False
+    assert path.is_swept(1) is True
+    for number in (2, 255):
+        with pytest.raises(InputError) as caught:
+            path.is_swept(number)
+        assert caught.value.status is Status.INVALID_INPUT
+        assert str(caught.value).startswith("interpolation: must be 0 or 1")
+
+
 def test_poses_of_another_frame() -> None:
     """Turned by a quarter and shifted, the way leads past what it would hit."""
     known = snapshot((0, 0))

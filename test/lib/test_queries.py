@@ -311,6 +311,7 @@ def test_poses_without_an_answer_have_the_none_of_each_field(
     found = questions.check_poses(known(), np.tile([50.0, 0, 0], 3), np.full(3, 1.0), mode=mode)
     assert found.answer.nearest_id == -1
     assert found.verdicts.tolist() == [Verdict.UNKNOWN] * 3
+    assert (found.verdicts.dtype, found.statuses.dtype) == (np.uint8, np.uint16)
     assert Status.SUCCESS not in found.statuses
     assert len(found.nearest_ids) == 3
     assert found.first_invalid_index == 0
@@ -394,7 +395,7 @@ def test_distance_among_nothing() -> None:
 
 @pytest.mark.parametrize("value", [nan, -1.0, inf])
 def test_bad_max_distance_is_refused(value: float) -> None:
-    with pytest.raises(InputError, match="max_distance"):
+    with pytest.raises(InputError, match="^max_distance:"):
         questions.distance(snapshot((0, 0)), Pose(), max_distance=value)
 
 
