@@ -395,7 +395,7 @@ def test_distance_among_nothing() -> None:
 
 @pytest.mark.parametrize("value", [nan, -1.0, inf])
 def test_bad_max_distance_is_refused(value: float) -> None:
-    with pytest.raises(InputError, match="^max_distance:"):
+    with pytest.raises(InputError, match=r"^max_distance:"):
         questions.distance(snapshot((0, 0)), Pose(), max_distance=value)
 
 

@@ -1180,6 +1180,22 @@ def test_no_snapshot_from_before_a_faulty_message_is_given(time: Time, name: str
     assert questions.collide(recalled, FAR).status is Status.SNAPSHOT_MISMATCH
 
 
+def test_no_earlier_snapshot_is_given_beside_a_fault_of_the_present_data(time: Time) -> None:
+    """A sender appears whose frame is not known. The earlier snapshot has none of its data."""
+    world = known(time, (0, 0))
+    wanted = world.snapshot(**time.both).id
+    time.pass_(0.1)
+    world.receive_obstacles("obstacles", boxes((0, 0), stamp=time.now), **time.both)
+    assert world.snapshot(**time.both, require_id=wanted).fault is None
+    data = boxes((0, 0), stamp=time.now, frame="map", source="rear")
+    world.receive_obstacles("obstacles", data, **time.both)
+    assert ask(world, time, Pose()) == (Verdict.COLLISION, Status.TF_UNAVAILABLE)
+    recalled = world.snapshot(**time.both, require_id=wanted)
+    assert recalled.id == 0
+    answer = questions.collide(recalled, Pose())
+    assert (answer.verdict, answer.status) == unknown(Status.TF_UNAVAILABLE)
+
+
 def test_incomplete_snapshot_is_not_recalled_as_if_it_were_complete(time: Time) -> None:
     world = two(time, required=True)
     partial = world.snapshot(**time.both)
@@ -1268,11 +1284,11 @@ def test_a_bad_message_of_an_optional_source_is_not_excused_for_its_stamp(
     assert ask(world, time)[0] is Verdict.UNKNOWN
 
 
-@pytest.mark.parametrize("bad", ["shape", "stamp", "footprint"])
+@pytest.mark.parametrize("bad", ["shape", "stamp", "footprint", "stamp of the footprint"])
 def test_no_snapshot_is_given_after_a_faulty_message_that_nobody_asked_about(
     bad: str, time: Time
 ) -> None:
-    world = World(Config(footprint=CAR) if bad != "footprint" else Config())
+    world = World(Config() if "footprint" in bad else Config(footprint=CAR))
     world.receive_footprint(Footprint("base_link", time.now, BOX), **time.both)
     world.receive_obstacles("obstacles", boxes((0, 0)), **time.both)
     wanted = world.snapshot(**time.both).id
@@ -1284,7 +1300,8 @@ def test_no_snapshot_is_given_after_a_faulty_message_that_nobody_asked_about(
             data = replace(data, xy=np.full(8, np.nan))
         world.receive_obstacles("obstacles", data, **time.both)
         points = np.zeros((4, 2)) if is_bad and bad == "footprint" else BOX
-        world.receive_footprint(Footprint("base_link", time.now, points), **time.both)
+        ahead = 100 * S if is_bad and bad == "stamp of the footprint" else 0
+        world.receive_footprint(Footprint("base_link", time.now + ahead, points), **time.both)
         if number == 0:
             recalled = world.snapshot(**time.both, require_id=wanted)
             assert questions.collide(recalled, FAR).is_free, "good messages leave it at hand"
