@@ -353,6 +353,15 @@ def test_one_inside_the_other() -> None:
     assert verdict_error(known(data), Pose(), Verdict.COLLISION, 0.0) == ""
 
 
+def test_the_hull_of_the_smallest_triangle_has_all_its_corners() -> None:
+    """Its corners are neighbours on the grid of the computation."""
+    ring = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
+    snapshot = seen(Shape.polygon(SQUARE), standing(ring, Pose(), 0))
+    for x, y in ((-1.0, -1.0), (2.0, -1.0), (-1.0, 2.0)):
+        judge(snapshot, Verdict.COLLISION, 0.0, Pose(x, y, 0.0))
+        judge(snapshot, Verdict.FREE, 0.0, Pose(1.5 * x, 1.5 * y, 0.0))
+
+
 @pytest.mark.requirement("V-11")
 @pytest.mark.parametrize("margin", MARGINS)
 def test_contacts_within_the_intervals_of_turns_are_not_free(margin: float) -> None:
