@@ -444,6 +444,24 @@ def test_frame_of_a_request() -> None:
     assert lookup.ego_pose(Config(base_frame="odom"), none, 0) == Pose()
 
 
+def test_a_pose_too_far_away_in_its_frame_is_refused() -> None:
+    """The rounding of its place in the check frame would be greater than any obstacle."""
+    known, frame = snapshot((0, 0)), Pose(1.0, 2.0, 0.3)
+    poses = np.array([50.0, 0, 0, 50.0, 0, 0, 1e300, 0, 0])
+    asked: list[tuple[Callable[[], Any], str]] = [
+        (lambda: questions.collide(known, Pose(1e300, 0, 0), frame=frame), "poses[0]"),
+        (lambda: questions.distance(known, Pose(1e300, 0, 0), frame=frame), "poses[0]"),
+        (lambda: questions.check_poses(known, poses, frame=lambda: frame), "poses[6]"),
+        (lambda: questions.check_path(known, poses, frame=lambda: frame), "poses[6]"),
+    ]
+    for ask, where in asked:
+        with pytest.raises(InputError) as caught:
+            ask()
+        assert caught.value.status is Status.COORD_RANGE
+        rule = "the pose is too far from the origin of its frame"
+        assert str(caught.value).startswith(f"{where}: {rule}")
+
+
 @pytest.mark.requirement("D-10")
 def test_static_pose_is_of_every_time() -> None:
     """Only what moves grows old."""
