@@ -574,6 +574,21 @@ def test_pairs_agree_with_the_library() -> None:
         assert found.distances[m] == pytest.approx(closest(one, other, *poses).distance)
 
 
+@pytest.mark.parametrize("is_late", [None, lambda: False])
+def test_pairs_of_several_chunks_are_all_answered(is_late: Callable[[], bool] | None) -> None:
+    count = 20
+    row = shapes(*((3.0 * i, 0.0) for i in range(count)))
+    found = check_shapes(Config(), row, row, pairs_of(), mode=1, is_late=is_late)
+    assert count**2 > CHUNK
+    steps = np.abs(np.subtract.outer(np.arange(count), np.arange(count))).ravel()
+    assert found.distances == pytest.approx(3.0 * steps - 2.0)
+    assert found.verdicts.tolist() == [
+        Verdict.FREE if step else Verdict.COLLISION for step in steps
+    ]
+    assert set(found.statuses) == {Status.SUCCESS}
+    assert (found.answer.verdict, found.answer.message) == (Verdict.COLLISION, "")
+
+
 @pytest.mark.parametrize(
     ("change", "status", "where"),
     [
