@@ -196,8 +196,10 @@ def main() -> int:
         return status not in NOT_KILLED or (status == "survived" and reason(mutant) != "")
 
     rest = [each.name for each in drawn if not is_done(each)]
-    if rest:
+    while rest:
         subprocess.run(["mutmut", "run", f"--max-children={given.processes}", *rest], check=True)
+        # mutmut deletes results of other functions and time limits when it starts.
+        rest = [each.name for each in drawn if each.status() == "not checked"]
     statuses = {each.name: each.status() for each in drawn}
     survivors = [each for each in drawn if statuses[each.name] in NOT_KILLED]
     for each in survivors:
