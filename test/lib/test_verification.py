@@ -346,6 +346,15 @@ def test_nothing_around() -> None:
     assert verdict_error(known(empty), Pose(), Verdict.COLLISION, 0.0) != ""
 
 
+def test_a_sender_without_obstacles_does_not_hide_the_next_one() -> None:
+    sources = SourceConfig("lidar"), SourceConfig("radar")
+    world = World(Config(footprint=CAR, sources=sources))
+    nothing = Obstacles(frame="odom", stamp=T0)
+    world.receive_obstacles("lidar", nothing, now=T0, steady=STEADY0)
+    world.receive_obstacles("radar", standing(SQUARE, Pose(), 0), now=T0, steady=STEADY0)
+    judge(world.snapshot(now=T0, steady=STEADY0), Verdict.COLLISION, 0.0)
+
+
 def test_one_inside_the_other() -> None:
     ring = np.array([9.0, 9.0, -9.0, 9.0, -9.0, -9.0, 9.0, -9.0])
     data = Obstacles(frame="odom", stamp=T0, ids=np.array([4]), offsets=np.array([0, 4]), xy=ring)
