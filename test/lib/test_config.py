@@ -10,7 +10,14 @@ from pathlib import Path
 import pytest
 
 from gjk_collision.errors import InputError
-from gjk_collision.server.config import Config, SourceConfig, is_foreign, parameter_facts, to_yaml
+from gjk_collision.server.config import (
+    Config,
+    SourceConfig,
+    checked_value,
+    is_foreign,
+    parameter_facts,
+    to_yaml,
+)
 
 PARAMETER_FILE = Path(__file__).resolve().parents[2] / "config" / "collision_server.yaml"
 
@@ -36,43 +43,66 @@ def test_every_parameter_has_help_and_every_number_a_range() -> None:
     [
         ("footprint_timeout", 0.0, "footprint_timeout: must be 0.01 to 60 s (got 0.0)"),
         ("obstacles.timeout", 0, "obstacles.timeout: must be 0.01 to 60 s (got 0)"),
-        ("obstacles.inflation", -0.1, "obstacles.inflation: must be 0 to 5 m"),
+        ("obstacles.inflation", -0.1, "obstacles.inflation: must be 0 to 5 m (got -0.1)"),
         ("safety_margin", float("nan"), "safety_margin: must be 0 to 5 m (got nan)"),
-        ("safety_margin", float("inf"), "safety_margin: must be 0 to 5 m"),
-        ("margin_front", 5.1, "margin_front: must be 0 to 5 m"),
-        ("safety_margin", "wide", "safety_margin: must be a number, 0 to 5 m"),
-        ("safety_margin", True, "safety_margin: must be a number"),
-        ("max_poses", 0, "max_poses: must be 1 to 1000000"),
-        ("max_poses", 1.5, "max_poses: must be a whole number"),
-        ("concave_policy", "fill", "must be one of decompose | hull | reject"),
-        ("obstacles.qos_reliability", "sure", "must be one of best_effort | reliable"),
-        ("obstacles.required", 1, "obstacles.required: must be true or false"),
-        ("check_frame", "", "check_frame: must be the name of a frame"),
-        ("footprint", [1.0, 2.0, 3.0], "footprint: must be pairs of x and y"),
-        ("footprint", [1.0, float("nan")], "footprint[1]: must be -100 to 100 m"),
-        ("obstacle_sources", ["a", "a"], "obstacle_sources[1]: must be a unique name"),
-        ("obstacle_sources", ["state_rate"], "obstacle_sources[0]: must be a unique name"),
-        ("obstacle_sources", ["a.b"], "obstacle_sources[0]: must be a unique name"),
-        ("obstacle_sources", [], "obstacle_sources: must name at least one source"),
-        ("obstacle_sources", 3, "obstacle_sources: must be a list of names"),
-        ("obstacle_sources", "obstacles", "obstacle_sources: must be a list of names"),
-        ("safty_margin", 1.0, "did you mean 'safety_margin'?"),
-        ("front_margin", 1.0, "did you mean 'margin_front'?"),
-        ("obstacle.timeout", 1.0, "did you mean 'obstacles.timeout'?"),
-        ("footprint", "[[1.0, 2.0], [3.0]]", "footprint: must be a list of numbers, or nav2's"),
-        ("footprint", "[1.0, 2.0]", "footprint: must be a list of numbers, or nav2's"),
-        ("footprint", "[{1.0, 2.0}]", "footprint: must be a list of numbers, or nav2's"),
-        ("footprint", "{1.0: 2.0}", "footprint: must be a list of numbers, or nav2's"),
-        ("footprint", "box", "footprint: must be a list of numbers, or nav2's"),
-        ("footprint", "[[1.0, '2']]", "footprint[1]: must be a number"),
-        ("footprint", "[[1.0, 200.0]]", "footprint[1]: must be -100 to 100 m"),
-        ("radar.timeout", 1.0, "radar.timeout: is not a parameter"),
+        ("safety_margin", float("inf"), "safety_margin: must be 0 to 5 m (got inf)"),
+        ("margin_front", 5.1, "margin_front: must be 0 to 5 m (got 5.1)"),
+        ("safety_margin", "wide", "safety_margin: must be a number, 0 to 5 m (got 'wide')"),
+        ("safety_margin", True, "safety_margin: must be a number ... (got True)"),
+        ("max_poses", 0, "max_poses: must be 1 to 1000000 (got 0)"),
+        ("max_poses", 1.5, "max_poses: must be a whole number (got 1.5)"),
+        ("concave_policy", "fill", "must be one of decompose | hull | reject (got 'fill')"),
+        (
+            "obstacles.qos_reliability",
+            "sure",
+            "must be one of best_effort | reliable (got 'sure')",
+        ),
+        ("obstacles.required", 1, "obstacles.required: must be true or false (got 1)"),
+        ("check_frame", "", "check_frame: must be the name of a frame (got '')"),
+        (
+            "footprint",
+            [1.0, 2.0, 3.0],
+            "footprint: must be pairs of x and y ... (got (1.0, 2.0, 3.0))",
+        ),
+        ("footprint", [1.0, float("nan")], "footprint[1]: must be -100 to 100 m (got nan)"),
+        ("obstacle_sources", ["a", "a"], "obstacle_sources[1]: must be a unique ... (got 'a')"),
+        (
+            "obstacle_sources",
+            ["state_rate"],
+            "obstacle_sources[0]: must be a unique ... (got 'state_rate')",
+        ),
+        ("obstacle_sources", ["a.b"], "obstacle_sources[0]: must be a unique ... (got 'a.b')"),
+        ("obstacle_sources", [], "obstacle_sources: must name at least one source (got [])"),
+        ("obstacle_sources", 3, "obstacle_sources: must be a list of names (got 3)"),
+        (
+            "obstacle_sources",
+            "obstacles",
+            "obstacle_sources: must be a list of names (got 'obstacles')",
+        ),
+        ("safty_margin", 1.0, "did you mean 'safety_margin'? (got 1.0)"),
+        ("front_margin", 1.0, "did you mean 'margin_front'? (got 1.0)"),
+        ("obstacle.timeout", 1.0, "did you mean 'obstacles.timeout'? (got 1.0)"),
+        (
+            "footprint",
+            "[[1.0, 2.0], [3.0]]",
+            "footprint: must be a list ... (got '[[1.0, 2.0], [3.0]]')",
+        ),
+        ("footprint", "[1.0, 2.0]", "footprint: must be a list ... (got '[1.0, 2.0]')"),
+        ("footprint", "[{1.0, 2.0}]", "footprint: must be a list ... (got '[{1.0, 2.0}]')"),
+        ("footprint", "{1.0: 2.0}", "footprint: must be a list ... (got '{1.0: 2.0}')"),
+        ("footprint", "box", "footprint: must be a list ... (got 'box')"),
+        ("footprint", "[[1.0, '2']]", "footprint[1]: must be a number ... (got '2')"),
+        ("footprint", "[[1.0, 200.0]]", "footprint[1]: must be -100 to 100 m (got 200.0)"),
+        ("radar.timeout", 1.0, "radar.timeout: is not a parameter ... (got 1.0)"),
     ],
 )
 def test_bad_value_is_refused_by_name_with_its_range(name: str, value: object, words: str) -> None:
     with pytest.raises(InputError) as caught:
         Config.from_parameters({name: value})
-    assert words in str(caught.value)
+    begin, _, end = words.partition(" ... ")
+    assert str(caught.value).startswith(name)
+    assert begin in str(caught.value)
+    assert str(caught.value).endswith(end)
 
 
 def test_footprint_as_nav2_writes_it() -> None:
@@ -137,6 +167,17 @@ def test_parameters_read_back() -> None:
         sources=(SourceConfig("lidar", topic="/l", timeout=0.2), SourceConfig("radar")),
     )
     assert Config.from_parameters(config.parameters()) == config
+
+
+def test_every_parameter_is_checked_alone() -> None:
+    """The node checks each value on its own before it makes a configuration."""
+    for name, value in Config().parameters().items():
+        assert checked_value(name, value) == value
+    assert checked_value("obstacle_sources", ["lidar", "radar"]) == ("lidar", "radar")
+    assert checked_value("lidar.timeout", 1) == 1.0
+    for name in ("obstacle_source", "lidar.margin"):
+        with pytest.raises(InputError, match=f"^{name}: is not a parameter"):
+            checked_value(name, 1.0)
 
 
 def test_whole_numbers_are_floats_where_floats_are_meant() -> None:

@@ -211,17 +211,18 @@ def test_pieces_are_the_whole(swept: bool, timed: bool, monkeypatch: pytest.Monk
 
 @pytest.mark.parametrize("chunk", [1, 2, 100])
 @pytest.mark.parametrize("swept", [False, True])
+@pytest.mark.parametrize("until", [0.5, 1.0, 2.5])
 def test_the_first_collision_is_not_later_than_what_was_left_open(
-    monkeypatch: pytest.MonkeyPatch, chunk: int, swept: bool
+    monkeypatch: pytest.MonkeyPatch, chunk: int, swept: bool, until: float
 ) -> None:
-    """One obstacle is known for a second, another is hit after three: in pieces as in one."""
+    """One obstacle is known for a time, another is hit after that: in pieces as in one."""
     monkeypatch.setattr(path, "FIRST_CHUNK", chunk)
     data = shapes(
         (0, 90),
         (30, 0),
         velocities=np.array([nan, nan, nan, 0, 0, 0]),
         path_offsets=np.array([0, 1, 1]),
-        path_times=np.array([1.0]),
+        path_times=np.array([until]),
         path_poses=np.array([0.0, 90.0, 0.0]),
     )
     poses = np.array([[10.0 * i, 0.0, 0.0] for i in range(5)]).ravel()
@@ -229,8 +230,10 @@ def test_the_first_collision_is_not_later_than_what_was_left_open(
         snapshot(data=data), poses, np.arange(5.0), swept=swept, is_late=lambda: False
     )
     assert found.answer.verdict is Verdict.COLLISION
-    assert found.first_invalid_segment == 1
-    assert 1.0 - 1e-6 <= found.first_collision_time <= (1.0 if swept else 2.0)
+    assert found.first_invalid_segment == int(until)
+    # Of single poses, only the last one that is free and the first one that is not are known.
+    first, last = (until - 1e-6, until) if swept else (int(until), int(until) + 1)
+    assert first <= found.first_collision_time <= last
 
 
 @pytest.mark.requirement("N-3")
@@ -326,6 +329,17 @@ def test_bad_request_is_refused(
         questions.check_path(known, **request, swept=swept, is_late=lambda: False)
     assert caught.value.status is status
     assert str(caught.value).startswith(where)
+
+
+def test_interpolation() -> None:
+    """0 is DISCRETE, 1 is SWEPT; any other number is refused by the name of its field."""
+    assert path.is_swept(0) is False
+    assert path.is_swept(1) is True
+    for number in (2, 255):
+        with pytest.raises(InputError) as caught:
+            path.is_swept(number)
+        assert caught.value.status is Status.INVALID_INPUT
+        assert str(caught.value).startswith("interpolation: must be 0 or 1")
 
 
 def test_poses_of_another_frame() -> None:

@@ -311,6 +311,7 @@ def test_poses_without_an_answer_have_the_none_of_each_field(
     found = questions.check_poses(known(), np.tile([50.0, 0, 0], 3), np.full(3, 1.0), mode=mode)
     assert found.answer.nearest_id == -1
     assert found.verdicts.tolist() == [Verdict.UNKNOWN] * 3
+    assert (found.verdicts.dtype, found.statuses.dtype) == (np.uint8, np.uint16)
     assert Status.SUCCESS not in found.statuses
     assert len(found.nearest_ids) == 3
     assert found.first_invalid_index == 0
@@ -394,7 +395,7 @@ def test_distance_among_nothing() -> None:
 
 @pytest.mark.parametrize("value", [nan, -1.0, inf])
 def test_bad_max_distance_is_refused(value: float) -> None:
-    with pytest.raises(InputError, match="max_distance"):
+    with pytest.raises(InputError, match=r"^max_distance:"):
         questions.distance(snapshot((0, 0)), Pose(), max_distance=value)
 
 
@@ -441,6 +442,24 @@ def test_frame_of_a_request() -> None:
     with pytest.raises(FrameError):
         lookup.ego_pose(config, none, 0)
     assert lookup.ego_pose(Config(base_frame="odom"), none, 0) == Pose()
+
+
+def test_a_pose_too_far_away_in_its_frame_is_refused() -> None:
+    """The rounding of its place in the check frame would be greater than any obstacle."""
+    known, frame = snapshot((0, 0)), Pose(1.0, 2.0, 0.3)
+    poses = np.array([50.0, 0, 0, 50.0, 0, 0, 1e300, 0, 0])
+    asked: list[tuple[Callable[[], Any], str]] = [
+        (lambda: questions.collide(known, Pose(1e300, 0, 0), frame=frame), "poses[0]"),
+        (lambda: questions.distance(known, Pose(1e300, 0, 0), frame=frame), "poses[0]"),
+        (lambda: questions.check_poses(known, poses, frame=lambda: frame), "poses[6]"),
+        (lambda: questions.check_path(known, poses, frame=lambda: frame), "poses[6]"),
+    ]
+    for ask, where in asked:
+        with pytest.raises(InputError) as caught:
+            ask()
+        assert caught.value.status is Status.COORD_RANGE
+        rule = "the pose is too far from the origin of its frame"
+        assert str(caught.value).startswith(f"{where}: {rule}")
 
 
 @pytest.mark.requirement("D-10")
@@ -553,6 +572,21 @@ def test_pairs_agree_with_the_library() -> None:
         poses = a.poses.reshape(-1, 3)[i], b.poses.reshape(-1, 3)[j]
         assert (found.verdicts[m] == Verdict.COLLISION) == collide(one, other, *poses)
         assert found.distances[m] == pytest.approx(closest(one, other, *poses).distance)
+
+
+@pytest.mark.parametrize("is_late", [None, lambda: False])
+def test_pairs_of_several_chunks_are_all_answered(is_late: Callable[[], bool] | None) -> None:
+    count = 20
+    row = shapes(*((3.0 * i, 0.0) for i in range(count)))
+    found = check_shapes(Config(), row, row, pairs_of(), mode=1, is_late=is_late)
+    assert count**2 > CHUNK
+    steps = np.abs(np.subtract.outer(np.arange(count), np.arange(count))).ravel()
+    assert found.distances == pytest.approx(3.0 * steps - 2.0)
+    assert found.verdicts.tolist() == [
+        Verdict.FREE if step else Verdict.COLLISION for step in steps
+    ]
+    assert set(found.statuses) == {Status.SUCCESS}
+    assert (found.answer.verdict, found.answer.message) == (Verdict.COLLISION, "")
 
 
 @pytest.mark.parametrize(

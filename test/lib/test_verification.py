@@ -346,11 +346,29 @@ def test_nothing_around() -> None:
     assert verdict_error(known(empty), Pose(), Verdict.COLLISION, 0.0) != ""
 
 
+def test_a_sender_without_obstacles_does_not_hide_the_next_one() -> None:
+    sources = SourceConfig("lidar"), SourceConfig("radar")
+    world = World(Config(footprint=CAR, sources=sources))
+    nothing = Obstacles(frame="odom", stamp=T0)
+    world.receive_obstacles("lidar", nothing, now=T0, steady=STEADY0)
+    world.receive_obstacles("radar", standing(SQUARE, Pose(), 0), now=T0, steady=STEADY0)
+    judge(world.snapshot(now=T0, steady=STEADY0), Verdict.COLLISION, 0.0)
+
+
 def test_one_inside_the_other() -> None:
     ring = np.array([9.0, 9.0, -9.0, 9.0, -9.0, -9.0, 9.0, -9.0])
     data = Obstacles(frame="odom", stamp=T0, ids=np.array([4]), offsets=np.array([0, 4]), xy=ring)
     assert verdict_error(known(data), Pose(), Verdict.FREE, 0.0) != ""
     assert verdict_error(known(data), Pose(), Verdict.COLLISION, 0.0) == ""
+
+
+def test_the_hull_of_the_smallest_triangle_has_all_its_corners() -> None:
+    """Its corners are neighbours on the grid of the computation."""
+    ring = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
+    snapshot = seen(Shape.polygon(SQUARE), standing(ring, Pose(), 0))
+    for x, y in ((-1.0, -1.0), (2.0, -1.0), (-1.0, 2.0)):
+        judge(snapshot, Verdict.COLLISION, 0.0, Pose(x, y, 0.0))
+        judge(snapshot, Verdict.FREE, 0.0, Pose(1.5 * x, 1.5 * y, 0.0))
 
 
 @pytest.mark.requirement("V-11")

@@ -15,7 +15,7 @@ from gjk_collision.server import lookup, questions
 from gjk_collision.server.config import Config, SourceConfig
 from gjk_collision.server.frames import FrameError, Pose, SameFrameOnly
 from gjk_collision.server.obstacles import Obstacles
-from gjk_collision.server.snapshot import Fault
+from gjk_collision.server.snapshot import Fault, Report
 from gjk_collision.server.transforms import Placement, TransformTree
 from gjk_collision.server.world import Footprint, World
 from gjk_collision.verdict import Status, Verdict
@@ -989,6 +989,33 @@ def test_a_stamp_before_the_oldest_transform_is_not_awaited(time: Time) -> None:
     assert ask(world, time) == unknown(Status.TF_EXTRAPOLATION)
 
 
+@pytest.mark.parametrize("what", ["obstacles", "footprint"])
+def test_the_message_before_is_used_until_a_transform_arrives(time: Time, what: str) -> None:
+    """Also from a real tree, which knows only its own frames."""
+    tree = TransformTree(time.now)
+    config = Config(footprint=CAR) if what == "obstacles" else Config()
+    world = World(config, tree)
+
+    def send(place: float) -> None:
+        frames = ("lidar", "base_link") if what == "obstacles" else ("odom", "rear")
+        data = boxes((place, 0.0), stamp=time.now, frame=frames[0])
+        world.receive_obstacles("obstacles", data, **time.both)
+        world.receive_footprint(Footprint(frames[1], time.now, BOX), **time.both)
+
+    tree.insert("odom", "lidar", time.now, Placement(), static=False)
+    tree.insert("base_link", "rear", time.now, Placement(), static=False)
+    send(0.0)
+    assert ask(world, time) == FREE
+    time.pass_(0.05)
+    send(20.0)
+    assert ask(world, time) == FREE
+    is_moved = what == "footprint"  # the obstacles need no transform then
+    assert ask(world, time, Pose(20.0, 0.0, 0.0)) == (HIT if is_moved else FREE)
+    tree.insert("odom", "lidar", time.now, Placement(), static=False)
+    tree.insert("base_link", "rear", time.now, Placement(), static=False)
+    assert ask(world, time, Pose(20.0, 0.0, 0.0)) == HIT
+
+
 @pytest.mark.requirement("D-6")
 @pytest.mark.parametrize("is_decoded", [False, True])
 def test_no_footprint_older_than_a_faulty_one_is_used(time: Time, is_decoded: bool) -> None:
@@ -1153,6 +1180,22 @@ def test_no_snapshot_from_before_a_faulty_message_is_given(time: Time, name: str
     assert questions.collide(recalled, FAR).status is Status.SNAPSHOT_MISMATCH
 
 
+def test_no_earlier_snapshot_is_given_beside_a_fault_of_the_present_data(time: Time) -> None:
+    """A sender appears whose frame is not known. The earlier snapshot has none of its data."""
+    world = known(time, (0, 0))
+    wanted = world.snapshot(**time.both).id
+    time.pass_(0.1)
+    world.receive_obstacles("obstacles", boxes((0, 0), stamp=time.now), **time.both)
+    assert world.snapshot(**time.both, require_id=wanted).fault is None
+    data = boxes((0, 0), stamp=time.now, frame="map", source="rear")
+    world.receive_obstacles("obstacles", data, **time.both)
+    assert ask(world, time, Pose()) == (Verdict.COLLISION, Status.TF_UNAVAILABLE)
+    recalled = world.snapshot(**time.both, require_id=wanted)
+    assert recalled.id == 0
+    answer = questions.collide(recalled, Pose())
+    assert (answer.verdict, answer.status) == unknown(Status.TF_UNAVAILABLE)
+
+
 def test_incomplete_snapshot_is_not_recalled_as_if_it_were_complete(time: Time) -> None:
     world = two(time, required=True)
     partial = world.snapshot(**time.both)
@@ -1241,11 +1284,11 @@ def test_a_bad_message_of_an_optional_source_is_not_excused_for_its_stamp(
     assert ask(world, time)[0] is Verdict.UNKNOWN
 
 
-@pytest.mark.parametrize("bad", ["shape", "stamp", "footprint"])
+@pytest.mark.parametrize("bad", ["shape", "stamp", "footprint", "stamp of the footprint"])
 def test_no_snapshot_is_given_after_a_faulty_message_that_nobody_asked_about(
     bad: str, time: Time
 ) -> None:
-    world = World(Config(footprint=CAR) if bad != "footprint" else Config())
+    world = World(Config() if "footprint" in bad else Config(footprint=CAR))
     world.receive_footprint(Footprint("base_link", time.now, BOX), **time.both)
     world.receive_obstacles("obstacles", boxes((0, 0)), **time.both)
     wanted = world.snapshot(**time.both).id
@@ -1257,7 +1300,8 @@ def test_no_snapshot_is_given_after_a_faulty_message_that_nobody_asked_about(
             data = replace(data, xy=np.full(8, np.nan))
         world.receive_obstacles("obstacles", data, **time.both)
         points = np.zeros((4, 2)) if is_bad and bad == "footprint" else BOX
-        world.receive_footprint(Footprint("base_link", time.now, points), **time.both)
+        ahead = 100 * S if is_bad and bad == "stamp of the footprint" else 0
+        world.receive_footprint(Footprint("base_link", time.now + ahead, points), **time.both)
         if number == 0:
             recalled = world.snapshot(**time.both, require_id=wanted)
             assert questions.collide(recalled, FAR).is_free, "good messages leave it at hand"
@@ -1394,3 +1438,79 @@ def test_a_footprint_keeps_its_place_when_parameters_change(time: Time) -> None:
     tree.oldest, tree.newest = time.now + 1, time.now + S
     world.reconfigure(world.config.changed({"margin_rear": 0.25}))
     assert ask(world, time) == FREE
+
+
+# ---- reports
+
+
+SENSORS = (SourceConfig("lidar"), SourceConfig("radar", required=False))
+
+
+def test_reports_before_any_message(time: Time) -> None:
+    """A missing optional source is excused, a missing required one is not."""
+    world = World(Config(sources=SENSORS))
+    footprint, lidar_, radar = world.reports(**time.both)
+    for report, name, status in (
+        (footprint, "footprint", Status.NO_FOOTPRINT),
+        (lidar_, "lidar", Status.NO_OBSTACLES),
+        (radar, "radar", Status.NO_OBSTACLES),
+    ):
+        assert report.fault is not None
+        assert (report.source, report.sender, report.fault.status) == (name, "", status)
+        assert report.is_excused is (name == "radar")
+        assert np.isnan(report.age)
+        assert (report.count, report.received, report.dropped) == (0, 0, 0)
+    assert "'lidar'" in str(lidar_.fault)  # the topic
+
+
+def test_reports_of_each_sender(time: Time) -> None:
+    world = World(Config(sources=SENSORS))
+    world.receive_footprint(Footprint("base_link", time.now, BOX), **time.both)
+    world.receive_obstacles("lidar", boxes((0, 0), (9, 0), source="front"), **time.both)
+    world.receive_obstacles("lidar", boxes((0, 0), source="rear"), **time.both)
+    world.receive_obstacles("radar", boxes(), **time.both)
+    time.pass_(0.25)
+    world.receive_obstacles("lidar", boxes((5, 0), stamp=time.now, source="rear"), **time.both)
+    world.receive_obstacles("lidar", boxes((0, 0), stamp=time.now - 1, source="rear"), **time.both)
+    assert world.reports(**time.both) == [
+        Report("footprint", "footprint", None, False, 0.25, 4, 1, 0),
+        Report("lidar", "front", None, False, 0.25, 2, 1, 0),
+        Report("lidar", "rear", None, False, 0.0, 1, 3, 1),
+        Report("radar", "radar", None, False, 0.25, 0, 1, 0),
+    ]
+    time.pass_(0.5)
+    reports = world.reports(**time.both)
+    statuses = [each.fault and each.fault.status for each in reports]
+    assert statuses == [None, Status.STALE_OBSTACLES, None, Status.STALE_OBSTACLES]
+    assert [each.is_excused for each in reports] == [False, False, False, True]
+    assert [each.age for each in reports] == [0.75, 0.75, 0.5, 0.75]
+
+
+def test_reports_of_a_configured_footprint_and_of_messages_without_data(time: Time) -> None:
+    world = World(Config(footprint=CAR))
+    world.receive_fault("obstacles", Fault(Status.INTERNAL_ERROR, "no"), **time.both)
+    footprint, unread = world.reports(**time.both)
+    assert footprint.fault is None
+    assert (footprint.sender, footprint.count) == ("", 0)
+    assert unread.fault == Fault(Status.INTERNAL_ERROR, "no")
+    assert (unread.sender, unread.count, unread.received) == ("", 0, 1)
+
+
+def test_reports_of_too_many_senders(time: Time) -> None:
+    world = World(Config(footprint=CAR))
+    for i in range(17):
+        world.receive_obstacles("obstacles", boxes(source=f"s{i}"), **time.both)
+    *senders, last = world.reports(**time.both)
+    assert [each.sender for each in senders[1:]] == [f"s{i}" for i in range(16)]
+    assert last.fault is not None
+    assert (last.source, last.sender, last.is_excused) == ("obstacles", "", False)
+    assert last.fault.status is Status.LIMIT_EXCEEDED
+
+
+def test_reports_check_the_shapes(time: Time) -> None:
+    """Also where nobody has asked a question yet."""
+    world = World(Config(footprint=CAR))
+    world.receive_obstacles("obstacles", boxes((np.nan, 0)), **time.both)
+    fault = world.reports(**time.both)[1].fault
+    assert fault is not None
+    assert fault.status is Status.NON_FINITE

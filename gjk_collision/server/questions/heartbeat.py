@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The answer in the heartbeat, ``msg/CollisionState``, for the present pose of the vehicle."""
 
-from dataclasses import replace
 from math import nan
 
 import numpy as np
@@ -35,7 +34,7 @@ def state(snapshot: Snapshot, pose: Pose | Fault) -> StateAnswer:
         clear = np.inf if near.answer.is_free else nan
         return StateAnswer(near.answer, distance=clear, lower_bound=clear)
     return StateAnswer(
-        replace(near.answer, nearest_id=int(near.ids[0]), nearest_source=near.sources[0]),
+        near.answer,
         float(near.distances[0]),
         float(near.lower_bounds[0]),
         witness_ego=_pair(near.witness_shape[0]),
