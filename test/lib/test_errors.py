@@ -441,7 +441,7 @@ TURNED: dict[str, tuple[Callable[..., Any], str, str, tuple[int, ...]]] = {
     },
     "poses of a check": (lambda a: SCENE.check(CAR, a), "poses", "(n, 3)", (3, 4)),
     "times of a check": (
-        lambda a: SCENE.check(CAR, np.zeros((4, 3)), a), "times", "(n,)", (2, 2)),
+        lambda a: SCENE.check(CAR, np.zeros((4, 3)), a), "times", "(4,)", (2, 2)),
     "times of a way": (
         lambda a: SCENE.check_path(CAR, np.zeros((4, 3)), a), "times", "(n,)", (4, 1)),
     "pairs": (
