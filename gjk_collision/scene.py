@@ -256,10 +256,11 @@ class Scene:
 
     def check(
         self,
-        shape: Shape,
+        shape: Shape | Sequence[Shape],
         poses: ArrayLike,
         times: ArrayLike | None = None,
         *,
+        which: ArrayLike | None = None,
         margin: float = 0.0,
         mode: Mode = "collide",
         stop_at_first: bool = False,
@@ -272,8 +273,8 @@ class Scene:
 
         Parameters
         ----------
-        shape : Shape
-            The vehicle, in its base frame.
+        shape : Shape or sequence of Shape
+            The vehicle, in its base frame; or several, of which `which` selects one per pose.
         poses : array_like, shape (..., 3)
             Poses of the base frame: x [m], y [m], yaw [rad]; at least one. For example, (n, 3) are
             n poses, and (K, T, 3) are K trajectories of T poses.
@@ -283,6 +284,9 @@ class Scene:
             checked against the obstacles at their predicted poses. If the pose of any obstacle is
             not known at that time, the verdict is UNKNOWN with PREDICTION_TOO_SHORT, unless the
             vehicle certainly collides with another obstacle. Default: the obstacles do not move.
+        which : array_like of int, optional
+            Index in `shape` of the vehicle at each pose, broadcast to the shape (...). Required
+            if `shape` is a sequence of several.
         margin : float
             Required distance [m], >= 0. If 0 < distance <= margin, the verdict is MARGIN, which is
             not free.
@@ -311,8 +315,9 @@ class Scene:
             INVALID_INPUT.
         """
         placed, leading = _checked_trajectories(poses)
+        cores = _vehicles(shape)
         found = self._asked(
-            instance(shape, Shape, "shape"),
+            cores,
             placed,
             _times_of(times, leading),
             as_number(margin, "margin"),
@@ -321,6 +326,7 @@ class Scene:
             thread_count(threads),
             as_bool(warm_start, "warm_start"),
             leading[-1] if leading else 1,
+            _checked_which(which, len(cores), leading),
         )
         if len(leading) != 1:
             for name in _PER_POSE:
@@ -341,7 +347,7 @@ class Scene:
 
     def _asked(
         self,
-        shape: Shape,
+        shapes: list[_core.Shape],
         poses: NDArray[np.float64],
         times: NDArray[np.float64],
         margin: float,
@@ -350,13 +356,24 @@ class Scene:
         threads: int = 1,
         warm_start: bool = True,
         trajectory: int = 0,
+        which: NDArray[np.integer] = _NO_OFFSETS,
     ) -> dict[str, Any]:
         """Return the answer of the kernel, after the check by `INVARIANT`.
 
+        `which` is the index of the shape at each pose, flat; empty: there is one shape.
         `trajectory` is the number of poses in each trajectory; 0: all are one trajectory.
         """
         found: dict[str, Any] = self._core.check(
-            shape._core, poses, times, margin, mode, stop_at_first, threads, warm_start, trajectory
+            shapes,
+            poses,
+            times,
+            margin,
+            mode,
+            stop_at_first,
+            threads,
+            warm_start,
+            trajectory,
+            which,
         )
         if not found["least_free_bound"] >= margin:
             verdicts = found["verdicts"]
@@ -723,12 +740,46 @@ def _rows(
     return rows
 
 
-def _cores(shapes: Sequence[Shape]) -> list[_core.Shape]:
+def _vehicles(shape: Shape | Sequence[Shape]) -> list[_core.Shape]:
+    if isinstance(shape, Shape):
+        return [shape._core]
+    if not isinstance(shape, list | tuple):
+        rule = f"must be a Shape or a list of them (got {type(shape).__name__})"
+        raise InputError(Status.INVALID_INPUT, "shape", None, rule)
+    if not shape:
+        raise InputError(Status.INVALID_INPUT, "shape", None, "must hold at least one Shape")
+    return _cores(shape, "shape")
+
+
+def _checked_which(
+    which: ArrayLike | None, count: int, leading: tuple[int, ...]
+) -> NDArray[np.integer]:
+    """Return the index of the shape at each pose, flat; empty: there is one shape."""
+    if which is None:
+        if count != 1:
+            rule = f"must select one of the {count} shapes for each pose (got None)"
+            raise InputError(Status.INVALID_INPUT, "which", None, rule)
+        return _NO_OFFSETS
+    given = as_integers(which, "which", np.int64)
+    outside = (given < 0) | (given >= count)
+    if outside.any():
+        i = int(np.argmax(outside))
+        rule = f"must lie in [0, {count}) (got {given.flat[i]})"
+        raise InputError(Status.INVALID_INPUT, "which", i, rule)
+    try:
+        each = np.broadcast_to(given, leading)
+    except ValueError:
+        rule = f"must have a shape that can be broadcast to {leading} (got {given.shape})"
+        raise InputError(Status.ARRAY_MISMATCH, "which", None, rule) from None
+    return each.astype(np.uint32).reshape(-1)
+
+
+def _cores(shapes: Sequence[Shape], argument: str = "shapes") -> list[_core.Shape]:
     cores = []
-    for i, shape in enumerate(_listed(shapes, "shapes")):
+    for i, shape in enumerate(_listed(shapes, argument)):
         if not isinstance(shape, Shape):
             rule = f"must be a Shape (got {type(shape).__name__})"
-            raise InputError(Status.INVALID_INPUT, "shapes", i, rule)
+            raise InputError(Status.INVALID_INPUT, argument, i, rule)
         cores.append(shape._core)
     return cores
 

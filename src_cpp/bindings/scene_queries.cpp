@@ -10,9 +10,10 @@
 namespace gjk::bindings {
 namespace {
 
-py::dict check(const Scene& scene, const Shape& shape, const Doubles& poses, const Doubles& times,
-               double margin, int mode, bool stop_at_first, unsigned threads, bool warm_start,
-               std::size_t trajectory) {
+// `which`: the index of the shape at each pose, checked; empty: one shape.
+py::dict check(const Scene& scene, const std::vector<const Shape*>& shapes, const Doubles& poses,
+               const Doubles& times, double margin, int mode, bool stop_at_first, unsigned threads,
+               bool warm_start, std::size_t trajectory, const Array<std::uint32_t>& which) {
   const std::size_t count = length(poses) / 3;
   const std::vector<Pose> placed = checked_poses(poses, count, "poses");
   const std::span<const double> at = checked_times(times, count, "times");
@@ -24,7 +25,7 @@ py::dict check(const Scene& scene, const Shape& shape, const Doubles& poses, con
   {
     const py::gil_scoped_release release;
     scene.check_each(
-        shape, placed, at, options,
+        shapes, view(which), placed, at, options,
         [&](std::size_t i, const PoseResult& r) noexcept {
           obstacle[i] = r.nearest;
           arrays.put(i, {r.verdict,
@@ -109,9 +110,9 @@ py::tuple nearest(const Scene& scene, const Shape& shape, const PoseValues& pose
 
 void bind_scene_queries(py::class_<Scene>& scene) {
   scene
-      .def("check", &check, py::arg("shape"), py::arg("poses"), py::arg("times"), py::arg("margin"),
-           py::arg("mode"), py::arg("stop_at_first"), py::arg("threads"),
-           py::arg("warm_start") = true, py::arg("trajectory") = 0)
+      .def("check", &check, py::arg("shapes"), py::arg("poses"), py::arg("times"),
+           py::arg("margin"), py::arg("mode"), py::arg("stop_at_first"), py::arg("threads"),
+           py::arg("warm_start"), py::arg("trajectory"), py::arg("which"))
       .def("is_free", &is_free, py::arg("shape"), py::arg("pose"), py::arg("time"),
            py::arg("margin"))
       .def("nearest", &nearest, py::arg("shape"), py::arg("pose"), py::arg("time"), py::arg("k"),

@@ -97,6 +97,41 @@ def test_the_rest_of_a_stopped_trajectory_is_not_checked() -> None:
     assert found.verdict == Verdict.COLLISION
 
 
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("stop_at_first", [False, True])
+def test_a_footprint_per_pose(mode: Mode, threads: int, stop_at_first: bool) -> None:
+    """Each pose is answered as for its own footprint alone."""
+    rng = np.random.default_rng(5)
+    scene = moving_scene(rng)
+    concave = Shape.concave([(-2, -1), (3, -1), (3, 0), (0, 0), (0, 2), (-2, 2)], radius=0.1)
+    shapes = [CAR, Shape.circle(0.3), concave, CAR.padded(front=2.0)]
+    poses = rng.uniform(-30, 30, (23, 19, 3))
+    for times in (None, np.linspace(0.0, 2.0, 19)):
+        each = [scene.check(shape, poses, times, mode=mode) for shape in shapes]
+        for which in (rng.integers(0, 4, (23, 19)), rng.integers(0, 4, 19), np.array(2)):
+            found = scene.check(
+                shapes,
+                poses,
+                times,
+                which=which,
+                mode=mode,
+                threads=threads,
+                stop_at_first=stop_at_first,
+            )
+            chosen = np.broadcast_to(which, (23, 19))
+            verdicts = np.choose(chosen, [one.verdicts for one in each])
+            if stop_at_first:
+                invalid = verdicts != Verdict.FREE
+                before = np.cumsum(invalid, axis=1) - invalid
+                verdicts = np.where(before > 0, Verdict.UNKNOWN, verdicts)
+            np.testing.assert_array_equal(found.verdicts, verdicts)
+            if mode != "collide" and not stop_at_first:
+                bounds = np.choose(chosen, [one.lower_bounds for one in each])
+                np.testing.assert_array_equal(found.lower_bounds, bounds)
+    assert scene.check([CAR], poses[0]).verdict == scene.check(CAR, poses[0]).verdict
+
+
 @pytest.mark.parametrize("policy", ["unknown_is_error", "constant_velocity", "hold"])
 def test_at_its_own_stamp_the_pose_of_an_obstacle_is_known(policy: str) -> None:
     """Without a velocity or a path; also far from the stamp of another."""
