@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from .motion import shape_cast as shape_cast
     from .motion import time_of_impact as time_of_impact
     from .results import CheckResult as CheckResult
+    from .results import ContactResult as ContactResult
     from .results import NearestResult as NearestResult
     from .results import PathResult as PathResult
     from .scene import Scene as Scene
@@ -60,6 +61,7 @@ _MODULE_OF = {
     "shape_cast": "motion",
     "time_of_impact": "motion",
     "CheckResult": "results",
+    "ContactResult": "results",
     "NearestResult": "results",
     "PathResult": "results",
     "Scene": "scene",

@@ -17,7 +17,15 @@ from numpy.typing import NDArray
 
 from .verdict import Status, Verdict, no_truth_value
 
-__all__ = ["INVARIANT", "CheckResult", "Invariant", "NearestResult", "PairsResult", "PathResult"]
+__all__ = [
+    "INVARIANT",
+    "CheckResult",
+    "ContactResult",
+    "Invariant",
+    "NearestResult",
+    "PairsResult",
+    "PathResult",
+]
 
 
 class Invariant:
@@ -80,6 +88,9 @@ INVARIANT = Invariant()
 class CheckResult:
     """Results at n poses, and the worst verdict.
 
+    The shapes are those for n poses, of shape (n, 3). For poses of shape (..., 3), each array has
+    the shape (...) instead of (n,); for one pose of shape (3,), it is a scalar.
+
     Attributes
     ----------
     is_free : bool
@@ -104,7 +115,8 @@ class CheckResult:
         Closest points: x, y on the shape and x, y on the obstacle [m]; NaN: none. This field is
         None in all modes except 'witness'.
     first_invalid_index : int
-        Index of the first pose that is not FREE; -1: all are FREE.
+        Index of the first pose that is not FREE, in the order of the poses in memory; -1: all are
+        FREE.
     """
 
     is_free: bool = False
@@ -119,6 +131,18 @@ class CheckResult:
     first_invalid_index: int = 0
 
     __bool__ = no_truth_value("`.is_free`")
+
+    @property
+    def first_invalid(self) -> int | NDArray[np.int64]:
+        """Index of the first pose of each trajectory that is not FREE; -1: all are FREE.
+
+        For poses of shape (n, 3) or (3,), an int. For poses of shape (..., T, 3), int64 of shape
+        (...): the index along the last axis, which is that of the T poses of a trajectory.
+        """
+        if np.ndim(self.verdicts) < 2:
+            return self.first_invalid_index
+        invalid = self.verdicts != Verdict.FREE
+        return np.where(invalid.any(axis=-1), invalid.argmax(axis=-1), -1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -201,6 +225,39 @@ class PathResult:
     min_distance_lower_bound: float = nan
 
     __bool__ = no_truth_value("`.is_free`")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class ContactResult:
+    """First contacts of K trajectories.
+
+    Attributes
+    ----------
+    times : ndarray, shape (K,)
+        The first time at which contact is not excluded [s], on the clock of the times of the
+        trajectory. It is never later than the first contact. Before it, the distance to an
+        obstacle falls to `tolerance` or less. NaN: the verdict is not COLLISION.
+    distances : ndarray, shape (K,)
+        Smallest signed distance [m], up to the end of the first segment with a collision. A value
+        <= 0 means a collision, but is not the penetration depth. inf: no obstacle.
+    lower_bounds : ndarray, shape (K,)
+        Certified lower bound of this distance [m]. -inf: no bound.
+    ids : ndarray of int64, shape (K,)
+        Id of the first obstacle that makes the trajectory not free; -1: none.
+    verdicts : ndarray of uint8, shape (K,)
+        The worst `Verdict` on each trajectory: COLLISION > UNKNOWN > FREE.
+    statuses : ndarray of uint16, shape (K,)
+        `Status`: SUCCESS, or the reason for UNKNOWN.
+    """
+
+    times: NDArray[np.float64]
+    distances: NDArray[np.float64]
+    lower_bounds: NDArray[np.float64]
+    ids: NDArray[np.int64]
+    verdicts: NDArray[np.uint8]
+    statuses: NDArray[np.uint16]
+
+    __bool__ = no_truth_value("`.verdicts == Verdict.FREE`")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

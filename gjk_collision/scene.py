@@ -26,7 +26,7 @@ from .arguments import (
 )
 from .errors import InputError
 from .geometry import ConcavePolicy, Pose, Shape
-from .results import INVARIANT, CheckResult, NearestResult, PathResult
+from .results import INVARIANT, CheckResult, ContactResult, NearestResult, PathResult
 from .verdict import Status, Verdict
 
 __all__ = ["Scene"]
@@ -40,6 +40,7 @@ _MODES: dict[str, int] = {"collide": 0, "distance": 1, "witness": 2}
 T = TypeVar("T")
 _EMPTY: NDArray[np.float64] = np.empty(0)
 _VERDICTS = tuple(Verdict)  # _VERDICTS[n] is faster than Verdict(n)
+_PER_POSE = "verdicts", "statuses", "distances", "lower_bounds", "nearest", "witnesses"
 _NO_OFFSETS: NDArray[np.uint32] = np.empty(0, dtype=np.uint32)
 
 
@@ -93,9 +94,6 @@ class Scene:
       the stamp.
     - 'hold': after the end of its path, an obstacle stays where it is. An obstacle with neither
       path nor velocity never moves.
-
-    If neither `paths` nor `velocities` is given, no pose is known at any time, not even at the
-    stamps, except with 'hold'.
     """
 
     __slots__ = ("_core", "_id_of", "_prediction")
@@ -258,10 +256,11 @@ class Scene:
 
     def check(
         self,
-        shape: Shape,
+        shape: Shape | Sequence[Shape],
         poses: ArrayLike,
         times: ArrayLike | None = None,
         *,
+        which: ArrayLike | None = None,
         margin: float = 0.0,
         mode: Mode = "collide",
         stop_at_first: bool = False,
@@ -274,15 +273,20 @@ class Scene:
 
         Parameters
         ----------
-        shape : Shape
-            The vehicle, in its base frame.
-        poses : array_like, shape (n, 3)
-            Poses of the base frame: x [m], y [m], yaw [rad]; n >= 1.
-        times : array_like, shape (n,), optional
-            Time of each pose [s], on the clock of the stamps of the obstacles. Each pose is
+        shape : Shape or sequence of Shape
+            The vehicle, in its base frame; or several, of which `which` selects one per pose.
+        poses : array_like, shape (..., 3)
+            Poses of the base frame: x [m], y [m], yaw [rad]; at least one. For example, (n, 3) are
+            n poses, and (K, T, 3) are K trajectories of T poses.
+        times : array_like, shape (...) or (T,), optional
+            Time of each pose [s], on the clock of the stamps of the obstacles. T times are those
+            of the T poses of every trajectory. Each pose is
             checked against the obstacles at their predicted poses. If the pose of any obstacle is
             not known at that time, the verdict is UNKNOWN with PREDICTION_TOO_SHORT, unless the
             vehicle certainly collides with another obstacle. Default: the obstacles do not move.
+        which : array_like of int, optional
+            Index in `shape` of the vehicle at each pose, broadcast to the shape (...). Required
+            if `shape` is a sequence of several.
         margin : float
             Required distance [m], >= 0. If 0 < distance <= margin, the verdict is MARGIN, which is
             not free.
@@ -290,7 +294,8 @@ class Scene:
             'collide': compute verdicts only. 'distance': also distances and lower bounds.
             'witness': also closest points. The verdicts are the same in all modes.
         stop_at_first : bool
-            Stop at the first pose that is not FREE. The poses after it are UNKNOWN.
+            Stop at the first pose of a trajectory that is not FREE. The poses of this trajectory
+            after it are UNKNOWN.
         threads : int
             Number of threads, at most 256. 0: one per processor. The result is the same for any
             number.
@@ -309,17 +314,24 @@ class Scene:
             EMPTY_REQUEST: no pose is given. NON_FINITE, COORD_RANGE, ARRAY_MISMATCH,
             INVALID_INPUT.
         """
-        placed = _checked_poses(poses)
+        placed, leading = _checked_trajectories(poses)
+        cores = _vehicles(shape)
         found = self._asked(
-            instance(shape, Shape, "shape"),
+            cores,
             placed,
-            _rows(times, len(placed), "times", 0),
+            _times_of(times, leading),
             as_number(margin, "margin"),
             mode_number(mode),
             as_bool(stop_at_first, "stop_at_first"),
             thread_count(threads),
             as_bool(warm_start, "warm_start"),
+            leading[-1] if leading else 1,
+            _checked_which(which, len(cores), leading),
         )
+        if len(leading) != 1:
+            for name in _PER_POSE:
+                if len(found[name]):
+                    found[name] = found[name].reshape(leading + found[name].shape[1:])[()]
         return CheckResult(
             is_free=found["first_invalid"] == -1,
             verdict=_VERDICTS[found["worst"]],
@@ -335,7 +347,7 @@ class Scene:
 
     def _asked(
         self,
-        shape: Shape,
+        shapes: list[_core.Shape],
         poses: NDArray[np.float64],
         times: NDArray[np.float64],
         margin: float,
@@ -343,10 +355,25 @@ class Scene:
         stop_at_first: bool,
         threads: int = 1,
         warm_start: bool = True,
+        trajectory: int = 0,
+        which: NDArray[np.integer] = _NO_OFFSETS,
     ) -> dict[str, Any]:
-        """Return the answer of the kernel, after the check by `INVARIANT`."""
+        """Return the answer of the kernel, after the check by `INVARIANT`.
+
+        `which` is the index of the shape at each pose, flat; empty: there is one shape.
+        `trajectory` is the number of poses in each trajectory; 0: all are one trajectory.
+        """
         found: dict[str, Any] = self._core.check(
-            shape._core, poses, times, margin, mode, stop_at_first, threads, warm_start
+            shapes,
+            poses,
+            times,
+            margin,
+            mode,
+            stop_at_first,
+            threads,
+            warm_start,
+            trajectory,
+            which,
         )
         if not found["least_free_bound"] >= margin:
             verdicts = found["verdicts"]
@@ -547,6 +574,76 @@ class Scene:
             min_distance_lower_bound=float(each.lower_bounds[:end].min()),
         )
 
+    def first_contact(
+        self,
+        shape: Shape,
+        poses: ArrayLike,
+        times: ArrayLike,
+        *,
+        tolerance: float = 0.005,
+        threads: int = 1,
+    ) -> ContactResult:
+        """Return the time of the first contact on each of K trajectories.
+
+        Each trajectory moves as described in `check_path`, also between its poses. The obstacles
+        are at their predicted poses. FREE is certain.
+
+        Parameters
+        ----------
+        shape : Shape
+            The vehicle, in its base frame.
+        poses : array_like, shape (K, T, 3)
+            Poses of the base frame: x [m], y [m], yaw [rad]; K >= 1, T >= 1.
+        times : array_like, shape (T,) or (K, T)
+            Time of each pose [s], strictly increasing, on the clock of the stamps of the
+            obstacles. T times are those of every trajectory.
+        tolerance : float
+            Tolerance [m], > 0: if the shape passes an obstacle at a distance of up to `tolerance`,
+            this may be reported as a contact.
+        threads : int
+            Number of threads, at most 256. 0: one per processor.
+
+        Returns
+        -------
+        ContactResult
+
+        Raises
+        ------
+        InputError
+            EMPTY_REQUEST: no pose is given. NON_FINITE, COORD_RANGE, ARRAY_MISMATCH,
+            INVALID_INPUT.
+
+        Notes
+        -----
+        Conservative advancement on certified lower bounds, see `time_of_impact`.
+        """
+        placed, leading = _checked_trajectories(poses)
+        if len(leading) != 2:
+            rule = f"must have shape (K, T, 3) (got {(*leading, 3)})"
+            raise InputError(Status.ARRAY_MISMATCH, "poses", None, rule)
+        at = as_floats(times, "times")
+        if at.shape not in (leading, leading[1:]):
+            rule = f"must have shape {leading[1:]} or {leading}, one per pose (got {at.shape})"
+            raise InputError(Status.ARRAY_MISMATCH, "times", None, rule)
+        found = self._core.first_contact(
+            instance(shape, Shape, "shape")._core,
+            placed,
+            at,
+            leading[0],
+            as_number(tolerance, "tolerance"),
+            thread_count(threads),
+        )
+        contacts, distances, lower_bounds, obstacles, verdicts, statuses = found
+        INVARIANT.keep(verdicts, statuses, lower_bounds, 0.0)
+        return ContactResult(
+            times=contacts,
+            distances=distances,
+            lower_bounds=lower_bounds,
+            ids=self._ids_of(obstacles),
+            verdicts=verdicts,
+            statuses=statuses,
+        )
+
     def _ids_of(self, indices: NDArray[np.int64]) -> NDArray[np.int64]:
         return self._id_of.take(indices)
 
@@ -606,6 +703,29 @@ def _checked_poses(poses: ArrayLike) -> NDArray[np.float64]:
     return placed
 
 
+def _checked_trajectories(poses: ArrayLike) -> tuple[NDArray[np.float64], tuple[int, ...]]:
+    """Return poses of shape (..., 3) as shape (n, 3), and the leading shape."""
+    placed = as_floats(poses, "poses")
+    if placed.ndim and placed.size == 0:
+        raise InputError(Status.EMPTY_REQUEST, "poses", None, "must hold at least one pose")
+    if placed.ndim == 0 or placed.shape[-1] != 3:
+        rule = f"must have shape (n, 3) or (..., 3) (got {placed.shape})"
+        raise InputError(Status.ARRAY_MISMATCH, "poses", None, rule)
+    return placed.reshape(-1, 3), placed.shape[:-1]
+
+
+def _times_of(times: ArrayLike | None, leading: tuple[int, ...]) -> NDArray[np.float64]:
+    """Return one time for each pose, flat, or an empty array if `times` is None."""
+    if times is None:
+        return _EMPTY
+    given = as_floats(times, "times").reshape(np.shape(times))  # a number has the shape ()
+    if given.shape != leading and given.shape != leading[-1:]:
+        allowed = f"{leading}" + (f" or {leading[-1:]}" if len(leading) > 1 else "")
+        rule = f"must have shape {allowed}, one time for each pose (got {given.shape})"
+        raise InputError(Status.ARRAY_MISMATCH, "times", None, rule)
+    return np.ascontiguousarray(np.broadcast_to(given, leading)).reshape(-1)
+
+
 def _rows(
     values: ArrayLike | None, count: int, argument: str, columns: int
 ) -> NDArray[np.float64]:
@@ -620,12 +740,46 @@ def _rows(
     return rows
 
 
-def _cores(shapes: Sequence[Shape]) -> list[_core.Shape]:
+def _vehicles(shape: Shape | Sequence[Shape]) -> list[_core.Shape]:
+    if isinstance(shape, Shape):
+        return [shape._core]
+    if not isinstance(shape, list | tuple):
+        rule = f"must be a Shape or a list of them (got {type(shape).__name__})"
+        raise InputError(Status.INVALID_INPUT, "shape", None, rule)
+    if not shape:
+        raise InputError(Status.INVALID_INPUT, "shape", None, "must hold at least one Shape")
+    return _cores(shape, "shape")
+
+
+def _checked_which(
+    which: ArrayLike | None, count: int, leading: tuple[int, ...]
+) -> NDArray[np.integer]:
+    """Return the index of the shape at each pose, flat; empty: there is one shape."""
+    if which is None:
+        if count != 1:
+            rule = f"must select one of the {count} shapes for each pose (got None)"
+            raise InputError(Status.INVALID_INPUT, "which", None, rule)
+        return _NO_OFFSETS
+    given = as_integers(which, "which", np.int64)
+    outside = (given < 0) | (given >= count)
+    if outside.any():
+        i = int(np.argmax(outside))
+        rule = f"must lie in [0, {count}) (got {given.flat[i]})"
+        raise InputError(Status.INVALID_INPUT, "which", i, rule)
+    try:
+        each = np.broadcast_to(given, leading)
+    except ValueError:
+        rule = f"must have a shape that can be broadcast to {leading} (got {given.shape})"
+        raise InputError(Status.ARRAY_MISMATCH, "which", None, rule) from None
+    return each.astype(np.uint32).reshape(-1)
+
+
+def _cores(shapes: Sequence[Shape], argument: str = "shapes") -> list[_core.Shape]:
     cores = []
-    for i, shape in enumerate(_listed(shapes, "shapes")):
+    for i, shape in enumerate(_listed(shapes, argument)):
         if not isinstance(shape, Shape):
             rule = f"must be a Shape (got {type(shape).__name__})"
-            raise InputError(Status.INVALID_INPUT, "shapes", i, rule)
+            raise InputError(Status.INVALID_INPUT, argument, i, rule)
         cores.append(shape._core)
     return cores
 

@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from ..arguments import instance
+from ..arguments import as_number, instance
+from ..errors import InputError
 from ..geometry import Shape
 from ..scene import Scene
+from ..verdict import Status
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -110,6 +112,15 @@ def reach(shape: Shape) -> float:
     return shape.radius + max(float(np.linalg.norm(part, axis=1).max()) for part in shape.parts)
 
 
+def positive(value: float, argument: str) -> float:
+    """Return a number that is greater than 0."""
+    number = as_number(value, argument)
+    if not number > 0.0:
+        rule = f"must be greater than 0 (got {number})"
+        raise InputError(Status.INVALID_INPUT, argument, None, rule)
+    return number
+
+
 def edge_margin(step: float, reach: float, turning_radius: float) -> float:
     """Return the margin with which checks at discrete poses also cover the curve between them.
 
@@ -133,8 +144,14 @@ def edge_margin(step: float, reach: float, turning_radius: float) -> float:
     -------
     float
         Margin [m].
+
+    Raises
+    ------
+    InputError
+        INVALID_INPUT: `step` or `turning_radius` is not greater than 0.
     """
-    return 0.5 * step * (1.0 + reach / turning_radius)
+    length, radius = positive(step, "step"), positive(turning_radius, "turning_radius")
+    return 0.5 * length * (1.0 + as_number(reach, "reach") / radius)
 
 
 def edge_poses(space: Any, start: Any, end: Any, step: float) -> NDArray[np.float64]:
@@ -154,8 +171,13 @@ def edge_poses(space: Any, start: Any, end: Any, step: float) -> NDArray[np.floa
     -------
     ndarray, shape (n, 3)
         x [m], y [m], yaw [rad]; n >= 2.
+
+    Raises
+    ------
+    InputError
+        INVALID_INPUT: `step` is not greater than 0.
     """
-    n = max(1, ceil(space.distance(start, end) / step))
+    n = max(1, ceil(space.distance(start, end) / positive(step, "step")))
     state = space.allocState()
     poses = np.empty((n + 1, 3))
     for i in range(n + 1):

@@ -14,7 +14,7 @@ except ImportError as error:
     text = "MotionValidator and StateValidityChecker need OMPL 2: pip install ompl"
     raise ImportError(f"gjk_collision.planning: {text}") from error
 
-from .edges import edge_poses
+from .edges import edge_poses, positive
 
 if TYPE_CHECKING:
     from .edges import Checker
@@ -48,7 +48,8 @@ class MotionValidator(ob.MotionValidator):  # type: ignore[misc]
 
     The checker is called once per edge, so that the whole edge is checked against one snapshot.
     The start of the edge is checked again for this reason. A planner that uses the last valid
-    state of an edge (KPIECE1) does not get this state. This only makes the planner slower.
+    state of an edge (KPIECE1) does not get this state. This only makes the planner slower. Do not
+    use PDST: it ignores the result of the check of an edge, so its paths may not be free.
 
     Parameters
     ----------
@@ -62,17 +63,15 @@ class MotionValidator(ob.MotionValidator):  # type: ignore[misc]
 
     Raises
     ------
-    ValueError
-        `step` is not positive.
+    InputError
+        INVALID_INPUT: `step` is not greater than 0.
     """
 
     def __init__(self, si: Any, checker: Checker, step: float) -> None:
-        if not step > 0.0:
-            raise ValueError(f"step: must be positive (got {step})")
         super().__init__(si)
         self._space = si.getStateSpace()
         self._checker = checker
-        self._step = step
+        self._step = positive(step, "step")
 
     def checkMotion(self, start: Any, end: Any) -> bool:
         """Return whether all checked poses of an edge are certified free."""

@@ -5,7 +5,7 @@
 
 #include <pybind11/stl.h>
 
-#include "bindings.hpp"
+#include "answers.hpp"
 
 namespace gjk::bindings {
 namespace {
@@ -42,12 +42,45 @@ py::dict check_path_of(const Scene& scene, const Shape& shape, const Doubles& po
   return out;
 }
 
+// Returns times of first contact, distances, lower bounds, obstacles, verdicts and statuses.
+py::tuple first_contact(const Scene& scene, const Shape& shape, const Doubles& poses,
+                        const Doubles& times, std::size_t trajectories, double tolerance,
+                        unsigned threads) {
+  const std::size_t count = length(poses) / 3;
+  const std::size_t steps = count / trajectories;
+  const std::vector<Pose> placed = checked_poses(poses, count, "poses");
+  const std::span<const double> at = checked_times(times, length(times), "times");
+  for (std::size_t begin = 0; begin < at.size(); begin += steps) {
+    const std::span<const double> own = at.subspan(begin, steps);
+    check_increasing(own, "times", own, begin);
+  }
+  const PathOptions options{.tolerance = checked_tolerance(tolerance)};
+  std::vector<PathResult> results(trajectories);
+  {
+    const py::gil_scoped_release release;
+    check_paths(scene, shape, placed, at, options, results, threads);
+  }
+  const AnswerArrays arrays(trajectories, {});
+  py::array_t<double> contacts(AnswerArrays::rows(trajectories));
+  py::array_t<std::int64_t> obstacles(AnswerArrays::rows(trajectories));
+  for (std::size_t k = 0; k < trajectories; ++k) {
+    const PathResult& r = results[k];
+    contacts.mutable_data()[k] = r.first_collision_time;
+    obstacles.mutable_data()[k] = r.obstacle;
+    arrays.put(k, {r.verdict, r.status, r.distance.upper, r.distance.lower, {}, {}, {}});
+  }
+  return py::make_tuple(contacts, arrays.distances, arrays.lower_bounds, obstacles, arrays.verdicts,
+                        arrays.statuses);
+}
+
 }  // namespace
 
 void bind_path(py::class_<Scene>& scene) {
   scene.def_static("check_way", &check_way, py::arg("times"), py::arg("tolerance"));
   scene.def("check_path", &check_path_of, py::arg("shape"), py::arg("poses"), py::arg("times"),
             py::arg("margin"), py::arg("tolerance"));
+  scene.def("first_contact", &first_contact, py::arg("shape"), py::arg("poses"), py::arg("times"),
+            py::arg("trajectories"), py::arg("tolerance"), py::arg("threads"));
 }
 
 }  // namespace gjk::bindings

@@ -10,20 +10,22 @@
 namespace gjk::bindings {
 namespace {
 
-py::dict check(const Scene& scene, const Shape& shape, const Doubles& poses, const Doubles& times,
-               double margin, int mode, bool stop_at_first, unsigned threads, bool warm_start) {
+// `which`: the index of the shape at each pose, checked; empty: one shape.
+py::dict check(const Scene& scene, const std::vector<const Shape*>& shapes, const Doubles& poses,
+               const Doubles& times, double margin, int mode, bool stop_at_first, unsigned threads,
+               bool warm_start, std::size_t trajectory, const Array<std::uint32_t>& which) {
   const std::size_t count = length(poses) / 3;
   const std::vector<Pose> placed = checked_poses(poses, count, "poses");
   const std::span<const double> at = checked_times(times, count, "times");
   const CheckOptions options{checked_radius(margin, "margin"), static_cast<Mode>(mode),
-                             stop_at_first, warm_start};
+                             stop_at_first, trajectory, warm_start};
   const AnswerArrays arrays(count, {.witnesses = options.mode == Mode::witness});
   py::array_t<std::int64_t> nearest(AnswerArrays::rows(count));
   std::int64_t* const obstacle = nearest.mutable_data();
   {
     const py::gil_scoped_release release;
     scene.check_each(
-        shape, placed, at, options,
+        shapes, view(which), placed, at, options,
         [&](std::size_t i, const PoseResult& r) noexcept {
           obstacle[i] = r.nearest;
           arrays.put(i, {r.verdict,
@@ -83,7 +85,12 @@ py::tuple nearest(const Scene& scene, const Shape& shape, const PoseValues& pose
                   : scene.nearest(ego, placed, k, max_distance, found);
   }
   if (status == Status::prediction_too_short) {
-    refuse(status, "time", -1, "the pose of an obstacle is not known at this time");
+    const Obstacles& obstacles = scene.obstacles();
+    const std::int64_t index = obstacles.unknown_in(obstacles.at(*time));
+    refuse(status, "time", -1,
+           "the pose of the obstacle with index " + std::to_string(index) +
+               " is not known at this time: give it a velocity (zeros: it never moves) or a longer "
+               "path, or use prediction='hold'");
   }
   if (status != Status::success) {
     refuse(status, "pose", -1, "must not move the shape out of the range of 1e15 m");
@@ -103,9 +110,9 @@ py::tuple nearest(const Scene& scene, const Shape& shape, const PoseValues& pose
 
 void bind_scene_queries(py::class_<Scene>& scene) {
   scene
-      .def("check", &check, py::arg("shape"), py::arg("poses"), py::arg("times"), py::arg("margin"),
-           py::arg("mode"), py::arg("stop_at_first"), py::arg("threads"),
-           py::arg("warm_start") = true)
+      .def("check", &check, py::arg("shapes"), py::arg("poses"), py::arg("times"),
+           py::arg("margin"), py::arg("mode"), py::arg("stop_at_first"), py::arg("threads"),
+           py::arg("warm_start"), py::arg("trajectory"), py::arg("which"))
       .def("is_free", &is_free, py::arg("shape"), py::arg("pose"), py::arg("time"),
            py::arg("margin"))
       .def("nearest", &nearest, py::arg("shape"), py::arg("pose"), py::arg("time"), py::arg("k"),

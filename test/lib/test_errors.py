@@ -262,8 +262,30 @@ BAD: dict[str, tuple[Callable[[], Any], Status, str, int | None, str]] = {
     "check without poses": (
         lambda: SCENE.check(CAR, np.zeros((0, 3))), Status.EMPTY_REQUEST, "poses", None, "one"),
     "check of a flat pose": (
-        lambda: SCENE.check(CAR, [0.0, 0.0, 0.0]),
+        lambda: SCENE.check(CAR, [0.0, 0.0, 0.0, 0.0]),
         Status.ARRAY_MISMATCH, "poses", None, "(n, 3)"),
+    "check of a number": (
+        lambda: SCENE.check(CAR, 0.0), Status.ARRAY_MISMATCH, "poses", None, "(n, 3)"),
+    "check of no shape": (
+        lambda: SCENE.check([], [(0, 0, 0)]), Status.INVALID_INPUT, "shape", None, "at least one"),
+    "check of several shapes of which one is none": (
+        lambda: SCENE.check([CAR, 3], [(0, 0, 0)], which=0),
+        Status.INVALID_INPUT, "shape", 1, "must be a Shape"),
+    "check of several shapes without a choice": (
+        lambda: SCENE.check([CAR, CAR], [(0, 0, 0)]),
+        Status.INVALID_INPUT, "which", None, "one of the 2 shapes"),
+    "check of a shape that is not there": (
+        lambda: SCENE.check([CAR, CAR], [(0, 0, 0), (0, 0, 0)], which=[1, 2]),
+        Status.INVALID_INPUT, "which", 1, "[0, 2)"),
+    "check of shapes by negative numbers": (
+        lambda: SCENE.check([CAR, CAR], [(0, 0, 0)], which=-1),
+        Status.INVALID_INPUT, "which", 0, "[0, 2)"),
+    "check of shapes by fractions": (
+        lambda: SCENE.check([CAR, CAR], [(0, 0, 0)], which=0.0),
+        Status.INVALID_INPUT, "which", None, "integers"),
+    "check of shapes for other poses": (
+        lambda: SCENE.check([CAR, CAR], np.zeros((2, 3, 3)), which=[0, 1]),
+        Status.ARRAY_MISMATCH, "which", None, "broadcast to (2, 3)"),
     "check of a pose with nan": (
         lambda: SCENE.check(CAR, [(0, 0, 0), (0, 0, 0), (NAN, 0, 0)]),
         Status.NON_FINITE, "poses", 2, "finite"),
@@ -278,7 +300,7 @@ BAD: dict[str, tuple[Callable[[], Any], Status, str, int | None, str]] = {
         Status.NON_FINITE, "margin", None, "finite"),
     "check at no times": (
         lambda: SCENE.check(CAR, np.zeros((1, 3)), times=[]),
-        Status.ARRAY_MISMATCH, "times", None, "(n,)"),
+        Status.ARRAY_MISMATCH, "times", None, "(1,)"),
     "way at no times": (
         lambda: SCENE.check_path(CAR, np.zeros((1, 3)), times=[]),
         Status.ARRAY_MISMATCH, "times", None, "(n,)"),
@@ -441,7 +463,7 @@ TURNED: dict[str, tuple[Callable[..., Any], str, str, tuple[int, ...]]] = {
     },
     "poses of a check": (lambda a: SCENE.check(CAR, a), "poses", "(n, 3)", (3, 4)),
     "times of a check": (
-        lambda a: SCENE.check(CAR, np.zeros((4, 3)), a), "times", "(n,)", (2, 2)),
+        lambda a: SCENE.check(CAR, np.zeros((4, 3)), a), "times", "(4,)", (2, 2)),
     "times of a way": (
         lambda a: SCENE.check_path(CAR, np.zeros((4, 3)), a), "times", "(n,)", (4, 1)),
     "pairs": (
@@ -562,7 +584,7 @@ def test_what_only_looks_alike_is_refused() -> None:
     for call, said in (
         (lambda: Scene(CAR), "shapes: must be a sequence (got Shape)"),  # type: ignore[arg-type]
         (lambda: Scene([CAR, SCENE]), "shapes[1]: must be a Shape (got Scene)"),  # type: ignore[list-item]
-        (lambda: SCENE.check("car", [POSE]), "shape: must be a Shape (got str)"),  # type: ignore[arg-type]
+        (lambda: SCENE.check("car", [POSE]), "shape: must be a Shape or a list of them (got str)"),  # type: ignore[arg-type]
         (lambda: SCENE.check_path(CAR, [POSE], None, 0.1, 0.5),  # type: ignore[arg-type]
          "swept: must be True or False (got 0.5)"),
         (lambda: SCENE.check(CAR, [POSE], margin="1"), "margin: must be a number (got '1')"),  # type: ignore[arg-type]

@@ -204,7 +204,10 @@ def test_the_kernel_tells_the_least_bound_of_what_is_free() -> None:
     poses = np.array([[0.0, 0.0, 0.0], [4.0, 0.0, 0.1], [30.0, 0.0, 0.0], [5.0, 20.0, 0.0]])
     for mode in (0, 1, 2):
         for rows in (poses, poses[:1]):
-            found = two._core.check(BOX._core, rows, np.empty(0), 0.0, mode, False, 1)
+            one = np.empty(0, np.uint32)
+            found = two._core.check(
+                [BOX._core], rows, np.empty(0), 0.0, mode, False, 1, True, 0, one
+            )
             free = found["verdicts"] == Verdict.FREE
             least = min(found["lower_bounds"][free].tolist(), default=INF) if mode else INF
             assert found["least_free_bound"] == least

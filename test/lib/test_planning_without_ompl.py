@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from gjk_collision import Scene, Shape
+from gjk_collision import InputError, Scene, Shape
 
 CAR = Shape.box(4.0, 2.0, center=(1.0, 0.0))
 
@@ -16,6 +16,23 @@ def no_ompl(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in [each for each in sys.modules if each.startswith("gjk_collision.planning")]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "ompl", None)
+
+
+@pytest.mark.parametrize("bad", [0.0, -1.0, float("nan")])
+def test_lengths_must_be_positive(bad: float) -> None:
+    from gjk_collision.planning import edge_margin, edge_poses
+
+    with pytest.raises(InputError, match="step: must be greater than 0"):
+        edge_margin(bad, 1.0, 1.0)
+    with pytest.raises(InputError, match="turning_radius: must be greater than 0"):
+        edge_margin(1.0, 1.0, bad)
+
+    class Line:
+        def distance(self, start: float, end: float) -> float:
+            return end - start
+
+    with pytest.raises(InputError, match="step: must be greater than 0"):
+        edge_poses(Line(), 0.0, 1.0, bad)
 
 
 def test_margin_reach_and_checkers() -> None:

@@ -57,6 +57,10 @@ RESULTS: dict[str, tuple[Callable[[], Any], str]] = {
     "NearestResult": (lambda: SCENE.nearest(CAR, HERE), "len("),
     "PathResult": (lambda: SCENE.check_path(CAR, [HERE, THERE]), ".is_free"),
     "PathResult of poses": (lambda: SCENE.check_path(CAR, [THERE], swept=False), ".is_free"),
+    "ContactResult": (
+        lambda: SCENE.updated([0], velocities=[(0, 0, 0)]).first_contact(CAR, [[HERE]], [0.0]),
+        "Verdict.FREE",
+    ),
     "PairsResult": (lambda: check_pairs(SCENE, SCENE), "Verdict.FREE"),
     "Closest": (lambda: closest(CAR, CAR), "lower_bound"),
     "Impact of two motions": (

@@ -86,7 +86,7 @@ def check_poses(
     for begin, end in _split_by_error(errors, chunks(len(rows), FIRST_CHUNK, is_late)):
         with numbered_from(begin):
             part = snapshot.scene._asked(
-                snapshot.vehicle(errors[begin]),
+                [snapshot.vehicle(errors[begin])._core],
                 rows[begin:end],
                 on_scene_clock[begin:end],
                 total,

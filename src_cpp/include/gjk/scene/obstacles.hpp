@@ -52,7 +52,7 @@ class Obstacles {
   }
   // Error bound (s) of query times and stamps.
   void set_time_error(double error) noexcept { time_error_ = error; }
-  // Without a motion, the obstacle is known at its pose only, and at no time. Times of its motion
+  // Without a motion, the pose of the obstacle is known at its stamp only. Times of its motion
   // are seconds after its stamp (s): if they were added to a stamp of about 1e9 s, they would be
   // rounded by 1e-7 s, and close times would coincide.
   void add(const Shape& shape, const Pose& pose, Motion motion, double stamp) {
@@ -208,18 +208,21 @@ class Obstacles {
       const Interval known = known_interval(owner);
       if (!(known.begin <= view.time && view.time <= known.end)) return {};
       const Motion pieces = motion(owner);
-      LocalTime local = local_time(owner, view.time);
-      // Rounding may have moved it past an end of the known motion.
-      local.time = std::fmin(pieces.back().end, std::fmax(pieces.front().begin, local.time));
-      std::size_t at = 0;
-      const Piece* piece = piece_at(pieces, local.time, at);
-      if (piece == nullptr) return {};
-      if (pieces.size() == 1 && stands_at(*piece, poses_[owner]) && origin == origin_) {
-        return at_rest(k);
+      if (pieces.empty() && origin == origin_) return at_rest(k);
+      if (!pieces.empty()) {
+        LocalTime local = local_time(owner, view.time);
+        // Rounding may have moved it past an end of the known motion.
+        local.time = std::fmin(pieces.back().end, std::fmax(pieces.front().begin, local.time));
+        std::size_t at = 0;
+        const Piece* piece = piece_at(pieces, local.time, at);
+        if (piece == nullptr) return {};
+        if (pieces.size() == 1 && stands_at(*piece, poses_[owner]) && origin == origin_) {
+          return at_rest(k);
+        }
+        const double reach = outlines_->reach(k);
+        placement = piece->at(local.time, reach);
+        placement.error += drift(pieces, at, local, reach);
       }
-      const double reach = outlines_->reach(k);
-      placement = piece->at(local.time, reach);
-      placement.error += drift(pieces, at, local, reach);
     }
     room.replace(0, outlines_->part(k),
                  Transform::from_pose(placement.pose, origin, placement.error));
@@ -243,7 +246,7 @@ class Obstacles {
   // The interval of query times in which the motion of obstacle i is known.
   Interval known_interval(std::size_t i) const noexcept {
     const Motion pieces = motion(i);
-    if (pieces.empty()) return {kInfinity, -kInfinity};
+    if (pieces.empty()) return {stamps_[i], stamps_[i]};
     return {rounded_up(two_sum(stamps_[i], pieces.front().begin)),
             rounded_down(two_sum(stamps_[i], pieces.back().end))};
   }
@@ -324,10 +327,13 @@ class Obstacles {
     until_ = kInfinity;
     begins_last_ = ends_first_ = -1;
     any_moves_ = false;
-    if (pieces_.empty()) {
-      from_ = kInfinity;
-      until_ = -kInfinity;
-      begins_last_ = ends_first_ = 0;
+    if (size() == 0) return;
+    if (pieces_.empty()) {  // each is known at its stamp only
+      const auto [first, last] = std::minmax_element(stamps_.begin(), stamps_.end());
+      from_ = *last;
+      until_ = *first;
+      begins_last_ = last - stamps_.begin();
+      ends_first_ = first - stamps_.begin();
       return;
     }
     time_origin_ = stamps_.front();

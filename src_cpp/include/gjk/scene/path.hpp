@@ -14,6 +14,7 @@
 #include "gjk/motion/cast.hpp"
 #include "gjk/motion/motion.hpp"
 #include "gjk/scene/obstacles.hpp"
+#include "gjk/scene/parallel.hpp"
 #include "gjk/scene/scene.hpp"
 #include "gjk/shape/box.hpp"
 #include "gjk/shape/pose.hpp"
@@ -119,8 +120,10 @@ class PathCheck {
   void meet(const Piece& segment, double begin, double end, int i, std::size_t k, bool timed) {
     const std::int64_t owner = obstacles_.owner(k);
     const auto index = static_cast<std::size_t>(owner);
-    const Piece still = Piece::still(obstacles_.pose(index));
-    const Motion motion = timed ? obstacles_.motion(index) : Motion{&still, 1};
+    Piece still = Piece::still(obstacles_.pose(index));
+    if (timed) still.begin = still.end = 0.0;  // without a motion, known at its stamp only
+    Motion motion = timed ? obstacles_.motion(index) : Motion{};
+    if (motion.empty()) motion = {&still, 1};
     // Both motions use the clock of the obstacle, which starts at its stamp.
     const double stamp = timed ? obstacles_.stamp(index) : 0.0;
     const Piece way = timed ? segment.on_clock(stamp, obstacles_.time_error()) : segment;
@@ -130,7 +133,6 @@ class PathCheck {
       return rounded_down(two_sum(rounded_down(two_sum(stamp, time)), -early));
     };
     if (timed) {  // only while its motion is known; note_unknown() reports the rest
-      if (motion.empty()) return;
       begin = std::fmax(way.begin, motion.front().begin);
       end = std::fmin(way.end, motion.back().end);
       if (!(begin <= end)) return;
@@ -221,6 +223,25 @@ inline PathResult check_path(const Scene& scene, const Shape& ego, std::span<con
     result.first_collision_time = std::fmax(check.contact_time(), times.front());
   }
   return result;
+}
+
+// check_path() for each of results.size() trajectories, which have the same number of poses, one
+// after the other in `poses`. `times` (s) are those of each pose, or those of one trajectory, which
+// then apply to all.
+inline void check_paths(const Scene& scene, const Shape& ego, std::span<const Pose> poses,
+                        std::span<const double> times, const PathOptions& options,
+                        std::span<PathResult> results, unsigned threads = 1) {
+  if (results.empty()) return;
+  const std::size_t length = poses.size() / results.size();
+  for_each_chunk(results.size(), 1, threads, [&] {
+    return [&](std::size_t begin, std::size_t end) {
+      for (std::size_t k = begin; k < end; ++k) {
+        const std::size_t first = times.size() == poses.size() ? k * length : 0;
+        results[k] = check_path(scene, ego, poses.subspan(k * length, length),
+                                times.subspan(first, length), options);
+      }
+    };
+  });
 }
 
 }  // namespace gjk

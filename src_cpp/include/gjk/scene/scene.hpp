@@ -34,7 +34,9 @@ enum class Mode : std::uint8_t { collide = 0, distance = 1, witness = 2 };
 struct CheckOptions {
   double margin = 0.0;  // m
   Mode mode = Mode::collide;
-  bool stop_at_first = false;  // poses after the first that is not FREE stay UNKNOWN
+  // After the first pose of a trajectory that is not FREE, its other poses stay UNKNOWN.
+  bool stop_at_first = false;
+  std::size_t trajectory = 0;  // number of poses in each trajectory; 0: all are one trajectory
   // Modes distance and witness: start with the obstacle that was nearest at the previous pose.
   bool warm_start = true;
 };
@@ -95,8 +97,8 @@ class Scene {
   };
 
   void reserve(std::size_t obstacles) { obstacles_.reserve(obstacles); }
-  // Without a motion, queries at a time are UNKNOWN. Times of the motion are seconds after `stamp`
-  // (s), which is on the clock of the query times.
+  // Without a motion, its pose is known at `stamp` (s) only, which is on the clock of the query
+  // times. Times of the motion are seconds after `stamp`.
   void add(const Shape& shape, const Pose& pose, Motion motion = {}, double stamp = 0.0) {
     obstacles_.add(shape, pose, motion, stamp);
   }
@@ -131,47 +133,65 @@ class Scene {
   void check(const Shape& shape, std::span<const Pose> poses, std::span<const double> times,
              const CheckOptions& options, std::span<PoseResult> results,
              unsigned threads = 1) const {
+    const Shape* const only = &shape;
     check_each(
-        shape, poses, times, options,
+        {&only, 1}, {}, poses, times, options,
         [results](std::size_t n, const PoseResult& result) noexcept { results[n] = result; },
         threads);
   }
 
-  // The same, but calls put(n, result) for each pose, from any of the threads, and possibly twice
-  // for a pose.
+  // The same, with shapes[which[n]] at pose n; `which` may be empty if there is one shape. Calls
+  // put(n, result) for each pose, from any of the threads, and possibly twice for a pose.
   template <class Put>
-  void check_each(const Shape& shape, std::span<const Pose> poses, std::span<const double> times,
+  void check_each(std::span<const Shape* const> shapes, std::span<const std::uint32_t> which,
+                  std::span<const Pose> poses, std::span<const double> times,
                   const CheckOptions& options, const Put& put, unsigned threads = 1) const {
     constexpr std::size_t kChunk = 128;
     const bool timed = !times.empty();
     const bool looks_ahead =
         detail::takes(detail::Step::ahead) && !timed && options.mode == Mode::collide;
-    std::atomic<std::size_t> stop_after{poses.size()};  // first pose that is not FREE
+    const std::size_t length = options.trajectory > 0 ? options.trajectory : poses.size();
+    // By trajectory: the first pose that is not FREE.
+    std::vector<std::atomic<std::size_t>> stop_after(
+        options.stop_at_first && length > 0 ? (poses.size() + length - 1) / length : 0);
+    for (std::atomic<std::size_t>& first : stop_after) first = poses.size();
     for_each_chunk(poses.size(), kChunk, threads, [&] {
       const std::size_t group = looks_ahead ? std::min(poses.size(), kAhead) : 1;
-      return [&, egos = std::vector<Ego>(group, Ego(shape))](std::size_t begin,
-                                                             std::size_t end) mutable {
+      return [&, group, egos = Egos(shapes, which, group)](std::size_t begin,
+                                                           std::size_t end) mutable {
         Ahead ahead;
         Memory memory;
-        for (std::size_t n = begin; n < end && n <= stop_after; ++n) {
-          const std::size_t i = (n - begin) % egos.size();
-          if (looks_ahead && i == 0) {
-            const std::size_t next = std::min(egos.size(), end - n);
-            look_ahead(egos, poses.subspan(n, next), options.margin, ahead);
+        std::size_t group_begin = begin;  // of the poses in `ahead`
+        std::size_t group_end = begin;
+        for (std::size_t n = begin; n < end; ++n) {
+          if (options.stop_at_first && n > stop_after[n / length]) {  // to the next trajectory
+            n = n - n % length + length - 1;
+            continue;
           }
+          if (looks_ahead && n >= group_end) {
+            group_begin = n;
+            group_end = std::min(n + group, end);
+            look_ahead(egos, n, poses.subspan(n, group_end - n), options.margin, ahead);
+          }
+          const std::size_t i = looks_ahead ? n - group_begin : 0;
+          Ego& ego = egos.at(n, i);
           const PoseResult result =
-              timed         ? check(egos[i], poses[n], times[n], options)
-              : looks_ahead ? check(egos[i], poses[n], options, Obstacles::at_rest(), ahead.at[i])
-                            : check_next(egos[i], poses[n], options, memory);
+              timed         ? check(ego, poses[n], times[n], options)
+              : looks_ahead ? check(ego, poses[n], options, Obstacles::at_rest(), ahead.at[i])
+                            : check_next(ego, poses[n], options, memory);
           put(n, result);
           if (!options.stop_at_first || is_free(result.verdict)) continue;
-          std::size_t first = stop_after;
-          while (n < first && !stop_after.compare_exchange_weak(first, n)) {
+          std::atomic<std::size_t>& stop = stop_after[n / length];
+          std::size_t first = stop;
+          while (n < first && !stop.compare_exchange_weak(first, n)) {
           }
         }
       };
     });
-    for (std::size_t n = stop_after + 1; n < poses.size(); ++n) put(n, {});
+    for (std::size_t k = 0; k < stop_after.size(); ++k) {
+      const std::size_t end = std::min(poses.size(), (k + 1) * length);
+      for (std::size_t n = stop_after[k] + 1; n < end; ++n) put(n, {});
+    }
   }
 
   // The k nearest obstacles that are not certainly farther than max_distance (m), by ascending
@@ -288,17 +308,39 @@ class Scene {
     Bvh::Hits hits;
   };
 
-  // Places an ego at each of the next poses and searches the tree for all of them together, so that
-  // their memory accesses overlap.
-  void look_ahead(std::span<Ego> egos, std::span<const Pose> poses, double margin,
-                  Ahead& ahead) const noexcept {
+  // The egos of a thread in a batch: for each shape, one per pose that is searched together.
+  class Egos {
+   public:
+    Egos(std::span<const Shape* const> shapes, std::span<const std::uint32_t> which,
+         std::size_t group)
+        : shapes_(shapes), which_(which), group_(group), of_(shapes.size()) {}
+
+    // The ego for pose n, which is number i of those searched together.
+    Ego& at(std::size_t n, std::size_t i) {
+      const std::size_t shape = which_.empty() ? 0 : which_[n];
+      if (of_[shape].empty()) of_[shape].assign(group_, Ego(*shapes_[shape]));
+      return of_[shape][i];
+    }
+
+   private:
+    std::span<const Shape* const> shapes_;
+    std::span<const std::uint32_t> which_;
+    std::size_t group_;
+    std::vector<std::vector<Ego>> of_;  // by shape; empty until it is used
+  };
+
+  // Places an ego at each of the next poses, from pose `first` on, and searches the tree for all of
+  // them together, so that their memory accesses overlap.
+  void look_ahead(Egos& egos, std::size_t first, std::span<const Pose> poses, double margin,
+                  Ahead& ahead) const {
     std::array<FloatBox, kAhead> boxes;
     const std::size_t count = poses.size();
     for (std::size_t i = 0; i < count; ++i) {
-      place(egos[i], poses[i]);
+      Ego& ego = egos.at(first + i, i);
+      place(ego, poses[i]);
       ahead.at[i] = {};
       ahead.at[i].is_placed = true;
-      boxes[i] = FloatBox::around(egos[i].bounds_.grown(undecided_margin(margin)));
+      boxes[i] = FloatBox::around(ego.bounds_.grown(undecided_margin(margin)));
     }
     std::size_t found = 0;
     const Exhausted search =

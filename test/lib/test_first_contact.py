@@ -1,0 +1,171 @@
+# SPDX-FileCopyrightText: gjk_collision contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Times of first contact of many trajectories, against dense samples with shapely's distances."""
+
+from __future__ import annotations
+
+import os
+
+import numpy as np
+import pytest
+import shapely
+from numpy.typing import NDArray
+
+from gjk_collision import InputError, Scene, Shape
+from gjk_collision.verdict import Status, Verdict
+
+CASES = int(os.environ.get("GJK_CASES", "2000"))
+STEPS = 4  # poses of a trajectory
+SAMPLES = 33  # of a segment
+TOLERANCE = 0.005
+ROUNDING = 1e-9  # m, of shapely's distances here
+CAR = Shape.box(4.0, 2.0)
+POINT = Shape.point((0.0, 0.0))
+
+Floats = NDArray[np.float64]
+
+
+def outlines(points: Floats, poses: Floats) -> NDArray[np.object_]:
+    """Return the polygon through points (n, 2) at each of the poses (..., 3)."""
+    cos, sin = np.cos(poses[..., 2, None]), np.sin(poses[..., 2, None])
+    x, y = points[:, 0], points[:, 1]
+    turned = np.stack([cos * x - sin * y, sin * x + cos * y], axis=-1)
+    return shapely.polygons(turned + poses[..., None, :2])
+
+
+def at_times(poses: Floats, times: Floats, wanted: Floats) -> Floats:
+    """Return poses (K, S, 3) of trajectories (K, T, 3) at the wanted times (K, S)."""
+    segment = np.clip(np.searchsorted(times, wanted, side="right") - 1, 0, len(times) - 2)
+    share = (wanted - times[segment]) / (times[segment + 1] - times[segment])
+    begin = np.take_along_axis(poses, segment[..., None], axis=1)
+    way = np.take_along_axis(poses, segment[..., None] + 1, axis=1) - begin
+    way[..., 2] = np.remainder(way[..., 2] + np.pi, 2 * np.pi) - np.pi
+    return begin + share[..., None] * way
+
+
+def convex(rng: np.random.Generator) -> Floats:
+    """Return a counter-clockwise convex polygon of up to 7 vertices; slender ones too."""
+    points = rng.normal(size=(7, 2)) * [rng.choice([0.05, 1.0, 3.0]), 1.0]
+    ring = shapely.MultiPoint(points).convex_hull
+    return np.array(shapely.get_coordinates(shapely.orient_polygons(ring)))[:-1]
+
+
+def test_against_dense_samples() -> None:
+    """No contact is later than a sample that touches, or earlier than the tolerance allows."""
+    rng = np.random.default_rng(16)
+    group = 500
+    hits = 0
+    for _ in range(-(-CASES // group)):
+        ego, other = convex(rng), convex(rng)
+        start, velocity = rng.normal(size=3) * [4, 4, 3], rng.normal(size=3) * [2, 2, 1]
+        scene = Scene([Shape.polygon(other)], [start], velocities=[velocity], horizon=20.0)
+        poses = np.cumsum(rng.normal(size=(group, STEPS, 3)) * [3, 3, 2], axis=1)
+        times = np.cumsum(rng.uniform(0.1, 2.0, STEPS)) - 0.1
+        times -= min(times[0], 0.0)
+        found = scene.first_contact(Shape.polygon(ego), poses, times, tolerance=TOLERANCE)
+
+        def distances(
+            wanted: Floats,
+            poses: Floats = poses,
+            times: Floats = times,
+            ego: Floats = ego,
+            other: Floats = other,
+            start: Floats = start,
+            velocity: Floats = velocity,
+        ) -> Floats:
+            moved = start + wanted[..., None] * velocity
+            return np.asarray(
+                shapely.distance(
+                    outlines(ego, at_times(poses, times, wanted)), outlines(other, moved)
+                )
+            )
+
+        samples = np.linspace(times[:-1], times[1:], SAMPLES).T.ravel()
+        least = distances(np.broadcast_to(samples, (group, len(samples))))
+        touches = least == 0.0
+        first = np.where(touches.any(axis=1), samples[touches.argmax(axis=1)], np.inf)
+        is_hit = found.verdicts == Verdict.COLLISION
+        assert is_hit[touches.any(axis=1)].all()
+        assert set(found.verdicts) <= {Verdict.COLLISION, Verdict.FREE}
+        assert (np.isnan(found.times) == ~is_hit).all()
+        assert (found.times[is_hit] <= first[is_hit] + 1e-9).all(), "late"
+        early = distances(np.where(is_hit, found.times, times[0])[:, None])[:, 0]
+        assert (early[is_hit] <= TOLERANCE + ROUNDING).all(), "early"
+        free = ~is_hit
+        assert (found.lower_bounds[free] <= least[free].min(axis=1) + ROUNDING).all()
+        assert (found.lower_bounds[free] >= 0.0).all()
+        assert (found.distances[free] <= least[free].min(axis=1) + TOLERANCE + ROUNDING).all()
+        assert (found.distances[is_hit] <= TOLERANCE).all()
+        hits += int(is_hit.sum())
+    assert 0.1 * CASES < hits < 0.9 * CASES, "both answers occur"
+
+
+def test_as_each_path_alone() -> None:
+    rng = np.random.default_rng(17)
+    n = 30
+    scene = Scene(
+        [CAR] * n,
+        rng.uniform(-30, 30, (n, 3)),
+        ids=np.arange(n) + 100,
+        velocities=rng.normal(size=(n, 3)),
+        horizon=2.5,
+    )
+    poses = np.cumsum(rng.normal(size=(200, 5, 3)) * [4, 4, 1], axis=1)
+    for times in (np.arange(5.0), np.cumsum(rng.uniform(0.01, 1.2, (200, 5)), axis=1)):
+        found = scene.first_contact(CAR, poses, times)
+        threaded = scene.first_contact(CAR, poses, times, threads=2)
+        alone = [
+            scene.check_path(CAR, each, own)
+            for each, own in zip(poses, np.broadcast_to(times, (200, 5)), strict=True)
+        ]
+        assert {Verdict.COLLISION, Verdict.UNKNOWN} <= set(found.verdicts)
+        for result in (found, threaded):
+            np.testing.assert_array_equal(result.verdicts, [each.verdict for each in alone])
+            np.testing.assert_array_equal(result.statuses, [each.status for each in alone])
+            np.testing.assert_array_equal(
+                result.times, [one.first_collision_time for one in alone]
+            )
+            np.testing.assert_array_equal(result.distances, [each.min_distance for each in alone])
+            np.testing.assert_array_equal(
+                result.lower_bounds, [each.min_distance_lower_bound for each in alone]
+            )
+            np.testing.assert_array_equal(result.ids, [each.obstacle_id for each in alone])
+
+
+def test_seconds_since_1970() -> None:
+    stamp = 1.8e9
+    scene = Scene([POINT], [(10.0, 0.0, 0.0)], stamps=[stamp], velocities=[(-1, 0, 0)], horizon=20)
+    found = scene.first_contact(CAR, [[(0, 0, 0), (0, 0, 0)]], [stamp, stamp + 10.0])
+    assert found.times[0] == pytest.approx(stamp + 8.0, abs=0.01)
+
+
+def test_without_obstacles_and_at_one_time() -> None:
+    empty = Scene([]).first_contact(CAR, [[(0, 0, 0)]], [0.0])
+    assert empty.verdicts[0] == Verdict.FREE and empty.distances[0] == np.inf
+    assert empty.ids[0] == -1 and np.isnan(empty.times[0])
+    still = Scene([POINT], [(1.0, 0.0, 0.0)], velocities=[(0.0, 0.0, 0.0)])
+    hit = still.first_contact(CAR, [[(0, 0, 0)], [(9, 0, 0)]], [3.0])
+    assert list(hit.verdicts) == [Verdict.COLLISION, Verdict.FREE]
+    assert hit.times[0] == 3.0 and hit.distances[1] == pytest.approx(6.0)
+
+
+def test_bad_arguments_are_named() -> None:
+    scene = Scene([POINT], prediction="hold")
+    good = np.zeros((2, 3, 3))
+    cases: list[tuple[object, object, Status, str]] = [
+        (good[0], [0.0, 1.0, 2.0], Status.ARRAY_MISMATCH, "poses: must have shape (K, T, 3)"),
+        (good, [0.0, 1.0], Status.ARRAY_MISMATCH, "times: must have shape (3,) or (2, 3)"),
+        (good, [0.0, 2.0, 2.0], Status.INVALID_INPUT, "times[2]: must increase strictly"),
+        (good, [[0, 1, 2], [0, 1, 1]], Status.INVALID_INPUT, "times[5]: must increase strictly"),
+        (good, [0.0, 1.0, np.nan], Status.NON_FINITE, "times[2]: must be finite"),
+        (np.zeros((0, 3, 3)), [0.0, 1.0, 2.0], Status.EMPTY_REQUEST, "poses: must hold"),
+    ]
+    for poses, times, status, message in cases:
+        with pytest.raises(InputError) as caught:
+            scene.first_contact(CAR, poses, times)  # type: ignore[arg-type]
+        assert caught.value.status == status
+        assert str(caught.value).startswith(message), caught.value
+    with pytest.raises(InputError, match=r"tolerance: must be greater than 0"):
+        scene.first_contact(CAR, good, [0.0, 1.0, 2.0], tolerance=0.0)
+    with pytest.raises(TypeError, match="verdicts"):
+        bool(scene.first_contact(CAR, good, [0.0, 1.0, 2.0]))

@@ -1,0 +1,184 @@
+# SPDX-FileCopyrightText: gjk_collision contributors
+# SPDX-License-Identifier: Apache-2.0
+"""`Scene.check` of poses of any leading shape gives the results of the single trajectories."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from gjk_collision import CheckResult, InputError, Scene, Shape
+from gjk_collision.scene import Mode
+from gjk_collision.verdict import Status, Verdict
+
+CAR = Shape.box(4.0, 2.0)
+MODES: tuple[Mode, ...] = ("collide", "distance", "witness")
+FIELDS = "verdicts", "statuses", "distances", "lower_bounds", "nearest_ids", "nearest_indices"
+
+
+def moving_scene(rng: np.random.Generator, horizon: float = 10.0) -> Scene:
+    n = 40
+    return Scene(
+        [Shape.circle(1.0), CAR] * (n // 2),
+        rng.uniform(-30, 30, (n, 3)),
+        ids=np.arange(n) + 100,
+        velocities=rng.normal(size=(n, 3)),
+        horizon=horizon,
+    )
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("stop_at_first", [False, True])
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("leading", [(3, 4, 5), (300, 7), (2, 300), (1, 1), (4, 1, 17)])
+def test_as_each_trajectory_alone(
+    mode: Mode, stop_at_first: bool, threads: int, leading: tuple[int, ...]
+) -> None:
+    rng = np.random.default_rng(3)
+    scene = moving_scene(rng, horizon=2.0)
+    poses = rng.uniform(-30, 30, (*leading, 3))
+    every = rng.uniform(0.0, 2.5, leading)
+    shared = np.linspace(0.0, 2.1, leading[-1])
+    for times in (None, every, shared):
+        found = scene.check(
+            CAR,
+            poses,
+            times,
+            margin=0.5,
+            mode=mode,
+            stop_at_first=stop_at_first,
+            threads=threads,
+        )
+        assert found.verdicts.shape == leading
+        assert np.shape(found.first_invalid) == leading[:-1]
+        alone: list[CheckResult] = []
+        for i in np.ndindex(leading[:-1]):
+            own = None if times is None else np.broadcast_to(times, leading)[i]
+            alone.append(
+                scene.check(CAR, poses[i], own, margin=0.5, mode=mode, stop_at_first=stop_at_first)
+            )
+            assert np.asarray(found.first_invalid)[i] == alone[-1].first_invalid
+            assert alone[-1].first_invalid == alone[-1].first_invalid_index
+            for name in FIELDS:
+                if mode == "collide" and name.startswith("nearest"):
+                    continue  # any of several obstacles in collision
+                expected = getattr(alone[-1], name)
+                np.testing.assert_array_equal(getattr(found, name)[i], expected, err_msg=name)
+            if mode == "witness":
+                assert found.witnesses is not None
+                np.testing.assert_array_equal(found.witnesses[i], alone[-1].witnesses)
+        assert found.is_free == all(each.is_free for each in alone)
+        assert found.verdict in {each.verdict for each in alone}
+
+
+def test_one_pose_gives_scalars() -> None:
+    scene = moving_scene(np.random.default_rng(4))
+    one = scene.check(CAR, (1.0, 2.0, 3.0), 0.5, mode="witness")
+    many = scene.check(CAR, [(1.0, 2.0, 3.0)], [0.5], mode="witness")
+    for name in FIELDS:
+        assert np.ndim(getattr(one, name)) == 0
+        assert getattr(one, name) == getattr(many, name)[0]
+    assert one.witnesses is not None and one.witnesses.shape == (4,)
+    assert one.first_invalid == one.first_invalid_index == many.first_invalid
+
+
+def test_the_rest_of_a_stopped_trajectory_is_not_checked() -> None:
+    scene = Scene([Shape.circle(1.0)])
+    poses = np.full((3, 4, 3), 50.0)
+    poses[1, 1] = 0.0
+    found = scene.check(CAR, poses, stop_at_first=True)
+    assert list(np.asarray(found.first_invalid)) == [-1, 1, -1]
+    assert found.first_invalid_index == 5
+    expected = np.full((3, 4), Verdict.FREE)
+    expected[1, 1:] = Verdict.COLLISION, Verdict.UNKNOWN, Verdict.UNKNOWN
+    np.testing.assert_array_equal(found.verdicts, expected)
+    assert list(found.statuses[1, 2:]) == [Status.UNDEFINED] * 2
+    assert found.verdict == Verdict.COLLISION
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("stop_at_first", [False, True])
+def test_a_footprint_per_pose(mode: Mode, threads: int, stop_at_first: bool) -> None:
+    """Each pose is answered as for its own footprint alone."""
+    rng = np.random.default_rng(5)
+    scene = moving_scene(rng)
+    concave = Shape.concave([(-2, -1), (3, -1), (3, 0), (0, 0), (0, 2), (-2, 2)], radius=0.1)
+    shapes = [CAR, Shape.circle(0.3), concave, CAR.padded(front=2.0)]
+    poses = rng.uniform(-30, 30, (23, 19, 3))
+    for times in (None, np.linspace(0.0, 2.0, 19)):
+        each = [scene.check(shape, poses, times, mode=mode) for shape in shapes]
+        for which in (rng.integers(0, 4, (23, 19)), rng.integers(0, 4, 19), np.array(2)):
+            found = scene.check(
+                shapes,
+                poses,
+                times,
+                which=which,
+                mode=mode,
+                threads=threads,
+                stop_at_first=stop_at_first,
+            )
+            chosen = np.broadcast_to(which, (23, 19))
+            verdicts = np.choose(chosen, [one.verdicts for one in each])
+            if stop_at_first:
+                invalid = verdicts != Verdict.FREE
+                before = np.cumsum(invalid, axis=1) - invalid
+                verdicts = np.where(before > 0, Verdict.UNKNOWN, verdicts)
+            np.testing.assert_array_equal(found.verdicts, verdicts)
+            if mode != "collide" and not stop_at_first:
+                bounds = np.choose(chosen, [one.lower_bounds for one in each])
+                np.testing.assert_array_equal(found.lower_bounds, bounds)
+    assert scene.check([CAR], poses[0]).verdict == scene.check(CAR, poses[0]).verdict
+
+
+@pytest.mark.parametrize("policy", ["unknown_is_error", "constant_velocity", "hold"])
+def test_at_its_own_stamp_the_pose_of_an_obstacle_is_known(policy: str) -> None:
+    """Without a velocity or a path; also far from the stamp of another."""
+    said: NDArray[np.float64] = np.array([1.8e9, 1.8e9])
+    for stamps in (None, said, said + [0.0, 1.0]):
+        first = 0.0 if stamps is None else stamps[0]
+        scene = Scene([CAR, CAR], [(0, 0, 0), (50, 0, 0)], stamps=stamps, prediction=policy)  # type: ignore[arg-type]
+        certain = policy == "hold"
+        all_known = certain or stamps is None or stamps[0] == stamps[1]
+        hit = scene.check(CAR, (0, 0, 0), first)
+        assert hit.verdict == Verdict.COLLISION, "whatever is not known of the other"
+        away = scene.check(CAR, (100, 0, 0), first, mode="distance")
+        assert away.verdict == (Verdict.FREE if all_known else Verdict.UNKNOWN)
+        path = scene.check_path(CAR, [(100, 0, 0)], [first])
+        assert path.verdict == away.verdict
+        assert scene.check_path(CAR, [(0, 0, 0)], [first]).verdict == Verdict.COLLISION
+        for later in (np.nextafter(first, np.inf), np.nextafter(first, -np.inf), first + 1e-3):
+            then = scene.check(CAR, (100, 0, 0), later)
+            assert then.verdict == (Verdict.FREE if certain else Verdict.UNKNOWN)
+            assert certain or then.statuses == Status.PREDICTION_TOO_SHORT
+        if not certain:
+            moving = scene.check_path(CAR, [(100, 0, 0), (101, 0, 0)], [first, first + 1.0])
+            assert (moving.verdict, moving.status) == (
+                Verdict.UNKNOWN,
+                Status.PREDICTION_TOO_SHORT,
+            )
+            with pytest.raises(InputError, match=r"index [01] .* prediction='hold'"):
+                scene.nearest(CAR, (100, 0, 0), time=first + 1.5)
+
+
+@pytest.mark.parametrize(
+    ("poses", "times", "message"),
+    [
+        (
+            np.zeros((2, 2)),
+            None,
+            r"poses: must have shape \(n, 3\) or \(..., 3\) \(got \(2, 2\)\)",
+        ),
+        (np.zeros((2, 0, 3)), None, "poses: must hold at least one pose"),
+        (np.zeros((2, 5, 3)), np.zeros(2), r"times: must have shape \(2, 5\) or \(5,\)"),
+        (np.zeros((5, 3)), np.zeros((1, 5)), r"times: must have shape \(5,\)"),
+        (np.zeros(3), np.zeros(1), r"times: must have shape \(\)"),
+        (np.zeros((5, 3)), 0.0, r"times: must have shape \(5,\)"),
+    ],
+)
+def test_wrong_shapes_are_named(
+    poses: NDArray[np.float64], times: NDArray[np.float64] | None, message: str
+) -> None:
+    with pytest.raises(InputError, match=message):
+        Scene([CAR]).check(CAR, poses, times)
