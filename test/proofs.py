@@ -18,8 +18,8 @@ from pathlib import Path
 KERNEL = Path(__file__).resolve().parents[1] / "src_cpp/include/gjk"
 
 QUOTES = re.compile(r"^(?:#|//) Code \((\S+)\):\n((?:(?:#|//)   .*\n)+)", re.MULTILINE)
-DEFINITION = re.compile(r"^\w+ = (.+);  # = (.+)$", re.MULTILINE)
-COMMENT = re.compile(r"//.*")
+DEFINITION = re.compile(r"^(\w+) = (.+);  # = (.+)$", re.MULTILINE)
+COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/|^#if 0\b.*?^#endif", re.MULTILINE | re.DOTALL)
 # A number, as in C++ or as in Gappa: hexadecimal, or M * 2^E as MbE, or decimal.
 NUMBER = re.compile(r"0x[\da-f.]+p[+-]?\d+|\d+b-?\d+|\d+(?:\.\d*)?(?:e-?\d+)?|\w+")
 KINDS = {".gappa", ".sollya"}
@@ -47,7 +47,7 @@ def evaluate(expression: str) -> float:
 
 
 def squeezed(code: str) -> str:
-    """Return code without comments and white space."""
+    """Return code without comments, parts that are left out by `#if 0`, and white space."""
     return re.sub(r"\s", "", COMMENT.sub("", code))
 
 
@@ -67,10 +67,12 @@ def findings_of(text: str, code: dict[str, str]) -> Iterator[str]:
         if quote not in code.get(file, ""):
             yield f"{file} no longer has the code {quote}"
     constants = []
-    for value, expression in DEFINITION.findall(text):
+    for name, value, expression in DEFINITION.findall(text):
         constants.append(squeezed(expression))
         if not any(constants[-1] in quote for _, quote in quotes):
             yield f"no quote has {expression}"
+        if len(re.findall(rf"\b{name}\b", re.sub(r"#.*", "", text))) < 2:
+            yield f"{name} is not used"
         if evaluate(value) != evaluate(expression):
             yield f"{value} is not {expression}"
     for _, quote in quotes:

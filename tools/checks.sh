@@ -16,16 +16,22 @@ command_prove() {
     verdict
 }
 
-# proven SCRIPT: Gappa is silent if all is proven. It warns, for example, of a rewriting rule that it cannot verify.
+# proven SCRIPT: Gappa is silent if all is proven. It warns, for example, of a rewriting rule that it cannot verify. A
+# wrong conclusion must not follow from the same premises: it would, if they contradicted each other.
 proven() {
-    local output
-    case $1 in
-        *.gappa) output=$(timeout 60 gappa "$1" 2>&1) || { echo "$output"; return 1; }
-                 [[ -z $output ]] || { echo "$output"; return 1; } ;;
-        *.sollya) output=$(timeout 60 sollya "$1" 2>&1 </dev/null)
-                  echo "$output"
-                  [[ $output == proven ]] ;;
-    esac
+    local output wrong
+    if [[ $1 == *.sollya ]]; then
+        output=$(timeout 60 sollya "$1" 2>&1 </dev/null)
+        echo "$output"
+        [[ $output == proven ]]
+        return
+    fi
+    output=$(timeout 60 gappa "$1" 2>&1) && [[ -z $output ]] || { echo "$output"; return 1; }
+    wrong=$(sed 's/#.*//' "$1" | tr '\n' ' ' | sed -E 's/->[^}]*\}/-> 1 in [2, 3] }/')
+    if timeout 60 gappa <<<"$wrong" >/dev/null 2>&1; then
+        echo "the premises contradict each other"
+        return 1
+    fi
 }
 
 command_verify() {

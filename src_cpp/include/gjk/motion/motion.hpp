@@ -110,7 +110,7 @@ struct Piece {
     const double turn = kRelative * (std::fabs(from.yaw) + std::fabs(moved.yaw)) +
                         (std::fabs(share) + late) * yaw_error + late * std::fabs(change.yaw);
     return {{from.x + moved.x, from.y + moved.y, from.yaw + moved.yaw},
-            is_still() ? 0.0 : shift + turn * reach};
+            is_still() ? 0.0 : (shift + turn * reach) * (1.0 + 16.0 * kUnitRoundoff)};
   }
 };
 

@@ -181,7 +181,7 @@ double certain_area(const P& p, const Q& q, const Neighbourhood& around) noexcep
 
 // Bounds on the distance of O, which is outside, to the nearest feature.
 inline Bounds bounds_of(const Neighbourhood& around, double area, double error) noexcept {
-  constexpr double kRelative = 8.0 * kUnitRoundoff;
+  constexpr double kRelative = 9.0 * kUnitRoundoff;
   // Not norm(), which also serves vectors that are too short for a settled feature.
   const double inverse = 1.0 / std::sqrt(dot(around.normal, around.normal));
   return {(area - error) * inverse * (1.0 - kRelative),

@@ -14,9 +14,9 @@
 
 namespace gjk {
 
-// Relative error of a sum or difference of two products of differences of doubles, with respect to
-// the sum of the magnitudes of the products (Shewchuk's ccwerrboundA). Proof:
-// orientation.filter.gappa.
+// The sign of a sum or difference of two products of differences of doubles is certain if its
+// magnitude exceeds this times the sum of the magnitudes of the products (Shewchuk's ccwerrboundA).
+// Its error may be larger: by the rounding of the sum or difference. Proof: orientation.filter.gappa.
 inline constexpr double kFilterBound = (3.0 + 16.0 * kUnitRoundoff) * kUnitRoundoff;
 
 }  // namespace gjk

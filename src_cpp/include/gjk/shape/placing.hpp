@@ -67,7 +67,7 @@ inline void place(const Convex& local, const Transform& at, double* x, double* y
     }
     if (is_known) placed.find_extremes();
   }
-  placed.error = local.error + rounding + at.t_error;
+  placed.error = (local.error + rounding + at.t_error) * (1.0 + 4.0 * kUnitRoundoff);
   if (!(placed.error >= kMinExactCoordinate) && placed.has_tiny()) {
     placed.error = kMinExactCoordinate;
   }

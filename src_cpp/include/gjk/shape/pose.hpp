@@ -102,6 +102,7 @@ struct Transform {
             {x.high, y.high},
             is_in_domain(pose) ? error : std::numeric_limits<double>::quiet_NaN()};
   }
+  // sin_cos() is exact at a yaw of 0, and gives another value at every other yaw.
   bool is_rotated() const noexcept { return cos != 1.0 || sin != 0.0; }
   bool is_identity() const noexcept { return !is_rotated() && t.x == 0.0 && t.y == 0.0; }
   Vec2 rotate(Vec2 p) const noexcept { return {cos * p.x - sin * p.y, sin * p.x + cos * p.y}; }
