@@ -16,7 +16,8 @@ namespace gjk {
 
 // The sign of a sum or difference of two products of differences of doubles is certain if its
 // magnitude exceeds this times the sum of the magnitudes of the products (Shewchuk's ccwerrboundA).
-// Its error may be larger: by the rounding of the sum or difference. Proof: orientation.filter.gappa.
+// Its error may be larger: by the rounding of the sum or difference. Proof:
+// orientation.filter.gappa.
 inline constexpr double kFilterBound = (3.0 + 16.0 * kUnitRoundoff) * kUnitRoundoff;
 
 }  // namespace gjk
