@@ -114,6 +114,9 @@ class CheckResult:
     witnesses : ndarray, shape (n, 4), or None
         Closest points: x, y on the shape and x, y on the obstacle [m]; NaN: none. This field is
         None in all modes except 'witness'.
+    directions : ndarray, shape (n, 2), or None
+        Unit vector from the shape to the obstacle, as in `Closest`; NaN: none. This field is None
+        in all modes except 'witness'.
     first_invalid_index : int
         Index of the first pose that is not FREE, in the order of the poses in memory; -1: all are
         FREE.
@@ -128,6 +131,7 @@ class CheckResult:
     nearest_ids: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
     nearest_indices: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
     witnesses: NDArray[np.float64] | None = None
+    directions: NDArray[np.float64] | None = None
     first_invalid_index: int = 0
 
     __bool__ = no_truth_value("`.is_free`")

@@ -40,7 +40,15 @@ _MODES: dict[str, int] = {"collide": 0, "distance": 1, "witness": 2}
 T = TypeVar("T")
 _EMPTY: NDArray[np.float64] = np.empty(0)
 _VERDICTS = tuple(Verdict)  # _VERDICTS[n] is faster than Verdict(n)
-_PER_POSE = "verdicts", "statuses", "distances", "lower_bounds", "nearest", "witnesses"
+_PER_POSE = (
+    "verdicts",
+    "statuses",
+    "distances",
+    "lower_bounds",
+    "nearest",
+    "witnesses",
+    "directions",
+)
 _NO_OFFSETS: NDArray[np.uint32] = np.empty(0, dtype=np.uint32)
 
 
@@ -342,6 +350,7 @@ class Scene:
             nearest_ids=self._ids_of(found["nearest"]),
             nearest_indices=found["nearest"],
             witnesses=found["witnesses"] if mode == "witness" else None,
+            directions=found["directions"] if mode == "witness" else None,
             first_invalid_index=found["first_invalid"],
         )
 

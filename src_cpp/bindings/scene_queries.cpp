@@ -19,7 +19,8 @@ py::dict check(const Scene& scene, const std::vector<const Shape*>& shapes, cons
   const std::span<const double> at = checked_times(times, count, "times");
   const CheckOptions options{checked_radius(margin, "margin"), static_cast<Mode>(mode),
                              stop_at_first, trajectory, warm_start};
-  const AnswerArrays arrays(count, {.witnesses = options.mode == Mode::witness});
+  const bool has_witnesses = options.mode == Mode::witness;
+  const AnswerArrays arrays(count, {.witnesses = has_witnesses, .directions = has_witnesses});
   py::array_t<std::int64_t> nearest(AnswerArrays::rows(count));
   std::int64_t* const obstacle = nearest.mutable_data();
   {
@@ -28,13 +29,8 @@ py::dict check(const Scene& scene, const std::vector<const Shape*>& shapes, cons
         shapes, view(which), placed, at, options,
         [&](std::size_t i, const PoseResult& r) noexcept {
           obstacle[i] = r.nearest;
-          arrays.put(i, {r.verdict,
-                         r.status,
-                         r.distance,
-                         r.lower_bound,
-                         r.witness_ego,
-                         r.witness_obstacle,
-                         {}});
+          arrays.put(i, {r.verdict, r.status, r.distance, r.lower_bound, r.witness_ego,
+                         r.witness_obstacle, r.direction});
         },
         threads);
   }
@@ -52,6 +48,7 @@ py::dict check(const Scene& scene, const std::vector<const Shape*>& shapes, cons
   out["lower_bounds"] = arrays.lower_bounds;
   out["nearest"] = nearest;
   out["witnesses"] = arrays.witnesses;
+  out["directions"] = arrays.directions;
   out["worst"] = static_cast<int>(worst);
   out["first_invalid"] = first_invalid;  // -1: none
   out["least_free_bound"] = arrays.least_free_bound(options.mode != Mode::collide);

@@ -68,6 +68,8 @@ def test_as_each_trajectory_alone(
             if mode == "witness":
                 assert found.witnesses is not None
                 np.testing.assert_array_equal(found.witnesses[i], alone[-1].witnesses)
+                assert found.directions is not None
+                np.testing.assert_array_equal(found.directions[i], alone[-1].directions)
         assert found.is_free == all(each.is_free for each in alone)
         assert found.verdict in {each.verdict for each in alone}
 
@@ -81,6 +83,22 @@ def test_one_pose_gives_scalars() -> None:
         assert getattr(one, name) == getattr(many, name)[0]
     assert one.witnesses is not None and one.witnesses.shape == (4,)
     assert one.first_invalid == one.first_invalid_index == many.first_invalid
+
+
+def test_directions_lead_from_the_shape_to_the_obstacle() -> None:
+    """Also at overlap, where moving the obstacle along the direction separates the shapes."""
+    rng = np.random.default_rng(6)
+    scene = moving_scene(rng)
+    poses = rng.uniform(-30, 30, (500, 3))
+    found = scene.check(CAR, poses, mode="witness")
+    assert found.witnesses is not None and found.directions is not None
+    np.testing.assert_allclose(np.linalg.norm(found.directions, axis=1), 1.0, rtol=1e-12)
+    way = found.witnesses[:, 2:] - found.witnesses[:, :2]
+    np.testing.assert_allclose(way, found.distances[:, None] * found.directions, atol=1e-9)
+    assert (found.distances < -0.1).any() and (found.distances > 0.1).any()
+    assert scene.check(CAR, poses, mode="distance").directions is None
+    none = Scene([]).check(CAR, poses[0], mode="witness")
+    assert none.directions is not None and np.isnan(none.directions).all()
 
 
 def test_the_rest_of_a_stopped_trajectory_is_not_checked() -> None:

@@ -50,6 +50,7 @@ struct PoseResult {
   Vec2 witness_ego{std::numeric_limits<double>::quiet_NaN(),
                    std::numeric_limits<double>::quiet_NaN()};
   Vec2 witness_obstacle = witness_ego;
+  Vec2 direction = witness_ego;  // unit vector from the ego to the obstacle
 };
 
 struct Nearest {
@@ -483,6 +484,7 @@ class Scene {
     if (best_pair == kNone) return;  // no obstacle at a known distance
     result.witness_ego = best.point_a + ego.origin_;
     result.witness_obstacle = best.point_b + ego.origin_;
+    result.direction = best.direction;
   }
 
   // Numbers pairs by obstacle part, then ego part. At equal distances the first pair decides.
