@@ -32,6 +32,7 @@ __all__ = [
 
 T = TypeVar("T")
 
+_NESTED = {list, tuple, np.ma.MaskedArray}
 _BOOLS = (bool, np.bool_)  # a tuple, because each use of `bool | np.bool_` creates a new object
 
 
@@ -101,7 +102,7 @@ def as_floats(values: ArrayLike, argument: str, *columns: int) -> NDArray[np.flo
         rule = f"must be an array of real numbers (got dtype {array.dtype})"
         raise InputError(Status.INVALID_INPUT, argument, None, rule)
     _check_shape(array, argument, columns)
-    return np.ascontiguousarray(array, dtype=np.float64)
+    return np.asarray(array, dtype=np.float64, order="C")
 
 
 def as_vector(values: ArrayLike, argument: str, names: str = "x, y, yaw") -> list[float]:
@@ -148,17 +149,24 @@ def as_integers(
 
 
 def _as_array(values: ArrayLike, argument: str) -> NDArray[Any]:
-    if isinstance(values, np.ma.MaskedArray) or (
-        isinstance(values, list | tuple) and np.ma.MaskedArray in set(map(type, values))
-    ):  # asarray() would drop the masks
-        for i, row in enumerate(values if np.ndim(values) else [values]):
-            if np.ma.is_masked(row):
-                rule = "must not be masked: remove the element"
-                raise InputError(Status.INVALID_INPUT, argument, i, rule)
+    masked = _masked_row(values)  # asarray() would drop the mask
+    if masked is not None:
+        rule = "must not be masked: remove the element"
+        raise InputError(Status.INVALID_INPUT, argument, masked, rule)
     try:
         return np.asarray(values)
     except ValueError as error:  # rows of different lengths
         raise InputError(Status.ARRAY_MISMATCH, argument, None, str(error)) from error
+
+
+def _masked_row(values: ArrayLike) -> int | None:
+    """Return the index of the first row with a masked element, also in nested lists."""
+    if isinstance(values, np.ma.MaskedArray):
+        rows: Any = values if values.ndim else [values]
+        return next((i for i, row in enumerate(rows) if np.ma.is_masked(row)), None)
+    if isinstance(values, list | tuple) and _NESTED & set(map(type, values)):
+        return next((i for i, row in enumerate(values) if _masked_row(row) is not None), None)
+    return None
 
 
 def _check_shape(array: NDArray[Any], argument: str, columns: tuple[int, ...]) -> None:

@@ -19,7 +19,8 @@ class InputError(ValueError):
     argument : str
         Name of the argument or of the message field.
     index : int or None
-        Index of the invalid element in the argument; None: the whole argument is invalid.
+        Index of the invalid element in the argument; None: the whole argument is invalid. In an
+        array with several axes, elements are counted in the order of ``ravel()``.
     rule : str
         What is allowed, and what was given.
     """

@@ -88,8 +88,8 @@ INVARIANT = Invariant()
 class CheckResult:
     """Results at n poses, and the worst verdict.
 
-    The shapes are those for n poses, of shape (n, 3). For poses of shape (..., 3), each array has
-    the shape (...) instead of (n,); for one pose of shape (3,), it is a scalar.
+    The attributes are described for poses of shape (n, 3). For poses of shape (..., 3), each array
+    has the shape (...) instead of (n,). For one pose of shape (3,), it is a scalar.
 
     Attributes
     ----------
@@ -118,8 +118,7 @@ class CheckResult:
         Unit vector from the shape to the obstacle, as in `Closest`; NaN: none. This field is None
         in all modes except 'witness'.
     first_invalid_index : int
-        Index of the first pose that is not FREE, in the order of the poses in memory; -1: all are
-        FREE.
+        Index of the first pose that is not FREE, in ``verdicts.ravel()``; -1: all are FREE.
     """
 
     is_free: bool = False
@@ -140,8 +139,8 @@ class CheckResult:
     def first_invalid(self) -> int | NDArray[np.int64]:
         """Index of the first pose of each trajectory that is not FREE; -1: all are FREE.
 
-        For poses of shape (n, 3) or (3,), an int. For poses of shape (..., T, 3), int64 of shape
-        (...): the index along the last axis, which is that of the T poses of a trajectory.
+        For poses of shape (n, 3) or (3,), an int. For poses of shape (..., T, 3), an array of
+        int64 of shape (...), with an index from 0 to T - 1 for each trajectory.
         """
         if np.ndim(self.verdicts) < 2:
             return self.first_invalid_index
@@ -238,16 +237,20 @@ class ContactResult:
     Attributes
     ----------
     times : ndarray, shape (K,)
-        The first time at which contact is not excluded [s], on the clock of the times of the
-        trajectory. It is never later than the first contact. Before it, the distance to an
-        obstacle falls to `tolerance` or less. NaN: the verdict is not COLLISION.
+        The first time at which contact is not excluded [s]. It is never later than the first
+        contact. At this time, the distance to an obstacle is at most `tolerance` plus the error
+        of the positions, or the pose of an obstacle becomes unknown. NaN: the verdict is not
+        COLLISION.
     distances : ndarray, shape (K,)
-        Smallest signed distance [m], up to the end of the first segment with a collision. A value
-        <= 0 means a collision, but is not the penetration depth. inf: no obstacle.
+        Upper bound of the smallest signed distance [m], up to the end of the first segment with a
+        collision, and for the times at which the poses are known. It is within the tolerance of
+        the smallest distance, unless the lower bound is 0 or -inf. A value <= 0 means a collision,
+        but is not the penetration depth. inf: no distance is known, for example without obstacles.
     lower_bounds : ndarray, shape (K,)
         Certified lower bound of this distance [m]. -inf: no bound.
     ids : ndarray of int64, shape (K,)
-        Id of the first obstacle that makes the trajectory not free; -1: none.
+        Id of the first obstacle that makes the trajectory not free: by a contact, or because its
+        pose becomes unknown. -1: none.
     verdicts : ndarray of uint8, shape (K,)
         The worst `Verdict` on each trajectory: COLLISION > UNKNOWN > FREE.
     statuses : ndarray of uint16, shape (K,)

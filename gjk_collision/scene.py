@@ -287,8 +287,8 @@ class Scene:
             Poses of the base frame: x [m], y [m], yaw [rad]; at least one. For example, (n, 3) are
             n poses, and (K, T, 3) are K trajectories of T poses.
         times : array_like, shape (...) or (T,), optional
-            Time of each pose [s], on the clock of the stamps of the obstacles. T times are those
-            of the T poses of every trajectory. Each pose is
+            Time of each pose [s], on the clock of the stamps of the obstacles. If the shape is
+            (T,), all trajectories have the same times. Each pose is
             checked against the obstacles at their predicted poses. If the pose of any obstacle is
             not known at that time, the verdict is UNKNOWN with PREDICTION_TOO_SHORT, unless the
             vehicle certainly collides with another obstacle. Default: the obstacles do not move.
@@ -324,18 +324,20 @@ class Scene:
         """
         placed, leading = _checked_trajectories(poses)
         cores = _vehicles(shape)
-        found = self._asked(
-            cores,
-            placed,
-            _times_of(times, leading),
-            as_number(margin, "margin"),
-            mode_number(mode),
-            as_bool(stop_at_first, "stop_at_first"),
-            thread_count(threads),
-            as_bool(warm_start, "warm_start"),
-            leading[-1] if leading else 1,
-            _checked_which(which, len(cores), leading),
-        )
+        at, shape_of_times = _times_of(times, leading)
+        with _errors_at(poses=leading, times=shape_of_times):
+            found = self._asked(
+                cores,
+                placed,
+                at,
+                as_number(margin, "margin"),
+                mode_number(mode),
+                as_bool(stop_at_first, "stop_at_first"),
+                thread_count(threads),
+                as_bool(warm_start, "warm_start"),
+                leading[-1] if leading else 1,
+                _checked_which(which, len(cores), leading),
+            )
         if len(leading) != 1:
             for name in _PER_POSE:
                 if len(found[name]):
@@ -594,8 +596,9 @@ class Scene:
     ) -> ContactResult:
         """Return the time of the first contact on each of K trajectories.
 
-        Each trajectory moves as described in `check_path`, also between its poses. The obstacles
-        are at their predicted poses. FREE is certain.
+        The vehicle moves between the poses as described in `check_path`, and the obstacles are at
+        their predicted poses. If the verdict is FREE, there is certainly no contact. If it is
+        UNKNOWN, a contact is not excluded.
 
         Parameters
         ----------
@@ -605,10 +608,12 @@ class Scene:
             Poses of the base frame: x [m], y [m], yaw [rad]; K >= 1, T >= 1.
         times : array_like, shape (T,) or (K, T)
             Time of each pose [s], strictly increasing, on the clock of the stamps of the
-            obstacles. T times are those of every trajectory.
+            obstacles. If the shape is (T,), all trajectories have the same times.
         tolerance : float
             Tolerance [m], > 0: if the shape passes an obstacle at a distance of up to `tolerance`,
-            this may be reported as a contact.
+            this may be reported as a contact. It should be at least ten times the error of the
+            positions, which includes `time_error` of the scene times the speed. Otherwise, the
+            verdict near an obstacle may be UNKNOWN with NUMERIC_FAILURE.
         threads : int
             Number of threads, at most 256. 0: one per processor.
 
@@ -628,20 +633,21 @@ class Scene:
         """
         placed, leading = _checked_trajectories(poses)
         if len(leading) != 2:
-            rule = f"must have shape (K, T, 3) (got {(*leading, 3)})"
+            rule = f"must have shape (K, T, 3) (got {(*leading, 3)}); K is 1 for one trajectory"
             raise InputError(Status.ARRAY_MISMATCH, "poses", None, rule)
         at = as_floats(times, "times")
-        if at.shape not in (leading, leading[1:]):
+        if at.shape != leading and at.shape != leading[1:]:
             rule = f"must have shape {leading[1:]} or {leading}, one per pose (got {at.shape})"
             raise InputError(Status.ARRAY_MISMATCH, "times", None, rule)
-        found = self._core.first_contact(
-            instance(shape, Shape, "shape")._core,
-            placed,
-            at,
-            leading[0],
-            as_number(tolerance, "tolerance"),
-            thread_count(threads),
-        )
+        with _errors_at(poses=leading, times=at.shape):
+            found = self._core.first_contact(
+                instance(shape, Shape, "shape")._core,
+                placed,
+                at,
+                leading[0],
+                as_number(tolerance, "tolerance"),
+                thread_count(threads),
+            )
         contacts, distances, lower_bounds, obstacles, verdicts, statuses = found
         INVARIANT.keep(verdicts, statuses, lower_bounds, 0.0)
         return ContactResult(
@@ -715,24 +721,27 @@ def _checked_poses(poses: ArrayLike) -> NDArray[np.float64]:
 def _checked_trajectories(poses: ArrayLike) -> tuple[NDArray[np.float64], tuple[int, ...]]:
     """Return poses of shape (..., 3) as shape (n, 3), and the leading shape."""
     placed = as_floats(poses, "poses")
-    if placed.ndim and placed.size == 0:
+    if placed.size == 0 and placed.shape[-1] in (0, 3):
         raise InputError(Status.EMPTY_REQUEST, "poses", None, "must hold at least one pose")
     if placed.ndim == 0 or placed.shape[-1] != 3:
-        rule = f"must have shape (n, 3) or (..., 3) (got {placed.shape})"
+        rule = f"must have shape (..., 3) (got {placed.shape})"
         raise InputError(Status.ARRAY_MISMATCH, "poses", None, rule)
     return placed.reshape(-1, 3), placed.shape[:-1]
 
 
-def _times_of(times: ArrayLike | None, leading: tuple[int, ...]) -> NDArray[np.float64]:
-    """Return one time for each pose, flat, or an empty array if `times` is None."""
+def _times_of(
+    times: ArrayLike | None, leading: tuple[int, ...]
+) -> tuple[NDArray[np.float64], tuple[int, ...]]:
+    """Return one time for each pose, flat, and the shape given; empty if `times` is None."""
     if times is None:
-        return _EMPTY
-    given = as_floats(times, "times").reshape(np.shape(times))  # a number has the shape ()
+        return _EMPTY, _EMPTY.shape
+    given = as_floats(times, "times")
     if given.shape != leading and given.shape != leading[-1:]:
-        allowed = f"{leading}" + (f" or {leading[-1:]}" if len(leading) > 1 else "")
-        rule = f"must have shape {allowed}, one time for each pose (got {given.shape})"
+        allowed = f"have shape {leading}" if leading else "be one number"
+        allowed += f" or {leading[-1:]}" if len(leading) > 1 else ""
+        rule = f"must {allowed}, one time for each pose (got shape {given.shape})"
         raise InputError(Status.ARRAY_MISMATCH, "times", None, rule)
-    return np.ascontiguousarray(np.broadcast_to(given, leading)).reshape(-1)
+    return np.broadcast_to(given, leading).reshape(-1), given.shape
 
 
 def _rows(
@@ -855,6 +864,23 @@ def _reported_motion(
         horizon,
         time_error,
     )
+
+
+@contextmanager
+def _errors_at(**shapes: tuple[int, ...]) -> Iterator[None]:
+    """Add the index on each axis to an error in an array; `shapes` has that of the elements."""
+    try:
+        yield
+    except InputError as error:
+        shape = shapes.get(error.argument)
+        if error.index is None or shape is None or len(shape) == 1:
+            raise
+        index, rule = None, error.rule
+        if shape:
+            index = error.index
+            at = ", ".join(str(i) for i in np.unravel_index(index, shape))
+            rule = f"{rule}, at [{at}]"
+        raise InputError(error.status, error.argument, index, rule) from None
 
 
 @contextmanager

@@ -47,7 +47,11 @@ py::tuple first_contact(const Scene& scene, const Shape& shape, const Doubles& p
                         const Doubles& times, std::size_t trajectories, double tolerance,
                         unsigned threads) {
   const std::size_t count = length(poses) / 3;
-  const std::size_t steps = count / trajectories;
+  const std::size_t steps = trajectories > 0 ? count / trajectories : 0;
+  if (steps == 0 || count != steps * trajectories ||
+      (length(times) != steps && length(times) != count)) {
+    refuse(Status::array_mismatch, "poses, times", -1, "must have the lengths of whole trajectories");
+  }
   const std::vector<Pose> placed = checked_poses(poses, count, "poses");
   const std::span<const double> at = checked_times(times, length(times), "times");
   for (std::size_t begin = 0; begin < at.size(); begin += steps) {

@@ -263,9 +263,9 @@ BAD: dict[str, tuple[Callable[[], Any], Status, str, int | None, str]] = {
         lambda: SCENE.check(CAR, np.zeros((0, 3))), Status.EMPTY_REQUEST, "poses", None, "one"),
     "check of a flat pose": (
         lambda: SCENE.check(CAR, [0.0, 0.0, 0.0, 0.0]),
-        Status.ARRAY_MISMATCH, "poses", None, "(n, 3)"),
+        Status.ARRAY_MISMATCH, "poses", None, "(..., 3)"),
     "check of a number": (
-        lambda: SCENE.check(CAR, 0.0), Status.ARRAY_MISMATCH, "poses", None, "(n, 3)"),
+        lambda: SCENE.check(CAR, 0.0), Status.ARRAY_MISMATCH, "poses", None, "(..., 3)"),
     "check of no shape": (
         lambda: SCENE.check([], [(0, 0, 0)]), Status.INVALID_INPUT, "shape", None, "at least one"),
     "check of several shapes of which one is none": (
@@ -461,7 +461,7 @@ TURNED: dict[str, tuple[Callable[..., Any], str, str, tuple[int, ...]]] = {
             ("stamps", "(n,)", (2, 2)),
             ("radius", "(n,)", (4, 1)))
     },
-    "poses of a check": (lambda a: SCENE.check(CAR, a), "poses", "(n, 3)", (3, 4)),
+    "poses of a check": (lambda a: SCENE.check(CAR, a), "poses", "(..., 3)", (3, 4)),
     "times of a check": (
         lambda a: SCENE.check(CAR, np.zeros((4, 3)), a), "times", "(4,)", (2, 2)),
     "times of a way": (

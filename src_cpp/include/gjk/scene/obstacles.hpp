@@ -329,7 +329,8 @@ class Obstacles {
     any_moves_ = false;
     if (size() == 0) return;
     if (pieces_.empty()) {  // each is known at its stamp only
-      const auto [first, last] = std::minmax_element(stamps_.begin(), stamps_.end());
+      const auto first = std::min_element(stamps_.begin(), stamps_.end());
+      const auto last = std::max_element(stamps_.begin(), stamps_.end());
       from_ = *last;
       until_ = *first;
       begins_last_ = last - stamps_.begin();

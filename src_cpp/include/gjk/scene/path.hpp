@@ -226,19 +226,26 @@ inline PathResult check_path(const Scene& scene, const Shape& ego, std::span<con
 }
 
 // check_path() for each of results.size() trajectories, which have the same number of poses, one
-// after the other in `poses`. `times` (s) are those of each pose, or those of one trajectory, which
-// then apply to all.
+// after the other in `poses`. `times` (s) has one entry per pose, or one per pose of a trajectory
+// if all have the same times, or is empty if the obstacles stand still. INVALID_INPUT if the
+// lengths do not match.
 inline void check_paths(const Scene& scene, const Shape& ego, std::span<const Pose> poses,
                         std::span<const double> times, const PathOptions& options,
                         std::span<PathResult> results, unsigned threads = 1) {
   if (results.empty()) return;
   const std::size_t length = poses.size() / results.size();
+  const bool shared = times.size() == length;
+  if (poses.size() != length * results.size() ||
+      !(times.empty() || shared || times.size() == poses.size())) {
+    std::fill(results.begin(), results.end(), check_path(scene, ego, {}, {}, options));
+    return;
+  }
   for_each_chunk(results.size(), 1, threads, [&] {
     return [&](std::size_t begin, std::size_t end) {
       for (std::size_t k = begin; k < end; ++k) {
-        const std::size_t first = times.size() == poses.size() ? k * length : 0;
         results[k] = check_path(scene, ego, poses.subspan(k * length, length),
-                                times.subspan(first, length), options);
+                                shared || times.empty() ? times : times.subspan(k * length, length),
+                                options);
       }
     };
   });
