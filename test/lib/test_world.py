@@ -1016,6 +1016,31 @@ def test_the_message_before_is_used_until_a_transform_arrives(time: Time, what: 
     assert ask(world, time, Pose(20.0, 0.0, 0.0)) == HIT
 
 
+def test_a_late_footprint_does_not_replace_a_newer_one(time: Time) -> None:
+    world = World(Config())
+    world.receive_obstacles("obstacles", boxes((0, 0)), **time.both)
+    world.receive_footprint(Footprint("base_link", time.now, BOX), **time.both)
+    late = Footprint("base_link", time.now - 1, 0.1 * BOX)
+    world.receive_footprint(late, **time.both)
+    assert ask(world, time, Pose(1.5, 0.0, 0.0)) == HIT
+    report = world.reports(**time.both)[0]
+    assert (report.received, report.dropped) == (2, 1)
+    time.pass_(1.1)
+    fault = world.snapshot(**time.both).fault
+    assert fault is not None
+    assert "a message with an older stamp was dropped" in fault.message
+
+
+def test_reset_forgets_the_footprint(time: Time) -> None:
+    world = World(Config())
+    world.receive_footprint(Footprint("base_link", time.now, BOX), **time.both)
+    world.reset()
+    world.receive_obstacles("obstacles", boxes((0, 0)), **time.both)
+    assert ask(world, time) == unknown(Status.NO_FOOTPRINT)
+    world.receive_footprint(Footprint("base_link", time.now, BOX), **time.both)
+    assert ask(world, time) == FREE
+
+
 @pytest.mark.requirement("D-6")
 @pytest.mark.parametrize("is_decoded", [False, True])
 def test_no_footprint_older_than_a_faulty_one_is_used(time: Time, is_decoded: bool) -> None:
