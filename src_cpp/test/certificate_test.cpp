@@ -198,5 +198,169 @@ TEST(Decision, is_the_worst) {
   EXPECT_EQ(decision.lower(), -kInfinity);
 }
 
+// ---- each certificate: what it proves, and that it proves that much
+
+TEST(Certificate, of_a_line_needs_more_than_the_reach_and_the_rounding) {
+  const Vec2 d{-3, 4};  // |d| = 5, |d|_1 = 7
+  const auto proves = [&](double along, double rounding, double grown) {
+    const Certificate found = Certificate::beyond_line(d, along, rounding, grown, 0.25);
+    EXPECT_TRUE(!found.proves(0.25) || found.lower() == 0.25);
+    return found.proves(0.25);
+  };
+  EXPECT_FALSE(proves(10.0, 0.0, 2.0));
+  EXPECT_TRUE(proves(std::nextafter(10.0, 11.0), 0.0, 2.0));
+  EXPECT_FALSE(proves(7.0, 1.0, 0.0));
+  EXPECT_TRUE(proves(std::nextafter(7.0, 8.0), 1.0, 0.0));
+  EXPECT_FALSE(proves(17.0, 1.0, 2.0));
+  EXPECT_TRUE(proves(17.0625, 1.0, 2.0));
+  EXPECT_FALSE(proves(-1.0, 0.0, -2.0));  // a reach below 0 does not help
+  EXPECT_FALSE(proves(0.0, 0.0, 0.0));
+  EXPECT_FALSE(proves(0x1p-1000, 0.0, 0.0));
+  EXPECT_TRUE(proves(1e-200, 0.0, 0.0));
+  EXPECT_FALSE(proves(kNaN, 0.0, 0.0));
+  EXPECT_FALSE(proves(1.0, kNaN, 0.0));
+  EXPECT_FALSE(Certificate::beyond_line({kNaN, 1.0}, 1.0, 1.0, 1.0, 0.0).proves(0.0));
+}
+
+TEST(Certificate, of_extremes_needs_a_gap_along_an_axis) {
+  for (int k = 0; k < 4; ++k) {
+    // The smallest x or y of P - Q is 3, or the largest is -3.
+    detail::Quadrilateral w{{5, 0, -5, 0}, {0, 5, 0, -5}};
+    auto& along = k % 2 == 0 ? w.x : w.y;
+    along[k] = k < 2 ? -3.0 : 3.0;
+    EXPECT_TRUE(Certificate::boxes(w, 2.5, 0.5).proves(0.5)) << k;
+    EXPECT_EQ(Certificate::boxes(w, 2.5, 0.5).lower(), 0.5) << k;
+    EXPECT_FALSE(Certificate::boxes(w, 3.0, 0.5).proves(0.5)) << k;
+    EXPECT_FALSE(Certificate::boxes(w, 3.5, 0.5).proves(0.5)) << k;
+  }
+}
+
+TEST(Certificate, of_boxes_is_below_their_gap) {
+  std::mt19937_64 random(3);
+  std::uniform_real_distribution<double> unit(-1.0, 1.0);
+  int proven = 0;
+  for (int i = 0; i < 20000; ++i) {
+    const double far = i % 2 == 0 ? 2.0 : 1e4;
+    Box a, b;
+    for (int k = 0; k < 2; ++k) a.include(Vec2{unit(random), unit(random)});
+    const Vec2 at{far * unit(random), i % 3 == 0 ? 0.0 : far * unit(random)};
+    for (int k = 0; k < 2; ++k) b.include(Vec2{at.x + unit(random), at.y + unit(random)});
+    const double beyond = i % 5 == 0 ? 0.0 : 0.5 + 0.5 * unit(random);
+    const auto gap = [](double low_a, double high_a, double low_b, double high_b) {
+      return std::fmax(0.0L, std::fmax(static_cast<long double>(low_a) - high_b,
+                                       static_cast<long double>(low_b) - high_a));
+    };
+    const long double x = gap(a.low.x, a.high.x, b.low.x, b.high.x);
+    const long double y = gap(a.low.y, a.high.y, b.low.y, b.high.y);
+    const long double truth = std::hypot(x, y) - static_cast<long double>(beyond);
+    for (const double lower :
+         {Certificate::boxes(a, b, beyond).lower(), Certificate::boxes(b, a, beyond).lower()}) {
+      if (x == 0.0L && y == 0.0L) {
+        ASSERT_EQ(lower, -kInfinity);
+        continue;
+      }
+      ASSERT_LE(lower, truth) << i;
+      ASSERT_GE(lower, truth - 1e-15L * (20 * std::hypot(x, y) + 20 * beyond)) << i;
+      ++proven;
+    }
+  }
+  EXPECT_GT(proven, 1000);
+  // At the bound: distance 5, 4 m beyond the boxes.
+  const Box a{{0, 0}, {1, 1}}, b{{4, 5}, {6, 6}};
+  EXPECT_LE(Certificate::boxes(a, b, 4.0).lower(), 1.0);
+  EXPECT_GT(Certificate::boxes(a, b, 4.0).lower(), 1.0 - 1e-13);
+  EXPECT_FALSE(Certificate::boxes(a, b, kNaN).proves(-1e300));
+}
+
+TEST(Certificate, of_edges_is_that_of_the_certain_ones) {
+  EXPECT_FALSE(Certificate::edges({}).proves(0.0));
+  EXPECT_FALSE(Certificate::edges({{0, 3}, {0, 1}}).proves(0.0));
+  EXPECT_TRUE(Certificate::edges({{2, 2}, {0, 0}}).proves(0.0));
+  EXPECT_TRUE(Certificate::edges({{0, 0}, {1, 1}}).proves(0.0));
+  EXPECT_EQ(Certificate::edges({{0, 0}, {1, 1}}).lower(), 0.0);
+}
+
+TEST(Certificate, of_a_verdict) {
+  EXPECT_TRUE(Certificate::of(Verdict::free, 0.5).proves(0.5));
+  EXPECT_EQ(Certificate::of(Verdict::free, 0.5).lower(), 0.5);
+  EXPECT_TRUE(Certificate::of(Verdict::margin, 0.5).proves(0.0));
+  EXPECT_EQ(Certificate::of(Verdict::margin, 0.5).lower(), 0.0);
+  EXPECT_EQ(Certificate::of(Verdict::collision, 0.5).lower(), -kInfinity);
+  EXPECT_EQ(Certificate::of(Verdict::unknown, 0.5).lower(), -kInfinity);
+}
+
+TEST(Certificate, of_the_same_bound_is_strict_if_both_or_either_are) {
+  Closest near;
+  near.status = Status::success;
+  near.lower_bound = 1.0;
+  const Certificate weak = Certificate::of(near);  // at least 1
+  const Certificate strict = more_than(1.0);
+  near.status = Status::numeric_failure;
+  EXPECT_EQ(Certificate::of(near).lower(), -kInfinity);
+  EXPECT_TRUE(weak.proves(0.5));
+  EXPECT_TRUE(weak.proves(std::nextafter(1.0, 0.0)));
+  EXPECT_FALSE(weaker(strict, weak).proves(1.0));
+  EXPECT_FALSE(weaker(weak, strict).proves(1.0));
+  EXPECT_FALSE(weaker(weak, weak).proves(1.0));
+  EXPECT_TRUE(weaker(strict, strict).proves(1.0));
+  EXPECT_TRUE(stronger(strict, weak).proves(1.0));
+  EXPECT_TRUE(stronger(weak, strict).proves(1.0));
+  EXPECT_FALSE(stronger(weak, weak).proves(1.0));
+  EXPECT_EQ(weaker(more_than(2.0), strict).lower(), 1.0);
+  EXPECT_EQ(stronger(more_than(2.0), strict).lower(), 2.0);
+  EXPECT_EQ(stronger(strict, more_than(2.0)).lower(), 2.0);
+  EXPECT_FALSE(strict.proves(std::nextafter(1.0, 2.0)));
+  EXPECT_EQ(Certificate::during(strict, more_than(2.0)).lower(), 1.0);
+  EXPECT_EQ(Certificate::during(more_than(2.0), strict).lower(), 1.0);
+}
+
+TEST(GrownReach, covers_the_errors_and_the_rounding_of_the_sum) {
+  std::mt19937_64 random(4);
+  std::uniform_real_distribution<double> unit(0.0, 1.0);
+  const test::Outline point{{0}, {0}};
+  for (int i = 0; i < 20000; ++i) {
+    Convex p = point.convex();
+    Convex q = point.convex();
+    p.error = i % 3 == 0 ? 0.0 : unit(random);
+    q.error = i % 5 == 0 ? 0.0 : unit(random);
+    const double reach = i % 7 == 0 ? 0.0 : unit(random);
+    const long double truth = static_cast<long double>(reach) + p.error + q.error;
+    ASSERT_GE(grown_reach(p, q, reach), truth);
+    ASSERT_LE(grown_reach(p, q, reach), truth * (1 + 1e-14L));
+  }
+}
+
+TEST(Decision, counts_what_has_no_verdict) {
+  Decision decision(0.5);
+  EXPECT_TRUE(decision.take(Verdict::unknown, more_than(3.0)));
+  EXPECT_EQ(decision.verdict(), Verdict::unknown);
+  EXPECT_EQ(decision.status(), Status::numeric_failure);
+  EXPECT_EQ(decision.lower(), -kInfinity);
+  Decision bounded(0.5);
+  bounded.take(more_than(1.0));
+  EXPECT_TRUE(bounded.fail(Status::iteration_limit, more_than(0.75)));
+  EXPECT_EQ(bounded.lower(), 0.75);
+  EXPECT_EQ(bounded.verdict(), Verdict::unknown);
+  EXPECT_FALSE(bounded.fail(Status::prediction_too_short, more_than(0.75)));
+  EXPECT_EQ(bounded.status(), Status::iteration_limit);
+}
+
+TEST(Decision, of_a_free_pair_has_the_better_bound) {
+  Decision decision(0.5);
+  EXPECT_FALSE(decision.take(Verdict::free, more_than(2.0)));
+  EXPECT_EQ(decision.lower(), 2.0);
+  EXPECT_TRUE(is_free(decision.verdict()));
+  EXPECT_FALSE(decision.take(Verdict::free, more_than(0.25)));
+  EXPECT_EQ(decision.lower(), 0.5);
+  EXPECT_TRUE(is_free(decision.verdict()));
+  EXPECT_TRUE(decision.take(Verdict::margin));
+  EXPECT_EQ(decision.verdict(), Verdict::margin);
+  EXPECT_EQ(decision.status(), Status::success);
+  EXPECT_EQ(decision.lower(), 0.0);
+  EXPECT_TRUE(decision.take(Verdict::collision));
+  EXPECT_FALSE(decision.take(Verdict::collision));
+  EXPECT_EQ(decision.lower(), -kInfinity);
+}
+
 }  // namespace
 }  // namespace gjk

@@ -99,7 +99,7 @@ TEST(Room, extremes_are_alike_on_all_instruction_sets) {
 
 TEST(BoxAt, holds_the_shape_with_its_radius) {
   Poses poses;
-  for (int round = 0; round < 20000; ++round) {
+  for (int round = 0; round < 5000; ++round) {
     const test::Outline outline = poses.outline();
     const Pose pose = poses.next();
     const double radius = round % 2 == 0 ? 0.0 : 0.7;

@@ -106,7 +106,7 @@ struct Piece {
                                       std::fabs(moved.y)) +
                          late * norm1({change.x, change.y});
     const double turn = kRelative * (std::fabs(from.yaw) + std::fabs(moved.yaw)) +
-                        std::fabs(share) * yaw_error + late * std::fabs(change.yaw);
+                        (std::fabs(share) + late) * yaw_error + late * std::fabs(change.yaw);
     return {{from.x + moved.x, from.y + moved.y, from.yaw + moved.yaw},
             is_still() ? 0.0 : shift + turn * reach};
   }
