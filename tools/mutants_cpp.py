@@ -1,0 +1,445 @@
+# SPDX-FileCopyrightText: gjk_collision contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Mutation test of the C++ kernel: ``./dev mutate cpp``.
+
+universalmutator proposes the mutants. Its own analyze_mutants is not used, because it mutates the
+checkout, has one test command for all files and does not recognise equivalent mutants. Here, each
+mutant is built and tested in a copy of the tree. The results are appended to a file with one JSON
+object per line, so an interrupted run continues where it stopped.
+"""
+
+import argparse
+import collections
+import concurrent.futures
+import contextlib
+import dataclasses
+import hashlib
+import io
+import itertools
+import json
+import math
+import os
+import queue
+import random
+import re
+import resource
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import yaml
+from universalmutator import mutator
+
+ROOT = Path(__file__).resolve().parents[1]
+INCLUDE = Path("src_cpp/include/gjk")
+COPIED = ("src_cpp", "package.xml", "pyproject.toml", "tools", "test/lib")
+KILLED = ("killed", "timeout")
+BUILD_TIMEOUT = 300.0  # s
+MEMORY = 4 << 30  # bytes, of a test
+LEAST_SCORE = 0.9
+INVALID = re.compile(
+    r"\)[.x]\d|\d\.[(-]|--\d|[!<>=]=="  # (1+1).0, (0+1)x1p-40, 0.(0-1), --1.0, !==
+    r"|\bVec(?!2\b)|(Expansion|numeric_limits|bit_cast)(?![<:])|\w<[\w ]+<&"  # types
+    r"|/\*(const|constexpr|static|inline|friend|using|auto|bool|int|long|double|Vec2)\b"
+)
+
+
+@dataclasses.dataclass(frozen=True)
+class Mutant:
+    """One changed line of a header."""
+
+    file: str  # relative to INCLUDE
+    line: int  # from 1
+    original: str
+    mutated: str
+    key: str
+
+
+def region(lines: list[str], text: str, file: str) -> range:
+    """Return the indices of the lines of the region that begins with a text; see targets.yaml."""
+    begins = [i for i, line in enumerate(lines) if text in line]
+    if len(begins) != 1:
+        sys.exit(f"targets.yaml: {file} has {len(begins)} lines with {text!r}, not 1")
+    begin = begins[0]
+    indent = re.match(r"\s*", lines[begin]).group()  # type: ignore[union-attr]
+    for i in range(begin, len(lines)):
+        code = lines[i].split("//")[0].rstrip()
+        if code.endswith(";") or code.endswith("}"):
+            return range(begin, i + 1)
+        if code.endswith("{"):
+            break
+    end = next(j for j in range(i + 1, len(lines)) if lines[j].startswith(indent + "}"))
+    return range(begin, end + 1)
+
+
+def can_compile(lines: list[str], number: int, mutated: str) -> bool:
+    """Return whether a mutant is worth a compilation; most that cannot compile are seen here."""
+    before, after = (re.sub(r"/\*.*\*/|//.*", "", text) for text in (lines[number - 1], mutated))
+    if any(after.count(c) != before.count(c) for c in "{}"):
+        return False
+    if after.count("(") - after.count(")") != before.count("(") - before.count(")"):
+        return False
+    if "%" in after and "%" not in before:  # of doubles
+        return False
+    if re.search(r"^\s*(break|continue);", after, re.MULTILINE):  # outside of a loop
+        indent = len(before) - len(before.lstrip())
+        for line in reversed(lines[: number - 1]):
+            here = len(line) - len(line.lstrip())
+            if line.strip() and here < indent:
+                if re.match(r"\s*(for|while|do)\b", line):
+                    return True
+                indent = here
+        return False
+    return not INVALID.search(mutated)
+
+
+class Targets:
+    """What is mutated, and the tests; read from targets.yaml."""
+
+    def __init__(self) -> None:
+        folder = ROOT / "src_cpp/mutation"
+        self.config: dict[str, Any] = yaml.safe_load((folder / "targets.yaml").read_text())
+        self.reasons: list[dict[str, str]] = yaml.safe_load(
+            (folder / "survivors.yaml").read_text()
+        )
+        self.files: dict[str, dict[str, Any]] = self.config["files"]
+        self.commands = [c for c in self.config["commands"] if (ROOT / c["needs"]).exists()]
+
+        # Read once: the checkout may be edited during a run.
+        self.text = {file: (ROOT / INCLUDE / file).read_text() for file in self.files}
+
+    def tests(self) -> list[str]:
+        """Return the tests of all files."""
+        return list(dict.fromkeys(t for file in self.files.values() for t in file["tests"]))
+
+    def lines(self, file: str) -> set[int]:
+        """Return the numbers of the lines that are mutated."""
+        lines = self.text[file].splitlines()
+        options = self.files[file]
+        chosen = set(range(len(lines)))
+        if "only" in options:
+            chosen = set(itertools.chain(*(region(lines, text, file) for text in options["only"])))
+        for left_out in options.get("left_out", ()):
+            chosen -= set(region(lines, left_out["text"], file))
+        ignored = [re.compile(pattern) for pattern in self.config["ignored"]]
+        return {
+            i + 1
+            for i in chosen
+            if re.search(r"\w", lines[i]) and not any(p.search(lines[i]) for p in ignored)
+        }
+
+    def state(self, file: str) -> str:
+        """Return a hash of all that the result of a mutant of this file depends on."""
+        sources = [ROOT / f"src_cpp/test/{test}.cpp" for test in self.files[file]["tests"]]
+        sources += sorted((ROOT / "src_cpp").glob("test/*.hpp"))
+        sources += [ROOT / c["needs"] for c in self.commands]
+        arguments = json.dumps([self.config["arguments"], self.commands])
+        digests = [hashlib.sha256(path.read_bytes()).hexdigest() for path in sources]
+        return hashlib.sha256(
+            " ".join([self.text[file], *digests, arguments]).encode()
+        ).hexdigest()
+
+    def mutants(self, file: str) -> list[Mutant]:
+        """Return all mutants of a file, one line changed in each."""
+        source = self.text[file].splitlines(keepends=True)
+        # universalmutator reads {- as the begin of a comment, as in FunC.
+        source = [line.replace("{-", "{ -") for line in source]
+        with contextlib.redirect_stdout(io.StringIO()):
+            found = mutator.mutants_regexp(
+                source, ["universal.rules", "c_like.rules", "cpp.rules"], ignorePatterns=[]
+            )
+        chosen = self.lines(file)
+        state = self.state(file)
+        result = []
+        for number, mutated, *_ in found:
+            original = source[number - 1]
+            if number not in chosen or mutated.split() == original.split():
+                continue
+            if can_compile(source, number, mutated):
+                key = hashlib.sha256(f"{state} {number} {mutated}".encode()).hexdigest()[:16]
+                result.append(Mutant(file, number, original, mutated, key))
+        return result
+
+    def quotas(self, count: int) -> dict[str, int]:
+        """Return the number of mutants of each file, in proportion to its lines of code."""
+        sizes = {file: len(self.lines(file)) for file in self.files}
+        shares = {file: count * size / sum(sizes.values()) for file, size in sizes.items()}
+        quotas = {file: math.floor(share) for file, share in shares.items()}
+        largest = sorted(shares, key=lambda file: quotas[file] - shares[file])
+        for file in largest[: count - sum(quotas.values())]:
+            quotas[file] += 1
+        return quotas
+
+    def reason(self, result: dict[str, Any]) -> str | None:
+        """Return the reason why a mutant survives, if one is given."""
+        for entry in self.reasons:
+            if (entry["file"], entry["from"].split(), entry["to"].split()) == (
+                result["file"],
+                result["original"].split(),
+                result["mutated"].split(),
+            ):
+                return " ".join(entry["reason"].split())
+        return None
+
+
+def run(command: list[str], timeout: float, **options: Any) -> tuple[int | None, str]:
+    """Run a command; return its exit status, None if it had to be ended, and its output."""
+    process = subprocess.Popen(
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+        start_new_session=True,
+        **options,
+    )
+    try:
+        output, _ = process.communicate(timeout=timeout)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        output, _ = process.communicate()
+        return None, output
+    return process.returncode, output
+
+
+def limit() -> None:
+    """Limit the memory of a test: a mutant may allocate without end."""
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+class Tree:
+    """A copy of the tree, in which one mutant at a time is built and tested."""
+
+    def __init__(self, folder: Path, targets: Targets) -> None:
+        self.folder = folder
+        self.targets = targets
+        self.build = folder / ".dev/cpp/mutate"
+        self.mutated: str | None = None
+        self.plain: str | None = None  # machine code without a mutant
+        for name in COPIED:
+            self.copy(name)
+        status, output = run(
+            ["cmake", "--preset", "mutate"], BUILD_TIMEOUT, cwd=folder / "src_cpp"
+        )
+        if status != 0:
+            sys.exit(output)
+        commands = json.loads((self.build / "compile_commands.json").read_text())
+        self.compile = {Path(c["file"]).stem: shlex.split(c["command"]) for c in commands}
+
+    def copy(self, name: str) -> None:
+        """Copy a file or folder from the checkout where it differs, so that little is rebuilt."""
+        copied = set()
+        for path in [ROOT / name, *(ROOT / name).rglob("*")]:
+            to = self.folder / path.relative_to(ROOT)
+            copied.add(to)
+            if path.is_dir():
+                to.mkdir(parents=True, exist_ok=True)
+            elif path.is_file() and not (to.exists() and to.read_bytes() == path.read_bytes()):
+                shutil.copyfile(path, to)
+        for path in (self.folder / name).rglob("*"):
+            if path.is_file() and path not in copied:
+                path.unlink()
+
+    def write(self, mutant: Mutant | None) -> None:
+        """Apply a mutant to the code as it is."""
+        if self.mutated is not None:
+            path = self.folder / INCLUDE / self.mutated
+            path.write_text(self.targets.text[self.mutated])
+        self.mutated = mutant.file if mutant else None
+        if mutant:
+            lines = self.targets.text[mutant.file].splitlines(keepends=True)
+            lines[mutant.line - 1] = mutant.mutated
+            (self.folder / INCLUDE / mutant.file).write_text("".join(lines))
+
+    def make(self, test: str) -> tuple[int | None, str]:
+        """Build a test."""
+        command = ["cmake", "--build", str(self.build), "--target", test, "-j1"]
+        return run(command, BUILD_TIMEOUT)
+
+    def test(self, test: str, timeout: float) -> tuple[int | None, str]:
+        """Run a test up to its first failure; return its status and the case that failed."""
+        arguments = self.targets.config["arguments"].get(test, [])
+        command = [str(self.build / test), "--gtest_break_on_failure", *arguments]
+        status, output = run(command, timeout, preexec_fn=limit)
+        cases = re.findall(r"\[ RUN      \] (\S+)", output)
+        return status, f"{test}: {cases[-1] if cases else 'no case'}"
+
+    def command(self, command: dict[str, Any]) -> int | None:
+        """Run one of the further commands."""
+        words = [sys.executable if w == "python" else w for w in command["command"]]
+        return run(words, BUILD_TIMEOUT, cwd=self.folder)[0]
+
+    def instances(self) -> str | None:
+        """Return the machine code of all that is mutated; None if it does not compile."""
+        command = self.compile[self.targets.tests()[0]]
+        command = [w for w in command[: command.index("-o")] if w != "-O0"]
+        command += ["-O2", "-fkeep-inline-functions", "-S", "-o", "-"]
+        status, output = run(
+            [*command, "src_cpp/mutation/instances.cpp"], BUILD_TIMEOUT, cwd=self.folder
+        )
+        return output if status == 0 else None
+
+    def optimised(self, mutant: Mutant) -> str:
+        """Return what the optimiser makes of a mutant: invalid, equivalent or survived."""
+        if self.plain is None:
+            self.write(None)
+            self.plain = self.instances()
+        self.write(mutant)
+        code = self.instances()
+        return "invalid" if code is None else "equivalent" if code == self.plain else "survived"
+
+
+class Runner:
+    """Tests mutants in several trees at once, and keeps the results."""
+
+    def __init__(self, targets: Targets, trees: list[Tree], results: Path) -> None:
+        self.targets = targets
+        self.results = results
+        self.trees: queue.Queue[Tree] = queue.Queue()
+        for tree in trees:
+            self.trees.put(tree)
+        self.timeouts = self.baseline(trees[0])
+        self.known: dict[str, dict[str, Any]] = {}
+        if results.exists():
+            lines = results.read_text().splitlines()
+            self.known = {record["key"]: record for record in map(json.loads, lines)}
+
+    def baseline(self, tree: Tree) -> dict[str, float]:
+        """Run all tests on the code as it is; return the time limit of each (s)."""
+        timeouts = {}
+        for test in self.targets.tests():
+            begin = time.monotonic()
+            status, output = tree.make(test)
+            if status != 0:
+                sys.exit(f"{output}\n{test} does not build")
+            built = time.monotonic()
+            status, case = tree.test(test, BUILD_TIMEOUT)
+            if status != 0:
+                sys.exit(f"{case} fails without a mutant")
+            end = time.monotonic()
+            timeouts[test] = 10.0 + 10.0 * (end - built)
+            print(f"{test}: built in {built - begin:.1f} s, passes in {end - built:.1f} s")
+        for command in self.targets.commands:
+            if tree.command(command) != 0:
+                sys.exit(f"{command['name']} fails without a mutant")
+        return timeouts
+
+    def judge(self, tree: Tree, mutant: Mutant) -> tuple[str, str]:
+        """Return the result of a mutant, and what killed it."""
+        tree.write(mutant)
+        for test in self.targets.files[mutant.file]["tests"]:
+            if tree.make(test)[0] != 0:
+                return "invalid", ""
+            status, case = tree.test(test, self.timeouts[test])
+            if status != 0:
+                return ("timeout" if status is None else "killed"), case
+        for command in self.targets.commands:
+            if tree.command(command) != 0:
+                return "killed", command["name"]
+        return tree.optimised(mutant), ""
+
+    def result(self, mutant: Mutant) -> dict[str, Any]:
+        """Return the record of a mutant; test it if it is not known."""
+        if mutant.key in self.known:
+            return self.known[mutant.key]
+        tree = self.trees.get()
+        try:
+            begin = time.monotonic()
+            result, by = self.judge(tree, mutant)
+        finally:
+            self.trees.put(tree)
+        record = {
+            "key": mutant.key,
+            "file": mutant.file,
+            "line": mutant.line,
+            "original": mutant.original.strip(),
+            "mutated": mutant.mutated.strip(),
+            "result": result,
+            "by": by,
+            "seconds": round(time.monotonic() - begin, 1),
+        }
+        with self.results.open("a") as file:
+            file.write(json.dumps(record) + "\n")
+        print(f"{result:10} {mutant.file}:{mutant.line} {record['mutated']!r} {by}", flush=True)
+        return record
+
+    def sample(self, file: str, count: int, seed: int) -> list[dict[str, Any]]:
+        """Return the records of mutants of a file in random order.
+
+        As many are drawn as `count` needs that are neither invalid nor equivalent.
+        """
+        mutants = self.targets.mutants(file)
+        random.Random(f"{seed} {file}").shuffle(mutants)
+        records: list[dict[str, Any]] = []
+        with concurrent.futures.ThreadPoolExecutor(self.trees.qsize()) as pool:
+            while len(records) < len(mutants):
+                counted = sum(r["result"] not in ("invalid", "equivalent") for r in records)
+                if counted == count:
+                    break
+                batch = mutants[len(records) : len(records) + count - counted]
+                records += pool.map(self.result, batch)
+        return records
+
+
+def report(targets: Targets, records: list[dict[str, Any]], seed: int) -> bool:
+    """Print the table and the survivors; return whether enough mutants were killed."""
+    count = collections.Counter((r["file"], r["result"]) for r in records)
+    print("\n| file | killed | survived | all | killed, % | invalid | equivalent |")
+    print("|---|---:|---:|---:|---:|---:|---:|")
+
+    def row(name: str, files: list[str]) -> float:
+        of = {r: sum(count[f, r] for f in files) for r in (*KILLED, "survived")}
+        killed = sum(of[r] for r in KILLED)
+        total = killed + of["survived"]
+        share = killed / max(1, total)
+        others = [sum(count[f, r] for f in files) for r in ("invalid", "equivalent")]
+        cells = [name, killed, of["survived"], total, f"{100 * share:.0f}", *others]
+        print("| " + " | ".join(map(str, cells)) + " |")
+        return share
+
+    for file in targets.files:
+        row(f"`{file}`", [file])
+    score = row("all", list(targets.files))
+    print(f"\nSeed {seed}; {sum(r['seconds'] for r in records):.0f} s of building and testing.")
+    print("\nNot mutated:")
+    for file, options in targets.files.items():
+        if "rest" in options:
+            only = ", ".join(f"`{text}`" for text in options["only"])
+            print(f"- `{file}`, except {only}: {options['rest']}")
+        for left_out in options.get("left_out", ()):
+            print(f"- `{file}`, `{left_out['text']}`: {left_out['reason']}")
+    for title, result in (("Survivors", "survived"), ("Equivalent", "equivalent")):
+        print(f"\n{title}:")
+        for r in records:
+            if r["result"] == result:
+                why = targets.reason(r) or "no reason given" if result == "survived" else ""
+                print(f"- `{r['file']}:{r['line']}` `{r['original']}` -> `{r['mutated']}` {why}")
+    return score >= LEAST_SCORE
+
+
+def main() -> int:
+    """Draw the mutants, test them and print the results."""
+    parser = argparse.ArgumentParser(prog="./dev mutate cpp", description=__doc__)
+    parser.add_argument("--count", type=int, default=100, help="number of mutants")
+    parser.add_argument("--seed", type=int, default=1, help="of the random sample")
+    parser.add_argument("--jobs", type=int, default=2, help="mutants tested at once")
+    parser.add_argument("--folder", type=Path, required=True, help=argparse.SUPPRESS)
+    parser.add_argument("--results", type=Path, required=True, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    targets = Targets()
+    trees = [Tree(options.folder / f"tree{i}", targets) for i in range(options.jobs)]
+    runner = Runner(targets, trees, options.results)
+    records = []
+    for file, count in targets.quotas(options.count).items():
+        records += runner.sample(file, count, options.seed)
+    return 0 if report(targets, records, options.seed) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
