@@ -162,5 +162,170 @@ TEST(ShapeCast, is_as_precise_far_from_the_origin) {
   }
 }
 
+// ---- the bound that each step rests on
+
+// A piece of motion in 64-bit mantissas, its start and rotation off by shares (-1 to 1) of their
+// errors.
+struct Truly {
+  const Convex& shape;
+  const Piece& piece;
+  long double of_time_error;
+  long double of_yaw_error;
+
+  // Largest n.v of the vertices at time t.
+  long double support(long double t, Vec2 n) const {
+    const long double share = (t - piece.start - of_time_error * piece.time_error) / piece.duration;
+    const long double yaw =
+        piece.from.yaw + share * (piece.change.yaw + of_yaw_error * piece.yaw_error);
+    const long double x = piece.from.x + share * piece.change.x;
+    const long double y = piece.from.y + share * piece.change.y;
+    const long double c = std::cos(yaw), s = std::sin(yaw);
+    long double most = -INFINITY;
+    for (int i = 0; i < shape.size; ++i) {
+      const Vec2 v = shape.vertex(i);
+      most = std::fmax(most, n.x * (c * v.x - s * v.y + x) + n.y * (s * v.x + c * v.y + y));
+    }
+    return most;
+  }
+};
+
+class Bounded {
+ public:
+  double uniform(double low, double high) {
+    return std::uniform_real_distribution<double>(low, high)(random_);
+  }
+  double perhaps(double value) { return uniform(0.0, 1.0) < 0.5 ? value : 0.0; }
+  Piece piece() {
+    const double far = std::exp2(uniform(-2.0, 30.0));
+    Piece piece;
+    piece.start = perhaps(uniform(-2.0, 2.0));
+    piece.duration = std::exp2(uniform(-3.0, 3.0));
+    piece.from = {perhaps(uniform(-far, far)), perhaps(uniform(-far, far)),
+                  perhaps(uniform(-9, 9))};
+    piece.change = {perhaps(uniform(-9, 9)), perhaps(uniform(-9, 9)), perhaps(uniform(-3, 3))};
+    piece.yaw_error = perhaps(std::exp2(uniform(-50.0, -20.0)));
+    piece.time_error = perhaps(std::exp2(uniform(-50.0, -10.0)));
+    return piece;
+  }
+
+ private:
+  std::mt19937_64 random_{20261124};
+};
+
+TEST(Underway, gap_is_below_the_true_one_and_hardly_smaller) {
+  static constexpr double kX[] = {3.8, 3.8, -1.0, -1.0}, kY[] = {-0.9, 0.9, 0.9, -0.9};
+  static constexpr double kFarX[] = {40.0, 38.0}, kFarY[] = {-30.0, 31.0};
+  static constexpr double kZero[] = {0.0};
+  Bounded random;
+  int proven = 0;
+  for (int round = 0; round < 5000; ++round) {
+    const auto shape = [&] {
+      const double radius = random.perhaps(0.5);
+      Convex result = round % 3 == 0   ? Convex::view(kX, kY, 4, radius)
+                      : round % 3 == 1 ? Convex::view(kFarX, kFarY, 2, radius)
+                                       : Convex::view(kZero, kZero, 1, radius);
+      result.error = random.perhaps(std::exp2(random.uniform(-50.0, -10.0)));
+      return result;
+    };
+    const Convex shapes[] = {shape(), shape()};
+    const Piece pieces[] = {random.piece(), random.piece()};
+    const Moving a = Moving::along(shapes[0], {&pieces[0], 1});
+    const Moving b = Moving::along(shapes[1], {&pieces[1], 1});
+    const double t = random.uniform(-2.0, 2.0);
+    const double s = random.perhaps(random.uniform(0.0, 2.0));
+    const detail::Underway from = detail::Underway::from(a, pieces[0], t);
+    const detail::Underway to = detail::Underway::from(b, pieces[1], t);
+    const double turn = random.uniform(-4.0, 4.0);
+    const Vec2 n{std::cos(turn), std::sin(turn)};
+    long double truth = INFINITY;
+    for (const long double late : {-1.0L, 1.0L}) {
+      for (const long double turned : {-1.0L, 1.0L}) {
+        const auto at = static_cast<long double>(t) + s;
+        const long double near = Truly{shapes[0], pieces[0], late, turned}.support(at, n);
+        const long double far = Truly{shapes[1], pieces[1], -late, turned}.support(at, -n);
+        const long double opposite = Truly{shapes[1], pieces[1], late, -turned}.support(at, -n);
+        truth = std::fmin(truth, -near - std::fmax(far, opposite));
+      }
+    }
+    truth -= shapes[0].radius + shapes[1].radius;
+    const long double errors = static_cast<long double>(shapes[0].error) + shapes[1].error;
+    for (const bool any_turn : {false, true}) {
+      const double lower = Certificate::moving(from, to, n, s, any_turn).lower();
+      ASSERT_LE(lower, truth - errors) << round << " " << any_turn;
+      // What it gives away: the second order of the turns, or all of them; errors; rounding.
+      long double given = 1e-15L * 200 * std::fabs(lower) + 1e-12L;
+      for (int k = 0; k < 2; ++k) {
+        const Moving& moving = k == 0 ? a : b;
+        const Piece& piece = pieces[k];
+        const detail::Underway& there = k == 0 ? from : to;
+        const long double phi = std::fabs(s * piece.spin());
+        given += moving.reach * (!any_turn || piece.spin() == 0.0 ? phi * phi * (1 + phi) : 2.0L);
+        given += 8.0L * (piece.at(t, moving.reach).error + shapes[k].error +
+                         s * piece.yaw_error / piece.duration * moving.reach);
+        given += 4e-14L * (norm1(there.at.t) + (1 + phi) * (1 + phi) * moving.reach +
+                           s * norm1(there.velocity));
+      }
+      ASSERT_GE(lower, truth - errors - given) << round << " " << any_turn;
+      proven += lower > 0.0;
+      // Concave in s: no lower in between than at both ends.
+      if (s > 0.0) {
+        const Certificate now = Certificate::moving(from, to, n, 0.0, any_turn);
+        const Certificate then = Certificate::moving(from, to, n, s, any_turn);
+        const double middle = Certificate::moving(from, to, n, 0.5 * s, any_turn).lower();
+        const double size = 1.0 + std::fabs(now.lower()) + std::fabs(then.lower());
+        ASSERT_GE(middle, Certificate::during(now, then).lower() - 1e-12 * size) << round;
+      }
+    }
+  }
+  EXPECT_GT(proven, 500);
+}
+
+TEST(Underway, that_leaves_the_domain_is_unknown) {
+  const double x[] = {1.0, -1.0, -1.0, 1.0}, y[] = {1.0, 1.0, -1.0, -1.0};
+  const Convex square = Convex::view(x, y, 4);
+  const auto stays = [&](const Pose& pose, const Velocity& velocity, double s) {
+    const Piece piece = Piece::moving(pose, velocity);
+    const Moving moving = Moving::along(square, {&piece, 1});
+    const auto underway = detail::Underway::from(moving, piece, 0.0);
+    const Piece still = Piece::still({});
+    const auto other = detail::Underway::from(Moving::along(square, {&still, 1}), still, 0.0);
+    const bool proves = Certificate::moving(underway, other, {1, 0}, s, false).lower() > -INFINITY;
+    EXPECT_EQ(proves, underway.stays_in_domain(s));
+    EXPECT_EQ(Certificate::moving(other, underway, {1, 0}, s, false).lower() > -INFINITY, proves);
+    return proves;
+  };
+  const double most = kMaxCoordinate;
+  EXPECT_TRUE(stays({0, 0, 0}, {0, 0, 0}, 0.0));
+  for (const double sign : {-1.0, 1.0}) {
+    EXPECT_TRUE(stays({sign * (most - 2), 0, 0}, {0, 0, 0}, 1.0));
+    EXPECT_FALSE(stays({sign * (most - 1), 0, 0}, {0, 0, 0}, 1.0));
+    EXPECT_FALSE(stays({0, sign * (most - 1), 0}, {0, 0, 0}, 1.0));
+    EXPECT_FALSE(stays({sign * (most - 1), 0, 0}, {-9 * sign, 0, 0}, 1.0));
+    EXPECT_TRUE(stays({0, 0, 0}, {sign * (most - 2), 0, 0}, 1.0));
+    EXPECT_FALSE(stays({0, 0, 0}, {sign * (most - 2), 0, 0}, 1.5));
+    EXPECT_FALSE(stays({0, 0, 0}, {0, sign * (most - 2), 0}, 1.5));
+    EXPECT_TRUE(stays({0, 0, sign * kMaxYaw}, {0, 0, 0}, 1.0));
+    EXPECT_TRUE(stays({0, 0, 0}, {0, 0, sign * kMaxYaw}, 1.0));
+    EXPECT_FALSE(stays({0, 0, 0}, {0, 0, sign * kMaxYaw}, 1.5));
+    EXPECT_FALSE(stays({0, 0, sign * 2 * kMaxYaw}, {0, 0, -sign * kMaxYaw}, 1.5));
+  }
+}
+
+TEST(TimeOfImpact, of_an_interval_that_has_no_length_or_is_too_long) {
+  const double x[] = {1.0, -1.0, -1.0, 1.0}, y[] = {1.0, 1.0, -1.0, -1.0};
+  const Convex square = Convex::view(x, y, 4);
+  const Piece away = Piece::still({100.0, 0.0, 0.0});
+  const Piece here = Piece::still({});
+  const auto status = [&](double t0, double t1) {
+    return time_of_impact(Moving::along(square, {&away, 1}), Moving::along(square, {&here, 1}), t0,
+                          t1)
+        .status;
+  };
+  EXPECT_EQ(status(2.0, 2.0), Status::success);
+  EXPECT_EQ(status(2.0, 1.0), Status::invalid_input);
+  EXPECT_EQ(status(0.0, std::nextafter(kMaxCoordinate, 0.0)), Status::success);
+  EXPECT_EQ(status(0.0, kMaxCoordinate), Status::invalid_input);
+}
+
 }  // namespace
 }  // namespace gjk

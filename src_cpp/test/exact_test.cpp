@@ -5,6 +5,10 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <limits>
+#include <vector>
+
 #include "gjk/certificate.hpp"
 #include "gjk/shape/expansion.hpp"
 #include "pairs.hpp"
@@ -155,6 +159,135 @@ TEST(Vec2, norms_of_vectors_whose_squares_underflow) {
   EXPECT_EQ(norm({0x1p-1074, 0.0}), 0x1p-1074);
   EXPECT_EQ(norm({0.0, 0.0}), 0.0);
   EXPECT_TRUE(std::isnan(norm({std::numeric_limits<double>::quiet_NaN(), 0.0})));
+}
+
+TEST(Expansion, rounds_sums_outwards) {
+  const double least = std::numeric_limits<double>::denorm_min();
+  EXPECT_EQ(rounded_down(two_sum(1.0, 2.0)), 3.0);
+  EXPECT_EQ(rounded_up(two_sum(1.0, 2.0)), 3.0);
+  EXPECT_EQ(rounded_down(two_sum(1.0, 1e-30)), 1.0);
+  EXPECT_EQ(rounded_up(two_sum(1.0, 1e-30)), std::nextafter(1.0, 2.0));
+  EXPECT_EQ(rounded_down(two_sum(1.0, -1e-30)), std::nextafter(1.0, 0.0));
+  EXPECT_EQ(rounded_up(two_sum(1.0, -1e-30)), 1.0);
+  EXPECT_EQ(rounded_down(two_difference(1.0, least)), std::nextafter(1.0, 0.0));
+  for (const double infinite : {HUGE_VAL, -HUGE_VAL}) {
+    EXPECT_EQ(rounded_down(two_sum(infinite, 1.0)), infinite);
+    EXPECT_EQ(rounded_up(two_sum(infinite, 1.0)), infinite);
+  }
+}
+
+TEST(Expansion, has_no_zeros_and_the_sign_of_its_largest_term) {
+  EXPECT_EQ(exactly(0.0).size, 0);
+  EXPECT_EQ(exactly(0.0).sign(), 0);
+  EXPECT_EQ(exactly(-2.0).sign(), -1);
+  EXPECT_EQ(exactly(-2.0).size, 1);
+  EXPECT_EQ(exact_difference(3.0, 1.0).size, 1);
+  EXPECT_EQ(exact_difference(1.0, 1.0).size, 0);
+  EXPECT_EQ(exact_difference(1.0, 1e-30).size, 2);
+  EXPECT_EQ((exactly(1.0) + exactly(-1.0)).size, 0);
+  EXPECT_EQ((-exact_difference(1.0, 1e-30)).sign(), -1);
+  EXPECT_EQ((-exact_difference(1.0, 1e-30)).approximate(), -1.0);
+  EXPECT_EQ((exactly(3.0) * exactly(0.0)).size, 0);
+  EXPECT_EQ((exact_difference(1.0, 1e-30) * exactly(0.5)).size, 2);
+}
+
+TEST(CertainCross, of_differences_that_are_rounded) {
+  std::mt19937_64 random(6);
+  std::uniform_int_distribution<std::int64_t> any(-(1LL << 53), 1LL << 53);
+  std::uniform_int_distribution<std::int64_t> near(-2, 2);
+  std::uniform_int_distribution<int> share(0, 8);
+  int flat = 0, rounded = 0;
+  for (int i = 0; i < 20000; ++i) {
+    // Differences of up to 2^54, of which half are no doubles.
+    const int shift = i % 4 == 0 ? 20 : 0;
+    const std::int64_t ax = any(random) >> shift, ay = any(random) >> shift;
+    const std::int64_t bx = any(random), by = any(random);
+    const int k = share(random);
+    std::int64_t cx = ax + static_cast<std::int64_t>((Integer(bx) - ax) * k / 8) + near(random);
+    std::int64_t cy = ay + static_cast<std::int64_t>((Integer(by) - ay) * k / 8) + near(random);
+    if (i % 3 == 0) {  // on the axis, or at an end
+      cx = near(random);
+      cy = near(random) == 0 ? ay : near(random);
+    }
+    const Vec2 a{double(ax), double(ay)}, b{double(bx), double(by)}, c{double(cx), double(cy)};
+    if (Integer(c.x) != cx || Integer(c.y) != cy) continue;
+    rounded += Integer(b.x - a.x) != Integer(bx) - ax;
+    const Integer truth = test::area(ax, ay, bx, by, cx, cy);
+    flat += truth == 0;
+    const double found = exact::certain_cross(a, b, a, c, two_product);
+    ASSERT_EQ(sign(truth), found > 0.0 ? 1 : (found < 0.0 ? -1 : 0)) << i;
+    const long double difference =
+        static_cast<long double>(found) - static_cast<long double>(truth);
+    ASSERT_LE(std::fabs(difference),
+              exact::kCrossError * std::fabs(static_cast<long double>(truth)))
+        << i;
+    ASSERT_EQ(exact::orientation(a, b, c), sign(truth)) << i;
+    ASSERT_EQ(exact::exact_orientation(a, b, c, two_product), sign(truth)) << i;
+    // Four points, and the exact polynomials.
+    const Integer cross =
+        (Integer(bx) - ax) * (Integer(cy) - by) - (Integer(by) - ay) * (Integer(cx) - bx);
+    ASSERT_EQ(sign(cross), [&] {
+      const double value = exact::certain_cross(a, b, b, c, two_product);
+      return value > 0.0 ? 1 : (value < 0.0 ? -1 : 0);
+    }()) << i;
+    ASSERT_EQ(exact::exact_cross(a, b, b, c).sign(), sign(cross)) << i;
+    const Integer dot =
+        (Integer(bx) - ax) * (Integer(cx) - ax) + (Integer(by) - ay) * (Integer(cy) - ay);
+    ASSERT_EQ(exact::exact_dot(a, b, c).sign(), sign(dot)) << i;
+  }
+  EXPECT_GT(flat, 100);
+  EXPECT_GT(rounded, 1000);
+}
+
+TEST(ExpandedCross, is_zero_for_points_that_coincide) {
+  const Vec2 a{0.1, 0.2}, b{1e9, 0.3}, c{0.7, -1e-9};
+  EXPECT_EQ(exact::expanded_cross(a, b, c, c), 0.0);
+  EXPECT_EQ(exact::expanded_cross(a, a, b, c), 0.0);
+  EXPECT_EQ(exact::expanded_cross(a, b, a, b), 0.0);
+  EXPECT_GT(exact::expanded_cross({0, 0}, {1, 0}, {0, 0}, {0, 1}), 0.0);
+  EXPECT_LT(exact::expanded_cross({0, 0}, {0, 1}, {0, 0}, {1, 0}), 0.0);
+  EXPECT_GT(exact::expanded_cross({0, 0}, {1, 0}, {5, 0}, {0, 1}), 0.0);
+}
+
+// The outline from every start. -1: it is convex.
+void expect_reflex(const std::vector<Vec2>& outline, int reflex) {
+  const long n = static_cast<long>(outline.size());
+  for (long first = 0; first < n; ++first) {
+    const long found = exact::first_reflex_vertex(
+        n, [&](long i) { return outline[static_cast<std::size_t>((i + first) % n)]; });
+    if (reflex < 0) {
+      EXPECT_EQ(found, -1) << "from " << first;
+    } else {
+      ASSERT_GE(found, 0) << "from " << first;
+      ASSERT_LT(found, n);
+      if (reflex < n) {
+        EXPECT_EQ((found + first) % n, reflex) << "from " << first;
+      }
+    }
+  }
+}
+
+TEST(FirstReflexVertex, of_convex_outlines_is_none) {
+  expect_reflex({{0, 0}, {4, 0}, {4, 3}, {0, 3}}, -1);
+  expect_reflex({{0, 0}, {2, 0}, {2, 0}, {4, 0}, {4, 3}, {4, 3}, {4, 3}, {0, 3}}, -1);
+  expect_reflex({{0, 0}, {1, -1}, {2, -1}, {3, 0}, {3, 1}, {2, 2}, {1, 2}, {0, 1}}, -1);
+  expect_reflex({{1, 2}}, -1);
+  expect_reflex({{1, 2}, {1, 2}, {1, 2}}, -1);
+  expect_reflex({{1, 2}, {3, 4}}, -1);
+  expect_reflex({{1, 2}, {3, 4}, {3, 4}, {1, 2}}, -1);
+  expect_reflex({{0, 0}, {1, 1}, {2, 2}, {1, 1}}, -1);  // a segment, there and back
+  expect_reflex({{0, 0}, {0, 1}, {0, 2}, {0, 1}}, -1);
+}
+
+TEST(FirstReflexVertex, is_where_an_outline_turns_right) {
+  expect_reflex({{0, 0}, {4, 0}, {4, 3}, {2, 2.5}, {0, 3}}, 3);
+  constexpr int kAny = 99;  // it may be seen before, where the order by x changes too often
+  expect_reflex({{0, 0}, {4, 0}, {2, 1}, {4, 3}, {0, 3}}, kAny);
+  expect_reflex({{0, 3}, {4, 3}, {4, 0}, {0, 0}}, kAny);  // clockwise
+  // A star, a square twice, and a segment that goes back in between.
+  expect_reflex({{0, 3}, {-2, -3}, {3, 1}, {-3, 1}, {2, -3}}, kAny);
+  expect_reflex({{0, 0}, {4, 0}, {4, 3}, {0, 3}, {0, 0}, {4, 0}, {4, 3}, {0, 3}}, kAny);
+  expect_reflex({{0, 0}, {2, 2}, {1, 1}, {3, 3}}, kAny);
 }
 
 }  // namespace

@@ -131,7 +131,7 @@ TEST(BoxAt, what_may_leave_the_domain_may_be_anywhere) {
 TEST(CollideAtPoses, verdict_is_that_of_the_placed_shapes) {
   Poses poses;
   int count[4] = {};
-  for (int round = 0; round < 20000; ++round) {
+  for (int round = 0; round < 6000; ++round) {
     const test::Outline p = poses.outline();
     const test::Outline q = poses.outline();
     const Pose pose = poses.next();
@@ -148,6 +148,110 @@ TEST(CollideAtPoses, verdict_is_that_of_the_placed_shapes) {
   }
   EXPECT_GT(count[static_cast<int>(Verdict::free)], 1000);
   EXPECT_GT(count[static_cast<int>(Verdict::collision)], 1000);
+}
+
+TEST(Room, error_is_not_much_larger_than_the_rounding) {
+  Poses poses;
+  for (int round = 0; round < 1000; ++round) {
+    const test::Outline outline = poses.outline();
+    const Pose pose = poses.next();
+    const Transform at = Transform::from_pose(pose, {}, round % 2 == 0 ? 0.0 : 1e-6);
+    Convex local = outline.convex(0.25);
+    local.error = round % 3 == 0 ? 0.0 : 1e-5;
+    Room room(outline.size());
+    const Convex& placed = room.place(local, at);
+    ASSERT_EQ(placed.radius, 0.25);
+    long double rounding = 0.0L;  // of the sums, which is what counts without a rotation
+    for (int i = 0; i < placed.size; ++i) {
+      const Point truth = truly_placed(local.vertex(i), pose);
+      rounding = std::fmax(rounding, std::hypot(placed.x[i] - truth.x, placed.y[i] - truth.y));
+    }
+    const double given = local.error + at.t_error;
+    ASSERT_GE(placed.error, given) << round;
+    if (pose.yaw == 0.0) {
+      ASSERT_LE(placed.error, given + 3.0L * rounding + 1e-20L) << round;
+    } else {
+      ASSERT_LE(placed.error, given + 1.01 * at.error(local.extent)) << round;
+    }
+  }
+}
+
+TEST(Room, a_coordinate_too_small_for_exact_arithmetic_is_an_error) {
+  const test::Outline outline{{0, 2, 2, 0}, {0, 0, 1, 1}};
+  Room room;
+  for (const double tiny : {1e-41, -1e-300}) {
+    EXPECT_EQ(room.place(outline.convex(), Transform::from_pose({tiny, 0, 0})).error,
+              kMinExactCoordinate);
+    EXPECT_EQ(room.place(outline.convex(), Transform::from_pose({0, tiny, 0})).error,
+              kMinExactCoordinate);
+  }
+  EXPECT_EQ(room.place(outline.convex(), Transform::from_pose({1e-39, 0, 0})).error, 2e-39);
+  Convex uncertain = outline.convex();
+  uncertain.error = 0.5;
+  EXPECT_EQ(room.place(uncertain, Transform::from_pose({1e-300, 0, 0})).error, 0.5);
+}
+
+TEST(Room, of_a_shape_that_is_not_known_is_not_known) {
+  const test::Outline outline{{0, 2, 2, 0}, {0, 0, 1, 1}};
+  const test::Outline far{{0, 2e15, 2e15, 0}, {0, 0, 1, 1}};
+  const double kNaN = std::numeric_limits<double>::quiet_NaN();
+  Room room;
+  for (const double yaw : {0.0, 0.5}) {
+    EXPECT_EQ(room.place(outline.convex(), Transform::from_pose({1, 2, 0})).extent, 3.0);
+    EXPECT_TRUE(std::isnan(room.place(far.convex(), Transform::from_pose({1, 2, yaw})).extent));
+    EXPECT_TRUE(
+        std::isnan(room.place(outline.convex(), Transform::from_pose({2e15, 2, yaw})).extent));
+    EXPECT_TRUE(
+        std::isnan(room.place(outline.convex(), Transform::from_pose({kNaN, 2, yaw})).extent));
+    EXPECT_TRUE(std::isnan(room.place(Convex{}, Transform::from_pose({1, 2, yaw})).extent));
+  }
+}
+
+TEST(BoxAt, is_not_much_larger_than_the_rotated_box_of_the_shape) {
+  Poses poses;
+  for (int round = 0; round < 600; ++round) {
+    const test::Outline outline = poses.outline();
+    const Pose pose = poses.next();
+    const double t_error = round % 3 == 0 ? 0.0 : 0.25;
+    Convex local = outline.convex(round % 2 == 0 ? 0.0 : 0.75);
+    local.error = round % 5 == 0 ? 0.0 : 0.125;
+    const Transform at = Transform::from_pose(pose, {}, t_error);
+    const Box box = box_at(local, at);
+    long double low[2]{INFINITY, INFINITY}, high[2]{-INFINITY, -INFINITY};
+    for (int i = 0; i < 4; ++i) {
+      const Point corner =
+          truly_placed({local.extreme_x[i < 2 ? 0 : 2], local.extreme_y[i % 2 == 0 ? 1 : 3]}, pose);
+      low[0] = std::fmin(low[0], corner.x);
+      low[1] = std::fmin(low[1], corner.y);
+      high[0] = std::fmax(high[0], corner.x);
+      high[1] = std::fmax(high[1], corner.y);
+    }
+    const double by = local.radius + local.error + t_error;
+    const double slack = 1e-13 * (1.0 + local.extent + norm1(at.t));
+    const long double off[4]{low[0] - by - box.low.x, low[1] - by - box.low.y,
+                             box.high.x - high[0] - by, box.high.y - high[1] - by};
+    for (const long double beyond : off) {
+      ASSERT_GE(beyond, 0.0L) << round;
+      ASSERT_LE(beyond, slack) << round;
+    }
+  }
+}
+
+TEST(PlacedExtent, bounds_the_coordinates_of_the_shape) {
+  Poses poses;
+  for (int round = 0; round < 600; ++round) {
+    const test::Outline outline = poses.outline();
+    const Pose pose = poses.next();
+    const Transform at = Transform::from_pose(pose, {}, 0.25);
+    const double extent = placed_extent(outline.convex(), at);
+    for (int i = 0; i < outline.size(); ++i) {
+      const Point truth = truly_placed(outline.convex().vertex(i), pose);
+      ASSERT_GE(extent, 0.25L + std::fmax(std::fabs(truth.x), std::fabs(truth.y))) << round;
+    }
+    ASSERT_LE(extent, norm1({pose.x, pose.y}) + 2.0 * outline.convex().extent + 0.26) << round;
+  }
+  EXPECT_TRUE(std::isnan(placed_extent(Convex{}, Transform::from_pose({}))));
+  EXPECT_TRUE(std::isnan(placed_extent(Convex{}, Transform::from_pose({2e15, 0, 0}))));
 }
 
 }  // namespace

@@ -69,5 +69,78 @@ TEST(Transform, error_is_within_its_bound) {
   }
 }
 
+TEST(SinCos, of_large_angles_is_not_a_number) {
+  const double beyond = std::nextafter(kMaxYaw, INFINITY);
+  for (const double angle : {beyond, -beyond, 1e300, HUGE_VAL, std::nan("")}) {
+    EXPECT_TRUE(std::isnan(sin_cos(angle).sin)) << angle;
+    EXPECT_TRUE(std::isnan(sin_cos(angle).cos)) << angle;
+  }
+}
+
+TEST(Pose, domain_ends_at_its_largest_coordinates_and_yaw) {
+  const double most = kMaxCoordinate;
+  EXPECT_TRUE(is_in_domain({most, -most, kMaxYaw}));
+  EXPECT_TRUE(is_in_domain({-most, most, -kMaxYaw}));
+  for (const double sign : {-1.0, 1.0}) {
+    const double beyond = sign * std::nextafter(most, INFINITY);
+    EXPECT_FALSE(is_in_domain({beyond, 0, 0}));
+    EXPECT_FALSE(is_in_domain({0, beyond, 0}));
+    EXPECT_FALSE(is_in_domain({0, 0, sign * std::nextafter(kMaxYaw, INFINITY)}));
+  }
+  const double nan = std::nan("");
+  for (const Pose& pose : {Pose{nan, 0, 0}, Pose{0, nan, 0}, Pose{0, 0, nan}, Pose{2e15, 0, 0}}) {
+    EXPECT_FALSE(is_in_domain(pose));
+    EXPECT_TRUE(std::isnan(Transform::from_pose(pose).t_error));
+  }
+  EXPECT_EQ(Transform::from_pose({most, most, kMaxYaw}).t_error, 0.0);
+}
+
+TEST(Transform, translation_is_relative_to_an_origin_with_its_error) {
+  std::mt19937_64 random(3);
+  std::uniform_real_distribution<double> unit(-1.0, 1.0);
+  for (int i = 0; i < 50000; ++i) {
+    const double far = std::exp2(20.0 * unit(random));
+    const Pose pose{far * unit(random), far * unit(random), i % 2 == 0 ? 0.0 : unit(random)};
+    const Vec2 origin{i % 3 == 0 ? 0.0 : far * unit(random), i % 5 == 0 ? 0.0 : far * unit(random)};
+    const double pose_error = i % 7 == 0 ? 0.0 : std::exp2(-40.0 + 20.0 * unit(random));
+    const Transform transform = Transform::from_pose(pose, origin, pose_error);
+    const long double dx = static_cast<long double>(pose.x) - origin.x - transform.t.x;
+    const long double dy = static_cast<long double>(pose.y) - origin.y - transform.t.y;
+    const long double errors = std::fabs(dx) + std::fabs(dy) + pose_error;
+    ASSERT_GE(transform.t_error, errors - 1e-18L * far) << i;
+    ASSERT_LE(transform.t_error, errors * (1 + 1e-14L) + 1e-18L * far) << i;
+    ASSERT_LE(std::fabs(dx), kUnitRoundoff * std::fabs(transform.t.x));
+    ASSERT_LE(std::fabs(dy), kUnitRoundoff * std::fabs(transform.t.y));
+  }
+}
+
+TEST(Transform, error_is_not_much_larger_than_the_coordinates_demand) {
+  for (const double extent : {0.0, 1.0, 1e6}) {
+    for (const Pose& pose :
+         {Pose{3, -4, 0.5}, Pose{3, -4, 0}, Pose{0, 0, 0.5}, Pose{-1e6, 0, 2}, Pose{0, 1e6, 2}}) {
+      const Transform transform = Transform::from_pose(pose);
+      const double size = std::fabs(pose.x) + std::fabs(pose.y);
+      EXPECT_FALSE(transform.is_identity());
+      EXPECT_LE(transform.error(extent), (20.0 * extent + 2.0 * size) * kUnitRoundoff);
+      EXPECT_GE(transform.error(extent), (13.0 * extent + size) * kUnitRoundoff);
+    }
+  }
+}
+
+TEST(Transform, rotations_are_inverse) {
+  const Transform transform = Transform::from_pose({5, 7, 0.6});
+  EXPECT_TRUE(transform.is_rotated());
+  EXPECT_FALSE(Transform::from_pose({5, 7, 0}).is_rotated());
+  EXPECT_TRUE(Transform::from_pose({5, 7, 2 * std::numbers::pi}).is_rotated());
+  for (const Vec2 p : {Vec2{1, 0}, Vec2{0, 1}, Vec2{-3, 2}}) {
+    const Vec2 turned = transform.rotate(p);
+    EXPECT_NEAR(turned.x, std::cos(0.6) * p.x - std::sin(0.6) * p.y, 1e-14);
+    EXPECT_NEAR(turned.y, std::sin(0.6) * p.x + std::cos(0.6) * p.y, 1e-14);
+    EXPECT_NEAR(transform.rotate_back(turned).x, p.x, 1e-14);
+    EXPECT_NEAR(transform.rotate_back(turned).y, p.y, 1e-14);
+    EXPECT_EQ(transform.apply(p), (Vec2{turned.x + 5, turned.y + 7}));
+  }
+}
+
 }  // namespace
 }  // namespace gjk
