@@ -279,7 +279,7 @@ class Tree:
         """Return the machine code of all that is mutated; None if it does not compile."""
         command = self.compile[self.targets.tests()[0]]
         command = [w for w in command[: command.index("-o")] if w != "-O0"]
-        command += ["-O2", "-fkeep-inline-functions", "-S", "-o", "-"]
+        command += ["-O2", "-S", "-o", "-"]
         status, output = run(
             [*command, "src_cpp/mutation/instances.cpp"], BUILD_TIMEOUT, cwd=self.folder
         )
