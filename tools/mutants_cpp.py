@@ -112,6 +112,7 @@ class Targets:
 
         # Read once: the checkout may be edited during a run.
         self.text = {file: (ROOT / INCLUDE / file).read_text() for file in self.files}
+        self.states = {file: self.state(file) for file in self.files}
 
     def tests(self) -> list[str]:
         """Return the tests of all files."""
@@ -154,7 +155,7 @@ class Targets:
                 source, ["universal.rules", "c_like.rules", "cpp.rules"], ignorePatterns=[]
             )
         chosen = self.lines(file)
-        state = self.state(file)
+        state = self.states[file]
         result = []
         for number, mutated, *_ in found:
             original = source[number - 1]

@@ -7,6 +7,9 @@
 
 #include <cmath>
 #include <limits>
+#include <random>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "gjk/certificate.hpp"
@@ -218,9 +221,7 @@ TEST(CertainCross, of_differences_that_are_rounded) {
     ASSERT_EQ(sign(truth), found > 0.0 ? 1 : (found < 0.0 ? -1 : 0)) << i;
     const long double difference =
         static_cast<long double>(found) - static_cast<long double>(truth);
-    ASSERT_LE(std::fabs(difference),
-              exact::kCrossError * std::fabs(static_cast<long double>(truth)))
-        << i;
+    ASSERT_LE(std::fabs(difference), 0x1p-40L * std::fabs(static_cast<long double>(truth))) << i;
     ASSERT_EQ(exact::orientation(a, b, c), sign(truth)) << i;
     ASSERT_EQ(exact::exact_orientation(a, b, c, two_product), sign(truth)) << i;
     // Four points, and the exact polynomials.
@@ -239,11 +240,43 @@ TEST(CertainCross, of_differences_that_are_rounded) {
   EXPECT_GT(rounded, 1000);
 }
 
+TEST(CertainCross, of_one_unit_of_area) {
+  // The smallest area that is not 0, of edges of up to 2^54, by Euclid's algorithm.
+  std::mt19937_64 random(7);
+  std::uniform_int_distribution<std::int64_t> any(-(1LL << 53), 1LL << 53);
+  const auto is_double = [](Integer v) { return v >= -(1LL << 53) && v <= (1LL << 53); };
+  int found = 0;
+  for (int i = 0; i < 40000; ++i) {
+    const Integer ax = any(random), ay = any(random);
+    const Integer ex = any(random) - ax, ey = any(random) - ay;
+    // u ex + v ey = g
+    Integer g = ex, h = ey, u = 1, v = 0, u_next = 0, v_next = 1;
+    while (h != 0) {
+      const Integer q = g / h;
+      std::tie(g, h) = std::pair{h, g - q * h};
+      std::tie(u, u_next) = std::pair{u_next, u - q * u_next};
+      std::tie(v, v_next) = std::pair{v_next, v - q * v_next};
+    }
+    const Integer cx = ax - v, cy = ay + u;
+    if (!is_double(cx) || !is_double(cy)) continue;
+    ++found;
+    const Vec2 a{double(ax), double(ay)}, b{double(ax + ex), double(ay + ey)};
+    const Vec2 c{double(cx), double(cy)};
+    ASSERT_EQ(test::area(ax, ay, ax + ex, ay + ey, cx, cy), g);
+    ASSERT_EQ(exact::certain_cross(a, b, a, c, two_product), double(g)) << i;
+    ASSERT_EQ(exact::orientation(a, b, c), sign(g)) << i;
+    ASSERT_EQ(exact::orientation(b, a, c), -sign(g)) << i;
+  }
+  EXPECT_GT(found, 1000);
+}
+
 TEST(ExpandedCross, is_zero_for_points_that_coincide) {
   const Vec2 a{0.1, 0.2}, b{1e9, 0.3}, c{0.7, -1e-9};
   EXPECT_EQ(exact::expanded_cross(a, b, c, c), 0.0);
   EXPECT_EQ(exact::expanded_cross(a, a, b, c), 0.0);
   EXPECT_EQ(exact::expanded_cross(a, b, a, b), 0.0);
+  EXPECT_EQ(exact::expanded_cross({0, 0}, {2, 3}, {1, 0}, {2, 3}), 3.0);
+  EXPECT_EQ(exact::expanded_cross({0, 0}, {2, 3}, {0, 0}, {2, 4}), 2.0);
   EXPECT_GT(exact::expanded_cross({0, 0}, {1, 0}, {0, 0}, {0, 1}), 0.0);
   EXPECT_LT(exact::expanded_cross({0, 0}, {0, 1}, {0, 0}, {1, 0}), 0.0);
   EXPECT_GT(exact::expanded_cross({0, 0}, {1, 0}, {5, 0}, {0, 1}), 0.0);

@@ -190,6 +190,33 @@ TEST(ExactMargin, outside_the_domain_is_unknown) {
   EXPECT_EQ(exact::collide(far.convex(), a.convex()), Verdict::unknown);
 }
 
+// Each of the two tests on its own, without the other and without a filter.
+TEST(ExactMargin, of_a_pair_is_that_of_rational_arithmetic) {
+  Cases cases;
+  int reached = 0, proven = 0;
+  for (int i = 0; i < 300; ++i) {
+    const Case c = cases.next();
+    const mpq_class squared = squared_distance(c.p, c.q);
+    const Convex p = c.p.convex(), q = c.q.convex();
+    const double reach = beside(std::sqrt(squared.get_d()), cases.below(5) - 2);
+    const auto reach_squared = exactly(reach) * exactly(reach);
+    bool is_proven = false;
+    exact::for_each_pair(p, q, [&](const exact::Pair& pair) {
+      const mpq_class of_pair = squared_distance(pair.from, pair.to, pair.vertex);
+      ASSERT_EQ(exact::within(pair, reach_squared), compare(of_pair, mpq_class(reach)) <= 0);
+      reached += exact::within(pair, reach_squared);
+      const bool separates = pair.edge_is_of_p ? exact::separates_beyond(p, q, pair, reach_squared)
+                                               : exact::separates_beyond(q, p, pair, reach_squared);
+      ASSERT_TRUE(!separates || compare(squared, mpq_class(reach)) > 0);
+      is_proven |= separates;
+    });
+    ASSERT_EQ(is_proven, compare(squared, mpq_class(reach)) > 0) << c.p.literal() << c.q.literal();
+    proven += is_proven;
+  }
+  EXPECT_GT(reached, 50);
+  EXPECT_GT(proven, 50);
+}
+
 TEST(PairDistance, bounds_hold_the_true_distance_and_are_narrow) {
   std::mt19937_64 random(7);
   const auto coordinate = [&](int bits) {
@@ -331,6 +358,19 @@ TEST(UnsureEdges, separate_disjoint_polygons_and_no_others) {
     ASSERT_EQ(by_one, truth);
   }
   EXPECT_GT(hits, kPairs / 10);
+}
+
+TEST(LiesOnLeft, looks_at_every_vertex) {
+  for (int off = 0; off < 5; ++off) {
+    Outline points{{0, 4, 4, 2, 0}, {0, 0, 3, 4, 3}};
+    const auto k = static_cast<std::size_t>(off);
+    EXPECT_TRUE(exact::lies_on_left(points.convex(), {-1, 0}, {7, 0}));
+    EXPECT_FALSE(exact::lies_on_left(points.convex(), {7, 0}, {-1, 0}));
+    points.y[k] = -0x1p-40;
+    EXPECT_FALSE(exact::lies_on_left(points.convex(), {-1, 0}, {7, 0})) << off;
+    points.y[k] = 0.0;
+    EXPECT_TRUE(exact::lies_on_left(points.convex(), {-1, 0}, {7, 0})) << off;
+  }
 }
 
 }  // namespace
