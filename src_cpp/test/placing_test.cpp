@@ -37,7 +37,7 @@ class Poses {
     return {far * unit_(random_), far * unit_(random_),
             random_() % 2 == 0 ? 0.0 : 7.0 * unit_(random_)};
   }
-  // Of up to 100 vertices, on a grid of thirds, so that sums with a translation are rounded.
+  // On a grid of thirds, so that sums with a translation are rounded.
   test::Outline outline() {
     test::Outline outline = test::random_outline(random_, random_() % 8 == 0 ? 2000 : 30, 4000);
     for (double& x : outline.x) x /= 3.0;
@@ -95,6 +95,29 @@ TEST(Room, extremes_are_alike_on_all_instruction_sets) {
     }
   }
   simd::isa = usual;
+}
+
+TEST(Room, extremes_of_as_many_vertices_as_fit_a_vector_of_bits_and_of_more) {
+  for (const int size : {7, 8, 9, 63, 64, 65, 66, 127, 128, 200}) {
+    test::Outline outline;  // on a circle
+    for (int i = 0; i < size; ++i) {
+      outline.x.push_back(std::cos(6.283185307179586 * i / size));
+      outline.y.push_back(std::sin(6.283185307179586 * i / size));
+    }
+    ASSERT_LE(outline.convex().extent, 1.0) << size;
+    for (const double yaw : {0.0, 0.3, 2.0, -2.5}) {
+      const Pose pose{3.0, -4.0, yaw};
+      Room room(size);
+      const Convex& placed = room.place(outline.convex(), Transform::from_pose(pose));
+      Convex expected = placed;
+      expected.find_extremes();
+      for (int k = 0; k < 4; ++k) ASSERT_EQ(placed.extreme[k], expected.extreme[k]) << size;
+      for (int i = 0; i < size; ++i) {
+        const Point truth = truly_placed(outline.convex().vertex(i), pose);
+        ASSERT_LE(std::hypot(placed.x[i] - truth.x, placed.y[i] - truth.y), placed.error) << size;
+      }
+    }
+  }
 }
 
 TEST(BoxAt, holds_the_shape_with_its_radius) {

@@ -192,5 +192,19 @@ TEST(Prediction, of_one_pose_after_the_stamp_is_the_way_to_it) {
            {{1.0, 12.0}, {2.0, 14.0}, {4.0, 14.0}, {5.001, kNaN}});
 }
 
+TEST(Prediction, by_default_assumes_nothing_and_lasts_for_five_seconds) {
+  ReportedMotion reported;
+  EXPECT_TRUE(std::isnan(reported.velocity.x));
+  std::vector<Piece> pieces;
+  append_prediction(reported, {}, pieces);
+  ASSERT_EQ(pieces.size(), 1U);
+  EXPECT_EQ(pieces[0].begin, 0.0);
+  EXPECT_EQ(pieces[0].end, 0.0);
+  reported.velocity = {1.0, 0.0, 0.0};
+  append_prediction(reported, {}, pieces);
+  EXPECT_EQ(pieces.back().begin, 0.0);
+  EXPECT_EQ(pieces.back().end, 5.0);
+}
+
 }  // namespace
 }  // namespace gjk
