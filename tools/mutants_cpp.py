@@ -28,6 +28,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -39,6 +40,7 @@ ROOT = Path(__file__).resolve().parents[1]
 INCLUDE = Path("src_cpp/include/gjk")
 COPIED = ("src_cpp", "package.xml", "pyproject.toml", "tools", "test/lib")
 KILLED = ("killed", "timeout")
+KINDS = ("no effect", "conservative", "unexplained")  # of survivors
 BUILD_TIMEOUT = 300.0  # s
 MEMORY = 4 << 30  # bytes, of a test
 LEAST_SCORE = 0.9
@@ -176,16 +178,16 @@ class Targets:
             quotas[file] += 1
         return quotas
 
-    def reason(self, result: dict[str, Any]) -> str | None:
-        """Return the reason why a mutant survives, if one is given."""
+    def reason(self, result: dict[str, Any]) -> tuple[str, str]:
+        """Return the kind and the reason of a survivor; see survivors.yaml."""
         for entry in self.reasons:
             if (entry["file"], entry["from"].split(), entry["to"].split()) == (
                 result["file"],
                 result["original"].split(),
                 result["mutated"].split(),
             ):
-                return " ".join(entry["reason"].split())
-        return None
+                return entry["kind"], " ".join(entry["reason"].split())
+        return "unexplained", "no reason given"
 
 
 def run(command: list[str], timeout: float, **options: Any) -> tuple[int | None, str]:
@@ -305,7 +307,8 @@ class Runner:
         self.trees: queue.Queue[Tree] = queue.Queue()
         for tree in trees:
             self.trees.put(tree)
-        self.timeouts = self.baseline(trees[0])
+        self.lock = threading.Lock()
+        self.timeouts: dict[str, float] = {}  # s, of the tests; set before the first mutant
         self.known: dict[str, dict[str, Any]] = {}
         if results.exists():
             lines = results.read_text().splitlines()
@@ -318,17 +321,17 @@ class Runner:
             begin = time.monotonic()
             status, output = tree.make(test)
             if status != 0:
-                sys.exit(f"{output}\n{test} does not build")
+                raise SystemExit(f"{output}\n{test} does not build")
             built = time.monotonic()
             status, case = tree.test(test, BUILD_TIMEOUT)
             if status != 0:
-                sys.exit(f"{case} fails without a mutant")
+                raise SystemExit(f"{case} fails without a mutant")
             end = time.monotonic()
             timeouts[test] = 10.0 + 10.0 * (end - built)
             print(f"{test}: built in {built - begin:.1f} s, passes in {end - built:.1f} s")
         for command in self.targets.commands:
             if tree.command(command) != 0:
-                sys.exit(f"{command['name']} fails without a mutant")
+                raise SystemExit(f"{command['name']} fails without a mutant")
         return timeouts
 
     def judge(self, tree: Tree, mutant: Mutant) -> tuple[str, str]:
@@ -351,6 +354,9 @@ class Runner:
             return self.known[mutant.key]
         tree = self.trees.get()
         try:
+            with self.lock:
+                if not self.timeouts:
+                    self.timeouts = self.baseline(tree)
             begin = time.monotonic()
             result, by = self.judge(tree, mutant)
         finally:
@@ -390,24 +396,38 @@ class Runner:
 
 def report(targets: Targets, records: list[dict[str, Any]], seed: int) -> bool:
     """Print the table and the survivors; return whether enough mutants were killed."""
-    count = collections.Counter((r["file"], r["result"]) for r in records)
-    print("\n| file | killed | survived | all | killed, % | invalid | equivalent |")
-    print("|---|---:|---:|---:|---:|---:|---:|")
+    survivors = {kind: [] for kind in KINDS}  # type: dict[str, list[tuple[dict[str, Any], str]]]
+    for record in records:
+        if record["result"] == "survived":
+            kind, reason = targets.reason(record)
+            survivors[kind].append((record, reason))
+    results = collections.Counter((r["file"], r["result"]) for r in records)
+    kinds = collections.Counter((r["file"], k) for k in KINDS for r, _ in survivors[k])
+    columns = ["killed", *KINDS, "all", "killed, %", "invalid", "equivalent"]
+    print(f"\n| file | {' | '.join(columns)} |\n|---{'|---:' * len(columns)}|")
 
-    def row(name: str, files: list[str]) -> float:
-        of = {r: sum(count[f, r] for f in files) for r in (*KILLED, "survived")}
-        killed = sum(of[r] for r in KILLED)
-        total = killed + of["survived"]
-        share = killed / max(1, total)
-        others = [sum(count[f, r] for f in files) for r in ("invalid", "equivalent")]
-        cells = [name, killed, of["survived"], total, f"{100 * share:.0f}", *others]
-        print("| " + " | ".join(map(str, cells)) + " |")
-        return share
+    def row(name: str, files: list[str]) -> tuple[int, int]:
+        def count(*names: str) -> int:
+            return sum(results[f, n] for f in files for n in names)
+
+        killed, total = count(*KILLED), count(*KILLED, "survived")
+        share = f"{100 * killed / max(1, total):.0f}"
+        of_kinds = [sum(kinds[f, kind] for f in files) for kind in KINDS]
+        cells = [name, killed, *of_kinds, total, share, count("invalid"), count("equivalent")]
+        print(f"| {' | '.join(map(str, cells))} |")
+        return killed, total
 
     for file in targets.files:
         row(f"`{file}`", [file])
-    score = row("all", list(targets.files))
-    print(f"\nSeed {seed}; {sum(r['seconds'] for r in records):.0f} s of building and testing.")
+    killed, total = row("all", list(targets.files))
+    effective = total - len(survivors["no effect"])
+    score = killed / max(1, effective)
+    print(
+        f"\nSeed {seed}: {killed} of {total} mutants killed; {killed} of {effective} "
+        f"({100 * score:.0f} %) without those that change no result. Building and testing took "
+        f"{sum(r['seconds'] for r in records) / 60:.0f} min. Invalid and equivalent ones were "
+        "replaced."
+    )
     print("\nNot mutated:")
     for file, options in targets.files.items():
         if "rest" in options:
@@ -415,13 +435,16 @@ def report(targets: Targets, records: list[dict[str, Any]], seed: int) -> bool:
             print(f"- `{file}`, except {only}: {options['rest']}")
         for left_out in options.get("left_out", ()):
             print(f"- `{file}`, `{left_out['text']}`: {left_out['reason']}")
-    for title, result in (("Survivors", "survived"), ("Equivalent", "equivalent")):
-        print(f"\n{title}:")
-        for r in records:
-            if r["result"] == result:
-                why = targets.reason(r) or "no reason given" if result == "survived" else ""
-                print(f"- `{r['file']}:{r['line']}` `{r['original']}` -> `{r['mutated']}` {why}")
-    return score >= LEAST_SCORE
+    for kind, entries in survivors.items():
+        print(f"\nSurvivors, {kind}:" if entries else f"\nSurvivors, {kind}: none")
+        for r, reason in entries:
+            change = f"`{r['original']}` -> `{r['mutated']}`"
+            print(f"- `{r['file']}:{r['line']}` {change}: {reason}")
+    print("\nEquivalent:")
+    for r in records:
+        if r["result"] == "equivalent":
+            print(f"- `{r['file']}:{r['line']}` `{r['original']}` -> `{r['mutated']}`")
+    return score >= LEAST_SCORE and not survivors["unexplained"]
 
 
 def main() -> int:
