@@ -77,6 +77,10 @@ TEST(Orientation, agrees_with_integers_beside_a_line) {
   EXPECT_GT(flat, 1000);
 }
 
+TEST(Orientation, filter_is_that_of_the_proof) {
+  EXPECT_EQ(kFilterBound, 0x1.8000000000004p-52);  // ccwerrboundA: 3 u + 16 u^2
+}
+
 TEST(Orientation, sees_one_step_of_a_double) {
   // Kettner et al., "Classroom examples of robustness problems": a grid of neighbouring doubles
   // against the line through (12, 12) and (24, 24).
