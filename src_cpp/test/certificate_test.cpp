@@ -209,6 +209,8 @@ TEST(Certificate, of_a_line_needs_more_than_the_reach_and_the_rounding) {
   };
   EXPECT_FALSE(proves(10.0, 0.0, 2.0));
   EXPECT_TRUE(proves(std::nextafter(10.0, 11.0), 0.0, 2.0));
+  EXPECT_FALSE(proves(1e-3, 0.0, 0x1p-10));
+  EXPECT_TRUE(proves(1e-2, 0.0, 0x1p-10));
   EXPECT_FALSE(proves(7.0, 1.0, 0.0));
   EXPECT_TRUE(proves(std::nextafter(7.0, 8.0), 1.0, 0.0));
   EXPECT_FALSE(proves(17.0, 1.0, 2.0));
