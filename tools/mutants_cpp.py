@@ -379,14 +379,20 @@ class Runner:
     def sample(self, file: str, count: int, seed: int) -> list[dict[str, Any]]:
         """Return the records of mutants of a file in random order.
 
-        As many are drawn as `count` needs that are neither invalid nor equivalent.
+        As many are drawn as `count` needs that compile and change a result.
         """
+
+        def counts(record: dict[str, Any]) -> bool:
+            if record["result"] == "survived":
+                return self.targets.reason(record)[0] != "no effect"
+            return record["result"] in KILLED
+
         mutants = self.targets.mutants(file)
         random.Random(f"{seed} {file}").shuffle(mutants)
         records: list[dict[str, Any]] = []
         with concurrent.futures.ThreadPoolExecutor(self.trees.qsize()) as pool:
             while len(records) < len(mutants):
-                counted = sum(r["result"] not in ("invalid", "equivalent") for r in records)
+                counted = sum(map(counts, records))
                 if counted == count:
                     break
                 batch = mutants[len(records) : len(records) + count - counted]
@@ -403,30 +409,33 @@ def report(targets: Targets, records: list[dict[str, Any]], seed: int) -> bool:
             survivors[kind].append((record, reason))
     results = collections.Counter((r["file"], r["result"]) for r in records)
     kinds = collections.Counter((r["file"], k) for k in KINDS for r, _ in survivors[k])
-    columns = ["killed", *KINDS, "all", "killed, %", "invalid", "equivalent"]
+    survived = KINDS[1:]
+    columns = ["killed", *survived, "all", "killed, %", "replaced: invalid", "no effect"]
     print(f"\n| file | {' | '.join(columns)} |\n|---{'|---:' * len(columns)}|")
 
     def row(name: str, files: list[str]) -> tuple[int, int]:
         def count(*names: str) -> int:
             return sum(results[f, n] for f in files for n in names)
 
-        killed, total = count(*KILLED), count(*KILLED, "survived")
+        def of_kind(kind: str) -> int:
+            return sum(kinds[f, kind] for f in files)
+
+        killed = count(*KILLED)
+        total = killed + sum(map(of_kind, survived))
         share = f"{100 * killed / max(1, total):.0f}"
-        of_kinds = [sum(kinds[f, kind] for f in files) for kind in KINDS]
-        cells = [name, killed, *of_kinds, total, share, count("invalid"), count("equivalent")]
+        no_effect = count("equivalent") + of_kind("no effect")
+        cells = [name, killed, *map(of_kind, survived), total, share, count("invalid"), no_effect]
         print(f"| {' | '.join(map(str, cells))} |")
         return killed, total
 
     for file in targets.files:
         row(f"`{file}`", [file])
     killed, total = row("all", list(targets.files))
-    effective = total - len(survivors["no effect"])
-    score = killed / max(1, effective)
+    score = killed / max(1, total)
     print(
-        f"\nSeed {seed}: {killed} of {total} mutants killed; {killed} of {effective} "
-        f"({100 * score:.0f} %) without those that change no result. Building and testing took "
-        f"{sum(r['seconds'] for r in records) / 60:.0f} min. Invalid and equivalent ones were "
-        "replaced."
+        f"\nSeed {seed}: {killed} of {total} mutants killed. Building and testing took "
+        f"{sum(r['seconds'] for r in records) / 60:.0f} min. Mutants that do not compile, or that "
+        "change no result, were replaced by others."
     )
     print("\nNot mutated:")
     for file, options in targets.files.items():

@@ -208,10 +208,10 @@ TEST(Room, a_coordinate_too_small_for_exact_arithmetic_is_an_error) {
     EXPECT_EQ(room.place(outline.convex(), Transform::from_pose({0, tiny, 0})).error,
               kMinExactCoordinate);
   }
-  EXPECT_EQ(room.place(outline.convex(), Transform::from_pose({1e-39, 0, 0})).error, 2e-39);
+  EXPECT_DOUBLE_EQ(room.place(outline.convex(), Transform::from_pose({1e-39, 0, 0})).error, 2e-39);
   Convex uncertain = outline.convex();
   uncertain.error = 0.5;
-  EXPECT_EQ(room.place(uncertain, Transform::from_pose({1e-300, 0, 0})).error, 0.5);
+  EXPECT_DOUBLE_EQ(room.place(uncertain, Transform::from_pose({1e-300, 0, 0})).error, 0.5);
 }
 
 TEST(Room, of_a_shape_that_is_not_known_is_not_known) {
