@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: gjk_collision contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Choose one of many candidate trajectories among moving obstacles: the first collision of each."""
+"""Choose one of many candidate trajectories among moving obstacles."""
 
 import numpy as np
 
@@ -12,7 +12,7 @@ STEPS = 21
 
 
 def candidates() -> tuple[np.ndarray, np.ndarray]:
-    """Return trajectories (K, T, 3) that end in several lanes at several speeds, and times (T,)."""
+    """Return trajectories (K, T, 3) to several lanes at several speeds, and times (T,)."""
     times = np.linspace(0.0, HORIZON, STEPS)
     share = times / HORIZON
     lanes, speeds = np.meshgrid(np.linspace(-3.5, 3.5, 15), np.linspace(4.0, 14.0, 11))

@@ -50,7 +50,8 @@ py::tuple first_contact(const Scene& scene, const Shape& shape, const Doubles& p
   const std::size_t steps = trajectories > 0 ? count / trajectories : 0;
   if (steps == 0 || count != steps * trajectories ||
       (length(times) != steps && length(times) != count)) {
-    refuse(Status::array_mismatch, "poses, times", -1, "must have the lengths of whole trajectories");
+    refuse(Status::array_mismatch, "poses, times", -1,
+           "must have the lengths of whole trajectories");
   }
   const std::vector<Pose> placed = checked_poses(poses, count, "poses");
   const std::span<const double> at = checked_times(times, length(times), "times");
