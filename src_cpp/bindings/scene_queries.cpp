@@ -81,7 +81,7 @@ py::tuple nearest(const Scene& scene, const Shape& shape, const PoseValues& pose
     status = time ? scene.nearest(ego, placed, *time, k, max_distance, found)
                   : scene.nearest(ego, placed, k, max_distance, found);
   }
-  if (status == Status::prediction_too_short) {
+  if (time && status == Status::prediction_too_short) {
     const Obstacles& obstacles = scene.obstacles();
     const std::int64_t index = obstacles.unknown_in(obstacles.at(*time));
     refuse(status, "time", -1,

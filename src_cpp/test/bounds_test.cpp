@@ -234,7 +234,7 @@ TEST(Bounds, poses_between_two_poses) {
     const Real off_y = true_vertex.y - vertex.y + coordinate(3) - found.pose.y;
     return static_cast<double>(std::hypot(off_x, off_y) / found.error);
   };
-  expect_within(Search<11>(any<11>, ratio), 0.3);
+  expect_within(Search<11>(any<11>, ratio), 0.2);
 }
 
 // place() takes a pose for a translation if its sine is 0 and its cosine is 1: only at yaw 0.

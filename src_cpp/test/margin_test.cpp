@@ -360,6 +360,19 @@ TEST(UnsureEdges, separate_disjoint_polygons_and_no_others) {
   EXPECT_GT(hits, kPairs / 10);
 }
 
+TEST(UnsureEdges, of_a_vertex_beside_an_edge_are_decided_exactly) {
+  constexpr double kLength = 4e14;  // m; the area of the vertex beside the edge is 1
+  const Outline p{{0, kLength, 0}, {0, kLength + 1, kLength}};
+  const auto separates = [&](const Outline& q) {
+    return on_views(p.convex(), q.convex(), [](const auto& a, const auto& b) {
+      return Certificate::unsure_edges(a, b, {{0, 1}, {0, 0}}).proves(0.0);
+    });
+  };
+  const std::vector<double> x{kLength + 1, kLength + 2, kLength + 2};
+  EXPECT_TRUE(separates({x, {kLength + 2, kLength + 1, kLength + 2}}));
+  EXPECT_FALSE(separates({{kLength - 1, kLength, kLength}, {kLength, kLength - 1, kLength}}));
+}
+
 TEST(LiesOnLeft, looks_at_every_vertex) {
   for (int off = 0; off < 5; ++off) {
     Outline points{{0, 4, 4, 2, 0}, {0, 0, 3, 4, 3}};

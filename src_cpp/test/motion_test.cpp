@@ -7,6 +7,7 @@
 
 #include <cmath>
 #include <limits>
+#include <numbers>
 #include <random>
 #include <vector>
 
@@ -18,7 +19,7 @@ static_assert(sizeof(long double) > sizeof(double), "the reference needs more di
 using Wide = long double;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr Wide kWidePi = 3.14159265358979323846264338327950288L;
+constexpr Wide kWidePi = std::numbers::pi_v<Wide>;
 
 class Random {
  public:
@@ -164,7 +165,7 @@ TEST(Piece, between_leads_from_pose_to_pose_the_shorter_way) {
 }
 
 TEST(Piece, between_turns_by_up_to_half_a_turn) {
-  constexpr double kPi = 3.141592653589793;
+  constexpr double kPi = std::numbers::pi;
   const auto change = [](double from, double to) {
     return Piece::between(0.0, {0, 0, from}, 1.0, {0, 0, to}).change.yaw;
   };
@@ -388,6 +389,16 @@ TEST(Travel, of_a_straight_way_and_of_turns) {
   EXPECT_NEAR(of(moving({3, -4, -0.25}), 1.0, 4.0), 16.5, 1e-12);
   EXPECT_EQ(of(Piece::still({1, 2, 3}), 0.0, 9.0), 0.0);
   EXPECT_NEAR(of(moving({3, -4, 0}), 1.0, 1.0), 0.0, 1e-12);
+}
+
+TEST(Travel, of_many_pieces_is_not_below_their_sum) {
+  std::vector<Piece> path;
+  for (int i = 0; i < 200; ++i) {
+    path.push_back(Piece::between(i, {double(i), 0, 0}, i + 1, {double(i + 1), 0, 0}));
+  }
+  const double bound = travel(path, 1.0, 0.0, 200.0);
+  EXPECT_GE(bound, 200.0);
+  EXPECT_LE(bound, 200.0 * (1.0 + 1e-12));
 }
 
 TEST(Travel, is_infinite_where_the_motion_is_unknown) {
