@@ -324,12 +324,12 @@ class Scene:
         """
         placed, leading = _checked_trajectories(poses)
         cores = _vehicles(shape)
-        at, shape_of_times = _times_of(times, leading)
-        with _errors_at(poses=leading, times=shape_of_times):
+        at = _checked_times(times, leading)
+        try:
             found = self._asked(
                 cores,
                 placed,
-                at,
+                at if at is _EMPTY else np.broadcast_to(at, leading).reshape(-1),
                 as_number(margin, "margin"),
                 mode_number(mode),
                 as_bool(stop_at_first, "stop_at_first"),
@@ -338,6 +338,8 @@ class Scene:
                 leading[-1] if leading else 1,
                 _checked_which(which, len(cores), leading),
             )
+        except InputError as error:
+            raise _located(error, poses=leading, times=at.shape) from None
         if len(leading) != 1:
             for name in _PER_POSE:
                 if len(found[name]):
@@ -635,11 +637,8 @@ class Scene:
         if len(leading) != 2:
             rule = f"must have shape (K, T, 3) (got {(*leading, 3)}); K is 1 for one trajectory"
             raise InputError(Status.ARRAY_MISMATCH, "poses", None, rule)
-        at = as_floats(times, "times")
-        if at.shape != leading and at.shape != leading[1:]:
-            rule = f"must have shape {leading[1:]} or {leading}, one per pose (got {at.shape})"
-            raise InputError(Status.ARRAY_MISMATCH, "times", None, rule)
-        with _errors_at(poses=leading, times=at.shape):
+        at = _checked_times(as_floats(times, "times"), leading)
+        try:
             found = self._core.first_contact(
                 instance(shape, Shape, "shape")._core,
                 placed,
@@ -648,6 +647,8 @@ class Scene:
                 as_number(tolerance, "tolerance"),
                 thread_count(threads),
             )
+        except InputError as error:
+            raise _located(error, poses=leading, times=at.shape) from None
         contacts, distances, lower_bounds, obstacles, verdicts, statuses = found
         INVARIANT.keep(verdicts, statuses, lower_bounds, 0.0)
         return ContactResult(
@@ -729,19 +730,17 @@ def _checked_trajectories(poses: ArrayLike) -> tuple[NDArray[np.float64], tuple[
     return placed.reshape(-1, 3), placed.shape[:-1]
 
 
-def _times_of(
-    times: ArrayLike | None, leading: tuple[int, ...]
-) -> tuple[NDArray[np.float64], tuple[int, ...]]:
-    """Return one time for each pose, flat, and the shape given; empty if `times` is None."""
+def _checked_times(times: ArrayLike | None, leading: tuple[int, ...]) -> NDArray[np.float64]:
+    """Return times of each pose, or of the poses of one trajectory; _EMPTY if `times` is None."""
     if times is None:
-        return _EMPTY, _EMPTY.shape
+        return _EMPTY
     given = as_floats(times, "times")
     if given.shape != leading and given.shape != leading[-1:]:
         allowed = f"have shape {leading}" if leading else "be one number"
         allowed += f" or {leading[-1:]}" if len(leading) > 1 else ""
         rule = f"must {allowed}, one time for each pose (got shape {given.shape})"
         raise InputError(Status.ARRAY_MISMATCH, "times", None, rule)
-    return np.broadcast_to(given, leading).reshape(-1), given.shape
+    return given
 
 
 def _rows(
@@ -866,21 +865,15 @@ def _reported_motion(
     )
 
 
-@contextmanager
-def _errors_at(**shapes: tuple[int, ...]) -> Iterator[None]:
-    """Add the index on each axis to an error in an array; `shapes` has that of the elements."""
-    try:
-        yield
-    except InputError as error:
-        shape = shapes.get(error.argument)
-        if error.index is None or shape is None or len(shape) == 1:
-            raise
-        index, rule = None, error.rule
-        if shape:
-            index = error.index
-            at = ", ".join(str(i) for i in np.unravel_index(index, shape))
-            rule = f"{rule}, at [{at}]"
-        raise InputError(error.status, error.argument, index, rule) from None
+def _located(error: InputError, **shapes: tuple[int, ...]) -> InputError:
+    """Return an error with the index on each axis; `shapes` has the shape of each array."""
+    shape = shapes.get(error.argument)
+    if error.index is None or shape is None or len(shape) == 1:
+        return error
+    if not shape:
+        return InputError(error.status, error.argument, None, error.rule)
+    at = ", ".join(str(i) for i in np.unravel_index(error.index, shape))
+    return InputError(error.status, error.argument, error.index, f"{error.rule}, at [{at}]")
 
 
 @contextmanager

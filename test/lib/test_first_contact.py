@@ -154,7 +154,7 @@ def test_bad_arguments_are_named() -> None:
     good = np.zeros((2, 3, 3))
     cases: list[tuple[object, object, Status, str]] = [
         (good[0], [0.0, 1.0, 2.0], Status.ARRAY_MISMATCH, "poses: must have shape (K, T, 3)"),
-        (good, [0.0, 1.0], Status.ARRAY_MISMATCH, "times: must have shape (3,) or (2, 3)"),
+        (good, [0.0, 1.0], Status.ARRAY_MISMATCH, "times: must have shape (2, 3) or (3,)"),
         (good, [0.0, 2.0, 2.0], Status.INVALID_INPUT, "times[2]: must increase strictly"),
         (good, [[0, 1, 2], [0, 1, 1]], Status.INVALID_INPUT, "times[5]: must increase strictly"),
         (good, [0.0, 1.0, np.nan], Status.NON_FINITE, "times[2]: must be finite"),
