@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from .results import NearestResult as NearestResult
     from .results import PathResult as PathResult
     from .results import PathsResult as PathsResult
+    from .results import TimeToCollisionResult as TimeToCollisionResult
     from .scene import Scene as Scene
     from .tracing import Trace as Trace
     from .tracing import TraceStep as TraceStep
@@ -68,6 +69,7 @@ _MODULE_OF = {
     "NearestResult": "results",
     "PathResult": "results",
     "PathsResult": "results",
+    "TimeToCollisionResult": "results",
     "Scene": "scene",
     "Trace": "tracing",
     "TraceStep": "tracing",

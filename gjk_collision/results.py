@@ -309,6 +309,32 @@ class ContactResult:
     __bool__ = no_truth_value("`.verdicts == Verdict.FREE`")
 
 
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class TimeToCollisionResult:
+    """Times to collision. The shape (...) is that of the poses without their last axis.
+
+    Attributes
+    ----------
+    times : ndarray, shape (...)
+        Time from each pose until the vehicle and an obstacle touch [s], if all keep their twists.
+        It is never later than the contact. It is 0 if the vehicle touches an obstacle now. inf:
+        there is certainly no contact within the horizon. NaN: UNKNOWN.
+    ids : ndarray of int64, shape (...)
+        Id of the first obstacle that is met, or that makes the answer UNKNOWN; -1: none.
+    verdicts : ndarray of uint8, shape (...)
+        `Verdict`: COLLISION within the horizon > UNKNOWN > FREE.
+    statuses : ndarray of uint16, shape (...)
+        `Status`: SUCCESS, or the reason for UNKNOWN.
+    """
+
+    times: NDArray[np.float64]
+    ids: NDArray[np.int64]
+    verdicts: NDArray[np.uint8]
+    statuses: NDArray[np.uint16]
+
+    __bool__ = no_truth_value("`.verdicts == Verdict.FREE`")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairsResult:
     """Results for n pairs of shapes, in the order of the pairs.

@@ -36,6 +36,7 @@ from .results import (
     NearestResult,
     PathResult,
     PathsResult,
+    TimeToCollisionResult,
 )
 from .verdict import Status, Verdict
 
@@ -708,6 +709,97 @@ class Scene:
             statuses=found["statuses"],
         )
 
+    def time_to_collision(
+        self,
+        shape: Shape,
+        poses: ArrayLike,
+        twists: ArrayLike | None,
+        times: ArrayLike,
+        *,
+        horizon: float = 10.0,
+        tolerance: float = 0.005,
+        threads: int = 1,
+    ) -> TimeToCollisionResult:
+        """Return the time to collision (TTC) at each of many poses.
+
+        The time to collision at a time t is the time from t until the vehicle and an obstacle
+        first touch, if the vehicle and all obstacles keep the twists that they have at t. A twist
+        is a velocity in the frame of the body and a rate of turn: a body that keeps it moves on an
+        arc, or in a straight line. The contact is that of the true shapes, not of circles around
+        them.
+
+        Parameters
+        ----------
+        shape : Shape
+            The vehicle, in its base frame.
+        poses : array_like, shape (..., 3)
+            Poses of the base frame: x [m], y [m], yaw [rad]; at least one.
+        twists : array_like, shape (..., 3) or (3,), or None
+            Twist of the vehicle at each pose, in its base frame: vx, vy [m/s], wz [rad/s]. For
+            example (v, 0, v tan(steering angle) / wheelbase). None, for trajectories of shape
+            (..., T, 3) with T >= 2: the constant twist from each pose to the next; at the last
+            pose, that of the segment before it.
+        times : array_like, shape (...) or (T,), or float
+            Time of each pose [s], on the clock of the stamps of the obstacles. The obstacles start
+            at their predicted poses at this time. If the pose or the velocity of an obstacle is
+            not known then, the verdict is UNKNOWN with PREDICTION_TOO_SHORT. An obstacle that
+            never moves has the velocity zero, or ``prediction='hold'``.
+        horizon : float
+            Contacts later than this after `times` are not searched [s], > 0.
+        tolerance : float
+            Tolerance [m], > 0: if the vehicle passes an obstacle at a distance of up to
+            `tolerance`, this may be reported as a contact.
+        threads : int
+            Number of threads, at most 256. 0: one per processor.
+
+        Returns
+        -------
+        TimeToCollisionResult
+
+        Raises
+        ------
+        InputError
+            EMPTY_REQUEST: no pose is given. NON_FINITE, COORD_RANGE, ARRAY_MISMATCH,
+            INVALID_INPUT.
+
+        Notes
+        -----
+        J. C. Hayward, "Near-miss determination through use of a scale of danger", Highway Research
+        Record 384, 1972, for constant velocities. For the time of contact on a given trajectory,
+        with the predicted motions of the obstacles, use `first_contact`.
+        """
+        placed, leading = _checked_trajectories(poses)
+        given = as_floats(times, "times")
+        at = np.broadcast_to(given, leading) if given.ndim == 0 else _checked_times(given, leading)
+        if twists is None:
+            each = _twists_along(placed.reshape(*leading, 3), np.broadcast_to(at, leading))
+        else:
+            each = as_floats(twists, "twists")
+            if each.shape not in ((*leading, 3), (3,)):
+                rule = f"must have shape {(*leading, 3)} or (3,) (got {each.shape})"
+                raise InputError(Status.ARRAY_MISMATCH, "twists", None, rule)
+        try:
+            found = self._core.time_to_collision(
+                instance(shape, Shape, "shape")._core,
+                placed,
+                np.broadcast_to(each, (*leading, 3)).reshape(-1, 3),
+                np.broadcast_to(at, leading).reshape(-1),
+                as_number(horizon, "horizon"),
+                as_number(tolerance, "tolerance"),
+                thread_count(threads),
+            )
+        except InputError as error:
+            shapes = {"poses": leading, "times": given.shape, "twists": each.shape[:-1]}
+            raise located(error, **shapes) from None
+        until, indices, verdicts, statuses = found
+        INVARIANT.keep(verdicts, statuses, until, 0.0, has_bounds=False)
+        return TimeToCollisionResult(
+            times=until.reshape(leading)[()],
+            ids=self._ids_of(indices).reshape(leading)[()],
+            verdicts=verdicts.reshape(leading)[()],
+            statuses=statuses.reshape(leading)[()],
+        )
+
     def _keep_paths(self, found: dict[str, Any], margin: float, has_distance: bool) -> None:
         """Apply `INVARIANT` to the arrays of paths."""
         verdicts, statuses = found["verdicts"], found["statuses"]
@@ -821,6 +913,35 @@ def _checked_times(times: ArrayLike | None, leading: tuple[int, ...]) -> NDArray
         rule = f"must {allowed}, one time for each pose (got shape {given.shape})"
         raise InputError(Status.ARRAY_MISMATCH, "times", None, rule)
     return given
+
+
+def _twists_along(poses: NDArray[np.float64], times: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the constant twist from each pose of trajectories (..., T, 3) to the next.
+
+    The chord of an arc has the mean of both headings. Its length is that of the arc times
+    sin(h) / h, where h is half of the turn.
+    """
+    if poses.ndim < 2 or poses.shape[-2] < 2:
+        rule = f"must be given where poses is not a trajectory (poses has shape {poses.shape})"
+        raise InputError(Status.INVALID_INPUT, "twists", None, rule)
+    duration = np.diff(times, axis=-1)[..., None]
+    if not (duration > 0.0).all():
+        i = np.unravel_index(int(np.argmin(duration > 0.0)), duration.shape[:-1])
+        rule = "must increase strictly along each trajectory, if twists is None"
+        raise InputError(Status.INVALID_INPUT, "times", int(i[-1]) + 1, rule)
+    change = np.diff(poses, axis=-2)
+    turn = change[..., 2] - 2.0 * np.pi * np.rint(change[..., 2] / (2.0 * np.pi))
+    mean = poses[..., :-1, 2] + 0.5 * turn
+    stretch = 1.0 / np.sinc(turn / (2.0 * np.pi))  # numpy's sinc(x) is sin(pi x) / (pi x)
+    ahead = change[..., 0] * np.cos(mean) + change[..., 1] * np.sin(mean)
+    beside = change[..., 1] * np.cos(mean) - change[..., 0] * np.sin(mean)
+    # In the frame of the pose, the chord points to half of the turn.
+    cos, sin = np.cos(0.5 * turn) * stretch, np.sin(0.5 * turn) * stretch
+    twists = (
+        np.stack([cos * ahead - sin * beside, sin * ahead + cos * beside, turn], axis=-1)
+        / duration
+    )
+    return np.concatenate([twists, twists[..., -1:, :]], axis=-2)
 
 
 def _rows(

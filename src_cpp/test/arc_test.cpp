@@ -61,7 +61,7 @@ TEST(Arc, PosesAndVelocitiesAreWithinTheirBounds) {
     if (std::fabs(curvature * length) > 50) continue;
     const double begin = i % 2 == 0 ? 0.0 : random.in(0, 1e3);
     const double end = begin + random.in(0.1, 30.0);
-    const Piece piece = Piece::arc(begin, {from, 0.0, 0.0}, end, curvature, length);
+    const Piece piece = Piece::arc(begin, {from, 0.0, 0.0}, end, {length, 0.0}, curvature * length);
     const double t = i % 5 == 0 ? end : begin + random.in(0, 1) * (end - begin);
     const Real share = (static_cast<Real>(t) - begin) / (static_cast<Real>(end) - begin);
     const RealPose truth = drive({from.x, from.y, from.yaw}, curvature, share * length);
@@ -167,7 +167,8 @@ TEST(Arc, CurvesOutOfRangeAreRefused) {
 // An obstacle on an arc: no box excludes it.
 TEST(Arc, AnObstacleMayMoveOnAnArc) {
   const double quarter = std::acos(-1.0) / 2.0;
-  const Piece arc = Piece::arc(0.0, {{0.0, 0.0, 0.0}, 0.0, 0.0}, 10.0, 0.1, 20.0 * quarter);
+  const Piece arc =
+      Piece::arc(0.0, {{0.0, 0.0, 0.0}, 0.0, 0.0}, 10.0, {20.0 * quarter, 0.0}, 2.0 * quarter);
   Scene scene;
   scene.add(box(0.5, 0.5), {}, {&arc, 1});
   scene.build();
