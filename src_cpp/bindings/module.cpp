@@ -26,4 +26,5 @@ PYBIND11_MODULE(_core, module) {
   gjk::bindings::bind_trace(module);
   gjk::bindings::bind_scene(module);
   gjk::bindings::bind_pairwise(module);
+  gjk::bindings::bind_curves(module);
 }

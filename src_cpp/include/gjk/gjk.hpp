@@ -1,10 +1,12 @@
 // SPDX-FileCopyrightText: gjk_collision contributors
 // SPDX-License-Identifier: Apache-2.0
-// Includes the whole kernel: queries about two shapes, batches, moving shapes, scenes.
+// Includes the whole kernel: queries about two shapes, batches, moving shapes, curves, scenes.
 #pragma once
 
 #include "gjk/motion/cast.hpp"
+#include "gjk/motion/dubins.hpp"
 #include "gjk/motion/prediction.hpp"
+#include "gjk/motion/reeds_shepp.hpp"
 #include "gjk/narrow/batch.hpp"
 #include "gjk/narrow/trace.hpp"
 #include "gjk/query.hpp"
