@@ -7,16 +7,11 @@
 #include <cmath>
 #include <limits>
 
+#include "gjk/motion/arc.hpp"
 #include "gjk/shape/pose.hpp"
 #include "gjk/shape/vec2.hpp"
 
 namespace gjk {
-
-// A part of a curve with constant curvature. A curvature of 0 is a straight line.
-struct Arc {
-  double curvature = 0.0;  // 1/m, positive: turns left when driven forwards
-  double length = 0.0;     // m, negative: driven backwards
-};
 
 // A curve of at most five arcs. Without arcs, it is a point.
 struct Curve {
