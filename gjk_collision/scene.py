@@ -8,7 +8,7 @@ import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from reprlib import repr as short
-from typing import Any, Literal, TypeAlias, TypeVar, overload
+from typing import Any, Literal, TypeAlias, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,6 +20,7 @@ from .arguments import (
     as_floats,
     as_integer,
     as_integers,
+    as_list,
     as_number,
     as_poses,
     as_vector,
@@ -28,6 +29,7 @@ from .arguments import (
 )
 from .errors import InputError
 from .geometry import ConcavePolicy, Pose, Shape
+from .geometry import cores as _cores
 from .path import Path
 from .results import (
     INVARIANT,
@@ -49,7 +51,6 @@ Paths: TypeAlias = Sequence[tuple[ArrayLike, ArrayLike] | None]
 """One predicted path per obstacle, as described for `Scene`."""
 
 _MODES: dict[str, int] = {"collide": 0, "distance": 1, "witness": 2}
-T = TypeVar("T")
 _EMPTY: NDArray[np.float64] = np.empty(0)
 _WORST_FIRST = Verdict.COLLISION, Verdict.UNKNOWN, Verdict.MARGIN, Verdict.FREE
 _VERDICTS = tuple(Verdict)  # _VERDICTS[n] is faster than Verdict(n)
@@ -992,25 +993,6 @@ def _checked_which(
     return each.astype(np.uint32).reshape(-1)
 
 
-def _cores(shapes: Sequence[Shape], argument: str = "shapes") -> list[_core.Shape]:
-    cores = []
-    for i, shape in enumerate(_listed(shapes, argument)):
-        if not isinstance(shape, Shape):
-            rule = f"must be a Shape (got {type(shape).__name__})"
-            raise InputError(Status.INVALID_INPUT, argument, i, rule)
-        cores.append(shape._core)
-    return cores
-
-
-def _listed(values: Sequence[T], argument: str) -> list[T]:
-    """Return the elements of a sequence."""
-    try:
-        return list(values)
-    except TypeError:
-        rule = f"must be a sequence (got {type(values).__name__})"
-        raise InputError(Status.INVALID_INPUT, argument, None, rule) from None
-
-
 def _checked_policy(prediction: str) -> _core.PredictionPolicy:
     names = "unknown_is_error", "constant_velocity", "hold"
     name = as_choice(prediction, names, "prediction")
@@ -1030,7 +1012,7 @@ def _reported_motion(
     """Return the reported motions of `count` obstacles as flat arrays."""
     offsets, all_times, all_poses = _NO_OFFSETS, [_EMPTY], [_EMPTY]
     if paths is not None:
-        listed = _listed(paths, "paths")
+        listed = as_list(paths, "paths")
         if len(listed) != count:
             rule = f"must hold a path or None for each of {count} obstacles (got {len(listed)})"
             raise InputError(Status.ARRAY_MISMATCH, "paths", None, rule)
