@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from .motion import time_of_impact as time_of_impact
     from .results import CheckResult as CheckResult
     from .results import ContactResult as ContactResult
+    from .results import GradientResult as GradientResult
     from .results import NearestResult as NearestResult
     from .results import PathResult as PathResult
     from .scene import Scene as Scene
@@ -62,6 +63,7 @@ _MODULE_OF = {
     "time_of_impact": "motion",
     "CheckResult": "results",
     "ContactResult": "results",
+    "GradientResult": "results",
     "NearestResult": "results",
     "PathResult": "results",
     "Scene": "scene",

@@ -245,6 +245,7 @@ void bind_trace(py::module_& module);
 void bind_scene(py::module_& module);
 void bind_scene_queries(py::class_<Scene>& scene);
 void bind_path(py::class_<Scene>& scene);
+void bind_gradient(py::class_<Scene>& scene);
 void bind_pairwise(py::module_& module);
 
 }  // namespace gjk::bindings
