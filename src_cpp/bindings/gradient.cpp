@@ -8,7 +8,8 @@
 namespace gjk::bindings {
 namespace {
 
-// Returns distances, lower bounds, gradients, rates, obstacles and smooth, k per pose, and statuses.
+// Returns distances, lower bounds, gradients, rates, obstacles and smooth, k per pose, and
+// statuses.
 py::tuple gradient(const Scene& scene, const Shape& shape, const Doubles& poses,
                    const Doubles& times, std::size_t k, unsigned threads) {
   const std::size_t count = length(poses) / 3;

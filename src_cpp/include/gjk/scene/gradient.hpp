@@ -30,7 +30,7 @@
 namespace gjk {
 
 struct Gradient {
-  std::int64_t obstacle = -1;  // index, -1: none
+  std::int64_t obstacle = -1;                                     // index, -1: none
   double distance = std::numeric_limits<double>::quiet_NaN();     // m, signed
   double lower_bound = std::numeric_limits<double>::quiet_NaN();  // m, certified
   // Derivatives of the distance.
@@ -59,8 +59,8 @@ struct Stir {
   // Upper bound (m) on the relative motion of points that are within `beyond` (m) of the shape that
   // they are not part of. 1.5 covers sqrt(2) and the terms of second order.
   double shift(double beyond) const noexcept {
-    return kSmoothWithin *
-               (1.5 + ego_reach + beyond + speed + spin * (reach + beyond)) * (1.0 + 0x1p-10) +
+    return kSmoothWithin * (1.5 + ego_reach + beyond + speed + spin * (reach + beyond)) *
+               (1.0 + 0x1p-10) +
            4.0 * error;
   }
   // Upper bound (rad) on the relative rotation.
@@ -96,8 +96,8 @@ inline bool is_certain_support(const Convex& shape, int i, Vec2 n, double turn,
 
 // Whether `other` is deeper than `depth` (m) behind every edge of `owner`, except edge `skip` (-1:
 // none). `slack` (m) and `error` (m) bound the change of a depth and the error of a vertex; `size`
-// (m) bounds the distance of points of the shapes. The support vertex advances with the edges; if it
-// stops too early, the depth found is too small, and the answer is false.
+// (m) bounds the distance of points of the shapes. The support vertex advances with the edges; if
+// it stops too early, the depth found is too small, and the answer is false.
 inline bool is_deeper_elsewhere(const Convex& owner, const Convex& other, int skip, double depth,
                                 double slack, double error, double size) noexcept {
   if (owner.size == 1) return true;
@@ -184,8 +184,8 @@ inline ClosestFeatures certain_features(const Convex& p, const Convex& q, const 
         is_certain_support(other, vertex, -n, stir.turn() + 8.0 * error / length, 4.0 * error))) {
     return found;
   }
-  // Outside, the feature nearest among its neighbours is nearest of all. Inside, it is the edge with
-  // the smallest depth.
+  // Outside, the feature nearest among its neighbours is nearest of all. Inside, it is the edge
+  // with the smallest depth.
   if (height <= shift) {
     Box box;
     for (const Convex* const shape : {&p, &q}) {
@@ -254,9 +254,8 @@ class GradientQuery {
         2.0 * kSmoothWithin * (1.5 + ego_.reach_ + (view.timed ? fastest_ : 0.0)) * (1.0 + 0x1p-10);
     ego_.seen_.clear();
     ego_.kept_.clear();
-    const Status status = scene_->find_nearest(ego_, pose, view, k_,
-                                               std::numeric_limits<double>::infinity(), window,
-                                               nearest_part_);
+    const Status status = scene_->find_nearest(
+        ego_, pose, view, k_, std::numeric_limits<double>::infinity(), window, nearest_part_);
     nearest_part_ = kNone;
     if (status != Status::success) return status;
     const Vec2 centre = Vec2{pose.x, pose.y} - ego_.origin_;
@@ -378,8 +377,7 @@ class GradientQuery {
     drive.is_steady = false;
     if (pieces.empty()) return drive;  // known at one time
     const LocalTime local = obstacles.local_time(owner, view.time);
-    const double time =
-        std::fmin(pieces.back().end, std::fmax(pieces.front().begin, local.time));
+    const double time = std::fmin(pieces.back().end, std::fmax(pieces.front().begin, local.time));
     std::size_t at = 0;
     const Piece* const piece = piece_at(pieces, time, at);
     if (piece == nullptr || !(piece->begin < piece->end)) return drive;
@@ -425,8 +423,7 @@ class GradientQuery {
 // pose, from any of the threads.
 template <class Put>
 void gradients(const Scene& scene, const Shape& shape, std::span<const Pose> poses,
-               std::span<const double> times, std::size_t k, const Put& put,
-               unsigned threads = 1) {
+               std::span<const double> times, std::size_t k, const Put& put, unsigned threads = 1) {
   constexpr std::size_t kChunk = 128;
   for_each_chunk(poses.size(), kChunk, threads, [&] {
     return [&, query = GradientQuery(scene, shape, k), found = std::vector<Gradient>(k)](
