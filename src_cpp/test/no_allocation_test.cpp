@@ -180,7 +180,7 @@ TEST(Allocation, a_scene_in_motion_does_so_too) {
   std::vector<Nearest> nearest;
   (void)scene.check(ego, Pose{}, 0.0, {});
   scene.nearest(ego, Pose{}, 100, 1e6, nearest);
-  GradientQuery query(scene, shape, 100);
+  GradientQuery query(scene, square, 100);
   std::vector<Gradient> gradients(100);
   (void)query.at(Pose{}, 0.0, gradients);
 
