@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from .path import Path as Path
     from .results import CheckResult as CheckResult
     from .results import ContactResult as ContactResult
+    from .results import GradientResult as GradientResult
     from .results import NearestResult as NearestResult
     from .results import PathResult as PathResult
     from .results import PathsResult as PathsResult
@@ -66,6 +67,7 @@ _MODULE_OF = {
     "Path": "path",
     "CheckResult": "results",
     "ContactResult": "results",
+    "GradientResult": "results",
     "NearestResult": "results",
     "PathResult": "results",
     "PathsResult": "results",

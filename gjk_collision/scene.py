@@ -35,6 +35,7 @@ from .results import (
     INVARIANT,
     CheckResult,
     ContactResult,
+    GradientResult,
     NearestResult,
     PathResult,
     PathsResult,
@@ -501,6 +502,80 @@ class Scene:
             witness_obstacle=witnesses[:, 2:],
             directions=directions,
             statuses=statuses,
+        )
+
+    def gradient(
+        self,
+        shape: Shape,
+        poses: ArrayLike,
+        times: ArrayLike | None = None,
+        k: int = 1,
+        *,
+        threads: int = 1,
+    ) -> GradientResult:
+        """Return signed distances to the nearest obstacles, and derivatives by pose and time.
+
+        Other Python threads can run during the computation.
+
+        Parameters
+        ----------
+        shape : Shape
+            The vehicle, in its base frame.
+        poses : array_like, shape (..., 3)
+            Poses of the base frame: x [m], y [m], yaw [rad]; at least one.
+        times : array_like, shape (...) or (T,), optional
+            Time of each pose [s], as for `check`. If the pose of any obstacle is not known at that
+            time, the status of the pose is PREDICTION_TOO_SHORT. Default: the obstacles do not
+            move.
+        k : int
+            Number of obstacles at each pose, >= 1.
+        threads : int
+            Number of threads, at most 256. 0: one per processor. The result is the same for any
+            number.
+
+        Returns
+        -------
+        GradientResult
+
+        Raises
+        ------
+        InputError
+            EMPTY_REQUEST: no pose is given. NON_FINITE, COORD_RANGE, ARRAY_MISMATCH,
+            INVALID_INPUT.
+
+        Notes
+        -----
+        Let n be the unit vector from the vehicle to the obstacle at their closest points, and in
+        penetration the direction of the smallest translation that separates them. With a and b the
+        closest points, c the origin of the vehicle and v the velocity of the obstacle at b, the
+        derivatives of the distance are -n by x and y, -n . perp(a - c) by yaw, where perp turns a
+        vector by +90 degrees, and n . v by time. While the closest features do not change, they
+        are exact (Lin and Canny, "A fast algorithm for incremental distance calculation", 1991).
+        In contact, they are finite.
+        """
+        count = as_integer(k, "k", 1)
+        placed, leading = _checked_trajectories(poses)
+        at = _checked_times(times, leading)
+        try:
+            found = self._core.gradient(
+                instance(shape, Shape, "shape")._core,
+                placed,
+                at if at is _EMPTY else np.broadcast_to(at, leading).reshape(-1),
+                count,
+                thread_count(threads),
+            )
+        except InputError as error:
+            raise located(error, poses=leading, times=at.shape) from None
+        distances, lower_bounds, gradients, rates, obstacles, smooth, statuses = found
+        each = (*leading, count)
+        return GradientResult(
+            distances=distances.reshape(each),
+            lower_bounds=lower_bounds.reshape(each),
+            gradients=gradients.reshape(*each, 3),
+            rates=rates.reshape(each),
+            ids=self._ids_of(obstacles).reshape(each),
+            smooth=smooth.reshape(each),
+            statuses=statuses.reshape(leading)[()],
         )
 
     @overload
