@@ -57,8 +57,9 @@ def random_arcs(rng: np.random.Generator, count: int) -> Floats:
     return np.stack([curvature, np.clip(length, -limit, limit)], axis=-1)
 
 
+@pytest.mark.requirement("V-9")
 @pytest.mark.parametrize("moves", [False, True])
-def test_against_dense_samples(moves: bool) -> None:
+def test_curves_against_dense_samples(moves: bool) -> None:
     rng = np.random.default_rng(18 + moves)
     group = 250
     hits = 0

@@ -40,7 +40,8 @@ def integrate(pose: Floats, twist: Floats) -> Floats:
     return np.stack([pose[..., None, 0] + x, pose[..., None, 1] + y, yaw], axis=-1)
 
 
-def test_against_dense_samples() -> None:
+@pytest.mark.requirement("V-18")
+def test_twists_against_dense_samples() -> None:
     rng = np.random.default_rng(21)
     group = 100
     hits = 0
@@ -145,6 +146,7 @@ ONE_UNKNOWN = Scene([CAR] * 2, [(30, 0, 0), (0, 40, 0)], velocities=[(0, 0, 0), 
 PATH = Scene([CAR], [(30, 0, 0)], paths=[([1.0], [(31, 0, 0)])])
 
 
+@pytest.mark.requirement("V-18")
 @pytest.mark.parametrize(
     ("scene", "time"),
     [(NO_VELOCITY, 0.0), (NO_VELOCITY, 1.0), (TOUCHING, 0.0), (ONE_UNKNOWN, 0.0), (PATH, 1.1)],
