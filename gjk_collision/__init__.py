@@ -30,10 +30,12 @@ if TYPE_CHECKING:
     from .motion import ray_cast as ray_cast
     from .motion import shape_cast as shape_cast
     from .motion import time_of_impact as time_of_impact
+    from .path import Path as Path
     from .results import CheckResult as CheckResult
     from .results import ContactResult as ContactResult
     from .results import NearestResult as NearestResult
     from .results import PathResult as PathResult
+    from .results import PathsResult as PathsResult
     from .scene import Scene as Scene
     from .tracing import Trace as Trace
     from .tracing import TraceStep as TraceStep
@@ -60,10 +62,12 @@ _MODULE_OF = {
     "ray_cast": "motion",
     "shape_cast": "motion",
     "time_of_impact": "motion",
+    "Path": "path",
     "CheckResult": "results",
     "ContactResult": "results",
     "NearestResult": "results",
     "PathResult": "results",
+    "PathsResult": "results",
     "Scene": "scene",
     "Trace": "tracing",
     "TraceStep": "tracing",

@@ -26,8 +26,10 @@ __all__ = [
     "as_integers",
     "as_number",
     "as_point",
+    "as_poses",
     "as_vector",
     "instance",
+    "located",
 ]
 
 T = TypeVar("T")
@@ -115,6 +117,17 @@ def as_vector(values: ArrayLike, argument: str, names: str = "x, y, yaw") -> lis
     return numbers
 
 
+def as_poses(values: ArrayLike, argument: str) -> NDArray[np.float64]:
+    """Return real numbers as an array of poses, shape (..., 3), with at least one pose."""
+    poses = as_floats(values, argument)
+    if poses.size == 0 and poses.shape[-1] in (0, 3):
+        raise InputError(Status.EMPTY_REQUEST, argument, None, "must hold at least one pose")
+    if poses.ndim == 0 or poses.shape[-1] != 3:
+        rule = f"must have shape (..., 3) (got {poses.shape})"
+        raise InputError(Status.ARRAY_MISMATCH, argument, None, rule)
+    return poses
+
+
 def as_point(values: ArrayLike, argument: str) -> list[float]:
     """Return x and y [m], both finite and in the range of coordinates."""
     point = as_vector(values, argument, "x, y")
@@ -146,6 +159,17 @@ def as_integers(
         rule = f"must lie in [{limits.min}, {limits.max}] (got {array.flat[i]})"
         raise InputError(Status.INVALID_INPUT, argument, i, rule)
     return array.astype(dtype)
+
+
+def located(error: InputError, **shapes: tuple[int, ...]) -> InputError:
+    """Return an error with the index on each axis; `shapes` has the shape of each array."""
+    shape = shapes.get(error.argument)
+    if error.index is None or shape is None or len(shape) == 1:
+        return error
+    if not shape:
+        return InputError(error.status, error.argument, None, error.rule)
+    at = ", ".join(str(i) for i in np.unravel_index(error.index, shape))
+    return InputError(error.status, error.argument, error.index, f"{error.rule}, at [{at}]")
 
 
 def _as_array(values: ArrayLike, argument: str) -> NDArray[Any]:

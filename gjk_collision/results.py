@@ -200,7 +200,7 @@ class PathResult:
         segments are free.
     last_valid_fraction : float
         Fraction of `first_invalid_segment` that is certainly free, in [0, 1]. 1 if all segments
-        are free.
+        are free. For a `Path`: fraction of the length of the whole path.
     first_collision_time : float
         The first time at which contact is not excluded [s]. It is never later than the first
         collision. NaN: the verdict is not COLLISION, or no times are given.
@@ -226,6 +226,48 @@ class PathResult:
     obstacle_index: int = -1
     min_distance: float = nan
     min_distance_lower_bound: float = nan
+
+    __bool__ = no_truth_value("`.is_free`")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class PathsResult:
+    """Results of the check of several paths. The shape (...) is that of the `Path`.
+
+    Attributes
+    ----------
+    is_free : bool
+        Whether all paths are FREE.
+    verdict : Verdict
+        The worst verdict: COLLISION > UNKNOWN > MARGIN > FREE.
+    verdicts : ndarray of uint8, shape (...)
+        The worst `Verdict` on each path.
+    statuses : ndarray of uint16, shape (...)
+        `Status` of each path: SUCCESS, or the reason for UNKNOWN.
+    first_invalid_segments : ndarray of int64, shape (...)
+        The first segment of each path that is not free; -1: all are free.
+    last_valid_fractions : ndarray, shape (...)
+        Fraction of the length of each path that is certainly free, in [0, 1]. 1: all of it.
+    first_collision_times : ndarray, shape (...)
+        As `PathResult.first_collision_time` [s].
+    obstacle_ids : ndarray of int64, shape (...)
+        Id of the first obstacle that makes the path not free; -1: none.
+    distances : ndarray, shape (...)
+        As `PathResult.min_distance` [m]. NaN in mode 'collide'.
+    lower_bounds : ndarray, shape (...)
+        Certified lower bound of this distance [m]. NaN in mode 'collide'.
+    """
+
+    is_free: bool
+    verdict: Verdict
+    verdicts: NDArray[np.uint8]
+    statuses: NDArray[np.uint16]
+    first_invalid_segments: NDArray[np.int64]
+    last_valid_fractions: NDArray[np.float64]
+    first_collision_times: NDArray[np.float64]
+    obstacle_ids: NDArray[np.int64]
+    distances: NDArray[np.float64]
+    lower_bounds: NDArray[np.float64]
 
     __bool__ = no_truth_value("`.is_free`")
 

@@ -8,7 +8,7 @@ import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from reprlib import repr as short
-from typing import Any, Literal, TypeAlias, TypeVar
+from typing import Any, Literal, TypeAlias, TypeVar, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,17 +21,28 @@ from .arguments import (
     as_integer,
     as_integers,
     as_number,
+    as_poses,
     as_vector,
     instance,
+    located,
 )
 from .errors import InputError
 from .geometry import ConcavePolicy, Pose, Shape
-from .results import INVARIANT, CheckResult, ContactResult, NearestResult, PathResult
+from .path import Path
+from .results import (
+    INVARIANT,
+    CheckResult,
+    ContactResult,
+    NearestResult,
+    PathResult,
+    PathsResult,
+)
 from .verdict import Status, Verdict
 
 __all__ = ["Scene"]
 
 Mode: TypeAlias = Literal["collide", "distance", "witness"]
+PathMode: TypeAlias = Literal["collide", "distance"]
 PredictionPolicy: TypeAlias = Literal["unknown_is_error", "constant_velocity", "hold"]
 Paths: TypeAlias = Sequence[tuple[ArrayLike, ArrayLike] | None]
 """One predicted path per obstacle, as described for `Scene`."""
@@ -39,6 +50,7 @@ Paths: TypeAlias = Sequence[tuple[ArrayLike, ArrayLike] | None]
 _MODES: dict[str, int] = {"collide": 0, "distance": 1, "witness": 2}
 T = TypeVar("T")
 _EMPTY: NDArray[np.float64] = np.empty(0)
+_WORST_FIRST = Verdict.COLLISION, Verdict.UNKNOWN, Verdict.MARGIN, Verdict.FREE
 _VERDICTS = tuple(Verdict)  # _VERDICTS[n] is faster than Verdict(n)
 _PER_POSE = (
     "verdicts",
@@ -339,7 +351,7 @@ class Scene:
                 _checked_which(which, len(cores), leading),
             )
         except InputError as error:
-            raise _located(error, poses=leading, times=at.shape) from None
+            raise located(error, poses=leading, times=at.shape) from None
         if len(leading) != 1:
             for name in _PER_POSE:
                 if len(found[name]):
@@ -489,6 +501,7 @@ class Scene:
             statuses=statuses,
         )
 
+    @overload
     def check_path(
         self,
         shape: Shape,
@@ -498,34 +511,72 @@ class Scene:
         swept: bool = True,
         *,
         margin: float = 0.0,
-    ) -> PathResult:
-        """Check a shape against the obstacles along a path through poses.
+        mode: PathMode = "distance",
+        threads: int = 1,
+    ) -> PathResult: ...
+    @overload
+    def check_path(
+        self,
+        shape: Shape,
+        poses: Path,
+        times: ArrayLike | None = None,
+        tolerance: float = 0.005,
+        swept: bool = True,
+        *,
+        margin: float = 0.0,
+        mode: PathMode = "distance",
+        threads: int = 1,
+    ) -> PathResult | PathsResult: ...
+    def check_path(
+        self,
+        shape: Shape,
+        poses: ArrayLike | Path,
+        times: ArrayLike | None = None,
+        tolerance: float = 0.005,
+        swept: bool = True,
+        *,
+        margin: float = 0.0,
+        mode: PathMode = "distance",
+        threads: int = 1,
+    ) -> PathResult | PathsResult:
+        """Check a shape against the obstacles along a path, also between its poses.
 
-        Between two poses, the shape moves in a straight line with constant velocity and constant
-        rate of turn, and takes the shorter rotation. FREE is certain, however thin the obstacles
-        are or however fast the motion is.
+        FREE is certain, however thin the obstacles are, however fast the motion is, and however
+        much the path is curved.
 
         Parameters
         ----------
         shape : Shape
             The vehicle, in its base frame.
-        poses : array_like, shape (n, 3)
+        poses : array_like, shape (n, 3), or Path
             Poses of the base frame: x [m], y [m], yaw [rad]; n >= 1. One pose is a valid path.
+            Between two poses, the shape moves in a straight line with constant velocity and
+            constant rate of turn, and takes the shorter rotation. For curves, or for several paths
+            in one call, pass a `Path`.
         times : array_like, shape (n,), optional
             Time of each pose [s], strictly increasing, on the clock of the stamps of the
-            obstacles. Default: the obstacles do not move.
+            obstacles. Default: the obstacles do not move. For a `Path`: the times of its start
+            and of the end of each segment; or, in shape (2,), those of its start and of its end,
+            if its speed is constant. For several paths, there may be one row for each path.
         tolerance : float
             Tolerance [m], > 0: if the shape passes an obstacle at a distance of up to margin +
             tolerance, the path may be reported as not free.
         swept : bool
             False: check only at the poses. The free part of the path then ends at the pose before
-            the first one that is not free.
+            the first one that is not free. It must be True for a `Path`.
         margin : float
             Required distance [m], >= 0, as for `check`.
+        mode : {'collide', 'distance'}
+            'collide': do not compute `min_distance` and its lower bound, which is several times
+            faster. If the smallest distance is within `tolerance` of the margin, the verdict may
+            differ between the modes.
+        threads : int
+            Number of threads for several paths, at most 256. 0: one per processor.
 
         Returns
         -------
-        PathResult
+        PathResult or PathsResult
+            PathsResult for a `Path` whose shape is not ().
 
         Raises
         ------
@@ -535,37 +586,33 @@ class Scene:
 
         Notes
         -----
-        Conservative advancement on certified lower bounds, see `time_of_impact`.
+        Conservative advancement on certified lower bounds, see `time_of_impact`. On an arc, the
+        bound includes the Taylor remainder of the position, |velocity| |rate of turn| t^2 / 2.
         """
+        core = instance(shape, Shape, "shape")._core
+        has_distance = as_choice(mode, ("collide", "distance"), "mode") == "distance"
+        required = as_number(margin, "margin")
+        options = (
+            required,
+            as_number(tolerance, "tolerance"),
+            has_distance,
+            thread_count(threads),
+        )
+        is_swept = as_bool(swept, "swept")
+        if isinstance(poses, Path):
+            if not is_swept:
+                rule = "must be True for a Path: pass Path.at(distances) to check poses"
+                raise InputError(Status.INVALID_INPUT, "swept", None, rule)
+            found = poses._check(self._core, core, times, *options)
+            self._keep_paths(found, required, has_distance)
+            return self._paths_result(found, poses.shape)
         placed = _checked_poses(poses)
         at = _rows(times, len(placed), "times", 0)
-        tolerance = as_number(tolerance, "tolerance")
-        if as_bool(swept, "swept"):
-            found = self._core.check_path(
-                instance(shape, Shape, "shape")._core,
-                placed,
-                at,
-                as_number(margin, "margin"),
-                tolerance,
-            )
-            index = int(found.pop("obstacle"))
-            verdict = Verdict(found.pop("verdict"))
-            if not INVARIANT.holds(verdict, found["min_distance_lower_bound"], margin):
-                verdict = Verdict.UNKNOWN
-                found.update(
-                    status=Status.INTERNAL_ERROR, first_invalid_segment=0, last_valid_fraction=0.0
-                )
-            elif found["status"] == Status.INTERNAL_ERROR:
-                INVARIANT.violations += 1  # detected by the kernel
-            return PathResult(
-                is_free=verdict is Verdict.FREE,
-                verdict=verdict,
-                status=Status(found.pop("status")),
-                obstacle_id=int(self._id_of[index]),
-                obstacle_index=index,
-                **found,
-            )
-        self._core.check_way(at, tolerance)
+        if is_swept:
+            found = self._core.check_paths(core, placed, at, 1, *options)
+            self._keep_paths(found, required, has_distance)
+            return self._paths_result(found, ())
+        self._core.check_way(at, options[1])
         each = self.check(shape, placed, times, margin=margin, mode="distance")
         first = each.first_invalid_index
         hits = np.flatnonzero(each.verdicts == Verdict.COLLISION)
@@ -639,25 +686,63 @@ class Scene:
             raise InputError(Status.ARRAY_MISMATCH, "poses", None, rule)
         at = _checked_times(as_floats(times, "times"), leading)
         try:
-            found = self._core.first_contact(
+            found = self._core.check_paths(
                 instance(shape, Shape, "shape")._core,
                 placed,
                 at,
                 leading[0],
+                0.0,
                 as_number(tolerance, "tolerance"),
+                True,
                 thread_count(threads),
             )
         except InputError as error:
-            raise _located(error, poses=leading, times=at.shape) from None
-        contacts, distances, lower_bounds, obstacles, verdicts, statuses = found
-        INVARIANT.keep(verdicts, statuses, lower_bounds, 0.0)
+            raise located(error, poses=leading, times=at.shape) from None
+        INVARIANT.keep(found["verdicts"], found["statuses"], found["lower_bounds"], 0.0)
         return ContactResult(
-            times=contacts,
-            distances=distances,
-            lower_bounds=lower_bounds,
-            ids=self._ids_of(obstacles),
-            verdicts=verdicts,
-            statuses=statuses,
+            times=found["first_collision_times"],
+            distances=found["distances"],
+            lower_bounds=found["lower_bounds"],
+            ids=self._ids_of(found["obstacles"]),
+            verdicts=found["verdicts"],
+            statuses=found["statuses"],
+        )
+
+    def _keep_paths(self, found: dict[str, Any], margin: float, has_distance: bool) -> None:
+        """Apply `INVARIANT` to the arrays of paths."""
+        verdicts, statuses = found["verdicts"], found["statuses"]
+        was_free = verdicts == Verdict.FREE
+        INVARIANT.keep(verdicts, statuses, found["lower_bounds"], margin, has_bounds=has_distance)
+        broken = was_free & (verdicts != Verdict.FREE)
+        found["first_invalid_segments"][broken] = 0
+        found["last_valid_fractions"][broken] = 0.0
+
+    def _paths_result(
+        self, found: dict[str, Any], leading: tuple[int, ...]
+    ) -> PathResult | PathsResult:
+        indices = found.pop("obstacles")
+        if leading:
+            each = {name: values.reshape(leading) for name, values in found.items()}
+            present = set(np.unique(found["verdicts"]).tolist())
+            worst = next(verdict for verdict in _WORST_FIRST if verdict in present)
+            return PathsResult(
+                is_free=worst is Verdict.FREE,
+                verdict=worst,
+                obstacle_ids=self._ids_of(indices).reshape(leading),
+                **each,
+            )
+        verdict = _VERDICTS[found["verdicts"][0]]
+        return PathResult(
+            is_free=verdict is Verdict.FREE,
+            verdict=verdict,
+            status=Status(int(found["statuses"][0])),
+            first_invalid_segment=int(found["first_invalid_segments"][0]),
+            last_valid_fraction=float(found["last_valid_fractions"][0]),
+            first_collision_time=float(found["first_collision_times"][0]),
+            obstacle_id=int(self._id_of[indices[0]]),
+            obstacle_index=int(indices[0]),
+            min_distance=float(found["distances"][0]),
+            min_distance_lower_bound=float(found["lower_bounds"][0]),
         )
 
     def _ids_of(self, indices: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -721,12 +806,7 @@ def _checked_poses(poses: ArrayLike) -> NDArray[np.float64]:
 
 def _checked_trajectories(poses: ArrayLike) -> tuple[NDArray[np.float64], tuple[int, ...]]:
     """Return poses of shape (..., 3) as shape (n, 3), and the leading shape."""
-    placed = as_floats(poses, "poses")
-    if placed.size == 0 and placed.shape[-1] in (0, 3):
-        raise InputError(Status.EMPTY_REQUEST, "poses", None, "must hold at least one pose")
-    if placed.ndim == 0 or placed.shape[-1] != 3:
-        rule = f"must have shape (..., 3) (got {placed.shape})"
-        raise InputError(Status.ARRAY_MISMATCH, "poses", None, rule)
+    placed = as_poses(poses, "poses")
     return placed.reshape(-1, 3), placed.shape[:-1]
 
 
@@ -863,17 +943,6 @@ def _reported_motion(
         horizon,
         time_error,
     )
-
-
-def _located(error: InputError, **shapes: tuple[int, ...]) -> InputError:
-    """Return an error with the index on each axis; `shapes` has the shape of each array."""
-    shape = shapes.get(error.argument)
-    if error.index is None or shape is None or len(shape) == 1:
-        return error
-    if not shape:
-        return InputError(error.status, error.argument, None, error.rule)
-    at = ", ".join(str(i) for i in np.unravel_index(error.index, shape))
-    return InputError(error.status, error.argument, error.index, f"{error.rule}, at [{at}]")
 
 
 @contextmanager

@@ -81,6 +81,23 @@ void bind_casts(py::module_& module) {
   module.def("moving", &moving, py::arg("pose"), py::arg("velocity"), py::arg("time"));
   module.def("path", &path, py::arg("times"), py::arg("poses"));
   module.def(
+      "check_poses",
+      [](const Doubles& poses, const std::string& name) {
+        checked_poses(poses, length(poses) / 3, name.c_str());
+      },
+      py::arg("poses"), py::arg("name"));
+  module.def(  // rows of `steps` times each
+      "check_times",
+      [](const Doubles& times, const std::string& name, std::size_t steps) {
+        const std::span<const double> at = checked_times(times, length(times), name.c_str());
+        if (steps == 0 || at.size() % steps != 0) throw py::value_error("steps: whole rows");
+        for (std::size_t begin = 0; begin < at.size(); begin += steps) {
+          const std::span<const double> own = at.subspan(begin, steps);
+          check_increasing(own, name.c_str(), own, begin);
+        }
+      },
+      py::arg("times"), py::arg("name"), py::arg("steps"));
+  module.def(
       "check_increasing",
       [](const Doubles& times, const std::string& name, const Doubles& given) {
         if (length(given) != length(times)) throw py::value_error("given: one for each of times");

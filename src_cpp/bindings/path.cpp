@@ -18,40 +18,48 @@ void check_way(const Doubles& times, double tolerance) {
   checked_tolerance(tolerance);
 }
 
-py::dict check_path_of(const Scene& scene, const Shape& shape, const Doubles& poses,
-                       const Doubles& times, double margin, double tolerance) {
-  const std::size_t count = length(poses) / 3;
-  const std::vector<Pose> placed = checked_poses(poses, count, "poses");
-  const std::span<const double> at = checked_times(times, count, "times");
-  check_way(times, tolerance);
-  const PathOptions options{checked_radius(margin, "margin"), tolerance};
-  PathResult result;
-  {
-    const py::gil_scoped_release release;
-    result = check_path(scene, shape, placed, at, options);
+PathOptions path_options(double margin, double tolerance, bool has_distance) {
+  return {checked_radius(margin, "margin"), checked_tolerance(tolerance), has_distance};
+}
+
+// Arrays with one row per path.
+py::dict path_arrays(const std::vector<PathResult>& results) {
+  const std::size_t count = results.size();
+  const AnswerArrays arrays(count, {});
+  py::array_t<std::int64_t> segments(AnswerArrays::rows(count));
+  py::array_t<std::int64_t> obstacles(AnswerArrays::rows(count));
+  py::array_t<double> fractions(AnswerArrays::rows(count));
+  py::array_t<double> times(AnswerArrays::rows(count));
+  for (std::size_t k = 0; k < count; ++k) {
+    const PathResult& r = results[k];
+    segments.mutable_data()[k] = r.first_invalid_segment;
+    obstacles.mutable_data()[k] = r.obstacle;
+    fractions.mutable_data()[k] = r.last_valid_fraction;
+    times.mutable_data()[k] = r.first_collision_time;
+    arrays.put(k, {r.verdict, r.status, r.distance.upper, r.distance.lower, {}, {}, {}});
   }
   py::dict out;
-  out["verdict"] = static_cast<int>(result.verdict);
-  out["status"] = static_cast<int>(result.status);
-  out["first_invalid_segment"] = result.first_invalid_segment;
-  out["last_valid_fraction"] = result.last_valid_fraction;
-  out["first_collision_time"] = result.first_collision_time;
-  out["obstacle"] = result.obstacle;
-  out["min_distance"] = result.distance.upper;
-  out["min_distance_lower_bound"] = result.distance.lower;
+  out["verdicts"] = arrays.verdicts;
+  out["statuses"] = arrays.statuses;
+  out["distances"] = arrays.distances;
+  out["lower_bounds"] = arrays.lower_bounds;
+  out["first_invalid_segments"] = segments;
+  out["last_valid_fractions"] = fractions;
+  out["first_collision_times"] = times;
+  out["obstacles"] = obstacles;
   return out;
 }
 
-// Returns times of first contact, distances, lower bounds, obstacles, verdicts and statuses.
-py::tuple first_contact(const Scene& scene, const Shape& shape, const Doubles& poses,
-                        const Doubles& times, std::size_t trajectories, double tolerance,
-                        unsigned threads) {
+// `poses` holds the poses of `paths` paths of equal length. `times` is empty, or has one time per
+// pose, or one per pose of a path if all have the same times.
+py::dict check_paths_of(const Scene& scene, const Shape& shape, const Doubles& poses,
+                        const Doubles& times, std::size_t paths, double margin, double tolerance,
+                        bool has_distance, unsigned threads) {
   const std::size_t count = length(poses) / 3;
-  const std::size_t steps = trajectories > 0 ? count / trajectories : 0;
-  if (steps == 0 || count != steps * trajectories ||
-      (length(times) != steps && length(times) != count)) {
-    refuse(Status::array_mismatch, "poses, times", -1,
-           "must have the lengths of whole trajectories");
+  const std::size_t steps = paths > 0 ? count / paths : 0;
+  if (steps == 0 || count != steps * paths ||
+      (length(times) != 0 && length(times) != steps && length(times) != count)) {
+    refuse(Status::array_mismatch, "poses, times", -1, "must have the lengths of whole paths");
   }
   const std::vector<Pose> placed = checked_poses(poses, count, "poses");
   const std::span<const double> at = checked_times(times, length(times), "times");
@@ -59,33 +67,53 @@ py::tuple first_contact(const Scene& scene, const Shape& shape, const Doubles& p
     const std::span<const double> own = at.subspan(begin, steps);
     check_increasing(own, "times", own, begin);
   }
-  const PathOptions options{.tolerance = checked_tolerance(tolerance)};
-  std::vector<PathResult> results(trajectories);
+  const PathOptions options = path_options(margin, tolerance, has_distance);
+  std::vector<PathResult> results(paths);
   {
     const py::gil_scoped_release release;
     check_paths(scene, shape, placed, at, options, results, threads);
   }
-  const AnswerArrays arrays(trajectories, {});
-  py::array_t<double> contacts(AnswerArrays::rows(trajectories));
-  py::array_t<std::int64_t> obstacles(AnswerArrays::rows(trajectories));
-  for (std::size_t k = 0; k < trajectories; ++k) {
-    const PathResult& r = results[k];
-    contacts.mutable_data()[k] = r.first_collision_time;
-    obstacles.mutable_data()[k] = r.obstacle;
-    arrays.put(k, {r.verdict, r.status, r.distance.upper, r.distance.lower, {}, {}, {}});
+  return path_arrays(results);
+}
+
+// Curve k has the arcs first[k] to first[k + 1] - 1. `times` is empty, or has the times of the
+// start and of the end of each arc, of one curve after the other.
+py::dict check_curves_of(const Scene& scene, const Shape& shape, const Doubles& starts,
+                         const Array<std::uint64_t>& first, const Doubles& arcs,
+                         const Doubles& times, double margin, double tolerance, bool has_distance,
+                         unsigned threads) {
+  const std::size_t count = length(starts) / 3;
+  const std::span<const std::uint64_t> offsets = view(first);
+  const std::size_t all = length(arcs) / 2;
+  bool sound = offsets.size() == count + 1 && offsets.front() == 0 && offsets.back() == all &&
+               (length(times) == 0 || length(times) == all + count);
+  for (std::size_t k = 0; sound && k < count; ++k) sound = offsets[k] <= offsets[k + 1];
+  if (!sound) {
+    refuse(Status::array_mismatch, "arcs, times", -1, "must have the lengths of whole curves");
   }
-  return py::make_tuple(contacts, arrays.distances, arrays.lower_bounds, obstacles, arrays.verdicts,
-                        arrays.statuses);
+  const std::vector<Pose> placed = checked_poses(starts, count, "start");
+  const std::span<const double> at = checked_times(times, length(times), "times");
+  std::vector<Arc> ways(all);
+  for (std::size_t i = 0; i < all; ++i) ways[i] = {arcs.data()[2 * i], arcs.data()[2 * i + 1]};
+  const PathOptions options = path_options(margin, tolerance, has_distance);
+  std::vector<PathResult> results(count);
+  {
+    const py::gil_scoped_release release;
+    check_paths(scene, shape, placed, offsets, ways, at, options, results, threads);
+  }
+  return path_arrays(results);
 }
 
 }  // namespace
 
 void bind_path(py::class_<Scene>& scene) {
   scene.def_static("check_way", &check_way, py::arg("times"), py::arg("tolerance"));
-  scene.def("check_path", &check_path_of, py::arg("shape"), py::arg("poses"), py::arg("times"),
-            py::arg("margin"), py::arg("tolerance"));
-  scene.def("first_contact", &first_contact, py::arg("shape"), py::arg("poses"), py::arg("times"),
-            py::arg("trajectories"), py::arg("tolerance"), py::arg("threads"));
+  scene.def("check_paths", &check_paths_of, py::arg("shape"), py::arg("poses"), py::arg("times"),
+            py::arg("paths"), py::arg("margin"), py::arg("tolerance"), py::arg("has_distance"),
+            py::arg("threads"));
+  scene.def("check_curves", &check_curves_of, py::arg("shape"), py::arg("starts"), py::arg("first"),
+            py::arg("arcs"), py::arg("times"), py::arg("margin"), py::arg("tolerance"),
+            py::arg("has_distance"), py::arg("threads"));
 }
 
 }  // namespace gjk::bindings

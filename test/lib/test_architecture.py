@@ -22,7 +22,7 @@ LAYERS = (
     ("errors",),
     ("arguments",),
     ("geometry",),
-    ("motion", "tracing", "results"),
+    ("motion", "path", "tracing", "results"),
     ("scene",),
     ("pairs",),
     ("planning.edges", "plotting"),

@@ -73,7 +73,8 @@ struct Approach {
 
 namespace detail {
 
-// A shape at time t, and its constant velocity from then on.
+// A shape at time t, its velocity, and its constant rate of turn from then on. The velocity is
+// constant, or turns with the shape.
 struct Underway {
   Convex shape;
   Transform at;
@@ -81,23 +82,33 @@ struct Underway {
   double yaw = 0.0;
   Vec2 velocity;
   double spin = 0.0;
-  double spin_error = 0.0;  // rad/s
+  double spin_error = 0.0;      // rad/s
+  double velocity_error = 0.0;  // m/s
+  double bend = 0.0;            // m/s^2, half of the acceleration of the origin on an arc
 
   static Underway from(const Moving& moving, const Piece& piece, double t) noexcept {
     const Placement placement = piece.at(t, moving.reach);
+    const RoundedVelocity now = piece.velocity_at(t);
+    const double spin = piece.spin();
     return {moving.shape,
             Transform::from_pose(placement.pose, {}, placement.error),
             moving.reach,
             placement.pose.yaw,
-            piece.velocity(),
-            piece.spin(),
-            piece.yaw_error / piece.duration};
+            now.velocity,
+            spin,
+            piece.yaw_error / piece.duration,
+            now.error,
+            piece.is_arc ? 0.5 * std::fabs(spin) * norm(now.velocity) : 0.0};
   }
+
+  // Upper bound (m) on the distance of the origin after s seconds from the straight line: the
+  // remainder of the Taylor series of its position, whose second derivative is |spin| |velocity|.
+  double departure(double s) const noexcept { return bend * s * s; }
 
   // Whether all of it stays in the domain for s seconds. Outside, its position is unknown.
   bool stays_in_domain(double s) const noexcept {
-    const auto is_within = [this](double x, double y) noexcept {
-      return std::fmax(std::fabs(x), std::fabs(y)) + reach <= kMaxCoordinate;
+    const auto is_within = [this, s](double x, double y) noexcept {
+      return std::fmax(std::fabs(x), std::fabs(y)) + reach + departure(s) <= kMaxCoordinate;
     };
     return in_domain(shape, shape) && at.t_error >= 0.0 && is_within(at.t.x, at.t.y) &&
            is_within(at.t.x + s * velocity.x, at.t.y + s * velocity.y) &&
@@ -110,13 +121,14 @@ struct Underway {
   // A vertex p rotated by phi from now is at n.R(phi)p = n.p + phi n.p' + r, where p' is p rotated
   // by 90 degrees and |r| <= |p| phi^2 / 2. The first two terms are the support along a tilted n.
   // With `any_turn`, a rotating shape gets the bound `reach`, which holds for any angle. Both
-  // bounds are convex in s.
+  // bounds are convex in s, and so is the departure of the origin, which is added to them.
   double support_within(Vec2 n, double s, bool any_turn) const noexcept {
-    if (any_turn && spin != 0.0) return reach;
+    if (any_turn && spin != 0.0) return reach + departure(s);
     const Vec2 local = at.rotate_back(n);
     const double turn = s * spin;
     const Vec2 tilted = local - turn * perpendicular(local);
-    return dot(tilted, shape.vertex(shape.support(tilted))) + 0.5 * turn * turn * reach;
+    return dot(tilted, shape.vertex(shape.support(tilted))) + 0.5 * turn * turn * reach +
+           departure(s);
   }
   // m, error bound of a vertex now.
   double error() const noexcept { return shape.error + at.error(shape.extent) + at.t_error; }
@@ -128,13 +140,15 @@ struct Underway {
   //   (axes.support.gappa). Together less than 36 u turn extent.
   // - The last term and the sum: less than 5 u turn^2 reach + 2 u turn extent.
   // - The distance of the origins: less than 8 u (|t|_1 + s |velocity|_1).
-  // - The error of the spin: s spin_error reach.
+  // - The error of the spin: s spin_error reach. That of the velocity: s velocity_error.
+  // - The departure: 6 u of it for rounding, and u for the sum.
   // The factors 64 and 2 exceed these, and cover the rounding of this function.
   double rounding(double s) const noexcept {
     const double turn = 1.0 + std::fabs(s * spin);
     const double scale =
         turn * turn * (shape.extent + reach) + norm1(at.t) + std::fabs(s) * norm1(velocity);
-    return 64.0 * kUnitRoundoff * scale + 2.0 * (error() + std::fabs(s) * spin_error * reach);
+    return 64.0 * kUnitRoundoff * (scale + departure(s)) +
+           2.0 * (error() + std::fabs(s) * (spin_error * reach + velocity_error));
   }
 };
 

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: gjk_collision contributors
 // SPDX-License-Identifier: Apache-2.0
-// Motion of a shape: pieces of constant velocity, with rotation about the shape's own origin.
+// Motion of a shape: pieces with a constant rate of turn. The velocity of the shape's origin is
+// constant, or turns with the shape.
 #pragma once
 
 #include <algorithm>
@@ -30,7 +31,36 @@ struct Placement {
   double error = 0.0;
 };
 
-// pose(t) = from + (t - start) / duration * change, for begin <= t <= end.
+// A rounded pose, with error bounds of its position (m) and of its yaw (rad).
+struct Reached {
+  Pose pose;
+  double shift = 0.0;
+  double turn = 0.0;
+};
+
+// A rounded velocity (m/s), with its error bound.
+struct RoundedVelocity {
+  Vec2 velocity;
+  double error = 0.0;
+};
+
+namespace detail {
+
+// sin(x) / x, given sin(x) from sin_cos(). Error below 12 u: for small x the series, cut below
+// 2^-53; otherwise |x| > 1/2, so that the error of sin(x) is at most doubled.
+inline double sinc(double x, double sin) noexcept {
+  if (std::fabs(x) > 0.5) return sin / x;
+  const double t = x * x;
+  return 1.0 + t * (-1.0 / 6 +
+                    t * (1.0 / 120 +
+                         t * (-1.0 / 5040 + t * (1.0 / 362880 + t * (-1.0 / 39916800 +
+                                                                     t * (1.0 / 6227020800.0))))));
+}
+
+}  // namespace detail
+
+// pose(t) = from + (t - start) / duration * change, for begin <= t <= end. If it is an arc, the
+// velocity turns with the shape: `change` is that of the initial velocity, see on_arc().
 struct Piece {
   double begin = -std::numeric_limits<double>::infinity();  // s
   double end = std::numeric_limits<double>::infinity();     // s
@@ -40,6 +70,9 @@ struct Piece {
   Pose change;
   double yaw_error = 0.0;   // rad, error bound of `change.yaw`
   double time_error = 0.0;  // s, error bound of `start`
+  bool is_arc = false;
+  double from_shift = 0.0;  // m, error bound of the position `from`, of an arc
+  double from_turn = 0.0;   // rad, error bound of the yaw `from`, of an arc
 
   static Piece still(const Pose& pose) noexcept {
     Piece piece;
@@ -76,6 +109,23 @@ struct Piece {
     return piece;
   }
 
+  // Drives along an arc from `from`, with constant speed. `length` (m) is negative when it drives
+  // backwards; `curvature` (1/m) is positive when it turns left driving forwards.
+  static Piece arc(double begin, const Reached& from, double end, double curvature,
+                   double length) noexcept {
+    const SinCos heading = sin_cos(from.pose.yaw);
+    Piece piece;
+    piece.begin = piece.start = begin;
+    piece.end = end;
+    piece.duration = end > begin ? end - begin : 1.0;
+    piece.from = from.pose;
+    piece.change = {length * heading.cos, length * heading.sin, curvature * length};
+    piece.is_arc = true;
+    piece.from_shift = from.shift;
+    piece.from_turn = from.turn;
+    return piece;
+  }
+
   // The same motion on a clock that starts at `origin` (s), with times known to within `error` (s).
   // The ends are rounded outwards: it begins no later and ends no earlier.
   Piece on_clock(double origin, double error) const noexcept {
@@ -92,14 +142,19 @@ struct Piece {
   bool is_still() const noexcept {
     return change.x == 0.0 && change.y == 0.0 && change.yaw == 0.0 && yaw_error == 0.0;
   }
-  Vec2 velocity() const noexcept { return {change.x / duration, change.y / duration}; }  // m/s
-  double spin() const noexcept { return change.yaw / duration; }                         // rad/s
+  // m/s; of an arc, at the time `start`
+  Vec2 velocity() const noexcept { return {change.x / duration, change.y / duration}; }
+  double spin() const noexcept { return change.yaw / duration; }  // rad/s
 
   // Pose at time t, for a shape with vertices at most `reach` (m) from its origin. The error bound
   // covers a difference of times, a quotient, a product and a sum per coordinate. Proof:
   // motion.at.gappa. An error of a coordinate moves the shape by as much, and an error of the yaw
   // moves a vertex by at most `reach` times as much.
   Placement at(double t, double reach) const noexcept {
+    if (is_arc) {
+      const Reached there = on_arc(t);
+      return {there.pose, (there.shift + there.turn * reach) * (1.0 + 16.0 * kUnitRoundoff)};
+    }
     constexpr double kRelative = 8.0 * kUnitRoundoff;
     const double share = (t - start) / duration;
     const Pose moved{share * change.x, share * change.y, share * change.yaw};
@@ -111,6 +166,48 @@ struct Piece {
                         (std::fabs(share) + late) * yaw_error + late * std::fabs(change.yaw);
     return {{from.x + moved.x, from.y + moved.y, from.yaw + moved.yaw},
             is_still() ? 0.0 : (shift + turn * reach) * (1.0 + 16.0 * kUnitRoundoff)};
+  }
+
+  // Pose of an arc at time t. The chord from `from` has the direction of the mean of both headings,
+  // and sin(h) / h of the length of the arc, where h is half of the angle between them.
+  //
+  // With u = 2^-53, L the length of the arc so far, and w its angle: `change` is off by 6 u of the
+  // length in each coordinate, and the share by 3 u. The half angle is off by 3 u |w|, which turns
+  // and shortens the chord by less than 3 u |w| L. sinc() is off by 12 u, the sine and cosine by
+  // 4 u each, and 4 products and sums round. Together less than (48 + 3 |w|) u L, and L is at most
+  // |ahead|_1. The yaw has the errors of at(), and one of the product in `change`.
+  Reached on_arc(double t) const noexcept {
+    const double share = (t - start) / duration;
+    const Vec2 ahead{share * change.x, share * change.y};
+    const double turned = share * change.yaw;
+    const double half = 0.5 * turned;
+    const SinCos mean = sin_cos(half);
+    const double chord = detail::sinc(half, mean.sin);
+    const Vec2 moved{chord * (mean.cos * ahead.x - mean.sin * ahead.y),
+                     chord * (mean.sin * ahead.x + mean.cos * ahead.y)};
+    const double late = time_error / duration;
+    const double rounding = 64.0 * kUnitRoundoff * (1.0 + std::fabs(turned)) * norm1(ahead) +
+                            8.0 * kUnitRoundoff * norm1({from.x, from.y});
+    return {
+        {from.x + moved.x, from.y + moved.y, from.yaw + turned},
+        (from_shift + from_turn * norm1(ahead) + late * norm1({change.x, change.y}) + rounding) *
+            (1.0 + 16.0 * kUnitRoundoff),
+        (from_turn + late * std::fabs(change.yaw) +
+         8.0 * kUnitRoundoff * (std::fabs(from.yaw) + std::fabs(turned))) *
+            (1.0 + 16.0 * kUnitRoundoff)};
+  }
+
+  // Velocity of the shape's origin at time t. That of an arc is off by the errors of `change`, of
+  // the sine and cosine, of the products and of the angle: less than (24 + 3 |w|) u.
+  RoundedVelocity velocity_at(double t) const noexcept {
+    if (!is_arc) return {velocity(), 0.0};
+    const double turned = (t - start) / duration * change.yaw;
+    const SinCos turn = sin_cos(turned);
+    const Vec2 first = velocity();
+    const double relative = 64.0 * kUnitRoundoff * (1.0 + std::fabs(turned)) + from_turn +
+                            time_error / duration * std::fabs(change.yaw);
+    return {{turn.cos * first.x - turn.sin * first.y, turn.sin * first.x + turn.cos * first.y},
+            relative * norm1(first)};
   }
 };
 

@@ -404,9 +404,10 @@ class Obstacles {
   }
 
   // Whether every yaw of the motion is in the kernel's domain. If not, the obstacle's pose is
-  // unknown, and no box may exclude it.
+  // unknown, and no box may exclude it. The same for an arc, which track() does not follow.
   static bool turns_in_domain(Motion pieces) noexcept {
     return std::all_of(pieces.begin(), pieces.end(), [](const Piece& piece) {
+      if (piece.is_arc) return false;
       if (piece.change.yaw == 0.0) return std::fabs(piece.from.yaw) <= kMaxYaw;
       return std::fabs(piece.at(piece.begin, 0.0).pose.yaw) <= kMaxYaw &&
              std::fabs(piece.at(piece.end, 0.0).pose.yaw) <= kMaxYaw;

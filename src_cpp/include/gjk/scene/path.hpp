@@ -11,6 +11,7 @@
 #include <span>
 
 #include "gjk/certificate.hpp"
+#include "gjk/motion/arc.hpp"
 #include "gjk/motion/cast.hpp"
 #include "gjk/motion/motion.hpp"
 #include "gjk/scene/obstacles.hpp"
@@ -26,20 +27,22 @@ namespace gjk {
 struct PathOptions {
   double margin = 0.0;       // m
   double tolerance = 0.005;  // m, > 0
+  bool has_distance = true;  // whether to compute PathResult::distance, which takes longer
 };
 
 struct PathResult {
   Verdict verdict = Verdict::unknown;  // the worst on the path: COLLISION > UNKNOWN > MARGIN > FREE
   Status status = Status::undefined;
   std::int64_t first_invalid_segment = -1;
-  double last_valid_fraction = 1.0;  // that segment is certainly free up to this fraction
+  // That segment is certainly free up to this fraction of it. check_path(): of the whole length.
+  double last_valid_fraction = 1.0;
   // s. First time at which contact cannot be excluded, if the path collides. NaN if it does not
   // collide or has no times.
   double first_collision_time = std::numeric_limits<double>::quiet_NaN();
   std::int64_t obstacle = -1;  // index of the obstacle that decides first_invalid_segment
-  // m. Bounds on the smallest distance on the path; if the path collides, only up to the end of the
-  // segment with the collision. A value of 0 or less means a collision, but is not the penetration
-  // depth.
+  // m. Bounds on the smallest distance on the path; NaN if not computed. If the path collides, only
+  // up to the end of the segment with the collision. A value of 0 or less means a collision, but is
+  // not the penetration depth.
   Bounds distance{std::numeric_limits<double>::infinity(), std::numeric_limits<double>::infinity()};
 };
 
@@ -78,7 +81,10 @@ class PathCheck {
   const Decision& decision() const noexcept { return decision_; }
   // s. Before this time there is certainly no contact.
   double contact_time() const noexcept { return contact_time_; }
-  Bounds distance() const noexcept { return {decision_.lower(), upper_}; }
+  Bounds distance() const noexcept {
+    constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+    return options_.has_distance ? Bounds{decision_.lower(), upper_} : Bounds{kNaN, kNaN};
+  }
 
  private:
   void note(double time, bool is_margin, std::int64_t obstacle) noexcept {
@@ -99,21 +105,38 @@ class PathCheck {
   }
 
   void follow(const Piece& segment, double begin, double end, const Obstacles::View& view) {
-    Box box;
-    for (const double time : {begin, end}) {
-      const Placement at = segment.at(time, reach_);
-      const Vec2 center = Vec2{at.pose.x, at.pose.y} - obstacles_.origin();
-      const double by =
-          reach_ + 4.0 * at.error + 16.0 * kUnitRoundoff * norm1({at.pose.x, at.pose.y});
-      box.include(Box{center, center}.grown(by));
-    }
+    const Box box = box_along(segment, begin, end);
     const double near = options_.margin + options_.tolerance;
-    const auto limit = [&]() noexcept { return std::fmax(near, upper_); };
+    const auto limit = [&]() noexcept {
+      return options_.has_distance ? std::fmax(near, upper_) : near;
+    };
     const Exhausted search = obstacles_.nearest(box, limit(), view, [&](std::uint32_t k) {
       for (int i = 0; i < ego_.parts(); ++i) meet(segment, begin, end, i, k, view.timed);
       return limit();
     });
     decision_.take(Certificate::exhausted(search, limit()));
+  }
+
+  // Contains the ego at all times from begin to end, relative to the origin of the obstacles. On an
+  // arc, the box contains poses of equal distances. Between two of them, the origin is at most the
+  // length times the angle / 8 away from their chord.
+  Box box_along(const Piece& segment, double begin, double end) const noexcept {
+    constexpr double kStep = 0.5;  // rad
+    const double turn = segment.is_arc ? std::fabs(segment.spin()) * (end - begin) : 0.0;
+    const double steps = 1.0 + std::fmin(16.0, std::floor(turn / kStep));
+    const double beside = turn > 0.0 ? norm(segment.velocity()) * (end - begin) / steps *
+                                           std::fmin(0.5, 0.125 * turn / steps) * (1.0 + 0x1p-40)
+                                     : 0.0;
+    Box box;
+    for (double step = 0.0; step <= steps; ++step) {
+      const double time = step == steps ? end : begin + (end - begin) * (step / steps);
+      const Placement at = segment.at(time, reach_);
+      const Vec2 center = Vec2{at.pose.x, at.pose.y} - obstacles_.origin();
+      const double by =
+          reach_ + beside + 4.0 * at.error + 16.0 * kUnitRoundoff * norm1({at.pose.x, at.pose.y});
+      box.include(Box{center, center}.grown(by));
+    }
+    return box;
   }
 
   // Part i of the ego against part k of the obstacles.
@@ -140,11 +163,13 @@ class PathCheck {
     const Moving ego = Moving::along(ego_.part(i), {&way, 1});
     const Moving other{obstacles_.outlines().part(k), motion, obstacles_.outlines().reach(k)};
     const CastOptions cast{options_.margin, options_.tolerance};
-    const double far = std::fmax(options_.margin + options_.tolerance, upper_);
-    const Approach approach = closest_approach(ego, other, begin, end, options_.tolerance, far);
-    upper_ = std::fmin(upper_, approach.distance.upper);
     Certificate certificate;
-    if (approach.status == Status::success) certificate = approach.certificate;
+    if (options_.has_distance) {
+      const double far = std::fmax(options_.margin + options_.tolerance, upper_);
+      const Approach approach = closest_approach(ego, other, begin, end, options_.tolerance, far);
+      upper_ = std::fmin(upper_, approach.distance.upper);
+      if (approach.status == Status::success) certificate = approach.certificate;
+    }
     if (certificate.proves(options_.margin)) {
       decision_.take(certificate);
       return;
@@ -177,40 +202,41 @@ class PathCheck {
   double upper_ = std::numeric_limits<double>::infinity();  // m, upper bound on the distance
 };
 
-}  // namespace detail
+// Whether a path of `count` poses can be checked. Times (s) are strictly increasing, or empty.
+inline bool is_sound(const Scene& scene, const Shape& ego, std::span<const double> times,
+                     std::size_t count, const PathOptions& options) noexcept {
+  bool sound = count > 0 && ego.parts() > 0 && scene.obstacles().shapeless() < 0 &&
+               options.margin >= 0.0 && options.margin <= kMaxCoordinate &&
+               options.tolerance > 0.0 && (times.empty() || times.size() == count);
+  for (std::size_t i = 1; i < times.size(); ++i) sound &= times[i] > times[i - 1];
+  for (const double time : times) sound &= std::isfinite(time);
+  for (int k = 0; k < ego.parts(); ++k) sound &= in_domain(ego.part(k), ego.part(k));
+  return sound;
+}
 
-// Checks the motion of the ego from pose to pose, in straight lines and turning the shorter way.
-// Certified to the tolerance: FREE is never wrong, and a hit may be reported if the distance is at
-// most margin plus tolerance. `times` (s, strictly increasing) has one entry per pose, or is empty
-// if the obstacles stand still.
-inline PathResult check_path(const Scene& scene, const Shape& ego, std::span<const Pose> poses,
-                             std::span<const double> times, const PathOptions& options) {
+inline PathResult refused_path() noexcept {
+  PathResult result;
+  result.status = Status::invalid_input;
+  result.first_invalid_segment = 0;
+  result.last_valid_fraction = 0.0;
+  result.distance.lower = -std::numeric_limits<double>::infinity();
+  return result;
+}
+
+// Checks the segments one after the other, until one collides. next(i) returns segment i.
+template <class Next>
+PathResult check_segments(const Scene& scene, const Shape& ego, std::size_t segments,
+                          std::span<const double> times, const PathOptions& options, Next&& next) {
   PathResult result;
   const bool timed = !times.empty();
-  bool sound = !poses.empty() && ego.parts() > 0 && scene.obstacles().shapeless() < 0 &&
-               options.margin >= 0.0 && options.margin <= kMaxCoordinate &&
-               options.tolerance > 0.0 && (!timed || times.size() == poses.size());
-  for (std::size_t i = 1; timed && i < times.size(); ++i) sound &= times[i] > times[i - 1];
-  for (const double time : times) sound &= std::isfinite(time);
-  for (const Pose& pose : poses) sound &= is_in_domain(pose);
-  for (int k = 0; k < ego.parts(); ++k) sound &= in_domain(ego.part(k), ego.part(k));
-  if (!sound) {
-    result.status = Status::invalid_input;
-    result.first_invalid_segment = 0;
-    result.last_valid_fraction = 0.0;
-    result.distance.lower = -std::numeric_limits<double>::infinity();
-    return result;
-  }
-  detail::PathCheck check(scene, ego, options);
-  const std::size_t segments = std::max<std::size_t>(1, poses.size() - 1);
+  PathCheck check(scene, ego, options);
   for (std::size_t i = 0; i < segments; ++i) {
-    const std::size_t next = std::min(i + 1, poses.size() - 1);  // a single pose is a segment too
-    const double begin = timed ? times[i] : static_cast<double>(i);
-    const double end = timed ? times[next] : static_cast<double>(next);
-    check.follow(Piece::between(begin, poses[i], end, poses[next]), timed);
+    const Piece segment = next(i);
+    check.follow(segment, timed);
     if (check.first().is_any() && result.first_invalid_segment < 0) {
       result.first_invalid_segment = static_cast<std::int64_t>(i);
-      const double share = end > begin ? (check.first().time - begin) / (end - begin) : 0.0;
+      const double passed = check.first().time - segment.begin;
+      const double share = segment.end > segment.begin ? passed / segment.duration : 0.0;
       result.last_valid_fraction = std::fmin(1.0, std::fmax(0.0, share * (1.0 - 0x1p-50)));
       result.obstacle = check.first().obstacle;
     }
@@ -225,6 +251,75 @@ inline PathResult check_path(const Scene& scene, const Shape& ego, std::span<con
   return result;
 }
 
+}  // namespace detail
+
+// Checks the motion of the ego from pose to pose, in straight lines and turning the shorter way.
+// Certified to the tolerance: FREE is never wrong, and a hit may be reported if the distance is at
+// most margin plus tolerance. `times` (s, strictly increasing) has one entry per pose, or is empty
+// if the obstacles stand still.
+inline PathResult check_path(const Scene& scene, const Shape& ego, std::span<const Pose> poses,
+                             std::span<const double> times, const PathOptions& options) {
+  bool sound = detail::is_sound(scene, ego, times, poses.size(), options);
+  for (const Pose& pose : poses) sound &= is_in_domain(pose);
+  if (!sound) return detail::refused_path();
+  const std::size_t segments = std::max<std::size_t>(1, poses.size() - 1);
+  return detail::check_segments(scene, ego, segments, times, options, [&](std::size_t i) {
+    const std::size_t next = std::min(i + 1, poses.size() - 1);  // a single pose is a segment too
+    const bool timed = !times.empty();
+    return Piece::between(timed ? times[i] : static_cast<double>(i), poses[i],
+                          timed ? times[next] : static_cast<double>(next), poses[next]);
+  });
+}
+
+// The same along a curve. `times` (s) has one entry for the start and one for the end of each arc:
+// the ego drives each arc with constant speed. The ends of the arcs are rounded, and all bounds
+// include their errors. An arc without length is an instant, which needs no time.
+inline PathResult check_path(const Scene& scene, const Shape& ego, const ArcPath& curve,
+                             std::span<const double> times, const PathOptions& options) {
+  const bool timed = !times.empty();
+  if (!curve.is_in_domain() ||
+      !detail::is_sound(scene, ego, times, curve.arcs.size() + 1, options)) {
+    return detail::refused_path();
+  }
+  Along along(curve.start);
+  const std::size_t segments = std::max<std::size_t>(1, curve.arcs.size());
+  PathResult result =
+      detail::check_segments(scene, ego, segments, times, options, [&](std::size_t i) {
+        const Arc arc = curve.arcs.empty() ? Arc{} : curve.arcs[i];  // no arc: an instant
+        if (!timed) return along.next(arc, 0.0, std::fabs(arc.length));
+        return along.next(arc, times[i], times[std::min(i + 1, times.size() - 1)]);
+      });
+  if (result.first_invalid_segment >= 0) {
+    const auto first = static_cast<std::size_t>(result.first_invalid_segment);
+    const ArcPath before{curve.start, curve.arcs.first(std::min(first, curve.arcs.size()))};
+    const double of_arc = curve.arcs.empty() ? 0.0 : std::fabs(curve.arcs[first].length);
+    const double valid = before.length() + result.last_valid_fraction * of_arc;
+    const double all = curve.length();
+    result.last_valid_fraction = all > 0.0 ? std::fmin(1.0, valid / all * (1.0 - 0x1p-40)) : 0.0;
+  }
+  return result;
+}
+
+// check_path() for each of results.size() curves. Curve k has the arcs first[k] to first[k + 1] -
+// 1 and the start starts[k]. `times` (s) has the times of all curves, one after the other, or is
+// empty.
+inline void check_paths(const Scene& scene, const Shape& ego, std::span<const Pose> starts,
+                        std::span<const std::uint64_t> first, std::span<const Arc> arcs,
+                        std::span<const double> times, const PathOptions& options,
+                        std::span<PathResult> results, unsigned threads = 1) {
+  for_each_chunk(results.size(), 16, threads, [&] {
+    return [&](std::size_t begin, std::size_t end) {
+      for (std::size_t k = begin; k < end; ++k) {
+        const std::size_t count = first[k + 1] - first[k];
+        const ArcPath curve{starts[k], arcs.subspan(first[k], count)};
+        results[k] =
+            check_path(scene, ego, curve,
+                       times.empty() ? times : times.subspan(first[k] + k, count + 1), options);
+      }
+    };
+  });
+}
+
 // check_path() for each of results.size() trajectories, which have the same number of poses, one
 // after the other in `poses`. `times` (s) has one entry per pose, or one per pose of a trajectory
 // if all have the same times, or is empty if the obstacles stand still. INVALID_INPUT if the
@@ -237,7 +332,7 @@ inline void check_paths(const Scene& scene, const Shape& ego, std::span<const Po
   const bool shared = times.size() == length;
   if (poses.size() != length * results.size() ||
       !(times.empty() || shared || times.size() == poses.size())) {
-    std::fill(results.begin(), results.end(), check_path(scene, ego, {}, {}, options));
+    std::fill(results.begin(), results.end(), detail::refused_path());
     return;
   }
   for_each_chunk(results.size(), 1, threads, [&] {

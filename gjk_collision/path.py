@@ -1,0 +1,338 @@
+# SPDX-FileCopyrightText: gjk_collision contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Paths that vehicles drive: straight lines and arcs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from . import _core
+from .arguments import as_floats, as_integer, as_poses, located
+from .errors import InputError
+from .verdict import Status
+
+__all__ = ["Path"]
+
+_MAX_TURN = 1e6  # rad
+_TWO_PI = 2.0 * np.pi
+
+
+class Path:
+    """A path of the vehicle, or several of them. Immutable.
+
+    Create paths with the class methods, and check them with `Scene.check_path`. A path is a start
+    pose and segments that follow one another. Along a segment the vehicle moves with constant
+    velocity and constant rate of turn in its own frame (`arcs`), or in a
+    straight line (`straight`).
+    """
+
+    __slots__ = ("_arcs", "_first", "_leading", "_poses")
+
+    _poses: NDArray[np.float64]  # (K, n, 3) if straight, else (K, 3): the starts
+    _first: NDArray[np.uint64]  # (K + 1,): curve k has the arcs first[k] to first[k + 1] - 1
+    _arcs: NDArray[np.float64] | None  # (m, 2): curvature [1/m], length [m]; None: straight
+    _leading: tuple[int, ...]
+
+    def __init__(self, *_: object) -> None:
+        """Refuse: a path is created by one of the class methods."""
+        rule = "use Path.straight or Path.arcs"
+        raise InputError(Status.INVALID_INPUT, "Path", None, rule)
+
+    @classmethod
+    def straight(cls, poses: ArrayLike) -> Path:
+        """Return a path through poses.
+
+        Between two poses the vehicle moves in a straight line, and takes the shorter rotation, as
+        in the SE2 space of OMPL and in nav2.
+
+        Parameters
+        ----------
+        poses : array_like, shape (..., n, 3)
+            Poses of the base frame: x [m], y [m], yaw [rad]; n >= 1. For shape (K, n, 3), the
+            result is K paths.
+
+        Raises
+        ------
+        InputError
+            EMPTY_REQUEST: no pose is given. NON_FINITE, COORD_RANGE, ARRAY_MISMATCH,
+            INVALID_INPUT.
+        """
+        given = _checked_poses(poses, "poses")
+        if given.ndim < 2:
+            rule = f"must have shape (..., n, 3) (got {given.shape})"
+            raise InputError(Status.ARRAY_MISMATCH, "poses", None, rule)
+        return cls._of(given.reshape(-1, *given.shape[-2:]), (), None, given.shape[:-2])
+
+    @classmethod
+    def arcs(cls, start: ArrayLike, arcs: ArrayLike) -> Path:
+        """Return a path of circular arcs and straight lines.
+
+        Parameters
+        ----------
+        start : array_like, shape (..., 3)
+            First pose of the base frame: x [m], y [m], yaw [rad].
+        arcs : array_like, shape (..., m, 2)
+            Curvature [1/m] and length [m] of each arc. The curvature is positive if the path turns
+            left when driven forwards. 0: a straight line. A negative length drives backwards. An
+            arc of length 0 is a stop. For example, starts of shape (K, 1, 3) and arcs of shape
+            (P, m, 2) give the paths of P motion primitives from K states, of shape (K, P).
+
+        Raises
+        ------
+        InputError
+            NON_FINITE. COORD_RANGE: the path turns by more than 1e6 rad, or is longer than 1e15 m.
+            ARRAY_MISMATCH, INVALID_INPUT.
+        """
+        starts = _checked_poses(start, "start")
+        ways = as_floats(arcs, "arcs")
+        if ways.shape == (0,):
+            ways = np.zeros((1, 2))  # no arc: the vehicle stands
+        if ways.ndim < 2 or ways.shape[-1] != 2:
+            rule = f"must have shape (..., m, 2) (got {ways.shape})"
+            raise InputError(Status.ARRAY_MISMATCH, "arcs", None, rule)
+        bad = ~np.isfinite(ways).all(axis=-1)
+        if bad.any():
+            i = int(np.argmax(bad))
+            rule = f"curvature and length must be finite (got {tuple(ways.reshape(-1, 2)[i])})"
+            raise located(InputError(Status.NON_FINITE, "arcs", i, rule), arcs=bad.shape)
+        with np.errstate(over="ignore"):
+            turns, lengths = np.abs(ways.prod(axis=-1)).sum(-1), np.abs(ways[..., 1]).sum(-1)
+        far = ~((turns <= _MAX_TURN) & (lengths <= _core.MAX_COORDINATE))
+        if far.any():
+            i = int(np.argmax(far))
+            rule = "a path must turn by at most 1e6 rad and be at most 1e15 m long"
+            rule += f" (got {turns.flat[i]} and {lengths.flat[i]})"
+            raise located(InputError(Status.COORD_RANGE, "arcs", i, rule), arcs=far.shape)
+        try:
+            leading = np.broadcast_shapes(starts.shape[:-1], ways.shape[:-2])
+        except ValueError:
+            rule = f"must have a shape that fits that of start, {starts.shape} (got {ways.shape})"
+            raise InputError(Status.ARRAY_MISMATCH, "arcs", None, rule) from None
+        each = np.broadcast_to(ways, (*leading, *ways.shape[-2:])).reshape(-1, 2)
+        begins = np.broadcast_to(starts, (*leading, 3)).reshape(-1, 3)
+        return cls._of(begins, np.full(len(begins), ways.shape[-2]), each, leading)
+
+    @classmethod
+    def _of(
+        cls,
+        poses: NDArray[np.float64],
+        counts: ArrayLike,
+        arcs: NDArray[np.float64] | None,
+        leading: tuple[int, ...],
+    ) -> Path:
+        """Return paths; path k has counts[k] arcs."""
+        path = cls.__new__(cls)
+        path._poses, path._arcs, path._leading = np.array(poses), arcs, leading
+        path._first = np.append(np.uint64(0), np.cumsum(counts, dtype=np.uint64))
+        return path
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Shape of the array of paths. (): one path."""
+        return self._leading
+
+    @property
+    def length(self) -> float | NDArray[np.float64]:
+        """Length of each path [m], shape `shape`. A turn in place has no length."""
+        sums = np.array([steps.sum() for steps in self._lengths()])
+        return sums.reshape(self._leading)[()]
+
+    @property
+    def poses(self) -> NDArray[np.float64]:
+        """Poses at the start of one path and at the end of each segment, shape (m + 1, 3).
+
+        x [m], y [m], yaw [rad].
+
+        Raises
+        ------
+        InputError
+            INVALID_INPUT: there are several paths; select one of them.
+        """
+        return self._only("poses")._ends()
+
+    @property
+    def segments(self) -> NDArray[np.float64]:
+        """Curvature [1/m] and length [m] of each segment of one path of arcs, shape (m, 2).
+
+        Raises
+        ------
+        InputError
+            INVALID_INPUT: there are several paths, or the path is `straight`.
+        """
+        arcs = self._only("segments")._arcs
+        if arcs is None:
+            rule = "a straight path has poses only: use Path.poses"
+            raise InputError(Status.INVALID_INPUT, "segments", None, rule)
+        return arcs.copy()
+
+    def __getitem__(self, index: int) -> Path:
+        """Return one path of several, of shape (K,)."""
+        if len(self._leading) != 1:
+            rule = f"needs a path of shape (K,) (got {self._leading})"
+            raise InputError(Status.INVALID_INPUT, "index", None, rule)
+        count = self._leading[0]
+        k = as_integer(index, "index")
+        if not -count <= k < count:
+            raise IndexError(f"index must lie in [{-count}, {count}) (got {k})")  # ends iteration
+        k %= count
+        if self._arcs is None:
+            return self._of(self._poses[k : k + 1], (), None, ())
+        begin, end = self._first[k : k + 2].tolist()
+        return self._of(self._poses[k : k + 1], [end - begin], self._arcs[begin:end], ())
+
+    def __repr__(self) -> str:
+        """Return the kind, the number and the lengths of the paths."""
+        kind = "straight" if self._arcs is None else "arcs"
+        if self._leading:
+            return f"Path({kind}, shape {self._leading})"
+        return f"Path({kind}, {len(self._lengths()[0])} segments, {self.length:.6g} m)"
+
+    def at(self, distances: ArrayLike) -> NDArray[np.float64]:
+        """Return poses on one path, for example to draw it.
+
+        Parameters
+        ----------
+        distances : array_like, shape (...)
+            Distances driven from the start [m], from 0 to `length`.
+
+        Returns
+        -------
+        ndarray, shape (..., 3)
+            x [m], y [m], yaw [rad].
+
+        Raises
+        ------
+        InputError
+            NON_FINITE. COORD_RANGE: a distance is negative or greater than `length`.
+            INVALID_INPUT: there are several paths.
+        """
+        only = self._only("at")
+        given = as_floats(distances, "distances")
+        steps = only._lengths()[0]
+        until = np.cumsum(steps)
+        end = until[-1] if len(until) else 0.0
+        outside = ~((given >= 0.0) & (given <= end))
+        if outside.any():
+            i = int(np.argmax(outside.ravel()))
+            value = given.flat[i]
+            status = Status.COORD_RANGE if np.isfinite(value) else Status.NON_FINITE
+            rule = f"must lie in [0, {end}] (got {value})"
+            raise located(InputError(status, "distances", i, rule), distances=given.shape)
+        ends = only._ends()
+        if not len(steps):  # one pose
+            return np.broadcast_to(ends[0], (*given.shape, 3)).copy()
+        on = np.minimum(np.searchsorted(until, given), len(steps) - 1)
+        since = np.maximum(given - (until[on] - steps[on]), 0.0)
+        if only._arcs is not None:
+            curvature, length = only._arcs[on, 0], only._arcs[on, 1]
+            return _on_arc(ends[on], curvature, np.copysign(since, length))
+        share = np.divide(since, steps[on], out=np.ones_like(since), where=steps[on] > 0.0)
+        change = ends[on + 1] - ends[on]
+        change[..., 2] -= _TWO_PI * np.rint(change[..., 2] / _TWO_PI)
+        found: NDArray[np.float64] = ends[on] + share[..., None] * change
+        return found
+
+    def _check(
+        self,
+        scene: _core.Scene,
+        shape: _core.Shape,
+        times: ArrayLike | None,
+        margin: float,
+        tolerance: float,
+        has_distance: bool,
+        threads: int,
+    ) -> dict[str, NDArray[Any]]:
+        """Return the answer of the kernel: arrays with one row for each path."""
+        at = np.empty(0) if times is None else self._knot_times(as_floats(times, "times"))
+        options = margin, tolerance, has_distance, threads
+        if self._arcs is None:
+            return scene.check_paths(shape, self._poses, at, len(self._poses), *options)
+        return scene.check_curves(shape, self._poses, self._first, self._arcs, at, *options)
+
+    def _knot_times(self, given: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the times of the start and of the end of each segment of all paths, flat [s]."""
+        lengths = self._lengths()
+        # Several curves may have different numbers of arcs.
+        has_knots = self._arcs is None or not self._leading
+        allowed = {2, len(lengths[0]) + 1} if has_knots else {2}
+        fits = given.ndim > 0 and given.shape[:-1] in ((), self._leading)
+        if not fits or given.shape[-1] not in allowed:
+            row = " or ".join(f"({count},)" for count in sorted(allowed))
+            each = f", or one such row for each path of shape {self._leading}"
+            rule = f"must have shape {row}{each if self._leading else ''} (got {given.shape})"
+            raise InputError(Status.ARRAY_MISMATCH, "times", None, rule)
+        try:
+            _core.check_times(given, "times", given.shape[-1])
+        except InputError as error:
+            raise located(error, times=given.shape) from None
+        rows = np.broadcast_to(given.reshape(-1, given.shape[-1]), (len(lengths), given.shape[-1]))
+        return np.concatenate([_spread(row, own) for row, own in zip(rows, lengths, strict=True)])
+
+    def _only(self, argument: str) -> Path:
+        if self._leading:
+            rule = f"needs one path (got shape {self._leading}): select one, as in path[0]"
+            raise InputError(Status.INVALID_INPUT, argument, None, rule)
+        return self
+
+    def _lengths(self) -> list[NDArray[np.float64]]:
+        """Return the lengths of the segments of each path [m]."""
+        if self._arcs is None:
+            return list(np.hypot(*np.moveaxis(np.diff(self._poses[..., :2], axis=1), -1, 0)))
+        return np.split(np.abs(self._arcs[:, 1]), self._first[1:-1].astype(int))
+
+    def _ends(self) -> NDArray[np.float64]:
+        ends = [self._poses[0]] if self._arcs is not None else list(self._poses[0])
+        for curvature, length in self._arcs if self._arcs is not None else ():
+            ends.append(_on_arc(ends[-1], curvature, length))
+        return np.array(ends)
+
+
+def _spread(times: NDArray[np.float64], lengths: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return a time for the start and for the end of each segment [s], of a constant speed.
+
+    Times for all of them are returned as they are.
+    """
+    if len(times) == len(lengths) + 1:
+        return times
+    total = lengths.sum()
+    if not total > 0.0:
+        rule = f"a path without length needs a time for each of {len(lengths) + 1} poses (got 2)"
+        raise InputError(Status.ARRAY_MISMATCH, "times", None, rule)
+    shares = np.append(0.0, np.cumsum(lengths) / total)
+    knots: NDArray[np.float64] = times[0] + (times[1] - times[0]) * shares
+    knots[-1] = times[1]
+    for i in range(1, len(knots) - 1):  # strictly increasing, also where a segment has no length
+        knots[i] = max(knots[i], np.nextafter(knots[i - 1], np.inf))
+    for i in range(len(knots) - 2, 0, -1):
+        knots[i] = min(knots[i], np.nextafter(knots[i + 1], -np.inf))
+    return knots
+
+
+def _on_arc(
+    start: NDArray[np.float64], curvature: NDArray[np.float64], length: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return the pose after an arc; its chord has the mean of the headings."""
+    turn = curvature * length
+    mean = start[..., 2] + 0.5 * turn
+    chord = length * np.sinc(turn / _TWO_PI)  # numpy's sinc(x) is sin(pi x) / (pi x)
+    return np.stack(
+        [
+            start[..., 0] + chord * np.cos(mean),
+            start[..., 1] + chord * np.sin(mean),
+            start[..., 2] + turn,
+        ],
+        axis=-1,
+    )
+
+
+def _checked_poses(poses: ArrayLike, argument: str) -> NDArray[np.float64]:
+    """Return poses of shape (..., 3), checked by the kernel."""
+    given = as_poses(poses, argument)
+    try:
+        _core.check_poses(given.reshape(-1, 3), argument)
+    except InputError as error:
+        raise located(error, **{argument: given.shape[:-1]}) from None
+    return given

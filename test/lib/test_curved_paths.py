@@ -1,0 +1,260 @@
+# SPDX-FileCopyrightText: gjk_collision contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Checks of curved paths, against dense samples with shapely's distances.
+
+The poses of the samples are integrals of the velocity by Gauss-Legendre quadrature, which share no
+formula with the kernel.
+"""
+
+from __future__ import annotations
+
+import copy
+import os
+import pickle
+
+import numpy as np
+import pytest
+import shapely
+from numpy.typing import NDArray
+from test_first_contact import convex, outlines
+
+from gjk_collision import InputError, Path, PathResult, PathsResult, Scene, Shape, Status, Verdict
+
+CASES = int(os.environ.get("GJK_CASES", "2000"))
+SAMPLES = 25  # of an arc
+TOLERANCE = 0.005
+CAR = Shape.polygon([(-1, -0.9), (3.8, -0.9), (3.8, 0.9), (-1, 0.9)])
+WALL = Shape.box(0.001, 30.0)
+
+Floats = NDArray[np.float64]
+
+
+def poses_along(starts: Floats, arcs: Floats, shares: Floats) -> Floats:
+    """Return poses (K, m, S, 3) at shares (S,) of arcs (K, m, 2), from starts (K, 3)."""
+    nodes, weights = np.polynomial.legendre.leggauss(24)
+    nodes, weights = 0.5 * (nodes + 1.0), 0.5 * weights
+    at = starts
+    found = []
+    for curvature, length in arcs.transpose(1, 2, 0):
+        turn = (curvature * length)[:, None] * shares
+        headings = at[:, None, None, 2] + turn[..., None] * nodes
+        moved = (length[:, None] * shares)[..., None] * weights
+        x = at[:, None, 0] + (moved * np.cos(headings)).sum(axis=-1)
+        y = at[:, None, 1] + (moved * np.sin(headings)).sum(axis=-1)
+        found.append(np.stack([x, y, at[:, None, 2] + turn], axis=-1))
+        at = found[-1][:, -1]
+    return np.stack(found, axis=1)
+
+
+def random_arcs(rng: np.random.Generator, count: int) -> Floats:
+    """Return arcs (count, m, 2): straight, nearly straight, tight, backwards, long, short."""
+    m = int(rng.integers(1, 5))
+    curvature = rng.normal(size=(count, m)) * rng.choice(
+        [0.0, 1e-13, 1e-6, 0.1, 0.3, 2.0], (count, m)
+    )
+    length = rng.normal(size=(count, m)) * rng.choice([0.0, 1e-9, 0.3, 4.0, 9.0], (count, m))
+    limit = 3.0 / np.maximum(np.abs(curvature), 1e-3)  # rad / (rad/m)
+    return np.stack([curvature, np.clip(length, -limit, limit)], axis=-1)
+
+
+@pytest.mark.parametrize("moves", [False, True])
+def test_against_dense_samples(moves: bool) -> None:
+    rng = np.random.default_rng(18 + moves)
+    group = 250
+    hits = 0
+    shares = np.linspace(0.0, 1.0, SAMPLES)
+    for _ in range(-(-CASES // (2 * group))):
+        radius = float(rng.choice([0.0, 0.4]))
+        far = rng.choice([0.0, 1.0]) * np.array([6.6e5, -4.0e6, 0.0])
+        rounding = 4e-9 if far.any() else 1e-12
+        ego = convex(rng) + rng.normal(size=2) * 2.0
+        others = [convex(rng) for _ in range(5)]
+        placed = rng.normal(size=(5, 3)) * [9, 9, 3] + far
+        velocities = rng.normal(size=(5, 3)) * [2, 2, 1] * moves
+        scene = Scene(
+            [Shape.polygon(o) for o in others], placed, velocities=velocities, horizon=99
+        )
+        starts = rng.normal(size=(group, 3)) * [6, 6, 9] + far
+        arcs = random_arcs(rng, group)
+        arcs[np.abs(arcs[..., 1]).sum(axis=1) == 0.0, 0, 1] = 1e-3
+        lengths = np.abs(arcs[..., 1])
+        driven = np.insert(lengths.cumsum(axis=1), 0, 0.0, axis=1)
+        times = np.cumsum(rng.uniform(0.05, 4.0, (group, 2)), axis=1) if moves else None
+        path = Path.arcs(starts, arcs)
+        shape = Shape.polygon(ego, radius=radius)
+        found = scene.check_path(shape, path, times, TOLERANCE)
+        quick = scene.check_path(shape, path, times, TOLERANCE, mode="collide", threads=2)
+        assert isinstance(found, PathsResult) and isinstance(quick, PathsResult)
+
+        poses = poses_along(starts, arcs, shares)
+        least = np.full(poses.shape[:-1], np.inf)
+        for outline, begin, velocity in zip(others, placed, velocities, strict=True):
+            moved = np.broadcast_to(begin, poses.shape)
+            if times is not None:
+                at = driven[:, :-1, None] + lengths[..., None] * shares
+                at = times[:, :1, None] + at * (np.diff(times) / driven[:, -1:])[..., None]
+                moved = begin + at[..., None] * velocity
+            gaps = shapely.distance(outlines(ego, poses - far), outlines(outline, moved - far))
+            least = np.minimum(least, gaps - radius)
+        deviation = lengths.max(axis=1) / SAMPLES * (1 + np.abs(arcs[..., 0]).max(axis=1) * 9)
+        if times is not None:
+            deviation += (times[:, 1] - times[:, 0]) / SAMPLES * 9.0
+        smallest = least.min(axis=(1, 2))
+        for result in (found, quick):
+            free = result.verdicts == Verdict.FREE
+            assert set(result.verdicts) <= {Verdict.FREE, Verdict.COLLISION}
+            assert (smallest[free] > -rounding).all(), "falsely free"
+            assert (result.last_valid_fractions[free] == 1.0).all()
+            assert (result.first_invalid_segments[free] == -1).all()
+            assert (smallest[~free] <= TOLERANCE + deviation[~free]).all(), "needlessly not free"
+            # Every sample before the end of the valid part is free.
+            at = driven[:, :-1, None] + lengths[..., None] * shares
+            valid = result.last_valid_fractions * driven[:, -1]
+            before = at < valid[:, None, None] * (1 - 1e-9)
+            assert (least[before] > -rounding).all(), "last_valid_fraction"
+        free = found.verdicts == Verdict.FREE
+        assert (found.lower_bounds[free] <= smallest[free] + rounding).all()
+        assert (found.lower_bounds[free] >= 0.0).all()
+        assert (found.distances[free] <= smallest[free] + TOLERANCE + rounding).all()
+        hits += int((~free).sum())
+    assert 0.1 * CASES < hits < 0.9 * CASES, "both answers occur"
+
+
+def test_poses_of_arcs() -> None:
+    rng = np.random.default_rng(19)
+    for _ in range(50):
+        start = rng.normal(size=(1, 3)) * [9, 9, 3]
+        arcs = random_arcs(rng, 1)
+        path = Path.arcs(start[0], arcs[0])
+        expected = poses_along(start, arcs, np.array([0.0, 0.37, 1.0]))[0]
+        np.testing.assert_allclose(path.poses[1:], expected[:, -1], atol=1e-12)
+        lengths = np.abs(arcs[0, :, 1])
+        middle = lengths.cumsum() - 0.63 * lengths
+        np.testing.assert_allclose(path.at(middle), expected[:, 1], atol=1e-12)
+        assert path.length == pytest.approx(lengths.sum())
+
+
+def test_no_thin_wall_is_missed_by_a_curve() -> None:
+    """The wall lies between any two poses that are checked, and beside the chord of the arc."""
+    scene = Scene([WALL], [(3.0, 20.0, 0.0)])
+    quarter = [(0.2, 2.5 * np.pi)]  # from (0, 0) to (5, 5)
+    point = Shape.point((0.0, 0.0))
+    found = scene.check_path(point, Path.arcs((0, 0, 0), quarter))
+    assert isinstance(found, PathResult)
+    assert found.verdict is Verdict.FREE
+    found = scene.check_path(point, Path.arcs((0, 4.5, 0), quarter))
+    assert found.verdict is Verdict.COLLISION
+    assert found.last_valid_fraction * 2.5 * np.pi == pytest.approx(5 * np.arcsin(0.6), abs=0.01)
+
+
+def test_fraction_is_of_the_whole_length() -> None:
+    scene = Scene([WALL], [(10.0, 0.0, 0.0)])
+    point = Shape.point((0.0, 0.0))
+    arcs = [(0.0, -1.0), (0.0, 5.0), (0.0, 11.0), (0.0, 4.0)]  # arrives after 1 + 11 m of 21 m
+    found = scene.check_path(point, Path.arcs((0, 0, 0), arcs))
+    assert isinstance(found, PathResult)
+    assert found.first_invalid_segment == 2
+    assert found.last_valid_fraction == pytest.approx(12 / 21, abs=0.01)
+    timed = scene.check_path(point, Path.arcs((0, 0, 0), arcs), [0.0, 1.0])
+    assert timed.status is Status.PREDICTION_TOO_SHORT  # type: ignore[union-attr]
+    still = Scene([WALL], [(10.0, 0.0, 0.0)], prediction="hold")
+    timed = still.check_path(point, Path.arcs((0, 0, 0), arcs), [100.0, 121.0])
+    assert isinstance(timed, PathResult)
+    assert timed.first_collision_time == pytest.approx(112.0, abs=0.02)
+    knots = [0.0, 1.0, 2.0, 13.0, 14.0]  # 1 m/s on the third arc, from x = 4
+    timed = still.check_path(point, Path.arcs((0, 0, 0), arcs), knots)
+    assert timed.first_collision_time == pytest.approx(8.0, abs=0.02)  # type: ignore[union-attr]
+
+
+def test_straight_paths_are_those_of_poses() -> None:
+    rng = np.random.default_rng(20)
+    scene = Scene([CAR] * 20, rng.normal(size=(20, 3)) * 20)
+    poses = rng.normal(size=(3, 40, 4, 3)) * [15, 15, 2]
+    path = Path.straight(poses)
+    found = scene.check_path(CAR, path, margin=0.1)
+    assert isinstance(found, PathsResult)
+    assert found.verdicts.shape == path.shape == (3, 40)
+    assert found.verdict is Verdict.COLLISION and not found.is_free
+    for i, j in np.ndindex(3, 40):
+        alone = scene.check_path(CAR, poses[i, j], margin=0.1)
+        assert alone.verdict == found.verdicts[i, j]
+        assert alone.first_invalid_segment == found.first_invalid_segments[i, j]
+        assert alone.min_distance_lower_bound == found.lower_bounds[i, j]
+        assert alone.obstacle_id == found.obstacle_ids[i, j]
+    assert len(list(Path.straight(poses[0]))) == 40
+
+
+def test_motion_primitives_from_states() -> None:
+    states = np.zeros((4, 1, 3))
+    states[:, 0, 0] = np.arange(4)
+    primitives = [[(0.0, 2.0)], [(0.1, 2.0)], [(-0.1, 2.0)]]
+    path = Path.arcs(states, primitives)
+    assert path.shape == (4, 3)
+    assert np.asarray(path.length).shape == (4, 3)
+    found = Scene([WALL], [(3.9, 0.0, 0.0)]).check_path(Shape.point((0.0, 0.0)), path)
+    assert isinstance(found, PathsResult)
+    assert (found.verdicts[:3] == [Verdict.FREE] * 3).all(axis=1).tolist() == [True, True, False]
+
+
+def test_a_vehicle_that_stands() -> None:
+    scene = Scene([CAR], [(20.0, 0.0, np.pi)], velocities=[(-4.0, 0.0, 0.0)])
+    for arcs in ([], [(0.3, 0.0)]):
+        path = Path.arcs((0, 0, 0), arcs)
+        assert scene.check_path(CAR, path).verdict is Verdict.FREE
+        with pytest.raises(InputError, match="must have shape"):
+            scene.check_path(CAR, path, [0.0, 1.0, 2.0])
+        timed = scene.check_path(CAR, path, [0.0, 4.9])
+        assert timed.verdict is Verdict.COLLISION
+
+
+def test_pickle_and_copy() -> None:
+    path = Path.arcs((1, 2, 3), [(0.1, 2.0), (0.0, -1.0)])
+    for twin in (pickle.loads(pickle.dumps(path)), copy.deepcopy(path)):
+        np.testing.assert_array_equal(twin.poses, path.poses)
+        np.testing.assert_array_equal(twin.segments, path.segments)
+    assert repr(path) == "Path(arcs, 2 segments, 3 m)"
+    assert repr(Path.straight(np.zeros((5, 2, 3)))) == "Path(straight, shape (5,))"
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: Path(), "use Path.straight"),
+        (lambda: Path.arcs((0, 0), [(0, 1)]), "start: must have shape (..., 3)"),
+        (lambda: Path.arcs((0, 0, np.nan), [(0, 1)]), "start: x, y and yaw must be finite"),
+        (lambda: Path.arcs((0, 0, 0), [0, 1]), "arcs: must have shape (..., m, 2)"),
+        (lambda: Path.arcs((0, 0, 0), [(0, 1), (np.inf, 1)]), "arcs[1]: curvature and length"),
+        (lambda: Path.arcs((0, 0, 0), [(1e3, 1e4)]), "at most 1e6 rad"),
+        (lambda: Path.arcs(np.zeros((2, 3)), np.zeros((3, 1, 2))), "fits that of start"),
+        (lambda: Path.straight([0, 0, 0]), "poses: must have shape (..., n, 3)"),
+        (lambda: Path.straight(np.zeros((0, 3))), "at least one pose"),
+        (lambda: Path.arcs((0, 0, 0), [(0, 1)]).at(2.0), "must lie in [0, 1.0] (got 2.0)"),
+        (lambda: Path.arcs((0, 0, 0), [(0, 1)]).at([0, np.nan]), "distances[1]"),
+        (lambda: Path.straight(np.zeros((2, 2, 3))).poses, "select one, as in path[0]"),
+        (lambda: Path.straight(np.zeros((2, 3))).segments, "use Path.poses"),
+        (lambda: Path.straight(np.zeros((2, 3)))[0], "needs a path of shape (K,)"),
+    ],
+)
+def test_refusals(call: object, message: str) -> None:
+    with pytest.raises(InputError) as caught:
+        call()  # type: ignore[operator]
+    assert message in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("how", "message"),
+    [
+        ({"times": [0, 1, 2, 3]}, "times: must have shape (2,) or (3,) (got (4,))"),
+        ({"times": [1, 0]}, "times[1]: must increase strictly"),
+        ({"times": [0, np.nan]}, "times[1]: must be finite"),
+        ({"swept": False}, "swept: must be True for a Path"),
+        ({"mode": "witness"}, "mode: must be 'collide' or 'distance'"),
+        ({"margin": -1.0}, "margin: must not be negative"),
+        ({"tolerance": 0.0}, "tolerance: must be greater than 0"),
+    ],
+)
+def test_refusals_of_a_check(how: dict[str, object], message: str) -> None:
+    path = Path.arcs((0, 0, 0), [(0, 1), (0.1, 1)])
+    with pytest.raises(InputError) as caught:
+        Scene([CAR]).check_path(CAR, path, **how)  # type: ignore[call-overload]
+    assert message in str(caught.value)
