@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Checker",
+    "SceneChecker",
     "edge_margin",
     "edge_poses",
     "path_checker",
@@ -42,7 +43,29 @@ class Answer(Protocol):
 Checker = Callable[["NDArray[np.float64]"], Answer]  # poses (n, 3): x [m], y [m], yaw [rad]
 
 
-def scene_checker(scene: Scene, shape: Shape, margin: float = 0.0) -> Checker:
+class SceneChecker:
+    """A checker that uses a scene in this process: the result of the functions below."""
+
+    def __init__(self, scene: Scene, shape: Shape, margin: float, tolerance: float | None) -> None:
+        self.scene = instance(scene, Scene, "scene")
+        self.shape = instance(shape, Shape, "shape")
+        self.margin = as_number(margin, "margin")
+        self.tolerance = None if tolerance is None else positive(tolerance, "tolerance")
+
+    def __call__(self, poses: NDArray[np.float64]) -> Answer:
+        """Check poses, and the motion between them if there is a tolerance."""
+        if self.tolerance is None:
+            return self.scene.check(self.shape, poses, margin=self.margin, stop_at_first=True)
+        return self.scene.check_path(
+            self.shape, poses, tolerance=self.tolerance, margin=self.margin, mode="collide"
+        )
+
+    def is_free(self, x: float, y: float, yaw: float) -> bool:
+        """Return whether one pose is certified free."""
+        return self.scene.is_free(self.shape, (x, y, yaw), margin=self.margin)
+
+
+def scene_checker(scene: Scene, shape: Shape, margin: float = 0.0) -> SceneChecker:
     """Return a checker of poses that uses a scene in this process.
 
     Parameters
@@ -56,7 +79,7 @@ def scene_checker(scene: Scene, shape: Shape, margin: float = 0.0) -> Checker:
 
     Returns
     -------
-    Checker
+    SceneChecker
         Function of poses, shape (n, 3): x [m], y [m], yaw [rad]. It returns the result of
         `Scene.check`, and stops at the first pose that is not free.
 
@@ -66,20 +89,19 @@ def scene_checker(scene: Scene, shape: Shape, margin: float = 0.0) -> Checker:
         INVALID_INPUT: an argument has a wrong type. The checker raises the errors of
         `Scene.check`.
     """
-    instance(scene, Scene, "scene")
-    instance(shape, Shape, "shape")
-    return lambda poses: scene.check(shape, poses, margin=margin, stop_at_first=True)
+    return SceneChecker(scene, shape, margin, None)
 
 
 def path_checker(
     scene: Scene, shape: Shape, margin: float = 0.0, tolerance: float = 0.005
-) -> Checker:
+) -> SceneChecker:
     """Return a checker that also checks the motion between the poses.
 
-    Between two poses the vehicle moves in a straight line, with constant velocity and constant
-    rate of turn. Thus, an edge of `SE2StateSpace` needs only its two ends (`MotionValidator` with
-    an infinite step), and no `edge_margin`. A curve needs more poses, and a margin for its
-    deviation from the straight lines.
+    This is the fastest checker for OMPL: `MotionValidator` certifies the whole curve of an edge in
+    one call, and `StateValidityChecker` uses `Scene.is_free`. No step and no `edge_margin` are
+    needed.
+
+    As a function of poses, it checks straight lines with constant rate of turn between them.
 
     Parameters
     ----------
@@ -91,7 +113,7 @@ def path_checker(
 
     Returns
     -------
-    Checker
+    SceneChecker
         Function of poses, shape (n, 3): x [m], y [m], yaw [rad]. It returns the result of
         `Scene.check_path`.
 
@@ -101,9 +123,7 @@ def path_checker(
         INVALID_INPUT: an argument has a wrong type. The checker raises the errors of
         `Scene.check_path`.
     """
-    instance(scene, Scene, "scene")
-    instance(shape, Shape, "shape")
-    return lambda poses: scene.check_path(shape, poses, tolerance=tolerance, margin=margin)
+    return SceneChecker(scene, shape, margin, tolerance)
 
 
 def reach(shape: Shape) -> float:

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from math import hypot, nextafter, pi, remainder, sqrt
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,12 +15,20 @@ except ImportError as error:
     text = "MotionValidator and StateValidityChecker need OMPL 2: pip install ompl"
     raise ImportError(f"gjk_collision.planning: {text}") from error
 
-from .edges import edge_poses, positive
+from .. import _core
+from ..errors import InputError
+from ..verdict import Status
+from .edges import SceneChecker, edge_margin, edge_poses, positive, reach
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from .edges import Checker
 
 __all__ = ["MotionValidator", "StateValidityChecker"]
+
+_BEFORE_END = nextafter(1.0, 0.0)  # at 1, OMPL copies the end instead of driving there
+_SAMPLE_STEP = 0.05  # m
 
 
 class StateValidityChecker(ob.StateValidityChecker):  # type: ignore[misc]
@@ -30,49 +39,187 @@ class StateValidityChecker(ob.StateValidityChecker):  # type: ignore[misc]
     si : ompl.base.SpaceInformation
         Space information of an `SE2StateSpace` or of a space derived from it.
     checker : Checker
-        Called with one pose, shape (1, 3).
+        Result of `path_checker` or `scene_checker`, which uses `Scene.is_free`; or another
+        function, which is called with one pose, shape (1, 3).
     """
 
     def __init__(self, si: Any, checker: Checker) -> None:
         super().__init__(si)
         self._checker = checker
+        self._is_free = checker.is_free if isinstance(checker, SceneChecker) else self._ask
+
+    def _ask(self, x: float, y: float, yaw: float) -> bool:
+        return self._checker(np.array([[x, y, yaw]])).is_free
 
     def isValid(self, state: Any) -> bool:
         """Return whether the pose of a state is certified free."""
-        pose = np.array([[state.getX(), state.getY(), state.getYaw()]])
-        return self._checker(pose).is_free
+        return self._is_free(state.getX(), state.getY(), state.getYaw())
 
 
 class MotionValidator(ob.MotionValidator):  # type: ignore[misc]
-    """Motion validator: an edge is valid if the checker certifies that all its poses are free.
+    """Motion validator: an edge is valid if the checker certifies that it is free.
 
-    The checker is called once per edge, so that the whole edge is checked against one snapshot.
-    The start of the edge is checked again for this reason. A planner that uses the last valid
-    state of an edge (KPIECE1) does not get this state. This only makes the planner slower. Do not
-    use PDST: it ignores the result of the check of an edge, so its paths may not be free.
+    With `path_checker`, the whole curve is certified in one call: the straight line of an
+    `SE2StateSpace`, or the shortest curve of a `DubinsStateSpace` or a `ReedsSheppStateSpace`.
+    Often two curves are equally short. Therefore, the certified curves are compared with
+    `interpolate` of OMPL. If OMPL drives none of them, poses on its curve at most 0.05 m apart are
+    checked, with their `edge_margin`.
+
+    With another checker, poses of the edge are checked, in one call, so that the whole edge is
+    checked against one snapshot.
+
+    The start of the edge is checked again. A planner that uses the last valid state of an edge
+    (KPIECE1) does not get this state. This only makes the planner slower. Do not use PDST: it
+    ignores the result of the check of an edge, so its paths may not be free.
 
     Parameters
     ----------
     si : ompl.base.SpaceInformation
-        Space information of an `SE2StateSpace` or of a space derived from it.
+        Space information of an `SE2StateSpace` or of a space derived from it; with
+        `path_checker`, of one of the three spaces above.
     checker : Checker
-        Called with all poses of an edge. Its margin should be at least `edge_margin`.
-    step : float
+        Result of `path_checker`; or another function, which is called with poses of an edge. Its
+        margin should be at least `edge_margin`.
+    step : float, optional
         Maximum distance between two checked poses [m], in the metric of the space. If it is
-        infinite, only the ends of an edge are checked.
+        infinite, only the ends of an edge are checked. It is needed for other checkers, and not
+        used with `path_checker`.
 
     Raises
     ------
     InputError
-        INVALID_INPUT: `step` is not greater than 0.
+        INVALID_INPUT: `step` is not greater than 0, or is missing; or the space is not supported.
     """
 
-    def __init__(self, si: Any, checker: Checker, step: float) -> None:
+    def __init__(self, si: Any, checker: Checker, step: float | None = None) -> None:
         super().__init__(si)
         self._space = si.getStateSpace()
-        self._checker = checker
-        self._step = positive(step, "step")
+        if isinstance(checker, SceneChecker) and checker.tolerance is not None:
+            self._is_free: Callable[[Any, Any], bool] = _Curve(self._space, checker)
+            return
+        if step is None:
+            rule = "is needed for a checker of poses; path_checker(scene, shape) needs none"
+            raise InputError(Status.INVALID_INPUT, "step", None, rule)
+        self._is_free = _Poses(self._space, checker, positive(step, "step"))
 
     def checkMotion(self, start: Any, end: Any) -> bool:
-        """Return whether all checked poses of an edge are certified free."""
+        """Return whether an edge is certified free."""
+        return self._is_free(start, end)
+
+
+class _Poses:
+    """Checks poses of an edge."""
+
+    def __init__(self, space: Any, checker: Checker, step: float) -> None:
+        self._space, self._checker, self._step = space, checker, step
+
+    def __call__(self, start: Any, end: Any) -> bool:
         return self._checker(edge_poses(self._space, start, end, self._step)).is_free
+
+
+class _Curve:
+    """Certifies the curve of an edge, and that OMPL drives this curve.
+
+    OMPL does not tell which curve it drives. It is compared at the ends of the arcs, where arcs of
+    more than 2.4 rad are divided. Let e be the largest difference (m, and rad times the turning
+    radius R), and the difference of the lengths.
+
+    On an arc of angle w < pi and length R w, OMPL's curve must have turned by w too, up to
+    4 e / R. There are two ways to turn as fast as that: forwards to one side, or backwards to the
+    other. It must also advance along the chord as far as ours. Thus, it is the same arc, up to
+    32 e.
+
+    On a line of length s, OMPL's curve must advance by s - 3 e. Thus, it is at most 2 sqrt(s e)
+    beside it, and drives backwards for at most 3 e. Driven in one direction, a curve of OMPL is an
+    arc, a line and an arc, or two arcs. Arcs of an angle a at its ends shift it to one side by
+    R a^2 or by s a, which is at most 3 e. Thus, a < 2 sqrt(e / R).
+
+    Altogether, no point of the vehicle is further than 4 sqrt(e) (sqrt(s) + 2 reach / sqrt(R))
+    away. Half of the tolerance is kept for this.
+    """
+
+    def __init__(self, space: Any, checker: SceneChecker) -> None:
+        self._space, self._scene = space, checker.scene
+        self._shape, self._margin = checker.shape, checker.margin
+        self._radius = 1.0
+        if type(space) is ob.SE2StateSpace:
+            self._steering = 0
+        elif type(space) is ob.DubinsStateSpace:
+            self._steering = 2 if space.hasSymmetricDistance() else 1
+        elif type(space) is ob.ReedsSheppStateSpace:
+            self._steering = 3
+        else:
+            name = type(space).__name__
+            rule = "path_checker needs an SE2StateSpace, DubinsStateSpace or ReedsSheppStateSpace"
+            rule += f" (got {name}): use scene_checker with a step and edge_margin"
+            raise InputError(Status.INVALID_INPUT, "si", None, rule)
+        self._at = space.allocState()
+        tolerance = checker.tolerance or 0.0
+        self._slack = 0.5 * tolerance if self._steering else 0.0
+        self._tolerance = tolerance - self._slack
+        if self._steering:
+            self._radius = self._turning_radius()
+            self._reach = 2.0 * reach(self._shape) / sqrt(self._radius)
+            margin = self._margin + edge_margin(_SAMPLE_STEP, reach(self._shape), self._radius)
+            sampled = SceneChecker(self._scene, self._shape, margin, None)
+            self._sampled = _Poses(space, sampled, _SAMPLE_STEP)
+
+    def _turning_radius(self) -> float:
+        """Return the turning radius [m]: a turn by pi in place is proportional to it."""
+        start, end = self._space.allocState(), self._space.allocState()
+        for state, yaw in ((start, 0.0), (end, pi)):
+            state.setXY(0.0, 0.0)
+            state.setYaw(yaw)
+        length: float = self._space.distance(start, end)
+        return length / (pi if self._steering == 3 else 7.0 * pi / 3.0)
+
+    def __call__(self, start: Any, end: Any) -> bool:
+        a = start.getX(), start.getY(), start.getYaw()
+        b = end.getX(), end.getY(), end.getYaw()
+        curve = self._free_curve(a, b, 0)
+        if curve is None or self._steering == 0:
+            return curve is not None
+        driven = self._space.distance(start, end)
+        while curve is not None:
+            number, length, knots = curve
+            if self._is_driven(start, end, driven, length, knots):
+                return True
+            curve = self._free_curve(a, b, number + 1)
+        return self._sampled(start, end)
+
+    def _free_curve(
+        self, start: tuple[float, float, float], end: tuple[float, float, float], first: int
+    ) -> tuple[int, float, list[tuple[float, float, float, float]]] | None:
+        found: tuple[int, float, list[tuple[float, float, float, float]]] | None
+        found = _core.free_curve(
+            self._scene._core,
+            self._shape._core,
+            self._steering,
+            start,
+            end,
+            self._radius,
+            self._margin + self._slack,
+            self._tolerance,
+            first,
+        )
+        return found
+
+    def _is_driven(
+        self,
+        start: Any,
+        end: Any,
+        driven: float,
+        length: float,
+        knots: list[tuple[float, float, float, float]],
+    ) -> bool:
+        """Return whether OMPL's curve, of the length `driven`, is this one up to the slack."""
+        allowed = (0.25 * self._slack / (sqrt(length) + self._reach)) ** 2
+        if not knots or abs(driven - length) > allowed:
+            return False
+        at, interpolate = self._at, self._space.interpolate
+        for share, x, y, yaw in knots:
+            interpolate(start, end, min(share, _BEFORE_END), at)
+            turn = remainder(at.getYaw() - yaw, 2.0 * pi)
+            if hypot(at.getX() - x, at.getY() - y) + self._radius * abs(turn) > allowed:
+                return False
+        return True

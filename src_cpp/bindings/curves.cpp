@@ -4,6 +4,7 @@
 #include "bindings.hpp"
 #include "gjk/motion/dubins.hpp"
 #include "gjk/motion/reeds_shepp.hpp"
+#include "gjk/scene/path.hpp"
 
 namespace gjk::bindings {
 namespace {
@@ -37,6 +38,88 @@ py::tuple curves(const Doubles& a, const Doubles& b, double radius, Shortest sho
   return py::make_tuple(counts, arcs);
 }
 
+// The motion between two states of a planner.
+enum class Steering { straight, dubins, symmetric_dubins, reeds_shepp };
+
+// Curves from a to b, and their number. One of them is the shortest.
+struct Candidates {
+  std::array<Curve, 4> curves;
+  std::size_t count = 0;
+
+  void add(const Curve& curve) { curves[count++] = curve; }
+  double shortest() const {  // m
+    double least = std::numeric_limits<double>::infinity();
+    for (std::size_t i = 0; i < count; ++i) least = std::fmin(least, curves[i].length());
+    return least;
+  }
+};
+
+Candidates steer(Steering steering, const Pose& a, const Pose& b, double radius) {
+  if (steering == Steering::reeds_shepp) return {reeds_shepp_candidates(a, b, radius), 4};
+  Candidates found;
+  for (const Curve& curve : dubins_candidates(a, b, radius)) found.add(curve);
+  if (steering == Steering::dubins) return found;
+  for (const Curve& curve : dubins_candidates(b, a, radius)) found.add(curve.reversed());
+  return found;
+}
+
+// Poses on a curve: fraction of the length, x, y, yaw. Between two of them, and before the first
+// one, the curve is a straight line or an arc of at most 2.4 rad. The last one is its end.
+py::list knots(const Pose& start, const Curve& curve) {
+  py::list poses;
+  Along along(start);
+  const double all = curve.length();
+  double driven = 0.0;
+  for (const Arc& arc : curve.view()) {
+    const double parts = std::fmax(1.0, std::ceil(std::fabs(arc.curvature * arc.length) / 2.4));
+    for (double i = 0.0; i < parts; ++i) {
+      const Arc part{arc.curvature, arc.length / parts};
+      const double size = std::fabs(part.length);
+      const Pose pose = along.next(part, 0.0, size).on_arc(size).pose;
+      driven += size;
+      poses.append(py::make_tuple(driven / all, pose.x, pose.y, pose.yaw));
+    }
+  }
+  return poses;
+}
+
+bool is_same(const Curve& a, const Curve& b, double rounding) {
+  bool same = a.count == b.count;
+  for (std::size_t i = 0; i < a.arcs.size(); ++i) {
+    same &= a.arcs[i].curvature == b.arcs[i].curvature &&
+            std::fabs(a.arcs[i].length - b.arcs[i].length) <= rounding;
+  }
+  return same;
+}
+
+// Several curves may be shortest. Returns the first one, from number `first` on, that is certified
+// free: its number, length (m) and knots, or None. A straight line has no knots.
+py::object free_curve(const Scene& scene, const Shape& shape, int steering, const PoseValues& start,
+                      const PoseValues& goal, double radius, double margin, double tolerance,
+                      std::size_t first) {
+  const std::array<Pose, 2> ends{checked_pose(start.data(), "start", -1),
+                                 checked_pose(goal.data(), "end", -1)};
+  const PathOptions options{checked_radius(margin, "margin"), checked_tolerance(tolerance), false};
+  const auto kind = static_cast<Steering>(steering);
+  if (kind == Steering::straight) {
+    const Verdict verdict = check_path(scene, shape, ends, {}, options).verdict;
+    return is_free(verdict) ? py::object(py::make_tuple(0, 0.0, py::list())) : py::none();
+  }
+  const Candidates candidates = steer(kind, ends[0], ends[1], radius);
+  const double rounding = 1e-9 * (radius + candidates.shortest());
+  for (std::size_t i = first; i < candidates.count; ++i) {
+    const Curve& curve = candidates.curves[i];
+    bool skip = !(curve.length() <= candidates.shortest() + rounding);
+    for (std::size_t k = 0; k < i; ++k) skip |= is_same(candidates.curves[k], curve, rounding);
+    if (skip) continue;
+    const ArcPath path{ends[0], curve.view()};
+    if (is_free(check_path(scene, shape, path, {}, options).verdict)) {
+      return py::make_tuple(i, curve.length(), knots(ends[0], curve));
+    }
+  }
+  return py::none();
+}
+
 }  // namespace
 
 void bind_curves(py::module_& module) {
@@ -52,6 +135,9 @@ void bind_curves(py::module_& module) {
         return curves(a, b, radius, &reeds_shepp);
       },
       py::arg("a"), py::arg("b"), py::arg("radius"));
+  module.def("free_curve", &free_curve, py::arg("scene"), py::arg("shape"), py::arg("steering"),
+             py::arg("start"), py::arg("end"), py::arg("radius"), py::arg("margin"),
+             py::arg("tolerance"), py::arg("first"));
 }
 
 }  // namespace gjk::bindings

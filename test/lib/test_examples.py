@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.py"))
-NEEDS = {"parking_casadi": "casadi", "speed_filter": "osqp"}
+NEEDS = {"parking_casadi": "casadi", "parking_ompl": "ompl", "speed_filter": "osqp"}
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)

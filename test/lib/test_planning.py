@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Planners through OMPL: one question per edge, and what is not certified free is no way."""
 
+import os
 import re
 from dataclasses import dataclass
 from itertools import pairwise
@@ -16,7 +17,7 @@ from ompl import base as ob
 from ompl import geometric as og
 from ompl import util as ou
 
-from gjk_collision import Scene, Shape
+from gjk_collision import InputError, Scene, Shape
 from gjk_collision.planning import (
     MotionValidator,
     StateValidityChecker,
@@ -31,6 +32,13 @@ from gjk_collision.planning import (
 CAR = Shape.box(4.5, 1.8, center=(1.3, 0.0))
 RADIUS = 5.0
 STEP = 0.3
+CASES = int(os.environ.get("GJK_CASES", "3000"))
+SPACES = {
+    "straight": lambda: ob.SE2StateSpace(),
+    "dubins": lambda: ob.DubinsStateSpace(RADIUS),
+    "symmetric": lambda: ob.DubinsStateSpace(RADIUS, True),
+    "reeds_shepp": lambda: ob.ReedsSheppStateSpace(RADIUS),
+}
 
 
 @dataclass(frozen=True)
@@ -179,6 +187,108 @@ def test_a_straight_edge_needs_its_two_ends_alone():
         seen.add((allowed, free.is_free))
     assert {(True, True), (False, False)} <= seen
     assert set(asked) == {2}
+
+
+def on_edge(space, ends, count):
+    """Return poses on an edge as OMPL drives it, its end included."""
+    state = space.allocState()
+    poses = np.empty((count, 3))
+    for i, share in enumerate(
+        [*np.linspace(0.0, 1.0, count - 1)[:-1], np.nextafter(1.0, 0.0), 1.0]
+    ):
+        space.interpolate(*ends, share, state)
+        poses[i] = state.getX(), state.getY(), state.getYaw()
+    return poses
+
+
+@pytest.mark.parametrize("kind", SPACES)
+def test_a_certified_edge_is_free_where_ompl_drives(kind):
+    """Half of the pairs are on a grid, where OMPL may choose another curve of the same length."""
+    seed = 21
+    rng = np.random.default_rng(seed)
+    space = SPACES[kind]()
+    margin, tolerance = 0.1, 0.02
+    seen = {}
+    for i in range(-(-CASES // 10)):
+        if i % 20 == 0:
+            circles = [Shape.circle(0.3, tuple(c)) for c in rng.uniform(-14.0, 14.0, (10, 2))]
+            scene = Scene(circles)
+            checker = path_checker(scene, CAR, margin, tolerance)
+            validator = MotionValidator(ob.SpaceInformation(space), checker)
+        if i % 2:
+            ends = rng.uniform((-12.0, -12.0, -np.pi), (12.0, 12.0, np.pi), (2, 3))
+        else:
+            ends = rng.integers(-4, 5, (2, 3)) * (RADIUS / 2, RADIUS / 2, np.pi / 4)
+        states = [state_at(space, *end) for end in ends]
+        poses = on_edge(space, states, 400)
+        allowed = validator.checkMotion(*states)
+        free = scene.check(CAR, poses, margin=margin).is_free
+        assert allowed <= free, f"seed {seed}: {ends.tolist()}"
+        # Nothing is within twice the tolerance: the edge is refused only if OMPL's curve differs.
+        clear = scene.check(CAR, poses, margin=margin + 2.0 * tolerance).is_free
+        if i % 2 and clear:
+            assert allowed, f"seed {seed}: {ends.tolist()}"
+        seen[allowed, free] = seen.get((allowed, free), 0) + 1
+    assert seen[True, True] > 10
+    assert seen[False, False] > 10
+
+
+@pytest.mark.parametrize("kind", ["dubins", "symmetric", "reeds_shepp"])
+def test_ompl_drives_the_certified_curve(kind, monkeypatch):
+    """Poses are checked if OMPL drives another curve; else it stays within half the tolerance."""
+    rng = np.random.default_rng(22)
+    space = SPACES[kind]()
+    tolerance = 0.005
+    validator = MotionValidator(
+        ob.SpaceInformation(space), path_checker(Scene([]), CAR, tolerance=tolerance)
+    )
+    curve = validator._is_free
+    sampled = []
+    monkeypatch.setattr(curve, "_sampled", lambda *ends: sampled.append(ends) or True)
+    others = 0
+    for i in range(-(-CASES // 4)):
+        if i % 3 == 0:
+            ends = rng.uniform((-12.0, -12.0, -np.pi), (12.0, 12.0, np.pi), (2, 3))
+        elif i % 3 == 1:
+            ends = rng.integers(-4, 5, (2, 3)) * (RADIUS / 2, RADIUS / 2, np.pi / 4)
+        else:  # the beginning of an edge, as a planner with a range makes it
+            ends = rng.uniform((-12.0, -12.0, -np.pi), (12.0, 12.0, np.pi), (2, 3))
+            whole = [state_at(space, *end) for end in ends]
+            state = space.allocState()
+            space.interpolate(*whole, rng.uniform(), state)
+            ends[1] = state.getX(), state.getY(), state.getYaw()
+        states = [state_at(space, *end) for end in ends]
+        sampled.clear()
+        assert validator.checkMotion(*states)
+        if sampled:
+            others += 1
+            continue
+        number, knots = -1, None
+        while knots is None:
+            number, *each = curve._free_curve(*map(tuple, ends), number + 1)
+            if curve._is_driven(*states, space.distance(*states), *each):
+                knots = each[1]
+        begin, at = ends[0], 0.0
+        for share, *end in knots:  # the middle of each arc is on its bisector
+            state = space.allocState()
+            space.interpolate(*states, 0.5 * (at + share), state)
+            ahead, turn = np.subtract(end, begin)[:2], end[2] - begin[2]
+            beside = 0.5 * np.tan(0.25 * turn) * np.array([ahead[1], -ahead[0]])
+            middle = begin[:2] + 0.5 * ahead + beside
+            assert hypot(state.getX() - middle[0], state.getY() - middle[1]) < 0.5 * tolerance
+            begin, at = np.array(end), share
+    assert others < 0.2 * CASES / 4
+    assert others > 0
+
+
+def test_a_curve_needs_a_known_space_and_poses_need_a_step():
+    si = ob.SpaceInformation(dubins_space())
+    with pytest.raises(InputError, match="step: is needed for a checker of poses"):
+        MotionValidator(si, scene_checker(Scene([]), CAR))
+    with pytest.raises(InputError, match="si: path_checker needs an SE2StateSpace"):
+        MotionValidator(
+            ob.SpaceInformation(ob.RealVectorStateSpace(2)), path_checker(Scene([]), CAR)
+        )
 
 
 @pytest.mark.parametrize("step", [0.0, -1.0, float("nan")])

@@ -1,11 +1,13 @@
 // SPDX-FileCopyrightText: gjk_collision contributors
 // SPDX-License-Identifier: Apache-2.0
-// Curves of arcs and straight lines, as a car drives them.
+// What the shortest curves of a car, Dubins' and Reeds and Shepp's, have in common.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
+#include <span>
 
 #include "gjk/motion/arc.hpp"
 #include "gjk/shape/pose.hpp"
@@ -18,10 +20,20 @@ struct Curve {
   std::array<Arc, 5> arcs;
   int count = 0;
 
+  std::span<const Arc> view() const noexcept {
+    return {arcs.data(), static_cast<std::size_t>(count)};
+  }
+  // The same way, driven from its end to its start.
+  Curve reversed() const noexcept {
+    Curve back = *this;
+    std::reverse(back.arcs.begin(), back.arcs.begin() + count);
+    for (Arc& arc : back.arcs) arc.length = -arc.length;
+    return back;
+  }
   // m. NaN: there is no curve, because the input was outside the domain.
   double length() const noexcept {
     double sum = 0.0;
-    for (int i = 0; i < count; ++i) sum += std::fabs(arcs[static_cast<std::size_t>(i)].length);
+    for (const Arc& arc : view()) sum += std::fabs(arc.length);
     return sum;
   }
 };

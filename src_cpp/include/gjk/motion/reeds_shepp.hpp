@@ -8,6 +8,9 @@
 // follow from one formula of C|C|C and C|CC. A bar is a change of direction.
 #pragma once
 
+#include <algorithm>
+#include <array>
+#include <cmath>
 #include <limits>
 
 #include "gjk/motion/curve.hpp"
@@ -67,11 +70,12 @@ class ReedsSheppSearch {
   bool is_backwards_;
 };
 
-inline ReedsSheppWord shortest_word(const Task& task) noexcept {
+// The shortest word of each symmetry. Index: 1 mirrored, 2 driven backwards, 3 both.
+inline std::array<ReedsSheppWord, 4> shortest_words(const Task& task) noexcept {
   using Kind = ReedsSheppWord::Kind;
   using Last = ReedsSheppSearch::Last;
   const double near = 4.0 * task.rounding;
-  ReedsSheppWord best;
+  std::array<ReedsSheppWord, 4> best;
   for (const bool mirrored : {false, true}) {
     const Centres same = task.same[mirrored ? 1 : 0];
     const Centres opposite = task.opposite[mirrored ? 1 : 0];
@@ -92,7 +96,8 @@ inline ReedsSheppWord shortest_word(const Task& task) noexcept {
       // Words in reverse order: the last arc is found first (section 8, "backwards").
       const double to_same = seen(same), to_opposite = seen(opposite);
       const double from_same = heading - to_same, from_other = heading + seen(other);
-      ReedsSheppSearch search(best, task.rounding, mirrored, backwards);
+      ReedsSheppSearch search(best[(mirrored ? 1U : 0U) + (backwards ? 2U : 0U)], task.rounding,
+                              mirrored, backwards);
       // (8.1) L+ S+ L+: same = u exp(it)
       search.offer(Kind::lsl, to_same, same.length, 0.0, heading, 1.0, Last::forwards, same.slack);
       // (8.2) L+ S+ R+: opposite = (u - 2i) exp(it)
@@ -152,19 +157,11 @@ inline ReedsSheppWord shortest_word(const Task& task) noexcept {
   return best;
 }
 
-}  // namespace detail
-
-// The shortest curve from a to b that drives forwards and backwards. `radius` (m) is the smallest
-// turning radius. The length of the curve is NaN if a pose is outside the domain or the radius is
-// not positive. Of words of equal length, the first one above is taken.
-inline Curve reeds_shepp(const Pose& a, const Pose& b, double radius) noexcept {
-  using Kind = detail::ReedsSheppWord::Kind;
-  const detail::Task task = detail::Task::between(a, b, radius);
-  if (!task.is_valid) return detail::no_curve();
-  const detail::ReedsSheppWord word = detail::shortest_word(task);
+inline Curve curve_of(const ReedsSheppWord& word, double radius) noexcept {
+  using Kind = ReedsSheppWord::Kind;
   const double t = word.t, u = word.u, v = word.v;
-  constexpr double kQuarter = detail::kHalfPi;
-  detail::Drive drive(radius, word.is_mirrored, word.is_backwards);
+  constexpr double kQuarter = kHalfPi;
+  Drive drive(radius, word.is_mirrored, word.is_backwards);
   switch (word.kind) {
     case Kind::lsl:
       return drive.left(t).straight(u).left(v);
@@ -189,7 +186,36 @@ inline Curve reeds_shepp(const Pose& a, const Pose& b, double radius) noexcept {
     case Kind::none:
       break;
   }
-  return detail::no_curve();
+  return no_curve();
+}
+
+}  // namespace detail
+
+// The shortest curve from a to b that drives forwards and backwards. `radius` (m) is the smallest
+// turning radius. The length of the curve is NaN if a pose is outside the domain or the radius is
+// not positive. Of words of equal length, the first one above is taken.
+inline Curve reeds_shepp(const Pose& a, const Pose& b, double radius) noexcept {
+  const detail::Task task = detail::Task::between(a, b, radius);
+  if (!task.is_valid) return detail::no_curve();
+  const auto words = detail::shortest_words(task);
+  const auto shorter = [](const auto& p, const auto& q) { return p.length < q.length; };
+  return detail::curve_of(*std::min_element(words.begin(), words.end(), shorter), radius);
+}
+
+// The shortest curve of each symmetry; all of them are ways from a to b. Two may be shortest: the
+// length of C|C|C, for example, is the turn times the radius, whether the first arc turns left or
+// right.
+inline std::array<Curve, 4> reeds_shepp_candidates(const Pose& a, const Pose& b,
+                                                   double radius) noexcept {
+  std::array<Curve, 4> curves;
+  curves.fill(detail::no_curve());
+  const detail::Task task = detail::Task::between(a, b, radius);
+  if (!task.is_valid) return curves;
+  const auto words = detail::shortest_words(task);
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    curves[i] = detail::curve_of(words[i], radius);
+  }
+  return curves;
 }
 
 }  // namespace gjk
