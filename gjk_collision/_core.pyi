@@ -8,7 +8,7 @@ import collections.abc
 import numpy
 import numpy.typing
 import typing
-__all__: list[str] = ['ConcavePolicy', 'MAX_COORDINATE', 'Motion', 'PredictionPolicy', 'Said', 'Scene', 'Shape', 'check_arrays', 'check_coordinates', 'check_increasing', 'check_pairs', 'closest', 'closest_approach', 'collide', 'concave', 'distance', 'hull', 'is_pose', 'moving', 'path', 'polygon', 'scene_from_arrays', 'scene_from_shapes', 'shape_cast', 'time_of_impact', 'trace']
+__all__: list[str] = ['ConcavePolicy', 'MAX_COORDINATE', 'Motion', 'PredictionPolicy', 'Said', 'Scene', 'Shape', 'check_arrays', 'check_coordinates', 'check_increasing', 'check_pairs', 'closest', 'closest_approach', 'collide', 'compound', 'concave', 'distance', 'hull', 'is_pose', 'moving', 'path', 'polygon', 'scene_from_arrays', 'scene_from_shapes', 'shape_cast', 'time_of_impact', 'trace']
 class ConcavePolicy:
     """
     Members:

@@ -209,6 +209,33 @@ def test_zeros_change_nothing() -> None:
         assert repr(both[0]) == repr(both[1])
 
 
+@pytest.mark.parametrize("timed", [False, True])
+def test_all_modes_agree_at_the_border(timed: bool) -> None:
+    """The required distance is the distance, up to a few units in the last place."""
+    rng = np.random.default_rng(5)
+    seen = set()
+    for _ in range(max(CASES // 20, 100)):
+        world = World.random(rng, 5, 12.0)
+        world.velocities *= timed
+        pose, time = rng.normal(size=3) * [9.0, 9.0, 2.0], 3.0 if timed else None
+        near = world.scene(with_margins=False).nearest(CAR, tuple(pose), k=5, time=time)
+        gaps = np.empty(5)
+        gaps[near.indices] = np.maximum(near.distances, 0.0)
+        margin = float(rng.choice([0.0, 0.5 * gaps.min()]))
+        own = (gaps - margin) * (1.0 + rng.integers(-60, 4, 5) * 2.0**-50)
+        world.margins, world.rates = own, np.zeros(5)
+        if timed:
+            world.margins = own * rng.uniform(0.0, 1.0, 5)
+            world.rates = (own - world.margins) / (3.0 - world.stamps)
+        scene = world.scene()
+        verdicts = {
+            int(scene.check(CAR, pose, time, margin=margin, mode=mode).verdict) for mode in MODES
+        }
+        assert len(verdicts) == 1
+        seen |= verdicts
+    assert {Verdict.FREE, Verdict.MARGIN} <= seen
+
+
 def one(shape: Shape = CAR, **given: Any) -> Scene:
     return Scene([shape], [(10.0, 0.0, 0.0)], **given)
 

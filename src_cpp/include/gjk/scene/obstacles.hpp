@@ -149,7 +149,6 @@ class Obstacles {
   const Margins& margins() const noexcept { return margins_; }
   // m. The distance that a query with this margin requires to obstacle i, rounded up.
   double required(std::size_t i, const View& view, double margin) const noexcept {
-    if (margins_.none()) return margin;
     const double own = view.timed ? margins_.at(i, local_time(i, view.time)) : margins_.fixed(i);
     return std::fmin(kMaxCoordinate, sum_outwards(margin, own));
   }

@@ -424,6 +424,7 @@ class Scene {
 
   // m. The distance that part k requires.
   double required_to(std::size_t k, const Obstacles::View& view, double margin) const noexcept {
+    if (obstacles_.margins().none()) return margin;
     return obstacles_.required(static_cast<std::size_t>(obstacles_.owner(k)), view, margin);
   }
 
