@@ -308,8 +308,8 @@ class Scene:
             Number of threads, at most 256. 0: one per processor. The result is the same for any
             number.
         warm_start : bool
-            In the modes 'distance' and 'witness' without `times`, start the search for each pose
-            at the obstacle that was nearest to the previous pose. The result is the same, and is
+            In the modes 'distance' and 'witness', start the search for each pose at the obstacle
+            that was nearest to the previous pose. The result is the same, and is
             computed faster if consecutive poses are close to each other.
 
         Returns

@@ -3,6 +3,7 @@
 // Convex parts placed in a scene's local frame.
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -108,6 +109,39 @@ class PlacedParts {
   std::vector<double> x_;
   std::vector<double> y_;
   std::vector<Part> parts_;
+};
+
+// The box of a shape in its own frame, from which bounds at a pose follow without its vertices.
+class Extents {
+ public:
+  void include(const Convex& part) noexcept {
+    box_.include(Vec2{part.extreme_x[2], part.extreme_y[3]});
+    box_.include(Vec2{part.extreme_x[0], part.extreme_y[1]});
+    all_.extreme_x[2] = box_.low.x;
+    all_.extreme_y[3] = box_.low.y;
+    all_.extreme_x[0] = box_.high.x;
+    all_.extreme_y[1] = box_.high.y;
+    all_.extent = is_empty_ || part.extent > all_.extent || std::isnan(part.extent) ? part.extent
+                                                                                    : all_.extent;
+    all_.radius = std::fmax(all_.radius, part.radius);
+    all_.error = std::fmax(all_.error, part.error);
+    is_empty_ = false;
+  }
+  // Contains bounds() of every part placed with this transform. kEverywhere if a part may be
+  // outside the kernel's domain.
+  Box bounds_at(const Transform& at) const noexcept {
+    const double extent = placed_extent(all_, at);
+    const Box box = box_at(all_, at);
+    if (!(extent <= kMaxCoordinate)) return kEverywhere;
+    // 16 times the error of placing, and the rest of undecided()
+    const double error = all_.error + at.t_error + 32.0 * kUnitRoundoff * extent + kTinyError;
+    return box.grown(17.0 * error + 65.0 * kUnitRoundoff * (extent + all_.radius));
+  }
+
+ private:
+  bool is_empty_ = true;
+  Box box_;
+  Convex all_;  // without vertices; its extent is NaN if it has no part or one is not known
 };
 
 // Placed parts in pages, which copies share until one changes them: an update of a few parts copies

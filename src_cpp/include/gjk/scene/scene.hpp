@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -21,6 +22,8 @@
 #include "gjk/scene/obstacles.hpp"
 #include "gjk/scene/parallel.hpp"
 #include "gjk/scene/placed_parts.hpp"
+#include "gjk/scene/time_groups.hpp"
+#include "gjk/scene/time_slice.hpp"
 #include "gjk/shape/box.hpp"
 #include "gjk/shape/convex.hpp"
 #include "gjk/shape/pose.hpp"
@@ -72,6 +75,7 @@ class Scene {
         const Convex part = shape.part(k);
         placed_.add(part, {}, 0);
         reach_ = std::fmax(reach_, gjk::reach(part) + part.radius);
+        extents_.include(part);
       }
     }
 
@@ -87,6 +91,7 @@ class Scene {
 
     const Shape* shape_;
     double reach_ = 0.0;  // m, largest distance of a point from the shape's origin
+    Extents extents_;
     PlacedParts placed_;  // relative to origin_
     Vec2 origin_;
     bool known_ = false;
@@ -147,52 +152,39 @@ class Scene {
   void check_each(std::span<const Shape* const> shapes, std::span<const std::uint32_t> which,
                   std::span<const Pose> poses, std::span<const double> times,
                   const CheckOptions& options, const Put& put, unsigned threads = 1) const {
-    constexpr std::size_t kChunk = 128;
-    const bool timed = !times.empty();
-    const bool looks_ahead =
-        detail::takes(detail::Step::ahead) && !timed && options.mode == Mode::collide;
+    // Placing a part costs about as much as is saved for a pose.
+    const std::size_t least = std::max<std::size_t>(obstacles_.parts(), 64);
     const std::size_t length = options.trajectory > 0 ? options.trajectory : poses.size();
-    // By trajectory: the first pose that is not FREE.
-    std::vector<std::atomic<std::size_t>> stop_after(
-        options.stop_at_first && length > 0 ? (poses.size() + length - 1) / length : 0);
-    for (std::atomic<std::size_t>& first : stop_after) first = poses.size();
-    for_each_chunk(poses.size(), kChunk, threads, [&] {
-      const std::size_t group = looks_ahead ? std::min(poses.size(), kAhead) : 1;
-      return [&, group, egos = Egos(shapes, which, group)](std::size_t begin,
-                                                           std::size_t end) mutable {
-        Ahead ahead;
-        Memory memory;
-        std::size_t group_begin = begin;  // of the poses in `ahead`
-        std::size_t group_end = begin;
+    Batch<Put> batch{
+        .shapes = shapes,
+        .which = which,
+        .poses = poses,
+        .times = times,
+        .options = options,
+        .put = put,
+        .groups = TimeGroups(poses.size(), times, least),
+        .length = length,
+        .stop_after = std::vector<std::atomic<std::size_t>>(
+            options.stop_at_first && length > 0 ? (poses.size() + length - 1) / length : 0),
+        .hints = Hints(options.mode != Mode::collide && options.warm_start ? poses.size() : 0)};
+    for (std::atomic<std::size_t>& first : batch.stop_after) first = poses.size();
+    check_groups(batch, threads);
+    constexpr std::size_t kChunk = 128;
+    for_each_chunk(batch.groups.others() > 0 ? poses.size() : 0, kChunk, threads, [&] {
+      return [&, egos = batch.egos()](std::size_t begin, std::size_t end) mutable {
+        std::array<std::size_t, kChunk> chosen;
+        std::size_t count = 0;
         for (std::size_t n = begin; n < end; ++n) {
-          if (options.stop_at_first && n > stop_after[n / length]) {  // to the next trajectory
-            n = n - n % length + length - 1;
-            continue;
-          }
-          if (looks_ahead && n >= group_end) {
-            group_begin = n;
-            group_end = std::min(n + group, end);
-            look_ahead(egos, n, poses.subspan(n, group_end - n), options.margin, ahead);
-          }
-          const std::size_t i = looks_ahead ? n - group_begin : 0;
-          Ego& ego = egos.at(n, i);
-          const PoseResult result =
-              timed         ? check(ego, poses[n], times[n], options)
-              : looks_ahead ? check(ego, poses[n], options, Obstacles::at_rest(), ahead.at[i])
-                            : check_next(ego, poses[n], options, memory);
-          put(n, result);
-          if (!options.stop_at_first || is_free(result.verdict)) continue;
-          std::atomic<std::size_t>& stop = stop_after[n / length];
-          std::size_t first = stop;
-          while (n < first && !stop.compare_exchange_weak(first, n)) {
+          if (batch.is_stopped(n)) {
+            n = batch.last_of_trajectory(n);
+          } else if (batch.groups.of(n) == TimeGroups::kNone) {
+            chosen[count++] = n;
           }
         }
+        check_some(batch, egos, std::span(chosen).first(count), Obstacles::at_rest());
       };
     });
-    for (std::size_t k = 0; k < stop_after.size(); ++k) {
-      const std::size_t end = std::min(poses.size(), (k + 1) * length);
-      for (std::size_t n = stop_after[k] + 1; n < end; ++n) put(n, {});
-    }
+    batch.put_stopped();
   }
 
   // The k nearest obstacles that are not certainly farther than max_distance (m), by ascending
@@ -265,8 +257,12 @@ class Scene {
   }
 
   void place(Ego& ego, const Pose& pose) const noexcept {
+    place(ego, pose, Transform::from_pose(pose, obstacles_.origin()));
+  }
+  // `at`: the transform to the pose, relative to the obstacles' origin.
+  void place(Ego& ego, const Pose& pose, const Transform& at) const noexcept {
     ego.moving_.require_room(obstacles_.most_vertices());
-    const bool exact = place_about(ego, pose, obstacles_.origin());
+    const bool exact = place_about(ego, at, obstacles_.origin());
     ego.bounds_ = {};
     ego.known_ = ego.placed_.size() > 0;
     for (std::size_t i = 0; i < ego.placed_.size(); ++i) {
@@ -277,11 +273,12 @@ class Scene {
     // them. Keep its exact position.
     const Vec2 zero;
     if (exact || pose.yaw != 0.0 || obstacles_.origin() == zero) return;
-    if (!place_about(ego, pose, zero)) place_about(ego, pose, obstacles_.origin());
+    if (!place_about(ego, Transform::from_pose(pose, zero), zero)) {
+      place_about(ego, at, obstacles_.origin());
+    }
   }
   // Returns true if nothing was rounded.
-  static bool place_about(Ego& ego, const Pose& pose, Vec2 origin) noexcept {
-    const Transform at = Transform::from_pose(pose, origin);
+  static bool place_about(Ego& ego, const Transform& at, Vec2 origin) noexcept {
     ego.origin_ = origin;
     bool exact = true;
     for (std::size_t k = 0; k < ego.placed_.size(); ++k) {
@@ -292,15 +289,36 @@ class Scene {
     return exact;
   }
 
-  // State passed from one pose of a batch to the next, in modes distance and witness.
-  struct Memory {
-    Pose pose{std::numeric_limits<double>::quiet_NaN(), 0.0, 0.0};
-    std::size_t nearest_part = kNone;
+  // By pose of a batch: the nearest part, with which the search at the next pose starts in modes
+  // distance and witness if that pose is near. The answer is the same, but most of the tree is
+  // skipped.
+  class Hints {
+   public:
+    explicit Hints(std::size_t poses) : part_(poses) {}
+
+    std::size_t at(std::size_t n, std::span<const Pose> poses, double reach) const noexcept {
+      if (n == 0 || n >= part_.size()) return kNone;
+      const Pose& pose = poses[n];
+      const Pose& last = poses[n - 1];
+      const double moved = norm({pose.x - last.x, pose.y - last.y});
+      const double turned = reach * std::fabs(pose.yaw - last.yaw);
+      const std::size_t part = part_[n - 1].load(std::memory_order_relaxed);
+      return moved + turned <= reach && part > 0 ? part - 1 : kNone;
+    }
+    void put(std::size_t n, std::size_t part) noexcept {
+      if (n < part_.size()) {
+        part_[n].store(static_cast<std::uint32_t>(part + 1), std::memory_order_relaxed);
+      }
+    }
+
+   private:
+    std::vector<std::atomic<std::uint32_t>> part_;  // plus 1; 0: unknown
   };
 
   // Results of look_ahead() for the next poses of a batch.
   struct Ahead {
     struct At {
+      bool is_known = false;   // the ego is in the domain, and no part is near
       bool is_placed = false;  // the ego is placed there
       Exhausted search;        // complete: `near` holds all parts whose bounds overlap the ego's
       std::span<const Bvh::Hit> near;
@@ -330,51 +348,152 @@ class Scene {
     std::vector<std::vector<Ego>> of_;  // by shape; empty until it is used
   };
 
-  // Places an ego at each of the next poses, from pose `first` on, and searches the tree for all of
-  // them together, so that their memory accesses overlap.
-  void look_ahead(Egos& egos, std::size_t first, std::span<const Pose> poses, double margin,
-                  Ahead& ahead) const {
+  // The arguments and the state of a check of many poses.
+  template <class Put>
+  struct Batch {
+    std::span<const Shape* const> shapes;
+    std::span<const std::uint32_t> which;
+    std::span<const Pose> poses;
+    std::span<const double> times;
+    const CheckOptions& options;
+    const Put& put;
+    TimeGroups groups;
+    std::size_t length;  // poses in a trajectory
+    // By trajectory: the first pose that is not FREE.
+    std::vector<std::atomic<std::size_t>> stop_after;
+    Hints hints;
+
+    bool may_look_ahead() const noexcept {
+      return detail::takes(detail::Step::ahead) && options.mode == Mode::collide;
+    }
+    Egos egos() const { return {shapes, which, may_look_ahead() ? kAhead : 1}; }
+    bool is_stopped(std::size_t n) const noexcept {
+      return options.stop_at_first && n > stop_after[n / length];
+    }
+    std::size_t last_of_trajectory(std::size_t n) const noexcept {
+      return n - n % length + length - 1;
+    }
+    void finish(std::size_t n, const PoseResult& result) {
+      put(n, result);
+      if (!options.stop_at_first || is_free(result.verdict)) return;
+      std::atomic<std::size_t>& stop = stop_after[n / length];
+      std::size_t first = stop;
+      while (n < first && !stop.compare_exchange_weak(first, n)) {
+      }
+    }
+    void put_stopped() const {
+      for (std::size_t k = 0; k < stop_after.size(); ++k) {
+        const std::size_t end = std::min(poses.size(), (k + 1) * length);
+        for (std::size_t n = stop_after[k] + 1; n < end; ++n) put(n, {});
+      }
+    }
+  };
+
+  // Checks the poses whose time is that of many poses. The obstacles are placed once for each such
+  // time, and in several passes if they would need too much memory. A thread takes poses that
+  // follow each other, so that their memory stays in its cache, and checks them in order of time.
+  template <class Put>
+  void check_groups(Batch<Put>& batch, unsigned threads) const {
+    constexpr std::size_t kMostPlaced = 1 << 16;  // parts
+    constexpr std::size_t kTile = 4096;           // poses
+    const TimeGroups& groups = batch.groups;
+    const std::size_t poses = batch.poses.size();
+    const std::size_t per_pass =
+        std::max(kMostPlaced, poses / 4) / std::max<std::size_t>(parts(), 1);
+    std::vector<TimeSlice> slices(std::min(groups.size(), std::max<std::size_t>(per_pass, 1)));
+    const std::size_t tile =
+        std::clamp<std::size_t>(poses / (4 * std::max(threads, 1U)), 128, kTile);
+    for (std::size_t first = 0; first < groups.size(); first += slices.size()) {
+      const std::size_t count = std::min(groups.size() - first, slices.size());
+      for_each_chunk(count, 1, threads, [&] {
+        return [&](std::size_t i, std::size_t) {
+          obstacles_.place(groups.time(first + i), slices[i]);
+        };
+      });
+      for_each_chunk(poses, tile, threads, [&] {
+        return [&, egos = batch.egos(), order = GroupedPoses()](std::size_t begin,
+                                                                std::size_t end) mutable {
+          order.arrange(groups, begin, end, first, count);
+          for (std::size_t i = 0; i < count; ++i) {
+            check_some(batch, egos, order.of(i), Obstacles::in(groups.time(first + i), slices[i]));
+          }
+        };
+      });
+    }
+  }
+
+  // Checks the chosen poses, with the obstacles at rest or in a slice, or else at each pose's time.
+  template <class Put>
+  void check_some(Batch<Put>& batch, Egos& egos, std::span<const std::size_t> chosen,
+                  Obstacles::View view) const {
+    const bool has_view = batch.times.empty() || view.slice != nullptr;
+    const bool looks_ahead = has_view && batch.may_look_ahead();
+    Ahead ahead;
+    std::array<std::size_t, kAhead> group;  // searched together
+    for (auto next = chosen.begin(); next != chosen.end();) {
+      std::size_t count = 0;
+      for (; count < (looks_ahead ? kAhead : 1) && next != chosen.end(); ++next) {
+        if (chosen.end() - next > 2 * std::ptrdiff_t{kAhead})
+          __builtin_prefetch(&batch.poses[next[2 * kAhead]]);
+        if (!batch.is_stopped(*next)) group[count++] = *next;
+      }
+      if (looks_ahead) {
+        look_ahead(egos, std::span(group).first(count), batch.poses, batch.options.margin, view,
+                   ahead);
+      }
+      for (std::size_t i = 0; i < count; ++i) {
+        const std::size_t n = group[i];
+        if (batch.is_stopped(n)) continue;
+        if (!has_view) view = obstacles_.at(batch.times[n]);
+        Ego& ego = egos.at(n, i);
+        std::size_t nearest_part = batch.hints.at(n, batch.poses, ego.reach_);
+        const PoseResult result =
+            check(ego, batch.poses[n], batch.options, view, ahead.at[i], &nearest_part);
+        batch.hints.put(n, nearest_part);
+        batch.finish(n, result);
+      }
+    }
+  }
+
+  // Searches the tree for all of the chosen poses together, so that their memory accesses overlap.
+  // Places the egos that have parts near them.
+  void look_ahead(Egos& egos, std::span<const std::size_t> chosen, std::span<const Pose> poses,
+                  double margin, const Obstacles::View& view, Ahead& ahead) const {
+    std::array<Transform, kAhead> transforms;
     std::array<FloatBox, kAhead> boxes;
-    const std::size_t count = poses.size();
+    const std::size_t count = chosen.size();
     for (std::size_t i = 0; i < count; ++i) {
-      Ego& ego = egos.at(first + i, i);
-      place(ego, poses[i]);
+      transforms[i] = Transform::from_pose(poses[chosen[i]], obstacles_.origin());
+      const Box bounds = egos.at(chosen[i], i).extents_.bounds_at(transforms[i]);
       ahead.at[i] = {};
-      ahead.at[i].is_placed = true;
-      boxes[i] = FloatBox::around(ego.bounds_.grown(undecided_margin(margin)));
+      ahead.at[i].is_known = bounds.low.x > kEverywhere.low.x;
+      boxes[i] = FloatBox::around(bounds.grown(undecided_margin(margin)));
     }
     std::size_t found = 0;
     const Exhausted search =
-        obstacles_.overlapping(std::span(boxes).first(count), ahead.hits, found);
+        obstacles_.overlapping(std::span(boxes).first(count), view, ahead.hits, found);
     if (!search.is_complete()) return;
     std::size_t end = 0;
     for (std::size_t query = 0; query < count; ++query) {
       const std::size_t begin = end;
       for (; end < found && ahead.hits[end].query == query; ++end) {
-        obstacles_.prefetch(ahead.hits[end].item);
+        if (!view.timed) obstacles_.prefetch(ahead.hits[end].item);
       }
       ahead.at[query].search = search;
       ahead.at[query].near = std::span(ahead.hits).subspan(begin, end - begin);
+      if (begin == end && ahead.at[query].is_known) continue;
+      place(egos.at(chosen[query], query), poses[chosen[query]], transforms[query]);
+      ahead.at[query].is_placed = true;
     }
-  }
-
-  // check() in modes distance and witness. If the pose is near the previous one, the search starts
-  // at the part that was nearest there. The answer is the same, but most of the tree is skipped.
-  PoseResult check_next(Ego& ego, const Pose& pose, const CheckOptions& options,
-                        Memory& memory) const noexcept {
-    const double moved = norm({pose.x - memory.pose.x, pose.y - memory.pose.y});
-    const double turned = ego.reach_ * std::fabs(pose.yaw - memory.pose.yaw);
-    if (!(options.warm_start && moved + turned <= ego.reach_)) memory.nearest_part = kNone;
-    memory.pose = pose;
-    return check(ego, pose, options, Obstacles::at_rest(), {}, &memory.nearest_part);
   }
 
   PoseResult check(Ego& ego, const Pose& pose, const CheckOptions& options,
                    const Obstacles::View& view, const Ahead::At& ahead,
                    std::size_t* nearest_part = nullptr) const noexcept {
     PoseResult result;
-    if (!ahead.is_placed) place(ego, pose);
-    if (!ego.known_ || !(options.margin >= 0.0 && options.margin <= kMaxCoordinate)) {
+    const bool is_clear = ahead.is_known && ahead.search.is_complete() && ahead.near.empty();
+    if (!ahead.is_placed && !is_clear) place(ego, pose);
+    if (!(is_clear || ego.known_) || !(options.margin >= 0.0 && options.margin <= kMaxCoordinate)) {
       result.status = Status::invalid_input;
       return result;
     }
