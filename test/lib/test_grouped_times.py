@@ -174,6 +174,21 @@ def test_each_pose_in_its_own_call() -> None:
                 same(name, got, batch[name][k, t], 7)
 
 
+def test_threads_name_the_same_obstacle() -> None:
+    """Mode collide may name any of several obstacles, but the same for any number of threads."""
+    rng = np.random.default_rng(8)
+    starts = somewhere(rng, 200)
+    scene = Scene([Shape.box(5, 3)] * 200, starts, velocities=rng.normal(size=(200, 3)))
+    poses = np.cumsum(somewhere(rng, 300, 30) * (0.03, 0.03, 0.1), axis=1)
+    results = [
+        scene.check(Shape.box(4, 2), poses, np.arange(30) * 0.1, threads=threads)
+        for threads in (1, 2, 2, 5, 16)
+    ]
+    assert (results[0].verdicts == Verdict.COLLISION).mean() > 0.3
+    for result in results[1:]:
+        assert np.array_equal(result.nearest_indices, results[0].nearest_indices)
+
+
 def test_against_shapely() -> None:
     """Moving boxes and rollouts of few times: the distance of the nearest box at each time."""
     rng = np.random.default_rng(5)

@@ -206,8 +206,20 @@ class Obstacles {
   using Found = FoundPart;
   Found find(std::size_t k, const View& view, Vec2 origin, PlacedParts& room,
              std::size_t slot = 0) const noexcept {
-    if (!view.timed && origin == origin_) return at_rest(k);
     if (view.slice != nullptr && origin == origin_) return view.slice->part(k);
+    if (!view.timed && origin == origin_) return at_rest(k);
+    return place(k, view, origin, room, slot);
+  }
+  Found at_rest(std::size_t k) const noexcept { return {&placed_.page(k), SharedParts::within(k)}; }
+  void prefetch(std::size_t k) const noexcept { placed_.prefetch(k); }
+  std::int64_t owner(std::size_t k) const noexcept { return placed_.part(k).owner; }
+
+ private:
+  static constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+  // find() for a part that is not placed, or not relative to this origin.
+  Found place(std::size_t k, const View& view, Vec2 origin, PlacedParts& room,
+              std::size_t slot) const noexcept {
     const auto owner = static_cast<std::size_t>(placed_.part(k).owner);
     Placement placement{poses_[owner], 0.0};
     if (view.timed) {
@@ -234,12 +246,6 @@ class Obstacles {
                  Transform::from_pose(placement.pose, origin, placement.error));
     return {&room, slot};
   }
-  Found at_rest(std::size_t k) const noexcept { return {&placed_.page(k), SharedParts::within(k)}; }
-  void prefetch(std::size_t k) const noexcept { placed_.prefetch(k); }
-  std::int64_t owner(std::size_t k) const noexcept { return placed_.part(k).owner; }
-
- private:
-  static constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
   const Bvh& tree_in(const View& view) const noexcept {
     if (view.slice != nullptr) return view.slice->tree();

@@ -52,10 +52,16 @@ class PlacedParts {
   // Makes room for one part with up to this many vertices, for replace().
   void require_room(std::size_t vertices) {
     if (parts_.size() == 1 && parts_[0].room >= vertices) return;
-    parts_.assign(1, {});
-    parts_[0].room = static_cast<std::uint32_t>(vertices);
-    x_.resize(vertices);
-    y_.resize(vertices);
+    *this = {};
+    add_room(vertices);
+  }
+  void add_room(std::size_t vertices) {
+    Part part;
+    part.begin = x_.size();
+    part.room = static_cast<std::uint32_t>(vertices);
+    parts_.push_back(part);
+    x_.resize(x_.size() + vertices);
+    y_.resize(y_.size() + vertices);
   }
   std::size_t size() const noexcept { return parts_.size(); }
   std::size_t bytes() const noexcept {  // on the heap
@@ -71,6 +77,9 @@ class PlacedParts {
     to = parts_[i].convex;
     point(to, parts_[i]);
   }
+  // convex(i) without a copy, if nothing was added and this object was not copied or moved since
+  // part i was placed.
+  const Convex& just_placed(std::size_t i) const noexcept { return parts_[i].convex; }
 
   // Allocates if more parts are added than reserved.
   void add(const Convex& local, const Transform& at, std::int32_t owner) {
@@ -227,6 +236,7 @@ class Outlines {
   std::size_t begin(std::size_t i) const noexcept { return first_[i]; }
   std::size_t end(std::size_t i) const noexcept { return first_[i + 1]; }
   Convex part(std::size_t number) const noexcept { return parts_.convex(number); }
+  int size_of(std::size_t number) const noexcept { return parts_.part(number).convex.size; }
   // m. Largest distance of its vertices from the shape's origin, which is the centre of rotation.
   double reach(std::size_t number) const noexcept { return reach_[number]; }
 

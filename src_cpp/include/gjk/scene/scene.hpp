@@ -12,6 +12,7 @@
 #include <limits>
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "gjk/broad/boxes.hpp"
@@ -166,7 +167,10 @@ class Scene {
         .length = length,
         .stop_after = std::vector<std::atomic<std::size_t>>(
             options.stop_at_first && length > 0 ? (poses.size() + length - 1) / length : 0),
-        .hints = Hints(options.mode != Mode::collide && options.warm_start ? poses.size() : 0)};
+        .hints = Hints(0)};
+    if (options.warm_start && (options.mode != Mode::collide || batch.groups.size() > 0)) {
+      batch.hints = Hints(poses.size());
+    }
     for (std::atomic<std::size_t>& first : batch.stop_after) first = poses.size();
     check_groups(batch, threads);
     constexpr std::size_t kChunk = 128;
@@ -203,7 +207,8 @@ class Scene {
  private:
   static constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
   static constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  static constexpr std::size_t kAhead = 16;  // poses searched together
+  static constexpr std::size_t kAhead = 16;   // poses searched together
+  static constexpr std::size_t kTile = 2048;  // poses whose groups one thread checks
 
   Status nearest(Ego& ego, const Pose& pose, const Obstacles::View& view, std::size_t k,
                  double max_distance, std::vector<Nearest>& result) const {
@@ -289,8 +294,8 @@ class Scene {
     return exact;
   }
 
-  // By pose of a batch: the nearest part, with which the search at the next pose starts in modes
-  // distance and witness if that pose is near. The answer is the same, but most of the tree is
+  // By pose of a batch: the nearest part, or in mode collide the part that collides. If the next
+  // pose is near, its search starts with this part. The answer is the same, but most of the tree is
   // skipped.
   class Hints {
    public:
@@ -395,14 +400,11 @@ class Scene {
   template <class Put>
   void check_groups(Batch<Put>& batch, unsigned threads) const {
     constexpr std::size_t kMostPlaced = 1 << 16;  // parts
-    constexpr std::size_t kTile = 4096;           // poses
     const TimeGroups& groups = batch.groups;
     const std::size_t poses = batch.poses.size();
     const std::size_t per_pass =
         std::max(kMostPlaced, poses / 4) / std::max<std::size_t>(parts(), 1);
     std::vector<TimeSlice> slices(std::min(groups.size(), std::max<std::size_t>(per_pass, 1)));
-    const std::size_t tile =
-        std::clamp<std::size_t>(poses / (4 * std::max(threads, 1U)), 128, kTile);
     for (std::size_t first = 0; first < groups.size(); first += slices.size()) {
       const std::size_t count = std::min(groups.size() - first, slices.size());
       for_each_chunk(count, 1, threads, [&] {
@@ -410,7 +412,7 @@ class Scene {
           obstacles_.place(groups.time(first + i), slices[i]);
         };
       });
-      for_each_chunk(poses, tile, threads, [&] {
+      for_each_chunk(poses, kTile, threads, [&] {
         return [&, egos = batch.egos(), order = GroupedPoses()](std::size_t begin,
                                                                 std::size_t end) mutable {
           order.arrange(groups, begin, end, first, count);
@@ -429,28 +431,36 @@ class Scene {
     const bool has_view = batch.times.empty() || view.slice != nullptr;
     const bool looks_ahead = has_view && batch.may_look_ahead();
     Ahead ahead;
+    const auto check_one = [&](std::size_t n, Ego& ego, const typename Ahead::At& at,
+                               std::size_t hint) {
+      const PoseResult result = check(ego, batch.poses[n], batch.options, view, at, &hint);
+      batch.hints.put(n, hint);
+      batch.finish(n, result);
+    };
     std::array<std::size_t, kAhead> group;  // searched together
     for (auto next = chosen.begin(); next != chosen.end();) {
       std::size_t count = 0;
-      for (; count < (looks_ahead ? kAhead : 1) && next != chosen.end(); ++next) {
-        if (chosen.end() - next > 2 * std::ptrdiff_t{kAhead})
-          __builtin_prefetch(&batch.poses[next[2 * kAhead]]);
-        if (!batch.is_stopped(*next)) group[count++] = *next;
-      }
-      if (looks_ahead) {
-        look_ahead(egos, std::span(group).first(count), batch.poses, batch.options.margin, view,
-                   ahead);
-      }
-      for (std::size_t i = 0; i < count; ++i) {
-        const std::size_t n = group[i];
+      for (; count < kAhead && next != chosen.end(); ++next) {
+        const std::size_t n = *next;
         if (batch.is_stopped(n)) continue;
         if (!has_view) view = obstacles_.at(batch.times[n]);
-        Ego& ego = egos.at(n, i);
-        std::size_t nearest_part = batch.hints.at(n, batch.poses, ego.reach_);
-        const PoseResult result =
-            check(ego, batch.poses[n], batch.options, view, ahead.at[i], &nearest_part);
-        batch.hints.put(n, nearest_part);
-        batch.finish(n, result);
+        Ego& ego = egos.at(n, 0);
+        // In mode collide, it decides which obstacle is named. So it must not depend on how far
+        // other threads are.
+        const bool has_hint = view.slice != nullptr ? n % kTile != 0 : !batch.may_look_ahead();
+        const std::size_t hint = has_hint ? batch.hints.at(n, batch.poses, ego.reach_) : kNone;
+        if (looks_ahead && hint == kNone) {
+          group[count++] = n;
+        } else {
+          check_one(n, ego, {}, hint);
+        }
+      }
+      if (count == 0) continue;
+      look_ahead(egos, std::span(group).first(count), batch.poses, batch.options.margin, view,
+                 ahead);
+      for (std::size_t i = 0; i < count; ++i) {
+        const std::size_t n = group[i];
+        if (!batch.is_stopped(n)) check_one(n, egos.at(n, i), ahead.at[i], kNone);
       }
     }
   }
@@ -490,6 +500,8 @@ class Scene {
   PoseResult check(Ego& ego, const Pose& pose, const CheckOptions& options,
                    const Obstacles::View& view, const Ahead::At& ahead,
                    std::size_t* nearest_part = nullptr) const noexcept {
+    std::size_t cold = kNone;
+    if (nearest_part == nullptr) nearest_part = &cold;
     PoseResult result;
     const bool is_clear = ahead.is_known && ahead.search.is_complete() && ahead.near.empty();
     if (!ahead.is_placed && !is_clear) place(ego, pose);
@@ -506,11 +518,9 @@ class Scene {
       result.nearest = unknown;
     }
     if (options.mode == Mode::collide) {
-      collide_at(ego, options.margin, view, ahead, decision, result);
+      collide_at(ego, options.margin, view, ahead, *nearest_part, decision, result);
     } else {
-      std::size_t cold = kNone;
-      distance_at(ego, options.margin, view, nearest_part != nullptr ? *nearest_part : cold,
-                  decision, result);
+      distance_at(ego, options.margin, view, *nearest_part, decision, result);
       result.lower_bound = decision.lower();
     }
     result.verdict = decision.verdict();
@@ -524,19 +534,24 @@ class Scene {
     return Certificate::boxes(a.box(), b.box(), a.beyond_box() + b.beyond_box());
   }
 
-  // Classifies every part within `margin` (m) of the ego, until one collides.
+  // Classifies every part within `margin` (m) of the ego, until one collides. `hit_part` is tested
+  // first; afterwards it is the part that collides, if any.
   void collide_at(Ego& ego, double margin, const Obstacles::View& view, const Ahead::At& ahead,
-                  Decision& decision, PoseResult& result) const noexcept {
-    const auto look_at = [&](std::uint32_t k) noexcept {
+                  std::size_t& hit_part, Decision& decision, PoseResult& result) const noexcept {
+    const std::size_t first = std::exchange(hit_part, kNone);
+    const auto look_at = [&](std::size_t k) noexcept {
       const Obstacles::Found found = obstacles_.find(k, view, ego.origin_, ego.moving_);
       if (!found) return false;
       for (std::size_t i = 0; i < ego.placed_.size(); ++i) {
-        if (decision.take(classify(ego.placed_.convex(i), found.convex(), margin))) {
+        if (decision.take(classify(ego.placed_.just_placed(i), found.convex(), margin))) {
           result.nearest = obstacles_.owner(k);
         }
       }
-      return decision.verdict() == Verdict::collision;
+      if (decision.verdict() != Verdict::collision) return false;
+      hit_part = k;
+      return true;
     };
+    if (first != kNone && look_at(first)) return;
     Exhausted search = ahead.search;
     if (search.is_complete()) {
       for (const Bvh::Hit& hit : ahead.near) {
@@ -564,7 +579,7 @@ class Scene {
       const Obstacles::Found found = obstacles_.find(k, view, ego.origin_, ego.moving_);
       if (!found) return;
       for (std::size_t i = 0; i < ego.placed_.size(); ++i) {
-        const Convex a = ego.placed_.convex(i);
+        const Convex& a = ego.placed_.just_placed(i);
         const Convex b = found.convex();
         const double certain = free_above(a, b, margin);
         const Certificate boxes = apart(ego.placed_.part(i), found.part());

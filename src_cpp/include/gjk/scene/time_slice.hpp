@@ -59,7 +59,9 @@ class TimeSlice {
   void make_room(const Outlines& outlines) {
     moved_ = {};
     moved_.reserve(outlines.parts());
-    for (std::size_t k = 0; k < outlines.parts(); ++k) moved_.add(outlines.part(k), {}, 0);
+    for (std::size_t k = 0; k < outlines.parts(); ++k) {
+      moved_.add_room(static_cast<std::size_t>(outlines.size_of(k)));
+    }
     parts_.resize(outlines.parts());
     keys_.resize(outlines.parts());
   }
