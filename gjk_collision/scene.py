@@ -350,9 +350,10 @@ class Scene:
             Number of threads, at most 256. 0: one per processor. The result is the same for any
             number.
         warm_start : bool
-            In the modes 'distance' and 'witness' without `times`, start the search for each pose
-            at the obstacle that was nearest to the previous pose. The result is the same, and is
-            computed faster if consecutive poses are close to each other.
+            In the modes 'distance' and 'witness', start the search for each pose at the obstacle
+            that was nearest to the previous pose. The result is the same, and is computed faster
+            if consecutive poses are close to each other. In mode 'collide', this applies to calls
+            with `times`, and `nearest_ids` may name another of several colliding obstacles.
 
         Returns
         -------

@@ -370,3 +370,25 @@ def test_bad_margins_are_named(name: str) -> None:
                 make()
             assert caught.value.status == status, caught.value
             assert str(caught.value).startswith(message), caught.value
+
+
+def test_poses_that_share_a_time_have_the_answers_of_each_alone() -> None:
+    """The obstacles are placed once for a time that many poses share."""
+    rng = np.random.default_rng(29)
+    world = World.random(rng, 40, 15.0)
+    scene = Scene(
+        [Shape.polygon(ring) for ring in world.rings],
+        world.poses,
+        velocities=world.velocities,
+        margins=rng.choice([0.0, 0.5, 3.0], 40),
+        margin_rates=rng.choice([0.0, 0.2, 1.0], 40),
+        horizon=HORIZON,
+    )
+    poses = rng.normal(size=(300, 4, 3)) * [15, 15, 3]
+    times = np.array([0.0, 1.0, 2.5, 5.0])
+    for mode in MODES:
+        found = scene.check(CAR, poses, times, mode=mode, threads=2)
+        assert {Verdict.FREE, Verdict.MARGIN, Verdict.COLLISION} == set(found.verdicts.ravel())
+        for i, j in np.ndindex(300, 4):
+            alone = scene.check(CAR, poses[i, j], times[j], mode=mode)
+            assert alone.verdict == found.verdicts[i, j]

@@ -17,6 +17,7 @@
 #include "gjk/motion/motion.hpp"
 #include "gjk/scene/margins.hpp"
 #include "gjk/scene/placed_parts.hpp"
+#include "gjk/scene/time_slice.hpp"
 #include "gjk/shape/box.hpp"
 #include "gjk/shape/convex.hpp"
 #include "gjk/shape/pose.hpp"
@@ -45,6 +46,7 @@ class Obstacles {
     double time = 0.0;  // s
     bool moving = false;
     Bvh::Moment moment;
+    const TimeSlice* slice = nullptr;  // the obstacles at `time`, if they are placed
   };
 
   void reserve(std::size_t count) {
@@ -175,7 +177,7 @@ class Obstacles {
 
   static View at_rest() noexcept { return {}; }
   View at(double time) const noexcept {
-    View view{true, time, any_moves_, {}};
+    View view{true, time, any_moves_, {}, nullptr};
     if (!any_moves_) return view;
     const double last = static_cast<double>(frames_ - 1);
     const double since = (time - time_origin_) - frames_from_;
@@ -185,6 +187,18 @@ class Obstacles {
     view.moment.last_frame = view.moment.frame;
     view.moment.last_share = view.moment.share;
     return view;
+  }
+
+  // Places all parts at a time (s) in `slice`; in() is the view of them.
+  void place(double time, TimeSlice& slice) const {
+    const View view{true, time, false, {}, nullptr};
+    slice.place(
+        *outlines_,
+        [&](std::size_t k, PlacedParts& room) noexcept { return find(k, view, origin_, room, k); },
+        [&](std::size_t k) noexcept { return bound_of_margin(k); });
+  }
+  static View in(double time, const TimeSlice& slice) noexcept {
+    return {true, time, false, {}, &slice};
   }
 
   // The space that all obstacles sweep between two times.
@@ -201,34 +215,39 @@ class Obstacles {
   // Visits the parts whose bounds overlap `box`, until visit(part number) returns true.
   template <class Visit>
   Exhausted overlapping(const Box& box, const View& view, Visit&& visit) const {
-    const Bvh& tree = view.moving ? moving_tree_ : tree_;
-    return tree.overlapping(FloatBox::around(box), view.moment, visit);
+    return tree_in(view).overlapping(FloatBox::around(box), view.moment, visit);
   }
-  // The same for several boxes at once, with the obstacles at rest.
-  Exhausted overlapping(std::span<const FloatBox> boxes, Bvh::Hits& hits,
+  // The same for several boxes at once. The obstacles must be at rest or in a slice.
+  Exhausted overlapping(std::span<const FloatBox> boxes, const View& view, Bvh::Hits& hits,
                         std::size_t& found) const noexcept {
-    return tree_.overlapping(boxes, hits, found);
+    return tree_in(view).overlapping(boxes, hits, found);
   }
   // Visits the parts whose bounds are within `limit` (m) of `box`, near ones first. visit(part
   // number) returns the new limit.
   template <class Visit>
   Exhausted nearest(const Box& box, double limit, const View& view, Visit&& visit) const {
-    const Bvh& tree = view.moving ? moving_tree_ : tree_;
-    return tree.nearest(FloatBox::around(box), limit, view.moment, visit);
+    return tree_in(view).nearest(FloatBox::around(box), limit, view.moment, visit);
   }
 
-  // Part k in this view, relative to a local origin; placed in `room` (one part) if necessary.
-  // Empty if its pose is unknown.
-  struct Found {
-    const PlacedParts* in = nullptr;
-    std::size_t index = 0;
-
-    explicit operator bool() const noexcept { return in != nullptr; }
-    const PlacedParts::Part& part() const noexcept { return in->part(index); }
-    Convex convex() const noexcept { return in->convex(index); }
-  };
-  Found find(std::size_t k, const View& view, Vec2 origin, PlacedParts& room) const noexcept {
+  // Part k in this view, relative to a local origin; placed in a slot of `room` if necessary. Empty
+  // if its pose is unknown.
+  using Found = FoundPart;
+  Found find(std::size_t k, const View& view, Vec2 origin, PlacedParts& room,
+             std::size_t slot = 0) const noexcept {
+    if (view.slice != nullptr && origin == origin_) return view.slice->part(k);
     if (!view.timed && origin == origin_) return at_rest(k);
+    return place(k, view, origin, room, slot);
+  }
+  Found at_rest(std::size_t k) const noexcept { return {&placed_.page(k), SharedParts::within(k)}; }
+  void prefetch(std::size_t k) const noexcept { placed_.prefetch(k); }
+  std::int64_t owner(std::size_t k) const noexcept { return placed_.part(k).owner; }
+
+ private:
+  static constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+  // find() for a part that is not placed, or not relative to this origin.
+  Found place(std::size_t k, const View& view, Vec2 origin, PlacedParts& room,
+              std::size_t slot) const noexcept {
     const auto owner = static_cast<std::size_t>(placed_.part(k).owner);
     Placement placement{poses_[owner], 0.0};
     if (view.timed) {
@@ -251,16 +270,15 @@ class Obstacles {
         placement.error += drift(pieces, at, local, reach);
       }
     }
-    room.replace(0, outlines_->part(k),
+    room.replace(slot, outlines_->part(k),
                  Transform::from_pose(placement.pose, origin, placement.error));
-    return {&room, 0};
+    return {&room, slot};
   }
-  Found at_rest(std::size_t k) const noexcept { return {&placed_.page(k), SharedParts::within(k)}; }
-  void prefetch(std::size_t k) const noexcept { placed_.prefetch(k); }
-  std::int64_t owner(std::size_t k) const noexcept { return placed_.part(k).owner; }
 
- private:
-  static constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  const Bvh& tree_in(const View& view) const noexcept {
+    if (view.slice != nullptr) return view.slice->tree();
+    return view.moving ? moving_tree_ : tree_;
+  }
 
   struct Interval {
     double begin = 0.0;  // s
@@ -328,9 +346,13 @@ class Obstacles {
     build_tree();
   }
 
+  // m. By how much the bounds of part k are grown for the margin of its obstacle.
+  double bound_of_margin(std::size_t k) const noexcept {
+    return margins_.bound(static_cast<std::size_t>(owner(k)));
+  }
   // Bounds of part k at rest, with the margin of its obstacle.
   Box bounds(std::size_t k) const noexcept {
-    return placed_.part(k).bounds().grown(margins_.bound(static_cast<std::size_t>(owner(k))));
+    return placed_.part(k).bounds().grown(bound_of_margin(k));
   }
 
   void note_size(std::size_t k) noexcept {

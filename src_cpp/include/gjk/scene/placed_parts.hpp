@@ -3,6 +3,7 @@
 // Convex parts placed in a scene's local frame.
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -51,10 +52,16 @@ class PlacedParts {
   // Makes room for one part with up to this many vertices, for replace().
   void require_room(std::size_t vertices) {
     if (parts_.size() == 1 && parts_[0].room >= vertices) return;
-    parts_.assign(1, {});
-    parts_[0].room = static_cast<std::uint32_t>(vertices);
-    x_.resize(vertices);
-    y_.resize(vertices);
+    *this = {};
+    add_room(vertices);
+  }
+  void add_room(std::size_t vertices) {
+    Part part;
+    part.begin = x_.size();
+    part.room = static_cast<std::uint32_t>(vertices);
+    parts_.push_back(part);
+    x_.resize(x_.size() + vertices);
+    y_.resize(y_.size() + vertices);
   }
   std::size_t size() const noexcept { return parts_.size(); }
   std::size_t bytes() const noexcept {  // on the heap
@@ -70,6 +77,9 @@ class PlacedParts {
     to = parts_[i].convex;
     point(to, parts_[i]);
   }
+  // convex(i) without a copy, if nothing was added and this object was not copied or moved since
+  // part i was placed.
+  const Convex& just_placed(std::size_t i) const noexcept { return parts_[i].convex; }
 
   // Allocates if more parts are added than reserved.
   void add(const Convex& local, const Transform& at, std::int32_t owner) {
@@ -108,6 +118,39 @@ class PlacedParts {
   std::vector<double> x_;
   std::vector<double> y_;
   std::vector<Part> parts_;
+};
+
+// The box of a shape in its own frame, from which bounds at a pose follow without its vertices.
+class Extents {
+ public:
+  void include(const Convex& part) noexcept {
+    box_.include(Vec2{part.extreme_x[2], part.extreme_y[3]});
+    box_.include(Vec2{part.extreme_x[0], part.extreme_y[1]});
+    all_.extreme_x[2] = box_.low.x;
+    all_.extreme_y[3] = box_.low.y;
+    all_.extreme_x[0] = box_.high.x;
+    all_.extreme_y[1] = box_.high.y;
+    all_.extent = is_empty_ || part.extent > all_.extent || std::isnan(part.extent) ? part.extent
+                                                                                    : all_.extent;
+    all_.radius = std::fmax(all_.radius, part.radius);
+    all_.error = std::fmax(all_.error, part.error);
+    is_empty_ = false;
+  }
+  // Contains bounds() of every part placed with this transform. kEverywhere if a part may be
+  // outside the kernel's domain.
+  Box bounds_at(const Transform& at) const noexcept {
+    const double extent = placed_extent(all_, at);
+    const Box box = box_at(all_, at);
+    if (!(extent <= kMaxCoordinate)) return kEverywhere;
+    // 16 times the error of placing, and the rest of undecided()
+    const double error = all_.error + at.t_error + 32.0 * kUnitRoundoff * extent + kTinyError;
+    return box.grown(17.0 * error + 65.0 * kUnitRoundoff * (extent + all_.radius));
+  }
+
+ private:
+  bool is_empty_ = true;
+  Box box_;
+  Convex all_;  // without vertices; its extent is NaN if it has no part or one is not known
 };
 
 // Placed parts in pages, which copies share until one changes them: an update of a few parts copies
@@ -193,6 +236,7 @@ class Outlines {
   std::size_t begin(std::size_t i) const noexcept { return first_[i]; }
   std::size_t end(std::size_t i) const noexcept { return first_[i + 1]; }
   Convex part(std::size_t number) const noexcept { return parts_.convex(number); }
+  int size_of(std::size_t number) const noexcept { return parts_.part(number).convex.size; }
   // m. Largest distance of its vertices from the shape's origin, which is the centre of rotation.
   double reach(std::size_t number) const noexcept { return reach_[number]; }
 

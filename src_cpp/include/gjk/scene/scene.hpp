@@ -10,7 +10,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "gjk/broad/boxes.hpp"
@@ -21,6 +23,8 @@
 #include "gjk/scene/obstacles.hpp"
 #include "gjk/scene/parallel.hpp"
 #include "gjk/scene/placed_parts.hpp"
+#include "gjk/scene/time_groups.hpp"
+#include "gjk/scene/time_slice.hpp"
 #include "gjk/shape/box.hpp"
 #include "gjk/shape/convex.hpp"
 #include "gjk/shape/pose.hpp"
@@ -72,6 +76,7 @@ class Scene {
         const Convex part = shape.part(k);
         placed_.add(part, {}, 0);
         reach_ = std::fmax(reach_, gjk::reach(part) + part.radius);
+        extents_.include(part);
       }
     }
 
@@ -90,6 +95,7 @@ class Scene {
 
     const Shape* shape_;
     double reach_ = 0.0;  // m, largest distance of a point from the shape's origin
+    Extents extents_;
     PlacedParts placed_;  // relative to origin_
     Vec2 origin_;
     bool known_ = false;
@@ -155,52 +161,42 @@ class Scene {
   void check_each(std::span<const Shape* const> shapes, std::span<const std::uint32_t> which,
                   std::span<const Pose> poses, std::span<const double> times,
                   const CheckOptions& options, const Put& put, unsigned threads = 1) const {
-    constexpr std::size_t kChunk = 128;
-    const bool timed = !times.empty();
-    const bool looks_ahead =
-        detail::takes(detail::Step::ahead) && !timed && options.mode == Mode::collide;
+    // Placing a part costs about as much as is saved for a pose.
+    const std::size_t least = std::max<std::size_t>(obstacles_.parts(), 64);
     const std::size_t length = options.trajectory > 0 ? options.trajectory : poses.size();
-    // By trajectory: the first pose that is not FREE.
-    std::vector<std::atomic<std::size_t>> stop_after(
-        options.stop_at_first && length > 0 ? (poses.size() + length - 1) / length : 0);
-    for (std::atomic<std::size_t>& first : stop_after) first = poses.size();
-    for_each_chunk(poses.size(), kChunk, threads, [&] {
-      const std::size_t group = looks_ahead ? std::min(poses.size(), kAhead) : 1;
-      return [&, group, egos = Egos(shapes, which, group)](std::size_t begin,
-                                                           std::size_t end) mutable {
-        Ahead ahead;
-        Memory memory;
-        std::size_t group_begin = begin;  // of the poses in `ahead`
-        std::size_t group_end = begin;
+    Batch<Put> batch{
+        .shapes = shapes,
+        .which = which,
+        .poses = poses,
+        .times = times,
+        .options = options,
+        .put = put,
+        .groups = TimeGroups(poses.size(), times, least),
+        .length = length,
+        .stop_after = std::vector<std::atomic<std::size_t>>(
+            options.stop_at_first && length > 0 ? (poses.size() + length - 1) / length : 0),
+        .hints = Hints(0)};
+    if (options.warm_start && (options.mode != Mode::collide || batch.groups.size() > 0)) {
+      batch.hints = Hints(poses.size());
+    }
+    for (std::atomic<std::size_t>& first : batch.stop_after) first = poses.size();
+    check_groups(batch, threads);
+    constexpr std::size_t kChunk = 128;
+    for_each_chunk(batch.groups.others() > 0 ? poses.size() : 0, kChunk, threads, [&] {
+      return [&, egos = batch.egos()](std::size_t begin, std::size_t end) mutable {
+        std::array<std::size_t, kChunk> chosen;
+        std::size_t count = 0;
         for (std::size_t n = begin; n < end; ++n) {
-          if (options.stop_at_first && n > stop_after[n / length]) {  // to the next trajectory
-            n = n - n % length + length - 1;
-            continue;
-          }
-          if (looks_ahead && n >= group_end) {
-            group_begin = n;
-            group_end = std::min(n + group, end);
-            look_ahead(egos, n, poses.subspan(n, group_end - n), options.margin, ahead);
-          }
-          const std::size_t i = looks_ahead ? n - group_begin : 0;
-          Ego& ego = egos.at(n, i);
-          const PoseResult result =
-              timed         ? check(ego, poses[n], times[n], options)
-              : looks_ahead ? check(ego, poses[n], options, Obstacles::at_rest(), ahead.at[i])
-                            : check_next(ego, poses[n], options, memory);
-          put(n, result);
-          if (!options.stop_at_first || is_free(result.verdict)) continue;
-          std::atomic<std::size_t>& stop = stop_after[n / length];
-          std::size_t first = stop;
-          while (n < first && !stop.compare_exchange_weak(first, n)) {
+          if (batch.is_stopped(n)) {
+            n = batch.last_of_trajectory(n);
+          } else if (batch.groups.of(n) == TimeGroups::kNone) {
+            chosen[count++] = n;
           }
         }
+        check_some(batch, egos, std::span(chosen).first(count), Obstacles::at_rest());
       };
     });
-    for (std::size_t k = 0; k < stop_after.size(); ++k) {
-      const std::size_t end = std::min(poses.size(), (k + 1) * length);
-      for (std::size_t n = stop_after[k] + 1; n < end; ++n) put(n, {});
-    }
+    batch.put_stopped();
   }
 
   // The k nearest obstacles that are not certainly farther than max_distance (m), by ascending
@@ -220,7 +216,8 @@ class Scene {
   friend class GradientQuery;
   static constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
   static constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  static constexpr std::size_t kAhead = 16;  // poses searched together
+  static constexpr std::size_t kAhead = 16;   // poses searched together
+  static constexpr std::size_t kTile = 2048;  // poses whose groups one thread checks
 
   Status nearest(Ego& ego, const Pose& pose, const Obstacles::View& view, std::size_t k,
                  double max_distance, std::vector<Nearest>& result) const {
@@ -286,8 +283,12 @@ class Scene {
   }
 
   void place(Ego& ego, const Pose& pose) const noexcept {
+    place(ego, pose, Transform::from_pose(pose, obstacles_.origin()));
+  }
+  // `at`: the transform to the pose, relative to the obstacles' origin.
+  void place(Ego& ego, const Pose& pose, const Transform& at) const noexcept {
     ego.moving_.require_room(obstacles_.most_vertices());
-    const bool exact = place_about(ego, pose, obstacles_.origin());
+    const bool exact = place_about(ego, at, obstacles_.origin());
     ego.bounds_ = {};
     ego.known_ = ego.placed_.size() > 0;
     for (std::size_t i = 0; i < ego.placed_.size(); ++i) {
@@ -298,11 +299,12 @@ class Scene {
     // them. Keep its exact position.
     const Vec2 zero;
     if (exact || pose.yaw != 0.0 || obstacles_.origin() == zero) return;
-    if (!place_about(ego, pose, zero)) place_about(ego, pose, obstacles_.origin());
+    if (!place_about(ego, Transform::from_pose(pose, zero), zero)) {
+      place_about(ego, at, obstacles_.origin());
+    }
   }
   // Returns true if nothing was rounded.
-  static bool place_about(Ego& ego, const Pose& pose, Vec2 origin) noexcept {
-    const Transform at = Transform::from_pose(pose, origin);
+  static bool place_about(Ego& ego, const Transform& at, Vec2 origin) noexcept {
     ego.origin_ = origin;
     bool exact = true;
     for (std::size_t k = 0; k < ego.placed_.size(); ++k) {
@@ -313,15 +315,36 @@ class Scene {
     return exact;
   }
 
-  // State passed from one pose of a batch to the next, in modes distance and witness.
-  struct Memory {
-    Pose pose{std::numeric_limits<double>::quiet_NaN(), 0.0, 0.0};
-    std::size_t nearest_part = kNone;
+  // By pose of a batch: the nearest part, or in mode collide the part that collides. If the next
+  // pose is near, its search starts with this part. The answer is the same, but most of the tree is
+  // skipped.
+  class Hints {
+   public:
+    explicit Hints(std::size_t poses) : part_(poses) {}
+
+    std::size_t at(std::size_t n, std::span<const Pose> poses, double reach) const noexcept {
+      if (n == 0 || n >= part_.size()) return kNone;
+      const Pose& pose = poses[n];
+      const Pose& last = poses[n - 1];
+      const double moved = norm({pose.x - last.x, pose.y - last.y});
+      const double turned = reach * std::fabs(pose.yaw - last.yaw);
+      const std::size_t part = part_[n - 1].load(std::memory_order_relaxed);
+      return moved + turned <= reach && part > 0 ? part - 1 : kNone;
+    }
+    void put(std::size_t n, std::size_t part) noexcept {
+      if (n < part_.size()) {
+        part_[n].store(static_cast<std::uint32_t>(part + 1), std::memory_order_relaxed);
+      }
+    }
+
+   private:
+    std::vector<std::atomic<std::uint32_t>> part_;  // plus 1; 0: unknown
   };
 
   // Results of look_ahead() for the next poses of a batch.
   struct Ahead {
     struct At {
+      bool is_known = false;   // the ego is in the domain, and no part is near
       bool is_placed = false;  // the ego is placed there
       Exhausted search;        // complete: `near` holds all parts whose bounds overlap the ego's
       std::span<const Bvh::Hit> near;
@@ -351,52 +374,160 @@ class Scene {
     std::vector<std::vector<Ego>> of_;  // by shape; empty until it is used
   };
 
-  // Places an ego at each of the next poses, from pose `first` on, and searches the tree for all of
-  // them together, so that their memory accesses overlap.
-  void look_ahead(Egos& egos, std::size_t first, std::span<const Pose> poses, double margin,
-                  Ahead& ahead) const {
+  // The arguments and the state of a check of many poses.
+  template <class Put>
+  struct Batch {
+    std::span<const Shape* const> shapes;
+    std::span<const std::uint32_t> which;
+    std::span<const Pose> poses;
+    std::span<const double> times;
+    const CheckOptions& options;
+    const Put& put;
+    TimeGroups groups;
+    std::size_t length;  // poses in a trajectory
+    // By trajectory: the first pose that is not FREE.
+    std::vector<std::atomic<std::size_t>> stop_after;
+    Hints hints;
+
+    bool may_look_ahead() const noexcept {
+      return detail::takes(detail::Step::ahead) && options.mode == Mode::collide;
+    }
+    Egos egos() const { return {shapes, which, may_look_ahead() ? kAhead : 1}; }
+    bool is_stopped(std::size_t n) const noexcept {
+      return options.stop_at_first && n > stop_after[n / length];
+    }
+    std::size_t last_of_trajectory(std::size_t n) const noexcept {
+      return n - n % length + length - 1;
+    }
+    void finish(std::size_t n, const PoseResult& result) {
+      put(n, result);
+      if (!options.stop_at_first || is_free(result.verdict)) return;
+      std::atomic<std::size_t>& stop = stop_after[n / length];
+      std::size_t first = stop;
+      while (n < first && !stop.compare_exchange_weak(first, n)) {
+      }
+    }
+    void put_stopped() const {
+      for (std::size_t k = 0; k < stop_after.size(); ++k) {
+        const std::size_t end = std::min(poses.size(), (k + 1) * length);
+        for (std::size_t n = stop_after[k] + 1; n < end; ++n) put(n, {});
+      }
+    }
+  };
+
+  // Checks the poses whose time is that of many poses. The obstacles are placed once for each such
+  // time, and in several passes if they would need too much memory. A thread takes poses that
+  // follow each other, so that their memory stays in its cache, and checks them in order of time.
+  template <class Put>
+  void check_groups(Batch<Put>& batch, unsigned threads) const {
+    constexpr std::size_t kMostPlaced = 1 << 16;  // parts
+    const TimeGroups& groups = batch.groups;
+    const std::size_t poses = batch.poses.size();
+    const std::size_t per_pass =
+        std::max(kMostPlaced, poses / 4) / std::max<std::size_t>(parts(), 1);
+    std::vector<TimeSlice> slices(std::min(groups.size(), std::max<std::size_t>(per_pass, 1)));
+    for (std::size_t first = 0; first < groups.size(); first += slices.size()) {
+      const std::size_t count = std::min(groups.size() - first, slices.size());
+      for_each_chunk(count, 1, threads, [&] {
+        return [&](std::size_t i, std::size_t) {
+          obstacles_.place(groups.time(first + i), slices[i]);
+        };
+      });
+      for_each_chunk(poses, kTile, threads, [&] {
+        return [&, egos = batch.egos(), order = GroupedPoses()](std::size_t begin,
+                                                                std::size_t end) mutable {
+          order.arrange(groups, begin, end, first, count);
+          for (std::size_t i = 0; i < count; ++i) {
+            check_some(batch, egos, order.of(i), Obstacles::in(groups.time(first + i), slices[i]));
+          }
+        };
+      });
+    }
+  }
+
+  // Checks the chosen poses, with the obstacles at rest or in a slice, or else at each pose's time.
+  template <class Put>
+  void check_some(Batch<Put>& batch, Egos& egos, std::span<const std::size_t> chosen,
+                  Obstacles::View view) const {
+    const bool has_view = batch.times.empty() || view.slice != nullptr;
+    const bool looks_ahead = has_view && batch.may_look_ahead();
+    Ahead ahead;
+    const auto check_one = [&](std::size_t n, Ego& ego, const typename Ahead::At& at,
+                               std::size_t hint) {
+      const PoseResult result = check(ego, batch.poses[n], batch.options, view, at, &hint);
+      batch.hints.put(n, hint);
+      batch.finish(n, result);
+    };
+    std::array<std::size_t, kAhead> group;  // searched together
+    for (auto next = chosen.begin(); next != chosen.end();) {
+      std::size_t count = 0;
+      for (; count < kAhead && next != chosen.end(); ++next) {
+        const std::size_t n = *next;
+        if (batch.is_stopped(n)) continue;
+        if (!has_view) view = obstacles_.at(batch.times[n]);
+        Ego& ego = egos.at(n, 0);
+        // In mode collide, it decides which obstacle is named. So it must not depend on how far
+        // other threads are.
+        const bool has_hint = view.slice != nullptr ? n % kTile != 0 : !batch.may_look_ahead();
+        const std::size_t hint = has_hint ? batch.hints.at(n, batch.poses, ego.reach_) : kNone;
+        if (looks_ahead && hint == kNone) {
+          group[count++] = n;
+        } else {
+          check_one(n, ego, {}, hint);
+        }
+      }
+      if (count == 0) continue;
+      look_ahead(egos, std::span(group).first(count), batch.poses, batch.options.margin, view,
+                 ahead);
+      for (std::size_t i = 0; i < count; ++i) {
+        const std::size_t n = group[i];
+        if (!batch.is_stopped(n)) check_one(n, egos.at(n, i), ahead.at[i], kNone);
+      }
+    }
+  }
+
+  // Searches the tree for all of the chosen poses together, so that their memory accesses overlap.
+  // Places the egos that have parts near them.
+  void look_ahead(Egos& egos, std::span<const std::size_t> chosen, std::span<const Pose> poses,
+                  double margin, const Obstacles::View& view, Ahead& ahead) const {
+    std::array<Transform, kAhead> transforms;
     std::array<FloatBox, kAhead> boxes;
-    const std::size_t count = poses.size();
-    const double range = undecided_margin(obstacles_.range(Obstacles::at_rest(), margin));
+    const std::size_t count = chosen.size();
+    const double range = undecided_margin(obstacles_.range(view, margin));
     for (std::size_t i = 0; i < count; ++i) {
-      Ego& ego = egos.at(first + i, i);
-      place(ego, poses[i]);
+      transforms[i] = Transform::from_pose(poses[chosen[i]], obstacles_.origin());
+      const Box bounds = egos.at(chosen[i], i).extents_.bounds_at(transforms[i]);
       ahead.at[i] = {};
-      ahead.at[i].is_placed = true;
-      boxes[i] = FloatBox::around(ego.bounds_.grown(range));
+      ahead.at[i].is_known = bounds.low.x > kEverywhere.low.x;
+      boxes[i] = FloatBox::around(bounds.grown(range));
     }
     std::size_t found = 0;
     const Exhausted search =
-        obstacles_.overlapping(std::span(boxes).first(count), ahead.hits, found);
+        obstacles_.overlapping(std::span(boxes).first(count), view, ahead.hits, found);
     if (!search.is_complete()) return;
     std::size_t end = 0;
     for (std::size_t query = 0; query < count; ++query) {
       const std::size_t begin = end;
       for (; end < found && ahead.hits[end].query == query; ++end) {
-        obstacles_.prefetch(ahead.hits[end].item);
+        if (!view.timed) obstacles_.prefetch(ahead.hits[end].item);
       }
       ahead.at[query].search = search;
       ahead.at[query].near = std::span(ahead.hits).subspan(begin, end - begin);
+      if (begin == end && ahead.at[query].is_known) continue;
+      place(egos.at(chosen[query], query), poses[chosen[query]], transforms[query]);
+      ahead.at[query].is_placed = true;
     }
-  }
-
-  // check() in modes distance and witness. If the pose is near the previous one, the search starts
-  // at the part that was nearest there. The answer is the same, but most of the tree is skipped.
-  PoseResult check_next(Ego& ego, const Pose& pose, const CheckOptions& options,
-                        Memory& memory) const noexcept {
-    const double moved = norm({pose.x - memory.pose.x, pose.y - memory.pose.y});
-    const double turned = ego.reach_ * std::fabs(pose.yaw - memory.pose.yaw);
-    if (!(options.warm_start && moved + turned <= ego.reach_)) memory.nearest_part = kNone;
-    memory.pose = pose;
-    return check(ego, pose, options, Obstacles::at_rest(), {}, &memory.nearest_part);
   }
 
   PoseResult check(Ego& ego, const Pose& pose, const CheckOptions& options,
                    const Obstacles::View& view, const Ahead::At& ahead,
                    std::size_t* nearest_part = nullptr) const noexcept {
+    std::size_t cold = kNone;
+    if (nearest_part == nullptr) nearest_part = &cold;
     PoseResult result;
-    if (!ahead.is_placed) place(ego, pose);
-    if (!ego.known_ || !(options.margin >= 0.0 && options.margin <= kMaxCoordinate)) {
+    const bool is_clear = ahead.is_known && ahead.search.is_complete() && ahead.near.empty();
+    if (!ahead.is_placed && !is_clear) place(ego, pose);
+    if (!(is_clear || ego.known_) || !(options.margin >= 0.0 && options.margin <= kMaxCoordinate)) {
       result.status = Status::invalid_input;
       return result;
     }
@@ -410,11 +541,9 @@ class Scene {
     }
     if (!obstacles_.can_require(view, options.margin)) decision.fail(Status::coord_range);
     if (options.mode == Mode::collide) {
-      collide_at(ego, options.margin, view, ahead, decision, result);
+      collide_at(ego, options.margin, view, ahead, *nearest_part, decision, result);
     } else {
-      std::size_t cold = kNone;
-      distance_at(ego, options.margin, view, nearest_part != nullptr ? *nearest_part : cold,
-                  decision, result);
+      distance_at(ego, options.margin, view, *nearest_part, decision, result);
       result.lower_bound = decision.lower();
     }
     result.verdict = decision.verdict();
@@ -434,21 +563,26 @@ class Scene {
     return Certificate::boxes(a.box(), b.box(), a.beyond_box() + b.beyond_box());
   }
 
-  // Classifies every part within its required distance of the ego, until one collides.
+  // Classifies every part within its required distance of the ego, until one collides. `hit_part`
+  // is tested first; afterwards it is the part that collides, if any.
   void collide_at(Ego& ego, double margin, const Obstacles::View& view, const Ahead::At& ahead,
-                  Decision& decision, PoseResult& result) const noexcept {
-    const auto look_at = [&](std::uint32_t k) noexcept {
+                  std::size_t& hit_part, Decision& decision, PoseResult& result) const noexcept {
+    const std::size_t first = std::exchange(hit_part, kNone);
+    const auto look_at = [&](std::size_t k) noexcept {
       const Obstacles::Found found = obstacles_.find(k, view, ego.origin_, ego.moving_);
       if (!found) return false;
       const double required = required_to(k, view, margin);
       for (std::size_t i = 0; i < ego.placed_.size(); ++i) {
-        const Verdict verdict = classify(ego.placed_.convex(i), found.convex(), required);
+        const Verdict verdict = classify(ego.placed_.just_placed(i), found.convex(), required);
         if (decision.take(verdict, {}, required)) {
           result.nearest = obstacles_.owner(k);
         }
       }
-      return decision.verdict() == Verdict::collision;
+      if (decision.verdict() != Verdict::collision) return false;
+      hit_part = k;
+      return true;
     };
+    if (first != kNone && look_at(first)) return;
     const double range = obstacles_.range(view, margin);
     Exhausted search = ahead.search;
     if (search.is_complete()) {
@@ -478,7 +612,7 @@ class Scene {
       if (!found) return;
       const double required = required_to(k, view, margin);
       for (std::size_t i = 0; i < ego.placed_.size(); ++i) {
-        const Convex a = ego.placed_.convex(i);
+        const Convex& a = ego.placed_.just_placed(i);
         const Convex b = found.convex();
         const double certain = free_above(a, b, required);
         const Certificate boxes = apart(ego.placed_.part(i), found.part());

@@ -1,0 +1,246 @@
+# SPDX-FileCopyrightText: gjk_collision contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Many poses of few times: the same answers as for each pose alone, and shapely's distances.
+
+A call with less than 64 poses does not group them by time.
+"""
+
+from __future__ import annotations
+
+import os
+
+import numpy as np
+import pytest
+import shapely
+from numpy.typing import NDArray
+
+from gjk_collision import Scene, Shape
+from gjk_collision.results import CheckResult
+from gjk_collision.scene import Mode, PredictionPolicy
+from gjk_collision.verdict import Status, Verdict
+
+CASES = int(os.environ.get("GJK_CASES", "40"))  # scenes
+FEW = 60  # poses: never grouped
+SIDE = 30.0  # m
+HORIZON = 4.0  # s
+ROUNDING = 1e-9  # m, of shapely's distances here
+MODES: tuple[Mode, ...] = ("collide", "distance", "witness")
+POLICIES: tuple[PredictionPolicy, ...] = ("unknown_is_error", "constant_velocity", "hold")
+
+Floats = NDArray[np.float64]
+
+
+def somewhere(rng: np.random.Generator, *shape: int) -> Floats:
+    poses = rng.uniform(-SIDE, SIDE, (*shape, 3))
+    poses[..., 2] = rng.uniform(-np.pi, np.pi, shape)
+    poses[..., 2] *= rng.random(shape) < 0.8  # others are exactly in line with the axes
+    return poses
+
+
+def some_shape(rng: np.random.Generator) -> Shape:
+    kind = rng.integers(5)
+    if kind == 0:
+        return Shape.circle(rng.uniform(0.2, 2.0))
+    if kind == 1:
+        return Shape.polygon(shapely.get_coordinates(
+            shapely.MultiPoint(rng.normal(size=(12, 2)) * 2).convex_hull)[:-1])  # fmt: skip
+    if kind == 2:
+        return Shape.concave([(0, 0), (4, 0), (4, 1), (1, 1), (1, 3), (0, 3)])
+    return Shape.box(*rng.uniform(0.5, 4.0, 2))
+
+
+def some_scene(rng: np.random.Generator) -> tuple[Scene, float, Floats]:
+    """Obstacles that move, turn, stand, follow a path or are unknown; a stamp and an offset."""
+    count = int(rng.integers(1, 40))
+    offset = somewhere(rng, 1)[0] * (rng.choice([0, 0, 1e4]), rng.choice([0, 1e3]), 0)
+    stamp = float(rng.choice([0.0, 1.8e9]))
+    kinds = rng.integers(0, 4 + (rng.random() < 0.3), count)
+    velocities = rng.normal(size=(count, 3)) * [3, 3, 0.5]
+    velocities[kinds == 0] = 0.0
+    velocities[kinds == 4] = np.nan
+    paths: list[tuple[Floats, Floats] | None] = [None] * count
+    for i in np.flatnonzero(kinds == 3):
+        steps = int(rng.integers(1, 6))
+        when = np.cumsum(rng.uniform(0.2, 2.0, steps))
+        paths[i] = (when, somewhere(rng, steps) + offset)
+    scene = Scene(
+        [some_shape(rng) for _ in range(count)],
+        somewhere(rng, count) + offset,
+        velocities=velocities,
+        paths=paths,
+        stamps=stamp + rng.uniform(-0.5, 0.0, count) * (rng.random() < 0.7),
+        horizon=float(rng.uniform(0.5, 1.5)) * HORIZON,
+        prediction=POLICIES[rng.integers(3)],
+        time_error=float(rng.choice([0.0, 0.05])),
+    )
+    return scene, stamp, offset
+
+
+def some_times(rng: np.random.Generator, count: int, steps: int) -> Floats:
+    """Return times (T,) or (K, T): shared, unsorted, repeated, or different per trajectory."""
+    times = rng.uniform(0.0, HORIZON, steps)
+    kind = rng.integers(5)
+    if kind == 0:
+        return np.sort(times)
+    if kind == 1:
+        return rng.choice(times[: max(1, steps // 3)], steps)
+    if kind == 2:
+        return np.where(
+            rng.random((count, 1)) < 0.7, times, rng.uniform(0, HORIZON, (count, steps))
+        )
+    if kind == 3:
+        return rng.choice(times, (count, steps))
+    return times
+
+
+def fields(result: CheckResult, mode: Mode) -> dict[str, Floats]:
+    names = ["verdicts", "statuses", "distances", "lower_bounds"]
+    if mode != "collide":  # collide may name any of several obstacles
+        names += ["nearest_indices"]
+    if mode == "witness":
+        names += ["witnesses", "directions"]
+    return {name: np.asarray(getattr(result, name)) for name in names}
+
+
+def alone(
+    scene: Scene,
+    shapes: list[Shape],
+    poses: Floats,
+    times: Floats,
+    which: NDArray[np.int64],
+    margin: float,
+    mode: Mode,
+) -> dict[str, Floats]:
+    """Answers for flat poses, few per call."""
+    parts = []
+    for begin in range(0, len(poses), FEW):
+        few = slice(begin, begin + FEW)
+        result = scene.check(shapes, poses[few], times[few], which=which[few], margin=margin,
+                             mode=mode, warm_start=False)  # fmt: skip
+        parts.append(fields(result, mode))
+    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+
+
+def same(name: str, got: Floats, wanted: Floats, seed: int) -> None:
+    assert np.array_equal(got, wanted, equal_nan=got.dtype.kind == "f"), (name, seed)
+
+
+@pytest.mark.parametrize("first", range(0, CASES, 20))
+def test_same_as_each_pose_alone(first: int) -> None:
+    for seed in range(first, min(first + 20, CASES)):
+        rng = np.random.default_rng([16, seed])
+        scene, stamp, offset = some_scene(rng)
+        count, steps = int(rng.integers(64, 200)), int(rng.integers(1, 8))
+        poses = np.cumsum(somewhere(rng, count, steps) * 0.1, axis=1) + somewhere(rng, count, 1)
+        poses += offset
+        poses[..., 2] *= rng.random((count, steps)) < 0.9
+        times = some_times(rng, count, steps) + stamp
+        shapes = [some_shape(rng) for _ in range(3)]
+        which = rng.integers(0, 3, (count, steps))
+        margin = float(rng.choice([0.0, 0.5]))
+        for mode in MODES:
+            wanted = alone(scene, shapes, poses.reshape(-1, 3),
+                           np.broadcast_to(times, (count, steps)).ravel(), which.ravel(),
+                           margin, mode)  # fmt: skip
+            for threads in (1, 2, 5):
+                result = scene.check(shapes, poses, times, which=which, margin=margin, mode=mode,
+                                     threads=threads)  # fmt: skip
+                for name, got in fields(result, mode).items():
+                    expected = wanted[name]
+                    same(name, got, expected.reshape(got.shape), seed)
+                stopped = scene.check(shapes, poses, times, which=which, margin=margin, mode=mode,
+                                      threads=threads, stop_at_first=True)  # fmt: skip
+                assert np.array_equal(stopped.first_invalid, result.first_invalid), seed
+                is_free = wanted["verdicts"].reshape(count, steps) == Verdict.FREE
+                checked = np.cumsum(~is_free, axis=1) - ~is_free == 0
+                for name, got in fields(stopped, mode).items():
+                    expected = wanted[name].reshape(got.shape)
+                    same(name, got[checked], expected[checked], seed)
+                assert (stopped.verdicts[~checked] == Verdict.UNKNOWN).all(), seed
+                assert (stopped.statuses[~checked] == Status.UNDEFINED).all(), seed
+
+
+def test_each_pose_in_its_own_call() -> None:
+    rng = np.random.default_rng(7)
+    scene, stamp, offset = some_scene(rng)
+    poses = somewhere(rng, 100, 3) + offset
+    times = stamp + np.array([0.4, 0.0, 0.4])
+    for mode in MODES:
+        car = Shape.box(4.0, 2.0)
+        batch = fields(scene.check(car, poses, times, mode=mode), mode)
+        for k, t in np.ndindex(100, 3):
+            one = fields(scene.check(car, poses[k, t], times[t], mode=mode), mode)
+            for name, got in one.items():
+                same(name, got, batch[name][k, t], 7)
+
+
+def test_threads_name_the_same_obstacle() -> None:
+    """Mode collide may name any of several obstacles, but the same for any number of threads."""
+    rng = np.random.default_rng(8)
+    starts = somewhere(rng, 200)
+    scene = Scene([Shape.box(5, 3)] * 200, starts, velocities=rng.normal(size=(200, 3)))
+    poses = np.cumsum(somewhere(rng, 300, 30) * (0.03, 0.03, 0.1), axis=1)
+    results = [
+        scene.check(Shape.box(4, 2), poses, np.arange(30) * 0.1, threads=threads)
+        for threads in (1, 2, 2, 5, 16)
+    ]
+    assert (results[0].verdicts == Verdict.COLLISION).mean() > 0.3
+    for result in results[1:]:
+        assert np.array_equal(result.nearest_indices, results[0].nearest_indices)
+
+
+def test_against_shapely() -> None:
+    """Moving boxes and rollouts of few times: the distance of the nearest box at each time."""
+    rng = np.random.default_rng(5)
+    corners = np.array([(1, 1), (-1, 1), (-1, -1), (1, -1)]) / 2
+    hits = 0
+    for _ in range(max(2, CASES // 10)):
+        sizes, starts = rng.uniform(1, 4, (30, 2)), somewhere(rng, 30)
+        velocities = rng.normal(size=(30, 3)) * [3, 3, 0.5]
+        scene = Scene([Shape.box(*s) for s in sizes], starts, velocities=velocities)
+        times = np.array([2.0, 0.5, 3.5])
+        poses = somewhere(rng, 100, 3)
+        result = scene.check(Shape.box(4, 2), poses, times, mode="distance", threads=2)
+
+        def outlines(size: Floats, at: Floats) -> NDArray[np.object_]:
+            points = corners * size[..., None, :]
+            cos, sin = np.cos(at[..., 2, None]), np.sin(at[..., 2, None])
+            turned = [cos * points[..., 0] - sin * points[..., 1],
+                      sin * points[..., 0] + cos * points[..., 1]]  # fmt: skip
+            return shapely.polygons(np.stack(turned, axis=-1) + at[..., None, :2])
+
+        for t, time in enumerate(times):
+            boxes = outlines(sizes, starts + time * velocities)
+            cars = outlines(np.broadcast_to([4.0, 2.0], (100, 2)), poses[:, t])
+            truth = shapely.distance(cars[:, None], boxes).min(axis=1)
+            assert np.abs(np.maximum(result.distances[:, t], 0.0) - truth).max() < ROUNDING
+            is_hit = result.verdicts[:, t] == Verdict.COLLISION
+            decided = np.abs(result.distances[:, t]) > ROUNDING
+            assert np.array_equal(is_hit[decided], truth[decided] == 0.0)
+            hits += int(is_hit.sum())
+    assert hits > 50
+
+
+def test_an_obstacle_unknown_at_some_times() -> None:
+    """A pose at such a time is UNKNOWN, unless it collides with a known obstacle."""
+    scene = Scene(
+        [Shape.circle(1.0)] * 2,
+        [(0.0, 0.0, 0.0), (20.0, 0.0, 0.0)],
+        paths=[([0.0, 9.0], [(0.0, 0.0, 0.0)] * 2), ([0.0, 1.0], [(20.0, 0.0, 0.0)] * 2)],
+        horizon=20.0,
+    )
+    poses = np.tile([[0.0, 0.0, 0.0], [50.0, 0.0, 0.0]], (100, 1)).reshape(100, 2, 1, 3)
+    poses = np.repeat(poses, 2, axis=2).reshape(200, 2, 3)
+    for mode in MODES:
+        result = scene.check(Shape.circle(0.5), poses, [0.5, 2.0], mode=mode)
+        assert (result.verdicts[::2] == Verdict.COLLISION).all()
+        assert (result.verdicts[1::2] == [Verdict.FREE, Verdict.UNKNOWN]).all()
+        assert (result.statuses[1::2] == [Status.SUCCESS, Status.PREDICTION_TOO_SHORT]).all()
+
+
+def test_poses_out_of_range_are_never_free() -> None:
+    scene = Scene([Shape.circle(1.0)], [(0.0, 0.0, 0.0)], velocities=[(1.0, 0.0, 0.0)])
+    poses = np.tile([1e15, -1e15, 0.3], (200, 1))
+    far = scene.check(Shape.box(4e14, 2e14), poses, np.ones(200))
+    assert (far.verdicts == Verdict.UNKNOWN).all()
+    assert (far.statuses == Status.INVALID_INPUT).all()
