@@ -189,6 +189,35 @@ def of_drives(passes: int) -> dict[str, float]:
     return {name: statistics.median(each) for name, each in times.items()}
 
 
+def of_gradients(passes: int) -> dict[str, tuple[float, float]]:
+    """Time per pose of mode distance and of gradients (k = 1) among 1000 obstacles, one thread."""
+    field = Field(1_000)
+    shapes = [Shape.box(*size) for size in field.sizes]
+    velocities = field.rng.normal(size=(len(shapes), 3)) * (2.0, 2.0, 0.2)
+    scene = Scene(shapes, field.poses, velocities=velocities, horizon=10.0)
+    ego = Shape.box(*EGO)
+    times = np.tile(np.linspace(0.0, 5.0, 50), -(-POSES // 50))[:POSES]
+    spent: dict[str, list[tuple[float, float]]] = {}
+    for _ in range(passes):
+        for name, poses, at in (
+            ("random poses", field.somewhere(POSES), None),
+            ("drives", field.drives(POSES), None),
+            ("random poses, obstacles in motion", field.somewhere(POSES), times),
+        ):
+            distance, answers = timed(
+                lambda p, at=at: scene.check(ego, p, at, mode="distance").distances, poses
+            )
+            gradient, own = timed(
+                lambda p, at=at: scene.gradient(ego, p, at).distances[:, 0], poses
+            )
+            assert np.array_equal(answers, own)
+            spent.setdefault(name, []).append((distance, gradient))
+    return {
+        name: (statistics.median(d for d, _ in each), statistics.median(g for _, g in each))
+        for name, each in spent.items()
+    }
+
+
 def of_trajectories(file: Path, passes: int) -> tuple[int, int, Times]:
     """Return poses, pose-obstacle pairs, and time per pair of a planner's trajectories.
 
@@ -267,6 +296,7 @@ def report(
     by_count: dict[int, Times],
     by_size: dict[int, dict[str, float]],
     drives: dict[str, float],
+    gradients: dict[str, tuple[float, float]],
     trajectories: tuple[int, int, Times] | None,
 ) -> str:
     import shapely
@@ -328,6 +358,14 @@ def report(
                 f"{drives['cold'] / drives['warm']:.2f}",
             )
         ],
+    )
+    lines += [
+        "",
+        "Microseconds per pose of the distance and of its gradient, among 1000 obstacles:",
+    ]
+    lines += table(
+        ["", "distance", "gradient", "gradient / distance"],
+        [row(name, us(d), us(g), f"{g / d:.2f}") for name, (d, g) in gradients.items()],
     )
     if trajectories is not None:
         poses, pairs, t = trajectories
@@ -414,7 +452,9 @@ def main() -> None:
     trajectories = None
     if options.trajectories and options.trajectories.exists():
         trajectories = of_trajectories(options.trajectories, passes)
-    blocks = {"scene": report(by_count, by_size, of_drives(passes), trajectories)}
+    blocks = {
+        "scene": report(by_count, by_size, of_drives(passes), of_gradients(passes), trajectories)
+    }
     if options.broad_phase:
         blocks["broad phase"] = options.broad_phase.read_text()
     print("\n\n".join(blocks.values()))

@@ -33,9 +33,11 @@ if TYPE_CHECKING:
     from .path import Path as Path
     from .results import CheckResult as CheckResult
     from .results import ContactResult as ContactResult
+    from .results import GradientResult as GradientResult
     from .results import NearestResult as NearestResult
     from .results import PathResult as PathResult
     from .results import PathsResult as PathsResult
+    from .results import TimeToCollisionResult as TimeToCollisionResult
     from .scene import Scene as Scene
     from .tracing import Trace as Trace
     from .tracing import TraceStep as TraceStep
@@ -65,9 +67,11 @@ _MODULE_OF = {
     "Path": "path",
     "CheckResult": "results",
     "ContactResult": "results",
+    "GradientResult": "results",
     "NearestResult": "results",
     "PathResult": "results",
     "PathsResult": "results",
+    "TimeToCollisionResult": "results",
     "Scene": "scene",
     "Trace": "tracing",
     "TraceStep": "tracing",

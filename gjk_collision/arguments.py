@@ -7,6 +7,7 @@ Each function raises `InputError`, which names the argument, if the conversion i
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from operator import index
 from reprlib import repr as short
 from typing import Any, TypeVar
@@ -24,6 +25,7 @@ __all__ = [
     "as_floats",
     "as_integer",
     "as_integers",
+    "as_list",
     "as_number",
     "as_point",
     "as_poses",
@@ -91,6 +93,15 @@ def as_choice(value: object, choices: tuple[str, ...], argument: str) -> str:
         rule = f"must be {', '.join(others)} or {last} (got {short(value)})"
         raise InputError(Status.INVALID_INPUT, argument, None, rule)
     return value
+
+
+def as_list(values: Sequence[T], argument: str) -> list[T]:
+    """Return the elements of a sequence."""
+    try:
+        return list(values)
+    except TypeError:
+        rule = f"must be a sequence (got {type(values).__name__})"
+        raise InputError(Status.INVALID_INPUT, argument, None, rule) from None
 
 
 def as_floats(values: ArrayLike, argument: str, *columns: int) -> NDArray[np.float64]:

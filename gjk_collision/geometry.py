@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import inf
 from reprlib import repr as short
@@ -13,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _core
-from .arguments import as_floats, as_number, as_point, as_vector
+from .arguments import as_floats, as_list, as_number, as_point, as_vector
 from .errors import InputError
 from .verdict import Status, no_truth_value
 
@@ -29,7 +30,7 @@ Pose: TypeAlias = tuple[float, float, float] | list[float] | NDArray[np.float64]
 
 
 class Shape:
-    """Union of convex parts, grown by one radius. A part is a polygon, a segment or a point.
+    """Union of convex parts, each grown by a radius. A part is a polygon, a segment or a point.
 
     A point with a radius is a circle, a segment with a radius is a capsule, and a polygon with a
     radius is a polygon with rounded corners. A shape is a closed set: its boundary belongs to it.
@@ -198,8 +199,29 @@ class Shape:
         """
         return cls(_core.concave(as_floats(outline, "outline", 2), as_number(radius, "radius")))
 
+    @classmethod
+    def compound(cls, shapes: Sequence[Shape]) -> Shape:
+        """Return the union of shapes, for example of a tractor and its trailer.
+
+        The shapes may overlap, or be apart. Each part keeps its own radius.
+
+        Parameters
+        ----------
+        shapes : sequence of Shape
+            At least one shape, all in the same frame. They may be concave or compounds.
+
+        Raises
+        ------
+        InputError
+            INVALID_INPUT: there is no shape, or an element is not a shape.
+        """
+        given = cores(shapes)
+        if not given:
+            raise InputError(Status.INVALID_INPUT, "shapes", None, "must hold at least one Shape")
+        return cls(_core.compound(given))
+
     def inflated(self, margin: float) -> Shape:
-        """Return the shape with `margin` [m], >= 0, added to its radius. The sum is rounded up.
+        """Return the shape with `margin` [m], >= 0, added to each radius. The sums are rounded up.
 
         Raises
         ------
@@ -215,7 +237,7 @@ class Shape:
 
         The sides are those of the frame of the shape, in which x points to the front and y to the
         left. The result is the Minkowski sum of the shape and the box [-rear, front] x
-        [-right, left], rounded outwards. The radius does not change. Each convex part is grown
+        [-right, left], rounded outwards. The radii do not change. Each convex part is grown
         separately, so a concave shape stays concave.
 
         Parameters
@@ -233,8 +255,16 @@ class Shape:
 
     @property
     def radius(self) -> float:
-        """Radius [m]: all points within this distance of the parts belong to the shape."""
+        """Radius [m]: all points within this distance of the parts belong to the shape.
+
+        If the parts of a `compound` have different radii, this is the largest. See `radii`.
+        """
         return self._core.radius
+
+    @property
+    def radii(self) -> tuple[float, ...]:
+        """Radius of each convex part [m], in the order of `parts`."""
+        return tuple(self._core.radii())
 
     @property
     def parts(self) -> tuple[NDArray[np.float64], ...]:
@@ -242,9 +272,23 @@ class Shape:
         return tuple(self._core.parts())
 
     def __repr__(self) -> str:
-        """Return the number of vertices of each part, and the radius."""
+        """Return the number of vertices of each part, and the radius or the radii."""
         sizes = "+".join(str(len(part)) for part in self.parts)
-        return f"Shape({sizes} vertices, radius {self.radius:g} m)"
+        radii = self.radii
+        if len(set(radii)) == 1:
+            return f"Shape({sizes} vertices, radius {radii[0]:g} m)"
+        return f"Shape({sizes} vertices, radii {'+'.join(f'{each:g}' for each in radii)} m)"
+
+
+def cores(shapes: Sequence[Shape], argument: str = "shapes") -> list[_core.Shape]:
+    """Return the kernel's objects of a sequence of shapes."""
+    found = []
+    for i, shape in enumerate(as_list(shapes, argument)):
+        if not isinstance(shape, Shape):
+            rule = f"must be a Shape (got {type(shape).__name__})"
+            raise InputError(Status.INVALID_INPUT, argument, i, rule)
+        found.append(shape._core)
+    return found
 
 
 def _half(size: float, argument: str) -> float:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: gjk_collision contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Paths that vehicles drive: straight lines and arcs."""
+"""Paths that vehicles drive: straight lines, arcs, Dubins and Reeds-Shepp curves."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _core
-from .arguments import as_floats, as_integer, as_poses, located
+from .arguments import as_floats, as_integer, as_number, as_poses, located
 from .errors import InputError
 from .verdict import Status
 
@@ -25,7 +25,7 @@ class Path:
 
     Create paths with the class methods, and check them with `Scene.check_path`. A path is a start
     pose and segments that follow one another. Along a segment the vehicle moves with constant
-    velocity and constant rate of turn in its own frame (`arcs`), or in a
+    velocity and constant rate of turn in its own frame (`arcs`, `dubins`, `reeds_shepp`), or in a
     straight line (`straight`).
     """
 
@@ -38,7 +38,7 @@ class Path:
 
     def __init__(self, *_: object) -> None:
         """Refuse: a path is created by one of the class methods."""
-        rule = "use Path.straight or Path.arcs"
+        rule = "use Path.straight, Path.arcs, Path.dubins or Path.reeds_shepp"
         raise InputError(Status.INVALID_INPUT, "Path", None, rule)
 
     @classmethod
@@ -114,6 +114,68 @@ class Path:
         each = np.broadcast_to(ways, (*leading, *ways.shape[-2:])).reshape(-1, 2)
         begins = np.broadcast_to(starts, (*leading, 3)).reshape(-1, 3)
         return cls._of(begins, np.full(len(begins), ways.shape[-2]), each, leading)
+
+    @classmethod
+    def dubins(cls, a: ArrayLike, b: ArrayLike, radius: float) -> Path:
+        """Return the shortest path that drives forwards and turns at most with a radius.
+
+        Parameters
+        ----------
+        a, b : array_like, shape (..., 3)
+            First and last pose of the base frame: x [m], y [m], yaw [rad]. Both shapes are
+            broadcast to one. For shape (K, 3), the result is K paths.
+        radius : float
+            Minimum turning radius [m], > 0.
+
+        Raises
+        ------
+        InputError
+            NON_FINITE, COORD_RANGE, ARRAY_MISMATCH, INVALID_INPUT.
+
+        Notes
+        -----
+        L. E. Dubins, "On Curves of Minimal Length with a Constraint on Average Curvature", 1957.
+        The last pose is `b` up to rounding. If several paths are equally short, one of them is
+        returned, which may differ from that of another library.
+        """
+        return cls._shortest(_core.dubins, a, b, radius)
+
+    @classmethod
+    def reeds_shepp(cls, a: ArrayLike, b: ArrayLike, radius: float) -> Path:
+        """Return the shortest path that drives forwards and backwards.
+
+        The parameters, errors and notes are as for `dubins`.
+
+        Notes
+        -----
+        J. A. Reeds and L. A. Shepp, "Optimal paths for a car that goes both forwards and
+        backwards", 1990.
+        """
+        return cls._shortest(_core.reeds_shepp, a, b, radius)
+
+    @classmethod
+    def _shortest(cls, curves: Any, a: ArrayLike, b: ArrayLike, radius: float) -> Path:
+        begin, end = as_poses(a, "a"), as_poses(b, "b")
+        try:
+            leading = np.broadcast_shapes(begin.shape, end.shape)[:-1]
+        except ValueError:
+            rule = f"must have a shape that fits that of a, {begin.shape} (got {end.shape})"
+            raise InputError(Status.ARRAY_MISMATCH, "b", None, rule) from None
+        starts, ends = (
+            np.broadcast_to(poses, (*leading, 3)).reshape(-1, 3) for poses in (begin, end)
+        )
+        try:
+            counts, arcs = curves(starts, ends, as_number(radius, "radius"))
+        except InputError as error:
+            raise located(error, a=leading, b=leading) from None
+        lost = ~np.isfinite(arcs).all(axis=(1, 2))
+        if lost.any():
+            rule = "no curve was found: the poses are too far apart for the radius"
+            at = int(np.argmax(lost))
+            raise located(InputError(Status.NUMERIC_FAILURE, "b", at, rule), b=leading)
+        counts = np.maximum(counts, 1)  # a == b: an arc of length 0
+        used = np.arange(arcs.shape[1]) < counts[:, None]
+        return cls._of(starts, counts, arcs[used], leading)
 
     @classmethod
     def _of(

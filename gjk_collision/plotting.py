@@ -104,7 +104,8 @@ def draw_shape(
     axes: Axes, shape: Shape, pose: ArrayLike = (0.0, 0.0, 0.0), **style: Any
 ) -> list[PathPatch]:
     """Draw every convex part of a shape at a pose; `style` is passed to the patches."""
-    return [draw_outline(axes, part, shape.radius, pose, **style) for part in shape.parts]
+    parts = zip(shape.parts, shape.radii, strict=True)
+    return [draw_outline(axes, part, radius, pose, **style) for part, radius in parts]
 
 
 def draw_pair(

@@ -21,6 +21,7 @@ __all__ = [
     "INVARIANT",
     "CheckResult",
     "ContactResult",
+    "GradientResult",
     "Invariant",
     "NearestResult",
     "PairsResult",
@@ -307,6 +308,74 @@ class ContactResult:
     statuses: NDArray[np.uint16]
 
     __bool__ = no_truth_value("`.verdicts == Verdict.FREE`")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class TimeToCollisionResult:
+    """Times to collision. The shape (...) is that of the poses without their last axis.
+
+    Attributes
+    ----------
+    times : ndarray, shape (...)
+        Time from each pose until the vehicle and an obstacle touch [s], if all keep their twists.
+        It is never later than the contact. It is 0 if the vehicle touches an obstacle now. inf:
+        there is certainly no contact within the horizon. NaN: UNKNOWN.
+    ids : ndarray of int64, shape (...)
+        Id of the first obstacle that is met, or that makes the answer UNKNOWN; -1: none.
+    verdicts : ndarray of uint8, shape (...)
+        `Verdict`: COLLISION within the horizon > UNKNOWN > FREE.
+    statuses : ndarray of uint16, shape (...)
+        `Status`: SUCCESS, or the reason for UNKNOWN.
+    """
+
+    times: NDArray[np.float64]
+    ids: NDArray[np.int64]
+    verdicts: NDArray[np.uint8]
+    statuses: NDArray[np.uint16]
+
+    __bool__ = no_truth_value("`.verdicts == Verdict.FREE`")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class GradientResult:
+    """Signed distances to the k nearest obstacles at each pose, and their derivatives.
+
+    Poses of shape (..., 3) give arrays of shape (..., k), and (...) for `statuses`. If there are
+    fewer than k obstacles, or the status of the pose is INVALID_INPUT or PREDICTION_TOO_SHORT, the
+    entries without an obstacle have the id -1 and NaN values. NaN compares as False with every
+    number: test for the wanted case, as in ``distances > 0.5``, and not for its opposite.
+
+    Attributes
+    ----------
+    distances : ndarray, shape (..., k)
+        Signed distances [m], in ascending order. Negative: minus the penetration depth; for
+        shapes with several parts, that of the deepest pair of parts.
+    lower_bounds : ndarray, shape (..., k)
+        Certified lower bounds of the distances [m]. -inf: no bound.
+    gradients : ndarray, shape (..., k, 3)
+        Derivatives of each distance by x [m/m], y [m/m] and yaw [m/rad] of the pose.
+    rates : ndarray, shape (..., k)
+        Derivatives of each distance by time, at a fixed pose [m/s]. 0 if no times are given. NaN
+        if the velocity of the obstacle is not known, because its pose is known at one time only.
+    ids : ndarray of int64, shape (..., k)
+        Ids of the obstacles, in the order of `Scene.nearest`; -1: none.
+    smooth : ndarray of bool, shape (..., k)
+        True: the closest pair of features is unique, and it stays the same if x, y, yaw and time
+        change by at most 1e-6 (m, rad, s), as far as the predictions are known. False: this is not
+        certain, and the derivatives may be those of one side.
+    statuses : ndarray of uint16, shape (...)
+        `Status` of each pose: SUCCESS, or the reason why values are missing.
+    """
+
+    distances: NDArray[np.float64]
+    lower_bounds: NDArray[np.float64]
+    gradients: NDArray[np.float64]
+    rates: NDArray[np.float64]
+    ids: NDArray[np.int64]
+    smooth: NDArray[np.bool_]
+    statuses: NDArray[np.uint16]
+
+    __bool__ = no_truth_value("`.distances > margin`")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

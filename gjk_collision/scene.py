@@ -8,7 +8,7 @@ import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from reprlib import repr as short
-from typing import Any, Literal, TypeAlias, TypeVar, overload
+from typing import Any, Literal, TypeAlias, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,6 +20,7 @@ from .arguments import (
     as_floats,
     as_integer,
     as_integers,
+    as_list,
     as_number,
     as_poses,
     as_vector,
@@ -28,14 +29,17 @@ from .arguments import (
 )
 from .errors import InputError
 from .geometry import ConcavePolicy, Pose, Shape
+from .geometry import cores as _cores
 from .path import Path
 from .results import (
     INVARIANT,
     CheckResult,
     ContactResult,
+    GradientResult,
     NearestResult,
     PathResult,
     PathsResult,
+    TimeToCollisionResult,
 )
 from .verdict import Status, Verdict
 
@@ -48,7 +52,6 @@ Paths: TypeAlias = Sequence[tuple[ArrayLike, ArrayLike] | None]
 """One predicted path per obstacle, as described for `Scene`."""
 
 _MODES: dict[str, int] = {"collide": 0, "distance": 1, "witness": 2}
-T = TypeVar("T")
 _EMPTY: NDArray[np.float64] = np.empty(0)
 _WORST_FIRST = Verdict.COLLISION, Verdict.UNKNOWN, Verdict.MARGIN, Verdict.FREE
 _VERDICTS = tuple(Verdict)  # _VERDICTS[n] is faster than Verdict(n)
@@ -501,6 +504,80 @@ class Scene:
             statuses=statuses,
         )
 
+    def gradient(
+        self,
+        shape: Shape,
+        poses: ArrayLike,
+        times: ArrayLike | None = None,
+        k: int = 1,
+        *,
+        threads: int = 1,
+    ) -> GradientResult:
+        """Return signed distances to the nearest obstacles, and derivatives by pose and time.
+
+        Other Python threads can run during the computation.
+
+        Parameters
+        ----------
+        shape : Shape
+            The vehicle, in its base frame.
+        poses : array_like, shape (..., 3)
+            Poses of the base frame: x [m], y [m], yaw [rad]; at least one.
+        times : array_like, shape (...) or (T,), optional
+            Time of each pose [s], as for `check`. If the pose of any obstacle is not known at that
+            time, the status of the pose is PREDICTION_TOO_SHORT. Default: the obstacles do not
+            move.
+        k : int
+            Number of obstacles at each pose, >= 1.
+        threads : int
+            Number of threads, at most 256. 0: one per processor. The result is the same for any
+            number.
+
+        Returns
+        -------
+        GradientResult
+
+        Raises
+        ------
+        InputError
+            EMPTY_REQUEST: no pose is given. NON_FINITE, COORD_RANGE, ARRAY_MISMATCH,
+            INVALID_INPUT.
+
+        Notes
+        -----
+        Let n be the unit vector from the vehicle to the obstacle at their closest points, and in
+        penetration the direction of the smallest translation that separates them. With a and b the
+        closest points, c the origin of the vehicle and v the velocity of the obstacle at b, the
+        derivatives of the distance are -n by x and y, -n . perp(a - c) by yaw, where perp turns a
+        vector by +90 degrees, and n . v by time. While the closest features do not change, they
+        are exact (Lin and Canny, "A fast algorithm for incremental distance calculation", 1991).
+        In contact, they are finite.
+        """
+        count = as_integer(k, "k", 1)
+        placed, leading = _checked_trajectories(poses)
+        at = _checked_times(times, leading)
+        try:
+            found = self._core.gradient(
+                instance(shape, Shape, "shape")._core,
+                placed,
+                at if at is _EMPTY else np.broadcast_to(at, leading).reshape(-1),
+                count,
+                thread_count(threads),
+            )
+        except InputError as error:
+            raise located(error, poses=leading, times=at.shape) from None
+        distances, lower_bounds, gradients, rates, obstacles, smooth, statuses = found
+        each = (*leading, count)
+        return GradientResult(
+            distances=distances.reshape(each),
+            lower_bounds=lower_bounds.reshape(each),
+            gradients=gradients.reshape(*each, 3),
+            rates=rates.reshape(each),
+            ids=self._ids_of(obstacles).reshape(each),
+            smooth=smooth.reshape(each),
+            statuses=statuses.reshape(leading)[()],
+        )
+
     @overload
     def check_path(
         self,
@@ -708,6 +785,97 @@ class Scene:
             statuses=found["statuses"],
         )
 
+    def time_to_collision(
+        self,
+        shape: Shape,
+        poses: ArrayLike,
+        twists: ArrayLike | None,
+        times: ArrayLike,
+        *,
+        horizon: float = 10.0,
+        tolerance: float = 0.005,
+        threads: int = 1,
+    ) -> TimeToCollisionResult:
+        """Return the time to collision (TTC) at each of many poses.
+
+        The time to collision at a time t is the time from t until the vehicle and an obstacle
+        first touch, if the vehicle and all obstacles keep the twists that they have at t. A twist
+        is a velocity in the frame of the body and a rate of turn: a body that keeps it moves on an
+        arc, or in a straight line. The contact is that of the true shapes, not of circles around
+        them.
+
+        Parameters
+        ----------
+        shape : Shape
+            The vehicle, in its base frame.
+        poses : array_like, shape (..., 3)
+            Poses of the base frame: x [m], y [m], yaw [rad]; at least one.
+        twists : array_like, shape (..., 3) or (3,), or None
+            Twist of the vehicle at each pose, in its base frame: vx, vy [m/s], wz [rad/s]. For
+            example (v, 0, v tan(steering angle) / wheelbase). None, for trajectories of shape
+            (..., T, 3) with T >= 2: the constant twist from each pose to the next; at the last
+            pose, that of the segment before it.
+        times : array_like, shape (...) or (T,), or float
+            Time of each pose [s], on the clock of the stamps of the obstacles. The obstacles start
+            at their predicted poses at this time. If the pose or the velocity of an obstacle is
+            not known then, the verdict is UNKNOWN with PREDICTION_TOO_SHORT. An obstacle that
+            never moves has the velocity zero, or ``prediction='hold'``.
+        horizon : float
+            Contacts later than this after `times` are not searched [s], > 0.
+        tolerance : float
+            Tolerance [m], > 0: if the vehicle passes an obstacle at a distance of up to
+            `tolerance`, this may be reported as a contact.
+        threads : int
+            Number of threads, at most 256. 0: one per processor.
+
+        Returns
+        -------
+        TimeToCollisionResult
+
+        Raises
+        ------
+        InputError
+            EMPTY_REQUEST: no pose is given. NON_FINITE, COORD_RANGE, ARRAY_MISMATCH,
+            INVALID_INPUT.
+
+        Notes
+        -----
+        J. C. Hayward, "Near-miss determination through use of a scale of danger", Highway Research
+        Record 384, 1972, for constant velocities. For the time of contact on a given trajectory,
+        with the predicted motions of the obstacles, use `first_contact`.
+        """
+        placed, leading = _checked_trajectories(poses)
+        given = as_floats(times, "times")
+        at = np.broadcast_to(given, leading) if given.ndim == 0 else _checked_times(given, leading)
+        if twists is None:
+            each = _twists_along(placed.reshape(*leading, 3), np.broadcast_to(at, leading))
+        else:
+            each = as_floats(twists, "twists")
+            if each.shape not in ((*leading, 3), (3,)):
+                rule = f"must have shape {(*leading, 3)} or (3,) (got {each.shape})"
+                raise InputError(Status.ARRAY_MISMATCH, "twists", None, rule)
+        try:
+            found = self._core.time_to_collision(
+                instance(shape, Shape, "shape")._core,
+                placed,
+                np.broadcast_to(each, (*leading, 3)).reshape(-1, 3),
+                np.broadcast_to(at, leading).reshape(-1),
+                as_number(horizon, "horizon"),
+                as_number(tolerance, "tolerance"),
+                thread_count(threads),
+            )
+        except InputError as error:
+            shapes = {"poses": leading, "times": given.shape, "twists": each.shape[:-1]}
+            raise located(error, **shapes) from None
+        until, indices, verdicts, statuses = found
+        INVARIANT.keep(verdicts, statuses, until, 0.0, has_bounds=False)
+        return TimeToCollisionResult(
+            times=until.reshape(leading)[()],
+            ids=self._ids_of(indices).reshape(leading)[()],
+            verdicts=verdicts.reshape(leading)[()],
+            statuses=statuses.reshape(leading)[()],
+        )
+
     def _keep_paths(self, found: dict[str, Any], margin: float, has_distance: bool) -> None:
         """Apply `INVARIANT` to the arrays of paths."""
         verdicts, statuses = found["verdicts"], found["statuses"]
@@ -823,6 +991,35 @@ def _checked_times(times: ArrayLike | None, leading: tuple[int, ...]) -> NDArray
     return given
 
 
+def _twists_along(poses: NDArray[np.float64], times: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the constant twist from each pose of trajectories (..., T, 3) to the next.
+
+    The chord of an arc has the mean of both headings. Its length is that of the arc times
+    sin(h) / h, where h is half of the turn.
+    """
+    if poses.ndim < 2 or poses.shape[-2] < 2:
+        rule = f"must be given where poses is not a trajectory (poses has shape {poses.shape})"
+        raise InputError(Status.INVALID_INPUT, "twists", None, rule)
+    duration = np.diff(times, axis=-1)[..., None]
+    if not (duration > 0.0).all():
+        i = np.unravel_index(int(np.argmin(duration > 0.0)), duration.shape[:-1])
+        rule = "must increase strictly along each trajectory, if twists is None"
+        raise InputError(Status.INVALID_INPUT, "times", int(i[-1]) + 1, rule)
+    change = np.diff(poses, axis=-2)
+    turn = change[..., 2] - 2.0 * np.pi * np.rint(change[..., 2] / (2.0 * np.pi))
+    mean = poses[..., :-1, 2] + 0.5 * turn
+    stretch = 1.0 / np.sinc(turn / (2.0 * np.pi))  # numpy's sinc(x) is sin(pi x) / (pi x)
+    ahead = change[..., 0] * np.cos(mean) + change[..., 1] * np.sin(mean)
+    beside = change[..., 1] * np.cos(mean) - change[..., 0] * np.sin(mean)
+    # In the frame of the pose, the chord points to half of the turn.
+    cos, sin = np.cos(0.5 * turn) * stretch, np.sin(0.5 * turn) * stretch
+    twists = (
+        np.stack([cos * ahead - sin * beside, sin * ahead + cos * beside, turn], axis=-1)
+        / duration
+    )
+    return np.concatenate([twists, twists[..., -1:, :]], axis=-2)
+
+
 def _rows(
     values: ArrayLike | None, count: int, argument: str, columns: int
 ) -> NDArray[np.float64]:
@@ -871,25 +1068,6 @@ def _checked_which(
     return each.astype(np.uint32).reshape(-1)
 
 
-def _cores(shapes: Sequence[Shape], argument: str = "shapes") -> list[_core.Shape]:
-    cores = []
-    for i, shape in enumerate(_listed(shapes, argument)):
-        if not isinstance(shape, Shape):
-            rule = f"must be a Shape (got {type(shape).__name__})"
-            raise InputError(Status.INVALID_INPUT, argument, i, rule)
-        cores.append(shape._core)
-    return cores
-
-
-def _listed(values: Sequence[T], argument: str) -> list[T]:
-    """Return the elements of a sequence."""
-    try:
-        return list(values)
-    except TypeError:
-        rule = f"must be a sequence (got {type(values).__name__})"
-        raise InputError(Status.INVALID_INPUT, argument, None, rule) from None
-
-
 def _checked_policy(prediction: str) -> _core.PredictionPolicy:
     names = "unknown_is_error", "constant_velocity", "hold"
     name = as_choice(prediction, names, "prediction")
@@ -909,7 +1087,7 @@ def _reported_motion(
     """Return the reported motions of `count` obstacles as flat arrays."""
     offsets, all_times, all_poses = _NO_OFFSETS, [_EMPTY], [_EMPTY]
     if paths is not None:
-        listed = _listed(paths, "paths")
+        listed = as_list(paths, "paths")
         if len(listed) != count:
             rule = f"must hold a path or None for each of {count} obstacles (got {len(listed)})"
             raise InputError(Status.ARRAY_MISMATCH, "paths", None, rule)

@@ -129,7 +129,8 @@ def path_checker(
 def reach(shape: Shape) -> float:
     """Return the maximum distance of a point of `shape` from the origin of its frame [m]."""
     instance(shape, Shape, "shape")
-    return shape.radius + max(float(np.linalg.norm(part, axis=1).max()) for part in shape.parts)
+    parts = zip(shape.parts, shape.radii, strict=True)
+    return max(radius + float(np.linalg.norm(part, axis=1).max()) for part, radius in parts)
 
 
 def positive(value: float, argument: str) -> float:

@@ -184,7 +184,8 @@ class Film:
         shape = self._drive.snapshot.footprint
         if shape is None:
             return []
-        return [self._outline(part, shape.radius) for part in shape.parts]
+        parts = zip(shape.parts, shape.radii, strict=True)
+        return [self._outline(part, radius) for part, radius in parts]
 
     def _outline(self, points: npt.NDArray[np.float64], radius: float) -> int:
         raw = (points.tobytes(), radius)

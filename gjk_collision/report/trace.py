@@ -100,11 +100,14 @@ def _panels(trace: Trace, a: Shape, b: Shape, pose_a: Pose, pose_b: Pose) -> lis
     difference = _hull((p[:, None, :] - q[None, :, :]).reshape(-1, 2))
     world = _Frame([*ours, *theirs], 0.0, max(a.radius, b.radius))
     minkowski = _Frame([difference, np.zeros((1, 2))], WIDTH)
+    bodies = [
+        *(_body(world, *each, "a") for each in zip(ours, a.radii, strict=True)),
+        *(_body(world, *each, "b") for each in zip(theirs, b.radii, strict=True)),
+    ]
     panels = []
     for k, step in enumerate(trace.steps):
         left = [
-            *(_body(world, points, a.radius, "a") for points in ours),
-            *(_body(world, points, b.radius, "b") for points in theirs),
+            *bodies,
             *(_vertex(world, p[i], "a") for i in step.vertices_a),
             *(_vertex(world, q[j], "b") for j in step.vertices_b),
             _ring(world, p[step.support_a]),
@@ -113,9 +116,7 @@ def _panels(trace: Trace, a: Shape, b: Shape, pose_a: Pose, pose_b: Pose) -> lis
         right = _difference(minkowski, difference, step)
         panels.append("".join([*left, *right, *_lines(k, step, trace)]))
     if not panels:
-        left = [_body(world, points, a.radius, "a") for points in ours]
-        left += [_body(world, points, b.radius, "b") for points in theirs]
-        panels.append("".join([*left, *_text(["no iteration: " + _answer(trace)])]))
+        panels.append("".join([*bodies, *_text(["no iteration: " + _answer(trace)])]))
     return panels
 
 

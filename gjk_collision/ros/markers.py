@@ -106,7 +106,7 @@ def _text(frame: str, text: str, where: Pose) -> Marker:
 
 
 def _vehicle(shape: Shape, pose: Pose) -> Floats:
-    parts = [_round(part, shape.radius) for part in shape.parts]
+    parts = map(_round, shape.parts, shape.radii)
     return np.concatenate([_ring(pose.transform(part)) for part in parts])
 
 

@@ -70,7 +70,10 @@ def verdict_error(
     if verdict is Verdict.UNKNOWN or snapshot.footprint is None:
         return ""
     shape = snapshot.footprint
-    vehicle = [_Body(part, (pose, frame), Fraction(shape.radius)) for part in shape.parts]
+    vehicle = [
+        _Body(part, (pose, frame), Fraction(radius))
+        for part, radius in zip(shape.parts, shape.radii, strict=True)
+    ]
     near = list(_near(snapshot, vehicle, margin))
 
     def is_within(limit: float, *, tolerant: bool = False) -> bool:
@@ -134,7 +137,7 @@ class _Obstacle:
 
 def _near(snapshot: Snapshot, vehicle: list[_Body], margin: float) -> Iterator[_Obstacle]:
     """Yield the obstacles whose boxes come within the margin [m] of the vehicle's box."""
-    (pose, frame), radius = vehicle[0].poses, vehicle[0].radius
+    (pose, frame), radius = vehicle[0].poses, max(part.radius for part in vehicle)
     rings = np.concatenate([part.ring for part in vehicle])
     low, high, size = _boxes(rings, np.zeros(1, np.int64), np.array([pose]), frame)
     # The kernel's shapes are grown by the rounding errors of transforms. Allow for them here.

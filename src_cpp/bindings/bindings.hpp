@@ -245,6 +245,8 @@ void bind_trace(py::module_& module);
 void bind_scene(py::module_& module);
 void bind_scene_queries(py::class_<Scene>& scene);
 void bind_path(py::class_<Scene>& scene);
+void bind_time_to_collision(py::class_<Scene>& scene);
+void bind_gradient(py::class_<Scene>& scene);
 void bind_pairwise(py::module_& module);
 void bind_curves(py::module_& module);
 

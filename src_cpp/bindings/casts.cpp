@@ -49,8 +49,8 @@ py::object pose_at(const OwnedMotion& motion, double t) {
 double greatest_travel(const OwnedMotion& motion, const Shape& shape, double t0, double t1) {
   double greatest = 0.0;
   for (int i = 0; i < shape.parts(); ++i) {
-    greatest =
-        std::fmax(greatest, travel(motion.view(), reach(shape.part(i)) + shape.radius(), t0, t1));
+    const Convex part = shape.part(i);
+    greatest = std::fmax(greatest, travel(motion.view(), reach(part) + part.radius, t0, t1));
   }
   return greatest;
 }

@@ -307,6 +307,8 @@ void bind_scene(py::module_& module) {
            py::arg("said"));
   bind_scene_queries(scene);
   bind_path(scene);
+  bind_time_to_collision(scene);
+  bind_gradient(scene);
   module.def("scene_from_shapes", &from_shapes, py::arg("shapes"), py::arg("poses"),
              py::arg("said"));
   module.def("scene_from_arrays", &from_arrays, py::arg("offsets"), py::arg("xy"), py::arg("kinds"),

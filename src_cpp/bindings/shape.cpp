@@ -49,6 +49,18 @@ py::list parts(const Shape& shape) {
   return result;
 }
 
+Shape compound(const std::vector<const Shape*>& shapes) {
+  Shape all;
+  for (const Shape* shape : shapes) all.add(*shape);
+  return all;
+}
+
+std::vector<double> radii(const Shape& shape) {
+  std::vector<double> result;
+  for (int k = 0; k < shape.parts(); ++k) result.push_back(shape.part(k).radius);
+  return result;
+}
+
 Shape inflated(const Shape& shape, double margin) {
   Shape grown = shape.inflated(checked_radius(margin, "margin"));
   refuse(check_radius(grown.radius(), "margin"));
@@ -70,9 +82,10 @@ Shape padded(const Shape& shape, double front, double rear, double left, double 
 }  // namespace
 
 void bind_shape(py::module_& module) {
-  py::class_<Shape>(module, "Shape", "Union of convex polygons, grown by one radius.")
+  py::class_<Shape>(module, "Shape", "Union of convex polygons, each grown by a radius.")
       .def_property_readonly("radius", &Shape::radius)
       .def("parts", &parts)
+      .def("radii", &radii)
       .def("inflated", &inflated, py::arg("margin"))
       .def("padded", &padded, py::arg("front"), py::arg("rear"), py::arg("left"), py::arg("right"));
   module.def(
@@ -93,6 +106,7 @@ void bind_shape(py::module_& module) {
         return outline(xy, radius, ConcavePolicy::decompose, "outline");
       },
       py::arg("outline"), py::arg("radius"));
+  module.def("compound", &compound, py::arg("shapes"));
   module.def(
       "hull",
       [](const Doubles& xy, double radius, const std::string& name) {

@@ -51,7 +51,7 @@ class Random {
   std::mt19937_64 generator_;
 };
 
-TEST(Arc, PosesAndVelocitiesAreWithinTheirBounds) {
+TEST(Arc, poses_and_velocities_are_within_their_bounds) {
   Random random(1);
   for (int i = 0; i < 200000; ++i) {
     const double far = i % 3 == 0 ? 1e6 : 10.0;
@@ -61,7 +61,7 @@ TEST(Arc, PosesAndVelocitiesAreWithinTheirBounds) {
     if (std::fabs(curvature * length) > 50) continue;
     const double begin = i % 2 == 0 ? 0.0 : random.in(0, 1e3);
     const double end = begin + random.in(0.1, 30.0);
-    const Piece piece = Piece::arc(begin, {from, 0.0, 0.0}, end, curvature, length);
+    const Piece piece = Piece::arc(begin, {from, 0.0, 0.0}, end, {length, 0.0}, curvature * length);
     const double t = i % 5 == 0 ? end : begin + random.in(0, 1) * (end - begin);
     const Real share = (static_cast<Real>(t) - begin) / (static_cast<Real>(end) - begin);
     const RealPose truth = drive({from.x, from.y, from.yaw}, curvature, share * length);
@@ -78,7 +78,7 @@ TEST(Arc, PosesAndVelocitiesAreWithinTheirBounds) {
   }
 }
 
-TEST(Arc, TheErrorsOfManyArcsAddUp) {
+TEST(Arc, the_errors_of_many_arcs_add_up) {
   Random random(2);
   for (int i = 0; i < 2000; ++i) {
     const Pose start{random.in(-1e3, 1e3), random.in(-1e3, 1e3), random.in(-4, 4)};
@@ -114,7 +114,7 @@ bool overlap(const RealPose& a, Real ax, Real ay, const RealPose& b, Real bx, Re
   return true;
 }
 
-TEST(Arc, AFreeCurveHasNoContact) {
+TEST(Arc, a_free_curve_has_no_contact) {
   Random random(3);
   const Shape ego = box(2.0, 0.9);
   int free = 0, hit = 0;
@@ -151,7 +151,7 @@ TEST(Arc, AFreeCurveHasNoContact) {
   EXPECT_GT(hit, 500);
 }
 
-TEST(Arc, CurvesOutOfRangeAreRefused) {
+TEST(Arc, curves_out_of_range_are_refused) {
   Scene scene;
   scene.add(box(1.0, 1.0), {});
   scene.build();
@@ -165,9 +165,10 @@ TEST(Arc, CurvesOutOfRangeAreRefused) {
 }
 
 // An obstacle on an arc: no box excludes it.
-TEST(Arc, AnObstacleMayMoveOnAnArc) {
+TEST(Arc, an_obstacle_may_move_on_an_arc) {
   const double quarter = std::acos(-1.0) / 2.0;
-  const Piece arc = Piece::arc(0.0, {{0.0, 0.0, 0.0}, 0.0, 0.0}, 10.0, 0.1, 20.0 * quarter);
+  const Piece arc =
+      Piece::arc(0.0, {{0.0, 0.0, 0.0}, 0.0, 0.0}, 10.0, {20.0 * quarter, 0.0}, 2.0 * quarter);
   Scene scene;
   scene.add(box(0.5, 0.5), {}, {&arc, 1});
   scene.build();

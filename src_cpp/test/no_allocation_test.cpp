@@ -12,6 +12,7 @@
 #include "gjk/narrow/batch.hpp"
 #include "gjk/narrow/trace.hpp"
 #include "gjk/query.hpp"
+#include "gjk/scene/gradient.hpp"
 #include "gjk/scene/scene.hpp"
 #include "isas.hpp"
 #include "pairs.hpp"
@@ -179,10 +180,15 @@ TEST(Allocation, a_scene_in_motion_does_so_too) {
   std::vector<Nearest> nearest;
   (void)scene.check(ego, Pose{}, 0.0, {});
   scene.nearest(ego, Pose{}, 100, 1e6, nearest);
+  GradientQuery query(scene, square, 100);
+  std::vector<Gradient> gradients(100);
+  (void)query.at(Pose{}, 0.0, gradients);
 
   const int before = allocations;
   for (int i = 0; i < 1000; ++i) {
     const Pose pose{0.3 * i, 0.2 * i, 0.2 * i};
+    (void)query.at(pose, 0.004 * i, gradients);
+    (void)query.at(pose, gradients);
     for (const Mode mode : {Mode::collide, Mode::distance, Mode::witness}) {
       (void)scene.check(ego, pose, 0.004 * i, {.margin = 0.5, .mode = mode});
     }

@@ -57,8 +57,9 @@ def random_arcs(rng: np.random.Generator, count: int) -> Floats:
     return np.stack([curvature, np.clip(length, -limit, limit)], axis=-1)
 
 
+@pytest.mark.requirement("V-9")
 @pytest.mark.parametrize("moves", [False, True])
-def test_against_dense_samples(moves: bool) -> None:
+def test_curves_against_dense_samples(moves: bool) -> None:
     rng = np.random.default_rng(18 + moves)
     group = 250
     hits = 0
@@ -196,6 +197,23 @@ def test_motion_primitives_from_states() -> None:
     assert (found.verdicts[:3] == [Verdict.FREE] * 3).all(axis=1).tolist() == [True, True, False]
 
 
+def test_shortest_curves_end_at_their_goals() -> None:
+    rng = np.random.default_rng(23)
+    a, b = rng.normal(size=(2, 50, 3)) * [20, 20, 3]
+    for make in (Path.dubins, Path.reeds_shepp):
+        paths = make(a, b, 4.0)
+        assert paths.shape == (50,)
+        for path, end in zip(paths, b, strict=True):  # type: ignore[call-overload]
+            arrived = path.poses[-1] - end
+            arrived[2] = np.remainder(arrived[2] + np.pi, 2 * np.pi) - np.pi
+            np.testing.assert_allclose(arrived, 0.0, atol=1e-9)
+            assert (np.abs(path.segments[:, 0]) <= 0.25 * (1 + 1e-12)).all()
+        grid = make(a[:4, None], b, 4.0)
+        assert grid.shape == (4, 50)
+        assert make(a[0], a[0], 4.0).length == 0.0
+    assert (Path.dubins(a, b, 4.0).length >= Path.reeds_shepp(a, b, 4.0).length).all()
+
+
 def test_a_vehicle_that_stands() -> None:
     scene = Scene([CAR], [(20.0, 0.0, np.pi)], velocities=[(-4.0, 0.0, 0.0)])
     for arcs in ([], [(0.3, 0.0)]):
@@ -226,6 +244,13 @@ def test_pickle_and_copy() -> None:
         (lambda: Path.arcs((0, 0, 0), [(0, 1), (np.inf, 1)]), "arcs[1]: curvature and length"),
         (lambda: Path.arcs((0, 0, 0), [(1e3, 1e4)]), "at most 1e6 rad"),
         (lambda: Path.arcs(np.zeros((2, 3)), np.zeros((3, 1, 2))), "fits that of start"),
+        (lambda: Path.dubins((0, 0, 0), (0, 0, 0), 0.0), "radius: must be greater than 0"),
+        (lambda: Path.dubins((0, 0, 0), (0, np.nan, 0), 1.0), "b: x, y and yaw must be finite"),
+        (lambda: Path.dubins(np.zeros((2, 3)), np.zeros((3, 3)), 1.0), "fits that of a"),
+        (
+            lambda: Path.dubins(np.zeros((2, 3)), np.full((2, 3), np.inf), 1.0),
+            "b[0]: x, y and yaw",
+        ),
         (lambda: Path.straight([0, 0, 0]), "poses: must have shape (..., n, 3)"),
         (lambda: Path.straight(np.zeros((0, 3))), "at least one pose"),
         (lambda: Path.arcs((0, 0, 0), [(0, 1)]).at(2.0), "must lie in [0, 1.0] (got 2.0)"),

@@ -332,3 +332,13 @@ def test_a_velocity_out_of_the_domain_is_unknown_in_every_mode() -> None:
         assert (found.verdicts == Verdict.UNKNOWN).all()
     assert not scene.is_free(disc, (0, 0, 0), time=1.0)
     assert scene.is_free(disc, (0, 0, 0), time=0.1)
+
+
+@pytest.mark.parametrize("time_error", [0.0, 1e-4, 1e-2])
+def test_an_error_of_the_times_keeps_a_lower_bound(time_error: float) -> None:
+    """The ego passes at 1 m and 10 m/s; the error moves it by up to 0.1 m."""
+    car = Shape.box(4.0, 2.0)
+    scene = Scene([car], [(20, 3, 0)], velocities=[(1, 0, 0)], horizon=20.0, time_error=time_error)
+    found = scene.check_path(car, [(0, 0, 0), (40, 0, 0)], [0.0, 4.0])
+    assert found.verdict is Verdict.FREE
+    assert 1.0 - 0.01 - 40 * time_error < found.min_distance_lower_bound <= 1.0

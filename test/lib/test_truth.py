@@ -61,6 +61,7 @@ RESULTS: dict[str, tuple[Callable[[], Any], str]] = {
         lambda: SCENE.updated([0], velocities=[(0, 0, 0)]).first_contact(CAR, [[HERE]], [0.0]),
         "Verdict.FREE",
     ),
+    "GradientResult": (lambda: SCENE.gradient(CAR, HERE), ".distances > margin"),
     "PairsResult": (lambda: check_pairs(SCENE, SCENE), "Verdict.FREE"),
     "Closest": (lambda: closest(CAR, CAR), "lower_bound"),
     "Impact of two motions": (

@@ -10,6 +10,7 @@
 #include "gjk/narrow/batch.hpp"
 #include "gjk/narrow/trace.hpp"
 #include "gjk/query.hpp"
+#include "gjk/scene/gradient.hpp"
 #include "gjk/scene/pairwise.hpp"
 #include "gjk/scene/path.hpp"
 #include "gjk/scene/scene.hpp"

@@ -42,7 +42,7 @@ class Along {
 
   // The motion along the next arc, from `begin` to `end` (s), with constant speed.
   Piece next(const Arc& arc, double begin, double end) noexcept {
-    const Piece piece = Piece::arc(begin, at_, end, arc.curvature, arc.length);
+    const Piece piece = Piece::arc(begin, at_, end, {arc.length, 0.0}, arc.curvature * arc.length);
     at_ = piece.on_arc(end);
     return piece;
   }

@@ -109,17 +109,18 @@ struct Piece {
     return piece;
   }
 
-  // Drives along an arc from `from`, with constant speed. `length` (m) is negative when it drives
-  // backwards; `curvature` (1/m) is positive when it turns left driving forwards.
-  static Piece arc(double begin, const Reached& from, double end, double curvature,
-                   double length) noexcept {
+  // Moves from `from` with a constant twist: the velocity is constant in the frame of the shape. In
+  // all, it drives `ahead` (m, in that frame) if it did not turn, and turns by `turn` (rad).
+  static Piece arc(double begin, const Reached& from, double end, Vec2 ahead,
+                   double turn) noexcept {
     const SinCos heading = sin_cos(from.pose.yaw);
     Piece piece;
     piece.begin = piece.start = begin;
     piece.end = end;
     piece.duration = end > begin ? end - begin : 1.0;
     piece.from = from.pose;
-    piece.change = {length * heading.cos, length * heading.sin, curvature * length};
+    piece.change = {heading.cos * ahead.x - heading.sin * ahead.y,
+                    heading.sin * ahead.x + heading.cos * ahead.y, turn};
     piece.is_arc = true;
     piece.from_shift = from.shift;
     piece.from_turn = from.turn;
@@ -171,7 +172,7 @@ struct Piece {
   // Pose of an arc at time t. The chord from `from` has the direction of the mean of both headings,
   // and sin(h) / h of the length of the arc, where h is half of the angle between them.
   //
-  // With u = 2^-53, L the length of the arc so far, and w its angle: `change` is off by 6 u of the
+  // With u = 2^-53, L the length of the arc so far, and w its angle: `change` is off by 7 u of the
   // length in each coordinate, and the share by 3 u. The half angle is off by 3 u |w|, which turns
   // and shortens the chord by less than 3 u |w| L. sinc() is off by 12 u, the sine and cosine by
   // 4 u each, and 4 products and sums round. Together less than (48 + 3 |w|) u L, and L is at most

@@ -77,11 +77,14 @@ class Scene {
 
    private:
     friend class Scene;
+    friend class GradientQuery;
     // An obstacle that nearest() has visited.
     struct Seen {
       Nearest nearest;
       std::size_t pair = 0;  // number of the closest pair of parts
       double rank = 0.0;     // distance; -inf if unknown
+      double lower = 0.0;    // m, lower bound of the distance of the closest pair
+      double second = std::numeric_limits<double>::infinity();  // m, and of all other pairs
       bool kept = false;
     };
 
@@ -209,6 +212,7 @@ class Scene {
   }
 
  private:
+  friend class GradientQuery;
   static constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
   static constexpr double kInfinity = std::numeric_limits<double>::infinity();
   static constexpr std::size_t kAhead = 16;  // poses searched together
@@ -216,13 +220,28 @@ class Scene {
   Status nearest(Ego& ego, const Pose& pose, const Obstacles::View& view, std::size_t k,
                  double max_distance, std::vector<Nearest>& result) const {
     result.clear();
+    ego.kept_.clear();
+    const Status status = find_nearest(ego, pose, view, k, max_distance);
+    for (const std::size_t kept : ego.kept_) {
+      Nearest nearest = ego.seen_[kept].nearest;
+      nearest.closest.point_a = nearest.closest.point_a + ego.origin_;
+      nearest.closest.point_b = nearest.closest.point_b + ego.origin_;
+      result.push_back(nearest);
+    }
+    return status;
+  }
+
+  // Leaves the nearest obstacles in ego.kept_, which must be empty. Their points are relative to
+  // ego.origin_. Also visits the obstacles that are at most `window` (m) farther than the k-th. The
+  // search starts with the part `first`, if any; the result is the same.
+  Status find_nearest(Ego& ego, const Pose& pose, const Obstacles::View& view, std::size_t k,
+                      double max_distance, double window = 0.0, std::size_t first = kNone) const {
     place(ego, pose);
     if (!ego.known_ || obstacles_.shapeless() >= 0) return Status::invalid_input;
     if (obstacles_.unknown_in(view) >= 0) return Status::prediction_too_short;
     if (k == 0) return Status::success;
     ego.seen_.clear();
     if (may_meet_again()) ego.seen_of_.resize(size(), -1);
-    ego.kept_.clear();
     const auto nearer = [&ego](std::size_t a, std::size_t b) noexcept {
       const Ego::Seen& one = ego.seen_[a];
       const Ego::Seen& other = ego.seen_[b];
@@ -230,12 +249,11 @@ class Scene {
              (one.rank == other.rank && one.nearest.obstacle < other.nearest.obstacle);
     };
     const auto limit = [&]() noexcept {
-      return ego.kept_.size() < k ? max_distance : ego.seen_[ego.kept_.front()].rank;
+      return ego.kept_.size() < k ? max_distance : ego.seen_[ego.kept_.front()].rank + window;
     };
-    obstacles_.nearest(ego.bounds_, max_distance, view, [&](std::uint32_t part) {
+    const auto look_at = [&](std::size_t part) {
       const std::size_t seen = meet(ego, part, view, limit());
-      if (seen == kNone || ego.seen_[seen].nearest.closest.lower_bound > max_distance)
-        return limit();
+      if (seen == kNone || ego.seen_[seen].nearest.closest.lower_bound > max_distance) return;
       std::vector<std::size_t>& kept = ego.kept_;
       if (ego.seen_[seen].kept) {  // another part of the same obstacle, perhaps nearer
         std::make_heap(kept.begin(), kept.end(), nearer);
@@ -249,18 +267,16 @@ class Scene {
         ego.seen_[seen].kept = true;
         std::push_heap(kept.begin(), kept.end(), nearer);
       }
+    };
+    if (first != kNone) look_at(first);
+    obstacles_.nearest(ego.bounds_, limit(), view, [&](std::uint32_t part) {
+      if (part != first) look_at(part);
       return limit();
     });
     for (std::size_t s = 0; s < ego.seen_.size() && may_meet_again(); ++s) {
       ego.seen_of_[static_cast<std::size_t>(ego.seen_[s].nearest.obstacle)] = -1;
     }
     std::sort_heap(ego.kept_.begin(), ego.kept_.end(), nearer);
-    for (const std::size_t kept : ego.kept_) {
-      Nearest nearest = ego.seen_[kept].nearest;
-      nearest.closest.point_a = nearest.closest.point_a + ego.origin_;
-      nearest.closest.point_b = nearest.closest.point_b + ego.origin_;
-      result.push_back(nearest);
-    }
     return Status::success;
   }
 
@@ -517,16 +533,20 @@ class Scene {
       const std::size_t pair = pair_number(ego, i, k);
       if (index < 0) {
         index = static_cast<std::int32_t>(ego.seen_.size());
-        ego.seen_.push_back({{owner, closest}, pair, rank});
+        ego.seen_.push_back({{owner, closest}, pair, rank, closest.lower_bound});
       } else {
         Ego::Seen& seen = ego.seen_[static_cast<std::size_t>(index)];
         Closest& best = seen.nearest.closest;
         const double lower = std::fmin(best.lower_bound, closest.lower_bound);
+        double other = closest.lower_bound;
         if (rank < seen.rank || (rank == seen.rank && pair < seen.pair)) {
+          other = seen.lower;
           best = closest;
           seen.rank = rank;
           seen.pair = pair;
+          seen.lower = closest.lower_bound;
         }
+        seen.second = std::fmin(seen.second, other);
         best.lower_bound = lower;
       }
       met = static_cast<std::size_t>(index);

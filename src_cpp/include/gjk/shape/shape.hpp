@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: gjk_collision contributors
 // SPDX-License-Identifier: Apache-2.0
-// A shape that owns its vertices: one or more convex parts and one radius. Checked when it is made.
+// A shape that owns its vertices: one or more convex parts, each with a radius. Checked when it is
+// made.
 #pragma once
 
 #include <algorithm>
@@ -67,7 +68,7 @@ inline double sum_outwards(double v, double by) noexcept {
 class Shape {
  public:
   int parts() const noexcept { return static_cast<int>(offsets_.size()) - 1; }
-  double radius() const noexcept { return radius_; }
+  double radius() const noexcept { return radius_; }  // m, the largest of its parts
   Convex part(int i) const noexcept {
     const int begin = offsets_[static_cast<std::size_t>(i)];
     const int end = offsets_[static_cast<std::size_t>(i) + 1];
@@ -78,11 +79,11 @@ class Shape {
     return view;
   }
 
-  // The shape with `margin` (m, >= 0) added to the radius, rounded up.
+  // The shape with `margin` (m, >= 0) added to each radius, rounded up.
   Shape inflated(double margin) const {
     Shape grown = *this;
     grown.radius_ = sum_outwards(radius_, margin);
-    for (Convex& view : grown.views_) view.radius = grown.radius_;
+    for (Convex& view : grown.views_) view.radius = sum_outwards(view.radius, margin);
     return grown;
   }
 
@@ -101,7 +102,7 @@ class Shape {
           }
         }
       }
-      grown.add_part(convex_hull(corners), radius_);
+      grown.add_part(convex_hull(corners), own.radius);
     }
     return grown;
   }
@@ -115,8 +116,19 @@ class Shape {
     const int begin = offsets_.back();
     const int end = static_cast<int>(x_.size());
     offsets_.push_back(end);
-    radius_ = radius;
+    radius_ = std::max(radius_, radius);
     views_.push_back(Convex::view(x_.data() + begin, y_.data() + begin, end - begin, radius));
+  }
+
+  // Appends the parts of another shape.
+  void add(const Shape& other) {
+    std::vector<Vec2> vertices;
+    for (int i = 0; i < other.parts(); ++i) {
+      const Convex part = other.part(i);
+      vertices.clear();
+      for (int k = 0; k < part.size; ++k) vertices.push_back(part.vertex(k));
+      add_part(vertices, part.radius);
+    }
   }
 
  private:

@@ -1,0 +1,73 @@
+// SPDX-FileCopyrightText: gjk_collision contributors
+// SPDX-License-Identifier: Apache-2.0
+// Times to collision of a vehicle and obstacles that keep their present twists.
+#include "gjk/scene/time_to_collision.hpp"
+
+#include "answers.hpp"
+
+namespace gjk::bindings {
+namespace {
+
+std::vector<Twist> checked_twists(const Doubles& twists, std::size_t count, double horizon) {
+  if (length(twists) != 3 * count) {
+    refuse(Status::array_mismatch, "twists", -1,
+           "must hold 3 values (vx, vy, wz) for each of " + std::to_string(count) +
+               got(length(twists)));
+  }
+  std::vector<Twist> result(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    const double* const v = twists.data() + 3 * i;
+    const auto index = static_cast<long>(i);
+    const std::tuple values(v[0], v[1], v[2]);
+    if (!std::isfinite(v[0]) || !std::isfinite(v[1]) || !std::isfinite(v[2])) {
+      refuse(Status::non_finite, "twists", index, "vx, vy and wz must be finite" + got(values));
+    }
+    if (!(std::hypot(v[0], v[1]) * horizon <= kMaxCoordinate &&
+          std::fabs(v[2]) * horizon <= kMaxYaw)) {
+      refuse(Status::coord_range, "twists", index,
+             "must not move by more than 1e15 m or 1e6 rad within the horizon" + got(values));
+    }
+    result[i] = {v[0], v[1], v[2]};
+  }
+  return result;
+}
+
+// Returns times, obstacles, verdicts and statuses.
+py::tuple time_to_collision_of(const Scene& scene, const Shape& shape, const Doubles& poses,
+                               const Doubles& twists, const Doubles& times, double horizon,
+                               double tolerance, unsigned threads) {
+  const std::size_t count = length(poses) / 3;
+  if (!(horizon > 0.0 && horizon <= kMaxTime)) {
+    refuse(Status::invalid_input, "horizon", -1,
+           "must be greater than 0 and at most 1e10 s" + got(horizon));
+  }
+  const TimeToCollisionOptions options{horizon, checked_tolerance(tolerance)};
+  const std::vector<Pose> placed = checked_poses(poses, count, "poses");
+  const std::vector<Twist> moving = checked_twists(twists, count, horizon);
+  const std::span<const double> at = checked_times(times, count, "times");
+  if (at.size() != count) refuse(Status::array_mismatch, "times", -1, "must not be empty");
+  std::vector<TimeToCollision> results(count);
+  {
+    const py::gil_scoped_release release;
+    times_to_collision(scene, shape, placed, moving, at, options, results, threads);
+  }
+  const AnswerArrays arrays(count, {.distances = false});
+  py::array_t<double> until(AnswerArrays::rows(count));
+  py::array_t<std::int64_t> obstacles(AnswerArrays::rows(count));
+  for (std::size_t n = 0; n < count; ++n) {
+    until.mutable_data()[n] = results[n].time;
+    obstacles.mutable_data()[n] = results[n].obstacle;
+    arrays.put(n, {results[n].verdict, results[n].status, {}, {}, {}, {}, {}});
+  }
+  return py::make_tuple(until, obstacles, arrays.verdicts, arrays.statuses);
+}
+
+}  // namespace
+
+void bind_time_to_collision(py::class_<Scene>& scene) {
+  scene.def("time_to_collision", &time_to_collision_of, py::arg("shape"), py::arg("poses"),
+            py::arg("twists"), py::arg("times"), py::arg("horizon"), py::arg("tolerance"),
+            py::arg("threads"));
+}
+
+}  // namespace gjk::bindings

@@ -1,0 +1,219 @@
+// SPDX-FileCopyrightText: gjk_collision contributors
+// SPDX-License-Identifier: Apache-2.0
+// When the ego shape meets the first obstacle if all keep their present twists.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+
+#include "gjk/certificate.hpp"
+#include "gjk/motion/cast.hpp"
+#include "gjk/motion/motion.hpp"
+#include "gjk/scene/obstacles.hpp"
+#include "gjk/scene/parallel.hpp"
+#include "gjk/scene/scene.hpp"
+#include "gjk/shape/box.hpp"
+#include "gjk/shape/pose.hpp"
+#include "gjk/shape/shape.hpp"
+#include "gjk/verdict.hpp"
+
+namespace gjk {
+
+// Velocity in the frame of the shape (m/s), and rate of turn (rad/s).
+struct Twist {
+  double x = 0.0;
+  double y = 0.0;
+  double yaw = 0.0;
+};
+
+struct TimeToCollision {
+  Verdict verdict = Verdict::unknown;  // COLLISION > UNKNOWN > FREE, within the horizon
+  Status status = Status::undefined;
+  // s from now, until contact is not excluded: not later than the contact. Infinity if FREE, NaN if
+  // UNKNOWN.
+  double time = std::numeric_limits<double>::quiet_NaN();
+  std::int64_t obstacle = -1;  // index of the obstacle that is met
+};
+
+struct TimeToCollisionOptions {
+  double horizon = 10.0;     // s, > 0
+  double tolerance = 0.005;  // m, > 0
+};
+
+namespace detail {
+
+// The motion of an obstacle from a time on, if it keeps its velocity then: constant in its own
+// frame. Unknown, and then empty, if the obstacle has no velocity at that time.
+struct Kept {
+  Piece piece;
+  bool is_known = false;
+
+  static Kept from(const Obstacles& obstacles, std::size_t index, double reach, double time,
+                   double horizon) noexcept {
+    const Motion motion = obstacles.motion(index);
+    if (motion.empty()) return {};
+    LocalTime local = obstacles.local_time(index, time);
+    // Rounding may have moved it past an end of the known motion.
+    local.time = std::fmin(motion.back().end, std::fmax(motion.front().begin, local.time));
+    std::size_t at = 0;
+    const Piece* piece = piece_at(motion, local.time, at);
+    if (piece == nullptr || piece->begin == piece->end) return {};
+    const Placement now = piece->at(local.time, reach);
+    const RoundedVelocity velocity = piece->velocity_at(local.time);
+    const double error = now.error + drift(motion, at, local, reach);
+    Kept kept;
+    kept.piece.begin = 0.0;
+    kept.piece.end = horizon;
+    kept.piece.from = now.pose;
+    kept.piece.change = {velocity.velocity.x, velocity.velocity.y, piece->spin()};
+    kept.piece.is_arc = true;
+    kept.piece.from_shift = error;
+    kept.is_known = true;
+    return kept;
+  }
+};
+
+// The velocities of all obstacles of a scene.
+struct Velocities {
+  double fastest = 0.0;       // m/s, upper bound on the speed of any point
+  std::int64_t unknown = -1;  // index of an obstacle that is known at one time only; -1: none
+
+  static Velocities of(const Obstacles& obstacles) noexcept {
+    Velocities all;
+    for (std::size_t i = 0; i < obstacles.size(); ++i) {
+      double reach = 0.0;
+      for (std::size_t k = obstacles.outlines().begin(i); k < obstacles.outlines().end(i); ++k) {
+        const Convex part = obstacles.outlines().part(k);
+        reach = std::fmax(reach, obstacles.outlines().reach(k) + part.radius + part.error);
+      }
+      const Motion motion = obstacles.motion(i);
+      if (motion.empty() || motion.front().begin == motion.back().end) {
+        all.unknown = static_cast<std::int64_t>(i);
+      }
+      for (const Piece& piece : motion) {
+        const double speed = norm(piece.velocity()) + std::fabs(piece.spin()) * reach;
+        all.fastest = std::fmax(all.fastest, speed * (1.0 + 0x1p-40));
+      }
+    }
+    return all;
+  }
+};
+
+inline TimeToCollision time_to_collision(const Scene& scene, const Shape& ego, const Pose& pose,
+                                         const Twist& twist, double time,
+                                         const TimeToCollisionOptions& options,
+                                         const Velocities& velocities) {
+  const Obstacles& obstacles = scene.obstacles();
+  TimeToCollision result;
+  double reach = 0.0;
+  bool sound = ego.parts() > 0 && obstacles.shapeless() < 0 && is_in_domain(pose) &&
+               std::isfinite(time) && options.tolerance > 0.0 && options.horizon > 0.0 &&
+               options.horizon <= kMaxCoordinate && std::isfinite(twist.x) &&
+               std::isfinite(twist.y) && std::isfinite(twist.yaw);
+  for (int i = 0; i < ego.parts(); ++i) {
+    const Convex part = ego.part(i);
+    sound &= in_domain(part, part);
+    reach = std::fmax(reach, gjk::reach(part) + part.radius + part.error);
+  }
+  if (!sound) {
+    result.status = Status::invalid_input;
+    return result;
+  }
+  const double horizon = options.horizon;
+  const Piece way = Piece::arc(0.0, {pose, 0.0, 0.0}, horizon,
+                               Vec2{twist.x * horizon, twist.y * horizon}, twist.yaw * horizon);
+  Decision decision(0.0);
+  double until = horizon;
+  const auto note = [&](double last_valid, std::int64_t obstacle) noexcept {
+    const double at = std::isnan(last_valid) ? 0.0 : last_valid;
+    if (result.obstacle >= 0 && at >= until) return;
+    until = std::fmin(until, at);
+    result.obstacle = obstacle;
+  };
+  const Obstacles::View view = obstacles.at(time);
+  if (const std::int64_t unknown = obstacles.unknown_in(view); unknown >= 0) {
+    decision.fail(Status::prediction_too_short);
+    note(0.0, unknown);
+  }
+  if (velocities.unknown >= 0) {
+    decision.fail(Status::prediction_too_short);
+    note(0.0, velocities.unknown);
+  }
+  const auto meet = [&](std::size_t k) {
+    const std::int64_t owner = obstacles.owner(k);
+    const double other_reach = obstacles.outlines().reach(k);
+    const Kept kept =
+        Kept::from(obstacles, static_cast<std::size_t>(owner), other_reach, time, horizon);
+    if (!kept.is_known) {
+      decision.fail(Status::prediction_too_short);
+      note(0.0, owner);
+      return;
+    }
+    const Moving other{obstacles.outlines().part(k), {&kept.piece, 1}, other_reach};
+    for (int i = 0; i < ego.parts(); ++i) {
+      const Impact impact = gjk::time_of_impact(Moving::along(ego.part(i), {&way, 1}), other, 0.0,
+                                                until, {0.0, options.tolerance});
+      if (is_free(impact.verdict)) {
+        decision.take(impact.verdict);
+        continue;
+      }
+      if (impact.hit()) {
+        decision.take(impact.verdict);
+      } else {
+        decision.fail(impact.status);
+      }
+      note(impact.last_valid, owner);
+    }
+  };
+  // Points that are farther apart than they can move in this time do not meet.
+  const double speed = norm({twist.x, twist.y}) + std::fabs(twist.yaw) * reach + velocities.fastest;
+  const auto limit = [&]() noexcept { return speed * until * (1.0 + 0x1p-40) + options.tolerance; };
+  const Vec2 center = Vec2{pose.x, pose.y} - obstacles.origin();
+  const Box box = Box{center, center}.grown(reach + 16.0 * kUnitRoundoff * norm1({pose.x, pose.y}));
+  const Exhausted search = obstacles.nearest(box, limit(), view, [&](std::uint32_t k) {
+    meet(k);
+    return limit();
+  });
+  decision.take(Certificate::exhausted(search, limit()));
+  result.verdict = decision.verdict();
+  result.status = decision.status();
+  if (is_free(result.verdict)) result.time = std::numeric_limits<double>::infinity();
+  if (result.verdict == Verdict::collision) result.time = until;
+  return result;
+}
+
+}  // namespace detail
+
+// The time until the ego, at `pose` at the time `time` (s), first touches an obstacle, if the ego
+// keeps its twist and each obstacle keeps the twist that it has at `time`. Conservative within the
+// tolerance: a contact may be reported if they pass at a distance of up to the tolerance, and its
+// time is not later than the true one.
+inline TimeToCollision time_to_collision(const Scene& scene, const Shape& ego, const Pose& pose,
+                                         const Twist& twist, double time,
+                                         const TimeToCollisionOptions& options = {}) {
+  return detail::time_to_collision(scene, ego, pose, twist, time, options,
+                                   detail::Velocities::of(scene.obstacles()));
+}
+
+// The same for many poses; all spans have the length of `results`.
+inline void times_to_collision(const Scene& scene, const Shape& ego, std::span<const Pose> poses,
+                               std::span<const Twist> twists, std::span<const double> times,
+                               const TimeToCollisionOptions& options,
+                               std::span<TimeToCollision> results, unsigned threads = 1) {
+  const detail::Velocities velocities = detail::Velocities::of(scene.obstacles());
+  const std::size_t count = std::min({results.size(), poses.size(), twists.size(), times.size()});
+  for_each_chunk(count, 16, threads, [&] {
+    return [&](std::size_t begin, std::size_t end) {
+      for (std::size_t n = begin; n < end; ++n) {
+        results[n] = detail::time_to_collision(scene, ego, poses[n], twists[n], times[n], options,
+                                               velocities);
+      }
+    };
+  });
+}
+
+}  // namespace gjk

@@ -1,0 +1,215 @@
+# SPDX-FileCopyrightText: gjk_collision contributors
+# SPDX-License-Identifier: Apache-2.0
+"""`Shape.compound`: the union of shapes with different radii, against shapely's distances."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+import shapely
+from numpy.typing import NDArray
+
+from gjk_collision import InputError, Scene, Shape, closest, collide, distance
+from gjk_collision.planning import reach
+from gjk_collision.scene import Mode
+from gjk_collision.verdict import Status, Verdict
+
+CASES = int(os.environ.get("GJK_CASES", "2000"))
+GROUP = 200  # poses with the same shapes
+NEAR = 1e-9  # m, rounding of shapely's distances here
+MODES: tuple[Mode, ...] = ("collide", "distance", "witness")
+
+Floats = NDArray[np.float64]
+Part = tuple[Floats, float]  # vertices of a convex polygon, and radius
+
+
+def random_parts(rng: np.random.Generator) -> list[Part]:
+    """Return circles, capsules and polygons; some have the radius 0."""
+    parts = []
+    for _ in range(rng.integers(1, 5)):
+        points = rng.normal(size=(rng.choice([1, 2, 6]), 2)) * rng.choice([0.1, 1.0])
+        hull = shapely.get_coordinates(shapely.MultiPoint(points).convex_hull)
+        ring = hull[:-1] if len(hull) > 2 else hull
+        radius = float(rng.choice([0.0, 0.05, rng.uniform(0.0, 1.5)]))
+        parts.append((ring + rng.normal(size=2) * 2.0, radius))
+    return parts
+
+
+def compound(parts: Sequence[Part]) -> Shape:
+    """Return the union, with a compound within the compound."""
+    shapes = [Shape.hull(points, radius) for points, radius in parts]
+    return Shape.compound([shapes[0], Shape.compound(shapes[1:])] if len(shapes) > 1 else shapes)
+
+
+def cores(points: Floats, poses: Floats) -> NDArray[np.object_]:
+    """Return the part without its radius at each of the poses (..., 3)."""
+    cos, sin = np.cos(poses[..., 2, None]), np.sin(poses[..., 2, None])
+    x, y = points[:, 0], points[:, 1]
+    at = np.stack([cos * x - sin * y, sin * x + cos * y], axis=-1) + poses[..., None, :2]
+    if len(points) == 1:
+        return np.asarray(shapely.points(at[..., 0, :]))
+    make = shapely.linestrings if len(points) == 2 else shapely.polygons
+    return np.asarray(make(at))
+
+
+def gaps(a: Sequence[Part], poses: Floats, b: Sequence[Part], pose: Floats) -> Floats:
+    """Return the distance of two unions, a at each of the poses (...); negative at overlap."""
+    each = [
+        shapely.distance(cores(p, poses), cores(q, np.broadcast_to(pose, poses.shape))) - r - s
+        for p, r in a
+        for q, s in b
+    ]
+    return np.min(each, axis=0)
+
+
+def test_against_shapely() -> None:
+    rng = np.random.default_rng(1)
+    found_of = set()
+    for _ in range(-(-CASES // GROUP)):
+        ego, others = random_parts(rng), [random_parts(rng) for _ in range(3)]
+        at = rng.normal(size=(3, 3)) * [4, 4, 3]
+        poses = rng.normal(size=(GROUP, 3)) * [4, 4, 3]
+        car, obstacles = compound(ego), [compound(each) for each in others]
+        truth = np.array([gaps(ego, poses, *each) for each in zip(others, at, strict=True)])
+        least = truth.min(axis=0)
+        margin = float(rng.choice([0.0, 0.5]))
+        scene = Scene(obstacles, at)
+        for mode in MODES:
+            found = scene.check(car, poses, margin=margin, mode=mode)
+            sure = np.where(least > 0.0, Verdict.MARGIN, Verdict.COLLISION)
+            sure[least > margin] = Verdict.FREE
+            clear = (np.abs(least) > NEAR) & (np.abs(least - margin) > NEAR)
+            np.testing.assert_array_equal(found.verdicts[clear], sure[clear])
+            found_of |= set(found.verdicts)
+            if mode == "collide":
+                continue
+            assert (found.lower_bounds <= least + NEAR)[least > 0.0].all()
+            apart = least > NEAR
+            np.testing.assert_allclose(found.distances[apart], least[apart], atol=NEAR)
+        for n, pose in enumerate(poses[:20]):
+            near = scene.nearest(car, tuple(pose), k=3)
+            expected = truth[near.indices, n]
+            apart = expected > NEAR
+            np.testing.assert_allclose(near.distances[apart], expected[apart], atol=NEAR)
+            assert (near.distances[~apart] < NEAR).all()
+            for i in range(3):
+                if abs(truth[i, n]) > NEAR:
+                    assert collide(car, obstacles[i], tuple(pose), tuple(at[i])) == (
+                        truth[i, n] < 0.0
+                    )
+    assert found_of == {Verdict.FREE, Verdict.MARGIN, Verdict.COLLISION}
+
+
+def test_paths_against_dense_samples() -> None:
+    """A path that is FREE has no sample within the margin, and no contact is missed or early."""
+    rng = np.random.default_rng(2)
+    verdicts = set()
+    for _ in range(-(-CASES // GROUP)):
+        ego, other = random_parts(rng), random_parts(rng)
+        car = compound(ego)
+        start, velocity = rng.normal(size=3) * [4, 4, 3], rng.normal(size=3) * [2, 2, 1]
+        ends = rng.normal(size=(GROUP, 2, 3)) * [5, 5, 1]
+        share = np.linspace(0.0, 1.0, 65)
+        way = ends[:, 1:] - ends[:, :1]
+        way[..., 2] = np.remainder(way[..., 2] + np.pi, 2 * np.pi) - np.pi
+        samples = ends[:, :1] + share[:, None] * way
+
+        still = Scene([compound(other)], [start])
+        least = gaps(ego, samples, other, start).min(axis=1)
+        for n in range(0, GROUP, 5):
+            found = still.check_path(car, ends[n], margin=0.2, tolerance=0.005)
+            verdicts.add(found.verdict)
+            if found.verdict == Verdict.FREE:
+                assert least[n] > 0.2 - NEAR
+            if least[n] < -NEAR:
+                assert found.verdict == Verdict.COLLISION
+            assert found.min_distance_lower_bound <= max(least[n], 0.0) + NEAR
+
+        moving = Scene([compound(other)], [start], velocities=[velocity], horizon=2.0)
+        contact = moving.first_contact(car, ends, [0.0, 1.0])
+        at = start + share[:, None] * velocity
+        each = np.array(
+            [gaps(ego, samples[:, j], other, at[j]) for j in range(len(share))]
+        ).T  # (GROUP, samples)
+        touches = each < -NEAR
+        first = np.where(touches.any(axis=1), share[touches.argmax(axis=1)], np.inf)
+        is_hit = contact.verdicts == Verdict.COLLISION
+        assert is_hit[touches.any(axis=1)].all()
+        assert (contact.times[is_hit] <= first[is_hit] + 1e-9).all(), "late"
+        assert (contact.lower_bounds[~is_hit] <= each.min(axis=1)[~is_hit] + NEAR).all()
+    assert verdicts == {Verdict.FREE, Verdict.MARGIN, Verdict.COLLISION}
+
+
+def test_a_pair_has_the_least_distance_of_its_parts() -> None:
+    """At overlap too: the distance is that of the deepest pair of parts."""
+    rng = np.random.default_rng(3)
+    overlaps = 0
+    for _ in range(300):
+        ego, other = random_parts(rng), random_parts(rng)
+        pose = tuple(rng.normal(size=3) * 2)
+        pairs = [distance(Shape.hull(*p), Shape.hull(*q), pose) for p in ego for q in other]
+        found = closest(compound(ego), compound(other), pose)
+        assert found.distance == min(pairs)
+        assert found.lower_bound <= found.distance
+        overlaps += found.distance < 0.0
+    assert 50 < overlaps < 250
+
+
+def test_of_one_shape_is_that_shape() -> None:
+    """Bit for bit, in every query."""
+    rng = np.random.default_rng(4)
+    concave = Shape.concave([(-2, -1), (3, -1), (3, 0), (0, 0), (0, 2), (-2, 2)], radius=0.1)
+    poses = rng.normal(size=(300, 3)) * [8, 8, 2]
+    at = rng.normal(size=(20, 3)) * [8, 8, 2]
+    for shape in (concave, Shape.circle(0.5), Shape.box(4.0, 2.0, radius=0.3)):
+        one = Shape.compound([Shape.compound([shape])])
+        assert repr(one) == repr(shape) and one.radii == shape.radii
+        for own, other in zip(one.parts, shape.parts, strict=True):
+            np.testing.assert_array_equal(own, other)
+        a, b = Scene([shape] * 20, at), Scene([one] * 20, at)
+        for mode in MODES:
+            expected = a.check(shape, poses, margin=0.3, mode=mode)
+            found = b.check(one, poses, margin=0.3, mode=mode)
+            for name in ("verdicts", "distances", "lower_bounds", "nearest_indices"):
+                np.testing.assert_array_equal(getattr(found, name), getattr(expected, name))
+            if mode == "witness":
+                np.testing.assert_array_equal(found.witnesses, expected.witnesses)
+        for pair in (poses[k : k + 2] for k in range(50)):
+            assert repr(b.check_path(one, pair)) == repr(a.check_path(shape, pair))
+
+
+def test_a_part_keeps_its_radius() -> None:
+    """Growing a compound grows each part by the same amount."""
+    two = Shape.compound([Shape.box(4.0, 2.0), Shape.circle(0.5, center=(5.0, 0.0))])
+    assert two.radii == (0.0, 0.5) and two.radius == 0.5
+    assert repr(two) == "Shape(4+1 vertices, radii 0+0.5 m)"
+    assert two.inflated(0.25).radii == (0.25, 0.75)
+    assert two.inflated(0.25).inflated(0.25).radius == 1.0
+    padded = two.padded(front=1.0)
+    assert padded.radii == (0.0, 0.5)
+    assert distance(two, Shape.point((-3.0, 0.0))) == pytest.approx(1.0)
+    assert distance(two, Shape.point((7.0, 0.0))) == pytest.approx(1.5)
+    assert distance(padded, Shape.point((7.0, 0.0))) == pytest.approx(0.5)
+    assert collide(two, Shape.point((5.5, 0.0))) and not collide(two, Shape.point((2.1, 0.0)))
+    far = Shape.compound([Shape.circle(3.0), Shape.point((4.0, 0.0))])
+    assert reach(far) == 4.0
+    assert reach(Shape.compound([Shape.circle(5.0), Shape.point((4.0, 0.0))])) == 5.0
+
+
+def test_bad_arguments_are_named() -> None:
+    cases: list[tuple[object, str]] = [
+        ([], "shapes: must hold at least one Shape"),
+        ([Shape.circle(1.0), (0, 0)], "shapes[1]: must be a Shape (got tuple)"),
+        (Shape.circle(1.0), "shapes: must be a sequence (got Shape)"),
+        (None, "shapes: must be a sequence (got NoneType)"),
+    ]
+    for shapes, message in cases:
+        with pytest.raises(InputError) as caught:
+            Shape.compound(shapes)  # type: ignore[arg-type]
+        assert caught.value.status == Status.INVALID_INPUT
+        assert str(caught.value).startswith(message), caught.value
+    with pytest.raises(InputError, match="margin"):
+        Shape.compound([Shape.circle(1e15), Shape.circle(1.0)]).inflated(1e10)
