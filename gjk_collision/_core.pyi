@@ -8,7 +8,7 @@ import collections.abc
 import numpy
 import numpy.typing
 import typing
-__all__: list[str] = ['ConcavePolicy', 'MAX_COORDINATE', 'Motion', 'PredictionPolicy', 'Said', 'Scene', 'Shape', 'check_arrays', 'check_coordinates', 'check_increasing', 'check_pairs', 'closest', 'closest_approach', 'collide', 'concave', 'distance', 'hull', 'is_pose', 'moving', 'path', 'polygon', 'scene_from_arrays', 'scene_from_shapes', 'shape_cast', 'time_of_impact', 'trace']
+__all__: list[str] = ['ConcavePolicy', 'MAX_COORDINATE', 'Motion', 'PredictionPolicy', 'Said', 'Scene', 'Shape', 'check_arrays', 'check_coordinates', 'check_increasing', 'check_pairs', 'closest', 'closest_approach', 'collide', 'compound', 'concave', 'distance', 'hull', 'is_pose', 'moving', 'path', 'polygon', 'scene_from_arrays', 'scene_from_shapes', 'shape_cast', 'time_of_impact', 'trace']
 class ConcavePolicy:
     """
     Members:
@@ -121,9 +121,9 @@ class PredictionPolicy:
         ...
 class Said:
     """
-    Reported motion of obstacles, as flat arrays.
+    Reported motion and margins of obstacles, as flat arrays.
     """
-    def __init__(self, velocities: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], stamps: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], path_offsets: typing.Annotated[numpy.typing.ArrayLike, numpy.uint32], path_times: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], path_poses: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], policy: PredictionPolicy, horizon: typing.SupportsFloat | typing.SupportsIndex, time_error: typing.SupportsFloat | typing.SupportsIndex) -> None:
+    def __init__(self, velocities: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], stamps: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], path_offsets: typing.Annotated[numpy.typing.ArrayLike, numpy.uint32], path_times: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], path_poses: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], margins: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], margin_rates: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], policy: PredictionPolicy, horizon: typing.SupportsFloat | typing.SupportsIndex, time_error: typing.SupportsFloat | typing.SupportsIndex) -> None:
         ...
     @property
     def path_offsets(self) -> numpy.typing.NDArray[numpy.uint32]:

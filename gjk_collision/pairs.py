@@ -29,7 +29,8 @@ def check_pairs(
     Parameters
     ----------
     a, b : Scene
-        The scenes, in one frame. The motion of the obstacles is not used.
+        The scenes, in one frame. The motion and the margins of the obstacles are
+        not used.
     pairs : array_like of int, shape (n, 2), optional
         Index in a and index in b of each pair. Default: all pairs, with a in the outer loop.
     margin : float

@@ -292,10 +292,12 @@ class ContactResult:
     lower_bounds : ndarray, shape (K,)
         Certified lower bound of this distance [m]. -inf: no bound.
     ids : ndarray of int64, shape (K,)
-        Id of the first obstacle that makes the trajectory not free: by a contact, or because its
-        pose becomes unknown. -1: none.
+        Id of the first obstacle that makes the trajectory not free: by a contact, by a distance
+        that is not greater than its required distance, or because its pose becomes unknown. -1:
+        none.
     verdicts : ndarray of uint8, shape (K,)
-        The worst `Verdict` on each trajectory: COLLISION > UNKNOWN > FREE.
+        The worst `Verdict` on each trajectory: COLLISION > UNKNOWN > MARGIN > FREE. MARGIN: there
+        is no contact, but a distance of at most that required by the `margins` of the scene.
     statuses : ndarray of uint16, shape (K,)
         `Status`: SUCCESS, or the reason for UNKNOWN.
     """

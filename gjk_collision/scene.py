@@ -89,6 +89,12 @@ class Scene:
         has a path, its velocity is used only as described in the notes.
     stamps : array_like, shape (n,), optional
         Time of each pose [s], on the same clock as the `times` of queries. Default: zeros.
+    margins : array_like, shape (n,), optional
+        Distance [m], >= 0, that each obstacle requires in addition to the margin of a query.
+        Default: zeros. See the notes.
+    margin_rates : array_like, shape (n,), optional
+        Growth of this distance per second of prediction [m/s], >= 0, for queries with times.
+        Default: zeros.
     prediction : {'unknown_is_error', 'constant_velocity', 'hold'}
         How to predict an obstacle after the end of its path, or if it has neither path nor
         velocity. See the notes.
@@ -117,6 +123,14 @@ class Scene:
       the stamp.
     - 'hold': after the end of its path, an obstacle stays where it is. An obstacle with neither
       path nor velocity never moves.
+
+    The required distance to obstacle i is ``margin + margins[i]`` for queries without times, and
+    ``margin + margins[i] + margin_rates[i] * max(0, t - stamps[i] + time_error)`` at the time t,
+    rounded up. If an obstacle is nearer than its required distance without contact, the verdict is
+    MARGIN. FREE means that the distance to every obstacle is greater than its required distance.
+    Distances, lower bounds, closest points and the order of `nearest` are those of the true
+    shapes. Therefore, the obstacle that causes MARGIN need not be the nearest one. If the required
+    distances could exceed 1e15 m, the verdict is UNKNOWN with COORD_RANGE, or COLLISION.
     """
 
     __slots__ = ("_core", "_id_of", "_prediction")
@@ -130,6 +144,8 @@ class Scene:
         paths: Paths | None = None,
         *,
         stamps: ArrayLike | None = None,
+        margins: ArrayLike | None = None,
+        margin_rates: ArrayLike | None = None,
         prediction: PredictionPolicy = "unknown_is_error",
         horizon: float = 5.0,
         time_error: float = 0.0,
@@ -140,7 +156,9 @@ class Scene:
             as_number(time_error, "time_error"),
         )
         cores = _cores(shapes)
-        reported = _reported_motion(len(cores), velocities, paths, stamps, *self._prediction)
+        reported = _reported_motion(
+            len(cores), velocities, paths, stamps, margins, margin_rates, *self._prediction
+        )
         placed = None if poses is None else as_floats(poses, "poses", 3)
         with _errors_of_paths(reported):
             self._core = _core.scene_from_shapes(cores, placed, reported)
@@ -161,6 +179,8 @@ class Scene:
         path_times: ArrayLike | None = None,
         path_poses: ArrayLike | None = None,
         stamps: ArrayLike | None = None,
+        margins: ArrayLike | None = None,
+        margin_rates: ArrayLike | None = None,
         concave_policy: ConcavePolicy = "decompose",
         prediction: PredictionPolicy = "unknown_is_error",
         horizon: float = 5.0,
@@ -192,7 +212,7 @@ class Scene:
             Times of all paths [s after the stamp], >= 0, strictly increasing for each obstacle.
         path_poses : array_like, shape (3 p,) or (p, 3), optional
             x, y, yaw at each path time [m, m, rad].
-        stamps, prediction, horizon, time_error
+        stamps, margins, margin_rates, prediction, horizon, time_error
             As for `Scene`.
         concave_policy : {'decompose', 'hull', 'reject'}
             How to handle concave outlines of kind 1: split them into convex parts, take their
@@ -212,7 +232,8 @@ class Scene:
         )
         arrays = flat_arrays(
             offsets, xy, kinds, radius, poses,
-            velocities, path_offsets, path_times, path_poses, stamps, *scene._prediction,
+            velocities, path_offsets, path_times, path_poses, stamps, margins, margin_rates,
+            *scene._prediction,
         )  # fmt: skip
         scene._core = _core.scene_from_arrays(*arrays, getattr(_core.ConcavePolicy, policy))
         scene._id_of = _checked_ids(ids, len(scene._core))
@@ -227,6 +248,8 @@ class Scene:
         paths: Paths | None = None,
         *,
         stamps: ArrayLike | None = None,
+        margins: ArrayLike | None = None,
+        margin_rates: ArrayLike | None = None,
     ) -> Scene:
         """Return a scene in which some obstacles are changed. This scene does not change.
 
@@ -244,6 +267,8 @@ class Scene:
         velocities, paths, stamps
             As for `Scene`, for the m changed obstacles. Their old values are not kept: if an
             argument is not given, it has the same default as for `Scene`.
+        margins, margin_rates : array_like, shape (m,), optional
+            New margins [m] and their growth [m/s], as for `Scene`. Default: the old values.
 
         Raises
         ------
@@ -251,7 +276,9 @@ class Scene:
             Names the argument, the index and the rule that is broken.
         """
         changed = as_integers(indices, "indices", np.int64, 0)
-        reported = _reported_motion(len(changed), velocities, paths, stamps, *self._prediction)
+        reported = _reported_motion(
+            len(changed), velocities, paths, stamps, margins, margin_rates, *self._prediction
+        )
         scene = type(self).__new__(type(self))
         scene._id_of, scene._prediction = self._id_of, self._prediction
         with _errors_of_paths(reported):
@@ -312,7 +339,7 @@ class Scene:
             if `shape` is a sequence of several.
         margin : float
             Required distance [m], >= 0. If 0 < distance <= margin, the verdict is MARGIN, which is
-            not free.
+            not free. The `margins` of the scene are added to it.
         mode : {'collide', 'distance', 'witness'}
             'collide': compute verdicts only. 'distance': also distances and lower bounds.
             'witness': also closest points. The verdicts are the same in all modes.
@@ -637,7 +664,8 @@ class Scene:
             if its speed is constant. For several paths, there may be one row for each path.
         tolerance : float
             Tolerance [m], > 0: if the shape passes an obstacle at a distance of up to margin +
-            tolerance, the path may be reported as not free.
+            tolerance, the path may be reported as not free. If the scene has `margins`, this holds
+            for the required distance of each obstacle.
         swept : bool
             False: check only at the poses. The free part of the path then ends at the pose before
             the first one that is not free. It must be True for a `Path`.
@@ -724,7 +752,8 @@ class Scene:
 
         The vehicle moves between the poses as described in `check_path`, and the obstacles are at
         their predicted poses. If the verdict is FREE, there is certainly no contact. If it is
-        UNKNOWN, a contact is not excluded.
+        UNKNOWN, a contact is not excluded. MARGIN occurs only if the scene has `margins` or
+        `margin_rates`: there is no contact, but a distance of at most the required one.
 
         Parameters
         ----------
@@ -928,6 +957,8 @@ def flat_arrays(
     path_times: ArrayLike | None,
     path_poses: ArrayLike | None,
     stamps: ArrayLike | None = None,
+    margins: ArrayLike | None = None,
+    margin_rates: ArrayLike | None = None,
     prediction: _core.PredictionPolicy = _core.PredictionPolicy.unknown_is_error,
     horizon: float = 0.0,
     time_error: float = 0.0,
@@ -948,6 +979,8 @@ def flat_arrays(
             as_integers(_or_empty(path_offsets), "path_offsets", np.uint32, 0),
             as_floats(_or_empty(path_times), "path_times", 0),
             as_floats(_or_empty(path_poses), "path_poses", 0, 3),
+            as_floats(_or_empty(margins), "margins", 0),
+            as_floats(_or_empty(margin_rates), "margin_rates", 0),
             prediction,
             horizon,
             time_error,
@@ -1080,11 +1113,13 @@ def _reported_motion(
     velocities: ArrayLike | None,
     paths: Paths | None,
     stamps: ArrayLike | None,
+    margins: ArrayLike | None,
+    margin_rates: ArrayLike | None,
     policy: _core.PredictionPolicy,
     horizon: float,
     time_error: float,
 ) -> _core.Said:
-    """Return the reported motions of `count` obstacles as flat arrays."""
+    """Return the reported motions and margins of `count` obstacles as flat arrays."""
     offsets, all_times, all_poses = _NO_OFFSETS, [_EMPTY], [_EMPTY]
     if paths is not None:
         listed = as_list(paths, "paths")
@@ -1117,6 +1152,8 @@ def _reported_motion(
         offsets,
         np.concatenate(all_times),
         np.concatenate(all_poses),
+        _rows(margins, count, "margins", 0),
+        _rows(margin_rates, count, "margin_rates", 0),
         policy,
         horizon,
         time_error,

@@ -37,11 +37,12 @@ class Verdict(IntEnum):
     UNKNOWN
         No answer. Treat it as not free.
     FREE
-        Certified: the distance to every obstacle is greater than the margin.
+        Certified: the distance to every obstacle is greater than the required distance, which is
+        the margin plus the obstacle's own margin.
     COLLISION
         Contact or overlap.
     MARGIN
-        0 < distance <= margin. Treat it as not free.
+        No contact, but a distance is not greater than the required one. Treat it as not free.
     """
 
     UNKNOWN = 0

@@ -72,6 +72,8 @@ class Messages:
             path_offsets=np.zeros(0, np.uint32),
             path_times=np.zeros(0),
             path_poses=np.zeros(0),
+            margins=np.zeros(0),
+            margin_rates=np.zeros(0),
         )
 
     def transform(self, stamp_ns: int) -> Any:

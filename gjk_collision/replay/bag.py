@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -15,7 +16,7 @@ from rosbags.rosbag2 import Reader
 from rosbags.typesys import get_types_from_msg
 
 from ..server.adapters import CONVERTERS
-from .interfaces import CLOCK, POLYGON_STAMPED, TF_MESSAGE, typestore
+from .interfaces import CLOCK, POLYGON_STAMPED, TF_MESSAGE, types_before_margins, typestore
 
 __all__ = ["STORAGE", "Bag", "BagError", "Message", "find_bags"]
 
@@ -136,7 +137,17 @@ class Bag:
         package, middle, name = message.kind.split("/")
         # rosbags stores requests, responses and events of services under names of messages.
         kind = message.kind if middle == "msg" else f"{package}/{middle}/msg/{name}"
-        return self._store.deserialize_cdr(message.data, kind)
+        try:
+            return self._store.deserialize_cdr(message.data, kind)
+        except Exception:
+            with suppress(Exception):
+                return self._older_store.deserialize_cdr(message.data, kind)
+            raise
+
+    @cached_property
+    def _older_store(self) -> Any:
+        """Store for messages that do not match the first one. The bag's definitions come first."""
+        return typestore({**types_before_margins(), **self._own_types()})
 
     def _own_types(self) -> dict[str, Any]:
         """Return the message definitions in the bag, for the types that replay uses.

@@ -14,6 +14,7 @@ __all__ = [
     "POLYGON_STAMPED",
     "TF_MESSAGE",
     "default_types",
+    "types_before_margins",
     "typestore",
 ]
 
@@ -67,6 +68,13 @@ def default_types() -> dict[str, Any]:
         for suffix, text in (("Request", request), ("Response", response), ("Event", event)):
             types.update(get_types_from_msg(text, f"{name}_{suffix}"))
     return types
+
+
+def types_before_margins() -> dict[str, Any]:
+    """Return the definition of ObstacleArray from before it had margins, for older recordings."""
+    name = "gjk_collision/msg/ObstacleArray"
+    constants, fields = default_types()[name]
+    return {name: (constants, [each for each in fields if not each[0].startswith("margin")])}
 
 
 def typestore(own: dict[str, Any] | None = None) -> Any:

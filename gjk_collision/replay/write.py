@@ -95,7 +95,10 @@ class BagWriter:
     ) -> None:
         """Write a list of obstacles."""
         kinds = {"ids": "i8", "kinds": "u1", "offsets": "u4", "path_offsets": "u4"}
-        floats = ("xy", "radius", "poses", "velocities", "path_times", "path_poses")
+        floats = (
+            "xy", "radius", "poses", "velocities", "path_times", "path_poses",
+            "margins", "margin_rates",
+        )  # fmt: skip
         arrays = {
             name: np.asarray(getattr(obstacles, name), kinds.get(name, "f8"))
             for name in (*kinds, *floats)

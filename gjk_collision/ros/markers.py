@@ -119,14 +119,17 @@ def _obstacles(snapshot: Snapshot, ego: Pose | None, verdict: Verdict) -> Marker
     colours = [COLOURS[Verdict.UNKNOWN]] * len(snapshot.scene)
     if ego is not None and snapshot.footprint is not None and verdict is not Verdict.UNKNOWN:
         colours = [COLOURS[Verdict.FREE]] * len(snapshot.scene)
-        margin = snapshot.config.safety_margin
+        lists = [part.obstacles for part in snapshot.parts]
+        own = [each.margins if len(each.margins) else np.zeros(len(each)) for each in lists]
+        margins = snapshot.config.safety_margin + np.concatenate([*own, np.zeros(1)])
         near = snapshot.scene.nearest(
             snapshot.footprint,
             (ego.x, ego.y, ego.yaw),
             k=max(len(snapshot.scene), 1),
-            max_distance=margin,
+            max_distance=float(margins.max()),
         )
-        for index, distance in zip(near.indices.tolist(), near.distances.tolist(), strict=True):
+        is_near = near.lower_bounds <= margins[near.indices]
+        for index, distance in zip(near.indices[is_near], near.distances[is_near], strict=True):
             hit = Verdict.COLLISION if distance <= 0.0 else Verdict.MARGIN
             colours[index] = COLOURS[hit]
     frame = snapshot.config.check_frame

@@ -211,6 +211,8 @@ def _obstacle_array(name: str, part: Placed, config: Config) -> ObstacleArray:
         path_offsets=_array("I", data.path_offsets),
         path_times=_array("d", data.path_times),
         path_poses=_array("d", paths),
+        margins=_array("d", data.margins),
+        margin_rates=_array("d", data.margin_rates),
     )
 
 

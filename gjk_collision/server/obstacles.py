@@ -87,6 +87,11 @@ class Obstacles:
         Time of each predicted pose [s] after `stamp`, strictly increasing for each obstacle.
     path_poses : (3 Q,) float64
         x y yaw of each predicted pose [m, m, rad].
+    margins : (N,) float64
+        Distance that each obstacle requires in addition to the margin of a request [m]; empty: all
+        0.
+    margin_rates : (N,) float64
+        Growth of this distance after `stamp` [m/s], for requests with times; empty: all 0.
     """
 
     frame: str
@@ -103,6 +108,8 @@ class Obstacles:
     path_offsets: Integers = field(default_factory=_no_integers)
     path_times: Floats = field(default_factory=_no_floats)
     path_poses: Floats = field(default_factory=_no_floats)
+    margins: Floats = field(default_factory=_no_floats)
+    margin_rates: Floats = field(default_factory=_no_floats)
 
     def __len__(self) -> int:
         """Return the number of obstacles."""
@@ -155,6 +162,7 @@ class Obstacles:
             *flat_arrays(
                 self.offsets, self.xy, self.kinds, self.radius, self.poses,
                 self.velocities, self.path_offsets, self.path_times, self.path_poses,
+                margins=self.margins, margin_rates=self.margin_rates,
             )
         )  # fmt: skip
         counts = np.diff(self.offsets)

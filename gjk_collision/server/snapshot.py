@@ -302,6 +302,8 @@ def compose_scene(parts: Sequence[Placed], config: Config, epoch: int) -> Scene:
         path_times=np.concatenate([each.path_times for each in lists]),
         path_poses=np.concatenate([poses for poses, _ in ways]),
         stamps=np.repeat(stamps, [len(each) for each in lists]),
+        margins=np.concatenate([_or_zeros(each.margins, len(each)) for each in lists]),
+        margin_rates=np.concatenate([_or_zeros(each.margin_rates, len(each)) for each in lists]),
         concave_policy=config.concave_policy,
         prediction=config.prediction_policy,
         horizon=config.prediction_horizon,

@@ -51,8 +51,8 @@ def verdict_error(
 ) -> str:
     """Return what is wrong with the kernel's verdict for one pose; empty: nothing is wrong.
 
-    FREE requires a gap greater than the margin, and MARGIN a gap greater than 0. Both are checked
-    without a tolerance.
+    FREE requires a gap greater than the margin plus the margin of the obstacle, and MARGIN a gap
+    greater than 0. Both are checked without a tolerance.
 
     Parameters
     ----------
@@ -76,23 +76,31 @@ def verdict_error(
     ]
     near = list(_near(snapshot, vehicle, margin))
 
-    def is_within(limit: float, *, tolerant: bool = False) -> bool:
-        """Return whether the gap to any obstacle is at most a limit [m]."""
+    def is_within(limit: float | None, *, tolerant: bool = False) -> bool:
+        """Return whether the gap to any obstacle is at most a limit [m].
+
+        None: the limit is the margin plus the margin of the obstacle.
+        """
         for each in near:
-            reach = limit * (1.0 + EARLY) + each.early if tolerant else limit
-            if each.least_gap <= reach:
+            reach = Fraction(margin) + Fraction(each.margin) if limit is None else Fraction(limit)
+            if tolerant:
+                reach = reach * Fraction(1.0 + EARLY) + Fraction(each.early)
+            if each.least_gap <= float(reach) * (1.0 + EARLY):
                 obstacle = each.body()
                 if any(_within(part, obstacle, reach) for part in vehicle):
                     return True
         return False
 
     text = f"the kernel answered {verdict.name}, but the second method found a gap of"
-    greatest = 0.0 if verdict is Verdict.COLLISION else margin
-    if verdict is not Verdict.FREE and not is_within(greatest, tolerant=True):
-        return f"{text} more than {greatest:g} m"
-    least = margin if verdict is Verdict.FREE else 0.0
-    if verdict is not Verdict.COLLISION and is_within(least):
-        return f"{text} at most {least:g} m"
+    required = f"{margin:g} m" + " plus the margin of the obstacle" * any(e.margin for e in near)
+    if verdict is Verdict.COLLISION and not is_within(0.0, tolerant=True):
+        return f"{text} more than 0 m"
+    if verdict is Verdict.MARGIN and not is_within(None, tolerant=True):
+        return f"{text} more than {required}"
+    if verdict is Verdict.MARGIN and is_within(0.0):
+        return f"{text} at most 0 m"
+    if verdict is Verdict.FREE and is_within(None):
+        return f"{text} at most {required}"
     return ""
 
 
@@ -117,7 +125,7 @@ class _Obstacle:
     """Obstacle `index` of a part of the scene.
 
     The gap between its box and the box of the vehicle is at least `least_gap` [m]. `early` is the
-    tolerance [m] for COLLISION and MARGIN, see `EARLY`.
+    tolerance [m] for COLLISION and MARGIN, see `EARLY`. `margin` is its own margin [m].
     """
 
     part: Placed
@@ -125,6 +133,7 @@ class _Obstacle:
     pose: Pose
     least_gap: float
     early: float
+    margin: float
     takes_hull: bool
 
     def body(self) -> _Body:
@@ -156,9 +165,11 @@ def _near(snapshot: Snapshot, vehicle: list[_Body], margin: float) -> Iterator[_
         beyond = np.maximum(west - high, low - east).clip(0.0)
         least_gap = np.hypot(*beyond.T) - reach - ROUNDED * sizes
         early = EARLY * sizes + placing_errors(part, snapshot.config) + ego_error
-        for i in np.flatnonzero(least_gap <= margin * (1.0 + EARLY) + early).tolist():
+        margins = data.margins if len(data.margins) else np.zeros(len(data))
+        required = (margin + margins) * (1.0 + 2.0 * EARLY) + early
+        for i in np.flatnonzero(least_gap <= required).tolist():
             at, gap = Pose(*own[i].tolist()), float(least_gap[i])
-            yield _Obstacle(part, i, at, gap, float(early[i]), takes_hull)
+            yield _Obstacle(part, i, at, gap, float(early[i]), float(margins[i]), takes_hull)
 
 
 def _boxes(
@@ -210,12 +221,12 @@ def _radius(part: Placed, index: int) -> Fraction:
 # ---- contact of two bodies, in integers: on a fine enough grid each double is an integer
 
 
-def _within(a: _Body, b: _Body, limit: float) -> bool:
+def _within(a: _Body, b: _Body, limit: Fraction) -> bool:
     """Return whether two bodies are at most `limit` [m] apart.
 
     The widths of the intervals of cosine and sine are added to the limit.
     """
-    reach = a.radius + b.radius + Fraction(limit)
+    reach = a.radius + b.radius + limit
     numbers: list[float | Fraction] = [reach]
     for body in (a, b):
         numbers += body.ring.ravel().tolist()

@@ -14,13 +14,15 @@ namespace {
 
 using Offsets = Array<std::uint32_t>;
 
-// Reported motion of obstacles, as flat arrays. Each array may be empty.
+// Reported motion and margins of obstacles, as flat arrays. Each array may be empty.
 struct SaidArrays {
   Doubles velocities;    // vx, vy (m/s), wz (rad/s) per obstacle; NaN: unknown
   Doubles stamps;        // s, one per obstacle
   Offsets path_offsets;  // obstacle i has the poses path_offsets[i] to path_offsets[i + 1] - 1
   Doubles path_times;    // s after the stamp
   Doubles path_poses;    // x, y (m), yaw (rad) per time
+  Doubles margins;       // m, one per obstacle
+  Doubles margin_rates;  // m/s, one per obstacle
   PredictionPolicy policy = PredictionPolicy::unknown_is_error;
   double horizon = 0.0;     // s
   double time_error = 0.0;  // s
@@ -37,6 +39,21 @@ void check_offsets(const Offsets& offsets, std::size_t count, std::size_t end, c
   for (std::size_t i = 1; i <= count; ++i) {
     if (values[i] > end) fail(i, "must not exceed " + std::to_string(end));
     if (values[i] < values[i - 1]) fail(i, "must not decrease");
+  }
+}
+
+// Refuses margins unless the array is empty or holds one for each of `count` obstacles.
+void check_margins(const Doubles& margins, std::size_t count, const char* name, const char* per) {
+  if (length(margins) != 0 && length(margins) != count) {
+    refuse(Status::array_mismatch, name, -1,
+           "must be empty or hold one value for each of " + std::to_string(count) + " obstacles" +
+               got(length(margins)));
+  }
+  for (std::size_t i = 0; i < length(margins); ++i) {
+    const double margin = margins.data()[i];
+    const Issue issue = check_radius(margin, name, static_cast<long>(i));
+    const std::string unit = issue.status == Status::coord_range ? per : "";
+    if (issue) refuse(issue.status, name, issue.index, issue.rule + unit + got(margin));
   }
 }
 
@@ -62,6 +79,8 @@ std::vector<Pose> checked_said(const SaidArrays& said, std::size_t count) {
     }
   }
   checked_times(said.stamps, count, "stamps");
+  check_margins(said.margins, count, "margins", "");
+  check_margins(said.margin_rates, count, "margin_rates", "/s");
   const std::span<const double> times = view(said.path_times);
   const std::span<const std::uint32_t> ends = view(said.path_offsets);
   if (ends.empty()) {
@@ -142,6 +161,7 @@ std::unique_ptr<Scene> from_shapes(const std::vector<const Shape*>& shapes,
   for (std::size_t i = 0; i < shapes.size(); ++i) {
     scene->add(*shapes[i], placed[i], motions.of(i), motions.stamp(i));
   }
+  scene->set_margins(view(said.margins), view(said.margin_rates));
   scene->set_time_error(said.time_error);
   scene->build();
   return scene;
@@ -232,13 +252,14 @@ std::unique_ptr<Scene> from_arrays(const Offsets& offsets, const Doubles& xy,
     }
     scene->add(shape, placed[i], motions.of(i), motions.stamp(i));
   }
+  scene->set_margins(view(said.margins), view(said.margin_rates));
   scene->set_time_error(said.time_error);
   scene->build();
   return scene;
 }
 
-// Returns a scene in which the obstacles `indices` have new motions, and new poses and shapes where
-// given.
+// Returns a scene in which the obstacles `indices` have new motions, and new poses, shapes and
+// margins where given.
 std::unique_ptr<Scene> updated(const Scene& scene, const Array<std::int64_t>& indices,
                                const std::optional<Doubles>& poses,
                                const std::optional<std::vector<const Shape*>>& shapes,
@@ -269,9 +290,18 @@ std::unique_ptr<Scene> updated(const Scene& scene, const Array<std::int64_t>& in
   }
   const Motions motions(said, placed);
   std::vector<Obstacles::Change> changes(count);
+  const std::span<const double> margins = view(said.margins);
+  const std::span<const double> rates = view(said.margin_rates);
+  const Margins& before = scene.obstacles().margins();
   for (std::size_t m = 0; m < count; ++m) {
-    changes[m] = {static_cast<std::size_t>(indices.data()[m]), shapes ? (*shapes)[m] : nullptr,
-                  placed[m], motions.of(m), motions.stamp(m)};
+    const auto i = static_cast<std::size_t>(indices.data()[m]);
+    changes[m] = {i,
+                  shapes ? (*shapes)[m] : nullptr,
+                  placed[m],
+                  motions.of(m),
+                  motions.stamp(m),
+                  margins.empty() ? before.fixed(i) : margins[m],
+                  rates.empty() ? before.rate(i) : rates[m]};
   }
   const py::gil_scoped_release release;
   return std::make_unique<Scene>(scene.updated(changes));
@@ -288,16 +318,19 @@ void bind_scene(py::module_& module) {
       .value("unknown_is_error", PredictionPolicy::unknown_is_error)
       .value("constant_velocity", PredictionPolicy::constant_velocity)
       .value("hold", PredictionPolicy::hold);
-  py::class_<SaidArrays>(module, "Said", "Reported motion of obstacles, as flat arrays.")
+  py::class_<SaidArrays>(module, "Said",
+                         "Reported motion and margins of obstacles, as flat arrays.")
       .def(
           py::init([](const Doubles& velocities, const Doubles& stamps, const Offsets& path_offsets,
-                      const Doubles& path_times, const Doubles& path_poses, PredictionPolicy policy,
-                      double horizon, double time_error) {
-            return SaidArrays{velocities, stamps, path_offsets, path_times,
-                              path_poses, policy, horizon,      time_error};
+                      const Doubles& path_times, const Doubles& path_poses, const Doubles& margins,
+                      const Doubles& margin_rates, PredictionPolicy policy, double horizon,
+                      double time_error) {
+            return SaidArrays{velocities, stamps,       path_offsets, path_times, path_poses,
+                              margins,    margin_rates, policy,       horizon,    time_error};
           }),
           py::arg("velocities"), py::arg("stamps"), py::arg("path_offsets"), py::arg("path_times"),
-          py::arg("path_poses"), py::arg("policy"), py::arg("horizon"), py::arg("time_error"))
+          py::arg("path_poses"), py::arg("margins"), py::arg("margin_rates"), py::arg("policy"),
+          py::arg("horizon"), py::arg("time_error"))
       .def_readonly("path_offsets", &SaidArrays::path_offsets);
   py::class_<Scene> scene(module, "Scene", "Immutable set of obstacles.");
   scene.def("__len__", &Scene::size)

@@ -182,6 +182,25 @@ TEST(Decision, free_implies_a_bound_of_at_least_the_margin) {
   }
 }
 
+TEST(Decision, free_implies_the_distance_that_each_pair_requires) {
+  for (const double required : {0.5, 0.7, 2.0}) {
+    for (const double margin : {0.5, 0.6, 0.7, 1.0, 3.0}) {
+      Decision decision(0.5);
+      decision.take(Certificate::of(Verdict::free, 3.0));
+      decision.take(Certificate::of(Verdict::free, margin), required);
+      EXPECT_EQ(is_free(decision.verdict()), margin >= required) << margin << " " << required;
+      EXPECT_EQ(decision.status() == Status::success, margin >= required);
+      EXPECT_EQ(decision.lower(), margin);
+    }
+  }
+  Decision decision(0.5);
+  EXPECT_FALSE(decision.take(Verdict::free, {}, 2.0));
+  EXPECT_TRUE(is_free(decision.verdict()));
+  EXPECT_EQ(decision.lower(), 2.0);
+  EXPECT_TRUE(decision.take(Verdict::margin, {}, 2.0));
+  EXPECT_EQ(decision.verdict(), Verdict::margin);
+}
+
 TEST(Decision, is_the_worst) {
   Decision decision(1.0);
   EXPECT_FALSE(decision.take(Verdict::free));

@@ -107,7 +107,7 @@ def test_paths_against_dense_samples() -> None:
     """A path that is FREE has no sample within the margin, and no contact is missed or early."""
     rng = np.random.default_rng(2)
     verdicts = set()
-    for _ in range(-(-CASES // GROUP)):
+    for _ in range(max(CASES // (5 * GROUP), 2)):
         ego, other = random_parts(rng), random_parts(rng)
         car = compound(ego)
         start, velocity = rng.normal(size=3) * [4, 4, 3], rng.normal(size=3) * [2, 2, 1]

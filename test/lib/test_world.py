@@ -525,6 +525,12 @@ BAD: dict[str, tuple[Callable[[Obstacles], Obstacles], Status, str]] = {
     "nan radius": (_put(radius=[0.1, np.nan]), Status.NON_FINITE, "radius[1]"),
     "inf radius": (_put(radius=[np.inf, 0.0]), Status.NON_FINITE, "radius[0]"),
     "negative radius": (_put(radius=[0.1, -0.2]), Status.INVALID_INPUT, "radius[1]"),
+    "negative margin": (_put(margins=[0.1, -0.2]), Status.INVALID_INPUT, "margins[1]"),
+    "nan margin": (_put(margins=[np.nan, 0.0]), Status.NON_FINITE, "margins[0]"),
+    "too few margins": (_put(margins=[0.1]), Status.ARRAY_MISMATCH, "margins"),
+    "inf margin rate": (_put(margin_rates=[0.0, np.inf]), Status.NON_FINITE, "margin_rates[1]"),
+    "huge margin rate": (_put(margin_rates=[2e15, 0.0]), Status.COORD_RANGE, "margin_rates[0]"),
+    "too many rates": (_put(margin_rates=np.zeros(3)), Status.ARRAY_MISMATCH, "margin_rates"),
     "too few radii": (_put(radius=[0.1]), Status.ARRAY_MISMATCH, "radius"),
     "too many kinds": (_put(kinds=[0, 0, 0]), Status.ARRAY_MISMATCH, "kinds"),
     "unknown kind": (_put(kinds=[0, 7]), Status.INVALID_INPUT, "kinds[1]"),
@@ -612,7 +618,8 @@ def test_one_bad_source_leaves_the_others_good(time: Time, now: int, name: str) 
 @pytest.mark.requirement("D-4")
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
 @pytest.mark.parametrize(
-    "name", ["xy", "radius", "poses", "velocities", "path_times", "path_poses"]
+    "name",
+    ["xy", "radius", "poses", "velocities", "path_times", "path_poses", "margins", "margin_rates"],
 )
 def test_number_that_is_none_in_any_place_of_any_field(
     time: Time, name: str, value: float
@@ -627,6 +634,8 @@ def test_number_that_is_none_in_any_place_of_any_field(
         path_offsets=np.array([0, 2, 4]),
         path_times=np.array([1.0, 2.0, 1.0, 2.0]),
         path_poses=np.zeros(12),
+        margins=np.zeros(2),
+        margin_rates=np.zeros(2),
     )
     for index in range(len(getattr(whole, name))):
         world = two(time, required=True)

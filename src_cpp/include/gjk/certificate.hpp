@@ -223,7 +223,8 @@ class Proven {
 // all.
 //
 // UNKNOWN until something is taken. FREE only if every certificate taken proves a distance greater
-// than the margin; if a search left pairs out, its own certificate must be taken too.
+// than the margin, or than the distance that its pair requires (m, at least the margin); if a
+// search left pairs out, its own certificate must be taken too.
 class Decision {
  public:
   explicit Decision(double margin) noexcept : margin_(margin) {}  // m
@@ -231,12 +232,20 @@ class Decision {
   // Takes the verdict on a pair for the margin, with a further bound on its distance. Returns true
   // if it is worse than all verdicts before.
   bool take(Verdict verdict, const Certificate& bound = {}) noexcept {
+    return take(verdict, bound, margin_);
+  }
+  // The same for a pair whose verdict was computed for another margin, the distance it requires.
+  bool take(Verdict verdict, const Certificate& bound, double required) noexcept {
     if (verdict == Verdict::unknown) return fail(Status::numeric_failure);
-    take(stronger(Certificate::of(verdict, margin_), bound));
+    take(stronger(Certificate::of(verdict, required), bound), required);
     return !is_free(verdict) && worsen(verdict, Status::success);
   }
   // Takes a certificate about pairs for which there is no verdict.
-  void take(const Certificate& certificate) noexcept { proven_.take(certificate); }
+  void take(const Certificate& certificate) noexcept { take(certificate, margin_); }
+  void take(const Certificate& certificate, double required) noexcept {
+    proven_.take(certificate);
+    all_met_ &= certificate.proves(required);
+  }
   // Takes a pair that has no verdict; it may have a bound. A collision of another pair still
   // outranks it.
   bool fail(Status status, const Certificate& bound = {}) noexcept {
@@ -245,12 +254,14 @@ class Decision {
   }
 
   Verdict verdict() const noexcept {
-    return is_worse_ ? worst_ : proven_.of_all().beyond(margin_, Verdict::unknown);
+    if (is_worse_) return worst_;
+    return all_met_ ? proven_.of_all().beyond(margin_, Verdict::unknown) : Verdict::unknown;
   }
   // internal_error if no verdict is worse than FREE, but FREE is not proven.
   Status status() const noexcept {
     if (is_worse_) return status_;
-    return proven_.of_all().proves(margin_) ? Status::success : Status::internal_error;
+    const bool is_proven = all_met_ && proven_.of_all().proves(margin_);
+    return is_proven ? Status::success : Status::internal_error;
   }
   double lower() const noexcept { return proven_.of_all().lower(); }  // m
 
@@ -265,6 +276,7 @@ class Decision {
 
   double margin_;
   Proven proven_;
+  bool all_met_ = true;    // each certificate proves the distance that its pair requires
   bool is_worse_ = false;  // worse than FREE
   Verdict worst_ = Verdict::unknown;
   Status status_ = Status::undefined;

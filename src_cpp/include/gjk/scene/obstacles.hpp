@@ -15,6 +15,7 @@
 
 #include "gjk/broad/bvh.hpp"
 #include "gjk/motion/motion.hpp"
+#include "gjk/scene/margins.hpp"
 #include "gjk/scene/placed_parts.hpp"
 #include "gjk/shape/box.hpp"
 #include "gjk/shape/convex.hpp"
@@ -33,7 +34,9 @@ class Obstacles {
     const Shape* shape = nullptr;
     Pose pose;
     Motion motion;
-    double stamp = 0.0;  // s
+    double stamp = 0.0;        // s
+    double margin = 0.0;       // m
+    double margin_rate = 0.0;  // m/s
   };
 
   // The state that a query sees: all obstacles at their poses, or at a time of their motions.
@@ -62,8 +65,13 @@ class Obstacles {
     pieces_.insert(pieces_.end(), motion.begin(), motion.end());
     first_piece_.push_back(pieces_.size());
   }
+  // Margins (m) and their growth (m/s) of all obstacles; empty: zeros. Call before build().
+  void set_margins(std::span<const double> margins, std::span<const double> rates) {
+    margins_.assign(size(), margins, rates);
+  }
   // Call once, after the last add().
   void build() {
+    margins_.update(stamps_);
     choose_origin();
     place();
   }
@@ -76,6 +84,7 @@ class Obstacles {
       stamps_[change.index] = change.stamp;
     }
     change_motions(changes);
+    change_margins(changes);
     if (!same_parts) {
       place();
       return;
@@ -86,7 +95,7 @@ class Obstacles {
       for (std::size_t k = outlines_->begin(change.index); k < outlines_->end(change.index); ++k) {
         placed_.replace(k, outlines_->part(k), at);
         note_size(k);
-        tree_.set(k, placed_.part(k).bounds());
+        tree_.set(k, bounds(k));
         if (few) tree_.update(k);
       }
     }
@@ -121,7 +130,7 @@ class Obstacles {
     return sizeof(Obstacles) + outlines_->bytes() + placed_.bytes() + tree_.bytes() +
            moving_tree_.bytes() + poses_.capacity() * sizeof(Pose) +
            stamps_.capacity() * sizeof(double) + pieces_.capacity() * sizeof(Piece) +
-           first_piece_.capacity() * sizeof(std::size_t);
+           first_piece_.capacity() * sizeof(std::size_t) + margins_.bytes();
   }
   Vec2 origin() const noexcept { return origin_; }
   // Vertices of the largest part.
@@ -137,6 +146,24 @@ class Obstacles {
   double time_error() const noexcept { return time_error_; }         // s
   const Pose& pose(std::size_t i) const noexcept { return poses_[i]; }
   const Outlines& outlines() const noexcept { return *outlines_; }
+  const Margins& margins() const noexcept { return margins_; }
+  // m. The distance that a query with this margin requires to obstacle i, rounded up.
+  double required(std::size_t i, const View& view, double margin) const noexcept {
+    const double own = view.timed ? margins_.at(i, local_time(i, view.time)) : margins_.fixed(i);
+    return std::fmin(kMaxCoordinate, sum_outwards(margin, own));
+  }
+  // m. The range of a search for all obstacles that are nearer than their required distance,
+  // because the trees do not include the growth of the margins.
+  double range(const View& view, double margin) const noexcept {
+    if (margins_.none()) return margin;
+    return margin * (1.0 + 8.0 * kUnitRoundoff) +
+           (view.timed ? margins_.growth(view.time, time_error_) : 0.0);
+  }
+  // Whether the required distances are in the kernel's domain.
+  bool can_require(const View& view, double margin) const noexcept {
+    const double growth = view.timed ? margins_.growth(view.time, time_error_) : 0.0;
+    return sum_outwards(margin, margins_.most_fixed()) + growth <= kMaxCoordinate;
+  }
 
   // Index of an obstacle without a shape, or with an unknown pose in this view; -1: none.
   std::int64_t shapeless() const noexcept { return shapeless_; }
@@ -301,6 +328,11 @@ class Obstacles {
     build_tree();
   }
 
+  // Bounds of part k at rest, with the margin of its obstacle.
+  Box bounds(std::size_t k) const noexcept {
+    return placed_.part(k).bounds().grown(margins_.bound(static_cast<std::size_t>(owner(k))));
+  }
+
   void note_size(std::size_t k) noexcept {
     most_vertices_ = std::max(most_vertices_, static_cast<std::size_t>(outlines_->part(k).size));
   }
@@ -314,7 +346,7 @@ class Obstacles {
       keys[k] = {x, y, x, y};
     }
     tree_.arrange(keys);
-    for (std::size_t k = 0; k < parts(); ++k) tree_.set(k, placed_.part(k).bounds());
+    for (std::size_t k = 0; k < parts(); ++k) tree_.set(k, bounds(k));
     tree_.update();
     built_spread_ = tree_.spread();
     update_known_times();
@@ -378,7 +410,7 @@ class Obstacles {
       const bool stands = !moves(i);
       if (!stands) track(i, center, grow);
       for (std::size_t k = outlines_->begin(i); k < outlines_->end(i); ++k) {
-        const Box around = stands ? placed_.part(k).bounds() : bounds_about(motion(i), k);
+        const Box around = stands ? bounds(k) : bounds_about(motion(i), k).grown(margins_.bound(i));
         bool sound = stands || (is_bounded(known_interval(i)) && turns_in_domain(motion(i)));
         for (std::size_t f = 0; f < frames_; ++f) {
           Box& box = boxes[f * parts() + k];
@@ -487,6 +519,7 @@ class Obstacles {
   std::vector<double> stamps_;  // s
   std::vector<Piece> pieces_;
   std::vector<std::size_t> first_piece_{0};
+  Margins margins_;
   Vec2 origin_;
   SharedParts placed_;  // the parts of outlines_ at their poses
   Bvh tree_;            // of placed_
@@ -527,6 +560,19 @@ class Obstacles {
     }
     outlines_ = std::move(outlines);
     return same_parts;
+  }
+
+  void change_margins(std::span<const Change> changes) {
+    const bool none =
+        margins_.none() && std::all_of(changes.begin(), changes.end(), [](const Change& c) {
+          return c.margin == 0.0 && c.margin_rate == 0.0;
+        });
+    if (none) return;
+    if (margins_.none()) margins_.assign(size(), {}, {});
+    for (const Change& change : changes) {
+      margins_.set(change.index, change.margin, change.margin_rate);
+    }
+    margins_.update(stamps_);
   }
 
   void change_motions(std::span<const Change> changes) {

@@ -106,7 +106,8 @@ class PathCheck {
 
   void follow(const Piece& segment, double begin, double end, const Obstacles::View& view) {
     const Box box = box_along(segment, begin, end);
-    const double near = options_.margin + options_.tolerance;
+    const double near = obstacles_.range(view.timed ? obstacles_.at(end) : view,
+                                         options_.margin + options_.tolerance);
     const auto limit = [&]() noexcept {
       return options_.has_distance ? std::fmax(near, upper_) : near;
     };
@@ -162,19 +163,25 @@ class PathCheck {
     }
     const Moving ego = Moving::along(ego_.part(i), {&way, 1});
     const Moving other{obstacles_.outlines().part(k), motion, obstacles_.outlines().reach(k)};
-    const CastOptions cast{options_.margin, options_.tolerance};
+    const auto required = [&](double time) noexcept {
+      const Margins& margins = obstacles_.margins();
+      const double own =
+          timed ? margins.at(index, {time, 2.0 * way.time_error}) : margins.fixed(index);
+      return sum_outwards(options_.margin, own);
+    };
+    const double most = required(end);
     Certificate certificate;
     if (options_.has_distance) {
-      const double far = std::fmax(options_.margin + options_.tolerance, upper_);
+      const double far = std::fmax(most + options_.tolerance, upper_);
       const Approach approach = closest_approach(ego, other, begin, end, options_.tolerance, far);
       upper_ = std::fmin(upper_, approach.distance.upper);
       certificate = approach.certificate;  // true whatever the status: a walk to the end proved it
     }
-    if (certificate.proves(options_.margin)) {
-      decision_.take(certificate);
+    if (certificate.proves(most)) {
+      decision_.take(certificate, most);
       return;
     }
-    const Impact impact = time_of_impact(ego, other, begin, end, cast);
+    const Impact impact = first_within(ego, other, begin, end, required, certificate);
     const double first = to_query(std::isnan(impact.last_valid) ? begin : impact.last_valid);
     Impact worst = impact;
     if (impact.verdict == Verdict::margin) {
@@ -183,13 +190,44 @@ class PathCheck {
       if (is_free(worst.verdict)) worst.verdict = Verdict::margin;
     }
     if (worst.hit() || is_free(worst.verdict)) {
-      decision_.take(worst.verdict, certificate);
+      decision_.take(worst.verdict, certificate, most);
     } else {
       decision_.fail(worst.status, certificate);
     }
     if (is_free(worst.verdict) || worst.verdict == Verdict::margin) return;
     const double from = impact.verdict == Verdict::margin ? impact.time : begin;
     note(to_query(std::isnan(worst.last_valid) ? from : worst.last_valid), false, owner);
+  }
+
+  // The first time in [begin, end] (s) at which the distance falls to required(time) (m), which
+  // does not decrease. Each step is checked for the requirement at its end. A step that is not FREE
+  // is shortened until the requirement grows by at most a quarter of the tolerance. Takes all FREE
+  // steps but the last one. `certificate` holds for all of them.
+  template <class Required>
+  Impact first_within(const Moving& ego, const Moving& other, double begin, double end,
+                      const Required& required, const Certificate& certificate) {
+    constexpr int kMostSteps = 4000;
+    double until = end;
+    for (int n = 0; n < kMostSteps; ++n) {
+      const double most = required(until);
+      const double growth = most - required(begin);
+      const double tolerance = std::fmax(options_.tolerance - growth, 0.5 * options_.tolerance);
+      const Impact impact = time_of_impact(ego, other, begin, until, {most, tolerance});
+      const double step = until - begin;
+      if (is_free(impact.verdict)) {
+        if (until == end) return impact;
+        decision_.take(impact.verdict, certificate, most);
+        begin = until;
+        until = std::fmin(end, begin + 2.0 * step);
+      } else {
+        if (growth <= 0.25 * options_.tolerance) return impact;
+        until = begin + 0.5 * step;
+      }
+    }
+    Impact unfinished;
+    unfinished.status = Status::iteration_limit;
+    unfinished.last_valid = begin;
+    return unfinished;
   }
 
   const Obstacles& obstacles_;

@@ -108,6 +108,11 @@ class Scene {
   }
   // Error bound (s) of query times and stamps; included in every bound.
   void set_time_error(double error) noexcept { obstacles_.set_time_error(error); }
+  // Distances (m) that the obstacles require in addition to the margin of a query, and their growth
+  // (m/s) after the stamps; one per obstacle, or empty. Call before build().
+  void set_margins(std::span<const double> margins, std::span<const double> rates) {
+    obstacles_.set_margins(margins, rates);
+  }
   // Call once, after the last add().
   void build() { obstacles_.build(); }
 
@@ -352,12 +357,13 @@ class Scene {
                   Ahead& ahead) const {
     std::array<FloatBox, kAhead> boxes;
     const std::size_t count = poses.size();
+    const double range = undecided_margin(obstacles_.range(Obstacles::at_rest(), margin));
     for (std::size_t i = 0; i < count; ++i) {
       Ego& ego = egos.at(first + i, i);
       place(ego, poses[i]);
       ahead.at[i] = {};
       ahead.at[i].is_placed = true;
-      boxes[i] = FloatBox::around(ego.bounds_.grown(undecided_margin(margin)));
+      boxes[i] = FloatBox::around(ego.bounds_.grown(range));
     }
     std::size_t found = 0;
     const Exhausted search =
@@ -402,6 +408,7 @@ class Scene {
       decision.fail(Status::prediction_too_short);
       result.nearest = unknown;
     }
+    if (!obstacles_.can_require(view, options.margin)) decision.fail(Status::coord_range);
     if (options.mode == Mode::collide) {
       collide_at(ego, options.margin, view, ahead, decision, result);
     } else {
@@ -415,34 +422,43 @@ class Scene {
     return result;
   }
 
+  // m. The distance that part k requires.
+  double required_to(std::size_t k, const Obstacles::View& view, double margin) const noexcept {
+    if (obstacles_.margins().none()) return margin;
+    return obstacles_.required(static_cast<std::size_t>(obstacles_.owner(k)), view, margin);
+  }
+
   // Certificate from the boxes of two parts.
   static Certificate apart(const PlacedParts::Part& a, const PlacedParts::Part& b) noexcept {
     if (!b.known()) return {};
     return Certificate::boxes(a.box(), b.box(), a.beyond_box() + b.beyond_box());
   }
 
-  // Classifies every part within `margin` (m) of the ego, until one collides.
+  // Classifies every part within its required distance of the ego, until one collides.
   void collide_at(Ego& ego, double margin, const Obstacles::View& view, const Ahead::At& ahead,
                   Decision& decision, PoseResult& result) const noexcept {
     const auto look_at = [&](std::uint32_t k) noexcept {
       const Obstacles::Found found = obstacles_.find(k, view, ego.origin_, ego.moving_);
       if (!found) return false;
+      const double required = required_to(k, view, margin);
       for (std::size_t i = 0; i < ego.placed_.size(); ++i) {
-        if (decision.take(classify(ego.placed_.convex(i), found.convex(), margin))) {
+        const Verdict verdict = classify(ego.placed_.convex(i), found.convex(), required);
+        if (decision.take(verdict, {}, required)) {
           result.nearest = obstacles_.owner(k);
         }
       }
       return decision.verdict() == Verdict::collision;
     };
+    const double range = obstacles_.range(view, margin);
     Exhausted search = ahead.search;
     if (search.is_complete()) {
       for (const Bvh::Hit& hit : ahead.near) {
         if (look_at(hit.item)) return;
       }
     } else {
-      search = obstacles_.overlapping(ego.bounds_.grown(undecided_margin(margin)), view, look_at);
+      search = obstacles_.overlapping(ego.bounds_.grown(undecided_margin(range)), view, look_at);
     }
-    decision.take(Certificate::exhausted(search, margin));
+    decision.take(Certificate::exhausted(search, range));
   }
 
   // Pairs are skipped if their boxes are farther apart than the best distance. Their lower bounds
@@ -460,13 +476,14 @@ class Scene {
     const auto look_at = [&](std::size_t k) noexcept {
       const Obstacles::Found found = obstacles_.find(k, view, ego.origin_, ego.moving_);
       if (!found) return;
+      const double required = required_to(k, view, margin);
       for (std::size_t i = 0; i < ego.placed_.size(); ++i) {
         const Convex a = ego.placed_.convex(i);
         const Convex b = found.convex();
-        const double certain = free_above(a, b, margin);
+        const double certain = free_above(a, b, required);
         const Certificate boxes = apart(ego.placed_.part(i), found.part());
         if (boxes.lower() > best.distance && boxes.proves(certain)) {
-          decision.take(boxes);
+          decision.take(boxes, required);
           continue;
         }
         const Closest closest = gjk::closest(a, b);
@@ -479,15 +496,14 @@ class Scene {
         }
         const Certificate certificate = bound_of(closest, boxes);
         if (certificate.proves(certain)) {
-          decision.take(certificate);
+          decision.take(certificate, required);
         } else {
-          decision.take(classify(a, b, margin), certificate);
+          decision.take(classify(a, b, required), certificate, required);
         }
       }
     };
-    const auto limit = [&]() noexcept {
-      return std::fmax(best.distance, undecided_margin(margin));
-    };
+    const double range = undecided_margin(obstacles_.range(view, margin));
+    const auto limit = [&]() noexcept { return std::fmax(best.distance, range); };
     if (first != kNone) look_at(first);
     const Exhausted search =
         obstacles_.nearest(ego.bounds_, limit(), view, [&](std::uint32_t k) noexcept {

@@ -1,0 +1,372 @@
+# SPDX-FileCopyrightText: gjk_collision contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Margins of obstacles and their growth with time, against shapely's distances."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+import shapely
+from numpy.typing import NDArray
+
+from gjk_collision import InputError, Scene, Shape
+from gjk_collision.scene import Mode
+from gjk_collision.verdict import Status, Verdict
+
+CASES = int(os.environ.get("GJK_CASES", "2000"))
+GROUP = 200  # poses in the same scene
+NEAR = 1e-8  # m, rounding of shapely's distances here
+HORIZON = 6.0  # s
+TOLERANCE = 0.01
+MODES: tuple[Mode, ...] = ("collide", "distance", "witness")
+CAR = Shape.box(4.0, 2.0, radius=0.2)
+CAR_CORE = np.array([(2.0, 1.0), (-2.0, 1.0), (-2.0, -1.0), (2.0, -1.0)])
+
+Floats = NDArray[np.float64]
+
+
+def cores(points: Floats, poses: Floats) -> NDArray[np.object_]:
+    """Return the polygon through points (n, 2) at each of the poses (..., 3)."""
+    cos, sin = np.cos(poses[..., 2, None]), np.sin(poses[..., 2, None])
+    x, y = points[:, 0], points[:, 1]
+    turned = np.stack([cos * x - sin * y, sin * x + cos * y], axis=-1)
+    return np.asarray(shapely.polygons(turned + poses[..., None, :2]))
+
+
+@dataclass
+class World:
+    """Obstacles with margins, and shapely's answers about them."""
+
+    rings: list[Floats]
+    radii: Floats
+    poses: Floats
+    velocities: Floats
+    stamps: Floats
+    margins: Floats
+    rates: Floats
+
+    @classmethod
+    def random(cls, rng: np.random.Generator, count: int, spread: float) -> World:
+        hulls = [shapely.MultiPoint(rng.normal(size=(6, 2))).convex_hull for _ in range(count)]
+        moves = rng.random((count, 1)) < rng.choice([0.0, 0.5, 1.0])
+        return cls(
+            [shapely.get_coordinates(hull)[:-1] for hull in hulls],
+            rng.choice([0.0, 0.3], count),
+            rng.normal(size=(count, 3)) * [spread, spread, 2.0],
+            rng.normal(size=(count, 3)) * moves,
+            rng.uniform(-1.0, 1.0, count),
+            rng.choice([0.0, 1e-3, 0.5, 4.0], count) * rng.choice([0.0, 1.0]),
+            rng.choice([0.0, 1e-3, 0.2, 2.0], count) * rng.choice([0.0, 1.0]),
+        )
+
+    def scene(self, *, with_margins: bool = True) -> Scene:
+        shapes = [Shape.hull(r, radius) for r, radius in zip(self.rings, self.radii, strict=True)]
+        given = {"margins": self.margins, "margin_rates": self.rates} if with_margins else {}
+        return Scene(
+            shapes, self.poses, velocities=self.velocities, stamps=self.stamps,
+            horizon=HORIZON, **given,
+        )  # fmt: skip
+
+    def distances(self, car: Floats, times: Floats | None) -> Floats:
+        """Return the distance of each obstacle (n, ...) to the car at poses (..., 3)."""
+        bodies = cores(CAR_CORE, car)
+        found = []
+        for i, ring in enumerate(self.rings):
+            at = self.poses[i]
+            if times is not None:
+                at = at + (times - self.stamps[i])[..., None] * self.velocities[i]
+            other = cores(ring, np.broadcast_to(at, car.shape))
+            found.append(shapely.distance(bodies, other) - 0.2 - self.radii[i])
+        return np.array(found)
+
+    def required(self, margin: float, times: Floats | None) -> Floats:
+        """Return the required distance of each obstacle (n, ...) at the times (...)."""
+        if times is None:
+            return margin + self.margins[:, None]
+        tail = (1,) * times.ndim
+        age = np.maximum(0.0, times - self.stamps.reshape(-1, *tail))
+        return margin + self.margins.reshape(-1, *tail) + self.rates.reshape(-1, *tail) * age
+
+
+def test_against_shapely() -> None:
+    """Verdicts follow the required distances; distances do not change."""
+    rng = np.random.default_rng(1)
+    seen: set[int] = set()
+    sure_ones = 0
+    groups = -(-CASES // GROUP)
+    for _ in range(groups):
+        world = World.random(rng, int(rng.choice([1, 3, 40])), 15.0)
+        scene, plain = world.scene(), world.scene(with_margins=False)
+        poses = rng.normal(size=(GROUP, 3)) * [20.0, 20.0, 2.0]
+        margin = float(rng.choice([0.0, 0.4]))
+        for times in (None, rng.uniform(1.0, 4.9, GROUP)):
+            gaps, required = world.distances(poses, times), world.required(margin, times)
+            expected = np.full(GROUP, Verdict.FREE)
+            expected[(gaps <= required).any(axis=0)] = Verdict.MARGIN
+            expected[(gaps <= 0.0).any(axis=0)] = Verdict.COLLISION
+            sure = ((np.abs(gaps) > NEAR) & (np.abs(gaps - required) > NEAR)).all(axis=0)
+            first = None
+            for mode in MODES:
+                found = scene.check(CAR, poses, times, margin=margin, mode=mode)
+                threaded = scene.check(CAR, poses, times, margin=margin, mode=mode, threads=2)
+                first = found if first is None else first
+                np.testing.assert_array_equal(found.verdicts[sure], expected[sure])
+                np.testing.assert_array_equal(found.verdicts, first.verdicts)
+                np.testing.assert_array_equal(found.statuses, first.statuses)
+                np.testing.assert_array_equal(found.verdicts, threaded.verdicts)
+                if mode == "collide":
+                    continue
+                without = plain.check(CAR, poses, times, margin=margin, mode=mode)
+                for name in ("distances", "lower_bounds", "nearest_ids"):
+                    np.testing.assert_array_equal(getattr(found, name), getattr(without, name))
+                if mode == "witness":
+                    np.testing.assert_array_equal(found.witnesses, without.witnesses)
+            seen |= set(expected[sure])
+            sure_ones += int(sure.sum())
+            for n in range(5):
+                at = None if times is None else float(times[n])
+                assert scene.is_free(CAR, tuple(poses[n]), time=at, margin=margin) == (
+                    first is not None and first.verdicts[n] == Verdict.FREE
+                )
+                near, without_near = (
+                    each.nearest(CAR, tuple(poses[n]), k=3, time=at) for each in (scene, plain)
+                )
+                np.testing.assert_array_equal(near.ids, without_near.ids)
+                np.testing.assert_array_equal(near.distances, without_near.distances)
+    assert seen == {Verdict.FREE, Verdict.MARGIN, Verdict.COLLISION}
+    assert sure_ones > 1.9 * groups * GROUP
+
+
+def test_paths_against_dense_samples() -> None:
+    """FREE is never wrong, and a path that keeps clear by the tolerance is not MARGIN."""
+    rng = np.random.default_rng(2)
+    share = np.linspace(0.0, 1.0, 201)
+    seen: list[Verdict] = []
+    for _ in range(max(CASES // 20, 40)):
+        world = World.random(rng, int(rng.choice([1, 4])), 8.0)
+        scene, plain = world.scene(), world.scene(with_margins=False)
+        ends = rng.normal(size=(2, 3)) * [12.0, 12.0, 1.0]
+        times = np.array([1.0, 4.9])
+        margin = float(rng.choice([0.0, 0.4]))
+        way = ends[1] - ends[0]
+        way[2] = np.remainder(way[2] + np.pi, 2 * np.pi) - np.pi
+        samples = ends[0] + share[:, None] * way
+        for timed in (True, False):
+            clock = times[0] + share * (times[1] - times[0]) if timed else None
+            gaps, required = world.distances(samples, clock), world.required(margin, clock)
+            found = scene.check_path(CAR, ends, times if timed else None, TOLERANCE, margin=margin)
+            seen.append(found.verdict)
+            if found.verdict == Verdict.FREE:
+                assert (gaps > required - NEAR).all()
+            else:
+                assert found.first_invalid_segment == 0 and found.obstacle_id >= 0
+                free = share < found.last_valid_fraction
+                assert (
+                    gaps[:, free] > np.broadcast_to(required, gaps.shape)[:, free] - NEAR
+                ).all()
+            # The most that a gap can change between two samples, with the growth of the margin.
+            speed = np.linalg.norm(way[:2]) + 3.0 * abs(way[2])
+            speed += 3.9 * (np.linalg.norm(world.velocities, axis=1).max() * 4.0 + 2.0)
+            step = 0.5 * speed * share[1]
+            if (gaps > required + TOLERANCE + step).all():
+                assert found.verdict == Verdict.FREE
+            if (gaps < -NEAR).any():
+                assert found.verdict == Verdict.COLLISION
+            elif (gaps > TOLERANCE + step).all():
+                assert found.verdict in (Verdict.FREE, Verdict.MARGIN)
+                assert found.min_distance_lower_bound <= gaps.min() + NEAR
+            without = plain.check_path(CAR, ends, times if timed else None, TOLERANCE)
+            assert found.min_distance <= without.min_distance + TOLERANCE
+            if not timed or margin:
+                continue
+            contact = scene.first_contact(CAR, ends[None], times, tolerance=TOLERANCE)
+            assert contact.verdicts[0] == found.verdict
+            assert contact.ids[0] == found.obstacle_id
+    shares = {verdict: seen.count(verdict) / len(seen) for verdict in set(seen)}
+    assert set(shares) == {Verdict.FREE, Verdict.MARGIN, Verdict.COLLISION}, shares
+    assert min(shares.values()) > 0.05, shares
+
+
+def test_zeros_change_nothing() -> None:
+    """Bit for bit, in every query."""
+    rng = np.random.default_rng(3)
+    world = World.random(rng, 30, 10.0)
+    world.margins[:] = world.rates[:] = 0.0
+    zero, plain = world.scene(), world.scene(with_margins=False)
+    poses = rng.normal(size=(300, 3)) * [12.0, 12.0, 2.0]
+    times = rng.uniform(1.0, 4.9, 300)
+    assert zero.nbytes == plain.nbytes
+    for at in (None, times):
+        for mode in MODES:
+            one, other = (s.check(CAR, poses, at, margin=0.3, mode=mode) for s in (zero, plain))
+            assert repr(one) == repr(other)
+    for n in range(0, 100, 2):
+        both = [s.check_path(CAR, poses[n : n + 2], [1.0, 2.0], margin=0.3) for s in (zero, plain)]
+        assert repr(both[0]) == repr(both[1])
+
+
+@pytest.mark.parametrize("timed", [False, True])
+def test_all_modes_agree_at_the_border(timed: bool) -> None:
+    """The required distance is the distance, up to a few units in the last place."""
+    rng = np.random.default_rng(5)
+    seen = set()
+    for _ in range(max(CASES // 20, 100)):
+        world = World.random(rng, 5, 12.0)
+        world.velocities *= timed
+        pose, time = rng.normal(size=3) * [9.0, 9.0, 2.0], 3.0 if timed else None
+        near = world.scene(with_margins=False).nearest(CAR, tuple(pose), k=5, time=time)
+        gaps = np.empty(5)
+        gaps[near.indices] = np.maximum(near.distances, 0.0)
+        margin = float(rng.choice([0.0, 0.5 * gaps.min()]))
+        own = (gaps - margin) * (1.0 + rng.integers(-60, 4, 5) * 2.0**-50)
+        world.margins, world.rates = own, np.zeros(5)
+        if timed:
+            world.margins = own * rng.uniform(0.0, 1.0, 5)
+            world.rates = (own - world.margins) / (3.0 - world.stamps)
+        scene = world.scene()
+        verdicts = {
+            int(scene.check(CAR, pose, time, margin=margin, mode=mode).verdict) for mode in MODES
+        }
+        assert len(verdicts) == 1
+        seen |= verdicts
+    assert {Verdict.FREE, Verdict.MARGIN} <= seen
+
+
+def one(shape: Shape = CAR, **given: Any) -> Scene:
+    return Scene([shape], [(10.0, 0.0, 0.0)], **given)
+
+
+def test_the_edge_belongs_to_the_margin() -> None:
+    """The gap is 6 m: MARGIN if that is required, FREE if a little less is required."""
+    vehicle, below = Shape.box(4.0, 2.0), np.nextafter(6.0, 0.0)
+    for fixed, verdict in ((6.0, Verdict.MARGIN), (below, Verdict.FREE)):
+        scene = one(vehicle, margins=[fixed])
+        for mode in MODES:
+            assert scene.check(vehicle, (0.0, 0.0, 0.0), mode=mode).verdict == verdict
+    still = {"velocities": [(0.0, 0.0, 0.0)], "stamps": [5.0]}
+    scene = one(vehicle, margins=[1.0], margin_rates=[0.5], **still)
+    for time, verdict in (
+        (0.0, Verdict.FREE),  # before the stamp, the margin does not shrink
+        (14.9, Verdict.FREE),
+        (15.1, Verdict.MARGIN),
+        (1e6, Verdict.MARGIN),  # a still obstacle is known forever
+    ):
+        for mode in MODES:
+            found = scene.check(vehicle, (0.0, 0.0, 0.0), time, mode=mode)
+            assert (time, found.verdict) == (time, verdict)
+    assert scene.check(vehicle, (0.0, 0.0, 0.0)).is_free
+    late = one(vehicle, margins=[1.0], margin_rates=[0.5], time_error=1.0, **still)
+    assert late.check(vehicle, (0.0, 0.0, 0.0), 14.1).verdict == Verdict.MARGIN
+    path = scene.check_path(vehicle, [(0, 0, 0), (0, 0, 0)], [0.0, 30.0], 0.01)
+    assert path.verdict == Verdict.MARGIN and path.obstacle_id == 0
+    assert 14.97 <= 30.0 * path.last_valid_fraction <= 15.0
+    contact = scene.first_contact(vehicle, np.zeros((1, 2, 3)), [0.0, 30.0])
+    assert contact.verdicts[0] == Verdict.MARGIN and contact.ids[0] == 0
+    assert np.isnan(contact.times[0]) and contact.distances[0] == pytest.approx(6.0)
+
+
+def test_the_obstacle_that_causes_margin_need_not_be_the_nearest() -> None:
+    point = Shape.point((0.0, 0.0))
+    scene = Scene([point, point], [(1.0, 0.0, 0.0), (3.0, 0.0, 0.0)], margins=[0.5, 4.0])
+    for mode in MODES:
+        assert scene.check(point, (0.0, 0.0, 0.0), mode=mode).verdict == Verdict.MARGIN
+    found = scene.check(point, (0.0, 0.0, 0.0), mode="distance")
+    assert found.nearest_ids == 0 and found.distances == pytest.approx(1.0)
+
+
+def test_huge_margins_are_never_free() -> None:
+    still = {"velocities": [(0.0, 0.0, 0.0)], "horizon": 1e9}
+    far, on = (900.0, 0.0, 0.0), (10.0, 0.0, 0.0)
+    for mode in MODES:
+        scene = one(margins=[1e15])
+        assert scene.check(CAR, far, mode=mode).verdict == Verdict.MARGIN
+        beyond = scene.check(CAR, far, margin=1.0, mode=mode)
+        assert (beyond.verdict, beyond.statuses) == (Verdict.UNKNOWN, Status.COORD_RANGE)
+        assert scene.check(CAR, on, margin=1.0, mode=mode).verdict == Verdict.COLLISION
+        growing = one(margin_rates=[1e15], **still)
+        assert growing.check(CAR, far, 0.5, mode=mode).verdict == Verdict.MARGIN
+        assert growing.check(CAR, far, 1.5, mode=mode).verdict == Verdict.UNKNOWN
+        assert growing.check(CAR, far, 1e9, mode=mode).verdict == Verdict.UNKNOWN
+    assert not growing.check_path(CAR, [far, far], [0.0, 0.5]).is_free
+    assert not growing.check_path(CAR, [far, far], [0.0, 1e8]).is_free
+
+
+def test_updated_keeps_margins() -> None:
+    rng = np.random.default_rng(4)
+    world = World.random(rng, 60, 10.0)
+    world.margins, world.rates = rng.uniform(0, 2, 60), rng.uniform(0, 1, 60)
+    poses = rng.normal(size=(300, 3)) * [12.0, 12.0, 2.0]
+    for count in (1, 2, 60):
+        changed = rng.permutation(60)[:count]
+        moved = rng.normal(size=(count, 3)) * 10.0
+        motion = {"velocities": world.velocities[changed], "stamps": world.stamps[changed]}
+        for given in (
+            {},
+            {"margins": rng.uniform(0, 2, count)},
+            {"margins": np.zeros(count), "margin_rates": np.zeros(count)},
+        ):
+            after = World(**vars(world) | {"poses": world.poses.copy()})
+            after.poses[changed] = moved
+            for name, own in (("margins", "margins"), ("margin_rates", "rates")):
+                if name in given:
+                    values = getattr(world, own).copy()
+                    values[changed] = given[name]
+                    setattr(after, own, values)
+            found, expected = (
+                world.scene().updated(changed, moved, **motion, **given),
+                after.scene(),
+            )
+            for times in (None, np.linspace(1.0, 4.9, 300)):
+                for mode in MODES:
+                    np.testing.assert_array_equal(
+                        found.check(CAR, poses, times, mode=mode).verdicts,
+                        expected.check(CAR, poses, times, mode=mode).verdicts,
+                    )
+    grown = Scene([CAR], [(10.0, 0.0, 0.0)]).updated([0], margins=[8.0])
+    assert grown.check(CAR, (0.0, 0.0, 0.0)).verdict == Verdict.MARGIN
+    assert grown.updated([0], margins=[0.0]).check(CAR, (0.0, 0.0, 0.0)).is_free
+
+
+def test_flat_arrays_have_margins_too() -> None:
+    scene = Scene.from_arrays(
+        [0, 1, 2], [(5.0, 0.0), (0.0, 9.0)], margins=[5.0, 0.0], margin_rates=[0.0, 1.0],
+        velocities=np.zeros((2, 3)),
+    )  # fmt: skip
+    point = Shape.point((0.0, 0.0))
+    assert scene.check(point, (0.0, 0.0, 0.0)).verdict == Verdict.MARGIN
+    assert scene.check(point, (-1.0, 0.0, 0.0)).is_free
+    assert scene.check(point, (-1.0, 0.0, 0.0), 9.0).is_free
+    assert scene.check(point, (-1.0, 0.0, 0.0), 9.2).verdict == Verdict.MARGIN
+
+
+@pytest.mark.parametrize("name", ["margins", "margin_rates"])
+def test_bad_margins_are_named(name: str) -> None:
+    unit = "m" if name == "margins" else "m/s"
+    cases: list[tuple[object, Status, str]] = [
+        ([0.0, -1.0], Status.INVALID_INPUT, f"{name}[1]: must not be negative (got -1.0)"),
+        ([np.nan, 0.0], Status.NON_FINITE, f"{name}[0]: must be finite (got nan)"),
+        ([0.0, np.inf], Status.NON_FINITE, f"{name}[1]: must be finite (got inf)"),
+        (
+            [0.0, 2e15],
+            Status.COORD_RANGE,
+            f"{name}[1]: must not exceed 1e15 {unit} (got ",
+        ),
+        ([0.0], Status.ARRAY_MISMATCH, f"{name}: must "),
+        ("ab", Status.INVALID_INPUT, f"{name}: must"),
+    ]
+    scene = Scene([CAR, CAR])
+    for values, status, message in cases:
+        given: dict[str, Any] = {name: values}
+        for make in (
+            lambda given=given: Scene([CAR, CAR], **given),
+            lambda given=given: Scene.from_arrays([0, 1, 2], [0, 0, 1, 1], **given),
+            lambda given=given: scene.updated([0, 1], **given),
+        ):
+            with pytest.raises(InputError) as caught:
+                make()
+            assert caught.value.status == status, caught.value
+            assert str(caught.value).startswith(message), caught.value
