@@ -40,7 +40,7 @@ bench_kernel() {
 }
 
 bench_scene() {
-    local options=("--svg=$DEV/bench/scene.svg") passes=41 site
+    local options=("--svg=$DEV/bench/scene.svg") passes=41 site worlds=../shared/data/planning_worlds.json
     while (($#)); do
         case $1 in
             --quick) options+=(--quick) passes=9 ;;
@@ -57,7 +57,12 @@ bench_scene() {
     "$DEV/cpp/bench-scene/broad_phase" "$passes" >"$DEV/bench/broad_phase.md" || die "the broad phases disagree; see above"
     options+=("--broad-phase=$DEV/bench/broad_phase.md" --trajectories=../shared/data/planner_US101-3_3_1000_trajectories.json)
     site=$("$DEV/lib/venv/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
-    PYTHONSAFEPATH=1 PYTHONPATH=$site:$ROOT/bench "$DEV/bench/venv/bin/python" bench/scene.py "${options[@]}"
+    export PYTHONSAFEPATH=1 PYTHONPATH=$site:$ROOT/bench
+    if [[ -r $worlds ]] && "$DEV/bench/venv/bin/python" -c 'import ompl' 2>/dev/null; then
+        "$DEV/bench/venv/bin/python" bench/planning.py "--worlds=$worlds" >"$DEV/bench/planners.md"
+        options+=("--planners=$DEV/bench/planners.md")
+    fi
+    "$DEV/bench/venv/bin/python" bench/scene.py "${options[@]}"
 }
 
 # Peers of scenes, each where it installs.

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from math import hypot, nextafter, pi, remainder, sqrt
+from math import hypot, nextafter, pi, remainder
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -122,20 +122,20 @@ class _Curve:
 
     OMPL does not tell which curve it drives. It is compared at the ends of the arcs, where arcs of
     more than 2.4 rad are divided. Let e be the largest difference (m, and rad times the turning
-    radius R), and the difference of the lengths.
+    radius R), and at least the difference of the lengths.
 
     On an arc of angle w < pi and length R w, OMPL's curve must have turned by w too, up to
     4 e / R. There are two ways to turn as fast as that: forwards to one side, or backwards to the
     other. It must also advance along the chord as far as ours. Thus, it is the same arc, up to
     32 e.
 
-    On a line of length s, OMPL's curve must advance by s - 3 e. Thus, it is at most 2 sqrt(s e)
-    beside it, and drives backwards for at most 3 e. Driven in one direction, a curve of OMPL is an
-    arc, a line and an arc, or two arcs. Arcs of an angle a at its ends shift it to one side by
-    R a^2 or by s a, which is at most 3 e. Thus, a < 2 sqrt(e / R).
+    On a line of length s, OMPL's curve must advance by s - 3 e. Thus, it drives backwards for at
+    most 3 e. Driven in one direction, a curve of OMPL is an arc, a line and an arc, or two arcs.
+    Arcs of an angle a at its ends shift it to one side by R a^2 or by the length of its line
+    times a, which is at most 3 e. Thus, a is at most 12 e / s and at most s / R.
 
-    Altogether, no point of the vehicle is further than 4 sqrt(e) (sqrt(s) + 2 reach / sqrt(R))
-    away. Half of the tolerance is kept for this.
+    Altogether, no point of the vehicle is further than 32 e (1 + reach / R) + reach a away from
+    its place on our curve. Half of the tolerance is kept for this.
     """
 
     def __init__(self, space: Any, checker: SceneChecker) -> None:
@@ -159,8 +159,8 @@ class _Curve:
         self._tolerance = tolerance - self._slack
         if self._steering:
             self._radius = self._turning_radius()
-            self._reach = 2.0 * reach(self._shape) / sqrt(self._radius)
-            margin = self._margin + edge_margin(_SAMPLE_STEP, reach(self._shape), self._radius)
+            self._reach = reach(self._shape)
+            margin = self._margin + edge_margin(_SAMPLE_STEP, self._reach, self._radius)
             sampled = SceneChecker(self._scene, self._shape, margin, None)
             self._sampled = _Poses(space, sampled, _SAMPLE_STEP)
 
@@ -213,13 +213,18 @@ class _Curve:
         knots: list[tuple[float, float, float, float]],
     ) -> bool:
         """Return whether OMPL's curve, of the length `driven`, is this one up to the slack."""
-        allowed = (0.25 * self._slack / (sqrt(length) + self._reach)) ** 2
-        if not knots or abs(driven - length) > allowed:
-            return False
+        drift = abs(driven - length)
         at, interpolate = self._at, self._space.interpolate
         for share, x, y, yaw in knots:
             interpolate(start, end, min(share, _BEFORE_END), at)
-            turn = remainder(at.getYaw() - yaw, 2.0 * pi)
-            if hypot(at.getX() - x, at.getY() - y) + self._radius * abs(turn) > allowed:
+            turn = self._radius * abs(remainder(at.getYaw() - yaw, 2.0 * pi))
+            drift = max(drift, hypot(at.getX() - x, at.getY() - y) + turn)
+            if drift > self._slack:
                 return False
-        return True
+        tilt, before = 0.0, 0.0
+        for share, *_ in knots:
+            size = max((share - before) * length, 1e-300)
+            tilt = max(tilt, min(12.0 * drift / size, size / self._radius))
+            before = share
+        away = 32.0 * drift * (1.0 + self._reach / self._radius) + self._reach * tilt
+        return bool(knots) and away <= self._slack

@@ -92,6 +92,33 @@ bool is_same(const Curve& a, const Curve& b, double rounding) {
   return same;
 }
 
+Pose pose_on(const Pose& start, const Curve& curve, double distance) {
+  Along along(start);
+  Pose pose = start;
+  for (const Arc& arc : curve.view()) {
+    const double size = std::fmin(distance, std::fabs(arc.length));
+    const Arc part{arc.curvature, std::copysign(size, arc.length)};
+    pose = along.next(part, 0.0, size).on_arc(size).pose;
+    distance -= size;
+    if (!(distance > 0.0)) break;
+  }
+  return pose;
+}
+
+// Whether the shape is free at poses of a curve: its middle, its quarters, and so on. This finds
+// most of the collisions in a fraction of the time of the certified check.
+bool is_free_at_poses(const Scene& scene, Scene::Ego& ego, const Pose& start, const Curve& curve,
+                      const CheckOptions& options, double radius) {
+  const double all = curve.length();
+  for (int parts = 2; parts <= 16 && all / parts > 0.0625 * radius; parts *= 2) {
+    for (int i = 1; i < parts; i += 2) {
+      const Pose pose = pose_on(start, curve, all * i / parts);
+      if (!is_free(scene.check(ego, pose, options).verdict)) return false;
+    }
+  }
+  return true;
+}
+
 // Several curves may be shortest. Returns the first one, from number `first` on, that is certified
 // free: its number, length (m) and knots, or None. A straight line has no knots.
 py::object free_curve(const Scene& scene, const Shape& shape, int steering, const PoseValues& start,
@@ -101,6 +128,9 @@ py::object free_curve(const Scene& scene, const Shape& shape, int steering, cons
                                  checked_pose(goal.data(), "end", -1)};
   const PathOptions options{checked_radius(margin, "margin"), checked_tolerance(tolerance), false};
   const auto kind = static_cast<Steering>(steering);
+  Scene::Ego ego(shape);
+  const CheckOptions at_pose{.margin = margin};
+  if (!is_free(scene.check(ego, ends[1], at_pose).verdict)) return py::none();
   if (kind == Steering::straight) {
     const Verdict verdict = check_path(scene, shape, ends, {}, options).verdict;
     return is_free(verdict) ? py::object(py::make_tuple(0, 0.0, py::list())) : py::none();
@@ -112,6 +142,7 @@ py::object free_curve(const Scene& scene, const Shape& shape, int steering, cons
     bool skip = !(curve.length() <= candidates.shortest() + rounding);
     for (std::size_t k = 0; k < i; ++k) skip |= is_same(candidates.curves[k], curve, rounding);
     if (skip) continue;
+    if (!is_free_at_poses(scene, ego, ends[0], curve, at_pose, radius)) continue;
     const ArcPath path{ends[0], curve.view()};
     if (is_free(check_path(scene, shape, path, {}, options).verdict)) {
       return py::make_tuple(i, curve.length(), knots(ends[0], curve));
