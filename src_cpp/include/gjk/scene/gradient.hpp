@@ -75,6 +75,9 @@ struct ClosestFeatures {
   Vec2 from;    // m, ends of the edge
   Vec2 to;
   Vec2 normal;  // unit, from p to q
+  // m, along perpendicular(direction): from the closest points of two parallel edges to an end of
+  // the part where the edges face each other. The derivative by the yaw is one-sided there.
+  double to_end = 0.0;
 
   bool same_as(const ClosestFeatures& other) const noexcept {
     return edge_is_of_p == other.edge_is_of_p && vertex == other.vertex && from == other.from &&
@@ -150,7 +153,16 @@ inline ClosestFeatures certain_features(const Convex& p, const Convex& q, const 
                         is_certain_support(q, j, -found.normal, turn, 4.0 * error);
     return found;
   }
-  if (!p_is_vertex && !q_is_vertex) return found;  // parallel edges
+  if (!p_is_vertex && !q_is_vertex) {  // parallel edges
+    const auto end = [&](const Convex& shape, Feature edge, Vec2 from) noexcept {
+      const Vec2 along = perpendicular(closest.direction);
+      return std::fmax(dot(along, shape.vertex(edge.first) - from),
+                       dot(along, shape.vertex(edge.second) - from));
+    };
+    found.to_end = std::fmax(0.0, std::fmin(end(p, closest.feature_a, closest.point_a),
+                                            end(q, closest.feature_b, closest.point_b)));
+    return found;
+  }
 
   found.edge_is_of_p = q_is_vertex;
   const Convex& owner = found.edge_is_of_p ? p : q;
@@ -281,8 +293,9 @@ class GradientQuery {
     const Drive drive = drive_of(owner, view);
     const detail::ClosestFeatures features = features_of(seen, view, drive);
     const Vec2 n = features.are_certain ? features.normal : closest.direction;
-    const Vec2 a = features.are_certain ? features.vertex : closest.point_a;
-    const Vec2 b = features.are_certain ? features.vertex : closest.point_b;
+    const Vec2 off = features.to_end * perpendicular(n);
+    const Vec2 a = features.are_certain ? features.vertex : closest.point_a + off;
+    const Vec2 b = features.are_certain ? features.vertex : closest.point_b + off;
     result.by_x = 0.0 - n.x;  // no negative zeros
     result.by_y = 0.0 - n.y;
     result.by_yaw = 0.0 - dot(n, perpendicular(a - centre));
