@@ -167,6 +167,22 @@ def test_finite_at_contact() -> None:
     np.testing.assert_allclose(touching.gradients[0, :2], (1.0, 0.0), atol=1e-12)
 
 
+def test_parallel_edges_give_the_derivative_of_one_side() -> None:
+    """Apart, in contact and in penetration: the yaw's derivative is that of one direction."""
+    scene = Scene([Shape.box(2.0, 1.0)], [(0.25, 0.0, 0.0)])
+    h = 1e-6
+    for radius in (0.0, 0.125):
+        ego = Shape.polygon([(-0.5, -0.5), (1.0, -0.5), (1.0, 0.5), (-0.5, 0.5)], radius=radius)
+        for x in (-1.25, -0.5, 0.25, 1.0):
+            for y in (1.5, 1.0 + radius, 0.9, -0.75, -1.25, -3.0):
+                found = scene.gradient(ego, (x, y, 0.0))
+                poses = [(x, y, -h), (x, y, 0.0), (x, y, h)]
+                d = scene.check(ego, poses, mode="distance").distances
+                sides = np.diff(d) / h
+                assert np.abs(sides - found.gradients[0, 2]).min() < 1e-5, (radius, x, y, sides)
+                assert not found.smooth[0]
+
+
 def test_ties_are_not_smooth() -> None:
     """Equally near obstacles, features, or depths."""
     between = Scene([SQUARE, SQUARE], [(0, 3, 0.3), (0, -3, -0.3)])

@@ -47,8 +47,8 @@ inline constexpr double kSmoothWithin = 1e-6;  // m, rad, s
 
 namespace detail {
 
-// Rates of the relative motion of two shapes, per unit of kSmoothWithin, and their errors.
-struct Stir {
+// The relative motion of the ego and an obstacle, and the errors of their vertices.
+struct RelativeMotion {
   double ego_reach = 0.0;  // m, of the ego's points from its origin
   double speed = 0.0;      // m/s, of the obstacle's origin
   double spin = 0.0;       // rad/s
@@ -75,6 +75,9 @@ struct ClosestFeatures {
   Vec2 from;    // m, ends of the edge
   Vec2 to;
   Vec2 normal;  // unit, from p to q
+  // m, along perpendicular(direction): from the closest points of two parallel edges to an end of
+  // the part where the edges face each other. The derivative by the yaw is one-sided there.
+  double to_end = 0.0;
 
   bool same_as(const ClosestFeatures& other) const noexcept {
     return edge_is_of_p == other.edge_is_of_p && vertex == other.vertex && from == other.from &&
@@ -127,30 +130,39 @@ inline bool is_deeper_elsewhere(const Convex& owner, const Convex& other, int sk
 // arithmetic, with margins for the motion and the errors, however the features were found. A false
 // answer only means that the conditions are not met.
 inline ClosestFeatures certain_features(const Convex& p, const Convex& q, const Closest& closest,
-                                        const Stir& stir) noexcept {
+                                        const RelativeMotion& relative) noexcept {
   constexpr double kAccuracy = 0x1p-22;  // rad, of the normal
   constexpr double kSame = 0x1p-24;
   ClosestFeatures found;
   const bool p_is_vertex = closest.feature_a.first == closest.feature_a.second;
   const bool q_is_vertex = closest.feature_b.first == closest.feature_b.second;
-  const double error = stir.error;
+  const double error = relative.error;
   if (p_is_vertex && q_is_vertex) {
     const int i = closest.feature_a.first;
     const int j = closest.feature_b.first;
     const Vec2 between = q.vertex(j) - p.vertex(i);
     const double distance = norm(between);
-    const double shift = stir.shift(distance);
-    if (!(distance > 8.0 * shift && 4.0 * stir.rounding < kAccuracy * distance)) return found;
+    const double shift = relative.shift(distance);
+    if (!(distance > 8.0 * shift && 4.0 * relative.rounding < kAccuracy * distance)) return found;
     found.from = found.to = p.vertex(i);
     found.vertex = q.vertex(j);
     found.normal = (1.0 / distance) * between;
-    const double turn = 1.25 * shift / distance + stir.turn();
+    const double turn = 1.25 * shift / distance + relative.turn();
     found.are_certain = norm1(found.normal - closest.direction) < kSame &&
                         is_certain_support(p, i, found.normal, turn, 4.0 * error) &&
                         is_certain_support(q, j, -found.normal, turn, 4.0 * error);
     return found;
   }
-  if (!p_is_vertex && !q_is_vertex) return found;  // parallel edges
+  if (!p_is_vertex && !q_is_vertex) {  // parallel edges
+    const auto end = [&](const Convex& shape, Feature edge, Vec2 from) noexcept {
+      const Vec2 along = perpendicular(closest.direction);
+      return std::fmax(dot(along, shape.vertex(edge.first) - from),
+                       dot(along, shape.vertex(edge.second) - from));
+    };
+    found.to_end = std::fmax(0.0, std::fmin(end(p, closest.feature_a, closest.point_a),
+                                            end(q, closest.feature_b, closest.point_b)));
+    return found;
+  }
 
   found.edge_is_of_p = q_is_vertex;
   const Convex& owner = found.edge_is_of_p ? p : q;
@@ -171,17 +183,18 @@ inline ClosestFeatures certain_features(const Convex& p, const Convex& q, const 
   found.vertex = other.vertex(vertex);
   const Vec2 edge = found.to - found.from;
   const double length = norm(edge);
-  if (!(length > 8.0 * error && 4.0 * stir.rounding < kAccuracy * length)) return found;
+  if (!(length > 8.0 * error && 4.0 * relative.rounding < kAccuracy * length)) return found;
   const Vec2 along = (1.0 / length) * edge;
   const Vec2 n = -perpendicular(along);
   found.normal = found.edge_is_of_p ? n : -n;
   const Vec2 since = found.vertex - found.from;
   const double height = dot(n, since);  // of the vertex above the edge
   const double foot = dot(along, since);
-  const double shift = stir.shift(std::fabs(height));
+  const double shift = relative.shift(std::fabs(height));
   const double margin = 2.0 * shift + 8.0 * error * std::fabs(height) / length;
   if (!(norm1(n - toward) < kSame && foot > margin && foot < length - margin &&
-        is_certain_support(other, vertex, -n, stir.turn() + 8.0 * error / length, 4.0 * error))) {
+        is_certain_support(other, vertex, -n, relative.turn() + 8.0 * error / length,
+                           4.0 * error))) {
     return found;
   }
   // Outside, the feature nearest among its neighbours is nearest of all. Inside, it is the edge
@@ -193,7 +206,7 @@ inline ClosestFeatures certain_features(const Convex& p, const Convex& q, const 
                       {shape->extreme_x[0], shape->extreme_y[1]}});
     }
     const double size = norm(box.high - box.low);
-    const double slack = 4.0 * stir.shift(size);
+    const double slack = 4.0 * relative.shift(size);
     if (!is_deeper_elsewhere(owner, other, first, -height, slack, error, size) ||
         !is_deeper_elsewhere(other, owner, -1, -height, slack, error, size)) {
       return found;
@@ -235,10 +248,11 @@ class GradientQuery {
   static constexpr std::size_t kNone = Scene::kNone;
   static constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
-  struct Drive {
-    Vec2 origin;    // m, of the obstacle, relative to ego_.origin_
-    Vec2 velocity;  // m/s; NaN: unknown
-    double spin = 0.0;
+  struct ObstacleMotion {
+    Vec2 origin;            // m, of the obstacle, relative to ego_.origin_
+    Vec2 velocity;          // m/s; NaN: unknown
+    double spin = 0.0;      // rad/s
+    double yaw = 0.0;       // rad
     bool is_steady = true;  // the velocity does not change within kSmoothWithin
   };
 
@@ -278,17 +292,18 @@ class GradientQuery {
     if (closest.status != Status::success) return result;
     result.distance = closest.distance;
     const auto owner = static_cast<std::size_t>(seen.nearest.obstacle);
-    const Drive drive = drive_of(owner, view);
-    const detail::ClosestFeatures features = features_of(seen, view, drive);
+    const ObstacleMotion motion = motion_of(owner, view);
+    const detail::ClosestFeatures features = features_of(seen, view, motion);
     const Vec2 n = features.are_certain ? features.normal : closest.direction;
-    const Vec2 a = features.are_certain ? features.vertex : closest.point_a;
-    const Vec2 b = features.are_certain ? features.vertex : closest.point_b;
+    const Vec2 off = features.to_end * perpendicular(n);
+    const Vec2 a = features.are_certain ? features.vertex : closest.point_a + off;
+    const Vec2 b = features.are_certain ? features.vertex : closest.point_b + off;
     result.by_x = 0.0 - n.x;  // no negative zeros
     result.by_y = 0.0 - n.y;
     result.by_yaw = 0.0 - dot(n, perpendicular(a - centre));
-    result.rate = dot(n, drive.velocity + drive.spin * perpendicular(b - drive.origin)) + 0.0;
-    result.smooth = features.are_certain && drive.is_steady && is_alone(seen, window) &&
-                    has_one_pair(seen, view, drive, features, window);
+    result.rate = dot(n, motion.velocity + motion.spin * perpendicular(b - motion.origin)) + 0.0;
+    result.smooth = features.are_certain && motion.is_steady && is_alone(seen, window) &&
+                    has_one_pair(seen, view, motion, features, window);
     return result;
   }
 
@@ -308,8 +323,9 @@ class GradientQuery {
 
   // Whether all pairs of parts of the obstacle and the ego that may come as near have the same
   // closest features, as at a vertex that two parts share.
-  bool has_one_pair(const Scene::Ego::Seen& seen, const Obstacles::View& view, const Drive& drive,
-                    const detail::ClosestFeatures& features, double window) {
+  bool has_one_pair(const Scene::Ego::Seen& seen, const Obstacles::View& view,
+                    const ObstacleMotion& motion, const detail::ClosestFeatures& features,
+                    double window) {
     const double limit = seen.nearest.closest.distance + window;
     if (seen.second > limit) return true;
     const Obstacles& obstacles = scene_->obstacles();
@@ -328,7 +344,7 @@ class GradientQuery {
         if (Scene::bound_of(closest, boxes).lower() > limit) continue;
         if (closest.status != Status::success) return false;
         const detail::ClosestFeatures others =
-            detail::certain_features(a, b, closest, stir(a, b, k, view, drive));
+            detail::certain_features(a, b, closest, relative_motion(a, b, k, view, motion));
         if (!others.are_certain || !others.same_as(features)) return false;
       }
     }
@@ -336,68 +352,71 @@ class GradientQuery {
   }
 
   detail::ClosestFeatures features_of(const Scene::Ego::Seen& seen, const Obstacles::View& view,
-                                      const Drive& drive) {
+                                      const ObstacleMotion& motion) {
     const std::size_t k = seen.pair / ego_.placed_.size();
     const std::size_t i = seen.pair % ego_.placed_.size();
     const Obstacles::Found found = scene_->obstacles().find(k, view, ego_.origin_, ego_.moving_);
     if (!found) return {};
     const Convex a = ego_.placed_.convex(i);
     const Convex b = found.convex();
-    return detail::certain_features(a, b, seen.nearest.closest, stir(a, b, k, view, drive));
+    return detail::certain_features(a, b, seen.nearest.closest,
+                                    relative_motion(a, b, k, view, motion));
   }
 
-  detail::Stir stir(const Convex& a, const Convex& b, std::size_t k, const Obstacles::View& view,
-                    const Drive& drive) const noexcept {
+  detail::RelativeMotion relative_motion(const Convex& a, const Convex& b, std::size_t k,
+                                         const Obstacles::View& view,
+                                         const ObstacleMotion& motion) const noexcept {
     const Obstacles& obstacles = scene_->obstacles();
-    detail::Stir stir;
-    stir.ego_reach = ego_.reach_;
+    detail::RelativeMotion relative;
+    relative.ego_reach = ego_.reach_;
     if (view.timed) {
-      stir.speed = norm(drive.velocity);
-      stir.spin = std::fabs(drive.spin);
+      relative.speed = norm(motion.velocity);
+      relative.spin = std::fabs(motion.spin);
     }
-    stir.reach = obstacles.outlines().reach(k) + b.radius;
-    stir.error = a.error + b.error;
-    stir.rounding = stir.error;
+    relative.reach = obstacles.outlines().reach(k) + b.radius;
+    relative.error = a.error + b.error;
+    relative.rounding = relative.error;
     if (view.timed && obstacles.time_error() > 0.0) {
       // Without the effect of the time's error: sine and cosine, and the sums; see
       // Transform::error() and Piece::at().
-      stir.rounding = std::fmin(
-          stir.error, kUnitRoundoff * (64.0 * (ego_.reach_ + stir.reach) +
-                                       16.0 * (a.extent + b.extent + norm1(ego_.origin_))));
+      const double turned = ego_.reach_ + (1.0 + std::fabs(motion.yaw)) * relative.reach;
+      const double moved = a.extent + b.extent + norm1(ego_.origin_);
+      relative.rounding = std::fmin(relative.error, kUnitRoundoff * (64.0 * turned + 16.0 * moved));
     }
-    return stir;
+    return relative;
   }
 
-  Drive drive_of(std::size_t owner, const Obstacles::View& view) const noexcept {
-    Drive drive;
-    if (!view.timed) return drive;
+  ObstacleMotion motion_of(std::size_t owner, const Obstacles::View& view) const noexcept {
+    ObstacleMotion motion;
+    if (!view.timed) return motion;
     const Obstacles& obstacles = scene_->obstacles();
     const Motion pieces = obstacles.motion(owner);
-    drive.velocity = {kNaN, kNaN};
-    drive.is_steady = false;
-    if (pieces.empty()) return drive;  // known at one time
+    motion.velocity = {kNaN, kNaN};
+    motion.is_steady = false;
+    if (pieces.empty()) return motion;  // known at one time
     const LocalTime local = obstacles.local_time(owner, view.time);
     const double time = std::fmin(pieces.back().end, std::fmax(pieces.front().begin, local.time));
     std::size_t at = 0;
     const Piece* const piece = piece_at(pieces, time, at);
-    if (piece == nullptr || !(piece->begin < piece->end)) return drive;
+    if (piece == nullptr || !(piece->begin < piece->end)) return motion;
     const Pose pose = piece->at(time, 0.0).pose;
-    drive.origin = Vec2{pose.x, pose.y} - ego_.origin_;
-    drive.velocity = piece->velocity();
-    drive.spin = piece->spin();
+    motion.origin = Vec2{pose.x, pose.y} - ego_.origin_;
+    motion.velocity = piece->velocity();
+    motion.spin = piece->spin();
+    motion.yaw = pose.yaw;
     const double wide =
         (kSmoothWithin + local.error + 4.0 * kUnitRoundoff * std::fabs(time)) * (1.0 + 0x1p-10);
     const auto is_same = [&](const Piece& other) noexcept {
-      return other.velocity() == drive.velocity && other.spin() == drive.spin;
+      return other.velocity() == motion.velocity && other.spin() == motion.spin;
     };
-    drive.is_steady = true;
+    motion.is_steady = true;
     for (std::size_t k = at; k > 0 && pieces[k].begin >= time - wide; --k) {
-      drive.is_steady &= is_same(pieces[k - 1]);
+      motion.is_steady &= is_same(pieces[k - 1]);
     }
     for (std::size_t k = at + 1; k < pieces.size() && pieces[k].begin <= time + wide; ++k) {
-      drive.is_steady &= is_same(pieces[k]);
+      motion.is_steady &= is_same(pieces[k]);
     }
-    return drive;
+    return motion;
   }
 
   // m. Largest distance of a point of obstacle i from its origin.
