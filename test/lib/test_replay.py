@@ -182,6 +182,7 @@ def empty(writer: BagWriter, t: float) -> Any:
         for name, kind in {
             "ids": "i8", "kinds": "u1", "offsets": "u4", "xy": "f8", "radius": "f8", "poses": "f8",
             "velocities": "f8", "path_offsets": "u4", "path_times": "f8", "path_poses": "f8",
+            "margins": "f8", "margin_rates": "f8",
         }.items()
     }  # fmt: skip
     kind = writer.types["gjk_collision/msg/ObstacleArray"]
