@@ -63,7 +63,8 @@ class MotionValidator(ob.MotionValidator):  # type: ignore[misc]
     `SE2StateSpace`, or the shortest curve of a `DubinsStateSpace` or a `ReedsSheppStateSpace`.
     Often two curves are equally short. Therefore, the certified curves are compared with
     `interpolate` of OMPL. If OMPL drives none of them, poses on its curve at most 0.05 m apart are
-    checked, with their `edge_margin`.
+    checked, with their `edge_margin`. If the space has `hasSymmetricInterpolate`, the edge is
+    valid only if OMPL's curve from its end to its start is free too: PRM and RRT* rely on it.
 
     With another checker, poses of the edge are checked, in one call, so that the whole edge is
     checked against one snapshot.
@@ -135,7 +136,7 @@ class _Curve:
     times a, which is at most 3 e. Thus, a is at most 12 e / s and at most s / R.
 
     Altogether, no point of the vehicle is further than 32 e (1 + reach / R) + reach a away from
-    its place on our curve. Half of the tolerance is kept for this.
+    its place on our curve. A fifth of the tolerance is kept for this.
     """
 
     def __init__(self, space: Any, checker: SceneChecker) -> None:
@@ -153,9 +154,12 @@ class _Curve:
             rule = "path_checker needs an SE2StateSpace, DubinsStateSpace or ReedsSheppStateSpace"
             rule += f" (got {name}): use scene_checker with a step and edge_margin"
             raise InputError(Status.INVALID_INPUT, "si", None, rule)
+        # PRM and RRT* take an edge that is free one way as free the other way too, but OMPL may
+        # then drive another curve of the same length.
+        self._is_symmetric = self._steering in (2, 3)
         self._at = space.allocState()
         tolerance = checker.tolerance or 0.0
-        self._slack = 0.5 * tolerance if self._steering else 0.0
+        self._slack = 0.2 * tolerance if self._steering else 0.0
         self._tolerance = tolerance - self._slack
         if self._steering:
             self._radius = self._turning_radius()
@@ -179,18 +183,23 @@ class _Curve:
         curve = self._free_curve(a, b, 0)
         if curve is None or self._steering == 0:
             return curve is not None
-        driven = self._space.distance(start, end)
+        is_free, is_free_back = False, not self._is_symmetric
         while curve is not None:
             number, length, knots = curve
-            if self._is_driven(start, end, driven, length, knots):
+            is_free = is_free or self._is_driven(start, end, length, knots)
+            if not is_free_back:
+                back = [(1.0 - share, *pose) for share, *pose in reversed(knots[:-1])]
+                is_free_back = self._is_driven(end, start, length, [*back, (1.0, *a)])
+            if is_free and is_free_back:
                 return True
             curve = self._free_curve(a, b, number + 1)
-        return self._sampled(start, end)
+        is_free = is_free or self._sampled(start, end)
+        return is_free and (is_free_back or self._sampled(end, start))
 
     def _free_curve(
         self, start: tuple[float, float, float], end: tuple[float, float, float], first: int
-    ) -> tuple[int, float, list[tuple[float, float, float, float]]] | None:
-        found: tuple[int, float, list[tuple[float, float, float, float]]] | None
+    ) -> tuple[int, float, list[tuple[float, ...]]] | None:
+        found: tuple[int, float, list[tuple[float, ...]]] | None
         found = _core.free_curve(
             self._scene._core,
             self._shape._core,
@@ -208,12 +217,11 @@ class _Curve:
         self,
         start: Any,
         end: Any,
-        driven: float,
         length: float,
-        knots: list[tuple[float, float, float, float]],
+        knots: list[tuple[float, ...]],
     ) -> bool:
-        """Return whether OMPL's curve, of the length `driven`, is this one up to the slack."""
-        drift = abs(driven - length)
+        """Return whether OMPL's curve is this one up to the slack."""
+        drift = abs(self._space.distance(start, end) - length)
         at, interpolate = self._at, self._space.interpolate
         for share, x, y, yaw in knots:
             interpolate(start, end, min(share, _BEFORE_END), at)
