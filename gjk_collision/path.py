@@ -24,9 +24,9 @@ class Path:
     """A path of the vehicle, or several of them. Immutable.
 
     Create paths with the class methods, and check them with `Scene.check_path`. A path is a start
-    pose and segments that follow one another. Along a segment the vehicle moves with constant
-    velocity and constant rate of turn in its own frame (`arcs`, `dubins`, `reeds_shepp`), or in a
-    straight line (`straight`).
+    pose and segments that follow one another. A segment of `arcs`, `dubins` or `reeds_shepp` is
+    a circular arc or a straight line, and the vehicle keeps its angle to it. A segment of
+    `straight` is a straight line, on which the vehicle may turn.
     """
 
     __slots__ = ("_arcs", "_first", "_leading", "_poses")
@@ -83,41 +83,46 @@ class Path:
         Raises
         ------
         InputError
-            NON_FINITE. COORD_RANGE: the path turns by more than 1e6 rad, or is longer than 1e15 m.
-            ARRAY_MISMATCH, INVALID_INPUT.
+            NON_FINITE. COORD_RANGE: the yaw of the start and all turns sum up to more than 1e6
+            rad, or the path is longer than 1e15 m. EMPTY_REQUEST, ARRAY_MISMATCH, INVALID_INPUT.
         """
         starts = _checked_poses(start, "start")
         ways = as_floats(arcs, "arcs")
-        if ways.shape == (0,):
+        if ways.shape in ((0,), (0, 2)):
             ways = np.zeros((1, 2))  # no arc: the vehicle stands
+        if ways.size == 0 and ways.ndim >= 2:
+            raise InputError(Status.EMPTY_REQUEST, "arcs", None, "must hold at least one arc")
         if ways.ndim < 2 or ways.shape[-1] != 2:
             rule = f"must have shape (..., m, 2) (got {ways.shape})"
             raise InputError(Status.ARRAY_MISMATCH, "arcs", None, rule)
         bad = ~np.isfinite(ways).all(axis=-1)
         if bad.any():
             i = int(np.argmax(bad))
-            rule = f"curvature and length must be finite (got {tuple(ways.reshape(-1, 2)[i])})"
+            value = tuple(ways.reshape(-1, 2)[i].tolist())
+            rule = f"curvature and length must be finite (got {value})"
             raise located(InputError(Status.NON_FINITE, "arcs", i, rule), arcs=bad.shape)
-        with np.errstate(over="ignore"):
-            turns, lengths = np.abs(ways.prod(axis=-1)).sum(-1), np.abs(ways[..., 1]).sum(-1)
-        far = ~((turns <= _MAX_TURN) & (lengths <= _core.MAX_COORDINATE))
-        if far.any():
-            i = int(np.argmax(far))
-            rule = "a path must turn by at most 1e6 rad and be at most 1e15 m long"
-            rule += f" (got {turns.flat[i]} and {lengths.flat[i]})"
-            raise located(InputError(Status.COORD_RANGE, "arcs", i, rule), arcs=far.shape)
         try:
             leading = np.broadcast_shapes(starts.shape[:-1], ways.shape[:-2])
         except ValueError:
             rule = f"must have a shape that fits that of start, {starts.shape} (got {ways.shape})"
             raise InputError(Status.ARRAY_MISMATCH, "arcs", None, rule) from None
+        with np.errstate(over="ignore"):
+            turns, lengths = np.abs(ways.prod(axis=-1)).sum(-1), np.abs(ways[..., 1]).sum(-1)
+        turns = turns + np.abs(starts[..., 2])
+        lengths = np.broadcast_to(lengths, leading)
+        far = ~((turns <= _MAX_TURN) & (lengths <= _core.MAX_COORDINATE))
+        if far.any():
+            i = int(np.argmax(far))
+            rule = "the yaw of the start and all turns must sum up to at most 1e6 rad, and a path"
+            rule += f" must be at most 1e15 m long (got {turns.flat[i]} and {lengths.flat[i]})"
+            raise located(InputError(Status.COORD_RANGE, "arcs", i, rule), arcs=far.shape)
         each = np.broadcast_to(ways, (*leading, *ways.shape[-2:])).reshape(-1, 2)
         begins = np.broadcast_to(starts, (*leading, 3)).reshape(-1, 3)
         return cls._of(begins, np.full(len(begins), ways.shape[-2]), each, leading)
 
     @classmethod
     def dubins(cls, a: ArrayLike, b: ArrayLike, radius: float) -> Path:
-        """Return the shortest path that drives forwards and turns at most with a radius.
+        """Return the shortest path that drives forwards and turns with at least a given radius.
 
         Parameters
         ----------
@@ -130,12 +135,14 @@ class Path:
         Raises
         ------
         InputError
-            NON_FINITE, COORD_RANGE, ARRAY_MISMATCH, INVALID_INPUT.
+            NON_FINITE, COORD_RANGE, ARRAY_MISMATCH, INVALID_INPUT. NUMERIC_FAILURE: the poses are
+            too far apart for the radius.
 
         Notes
         -----
         L. E. Dubins, "On Curves of Minimal Length with a Constraint on Average Curvature", 1957.
-        The last pose is `b` up to rounding. If several paths are equally short, one of them is
+        The last pose is `b` up to rounding: of the coordinates, and in the yaw of the coordinates
+        divided by the radius. If several paths are equally short, one of them is
         returned, which may differ from that of another library.
         """
         return cls._shortest(_core.dubins, a, b, radius)
@@ -187,7 +194,8 @@ class Path:
     ) -> Path:
         """Return paths; path k has counts[k] arcs."""
         path = cls.__new__(cls)
-        path._poses, path._arcs, path._leading = np.array(poses), arcs, leading
+        path._poses, path._leading = np.array(poses), leading
+        path._arcs = None if arcs is None else np.array(arcs)
         path._first = np.append(np.uint64(0), np.cumsum(counts, dtype=np.uint64))
         return path
 
@@ -199,7 +207,7 @@ class Path:
     @property
     def length(self) -> float | NDArray[np.float64]:
         """Length of each path [m], shape `shape`. A turn in place has no length."""
-        sums = np.array([steps.sum() for steps in self._lengths()])
+        sums = np.array([_sum(steps) for steps in self._lengths()])
         return sums.reshape(self._leading)[()]
 
     @property
@@ -229,6 +237,12 @@ class Path:
             rule = "a straight path has poses only: use Path.poses"
             raise InputError(Status.INVALID_INPUT, "segments", None, rule)
         return arcs.copy()
+
+    def __len__(self) -> int:
+        """Return the number of paths, of shape (K,)."""
+        if len(self._leading) != 1:
+            raise TypeError(f"a Path of shape {self._leading} has no length: use Path.shape")
+        return self._leading[0]
 
     def __getitem__(self, index: int) -> Path:
         """Return one path of several, of shape (K,)."""
@@ -275,7 +289,7 @@ class Path:
         given = as_floats(distances, "distances")
         steps = only._lengths()[0]
         until = np.cumsum(steps)
-        end = until[-1] if len(until) else 0.0
+        end = _sum(steps)
         outside = ~((given >= 0.0) & (given <= end))
         if outside.any():
             i = int(np.argmax(outside.ravel()))
@@ -293,7 +307,7 @@ class Path:
             return _on_arc(ends[on], curvature, np.copysign(since, length))
         share = np.divide(since, steps[on], out=np.ones_like(since), where=steps[on] > 0.0)
         change = ends[on + 1] - ends[on]
-        change[..., 2] -= _TWO_PI * np.rint(change[..., 2] / _TWO_PI)
+        change[..., 2] = shorter_turn(change[..., 2])
         found: NDArray[np.float64] = ends[on] + share[..., None] * change
         return found
 
@@ -308,18 +322,35 @@ class Path:
         threads: int,
     ) -> dict[str, NDArray[Any]]:
         """Return the answer of the kernel: arrays with one row for each path."""
-        at = np.empty(0) if times is None else self._knot_times(as_floats(times, "times"))
-        options = margin, tolerance, has_distance, threads
+        at, error = np.empty(0), 0.0
+        if times is not None:
+            at, error = self._knot_times(as_floats(times, "times"))
+        options = margin, tolerance, has_distance, threads, error
         if self._arcs is None:
-            return scene.check_paths(shape, self._poses, at, len(self._poses), *options)
+            found = scene.check_paths(shape, self._poses, at, len(self._poses), *options)
+            self._of_whole_length(found["first_invalid_segments"], found["last_valid_fractions"])
+            return found
         return scene.check_curves(shape, self._poses, self._first, self._arcs, at, *options)
 
-    def _knot_times(self, given: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the times of the start and of the end of each segment of all paths, flat [s]."""
+    def _of_whole_length(
+        self, segments: NDArray[np.int64], fractions: NDArray[np.float64]
+    ) -> None:
+        """Convert fractions of the first invalid segment to fractions of each straight path."""
+        for k, steps in enumerate(self._lengths()):
+            first, total = int(segments[k]), _sum(steps)
+            if first < 0:
+                continue
+            valid = _sum(steps[:first]) + (fractions[k] * steps[first] if len(steps) else 0.0)
+            fractions[k] = min(1.0, valid / total * (1.0 - 2.0**-40)) if total > 0.0 else 0.0
+
+    def _knot_times(self, given: NDArray[np.float64]) -> tuple[NDArray[np.float64], float]:
+        """Return the times of the start and of the end of each segment of all paths, flat [s].
+
+        The second value is the maximum error of these times by rounding [s].
+        """
         lengths = self._lengths()
-        # Several curves may have different numbers of arcs.
-        has_knots = self._arcs is None or not self._leading
-        allowed = {2, len(lengths[0]) + 1} if has_knots else {2}
+        counts = {len(steps) + 1 for steps in lengths}
+        allowed = {2, *counts} if len(counts) == 1 else {2}
         fits = given.ndim > 0 and given.shape[:-1] in ((), self._leading)
         if not fits or given.shape[-1] not in allowed:
             row = " or ".join(f"({count},)" for count in sorted(allowed))
@@ -331,7 +362,11 @@ class Path:
         except InputError as error:
             raise located(error, times=given.shape) from None
         rows = np.broadcast_to(given.reshape(-1, given.shape[-1]), (len(lengths), given.shape[-1]))
-        return np.concatenate([_spread(row, own) for row, own in zip(rows, lengths, strict=True)])
+        at = np.concatenate([_spread(row, own) for row, own in zip(rows, lengths, strict=True)])
+        if counts == {given.shape[-1]}:
+            return at, 0.0
+        # 3 roundings of the largest time, and one step for each segment in `_spread`
+        return at, float(np.spacing(np.abs(given).max()) * (4 + max(map(len, lengths))))
 
     def _only(self, argument: str) -> Path:
         if self._leading:
@@ -359,10 +394,12 @@ def _spread(times: NDArray[np.float64], lengths: NDArray[np.float64]) -> NDArray
     """
     if len(times) == len(lengths) + 1:
         return times
-    total = lengths.sum()
+    total = _sum(lengths)
     if not total > 0.0:
-        rule = f"a path without length needs a time for each of {len(lengths) + 1} poses (got 2)"
-        raise InputError(Status.ARRAY_MISMATCH, "times", None, rule)
+        rule = (
+            f"must hold a time for each of the {len(lengths) + 1} poses of a path without length"
+        )
+        raise InputError(Status.ARRAY_MISMATCH, "times", None, f"{rule} (got 2)")
     shares = np.append(0.0, np.cumsum(lengths) / total)
     knots: NDArray[np.float64] = times[0] + (times[1] - times[0]) * shares
     knots[-1] = times[1]
@@ -370,7 +407,27 @@ def _spread(times: NDArray[np.float64], lengths: NDArray[np.float64]) -> NDArray
         knots[i] = max(knots[i], np.nextafter(knots[i - 1], np.inf))
     for i in range(len(knots) - 2, 0, -1):
         knots[i] = min(knots[i], np.nextafter(knots[i + 1], -np.inf))
+    if not knots[0] < knots[1]:
+        rule = f"are too close to each other for {len(lengths)} segments (got {times.tolist()})"
+        raise InputError(Status.INVALID_INPUT, "times", None, rule)
     return knots
+
+
+def shorter_turn(turn: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return an angle without whole turns, in [-pi, pi].
+
+    As in the kernel, half a turn keeps its direction.
+    """
+    turns = turn / _TWO_PI
+    nearest = np.rint(turns)
+    whole = np.where(np.abs(turns - nearest) == 0.5, np.trunc(turns), nearest)
+    shorter: NDArray[np.float64] = turn - _TWO_PI * whole
+    return shorter
+
+
+def _sum(lengths: NDArray[np.float64]) -> float:
+    """Return the sum in the order of the path, as `at` and the kernel compute it."""
+    return float(np.cumsum(lengths)[-1]) if len(lengths) else 0.0
 
 
 def _on_arc(

@@ -201,7 +201,8 @@ class PathResult:
         segments are free.
     last_valid_fraction : float
         Fraction of `first_invalid_segment` that is certainly free, in [0, 1]. 1 if all segments
-        are free. For a `Path`: fraction of the length of the whole path.
+        are free. For a `Path`: fraction of the length of the whole path. A turn in place has no
+        length: if it is not free, the fraction is that of its position.
     first_collision_time : float
         The first time at which contact is not excluded [s]. It is never later than the first
         collision. NaN: the verdict is not COLLISION, or no times are given.
@@ -212,7 +213,9 @@ class PathResult:
     min_distance : float
         Smallest signed distance on the path up to the end of the first segment in collision [m].
         A value <= 0 means a collision, but is not the penetration depth. inf: no obstacle. NaN:
-        not computed.
+        not computed. It exceeds the smallest distance by at most the tolerance, unless
+        `time_error` of the scene is large beside the tolerance; then `min_distance_lower_bound`
+        says how far the smallest distance is known.
     min_distance_lower_bound : float
         Certified lower bound of this distance [m]. -inf: no bound. NaN: not computed.
     """
@@ -325,7 +328,8 @@ class TimeToCollisionResult:
     ids : ndarray of int64, shape (...)
         Id of the first obstacle that is met, or that makes the answer UNKNOWN; -1: none.
     verdicts : ndarray of uint8, shape (...)
-        `Verdict`: COLLISION within the horizon > UNKNOWN > FREE.
+        `Verdict`: COLLISION: there is a contact within the horizon. UNKNOWN, also if there may be
+        an earlier contact with an obstacle whose motion is not known. FREE.
     statuses : ndarray of uint16, shape (...)
         `Status`: SUCCESS, or the reason for UNKNOWN.
     """

@@ -30,7 +30,7 @@ from .arguments import (
 from .errors import InputError
 from .geometry import ConcavePolicy, Pose, Shape
 from .geometry import cores as _cores
-from .path import Path
+from .path import Path, shorter_turn
 from .results import (
     INVARIANT,
     CheckResult,
@@ -660,24 +660,26 @@ class Scene:
             in one call, pass a `Path`.
         times : array_like, shape (n,), optional
             Time of each pose [s], strictly increasing, on the clock of the stamps of the
-            obstacles. Default: the obstacles do not move. For a `Path`: the times of its start
-            and of the end of each segment; or, in shape (2,), those of its start and of its end,
-            if its speed is constant. For several paths, there may be one row for each path.
+            obstacles. Default: the obstacles do not move. For a `Path`, shape (2,): the times of
+            its start and of its end. Its speed is then constant. Or shape (m + 1,), if all paths
+            have m segments: the times of the start and of the end of each segment. For several
+            paths of shape (...), also shape (..., 2) or (..., m + 1).
         tolerance : float
             Tolerance [m], > 0: if the shape passes an obstacle at a distance of up to margin +
             tolerance, the path may be reported as not free. If the scene has `margins`, this holds
-            for the required distance of each obstacle.
+            for the required distance of each obstacle. As for `first_contact`, it should be at
+            least ten times the error of the positions.
         swept : bool
             False: check only at the poses. The free part of the path then ends at the pose before
             the first one that is not free. It must be True for a `Path`.
         margin : float
             Required distance [m], >= 0, as for `check`.
         mode : {'collide', 'distance'}
-            'collide': do not compute `min_distance` and its lower bound, which is several times
-            faster. If the smallest distance is within `tolerance` of the margin, the verdict may
+            'collide': several times faster, but `min_distance` and its lower bound are not
+            computed. If the smallest distance is within `tolerance` of the margin, the verdict may
             differ between the modes.
         threads : int
-            Number of threads for several paths, at most 256. 0: one per processor.
+            Number of threads for several paths. 0: one per processor. More than 256 are not used.
 
         Returns
         -------
@@ -715,7 +717,7 @@ class Scene:
         placed = _checked_poses(poses)
         at = _rows(times, len(placed), "times", 0)
         if is_swept:
-            found = self._core.check_paths(core, placed, at, 1, *options)
+            found = self._core.check_paths(core, placed, at, 1, *options, 0.0)
             self._keep_paths(found, required, has_distance)
             return self._paths_result(found, ())
         self._core.check_way(at, options[1])
@@ -802,6 +804,7 @@ class Scene:
                 as_number(tolerance, "tolerance"),
                 True,
                 thread_count(threads),
+                0.0,
             )
         except InputError as error:
             raise located(error, poses=leading, times=at.shape) from None
@@ -847,14 +850,16 @@ class Scene:
             pose, that of the segment before it.
         times : array_like, shape (...) or (T,), or float
             Time of each pose [s], on the clock of the stamps of the obstacles. The obstacles start
-            at their predicted poses at this time. If the pose or the velocity of an obstacle is
-            not known then, the verdict is UNKNOWN with PREDICTION_TOO_SHORT. An obstacle that
-            never moves has the velocity zero, or ``prediction='hold'``.
+            at their predicted poses at this time. If the pose or the velocity of any obstacle is
+            not known then, the verdict is UNKNOWN with PREDICTION_TOO_SHORT, unless the vehicle
+            touches another obstacle now. An obstacle that never moves has the velocity zero, or
+            ``prediction='hold'``.
         horizon : float
-            Contacts later than this after `times` are not searched [s], > 0.
+            How far ahead contacts are searched [s], > 0 and at most 1e10.
         tolerance : float
             Tolerance [m], > 0: if the vehicle passes an obstacle at a distance of up to
-            `tolerance`, this may be reported as a contact.
+            `tolerance`, this may be reported as a contact. It should be at least ten times the
+            error of the positions, as for `first_contact`.
         threads : int
             Number of threads, at most 256. 0: one per processor.
 
@@ -871,18 +876,21 @@ class Scene:
         Notes
         -----
         J. C. Hayward, "Near-miss determination through use of a scale of danger", Highway Research
-        Record 384, 1972, for constant velocities. For the time of contact on a given trajectory,
-        with the predicted motions of the obstacles, use `first_contact`.
+        Record 384, 1972, for constant velocities. If a time is uncertain (`time_error`), an
+        obstacle may have any of the velocities that it has within the error. For the time of
+        contact on a given trajectory, with the predicted motions of the obstacles, use
+        `first_contact`.
         """
         placed, leading = _checked_trajectories(poses)
         given = as_floats(times, "times")
         at = np.broadcast_to(given, leading) if given.ndim == 0 else _checked_times(given, leading)
         if twists is None:
-            each = _twists_along(placed.reshape(*leading, 3), np.broadcast_to(at, leading))
+            each = _twists_along(placed.reshape(*leading, 3), given)
         else:
             each = as_floats(twists, "twists")
             if each.shape not in ((*leading, 3), (3,)):
-                rule = f"must have shape {(*leading, 3)} or (3,) (got {each.shape})"
+                other = " or (3,)" if leading else ""
+                rule = f"must have shape {(*leading, 3)}{other} (got {each.shape})"
                 raise InputError(Status.ARRAY_MISMATCH, "twists", None, rule)
         try:
             found = self._core.time_to_collision(
@@ -1034,13 +1042,17 @@ def _twists_along(poses: NDArray[np.float64], times: NDArray[np.float64]) -> NDA
     if poses.ndim < 2 or poses.shape[-2] < 2:
         rule = f"must be given where poses is not a trajectory (poses has shape {poses.shape})"
         raise InputError(Status.INVALID_INPUT, "twists", None, rule)
+    if times.ndim == 0:
+        rule = "must be given for each pose, if twists is None (got one number)"
+        raise InputError(Status.ARRAY_MISMATCH, "times", None, rule)
+    try:
+        _core.check_poses(poses.reshape(-1, 3), "poses")
+        _core.check_times(times, "times", times.shape[-1])
+    except InputError as error:
+        raise located(error, poses=poses.shape[:-1], times=times.shape) from None
     duration = np.diff(times, axis=-1)[..., None]
-    if not (duration > 0.0).all():
-        i = np.unravel_index(int(np.argmin(duration > 0.0)), duration.shape[:-1])
-        rule = "must increase strictly along each trajectory, if twists is None"
-        raise InputError(Status.INVALID_INPUT, "times", int(i[-1]) + 1, rule)
     change = np.diff(poses, axis=-2)
-    turn = change[..., 2] - 2.0 * np.pi * np.rint(change[..., 2] / (2.0 * np.pi))
+    turn = shorter_turn(change[..., 2])
     mean = poses[..., :-1, 2] + 0.5 * turn
     stretch = 1.0 / np.sinc(turn / (2.0 * np.pi))  # numpy's sinc(x) is sin(pi x) / (pi x)
     ahead = change[..., 0] * np.cos(mean) + change[..., 1] * np.sin(mean)

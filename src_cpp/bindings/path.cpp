@@ -18,8 +18,8 @@ void check_way(const Doubles& times, double tolerance) {
   checked_tolerance(tolerance);
 }
 
-PathOptions path_options(double margin, double tolerance, bool has_distance) {
-  return {checked_radius(margin, "margin"), checked_tolerance(tolerance), has_distance};
+PathOptions path_options(double margin, double tolerance, bool has_distance, double time_error) {
+  return {checked_radius(margin, "margin"), checked_tolerance(tolerance), time_error, has_distance};
 }
 
 // Arrays with one row per path.
@@ -54,7 +54,7 @@ py::dict path_arrays(const std::vector<PathResult>& results) {
 // pose, or one per pose of a path if all have the same times.
 py::dict check_paths_of(const Scene& scene, const Shape& shape, const Doubles& poses,
                         const Doubles& times, std::size_t paths, double margin, double tolerance,
-                        bool has_distance, unsigned threads) {
+                        bool has_distance, unsigned threads, double time_error) {
   const std::size_t count = length(poses) / 3;
   const std::size_t steps = paths > 0 ? count / paths : 0;
   if (steps == 0 || count != steps * paths ||
@@ -67,7 +67,7 @@ py::dict check_paths_of(const Scene& scene, const Shape& shape, const Doubles& p
     const std::span<const double> own = at.subspan(begin, steps);
     check_increasing(own, "times", own, begin);
   }
-  const PathOptions options = path_options(margin, tolerance, has_distance);
+  const PathOptions options = path_options(margin, tolerance, has_distance, time_error);
   std::vector<PathResult> results(paths);
   {
     const py::gil_scoped_release release;
@@ -81,7 +81,7 @@ py::dict check_paths_of(const Scene& scene, const Shape& shape, const Doubles& p
 py::dict check_curves_of(const Scene& scene, const Shape& shape, const Doubles& starts,
                          const Array<std::uint64_t>& first, const Doubles& arcs,
                          const Doubles& times, double margin, double tolerance, bool has_distance,
-                         unsigned threads) {
+                         unsigned threads, double time_error) {
   const std::size_t count = length(starts) / 3;
   const std::span<const std::uint64_t> offsets = view(first);
   const std::size_t all = length(arcs) / 2;
@@ -95,7 +95,7 @@ py::dict check_curves_of(const Scene& scene, const Shape& shape, const Doubles& 
   const std::span<const double> at = checked_times(times, length(times), "times");
   std::vector<Arc> ways(all);
   for (std::size_t i = 0; i < all; ++i) ways[i] = {arcs.data()[2 * i], arcs.data()[2 * i + 1]};
-  const PathOptions options = path_options(margin, tolerance, has_distance);
+  const PathOptions options = path_options(margin, tolerance, has_distance, time_error);
   std::vector<PathResult> results(count);
   {
     const py::gil_scoped_release release;
@@ -110,10 +110,11 @@ void bind_path(py::class_<Scene>& scene) {
   scene.def_static("check_way", &check_way, py::arg("times"), py::arg("tolerance"));
   scene.def("check_paths", &check_paths_of, py::arg("shape"), py::arg("poses"), py::arg("times"),
             py::arg("paths"), py::arg("margin"), py::arg("tolerance"), py::arg("has_distance"),
-            py::arg("threads"));
+            py::arg("threads"), py::arg("time_error"));
   scene.def("check_curves", &check_curves_of, py::arg("shape"), py::arg("starts"), py::arg("first"),
             py::arg("arcs"), py::arg("times"), py::arg("margin"), py::arg("tolerance"),
-            py::arg("has_distance"), py::arg("threads"));
+            py::arg("has_distance"), py::arg("threads"),
+            py::arg("time_error"));
 }
 
 }  // namespace gjk::bindings

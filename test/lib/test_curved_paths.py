@@ -167,6 +167,101 @@ def test_fraction_is_of_the_whole_length() -> None:
     assert timed.first_collision_time == pytest.approx(8.0, abs=0.02)  # type: ignore[union-attr]
 
 
+def test_fraction_of_straight_segments_is_of_the_whole_length() -> None:
+    point = Shape.point((0.0, 0.0))
+    scene = Scene([Shape.circle(1.0)], [(30.0, 0.0, 0.0)])
+    poses = np.array([[(0, 0, 0), (30, 0, 0), (1000, 0, 0)], [(0, 9, 0), (20, 9, 0), (29, 9, 0)]])
+    single = scene.check_path(point, Path.straight(poses[0]))
+    assert single.last_valid_fraction == pytest.approx(29 / 1000, abs=1e-4)  # type: ignore[union-attr]
+    both = scene.check_path(point, Path.straight(poses))
+    assert isinstance(both, PathsResult)
+    np.testing.assert_allclose(both.last_valid_fractions, [29 / 1000, 1.0], atol=1e-4)
+    second = Path.straight([(0, 0, 0), (20, 0, 0), (40, 0, 0)])
+    found = scene.check_path(point, second)
+    assert found.last_valid_fraction == pytest.approx(29 / 40, abs=1e-3)  # type: ignore[union-attr]
+    turn = Path.straight([(27, 0, np.pi / 2), (27, 0, 0)])  # in place, into the circle
+    found = scene.check_path(Shape.segment((0, 0), (3, 0)), turn)
+    assert found.last_valid_fraction == 0.0  # type: ignore[union-attr]
+
+
+def test_a_path_keeps_a_copy_of_its_arrays() -> None:
+    scene = Scene([WALL], [(30.0, 0.0, 0.0)])
+    start, arcs, poses = np.zeros((1, 3)), np.array([[[0.0, 20.0]]]), np.zeros((1, 2, 3))
+    paths = [Path.arcs(start, arcs), Path.straight(poses)]
+    before = [scene.check_path(CAR, path).verdict for path in paths]
+    start[:], arcs[:], poses[:] = np.nan, 60.0, 30.0
+    assert [scene.check_path(CAR, path).verdict for path in paths] == before
+    assert paths[0].length == [20.0]
+
+
+def test_constant_speed_covers_the_rounding_of_the_times_between() -> None:
+    """The obstacle crosses at 100 m/s exactly where and when the point passes."""
+    begin = 1.8e9
+    point = Shape.point((0.0, 0.0))
+    scene = Scene([Shape.circle(1e-6)], [(30, -30, 0)], velocities=[(0, 100, 0)], stamps=[begin])
+    for arcs in ([(0, 30), (0, 70)], [(0, 0), (0, 30), (0, 0), (0, 70)], [(0, 100)]):
+        found = scene.check_path(point, Path.arcs((0, 0, 0), arcs), [begin, begin + 1], 1e-7)
+        assert found.verdict is not Verdict.FREE
+    poses = [(0, 0, 0), (30, 0, 0), (100, 0, 0)]
+    found = scene.check_path(point, Path.straight(poses), [begin, begin + 1], 1e-7)
+    assert found.verdict is not Verdict.FREE
+
+
+def test_every_length_up_to_the_end_has_a_pose() -> None:
+    rng = np.random.default_rng(24)
+    for _ in range(100):
+        arcs = random_arcs(rng, 1)[0]
+        for path in (
+            Path.arcs((0, 0, 0), np.tile(arcs, (7, 1))),
+            Path.straight(rng.normal(size=(20, 3))),
+        ):
+            end = path.at(path.length) - path.poses[-1]
+            np.testing.assert_allclose(end[:2], 0.0, atol=1e-12)
+            assert np.cos(end[2]) == pytest.approx(1.0)
+            assert path.at(np.linspace(0, path.length, 9)).shape == (9, 3)
+
+
+@pytest.mark.parametrize("turns", [1, 80, 800, 15000])
+def test_many_turns_on_the_spot(turns: int) -> None:
+    path = Path.arcs((0, 0, 0), [(1.0, 2 * np.pi * turns)])
+    for x, expected in ((8.0, Verdict.FREE), (1.0, Verdict.COLLISION)):
+        scene = Scene([Shape.circle(0.5)], [(x, 1.0, 0)])
+        found = scene.check_path(Shape.point((0.0, 0.0)), path)
+        assert found.verdict is expected
+    standing = Scene([Shape.circle(0.5)], [(8, 1, 0)], velocities=[(0, 0, 0)])
+    ttc = standing.time_to_collision(
+        Shape.point((0.0, 0.0)), (0, 0, 0), (float(turns), 0, float(turns)), 0.0, horizon=6.0
+    )
+    assert ttc.verdicts == Verdict.FREE
+
+
+def test_half_turns_go_the_way_of_the_kernel() -> None:
+    """Between yaws of 0 and 3 pi, both half turns are equally short."""
+    bar = Shape.segment((0, 0), (1, 0))
+    for yaw in (np.pi, 3 * np.pi, -np.pi, -3 * np.pi, 5 * np.pi):
+        path = Path.straight([(0, 0, 0), (1, 0, yaw)])
+        poses = path.at(np.linspace(0, 1, 200))
+        for y in (0.7, -0.7):
+            scene = Scene([Shape.circle(0.1)], [(0.5, y, 0)])
+            is_hit = scene.check(bar, poses).verdict is Verdict.COLLISION
+            assert is_hit == (scene.check_path(bar, path).verdict is Verdict.COLLISION)
+
+
+def test_times_at_the_ends_of_equally_many_arcs() -> None:
+    arcs = np.zeros((3, 2, 2))
+    arcs[..., 1] = 5.0
+    path = Path.arcs((0, 0, 0), arcs)
+    scene = Scene([WALL], [(8.0, 0.0, 0.0)], prediction="hold")
+    point = Shape.point((0.0, 0.0))
+    found = scene.check_path(point, path, [0.0, 1.0, 11.0])
+    assert isinstance(found, PathsResult)
+    np.testing.assert_allclose(found.first_collision_times, 7.0, atol=0.02)
+    rows = [[0.0, 1.0, 11.0], [0.0, 5.0, 10.0], [0.0, 1.0, 2.0]]
+    found = scene.check_path(point, path, rows)
+    np.testing.assert_allclose(found.first_collision_times, [7.0, 8.0, 1.6], atol=0.02)  # type: ignore[union-attr]
+    assert len(path) == 3
+
+
 def test_straight_paths_are_those_of_poses() -> None:
     rng = np.random.default_rng(20)
     scene = Scene([CAR] * 20, rng.normal(size=(20, 3)) * 20)
@@ -243,6 +338,9 @@ def test_pickle_and_copy() -> None:
         (lambda: Path.arcs((0, 0, 0), [0, 1]), "arcs: must have shape (..., m, 2)"),
         (lambda: Path.arcs((0, 0, 0), [(0, 1), (np.inf, 1)]), "arcs[1]: curvature and length"),
         (lambda: Path.arcs((0, 0, 0), [(1e3, 1e4)]), "at most 1e6 rad"),
+        (lambda: Path.arcs((0, 0, 9e5), [(1.0, 9e5)]), "yaw of the start and all turns"),
+        (lambda: Path.arcs((0, 0, 0), np.zeros((0, 3, 2))), "arcs: must hold at least one arc"),
+        (lambda: Path.arcs((0, 0, 0), [[[0, 1], [np.inf, 1]]]), "arcs[1]: curvature and length"),
         (lambda: Path.arcs(np.zeros((2, 3)), np.zeros((3, 1, 2))), "fits that of start"),
         (lambda: Path.dubins((0, 0, 0), (0, 0, 0), 0.0), "radius: must be greater than 0"),
         (lambda: Path.dubins((0, 0, 0), (0, np.nan, 0), 1.0), "b: x, y and yaw must be finite"),
@@ -272,6 +370,7 @@ def test_refusals(call: object, message: str) -> None:
         ({"times": [0, 1, 2, 3]}, "times: must have shape (2,) or (3,) (got (4,))"),
         ({"times": [1, 0]}, "times[1]: must increase strictly"),
         ({"times": [0, np.nan]}, "times[1]: must be finite"),
+        ({"times": [1.8e9, np.nextafter(1.8e9, 2e9)]}, "times: are too close to each other"),
         ({"swept": False}, "swept: must be True for a Path"),
         ({"mode": "witness"}, "mode: must be 'collide' or 'distance'"),
         ({"margin": -1.0}, "margin: must not be negative"),

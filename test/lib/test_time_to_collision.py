@@ -169,6 +169,53 @@ def test_velocity_of_a_path() -> None:
         assert found.times == pytest.approx(expected, abs=0.01)
 
 
+@pytest.mark.requirement("V-18")
+@pytest.mark.parametrize("time", [0.991, 0.995, 1.0, 1.005])
+def test_near_a_change_of_velocity_every_possible_one_counts(time: float) -> None:
+    """The obstacle stands until 1 s; the error of the times is 0.01 s."""
+    circle = Shape.circle(1.0)
+    path = ([1.0, 11.0], [(30, 0, 0), (-70, 0, 0)])
+    scene = Scene([circle], [(30, 0, 0)], paths=[path], time_error=0.01, horizon=20.0)
+    found = scene.time_to_collision(circle, (0, 0, 0), (0, 0, 0), time, tolerance=2.0)
+    assert found.times <= 2.8
+    path = ([1.0, 11.0], [(20, 0, 0), (20, 0, 0)])  # comes at 10 m/s, and then stands
+    scene = Scene([circle], [(30, 0, 0)], paths=[path], time_error=0.01, horizon=20.0)
+    found = scene.time_to_collision(circle, (0, 0, 0), (0, 0, 0), time, tolerance=2.0)
+    assert found.times <= 2.0
+    before = scene.time_to_collision(circle, (0, 0, 0), (0, 0, 0), 1.5)
+    assert before.times == np.inf
+
+
+def test_the_error_of_a_rate_of_turn_counts() -> None:
+    """Whole turns are subtracted from the yaws of the path, which rounds the rate of turn."""
+    bar = Shape.hull([(0.0, -0.01), (20.0, -0.01), (20.0, 0.01), (0.0, 0.01)])
+    yaws, duration = (-635043.0, 635040.0), 1.1e-6
+    scene = Scene([bar], [(0, 0, yaws[0])], paths=[([duration], [(0, 0, yaws[1])])], horizon=1.0)
+    real = np.longdouble  # a double is off by 1e-10 rad after 1e5 whole turns
+    whole = 8 * np.arctan(real(1))
+    turn = real(yaws[1]) - real(yaws[0])
+    turn -= whole * np.rint(turn / whole)
+    rate = turn / real(duration)
+    yaw = real(yaws[0]) - whole * np.rint(real(yaws[0]) / whole) + np.sign(rate) / 2
+    point = (float(19 * np.cos(yaw)), float(19 * np.sin(yaw)), 0.0)
+    expected = float(real(0.5) / abs(rate))
+    found = scene.time_to_collision(Shape.point((0.0, 0.0)), point, (0, 0, 0), 0.0, horizon=100.0)
+    assert found.verdicts == Verdict.UNKNOWN or found.times <= expected
+
+
+def test_an_obstacle_of_unknown_motion() -> None:
+    circle = Shape.circle(1.0)
+    for x, verdict, number in ((1.5, Verdict.COLLISION, 7), (10.0, Verdict.UNKNOWN, 8)):
+        scene = Scene(
+            [circle] * 2,
+            [(x, 0, 0), (1000, 500, 0)],
+            ids=[7, 8],
+            velocities=[(-1, 0, 0), (np.nan,) * 3],
+        )
+        found = scene.time_to_collision(circle, (0, 0, 0), (0, 0, 0), 0.0)
+        assert (found.verdicts, found.ids) == (verdict, number)
+
+
 def test_no_obstacles() -> None:
     found = Scene([]).time_to_collision(CAR, np.zeros((2, 3)), (9, 0, 1), 0.0)
     assert (found.times == np.inf).all()
@@ -194,7 +241,10 @@ def test_shapes_and_threads() -> None:
     [
         ({"twists": (1, 2)}, "twists: must have shape (2, 3) or (3,)"),
         ({"twists": None, "poses": np.zeros(3), "times": 0.0}, "twists: must be given"),
-        ({"twists": None, "times": 0.0}, "times[1]: must increase strictly"),
+        ({"twists": None, "times": 0.0}, "times: must be given for each pose"),
+        ({"twists": None, "times": [0, np.nan]}, "times[1]: must be finite"),
+        ({"twists": None, "times": [1, 1]}, "times[1]: must increase strictly"),
+        ({"twists": None, "poses": np.full((2, 3), np.inf)}, "poses[0]: x, y and yaw"),
         ({"twists": (np.nan, 0, 0)}, "twists: vx, vy and wz must be finite"),
         ({"twists": [(0, 0, 0), (0, 0, 1e6)]}, "twists[1]: must not move by more than"),
         ({"times": [1.0, np.inf]}, "times[1]: must be finite"),

@@ -149,11 +149,12 @@ class Certificate {
                             bool any_turn) noexcept {
     if (!a.stays_in_domain(s) || !b.stays_in_domain(s)) return {};
     const Vec2 apart = b.at.t - a.at.t;
-    const double centres = dot(n, apart) + s * dot(n, b.velocity - a.velocity);
+    const double centres =
+        dot(n, apart) + s * dot(n, b.bound_velocity(any_turn) - a.bound_velocity(any_turn));
     const double polygons =
         centres - a.support_within(n, s, any_turn) - b.support_within(-n, s, any_turn);
     const double reach = a.shape.radius + b.shape.radius;
-    return at_least(polygons - reach - a.rounding(s) - b.rounding(s) -
+    return at_least(polygons - reach - a.rounding(s, any_turn) - b.rounding(s, any_turn) -
                     8.0 * kUnitRoundoff * (std::fabs(polygons) + reach));
   }
   // Holds throughout a time interval, because moving() with a fixed direction is concave in s.

@@ -31,7 +31,8 @@ struct ArcPath {
   bool is_in_domain() const noexcept {
     double turn = 0.0;
     for (const Arc& arc : arcs) turn += std::fabs(arc.curvature * arc.length);
-    return gjk::is_in_domain(start) && length() <= kMaxCoordinate && turn <= kMaxYaw;
+    return gjk::is_in_domain(start) && length() <= kMaxCoordinate &&
+           std::fabs(start.yaw) + turn <= kMaxYaw;
   }
 };
 

@@ -84,7 +84,7 @@ struct Underway {
   double spin = 0.0;
   double spin_error = 0.0;      // rad/s
   double velocity_error = 0.0;  // m/s
-  double bend = 0.0;            // m/s^2, half of the acceleration of the origin on an arc
+  bool is_arc = false;
 
   static Underway from(const Moving& moving, const Piece& piece, double t) noexcept {
     const Placement placement = piece.at(t, moving.reach);
@@ -98,12 +98,20 @@ struct Underway {
             spin,
             piece.yaw_error / piece.duration,
             now.error,
-            piece.is_arc ? 0.5 * std::fabs(spin) * norm(now.velocity) : 0.0};
+            piece.is_arc};
   }
 
   // Upper bound (m) on the distance of the origin after s seconds from the straight line: the
   // remainder of the Taylor series of its position, whose second derivative is |spin| |velocity|.
-  double departure(double s) const noexcept { return bend * s * s; }
+  double departure(double s) const noexcept {
+    return is_arc ? 0.5 * (std::fabs(spin) + spin_error) * norm(velocity) * s * s : 0.0;
+  }
+  // Whether the bound for any turn is that of the circle on which the origin moves.
+  bool orbits(bool any_turn) const noexcept { return any_turn && is_arc && spin != 0.0; }
+  // m. Radius of that circle.
+  double orbit() const noexcept { return norm(velocity) / std::fabs(spin); }
+  // m/s. The velocity with which the bound moves.
+  Vec2 bound_velocity(bool any_turn) const noexcept { return orbits(any_turn) ? Vec2{} : velocity; }
 
   // Whether all of it stays in the domain for s seconds. Outside, its position is unknown.
   bool stays_in_domain(double s) const noexcept {
@@ -120,10 +128,12 @@ struct Underway {
   //
   // A vertex p rotated by phi from now is at n.R(phi)p = n.p + phi n.p' + r, where p' is p rotated
   // by 90 degrees and |r| <= |p| phi^2 / 2. The first two terms are the support along a tilted n.
-  // With `any_turn`, a rotating shape gets the bound `reach`, which holds for any angle. Both
-  // bounds are convex in s, and so is the departure of the origin, which is added to them.
+  // With `any_turn`, a rotating shape gets the bound `reach`, which holds for any angle; on an arc,
+  // relative to the circle of the origin, whose centre is at perpendicular(velocity) / spin. Both
+  // bounds are convex in s, and so is the departure of the origin, which is added to the first.
   double support_within(Vec2 n, double s, bool any_turn) const noexcept {
-    if (any_turn && spin != 0.0) return reach + departure(s);
+    if (orbits(any_turn)) return reach + dot(n, perpendicular(velocity)) / spin + orbit();
+    if (any_turn && spin != 0.0) return reach;
     const Vec2 local = at.rotate_back(n);
     const double turn = s * spin;
     const Vec2 tilted = local - turn * perpendicular(local);
@@ -141,14 +151,19 @@ struct Underway {
   // - The last term and the sum: less than 5 u turn^2 reach + 2 u turn extent.
   // - The distance of the origins: less than 8 u (|t|_1 + s |velocity|_1).
   // - The error of the spin: s spin_error reach. That of the velocity: s velocity_error.
-  // - The departure: 6 u of it for rounding, and u for the sum.
+  // - The departure: 7 u of it for rounding, and u for the sum.
+  // - The circle: 9 u of its radius, and its change by the errors of velocity and spin.
   // The factors 64 and 2 exceed these, and cover the rounding of this function.
-  double rounding(double s) const noexcept {
+  double rounding(double s, bool any_turn) const noexcept {
     const double turn = 1.0 + std::fabs(s * spin);
     const double scale =
         turn * turn * (shape.extent + reach) + norm1(at.t) + std::fabs(s) * norm1(velocity);
-    return 64.0 * kUnitRoundoff * (scale + departure(s)) +
-           2.0 * (error() + std::fabs(s) * (spin_error * reach + velocity_error));
+    const double off = 2.0 * (error() + std::fabs(s) * (spin_error * reach + velocity_error));
+    if (!orbits(any_turn)) return 64.0 * kUnitRoundoff * (scale + departure(s)) + off;
+    const double least = std::fabs(spin) - spin_error;
+    if (!(least > 0.0)) return std::numeric_limits<double>::infinity();
+    return 64.0 * kUnitRoundoff * (scale + orbit()) + off +
+           4.0 * (velocity_error + orbit() * spin_error) / least;
   }
 };
 

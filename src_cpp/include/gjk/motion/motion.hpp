@@ -189,23 +189,25 @@ struct Piece {
     const double late = time_error / duration;
     const double rounding = 64.0 * kUnitRoundoff * (1.0 + std::fabs(turned)) * norm1(ahead) +
                             8.0 * kUnitRoundoff * norm1({from.x, from.y});
-    return {
-        {from.x + moved.x, from.y + moved.y, from.yaw + turned},
-        (from_shift + from_turn * norm1(ahead) + late * norm1({change.x, change.y}) + rounding) *
-            (1.0 + 16.0 * kUnitRoundoff),
-        (from_turn + late * std::fabs(change.yaw) +
-         8.0 * kUnitRoundoff * (std::fabs(from.yaw) + std::fabs(turned))) *
-            (1.0 + 16.0 * kUnitRoundoff)};
+    const double off = from_turn + std::fabs(share) * yaw_error;  // rad
+    return {{from.x + moved.x, from.y + moved.y, from.yaw + turned},
+            (from_shift + off * norm1(ahead) + late * norm1({change.x, change.y}) + rounding) *
+                (1.0 + 16.0 * kUnitRoundoff),
+            (off + late * std::fabs(change.yaw) +
+             8.0 * kUnitRoundoff * (std::fabs(from.yaw) + std::fabs(turned))) *
+                (1.0 + 16.0 * kUnitRoundoff)};
   }
 
   // Velocity of the shape's origin at time t. That of an arc is off by the errors of `change`, of
   // the sine and cosine, of the products and of the angle: less than (24 + 3 |w|) u.
   RoundedVelocity velocity_at(double t) const noexcept {
     if (!is_arc) return {velocity(), 0.0};
-    const double turned = (t - start) / duration * change.yaw;
+    const double share = (t - start) / duration;
+    const double turned = share * change.yaw;
     const SinCos turn = sin_cos(turned);
     const Vec2 first = velocity();
     const double relative = 64.0 * kUnitRoundoff * (1.0 + std::fabs(turned)) + from_turn +
+                            std::fabs(share) * yaw_error +
                             time_error / duration * std::fabs(change.yaw);
     return {{turn.cos * first.x - turn.sin * first.y, turn.sin * first.x + turn.cos * first.y},
             relative * norm1(first)};

@@ -27,6 +27,7 @@ namespace gjk {
 struct PathOptions {
   double margin = 0.0;       // m
   double tolerance = 0.005;  // m, > 0
+  double time_error = 0.0;   // s, error bound of the times of the path
   bool has_distance = true;  // whether to compute PathResult::distance, which takes longer
 };
 
@@ -74,7 +75,9 @@ class PathCheck {
       return;
     }
     note_unknown(segment.begin, segment.end);
-    follow(segment, segment.begin, segment.end, obstacles_.swept(segment.begin, segment.end));
+    follow(
+        segment, segment.begin, segment.end,
+        obstacles_.swept(segment.begin - options_.time_error, segment.end + options_.time_error));
   }
 
   const Event& first() const noexcept { return first_; }
@@ -150,9 +153,9 @@ class PathCheck {
     if (motion.empty()) motion = {&still, 1};
     // Both motions use the clock of the obstacle, which starts at its stamp.
     const double stamp = timed ? obstacles_.stamp(index) : 0.0;
-    const Piece way = timed ? segment.on_clock(stamp, obstacles_.time_error()) : segment;
     // The earliest query time that a time on that clock may correspond to.
-    const double early = timed ? obstacles_.time_error() : 0.0;
+    const double early = timed ? obstacles_.time_error() + options_.time_error : 0.0;
+    const Piece way = timed ? segment.on_clock(stamp, early) : segment;
     const auto to_query = [stamp, early](double time) noexcept {
       return rounded_down(two_sum(rounded_down(two_sum(stamp, time)), -early));
     };
@@ -245,7 +248,8 @@ inline bool is_sound(const Scene& scene, const Shape& ego, std::span<const doubl
                      std::size_t count, const PathOptions& options) noexcept {
   bool sound = count > 0 && ego.parts() > 0 && scene.obstacles().shapeless() < 0 &&
                options.margin >= 0.0 && options.margin <= kMaxCoordinate &&
-               options.tolerance > 0.0 && (times.empty() || times.size() == count);
+               options.tolerance > 0.0 && options.time_error >= 0.0 &&
+               (times.empty() || times.size() == count);
   for (std::size_t i = 1; i < times.size(); ++i) sound &= times[i] > times[i - 1];
   for (const double time : times) sound &= std::isfinite(time);
   for (int k = 0; k < ego.parts(); ++k) sound &= in_domain(ego.part(k), ego.part(k));
@@ -269,7 +273,9 @@ PathResult check_segments(const Scene& scene, const Shape& ego, std::size_t segm
   const bool timed = !times.empty();
   PathCheck check(scene, ego, options);
   for (std::size_t i = 0; i < segments; ++i) {
-    const Piece segment = next(i);
+    Piece segment = next(i);
+    // Of the start, and of the duration, whose error is twice as large.
+    segment.time_error = 3.0 * options.time_error;
     check.follow(segment, timed);
     if (check.first().is_any() && result.first_invalid_segment < 0) {
       result.first_invalid_segment = static_cast<std::int64_t>(i);

@@ -46,36 +46,47 @@ struct TimeToCollisionOptions {
 
 namespace detail {
 
-// The motion of an obstacle from a time on, if it keeps its velocity then: constant in its own
-// frame. Unknown, and then empty, if the obstacle has no velocity at that time.
-struct Kept {
-  Piece piece;
-  bool is_known = false;
-
-  static Kept from(const Obstacles& obstacles, std::size_t index, double reach, double time,
-                   double horizon) noexcept {
-    const Motion motion = obstacles.motion(index);
-    if (motion.empty()) return {};
-    LocalTime local = obstacles.local_time(index, time);
-    // Rounding may have moved it past an end of the known motion.
-    local.time = std::fmin(motion.back().end, std::fmax(motion.front().begin, local.time));
-    std::size_t at = 0;
-    const Piece* piece = piece_at(motion, local.time, at);
-    if (piece == nullptr || piece->begin == piece->end) return {};
-    const Placement now = piece->at(local.time, reach);
-    const RoundedVelocity velocity = piece->velocity_at(local.time);
-    const double error = now.error + drift(motion, at, local, reach);
-    Kept kept;
-    kept.piece.begin = 0.0;
-    kept.piece.end = horizon;
-    kept.piece.from = now.pose;
-    kept.piece.change = {velocity.velocity.x, velocity.velocity.y, piece->spin()};
-    kept.piece.is_arc = true;
-    kept.piece.from_shift = error;
-    kept.is_known = true;
-    return kept;
+// The motions of an obstacle from a time on, if it keeps the velocity that it has then: constant in
+// its own frame. Calls visit(piece) for each velocity that it may have, because the time has an
+// error. Returns false if its pose or its velocity is unknown.
+template <class Visit>
+bool visit_kept(const Obstacles& obstacles, std::size_t index, double reach, double time,
+                double horizon, Visit&& visit) {
+  const Motion motion = obstacles.motion(index);
+  if (motion.empty()) return false;
+  LocalTime local = obstacles.local_time(index, time);
+  // Rounding may have moved it past an end of the known motion.
+  local.time = std::fmin(motion.back().end, std::fmax(motion.front().begin, local.time));
+  std::size_t at = 0;
+  const Piece* const piece = piece_at(motion, local.time, at);
+  if (piece == nullptr || motion.front().begin == motion.back().end) return false;
+  const Placement now = piece->at(local.time, reach);
+  const double error = now.error + drift(motion, at, local, reach);
+  const auto keep = [&](const Piece& source) {
+    const RoundedVelocity velocity = source.velocity_at(local.time);
+    Piece kept;
+    kept.begin = 0.0;
+    kept.end = horizon;
+    kept.from = now.pose;
+    kept.change = {velocity.velocity.x, velocity.velocity.y, source.spin()};
+    kept.yaw_error = source.yaw_error / source.duration;
+    kept.is_arc = true;
+    kept.from_shift = error;
+    visit(kept);
+  };
+  // Wider by the rounding of the sums, so that no piece is missed.
+  const double wide = local.error + 4.0 * kUnitRoundoff * std::fabs(local.time);
+  keep(*piece);
+  for (std::size_t k = at; local.error > 0.0 && k > 0 && motion[k].begin >= local.time - wide;
+       --k) {
+    keep(motion[k - 1]);
   }
-};
+  for (std::size_t k = at + 1;
+       local.error > 0.0 && k < motion.size() && motion[k].begin <= local.time + wide; ++k) {
+    keep(motion[k]);
+  }
+  return true;
+}
 
 // The velocities of all obstacles of a scene.
 struct Velocities {
@@ -128,46 +139,50 @@ inline TimeToCollision time_to_collision(const Scene& scene, const Shape& ego, c
                                Vec2{twist.x * horizon, twist.y * horizon}, twist.yaw * horizon);
   Decision decision(0.0);
   double until = horizon;
-  const auto note = [&](double last_valid, std::int64_t obstacle) noexcept {
+  bool is_met = false;  // whether the obstacle in `result` is met
+  const auto note = [&](double last_valid, std::int64_t obstacle, bool is_hit) noexcept {
     const double at = std::isnan(last_valid) ? 0.0 : last_valid;
-    if (result.obstacle >= 0 && at >= until) return;
+    const bool is_first = result.obstacle < 0 || at < until || (is_hit && !is_met && at <= until);
     until = std::fmin(until, at);
+    if (!is_first) return;
     result.obstacle = obstacle;
+    is_met = is_hit;
   };
   const Obstacles::View view = obstacles.at(time);
   if (const std::int64_t unknown = obstacles.unknown_in(view); unknown >= 0) {
     decision.fail(Status::prediction_too_short);
-    note(0.0, unknown);
+    note(0.0, unknown, false);
   }
   if (velocities.unknown >= 0) {
     decision.fail(Status::prediction_too_short);
-    note(0.0, velocities.unknown);
+    note(0.0, velocities.unknown, false);
   }
   const auto meet = [&](std::size_t k) {
     const std::int64_t owner = obstacles.owner(k);
     const double other_reach = obstacles.outlines().reach(k);
-    const Kept kept =
-        Kept::from(obstacles, static_cast<std::size_t>(owner), other_reach, time, horizon);
-    if (!kept.is_known) {
-      decision.fail(Status::prediction_too_short);
-      note(0.0, owner);
-      return;
-    }
-    const Moving other{obstacles.outlines().part(k), {&kept.piece, 1}, other_reach};
-    for (int i = 0; i < ego.parts(); ++i) {
-      const Impact impact = gjk::time_of_impact(Moving::along(ego.part(i), {&way, 1}), other, 0.0,
-                                                until, {0.0, options.tolerance});
-      if (is_free(impact.verdict)) {
-        decision.take(impact.verdict);
-        continue;
+    const Convex part = obstacles.outlines().part(k);
+    const auto follow = [&](const Piece& kept) {
+      const Moving other{part, {&kept, 1}, other_reach};
+      for (int i = 0; i < ego.parts(); ++i) {
+        const Impact impact = gjk::time_of_impact(Moving::along(ego.part(i), {&way, 1}), other, 0.0,
+                                                  until, {0.0, options.tolerance});
+        if (is_free(impact.verdict)) {
+          decision.take(impact.verdict);
+          continue;
+        }
+        if (impact.hit()) {
+          decision.take(impact.verdict);
+        } else {
+          decision.fail(impact.status);
+        }
+        note(impact.last_valid, owner, impact.hit());
       }
-      if (impact.hit()) {
-        decision.take(impact.verdict);
-      } else {
-        decision.fail(impact.status);
-      }
-      note(impact.last_valid, owner);
-    }
+    };
+    const bool is_known =
+        visit_kept(obstacles, static_cast<std::size_t>(owner), other_reach, time, horizon, follow);
+    if (is_known) return;
+    decision.fail(Status::prediction_too_short);
+    note(0.0, owner, false);
   };
   // Points that are farther apart than they can move in this time do not meet.
   const double speed = norm({twist.x, twist.y}) + std::fabs(twist.yaw) * reach + velocities.fastest;
