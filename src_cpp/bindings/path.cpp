@@ -113,8 +113,7 @@ void bind_path(py::class_<Scene>& scene) {
             py::arg("threads"), py::arg("time_error"));
   scene.def("check_curves", &check_curves_of, py::arg("shape"), py::arg("starts"), py::arg("first"),
             py::arg("arcs"), py::arg("times"), py::arg("margin"), py::arg("tolerance"),
-            py::arg("has_distance"), py::arg("threads"),
-            py::arg("time_error"));
+            py::arg("has_distance"), py::arg("threads"), py::arg("time_error"));
 }
 
 }  // namespace gjk::bindings
