@@ -125,6 +125,7 @@ def same(name: str, got: Floats, wanted: Floats, seed: int) -> None:
     assert np.array_equal(got, wanted, equal_nan=got.dtype.kind == "f"), (name, seed)
 
 
+@pytest.mark.requirement("V-15")
 @pytest.mark.parametrize("first", range(0, CASES, 20))
 def test_same_as_each_pose_alone(first: int) -> None:
     for seed in range(first, min(first + 20, CASES)):

@@ -201,6 +201,7 @@ def on_edge(space, ends, count):
     return poses
 
 
+@pytest.mark.requirement("V-20")
 @pytest.mark.parametrize("kind", SPACES)
 def test_a_certified_edge_is_free_where_ompl_drives(kind):
     """Half of the pairs are on a grid, where OMPL may choose another curve of the same length."""
@@ -239,6 +240,7 @@ def test_a_certified_edge_is_free_where_ompl_drives(kind):
     assert seen[False, False] > 10
 
 
+@pytest.mark.requirement("V-20")
 @pytest.mark.parametrize("kind", ["dubins", "symmetric", "reeds_shepp"])
 def test_ompl_drives_the_certified_curve(kind, monkeypatch):
     """Poses are checked if OMPL drives another curve; else it stays within the tolerance."""

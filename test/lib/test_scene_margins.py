@@ -92,6 +92,7 @@ class World:
         return margin + self.margins.reshape(-1, *tail) + self.rates.reshape(-1, *tail) * age
 
 
+@pytest.mark.requirement("V-19")
 def test_against_shapely() -> None:
     """Verdicts follow the required distances; distances do not change."""
     rng = np.random.default_rng(1)
@@ -141,6 +142,7 @@ def test_against_shapely() -> None:
     assert sure_ones > 1.9 * groups * GROUP
 
 
+@pytest.mark.requirement("V-19")
 def test_paths_against_dense_samples() -> None:
     """FREE is never wrong, and a path that keeps clear by the tolerance is not MARGIN."""
     rng = np.random.default_rng(2)
@@ -372,6 +374,7 @@ def test_bad_margins_are_named(name: str) -> None:
             assert str(caught.value).startswith(message), caught.value
 
 
+@pytest.mark.requirement("V-19")
 def test_poses_that_share_a_time_have_the_answers_of_each_alone() -> None:
     """The obstacles are placed once for a time that many poses share."""
     rng = np.random.default_rng(29)

@@ -104,6 +104,7 @@ def test_the_second_method_knows_the_margins() -> None:
                 assert (wrong == "") == (verdict is right), (margin, extra, wrong)
 
 
+@pytest.mark.requirement("V-19")
 @pytest.mark.parametrize("age", [0.0, 0.25])
 def test_it_grows_from_the_stamp_on(age: float) -> None:
     """The gap is 3 m: MARGIN from 2.5 s after the stamp of the data on, whatever its age."""
