@@ -22,16 +22,16 @@ py::tuple curves(const Doubles& a, const Doubles& b, double radius, Shortest sho
   }
   py::array_t<std::uint32_t> counts(static_cast<py::ssize_t>(n));
   py::array_t<double> arcs({static_cast<py::ssize_t>(n), py::ssize_t{5}, py::ssize_t{2}});
-  std::uint32_t* count = counts.mutable_data();
-  double* values = arcs.mutable_data();
+  std::uint32_t* const count = counts.mutable_data();
+  double* const values = arcs.mutable_data();
   {
     const py::gil_scoped_release release;
     for (std::size_t i = 0; i < n; ++i) {
       const Curve curve = shortest(from[i], to[i], radius);
       count[i] = static_cast<std::uint32_t>(curve.count);
-      for (const Arc& arc : curve.arcs) {
-        *values++ = arc.curvature;
-        *values++ = arc.length;
+      for (std::size_t k = 0; k < curve.arcs.size(); ++k) {
+        values[2 * (curve.arcs.size() * i + k)] = curve.arcs[k].curvature;
+        values[2 * (curve.arcs.size() * i + k) + 1] = curve.arcs[k].length;
       }
     }
   }
@@ -71,9 +71,10 @@ py::list knots(const Pose& start, const Curve& curve) {
   const double all = curve.length();
   double driven = 0.0;
   for (const Arc& arc : curve.view()) {
-    const double parts = std::fmax(1.0, std::ceil(std::fabs(arc.curvature * arc.length) / 2.4));
-    for (double i = 0.0; i < parts; ++i) {
-      const Arc part{arc.curvature, arc.length / parts};
+    const double turn = std::fmin(kMaxYaw, std::fabs(arc.curvature * arc.length));
+    const int parts = 1 + static_cast<int>(turn / 2.4);
+    const Arc part{arc.curvature, arc.length / parts};
+    for (int i = 0; i < parts; ++i) {
       const double size = std::fabs(part.length);
       const Pose pose = along.next(part, 0.0, size).on_arc(size).pose;
       driven += size;

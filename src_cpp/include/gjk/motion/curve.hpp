@@ -7,6 +7,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <numbers>
 #include <span>
 
 #include "gjk/motion/arc.hpp"
@@ -40,8 +41,8 @@ struct Curve {
 
 namespace detail {
 
-inline constexpr double kPi = 0x1.921fb54442d18p+1;
-inline constexpr double kHalfPi = 0x1.921fb54442d18p+0;
+inline constexpr double kPi = std::numbers::pi;
+inline constexpr double kHalfPi = 0.5 * std::numbers::pi;
 
 // The angle from (1, 0) to p, in [-pi, pi]; 0 for p = 0, NaN if p is not finite. Like sin_cos(), it
 // is identical on every machine.
@@ -164,7 +165,7 @@ class Drive {
   Drive& left(double turn) noexcept { return add(left_, turn); }
   Drive& right(double turn) noexcept { return add(-left_, turn); }
   Drive& straight(double length) noexcept { return add(0.0, length); }
-  operator Curve() const noexcept { return curve_; }  // NOLINT(google-explicit-constructor)
+  Curve curve() const noexcept { return curve_; }
 
  private:
   Drive& add(double curvature, double turn) noexcept {

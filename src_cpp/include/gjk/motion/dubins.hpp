@@ -76,11 +76,11 @@ inline Curve curve_of(const DubinsWord& word, double radius) noexcept {
   Drive drive(radius, word.is_mirrored, false);
   switch (word.kind) {
     case Kind::lsl:
-      return drive.left(word.t).straight(word.u).left(word.v);
+      return drive.left(word.t).straight(word.u).left(word.v).curve();
     case Kind::lsr:
-      return drive.left(word.t).straight(word.u).right(word.v);
+      return drive.left(word.t).straight(word.u).right(word.v).curve();
     case Kind::lrl:
-      return drive.left(word.t).right(word.u).left(word.v);
+      return drive.left(word.t).right(word.u).left(word.v).curve();
     case Kind::none:
       break;
   }

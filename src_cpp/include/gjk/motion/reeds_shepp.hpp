@@ -164,25 +164,25 @@ inline Curve curve_of(const ReedsSheppWord& word, double radius) noexcept {
   Drive drive(radius, word.is_mirrored, word.is_backwards);
   switch (word.kind) {
     case Kind::lsl:
-      return drive.left(t).straight(u).left(v);
+      return drive.left(t).straight(u).left(v).curve();
     case Kind::lsr:
-      return drive.left(t).straight(u).right(v);
+      return drive.left(t).straight(u).right(v).curve();
     case Kind::lrl:
-      return drive.left(t).right(u).left(v);
+      return drive.left(t).right(u).left(v).curve();
     case Kind::lrl_back:
-      return drive.left(v).right(u).left(t);
+      return drive.left(v).right(u).left(t).curve();
     case Kind::lrlr:
-      return drive.left(t).right(u).left(word.w).right(v);
+      return drive.left(t).right(u).left(word.w).right(v).curve();
     case Kind::lrsl:
-      return drive.left(t).right(-kQuarter).straight(u).left(v);
+      return drive.left(t).right(-kQuarter).straight(u).left(v).curve();
     case Kind::lrsl_back:
-      return drive.left(v).straight(u).right(-kQuarter).left(t);
+      return drive.left(v).straight(u).right(-kQuarter).left(t).curve();
     case Kind::lrsr:
-      return drive.left(t).right(-kQuarter).straight(u).right(v);
+      return drive.left(t).right(-kQuarter).straight(u).right(v).curve();
     case Kind::lrsr_back:
-      return drive.right(v).straight(u).right(-kQuarter).left(t);
+      return drive.right(v).straight(u).right(-kQuarter).left(t).curve();
     case Kind::lrslr:
-      return drive.left(t).right(-kQuarter).straight(u).left(-kQuarter).right(v);
+      return drive.left(t).right(-kQuarter).straight(u).left(-kQuarter).right(v).curve();
     case Kind::none:
       break;
   }

@@ -169,7 +169,8 @@ inline ClosestFeatures certain_features(const Convex& p, const Convex& q, const 
   const Convex& other = found.edge_is_of_p ? q : p;
   const Feature ends = found.edge_is_of_p ? closest.feature_a : closest.feature_b;
   const int vertex = found.edge_is_of_p ? closest.feature_b.first : closest.feature_a.first;
-  Vec2 toward = found.edge_is_of_p ? closest.direction : -closest.direction;  // out of the owner
+  const Vec2 toward =
+      found.edge_is_of_p ? closest.direction : -closest.direction;  // out of the owner
   int first = ends.first;
   if (after(ends.second, owner.size) == first) first = ends.second;
   if (owner.size == 2) {  // the edge is on both sides

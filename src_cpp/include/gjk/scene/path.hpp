@@ -109,8 +109,9 @@ class PathCheck {
 
   void follow(const Piece& segment, double begin, double end, const Obstacles::View& view) {
     const Box box = box_along(segment, begin, end);
-    const double near = obstacles_.range(view.timed ? obstacles_.at(end) : view,
-                                         options_.margin + options_.tolerance);
+    const double near =
+        obstacles_.range(view.timed ? obstacles_.at(end + options_.time_error) : view,
+                         options_.margin + options_.tolerance);
     const auto limit = [&]() noexcept {
       return options_.has_distance ? std::fmax(near, upper_) : near;
     };
@@ -127,13 +128,13 @@ class PathCheck {
   Box box_along(const Piece& segment, double begin, double end) const noexcept {
     constexpr double kStep = 0.5;  // rad
     const double turn = segment.is_arc ? std::fabs(segment.spin()) * (end - begin) : 0.0;
-    const double steps = 1.0 + std::fmin(16.0, std::floor(turn / kStep));
+    const int steps = 1 + static_cast<int>(std::fmin(16.0, turn / kStep));
     const double beside = turn > 0.0 ? norm(segment.velocity()) * (end - begin) / steps *
                                            std::fmin(0.5, 0.125 * turn / steps) * (1.0 + 0x1p-40)
                                      : 0.0;
     Box box;
-    for (double step = 0.0; step <= steps; ++step) {
-      const double time = step == steps ? end : begin + (end - begin) * (step / steps);
+    for (int step = 0; step <= steps; ++step) {
+      const double time = step == steps ? end : begin + (end - begin) * step / steps;
       const Placement at = segment.at(time, reach_);
       const Vec2 center = Vec2{at.pose.x, at.pose.y} - obstacles_.origin();
       const double by =
