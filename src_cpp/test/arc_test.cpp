@@ -53,7 +53,7 @@ class Random {
 
 TEST(Arc, poses_and_velocities_are_within_their_bounds) {
   Random random(1);
-  for (int i = 0; i < 200000; ++i) {
+  for (int i = 0; i < 20000; ++i) {
     const double far = i % 3 == 0 ? 1e6 : 10.0;
     const Pose from{random.in(-far, far), random.in(-far, far), random.in(-9, 9)};
     const double curvature = i % 7 == 0 ? 0.0 : random.power(-14, 2);
@@ -118,7 +118,7 @@ TEST(Arc, a_free_curve_has_no_contact) {
   Random random(3);
   const Shape ego = box(2.0, 0.9);
   int free = 0, hit = 0;
-  for (int i = 0; i < 3000; ++i) {
+  for (int i = 0; i < 300; ++i) {
     Scene scene;
     std::vector<RealPose> obstacles;
     for (int k = 0; k < 12; ++k) {
@@ -147,8 +147,8 @@ TEST(Arc, a_free_curve_has_no_contact) {
       ++(is_free(result.verdict) ? free : hit);
     }
   }
-  EXPECT_GT(free, 500);
-  EXPECT_GT(hit, 500);
+  EXPECT_GT(free, 50);
+  EXPECT_GT(hit, 50);
 }
 
 TEST(Arc, curves_out_of_range_are_refused) {
