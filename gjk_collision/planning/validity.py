@@ -29,6 +29,7 @@ __all__ = ["MotionValidator", "StateValidityChecker"]
 
 _BEFORE_END = nextafter(1.0, 0.0)  # at 1, OMPL copies the end instead of driving there
 _SAMPLE_STEP = 0.05  # m
+_MOST_SAMPLES = 10_000
 
 
 class StateValidityChecker(ob.StateValidityChecker):  # type: ignore[misc]
@@ -63,8 +64,9 @@ class MotionValidator(ob.MotionValidator):  # type: ignore[misc]
     `SE2StateSpace`, or the shortest curve of a `DubinsStateSpace` or a `ReedsSheppStateSpace`.
     Often two curves are equally short. Therefore, the certified curves are compared with
     `interpolate` of OMPL. If OMPL drives none of them, poses on its curve at most 0.05 m apart are
-    checked, with their `edge_margin`. If the space has `hasSymmetricInterpolate`, the edge is
-    valid only if OMPL's curve from its end to its start is free too: PRM and RRT* rely on it.
+    checked, with their `edge_margin`. An edge that needs more than 10 000 of them is refused. If
+    the space has `hasSymmetricInterpolate`, the edge is valid only if OMPL's curve from its end to
+    its start is free too: PRM and RRT* rely on it.
 
     With another checker, poses of the edge are checked, in one call, so that the whole edge is
     checked against one snapshot.
@@ -193,8 +195,13 @@ class _Curve:
             if is_free and is_free_back:
                 return True
             curve = self._free_curve(a, b, number + 1)
-        is_free = is_free or self._sampled(start, end)
-        return is_free and (is_free_back or self._sampled(end, start))
+        is_free = is_free or self._is_free_at_samples(start, end)
+        return is_free and (is_free_back or self._is_free_at_samples(end, start))
+
+    def _is_free_at_samples(self, start: Any, end: Any) -> bool:
+        """Check poses on OMPL's curve. An edge with too many of them is not free."""
+        is_short = self._space.distance(start, end) <= _MOST_SAMPLES * _SAMPLE_STEP
+        return is_short and self._sampled(start, end)
 
     def _free_curve(
         self, start: tuple[float, float, float], end: tuple[float, float, float], first: int

@@ -289,6 +289,15 @@ def test_ompl_drives_the_certified_curve(kind, monkeypatch):
     assert others > 0
 
 
+@pytest.mark.parametrize("turn", [1e-7, 0.3, np.pi / 2])
+def test_an_edge_with_too_many_poses_is_refused(turn):
+    """OMPL drives 1e6 m of curves of 1e6 m radius, with errors of 0.1 m."""
+    space = ob.DubinsStateSpace(1e6, True)
+    validator = MotionValidator(ob.SpaceInformation(space), path_checker(Scene([]), CAR))
+    ends = state_at(space, 0.0, 0.0, 0.0), state_at(space, 0.0, 0.0, turn)
+    assert validator.checkMotion(*ends) in (True, False)  # in finite time and memory
+
+
 def test_a_curve_needs_a_known_space_and_poses_need_a_step():
     si = ob.SpaceInformation(dubins_space())
     with pytest.raises(InputError, match="step: is needed for a checker of poses"):
