@@ -109,7 +109,8 @@ class CheckResult:
     lower_bounds : ndarray, shape (n,)
         Certified lower bound of the distance [m]. -inf: no bound. NaN: not computed.
     nearest_ids : ndarray of int64, shape (n,)
-        Id of the obstacle that determines the result; -1: none.
+        In mode 'collide', id of an obstacle that determines the verdict. In the other modes, id of
+        the nearest obstacle; if the scene has `margins`, another one may cause MARGIN. -1: none.
     nearest_indices : ndarray of int64, shape (n,)
         Index of this obstacle in the scene; -1: none.
     witnesses : ndarray, shape (n, 4), or None

@@ -350,10 +350,10 @@ class Scene:
             Number of threads, at most 256. 0: one per processor. The result is the same for any
             number.
         warm_start : bool
-            In the modes 'distance' and 'witness', start the search for each pose at the obstacle
-            that was nearest to the previous pose. The result is the same, and is computed faster
-            if consecutive poses are close to each other. In mode 'collide', this applies to calls
-            with `times`, and `nearest_ids` may name another of several colliding obstacles.
+            Start the search for each pose at the obstacle that was found at the previous pose: the
+            nearest one, or with `times` in mode 'collide', one that was hit. This is faster if
+            consecutive poses are close to each other. The result is the same, except that in mode
+            'collide' `nearest_ids` may name another one of several obstacles that collide.
 
         Returns
         -------
