@@ -63,10 +63,10 @@ class MotionValidator(ob.MotionValidator):  # type: ignore[misc]
     With `path_checker`, the whole curve is certified in one call: the straight line of an
     `SE2StateSpace`, or the shortest curve of a `DubinsStateSpace` or a `ReedsSheppStateSpace`.
     Often two curves are equally short. Therefore, the certified curves are compared with
-    `interpolate` of OMPL. If one is free, but OMPL drives another one, poses on its curve at most 0.05 m apart are
-    checked, with their `edge_margin`. An edge that needs more than 10 000 of them is refused. If
-    the space has `hasSymmetricInterpolate`, the edge is valid only if OMPL's curve from its end to
-    its start is free too: PRM and RRT* rely on it.
+    `interpolate` of OMPL. If one is free, but OMPL drives another one, poses on its curve at most
+    0.05 m apart are checked, with their `edge_margin`. An edge that needs more than 10 000 of them
+    is refused. If the space has `hasSymmetricInterpolate`, the edge is valid only if OMPL's curve
+    from its end to its start is free too: PRM and RRT* rely on it.
 
     With another checker, poses of the edge are checked, in one call, so that the whole edge is
     checked against one snapshot.
