@@ -230,9 +230,10 @@ class Obstacles {
   }
 
   // Part k in this view, relative to a local origin; placed in a slot of `room` if necessary. Empty
-  // if its pose is unknown.
+  // if its pose is unknown. `origin` is a reference because storing it to the stack in two halves
+  // delays the load of both.
   using Found = FoundPart;
-  Found find(std::size_t k, const View& view, Vec2 origin, PlacedParts& room,
+  Found find(std::size_t k, const View& view, const Vec2& origin, PlacedParts& room,
              std::size_t slot = 0) const noexcept {
     if (view.slice != nullptr && origin == origin_) return view.slice->part(k);
     if (!view.timed && origin == origin_) return at_rest(k);
@@ -246,7 +247,7 @@ class Obstacles {
   static constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
   // find() for a part that is not placed, or not relative to this origin.
-  Found place(std::size_t k, const View& view, Vec2 origin, PlacedParts& room,
+  Found place(std::size_t k, const View& view, const Vec2& origin, PlacedParts& room,
               std::size_t slot) const noexcept {
     const auto owner = static_cast<std::size_t>(placed_.part(k).owner);
     Placement placement{poses_[owner], 0.0};

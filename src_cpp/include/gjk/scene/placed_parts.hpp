@@ -77,6 +77,11 @@ class PlacedParts {
     to = parts_[i].convex;
     point(to, parts_[i]);
   }
+  void prefetch(std::size_t i) const noexcept {
+    constexpr std::size_t kLine = 64;  // bytes, on most processors
+    const auto* const bytes = reinterpret_cast<const char*>(&parts_[i]);
+    for (std::size_t b = 0; b < sizeof(Part); b += kLine) __builtin_prefetch(bytes + b);
+  }
   // convex(i) without a copy, if nothing was added and this object was not copied or moved since
   // part i was placed.
   const Convex& just_placed(std::size_t i) const noexcept { return parts_[i].convex; }
@@ -165,12 +170,7 @@ class SharedParts {
   const PlacedParts::Part& part(std::size_t i) const noexcept { return page(i).part(within(i)); }
   Convex convex(std::size_t i) const noexcept { return page(i).convex(within(i)); }
   void copy(std::size_t i, Convex& to) const noexcept { page(i).copy(within(i), to); }
-  void prefetch(std::size_t i) const noexcept {
-    constexpr std::size_t kLine = 64;  // bytes, on most processors
-    const auto* const bytes = reinterpret_cast<const char*>(&part(i));
-    for (std::size_t b = 0; b < sizeof(PlacedParts::Part); b += kLine)
-      __builtin_prefetch(bytes + b);
-  }
+  void prefetch(std::size_t i) const noexcept { page(i).prefetch(within(i)); }
 
   void add(const Convex& local, const Transform& at, std::int32_t owner) {
     if (size_ % kPage == 0) pages_.push_back(std::make_shared<PlacedParts>());

@@ -328,8 +328,13 @@ class Scene {
       const Pose& last = poses[n - 1];
       const double moved = norm({pose.x - last.x, pose.y - last.y});
       const double turned = reach * std::fabs(pose.yaw - last.yaw);
+      return moved + turned <= reach ? before(n) : kNone;
+    }
+    // The part of the pose before, at any distance.
+    std::size_t before(std::size_t n) const noexcept {
+      if (n == 0 || n >= part_.size()) return kNone;
       const std::size_t part = part_[n - 1].load(std::memory_order_relaxed);
-      return moved + turned <= reach && part > 0 ? part - 1 : kNone;
+      return part > 0 ? part - 1 : kNone;
     }
     void put(std::size_t n, std::size_t part) noexcept {
       if (n < part_.size()) {
@@ -458,11 +463,23 @@ class Scene {
       batch.hints.put(n, hint);
       batch.finish(n, result);
     };
+    std::array<Transform, kAhead> transforms;  // of the next poses; computed together for speed
+    const auto prepare = [&](std::span<const std::size_t> next) noexcept {
+      for (std::size_t i = 0; i < next.size(); ++i) {
+        if (batch.is_stopped(next[i])) continue;
+        transforms[i] = Transform::from_pose(batch.poses[next[i]], obstacles_.origin());
+        const std::size_t hint = batch.hints.before(next[i]);
+        if (view.slice != nullptr && hint != kNone) view.slice->part(hint).prefetch();
+      }
+    };
     std::array<std::size_t, kAhead> group;  // searched together
-    for (auto next = chosen.begin(); next != chosen.end();) {
+    std::array<Transform, kAhead> of_group;
+    for (std::size_t next = 0; next < chosen.size();) {
       std::size_t count = 0;
-      for (; count < kAhead && next != chosen.end(); ++next) {
-        const std::size_t n = *next;
+      for (; count < kAhead && next < chosen.size(); ++next) {
+        const std::size_t slot = next % kAhead;
+        if (slot == 0) prepare(chosen.subspan(next, std::min(kAhead, chosen.size() - next)));
+        const std::size_t n = chosen[next];
         if (batch.is_stopped(n)) continue;
         if (!has_view) view = obstacles_.at(batch.times[n]);
         Ego& ego = egos.at(n, 0);
@@ -471,14 +488,18 @@ class Scene {
         const bool has_hint = view.slice != nullptr ? n % kTile != 0 : !batch.may_look_ahead();
         const std::size_t hint = has_hint ? batch.hints.at(n, batch.poses, ego.reach_) : kNone;
         if (looks_ahead && hint == kNone) {
-          group[count++] = n;
+          group[count] = n;
+          of_group[count++] = transforms[slot];
         } else {
-          check_one(n, ego, {}, hint);
+          place(ego, batch.poses[n], transforms[slot]);
+          typename Ahead::At placed;
+          placed.is_placed = true;
+          check_one(n, ego, placed, hint);
         }
       }
       if (count == 0) continue;
-      look_ahead(egos, std::span(group).first(count), batch.poses, batch.options.margin, view,
-                 ahead);
+      look_ahead(egos, std::span(group).first(count), batch.poses, of_group, batch.options.margin,
+                 view, ahead);
       for (std::size_t i = 0; i < count; ++i) {
         const std::size_t n = group[i];
         if (!batch.is_stopped(n)) check_one(n, egos.at(n, i), ahead.at[i], kNone);
@@ -489,13 +510,12 @@ class Scene {
   // Searches the tree for all of the chosen poses together, so that their memory accesses overlap.
   // Places the egos that have parts near them.
   void look_ahead(Egos& egos, std::span<const std::size_t> chosen, std::span<const Pose> poses,
-                  double margin, const Obstacles::View& view, Ahead& ahead) const {
-    std::array<Transform, kAhead> transforms;
+                  const std::array<Transform, kAhead>& transforms, double margin,
+                  const Obstacles::View& view, Ahead& ahead) const {
     std::array<FloatBox, kAhead> boxes;
     const std::size_t count = chosen.size();
     const double range = undecided_margin(obstacles_.range(view, margin));
     for (std::size_t i = 0; i < count; ++i) {
-      transforms[i] = Transform::from_pose(poses[chosen[i]], obstacles_.origin());
       const Box bounds = egos.at(chosen[i], i).extents_.bounds_at(transforms[i]);
       ahead.at[i] = {};
       ahead.at[i].is_known = bounds.low.x > kEverywhere.low.x;

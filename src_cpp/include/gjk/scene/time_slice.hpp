@@ -21,6 +21,9 @@ struct FoundPart {
   explicit operator bool() const noexcept { return in != nullptr; }
   const PlacedParts::Part& part() const noexcept { return in->part(index); }
   Convex convex() const noexcept { return in->convex(index); }
+  void prefetch() const noexcept {
+    if (in != nullptr) in->prefetch(index);
+  }
 };
 
 // Each part is placed once, and a tree is built for that time. Its boxes are tighter than those of
