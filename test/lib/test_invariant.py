@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from test_world import FAR, Time, known
 
-from gjk_collision import Scene, Shape, pairs
+from gjk_collision import Path, Scene, Shape, pairs
 from gjk_collision.results import INVARIANT
 from gjk_collision.server import questions
 from gjk_collision.server.snapshot import Snapshot
@@ -53,11 +53,16 @@ class Wrong:
         found["worst"], found["first_invalid"] = int(Verdict.FREE), -1
         return found
 
-    def check_path(self, *arguments: Any) -> dict[str, Any]:
-        found = dict(self._core.check_path(*arguments))
-        found.update(verdict=int(Verdict.FREE), status=int(Status.SUCCESS))
-        found.update(first_invalid_segment=-1, last_valid_fraction=1.0)
-        found["min_distance_lower_bound"] = float(self._bounds[0])
+    def check_paths(self, *arguments: Any) -> dict[str, Any]:
+        return self._free_paths(self._core.check_paths(*arguments))
+
+    def check_curves(self, *arguments: Any) -> dict[str, Any]:
+        return self._free_paths(self._core.check_curves(*arguments))
+
+    def _free_paths(self, found: dict[str, Any]) -> dict[str, Any]:
+        found["verdicts"][:], found["statuses"][:] = Verdict.FREE, Status.SUCCESS
+        found["first_invalid_segments"][:], found["last_valid_fractions"][:] = -1, 1.0
+        found["lower_bounds"][:] = np.resize(self._bounds, len(found["verdicts"]))
         return found
 
     def nearest(self, *arguments: Any) -> tuple[Any, ...]:
@@ -109,6 +114,10 @@ def test_every_answer_with_a_bound(bound: float, counted: list[int]) -> None:
         assert path.is_free == (right == FREE)
         assert path.first_invalid_segment == (-1 if right == FREE else 0)
         assert path.last_valid_fraction == (1.0 if right == FREE else 0.0)
+    for arcs in ([(0.0, 1.0)], [[(0.0, 1.0)]]):
+        curve = scene([bound]).check_path(BOX, Path.arcs((0, 0, 0), arcs), margin=MARGIN)
+        assert curve.verdict is right[0]
+        assert curve.is_free == (right == FREE)
     known = snapshot([bound])
     flat = np.array([50.0, 0.0, 0.0])
     for mode in (1, 2):
@@ -126,7 +135,7 @@ def test_every_answer_with_a_bound(bound: float, counted: list[int]) -> None:
     for ask in (questions.distance, questions.state):
         found = ask(snapshot([7.0], near=[bound]), FAR).answer
         assert (found.verdict, found.status) == right
-    counted[0] = 0 if right == FREE else 11
+    counted[0] = 0 if right == FREE else 13
 
 
 @pytest.mark.requirement("V-16")
@@ -187,11 +196,10 @@ def test_what_the_kernel_found_itself_is_counted(
         assert found.verdicts.tolist() == [1, 0, 1]
         assert found.verdict is Verdict.UNKNOWN
         assert found.first_invalid_index == 1
-    right = made._core.check_path
+    right = made._core.check_paths
+    error = {"verdicts": np.array([0], np.uint8), "statuses": np.array([99], np.uint16)}
     monkeypatch.setattr(
-        made._core,
-        "check_path",
-        lambda *arguments: {**right(*arguments), "verdict": ERROR[0], "status": ERROR[1]},
+        made._core, "check_paths", lambda *arguments: {**right(*arguments), **error}
     )
     path = made.check_path(BOX, np.zeros((1, 3)), margin=MARGIN)
     assert (path.verdict, path.status) == ERROR

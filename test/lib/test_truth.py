@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 from test_world import STEADY0, T0, Time, known
 
+from gjk_collision import path as paths
 from gjk_collision.geometry import Shape, closest, collide
 from gjk_collision.motion import Motion, closest_approach, ray_cast, shape_cast, time_of_impact
 from gjk_collision.pairs import check_pairs
@@ -59,6 +60,14 @@ RESULTS: dict[str, tuple[Callable[[], Any], str]] = {
     "PathResult of poses": (lambda: SCENE.check_path(CAR, [THERE], swept=False), ".is_free"),
     "ContactResult": (
         lambda: SCENE.updated([0], velocities=[(0, 0, 0)]).first_contact(CAR, [[HERE]], [0.0]),
+        "Verdict.FREE",
+    ),
+    "PathsResult": (
+        lambda: SCENE.check_path(CAR, paths.Path.straight([[HERE, THERE]])),
+        ".is_free",
+    ),
+    "TimeToCollisionResult": (
+        lambda: SCENE.time_to_collision(CAR, HERE, (0, 0, 0), 0.0),
         "Verdict.FREE",
     ),
     "GradientResult": (lambda: SCENE.gradient(CAR, HERE), ".distances > margin"),
