@@ -808,7 +808,7 @@ class Scene:
             )
         except InputError as error:
             raise located(error, poses=leading, times=at.shape) from None
-        INVARIANT.keep(found["verdicts"], found["statuses"], found["lower_bounds"], 0.0)
+        self._keep_paths(found, 0.0, True)
         return ContactResult(
             times=found["first_collision_times"],
             distances=found["distances"],

@@ -247,23 +247,29 @@ inline const Piece* piece_at(Motion motion, double t, std::size_t& hint) noexcep
   return &motion[hint];
 }
 
+// Calls visit(piece) for each piece that is valid at some time within at.error of at.time. Piece
+// `i`, which comes first, is valid at at.time.
+template <class Visit>
+void visit_within_error(Motion motion, std::size_t i, const LocalTime& at, Visit&& visit) {
+  visit(motion[i]);
+  if (at.error == 0.0) return;
+  // Wider by the rounding of the sums, so that no piece is missed.
+  const double wide = at.error + 4.0 * kUnitRoundoff * std::fabs(at.time);
+  for (std::size_t k = i; k > 0 && motion[k].begin >= at.time - wide; --k) visit(motion[k - 1]);
+  for (std::size_t k = i + 1; k < motion.size() && motion[k].begin <= at.time + wide; ++k) {
+    visit(motion[k]);
+  }
+}
+
 // Upper bound (m) on how far a point of a shape with this reach moves between at.time and any time
 // within at.error of it. Piece `i` is valid at at.time.
 inline double drift(Motion motion, std::size_t i, const LocalTime& at, double reach) noexcept {
   if (at.error == 0.0) return 0.0;
-  // Wider by the rounding of the sums, so that no piece is missed.
-  const double wide = at.error + 4.0 * kUnitRoundoff * std::fabs(at.time);
-  const auto within = [&](const Piece& piece) noexcept {
+  double sum = 0.0;
+  visit_within_error(motion, i, at, [&](const Piece& piece) noexcept {
     const double time = std::fmin(piece.end - piece.begin, at.error);
-    return time * (norm(piece.velocity()) + std::fabs(piece.spin()) * reach);
-  };
-  double sum = within(motion[i]);
-  for (std::size_t k = i; k > 0 && motion[k].begin >= at.time - wide; --k) {
-    sum += within(motion[k - 1]);
-  }
-  for (std::size_t k = i + 1; k < motion.size() && motion[k].begin <= at.time + wide; ++k) {
-    sum += within(motion[k]);
-  }
+    sum += time * (norm(piece.velocity()) + std::fabs(piece.spin()) * reach);
+  });
   return sum * (1.0 + 0x1p-40);
 }
 

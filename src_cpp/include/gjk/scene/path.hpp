@@ -35,7 +35,7 @@ struct PathResult {
   Verdict verdict = Verdict::unknown;  // the worst on the path: COLLISION > UNKNOWN > MARGIN > FREE
   Status status = Status::undefined;
   std::int64_t first_invalid_segment = -1;
-  // That segment is certainly free up to this fraction of it. check_path(): of the whole length.
+  // That segment is certainly free up to this fraction of it. On an ArcPath: of the whole length.
   double last_valid_fraction = 1.0;
   // s. First time at which contact cannot be excluded, if the path collides. NaN if it does not
   // collide or has no times.

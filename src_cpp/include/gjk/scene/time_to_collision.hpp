@@ -62,7 +62,7 @@ bool visit_kept(const Obstacles& obstacles, std::size_t index, double reach, dou
   if (piece == nullptr || motion.front().begin == motion.back().end) return false;
   const Placement now = piece->at(local.time, reach);
   const double error = now.error + drift(motion, at, local, reach);
-  const auto keep = [&](const Piece& source) {
+  visit_within_error(motion, at, local, [&](const Piece& source) {
     const RoundedVelocity velocity = source.velocity_at(local.time);
     Piece kept;
     kept.begin = 0.0;
@@ -73,18 +73,7 @@ bool visit_kept(const Obstacles& obstacles, std::size_t index, double reach, dou
     kept.is_arc = true;
     kept.from_shift = error;
     visit(kept);
-  };
-  // Wider by the rounding of the sums, so that no piece is missed.
-  const double wide = local.error + 4.0 * kUnitRoundoff * std::fabs(local.time);
-  keep(*piece);
-  for (std::size_t k = at; local.error > 0.0 && k > 0 && motion[k].begin >= local.time - wide;
-       --k) {
-    keep(motion[k - 1]);
-  }
-  for (std::size_t k = at + 1;
-       local.error > 0.0 && k < motion.size() && motion[k].begin <= local.time + wide; ++k) {
-    keep(motion[k]);
-  }
+  });
   return true;
 }
 
