@@ -28,14 +28,17 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import scene_peers
 from report import machine
 from scene_peers import Answers, Floats
 
-from gjk_collision import Scene, Shape
+from gjk_collision import Path as Curve
+from gjk_collision import Region, Scene, Shape, Verdict, obstacles_from_grid
 
 SPACING = 10.0  # m
 EGO = (4.8, 1.8)  # m
+EGO_SHAPE = Shape.box(*EGO)
 COUNTS = (10, 100, 1_000, 10_000, 100_000)
 BATCHES = (1, 10, 100, 1_000, 10_000, 100_000)
 POSES = 2_000  # per pass
@@ -227,6 +230,102 @@ def of_gradients(passes: int) -> dict[str, tuple[float, float]]:
     }
 
 
+def of_curves(passes: int) -> dict[tuple[str, str], tuple[float, float, float]]:
+    """Return time per edge [s], mean length [m] and share of FREE by (curve, scene).
+
+    An edge is a curve of radius 4 m to a pose about 6 m away. 1000 of them are checked in a call
+    with two threads, mode 'collide', among 200 boxes. The call that makes the curves is included.
+    Some poses on FREE curves are checked too.
+    """
+    ego = Shape.box(*EGO)
+    spent: dict[tuple[str, str], list[tuple[float, float, float]]] = {}
+    for number in range(passes):
+        for side in (200.0, 100.0):
+            rng = np.random.default_rng(number)
+            half = np.array([side / 2, side / 2, np.pi])
+            boxes = [Shape.box(*size) for size in rng.uniform((1, 1), (5, 3), (200, 2))]
+            scene = Scene(boxes, rng.uniform(-half, half, (200, 3)))
+            starts = rng.uniform(-half, half, (1000, 3))
+            ends = starts + rng.normal(0.0, (5.0, 5.0, 1.0), (1000, 3))
+            for name, make in (("Reeds-Shepp", Curve.reeds_shepp), ("Dubins", Curve.dubins)):
+                start = time.perf_counter()
+                curves = make(starts, ends, 4.0)
+                found = scene.check_path(ego, curves, mode="collide", threads=2)
+                each = (time.perf_counter() - start) / len(starts)
+                free = np.asarray(found.verdicts == Verdict.FREE)
+                for i in np.flatnonzero(free)[:20]:
+                    on_way = curves[i].at(np.linspace(0.0, curves[i].length, 20))
+                    assert scene.check(ego, on_way).is_free
+                key = (name, f"{side:.0f} x {side:.0f} m")
+                spent.setdefault(key, []).append((each, np.mean(curves.length), np.mean(free)))
+    return {key: tuple(np.median(each, axis=0)) for key, each in spent.items()}
+
+
+def grid_map(kind: str, seed: int) -> npt.NDArray[np.int8]:
+    """Return a grid of 1000 x 1000 cells of which 7 % are occupied."""
+    rng = np.random.default_rng(seed)
+    size = 1000
+    if kind == "independent cells":
+        return np.where(rng.random((size, size)) < 0.07, 100, 0).astype(np.int8)
+    y, x = np.mgrid[:size, :size]
+    if kind == "walls at 20 degrees, 3 cells":
+        u = x * np.cos(0.35) + y * np.sin(0.35)
+        v = y * np.cos(0.35) - x * np.sin(0.35)
+        return np.where((u % 86 < 3) | (v % 86 < 3), 100, 0).astype(np.int8)
+    grid = np.where((x % 80 < 2) | (y % 80 < 2), 100, 0).astype(np.int8)
+    while (grid > 0).mean() < 0.07:
+        (row, column), radius = rng.integers(0, size, 2), rng.integers(3, 15)
+        grid[(y - row) ** 2 + (x - column) ** 2 <= radius**2] = 100
+    return grid
+
+
+def of_grids(passes: int) -> dict[str, tuple[float, int, int]]:
+    """Return time [s], shapes and occupied cells of `obstacles_from_grid`, by the kind of map."""
+    table = {}
+    for kind in ("rooms and discs", "walls at 20 degrees, 3 cells", "independent cells"):
+        times = []
+        for number in range(passes):
+            grid = grid_map(kind, number)
+            start = time.perf_counter()
+            shapes = obstacles_from_grid(grid, 0.05)
+            times.append(time.perf_counter() - start)
+            if number == 0:
+                covered = np.zeros(grid.shape, bool)
+                for shape in shapes:
+                    x0, y0, x1, y1 = (round(v / 0.05) for v in shape.bounds)
+                    covered[y0:y1, x0:x1] = True
+                assert np.array_equal(covered, grid > 0)
+        table[kind] = (statistics.median(times), len(shapes), int((grid > 0).sum()))
+    return table
+
+
+def of_region(passes: int) -> dict[str, float]:
+    """Return time per pose [s] in a road of 600 vertices: as a region, and the edge alone."""
+    along = np.linspace(0.0, 600.0, 300)
+    middle = np.c_[along, 20.0 * np.sin(along / 40.0)]
+    slope = np.gradient(middle[:, 1], along)
+    aside = 5.0 * np.c_[-slope, np.ones(300)] / np.hypot(1.0, slope)[:, None]
+    road = np.r_[middle - aside, (middle + aside)[::-1]]
+    ends = np.stack([road, np.roll(road, -1, axis=0)], axis=1)
+    scenes = {
+        "region": Scene([], inside=Region([road])),
+        "segments of its edge": Scene([Shape.hull(each) for each in ends]),
+    }
+    rng = np.random.default_rng(1)
+    spent: dict[str, list[float]] = {}
+    for _ in range(passes):
+        n = rng.integers(0, 300, POSES)
+        poses = np.c_[middle[n] + rng.normal(0.0, 3.0, (POSES, 2)), np.arctan(slope[n])]
+        for name, scene in scenes.items():
+            for mode in ("collide", "distance"):
+                spent.setdefault(f"{name}, {mode}", []).append(
+                    timed(
+                        lambda p, s=scene, m=mode: s.check(EGO_SHAPE, p, mode=m).verdicts, poses
+                    )[0]
+                )
+    return {name: statistics.median(each) for name, each in spent.items()}
+
+
 def of_trajectories(file: Path, passes: int) -> tuple[int, int, Times]:
     """Return poses, pose-obstacle pairs, and time per pair of a planner's trajectories.
 
@@ -360,6 +459,9 @@ def report(
     drives: dict[str, float],
     gradients: dict[str, tuple[float, float]],
     mppi: dict[tuple[str, str], float],
+    curves: dict[tuple[str, str], tuple[float, float, float]],
+    grids: dict[str, tuple[float, int, int]],
+    region: dict[str, float],
     trajectories: tuple[int, int, Times] | None,
 ) -> str:
     import shapely
@@ -431,6 +533,32 @@ def report(
         [row(name, us(d), us(g), f"{g / d:.2f}") for name, (d, g) in gradients.items()],
     )
     lines += ["", *mppi_report(mppi)]
+    lines += [
+        "",
+        "Microseconds per edge, made and checked, of 1000 curves of radius 4 m in a call, among "
+        "200 boxes, two threads:",
+        *table(
+            ["", "us", "mean length (m)", "FREE"],
+            [
+                row(f"{name}, {side}", us(t), f"{length:.1f}", f"{100 * free:.0f} %")
+                for (name, side), (t, length, free) in curves.items()
+            ],
+        ),
+    ]
+    lines += [
+        "",
+        "Microseconds per pose near the edges of a road of 600 vertices:",
+        *table(["", "us"], [row(name, us(t)) for name, t in region.items()]),
+        "",
+        "Milliseconds for the obstacles of a grid of 1000 x 1000 cells, 7 % occupied:",
+        *table(
+            ["", "ms", "shapes", "occupied cells per shape"],
+            [
+                row(name, f"{1e3 * t:.1f}", shapes, f"{cells / shapes:.1f}")
+                for name, (t, shapes, cells) in grids.items()
+            ],
+        ),
+    ]
     if trajectories is not None:
         poses, pairs, t = trajectories
         lines += [
@@ -528,6 +656,9 @@ def main() -> None:
             of_drives(passes),
             of_gradients(passes),
             of_mppi(passes),
+            of_curves(passes),
+            of_grids(min(passes, 9)),
+            of_region(passes),
             trajectories,
         )
     }

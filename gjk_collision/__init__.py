@@ -15,6 +15,9 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from .convert import obstacles_from_grid as obstacles_from_grid
+    from .convert import obstacles_from_points as obstacles_from_points
+    from .convert import obstacles_from_scan as obstacles_from_scan
     from .errors import InputError as InputError
     from .geometry import Closest as Closest
     from .geometry import Penetration as Penetration
@@ -30,13 +33,18 @@ if TYPE_CHECKING:
     from .motion import ray_cast as ray_cast
     from .motion import shape_cast as shape_cast
     from .motion import time_of_impact as time_of_impact
+    from .pairs import check_pairs as check_pairs
     from .path import Path as Path
+    from .region import OUTSIDE as OUTSIDE
+    from .region import Region as Region
     from .results import CheckResult as CheckResult
     from .results import ContactResult as ContactResult
     from .results import GradientResult as GradientResult
     from .results import NearestResult as NearestResult
+    from .results import PairsResult as PairsResult
     from .results import PathResult as PathResult
     from .results import PathsResult as PathsResult
+    from .results import RayCastResult as RayCastResult
     from .results import TimeToCollisionResult as TimeToCollisionResult
     from .scene import Scene as Scene
     from .tracing import Trace as Trace
@@ -49,6 +57,9 @@ if TYPE_CHECKING:
 
 # Module of each public name, for loading at run time. A test compares this with the imports above.
 _MODULE_OF = {
+    "obstacles_from_grid": "convert",
+    "obstacles_from_points": "convert",
+    "obstacles_from_scan": "convert",
     "InputError": "errors",
     "Closest": "geometry",
     "Penetration": "geometry",
@@ -64,13 +75,18 @@ _MODULE_OF = {
     "ray_cast": "motion",
     "shape_cast": "motion",
     "time_of_impact": "motion",
+    "check_pairs": "pairs",
     "Path": "path",
+    "OUTSIDE": "region",
+    "Region": "region",
     "CheckResult": "results",
     "ContactResult": "results",
     "GradientResult": "results",
     "NearestResult": "results",
+    "PairsResult": "results",
     "PathResult": "results",
     "PathsResult": "results",
+    "RayCastResult": "results",
     "TimeToCollisionResult": "results",
     "Scene": "scene",
     "Trace": "tracing",

@@ -7,6 +7,8 @@ Each function raises `InputError`, which names the argument, if the conversion i
 
 from __future__ import annotations
 
+import sys
+import warnings
 from collections.abc import Sequence
 from operator import index
 from reprlib import repr as short
@@ -30,8 +32,10 @@ __all__ = [
     "as_point",
     "as_poses",
     "as_vector",
+    "caller_level",
     "instance",
     "located",
+    "warn_of_degrees",
 ]
 
 T = TypeVar("T")
@@ -112,7 +116,7 @@ def as_floats(values: ArrayLike, argument: str, *columns: int) -> NDArray[np.flo
     """
     array = _as_array(values, argument)
     if array.dtype.kind not in "fiu" and array.size:
-        rule = f"must be an array of real numbers (got dtype {array.dtype})"
+        rule = f"must be an array of real numbers (got {_kind(values, array)})"
         raise InputError(Status.INVALID_INPUT, argument, None, rule)
     _check_shape(array, argument, columns)
     return np.asarray(array, dtype=np.float64, order="C")
@@ -135,6 +139,8 @@ def as_poses(values: ArrayLike, argument: str) -> NDArray[np.float64]:
         raise InputError(Status.EMPTY_REQUEST, argument, None, "must hold at least one pose")
     if poses.ndim == 0 or poses.shape[-1] != 3:
         rule = f"must have shape (..., 3) (got {poses.shape})"
+        if poses.ndim == 2 and len(poses) == 3:
+            rule += ": transpose it, as in poses.T"
         raise InputError(Status.ARRAY_MISMATCH, argument, None, rule)
     return poses
 
@@ -158,7 +164,7 @@ def as_integers(
     """
     array = _as_array(values, argument)
     if array.dtype.kind not in "iu" and array.size:
-        rule = f"must be an array of integers (got dtype {array.dtype})"
+        rule = f"must be an array of integers (got {_kind(values, array)})"
         raise InputError(Status.INVALID_INPUT, argument, None, rule)
     _check_shape(array, argument, columns)
     if array.size == 0:
@@ -183,6 +189,26 @@ def located(error: InputError, **shapes: tuple[int, ...]) -> InputError:
     return InputError(error.status, error.argument, error.index, f"{error.rule}, at [{at}]")
 
 
+def warn_of_degrees(argument: str, at: int | None, yaw: float) -> None:
+    """Warn of a yaw that looks like degrees. The kernel's bindings call this."""
+    where = argument if at is None else f"{argument}[{at}]"
+    text = f"{where}: yaw must be in radians, but {yaw:g} looks like degrees: use np.deg2rad"
+    warnings.warn(text, UserWarning, stacklevel=caller_level())
+
+
+def caller_level() -> int:
+    """Return the `stacklevel` of a warning of the calling function, which points to the user."""
+    frame = sys._getframe(1)
+    count = 1
+    while frame.f_back is not None and _is_ours(frame.f_globals):
+        frame, count = frame.f_back, count + 1
+    return count
+
+
+def _is_ours(names: dict[str, Any]) -> bool:
+    return str(names.get("__name__")).partition(".")[0] == __name__.partition(".")[0]
+
+
 def _as_array(values: ArrayLike, argument: str) -> NDArray[Any]:
     masked = _masked_row(values)  # asarray() would drop the mask
     if masked is not None:
@@ -190,8 +216,28 @@ def _as_array(values: ArrayLike, argument: str) -> NDArray[Any]:
         raise InputError(Status.INVALID_INPUT, argument, masked, rule)
     try:
         return np.asarray(values)
-    except ValueError as error:  # rows of different lengths
-        raise InputError(Status.ARRAY_MISMATCH, argument, None, str(error)) from error
+    except ValueError as error:
+        rule, row = _uneven_row(values) or (str(error), None)
+        raise InputError(Status.ARRAY_MISMATCH, argument, row, rule) from error
+
+
+def _uneven_row(values: Any) -> tuple[str, int] | None:
+    """Return a rule and the index of the first row that differs in length from the first one."""
+    if not all(isinstance(row, list | tuple) or np.ndim(row) for row in values):
+        return None
+    lengths = [len(row) for row in values]
+    for i, length in enumerate(lengths):
+        if length != lengths[0]:
+            return f"must have {lengths[0]} values, as the first row (got {length})", i
+    return None
+
+
+def _kind(values: object, array: NDArray[Any]) -> str:
+    """Return what was given instead of numbers."""
+    inner = array.flat[0] if array.dtype == object else array.dtype
+    if isinstance(inner, np.dtype):
+        return f"dtype {inner}"
+    return type(inner).__name__ if inner is values else f"objects of type {type(inner).__name__}"
 
 
 def _masked_row(values: ArrayLike) -> int | None:
@@ -212,4 +258,6 @@ def _check_shape(array: NDArray[Any], argument: str, columns: tuple[int, ...]) -
     if array.ndim == 0 or array.shape[1:] not in allowed:
         shapes = " or ".join(f"(n, {count})" if count else "(n,)" for count in columns)
         rule = f"must have shape {shapes} (got {array.shape})"
+        if array.ndim == 2 and len(array) in columns:
+            rule += f": transpose it, as in {argument}.T"
         raise InputError(Status.ARRAY_MISMATCH, argument, None, rule)

@@ -4,11 +4,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import inf
 from reprlib import repr as short
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,6 +17,8 @@ from numpy.typing import ArrayLike, NDArray
 from . import _core
 from .arguments import as_floats, as_list, as_number, as_point, as_vector
 from .errors import InputError
+from .formats import geo, svg
+from .record import Record
 from .verdict import Status, no_truth_value
 
 __all__ = ["Closest", "Penetration", "Shape", "closest", "collide", "distance", "penetration"]
@@ -27,6 +30,10 @@ Pose: TypeAlias = tuple[float, float, float] | list[float] | NDArray[np.float64]
 """x [m], y [m], yaw [rad], counter-clockwise."""
 # The stub of the kernel declares a pose as Sequence[float], although an array is accepted too.
 # Calls with a pose therefore suppress an error of the type checker.
+
+
+_FEW_PARTS = 8  # of which `repr` shows each
+_MOST_DRAWN = 20_000  # vertices
 
 
 class Shape:
@@ -69,7 +76,13 @@ class Shape:
             DEGENERATE: the polygon has no area. TOO_FEW_POINTS, NON_FINITE, COORD_RANGE,
             ARRAY_MISMATCH, INVALID_INPUT.
         """
-        return cls(_core.polygon(as_floats(xy, "xy", 2), as_number(radius, "radius")))
+        try:
+            return cls(_core.polygon(as_floats(xy, "xy", 2), as_number(radius, "radius")))
+        except InputError as error:
+            if error.status is not Status.CONCAVE_REJECTED:
+                raise
+            rule = f"{error.rule}: use Shape.concave, or Shape.hull for the convex hull"
+            raise InputError(error.status, error.argument, error.index, rule) from None
 
     @classmethod
     def box(
@@ -174,30 +187,50 @@ class Shape:
         )
 
     @classmethod
-    def concave(cls, outline: ArrayLike, radius: float = 0.0) -> Shape:
-        """Return a polygon that may be concave.
+    def concave(
+        cls, outline: ArrayLike, holes: Sequence[ArrayLike] = (), radius: float = 0.0
+    ) -> Shape:
+        """Return a polygon that may be concave and may have holes.
 
-        The polygon is split into convex parts. Their union is exactly the polygon.
+        The polygon is split into convex parts, in O(n log n). Their union is exactly the polygon.
+        The inside of a hole is free. The edges of a hole belong to the shape.
 
-        The outline may touch itself at vertices and along edges, but must not cross itself. To
-        describe a hole, let the outline go to the hole, around it and back along the same edge. If
-        two edges go to a point and straight back, this spike without area is part of the shape.
+        Outline and holes may touch themselves and each other, at vertices and along edges, but
+        must not cross. A hole must lie in the outline, and must not overlap another hole. If two
+        edges go to a point and straight back, this spike without area is part of the shape,
+        wherever it is. A ring without area consists of such spikes.
 
         Parameters
         ----------
         outline : array_like, shape (n, 2)
             Vertices in order [m], n >= 3.
+        holes : sequence of array_like, each of shape (n, 2)
+            Vertices of each hole in order [m], n >= 3.
         radius : float
             Radius [m], >= 0. All points within this distance of the polygon belong to the shape.
 
         Raises
         ------
         InputError
-            INVALID_INPUT: two edges cross, and `index` is the first vertex of one of them; or the
-            outline is concave and has a coordinate that is below 1e-40 m in magnitude, but not 0.
-            The other errors are those of `polygon`, without CONCAVE_REJECTED.
+            INVALID_INPUT: two edges cross, and `index` is the first vertex of one of them; a hole
+            leaves the outline or overlaps another hole; or the polygon is concave or has holes,
+            and has a coordinate that is below 1e-40 m in magnitude, but not 0. The `argument` of
+            an error in hole k is ``holes[k]``. The other errors are those of `polygon`, without
+            CONCAVE_REJECTED.
+
+        Notes
+        -----
+        The polygon is triangulated in a plane sweep, and triangles are joined while the result is
+        convex: Hertel and Mehlhorn, "Fast Triangulation of Simple Polygons", 1983.
         """
-        return cls(_core.concave(as_floats(outline, "outline", 2), as_number(radius, "radius")))
+        if isinstance(holes, (int, float)):
+            rule = f"must be a sequence of outlines (got {holes!r}): a radius is radius={holes!r}"
+            raise InputError(Status.INVALID_INPUT, "holes", None, rule)
+        rings = [
+            as_floats(hole, f"holes[{k}]", 2) for k, hole in enumerate(as_list(holes, "holes"))
+        ]
+        ring = as_floats(outline, "outline", 2)
+        return cls(_core.concave(ring, rings, as_number(radius, "radius")))
 
     @classmethod
     def compound(cls, shapes: Sequence[Shape]) -> Shape:
@@ -219,6 +252,33 @@ class Shape:
         if not given:
             raise InputError(Status.INVALID_INPUT, "shapes", None, "must hold at least one Shape")
         return cls(_core.compound(given))
+
+    @classmethod
+    def from_geo(cls, g: Any, radius: float = 0.0) -> Shape:
+        """Return the shape of a geometry of GeoJSON, shapely or another library.
+
+        Coordinates are x, y [m]: those of a map in degrees must be projected first. Polygons may
+        be concave and have holes. A LineString gives one part for each of its segments. A geometry
+        of several members gives a `compound`.
+
+        Parameters
+        ----------
+        g : object with ``__geo_interface__``, or mapping as in GeoJSON
+            Point, LineString, LinearRing or Polygon, one of their Multi types, a
+            GeometryCollection, a Feature or a FeatureCollection.
+        radius : float
+            Radius [m], >= 0. All points within this distance of the geometry belong to the shape.
+
+        Raises
+        ------
+        InputError
+            Errors of points and outlines name their place, for example ``g.coordinates[0]``, and
+            the index of the vertex. INVALID_INPUT: `g` is not a geometry. The other errors are
+            those of `concave` and `capsule`.
+        """
+        number = as_number(radius, "radius")
+        shapes = [shape for piece in geo.pieces(g) for shape in _of_piece(piece, number)]
+        return shapes[0] if len(shapes) == 1 else cls.compound(shapes)
 
     def inflated(self, margin: float) -> Shape:
         """Return the shape with `margin` [m], >= 0, added to each radius. The sums are rounded up.
@@ -253,6 +313,41 @@ class Shape:
         sides = {"front": front, "rear": rear, "left": left, "right": right}
         return Shape(self._core.padded(*(as_number(sides[name], name) for name in sides)))
 
+    def transformed(self, pose: Pose) -> Shape:
+        """Return the shape at `pose`, (x, y, yaw) [m, m, rad]: rotated by yaw, then moved.
+
+        The vertices are rounded. If rounding makes a part concave, the part is replaced by its
+        hull. Queries with a pose need no rounded vertices, because they include the rounding
+        errors: for certified answers, pass the pose to them, and not a transformed shape.
+
+        Raises
+        ------
+        InputError
+            DEGENERATE: the shape is smaller than the rounding error of its coordinates at this
+            pose. NON_FINITE, COORD_RANGE, ARRAY_MISMATCH, INVALID_INPUT.
+        """
+        return Shape(self._core.transformed(as_vector(pose, "pose")))
+
+    @property
+    def bounds(self) -> tuple[float, float, float, float]:
+        """Least x and y, and largest x and y [m], with the radii. Rounded outwards.
+
+        The order is that of shapely.
+        """
+        return self._core.bounds
+
+    @property
+    def area(self) -> float:
+        """Area of the union of all parts [m2], with the radii.
+
+        Regions in which parts overlap count once. For one part, this is the area of the polygon
+        + perimeter * radius + pi * radius^2 (Steiner's formula), up to a few roundings of the
+        square of its size. For parts that overlap, the relative error is about 1e-12. It is
+        computed at each call. If many parts overlap each other, this is slow: 0.3 s for 100
+        circles, all of which overlap, and seconds for several hundred.
+        """
+        return self._core.area
+
     @property
     def radius(self) -> float:
         """Radius [m]: all points within this distance of the parts belong to the shape.
@@ -271,13 +366,44 @@ class Shape:
         """Vertices of each convex part [m], counter-clockwise: read-only arrays, shape (n, 2)."""
         return tuple(self._core.parts())
 
+    def __eq__(self, other: object) -> bool:
+        """Return whether both shapes have the same parts, with the same radii.
+
+        Parts are the same if they have the same corners. The order of the parts, the first vertex,
+        the direction of an outline, and repeated or collinear vertices make no difference.
+        Therefore equal shapes are the same set of points, but the indices of vertices in results
+        may differ. Shapes that are split into different parts are not equal.
+        """
+        return self._core.key == other._core.key if isinstance(other, Shape) else NotImplemented
+
+    def __hash__(self) -> int:
+        """Return a hash that is equal for equal shapes."""
+        return hash(self._core.key)
+
+    @classmethod
+    def _restored(cls, *state: Any) -> Shape:
+        return cls(_core.shape_from_state(*state))
+
+    def __reduce__(self) -> tuple[Callable[..., Shape], tuple[Any, ...]]:
+        """Return what `pickle` needs."""
+        return self._restored, _core.state_of_shape(self._core)
+
     def __repr__(self) -> str:
         """Return the number of vertices of each part, and the radius or the radii."""
-        sizes = "+".join(str(len(part)) for part in self.parts)
-        radii = self.radii
+        counts, radii = [len(part) for part in self.parts], self.radii
+        few = len(counts) <= _FEW_PARTS
+        sizes = "+".join(map(str, counts)) if few else f"{len(counts)} parts, {sum(counts)}"
         if len(set(radii)) == 1:
             return f"Shape({sizes} vertices, radius {radii[0]:g} m)"
-        return f"Shape({sizes} vertices, radii {'+'.join(f'{each:g}' for each in radii)} m)"
+        each = "+".join(f"{r:g}" for r in radii) if few else f"{min(radii):g} to {max(radii):g}"
+        return f"Shape({sizes} vertices, radii {each} m)"
+
+    def _repr_svg_(self) -> str | None:
+        """Return a picture for notebooks; None for more than 20 000 vertices."""
+        parts = self.parts
+        if sum(map(len, parts)) > _MOST_DRAWN:
+            return None
+        return svg.picture(parts, self.radii, self.bounds, repr(self))
 
 
 def cores(shapes: Sequence[Shape], argument: str = "shapes") -> list[_core.Shape]:
@@ -289,6 +415,28 @@ def cores(shapes: Sequence[Shape], argument: str = "shapes") -> list[_core.Shape
             raise InputError(Status.INVALID_INPUT, argument, i, rule)
         found.append(shape._core)
     return found
+
+
+def _of_piece(piece: geo.Piece, radius: float) -> list[Shape]:
+    """Return the shapes of a piece of a geometry; errors name its place."""
+    points, *holes = piece.rings
+    try:
+        if piece.kind == "Polygon":
+            return [Shape.concave(points, holes, radius)]
+        if piece.kind == "Point":
+            return [Shape.hull(points, radius)]
+        if len(points) < 2:
+            rule = "a LineString needs at least 2 points"
+            raise InputError(Status.TOO_FEW_POINTS, "points", None, rule)
+        Shape.hull(points)  # checks all points
+        return [Shape.hull(points[i : i + 2], radius) for i in range(len(points) - 1)]
+    except InputError as error:
+        if error.argument == "radius":
+            raise
+        hole = re.fullmatch(r"holes\[(\d+)\]", error.argument)
+        where = f"{piece.where}[{int(hole[1]) + 1}]" if hole else piece.where
+        rule = re.sub(r"holes\[(\d+)\]", lambda m: f"{piece.where}[{int(m[1]) + 1}]", error.rule)
+        raise InputError(error.status, where, error.index, rule) from None
 
 
 def _half(size: float, argument: str) -> float:
@@ -323,12 +471,13 @@ def outlined(points: NDArray[np.float64], policy: ConcavePolicy, radius: float =
     InputError
         As for the constructor.
     """
-    make = {"decompose": Shape.concave, "hull": Shape.hull, "reject": Shape.polygon}[policy]
-    return make(points, radius)
+    if policy == "decompose":
+        return Shape.concave(points, radius=radius)
+    return (Shape.hull if policy == "hull" else Shape.polygon)(points, radius)
 
 
-@dataclass(frozen=True, slots=True)
-class Closest:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Closest(Record):
     """Distance of two shapes a and b, with a certified lower bound and the closest points.
 
     ``point_b == point_a + distance * direction`` up to rounding. If shapes with several parts
@@ -370,8 +519,8 @@ class Closest:
     __bool__ = no_truth_value("`.lower_bound > 0.0` or `collide`")
 
 
-@dataclass(frozen=True, slots=True)
-class Penetration:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Penetration(Record):
     """Penetration depth of two shapes a and b, and the shortest translation that separates them.
 
     ``point_b == point_a - depth * direction`` up to rounding. For shapes with several parts, all

@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import inf, isfinite, isnan
 from typing import Any
@@ -18,10 +20,12 @@ from .arguments import (
     as_number,
     as_point,
     as_vector,
+    caller_level,
     instance,
 )
 from .errors import InputError
 from .geometry import Pose, Shape
+from .record import Record
 from .verdict import Status, Verdict, no_truth_value
 
 __all__ = [
@@ -107,6 +111,29 @@ class Motion:
         """
         return cls(_core.path(as_floats(times, "times", 0), as_floats(poses, "poses", 3)))
 
+    @classmethod
+    def _restored(cls, pieces: NDArray[np.float64]) -> Motion:
+        return cls(_core.motion_from_pieces(pieces))
+
+    def __reduce__(self) -> tuple[Callable[..., Motion], tuple[NDArray[np.float64]]]:
+        """Return what `pickle` needs."""
+        return self._restored, (self._core.pieces,)
+
+    def __eq__(self, other: object) -> bool:
+        """Return whether both have the same pieces, and therefore the same poses at all times."""
+        if not isinstance(other, Motion):
+            return NotImplemented
+        return np.array_equal(self._core.pieces, other._core.pieces)
+
+    def __hash__(self) -> int:
+        """Return a hash that is equal for equal motions."""
+        return hash((self._core.pieces + 0.0).tobytes())
+
+    def __repr__(self) -> str:
+        """Return the number of pieces, and the interval in which the motion is known."""
+        count = len(self._core.pieces)
+        return f"Motion({count} piece{'s' * (count > 1)}, {self.begin:.6g} s to {self.end:.6g} s)"
+
     @property
     def begin(self) -> float:
         """First time at which the motion is known [s]. -inf: there is no first time."""
@@ -154,8 +181,8 @@ class Motion:
         return self._core.travel(core, begin, end)
 
 
-@dataclass(frozen=True, slots=True)
-class Impact:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Impact(Record):
     """Result of the search for the first time at which the distance falls to a margin.
 
     Attributes
@@ -202,8 +229,8 @@ class Impact:
         return self.verdict in (Verdict.COLLISION, Verdict.MARGIN)
 
 
-@dataclass(frozen=True, slots=True)
-class Approach:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Approach(Record):
     """Smallest distance of two moving shapes over an interval of time.
 
     Attributes
@@ -240,8 +267,8 @@ class Approach:
 
 def time_of_impact(
     a: Shape,
-    motion_a: Motion,
     b: Shape,
+    motion_a: Motion,
     motion_b: Motion,
     t0: float | None = None,
     t1: float | None = None,
@@ -252,7 +279,8 @@ def time_of_impact(
 ) -> Impact:
     """Return the first time at which the distance of two moving shapes falls to `margin`.
 
-    No impact is missed, however thin the shapes are or however fast they move.
+    No impact is missed, however thin the shapes are or however fast they move. The old order of
+    the arguments, (a, motion_a, b, motion_b), is deprecated.
 
     Parameters
     ----------
@@ -288,7 +316,7 @@ def time_of_impact(
     """
     return _impact(
         _core.time_of_impact(
-            *_checked_motions(a, motion_a, b, motion_b, t0, t1),
+            *_checked_motions(a, b, motion_a, motion_b, t0, t1),
             as_number(margin, "margin"),
             as_number(tolerance, "tolerance"),
             as_integer(max_iterations, "max_iterations", 0),
@@ -298,8 +326,8 @@ def time_of_impact(
 
 def closest_approach(
     a: Shape,
-    motion_a: Motion,
     b: Shape,
+    motion_a: Motion,
     motion_b: Motion,
     t0: float | None = None,
     t1: float | None = None,
@@ -313,7 +341,7 @@ def closest_approach(
     errors are as for `time_of_impact`.
     """
     status, distance, lower_bound, time, closest, iterations = _core.closest_approach(
-        *_checked_motions(a, motion_a, b, motion_b, t0, t1), as_number(tolerance, "tolerance")
+        *_checked_motions(a, b, motion_a, motion_b, t0, t1), as_number(tolerance, "tolerance")
     )
     _, _, point_a, point_b, direction = closest
     return Approach(
@@ -330,8 +358,8 @@ def closest_approach(
 
 def shape_cast(
     a: Shape,
-    direction: ArrayLike,
     b: Shape,
+    direction: ArrayLike,
     max_distance: float = inf,
     pose_a: Pose | None = None,
     pose_b: Pose | None = None,
@@ -340,6 +368,8 @@ def shape_cast(
     tolerance: float = 1e-9,
 ) -> Impact:
     """Return how far shape a can move in a straight line until its distance to b is `margin`.
+
+    The old order of the arguments, (a, direction, b, ...), is deprecated.
 
     Parameters
     ----------
@@ -364,6 +394,9 @@ def shape_cast(
     InputError
         NON_FINITE, COORD_RANGE, ARRAY_MISMATCH, INVALID_INPUT.
     """
+    if isinstance(direction, Shape) and not isinstance(b, Shape):
+        b, direction = direction, b
+        _warn_of_order("shape_cast(a, b, direction, ...)")
     return _impact(
         _core.shape_cast(
             instance(a, Shape, "a")._core,
@@ -420,8 +453,8 @@ def ray_cast(
     try:
         return shape_cast(
             Shape.point((0.0, 0.0)),
-            direction,
             instance(shape, Shape, "shape"),
+            direction,
             max_distance,
             (x, y, 0.0),
             placed,
@@ -433,10 +466,19 @@ def ray_cast(
         raise InputError(error.status, "pose", None, error.rule) from None
 
 
+def _warn_of_order(now: str) -> None:
+    """Warn of the old order of arguments."""
+    text = f"the order of the arguments is {now}, as in collide(a, b, pose_a, pose_b)"
+    warnings.warn(text, DeprecationWarning, stacklevel=caller_level())
+
+
 def _checked_motions(
-    a: Shape, motion_a: Motion, b: Shape, motion_b: Motion, t0: float | None, t1: float | None
+    a: Shape, b: Shape, motion_a: Motion, motion_b: Motion, t0: float | None, t1: float | None
 ) -> tuple[_core.Shape, _core.Motion, _core.Shape, _core.Motion, float, float]:
     """Check the arguments, and replace a time of None by a limit of the known motions."""
+    if isinstance(b, Motion) and isinstance(motion_a, Shape):
+        b, motion_a = motion_a, b
+        _warn_of_order("(a, b, motion_a, motion_b)")
     shapes = instance(a, Shape, "a")._core, instance(b, Shape, "b")._core
     instance(motion_a, Motion, "motion_a")
     instance(motion_b, Motion, "motion_b")

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -258,6 +259,24 @@ class Path:
             return self._of(self._poses[k : k + 1], (), None, ())
         begin, end = self._first[k : k + 2].tolist()
         return self._of(self._poses[k : k + 1], [end - begin], self._arcs[begin:end], ())
+
+    def __reduce__(self) -> tuple[Callable[..., Path], tuple[Any, ...]]:
+        """Return what `pickle` needs."""
+        counts = np.diff(self._first) if self._arcs is not None else ()
+        return self._of, (self._poses, counts, self._arcs, self._leading)
+
+    def __eq__(self, other: object) -> bool:
+        """Return whether both have the same shape, start poses and segments."""
+        return self._key() == other._key() if isinstance(other, Path) else NotImplemented
+
+    def __hash__(self) -> int:
+        """Return a hash that is equal for equal paths."""
+        return hash(self._key())
+
+    def _key(self) -> tuple[object, ...]:
+        arcs = None if self._arcs is None else (self._arcs + 0.0).tobytes()  # no negative zeros
+        first, poses = self._first.tobytes(), (self._poses + 0.0).tobytes()
+        return self._leading, self._poses.shape, poses, first, arcs
 
     def __repr__(self) -> str:
         """Return the kind, the number and the lengths of the paths."""

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: gjk_collision contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Draw shapes and closest pairs on matplotlib axes.
+"""Draw shapes, scenes, paths, regions and results on matplotlib axes.
 
 Only this module imports matplotlib (``pip install matplotlib``). Lengths are in metres. Set the
 aspect of the axes to equal; otherwise circles look like ellipses.
@@ -19,15 +19,40 @@ try:
 except ImportError as error:
     raise ImportError("gjk_collision.plotting needs matplotlib: pip install matplotlib") from error
 
-from .verdict import Verdict
+from .errors import InputError
+from .path import Path as GivenPath
+from .verdict import Status, Verdict
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from typing import Protocol
+
     from matplotlib.axes import Axes
     from numpy.typing import ArrayLike, NDArray
 
     from .geometry import Shape
+    from .results import CheckResult, PathResult
+    from .scene import Scene
 
-__all__ = ["VERDICT_COLOURS", "draw_outline", "draw_pair", "draw_shape", "outline", "place"]
+    class Region(Protocol):
+        """What has a boundary: segments (n, 4) that have the inside on their left [m]."""
+
+        @property
+        def boundary(self) -> NDArray[np.float64]: ...
+
+
+__all__ = [
+    "VERDICT_COLOURS",
+    "draw_outline",
+    "draw_pair",
+    "draw_path",
+    "draw_region",
+    "draw_result",
+    "draw_scene",
+    "draw_shape",
+    "outline",
+    "place",
+]
 
 # Colours of Okabe and Ito, which colour-blind people can distinguish too.
 VERDICT_COLOURS = {
@@ -37,6 +62,7 @@ VERDICT_COLOURS = {
     Verdict.MARGIN: "#e69f00",
 }
 
+PATH_POINTS = 400  # on a line along a path
 ARC_STEP = np.pi / 24  # rad; a rounded corner is drawn as a polygon with this step
 
 
@@ -80,7 +106,9 @@ def outline(points: ArrayLike, radius: float = 0.0) -> NDArray[np.float64]:
         turn = (normal - begin) % (2 * np.pi)
     arcs = []
     for corner, angle, swept in zip(points, begin, turn, strict=True):
-        t = angle + np.linspace(0.0, swept, 2 + int(swept / ARC_STEP))
+        # Multiples of the step, so that arcs around the same corner of two parts coincide.
+        grid = ARC_STEP * np.arange(np.ceil(angle / ARC_STEP), (angle + swept) / ARC_STEP)
+        t = np.concatenate([[angle], grid[grid > angle], [angle + swept]])
         arcs.append(corner + radius * np.column_stack([np.cos(t), np.sin(t)]))
     return np.concatenate(arcs)
 
@@ -103,9 +131,175 @@ def draw_outline(
 def draw_shape(
     axes: Axes, shape: Shape, pose: ArrayLike = (0.0, 0.0, 0.0), **style: Any
 ) -> list[PathPatch]:
-    """Draw every convex part of a shape at a pose; `style` is passed to the patches."""
-    parts = zip(shape.parts, shape.radii, strict=True)
-    return [draw_outline(axes, part, radius, pose, **style) for part, radius in parts]
+    """Draw a shape at a pose as one area, without lines between its parts.
+
+    `style` is passed to the patches. Returns the patch of the area, if there is one, and that of
+    its boundary. A point without a radius is drawn as a dot.
+    """
+    return _draw(axes, [_Drawing(shape)], [pose], style)
+
+
+def draw_scene(axes: Axes, scene: Scene, time: float | None = None, **style: Any) -> None:
+    """Draw the obstacles of a scene at a time [s]; without `time`, at their poses.
+
+    If the pose of an obstacle is not known at this time, the obstacle is drawn at its pose in the
+    scene, dashed and not filled. `style` is passed to the patches of the others. The region of the
+    scene is drawn too, if there is one.
+    """
+    if scene.inside is not None:
+        draw_region(axes, scene.inside)
+    known = {"facecolor": "#c8c8c8", "edgecolor": "#4d4d4d", **style}
+    grey = VERDICT_COLOURS[Verdict.UNKNOWN]
+    unknown = {"fill": False, "edgecolor": grey, "linestyle": "--"}
+    poses = scene.poses if time is None else scene.poses_at(time)
+    is_known = ~np.isnan(poses[:, 0])
+    poses[~is_known] = scene.poses[~is_known]
+    drawings = [_Drawing(shape) for shape in scene.shapes]
+    for some, look in ((is_known, known), (~is_known, unknown)):
+        if some.any():
+            _draw(axes, [drawings[i] for i in np.flatnonzero(some)], poses[some], look)
+
+
+def draw_result(
+    axes: Axes, shape: Shape, poses: ArrayLike, result: CheckResult, **style: Any
+) -> None:
+    """Draw a shape at the poses of `Scene.check`, in the colours and line styles of the verdicts.
+
+    Each verdict has a label for ``axes.legend()``. If the result has witnesses, the closest points
+    are joined by lines.
+
+    Parameters
+    ----------
+    axes : Axes
+        Where to draw.
+    shape : Shape
+        The shape that was checked.
+    poses : array_like, shape (..., 3)
+        The poses that were checked [m, m, rad].
+    result : CheckResult
+        The result of the check.
+    **style
+        Passed to the patches.
+
+    Raises
+    ------
+    InputError
+        ARRAY_MISMATCH: the number of poses is not that of the result.
+    """
+    placed = np.asarray(poses, np.float64).reshape(-1, 3)
+    verdicts = np.ravel(result.verdicts)
+    if len(verdicts) != len(placed):
+        rule = f"must be those of the result, {len(verdicts)} (got {len(placed)})"
+        raise InputError(Status.ARRAY_MISMATCH, "poses", None, rule)
+    drawing = _Drawing(shape)
+    for verdict in (Verdict.FREE, Verdict.MARGIN, Verdict.UNKNOWN, Verdict.COLLISION):
+        some = placed[verdicts == verdict]
+        if len(some):
+            look = {"label": verdict.name, **_look(verdict), **style}
+            _draw(axes, [drawing] * len(some), some, look)
+    if result.witnesses is not None:
+        pairs = np.reshape(result.witnesses, (-1, 2, 2))
+        pairs = pairs[np.isfinite(pairs).all(axis=(1, 2))]
+        _draw_lines(axes, list(pairs), color="black", linewidth=0.8, zorder=4)
+
+
+def draw_path(
+    axes: Axes,
+    path: GivenPath | ArrayLike,
+    shape: Shape | None = None,
+    result: PathResult | None = None,
+    footprints: int = 9,
+    **style: Any,
+) -> None:
+    """Draw the way of the base frame along a path, and the shape at equal distances on it.
+
+    Parameters
+    ----------
+    axes : Axes
+        Where to draw.
+    path : Path, or array_like of shape (n, 3)
+        The path, or several, as a `Path`; or poses [m, m, rad], as for `Scene.check_path`.
+    shape : Shape, optional
+        The shape to draw on the path.
+    result : PathResult, optional
+        Result of `Scene.check_path` for this path. The part that is certainly free is drawn as
+        FREE, and the rest as UNKNOWN, dotted. At the end of the free part, the shape and a cross
+        have the colour of the verdict. Only for a single path.
+    footprints : int
+        Number of poses at which the shape is drawn, >= 1.
+    **style
+        Passed to the lines.
+
+    Raises
+    ------
+    InputError
+        INVALID_INPUT: there are several paths and a result. The errors of `Path.straight`.
+    """
+    is_path = isinstance(path, GivenPath)
+    way = path if isinstance(path, GivenPath) else GivenPath.straight(path)
+    if way.shape:
+        if result is not None:
+            rule = "must be None for several paths: draw each with its own result"
+            raise InputError(Status.INVALID_INPUT, "result", None, rule)
+        for k in range(way.shape[0]):
+            draw_path(axes, way[k], shape, None, footprints, **style)
+        return
+    length = float(way.length)
+    free = length if result is None else _free_length(way, result, is_path)
+    drawn = {"color": "#0072b2"} if result is None else {"color": VERDICT_COLOURS[Verdict.FREE]}
+    rest = {"color": VERDICT_COLOURS[Verdict.UNKNOWN], "linestyle": ":"}
+    for begin, end, look in ((0.0, free, drawn), (free, length, rest)):
+        if end > begin:
+            line = way.at(np.linspace(begin, end, PATH_POINTS))
+            axes.plot(line[:, 0], line[:, 1], **{"linewidth": 1.6, "zorder": 3, **look, **style})
+    drawing = None if shape is None else _Drawing(shape)
+    distances = np.linspace(0.0, length, max(footprints, 1))
+    for some, look in ((distances <= free, drawn), (distances > free, rest)):
+        if drawing is not None and some.any():
+            poses = way.at(distances[some])
+            _draw(axes, [drawing] * len(poses), poses, {"fill": False, **look})
+    if result is not None and not result.is_free:
+        pose = way.at(free)
+        if drawing is not None:
+            _draw(axes, [drawing], [pose], _look(result.verdict))
+        colour = VERDICT_COLOURS[result.verdict]
+        axes.plot(*pose[:2], color=colour, marker="X", markersize=9.0, zorder=5)
+
+
+def _free_length(way: GivenPath, result: PathResult, is_path: bool) -> float:
+    """Return the length of a path that is certainly free [m]."""
+    length = float(way.length)
+    if result.is_free or is_path:
+        return min(length, length * result.last_valid_fraction)
+    steps = np.hypot(*np.diff(way.poses[:, :2], axis=0).T)
+    k = result.first_invalid_segment
+    return min(
+        length, float(steps[:k].sum() + steps[k : k + 1].sum() * result.last_valid_fraction)
+    )
+
+
+def draw_region(axes: Axes, region: Region, **style: Any) -> PathPatch:
+    """Draw a region with its boundary. `style` is passed to the patch."""
+    style = {"facecolor": "#dcecf7", "edgecolor": "#0072b2", "zorder": 0.5, **style}
+    following: dict[tuple[float, float], list[tuple[float, float]]] = {}
+    for ax, ay, bx, by in region.boundary.tolist():
+        following.setdefault((ax, ay), []).append((bx, by))
+    rings = []
+    while following:
+        # A boundary leaves each point as often as it arrives, so each walk ends where it began.
+        ring = [next(iter(following))]
+        while len(ring) == 1 or ring[-1] != ring[0]:
+            ways = following[ring[-1]]
+            ring.append(ways.pop())
+            if not ways:
+                del following[ring[-2]]
+        rings.append(np.array(ring))
+    patch = PathPatch(
+        Path.make_compound_path(*(Path(ring, closed=True) for ring in rings)), **style
+    )
+    axes.add_patch(patch)
+    axes.autoscale_view()
+    return patch
 
 
 def draw_pair(
@@ -125,3 +319,130 @@ def draw_pair(
         textcoords="offset points",
         color=style["color"],
     )
+
+
+class _Drawing:
+    """The areas and the boundary lines of a shape in its own frame."""
+
+    def __init__(self, shape: Shape) -> None:
+        parts = zip(shape.parts, shape.radii, strict=True)
+        polygons = [outline(part, radius) for part, radius in parts]
+        self.areas = [polygon for polygon in polygons if len(polygon) > 2]
+        self.dots = [polygon for polygon in polygons if len(polygon) == 1]
+        self.lines = _boundary([polygon for polygon in polygons if len(polygon) > 1])
+
+
+def _draw(
+    axes: Axes, drawings: Sequence[_Drawing], poses: Iterable[ArrayLike], style: dict[str, Any]
+) -> list[PathPatch]:
+    """Draw shapes at poses: one patch for all areas, and one for all boundaries."""
+    pairs = list(zip(drawings, poses, strict=True))
+    areas = [place(area, pose) for drawing, pose in pairs for area in drawing.areas]
+    lines = [place(line, pose) for drawing, pose in pairs for line in drawing.lines]
+    dots = [place(dot, pose) for drawing, pose in pairs for dot in drawing.dots]
+    if "label" in style:  # an entry of the legend shows area and boundary
+        axes.add_patch(PathPatch(Path(np.empty((0, 2))), **style))
+        style = {key: value for key, value in style.items() if key != "label"}
+    patches = []
+    if areas and style.get("fill", True):
+        rings = [Path(np.concatenate([area, area[:1]]), closed=True) for area in areas]
+        body = PathPatch(Path.make_compound_path(*rings), **style)
+        body.set_linewidth(0.0)
+        patches.append(body)
+    if lines:
+        rim = PathPatch(
+            Path.make_compound_path(*(Path(line) for line in lines)),
+            **{"capstyle": "round", "joinstyle": "round", **style, "fill": False, "hatch": None},
+        )
+        patches.append(rim)
+    for patch in patches:
+        axes.add_patch(patch)
+    if dots:
+        colour = style.get("color", style.get("edgecolor", style.get("facecolor", "black")))
+        xy = np.concatenate(dots)
+        own = {key: style[key] for key in ("zorder", "alpha") if key in style}
+        axes.plot(xy[:, 0], xy[:, 1], linestyle="none", marker=".", color=colour, **own)
+    axes.autoscale_view()
+    return patches
+
+
+def _draw_lines(axes: Axes, lines: list[NDArray[np.float64]], **style: Any) -> None:
+    if lines:
+        axes.add_patch(PathPatch(Path.make_compound_path(*map(Path, lines)), fill=False, **style))
+
+
+def _look(verdict: Verdict) -> dict[str, Any]:
+    """Return the style of a shape with this verdict. The line style helps if colours do not."""
+    lines = {Verdict.COLLISION: "-", Verdict.UNKNOWN: "--", Verdict.MARGIN: "-."}
+    colour = VERDICT_COLOURS[verdict]
+    return {
+        "facecolor": (colour, 0.25),
+        "edgecolor": colour,
+        "linestyle": lines.get(verdict, "-"),
+        "linewidth": 2.0 if verdict == Verdict.COLLISION else 1.0,
+        "zorder": 2.0 + 0.1 * (verdict == Verdict.COLLISION),
+    }
+
+
+def _boundary(polygons: list[NDArray[np.float64]]) -> list[NDArray[np.float64]]:
+    """Return lines along the boundary of the union of convex polygons, accurate for drawing."""
+    if len(polygons) < 2:
+        return [np.concatenate([each, each[:1]]) for each in polygons]
+    boxes = np.array([[each.min(axis=0), each.max(axis=0)] for each in polygons])
+    middle = boxes[:, 0].min(axis=0)
+    slack = 1e-9 * float(np.max(boxes[:, 1].max(axis=0) - middle))
+    lines: list[NDArray[np.float64]] = []
+    for i, polygon in enumerate(polygons):
+        near = (boxes[:, 0] <= boxes[i, 1] + slack) & (boxes[:, 1] >= boxes[i, 0] - slack)
+        others = [j for j in np.flatnonzero(near.all(axis=1)) if j != i and len(polygons[j]) > 2]
+        start = polygon - middle
+        end = np.roll(start, -1, axis=0)
+        if len(polygon) == 2:
+            start, end = start[:1], end[:1]
+        hidden = [_inside(start, end, polygons[j] - middle, bool(j > i), slack) for j in others]
+        length = np.hypot(*(end - start).T)
+        for k in range(len(start)):
+            covered = sorted((lo[k], hi[k]) for lo, hi in hidden if lo[k] < hi[k])
+            reached = 0.0
+            for lo, hi in [*covered, (1.0, 1.0)]:
+                if (lo - reached) * length[k] > 10.0 * slack or (
+                    lo > reached and length[k] == 0.0
+                ):
+                    ends = start[k] + np.array([[reached], [lo]]) * (end[k] - start[k]) + middle
+                    if lines and np.array_equal(lines[-1][-1], ends[0]):
+                        lines[-1] = np.concatenate([lines[-1], ends[1:]])
+                    else:
+                        lines.append(ends)
+                reached = max(reached, hi)
+    return lines
+
+
+def _inside(
+    start: NDArray[np.float64],
+    end: NDArray[np.float64],
+    polygon: NDArray[np.float64],
+    is_later: bool,
+    slack: float,
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return from which to which fraction each segment is in a convex polygon (Cyrus and Beck).
+
+    Sides count as inside, up to `slack` [m]. If the polygon is the later of two, its sides that
+    run along a segment in the same direction do not, so that one of both is drawn.
+    """
+    along = np.roll(polygon, -1, axis=0) - polygon
+    size = np.hypot(along[:, 0], along[:, 1])
+    corner, along = polygon[size > 0.0], along[size > 0.0] / size[size > 0.0, None]
+    inward = np.column_stack([-along[:, 1], along[:, 0]])
+    first = start @ inward.T - (corner * inward).sum(axis=1)
+    last = end @ inward.T - (corner * inward).sum(axis=1)
+    slope = last - first
+    with np.errstate(divide="ignore", invalid="ignore"):
+        crossing = (-slack - first) / slope
+    lo = np.where(slope > 0.0, crossing, 0.0).max(axis=1, initial=0.0)
+    hi = np.where(slope < 0.0, crossing, 1.0).min(axis=1, initial=1.0)
+    is_out = ((slope == 0.0) & (first < -slack)).any(axis=1)
+    if is_later:
+        on_side = (abs(first) <= slack) & (abs(last) <= slack) & ((end - start) @ along.T > 0.0)
+        is_out |= on_side.any(axis=1)
+    is_out |= (hi - lo) * np.hypot(*(end - start).T) <= 10.0 * slack
+    return np.where(is_out, 1.0, lo), np.where(is_out, 0.0, hi)

@@ -15,6 +15,7 @@ from math import nan
 import numpy as np
 from numpy.typing import NDArray
 
+from .record import Record
 from .verdict import Status, Verdict, no_truth_value
 
 __all__ = [
@@ -26,6 +27,8 @@ __all__ = [
     "NearestResult",
     "PairsResult",
     "PathResult",
+    "PathsResult",
+    "TimeToCollisionResult",
 ]
 
 
@@ -85,8 +88,8 @@ class Invariant:
 INVARIANT = Invariant()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CheckResult:
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class CheckResult(Record):
     """Results at n poses, and the worst verdict.
 
     The attributes are described for poses of shape (n, 3). For poses of shape (..., 3), each array
@@ -104,15 +107,18 @@ class CheckResult:
         `Status` at each pose. UNDEFINED: not checked, because of `stop_at_first`.
     distances : ndarray, shape (n,)
         Signed distance to the nearest obstacle [m]. Negative: minus the penetration depth; for
-        shapes with several parts, that of the deepest pair of parts. inf: no obstacle. NaN: not
-        computed, for example in mode 'collide'.
+        shapes with several parts, that of the deepest pair of parts; outside of a region, that of
+        a far point of the shape to the region. inf: no obstacle. NaN: not computed, for example in
+        mode 'collide'.
     lower_bounds : ndarray, shape (n,)
         Certified lower bound of the distance [m]. -inf: no bound. NaN: not computed.
     nearest_ids : ndarray of int64, shape (n,)
         In mode 'collide', id of an obstacle that determines the verdict. In the other modes, id of
         the nearest obstacle; if the scene has `margins`, another one may cause MARGIN. -1: none.
+        `OUTSIDE`: the outside of the region of the scene.
     nearest_indices : ndarray of int64, shape (n,)
-        Index of this obstacle in the scene; -1: none.
+        Index of this obstacle in the scene; -1: none. The outside of a region has the index
+        ``len(scene)``.
     witnesses : ndarray, shape (n, 4), or None
         Closest points: x, y on the shape and x, y on the obstacle [m]; NaN: none. This field is
         None in all modes except 'witness'.
@@ -150,9 +156,13 @@ class CheckResult:
         return np.where(invalid.any(axis=-1), invalid.argmax(axis=-1), -1)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NearestResult:
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class NearestResult(Record):
     """The n nearest obstacles, sorted by distance.
+
+    For many poses of shape (..., 3), each array has the shape (..., k) instead of (n,). If there
+    are fewer than k obstacles, the other entries have the id and index -1, NaN values and the
+    status UNDEFINED.
 
     Attributes
     ----------
@@ -185,8 +195,8 @@ class NearestResult:
     __bool__ = no_truth_value("`len(result.ids)`, or `Scene.is_free`")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PathResult:
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class PathResult(Record):
     """Result of the check of a path.
 
     Attributes
@@ -235,8 +245,8 @@ class PathResult:
     __bool__ = no_truth_value("`.is_free`")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class PathsResult:
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class PathsResult(Record):
     """Results of the check of several paths. The shape (...) is that of the `Path`.
 
     Attributes
@@ -277,8 +287,8 @@ class PathsResult:
     __bool__ = no_truth_value("`.is_free`")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class ContactResult:
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class ContactResult(Record):
     """First contacts of K trajectories.
 
     Attributes
@@ -316,8 +326,8 @@ class ContactResult:
     __bool__ = no_truth_value("`.verdicts == Verdict.FREE`")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class TimeToCollisionResult:
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class TimeToCollisionResult(Record):
     """Times to collision. The shape (...) is that of the poses without their last axis.
 
     Attributes
@@ -343,8 +353,33 @@ class TimeToCollisionResult:
     __bool__ = no_truth_value("`.verdicts == Verdict.FREE`")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class GradientResult:
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class RayCastResult(Record):
+    """First obstacles on rays. The shape (...) is that of the directions without their last axis.
+
+    Attributes
+    ----------
+    distances : ndarray, shape (...)
+        Distance from the origin to the first obstacle [m]. It is never greater than the true one.
+        inf: there is certainly no obstacle up to the maximum distance. NaN: UNKNOWN.
+    ids : ndarray of int64, shape (...)
+        Id of the first obstacle, or of one that makes the result UNKNOWN; -1: none.
+    verdicts : ndarray of uint8, shape (...)
+        `Verdict`: COLLISION: the ray meets an obstacle. FREE. UNKNOWN.
+    statuses : ndarray of uint16, shape (...)
+        `Status`: SUCCESS, or the reason for UNKNOWN.
+    """
+
+    distances: NDArray[np.float64]
+    ids: NDArray[np.int64]
+    verdicts: NDArray[np.uint8]
+    statuses: NDArray[np.uint16]
+
+    __bool__ = no_truth_value("`.verdicts == Verdict.FREE`")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class GradientResult(Record):
     """Signed distances to the k nearest obstacles at each pose, and their derivatives.
 
     Poses of shape (..., 3) give arrays of shape (..., k), and (...) for `statuses`. If there are
@@ -385,8 +420,8 @@ class GradientResult:
     __bool__ = no_truth_value("`.distances > margin`")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PairsResult:
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class PairsResult(Record):
     """Results for n pairs of shapes, in the order of the pairs.
 
     Attributes

@@ -5,8 +5,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from math import isfinite
 from reprlib import repr as short
 from typing import Any, Literal, TypeAlias, overload
 
@@ -22,6 +23,7 @@ from .arguments import (
     as_integers,
     as_list,
     as_number,
+    as_point,
     as_poses,
     as_vector,
     instance,
@@ -31,6 +33,7 @@ from .errors import InputError
 from .geometry import ConcavePolicy, Pose, Shape
 from .geometry import cores as _cores
 from .path import Path, shorter_turn
+from .region import OUTSIDE, Region
 from .results import (
     INVARIANT,
     CheckResult,
@@ -39,6 +42,7 @@ from .results import (
     NearestResult,
     PathResult,
     PathsResult,
+    RayCastResult,
     TimeToCollisionResult,
 )
 from .verdict import Status, Verdict
@@ -95,6 +99,8 @@ class Scene:
     margin_rates : array_like, shape (n,), optional
         Growth of this distance per second of prediction [m/s], >= 0, for queries with times.
         Default: zeros.
+    inside : Region, optional
+        The region in which the vehicle must stay. Default: there is no such limit. See the notes.
     prediction : {'unknown_is_error', 'constant_velocity', 'hold'}
         How to predict an obstacle after the end of its path, or if it has neither path nor
         velocity. See the notes.
@@ -131,9 +137,15 @@ class Scene:
     Distances, lower bounds, closest points and the order of `nearest` are those of the true
     shapes. Therefore, the obstacle that causes MARGIN need not be the nearest one. If the required
     distances could exceed 1e15 m, the verdict is UNKNOWN with COORD_RANGE, or COLLISION.
+
+    If `inside` is given, its outside counts as one more obstacle in all queries. It never moves
+    and has no margin of its own. Results report it with the id `OUTSIDE` and the index n. A
+    vehicle that is in the region has the distance to its boundary. Otherwise, the verdict is
+    COLLISION, and the distance is minus the largest distance of a point of the vehicle to the
+    region: the largest one found, of which the lower bound certifies how much larger it may be.
     """
 
-    __slots__ = ("_core", "_id_of", "_prediction")
+    __slots__ = ("_core", "_id_of", "_prediction", "_region")
 
     def __init__(
         self,
@@ -146,10 +158,12 @@ class Scene:
         stamps: ArrayLike | None = None,
         margins: ArrayLike | None = None,
         margin_rates: ArrayLike | None = None,
+        inside: Region | None = None,
         prediction: PredictionPolicy = "unknown_is_error",
         horizon: float = 5.0,
         time_error: float = 0.0,
     ) -> None:
+        self._region = _checked_region(inside)
         self._prediction = (
             _checked_policy(prediction),
             as_number(horizon, "horizon"),
@@ -161,8 +175,8 @@ class Scene:
         )
         placed = None if poses is None else as_floats(poses, "poses", 3)
         with _errors_of_paths(reported):
-            self._core = _core.scene_from_shapes(cores, placed, reported)
-        self._id_of = _checked_ids(ids, len(cores))
+            self._core = _core.scene_from_shapes(cores, placed, reported, _core_of(inside))
+        self._id_of = _checked_ids(ids, len(cores), inside)
 
     @classmethod
     def from_arrays(
@@ -181,6 +195,7 @@ class Scene:
         stamps: ArrayLike | None = None,
         margins: ArrayLike | None = None,
         margin_rates: ArrayLike | None = None,
+        inside: Region | None = None,
         concave_policy: ConcavePolicy = "decompose",
         prediction: PredictionPolicy = "unknown_is_error",
         horizon: float = 5.0,
@@ -212,7 +227,7 @@ class Scene:
             Times of all paths [s after the stamp], >= 0, strictly increasing for each obstacle.
         path_poses : array_like, shape (3 p,) or (p, 3), optional
             x, y, yaw at each path time [m, m, rad].
-        stamps, margins, margin_rates, prediction, horizon, time_error
+        stamps, margins, margin_rates, inside, prediction, horizon, time_error
             As for `Scene`.
         concave_policy : {'decompose', 'hull', 'reject'}
             How to handle concave outlines of kind 1: split them into convex parts, take their
@@ -224,6 +239,7 @@ class Scene:
             Names the argument, the index and the rule that is broken.
         """
         scene = cls.__new__(cls)
+        scene._region = _checked_region(inside)
         policy = as_choice(concave_policy, ("decompose", "hull", "reject"), "concave_policy")
         scene._prediction = (
             _checked_policy(prediction),
@@ -235,8 +251,12 @@ class Scene:
             velocities, path_offsets, path_times, path_poses, stamps, margins, margin_rates,
             *scene._prediction,
         )  # fmt: skip
-        scene._core = _core.scene_from_arrays(*arrays, getattr(_core.ConcavePolicy, policy))
-        scene._id_of = _checked_ids(ids, len(scene._core))
+        scene._core = _core.scene_from_arrays(
+            *arrays,
+            getattr(_core.ConcavePolicy, policy),
+            _core_of(inside),
+        )
+        scene._id_of = _checked_ids(ids, len(scene._core), inside)
         return scene
 
     def updated(
@@ -281,6 +301,7 @@ class Scene:
         )
         scene = type(self).__new__(type(self))
         scene._id_of, scene._prediction = self._id_of, self._prediction
+        scene._region = self._region
         with _errors_of_paths(reported):
             scene._core = self._core.updated(
                 changed,
@@ -289,6 +310,32 @@ class Scene:
                 reported,
             )
         return scene
+
+    @classmethod
+    def _restored(
+        cls,
+        core: tuple[Any, ...],
+        ids: NDArray[np.int64],
+        inside: Region | None,
+        *prediction: Any,
+    ) -> Scene:
+        scene = cls.__new__(cls)
+        state = *core, _core_of(inside)
+        scene._core = _core.scene_from_state(*state)
+        scene._region = _checked_region(inside)
+        scene._id_of = _checked_ids(ids, len(scene._core), inside)
+        scene._prediction = _checked_policy(prediction[0]), *prediction[1:]
+        return scene
+
+    def __reduce__(self) -> tuple[Callable[..., Scene], tuple[Any, ...]]:
+        """Return what `pickle` needs."""
+        policy, horizon, time_error = self._prediction
+        state = _core.state_of_scene(self._core)
+        return self._restored, (state, self.ids, self._region, policy.name, horizon, time_error)
+
+    def __repr__(self) -> str:
+        """Return the number of obstacles and of their convex parts."""
+        return f"Scene({len(self)} obstacles, {self._core.parts} parts)"
 
     def __len__(self) -> int:
         """Return the number of obstacles."""
@@ -300,9 +347,47 @@ class Scene:
         return self._core.bytes
 
     @property
+    def shapes(self) -> tuple[Shape, ...]:
+        """The obstacles, in their own frames. They are copied from the kernel at each call."""
+        return tuple(Shape(_core.obstacle(self._core, i)) for i in range(len(self)))
+
+    @property
+    def poses(self) -> NDArray[np.float64]:
+        """A copy of the poses of the obstacles, shape (n, 3): x [m], y [m], yaw [rad]."""
+        return _core.poses_of(self._core, None)
+
+    @property
     def ids(self) -> NDArray[np.int64]:
         """Obstacle ids, shape (n,), read-only."""
-        return self._id_of[:-1]
+        return self._id_of[: len(self)]
+
+    @property
+    def inside(self) -> Region | None:
+        """The region in which the vehicle must stay."""
+        return self._region
+
+    def poses_at(self, time: float) -> NDArray[np.float64]:
+        """Return the poses of the obstacles at a time, rounded, for example to draw them.
+
+        Parameters
+        ----------
+        time : float
+            Time [s], on the clock of `stamps`.
+
+        Returns
+        -------
+        ndarray, shape (n, 3)
+            x [m], y [m], yaw [rad] of each obstacle. NaN: its pose is not known at this time.
+
+        Raises
+        ------
+        InputError
+            NON_FINITE, INVALID_INPUT.
+        """
+        at = as_number(time, "time")
+        if not isfinite(at):
+            raise InputError(Status.NON_FINITE, "time", None, f"must be finite (got {at})")
+        return _core.poses_of(self._core, at)
 
     def check(
         self,
@@ -478,32 +563,37 @@ class Scene:
     def nearest(
         self,
         shape: Shape,
-        pose: Pose,
+        pose: Pose | ArrayLike,
         k: int = 1,
         max_distance: float = np.inf,
         *,
-        time: float | None = None,
+        time: ArrayLike | None = None,
+        threads: int = 1,
     ) -> NearestResult:
-        """Return the nearest obstacles, sorted by distance.
+        """Return the nearest obstacles at one or many poses, sorted by distance.
 
         Parameters
         ----------
         shape : Shape
             The vehicle, in its base frame.
-        pose : (x, y, yaw)
-            Pose of the base frame [m, m, rad].
+        pose : array_like, shape (3,) or (..., 3)
+            Pose or poses of the base frame: x [m], y [m], yaw [rad].
         k : int
-            Maximum number of obstacles, >= 1.
+            Maximum number of obstacles at each pose, >= 1.
         max_distance : float
             Maximum distance [m], >= 0. Obstacles whose lower bound of the distance is greater are
             left out.
-        time : float, optional
-            Time of the pose [s], on the clock of the stamps of the obstacles. Default: the
-            obstacles do not move.
+        time : float, or array_like, shape (...) or (T,), optional
+            Time of the pose [s], on the clock of the stamps of the obstacles. For many poses: one
+            time for all, or one for each as for `check`. Default: the obstacles do not move.
+        threads : int
+            Number of threads for many poses, at most 256. 0: one per processor.
 
         Returns
         -------
         NearestResult
+            For poses of shape (..., 3), its arrays have the shape (..., k) instead of (n,). After
+            the last obstacle, there are the id -1 and NaN.
 
         Raises
         ------
@@ -512,8 +602,11 @@ class Scene:
             COORD_RANGE, ARRAY_MISMATCH, INVALID_INPUT.
         """
         count = as_integer(k, "k", 1)
+        if _is_many(pose):
+            return self._nearest_at_each(shape, pose, count, max_distance, time, threads)
+        thread_count(threads)
         placed = as_vector(pose, "pose")
-        at = None if time is None else as_number(time, "time")
+        at = None if time is None else as_number(time, "time")  # type: ignore[arg-type]
         indices, distances, lower_bounds, witnesses, directions, statuses = self._core.nearest(
             instance(shape, Shape, "shape")._core,
             placed,
@@ -531,6 +624,176 @@ class Scene:
             directions=directions,
             statuses=statuses,
         )
+
+    def _nearest_at_each(
+        self,
+        shape: Shape,
+        poses: ArrayLike,
+        k: int,
+        max_distance: float,
+        time: ArrayLike | None,
+        threads: int,
+    ) -> NearestResult:
+        placed = as_poses(poses, "pose")
+        leading = placed.shape[:-1]
+        times = _EMPTY
+        if time is not None:
+            given = as_floats(time, "time")
+            if given.shape not in ((), leading, leading[-1:]):
+                rule = f"must be one number or have shape {leading} (got shape {given.shape})"
+                raise InputError(Status.ARRAY_MISMATCH, "time", None, rule)
+            times = np.broadcast_to(given, leading).reshape(-1)
+        try:
+            found = self._core.nearest_at_each(
+                instance(shape, Shape, "shape")._core,
+                placed.reshape(-1, 3),
+                times,
+                k,
+                as_number(max_distance, "max_distance"),
+                thread_count(threads),
+            )
+        except InputError as error:
+            name = {"poses": "pose", "times": "time"}.get(error.argument, error.argument)
+            renamed = InputError(error.status, name, error.index, error.rule)
+            raise located(renamed, pose=leading, time=leading) from None
+        indices, distances, lower_bounds, witnesses, directions, statuses = found
+        rows = (*leading, k)
+        return NearestResult(
+            indices=indices.reshape(rows),
+            ids=self._ids_of(indices).reshape(rows),
+            distances=distances.reshape(rows),
+            lower_bounds=lower_bounds.reshape(rows),
+            witness_shape=witnesses[:, :2].reshape(*rows, 2),
+            witness_obstacle=witnesses[:, 2:].reshape(*rows, 2),
+            directions=directions.reshape(*rows, 2),
+            statuses=statuses.reshape(rows),
+        )
+
+    def ray_cast(
+        self,
+        origin: ArrayLike,
+        directions: ArrayLike,
+        max_distance: float = np.inf,
+        *,
+        tolerance: float = 1e-9,
+        threads: int = 1,
+    ) -> RayCastResult:
+        """Return the first obstacle on each of many rays from one point.
+
+        The obstacles do not move. Other Python threads can run during the computation.
+
+        Parameters
+        ----------
+        origin : array_like, shape (2,)
+            Start of the rays [m].
+        directions : array_like, shape (..., 2)
+            Directions of the rays. Their lengths must not be 0, and have no effect.
+        max_distance : float
+            Maximum length of the rays [m], >= 0.
+        tolerance : float
+            Tolerance [m], > 0: a ray that passes an obstacle within this distance may be reported
+            as a hit.
+        threads : int
+            Number of threads, at most 256. 0: one per processor.
+
+        Returns
+        -------
+        RayCastResult
+
+        Raises
+        ------
+        InputError
+            EMPTY_REQUEST: no direction is given. NON_FINITE, COORD_RANGE, ARRAY_MISMATCH,
+            INVALID_INPUT.
+        """
+        rays = as_floats(directions, "directions")
+        if rays.ndim == 0 or rays.shape[-1] not in (0, 2) or (rays.size and rays.shape[-1] != 2):
+            rule = f"must have shape (..., 2) (got {rays.shape})"
+            raise InputError(Status.ARRAY_MISMATCH, "directions", None, rule)
+        if rays.size == 0:
+            rule = "must hold at least one direction"
+            raise InputError(Status.EMPTY_REQUEST, "directions", None, rule)
+        leading = rays.shape[:-1]
+        try:
+            distances, indices, verdicts, statuses = self._core.ray_cast(
+                as_point(origin, "origin"),
+                rays.reshape(-1, 2),
+                as_number(max_distance, "max_distance"),
+                as_number(tolerance, "tolerance"),
+                thread_count(threads),
+            )
+        except InputError as error:
+            raise located(error, directions=leading) from None
+        INVARIANT.keep(verdicts, statuses, distances, 0.0, has_bounds=False)
+        return RayCastResult(
+            distances=distances.reshape(leading)[()],
+            ids=self._ids_of(indices).reshape(leading)[()],
+            verdicts=verdicts.reshape(leading)[()],
+            statuses=statuses.reshape(leading)[()],
+        )
+
+    def nearest_free(
+        self,
+        shape: Shape,
+        pose: Pose,
+        max_shift: float,
+        max_turn: float = 0.0,
+        *,
+        margin: float = 0.0,
+        time: float | None = None,
+        tolerance: float = 0.001,
+    ) -> NDArray[np.float64] | None:
+        """Return the nearest pose that is FREE: that with the smallest shift, then turn.
+
+        Nothing is said about the way to this pose, which may lead through obstacles.
+
+        Parameters
+        ----------
+        shape : Shape
+            The vehicle, in its base frame.
+        pose : (x, y, yaw)
+            Pose of the base frame [m, m, rad].
+        max_shift : float
+            Maximum distance of the positions [m], >= 0.
+        max_turn : float
+            Maximum difference of the yaws [rad], >= 0.
+        margin : float
+            Margin [m], >= 0, as for `check`.
+        time : float, optional
+            Time of the pose [s], on the clock of the stamps of the obstacles. Default: the
+            obstacles do not move.
+        tolerance : float
+            Resolution of the search [m], > 0.
+
+        Returns
+        -------
+        ndarray, shape (3,), or None
+            `check` says FREE at this pose. If `pose` is FREE, it is returned as it is. None: no
+            free pose was found.
+
+        Raises
+        ------
+        InputError
+            PREDICTION_TOO_SHORT: the pose of an obstacle is not known at `time`. NON_FINITE,
+            COORD_RANGE, ARRAY_MISMATCH, INVALID_INPUT.
+
+        Notes
+        -----
+        If a turn alone suffices, the shift is 0. Otherwise the shift is at most 0.1 % and the
+        tolerance longer than the smallest one. Free space that is narrower than four times the
+        tolerance may be missed, or sixteen times with turns; so may other free space after
+        200 000 steps of the search. A turn is made only if it shortens the shift.
+        """
+        found = self._core.nearest_free(
+            instance(shape, Shape, "shape")._core,
+            as_vector(pose, "pose"),
+            as_number(max_shift, "max_shift"),
+            as_number(max_turn, "max_turn"),
+            as_number(margin, "margin"),
+            None if time is None else as_number(time, "time"),
+            as_number(tolerance, "tolerance"),
+        )
+        return None if found is None else np.array(found)
 
     def gradient(
         self,
@@ -1014,6 +1277,14 @@ def _checked_poses(poses: ArrayLike) -> NDArray[np.float64]:
     return placed
 
 
+def _is_many(poses: ArrayLike) -> bool:
+    """Return whether it is an array of poses; False: one pose, or not an array."""
+    try:
+        return np.ndim(poses) > 1
+    except ValueError:  # rows of different lengths
+        return False
+
+
 def _checked_trajectories(poses: ArrayLike) -> tuple[NDArray[np.float64], tuple[int, ...]]:
     """Return poses of shape (..., 3) as shape (n, 3), and the leading shape."""
     placed = as_poses(poses, "poses")
@@ -1192,8 +1463,17 @@ def _or_empty(values: ArrayLike | None) -> ArrayLike:
     return _EMPTY if values is None else values
 
 
-def _checked_ids(ids: ArrayLike | None, count: int) -> NDArray[np.int64]:
-    """Return the ids, and -1 after them: the id for the index -1, which means no obstacle."""
+def _checked_region(inside: Region | None) -> Region | None:
+    return None if inside is None else instance(inside, Region, "inside")
+
+
+def _core_of(inside: Region | None) -> Any:
+    """Return the region of the kernel, or None, which its stub does not declare."""
+    return None if inside is None else inside._core
+
+
+def _checked_ids(ids: ArrayLike | None, count: int, inside: Region | None) -> NDArray[np.int64]:
+    """Return the ids, after them OUTSIDE if there is a region, and -1, the id for no obstacle."""
     if ids is None:
         checked = np.arange(count, dtype=np.int64)
     else:
@@ -1201,6 +1481,12 @@ def _checked_ids(ids: ArrayLike | None, count: int) -> NDArray[np.int64]:
     if checked.shape != (count,):
         rule = f"must hold one id for each of {count} obstacles (got shape {checked.shape})"
         raise InputError(Status.ARRAY_MISMATCH, "ids", None, rule)
+    if inside is not None:
+        if (checked == OUTSIDE).any():
+            rule = f"must not be {OUTSIDE}, which stands for the outside of the region"
+            i = int(np.argmax(checked == OUTSIDE))
+            raise InputError(Status.INVALID_INPUT, "ids", i, rule)
+        checked = np.append(checked, OUTSIDE)
     checked = np.append(checked, -1)
     checked.setflags(write=False)
     return checked

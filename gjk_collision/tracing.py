@@ -11,12 +11,13 @@ from numpy.typing import NDArray
 
 from . import _core
 from .geometry import Closest, Pose, Shape, closest
+from .record import Record
 
 __all__ = ["Trace", "TraceStep", "trace"]
 
 
-@dataclass(frozen=True, slots=True)
-class TraceStep:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class TraceStep(Record):
     """One iteration of Alg. 1 of Zhang et al., on the Minkowski difference a - b.
 
     Attributes
@@ -56,8 +57,8 @@ class TraceStep:
     barycode: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class Trace:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Trace(Record):
     """All iterations of GJK on one pair of convex parts, and the answer.
 
     Attributes

@@ -21,6 +21,7 @@ from gjk_collision.srv import CheckPath, CheckPoses, Collide, Distance
 from rclpy.executors import SingleThreadedExecutor
 
 from ..arguments import as_bool, as_floats, as_integer, as_number, as_vector
+from ..record import Record
 from ..results import CheckResult, NearestResult, PathResult
 from ..scene import Mode, mode_number
 from ..server.fields import nanoseconds, numbers
@@ -87,8 +88,8 @@ class Info:
     compute_time: float
 
 
-@dataclass(frozen=True)
-class Reply:
+@dataclass(frozen=True, eq=False, repr=False)
+class Reply(Record):
     """The fields that all replies have.
 
     If no reply arrives in time, the verdict is UNKNOWN and the other fields have the values that
@@ -119,7 +120,7 @@ class Reply:
     __bool__ = no_truth_value("`.is_free`")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class CollideReply(Reply):
     """Reply of `~/collide`.
 
@@ -135,7 +136,7 @@ class CollideReply(Reply):
     obstacle_source: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class DistanceReply(Reply, NearestResult):
     """Reply of `~/distance`: a `NearestResult` in the frame `info.frame_id`.
 
@@ -150,7 +151,7 @@ class DistanceReply(Reply, NearestResult):
     sources: tuple[str, ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class PosesReply(Reply, CheckResult):
     """Reply of `~/check_poses`: a `CheckResult`.
 
@@ -164,7 +165,7 @@ class PosesReply(Reply, CheckResult):
     witnesses: NDArray[np.float64]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class PathReply(Reply, PathResult):
     """Reply of `~/check_path`: a `PathResult`.
 

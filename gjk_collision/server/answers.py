@@ -10,6 +10,7 @@ from math import nan
 import numpy as np
 import numpy.typing as npt
 
+from ..record import Record
 from ..results import CheckResult, NearestResult, PairsResult, PathResult
 from ..verdict import Status, Verdict, no_truth_value
 from .snapshot import Fault
@@ -61,7 +62,7 @@ class Answer:
         return self.verdict is Verdict.FREE and self.status is Status.SUCCESS
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class DistanceAnswer(NearestResult):
     """The nearest obstacles and the verdict at the pose. Points are in the check frame.
 
@@ -79,7 +80,7 @@ class DistanceAnswer(NearestResult):
     __bool__ = no_truth_value("`.answer.is_free`")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class PosesAnswer(CheckResult):
     """One verdict per pose, and the worst of them.
 
@@ -100,7 +101,7 @@ class PosesAnswer(CheckResult):
     __bool__ = no_truth_value("`.answer.is_free`")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class PathAnswer(PathResult):
     """The worst verdict on a path, and the part of the path that is free.
 
@@ -123,7 +124,7 @@ class PathAnswer(PathResult):
     __bool__ = no_truth_value("`.answer.is_free`")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ShapesAnswer(PairsResult):
     """One verdict per pair of shapes, and the worst of them.
 
@@ -141,8 +142,8 @@ class ShapesAnswer(PairsResult):
     __bool__ = no_truth_value("`.answer.is_free`")
 
 
-@dataclass(frozen=True, slots=True)
-class StateAnswer:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class StateAnswer(Record):
     """The verdict at the present pose of the vehicle, and its nearest obstacle.
 
     A value that was not computed is NaN, unless stated otherwise.

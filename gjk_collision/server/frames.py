@@ -51,6 +51,10 @@ class FrameError(Exception):
         super().__init__(message)
         self.status = status
 
+    def __reduce__(self) -> "tuple[type[FrameError], tuple[Status, str]]":
+        """Return what `pickle` needs."""
+        return type(self), (self.status, str(self))
+
 
 class Pose(NamedTuple):
     """The pose of a frame in its parent: x, y [m] and yaw [rad, counter-clockwise]."""

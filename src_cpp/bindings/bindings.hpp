@@ -127,9 +127,21 @@ inline bool load_pose(PyObject* source, PoseValues& pose) {
   return true;
 }
 
+// Whether a yaw is a usual angle in degrees: a multiple of 5 from 15 to 360. In radians, this is
+// more than two turns, and such a round number is unlikely.
+inline bool looks_like_degrees(double yaw) noexcept {
+  const double size = std::fabs(yaw);
+  return size >= 15.0 && size <= 360.0 && std::fmod(size, 5.0) == 0.0;
+}
+
+inline void warn_of_degrees(const char* argument, long index, double yaw) {
+  const py::object at = index < 0 ? py::object(py::none()) : py::int_(index);
+  py::module_::import("gjk_collision.arguments").attr("warn_of_degrees")(argument, at, yaw);
+}
+
 // Refuses a pose that is not finite or out of range. `index` is the index of the pose in its array,
 // or -1 for a single pose.
-inline Pose checked_pose(const double* xyyaw, const char* argument, long index) {
+inline Pose valid_pose(const double* xyyaw, const char* argument, long index) {
   const double x = xyyaw[0], y = xyyaw[1], yaw = xyyaw[2];
   const auto fail = [&](Status status, const char* rule) {
     refuse(status, argument, index, rule + got(std::tuple(x, y, yaw)));
@@ -146,13 +158,21 @@ inline Pose checked_pose(const double* xyyaw, const char* argument, long index) 
   return {x, y, yaw};
 }
 
+// The same, with a warning if the yaw looks like degrees.
+inline Pose checked_pose(const double* xyyaw, const char* argument, long index) {
+  const Pose pose = valid_pose(xyyaw, argument, index);
+  if (looks_like_degrees(pose.yaw)) warn_of_degrees(argument, index, pose.yaw);
+  return pose;
+}
+
 inline Pose checked_pose(const PoseArgument& pose, const char* argument) {
   return pose ? checked_pose(pose->data(), argument, -1) : Pose{};
 }
 
 inline std::size_t length(const py::array& array) { return static_cast<std::size_t>(array.size()); }
 
-// The poses of a flat or (n, 3) array, which must hold `count` poses.
+// The poses of a flat or (n, 3) array, which must hold `count` poses. Warns of the first yaw that
+// looks like degrees.
 inline std::vector<Pose> checked_poses(const Doubles& poses, std::size_t count, const char* name) {
   if (length(poses) != 3 * count) {
     refuse(
@@ -160,9 +180,12 @@ inline std::vector<Pose> checked_poses(const Doubles& poses, std::size_t count, 
         "must hold 3 values (x, y, yaw) for each of " + std::to_string(count) + got(length(poses)));
   }
   std::vector<Pose> result(count);
+  std::size_t suspect = count;
   for (std::size_t i = 0; i < count; ++i) {
-    result[i] = checked_pose(poses.data() + 3 * i, name, static_cast<long>(i));
+    result[i] = valid_pose(poses.data() + 3 * i, name, static_cast<long>(i));
+    if (suspect == count && looks_like_degrees(result[i].yaw)) suspect = i;
   }
+  if (suspect < count) warn_of_degrees(name, static_cast<long>(suspect), result[suspect].yaw);
   return result;
 }
 
@@ -236,19 +259,44 @@ inline double checked_max_distance(double distance) {
   return distance;
 }
 
+// Refuses a query of one pose whose status is not success. `time`: that of the query, if any.
+// `index` is the index of the pose and its time, or -1.
+inline void refuse_unknown(const Scene& scene, const std::optional<double>& time, Status status,
+                           long index = -1) {
+  if (time && status == Status::prediction_too_short) {
+    const Obstacles& obstacles = scene.obstacles();
+    const std::int64_t unknown = obstacles.unknown_in(obstacles.at(*time));
+    refuse(status, "time", index,
+           "the pose of the obstacle with index " + std::to_string(unknown) +
+               " is not known at this time: give it a velocity (zeros: it never moves) or a longer "
+               "path, or use prediction='hold'");
+  }
+  if (status == Status::coord_range) {
+    refuse(status, "margin", -1, "must not exceed 1e15 m, with the margins of the scene");
+  }
+  if (status != Status::success) {
+    refuse(status, "pose", index, "must not move the shape out of the range of 1e15 m");
+  }
+}
+
 inline py::tuple xy(Vec2 p) { return py::make_tuple(p.x, p.y); }
 
 void bind_shape(py::module_& module);
 void bind_pairs(py::module_& module);
 void bind_casts(py::module_& module);
 void bind_trace(py::module_& module);
+void bind_region(const py::module_& module);
 void bind_scene(py::module_& module);
 void bind_scene_queries(py::class_<Scene>& scene);
 void bind_path(py::class_<Scene>& scene);
 void bind_time_to_collision(py::class_<Scene>& scene);
 void bind_gradient(py::class_<Scene>& scene);
+void bind_nearest_free(py::class_<Scene>& scene);
+void bind_ray_cast(py::class_<Scene>& scene);
 void bind_pairwise(py::module_& module);
 void bind_curves(py::module_& module);
+void bind_state(py::module_& module);
+void bind_convert(py::module_& module);
 
 }  // namespace gjk::bindings
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "bindings.hpp"
+#include "pieces.hpp"
 
 namespace gjk::bindings {
 namespace {
@@ -35,6 +36,22 @@ OwnedMotion path(const Doubles& times, const Doubles& poses) {
   check_increasing(at, "times", at);
   OwnedMotion motion;
   append_path(at, checked_poses(poses, at.size(), "poses"), motion.pieces);
+  return motion;
+}
+
+Doubles rows_of(const OwnedMotion& motion) {
+  Doubles rows({static_cast<py::ssize_t>(motion.pieces.size()), py::ssize_t{15}});
+  double* out = rows.mutable_data();
+  for (const Piece& piece : motion.pieces) {
+    const PieceRow row = row_of(piece);
+    out = std::copy(row.begin(), row.end(), out);
+  }
+  return rows;
+}
+
+OwnedMotion motion_of(const Doubles& rows) {
+  OwnedMotion motion{pieces_of(rows)};
+  if (motion.pieces.empty()) throw py::value_error("pieces: must not be empty");
   return motion;
 }
 
@@ -76,8 +93,10 @@ void bind_casts(py::module_& module) {
   py::class_<OwnedMotion>(module, "Motion", "Pose of a shape as a function of time.")
       .def_property_readonly("begin", [](const OwnedMotion& m) { return m.pieces.front().begin; })
       .def_property_readonly("end", [](const OwnedMotion& m) { return m.pieces.back().end; })
+      .def_property_readonly("pieces", &rows_of)
       .def("at", &pose_at, py::arg("t"))
       .def("travel", &greatest_travel, py::arg("shape"), py::arg("t0"), py::arg("t1"));
+  module.def("motion_from_pieces", &motion_of, py::arg("pieces"));
   module.def("moving", &moving, py::arg("pose"), py::arg("velocity"), py::arg("time"));
   module.def("path", &path, py::arg("times"), py::arg("poses"));
   module.def(

@@ -127,7 +127,9 @@ py::object free_curve(const Scene& scene, const Shape& shape, int steering, cons
                       std::size_t first) {
   const std::array<Pose, 2> ends{checked_pose(start.data(), "start", -1),
                                  checked_pose(goal.data(), "end", -1)};
-  const PathOptions options{checked_radius(margin, "margin"), checked_tolerance(tolerance), false};
+  const PathOptions options{.margin = checked_radius(margin, "margin"),
+                            .tolerance = checked_tolerance(tolerance),
+                            .has_distance = false};
   const auto kind = static_cast<Steering>(steering);
   Scene::Ego ego(shape);
   const CheckOptions at_pose{.margin = margin};

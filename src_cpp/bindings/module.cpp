@@ -24,7 +24,10 @@ PYBIND11_MODULE(_core, module) {
   gjk::bindings::bind_pairs(module);
   gjk::bindings::bind_casts(module);
   gjk::bindings::bind_trace(module);
+  gjk::bindings::bind_region(module);
   gjk::bindings::bind_scene(module);
   gjk::bindings::bind_pairwise(module);
   gjk::bindings::bind_curves(module);
+  gjk::bindings::bind_state(module);
+  gjk::bindings::bind_convert(module);
 }

@@ -40,6 +40,8 @@ bool collide_shapes(const Shape& a, const Shape& b, const PoseArgument& pose_a,
 }
 
 struct ClosestShapes {
+  Transform at_a;
+  Transform at_b;
   Closest closest;
   int part_a = 0;
   int part_b = 0;
@@ -49,19 +51,23 @@ struct ClosestShapes {
 // depth is a lower bound on the length of the translation that separates the whole shapes.
 ClosestShapes closest_shapes(const Shape& a, const Shape& b, const PoseArgument& pose_a,
                              const PoseArgument& pose_b) {
-  const Transform at_a = Transform::from_pose(checked_pose(pose_a, "pose_a"));
-  const Transform at_b = Transform::from_pose(checked_pose(pose_b, "pose_b"));
-  Rooms rooms{Room(most_vertices(a)), Room(most_vertices(b))};
   ClosestShapes best;
+  best.at_a = Transform::from_pose(checked_pose(pose_a, "pose_a"));
+  best.at_b = Transform::from_pose(checked_pose(pose_b, "pose_b"));
+  Rooms rooms{Room(most_vertices(a)), Room(most_vertices(b))};
   for (int i = 0; i < a.parts(); ++i) {
-    const Convex& p = rooms.p.place(a.part(i), at_a);
+    const Convex& p = rooms.p.place(a.part(i), best.at_a);
     for (int j = 0; j < b.parts(); ++j) {
-      const Closest pair = closest(p, rooms.q.place(b.part(j), at_b));
+      const Closest pair = closest(p, rooms.q.place(b.part(j), best.at_b));
       if (pair.status != Status::success) refuse_domain();
       const bool first = best.closest.status == Status::undefined;
       const double lower =
           first ? pair.lower_bound : std::fmin(best.closest.lower_bound, pair.lower_bound);
-      if (first || pair.distance < best.closest.distance) best = {pair, i, j};
+      if (first || pair.distance < best.closest.distance) {
+        best.closest = pair;
+        best.part_a = i;
+        best.part_b = j;
+      }
       best.closest.lower_bound = lower;
     }
   }
@@ -95,8 +101,7 @@ void bind_pairs(py::module_& module) {
         const Convex q = b.part(found.part_b);
         Rooms rooms{Room(p.size), Room(q.size)};
         const int iterations =
-            iterations_of(rooms.p.place(p, Transform::from_pose(checked_pose(pose_a, "pose_a"))),
-                          rooms.q.place(q, Transform::from_pose(checked_pose(pose_b, "pose_b"))));
+            iterations_of(rooms.p.place(p, found.at_a), rooms.q.place(q, found.at_b));
         return py::make_tuple(c.distance, c.lower_bound, xy(c.point_a), xy(c.point_b),
                               xy(c.direction),
                               py::make_tuple(found.part_a, c.feature_a.first, c.feature_a.second),

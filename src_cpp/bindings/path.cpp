@@ -19,7 +19,10 @@ void check_way(const Doubles& times, double tolerance) {
 }
 
 PathOptions path_options(double margin, double tolerance, bool has_distance, double time_error) {
-  return {checked_radius(margin, "margin"), checked_tolerance(tolerance), time_error, has_distance};
+  return {.margin = checked_radius(margin, "margin"),
+          .tolerance = checked_tolerance(tolerance),
+          .time_error = time_error,
+          .has_distance = has_distance};
 }
 
 // Arrays with one row per path.

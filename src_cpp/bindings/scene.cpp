@@ -4,6 +4,7 @@
 #include <pybind11/stl.h>
 
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "bindings.hpp"
@@ -150,8 +151,17 @@ class Motions {
   std::span<const double> stamps_;
 };
 
+// Call after the last obstacle is added.
+void finish(Scene& scene, const SaidArrays& said, std::shared_ptr<const Region> region) {
+  scene.set_region(std::move(region));
+  scene.set_margins(view(said.margins), view(said.margin_rates));
+  scene.set_time_error(said.time_error);
+  scene.build();
+}
+
 std::unique_ptr<Scene> from_shapes(const std::vector<const Shape*>& shapes,
-                                   const std::optional<Doubles>& poses, const SaidArrays& said) {
+                                   const std::optional<Doubles>& poses, const SaidArrays& said,
+                                   std::shared_ptr<Region> region) {
   std::vector<Pose> placed(shapes.size());
   if (poses) placed = checked_poses(*poses, shapes.size(), "poses");
   const Motions motions(said, placed);
@@ -161,9 +171,7 @@ std::unique_ptr<Scene> from_shapes(const std::vector<const Shape*>& shapes,
   for (std::size_t i = 0; i < shapes.size(); ++i) {
     scene->add(*shapes[i], placed[i], motions.of(i), motions.stamp(i));
   }
-  scene->set_margins(view(said.margins), view(said.margin_rates));
-  scene->set_time_error(said.time_error);
-  scene->build();
+  finish(*scene, said, std::move(region));
   return scene;
 }
 
@@ -214,7 +222,7 @@ void check_arrays(const Offsets& offsets, const Doubles& xy, const Array<std::ui
 std::unique_ptr<Scene> from_arrays(const Offsets& offsets, const Doubles& xy,
                                    const Array<std::uint8_t>& kinds, const Doubles& radius,
                                    const Doubles& poses, const SaidArrays& said,
-                                   ConcavePolicy policy) {
+                                   ConcavePolicy policy, std::shared_ptr<Region> region) {
   const std::vector<Pose> placed = checked_obstacles(offsets, xy, kinds, radius, poses);
   const std::size_t count = placed.size();
   refuse(check_coordinates(view(xy), "xy"));
@@ -252,9 +260,7 @@ std::unique_ptr<Scene> from_arrays(const Offsets& offsets, const Doubles& xy,
     }
     scene->add(shape, placed[i], motions.of(i), motions.stamp(i));
   }
-  scene->set_margins(view(said.margins), view(said.margin_rates));
-  scene->set_time_error(said.time_error);
-  scene->build();
+  finish(*scene, said, std::move(region));
   return scene;
 }
 
@@ -342,10 +348,13 @@ void bind_scene(py::module_& module) {
   bind_path(scene);
   bind_time_to_collision(scene);
   bind_gradient(scene);
+  bind_nearest_free(scene);
+  bind_ray_cast(scene);
   module.def("scene_from_shapes", &from_shapes, py::arg("shapes"), py::arg("poses"),
-             py::arg("said"));
+             py::arg("said"), py::arg("region"));
   module.def("scene_from_arrays", &from_arrays, py::arg("offsets"), py::arg("xy"), py::arg("kinds"),
-             py::arg("radius"), py::arg("poses"), py::arg("said"), py::arg("policy"));
+             py::arg("radius"), py::arg("poses"), py::arg("said"), py::arg("policy"),
+             py::arg("region"));
   module.def("check_arrays", &check_arrays, py::arg("offsets"), py::arg("xy"), py::arg("kinds"),
              py::arg("radius"), py::arg("poses"), py::arg("said"));
 }

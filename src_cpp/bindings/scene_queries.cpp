@@ -81,23 +81,58 @@ py::tuple nearest(const Scene& scene, const Shape& shape, const PoseValues& pose
     status = time ? scene.nearest(ego, placed, *time, k, max_distance, found)
                   : scene.nearest(ego, placed, k, max_distance, found);
   }
-  if (time && status == Status::prediction_too_short) {
-    const Obstacles& obstacles = scene.obstacles();
-    const std::int64_t index = obstacles.unknown_in(obstacles.at(*time));
-    refuse(status, "time", -1,
-           "the pose of the obstacle with index " + std::to_string(index) +
-               " is not known at this time: give it a velocity (zeros: it never moves) or a longer "
-               "path, or use prediction='hold'");
-  }
-  if (status != Status::success) {
-    refuse(status, "pose", -1, "must not move the shape out of the range of 1e15 m");
-  }
+  refuse_unknown(scene, time, status);
   const AnswerArrays arrays(found.size(), {.witnesses = true, .directions = true});
   py::array_t<std::int64_t> indices(AnswerArrays::rows(found.size()));
   for (std::size_t i = 0; i < found.size(); ++i) {
     const Closest& c = found[i].closest;
     indices.mutable_data()[i] = found[i].obstacle;
     arrays.put(i, {{}, c.status, c.distance, c.lower_bound, c.point_a, c.point_b, c.direction});
+  }
+  return py::make_tuple(indices, arrays.distances, arrays.lower_bounds, arrays.witnesses,
+                        arrays.directions, arrays.statuses);
+}
+
+// The same at many poses, in rows of k; rows with fewer obstacles end with the index -1 and NaN.
+py::tuple nearest_at_each(const Scene& scene, const Shape& shape, const Doubles& poses,
+                          const Doubles& times, std::size_t k, double max_distance,
+                          unsigned threads) {
+  const std::size_t count = length(poses) / 3;
+  const std::vector<Pose> placed = checked_poses(poses, count, "poses");
+  const std::span<const double> at = checked_times(times, count, "times");
+  checked_max_distance(max_distance);
+  const AnswerArrays arrays(count * k, {.witnesses = true, .directions = true});
+  py::array_t<std::int64_t> indices(AnswerArrays::rows(count * k));
+  std::int64_t* const obstacle = indices.mutable_data();
+  std::vector<Status> statuses(count);
+  {
+    const py::gil_scoped_release release;
+    for_each_chunk(count, 64, threads, [&] {
+      return [&, ego = Scene::Ego(shape), found = std::vector<Nearest>()](std::size_t begin,
+                                                                          std::size_t end) mutable {
+        constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+        for (std::size_t n = begin; n < end; ++n) {
+          statuses[n] = at.empty() ? scene.nearest(ego, placed[n], k, max_distance, found)
+                                   : scene.nearest(ego, placed[n], at[n], k, max_distance, found);
+          for (std::size_t j = 0; j < k; ++j) {
+            const bool is_found = j < found.size();
+            Closest c;
+            c.status = Status::undefined;
+            c.distance = c.lower_bound = kNaN;
+            c.point_a = c.point_b = c.direction = {kNaN, kNaN};
+            if (is_found) c = found[j].closest;
+            obstacle[n * k + j] = is_found ? found[j].obstacle : -1;
+            arrays.put(
+                n * k + j,
+                {{}, c.status, c.distance, c.lower_bound, c.point_a, c.point_b, c.direction});
+          }
+        }
+      };
+    });
+  }
+  for (std::size_t n = 0; n < count; ++n) {
+    const auto time = at.empty() ? std::nullopt : std::optional(at[n]);
+    refuse_unknown(scene, time, statuses[n], static_cast<long>(n));
   }
   return py::make_tuple(indices, arrays.distances, arrays.lower_bounds, arrays.witnesses,
                         arrays.directions, arrays.statuses);
@@ -113,7 +148,9 @@ void bind_scene_queries(py::class_<Scene>& scene) {
       .def("is_free", &is_free, py::arg("shape"), py::arg("pose"), py::arg("time"),
            py::arg("margin"))
       .def("nearest", &nearest, py::arg("shape"), py::arg("pose"), py::arg("time"), py::arg("k"),
-           py::arg("max_distance"));
+           py::arg("max_distance"))
+      .def("nearest_at_each", &nearest_at_each, py::arg("shape"), py::arg("poses"),
+           py::arg("times"), py::arg("k"), py::arg("max_distance"), py::arg("threads"));
 }
 
 }  // namespace gjk::bindings

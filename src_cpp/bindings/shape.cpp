@@ -3,6 +3,9 @@
 // Creates shapes from arrays of vertices.
 #include <pybind11/stl.h>
 
+#include <string>
+#include <vector>
+
 #include "bindings.hpp"
 
 namespace gjk::bindings {
@@ -14,11 +17,17 @@ std::vector<Vec2> checked_points(const Doubles& xy, const char* name) {
   return points(view(xy));
 }
 
-Shape outline(const Doubles& xy, double radius, ConcavePolicy policy, const char* name) {
+Shape outline(const Doubles& xy, double radius, ConcavePolicy policy, const char* name,
+              const std::vector<Doubles>& holes = {}) {
   const std::vector<Vec2> ring = checked_points(xy, name);
+  std::vector<std::vector<Vec2>> rings;
+  for (const Doubles& hole : holes) {
+    const std::string of_hole = "holes[" + std::to_string(rings.size()) + "]";
+    rings.push_back(checked_points(hole, of_hole.c_str()));
+  }
   checked_radius(radius, "radius");
   std::vector<std::vector<Vec2>> parts;
-  refuse(outline_parts(ring, policy, name, parts));
+  refuse(outline_parts(ring, policy, name, parts, rings));
   Shape shape;
   for (const std::vector<Vec2>& part : parts) shape.add_part(part, radius);
   return shape;
@@ -79,14 +88,70 @@ Shape padded(const Shape& shape, double front, double rear, double left, double 
   return grown;
 }
 
+// The corners of a part: without repeated and collinear vertices.
+std::vector<Vec2> corners(const Convex& part) {
+  std::vector<Vec2> vertices;
+  for (int i = 0; i < part.size; ++i) vertices.push_back(part.vertex(i));
+  return convex_hull(vertices);
+}
+
+Shape transformed(const Shape& shape, const PoseValues& pose) {
+  Shape moved = shape.transformed(checked_pose(pose.data(), "pose", -1));
+  bool keeps_area = false;
+  bool has_area = false;
+  for (int i = 0; i < moved.parts(); ++i) {
+    if (!(moved.part(i).extent <= kMaxCoordinate)) {
+      refuse(Status::coord_range, "pose", -1, "must not move a vertex out of the range of 1e15 m");
+    }
+    has_area |= corners(shape.part(i)).size() > 2;
+    keeps_area |= corners(moved.part(i)).size() > 2;
+  }
+  if (has_area && !keeps_area) {
+    refuse(Status::degenerate, "pose", -1,
+           "the shape is smaller than the rounding error of its coordinates at this pose");
+  }
+  return moved;
+}
+
+py::tuple bounds(const Shape& shape) {
+  const Box box = shape.bounds();
+  return py::make_tuple(box.low.x, box.low.y, box.high.x, box.high.y);
+}
+
+// Equal for shapes with the same parts: the corners and the radius of each, in a fixed order.
+py::bytes key(const Shape& shape) {
+  std::vector<std::vector<double>> keys;
+  for (int k = 0; k < shape.parts(); ++k) {
+    const Convex part = shape.part(k);
+    std::vector<double> values;
+    for (const Vec2 corner : corners(part)) {
+      values.push_back(corner.x + 0.0);  // no negative zeros
+      values.push_back(corner.y + 0.0);
+    }
+    values.push_back(part.radius + 0.0);
+    values.push_back(static_cast<double>(values.size()));
+    keys.push_back(std::move(values));
+  }
+  std::sort(keys.begin(), keys.end());
+  std::string all;
+  for (const std::vector<double>& values : keys) {
+    all.append(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(double));
+  }
+  return all;
+}
+
 }  // namespace
 
 void bind_shape(py::module_& module) {
   py::class_<Shape>(module, "Shape", "Union of convex polygons, each grown by a radius.")
       .def_property_readonly("radius", &Shape::radius)
+      .def_property_readonly("bounds", &bounds)
+      .def_property_readonly("area", &area)
+      .def_property_readonly("key", &key)
       .def("parts", &parts)
       .def("radii", &radii)
       .def("inflated", &inflated, py::arg("margin"))
+      .def("transformed", &transformed, py::arg("pose"))
       .def("padded", &padded, py::arg("front"), py::arg("rear"), py::arg("left"), py::arg("right"));
   module.def(
       "check_coordinates",
@@ -102,10 +167,10 @@ void bind_shape(py::module_& module) {
       py::arg("xy"), py::arg("radius"));
   module.def(
       "concave",
-      [](const Doubles& xy, double radius) {
-        return outline(xy, radius, ConcavePolicy::decompose, "outline");
+      [](const Doubles& xy, const std::vector<Doubles>& holes, double radius) {
+        return outline(xy, radius, ConcavePolicy::decompose, "outline", holes);
       },
-      py::arg("outline"), py::arg("radius"));
+      py::arg("outline"), py::arg("holes"), py::arg("radius"));
   module.def("compound", &compound, py::arg("shapes"));
   module.def(
       "hull",

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <memory>
 #include <new>
 #include <vector>
 
@@ -13,6 +14,9 @@
 #include "gjk/narrow/trace.hpp"
 #include "gjk/query.hpp"
 #include "gjk/scene/gradient.hpp"
+#include "gjk/scene/nearest_free.hpp"
+#include "gjk/scene/ray_cast.hpp"
+#include "gjk/scene/region.hpp"
 #include "gjk/scene/scene.hpp"
 #include "isas.hpp"
 #include "pairs.hpp"
@@ -175,6 +179,10 @@ TEST(Allocation, a_scene_in_motion_does_so_too) {
     const Piece piece = Piece::moving(pose, {1.0, -0.1 * i, 0.2});
     scene.add(square, pose, {&piece, 1});
   }
+  std::vector<Region::Segment> around;  // of the first half of the poses
+  const Vec2 corners[] = {{-50, -50}, {150, -50}, {150, 100}, {-50, 100}};
+  for (std::size_t i = 0; i < 4; ++i) around.push_back({corners[i], corners[(i + 1) % 4]});
+  scene.set_region(std::make_shared<const Region>(around));
   scene.build();
   Scene::Ego ego(square);
   std::vector<Nearest> nearest;
@@ -183,6 +191,10 @@ TEST(Allocation, a_scene_in_motion_does_so_too) {
   GradientQuery query(scene, square, 100);
   std::vector<Gradient> gradients(100);
   (void)query.at(Pose{}, 0.0, gradients);
+  NearestFreeQuery free_query(scene, square);
+  const NearestFreeOptions free_options{.max_shift = 3.0, .max_turn = 0.1};
+  (void)free_query.at(Pose{}, free_options);
+  const RayCaster rays(scene, {});
 
   const int before = allocations;
   for (int i = 0; i < 1000; ++i) {
@@ -193,7 +205,9 @@ TEST(Allocation, a_scene_in_motion_does_so_too) {
       (void)scene.check(ego, pose, 0.004 * i, {.margin = 0.5, .mode = mode});
     }
     scene.nearest(ego, pose, 5, 1e6, nearest);
+    (void)rays.cast({pose.x + 1.0, pose.y}, 1e6, 1e-9);
   }
+  (void)free_query.at(Pose{}, free_options);
   EXPECT_EQ(allocations, before);
 }
 

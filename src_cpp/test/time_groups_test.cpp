@@ -9,6 +9,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <numbers>
 #include <random>
 #include <vector>
 
@@ -80,13 +81,27 @@ TEST(TimeGroups, answers_are_those_of_each_pose) {
       const Pose pose{far + in(-20, 20), in(-20, 20), i % 3 == 0 ? 0.0 : in(-3, 3)};
       Piece piece = Piece::moving(pose, {in(-2, 2), in(-2, 2), i % 2 == 0 ? 0.0 : in(-1, 1)});
       if (i % 4 == 0) piece = Piece::still(pose);
-      piece.begin = 0.0;
-      piece.end = i == 5 ? 2.5 : 9.0;  // unknown at some times
+      piece.begin = i == 6 ? 0.5 : 0.0;
+      piece.end = i == 5 ? 1.5 : 9.0;  // unknown at some times
       scene.add(box(in(1, 4), in(1, 3)), pose, {&piece, 1}, 1e9);
     }
     scene.set_time_error(round % 2 == 0 ? 0.0 : 0.01);
     scene.build();
-    const Shape car = box(4, 2);
+    Shape car = box(4, 2);
+    if (round % 4 == 1) car.add(box(-3, -1));  // with a trailer
+    if (round % 4 == 2) {                      // many vertices
+      std::vector<Vec2> corners;
+      for (int i = 0; i < 20; ++i) {
+        const SinCos at = sin_cos(0.1 * std::numbers::pi * i);
+        corners.push_back({2.0 * at.cos, at.sin});
+      }
+      car = {};
+      car.add_part(corners, 0.1);
+    }
+    if (round % 4 == 3) {
+      car = {};
+      car.add_part(std::vector<Vec2>{{-1, 0}, {2, 0}}, 0.7);
+    }
     std::vector<Pose> poses;
     std::vector<double> times;
     for (int i = 0; i < 600; ++i) {

@@ -90,7 +90,7 @@ BAD: dict[str, tuple[Callable[[], Any], Status, str, int | None, str]] = {
         Status.ARRAY_MISMATCH, "xy", None, "(n, 2)"),
     "polygon of ragged rows": (
         lambda: Shape.polygon([(0, 0), (1, 0, 3), (1, 1)]),
-        Status.ARRAY_MISMATCH, "xy", None, ""),
+        Status.ARRAY_MISMATCH, "xy", 1, "must have 2 values"),
     "polygon of words": (
         lambda: Shape.polygon([("a", "b")] * 3), Status.INVALID_INPUT, "xy", None, "real"),
     "polygon of complex numbers": (
@@ -222,13 +222,13 @@ BAD: dict[str, tuple[Callable[[], Any], Status, str, int | None, str]] = {
         lambda: closest_approach(**PAIR, t0=-1e15, t1=1e15),
         Status.COORD_RANGE, "t1", None, "1e15"),
     "cast with no tolerance": (
-        lambda: shape_cast(CAR, (1, 0), CAR, tolerance=0.0),
+        lambda: shape_cast(CAR, CAR, (1, 0), tolerance=0.0),
         Status.INVALID_INPUT, "tolerance", None, "greater than 0 and at most 1e15 m (got 0.0)"),
     "cast with an infinite tolerance": (
-        lambda: shape_cast(CAR, (1, 0), CAR, tolerance=INF),
+        lambda: shape_cast(CAR, CAR, (1, 0), tolerance=INF),
         Status.INVALID_INPUT, "tolerance", None, "greater than 0 and at most 1e15 m (got inf)"),
     "cast over less than nothing": (
-        lambda: shape_cast(CAR, (1, 0), CAR, -1.0),
+        lambda: shape_cast(CAR, CAR, (1, 0), -1.0),
         Status.INVALID_INPUT, "max_distance", None, "negative or NaN (got -1.0)"),
     "velocity of two numbers": (
         lambda: Motion.constant(POSE, (1, 0)),  # type: ignore[arg-type]
@@ -596,7 +596,7 @@ def test_what_only_looks_alike_is_refused() -> None:
         (lambda: SCENE.nearest(CAR, POSE, 2**40), "k: must be a whole number"),
         (lambda: Shape.circle(10**400), "radius: must be a number (got 1000"),
         (lambda: Shape(SQUARE), "core: use Shape.polygon"),  # type: ignore[arg-type]
-        (lambda: time_of_impact(CAR, POSE, CAR, STILL), "motion_a: must be a Motion (got tuple)"),  # type: ignore[arg-type]
+        (lambda: time_of_impact(CAR, CAR, POSE, STILL), "motion_a: must be a Motion (got tuple)"),  # type: ignore[arg-type]
     ):  # fmt: skip
         with pytest.raises(InputError) as caught:
             call()

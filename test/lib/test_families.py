@@ -69,7 +69,7 @@ class Case:
 
     def shapes(self) -> tuple[Shape, Shape]:
         one, other = (
-            Shape.concave(points, radius) if i == self.concave else shape(points, radius)
+            Shape.concave(points, radius=radius) if i == self.concave else shape(points, radius)
             for i, (points, radius) in enumerate(zip((self.a, self.b), self.radii, strict=True))
         )
         return one, other
@@ -205,7 +205,7 @@ def pair_says(case: Case) -> Iterator[Said]:
         if depth is not None:
             yield f"penetration {names}", hit, -depth.upper_bound
     still = Motion.still(case.pose_a), Motion.still(case.pose_b)
-    near = closest_approach(a, still[0], b, still[1], 0.0, 1.0)
+    near = closest_approach(a, b, still[0], still[1], 0.0, 1.0)
     yield "approach", Verdict.UNKNOWN, near.lower_bound
 
 
@@ -213,12 +213,12 @@ def casts_say(case: Case) -> Iterator[Said]:
     a, b = case.shapes()
     still = Motion.still(case.pose_a), Motion.still(case.pose_b)
     options = {"margin": case.margin, "tolerance": 1e-9}
-    found = time_of_impact(a, still[0], b, still[1], 1.8e9, 1.8e9 + 1.0, **options)
+    found = time_of_impact(a, b, still[0], still[1], 1.8e9, 1.8e9 + 1.0, **options)
     yield "impact", found.verdict, NAN
     away = Motion.constant(case.pose_a, (-1.0, 0.5, 0.1)), still[1]
-    found = time_of_impact(a, away[0], b, away[1], 0.0, 0.5, **options)
+    found = time_of_impact(a, b, away[0], away[1], 0.0, 0.5, **options)
     yield "impact of what moves", found.verdict, NAN
-    found = shape_cast(a, (1.0, 0.25), b, 1.0, case.pose_a, case.pose_b, **options)
+    found = shape_cast(a, b, (1.0, 0.25), 1.0, case.pose_a, case.pose_b, **options)
     yield "cast", found.verdict, NAN
     if len(case.a) == 1 and case.radii[0] == case.margin == 0.0:
         x, y = case.pose_a.transform(np.array(case.a))[0].tolist()

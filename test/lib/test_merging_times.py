@@ -282,7 +282,7 @@ def test_half_turns_lead_the_shorter_way(way: int, stamp: float) -> None:
         away = (6.0 * math.cos(middle + math.pi), 6.0 * math.sin(middle + math.pi), 0.0)
         for place, is_hit in ((there, True), (away, False)):
             still, moving = Motion.still(place), Motion.path([0.0, 1.0], poses)
-            found = time_of_impact(arm, moving, disc, still, 0.0, 1.0)
+            found = time_of_impact(arm, disc, moving, still, 0.0, 1.0)
             assert found.hit == is_hit, (turn, place)
             asked = Scene([disc], [place]).check_path(arm, poses)
             assert asked.is_free != is_hit, (turn, place)

@@ -161,7 +161,7 @@ def test_never_falsely_free_and_bounds_are_true(family: Callable) -> None:
             "swept": scene.check_path(a, [pose_a], tolerance=1e-3).is_free,
             "poses": scene.check_path(a, [pose_a], swept=False).is_free,
             "impact": time_of_impact(
-                a, Motion.still(pose_a), b, Motion.still(pose_b), 0.0, 1.0, tolerance=1e-3
+                a, b, Motion.still(pose_a), Motion.still(pose_b), 0.0, 1.0, tolerance=1e-3
             ).verdict is Verdict.FREE,
             "world": worlds_verdict(other, pose_b, odd, pose_a) is Verdict.FREE
             if len(body_a.points) > 2 and radius == 0.0 else False,
@@ -181,7 +181,7 @@ def test_never_falsely_free_and_bounds_are_true(family: Callable) -> None:
                 assert truth >= pair.lower_bounds[0], context
         near = scene.nearest(a, pose_a)
         assert truth >= near.lower_bounds[0], context
-        swept = closest_approach(a, Motion.still(pose_a), b, Motion.still(pose_b), 0.0, 1.0)
+        swept = closest_approach(a, b, Motion.still(pose_a), Motion.still(pose_b), 0.0, 1.0)
         if swept.lower_bound > -math.inf:  # else it says that they meet
             assert truth >= swept.lower_bound, context
         wrong = [way for way, is_free in free.items() if is_free and overlap]

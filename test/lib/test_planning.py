@@ -83,7 +83,11 @@ def solve(planner, checker, start, goal, *, space=None, questions=3000):
     chosen = planner(si)
     chosen.setProblemDefinition(problem)
     chosen.setup()
-    chosen.solve(ob.PlannerTerminationCondition(lambda: len(asked) >= questions))
+    if planner is og.PRM:
+        # A thread of PRM asks the condition. In Python, it may wait for the GIL for ever.
+        chosen.solve(2.0)
+    else:
+        chosen.solve(ob.PlannerTerminationCondition(lambda: len(asked) >= questions))
     found = problem.getSolutionPath() if problem.hasExactSolution() else None
     return (None if found is None else path_poses(space, found, STEP)), asked
 

@@ -200,7 +200,7 @@ def test_an_impact_is_not_after_what_another_part_leaves_open() -> None:
         moves = Motion.path(times, [(0, 0.5 + gap, 0), (20, 0.5 + gap, 0)])
         for a, b, motions in ((box, step, (moves, Motion.still())),
                               (step, box, (Motion.still(), moves))):  # fmt: skip
-            found = time_of_impact(a, motions[0], b, motions[1], *times, tolerance=1e-5)
+            found = time_of_impact(a, b, motions[0], motions[1], *times, tolerance=1e-5)
             assert found.verdict is not Verdict.FREE
             if found.verdict is Verdict.COLLISION:
                 left_open += found.time < times[0] + 10.0 / speed
@@ -247,7 +247,7 @@ def test_a_swept_path_past_the_domain_is_answered_as_its_poses(end: float) -> No
         assert scene.check_path(disc, path, [0.0, end]).verdict is right
     still, leaves = Motion.still(), Motion.constant((5e14, 0, 0), (5e14, 0, 0))
     right = Verdict.FREE if end < 0.5 else Verdict.UNKNOWN
-    assert time_of_impact(disc, still, disc, leaves, 0.0, end).verdict is right
+    assert time_of_impact(disc, disc, still, leaves, 0.0, end).verdict is right
 
 
 @pytest.mark.parametrize("pieces", [1, 2, 40])
@@ -260,8 +260,8 @@ def test_a_turn_past_the_domain_among_joints_is_not_free(pieces: int) -> None:
     times = np.linspace(0.0, 1.0, pieces + 1)
     still = Motion.path(times, [(x, y, 0.0)] * (pieces + 1))
     turn = Motion.path([0.0, 1.0], ways)
-    assert time_of_impact(stick, turn, disc, still).verdict is not Verdict.FREE
-    assert closest_approach(stick, turn, disc, still).lower_bound <= -0.1
+    assert time_of_impact(stick, disc, turn, still).verdict is not Verdict.FREE
+    assert closest_approach(stick, disc, turn, still).lower_bound <= -0.1
     path = (times[1:], [(x, y, 0.0)] * pieces)
     scene = Scene([disc], poses=[(x, y, 0.0)], paths=[path], horizon=5.0)
     found = scene.check_path(stick, ways, [0.0, 1.0])
@@ -303,7 +303,7 @@ def test_whole_turns_are_not_those_of_the_doubles(yaw: float) -> None:
     way = Scene([dot]).check_path(triangle, [here, there], None, 1e-12)
     assert way.verdict is not Verdict.FREE
     impact = time_of_impact(
-        triangle, Motion.path([0, 1], [here, there]), dot, Motion.still(), tolerance=1e-12
+        triangle, dot, Motion.path([0, 1], [here, there]), Motion.still(), tolerance=1e-12
     )
     assert impact.verdict is not Verdict.FREE
 

@@ -127,7 +127,7 @@ def given_up() -> Answer:
     """A motion that needs more steps than it is given."""
     box = Shape.box(2.0, 2.0)
     turning = Motion.constant((0.0, 5.0, 0.3), (0.1, -1.0, 1.0))
-    found = time_of_impact(box, turning, box, Motion.still(), 0.0, 9.0, max_iterations=1)
+    found = time_of_impact(box, box, turning, Motion.still(), 0.0, 9.0, max_iterations=1)
     return Answer(found.verdict, found.status)
 
 

@@ -377,8 +377,8 @@ inline Approach closest_approach(const Moving& a, const Moving& b, double t0, do
 inline Impact shape_cast(const Convex& a, const Pose& pose_a, Vec2 direction, double max_distance,
                          const Convex& b, const Pose& pose_b,
                          const CastOptions& options = {0.0, 1e-9}) {
-  const double length = norm(direction);
-  if (!(length > 0.0 && std::isfinite(length))) {
+  const Vec2 along = unit(direction);
+  if (std::isnan(along.x)) {
     Impact refused;
     refused.status = Status::invalid_input;
     return refused;
@@ -387,10 +387,9 @@ inline Impact shape_cast(const Convex& a, const Pose& pose_a, Vec2 direction, do
   // The error bound for placing a shape there covers the rounding of the difference.
   const Vec2 start{pose_a.x, pose_a.y};
   const Vec2 way{pose_b.x - start.x, pose_b.y - start.y};
-  const Piece along =
-      Piece::moving({0.0, 0.0, pose_a.yaw}, {direction.x / length, direction.y / length, 0.0});
+  const Piece moving = Piece::moving({0.0, 0.0, pose_a.yaw}, {along.x, along.y, 0.0});
   const Piece still = Piece::still({way.x, way.y, pose_b.yaw});
-  const Moving moving_a = Moving::along(a, {&along, 1});
+  const Moving moving_a = Moving::along(a, {&moving, 1});
   const Moving moving_b = Moving::along(b, {&still, 1});
   // At a larger distance, a has passed b.
   const double beyond = 1.001 * (norm(way) + moving_a.reach + a.radius + moving_b.reach + b.radius +

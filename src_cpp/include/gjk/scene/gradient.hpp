@@ -294,7 +294,9 @@ class GradientQuery {
     result.distance = closest.distance;
     const auto owner = static_cast<std::size_t>(seen.nearest.obstacle);
     const ObstacleMotion motion = motion_of(owner, view);
-    const detail::ClosestFeatures features = features_of(seen, view, motion);
+    const bool leaves = ego_.leaves_ && owner == scene_->size();  // of the region
+    const detail::ClosestFeatures features =
+        leaves ? detail::ClosestFeatures{} : features_of(seen, view, motion);
     const Vec2 n = features.are_certain ? features.normal : closest.direction;
     const Vec2 off = features.to_end * perpendicular(n);
     const Vec2 a = features.are_certain ? features.vertex : closest.point_a + off;

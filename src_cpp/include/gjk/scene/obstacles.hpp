@@ -71,10 +71,14 @@ class Obstacles {
   void set_margins(std::span<const double> margins, std::span<const double> rates) {
     margins_.assign(size(), margins, rates);
   }
-  // Call once, after the last add().
-  void build() {
+  // Call once, after the last add(). `origin` (m): of a scene that this one is to equal.
+  void build(const Vec2* origin = nullptr) {
     margins_.update(stamps_);
-    choose_origin();
+    if (origin != nullptr) {
+      origin_ = *origin;
+    } else {
+      choose_origin();
+    }
     place();
   }
 
@@ -190,12 +194,12 @@ class Obstacles {
   }
 
   // Places all parts at a time (s) in `slice`; in() is the view of them.
-  void place(double time, TimeSlice& slice) const {
+  void place(double time, TimeSlice& slice, const TimeSlice* like = nullptr) const {
     const View view{true, time, false, {}, nullptr};
     slice.place(
         *outlines_,
         [&](std::size_t k, PlacedParts& room) noexcept { return find(k, view, origin_, room, k); },
-        [&](std::size_t k) noexcept { return bound_of_margin(k); });
+        [&](std::size_t k) noexcept { return bound_of_margin(k); }, like);
   }
   static View in(double time, const TimeSlice& slice) noexcept {
     return {true, time, false, {}, &slice};

@@ -16,6 +16,7 @@
 #include "gjk/motion/motion.hpp"
 #include "gjk/scene/obstacles.hpp"
 #include "gjk/scene/parallel.hpp"
+#include "gjk/scene/region.hpp"
 #include "gjk/scene/scene.hpp"
 #include "gjk/shape/box.hpp"
 #include "gjk/shape/pose.hpp"
@@ -60,7 +61,12 @@ struct Event {
 class PathCheck {
  public:
   PathCheck(const Scene& scene, const Shape& ego, const PathOptions& options) noexcept
-      : obstacles_(scene.obstacles()), ego_(ego), options_(options), decision_(options.margin) {
+      : obstacles_(scene.obstacles()),
+        region_(scene.region()),
+        outside_(static_cast<std::int64_t>(scene.size())),
+        ego_(ego),
+        options_(options),
+        decision_(options.margin) {
     for (int k = 0; k < ego.parts(); ++k) {
       const Convex part = ego.part(k);
       reach_ = std::fmax(reach_, reach(part) + part.radius + part.error);
@@ -70,6 +76,15 @@ class PathCheck {
   // Checks the motion of the ego along one segment.
   void follow(const Piece& segment, bool timed) {
     first_ = {};
+    // A path that touches no part of the region's boundary stays on the side where it starts.
+    if (!is_started_ && region_ != nullptr &&
+        region_->may_lack(ego_, segment.at(segment.begin, reach_))) {
+      decision_.take(Verdict::collision);
+      upper_ = std::fmin(upper_, 0.0);
+      note(segment.begin, false, outside_);
+      return;
+    }
+    is_started_ = true;
     if (!timed) {
       follow(segment, segment.begin, segment.end, Obstacles::at_rest());
       return;
@@ -235,6 +250,9 @@ class PathCheck {
   }
 
   const Obstacles& obstacles_;
+  const Region* region_;  // null: none
+  std::int64_t outside_;  // index of the obstacle that stands for its complement
+  bool is_started_ = false;
   const Shape& ego_;
   PathOptions options_;
   double reach_ = 0.0;  // m, of the ego about its origin, radius included

@@ -141,12 +141,16 @@ class Extents {
     all_.error = std::fmax(all_.error, part.error);
     is_empty_ = false;
   }
+  // Whether every part placed with this transform is in the kernel's domain. False: unknown.
+  bool is_known_at(const Transform& at) const noexcept {
+    return placed_extent(all_, at) <= kMaxCoordinate;
+  }
   // Contains bounds() of every part placed with this transform. kEverywhere if a part may be
   // outside the kernel's domain.
   Box bounds_at(const Transform& at) const noexcept {
     const double extent = placed_extent(all_, at);
     const Box box = box_at(all_, at);
-    if (!(extent <= kMaxCoordinate)) return kEverywhere;
+    if (!is_known_at(at)) return kEverywhere;
     // 16 times the error of placing, and the rest of undecided()
     const double error = all_.error + at.t_error + 32.0 * kUnitRoundoff * extent + kTinyError;
     return box.grown(17.0 * error + 65.0 * kUnitRoundoff * (extent + all_.radius));

@@ -23,6 +23,7 @@
 #include "gjk/scene/obstacles.hpp"
 #include "gjk/scene/parallel.hpp"
 #include "gjk/scene/placed_parts.hpp"
+#include "gjk/scene/region.hpp"
 #include "gjk/scene/time_groups.hpp"
 #include "gjk/scene/time_slice.hpp"
 #include "gjk/shape/box.hpp"
@@ -83,6 +84,7 @@ class Scene {
    private:
     friend class Scene;
     friend class GradientQuery;
+    friend class NearestFreeQuery;
     // An obstacle that nearest() has visited.
     struct Seen {
       Nearest nearest;
@@ -99,8 +101,9 @@ class Scene {
     PlacedParts placed_;  // relative to origin_
     Vec2 origin_;
     bool known_ = false;
-    Box bounds_;          // of all parts, relative to the obstacles' origin
-    PlacedParts moving_;  // one part of a moving obstacle, at the query's time
+    bool leaves_ = false;  // the region; set by find_nearest()
+    Box bounds_;           // of all parts, relative to the obstacles' origin
+    PlacedParts moving_;   // one part of a moving obstacle, at the query's time
     std::vector<Seen> seen_;
     std::vector<std::int32_t> seen_of_;  // by obstacle: its index in seen_, or -1
     std::vector<std::size_t> kept_;      // heap of the nearest k, the farthest on top
@@ -112,6 +115,14 @@ class Scene {
   void add(const Shape& shape, const Pose& pose, Motion motion = {}, double stamp = 0.0) {
     obstacles_.add(shape, pose, motion, stamp);
   }
+  // The ego must stay in this region; null: anywhere. The complement of the region counts as one
+  // more obstacle, with the index size(). Call after the last add().
+  void set_region(std::shared_ptr<const Region> region) {
+    if (region == nullptr) return;
+    region_ = std::move(region);
+    const Piece still = Piece::still({});
+    obstacles_.add(region_->boundary(), {}, {&still, 1}, 0.0);
+  }
   // Error bound (s) of query times and stamps; included in every bound.
   void set_time_error(double error) noexcept { obstacles_.set_time_error(error); }
   // Distances (m) that the obstacles require in addition to the margin of a query, and their growth
@@ -119,8 +130,8 @@ class Scene {
   void set_margins(std::span<const double> margins, std::span<const double> rates) {
     obstacles_.set_margins(margins, rates);
   }
-  // Call once, after the last add().
-  void build() { obstacles_.build(); }
+  // Call once, after the last add(). `origin`: see Obstacles::build().
+  void build(const Vec2* origin = nullptr) { obstacles_.build(origin); }
 
   // A scene in which some obstacles are changed; this one stays as it is.
   Scene updated(std::span<const Obstacles::Change> changes) const {
@@ -129,9 +140,13 @@ class Scene {
     return scene;
   }
 
-  std::size_t size() const noexcept { return obstacles_.size(); }
+  // The number of obstacles, without the region.
+  std::size_t size() const noexcept { return obstacles_.size() - (region_ != nullptr ? 1 : 0); }
   std::size_t parts() const noexcept { return obstacles_.parts(); }
-  std::size_t bytes() const noexcept { return obstacles_.bytes(); }
+  std::size_t bytes() const noexcept {
+    return obstacles_.bytes() + (region_ != nullptr ? region_->bytes() : 0);
+  }
+  const Region* region() const noexcept { return region_.get(); }  // null: none
   const Obstacles& obstacles() const noexcept { return obstacles_; }
 
   PoseResult check(Ego& ego, const Pose& pose, const CheckOptions& options) const noexcept {
@@ -214,6 +229,7 @@ class Scene {
 
  private:
   friend class GradientQuery;
+  friend class NearestFreeQuery;
   static constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
   static constexpr double kInfinity = std::numeric_limits<double>::infinity();
   static constexpr std::size_t kAhead = 16;   // poses searched together
@@ -243,7 +259,8 @@ class Scene {
     if (obstacles_.unknown_in(view) >= 0) return Status::prediction_too_short;
     if (k == 0) return Status::success;
     ego.seen_.clear();
-    if (may_meet_again()) ego.seen_of_.resize(size(), -1);
+    ego.leaves_ = is_outside(ego);
+    if (may_meet_again()) ego.seen_of_.resize(obstacles_.size(), -1);
     const auto nearer = [&ego](std::size_t a, std::size_t b) noexcept {
       const Ego::Seen& one = ego.seen_[a];
       const Ego::Seen& other = ego.seen_[b];
@@ -270,6 +287,7 @@ class Scene {
         std::push_heap(kept.begin(), kept.end(), nearer);
       }
     };
+    if (ego.leaves_) look_at(first_of_region());
     if (first != kNone) look_at(first);
     obstacles_.nearest(ego.bounds_, limit(), view, [&](std::uint32_t part) {
       if (part != first) look_at(part);
@@ -349,9 +367,10 @@ class Scene {
   // Results of look_ahead() for the next poses of a batch.
   struct Ahead {
     struct At {
-      bool is_known = false;   // the ego is in the domain, and no part is near
-      bool is_placed = false;  // the ego is placed there
-      Exhausted search;        // complete: `near` holds all parts whose bounds overlap the ego's
+      bool is_known = false;    // the ego is in the domain, and no part is near
+      bool is_placed = false;   // the ego is placed there
+      std::size_t hit = kNone;  // a part that the ego certainly overlaps; it is in the domain
+      Exhausted search;         // complete: `near` holds all parts whose bounds overlap the ego's
       std::span<const Bvh::Hit> near;
     };
     std::array<At, kAhead> at;
@@ -426,6 +445,7 @@ class Scene {
   template <class Put>
   void check_groups(Batch<Put>& batch, unsigned threads) const {
     constexpr std::size_t kMostPlaced = 1 << 16;  // parts
+    constexpr std::size_t kSimilar = 8;  // slices in a row whose trees may be arranged alike
     const TimeGroups& groups = batch.groups;
     const std::size_t poses = batch.poses.size();
     const std::size_t per_pass =
@@ -433,9 +453,12 @@ class Scene {
     std::vector<TimeSlice> slices(std::min(groups.size(), std::max<std::size_t>(per_pass, 1)));
     for (std::size_t first = 0; first < groups.size(); first += slices.size()) {
       const std::size_t count = std::min(groups.size() - first, slices.size());
-      for_each_chunk(count, 1, threads, [&] {
-        return [&](std::size_t i, std::size_t) {
-          obstacles_.place(groups.time(first + i), slices[i]);
+      for_each_chunk(count, kSimilar, threads, [&] {
+        return [&](std::size_t begin, std::size_t end) {
+          for (std::size_t i = begin; i < end; ++i) {
+            obstacles_.place(groups.time(first + i), slices[i],
+                             i > begin ? &slices[i - 1] : nullptr);
+          }
         };
       });
       for_each_chunk(poses, kTile, threads, [&] {
@@ -490,12 +513,16 @@ class Scene {
         if (looks_ahead && hint == kNone) {
           group[count] = n;
           of_group[count++] = transforms[slot];
+          continue;
+        }
+        typename Ahead::At at;
+        if (looks_ahead && is_hit(ego, transforms[slot], view.slice->part(hint))) {
+          at.hit = hint;
         } else {
           place(ego, batch.poses[n], transforms[slot]);
-          typename Ahead::At placed;
-          placed.is_placed = true;
-          check_one(n, ego, placed, hint);
+          at.is_placed = true;
         }
+        check_one(n, ego, at, hint);
       }
       if (count == 0) continue;
       look_ahead(egos, std::span(group).first(count), batch.poses, of_group, batch.options.margin,
@@ -505,6 +532,16 @@ class Scene {
         if (!batch.is_stopped(n)) check_one(n, egos.at(n, i), ahead.at[i], kNone);
       }
     }
+  }
+
+  // Proves that an ego that is not placed overlaps a part. False: unknown.
+  static bool is_hit(const Ego& ego, const Transform& at, const FoundPart& found) noexcept {
+    if (!found || !ego.extents_.is_known_at(at)) return false;
+    const Convex part = found.convex();
+    for (int i = 0; i < ego.shape_->parts(); ++i) {
+      if (detail::is_proven_overlap(ego.shape_->part(i), at, part, {})) return true;
+    }
+    return false;
   }
 
   // Searches the tree for all of the chosen poses together, so that their memory accesses overlap.
@@ -533,7 +570,7 @@ class Scene {
       }
       ahead.at[query].search = search;
       ahead.at[query].near = std::span(ahead.hits).subspan(begin, end - begin);
-      if (begin == end && ahead.at[query].is_known) continue;
+      if (begin == end && ahead.at[query].is_known && region_ == nullptr) continue;
       place(egos.at(chosen[query], query), poses[chosen[query]], transforms[query]);
       ahead.at[query].is_placed = true;
     }
@@ -545,9 +582,12 @@ class Scene {
     std::size_t cold = kNone;
     if (nearest_part == nullptr) nearest_part = &cold;
     PoseResult result;
-    const bool is_clear = ahead.is_known && ahead.search.is_complete() && ahead.near.empty();
-    if (!ahead.is_placed && !is_clear) place(ego, pose);
-    if (!(is_clear || ego.known_) || !(options.margin >= 0.0 && options.margin <= kMaxCoordinate)) {
+    const bool is_clear =
+        ahead.is_known && ahead.search.is_complete() && ahead.near.empty() && region_ == nullptr;
+    const bool is_hit = ahead.hit != kNone;
+    if (!ahead.is_placed && !is_clear && !is_hit) place(ego, pose);
+    if (!(is_clear || is_hit || ego.known_) ||
+        !(options.margin >= 0.0 && options.margin <= kMaxCoordinate)) {
       result.status = Status::invalid_input;
       return result;
     }
@@ -560,7 +600,10 @@ class Scene {
       result.nearest = unknown;
     }
     if (!obstacles_.can_require(view, options.margin)) decision.fail(Status::coord_range);
-    if (options.mode == Mode::collide) {
+    if (is_hit) {
+      decision.take(Verdict::collision, {}, options.margin);
+      result.nearest = obstacles_.owner(ahead.hit);
+    } else if (options.mode == Mode::collide) {
       collide_at(ego, options.margin, view, ahead, *nearest_part, decision, result);
     } else {
       distance_at(ego, options.margin, view, *nearest_part, decision, result);
@@ -588,6 +631,10 @@ class Scene {
   void collide_at(Ego& ego, double margin, const Obstacles::View& view, const Ahead::At& ahead,
                   std::size_t& hit_part, Decision& decision, PoseResult& result) const noexcept {
     const std::size_t first = std::exchange(hit_part, kNone);
+    if (is_outside(ego)) {
+      if (decision.take(Verdict::collision)) result.nearest = static_cast<std::int64_t>(size());
+      return;
+    }
     const auto look_at = [&](std::size_t k) noexcept {
       const Obstacles::Found found = obstacles_.find(k, view, ego.origin_, ego.moving_);
       if (!found) return false;
@@ -627,7 +674,24 @@ class Scene {
     best.distance = kInfinity;
     std::size_t best_pair = kNone;
     const std::size_t first = nearest_part;
+    const auto take_best = [&](const Closest& closest, std::size_t pair) noexcept {
+      if (closest.distance < best.distance ||
+          (closest.distance == best.distance && pair < best_pair)) {
+        best = closest;
+        best_pair = pair;
+        result.nearest = obstacles_.owner(pair / ego.placed_.size());
+      }
+    };
+    bool leaves = false;
+    const auto leave = [&]() noexcept {
+      leaves = true;
+      const Closest closest = excursion(ego);
+      take_best(closest, pair_number(ego, 0, first_of_region()));
+      decision.take(Verdict::collision, Certificate::of(closest));
+    };
+    if (is_outside(ego)) leave();
     const auto look_at = [&](std::size_t k) noexcept {
+      if (leaves && is_of_region(k)) return;
       const Obstacles::Found found = obstacles_.find(k, view, ego.origin_, ego.moving_);
       if (!found) return;
       const double required = required_to(k, view, margin);
@@ -641,13 +705,11 @@ class Scene {
           continue;
         }
         const Closest closest = gjk::closest(a, b);
-        const std::size_t pair = pair_number(ego, i, k);
-        if (closest.distance < best.distance ||
-            (closest.distance == best.distance && pair < best_pair)) {
-          best = closest;
-          best_pair = pair;
-          result.nearest = obstacles_.owner(k);
+        if (is_of_region(k) && is_contact(closest, a, b)) {
+          leave();
+          return;
         }
+        take_best(closest, pair_number(ego, i, k));
         const Certificate certificate = bound_of(closest, boxes);
         if (certificate.proves(certain)) {
           decision.take(certificate, required);
@@ -683,8 +745,34 @@ class Scene {
     return stronger(Certificate::of(closest), boxes);
   }
 
+  // The parts of the region are the segments of its boundary.
+  bool is_of_region(std::size_t k) const noexcept {
+    return region_ != nullptr && obstacles_.owner(k) == static_cast<std::int64_t>(size());
+  }
+  std::size_t first_of_region() const noexcept { return obstacles_.outlines().begin(size()); }
+  // Whether some part of the ego is not certainly in the region, given that it touches no part of
+  // the region's boundary.
+  bool is_outside(const Ego& ego) const noexcept {
+    for (std::size_t i = 0; region_ != nullptr && i < ego.placed_.size(); ++i) {
+      if (!region_->holds(ego.placed_.just_placed(i).vertex(0), ego.origin_)) return true;
+    }
+    return false;
+  }
+  static bool is_contact(const Closest& closest, const Convex& a, const Convex& b) noexcept {
+    return closest.status == Status::success && closest.distance <= 0.0 &&
+           classify(a, b, 0.0) == Verdict::collision;
+  }
+  // The signed distance to the outside of the region, for an ego that is not in it.
+  [[gnu::noinline]] Closest excursion(const Ego& ego) const noexcept {
+    Region::Excursion farthest;
+    for (std::size_t i = 0; i < ego.placed_.size(); ++i) {
+      farthest.include(*region_, ego.placed_.just_placed(i), ego.origin_);
+    }
+    return farthest.closest();
+  }
+
   // An obstacle with several parts may be visited more than once.
-  bool may_meet_again() const noexcept { return parts() > size(); }
+  bool may_meet_again() const noexcept { return parts() > obstacles_.size(); }
 
   // Records part k for its obstacle, unless it is farther than `limit` (m).
   std::size_t meet(Ego& ego, std::size_t k, const Obstacles::View& view, double limit) const {
@@ -694,10 +782,28 @@ class Scene {
     if (!found) return met;
     std::int32_t before = -1;
     std::int32_t& index = may_meet_again() ? ego.seen_of_[static_cast<std::size_t>(owner)] : before;
+    const auto leave = [&] {
+      ego.leaves_ = true;
+      const Closest closest = excursion(ego);
+      if (index < 0) {
+        index = static_cast<std::int32_t>(ego.seen_.size());
+        ego.seen_.emplace_back();
+      }
+      Ego::Seen& seen = ego.seen_[static_cast<std::size_t>(index)];
+      seen = {{owner, closest},    pair_number(ego, 0, first_of_region()),
+              closest.distance,    closest.lower_bound,
+              closest.lower_bound, seen.kept};
+      return static_cast<std::size_t>(index);
+    };
+    if (ego.leaves_ && is_of_region(k))
+      return index < 0 ? leave() : static_cast<std::size_t>(index);
     for (std::size_t i = 0; i < ego.placed_.size(); ++i) {
       const Certificate boxes = apart(ego.placed_.part(i), found.part());
       if (boxes.lower() > limit) continue;
       Closest closest = gjk::closest(ego.placed_.convex(i), found.convex());
+      if (is_of_region(k) && is_contact(closest, ego.placed_.convex(i), found.convex())) {
+        return leave();
+      }
       closest.lower_bound = bound_of(closest, boxes).lower();
       const double rank = closest.status == Status::success ? closest.distance : -kInfinity;
       const std::size_t pair = pair_number(ego, i, k);
@@ -725,6 +831,7 @@ class Scene {
   }
 
   Obstacles obstacles_;
+  std::shared_ptr<const Region> region_;  // null: none
 };
 
 }  // namespace gjk

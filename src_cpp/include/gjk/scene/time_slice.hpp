@@ -36,9 +36,11 @@ class TimeSlice {
   TimeSlice& operator=(const TimeSlice&) = delete;
 
   // find(k, room) returns part k, placed in slot k of the room if it is not placed elsewhere.
-  // margin(k) is the distance (m) by which its bounds are grown.
+  // margin(k) is the distance (m) by which its bounds are grown. `like`, if any, is a slice of the
+  // same obstacles: its arrangement of the tree is kept if it is about as good at this time.
   template <class Find, class Margin>
-  void place(const Outlines& outlines, const Find& find, const Margin& margin) {
+  void place(const Outlines& outlines, const Find& find, const Margin& margin,
+             const TimeSlice* like = nullptr) {
     const std::size_t count = outlines.parts();
     if (parts_.size() != count) make_room(outlines);
     for (std::size_t k = 0; k < count; ++k) {
@@ -49,17 +51,29 @@ class TimeSlice {
       const auto y = static_cast<float>(center.y);
       keys_[k] = {x, y, x, y};
     }
-    tree_.arrange(keys_);
-    for (std::size_t k = 0; k < count; ++k) {
-      if (parts_[k]) tree_.set(k, parts_[k].part().bounds().grown(margin(k)));
+    const auto fill = [&] {
+      for (std::size_t k = 0; k < count; ++k) {
+        if (parts_[k]) tree_.set(k, parts_[k].part().bounds().grown(margin(k)));
+      }
+      tree_.update();
+    };
+    if (like != nullptr) {
+      tree_ = like->tree_;
+      spread_ = like->spread_;
+      fill();
+      if (tree_.spread() <= kMostSpread * spread_) return;
     }
-    tree_.update();
+    tree_.arrange(keys_);
+    fill();
+    spread_ = tree_.spread();
   }
 
   const FoundPart& part(std::size_t k) const noexcept { return parts_[k]; }
   const Bvh& tree() const noexcept { return tree_; }
 
  private:
+  static constexpr double kMostSpread = 1.25;
+
   void make_room(const Outlines& outlines) {
     moved_ = {};
     moved_.reserve(outlines.parts());
@@ -74,6 +88,7 @@ class TimeSlice {
   PlacedParts moved_;  // the parts that the obstacles do not have placed
   std::vector<Bvh::Key> keys_;
   Bvh tree_;
+  double spread_ = 0.0;  // m, of the tree when it was arranged
 };
 
 }  // namespace gjk

@@ -146,6 +146,10 @@ inline TimeToCollision time_to_collision(const Scene& scene, const Shape& ego, c
     decision.fail(Status::prediction_too_short);
     note(0.0, velocities.unknown, false);
   }
+  if (scene.region() != nullptr && scene.region()->may_lack(ego, {pose, 0.0})) {
+    decision.take(Verdict::collision);
+    note(0.0, static_cast<std::int64_t>(scene.size()), true);
+  }
   const auto meet = [&](std::size_t k) {
     const std::int64_t owner = obstacles.owner(k);
     const double other_reach = obstacles.outlines().reach(k);

@@ -10,13 +10,16 @@
 #include <limits>
 #include <span>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
+#include "gjk/shape/box.hpp"
 #include "gjk/shape/convex.hpp"
 #include "gjk/shape/decompose.hpp"
 #include "gjk/shape/expansion.hpp"
 #include "gjk/shape/hull.hpp"
+#include "gjk/shape/pose.hpp"
 #include "gjk/shape/vec2.hpp"
 #include "gjk/verdict.hpp"
 
@@ -107,6 +110,34 @@ class Shape {
     return grown;
   }
 
+  // The shape at a pose, with rounded vertices. If rounding makes a part concave, it is its hull.
+  Shape transformed(const Pose& pose) const {
+    const Transform at = Transform::from_pose(pose);
+    Shape moved;
+    std::vector<Vec2> vertices;
+    for (int i = 0; i < parts(); ++i) {
+      const Convex own = part(i);
+      vertices.clear();
+      for (int k = 0; k < own.size; ++k) vertices.push_back(at.apply(own.vertex(k)));
+      const bool is_convex = first_reflex_vertex(vertices) < 0;
+      moved.add_part(is_convex ? vertices : convex_hull(vertices), own.radius);
+    }
+    return moved;
+  }
+
+  // m. Contains the shape, radii included; rounded outwards.
+  Box bounds() const noexcept {
+    Box box;
+    for (int i = 0; i < parts(); ++i) {
+      const Convex own = part(i);
+      box.include(Vec2{sum_outwards(own.extreme_x[2], -own.radius),
+                       sum_outwards(own.extreme_y[3], -own.radius)});
+      box.include(Vec2{sum_outwards(own.extreme_x[0], own.radius),
+                       sum_outwards(own.extreme_y[1], own.radius)});
+    }
+    return box;
+  }
+
   // The vertices must be convex and counter-clockwise; see Convex::view().
   void add_part(std::span<const Vec2> vertices, double radius) {
     for (const Vec2 v : vertices) {
@@ -120,8 +151,9 @@ class Shape {
     views_.push_back(Convex::view(x_.data() + begin, y_.data() + begin, end - begin, radius));
   }
 
-  // Appends the parts of another shape.
-  void add(const Shape& other) {
+  // Appends the parts of a Shape, or of anything with parts() and part(i).
+  template <class Parts>
+  void add(const Parts& other) {
     std::vector<Vec2> vertices;
     for (int i = 0; i < other.parts(); ++i) {
       const Convex part = other.part(i);
@@ -146,52 +178,72 @@ inline std::vector<Vec2> open_ring(std::span<const Vec2> ring) {
   return open;
 }
 
-// Appends the outline's convex parts to `parts`. The outline needs at least 3 points, not all
-// collinear, in either winding. `index` of an issue counts vertices.
-inline Issue outline_parts(std::span<const Vec2> ring, ConcavePolicy policy, const char* argument,
-                           std::vector<std::vector<Vec2>>& parts) {
-  std::vector<Vec2> outline = open_ring(ring);
-  if (outline.size() < 3) {
+// Checks that a ring has at least 3 points that are not all collinear.
+inline Issue check_ring(std::span<const Vec2> ring, const std::string& argument) {
+  if (ring.size() < 3) {
     return {Status::too_few_points, argument, -1, "an outline needs at least 3 distinct vertices"};
   }
-  std::vector<Vec2> hull = convex_hull(outline);
-  if (hull.size() < 3) {
+  if (convex_hull(ring).size() < 3) {
     return {Status::degenerate, argument, -1, "all vertices lie on one line: no area"};
   }
+  return {};
+}
+
+// Appends the convex parts of an outline with holes to `parts`. Outline and holes need at least 3
+// points, not all collinear, in either winding. `index` of an issue counts vertices.
+inline Issue outline_parts(std::span<const Vec2> ring, ConcavePolicy policy, const char* argument,
+                           std::vector<std::vector<Vec2>>& parts,
+                           std::span<const std::vector<Vec2>> holes = {}) {
+  std::vector<std::vector<Vec2>> rings{open_ring(ring)};
+  for (const std::vector<Vec2>& hole : holes) rings.push_back(open_ring(hole));
+  const auto name = [&](std::size_t r) {
+    return r == 0 ? std::string(argument) : "holes[" + std::to_string(r - 1) + "]";
+  };
+  for (std::size_t r = 0; r < rings.size(); ++r) {
+    if (Issue issue = check_ring(rings[r], name(r))) return issue;
+  }
+  std::vector<Vec2> outline = rings[0];
   const bool clockwise = winding(outline) < 0;
   if (clockwise) std::reverse(outline.begin(), outline.end());
   const long reflex = first_reflex_vertex(outline);
-  if (reflex < 0) {
+  if (reflex < 0 && holes.empty()) {
     parts.push_back(std::move(outline));
     return {};
   }
   if (policy == ConcavePolicy::hull) {
-    parts.push_back(std::move(hull));
+    parts.push_back(convex_hull(outline));
     return {};
   }
-  // Index in `ring` of a vertex of `outline`, or of the first vertex of an edge. Reversing the
-  // outline swaps the first and last vertex of an edge.
-  const auto given_index = [&](long i, long is_edge = 0) {
-    const long n = static_cast<long>(outline.size());
-    return clockwise ? (2 * n - 1 - i - is_edge) % n : i;
-  };
   if (policy == ConcavePolicy::reject) {
-    return {Status::concave_rejected, argument, given_index(reflex),
+    return {Status::concave_rejected, argument,
+            clockwise ? static_cast<long>(outline.size()) - 1 - reflex : reflex,
             "the outline is not convex at this vertex"};
   }
-  for (std::size_t i = 0; i < outline.size(); ++i) {
-    if (is_tiny(outline[i].x) || is_tiny(outline[i].y)) {  // exact arithmetic would underflow
-      return {Status::invalid_input, argument, given_index(static_cast<long>(i)),
-              "a coordinate of a concave outline must be 0 or at least 1e-40 m in magnitude"};
+  for (std::size_t r = 0; r < rings.size(); ++r) {
+    for (std::size_t i = 0; i < rings[r].size(); ++i) {
+      if (is_tiny(rings[r][i].x) || is_tiny(rings[r][i].y)) {  // exact arithmetic would underflow
+        return {Status::invalid_input, name(r), static_cast<long>(i),
+                "a coordinate of a concave outline must be 0 or at least 1e-40 m in magnitude"};
+      }
     }
   }
-  Decomposition pieces = decompose(outline);
-  if (pieces.crossing.first >= 0) {
-    const auto [first, second] = std::minmax(
-        {given_index(pieces.crossing.first, 1), given_index(pieces.crossing.second, 1)});
-    return {Status::invalid_input, argument, first,
-            "the edge from this vertex crosses or overlaps the edge from vertex " +
-                std::to_string(second)};
+  Decomposition pieces = decompose(rings);
+  if (pieces.flaw.kind != Flaw::Kind::none) {
+    auto [kind, first, second] = pieces.flaw;
+    if (std::tie(second.ring, second.vertex) < std::tie(first.ring, first.vertex)) {
+      std::swap(first, second);  // the later ring, and there the earlier vertex
+    }
+    if (first.ring < second.ring) std::swap(first, second);
+    const std::string other = std::to_string(second.vertex) +
+                              (first.ring == second.ring ? "" : " of " + name(second.ring));
+    return {Status::invalid_input, name(first.ring), first.vertex,
+            kind == Flaw::Kind::outside
+                ? "the hole leaves the outline near this vertex: a hole must lie in the outline"
+            : kind == Flaw::Kind::overlap
+                ? "the hole overlaps another near this vertex: replace both by their union, or "
+                  "drop the inner one; see vertex " +
+                      other
+                : "the edge from this vertex crosses or overlaps the edge from vertex " + other};
   }
   if (pieces.parts.empty()) {
     return {Status::invalid_input, argument, -1, "the outline could not be decomposed"};

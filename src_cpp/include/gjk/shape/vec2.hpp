@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cmath>
+#include <limits>
 
 #ifdef __FAST_MATH__
 #error "gjk: -ffast-math removes the NaN checks and the error bounds that verdicts rest on"
@@ -38,6 +39,20 @@ inline double norm(Vec2 a) noexcept {
   // Below a length of about 1e-135 the square would underflow.
   const Vec2 scaled{a.x * 0x1p+600, a.y * 0x1p+600};
   return std::sqrt(dot(scaled, scaled)) * 0x1p-600;
+}
+// The direction of a finite vector of any length other than 0, with a length of 1 up to rounding.
+// NaN for other vectors.
+inline Vec2 unit(Vec2 a) noexcept {
+  const double most = std::fmax(std::fabs(a.x), std::fabs(a.y));
+  if (!(most > 0.0 && std::isfinite(a.x) && std::isfinite(a.y))) {
+    constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+    return {kNaN, kNaN};
+  }
+  // Lengths of subnormal vectors have few digits.
+  const int power = -std::ilogb(most);
+  const Vec2 scaled{std::scalbn(a.x, power), std::scalbn(a.y, power)};
+  const double length = norm(scaled);
+  return {scaled.x / length, scaled.y / length};
 }
 // |a.x| + |a.y|. Rounding bounds on a dot product with a are proportional to it.
 inline double norm1(Vec2 a) noexcept { return std::fabs(a.x) + std::fabs(a.y); }

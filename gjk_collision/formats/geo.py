@@ -1,0 +1,107 @@
+# SPDX-FileCopyrightText: gjk_collision contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Reads geometries of GeoJSON, and objects with `__geo_interface__`, such as those of shapely.
+
+S. Gillies, "A Python Protocol for Geospatial Data"; GeoJSON: RFC 7946.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..arguments import as_floats, as_list
+from ..errors import InputError
+from ..verdict import Status
+
+__all__ = ["Piece", "pieces"]
+
+_KINDS = (
+    "Point",
+    "LineString",
+    "LinearRing",
+    "Polygon",
+    "MultiPoint",
+    "MultiLineString",
+    "MultiPolygon",
+)
+
+
+class Piece(NamedTuple):
+    """A point, a polyline or a polygon.
+
+    `where` names its place in the input, `rings` are its points, shape (n, 2) [m]: one array, or
+    the outline of a polygon and its holes.
+    """
+
+    kind: str
+    where: str
+    rings: list[NDArray[np.float64]]
+
+
+def pieces(g: Any, where: str = "g") -> Iterator[Piece]:
+    """Yield the points, polylines and polygons of a geometry.
+
+    Raises
+    ------
+    InputError
+        INVALID_INPUT: it is not a geometry. TOO_FEW_POINTS: it is empty. ARRAY_MISMATCH: a
+        position is not x, y.
+    """
+    found = getattr(g, "__geo_interface__", g)
+    if not isinstance(found, Mapping) or "type" not in found:
+        rule = "must have __geo_interface__ or be a mapping as in GeoJSON"
+        raise InputError(Status.INVALID_INPUT, where, None, f"{rule} (got {type(g).__name__})")
+    kind = found["type"]
+    if kind == "Feature":
+        yield from pieces(found.get("geometry"), f"{where}.geometry")
+        return
+    for group, members in (
+        ("GeometryCollection", "geometries"),
+        ("FeatureCollection", "features"),
+    ):
+        if kind == group:
+            listed = _listed(found.get(members), f"{where}.{members}")
+            for i, each in enumerate(listed):
+                yield from pieces(each, f"{where}.{members}[{i}]")
+            return
+    if kind not in _KINDS:
+        names = ", ".join(_KINDS)
+        rule = f"type must be one of {names}, GeometryCollection, Feature (got {kind!r})"
+        raise InputError(Status.INVALID_INPUT, where, None, rule)
+    place, coordinates = f"{where}.coordinates", found.get("coordinates")
+    if not str(kind).startswith("Multi"):
+        yield _piece(kind, coordinates, place)
+        return
+    for i, each in enumerate(_listed(coordinates, place)):
+        yield _piece(str(kind).removeprefix("Multi"), each, f"{place}[{i}]")
+
+
+def _piece(kind: str, coordinates: Any, where: str) -> Piece:
+    if kind == "Polygon":
+        rings = _listed(coordinates, where)
+        return Piece(kind, where, [_points(r, f"{where}[{i}]") for i, r in enumerate(rings)])
+    listed = [coordinates] if kind == "Point" else coordinates
+    return Piece("Point" if kind == "Point" else "LineString", where, [_points(listed, where)])
+
+
+def _listed(values: Any, where: str) -> list[Any]:
+    listed = as_list(values, where)
+    if not listed:
+        raise InputError(Status.TOO_FEW_POINTS, where, None, "must not be empty")
+    return listed
+
+
+def _points(values: Any, where: str) -> NDArray[np.float64]:
+    points = as_floats(_listed(values, where), where)
+    if points.size == 0:
+        raise InputError(Status.TOO_FEW_POINTS, where, None, "must not be empty")
+    if points.ndim != 2 or points.shape[1] != 2:
+        rule = f"must be a list of positions x, y (got shape {points.shape})"
+        if points.ndim == 2 and points.shape[1] == 3:
+            rule += ": drop z, for example with shapely.force_2d"
+        raise InputError(Status.ARRAY_MISMATCH, where, None, rule)
+    return points

@@ -1,0 +1,346 @@
+# SPDX-FileCopyrightText: gjk_collision contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The boundary of a union of outlines without holes, in rational arithmetic.
+
+The edges are split where they meet. A piece belongs to the boundary if exactly one of its sides
+is inside. Most decisions are made in floating point with an error bound, and the others with
+integers or fractions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from itertools import pairwise
+from math import hypot
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import InputError
+from ..verdict import Status
+
+__all__ = ["boundary_of"]
+
+Number: TypeAlias = int | Fraction
+Point: TypeAlias = tuple[Number, Number]
+"""Exact coordinates, in units of ``2**-_Edges.power`` m."""
+
+_ROUNDING = 2.0**-52
+_MOST = 2**20  # elements of a temporary array
+
+
+def boundary_of(
+    outlines: list[NDArray[np.float64]],
+    holes: list[NDArray[np.float64]],
+    vertices: list[NDArray[np.int64]],
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the boundary of the union of the outlines without the holes.
+
+    Parameters
+    ----------
+    outlines, holes : lists of ndarray, each of shape (n, 2)
+        Vertices [m], in either direction.
+    vertices : list of ndarray
+        For each outline, then for each hole: the indices of at least 3 of its vertices, of which
+        no two that follow each other are equal. The others are left out.
+
+    Returns
+    -------
+    segments : ndarray, shape (n, 4)
+        x, y of both ends of each piece [m]. The interior is on the left.
+    radii : ndarray, shape (n,)
+        Distance [m] within which the true piece lies; 0: the piece is exact.
+
+    Raises
+    ------
+    InputError
+        DEGENERATE: an outline has no area. INVALID_INPUT: it crosses or touches itself.
+    """
+    edges = _Edges(outlines, holes, vertices)
+    return _Pieces(edges, edges.splits()).of_boundary()
+
+
+def _scaled(values: NDArray[np.float64]) -> tuple[list[int], int]:
+    """Return integers n and k with ``values == n / 2**k``."""
+    mantissas, exponents = np.frexp(values)
+    whole = np.ldexp(mantissas, 53).astype(np.int64).tolist()
+    powers = np.where(values == 0.0, 0, exponents - 53).tolist()
+    k = -min([0, *powers])
+    return [n << (power + k) for n, power in zip(whole, powers, strict=True)], k
+
+
+class _Edges:
+    """All edges. Edge i leads from vertex i to vertex ``next[i]`` of the same ring."""
+
+    def __init__(
+        self,
+        outlines: list[NDArray[np.float64]],
+        holes: list[NDArray[np.float64]],
+        vertices: list[NDArray[np.int64]],
+    ) -> None:
+        rings = [ring[kept] for ring, kept in zip([*outlines, *holes], vertices, strict=True)]
+        self.vertex = np.concatenate(vertices)
+        self.outlines = len(outlines)  # the first rings; the others are holes
+        sizes = [len(ring) for ring in rings]
+        self.first = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+        self.ring = np.repeat(np.arange(len(rings)), sizes)
+        self.xy = np.concatenate(rings)
+        numbers, self.power = _scaled(self.xy.ravel())
+        self.exact: list[Point] = list(zip(numbers[::2], numbers[1::2], strict=True))
+        self.next = np.arange(1, len(self.xy) + 1)
+        self.next[self.first[1:] - 1] = self.first[:-1]
+        self.end = self.xy[self.next]
+        self.low = np.minimum(self.xy, self.end)
+        self.high = np.maximum(self.xy, self.end)
+        self.sign = [self._winding(r) for r in range(len(rings))]
+
+    def _winding(self, r: int) -> int:
+        """Return 1 if ring r is counter-clockwise, -1 if it is clockwise."""
+        own = self.exact[self.first[r] : self.first[r + 1]]
+        twice = sum(
+            x0 * y1 - x1 * y0 for (x0, y0), (x1, y1) in zip(own, own[1:] + own[:1], strict=True)
+        )
+        if twice == 0:
+            self._refuse(r, Status.DEGENERATE, "the outline has no area, or crosses itself")
+        return 1 if twice > 0 else -1
+
+    def _refuse(self, r: int, status: Status, rule: str) -> None:
+        is_hole = r >= self.outlines
+        k = r - self.outlines if is_hole else r
+        raise InputError(status, "holes" if is_hole else "outlines", k, rule)
+
+    def _refuse_contact(self, i: int, j: int) -> None:
+        r = int(self.ring[i])
+        one, other = sorted((int(self.vertex[i]), int(self.vertex[j])))
+        rule = f"the edge from vertex {one} crosses or touches the edge from vertex {other}: "
+        rule += "divide the outline there"
+        self._refuse(r, Status.INVALID_INPUT, rule)
+
+    def _close_pairs(self) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+        """Yield pairs of edges (i, j) whose boxes overlap, in chunks."""
+        order = np.argsort(self.low[:, 0], kind="stable")
+        low, high = self.low[order], self.high[order]
+        ends = np.searchsorted(low[:, 0], high[:, 0], side="right")
+        counts = ends - np.arange(len(order)) - 1
+        total = np.concatenate([[0], np.cumsum(counts)])
+        begin = 0
+        while begin < len(order):
+            end = int(np.searchsorted(total, total[begin] + _MOST, side="right")) - 1
+            end = min(max(end, begin + 1), len(order))
+            i = np.repeat(np.arange(begin, end), counts[begin:end])
+            j = np.arange(len(i)) - np.repeat(total[begin:end] - total[begin], counts[begin:end])
+            j += i + 1
+            near = (low[i, 1] <= high[j, 1]) & (low[j, 1] <= high[i, 1])
+            yield order[i[near]], order[j[near]]
+            begin = end
+
+    def _sides(self, edge: NDArray[np.int64], vertex: NDArray[np.int64]) -> NDArray[np.int8]:
+        """Return the signs of the orientation of each edge and vertex: 1 is on the left."""
+        a, b, p = self.xy[edge], self.end[edge], self.xy[vertex]
+        left = (b[:, 0] - a[:, 0]) * (p[:, 1] - a[:, 1])
+        right = (b[:, 1] - a[:, 1]) * (p[:, 0] - a[:, 0])
+        det = left - right
+        # Shewchuk's error bound of the orientation test, larger than necessary
+        bound = 4.0 * _ROUNDING * (np.abs(left) + np.abs(right)) + 1e-290
+        sign = np.where(det > 0.0, 1, -1).astype(np.int8)
+        unsure = np.abs(det) <= bound
+        unsure &= ~(is_end := (p == a).all(axis=1) | (p == b).all(axis=1))
+        sign[is_end] = 0
+        for k in np.flatnonzero(unsure).tolist():
+            sign[k] = _orientation(
+                self.exact[edge[k]], self.exact[self.next[edge[k]]], self.exact[vertex[k]]
+            )
+        return sign
+
+    def splits(self) -> dict[int, set[Point]]:
+        """Return the points in which each edge meets others, except its ends.
+
+        Checks that the rings are simple.
+        """
+        found: dict[int, set[Point]] = {}
+        for i, j in self._close_pairs():
+            on_i = self._sides(i, j), self._sides(i, self.next[j])
+            on_j = self._sides(j, i), self._sides(j, self.next[i])
+            meets = (on_i[0] * on_i[1] <= 0) & (on_j[0] * on_j[1] <= 0)
+            for k in np.flatnonzero(meets).tolist():
+                signs = int(on_i[0][k]), int(on_i[1][k]), int(on_j[0][k]), int(on_j[1][k])
+                self._split(int(i[k]), int(j[k]), signs, found)
+        return found
+
+    def _split(
+        self, i: int, j: int, signs: tuple[int, int, int, int], found: dict[int, set[Point]]
+    ) -> None:
+        next_i, next_j = int(self.next[i]), int(self.next[j])
+        ends = (i, j), (i, next_j), (j, i), (j, next_i)  # an edge, and a vertex of the other
+        is_own = self.ring[i] == self.ring[j]
+        touching = [
+            (edge, vertex)
+            for (edge, vertex), sign in zip(ends, signs, strict=True)
+            if sign == 0 and self._is_in_box(edge, vertex)
+        ]
+        if is_own:
+            # Neighbours share one vertex, which is an end of both.
+            shared = {i, next_i} & {j, next_j}
+            if any(vertex not in shared for _, vertex in touching) or 0 not in signs:
+                self._refuse_contact(i, j)
+            return
+        for edge, vertex in touching:
+            point = self.exact[vertex]
+            if point not in (self.exact[edge], self.exact[self.next[edge]]):
+                found.setdefault(edge, set()).add(point)
+        if 0 not in signs:
+            crossing = _crossing(
+                self.exact[i], self.exact[next_i], self.exact[j], self.exact[next_j]
+            )
+            found.setdefault(i, set()).add(crossing)
+            found.setdefault(j, set()).add(crossing)
+
+    def _is_in_box(self, edge: int, vertex: int) -> bool:
+        a, b, p = self.exact[edge], self.exact[self.next[edge]], self.exact[vertex]
+        return all(min(u, v) <= w <= max(u, v) for u, v, w in zip(a, b, p, strict=True))
+
+
+def _orientation(a: Point, b: Point, p: Point) -> int:
+    cross = (b[0] - a[0]) * (p[1] - a[1]) - (b[1] - a[1]) * (p[0] - a[0])
+    return (cross > 0) - (cross < 0)
+
+
+def _crossing(a: Point, b: Point, c: Point, d: Point) -> Point:
+    """Return the point in which the lines through a, b and through c, d cross."""
+    along = b[0] - a[0], b[1] - a[1]
+    other = d[0] - c[0], d[1] - c[1]
+    share = Fraction(
+        (c[0] - a[0]) * other[1] - (c[1] - a[1]) * other[0],
+        along[0] * other[1] - along[1] * other[0],
+    )
+    return a[0] + share * along[0], a[1] + share * along[1]
+
+
+class _Pieces:
+    """The edges, split where they meet, and which of their sides are inside."""
+
+    def __init__(self, edges: _Edges, splits: dict[int, set[Point]]) -> None:
+        self.edges = edges
+        self.ends: list[tuple[Point, Point]] = []
+        rings: list[int] = []
+        for i, (ring, after) in enumerate(
+            zip(edges.ring.tolist(), edges.next.tolist(), strict=True)
+        ):
+            a, b = edges.exact[i], edges.exact[after]
+            if edges.sign[ring] < 0:
+                a, b = b, a
+            points = [a, *sorted(splits.get(i, ()), reverse=b < a), b]
+            self.ends.extend(pairwise(points))
+            rings.extend([ring] * (len(points) - 1))
+        self.ring = np.array(rings)
+        self.xy = np.array([self._rounded(a) + self._rounded(b) for a, b in self.ends])
+        self.middle = 0.5 * self.xy[:, :2] + 0.5 * self.xy[:, 2:]
+
+    def _rounded(self, point: Point) -> tuple[float, float]:
+        one = 1 << self.edges.power
+        return float(point[0] / one), float(point[1] / one)
+
+    def of_boundary(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the result of `boundary_of`."""
+        # by piece: whether its left and its right side are in an outline, and in a hole
+        covered = np.zeros((2, len(self.ends), 2), dtype=bool)
+        for r in range(len(self.edges.sign)):
+            self._cover(r, covered[int(r >= self.edges.outlines)])
+        inside = covered[0] & ~covered[1]
+        kept: dict[tuple[Point, Point], int] = {}
+        for k in np.flatnonzero(inside[:, 0] != inside[:, 1]).tolist():
+            a, b = self.ends[k]
+            kept.setdefault((a, b) if inside[k, 0] else (b, a), k)
+        segments = np.empty((len(kept), 4))
+        radii = np.zeros(len(kept))
+        for row, (a, b) in enumerate(kept):
+            segments[row] = self._rounded(a) + self._rounded(b)
+            radii[row] = max(self._error(a), self._error(b))
+        return segments, radii
+
+    def _error(self, point: Point) -> float:
+        """Return an upper bound of the rounding error of a point [m]."""
+        if isinstance(point[0], int) and isinstance(point[1], int):
+            return 0.0
+        one = 1 << self.edges.power
+        off = [
+            float(abs(Fraction(rounded) - Fraction(value, one)))
+            for rounded, value in zip(self._rounded(point), point, strict=True)
+        ]
+        return hypot(*off) * (1.0 + 2.0**-40)
+
+    def _cover(self, r: int, covered: NDArray[np.bool_]) -> None:
+        """Set the sides of the pieces that ring r covers."""
+        edges = self.edges
+        covered[self.ring == r, 0] = True
+        begin, end = int(edges.first[r]), int(edges.first[r + 1])
+        a, b = edges.xy[begin:end], edges.end[begin:end]
+        low, high = a.min(axis=0), a.max(axis=0)
+        # The rounding of the ends of a piece moves its middle, also if they are far from the ring.
+        size = np.maximum(np.abs(self.xy).max(axis=1), max(np.abs(low).max(), np.abs(high).max()))
+        error = (8.0 * _ROUNDING * size + 1e-300)[:, None]
+        middle = self.middle
+        near = ((low - error <= middle) & (middle <= high + error)).all(axis=1) & (self.ring != r)
+        chosen = np.flatnonzero(near)
+        rows = max(1, _MOST // (end - begin))
+        for k in range(0, len(chosen), rows):
+            some = chosen[k : k + rows]
+            self._cover_some(begin, a, b, error[some], some, covered, edges.sign[r])
+
+    def _cover_some(
+        self,
+        begin: int,
+        a: NDArray[np.float64],
+        b: NDArray[np.float64],
+        error: NDArray[np.float64],
+        chosen: NDArray[np.int64],
+        covered: NDArray[np.bool_],
+        winding: int,
+    ) -> None:
+        """Count the edges that a ray from the middle of each chosen piece to the right crosses."""
+        x, y = self.middle[chosen].T[:, :, None]
+        rises = a[:, 1] <= y
+        may_cross = np.maximum(a[:, 0], b[:, 0]) >= x - error
+        crosses = may_cross & (rises != (b[:, 1] <= y))
+        left = (b[:, 0] - a[:, 0]) * (y - a[:, 1])
+        right = (b[:, 1] - a[:, 1]) * (x - a[:, 0])
+        det = left - right
+        bound = 4.0 * _ROUNDING * (np.abs(left) + np.abs(right)) + 2.0 * error * (
+            np.abs(b - a).sum(axis=1)
+        )
+        near_end = (np.abs(a[:, 1] - y) <= error) | (np.abs(b[:, 1] - y) <= error)
+        unsure = may_cross & (near_end | (crosses & (np.abs(det) <= bound)))
+        odd = np.logical_xor.reduce(crosses & ((det > 0.0) == rises) & ~unsure, axis=1)
+        exact, after = self.edges.exact, self.edges.next
+        on_edge: dict[int, bool] = {}
+        for row, column in zip(*(index.tolist() for index in np.nonzero(unsure)), strict=True):
+            p, q = self.ends[chosen[row]]
+            start, end = exact[begin + column], exact[after[begin + column]]
+            side = _side_of_middle(p, q, start, end)
+            if side == 0 and _is_between(p, q, start, end):
+                along = (q[0] - p[0]) * (end[0] - start[0]) + (q[1] - p[1]) * (end[1] - start[1])
+                on_edge[row] = (along > 0) == (winding > 0)
+            goes_up = 2 * start[1] <= p[1] + q[1]
+            if goes_up != (2 * end[1] <= p[1] + q[1]) and side != 0:
+                odd[row] ^= (side > 0) == goes_up
+        odd[list(on_edge)] = False
+        covered[chosen[odd]] = True
+        for row, same in on_edge.items():
+            covered[chosen[row], 0 if same else 1] = True
+
+
+def _side_of_middle(p: Point, q: Point, a: Point, b: Point) -> int:
+    """Return 1 if the middle of p and q is on the left of the line from a to b, and 0 on it."""
+    x, y = p[0] + q[0] - 2 * a[0], p[1] + q[1] - 2 * a[1]
+    cross = (b[0] - a[0]) * y - (b[1] - a[1]) * x
+    return (cross > 0) - (cross < 0)
+
+
+def _is_between(p: Point, q: Point, a: Point, b: Point) -> bool:
+    """Return whether the middle of p and q is in the box of a and b."""
+    return all(
+        2 * min(start, end) <= one + other <= 2 * max(start, end)
+        for one, other, start, end in zip(p, q, a, b, strict=True)
+    )

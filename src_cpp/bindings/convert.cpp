@@ -1,0 +1,104 @@
+// SPDX-FileCopyrightText: gjk_collision contributors
+// SPDX-License-Identifier: Apache-2.0
+// Shapes of obstacles from occupancy grids, laser scans and points.
+#include <utility>
+
+#include "bindings.hpp"
+#include "gjk/shape/grid.hpp"
+
+namespace gjk::bindings {
+namespace {
+
+void append(py::list& shapes, std::span<const Vec2> vertices, double radius) {
+  Shape shape;
+  shape.add_part(vertices, radius);
+  shapes.append(py::cast(std::move(shape)));
+}
+
+// `cells`: shape (rows, columns), nonzero: occupied. `resolution` and `origin` are checked.
+py::list grid_shapes(const Array<std::uint8_t>& cells, double resolution,
+                     const PoseValues& origin) {
+  if (cells.ndim() != 2) throw py::value_error("cells: two dimensions");
+  const auto rows = static_cast<std::size_t>(cells.shape(0));
+  const auto columns = static_cast<std::size_t>(cells.shape(1));
+  const GridFrame frame(rows, columns, resolution, checked_pose(origin.data(), "origin", -1));
+  if (!frame.is_resolved()) {
+    refuse(Status::coord_range, "resolution", -1,
+           "the grid must lie within 1e15 m, and its cells must be larger than the rounding error "
+           "of its coordinates" +
+               got(resolution));
+  }
+  py::list shapes;
+  Vec2 corners[4];
+  for (const CellRectangle& rectangle : cover_cells(view(cells), columns)) {
+    frame.corners(rectangle, corners);
+    append(shapes, corners, 0.0);
+  }
+  return shapes;
+}
+
+py::list circles(const Doubles& xy, double radius) {
+  refuse(per_vertex(check_coordinates(view(xy), "xy")));
+  checked_radius(radius, "radius");
+  py::list shapes;
+  for (const Vec2 center : points(view(xy))) append(shapes, {&center, 1}, radius);
+  return shapes;
+}
+
+// The rule for a range, as in REP 117: a distance, +inf: no object, -inf: closer than range_min.
+// Other values are not a measurement: free space must not be concluded from them.
+py::list scan_shapes(const Doubles& ranges, double angle_min, double angle_increment,
+                     double range_min, double range_max, double radius) {
+  if (!(range_min >= 0.0 && range_min <= kMaxCoordinate)) {
+    refuse(Status::invalid_input, "range_min", -1, "must lie in [0, 1e15] m" + got(range_min));
+  }
+  if (!(range_max >= range_min && range_max <= kMaxCoordinate)) {
+    refuse(Status::invalid_input, "range_max", -1,
+           "must lie in [range_min, 1e15] m" + got(range_max));
+  }
+  checked_radius(radius, "radius");
+  checked_number(angle_min, "angle_min", -1, kMaxYaw, "1e6 rad");
+  checked_number(angle_increment, "angle_increment", -1, kMaxYaw, "1e6 rad");
+  const auto last = static_cast<double>(length(ranges));
+  checked_number(angle_min + last * angle_increment, "angle_increment", -1, kMaxYaw,
+                 "1e6 rad for the last beam");
+  py::list shapes;
+  for (std::size_t i = 0; i < length(ranges); ++i) {
+    const double range = ranges.data()[i];
+    constexpr double kInfinity = std::numeric_limits<double>::infinity();
+    if (range == kInfinity) continue;
+    const bool is_close = range == -kInfinity;
+    if (!is_close && !(range >= range_min && range <= range_max)) {
+      refuse(
+          std::isnan(range) ? Status::non_finite : Status::invalid_input, "ranges",
+          static_cast<long>(i),
+          "must lie in [range_min, range_max]; use inf if there is no return, -inf if the object "
+          "is closer than range_min" +
+              got(range));
+    }
+    const double angle = angle_min + static_cast<double>(i) * angle_increment;
+    const SinCos beam = sin_cos(angle);
+    const double reach = is_close ? range_min : range;
+    const Vec2 ends[2] = {{reach * beam.cos, reach * beam.sin}, {}};
+    // The angle is rounded by at most 2 u of its terms, its sine and cosine by 4 u each, and the
+    // products by u.
+    const double turned = std::fabs(angle_min) + std::fabs(angle - angle_min);
+    const double error = (16.0 + 4.0 * turned) * kUnitRoundoff * reach;
+    append(shapes, {ends, is_close && reach > 0.0 ? std::size_t{2} : std::size_t{1}},
+           sum_outwards(radius, error));
+  }
+  return shapes;
+}
+
+}  // namespace
+
+void bind_convert(py::module_& module) {
+  module.def("grid_shapes", &grid_shapes, py::arg("cells"), py::arg("resolution"),
+             py::arg("origin"));
+  module.def("circles", &circles, py::arg("xy"), py::arg("radius"));
+  module.def("scan_shapes", &scan_shapes, py::arg("ranges"), py::arg("angle_min"),
+             py::arg("angle_increment"), py::arg("range_min"), py::arg("range_max"),
+             py::arg("radius"));
+}
+
+}  // namespace gjk::bindings

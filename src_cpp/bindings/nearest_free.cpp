@@ -1,0 +1,50 @@
+// SPDX-FileCopyrightText: gjk_collision contributors
+// SPDX-License-Identifier: Apache-2.0
+// The nearest free pose.
+#include "gjk/scene/nearest_free.hpp"
+
+#include <pybind11/stl.h>
+
+#include "bindings.hpp"
+
+namespace gjk::bindings {
+namespace {
+
+double checked_limit(double value, const char* argument, double most, const char* rule) {
+  if (!(value >= 0.0 && value <= most)) {
+    refuse(Status::invalid_input, argument, -1, rule + got(value));
+  }
+  return value;
+}
+
+// Returns x, y and yaw, or None.
+py::object nearest_free(const Scene& scene, const Shape& shape, const PoseValues& pose,
+                        double max_shift, double max_turn, double margin,
+                        const std::optional<double>& time, double tolerance) {
+  const Pose start = checked_pose(pose.data(), "pose", -1);
+  NearestFreeOptions options;
+  options.max_shift =
+      checked_limit(max_shift, "max_shift", kMaxCoordinate, "must lie in [0, 1e15] m");
+  options.max_turn = checked_limit(max_turn, "max_turn", kMaxYaw, "must lie in [0, 1e6] rad");
+  options.margin = checked_radius(margin, "margin");
+  options.tolerance = checked_tolerance(tolerance);
+  if (time) checked_time(*time, "time", -1);
+  NearestFree found;
+  {
+    const py::gil_scoped_release release;
+    NearestFreeQuery query(scene, shape);
+    found = time ? query.at(start, *time, options) : query.at(start, options);
+  }
+  refuse_unknown(scene, time, found.status);
+  if (!found.pose) return py::none();
+  return py::make_tuple(found.pose->x, found.pose->y, found.pose->yaw);
+}
+
+}  // namespace
+
+void bind_nearest_free(py::class_<Scene>& scene) {
+  scene.def("nearest_free", &nearest_free, py::arg("shape"), py::arg("pose"), py::arg("max_shift"),
+            py::arg("max_turn"), py::arg("margin"), py::arg("time"), py::arg("tolerance"));
+}
+
+}  // namespace gjk::bindings

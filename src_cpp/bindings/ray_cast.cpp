@@ -1,0 +1,50 @@
+// SPDX-FileCopyrightText: gjk_collision contributors
+// SPDX-License-Identifier: Apache-2.0
+// Rays among the obstacles of a scene.
+#include "gjk/scene/ray_cast.hpp"
+
+#include "answers.hpp"
+
+namespace gjk::bindings {
+namespace {
+
+// Returns distances, obstacles, verdicts and statuses.
+py::tuple cast_rays(const Scene& scene, const Doubles& origin, const Doubles& directions,
+                    double max_distance, double tolerance, unsigned threads) {
+  refuse(check_coordinates(view(origin), "origin"));
+  if (length(origin) != 2) refuse(Status::array_mismatch, "origin", -1, "must be (x, y)");
+  refuse(per_vertex(check_coordinates(view(directions), "directions")));
+  checked_max_distance(max_distance);
+  checked_tolerance(tolerance);
+  const std::vector<Vec2> along = points(view(directions));
+  for (std::size_t n = 0; n < along.size(); ++n) {
+    if (along[n] == Vec2{}) {
+      refuse(Status::invalid_input, "directions", static_cast<long>(n),
+             "must have a length greater than 0");
+    }
+  }
+  std::vector<RayHit> hits(along.size());
+  {
+    const py::gil_scoped_release release;
+    ray_cast(scene, {origin.data()[0], origin.data()[1]}, along, max_distance, tolerance, hits,
+             threads);
+  }
+  const AnswerArrays arrays(hits.size(), {.distances = false});
+  py::array_t<double> distances(AnswerArrays::rows(hits.size()));
+  py::array_t<std::int64_t> obstacles(AnswerArrays::rows(hits.size()));
+  for (std::size_t n = 0; n < hits.size(); ++n) {
+    distances.mutable_data()[n] = hits[n].distance;
+    obstacles.mutable_data()[n] = hits[n].obstacle;
+    arrays.put(n, {hits[n].verdict, hits[n].status, {}, {}, {}, {}, {}});
+  }
+  return py::make_tuple(distances, obstacles, arrays.verdicts, arrays.statuses);
+}
+
+}  // namespace
+
+void bind_ray_cast(py::class_<Scene>& scene) {
+  scene.def("ray_cast", &cast_rays, py::arg("origin"), py::arg("directions"),
+            py::arg("max_distance"), py::arg("tolerance"), py::arg("threads"));
+}
+
+}  // namespace gjk::bindings

@@ -1,0 +1,205 @@
+// SPDX-FileCopyrightText: gjk_collision contributors
+// SPDX-License-Identifier: Apache-2.0
+// The contents of shapes and scenes as arrays, and back, for pickle.
+#include <pybind11/stl.h>
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "bindings.hpp"
+#include "pieces.hpp"
+
+namespace gjk::bindings {
+namespace {
+
+using Offsets = Array<std::uint64_t>;
+
+template <class T>
+Array<T> array(const std::vector<T>& values) {
+  return Array<T>(static_cast<py::ssize_t>(values.size()), values.data());
+}
+
+// Convex parts: part k has the vertices offsets[k] to offsets[k + 1] - 1 and the radius radii[k].
+struct PartArrays {
+  std::vector<std::uint64_t> offsets{0};
+  std::vector<double> xy;
+  std::vector<double> radii;
+
+  void add(const Convex& part) {
+    for (int i = 0; i < part.size; ++i) {
+      xy.push_back(part.x[i]);
+      xy.push_back(part.y[i]);
+    }
+    offsets.push_back(xy.size() / 2);
+    radii.push_back(part.radius);
+  }
+  py::tuple arrays() const { return py::make_tuple(array(offsets), array(xy), array(radii)); }
+};
+
+// Refuses offsets that are not those of `count` ranges up to `end`.
+void check_ranges(const Offsets& offsets, std::size_t count, std::size_t end) {
+  const std::span<const std::uint64_t> ends = view(offsets);
+  if (ends.size() != count + 1 || ends.front() != 0 || ends.back() != end ||
+      !std::is_sorted(ends.begin(), ends.end())) {
+    throw py::value_error("the state is damaged");
+  }
+}
+
+// The shape of the parts [begin, end) of the arrays. Refuses one without parts, and empty parts.
+Shape shape_of(const Offsets& offsets, const Doubles& xy, const Doubles& radii, std::size_t begin,
+               std::size_t end) {
+  Shape shape;
+  bool is_whole = begin < end;
+  for (std::size_t k = begin; k < end; ++k) {
+    const std::size_t first = offsets.data()[k];
+    const std::size_t size = offsets.data()[k + 1] - first;
+    is_whole &= size > 0;
+    shape.add_part(points(view(xy).subspan(2 * first, 2 * size)), radii.data()[k]);
+  }
+  for (int k = 0; k < shape.parts(); ++k) {
+    const Convex part = shape.part(k);
+    is_whole &= in_domain(part, part) && part.radius >= 0.0;
+  }
+  if (!is_whole) throw py::value_error("the state is damaged");
+  return shape;
+}
+
+py::tuple state_of_shape(const Shape& shape) {
+  PartArrays parts;
+  for (int k = 0; k < shape.parts(); ++k) parts.add(shape.part(k));
+  return parts.arrays();
+}
+
+Shape shape_from_state(const Offsets& offsets, const Doubles& xy, const Doubles& radii) {
+  check_ranges(offsets, length(radii), length(xy) / 2);
+  return shape_of(offsets, xy, radii, 0, length(radii));
+}
+
+// The obstacles of a scene, without its region: the first part of each, the arrays of all parts,
+// and their poses, stamps, margins, motions and local origin.
+py::tuple state_of_scene(const Scene& scene) {
+  const Obstacles& all = scene.obstacles();
+  const Outlines& outlines = all.outlines();
+  PartArrays parts;
+  std::vector<std::uint64_t> first_part{0};
+  std::vector<std::uint64_t> first_piece{0};
+  std::vector<double> poses;
+  std::vector<double> stamps;
+  std::vector<double> margins;
+  std::vector<double> margin_rates;
+  std::vector<double> pieces;
+  for (std::size_t i = 0; i < scene.size(); ++i) {
+    for (std::size_t k = outlines.begin(i); k < outlines.end(i); ++k) parts.add(outlines.part(k));
+    first_part.push_back(outlines.end(i));
+    const Pose& pose = all.pose(i);
+    poses.insert(poses.end(), {pose.x, pose.y, pose.yaw});
+    stamps.push_back(all.stamp(i));
+    margins.push_back(all.margins().fixed(i));
+    margin_rates.push_back(all.margins().rate(i));
+    for (const Piece& piece : all.motion(i)) {
+      const PieceRow row = row_of(piece);
+      pieces.insert(pieces.end(), row.begin(), row.end());
+    }
+    first_piece.push_back(first_piece.back() + all.motion(i).size());
+  }
+  return py::make_tuple(array(first_part), parts.arrays(), array(poses), array(stamps),
+                        array(margins), array(margin_rates), array(first_piece), array(pieces),
+                        xy(all.origin()), all.time_error());
+}
+
+std::unique_ptr<Scene> scene_from_state(const Offsets& first_part,
+                                        const std::tuple<Offsets, Doubles, Doubles>& parts,
+                                        const Doubles& poses, const Doubles& stamps,
+                                        const Doubles& margins, const Doubles& margin_rates,
+                                        const Offsets& first_piece, const Doubles& pieces,
+                                        const std::pair<double, double>& origin, double time_error,
+                                        std::shared_ptr<Region> region) {
+  const auto& [offsets, coordinates, radii] = parts;
+  const std::size_t count = length(stamps);
+  const std::vector<Piece> all = pieces_of(pieces);
+  check_ranges(offsets, length(radii), length(coordinates) / 2);
+  check_ranges(first_part, count, length(radii));
+  check_ranges(first_piece, count, all.size());
+  const auto bounded = [](std::span<const double> values, double least) noexcept {
+    return std::all_of(values.begin(), values.end(), [least](double v) noexcept {
+      return v >= least && v <= std::numeric_limits<double>::max();
+    });
+  };
+  constexpr double kLowest = std::numeric_limits<double>::lowest();
+  const std::array at_origin{origin.first, origin.second};
+  if (length(margins) != count || length(margin_rates) != count || length(poses) != 3 * count ||
+      !bounded(view(margins), 0.0) || !bounded(view(margin_rates), 0.0) ||
+      !bounded({&time_error, 1}, 0.0) || !bounded(view(stamps), kLowest) ||
+      !bounded(at_origin, -kMaxCoordinate)) {
+    throw py::value_error("the state is damaged");
+  }
+  auto scene = std::make_unique<Scene>();
+  scene->reserve(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::size_t begin = first_piece.data()[i];
+    scene->add(
+        shape_of(offsets, coordinates, radii, first_part.data()[i], first_part.data()[i + 1]),
+        valid_pose(poses.data() + 3 * i, "poses", static_cast<long>(i)),
+        std::span(all).subspan(begin, first_piece.data()[i + 1] - begin), stamps.data()[i]);
+  }
+  scene->set_region(std::move(region));
+  scene->set_margins(view(margins), view(margin_rates));
+  scene->set_time_error(time_error);
+  const Vec2 at{origin.first, origin.second};
+  scene->build(&at);
+  return scene;
+}
+
+Shape obstacle(const Scene& scene, std::size_t i) {
+  if (i >= scene.size()) throw py::index_error();
+  Shape shape;
+  shape.add(scene.obstacles().outlines().shape(i));
+  return shape;
+}
+
+// The poses of the obstacles; at a time (s), NaN where a pose is not known.
+Doubles poses_of(const Scene& scene, const std::optional<double>& time) {
+  const Obstacles& all = scene.obstacles();
+  Doubles poses({static_cast<py::ssize_t>(scene.size()), py::ssize_t{3}});
+  auto out = poses.mutable_unchecked<2>();
+  for (std::size_t i = 0; i < scene.size(); ++i) {
+    Pose pose = all.pose(i);
+    const Motion motion = all.motion(i);
+    const double since = time ? all.local_time(i, *time).time : 0.0;
+    std::size_t hint = 0;
+    if (const Piece* const piece = time ? piece_at(motion, since, hint) : nullptr) {
+      pose = piece->at(since, 0.0).pose;
+    } else if (time && !(motion.empty() && since == 0.0)) {
+      constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+      pose = {kNaN, kNaN, kNaN};
+    }
+    const auto row = static_cast<py::ssize_t>(i);
+    out(row, 0) = pose.x;
+    out(row, 1) = pose.y;
+    out(row, 2) = pose.yaw;
+  }
+  return poses;
+}
+
+}  // namespace
+
+void bind_state(py::module_& module) {
+  module.def("state_of_shape", &state_of_shape, py::arg("shape"));
+  module.def("shape_from_state", &shape_from_state, py::arg("offsets"), py::arg("xy"),
+             py::arg("radii"));
+  module.def("state_of_scene", &state_of_scene, py::arg("scene"));
+  module.def("scene_from_state", &scene_from_state, py::arg("first_part"), py::arg("parts"),
+             py::arg("poses"), py::arg("stamps"), py::arg("margins"), py::arg("margin_rates"),
+             py::arg("first_piece"), py::arg("pieces"), py::arg("origin"), py::arg("time_error"),
+             py::arg("region"));
+  module.def("obstacle", &obstacle, py::arg("scene"), py::arg("index"));
+  module.def("poses_of", &poses_of, py::arg("scene"), py::arg("time"));
+}
+
+}  // namespace gjk::bindings

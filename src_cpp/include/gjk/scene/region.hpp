@@ -1,0 +1,423 @@
+// SPDX-FileCopyrightText: gjk_collision contributors
+// SPDX-License-Identifier: Apache-2.0
+// A region in which the ego shape must stay, given by its boundary.
+//
+// The boundary is a set of segments that form closed curves. In a scene, they are the parts of one
+// more obstacle. A connected shape that touches none of them lies either in the region or outside
+// of it as a whole, and any of its points tells which: it is inside if a ray from it crosses the
+// boundary an odd number of times. A segment that had to be rounded has a radius that covers the
+// true one. Moving a segment within its radius does not change the answer for points beyond it.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "gjk/broad/boxes.hpp"
+#include "gjk/broad/bvh.hpp"
+#include "gjk/motion/motion.hpp"
+#include "gjk/query.hpp"
+#include "gjk/shape/box.hpp"
+#include "gjk/shape/convex.hpp"
+#include "gjk/shape/orientation.hpp"
+#include "gjk/shape/pose.hpp"
+#include "gjk/shape/shape.hpp"
+#include "gjk/shape/vec2.hpp"
+#include "gjk/verdict.hpp"
+
+namespace gjk {
+
+class Region {
+ public:
+  // A piece of the boundary, grown by the radius (m). The region is on its left.
+  struct Segment {
+    Vec2 from;
+    Vec2 to;
+    double radius = 0.0;
+  };
+
+  // At least one segment; the coordinates are in the kernel's domain.
+  explicit Region(std::span<const Segment> segments) : segments_(segments.begin(), segments.end()) {
+    for (const Segment& segment : segments_) {
+      bounds_.include(segment.from);
+      bounds_.include(segment.to);
+      radius_ = std::fmax(radius_, segment.radius);
+    }
+    middle_ = bounds_.center();
+    extent_ = std::fmax(norm1(bounds_.low), norm1(bounds_.high));
+    std::vector<Bvh::Key> keys(segments_.size());
+    for (std::size_t k = 0; k < segments_.size(); ++k) {
+      const Vec2 center = 0.5 * (segments_[k].from + segments_[k].to) - middle_;
+      const auto x = static_cast<float>(center.x);
+      const auto y = static_cast<float>(center.y);
+      keys[k] = {x, y, x, y};
+    }
+    tree_.arrange(keys);
+    for (std::size_t k = 0; k < segments_.size(); ++k) tree_.set(k, box_of(segments_[k]));
+    tree_.update();
+  }
+
+  std::size_t bytes() const noexcept {
+    return sizeof(Region) + tree_.bytes() + segments_.capacity() * sizeof(Segment);
+  }
+
+  // The boundary as an obstacle.
+  Shape boundary() const {
+    Shape shape;
+    for (const Segment& segment : segments_) {
+      const std::array ends{segment.from, segment.to};
+      const bool is_point = segment.from == segment.to;
+      shape.add_part(std::span(ends).first(is_point ? 1 : 2), segment.radius);
+    }
+    return shape;
+  }
+
+  // Whether a point of a shape that touches no segment is inside. `p` (m) is relative to `origin`,
+  // the local origin of the obstacles or zero: differences of coordinates with it are exact. If the
+  // search is not complete, the answer is false.
+  bool holds(Vec2 p, Vec2 origin) const noexcept {
+    p = snapped(p);
+    const Vec2 at = p + origin;
+    if (!(std::fabs(at.x) <= kMaxCoordinate && std::fabs(at.y) <= kMaxCoordinate)) return false;
+    const bool to_right = at.x > middle_.x;  // the shorter way out
+    Box ray = box_around(at);
+    (to_right ? ray.high.x : ray.low.x) = to_right ? kEverywhere.high.x : kEverywhere.low.x;
+    bool is_inside = false;
+    bool is_certain = true;
+    const Exhausted search =
+        tree_.overlapping(FloatBox::around(ray), {}, [&](std::uint32_t k) noexcept {
+          const Vec2 from = segments_[k].from - origin;
+          const Vec2 to = segments_[k].to - origin;
+          const bool rises = from.y <= p.y;
+          if (rises == (to.y <= p.y)) return false;
+          const int side = exact::orientation(from, to, p);
+          is_certain &= side != 0;
+          is_inside ^= ((side > 0) == rises) == to_right;
+          return false;
+        });
+    return search.is_complete() && is_certain && is_inside;
+  }
+
+  // Whether a point is inside, and farther than `error` (m) and its rounding from the boundary.
+  bool holds_certainly(Vec2 p, double error) const noexcept {
+    const double clear = error + radius_ + rounding(norm1(p));
+    return nearest(p).distance > clear && holds(p, {});
+  }
+  // Whether an exact point is inside. False on the boundary, and within the radius of a segment.
+  bool contains(Vec2 p) const noexcept {
+    p = snapped(p);
+    bool is_near = false;
+    tree_.overlapping(FloatBox::around(box_around(p).grown(radius_)), {},
+                      [&](std::uint32_t k) noexcept {
+                        const Segment& s = segments_[k];
+                        if (s.radius > 0.0) {
+                          const Vec2 off = p - closest_on(s, p);
+                          is_near |= !(norm(off) > s.radius + rounding(norm1(p)));
+                        } else {
+                          const Box box = span_of(s);
+                          is_near |= box.holds({p, p}) && exact::orientation(s.from, s.to, p) == 0;
+                        }
+                        return is_near;
+                      });
+    return !is_near && holds(p, {});
+  }
+
+  // Whether some part of a shape at a pose is not certainly inside, given that it touches no
+  // segment.
+  bool may_lack(const Shape& shape, const Placement& at) const noexcept {
+    const Transform transform = Transform::from_pose(at.pose, {}, at.error);
+    for (int i = 0; i < shape.parts(); ++i) {
+      const Convex part = shape.part(i);
+      const double error = part.error + transform.t_error + 2.0 * transform.error(part.extent);
+      if (!holds_certainly(transform.apply(part.vertex(0)), error)) return true;
+    }
+    return false;
+  }
+
+  // Signed distance of a placed shape that is outside or touches the boundary: minus the largest
+  // distance of one of its points to the region. Add the other parts of a shape with include().
+  class Excursion {
+   public:
+    // `part` is relative to `origin`.
+    void include(const Region& region, const Convex& part, Vec2 origin) noexcept {
+      const Search search(region, part, origin);
+      const double slack =
+          part.error + region.radius_ + region.rounding(part.extent + norm1(origin));
+      upper_ = std::fmax(upper_, search.upper + part.radius + slack);
+      if (!(search.depth > 0.0)) region.touch(part, origin, touched_, contact_);
+      if (!is_empty_ && search.depth <= depth_) return;
+      is_empty_ = false;
+      depth_ = search.depth;
+      closest_.point_a = search.point - origin;
+      closest_.point_b = search.nearest - origin;
+      closest_.direction = search.outward;
+    }
+    Closest closest() const noexcept {
+      Closest result = closest_;
+      if (!(depth_ > 0.0) && touched_ != kNone) {  // no point that is outside was found
+        result = contact_;
+        result.point_a = result.point_b;
+      }
+      result.status = Status::success;
+      result.distance = depth_ > 0.0 ? -depth_ : 0.0;
+      result.lower_bound = -upper_;
+      return result;
+    }
+
+   private:
+    bool is_empty_ = true;
+    double depth_ = 0.0;
+    double upper_ = 0.0;
+    Closest closest_;
+    Closest contact_;  // with the segment touched_
+    std::uint32_t touched_ = kNone;
+  };
+
+ private:
+  static constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
+
+  // Looks for a segment that a part touches, with a smaller index than `least`.
+  void touch(const Convex& part, Vec2 origin, std::uint32_t& least,
+             Closest& contact) const noexcept {
+    Box box;
+    for (int i = 0; i < part.size; ++i) box.include(box_around(part.vertex(i) + origin));
+    tree_.overlapping(
+        FloatBox::around(box.grown(part.radius + part.error)), {}, [&](std::uint32_t k) noexcept {
+          if (k >= least) return false;
+          const Vec2 from = segments_[k].from - origin;
+          const Vec2 to = segments_[k].to - origin;
+          const double x[] = {from.x, to.x};
+          const double y[] = {from.y, to.y};
+          const int size = from == to ? 1 : 2;
+          const Closest found = gjk::closest(part, Convex::view(x, y, size, segments_[k].radius));
+          if (found.status != Status::success || found.distance > 0.0) return false;
+          least = k;
+          contact = found;
+          return false;
+        });
+  }
+
+  struct Near {
+    double distance = std::numeric_limits<double>::infinity();
+    Vec2 point;
+    std::uint32_t segment = 0;
+  };
+
+  // A point with its signed distance to the region: negative inside.
+  struct Sample {
+    Vec2 point;
+    double height = 0.0;
+    Near near;
+  };
+
+  Sample sample(Vec2 p) const noexcept {
+    const Near near = nearest(p);
+    return {p, holds(p, {}) ? -near.distance : near.distance, near};
+  }
+
+  // Finds the point of a polygon with the largest signed distance to the region, by branch and
+  // bound on triangles. On a triangle, that distance is at most
+  // - the distance at a vertex plus that to the other vertices, because its slope is at most 1,
+  // - the largest distance of a vertex to any one segment, because a segment is convex and belongs
+  //   to the closure of the region,
+  // - where only one segment comes near, 0 on its inner side, and on its outer side the largest
+  //   distance to it.
+  struct Search {
+    Search(const Region& region, const Convex& part, Vec2 origin) noexcept {
+      const auto at = [&](int i) noexcept { return region.sample(part.vertex(i) + origin); };
+      const Sample first = at(0);
+      take(first);
+      Sample before = first;
+      double size = 0.0;
+      for (int i = 1; i < part.size; ++i) {
+        const Sample next = at(i);
+        size = std::fmax(size, norm(next.point - first.point));
+        take(next);
+        if (i > 1 || part.size == 2) push(region, first, before, next);
+        before = next;
+      }
+      constexpr int kMostSplits = 48;
+      for (int split = 0; split < kMostSplits && count > 0; ++split) {
+        const auto top = std::max_element(
+            cells.begin(), cells.begin() + count,
+            [](const Cell& a, const Cell& b) noexcept { return a.upper < b.upper; });
+        if (top->upper <= best.height + 0x1p-20 * size) break;
+        const Cell cell = *top;
+        *top = cells[static_cast<std::size_t>(--count)];
+        int from = 0;  // the longest edge
+        for (int i = 1; i < 3; ++i) {
+          if (cell.edge(i) > cell.edge(from)) from = i;
+        }
+        const Sample& a = cell.corner(from);
+        const Sample& b = cell.corner(from + 1);
+        const Sample& c = cell.corner(from + 2);
+        const Sample middle = region.sample(0.5 * (a.point + b.point));
+        take(middle);
+        push(region, a, middle, c);
+        push(region, middle, b, c);
+      }
+      upper = std::fmax(upper, best.height);
+      for (int i = 0; i < count; ++i)
+        upper = std::fmax(upper, cells[static_cast<std::size_t>(i)].upper);
+      grow(region, part.radius);
+    }
+
+    double depth = 0.0;                                       // m, of the farthest point found
+    double upper = -std::numeric_limits<double>::infinity();  // m, of the polygon without radius
+    Vec2 point;                                               // that point
+    Vec2 nearest;  // the point of the boundary nearest to it
+    Vec2 outward;  // unit vector
+
+   private:
+    struct Cell {
+      std::array<Sample, 3> corners;
+      double upper = 0.0;
+      const Sample& corner(int i) const noexcept {
+        return corners[static_cast<std::size_t>(i % 3)];
+      }
+      double edge(int i) const noexcept { return norm(corner(i + 1).point - corner(i).point); }
+    };
+
+    void take(const Sample& s) noexcept {
+      if (is_first || s.height > best.height) best = s;
+      is_first = false;
+    }
+    void push(const Region& region, const Sample& a, const Sample& b, const Sample& c) noexcept {
+      Cell cell{{a, b, c}, std::numeric_limits<double>::infinity()};
+      for (int i = 0; i < 3; ++i) {
+        const double to_others = std::fmax(cell.edge(i), cell.edge(i + 2));
+        const Segment& segment = region.segments_[cell.corner(i).near.segment];
+        double to_segment = 0.0;
+        for (const Sample& s : cell.corners) {
+          to_segment = std::fmax(to_segment, norm(s.point - closest_on(segment, s.point)));
+        }
+        cell.upper =
+            std::fmin(cell.upper, std::fmin(cell.corner(i).height + to_others, to_segment));
+      }
+      cell.upper = std::fmin(cell.upper, beyond_only_segment(region, cell));
+      if (static_cast<std::size_t>(count) < cells.size()) {
+        cells[static_cast<std::size_t>(count++)] = cell;
+      } else {
+        upper = std::fmax(upper, cell.upper);
+      }
+    }
+    // The bound by the only segment whose box overlaps that of the cell; infinity if it is not the
+    // only one. Because another segment starts at each of its ends, it divides the whole cell or no
+    // part of it. The part of the cell on the outer side is convex.
+    static double beyond_only_segment(const Region& region, const Cell& cell) noexcept {
+      Box box;
+      for (const Sample& s : cell.corners) box.include(region.box_around(s.point));
+      int near = 0;
+      std::uint32_t only = 0;
+      region.tree_.overlapping(FloatBox::around(box), {}, [&](std::uint32_t k) noexcept {
+        only = k;
+        return ++near > 1;
+      });
+      const Segment& segment = region.segments_[only];
+      if (near != 1 || segment.radius > 0.0) return std::numeric_limits<double>::infinity();
+      const Vec2 along = segment.to - segment.from;
+      double farthest = 0.0;
+      const auto take = [&](Vec2 p) noexcept {
+        farthest = std::fmax(farthest, norm(p - closest_on(segment, p)));
+      };
+      for (int i = 0; i < 3; ++i) {
+        const Vec2 a = cell.corner(i).point;
+        const Vec2 b = cell.corner(i + 1).point;
+        const double at_a = -cross(along, a - segment.from);  // > 0: on the outer side
+        const double at_b = -cross(along, b - segment.from);
+        // Not divided by this segment, but outside.
+        if (at_a < 0.0 && !(cell.corner(i).height < 0.0)) {
+          return std::numeric_limits<double>::infinity();
+        }
+        if (at_a >= 0.0) take(a);
+        if ((at_a > 0.0) != (at_b > 0.0)) take(a + (at_a / (at_a - at_b)) * (b - a));
+      }
+      return farthest;
+    }
+    // The farthest point of the shape, which has a radius.
+    void grow(const Region& region, double radius) noexcept {
+      const Segment& s = region.segments_[best.near.segment];
+      const Vec2 off = best.point - best.near.point;
+      const double length = norm(off);
+      const Vec2 right = -perpendicular(s.to - s.from);
+      outward = {1.0, 0.0};
+      if (length > 0.0) {
+        outward = (std::copysign(1.0, best.height) / length) * off;
+      } else if (norm(right) > 0.0) {
+        outward = (1.0 / norm(right)) * right;
+      }
+      point = best.point;
+      nearest = best.near.point;
+      depth = best.height;
+      if (radius == 0.0) return;
+      const Vec2 aside = perpendicular(outward);
+      for (const Vec2 way : {outward, aside, -outward, -aside}) {
+        const Sample beyond = region.sample(best.point + radius * way);
+        if (!(beyond.height > depth)) continue;
+        point = beyond.point;
+        nearest = beyond.near.point;
+        depth = beyond.height;
+        if (depth > 0.0) outward = (1.0 / depth) * (point - nearest);
+      }
+    }
+
+    static constexpr std::size_t kMostCells = 64;
+    Sample best;
+    bool is_first = true;
+    std::array<Cell, kMostCells> cells;
+    int count = 0;
+  };
+
+  // m. Bound on the rounding errors of a distance at a point whose coordinates sum up to `size`.
+  double rounding(double size) const noexcept {
+    return 64.0 * kUnitRoundoff * (size + extent_) + kTinyError;
+  }
+  // A box relative to middle_ that contains a point.
+  Box box_around(Vec2 p) const noexcept {
+    const Vec2 at = p - middle_;
+    return Box{at, at}.grown(4.0 * kUnitRoundoff * (norm1(p) + extent_));
+  }
+  static Box span_of(const Segment& segment) noexcept {
+    Box box;
+    box.include(segment.from);
+    box.include(segment.to);
+    return box;
+  }
+  Box box_of(const Segment& segment) const noexcept {
+    Box box = box_around(segment.from);
+    box.include(box_around(segment.to));
+    return box.grown(segment.radius);
+  }
+  static Vec2 closest_on(const Segment& segment, Vec2 p) noexcept {
+    const Vec2 along = segment.to - segment.from;
+    const double square = dot(along, along);
+    const double share = square > 0.0 ? dot(along, p - segment.from) / square : 0.0;
+    return segment.from + std::fmin(1.0, std::fmax(0.0, share)) * along;
+  }
+  Near nearest(Vec2 p) const noexcept {
+    Near best;
+    tree_.nearest(FloatBox::around(box_around(p)), best.distance, {},
+                  [&](std::uint32_t k) noexcept {
+                    const Vec2 on = closest_on(segments_[k], p);
+                    const double distance = norm(p - on);
+                    if (distance < best.distance) best = {distance, on, k};
+                    return best.distance;
+                  });
+    return best;
+  }
+
+  std::vector<Segment> segments_;
+  Bvh tree_;  // relative to middle_
+  Box bounds_;
+  Vec2 middle_;
+  double extent_ = 0.0;  // m, largest |x| + |y|
+  double radius_ = 0.0;  // m, the largest
+};
+
+}  // namespace gjk

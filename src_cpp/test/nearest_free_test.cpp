@@ -1,0 +1,115 @@
+// SPDX-FileCopyrightText: gjk_collision contributors
+// SPDX-License-Identifier: Apache-2.0
+#include "gjk/scene/nearest_free.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <random>
+#include <vector>
+
+#include "gjk/scene/ray_cast.hpp"
+
+namespace gjk {
+namespace {
+
+Shape circle(double radius) {
+  Shape shape;
+  shape.add_part(std::vector<Vec2>{{0.0, 0.0}}, radius);
+  return shape;
+}
+
+Scene circles(std::mt19937& generator, int count, double radius, std::vector<Vec2>& centers) {
+  std::uniform_real_distribution<double> in(-4.0, 4.0);
+  Scene scene;
+  for (int i = 0; i < count; ++i) {
+    centers.push_back({in(generator), in(generator)});
+    scene.add(circle(radius), {centers.back().x, centers.back().y, 0.0});
+  }
+  scene.build();
+  return scene;
+}
+
+TEST(NearestFree, is_free_and_no_shorter_shift_on_a_grid_is) {
+  std::mt19937 generator(3);
+  int moved = 0;
+  for (int n = 0; n < 300; ++n) {
+    std::vector<Vec2> centers;
+    const Scene scene = circles(generator, 1 + n % 40, 0.6, centers);
+    const Shape ego = circle(0.4);
+    NearestFreeQuery query(scene, ego);
+    NearestFreeOptions options;
+    options.max_shift = 2.0;
+    const NearestFree found = query.at({}, options);
+    ASSERT_EQ(found.status, Status::success);
+    double best = std::numeric_limits<double>::infinity();
+    for (int x = -100; x <= 100; ++x) {
+      for (int y = -100; y <= 100; ++y) {
+        const Vec2 at{0.02 * x, 0.02 * y};
+        bool is_clear = norm(at) <= 2.0;
+        for (const Vec2 c : centers) is_clear = is_clear && norm(c - at) > 1.0;
+        if (is_clear) best = std::fmin(best, norm(at));
+      }
+    }
+    if (!found.pose) {
+      EXPECT_GT(best, 2.0) << n;
+      continue;
+    }
+    const Vec2 shift{found.pose->x, found.pose->y};
+    for (const Vec2 c : centers) EXPECT_GT(norm(c - shift), 1.0) << n;
+    EXPECT_LE(norm(shift), 1.001 * best + 0.0011) << n;
+    moved += static_cast<int>(norm(shift) > 0.0);
+  }
+  EXPECT_GT(moved, 50);
+}
+
+TEST(NearestFree, answers_have_a_status) {
+  Scene empty;
+  empty.build();
+  const Shape ego = circle(0.4);
+  NearestFreeOptions options;
+  EXPECT_TRUE(NearestFreeQuery(empty, ego).at({1.0, 2.0, 3.0}, options).pose.has_value());
+  const double nan = std::nan("");
+  EXPECT_EQ(NearestFreeQuery(empty, ego).at({nan, 0.0, 0.0}, options).status,
+            Status::invalid_input);
+  Scene scene;
+  scene.add(circle(1.0), {});
+  scene.build();
+  options.max_shift = 5.0;
+  EXPECT_EQ(NearestFreeQuery(scene, ego).at({}, 1.0, options).status, Status::prediction_too_short);
+  EXPECT_EQ(NearestFreeQuery(scene, ego).at({nan, 0.0, 0.0}, options).status,
+            Status::invalid_input);
+}
+
+TEST(RayCast, distances_are_those_to_circles) {
+  std::mt19937 generator(4);
+  std::uniform_real_distribution<double> turn(-3.2, 3.2);
+  int hits = 0;
+  for (int n = 0; n < 2000; ++n) {
+    std::vector<Vec2> centers;
+    const Scene scene = circles(generator, n % 30, 0.3, centers);
+    const double angle = turn(generator);
+    const Vec2 along{std::cos(angle), std::sin(angle)};
+    double truth = std::numeric_limits<double>::infinity();
+    for (const Vec2 c : centers) {
+      const double beside = cross(along, c);
+      if (std::fabs(beside) > 0.3) continue;
+      const double half = std::sqrt(0.09 - beside * beside);
+      if (dot(along, c) + half < 0.0) continue;
+      truth = std::fmin(truth, std::fmax(0.0, dot(along, c) - half));
+    }
+    const RayHit hit = RayCaster(scene, {}).cast(along, 9.0, 1e-9);
+    ASSERT_EQ(hit.status, Status::success) << n;
+    EXPECT_EQ(hit.verdict == Verdict::collision, truth < 9.0) << n;
+    if (hit.verdict != Verdict::collision) continue;
+    ++hits;
+    EXPECT_LE(hit.distance, truth + 1e-12);
+    EXPECT_NEAR(hit.distance, truth, 1e-6);
+    EXPECT_GE(hit.obstacle, 0);
+  }
+  EXPECT_GT(hits, 500);
+}
+
+}  // namespace
+}  // namespace gjk

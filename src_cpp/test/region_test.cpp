@@ -1,0 +1,177 @@
+// SPDX-FileCopyrightText: gjk_collision contributors
+// SPDX-License-Identifier: Apache-2.0
+#include "gjk/scene/region.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <memory>
+#include <numbers>
+#include <random>
+#include <vector>
+
+#include "gjk/scene/gradient.hpp"
+#include "gjk/scene/path.hpp"
+#include "gjk/scene/scene.hpp"
+#include "gjk/scene/time_to_collision.hpp"
+
+namespace gjk {
+namespace {
+
+using Ring = std::vector<Vec2>;
+
+// The area between rings: the first is counter-clockwise, the others are holes.
+std::shared_ptr<const Region> region_of(const std::vector<Ring>& rings) {
+  std::vector<Region::Segment> segments;
+  for (const Ring& ring : rings) {
+    for (std::size_t i = 0; i < ring.size(); ++i) {
+      segments.push_back({ring[i], ring[(i + 1) % ring.size()], 0.0});
+    }
+  }
+  return std::make_shared<const Region>(segments);
+}
+
+// 10 m by 10 m, with a notch from the top and a hole.
+const std::vector<Ring> kRings{
+    {{0, 0}, {10, 0}, {10, 10}, {6, 10}, {6, 4}, {5, 4}, {5, 10}, {0, 10}},
+    {{2, 2}, {2, 3}, {3, 3}, {3, 2}}};
+
+bool is_in_open(Vec2 p, double x0, double y0, double x1, double y1) {
+  return p.x > x0 && p.x < x1 && p.y > y0 && p.y < y1;
+}
+bool is_in_closed(Vec2 p, double x0, double y0, double x1, double y1) {
+  return p.x >= x0 && p.x <= x1 && p.y >= y0 && p.y <= y1;
+}
+bool is_inside(Vec2 p) {
+  return is_in_open(p, 0, 0, 10, 10) && !is_in_closed(p, 5, 4, 6, 10) &&
+         !is_in_closed(p, 2, 2, 3, 3);
+}
+
+Shape box(double x, double y) {
+  Shape shape;
+  shape.add_part(std::vector<Vec2>{{-x, -y}, {x, -y}, {x, y}, {-x, y}}, 0.0);
+  return shape;
+}
+
+Scene scene_in(const std::shared_ptr<const Region>& region) {
+  Scene scene;
+  scene.set_region(region);
+  scene.build();
+  return scene;
+}
+
+TEST(Region, contains_the_points_of_a_grid) {
+  const auto region = region_of(kRings);
+  for (int x = -4; x <= 44; ++x) {
+    for (int y = -4; y <= 44; ++y) {
+      const Vec2 p{0.25 * x, 0.25 * y};
+      EXPECT_EQ(region->contains(p), is_inside(p)) << p.x << " " << p.y;
+      for (const double off : {-1e-13, 1e-13}) {
+        const Vec2 near{p.x + off, p.y + off};
+        EXPECT_EQ(region->contains(near), is_inside(near)) << p.x << " " << p.y << " " << off;
+      }
+    }
+  }
+  EXPECT_FALSE(region->contains({1e15, 1.0}));
+  EXPECT_FALSE(region->contains({std::nan(""), 1.0}));
+}
+
+TEST(Region, a_segment_with_a_radius_excludes_what_is_within_it) {
+  std::vector<Region::Segment> segments;
+  for (std::size_t i = 0; i < 4; ++i) {
+    const Vec2 corners[] = {{0, 0}, {1, 0}, {1, 1}, {0, 1}};
+    segments.push_back({corners[i], corners[(i + 1) % 4], i == 0 ? 0.125 : 0.0});
+  }
+  const Region region(segments);
+  EXPECT_TRUE(region.contains({0.5, 0.25}));
+  EXPECT_FALSE(region.contains({0.5, 0.125}));
+  EXPECT_TRUE(region.contains({0.5, 0.9375}));
+}
+
+// Every query answers for the outside, also where the ego touches no boundary.
+TEST(Region, all_queries_agree) {
+  std::mt19937_64 generator(11);
+  const auto in = [&](double low, double high) {
+    return std::uniform_real_distribution<double>(low, high)(generator);
+  };
+  const auto region = region_of(kRings);
+  const Scene scene = scene_in(region);
+  const Shape ego = box(0.4, 0.2);
+  Scene::Ego memory(ego);
+  GradientQuery gradient(scene, ego, 1);
+  std::vector<Nearest> nearest;
+  std::vector<Gradient> gradients(1);
+  int free = 0;
+  int outside = 0;
+  for (int i = 0; i < 20000; ++i) {
+    const Pose pose{in(-2, 12), in(-2, 12), in(-4, 4)};
+    CheckOptions options;
+    const PoseResult hit = scene.check(memory, pose, options);
+    options.mode = Mode::witness;
+    const PoseResult found = scene.check(memory, pose, options);
+    EXPECT_EQ(hit.verdict, found.verdict);
+    EXPECT_TRUE(found.verdict == Verdict::collision || is_free(found.verdict));
+    EXPECT_LE(found.lower_bound, found.distance);
+    EXPECT_EQ(is_free(found.verdict), found.distance > 0.0);
+    EXPECT_EQ(found.nearest, 0);
+    // the vertices and points of the edges are inside, or not all
+    const Transform at = Transform::from_pose(pose);
+    bool all = true;
+    double farthest = 0.0;
+    for (int k = 0; k < 200; ++k) {
+      const Vec2 p = at.apply({in(-0.4, 0.4), in(-0.2, 0.2)});
+      all &= is_inside(p);
+      const double beyond = std::max({-p.x, p.x - 10, -p.y, p.y - 10, 0.0});
+      farthest = std::max(farthest, beyond);  // at least this far from the region
+    }
+    if (is_free(found.verdict)) {
+      EXPECT_TRUE(all);
+      ++free;
+    }
+    EXPECT_LE(farthest, -found.lower_bound + (is_free(found.verdict) ? 100.0 : 1e-12));
+    if (!region->contains({pose.x, pose.y})) {
+      EXPECT_EQ(found.verdict, Verdict::collision);
+      ++outside;
+    }
+    ASSERT_EQ(scene.nearest(memory, pose, 1, 1e9, nearest), Status::success);
+    EXPECT_EQ(nearest.at(0).closest.distance, found.distance);
+    ASSERT_EQ(gradient.at(pose, gradients), Status::success);
+    EXPECT_EQ(gradients[0].distance, found.distance);
+    EXPECT_TRUE(std::isfinite(gradients[0].by_x) && std::isfinite(gradients[0].by_yaw));
+    const PathResult path = check_path(scene, ego, {&pose, 1}, {}, {});
+    EXPECT_TRUE(is_free(path.verdict) == is_free(found.verdict) ||
+                std::fabs(found.distance) < 0.01);
+    const TimeToCollision now = time_to_collision(scene, ego, pose, {}, 3.0);
+    if (!is_free(found.verdict)) {
+      EXPECT_EQ(path.verdict, Verdict::collision);
+      EXPECT_EQ(path.obstacle, 0);
+      EXPECT_EQ(now.time, 0.0);
+    } else if (found.distance > 0.01) {
+      EXPECT_TRUE(is_free(now.verdict));
+    }
+  }
+  EXPECT_GT(free, 5000);
+  EXPECT_GT(outside, 5000);
+}
+
+TEST(Region, excursion_is_bounded_for_shapes_with_many_vertices) {
+  Ring many;
+  for (int i = 0; i < 200; ++i) {
+    const double angle = 2.0 * std::numbers::pi * i / 200;
+    many.push_back({3.0 * std::cos(angle), 3.0 * std::sin(angle)});
+  }
+  Shape ego;
+  ego.add_part(many, 0.5);
+  const Scene scene = scene_in(region_of(kRings));
+  Scene::Ego memory(ego);
+  const PoseResult found = scene.check(memory, {-20, 5, 0.0}, {.mode = Mode::distance});
+  EXPECT_EQ(found.verdict, Verdict::collision);
+  EXPECT_NEAR(found.distance, -23.5, 1e-9);
+  EXPECT_NEAR(found.lower_bound, -23.5, 1e-3);
+  EXPECT_LE(found.lower_bound, -23.5);
+}
+
+}  // namespace
+}  // namespace gjk

@@ -1,0 +1,85 @@
+# SPDX-FileCopyrightText: gjk_collision contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The nearest obstacles at many poses are those at each pose."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from cases import FIRST_SEED
+
+from gjk_collision import InputError, Scene, Shape, Status
+
+FIELDS = (
+    "ids", "indices", "distances", "lower_bounds", "witness_shape", "witness_obstacle",
+    "directions", "statuses",
+)  # fmt: skip
+CAR = Shape.compound([Shape.box(3.0, 1.0), Shape.circle(0.8, (1.0, 0.5))])
+
+
+def scene_of(rng: np.random.Generator, count: int = 60) -> Scene:
+    shapes = [Shape.hull(rng.uniform(-1, 1, (5, 2)), 0.1 * (k % 2)) for k in range(count)]
+    return Scene(
+        shapes,
+        np.column_stack([rng.uniform(-20, 20, (count, 2)), rng.uniform(-3, 3, count)]),
+        ids=np.arange(count) * 3 + 100,
+        velocities=rng.uniform(-1, 1, (count, 3)),
+        horizon=5.0,
+    )
+
+
+@pytest.mark.parametrize(("k", "limit"), [(1, np.inf), (5, 6.0), (70, np.inf)])
+@pytest.mark.parametrize("timed", [False, True])
+def test_rows_are_the_answers_at_each_pose(k: int, limit: float, timed: bool) -> None:
+    rng = np.random.default_rng(FIRST_SEED)
+    scene = scene_of(rng)
+    poses = np.concatenate([rng.uniform(-25, 25, (40, 5, 2)), rng.uniform(-9, 9, (40, 5, 1))], -1)
+    times = rng.uniform(0, 5, (40, 5)) if timed else None
+    found = scene.nearest(CAR, poses, k, limit, time=times, threads=3)
+    fewer = 0
+    for at in np.ndindex(40, 5):
+        time = None if times is None else float(times[at])
+        one = scene.nearest(CAR, poses[at], k, limit, time=time)
+        count = len(one.ids)
+        for field in FIELDS:
+            row = getattr(found, field)[at]
+            assert row.shape[0] == k
+            assert (row[:count] == getattr(one, field)).all(), (at, field)
+        assert (found.ids[at][count:] == -1).all() and (found.indices[at][count:] == -1).all()
+        assert np.isnan(found.distances[at][count:]).all()
+        assert np.isnan(found.lower_bounds[at][count:]).all()
+        assert (found.statuses[at][count:] == Status.UNDEFINED).all()
+        fewer += count < k
+    assert (fewer > 0) == (k > 1)
+
+
+def test_one_time_and_times_of_trajectories() -> None:
+    rng = np.random.default_rng(FIRST_SEED)
+    scene, poses = scene_of(rng), rng.uniform(-9, 9, (4, 3, 3))
+    same = scene.nearest(CAR, poses, 2, time=np.full((4, 3), 1.5)).distances
+    assert (scene.nearest(CAR, poses, 2, time=1.5).distances == same).all()
+    steps = np.array([0.0, 1.0, 2.0])
+    each = scene.nearest(CAR, poses, 2, time=np.tile(steps, (4, 1))).distances
+    assert (scene.nearest(CAR, poses, 2, time=steps).distances == each).all()
+    assert Scene([]).nearest(CAR, poses).ids.tolist() == [[[-1]] * 3] * 4
+
+
+def test_bad_arguments_name_the_pose() -> None:
+    scene, poses = scene_of(np.random.default_rng(FIRST_SEED)), np.zeros((4, 3, 3))
+    wrong = poses.copy()
+    wrong[2, 1, 0] = np.nan
+    for keywords, status, argument, index in (
+        ({"pose": wrong}, Status.NON_FINITE, "pose", 7),
+        ({"pose": np.zeros((4, 2))}, Status.ARRAY_MISMATCH, "pose", None),
+        ({"pose": [[0.0, 0.0, 0.0], [0.0]]}, Status.ARRAY_MISMATCH, "pose", 1),
+        ({"pose": np.empty((0, 3))}, Status.EMPTY_REQUEST, "pose", None),
+        ({"time": [0.0, 9.0, 1.0]}, Status.PREDICTION_TOO_SHORT, "time", 1),
+        ({"time": np.zeros(4)}, Status.ARRAY_MISMATCH, "time", None),
+        ({"k": 0}, Status.INVALID_INPUT, "k", None),
+        ({"max_distance": -1.0}, Status.INVALID_INPUT, "max_distance", None),
+        ({"threads": -1.0}, Status.INVALID_INPUT, "threads", None),
+    ):
+        with pytest.raises(InputError) as caught:
+            scene.nearest(CAR, **({"pose": poses} | keywords))  # type: ignore[arg-type]
+        found = caught.value.status, caught.value.argument, caught.value.index
+        assert found == (status, argument, index), keywords

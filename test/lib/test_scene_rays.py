@@ -1,0 +1,178 @@
+# SPDX-FileCopyrightText: gjk_collision contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Rays among many obstacles, against shapely and against rational arithmetic."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from cases import FIRST_SEED
+from test_rays import exact, first_hit
+
+from gjk_collision import InputError, Scene, Shape, Status, Verdict, obstacles_from_grid, ray_cast
+
+shapely = pytest.importorskip("shapely", reason="shapely is not installed")
+
+
+def unit(angles: Any) -> np.ndarray:
+    return np.stack([np.cos(angles), np.sin(angles)], axis=-1)
+
+
+@pytest.mark.requirement("V-22")
+def test_hits_are_those_of_rational_arithmetic() -> None:
+    """Many rays pass through a vertex. No hit is late."""
+    hits = misses = 0
+    for seed in range(FIRST_SEED, FIRST_SEED + 60):
+        rng = np.random.default_rng(seed)
+        size = 10.0 ** rng.uniform(-2, 3)
+        outlines = []
+        while len(outlines) < rng.integers(1, 30):
+            center = rng.uniform(-9, 9, 2)
+            hull = Shape.hull((center + rng.uniform(-1, 1, (rng.integers(3, 9), 2))) * size)
+            outlines.append(hull.parts[0])
+        scene = Scene([Shape.polygon(outline) for outline in outlines])
+        origin = rng.uniform(-9, 9, 2) * size
+        limit = math.inf if seed % 2 else 6.0 * size
+        ways = rng.normal(size=(30, 2)) * 10.0 ** rng.uniform(-3, 3, (30, 1))
+        for i in range(15):  # through a vertex
+            outline = outlines[rng.integers(len(outlines))]
+            ways[i] = outline[rng.integers(len(outline))] - origin
+        found = scene.ray_cast(origin, ways, limit)
+        rational = [[exact(v) for v in outline] for outline in outlines]
+        for i, way in enumerate(ways):
+            entries = [first_hit(exact(origin), exact(way), outline) for outline in rational]
+            lengths = [
+                math.inf if entry is None else float(entry) * math.hypot(*way) for entry in entries
+            ]
+            truth = min(lengths)
+            case = (seed, i, origin.tolist(), way.tolist())
+            assert found.statuses[i] == Status.SUCCESS, case
+            if found.verdicts[i] == Verdict.FREE:
+                assert truth > limit * (1 - 1e-14) or truth == math.inf, case
+                assert found.distances[i] == math.inf and found.ids[i] == -1, case
+                misses += 1
+                continue
+            hits += 1
+            assert found.verdicts[i] == Verdict.COLLISION, case
+            assert found.distances[i] <= truth * (1 + 1e-14), case  # float() rounds the truth
+            single = ray_cast(origin, way, Shape.polygon(outlines[found.ids[i]]), limit)
+            assert single.hit and found.distances[i] >= single.time - 1e-6 * size, case
+    assert hits > 300 and misses > 100
+
+
+def test_distances_are_those_of_shapely() -> None:
+    """All kinds of obstacles at poses, and rays that start in one."""
+    rng = np.random.default_rng(FIRST_SEED)
+    shapes, poses, truths = [], [], []
+    for k in range(300):
+        pose = np.array([*rng.uniform(-40, 40, 2), rng.uniform(-9, 9)])
+        radius = float(rng.uniform(0, 0.5) * (k % 3 > 0))
+        points = rng.uniform(-1, 1, (1 + k % 6, 2))
+        shapes.append(Shape.hull(points, radius))
+        poses.append(pose)
+        turn = np.array(
+            [[math.cos(pose[2]), -math.sin(pose[2])], [math.sin(pose[2]), math.cos(pose[2])]]
+        )
+        placed = shapely.MultiPoint(points @ turn.T + pose[:2]).convex_hull
+        truths.append(placed.buffer(radius, quad_segs=64) if radius else placed)
+    scene = Scene(shapes, poses, ids=np.arange(300) + 7)
+    tree = shapely.STRtree(truths)
+    directions = unit(np.linspace(0, 2 * np.pi, 360, endpoint=False))
+    for origin in ((0.0, 0.0), (-30.0, 12.0), tuple(poses[5][:2])):
+        found = scene.ray_cast(origin, directions, 60.0)
+        assert (found.statuses == Status.SUCCESS).all()
+        rays = shapely.linestrings([[origin, origin + 60.0 * d] for d in directions])
+        met, by = tree.query(rays, predicate="intersects")
+        cuts = shapely.intersection(rays[met], tree.geometries[by])
+        gap = np.full(360, math.inf)
+        np.minimum.at(gap, met, shapely.distance(shapely.Point(origin), cuts))
+        hit = np.isfinite(gap)
+        assert (found.distances[hit] <= gap[hit] + 1e-6).all()
+        assert (found.distances[hit] >= gap[hit] - 2e-3).mean() > 0.99  # few graze
+        assert np.isfinite(found.distances[~hit]).sum() <= 3
+        ends = origin + directions[hit] * found.distances[hit][:, None]
+        touched = [truths[i] for i in found.ids[hit] - 7]
+        assert max(shapely.distance(shapely.points(ends), touched)) < 1e-4
+    inside = scene.ray_cast(tuple(poses[5][:2] + 0.0), directions[:3])
+    assert (
+        Scene(shapes[5:6], poses[5:6])
+        .ray_cast(np.mean(truths[5].exterior.coords, axis=0), directions)
+        .distances.tolist()
+        == [0.0] * 360
+    )
+    assert inside.distances.shape == (3,)
+
+
+def test_shapes_threads_and_limits() -> None:
+    scene = Scene([Shape.box(1.0, 40.0, (5.0, 0.0)), Shape.box(1.0, 40.0, (9.0, 0.0))])
+    found = scene.ray_cast((0.0, 0.0), [[(1, 0), (2, 2)], [(-1, 0), (1e-3, 0)]])
+    assert found.distances.shape == found.ids.shape == (2, 2)
+    assert found.distances.ravel() == pytest.approx([4.5, 4.5 * math.sqrt(2), math.inf, 4.5])
+    assert found.ids.tolist() == [[0, 0], [-1, 0]]
+    one = scene.ray_cast((0.0, 0.0), (1.0, 0.0))
+    assert one.distances.shape == () and one.verdicts == Verdict.COLLISION
+    assert scene.ray_cast((0.0, 0.0), (1.0, 0.0), 4.499).distances == math.inf
+    assert scene.ray_cast((7.0, 0.0), (1.0, 0.0)).ids == 1
+    assert Scene([]).ray_cast((0.0, 0.0), [(1.0, 0.0)]).verdicts.tolist() == [Verdict.FREE]
+    rng = np.random.default_rng(FIRST_SEED)
+    many = Scene([Shape.circle(0.2, tuple(c)) for c in rng.uniform(-20, 20, (400, 2))])
+    ways = rng.normal(size=(1000, 2))
+    one_thread, four = many.ray_cast((0, 0), ways), many.ray_cast((0, 0), ways, threads=4)
+    assert (one_thread.distances == four.distances).all() and (one_thread.ids == four.ids).all()
+
+
+BAD: list[tuple[dict[str, Any], Status, str, int | None]] = [
+    ({"origin": (0.0, math.nan)}, Status.NON_FINITE, "origin", 1),
+    ({"origin": (0.0, 0.0, 0.0)}, Status.ARRAY_MISMATCH, "origin", None),
+    ({"directions": [(1, 0), (0, 0)]}, Status.INVALID_INPUT, "directions", 1),
+    ({"directions": [(1, 0), (math.nan, 0)]}, Status.NON_FINITE, "directions", 1),
+    ({"directions": [[(1, 0), (1, 1)], [(1, 2), (2e15, 0)]]}, Status.COORD_RANGE, "directions", 3),
+    ({"directions": np.zeros((2, 3))}, Status.ARRAY_MISMATCH, "directions", None),
+    ({"directions": 1.0}, Status.ARRAY_MISMATCH, "directions", None),
+    ({"directions": np.empty((0, 2))}, Status.EMPTY_REQUEST, "directions", None),
+    ({"max_distance": -1.0}, Status.INVALID_INPUT, "max_distance", None),
+    ({"max_distance": math.nan}, Status.INVALID_INPUT, "max_distance", None),
+    ({"tolerance": 0.0}, Status.INVALID_INPUT, "tolerance", None),
+]
+
+
+@pytest.mark.parametrize(("changed", "status", "argument", "index"), BAD)
+def test_bad_arguments_are_refused(
+    changed: dict[str, Any], status: Status, argument: str, index: int | None
+) -> None:
+    given: dict[str, Any] = {"origin": (0.0, 0.0), "directions": [(1.0, 0.0)]}
+    with pytest.raises(InputError) as caught:
+        Scene([Shape.box(1.0, 1.0)]).ray_cast(**(given | changed))
+    assert (caught.value.status, caught.value.argument, caught.value.index) == (
+        status, argument, index
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("length", [5e-324, 1e-322, 1e-310, 1e-160, 1.0, 1e15])
+def test_the_length_of_a_direction_has_no_effect(length: float) -> None:
+    """Also where doubles have few digits."""
+    circle, truth = Shape.circle(0.1), math.hypot(10.0, 10.0) - 0.1
+    found = Scene([circle], [(10.0, 10.0, 0.0)]).ray_cast((0.0, 0.0), [(length, length)], truth)
+    assert found.verdicts[0] == Verdict.COLLISION
+    assert truth - 1e-8 < found.distances[0] <= truth
+    alone = ray_cast((0.0, 0.0), (length, length), circle, truth, (10.0, 10.0, 0.0))
+    assert alone.verdict is Verdict.COLLISION and truth - 1e-8 < alone.last_valid <= truth
+
+
+@pytest.mark.parametrize("yaw", [0.0, 0.3])
+@pytest.mark.parametrize("place", [(0.0, 0.0), (1e5, 1e5), (5e5, 5.4e6), (-123456.7, 4.2e6)])
+def test_rays_in_a_grid_in_map_coordinates(place: tuple[float, float], yaw: float) -> None:
+    """A room of 20 x 20 m; the walls begin 9.5 m from its middle."""
+    grid = np.zeros((400, 400), np.int8)
+    grid[:10] = grid[-10:] = grid[:, :10] = grid[:, -10:] = 100
+    scene = Scene(obstacles_from_grid(grid, 0.05, (*place, yaw)))
+    c, s = math.cos(yaw), math.sin(yaw)
+    middle = place[0] + 10 * (c - s), place[1] + 10 * (s + c)
+    angles = np.linspace(0.0, 2.0 * math.pi, 720, endpoint=False)
+    hits = scene.ray_cast(middle, unit(angles + yaw))
+    assert (hits.statuses == Status.SUCCESS).all()
+    truth = 9.5 / np.abs(unit(angles)).max(axis=1)
+    assert np.abs(hits.distances - truth).max() < 2e-8

@@ -1,0 +1,421 @@
+# SPDX-FileCopyrightText: gjk_collision contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Bounds, area, equality, transforms, geometries and pictures of shapes.
+
+The oracles are shapely, rational arithmetic and closed forms.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import acos, hypot, nextafter, pi, sqrt
+from typing import Any
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+import shapely
+from shapely import affinity
+
+from gjk_collision import InputError, Shape, Status, collide
+
+SQUARE = [(0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.0, 1.0)]
+WEDGE = [(0.0, 0.0), (4.0, 0.0), (1.0, 1.0), (0.0, 4.0)]
+
+
+def random_shapes(seed: int, count: int, scale: float = 1.0) -> list[Shape]:
+    """Hulls of 1 to 5 points, every third without a radius."""
+    rng = np.random.default_rng(seed)
+    return [
+        Shape.hull(
+            rng.normal(size=(rng.integers(1, 6), 2)) * scale + rng.normal(size=2) * scale,
+            0.0 if k % 3 == 0 else scale * rng.random(),
+        )
+        for k in range(count)
+    ]
+
+
+def drawn(shape: Shape) -> Any:
+    """The shape in shapely, where arcs are chords."""
+    parts = zip(shape.parts, shape.radii, strict=True)
+    return shapely.union_all(
+        [shapely.MultiPoint(part).convex_hull.buffer(r, quad_segs=1000) for part, r in parts]
+    )
+
+
+def star(n: int) -> np.ndarray[Any, np.dtype[np.float64]]:
+    t = np.linspace(0.0, 2.0 * pi, n, endpoint=False)
+    return np.column_stack([np.cos(t), np.sin(t)]) * (2.0 + np.sin(9.0 * t))[:, None]
+
+
+# ---- bounds
+
+
+def test_bounds_contain_the_shape_and_are_the_next_doubles() -> None:
+    for shape in random_shapes(1, 200, 1e3):
+        low_x, low_y, high_x, high_y = shape.bounds
+        for axis, low, high in ((0, low_x, high_x), (1, low_y, high_y)):
+            r = Fraction(shape.radius)
+            least = Fraction(shape.parts[0][:, axis].min()) - r
+            most = Fraction(shape.parts[0][:, axis].max()) + r
+            assert Fraction(low) <= least < Fraction(nextafter(low, np.inf))
+            assert Fraction(nextafter(high, -np.inf)) < most <= Fraction(high)
+    assert Shape.polygon(SQUARE).bounds == (0.0, 0.0, 1.0, 1.0)
+    two = Shape.compound([Shape.circle(1.0, (5.0, 0.0)), Shape.point((-3.0, 9.0))])
+    assert two.bounds == (-3.0, -1.0, 6.0, 9.0)
+
+
+# ---- area
+
+
+def test_area_of_a_polygon_against_rational_arithmetic() -> None:
+    for shape in random_shapes(2, 300, 1e4):
+        if shape.radius > 0.0:
+            continue
+        xy = [(Fraction(x), Fraction(y)) for x, y in shape.parts[0].tolist()]
+        ring = zip(xy, xy[1:] + xy[:1], strict=True)
+        exact = sum((a[0] * b[1] - a[1] * b[0] for a, b in ring), Fraction(0)) / 2
+        assert abs(Fraction(shape.area) - exact) <= exact * Fraction(1, 10**13)
+
+
+def test_area_of_one_part_with_a_radius() -> None:
+    """Steiner's formula, also for a circle, a capsule and a shape far away."""
+    assert Shape.circle(2.0, (1e6, 3.0)).area == pytest.approx(4.0 * pi, rel=1e-15)
+    assert Shape.capsule((1e6, 0.0), (1e6 + 3.0, 4.0), 0.5).area == pytest.approx(
+        5.0 + 0.25 * pi, rel=1e-15
+    )
+    assert Shape.box(4.0, 2.0, (-1e6, 7.0), 0.5).area == pytest.approx(14.0 + 0.25 * pi, rel=1e-15)
+    assert Shape.segment((0.0, 0.0), (1.0, 1.0)).area == Shape.point((3.0, 4.0)).area == 0.0
+
+
+def lens(r: float, s: float, d: float) -> float:
+    """Area of the intersection of two discs at the distance d."""
+    x = (d * d + r * r - s * s) / (2.0 * d)
+    y = d - x
+    return float(r * r * acos(x / r) + s * s * acos(y / s) - d * sqrt(max(0.0, r * r - x * x)))
+
+
+def test_area_of_two_discs_that_overlap() -> None:
+    rng = np.random.default_rng(3)
+    for r, s, turn in rng.uniform(0.3, 3.0, size=(300, 3)):
+        d = rng.uniform(abs(r - s) + 1e-3, r + s - 1e-3)
+        at = (1e3 + d * np.cos(turn), d * np.sin(turn))
+        two = Shape.compound([Shape.circle(r, (1e3, 0.0)), Shape.circle(s, at)])
+        exact = pi * (r * r + s * s) - lens(r, s, hypot(at[0] - 1e3, at[1]))
+        assert two.area == pytest.approx(exact, rel=1e-11)
+
+
+def test_area_of_parts_that_overlap_against_shapely() -> None:
+    for seed in range(150):
+        shape = Shape.compound(random_shapes(seed, 2 + seed % 6))
+        assert shape.area == pytest.approx(drawn(shape).area, rel=1e-6, abs=1e-9)
+    for seed in range(150):  # without radii, shapely is exact up to rounding
+        rng = np.random.default_rng(seed)
+        shape = Shape.compound([Shape.hull(rng.normal(size=(4, 2))) for _ in range(5)])
+        assert shape.area == pytest.approx(drawn(shape).area, rel=1e-12)
+
+
+def test_area_of_parts_whose_edges_and_discs_coincide() -> None:
+    line = shapely.LineString([(0.0, 0.0), (5.0, 0.0), (5.0, 5.0), (8.0, 9.0), (8.0, 9.5)])
+    straight = Shape.from_geo(shapely.LineString([(0.0, 0.0), (1.0, 0.0), (7.0, 0.0)]), 0.5)
+    assert straight.area == pytest.approx(7.0 + 0.25 * pi, rel=1e-14)
+    assert Shape.from_geo(line, 1.0).area == pytest.approx(
+        line.buffer(1.0, quad_segs=2000).area, rel=1e-6
+    )
+    car = Shape.box(4.0, 2.0, radius=0.3)
+    assert Shape.compound([car] * 5).area == pytest.approx(car.area, rel=1e-14)
+    beside = Shape.box(4.0, 2.0, (4.0, 0.0))
+    assert Shape.compound([Shape.box(4.0, 2.0), beside]).area == 16.0
+    inside = Shape.compound([Shape.box(4.0, 2.0), Shape.box(1.0, 1.0), Shape.circle(0.2)])
+    assert inside.area == pytest.approx(8.0, rel=1e-14)
+    apart = Shape.compound([Shape.box(4.0, 2.0), Shape.circle(1.0, (9.0, 0.0))])
+    assert apart.area == pytest.approx(8.0 + pi, rel=1e-15)
+
+
+@pytest.mark.parametrize(
+    "outline", [WEDGE, star(500), star(500) + 1e5], ids=["wedge", "star", "far"]
+)
+def test_area_of_a_concave_shape(outline: Any) -> None:
+    polygon = shapely.Polygon(outline)
+    assert Shape.concave(outline).area == pytest.approx(polygon.area, rel=1e-12)
+    grown = polygon.buffer(0.25, quad_segs=1000).area
+    assert Shape.concave(outline, radius=0.25).area == pytest.approx(grown, rel=1e-6)
+
+
+def test_area_does_not_change_with_the_pose() -> None:
+    for seed in range(50):
+        shape = Shape.compound(random_shapes(seed, 4))
+        moved = shape.transformed((3.0, -2.0, 0.1 * seed))
+        assert moved.area == pytest.approx(shape.area, rel=1e-12)
+
+
+# ---- equality
+
+
+def test_equal_shapes_are_the_same_parts_however_they_were_given() -> None:
+    one = Shape.polygon(SQUARE)
+    same = [
+        Shape.polygon(SQUARE[::-1]),
+        Shape.polygon([*SQUARE, SQUARE[0]]),
+        Shape.polygon([*SQUARE[2:], *SQUARE[:2]]),
+        Shape.polygon([(0.0, 0.0), (0.5, 0.0), (1.0, 0.0), (1.0, 0.0), (1.0, 1.0), (-0.0, 1.0)]),
+        Shape.hull([*SQUARE, (0.5, 0.5)]),
+        Shape.concave(SQUARE),
+        Shape.box(1.0, 1.0, (0.5, 0.5)),
+        Shape.compound([one]),
+    ]
+    for each in same:
+        assert each == one and hash(each) == hash(one)
+    assert len({one, *same}) == 1
+    assert Shape.capsule((0, 0), (1, 2), 0.5) == Shape.capsule((1, 2), (0, 0), 0.5)
+    assert Shape.segment((1, 2), (1, 2)) == Shape.point((1, 2)) == Shape.circle(0.0, (1, 2))
+    parts = [Shape.circle(1.0), Shape.box(1.0, 2.0)]
+    assert Shape.compound(parts) == Shape.compound(parts[::-1])
+
+
+def test_other_shapes_are_not_equal() -> None:
+    one = Shape.polygon(SQUARE)
+    others = [
+        Shape.polygon(SQUARE, 5e-324),
+        Shape.polygon([*SQUARE[:3], (0.0, nextafter(1.0, 2.0))]),
+        Shape.hull(SQUARE[:3]),
+        Shape.compound([one, one]),
+        Shape.compound([one, Shape.point((0.5, 0.5))]),
+        one.transformed((1e-9, 0.0, 0.0)),
+        SQUARE,
+        None,
+    ]
+    assert all(one != each for each in others)
+    assert Shape.point((1e-300, 0.0)) != Shape.point((0.0, 0.0))
+
+
+# ---- transforms
+
+
+def test_transformed_against_shapely() -> None:
+    rng = np.random.default_rng(5)
+    for shape in [
+        *random_shapes(5, 100, 10.0),
+        Shape.concave(star(60)),
+        Shape.concave(WEDGE, radius=1.0),
+    ]:
+        x, y, yaw = rng.normal(size=3) * [100.0, 100.0, 3.0]
+        moved = shape.transformed((x, y, yaw))
+        assert moved.radii == shape.radii
+        for part, placed in zip(shape.parts, moved.parts, strict=True):
+            turned = affinity.rotate(shapely.MultiPoint(part), yaw, (0, 0), use_radians=True)
+            right = affinity.translate(turned, x, y)
+            assert shapely.MultiPoint(placed).hausdorff_distance(right) < 1e-12
+    assert Shape.box(2.0, 1.0).transformed((4.0, 5.0, 0.0)) == Shape.box(2.0, 1.0, (4.0, 5.0))
+    same = Shape.concave(WEDGE, radius=0.5)
+    assert same.transformed((0.0, 0.0, 0.0)) == same
+    assert np.array_equal(same.transformed((0.0, 0.0, 0.0)).parts[0], same.parts[0])
+
+
+def test_a_transformed_concave_shape_has_no_gap_along_its_seams() -> None:
+    shape = Shape.concave(star(60))
+    rng = np.random.default_rng(6)
+    for yaw in rng.uniform(-3.0, 3.0, 20):
+        moved = shape.transformed((0.1, 0.2, yaw))
+        for a in moved.parts:
+            for b in moved.parts:
+                shared = {tuple(v) for v in a.tolist()} & {tuple(v) for v in b.tolist()}
+                if len(shared) != 2:
+                    continue
+                p, q = shared
+                for t in rng.random(5):
+                    on = (p[0] + t * (q[0] - p[0]), p[1] + t * (q[1] - p[1]))
+                    assert collide(moved, Shape.point(on))
+
+
+def test_poses_that_lose_a_shape_are_refused() -> None:
+    small = Shape.box(1e-3, 1e-3)
+    with pytest.raises(InputError, match="smaller than the rounding error") as caught:
+        small.transformed((1e14, 1e14, 0.0))
+    assert caught.value.status is Status.DEGENERATE and caught.value.argument == "pose"
+    assert Shape.circle(1e-3).transformed((1e14, 1e14, 0.0)).bounds[0] < 1e14
+    with pytest.raises(InputError, match="range of 1e15 m"):
+        Shape.box(2.0, 2.0).transformed((1e15, 0.0, 0.0))
+    with pytest.raises(InputError, match="must be finite"):
+        small.transformed((np.nan, 0.0, 0.0))
+
+
+# ---- geometries
+
+
+CLOSED = [*SQUARE, SQUARE[0]]
+GEOMETRIES: list[tuple[Any, Shape]] = [
+    (shapely.Point(1.0, 2.0), Shape.point((1.0, 2.0))),
+    (shapely.Polygon(SQUARE), Shape.polygon(SQUARE)),
+    (shapely.Polygon(WEDGE), Shape.concave(WEDGE)),
+    (shapely.LineString(SQUARE[:2]), Shape.segment(*SQUARE[:2])),
+    (
+        shapely.LineString(SQUARE[:3]),
+        Shape.compound([Shape.segment(*SQUARE[:2]), Shape.segment(*SQUARE[1:3])]),
+    ),
+    (
+        shapely.LinearRing(SQUARE),
+        Shape.compound([Shape.segment(*CLOSED[i : i + 2]) for i in range(4)]),
+    ),
+    (
+        shapely.MultiPoint(SQUARE[:2]),
+        Shape.compound([Shape.point(SQUARE[0]), Shape.point(SQUARE[1])]),
+    ),
+    (
+        shapely.MultiLineString([SQUARE[:2], SQUARE[2:]]),
+        Shape.compound([Shape.segment(*SQUARE[:2]), Shape.segment(*SQUARE[2:])]),
+    ),
+    (
+        shapely.MultiPolygon([shapely.Polygon(SQUARE), shapely.box(5.0, 5.0, 6.0, 7.0)]),
+        Shape.compound([Shape.polygon(SQUARE), Shape.box(1.0, 2.0, (5.5, 6.0))]),
+    ),
+    (
+        shapely.GeometryCollection([shapely.Point(1.0, 2.0), shapely.Polygon(WEDGE)]),
+        Shape.compound([Shape.point((1.0, 2.0)), Shape.concave(WEDGE)]),
+    ),
+    ({"type": "Polygon", "coordinates": [CLOSED]}, Shape.polygon(SQUARE)),
+    ({"type": "Polygon", "coordinates": [np.array(SQUARE)]}, Shape.polygon(SQUARE)),
+    (
+        {
+            "type": "Feature",
+            "properties": {},
+            "geometry": {"type": "Point", "coordinates": [1, 2]},
+        },
+        Shape.point((1.0, 2.0)),
+    ),
+    (
+        {
+            "type": "FeatureCollection",
+            "features": [{"type": "Feature", "geometry": shapely.Polygon(SQUARE)}],
+        },
+        Shape.polygon(SQUARE),
+    ),
+]
+
+
+@pytest.mark.parametrize(("geometry", "shape"), GEOMETRIES)
+def test_from_geo(geometry: Any, shape: Shape) -> None:
+    assert Shape.from_geo(geometry) == shape
+    assert Shape.from_geo(geometry, 0.25) == shape.inflated(0.25)
+
+
+POLYGON = {"type": "Polygon"}
+BAD_GEOMETRIES: list[tuple[Any, Status, str]] = [
+    (3, Status.INVALID_INPUT, "g: must have __geo_interface__"),
+    ({"type": "Circle"}, Status.INVALID_INPUT, "g: type must be one of .*'Circle'"),
+    ({"type": []}, Status.INVALID_INPUT, "g: type must be one of"),
+    ({"coordinates": []}, Status.INVALID_INPUT, "g: must have __geo_interface__"),
+    (POLYGON, Status.INVALID_INPUT, "g.coordinates: must be a sequence"),
+    ({"type": "Point", "coordinates": None}, Status.INVALID_INPUT, "g.coordinates"),
+    ({"type": "Point", "coordinates": "12"}, Status.INVALID_INPUT, "g.coordinates"),
+    ({"type": "Feature", "geometry": None}, Status.INVALID_INPUT, "g.geometry: must have"),
+    (shapely.Polygon(), Status.TOO_FEW_POINTS, "g.coordinates: must not be empty"),
+    (shapely.Point(), Status.TOO_FEW_POINTS, "g.coordinates: must not be empty"),
+    (shapely.MultiPolygon(), Status.TOO_FEW_POINTS, "g.coordinates: must not be empty"),
+    (shapely.GeometryCollection(), Status.TOO_FEW_POINTS, "g.geometries: must not be empty"),
+    (shapely.Point(1.0, 2.0, 3.0), Status.ARRAY_MISMATCH, "shapely.force_2d"),
+    (
+        {**POLYGON, "coordinates": [[(0, 0), (1,)]]},
+        Status.ARRAY_MISMATCH,
+        r"g.coordinates\[0\]\[1\]",
+    ),
+    ({**POLYGON, "coordinates": [SQUARE[:2]]}, Status.TOO_FEW_POINTS, "g.coordinates"),
+    (
+        {"type": "LineString", "coordinates": SQUARE[:1]},
+        Status.TOO_FEW_POINTS,
+        "g.coordinates: a LineString needs at least 2 points",
+    ),
+    (
+        {"type": "MultiPoint", "coordinates": [(0.0, 1.0), (np.nan, 0.0)]},
+        Status.NON_FINITE,
+        r"g.coordinates\[1\]\[0\]: must be finite",
+    ),
+    (
+        shapely.MultiPolygon([([*SQUARE], []), ([(0, 0), (1, 1), (1, 0), (0, 1)], [])]),
+        Status.INVALID_INPUT,
+        r"g.coordinates\[1\]\[0\]: the edge from this vertex crosses",
+    ),
+]
+
+
+@pytest.mark.parametrize(("geometry", "status", "text"), BAD_GEOMETRIES)
+def test_from_geo_names_what_is_wrong(geometry: Any, status: Status, text: str) -> None:
+    with pytest.raises(InputError, match=text) as caught:
+        Shape.from_geo(geometry)
+    assert caught.value.status is status
+
+
+def test_from_geo_names_the_vertex() -> None:
+    line = {"type": "LineString", "coordinates": [[1, 2], [3, 4], [5, np.nan]]}
+    with pytest.raises(InputError, match=r"^g.coordinates\[2\]"):
+        Shape.from_geo(line)
+    holes = [[[1, 1], [4, 1], [4, 4]], [[1, 1], [4, 1], [4, 4]]]
+    square = {"type": "Polygon", "coordinates": [[[0, 0], [9, 0], [9, 9], [0, 9]], *holes]}
+    with pytest.raises(InputError, match=r"^g.coordinates\[[12]\].*g.coordinates\[[12]\]"):
+        Shape.from_geo(square)
+
+
+def test_the_area_of_a_sliver_is_not_negative() -> None:
+    rng = np.random.default_rng(3)
+    for _ in range(300):
+        a, b = rng.normal(size=(2, 2)) * 1e6
+        middle = a + rng.random() * (b - a)
+        assert Shape.hull([a, middle, b]).area >= 0.0
+
+
+def test_from_geo_checks_its_radius() -> None:
+    for radius in (-1.0, np.inf, "1"):
+        with pytest.raises(InputError, match=r"^radius: "):
+            Shape.from_geo(shapely.Point(0.0, 0.0), radius)  # type: ignore[arg-type]
+
+
+def test_from_geo_keeps_holes() -> None:
+    ring = shapely.box(0.0, 0.0, 9.0, 9.0) - shapely.box(1.0, 1.0, 2.0, 2.0)
+    shape = Shape.from_geo(ring)
+    assert shape.area == 80.0
+    assert not collide(shape, Shape.circle(0.25), pose_b=(1.5, 1.5, 0.0))
+    assert collide(shape, Shape.circle(0.5), pose_b=(1.5, 1.5, 0.0))
+    pair = shapely.MultiPolygon([ring, shapely.box(20.0, 0.0, 21.0, 1.0)])
+    assert Shape.from_geo(pair).area == 81.0
+    bad = shapely.Polygon(ring.exterior, [[(8.0, 8.0), (10.0, 8.0), (10.0, 10.0)]])
+    with pytest.raises(InputError, match=r"^g.coordinates\[1\]"):
+        Shape.from_geo(bad)
+
+
+# ---- texts and pictures
+
+
+def test_a_long_shape_has_a_short_text() -> None:
+    many = Shape.compound([Shape.box(1.0, 1.0)] * 9)
+    assert repr(many) == "Shape(9 parts, 36 vertices, radius 0 m)"
+    mixed = Shape.compound([Shape.circle(r) for r in np.linspace(0.5, 2.0, 9)])
+    assert repr(mixed) == "Shape(9 parts, 9 vertices, radii 0.5 to 2 m)"
+
+
+@pytest.mark.parametrize(
+    "shape",
+    [
+        Shape.box(4.5, 1.8),
+        Shape.concave(star(100), radius=0.1),
+        Shape.point((1e6, 2.0)),
+        Shape.point((0.0, 0.0)),
+        Shape.segment((0.0, 0.0), (1.0, 0.0)),
+        Shape.capsule((0.0, 0.0), (0.0, 1e-9), 1e-12),
+        Shape.circle(1e15, (1e15, -1e15)),
+        Shape.polygon([(0.0, 0.0), (2.0, 0.0), (2.0, 0.0), (2.0, 1.0)], 0.2),
+    ],
+)
+def test_pictures_are_valid_and_inside_their_frame(shape: Shape) -> None:
+    picture = shape._repr_svg_()
+    assert picture is not None and "nan" not in picture and "inf" not in picture
+    root = ElementTree.fromstring(picture)
+    width, height = float(root.attrib["width"]), float(root.attrib["height"])
+    assert 100 <= width <= 300 and 50 <= height <= 300
+    path = root.findall("{http://www.w3.org/2000/svg}path")[0].attrib["d"]
+    if not {"a", "A"} & set(path):
+        numbers = np.array(path.replace("M", "").replace("L", " ").replace("Z", "").split(), float)
+        assert (numbers >= 0.0).all() and (numbers <= max(width, height)).all()
+
+
+def test_a_huge_shape_has_no_picture() -> None:
+    assert Shape.compound([Shape.box(1.0, 1.0)] * 5001)._repr_svg_() is None
