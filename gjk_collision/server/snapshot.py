@@ -110,7 +110,8 @@ class Snapshot:
     outline_stamp : int
         Stamp of a footprint from the topic [ns]; otherwise `stamp`.
     footprint_name : str
-        Name of `footprint`; empty: it is not known.
+        Name of `footprint`; empty: it is not known. If a request uses several footprints, their
+        names, separated by ", ".
     is_by_speed : bool
         Whether `footprint` was selected by the twist of the vehicle.
     footprints : tuple of NamedFootprint
@@ -118,6 +119,8 @@ class Snapshot:
         UNKNOWN.
     data_fault : Fault or None
         The first fault that does not concern `footprint`.
+    origin : Snapshot or None
+        The snapshot without the choice of a footprint, if `chosen` returned this one.
     twist : Twist, Fault or None
         The twist of the base frame, or why it is not known; None: ``twist_topic`` is not set.
     """
@@ -142,6 +145,7 @@ class Snapshot:
     footprints: tuple[NamedFootprint, ...] = ()
     data_fault: Fault | None = None
     twist: Twist | Fault | None = None
+    origin: "Snapshot | None" = None
 
     @property
     def footprint_fault(self) -> Fault:
@@ -154,7 +158,8 @@ class Snapshot:
         Parameters
         ----------
         name : str
-            Name in ``footprint_names``, or `DEFAULT_FOOTPRINT`. Empty: this snapshot is returned.
+            Name in ``footprint_names``, or `DEFAULT_FOOTPRINT`. Empty: the footprint of a request
+            that names none.
         field : str
             Field of the request with the name, for the error.
         index : int, optional
@@ -168,7 +173,7 @@ class Snapshot:
         config = self.config
         is_default = name == DEFAULT_FOOTPRINT and not config.speed_footprints
         if not name or is_default:
-            return self
+            return self.origin or self
         known = [each.name for each in config.footprints]
         if not config.speed_footprints or config.footprint or config.robot_radius:
             known.append(DEFAULT_FOOTPRINT)
@@ -179,6 +184,7 @@ class Snapshot:
             if each.name == name:
                 return replace(
                     self,
+                    origin=self.origin or self,
                     footprint=each.shape,
                     outline=each.outline,
                     outline_stamp=self.stamp,
@@ -257,7 +263,9 @@ class Snapshot:
 
     def invalidated(self, fault: Fault) -> "Snapshot":
         """Return a copy without a footprint. Every answer from it is UNKNOWN with the fault."""
-        return replace(self, footprint=None, fault=fault, data_fault=fault, footprints=())
+        return replace(
+            self, footprint=None, fault=fault, data_fault=fault, footprints=(), origin=None
+        )
 
     def on_clock(self, times: Floats, stamp: int) -> Floats:
         """Convert times of a request to the scene's clock [s].
