@@ -190,7 +190,7 @@ def test_twist_that_is_not_known_selects_nothing(time: Time) -> None:
     for frame, status in (("", Status.UNKNOWN_FRAME), ("wheel", Status.TF_UNAVAILABLE)):
         time.pass_(0.01)
         drive(world, time, 0.5, frame=frame)
-        now(status, "frame")
+        now(status, "'wheel'" if frame else "the frame of the twist is empty")
     time.pass_(0.01)
     world.receive_fault(
         "twist_topic", Fault(Status.NON_FINITE, "twist.linear.x: bad"), **time.both
@@ -453,7 +453,7 @@ def test_time_budget_of_footprints_per_pose(time: Time) -> None:
         ({"a.footprint": [1.0, 2.0, 3.0]}, "a.footprint: must be pairs"),
         (
             {"a.robot_radius": 1.0, "speed_footprints": ["b"]},
-            "speed_footprints[0]: must be a name",
+            "speed_footprints[0]: must be",
         ),
         ({"a.robot_radius": 1.0, "speed_footprints": ["a"]}, "twist_topic: must be set"),
     ],
