@@ -16,7 +16,7 @@ from gjk_collision.errors import InputError
 from gjk_collision.server import questions
 from gjk_collision.server.adapters import twist as read_twist
 from gjk_collision.server.answers import PosesAnswer
-from gjk_collision.server.config import Config, FootprintConfig
+from gjk_collision.server.config import Config, FootprintConfig, SourceConfig
 from gjk_collision.server.dispatch import Request
 from gjk_collision.server.frames import Pose, SameFrameOnly
 from gjk_collision.server.snapshot import Fault, Snapshot
@@ -416,6 +416,19 @@ def test_fault_beside_a_footprint_per_pose(time: Time) -> None:
     assert (found.answer.verdict, found.answer.status) == unknown(Status.NO_FOOTPRINT)
     assert found.first_invalid_index == 1 and not found.is_free
     assert "none received on the topic footprint" in found.answer.message
+
+
+def test_collision_beside_a_fault_of_the_data(time: Time) -> None:
+    world = world_of(time, (0.0, 0.0), sources=(SourceConfig("obstacles"), SourceConfig("radar")))
+    snapshot = world.snapshot(**time.both)
+    poses = np.array([FAR, NEAR, NEAR])
+    asked = request(poses, footprints=["small", "long"], which=np.array([0, 0, 1], np.uint8))
+    found = asked.ask(snapshot, SameFrameOnly())
+    assert isinstance(found, PosesAnswer)
+    assert found.verdicts.tolist() == [Verdict.UNKNOWN, Verdict.UNKNOWN, Verdict.COLLISION]
+    assert found.answer.verdict is Verdict.COLLISION
+    assert found.answer.status is Status.NO_OBSTACLES and found.answer.message
+    assert found.first_invalid_index == 0
 
 
 def test_time_budget_of_footprints_per_pose(time: Time) -> None:

@@ -123,7 +123,7 @@ def test_one_footprint_per_pose(start: Start) -> None:
     assert found.verdicts.tolist() == [free, hit, free, hit, free]
     assert found.info.footprint == "small, long, default"
     assert client.collide((NEAR, 0.0, 0.0), footprint="small").is_free
-    assert client.distance((NEAR, 0.0, 0.0), footprint="long").distances[0] == -1.0
+    assert client.distance((NEAR, 0.0, 0.0), footprint="long").distances[0] < -0.99
     assert not client.check_path([(-9, 0, 0), (NEAR, 0, 0)], footprint="long").is_free
     with pytest.raises(InputError, match=r"^which: can only be given"):
         client.check_poses([(0, 0, 0)], footprint="small", which=[0])

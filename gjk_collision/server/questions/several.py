@@ -164,11 +164,11 @@ def _joined(
             if len(columns[name]):
                 columns[name][done:] = np.nan
     answer = worst(verdicts[:done], statuses[:done])
-    # The message of a part, such as that of a fault or of the time budget, says more.
-    for part in parts:
-        own = part.answer
-        if (own.verdict, own.status) == (answer.verdict, answer.status) and own.message:
-            answer = replace(answer, message=own.message)
+    # The reason of a part, such as a fault of the data beside a collision, says more.
+    for own in (part.answer for part in parts if part.answer.verdict is answer.verdict):
+        is_fault = answer.verdict is Verdict.COLLISION and own.status is not Status.SUCCESS
+        if is_fault or (own.status is answer.status and own.message):
+            answer = replace(answer, status=own.status, message=own.message)
             break
     if answer.verdict is Verdict.FREE and not all(part.is_free for part in parts):
         answer = unknown(Fault(Status.INTERNAL_ERROR, "FREE, but a part of the poses is not"))
