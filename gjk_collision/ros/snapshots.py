@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Publisher of ``~/snapshot``, from which mirrors answer requests in other processes."""
 
+import time
+
 import gjk_collision.msg
 from rclpy.node import Node
 from rclpy.timer import Timer
@@ -17,6 +19,9 @@ __all__ = ["SnapshotPublisher"]
 # Changes within this time are published in one message [s]. Messages of several sources often
 # arrive together.
 DELAY = 0.002
+# Without a change, the snapshot is repeated after this time [s], for a mirror that has discarded
+# its snapshot because its clock went back.
+REPEAT = 1.0
 
 
 class SnapshotPublisher:
@@ -40,6 +45,7 @@ class SnapshotPublisher:
         self._sequence = 0
         self._sent: object = None  # `_key` of the last message
         self._subscribers = 0  # number of subscribers of the last message
+        self._sent_at = 0.0  # monotonic time of the last message [s]
 
     def note_change(self) -> None:
         """Publish the snapshot soon. Call this after each change of the data."""
@@ -51,7 +57,7 @@ class SnapshotPublisher:
         self.publish_change()
 
     def publish_change(self) -> int:
-        """Publish the snapshot if it has changed, or if there is a new subscriber.
+        """Publish the snapshot if it has changed or is old, or if there is a new subscriber.
 
         Returns
         -------
@@ -65,9 +71,10 @@ class SnapshotPublisher:
             return 0
         try:
             snapshot = self._server.snapshot()
-            key = _key(snapshot)
-            if key != self._sent or subscribers > self._subscribers:
-                self._sent, self._subscribers = None, subscribers
+            key, now = _key(snapshot), time.monotonic()
+            is_old = now - self._sent_at >= REPEAT
+            if key != self._sent or subscribers > self._subscribers or is_old:
+                self._sent, self._sent_at = None, now
                 fields = described(snapshot, self._sequence + 1)
                 self._publisher.publish(filled(gjk_collision.msg.Snapshot, fields))
                 self._sequence, self._sent = self._sequence + 1, key
