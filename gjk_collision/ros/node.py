@@ -46,6 +46,7 @@ from .parameters import Parameters
 from .pauses import PERIOD, Pauses, steady_time
 from .progress import Progress
 from .services import Services
+from .snapshots import SnapshotPublisher
 from .transforms import ReceivedTransforms, find_transforms
 
 __all__ = ["CollisionServer", "main"]
@@ -122,6 +123,7 @@ class CollisionServer(LifecycleNode):
         )
         self._last_markers = 0.0
         self._hit: tuple[Pose, float] | None = None
+        self._snapshots = SnapshotPublisher(self, self)
         self._answering = Services(self, self)  # rclpy has a _services of its own
         Diagnostics(self, self)
         self._progress = Progress(self, self)
@@ -142,7 +144,7 @@ class CollisionServer(LifecycleNode):
             config = self._settings.configure()
             World(config)  # check the configured footprint now, not at activation
             adapters = [(each, sources.adapter(each)) for each in config.sources]
-            self.transforms = find_transforms(self, self._answering.resume)
+            self.transforms = find_transforms(self, self._note_transforms)
             for source, adapter in adapters:
                 self._subscribe_source(source, adapter)
             if not config.footprint and not config.robot_radius:
@@ -168,12 +170,14 @@ class CollisionServer(LifecycleNode):
         """Start to receive data and to answer requests. Earlier data is not used."""
         self._epoch = self._epoch % MAX_EPOCH + 1
         self._world = World(self.config, self.transforms, self._epoch)
+        self._snapshots.note_change()
         self._progress.log_activation(steady_time())
         return SUCCESS
 
     def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Delete all data."""
         self._world = None
+        self._snapshots.note_change()
         self._progress.log_transition("deactivated: all data deleted")
         return SUCCESS
 
@@ -198,6 +202,7 @@ class CollisionServer(LifecycleNode):
     def _release(self, reason: str) -> None:
         """Delete the data and remove the subscriptions; `reason` is the message of replies."""
         self._world = None
+        self._snapshots.note_change()
         for each in self._inputs:
             self.destroy_subscription(each)
         self._inputs = []
@@ -240,6 +245,7 @@ class CollisionServer(LifecycleNode):
         self.config = config
         if self._world is not None:
             self._world.reconfigure(config)
+        self._snapshots.note_change()
         self._start_heartbeat()
         self.get_logger().info(f"{', '.join(names)}; config hash {config.hash:#010x}")
 
@@ -283,6 +289,7 @@ class CollisionServer(LifecycleNode):
                 self._receive_fault(source.name, error, now, steady)
                 return
             self._world.receive_obstacles(source.name, obstacles, now=now, steady=steady)
+            self._snapshots.note_change()
 
         self._subscribe(adapter.message, source.topic, receive, sources.qos(source))
 
@@ -297,6 +304,7 @@ class CollisionServer(LifecycleNode):
             self._receive_fault("footprint", error, now, steady)
             return
         self._world.receive_footprint(outline, now=now, steady=steady)
+        self._snapshots.note_change()
 
     def _receive_fault(self, source: str, error: Exception, now: int, steady: int) -> None:
         """Store the fault of a source, or "footprint", whose message cannot be used."""
@@ -307,6 +315,12 @@ class CollisionServer(LifecycleNode):
             self.note_error(f"{source}: the message cannot be decoded", error)
             fault = Fault(Status.INTERNAL_ERROR, f"the message cannot be decoded: {error!r}")
         self._world.receive_fault(source, fault, now=now, steady=steady)
+        self._snapshots.note_change()
+
+    def _note_transforms(self) -> None:
+        """Continue what waits for transforms that have arrived."""
+        self._answering.resume()
+        self._snapshots.note_change()
 
     def now(self) -> int:
         """Return the present time [ns], with which stamps are compared."""
@@ -354,6 +368,7 @@ class CollisionServer(LifecycleNode):
         if self._world is None:
             return False, f"the node has no data: {self._reason}"
         self._world.reset()
+        self._snapshots.note_change()
         self.get_logger().info("reset: all data deleted")
         return True, "all data deleted; answers are UNKNOWN until fresh data is received"
 
@@ -383,6 +398,7 @@ class CollisionServer(LifecycleNode):
         return self.create_timer(period, callback, clock=clock)
 
     def _beat(self) -> None:
+        sequence = self._snapshots.publish_change()
         exchange = Exchange(self)
         message = CollisionState()
         self._counter += 1
@@ -403,6 +419,7 @@ class CollisionServer(LifecycleNode):
             messages.fill_state(message, StateAnswer(unknown(fault)))
             messages.fill_info(message.info, exchange.snapshot_or_empty(fault))
         message.counter = self._counter
+        message.snapshot_sequence = sequence
         message.header.stamp = self.get_clock().now().to_msg()
         message.header.frame_id = self.config.check_frame
         message.info.compute_time = exchange.seconds

@@ -20,6 +20,7 @@ from .obstacles import Obstacles
 from .rules import sums_rounded_up
 
 __all__ = [
+    "Expiry",
     "Fault",
     "Placed",
     "Report",
@@ -28,6 +29,7 @@ __all__ = [
     "configured_footprint",
     "configured_outline",
     "empty_snapshot",
+    "in_check_frame",
     "outline",
     "placed_ways",
     "placing_errors",
@@ -45,6 +47,28 @@ class Fault:
 
     status: Status
     message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Expiry:
+    """The limits of the age of one message.
+
+    Attributes
+    ----------
+    source : str
+        Name in ``obstacle_sources``, or "footprint".
+    stamp : int
+        Stamp of the message [ns].
+    timeout : float
+        Maximum age by the stamp, and maximum time since the stamp was first received [s].
+    receipt_age : int
+        Time since the stamp was first received [ns], at the time of the snapshot.
+    """
+
+    source: str
+    stamp: int
+    timeout: float
+    receipt_age: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +111,10 @@ class Snapshot:
         Points of the footprint in `config.base_frame` [m], without the directional margins.
     outline_stamp : int
         Stamp of a footprint from the topic [ns]; otherwise `stamp`.
+    expiries : tuple of Expiry
+        When the data of each sender becomes too old, in the order of `spans`.
+    footprint_expiry : Expiry or None
+        The same for a footprint from the topic. None: the footprint is not from the topic.
     """
 
     id: int
@@ -104,6 +132,8 @@ class Snapshot:
     parts: tuple["Placed", ...] = ()
     outline: Floats | None = None
     outline_stamp: int = 0
+    expiries: tuple[Expiry, ...] = ()
+    footprint_expiry: Expiry | None = None
 
     @property
     def footprint_fault(self) -> Fault:
@@ -309,6 +339,30 @@ def compose_scene(parts: Sequence[Placed], config: Config, epoch: int) -> Scene:
         horizon=config.prediction_horizon,
         # The conversions of stamps and of query times have a few rounding errors each.
         time_error=2.0**-50 * (latest + 1.0),
+    )
+
+
+def in_check_frame(part: Placed, config: Config) -> Obstacles:
+    """Return the obstacles of one sender in the check frame.
+
+    The inflation and the rounding errors of the transform are added to the radii. With the
+    identity as its pose and without inflation, `compose_scene` makes the same scene of the result.
+    """
+    data, place = part.obstacles, part.pose
+    radius, poses, velocities = data.radius, data.poses, data.velocities
+    paths, errors = placed_ways(part, config)
+    if part.inflation > 0.0 or place != Pose():
+        radius = sums_rounded_up(_or_zeros(radius, len(data)), part.inflation)
+        radius = sums_rounded_up(radius, errors)
+    if place != Pose():
+        poses, velocities = _poses(part).ravel(), place.turn(velocities.reshape(-1, 3)).ravel()
+    return replace(
+        data,
+        frame=config.check_frame,
+        radius=radius,
+        poses=poses,
+        velocities=velocities,
+        path_poses=paths.ravel(),
     )
 
 

@@ -34,6 +34,7 @@ from .config import Config, SourceConfig
 from .frames import FrameError, Pose, SameFrameOnly, TransformSource
 from .obstacles import Footprint, Obstacles
 from .snapshot import (
+    Expiry,
     Fault,
     Placed,
     Report,
@@ -353,7 +354,7 @@ class World:
                     fault = fault or Fault(Status.SNAPSHOT_MISMATCH, text)
                     return empty_snapshot(self._config, fault, now)
                 built = old
-            return self._view(built, fault, bad, now)
+            return self._view(built, fault, bad, now, steady)
 
     def later(self, snapshot: Snapshot, *, now: int, steady: int) -> Snapshot:
         """Return a snapshot with the ages at the time when its answer is sent.
@@ -726,7 +727,7 @@ class World:
                 yield name, fault
 
     def _view(
-        self, built: _Built, fault: Fault | None, bad: tuple[str, ...], now: int
+        self, built: _Built, fault: Fault | None, bad: tuple[str, ...], now: int, steady: int
     ) -> Snapshot:
         stamps = [part.held.stamp for part in built.parts]
         footprint_age = nan
@@ -742,8 +743,15 @@ class World:
             if name
         ]
         obstacle_age = (now - min(all_stamps)) * 1e-9 if all_stamps else nan
+
+        def expiry(name: str, held: _Message, timeout: float) -> Expiry:
+            return Expiry(name, held.stamp, timeout, steady - held.received)
+
+        footprint_expiry = None
         if built.footprint is not None:
             stamps.append(built.footprint.stamp)
+            timeout = self._config.footprint_timeout
+            footprint_expiry = expiry("footprint", built.footprint, timeout)
         return Snapshot(
             built.id,
             now,
@@ -760,6 +768,8 @@ class World:
             built.placed,
             built.outline,
             now if built.footprint is None else built.footprint.stamp,
+            tuple(expiry(p.source.name, p.held, p.source.timeout) for p in built.parts),
+            footprint_expiry,
         )
 
 

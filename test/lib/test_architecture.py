@@ -33,7 +33,7 @@ LAYERS = (
     ("server.fields", "server.rules", "server.parameter_files"),
     ("server.adapters", "server.snapshot"),
     ("server.answers", "server.lookup"),
-    ("server.world", "server.questions", "server.verification"),
+    ("server.world", "server.questions", "server.verification", "server.mirrored"),
     ("server.dispatch",),
     ("server",),
     ("replay",),
