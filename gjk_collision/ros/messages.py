@@ -10,6 +10,7 @@ element.
 from array import array
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from itertools import accumulate
 from math import nan
 from typing import Any
 
@@ -58,6 +59,7 @@ def fill_info(info: ReplyInfo, snapshot: Snapshot) -> None:
     info.header.stamp = time(snapshot.stamp)
     info.header.frame_id = snapshot.config.check_frame
     info.snapshot_id = snapshot.id
+    info.footprint = snapshot.footprint_name if snapshot.footprint is not None else ""
     info.oldest_data_stamp = time(snapshot.oldest_data_stamp)
     info.footprint_age = snapshot.footprint_age
     info.max_obstacle_age = snapshot.max_obstacle_age
@@ -176,6 +178,18 @@ def fill_snapshot(reply: Any, snapshot: Snapshot) -> None:
             xy=_array("d", snapshot.outline),
             radius=array("d", [snapshot.footprint.radius if snapshot.footprint else 0.0]),
         )
+    named = snapshot.footprints
+    reply.footprint_names = [each.name for each in named]
+    counts = [len(each.outline) for each in named]
+    reply.footprints = ObstacleArray(
+        header=Header(stamp=time(snapshot.stamp), frame_id=config.base_frame),
+        source="footprints",
+        ids=array("q", range(len(named))),
+        kinds=array("B", [ObstacleArray.CONCAVE if count > 2 else 0 for count in counts]),
+        offsets=array("I", accumulate(counts, initial=0)),
+        xy=_array("d", np.concatenate([np.empty((0, 2)), *(each.outline for each in named)])),
+        radius=array("d", [each.shape.radius for each in named]),
+    )
     names = [name for _, name in snapshot.spans]
     reply.obstacles = [
         filled(

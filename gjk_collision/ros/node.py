@@ -30,9 +30,10 @@ from visualization_msgs.msg import MarkerArray
 
 from ..errors import InputError
 from ..server import lookup, questions
-from ..server.adapters import footprint
+from ..server.adapters import footprint, twist
 from ..server.answers import StateAnswer, unknown
 from ..server.config import Config, SourceConfig
+from ..server.fields import nanoseconds
 from ..server.frames import FrameError, Pose, SameFrameOnly, Transforms, TransformSource
 from ..server.parameter_files import NODE_NAME
 from ..server.snapshot import Fault, Report, Snapshot, empty_snapshot
@@ -147,7 +148,11 @@ class CollisionServer(LifecycleNode):
             self.transforms = find_transforms(self, self._note_transforms)
             for source, adapter in adapters:
                 self._subscribe_source(source, adapter)
-            if not config.footprint and not config.robot_radius:
+            if config.twist_topic:
+                kind = sources.message_class("twist_type", config.twist_type)
+                best_effort = QoSProfile(depth=5, reliability=ReliabilityPolicy.BEST_EFFORT)
+                self._subscribe_twist(kind, config.twist_topic, best_effort)
+            if config.is_footprint_received:
                 qos = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
                 self._subscribe(PolygonStamped, "footprint", self._receive_footprint, qos)
         except Exception as error:
@@ -293,6 +298,20 @@ class CollisionServer(LifecycleNode):
 
         self._subscribe(adapter.message, source.topic, receive, sources.qos(source))
 
+    def _subscribe_twist(self, kind: Any, topic: str, qos: QoSProfile) -> None:
+        def receive(data: bytes) -> None:
+            if self._world is None:
+                return
+            now, steady = self._times_of_message()
+            try:
+                found = twist(deserialize_message(data, kind), self.config)
+            except Exception as error:
+                self._receive_fault("twist_topic", error, now, steady)
+                return
+            self._world.receive_twist(found, now=now, steady=steady)
+
+        self._subscribe(kind, topic, receive, qos)
+
     def _receive_footprint(self, data: bytes) -> None:
         if self._world is None:
             return
@@ -307,7 +326,7 @@ class CollisionServer(LifecycleNode):
         self._snapshots.note_change()
 
     def _receive_fault(self, source: str, error: Exception, now: int, steady: int) -> None:
-        """Store the fault of a source, or "footprint", whose message cannot be used."""
+        """Store the fault of a source, "footprint" or "twist_topic", of an unusable message."""
         assert self._world is not None
         if isinstance(error, InputError):
             fault = Fault(error.status, str(error))
@@ -406,7 +425,7 @@ class CollisionServer(LifecycleNode):
         try:
             first = exchange.first_snapshot()
             ego = self._ego(first, exchange.transforms)
-            found = questions.state(first, ego)
+            found = questions.with_time_to_collision(questions.state(first, ego), first, ego)
             snapshot = exchange.final_snapshot(first, found.answer.verdict)
             if snapshot.fault is not first.fault:
                 found = questions.state(snapshot, ego)
@@ -423,6 +442,9 @@ class CollisionServer(LifecycleNode):
         message.header.stamp = self.get_clock().now().to_msg()
         message.header.frame_id = self.config.check_frame
         message.info.compute_time = exchange.seconds
+        if snapshot is not None:  # from the time of the snapshot to the stamp of the message
+            passed = (nanoseconds(message.header.stamp) - snapshot.stamp) * 1e-9
+            message.time_to_collision = max(0.0, message.time_to_collision - passed)
         self._state_publisher.publish(message)
         self.last_state = message
         self.health.note_beat()

@@ -15,7 +15,7 @@ from ..server.config import Config, SourceConfig
 from ..server.obstacles import Obstacles
 from ..verdict import Status
 
-__all__ = ["Adapter", "adapter", "qos"]
+__all__ = ["Adapter", "adapter", "message_class", "qos"]
 
 
 @dataclass(frozen=True)
@@ -39,13 +39,24 @@ def adapter(source: SourceConfig) -> Adapter:
         known = ", ".join(CONVERTERS)
         rule = f"must be one of {known} (got {source.type!r})"
         raise InputError(Status.INVALID_INPUT, argument, None, rule)
-    package, _, name = source.type.partition("/msg/")
+    return Adapter(message_class(argument, source.type), CONVERTERS[source.type])
+
+
+def message_class(parameter: str, kind: str) -> type[Any]:
+    """Return the class of a message type, which is the value of a parameter.
+
+    Raises
+    ------
+    InputError
+        The package of the type is not installed.
+    """
+    package, _, name = kind.partition("/msg/")
     try:
-        message = getattr(import_module(f"{package}.msg"), name)
+        found: type[Any] = getattr(import_module(f"{package}.msg"), name)
     except (ImportError, AttributeError) as error:
         rule = f"the package '{package}' of the type {name} is not installed ({error})"
-        raise InputError(Status.INVALID_INPUT, argument, None, rule) from error
-    return Adapter(message, CONVERTERS[source.type])
+        raise InputError(Status.INVALID_INPUT, parameter, None, rule) from error
+    return found
 
 
 def qos(source: SourceConfig) -> QoSProfile:

@@ -10,7 +10,7 @@ checked first.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
-from math import cos, inf, nan, nextafter, sin
+from math import cos, inf, isfinite, nan, nextafter, sin
 from typing import Any
 
 import numpy as np
@@ -19,11 +19,12 @@ import numpy.typing as npt
 from ..errors import InputError
 from ..verdict import Status
 from . import fields
-from .config import OBSTACLE_ARRAY, Config
+from .config import OBSTACLE_ARRAY, ODOMETRY, Config
 from .frames import Pose, lost_in_sum
 from .obstacles import Footprint, Obstacles
+from .twist import Twist
 
-__all__ = ["CONVERTERS", "footprint"]
+__all__ = ["CONVERTERS", "footprint", "twist"]
 
 Floats = npt.NDArray[np.float64]
 Convert = Callable[[Any, Config], Obstacles]
@@ -43,6 +44,30 @@ def footprint(message: Any, config: Config) -> Footprint:
     xy = np.array([(point.x, point.y) for point in points], dtype=np.float64)
     stamp = fields.nanoseconds(message.header.stamp)
     return Footprint(message.header.frame_id, stamp, xy.reshape(-1, 2))
+
+
+def twist(message: Any, config: Config) -> Twist:
+    """Convert a message of the type `Config.twist_type`: the twist of the vehicle.
+
+    Raises
+    ------
+    InputError
+        NON_FINITE: a value is NaN or infinite.
+    """
+    is_odometry = config.twist_type == ODOMETRY
+    frame = message.child_frame_id if is_odometry else message.header.frame_id
+    found = message.twist.twist if is_odometry else message.twist
+    prefix = "twist.twist" if is_odometry else "twist"
+    values = {
+        "linear.x": float(found.linear.x),
+        "linear.y": float(found.linear.y),
+        "angular.z": float(found.angular.z),
+    }
+    for name, value in values.items():
+        if not isfinite(value):
+            rule = f"must be finite (got {value})"
+            raise InputError(Status.NON_FINITE, f"{prefix}.{name}", None, rule)
+    return Twist(frame, fields.nanoseconds(message.header.stamp), *values.values())
 
 
 def obstacle_array(message: Any, config: Config) -> Obstacles:

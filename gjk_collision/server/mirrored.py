@@ -5,6 +5,7 @@
 `described` gives the fields of a message, and `Mirror` makes snapshots from messages.
 """
 
+from collections.abc import Iterator
 from itertools import accumulate
 from typing import Any
 
@@ -18,7 +19,7 @@ from .answers import unknown
 from .config import Config
 from .frames import IDENTITY
 from .obstacles import Obstacles
-from .snapshot import Fault, Placed, Snapshot, compose_scene, in_check_frame
+from .snapshot import Fault, NamedFootprint, Placed, Snapshot, compose_scene, in_check_frame
 
 __all__ = ["Mirror", "described", "obstacle_fields"]
 
@@ -53,9 +54,7 @@ def described(snapshot: Snapshot, sequence: int) -> dict[str, Any]:
     sequence : int
         Number of the message.
     """
-    config = snapshot.config
-    expiry = snapshot.footprint_expiry
-    answer = unknown(snapshot.fault or Fault(Status.SUCCESS, "complete"))
+    config, expiries = snapshot.config, snapshot.footprint_expiries
     parts = zip(snapshot.spans, snapshot.parts, strict=True)
     return {
         "info": {
@@ -67,17 +66,18 @@ def described(snapshot: Snapshot, sequence: int) -> dict[str, Any]:
             "bad_sources": list(snapshot.bad_sources),
             "config_hash": config.hash,
             "compute_time": 0.0,
+            "footprint": "" if snapshot.footprint is None else snapshot.footprint_name,
         },
         "sequence": sequence,
-        "verdict": {
-            "verdict": int(answer.verdict),
-            "status": int(answer.status),
-            "message": answer.message,
-        },
-        "footprints": [] if snapshot.footprint is None else [_footprint(snapshot)],
-        "footprint_stamp": 0 if expiry is None else expiry.stamp,
-        "footprint_timeout": 0.0 if expiry is None else expiry.timeout,
-        "footprint_receipt_age": 0.0 if expiry is None else expiry.receipt_age * 1e-9,
+        "verdict": _verdict(snapshot.fault),
+        "data_verdict": _verdict(snapshot.data_fault),
+        "footprints": _footprints(snapshot),
+        "footprint_names": list(config.usable_footprints),
+        "footprint_by_speed": config.is_by_speed,
+        "footprint_sources": [each.source for each in expiries],
+        "footprint_stamps": [each.stamp for each in expiries],
+        "footprint_timeouts": np.array([each.timeout for each in expiries]),
+        "footprint_receipt_ages": np.array([each.receipt_age * 1e-9 for each in expiries]),
         "obstacles": [
             obstacle_fields(name, in_check_frame(part, config)) for (_, name), part in parts
         ],
@@ -91,15 +91,28 @@ def described(snapshot: Snapshot, sequence: int) -> dict[str, Any]:
     }
 
 
-def _footprint(snapshot: Snapshot) -> dict[str, Any]:
-    assert snapshot.footprint is not None
-    parts = snapshot.footprint.parts
+def _verdict(fault: Fault | None) -> dict[str, Any]:
+    answer = unknown(fault or Fault(Status.SUCCESS, "complete"))
     return {
-        "name": "",
-        "offsets": np.cumsum([0, *map(len, parts)]),
-        "xy": np.concatenate(parts).ravel(),
-        "radius": np.array(snapshot.footprint.radii),
+        "verdict": int(answer.verdict),
+        "status": int(answer.status),
+        "message": answer.message,
     }
+
+
+def _footprints(snapshot: Snapshot) -> list[dict[str, Any]]:
+    shapes = {each.name: each.shape for each in snapshot.footprints}
+    if snapshot.footprint is not None:
+        shapes[snapshot.footprint_name] = snapshot.footprint
+    return [
+        {
+            "name": name,
+            "offsets": np.cumsum([0, *map(len, shape.parts)]),
+            "xy": np.concatenate(shape.parts).ravel(),
+            "radius": np.array(shape.radii),
+        }
+        for name, shape in shapes.items()
+    ]
 
 
 def obstacle_fields(name: str, data: Obstacles) -> dict[str, Any]:
@@ -163,7 +176,7 @@ class Mirror:
         )
         self._validity.receive_heartbeat(facts, now, steady, earliest)
 
-    def fault(self, *, at: int, now: int, steady: int) -> Fault | None:
+    def fault(self, *, at: int, now: int, steady: int, is_named: bool = False) -> Fault | None:
         """Return why no answer may be given from the snapshot; None: it is valid.
 
         Parameters
@@ -172,25 +185,29 @@ class Mirror:
             Time for which the question is asked [ns].
         now, steady : int
             Present times [ns].
+        is_named : bool
+            Whether the request names a footprint of the parameters, see `Snapshot.chosen`. It does
+            not depend on messages with the footprint or the speed.
         """
-        found = self._validity.check(at, now, steady)
+        found = self._validity.check(at, now, steady, is_named)
         return None if found is None else Fault(Status(found[0]), found[1])
 
     def _read(self, message: Any) -> Snapshot:
         info, config = message.info, self._config_of(message)
-        parts = tuple(
-            Placed(fields.obstacles(each), IDENTITY, 0.0) for each in message.obstacles
-        )
+        parts = tuple(Placed(fields.obstacles(each), IDENTITY, 0.0) for each in message.obstacles)
         time_zero = fields.nanoseconds(message.time_zero)
         ends = accumulate(len(part.obstacles) for part in parts)
-        status, text = Status(message.verdict.status), message.verdict.message
+        shapes = {each.name: _shape(each) for each in message.footprints}
+        named = dict(shapes)
+        if "footprint" in message.footprint_sources:  # it is from the topic
+            named.pop(info.footprint, None)
         return Snapshot(
             id=info.snapshot_id,
             stamp=fields.nanoseconds(info.header.stamp),
             config=config,
             scene=compose_scene(parts, config, time_zero),
-            footprint=_shape(message.footprints[0]) if len(message.footprints) else None,
-            fault=None if status is Status.SUCCESS else Fault(status, text),
+            footprint=shapes[info.footprint] if info.footprint else None,
+            fault=_fault(message.verdict),
             oldest_data_stamp=fields.nanoseconds(info.oldest_data_stamp),
             footprint_age=info.footprint_age,
             max_obstacle_age=info.max_obstacle_age,
@@ -198,18 +215,32 @@ class Mirror:
             epoch=time_zero,
             spans=tuple(zip(ends, (part.obstacles.source for part in parts), strict=True)),
             parts=parts,
+            footprint_name=info.footprint,
+            footprints=tuple(NamedFootprint(*each, _NO_POINTS) for each in named.items()),
+            data_fault=_fault(message.data_verdict),
         )
 
     def _config_of(self, message: Any) -> Config:
         """Return a configuration with the parameters of a message, and with their hash."""
         values = {name: getattr(message, name) for name in PARAMETERS}
         values["check_frame"] = message.info.header.frame_id
-        key = (message.info.config_hash, *values.values())
+        names = tuple(message.footprint_names)
+        key = (message.info.config_hash, names, message.footprint_by_speed, *values.values())
         if self._config is None or key != self._key:
             self._key, self._config = key, Config(**values)
-            # The other parameters are not known here.
+            # They depend on parameters that are not known here.
             object.__setattr__(self._config, "hash", message.info.config_hash)
+            object.__setattr__(self._config, "is_by_speed", message.footprint_by_speed)
+            object.__setattr__(self._config, "usable_footprints", key[1])
         return self._config
+
+
+_NO_POINTS = np.empty((0, 2))
+
+
+def _fault(verdict: Any) -> Fault | None:
+    status = Status(verdict.status)
+    return None if status is Status.SUCCESS else Fault(status, verdict.message)
 
 
 def _shape(message: Any) -> Shape:
@@ -218,16 +249,23 @@ def _shape(message: Any) -> Shape:
 
 
 def _snapshot_facts(message: Any) -> _core.SnapshotFacts:
+    stamps = [each.header.stamp for each in message.obstacles]
     limits = [
-        (source, Status.STALE_OBSTACLES, fields.nanoseconds(each.header.stamp), timeout, age)
-        for source, each, timeout, age in zip(
-            message.sources, message.obstacles, message.timeouts, message.receipt_ages, strict=True
-        )
+        *_limits(
+            Status.STALE_FOOTPRINT,
+            message.footprint_sources,
+            message.footprint_stamps,
+            message.footprint_timeouts,
+            message.footprint_receipt_ages,
+        ),
+        *_limits(
+            Status.STALE_OBSTACLES,
+            message.sources,
+            stamps,
+            message.timeouts,
+            message.receipt_ages,
+        ),
     ]
-    if message.footprint_timeout > 0.0:
-        stamp = fields.nanoseconds(message.footprint_stamp)
-        timeout, age = message.footprint_timeout, message.footprint_receipt_age
-        limits.insert(0, ("footprint", Status.STALE_FOOTPRINT, stamp, timeout, age))
     return _core.SnapshotFacts(
         id=message.info.snapshot_id,
         sequence=message.sequence,
@@ -240,6 +278,11 @@ def _snapshot_facts(message: Any) -> _core.SnapshotFacts:
         status=message.verdict.status,
         message=message.verdict.message,
     )
+
+
+def _limits(stale: Status, *columns: Any) -> Iterator[tuple[str, int, int, float, float]]:
+    for source, stamp, timeout, age in zip(*columns, strict=True):
+        yield source, int(stale), fields.nanoseconds(stamp), timeout, age
 
 
 def _no_facts(fault: Fault) -> _core.SnapshotFacts:

@@ -14,14 +14,16 @@ from ..errors import InputError
 from ..geometry import Shape, outlined
 from ..scene import Scene
 from ..verdict import Status
-from .config import Config
+from .config import DEFAULT_FOOTPRINT, Config, FootprintConfig
 from .frames import Pose
 from .obstacles import Obstacles
-from .rules import sums_rounded_up
+from .rules import refuse, sums_rounded_up
+from .twist import Twist
 
 __all__ = [
     "Expiry",
     "Fault",
+    "NamedFootprint",
     "Placed",
     "Report",
     "Snapshot",
@@ -30,6 +32,7 @@ __all__ = [
     "configured_outline",
     "empty_snapshot",
     "in_check_frame",
+    "named_footprints",
     "outline",
     "placed_ways",
     "placing_errors",
@@ -56,7 +59,7 @@ class Expiry:
     Attributes
     ----------
     source : str
-        Name in ``obstacle_sources``, or "footprint".
+        Name in ``obstacle_sources``, "footprint" or "twist_topic".
     stamp : int
         Stamp of the message [ns].
     timeout : float
@@ -69,6 +72,25 @@ class Expiry:
     stamp: int
     timeout: float
     receipt_age: int
+
+
+@dataclass(frozen=True, slots=True)
+class NamedFootprint:
+    """A footprint from the parameters.
+
+    Attributes
+    ----------
+    name : str
+        Name in ``footprint_names``, or `DEFAULT_FOOTPRINT`.
+    shape : Shape
+        The footprint with the directional margins, in the base frame.
+    outline : (n, 2) float64
+        Its points, without the directional margins [m].
+    """
+
+    name: str
+    shape: Shape
+    outline: Floats
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,10 +133,22 @@ class Snapshot:
         Points of the footprint in `config.base_frame` [m], without the directional margins.
     outline_stamp : int
         Stamp of a footprint from the topic [ns]; otherwise `stamp`.
+    footprint_name : str
+        Name of `footprint`; empty: it is not known.
+    is_by_speed : bool
+        Whether `footprint` was selected by the twist of the vehicle.
+    footprints : tuple of NamedFootprint
+        All footprints from the parameters, which `chosen` can return; empty if every answer is
+        UNKNOWN.
+    data_fault : Fault or None
+        The first fault that does not concern `footprint`.
+    twist : Twist, Fault or None
+        The twist of the base frame, or why it is not known; None: ``twist_topic`` is not set.
     expiries : tuple of Expiry
         When the data of each sender becomes too old, in the order of `spans`.
-    footprint_expiry : Expiry or None
-        The same for a footprint from the topic. None: the footprint is not from the topic.
+    footprint_expiries : tuple of Expiry
+        The same for the messages that `footprint` depends on: a footprint from the topic, or the
+        twist that selected it.
     """
 
     id: int
@@ -132,13 +166,55 @@ class Snapshot:
     parts: tuple["Placed", ...] = ()
     outline: Floats | None = None
     outline_stamp: int = 0
+    footprint_name: str = ""
+    is_by_speed: bool = False
+    footprints: tuple[NamedFootprint, ...] = ()
+    data_fault: Fault | None = None
+    twist: Twist | Fault | None = None
     expiries: tuple[Expiry, ...] = ()
-    footprint_expiry: Expiry | None = None
+    footprint_expiries: tuple[Expiry, ...] = ()
 
     @property
     def footprint_fault(self) -> Fault:
         """The reason for an answer UNKNOWN if the footprint is not known."""
         return self.fault or Fault(Status.NO_FOOTPRINT, "the footprint is not known")
+
+    def chosen(self, name: str, field: str = "footprint", index: int | None = None) -> "Snapshot":
+        """Return a copy with the footprint of this name.
+
+        Parameters
+        ----------
+        name : str
+            Name in ``footprint_names``, or `DEFAULT_FOOTPRINT`. Empty: this snapshot is returned.
+        field : str
+            Field of the request with the name, for the error.
+        index : int, optional
+            Index in this field.
+
+        Raises
+        ------
+        InputError
+            There is no footprint of this name.
+        """
+        if not name or (name == DEFAULT_FOOTPRINT and not self.config.is_by_speed):
+            return self
+        known = self.config.usable_footprints
+        if name not in known:
+            rule = f"must be empty or one of {', '.join(known)} (got {name!r})"
+            refuse(Status.INVALID_INPUT, field, index, rule)
+        for each in self.footprints:
+            if each.name == name:
+                return replace(
+                    self,
+                    footprint=each.shape,
+                    outline=each.outline,
+                    outline_stamp=self.stamp,
+                    footprint_name=name,
+                    is_by_speed=False,
+                    footprint_age=0.0,
+                    fault=self.data_fault,
+                )
+        return self
 
     def known_until(self, stamp: int) -> float:
         """Return until what time obstacles are predicted, in s after the stamp of a request.
@@ -208,7 +284,7 @@ class Snapshot:
 
     def invalidated(self, fault: Fault) -> "Snapshot":
         """Return a copy without a footprint. Every answer from it is UNKNOWN with the fault."""
-        return replace(self, footprint=None, fault=fault)
+        return replace(self, footprint=None, fault=fault, data_fault=fault, footprints=())
 
     def on_clock(self, times: Floats, stamp: int) -> Floats:
         """Convert times of a request to the scene's clock [s].
@@ -421,22 +497,56 @@ def placed_ways(part: Placed, config: Config) -> tuple[Floats, Floats]:
     return paths, errors * (1.0 + 2.0**-40)
 
 
-def configured_footprint(config: Config) -> Shape | None:
+def configured_footprint(
+    config: Config, footprint: Config | FootprintConfig | None = None
+) -> Shape | None:
     """Return the configured footprint with the directional margins; None: not configured.
+
+    Parameters
+    ----------
+    config : Config
+        Parameters of the server.
+    footprint : FootprintConfig, optional
+        A named footprint. Default: the parameter ``footprint`` or ``robot_radius`` of `config`.
 
     Raises
     ------
     InputError
         The configured outline is not a valid shape.
     """
-    if config.footprint:
-        return outline(np.reshape(config.footprint, (-1, 2)), config)
-    if config.robot_radius > 0.0:
-        return _with_margins(Shape.circle(config.robot_radius), config)
+    own = footprint or config
+    if own.footprint:
+        return outline(np.reshape(own.footprint, (-1, 2)), config)
+    if own.robot_radius > 0.0:
+        return _with_margins(Shape.circle(own.robot_radius), config)
     return None
 
 
-def configured_outline(config: Config) -> Floats | None:
+def named_footprints(config: Config) -> tuple[NamedFootprint, ...]:
+    """Return all configured footprints, the default one last.
+
+    Raises
+    ------
+    InputError
+        A configured outline is not a valid shape. The message names the parameter.
+    """
+    found = []
+    owners: list[tuple[str, Config | FootprintConfig]]
+    owners = [*((each.name, each) for each in config.footprints), ("", config)]
+    for name, own in owners:
+        try:
+            shape, points = configured_footprint(config, own), configured_outline(own)
+        except InputError as error:
+            if not name:
+                raise
+            rule = f"is not a footprint: {error}"
+            raise InputError(error.status, f"{name}.footprint", None, rule) from error
+        if shape is not None and points is not None:
+            found.append(NamedFootprint(name or DEFAULT_FOOTPRINT, shape, points))
+    return tuple(found)
+
+
+def configured_outline(config: Config | FootprintConfig) -> Floats | None:
     """Return the points of the configured footprint (n, 2) [m], without margins."""
     if config.footprint:
         return np.reshape(config.footprint, (-1, 2))

@@ -30,21 +30,22 @@ from ..errors import InputError
 from ..geometry import Shape
 from ..scene import Scene
 from ..verdict import Status
-from .config import Config, SourceConfig
+from .config import DEFAULT_FOOTPRINT, Config, SourceConfig
 from .frames import FrameError, Pose, SameFrameOnly, TransformSource
 from .obstacles import Footprint, Obstacles
 from .snapshot import (
     Expiry,
     Fault,
+    NamedFootprint,
     Placed,
     Report,
     Snapshot,
     compose_scene,
-    configured_footprint,
-    configured_outline,
     empty_snapshot,
+    named_footprints,
     outline,
 )
+from .twist import Twist, footprint_at
 
 __all__ = ["Footprint", "World"]
 
@@ -109,6 +110,7 @@ class _Message:
     revision: int
     obstacles: Obstacles | None = None
     footprint: Footprint | None = None
+    twist: Twist | None = None
     fault: Fault | None = None
     pose: Pose | None = None
     shape: Shape | None = None
@@ -140,6 +142,17 @@ class _Part:
 
 
 @dataclass(frozen=True, slots=True)
+class _Choice:
+    """The footprint for a request that names none, or the reason why it is not known."""
+
+    name: str = ""
+    shape: Shape | None = None
+    outline: npt.NDArray[np.float64] | None = None
+    held: _Message | None = None  # the message that it is from; None: it is from a parameter
+    fault: Fault | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class _Built:
     """A scene, with the messages that it was built from."""
 
@@ -147,11 +160,10 @@ class _Built:
     key: tuple[int, ...]  # revisions of the configuration and of the obstacle messages
     complete: bool
     scene: Scene
-    shape: Shape | None
+    choice: _Choice
     footprint: _Message | None
     parts: tuple[_Part, ...]
     placed: tuple[Placed, ...]
-    outline: npt.NDArray[np.float64] | None
     spans: tuple[tuple[int, str], ...]
     epoch: int
 
@@ -197,6 +209,7 @@ class World:
         self._newest_now: int | None = None
         self._jump: Fault | None = None
         self._footprint: _Message | None = None
+        self._twist: _Message | None = None
         self._sources: dict[str, _Source] = {}
         self._configure(config)
 
@@ -233,6 +246,18 @@ class World:
             if held is not None and held.footprint is not None and held.shape is None:
                 points = held.footprint.points
                 self._keep_check(held, lambda: _outline_fault(points, self._config))
+
+    def receive_twist(self, twist: Twist, *, now: int, steady: int) -> None:
+        """Store a twist of the vehicle."""
+        with self._lock:
+            self._check_clock(now)
+            held = self._twist
+            new = self._new_message("twist_topic", twist.stamp, held, now, steady)
+            if held is not None and (why := _order_fault(held, new)):
+                _drop(held, why, steady)
+                return
+            new.twist = twist
+            self._replace_twist(new)
 
     def receive_obstacles(
         self, source: str, obstacles: Obstacles, *, now: int, steady: int
@@ -285,7 +310,7 @@ class World:
         Parameters
         ----------
         source : str
-            Name in ``obstacle_sources``, or "footprint".
+            Name in ``obstacle_sources``, "footprint" or "twist_topic".
         fault : Fault
             Why the message could not be decoded.
         now, steady : int
@@ -296,6 +321,12 @@ class World:
             if source == "footprint":
                 self._footprint = self._faulty("footprint", self._footprint, fault, steady)
                 return
+            if source == "twist_topic":
+                new = _Message(source, 0, steady, self._revise(), fault=fault, arrived=steady)
+                if self._twist is not None:
+                    new.stamp, new.stamps = self._twist.stamp, self._twist.stamps
+                self._replace_twist(new)
+                return
             senders = self._sources[source].senders
             for name in list(senders) or [""]:  # "": no sender is known yet
                 senders[name] = self._faulty(name, senders.get(name), fault, steady)
@@ -305,9 +336,14 @@ class World:
         self.snapshot(now=now, steady=steady)  # building the scene checks the shapes
         with self._lock:
             held = self._footprint
-            fault = self._usable_footprint(now, steady)[1]
+            twist = self._usable_twist(now, steady)
+            fault = self._choose(twist, now, steady).fault
             points = held.footprint.points if held and held.footprint else ()
             found = [_report("footprint", held, fault, False, len(points), now)]
+            if twist is not None:
+                bad = twist if isinstance(twist, Fault) else None
+                excused = not self._config.speed_footprints
+                found.append(_report("twist_topic", self._twist, bad, excused, 0, now))
             for name, source in self._sources.items():
                 for held in source.senders.values():
                     used, fault, excused = self._usable(source.config, held, now, steady)
@@ -339,13 +375,16 @@ class World:
         with self._lock:
             self._check_clock(now)
             built = None
+            twist = self._usable_twist(now, steady)
             while built is None:
-                footprint, footprint_fault = self._usable_footprint(now, steady)
-                parts, bad, fault = self._usable_sources(now, steady)
-                fault = footprint_fault or fault
-                built = self._build(footprint, parts, complete=fault is None)
+                choice = self._choose(twist, now, steady)
+                parts, bad, data_fault = self._usable_sources(now, steady)
+                fault = choice.fault or data_fault
+                built = self._build(choice, parts, complete=fault is None)
             if require_id not in (0, built.id):
                 old = self._recall(require_id, now, steady) if fault is None else None
+                if old is not None and old.choice.name != choice.name:
+                    old = None  # the footprint of that time may be too small for this speed
                 if old is None:
                     text = (
                         f"snapshot {require_id} is no longer available; "
@@ -354,7 +393,7 @@ class World:
                     fault = fault or Fault(Status.SNAPSHOT_MISMATCH, text)
                     return empty_snapshot(self._config, fault, now)
                 built = old
-            return self._view(built, fault, bad, now, steady)
+            return self._view(built, fault, data_fault, bad, twist, now, steady)
 
     def later(self, snapshot: Snapshot, *, now: int, steady: int) -> Snapshot:
         """Return a snapshot with the ages at the time when its answer is sent.
@@ -368,7 +407,8 @@ class World:
             self._check_clock(now)
             built = next((each for each in self._history if each.id == snapshot.id), None)
             passed = (now - snapshot.stamp) * 1e-9
-            is_received = self._configured_shape is None
+            is_default = snapshot.footprint_name in ("", DEFAULT_FOOTPRINT)
+            is_received = self._config.is_footprint_received and is_default
             last = replace(
                 snapshot,
                 footprint_age=snapshot.footprint_age + passed * is_received,
@@ -379,18 +419,26 @@ class World:
                 gone = Fault(Status.SNAPSHOT_MISMATCH, text)
                 return last.invalidated(self._jump or gone)
             old = dict(self._too_old(built, now, steady))
+            if not is_default:
+                old.pop("footprint", None)
+            if snapshot.is_by_speed and isinstance(
+                twist := self._usable_twist(now, steady), Fault
+            ):
+                old = {"footprint": self._no_choice(twist).fault or twist, **old}
             if not old:
                 return last
             stale = [each for each in old if each != "footprint"]
             bad = dict.fromkeys((*last.bad_sources, *stale))
             name, fault = next(iter(old.items()))
-            return replace(last.invalidated(_prefixed(name, fault)), bad_sources=tuple(bad))
+            if name != "footprint" or not snapshot.is_by_speed:
+                fault = _prefixed(name, fault)
+            return replace(last.invalidated(fault), bad_sources=tuple(bad))
 
     # ---- configuration and time
 
     def _configure(self, config: Config) -> None:
         self._config = config
-        self._configured_shape = configured_footprint(config)
+        self._named: tuple[NamedFootprint, ...] = named_footprints(config)
         self._config_revision = self._revise()
         old = self._sources
         self._sources = {each.name: _Source(each) for each in config.sources}
@@ -446,6 +494,14 @@ class World:
         if new.received < new.arrived:
             new.dropped = "the stamp of the last message was received before"
 
+    def _replace_twist(self, new: _Message) -> None:
+        """Store a new message with a twist. It does not affect earlier snapshots."""
+        if self._twist is not None:
+            new.messages, new.drops = self._twist.messages + 1, self._twist.drops
+        if new.received < new.arrived:
+            new.dropped = "the stamp of the last message was received before"
+        self._twist = new
+
     def _keep_check(self, held: _Message, check: Callable[[], Fault | None]) -> None:
         """Store the check of a message that was replaced before its shapes were checked."""
         if held.fault is None and self._history:
@@ -465,7 +521,7 @@ class World:
         self._unchecked.clear()
 
     def _delete_data(self) -> None:
-        self._footprint = None
+        self._footprint = self._twist = None
         self._clear_history()
         for source in self._sources.values():
             source.senders = {}
@@ -494,7 +550,7 @@ class World:
         """Delete the poses of all messages, because a static transform was corrected."""
         self._config_revision = self._revise()
         senders = [held for source in self._sources.values() for held in source.senders.values()]
-        newest = [*senders, *([self._footprint] if self._footprint is not None else [])]
+        newest = [*senders, *(held for held in (self._footprint, self._twist) if held is not None)]
         for held in [each for one in newest for each in (one, *one.earlier)]:
             held.pose = held.shape = held.outline = None
 
@@ -521,17 +577,70 @@ class World:
             text = f"no new stamp received for {silence * 1e-9:.3f} s, limit {timeout:g} s"
         return Fault(stale, f"{text}; {held.dropped}" if held.dropped else text)
 
-    def _usable_footprint(self, now: int, steady: int) -> tuple[_Message | None, Fault | None]:
-        """Return the footprint message to use (None: the configured footprint), and the fault."""
-        if self._configured_shape is not None:
-            return None, None
+    def _choose(self, twist: Twist | Fault | None, now: int, steady: int) -> _Choice:
+        """Return the footprint for a request that names none."""
+        name = DEFAULT_FOOTPRINT
+        if self._config.speed_footprints:
+            if not isinstance(twist, Twist):
+                return self._no_choice(twist)
+            name = footprint_at(self._config, twist)
+            if not name:
+                speed = f"{twist.vx:g} m/s, {twist.vy:g} m/s, {twist.wz:g} rad/s"
+                text = f"the twist {speed} is in the ranges of none of the speed_footprints"
+                return self._no_choice(Fault(Status.NO_FOOTPRINT, text))
+        for each in self._named:
+            if each.name == name:
+                return _Choice(name, each.shape, each.outline)
         held = self._footprint
         if held is None:
             text = "no footprint configured, and none received on the topic footprint"
             missing = Fault(Status.NO_FOOTPRINT, text)
-            return None, _prefixed("footprint", self._jump or missing)
+            return _Choice(fault=_prefixed("footprint", self._jump or missing))
         used, fault = _newest(held, lambda each: self._footprint_fault(each, now, steady))
-        return (used, None) if fault is None else (None, _prefixed("footprint", fault))
+        if fault is not None:
+            return _Choice(fault=_prefixed("footprint", fault))
+        return _Choice(name, used.shape, used.outline, used)
+
+    def _no_choice(self, twist: Fault | None) -> _Choice:
+        """Return the choice if no footprint can be selected by the twist."""
+        fault = twist or Fault(Status.NO_FOOTPRINT, "the twist is not known")
+        text = f"footprint: none can be selected by speed: {fault.message}"
+        return _Choice(fault=Fault(fault.status, f"{text}; a request can name a footprint"))
+
+    def _usable_twist(self, now: int, steady: int) -> Twist | Fault | None:
+        """Return the twist of the base frame, or why it is not known; None: not configured."""
+        config, held = self._config, self._twist
+        if not config.twist_topic:
+            return None
+        if held is None:
+            text = f"no message received on the topic '{config.twist_topic}'"
+            missing = Fault(Status.NO_FOOTPRINT, text)
+            return _prefixed("twist_topic", self._jump or missing)
+        timeout, stale = config.twist_timeout, Status.STALE_FOOTPRINT
+        fault = held.fault or self._time_fault(held, timeout, stale, now, steady)
+        if fault is not None:
+            return _prefixed("twist_topic", fault)
+        assert held.twist is not None
+        try:
+            if held.pose is None:
+                held.pose = self._fixed_pose(config.base_frame, held.twist.frame)
+        except FrameError as error:
+            return _prefixed("twist_topic", Fault(error.status, str(error)))
+        return held.twist.moved(config.base_frame, held.pose)
+
+    def _fixed_pose(self, target: str, frame: str) -> Pose:
+        """Return the pose of a frame in another one that it is fixed to; raise `FrameError`."""
+        if not frame:
+            text = "the frame of the twist is empty: set child_frame_id (Odometry) or "
+            raise FrameError(Status.UNKNOWN_FRAME, f"{text}header.frame_id (TwistStamped)")
+        if frame == target:
+            return Pose()
+        pose, stamp = self._transforms.latest(target, frame)
+        if stamp:
+            text = f"the twist is in the frame '{frame}', which moves relative to '{target}': "
+            text += f"it must be '{target}' or be fixed to it by static transforms"
+            raise FrameError(Status.UNKNOWN_FRAME, text)
+        return pose
 
     def _footprint_fault(self, held: _Message, now: int, steady: int) -> Fault | None:
         timeout = self._config.footprint_timeout
@@ -654,13 +763,13 @@ class World:
 
     # ---- snapshots
 
-    def _build(
-        self, footprint: _Message | None, parts: Sequence[_Part], *, complete: bool
-    ) -> _Built | None:
+    def _build(self, choice: _Choice, parts: Sequence[_Part], *, complete: bool) -> _Built | None:
         """Return the scene of these messages. None: a message proved to be invalid."""
         key = (self._config_revision, *(part.held.revision for part in parts))
         last = self._history[-1] if self._history else None
-        if last is not None and last.key == key and last.footprint is footprint:
+        footprint, name = choice.held, choice.name
+        last_key = None if last is None else (last.key, last.choice.name)
+        if last is not None and last_key == (key, name) and last.footprint is footprint:
             return last
         scene = last.scene if last is not None and last.key == key else self._compose(parts)
         if scene is None:
@@ -672,11 +781,10 @@ class World:
             key=key,
             complete=complete,
             scene=scene,
-            shape=self._configured_shape if footprint is None else footprint.shape,
+            choice=choice,
             footprint=footprint,
             parts=tuple(parts),
             placed=tuple(part.placed for part in parts),
-            outline=configured_outline(self._config) if footprint is None else footprint.outline,
             spans=tuple(zip(ends, (part.held.name for part in parts), strict=True)),
             epoch=_epoch(parts),
         )
@@ -727,13 +835,20 @@ class World:
                 yield name, fault
 
     def _view(
-        self, built: _Built, fault: Fault | None, bad: tuple[str, ...], now: int, steady: int
+        self,
+        built: _Built,
+        fault: Fault | None,
+        data_fault: Fault | None,
+        bad: tuple[str, ...],
+        twist: Twist | Fault | None,
+        now: int,
+        steady: int,
     ) -> Snapshot:
         stamps = [part.held.stamp for part in built.parts]
         footprint_age = nan
         if built.footprint is not None:
             footprint_age = (now - built.footprint.stamp) * 1e-9
-        elif built.shape is not None:
+        elif built.choice.shape is not None:
             footprint_age = 0.0
         # Senders that are not used count too, except "": its messages could not be decoded.
         all_stamps = stamps + [
@@ -747,17 +862,21 @@ class World:
         def expiry(name: str, held: _Message, timeout: float) -> Expiry:
             return Expiry(name, held.stamp, timeout, steady - held.received)
 
-        footprint_expiry = None
+        is_by_speed = bool(self._config.speed_footprints and built.choice.name)
+        footprint_expiries = []
+        if is_by_speed and self._twist is not None:
+            timeout = self._config.twist_timeout
+            footprint_expiries.append(expiry("twist_topic", self._twist, timeout))
         if built.footprint is not None:
             stamps.append(built.footprint.stamp)
             timeout = self._config.footprint_timeout
-            footprint_expiry = expiry("footprint", built.footprint, timeout)
+            footprint_expiries.append(expiry("footprint", built.footprint, timeout))
         return Snapshot(
             built.id,
             now,
             self._config,
             built.scene,
-            built.shape,
+            built.choice.shape,
             fault,
             min(stamps, default=0),
             footprint_age,
@@ -766,10 +885,15 @@ class World:
             built.epoch,
             built.spans,
             built.placed,
-            built.outline,
+            built.choice.outline,
             now if built.footprint is None else built.footprint.stamp,
+            built.choice.name,
+            is_by_speed,
+            self._named,
+            data_fault,
+            twist,
             tuple(expiry(p.source.name, p.held, p.source.timeout) for p in built.parts),
-            footprint_expiry,
+            tuple(footprint_expiries),
         )
 
 

@@ -36,9 +36,7 @@ SNAPSHOT, STATE = "gjk_collision/msg/Snapshot", "gjk_collision/msg/CollisionStat
 def message(kind: str, fields: Mapping[str, Any]) -> Any:
     """An object of rosbags; times are in ns, and fields that are not given are zero."""
     definition = STORE.fielddefs[kind][1]
-    return STORE.types[kind](
-        **{name: _value(node, fields.get(name)) for name, node in definition}
-    )
+    return STORE.types[kind](**{name: _value(node, fields.get(name)) for name, node in definition})
 
 
 def _value(node: Any, value: Any) -> Any:
@@ -212,7 +210,9 @@ def some_config(rng: np.random.Generator) -> Config:
         footprint["footprint_timeout"] = float(rng.uniform(0.3, 1.0))
     names = ("margin_front", "margin_rear", "margin_left", "margin_right", "safety_margin")
     margins = {
-        name: float(rng.uniform(0, 0.5)) for name, is_set in zip(names, on[2:7], strict=True) if is_set
+        name: float(rng.uniform(0, 0.5))
+        for name, is_set in zip(names, on[2:7], strict=True)
+        if is_set
     }
     sources = tuple(
         SourceConfig(
@@ -296,7 +296,9 @@ def some_obstacles(
         radius=rng.uniform(0, 0.5, count) if has[2] else floats,
         poses=np.concatenate(own).ravel() if own else floats,
         velocities=velocities.ravel() if has[3] else floats,
-        path_offsets=np.cumsum([0, *lengths]).astype(np.uint32) if has[1] else np.empty(0, np.uint32),
+        path_offsets=np.cumsum([0, *lengths]).astype(np.uint32)
+        if has[1]
+        else np.empty(0, np.uint32),
         path_times=np.concatenate(times) if count and has[1] else floats,
         path_poses=ways.ravel() if has[1] else floats,
         margins=rng.uniform(0, 0.5, count) if has[4] else floats,

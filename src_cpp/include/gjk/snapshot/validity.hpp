@@ -36,7 +36,7 @@ struct Arrival {
 
 // The limits of the age of the data of one sender.
 struct AgeLimit {
-  std::string source;        // name in obstacle_sources, or "footprint"
+  std::string source;        // name in obstacle_sources, "footprint" or "twist_topic"
   Status stale{};            // stale_obstacles or stale_footprint
   std::int64_t stamp = 0;    // ns
   double timeout = 0.0;      // s, maximum age by stamp and by receipt
@@ -109,7 +109,9 @@ class Validity {
   // Why no answer may be given from the last snapshot; nothing: it is valid.
   //
   // `at` (ns) is the time for which it is asked. The data must not be too old now and at that time.
-  std::optional<Fault> check(std::int64_t at, const Clocks& clocks) {
+  // `is_named`: the request names a footprint of the parameters, so that the limits with the status
+  // stale_footprint do not count.
+  std::optional<Fault> check(std::int64_t at, const Clocks& clocks, bool is_named = false) {
     if (clocks.now == 0) {
       return Fault{Status::clock_jump, "no time received on /clock yet (use_sim_time)"};
     }
@@ -120,7 +122,7 @@ class Validity {
     }
     if (snapshot_->id == 0) return snapshot_->fault;
     if (auto fault = check_heartbeat(clocks.steady)) return fault;
-    return check_data(at, clocks);
+    return check_data(at, clocks, is_named);
   }
 
  private:
@@ -208,7 +210,7 @@ class Validity {
     return {};
   }
 
-  std::optional<Fault> check_data(std::int64_t at, const Clocks& clocks) const {
+  std::optional<Fault> check_data(std::int64_t at, const Clocks& clocks, bool is_named) const {
     const std::int64_t latest = std::max(at, clocks.now);
     const std::int64_t ahead = nanoseconds(snapshot_->max_future_stamp);
     if (snapshot_->stamp > latest + ahead) {
@@ -218,6 +220,7 @@ class Validity {
     }
     const std::int64_t passed = snapshot_at_.since(clocks.steady) + (latest - clocks.now);
     for (const AgeLimit& each : snapshot_->limits) {
+      if (is_named && each.stale == Status::stale_footprint) continue;
       if (auto fault = too_old(each, latest, passed, ahead)) return fault;
     }
     return {};
