@@ -26,7 +26,9 @@ CLOCK = "rosgraph_msgs/msg/Clock"
 _PACKAGES = {
     "builtin_interfaces",
     "geometry_msgs",
+    "nav_msgs",
     "rosgraph_msgs",
+    "sensor_msgs",
     "service_msgs",
     "std_msgs",
     "tf2_msgs",

@@ -9,6 +9,7 @@ element.
 
 from array import array
 from collections.abc import Callable
+from dataclasses import replace
 from math import nan
 from typing import Any
 
@@ -188,6 +189,8 @@ def _obstacle_array(name: str, part: Placed, config: Config) -> ObstacleArray:
 
     If they are from another frame, the rounding errors of their poses are added to the radii.
     """
+    if part.received is not None:
+        part = replace(part, obstacles=part.received)
     data, place = part.obstacles, part.pose
     poses, paths, velocities = data.poses, data.path_poses, data.velocities
     radius = data.radius

@@ -12,8 +12,10 @@ import numpy.typing as npt
 
 from ..errors import InputError
 from ..geometry import Shape, outlined
+from ..region import Region
 from ..scene import Scene
 from ..verdict import Status
+from .boundary import region_of
 from .config import Config
 from .frames import Pose
 from .obstacles import Obstacles
@@ -87,6 +89,8 @@ class Snapshot:
         Points of the footprint in `config.base_frame` [m], without the directional margins.
     outline_stamp : int
         Stamp of a footprint from the topic [ns]; otherwise `stamp`.
+    region_source : str
+        Name of the sender of the region; empty: there is no region.
     """
 
     id: int
@@ -104,6 +108,7 @@ class Snapshot:
     parts: tuple["Placed", ...] = ()
     outline: Floats | None = None
     outline_stamp: int = 0
+    region_source: str = ""
 
     @property
     def footprint_fault(self) -> Fault:
@@ -198,19 +203,58 @@ class Snapshot:
         return moved
 
     def source_of(self, index: int) -> str:
-        """Return the name of the sender of an obstacle of the scene; '' for the index -1."""
+        """Return the name of the sender of an obstacle of the scene; '' for the index -1.
+
+        The index after the last obstacle is that of the outside of the region.
+        """
         if index < 0:
             return ""
-        return next(name for end, name in self.spans if index < end)
+        return next((name for end, name in self.spans if index < end), self.region_source)
 
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """Obstacles, the pose of their frame in the check frame, and the inflation of radii [m]."""
+    """The obstacles of one sender, and where they are.
+
+    Attributes
+    ----------
+    obstacles : Obstacles
+        The obstacles, without the outlines of a region.
+    pose : Pose
+        Pose of their frame in the check frame.
+    inflation : float
+        Length that is added to each radius [m].
+    is_static : bool
+        Whether the obstacles never move, and their stamp has no meaning.
+    region : Region or None
+        The region of this sender in the check frame, with the inflation.
+    received : Obstacles or None
+        The list as received, if it has outlines of a region; else None.
+    """
 
     obstacles: Obstacles
     pose: Pose
     inflation: float
+    is_static: bool = False
+    region: Region | None = None
+    received: Obstacles | None = None
+
+    @classmethod
+    def of(
+        cls, received: Obstacles, pose: Pose, inflation: float, *, is_static: bool = False
+    ) -> "Placed":
+        """Divide a list into its obstacles and its region.
+
+        Raises
+        ------
+        InputError
+            The region is not valid.
+        """
+        if not received.has_region:
+            return cls(received, pose, inflation, is_static)
+        region = region_of(received, pose, inflation)
+        solid = received.with_kinds(hulls=False)
+        return cls(solid, pose, inflation, is_static, region, received)
 
 
 @dataclass(frozen=True, slots=True)
@@ -270,8 +314,12 @@ def compose_scene(parts: Sequence[Placed], config: Config, epoch: int) -> Scene:
     """
     lists = [part.obstacles for part in parts if len(part.obstacles)]
     used = [part for part in parts if len(part.obstacles)]
+    regions = [part.region for part in parts if part.region is not None]
+    if len(regions) > 1:
+        raise ValueError("at most one sender may have a region")
+    inside = regions[0] if regions else None
     if not used:
-        return Scene([])
+        return Scene([], inside=inside)
     ends = np.cumsum([len(each.xy) // 2 for each in lists])
     starts = [0, *ends[:-1]]
     offsets = [
@@ -280,7 +328,7 @@ def compose_scene(parts: Sequence[Placed], config: Config, epoch: int) -> Scene:
     ]
     posed = any(part.pose != Pose() or len(part.obstacles.poses) for part in used)
     ways = [placed_ways(part, config) for part in used]
-    stamps = [(each.stamp - epoch) * 1e-9 for each in lists]
+    stamps = [0.0 if p.is_static else (p.obstacles.stamp - epoch) * 1e-9 for p in used]
     latest = max(map(abs, stamps)) + config.prediction_horizon
     return Scene.from_arrays(
         np.concatenate([*offsets, ends[-1:]]),
@@ -304,6 +352,7 @@ def compose_scene(parts: Sequence[Placed], config: Config, epoch: int) -> Scene:
         stamps=np.repeat(stamps, [len(each) for each in lists]),
         margins=np.concatenate([_or_zeros(each.margins, len(each)) for each in lists]),
         margin_rates=np.concatenate([_or_zeros(each.margin_rates, len(each)) for each in lists]),
+        inside=inside,
         concave_policy=config.concave_policy,
         prediction=config.prediction_policy,
         horizon=config.prediction_horizon,
@@ -427,6 +476,8 @@ def _poses(part: Placed) -> Floats:
 
 def _velocities(part: Placed) -> Floats:
     own = part.obstacles.velocities.reshape(-1, 3)
+    if part.is_static:
+        return np.zeros((len(part.obstacles), 3))
     if not len(own):
         return np.full((len(part.obstacles), 3), nan)
     return part.pose.turn(own)
