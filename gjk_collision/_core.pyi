@@ -8,7 +8,7 @@ import collections.abc
 import numpy
 import numpy.typing
 import typing
-__all__: list[str] = ['ConcavePolicy', 'MAX_COORDINATE', 'Motion', 'PredictionPolicy', 'Region', 'Said', 'Scene', 'Shape', 'check_arrays', 'check_coordinates', 'check_increasing', 'check_pairs', 'check_poses', 'check_times', 'circles', 'closest', 'closest_approach', 'collide', 'compound', 'concave', 'distance', 'dubins', 'free_curve', 'grid_shapes', 'hull', 'is_pose', 'motion_from_pieces', 'moving', 'obstacle', 'path', 'polygon', 'poses_of', 'reeds_shepp', 'scan_shapes', 'scene_from_arrays', 'scene_from_shapes', 'scene_from_state', 'shape_cast', 'shape_from_state', 'state_of_scene', 'state_of_shape', 'time_of_impact', 'trace']
+__all__: list[str] = ['ConcavePolicy', 'MAX_COORDINATE', 'Motion', 'PredictionPolicy', 'Region', 'Said', 'Scene', 'Shape', 'check_arrays', 'check_coordinates', 'check_increasing', 'check_pairs', 'check_poses', 'check_times', 'circles', 'closest', 'closest_approach', 'collide', 'compound', 'concave', 'distance', 'dubins', 'free_curve', 'grid_corners', 'grid_shapes', 'hull', 'is_pose', 'motion_from_pieces', 'moving', 'obstacle', 'path', 'polygon', 'poses_of', 'reeds_shepp', 'scan_points', 'scan_shapes', 'scene_from_arrays', 'scene_from_shapes', 'scene_from_state', 'shape_cast', 'shape_from_state', 'state_of_scene', 'state_of_shape', 'time_of_impact', 'trace']
 class ConcavePolicy:
     """
     Members:
@@ -232,6 +232,8 @@ def dubins(a: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], b: typing
     ...
 def free_curve(scene: Scene, shape: Shape, steering: typing.SupportsInt | typing.SupportsIndex, start: collections.abc.Sequence[float], end: collections.abc.Sequence[float], radius: typing.SupportsFloat | typing.SupportsIndex, margin: typing.SupportsFloat | typing.SupportsIndex, tolerance: typing.SupportsFloat | typing.SupportsIndex, first: typing.SupportsInt | typing.SupportsIndex) -> typing.Any:
     ...
+def grid_corners(cells: typing.Annotated[numpy.typing.ArrayLike, numpy.uint8], resolution: typing.SupportsFloat | typing.SupportsIndex, origin: collections.abc.Sequence[float]) -> numpy.typing.NDArray[numpy.float64]:
+    ...
 def grid_shapes(cells: typing.Annotated[numpy.typing.ArrayLike, numpy.uint8], resolution: typing.SupportsFloat | typing.SupportsIndex, origin: collections.abc.Sequence[float]) -> list:
     ...
 def hull(points: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], radius: typing.SupportsFloat | typing.SupportsIndex, name: str) -> Shape:
@@ -251,6 +253,8 @@ def polygon(xy: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], radius:
 def poses_of(scene: Scene, time: typing.SupportsFloat | typing.SupportsIndex | None) -> numpy.typing.NDArray[numpy.float64]:
     ...
 def reeds_shepp(a: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], b: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], radius: typing.SupportsFloat | typing.SupportsIndex) -> tuple:
+    ...
+def scan_points(ranges: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], angle_min: typing.SupportsFloat | typing.SupportsIndex, angle_increment: typing.SupportsFloat | typing.SupportsIndex, range_min: typing.SupportsFloat | typing.SupportsIndex, range_max: typing.SupportsFloat | typing.SupportsIndex, radius: typing.SupportsFloat | typing.SupportsIndex) -> tuple:
     ...
 def scan_shapes(ranges: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], angle_min: typing.SupportsFloat | typing.SupportsIndex, angle_increment: typing.SupportsFloat | typing.SupportsIndex, range_min: typing.SupportsFloat | typing.SupportsIndex, range_max: typing.SupportsFloat | typing.SupportsIndex, radius: typing.SupportsFloat | typing.SupportsIndex) -> list:
     ...

@@ -59,10 +59,11 @@ def distance(
     status = Status(int(hit.statuses[0]))
     decides = int(hit.nearest_ids[0]), int(hit.nearest_indices[0])
     answer = answer_at(snapshot, hit.verdict, status, *decides)
-    if answer.verdict is Verdict.UNKNOWN or not len(scene):
+    count = len(scene) + (snapshot.region_source != "")  # the outside counts as an obstacle
+    if answer.verdict is Verdict.UNKNOWN or not count:
         return DistanceAnswer(answer)
     at = poses[0].tolist()
-    near = scene.nearest(vehicle, at, k=min(max(k, 1), len(scene)), max_distance=reach)
+    near = scene.nearest(vehicle, at, k=min(max(k, 1), count), max_distance=reach)
     # The answer names the nearest obstacle, also where it is farther away than `max_distance`.
     nearest = near if len(near.ids) else scene.nearest(vehicle, at)
     answer = replace(
