@@ -10,10 +10,9 @@ import xml.etree.ElementTree as ET
 from pathlib import Path
 
 import pytest
-
-ROOT = Path(__file__).parents[2]
 from consumers import USES_KERNEL, Consumer, needs_cmake, run, without_ros
 
+ROOT = Path(__file__).parents[2]
 pytestmark = needs_cmake
 
 VERSION = ET.parse(ROOT / "package.xml").findtext("version") or ""
