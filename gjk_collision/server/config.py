@@ -460,6 +460,10 @@ class Config:
             own = rest.pop(list_name, default)
             if not isinstance(own, list | tuple) or not all(isinstance(n, str) for n in own):
                 raise _refusal(list_name, "must be a list of names", own)
+            taken = {each.name for each in fields(cls)} | {*names}
+            if list_name == "footprint_names":
+                taken.add(DEFAULT_FOOTPRINT)
+            _check_names(list_name, list(own), taken)
             made = []
             for name in own:
                 given = {
