@@ -209,8 +209,11 @@ def test_hash_tells_every_parameter_apart() -> None:
             other = ("radar",) if name == "obstacle_sources" else (1.0, 2.0)
         else:
             other = next((c for c in facts.choices if c != value), value + "x")
-        seen.add(Config().changed({name: other}).hash)
-    assert len(seen) == len(Config().parameters()) + 1
+        kind = {"obstacles.type": facts.types[0]} if facts.types else {}
+        seen.add(Config().changed(kind).hash)
+        seen.add(Config().changed({**kind, name: other}).hash)
+    kinds = {facts.types for facts in map(parameter_facts, Config().parameters()) if facts.types}
+    assert len(seen) == len(Config().parameters()) + 1 + len({each[0] for each in kinds})
 
 
 @pytest.mark.requirement("N-5")
