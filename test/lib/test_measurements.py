@@ -397,7 +397,10 @@ GRID_FAULTS: dict[str, tuple[Callable[[Any], None], str]] = {
     "a cell of 101": (lambda m: m.data.__setitem__(3, 101), r"data\[3\]"),
     "a cell of -2": (lambda m: m.data.__setitem__(7, -2), r"data\[7\]"),
     "origin NaN": (lambda m: setattr(m.info.origin.position, "x", nan), "info.origin"),
-    "origin far": (lambda m: setattr(m.info.origin.position, "y", 1e300), "info.origin|info.resolution"),  # noqa: E501
+    "origin far": (
+        lambda m: setattr(m.info.origin.position, "y", 1e300),
+        "info.origin|info.resolution",
+    ),  # noqa: E501
     "no rotation": (lambda m: setattr(m.info.origin.orientation, "w", 0.0), "info.origin"),
     "tilted": (tilted, "info.origin"),
     "no frame": (lambda m: setattr(m.header, "frame_id", ""), "frame_id"),
@@ -430,7 +433,6 @@ def faults() -> Iterator[Any]:
             field,
             id=f"grid: {name}",
         )
-
 
     for name, (change, field) in COSTMAP_FAULTS.items():
         yield pytest.param(

@@ -188,7 +188,6 @@ BAD: list[tuple[str, Obstacles, str]] = [
 
 @pytest.mark.parametrize(("data", "text"), [each[1:] for each in BAD], ids=[b[0] for b in BAD])
 def test_bad_region_is_unknown(data: Obstacles, text: str) -> None:
-
     world = make_world()
     receive(world, data)
     found = answer(world, 0.5, 0.5)
