@@ -44,6 +44,8 @@ __all__ = [
     "PathReply",
     "PosesReply",
     "Reply",
+    "path_reply",
+    "poses_reply",
 ]
 
 MAX_OUTSTANDING = 64
@@ -513,40 +515,10 @@ class CollisionClient:
         }
 
     def _poses_reply(self, reply: Any, round_trip: float, n: int) -> PosesReply:
-        common = self._common(reply, round_trip)
-        verdicts = numbers(reply.verdicts)
-        statuses = numbers(reply.statuses)
-        if not len(verdicts) == len(statuses) == n:  # the request was refused as a whole
-            verdicts = np.full(n, Verdict.UNKNOWN, np.uint8)
-            statuses = np.full(n, common["status"], np.uint16)
-        free = (verdicts == Verdict.FREE) & (statuses == Status.SUCCESS)
-        common["is_free"] = is_free = common["is_free"] and n > 0 and bool(free.all())
-        return PosesReply(
-            **common,
-            verdicts=verdicts,
-            statuses=statuses,
-            distances=numbers(reply.distances),
-            lower_bounds=numbers(reply.lower_bounds),
-            nearest_ids=numbers(reply.nearest_ids),
-            witnesses=numbers(reply.witnesses).reshape(-1, 4),
-            first_invalid_index=-1 if is_free else int(np.argmin(free)) if n else 0,
-        )
+        return poses_reply(self._common(reply, round_trip), reply, n)
 
     def _path_reply(self, reply: Any, round_trip: float) -> PathReply:
-        common = self._common(reply, round_trip)
-        segment, fraction = reply.first_invalid_segment, reply.last_valid_fraction
-        common["is_free"] = is_free = common["is_free"] and segment == -1 and fraction == 1.0
-        if not is_free and not (segment >= 0 and 0.0 <= fraction <= 1.0):
-            segment, fraction = 0, 0.0
-        return PathReply(
-            **common,
-            first_invalid_segment=segment,
-            last_valid_fraction=fraction,
-            first_collision_time=reply.first_collision_time,
-            obstacle_id=reply.obstacle_id,
-            min_distance=reply.min_distance,
-            min_distance_lower_bound=reply.min_distance_lower_bound,
-        )
+        return path_reply(self._common(reply, round_trip), reply)
 
     def _distance_reply(self, reply: Any, round_trip: float) -> DistanceReply:
         return DistanceReply(
@@ -589,6 +561,44 @@ def _indices(which: ArrayLike) -> array[int]:
         rule = "must be a list of indices in footprint"
         raise InputError(Status.INVALID_INPUT, "which", None, rule)
     return array("B", given.astype(np.uint8).tobytes())
+
+
+def poses_reply(common: dict[str, Any], reply: Any, n: int) -> PosesReply:
+    """Return the reply for n poses, from the fields of `Reply` and a message or `PosesAnswer`."""
+    verdicts = numbers(reply.verdicts)
+    statuses = numbers(reply.statuses)
+    if not len(verdicts) == len(statuses) == n:  # the request was refused as a whole
+        verdicts = np.full(n, Verdict.UNKNOWN, np.uint8)
+        statuses = np.full(n, common["status"], np.uint16)
+    free = (verdicts == Verdict.FREE) & (statuses == Status.SUCCESS)
+    common["is_free"] = is_free = common["is_free"] and n > 0 and bool(free.all())
+    return PosesReply(
+        **common,
+        verdicts=verdicts,
+        statuses=statuses,
+        distances=numbers(reply.distances),
+        lower_bounds=numbers(reply.lower_bounds),
+        nearest_ids=numbers(reply.nearest_ids),
+        witnesses=numbers(reply.witnesses).reshape(-1, 4),
+        first_invalid_index=-1 if is_free else int(np.argmin(free)) if n else 0,
+    )
+
+
+def path_reply(common: dict[str, Any], reply: Any) -> PathReply:
+    """Return the reply for a path, from the fields of `Reply` and a message or `PathAnswer`."""
+    segment, fraction = reply.first_invalid_segment, reply.last_valid_fraction
+    common["is_free"] = is_free = common["is_free"] and segment == -1 and fraction == 1.0
+    if not is_free and not (segment >= 0 and 0.0 <= fraction <= 1.0):
+        segment, fraction = 0, 0.0
+    return PathReply(
+        **common,
+        first_invalid_segment=segment,
+        last_valid_fraction=fraction,
+        first_collision_time=reply.first_collision_time,
+        obstacle_id=reply.obstacle_id,
+        min_distance=reply.min_distance,
+        min_distance_lower_bound=reply.min_distance_lower_bound,
+    )
 
 
 def _member(value: int, default: Enum) -> Enum:

@@ -13,8 +13,10 @@ import numpy.typing as npt
 from .. import _core
 from ..errors import InputError
 from ..geometry import Shape, outlined
+from ..region import Region
 from ..scene import Scene
 from ..verdict import Status
+from .boundary import region_of
 from .config import DEFAULT_FOOTPRINT, Config, FootprintConfig
 from .frames import Pose
 from .obstacles import Obstacles
@@ -22,6 +24,7 @@ from .rules import refuse, sums_rounded_up
 from .twist import Twist
 
 __all__ = [
+    "Expiry",
     "Fault",
     "NamedFootprint",
     "Placed",
@@ -31,6 +34,7 @@ __all__ = [
     "configured_footprint",
     "configured_outline",
     "empty_snapshot",
+    "in_check_frame",
     "named_footprints",
     "outline",
     "placed_ways",
@@ -49,6 +53,29 @@ class Fault:
 
     status: Status
     message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Expiry:
+    """The limits of the age of one message.
+
+    Attributes
+    ----------
+    source : str
+        Name in ``obstacle_sources``, "footprint" or "twist_topic".
+    stamp : int
+        Stamp of the message [ns].
+    timeout : float
+        Maximum age by the stamp, and maximum time since the stamp was first received [s]; 0: no
+        limit, because the source is static.
+    receipt_age : int
+        Time since the stamp was first received [ns], at the time of the snapshot.
+    """
+
+    source: str
+    stamp: int
+    timeout: float
+    receipt_age: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,10 +147,17 @@ class Snapshot:
         UNKNOWN.
     data_fault : Fault or None
         The first fault that does not concern `footprint`.
-    origin : Snapshot or None
-        The snapshot without the choice of a footprint, if `chosen` returned this one.
     twist : Twist, Fault or None
         The twist of the base frame, or why it is not known; None: ``twist_topic`` is not set.
+    expiries : tuple of Expiry
+        When the data of each sender becomes too old, in the order of `spans`.
+    footprint_expiries : tuple of Expiry
+        The same for the messages that `footprint` depends on: a footprint from the topic, or the
+        twist that selected it.
+    region_source : str
+        Name of the sender of the region; empty: there is no region.
+    origin : Snapshot or None
+        The snapshot without the choice of a footprint, if `chosen` returned this one.
     """
 
     id: int
@@ -146,6 +180,9 @@ class Snapshot:
     footprints: tuple[NamedFootprint, ...] = ()
     data_fault: Fault | None = None
     twist: Twist | Fault | None = None
+    expiries: tuple[Expiry, ...] = ()
+    footprint_expiries: tuple[Expiry, ...] = ()
+    region_source: str = ""
     origin: "Snapshot | None" = None
 
     @property
@@ -171,13 +208,9 @@ class Snapshot:
         InputError
             There is no footprint of this name.
         """
-        config = self.config
-        is_default = name == DEFAULT_FOOTPRINT and not config.speed_footprints
-        if not name or is_default:
+        if not name or (name == DEFAULT_FOOTPRINT and not self.config.is_by_speed):
             return self.origin or self
-        known = [each.name for each in config.footprints]
-        if not config.speed_footprints or config.footprint or config.robot_radius:
-            known.append(DEFAULT_FOOTPRINT)
+        known = self.config.usable_footprints
         if name not in known:
             rule = f"must be empty or one of {', '.join(known)} (got {name!r})"
             refuse(Status.INVALID_INPUT, field, index, rule)
@@ -277,19 +310,58 @@ class Snapshot:
         )
 
     def source_of(self, index: int) -> str:
-        """Return the name of the sender of an obstacle of the scene; '' for the index -1."""
+        """Return the name of the sender of an obstacle of the scene; '' for the index -1.
+
+        The index after the last obstacle is that of the outside of the region.
+        """
         if index < 0:
             return ""
-        return next(name for end, name in self.spans if index < end)
+        return next((name for end, name in self.spans if index < end), self.region_source)
 
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """Obstacles, the pose of their frame in the check frame, and the inflation of radii [m]."""
+    """The obstacles of one sender, and where they are.
+
+    Attributes
+    ----------
+    obstacles : Obstacles
+        The obstacles, without the outlines of a region.
+    pose : Pose
+        Pose of their frame in the check frame.
+    inflation : float
+        Length that is added to each radius [m].
+    is_static : bool
+        Whether the obstacles never move, and their stamp has no meaning.
+    region : Region or None
+        The region of this sender in the check frame, with the inflation.
+    received : Obstacles or None
+        The list as received, if it has outlines of a region; else None.
+    """
 
     obstacles: Obstacles
     pose: Pose
     inflation: float
+    is_static: bool = False
+    region: Region | None = None
+    received: Obstacles | None = None
+
+    @classmethod
+    def of(
+        cls, received: Obstacles, pose: Pose, inflation: float, *, is_static: bool = False
+    ) -> "Placed":
+        """Divide a list into its obstacles and its region.
+
+        Raises
+        ------
+        InputError
+            The region is not valid.
+        """
+        if not received.has_region:
+            return cls(received, pose, inflation, is_static)
+        region = region_of(received, pose, inflation)
+        solid = received.with_kinds(hulls=False)
+        return cls(solid, pose, inflation, is_static, region, received)
 
 
 @dataclass(frozen=True, slots=True)
@@ -349,8 +421,12 @@ def compose_scene(parts: Sequence[Placed], config: Config, epoch: int) -> Scene:
     """
     lists = [part.obstacles for part in parts if len(part.obstacles)]
     used = [part for part in parts if len(part.obstacles)]
+    regions = [part.region for part in parts if part.region is not None]
+    if len(regions) > 1:
+        raise ValueError("at most one sender may have a region")
+    inside = regions[0] if regions else None
     if not used:
-        return Scene([])
+        return Scene([], inside=inside)
     ends = np.cumsum([len(each.xy) // 2 for each in lists])
     starts = [0, *ends[:-1]]
     offsets = [
@@ -359,7 +435,7 @@ def compose_scene(parts: Sequence[Placed], config: Config, epoch: int) -> Scene:
     ]
     posed = any(part.pose != Pose() or len(part.obstacles.poses) for part in used)
     ways = [placed_ways(part, config) for part in used]
-    stamps = [(each.stamp - epoch) * 1e-9 for each in lists]
+    stamps = [0.0 if p.is_static else (p.obstacles.stamp - epoch) * 1e-9 for p in used]
     latest = max(map(abs, stamps)) + config.prediction_horizon
     return Scene.from_arrays(
         np.concatenate([*offsets, ends[-1:]]),
@@ -383,11 +459,38 @@ def compose_scene(parts: Sequence[Placed], config: Config, epoch: int) -> Scene:
         stamps=np.repeat(stamps, [len(each) for each in lists]),
         margins=np.concatenate([_or_zeros(each.margins, len(each)) for each in lists]),
         margin_rates=np.concatenate([_or_zeros(each.margin_rates, len(each)) for each in lists]),
+        inside=inside,
         concave_policy=config.concave_policy,
         prediction=config.prediction_policy,
         horizon=config.prediction_horizon,
         # The conversions of stamps and of query times have a few rounding errors each.
         time_error=2.0**-50 * (latest + 1.0),
+    )
+
+
+def in_check_frame(part: Placed, config: Config) -> Obstacles:
+    """Return the obstacles of one sender in the check frame, without a region.
+
+    The inflation and the rounding errors of the transform are added to the radii. With the
+    identity as its pose and without inflation, `compose_scene` makes the same scene of the result.
+    """
+    data, place = part.obstacles, part.pose
+    radius, poses, velocities = data.radius, data.poses, data.velocities
+    paths, errors = placed_ways(part, config)
+    if part.inflation > 0.0 or place != Pose():
+        radius = sums_rounded_up(_or_zeros(radius, len(data)), part.inflation)
+        radius = sums_rounded_up(radius, errors)
+    if place != Pose():
+        poses, velocities = _poses(part).ravel(), place.turn(velocities.reshape(-1, 3)).ravel()
+    if part.is_static:
+        velocities = _velocities(part).ravel()
+    return replace(
+        data,
+        frame=config.check_frame,
+        radius=radius,
+        poses=poses,
+        velocities=velocities,
+        path_poses=paths.ravel(),
     )
 
 
@@ -540,6 +643,8 @@ def _poses(part: Placed) -> Floats:
 
 def _velocities(part: Placed) -> Floats:
     own = part.obstacles.velocities.reshape(-1, 3)
+    if part.is_static:
+        return np.zeros((len(part.obstacles), 3))
     if not len(own):
         return np.full((len(part.obstacles), 3), nan)
     return part.pose.turn(own)
