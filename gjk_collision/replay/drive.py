@@ -160,8 +160,8 @@ class Drive:
     def _receive_obstacles(self, source: str, fields: Any) -> bool:
         """Store the obstacles of a source; return whether the message could be converted."""
         try:
-            convert = CONVERTERS[self._config.source(source).type]
-            obstacles = convert(fields, self._config)
+            used = self._config.source(source)
+            obstacles = CONVERTERS[used.type](fields, self._config, used)
         except Exception as error:
             self._fail(source, error)
             return isinstance(error, InputError)

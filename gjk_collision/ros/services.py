@@ -174,6 +174,8 @@ class Services:
             in_time = kind is not GetSnapshot
             first = exchange.first_snapshot(_wanted(message), in_time=in_time)
         try:
+            if kind not in (CheckShapes, GetSnapshot):
+                first = Request(kind.__name__, message).chosen(first)
             reply = self._reply(kind, message, first, exchange)
             last = exchange.final_snapshot(first, Verdict(reply.verdict.verdict))
             if last.fault is not first.fault:

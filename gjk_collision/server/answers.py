@@ -158,7 +158,8 @@ class StateAnswer(Record):
         Signed distance to the nearest obstacle, and its certified lower bound [m]; inf: no
         obstacle.
     time_to_collision : float
-        Time until the first contact [s]. It is not computed yet: always NaN.
+        Time until the first contact if the vehicle and all obstacles keep their present twists
+        [s]; inf: none until the prediction horizon.
     witness_ego, witness_obstacle : tuple of 2 float
         Closest points of the vehicle and of the obstacle, in the check frame [m].
     direction : tuple of 2 float

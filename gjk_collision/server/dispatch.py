@@ -74,7 +74,20 @@ class Request:
             The pose of the request's frame, or of the vehicle, is not known.
         """
         self.pose = self.frame = None
+        if self.service != "CheckShapes":
+            snapshot = self.chosen(snapshot)
         return SERVICES[self.service].ask(self, _Context(snapshot, transforms, is_late))
+
+    def chosen(self, snapshot: Snapshot) -> Snapshot:
+        """Return a snapshot with the footprint that the request names.
+
+        Raises
+        ------
+        InputError
+            There is no footprint of this name.
+        """
+        # Recordings of older versions do not have this field.
+        return snapshot.chosen(str(getattr(self.message, "footprint", "")))
 
     def pose_at(self, index: int, fraction: float = 0.0, frame: Pose = IDENTITY) -> Pose:
         """Return a pose on the path through the poses of the request.

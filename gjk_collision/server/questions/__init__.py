@@ -9,6 +9,7 @@ FREE: a certain contact is COLLISION, everything else is UNKNOWN.
 
 from .batch import check_poses as check_poses
 from .heartbeat import state as state
+from .heartbeat import with_time_to_collision as with_time_to_collision
 from .nearest import distance as distance
 from .path import check_path as check_path
 from .path import pose_on as pose_on

@@ -22,6 +22,7 @@ class Kernel {
  public:
   explicit Kernel(const Scene* scene) noexcept : scene_(scene) {}
 
+  // The outside of the region counts as an obstacle.
   std::size_t obstacles() const noexcept { return scene_->obstacles().size(); }
   // Calls put(i, result) for each pose, possibly twice.
   template <class Put>
