@@ -464,7 +464,8 @@ class CollisionServer(LifecycleNode):
         message.info.compute_time = exchange.seconds
         if snapshot is not None:  # from the time of the snapshot to the stamp of the message
             passed = (nanoseconds(message.header.stamp) - snapshot.stamp) * 1e-9
-            message.time_to_collision = max(0.0, message.time_to_collision - passed)
+            left = message.time_to_collision - passed
+            message.time_to_collision = 0.0 if left < 0.0 else left  # NaN stays NaN
         self._state_publisher.publish(message)
         self.last_state = message
         self.health.note_beat()

@@ -47,6 +47,7 @@ MAX_FOOTPRINTS = 255  # a request selects one per pose by a uint8
 SCAN = "sensor_msgs/msg/LaserScan"
 CLOUD = "sensor_msgs/msg/PointCloud2"
 GRID = "nav_msgs/msg/OccupancyGrid"
+COSTMAP = "nav2_msgs/msg/Costmap"
 _SOURCE_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 # If the similarity of two names (difflib's ratio) is at least this, one counts as a misspelling of
 # the other. Names with one or two wrong letters are above it. Names that nav2 uses
@@ -170,8 +171,13 @@ class SourceConfig:
         low=0, high=100, types=(GRID,),
     )  # fmt: skip
     unknown_is_occupied: bool = _parameter(
-        True, "If true, cells with unknown occupancy (-1) are obstacles.", types=(GRID,)
-    )
+        True, "If true, cells of which nothing is known (-1 of an OccupancyGrid, 255 of a "
+        "Costmap) are obstacles.", types=(GRID, COSTMAP),
+    )  # fmt: skip
+    cost_threshold: int = _parameter(
+        254, "Cells with at least this cost are obstacles. 254: lethal; 253: also cells in the "
+        "inscribed radius of nav2's inflation layer.", low=1, high=254, types=(COSTMAP,),
+    )  # fmt: skip
 
     def __post_init__(self) -> None:
         _check_fields(self, f"{self.name}.")
@@ -460,6 +466,10 @@ class Config:
             own = rest.pop(list_name, default)
             if not isinstance(own, list | tuple) or not all(isinstance(n, str) for n in own):
                 raise _refusal(list_name, "must be a list of names", own)
+            taken = {each.name for each in fields(cls)} | {*names}
+            if list_name == "footprint_names":
+                taken.add(DEFAULT_FOOTPRINT)
+            _check_names(list_name, list(own), taken)
             made = []
             for name in own:
                 given = {

@@ -138,7 +138,8 @@ class Snapshot:
     outline_stamp : int
         Stamp of a footprint from the topic [ns]; otherwise `stamp`.
     footprint_name : str
-        Name of `footprint`; empty: it is not known.
+        Name of `footprint`; empty: it is not known. If a request uses several footprints, their
+        names, separated by ", ".
     is_by_speed : bool
         Whether `footprint` was selected by the twist of the vehicle.
     footprints : tuple of NamedFootprint
@@ -155,6 +156,8 @@ class Snapshot:
         twist that selected it.
     region_source : str
         Name of the sender of the region; empty: there is no region.
+    origin : Snapshot or None
+        The snapshot without the choice of a footprint, if `chosen` returned this one.
     """
 
     id: int
@@ -180,6 +183,7 @@ class Snapshot:
     expiries: tuple[Expiry, ...] = ()
     footprint_expiries: tuple[Expiry, ...] = ()
     region_source: str = ""
+    origin: "Snapshot | None" = None
 
     @property
     def footprint_fault(self) -> Fault:
@@ -192,7 +196,8 @@ class Snapshot:
         Parameters
         ----------
         name : str
-            Name in ``footprint_names``, or `DEFAULT_FOOTPRINT`. Empty: this snapshot is returned.
+            Name in ``footprint_names``, or `DEFAULT_FOOTPRINT`. Empty: the footprint of a request
+            that names none.
         field : str
             Field of the request with the name, for the error.
         index : int, optional
@@ -204,7 +209,7 @@ class Snapshot:
             There is no footprint of this name.
         """
         if not name or (name == DEFAULT_FOOTPRINT and not self.config.is_by_speed):
-            return self
+            return self.origin or self
         known = self.config.usable_footprints
         if name not in known:
             rule = f"must be empty or one of {', '.join(known)} (got {name!r})"
@@ -213,6 +218,7 @@ class Snapshot:
             if each.name == name:
                 return replace(
                     self,
+                    origin=self.origin or self,
                     footprint=each.shape,
                     outline=each.outline,
                     outline_stamp=self.stamp,
@@ -299,7 +305,9 @@ class Snapshot:
 
     def invalidated(self, fault: Fault) -> "Snapshot":
         """Return a copy without a footprint. Every answer from it is UNKNOWN with the fault."""
-        return replace(self, footprint=None, fault=fault, data_fault=fault, footprints=())
+        return replace(
+            self, footprint=None, fault=fault, data_fault=fault, footprints=(), origin=None
+        )
 
     def source_of(self, index: int) -> str:
         """Return the name of the sender of an obstacle of the scene; '' for the index -1.

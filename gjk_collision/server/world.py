@@ -427,7 +427,8 @@ class World:
             self._check_clock(now)
             built = next((each for each in self._history if each.id == snapshot.id), None)
             passed = (now - snapshot.stamp) * 1e-9
-            is_default = snapshot.footprint_name in ("", DEFAULT_FOOTPRINT)
+            names = snapshot.footprint_name.split(", ")
+            is_default = names == [""] or DEFAULT_FOOTPRINT in names
             is_received = self._config.is_footprint_received and is_default
             last = replace(
                 snapshot,

@@ -156,10 +156,13 @@ class Run:
         while self.under_way and self.under_way[0][0] <= self.steady:
             _, kind, data = self.under_way.popleft()
             read = STORE.deserialize_cdr(data, kind)
-            receive = self.mirror.receive_snapshot
+            times = {**self.mirror_times, "earliest": self.mirror_times["steady"]}
             if kind == STATE:
-                receive = self.mirror.receive_state
-            receive(read, **self.mirror_times, earliest=self.mirror_times["steady"])
+                self.mirror.receive_state(read, **times)
+                continue
+            content = self.mirror.read(read)
+            assert content.error is None, content.error
+            self.mirror.receive_snapshot(content, **times)
 
     @property
     def mirror_times(self) -> dict[str, int]:
