@@ -98,7 +98,9 @@ def test_every_possible_orientation_is_held(kind: str, known: int, seed: int) ->
     outline = [(float(np.float32(x)), float(np.float32(y))) for x, y in outline]
     shape = rng.choice((BOX, CYLINDER, POLYGON))
     corners = {
-        BOX: [(sx * length / 2, sy * width / 2) for sx, sy in ((1, 1), (-1, 1), (-1, -1), (1, -1))],
+        BOX: [
+            (sx * length / 2, sy * width / 2) for sx, sy in ((1, 1), (-1, 1), (-1, -1), (1, -1))
+        ],
         CYLINDER: [(length / 2 * cos(a), length / 2 * sin(a)) for a in np.linspace(0, 2 * pi, 60)],
         POLYGON: outline,
     }[shape]
@@ -141,9 +143,7 @@ def test_velocity_is_known_with_the_orientation_only(
 
 def test_ids_of_tracked_objects_are_those_of_their_predictions() -> None:
     data = convert(TRACKED, *(thing(BOX, 2, size=(1.0, 1.0), number=n) for n in (3, 4)))
-    assert data.ids.tolist() == [
-        int.from_bytes(bytes([n] * 8), "big") >> 5 << 4 for n in (3, 4)
-    ]
+    assert data.ids.tolist() == [int.from_bytes(bytes([n] * 8), "big") >> 5 << 4 for n in (3, 4)]
     detected = convert(DETECTED, *(thing(BOX, 2, size=(1.0, 1.0), number=n) for n in (3, 4)))
     assert detected.ids.tolist() == [0, 1]
 
