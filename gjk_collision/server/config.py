@@ -19,6 +19,7 @@ from difflib import get_close_matches
 from functools import cached_property
 from typing import Any, Literal
 
+from .. import _core
 from ..errors import InputError
 from ..verdict import Status
 
@@ -330,8 +331,9 @@ class Config:
         "the scene. Items not finished by then are UNKNOWN.", "s", low=0.001, high=10.0,
     )  # fmt: skip
     toi_tolerance: float = _parameter(
-        0.005, "Tolerance of swept checks if the request gives none.", "m", low=1e-6, high=1.0
-    )
+        0.005, "Tolerance of swept checks if the request gives none.", "m",
+        low=_core.MIN_TOLERANCE, high=_core.MAX_TOLERANCE,
+    )  # fmt: skip
     state_rate: float = _parameter(
         10.0, "Rate of the heartbeat on ~/state.", "Hz", low=1.0, high=100.0, safe="up"
     )

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from .. import _core
 from ..errors import InputError
 from ..geometry import Shape, outlined
 from ..scene import Scene
@@ -227,7 +228,7 @@ class Snapshot:
         stamp : int
             Stamp of the request [ns]; 0: the stamp of the snapshot.
         """
-        return self.config.prediction_horizon - ((stamp or self.stamp) - self.epoch) * 1e-9
+        return self.core().known_until(stamp)
 
     def composed(
         self, poses: Floats, frame: Pose, *, is_path: bool = False
@@ -249,7 +250,8 @@ class Snapshot:
             x y yaw [m, m, rad] of the base frame in the check frame.
         errors : (N,) float64
             Upper bound of the distance between a point of the footprint and its exact place [m].
-            It is a power of two or 0; see `vehicle`.
+            It is a power of two or 0. The footprint is grown by it, so that it contains the
+            footprint at the exact pose.
 
         Raises
         ------
@@ -273,35 +275,25 @@ class Snapshot:
         rounded_up = np.ldexp(1.0, np.frexp(errors)[1])
         return placed, np.where(errors > 0.0, rounded_up, 0.0)
 
-    def vehicle(self, error: float) -> Shape:
-        """Return the footprint grown by an error [m] in all directions.
-
-        No point of a placed footprint is farther than the error from its exact place. The grown
-        footprint at the same pose therefore contains the footprint at the exact pose.
-        """
-        assert self.footprint is not None
-        return self.footprint.inflated(error) if error else self.footprint
+    def core(self) -> _core.Snapshot:
+        """Return the snapshot for the rules of the kernel, which answer the questions."""
+        config, fault, shape = self.config, self.fault, self.footprint
+        return _core.Snapshot(
+            self.scene._core,
+            None if shape is None else shape._core,
+            self.stamp,
+            self.epoch,
+            config.prediction_horizon,
+            config.safety_margin,
+            config.toi_tolerance,
+            config.max_poses,
+            None if fault is None else int(fault.status),
+            "" if fault is None else fault.message,
+        )
 
     def invalidated(self, fault: Fault) -> "Snapshot":
         """Return a copy without a footprint. Every answer from it is UNKNOWN with the fault."""
         return replace(self, footprint=None, fault=fault, data_fault=fault, footprints=())
-
-    def on_clock(self, times: Floats, stamp: int) -> Floats:
-        """Convert times of a request to the scene's clock [s].
-
-        Parameters
-        ----------
-        times : (M,) float64
-            Times after `stamp` [s].
-        stamp : int
-            Stamp of the request [ns]; 0: the stamp of the snapshot.
-        """
-        # Add the whole seconds first. If the stamp is far from the data, the times cancel it, and
-        # the first sum is exact. The rounding error is relative to the result, see `time_error` in
-        # compose_scene.
-        seconds, rest = divmod((stamp or self.stamp) - self.epoch, 1_000_000_000)
-        moved: Floats = (times + float(seconds)) + rest * 1e-9
-        return moved
 
     def source_of(self, index: int) -> str:
         """Return the name of the sender of an obstacle of the scene; '' for the index -1."""
