@@ -28,6 +28,7 @@ _PACKAGES = {
     "geometry_msgs",
     "nav_msgs",
     "rosgraph_msgs",
+    "sensor_msgs",
     "service_msgs",
     "std_msgs",
     "tf2_msgs",

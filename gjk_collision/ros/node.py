@@ -110,6 +110,7 @@ class CollisionServer(LifecycleNode):
         self._world: World | None = None  # while active
         self._epoch = secrets.randbelow(MAX_EPOCH)  # increases by 1 with each activation
         self._inputs: list[Subscription] = []
+        self._latched: dict[str, Subscription] = {}  # of sources with transient_local, by name
         self._reason = "not configured"
         self._counter = 0
         self._heartbeat: Timer | None = None
@@ -176,6 +177,7 @@ class CollisionServer(LifecycleNode):
         self._epoch = self._epoch % MAX_EPOCH + 1
         self._world = World(self.config, self.transforms, self._epoch)
         self._snapshots.note_change()
+        self._receive_last_again()
         self._progress.log_activation(steady_time())
         return SUCCESS
 
@@ -211,6 +213,7 @@ class CollisionServer(LifecycleNode):
         for each in self._inputs:
             self.destroy_subscription(each)
         self._inputs = []
+        self._latched = {}
         if self._pulse is not None:
             self.destroy_timer(self._pulse)
             self._pulse = None
@@ -258,7 +261,7 @@ class CollisionServer(LifecycleNode):
 
     def _subscribe(
         self, kind: Any, topic: str, receive: Callable[[bytes], None], qos: QoSProfile
-    ) -> None:
+    ) -> Subscription:
         """Subscribe to a topic until `_release` is called.
 
         Raises
@@ -281,6 +284,7 @@ class CollisionServer(LifecycleNode):
             rule = f"cannot subscribe: {error!r}"
             raise InputError(Status.INVALID_INPUT, f"topic '{topic}'", None, rule) from error
         self._inputs.append(found)
+        return found
 
     def _subscribe_source(self, source: SourceConfig, adapter: sources.Adapter) -> None:
         def receive(data: bytes) -> None:
@@ -289,14 +293,28 @@ class CollisionServer(LifecycleNode):
             now, steady = self._times_of_message()
             try:
                 message = deserialize_message(data, adapter.message)
-                obstacles = adapter.convert(message, self.config)
+                obstacles = adapter.convert(message, self.config, source)
             except Exception as error:
                 self._receive_fault(source.name, error, now, steady)
                 return
             self._world.receive_obstacles(source.name, obstacles, now=now, steady=steady)
             self._snapshots.note_change()
 
-        self._subscribe(adapter.message, source.topic, receive, sources.qos(source))
+        found = self._subscribe(adapter.message, source.topic, receive, sources.qos(source))
+        if source.qos_durability == "transient_local":
+            self._latched[source.name] = found
+
+    def _receive_last_again(self) -> None:
+        """Subscribe again to the topics that keep their last message, to receive it again.
+
+        A message from before the activation was not used, and ~/reset deletes it.
+        """
+        for source in self.config.sources:
+            if source.qos_durability == "transient_local":
+                if (old := self._latched.pop(source.name, None)) is not None:
+                    self._inputs.remove(old)
+                    self.destroy_subscription(old)
+                self._subscribe_source(source, sources.adapter(source))
 
     def _subscribe_twist(self, kind: Any, topic: str, qos: QoSProfile) -> None:
         def receive(data: bytes) -> None:
@@ -309,6 +327,7 @@ class CollisionServer(LifecycleNode):
                 self._receive_fault("twist_topic", error, now, steady)
                 return
             self._world.receive_twist(found, now=now, steady=steady)
+            self._snapshots.note_change()
 
         self._subscribe(kind, topic, receive, qos)
 
@@ -388,6 +407,7 @@ class CollisionServer(LifecycleNode):
             return False, f"the node has no data: {self._reason}"
         self._world.reset()
         self._snapshots.note_change()
+        self._receive_last_again()
         self.get_logger().info("reset: all data deleted")
         return True, "all data deleted; answers are UNKNOWN until fresh data is received"
 
@@ -444,7 +464,8 @@ class CollisionServer(LifecycleNode):
         message.info.compute_time = exchange.seconds
         if snapshot is not None:  # from the time of the snapshot to the stamp of the message
             passed = (nanoseconds(message.header.stamp) - snapshot.stamp) * 1e-9
-            message.time_to_collision = max(0.0, message.time_to_collision - passed)
+            left = message.time_to_collision - passed
+            message.time_to_collision = 0.0 if left < 0.0 else left  # NaN stays NaN
         self._state_publisher.publish(message)
         self.last_state = message
         self.health.note_beat()

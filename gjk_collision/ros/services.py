@@ -174,7 +174,7 @@ class Services:
             in_time = kind is not GetSnapshot
             first = exchange.first_snapshot(_wanted(message), in_time=in_time)
         try:
-            if kind not in (CheckShapes, GetSnapshot):
+            if kind is not GetSnapshot:
                 first = Request(kind.__name__, message).chosen(first)
             reply = self._reply(kind, message, first, exchange)
             last = exchange.final_snapshot(first, Verdict(reply.verdict.verdict))
@@ -238,6 +238,7 @@ class Services:
             pose = request.pose_at(i)
             if isinstance(found, PosesAnswer):
                 verdict = Verdict(int(found.verdicts[i]))
+            snapshot = request.chosen_at(snapshot, i)
         margin = total_margin(snapshot.config, getattr(message, "margin", 0.0))
         if why := verdict_error(snapshot, pose, verdict, margin, frame):
             raise RuntimeError(f"kernel error at {tuple(frame.of(pose))}: {why}")

@@ -2,17 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """The message class, the converter and the quality of service (QoS) of an obstacle source."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
-from rclpy.qos import HistoryPolicy, QoSProfile, ReliabilityPolicy
+from rclpy.qos import DurabilityPolicy, HistoryPolicy, QoSProfile, ReliabilityPolicy
 
 from ..errors import InputError
-from ..server.adapters import CONVERTERS
-from ..server.config import Config, SourceConfig
-from ..server.obstacles import Obstacles
+from ..server.adapters import CONVERTERS, Convert
+from ..server.config import SourceConfig
 from ..verdict import Status
 
 __all__ = ["Adapter", "adapter", "message_class", "qos"]
@@ -23,7 +21,7 @@ class Adapter:
     """A message class, with the function that converts its messages to obstacles."""
 
     message: type[Any]
-    convert: Callable[[Any, Config], Obstacles]
+    convert: Convert
 
 
 def adapter(source: SourceConfig) -> Adapter:
@@ -63,4 +61,8 @@ def qos(source: SourceConfig) -> QoSProfile:
     """Return the quality of service of the subscription of a source."""
     best_effort = source.qos_reliability == "best_effort"
     reliability = ReliabilityPolicy.BEST_EFFORT if best_effort else ReliabilityPolicy.RELIABLE
-    return QoSProfile(history=HistoryPolicy.KEEP_LAST, depth=5, reliability=reliability)
+    latched = source.qos_durability == "transient_local"
+    durability = DurabilityPolicy.TRANSIENT_LOCAL if latched else DurabilityPolicy.VOLATILE
+    return QoSProfile(
+        history=HistoryPolicy.KEEP_LAST, depth=5, reliability=reliability, durability=durability
+    )

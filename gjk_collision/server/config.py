@@ -44,6 +44,10 @@ ODOMETRY, TWIST_STAMPED = "nav_msgs/msg/Odometry", "geometry_msgs/msg/TwistStamp
 # Name of the footprint of the parameter footprint or robot_radius, or of the topic footprint.
 DEFAULT_FOOTPRINT = "default"
 MAX_FOOTPRINTS = 255  # a request selects one per pose by a uint8
+SCAN = "sensor_msgs/msg/LaserScan"
+CLOUD = "sensor_msgs/msg/PointCloud2"
+GRID = "nav_msgs/msg/OccupancyGrid"
+COSTMAP = "nav2_msgs/msg/Costmap"
 _SOURCE_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 # If the similarity of two names (difflib's ratio) is at least this, one counts as a misspelling of
 # the other. Names with one or two wrong letters are above it. Names that nav2 uses
@@ -76,6 +80,8 @@ class Facts:
         Safe direction: a change in this direction never makes a verdict FREE. While the server is
         active, the parameter can only change in this direction. None: the parameter cannot change
         while the server is configured.
+    types : tuple of str
+        Message types of sources that have this parameter; empty: all.
     """
 
     text: str
@@ -84,6 +90,7 @@ class Facts:
     high: float | None = None
     choices: tuple[str, ...] = ()
     safe: Literal["up", "down"] | None = None
+    types: tuple[str, ...] = ()
 
     @property
     def span(self) -> str:
@@ -127,9 +134,61 @@ class SourceConfig:
     qos_reliability: str = _parameter(
         "best_effort", "Reliability of the subscription.", choices=("best_effort", "reliable")
     )
+    qos_durability: str = _parameter(
+        "volatile", "Durability of the subscription. transient_local: also receive the last "
+        "message from before the subscription, of a publisher that is transient_local, too.",
+        choices=("volatile", "transient_local"),
+    )  # fmt: skip
+    static: bool = _parameter(
+        False, "If true, the data of this source is valid until the next message: it never "
+        "becomes too old, its obstacles never move, and timeout has no effect. For a map or a "
+        "region that is published once.",
+    )  # fmt: skip
+    point_radius: float = _parameter(
+        0.05, "Radius of the circle around each measured point.", "m",
+        low=0.0, high=5.0, types=(SCAN, CLOUD),
+    )  # fmt: skip
+    voxel_size: float = _parameter(
+        0.05, "Size of the cells in which measured points are merged: the points in a cell become "
+        "the rectangle that contains them. 0: points are not merged.", "m",
+        low=0.0, high=5.0, types=(SCAN, CLOUD),
+    )  # fmt: skip
+    invalid_returns: str = _parameter(
+        "error", "Treatment of beams and points without a valid measurement. error: the data is "
+        "invalid; no_return: they are ignored, as if there were no object.",
+        choices=("error", "no_return"), types=(SCAN, CLOUD),
+    )  # fmt: skip
+    min_height: float = _parameter(
+        -1000.0, "Minimum z of a point in the frame of the cloud. Lower points are not used.", "m",
+        low=-1000.0, high=1000.0, types=(CLOUD,),
+    )  # fmt: skip
+    max_height: float = _parameter(
+        1000.0, "Maximum z of a point in the frame of the cloud. Higher points are not used.", "m",
+        low=-1000.0, high=1000.0, types=(CLOUD,),
+    )  # fmt: skip
+    occupied_threshold: int = _parameter(
+        65, "Cells with at least this occupancy are obstacles.", "percent",
+        low=0, high=100, types=(GRID,),
+    )  # fmt: skip
+    unknown_is_occupied: bool = _parameter(
+        True, "If true, cells of which nothing is known (-1 of an OccupancyGrid, 255 of a "
+        "Costmap) are obstacles.", types=(GRID, COSTMAP),
+    )  # fmt: skip
+    cost_threshold: int = _parameter(
+        254, "Cells with at least this cost are obstacles. 254: lethal; 253: also cells in the "
+        "inscribed radius of nav2's inflation layer.", low=1, high=254, types=(COSTMAP,),
+    )  # fmt: skip
 
     def __post_init__(self) -> None:
         _check_fields(self, f"{self.name}.")
+        for each in _parameter_fields(type(self)):
+            value, types = getattr(self, each.name), _facts(each).types
+            if types and self.type not in types and value != each.default:
+                rule = f"has no effect on the type {self.type}: it is for {' and '.join(types)}"
+                raise _refusal(f"{self.name}.{each.name}", rule, value)
+        if self.min_height > self.max_height:
+            rule = f"must not be greater than max_height = {self.max_height:g}"
+            raise _refusal(f"{self.name}.min_height", rule, self.min_height)
         object.__setattr__(self, "topic", self.topic or self.name)
 
 
@@ -304,8 +363,8 @@ class Config:
         choices=("decompose", "hull", "reject"),
     )  # fmt: skip
     max_obstacles: int = _parameter(
-        1000, "Maximum number of obstacles of all sources together. If there are more, the status "
-        "is LIMIT_EXCEEDED.", low=1, high=100_000,
+        10_000, "Maximum number of obstacles of all sources together. If there are more, the "
+        "status is LIMIT_EXCEEDED.", low=1, high=100_000,
     )  # fmt: skip
     max_points_per_obstacle: int = _parameter(
         256, "Maximum number of points of an outline. If there are more, the status is "
@@ -407,6 +466,10 @@ class Config:
             own = rest.pop(list_name, default)
             if not isinstance(own, list | tuple) or not all(isinstance(n, str) for n in own):
                 raise _refusal(list_name, "must be a list of names", own)
+            taken = {each.name for each in fields(cls)} | {*names}
+            if list_name == "footprint_names":
+                taken.add(DEFAULT_FOOTPRINT)
+            _check_names(list_name, list(own), taken)
             made = []
             for name in own:
                 given = {
@@ -680,7 +743,9 @@ def to_yaml(config: Config) -> str:
 
 def _help_line(facts: Facts) -> str:
     live = {"up": "live, up", "down": "live, down", None: ""}[facts.safe]
-    limits = "; ".join(part for part in (facts.span, live) if part)
+    types = " and ".join(kind.rpartition("/")[2] for kind in facts.types)
+    only = f"only {types}" if types else ""
+    limits = "; ".join(part for part in (facts.span, live, only) if part)
     return f"# {facts.text} [{limits}]" if limits else f"# {facts.text}"
 
 

@@ -8,11 +8,13 @@ here.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from ..errors import InputError
+from ..verdict import Status
 from . import fields, lookup, questions
 from .answers import Answer, DistanceAnswer, PathAnswer, PosesAnswer, ShapesAnswer, unknown
 from .frames import IDENTITY, Pose, Transforms
@@ -74,20 +76,45 @@ class Request:
             The pose of the request's frame, or of the vehicle, is not known.
         """
         self.pose = self.frame = None
-        if self.service != "CheckShapes":
-            snapshot = self.chosen(snapshot)
-        return SERVICES[self.service].ask(self, _Context(snapshot, transforms, is_late))
+        context = _Context(self.chosen(snapshot), transforms, is_late)
+        return SERVICES[self.service].ask(self, context)
 
     def chosen(self, snapshot: Snapshot) -> Snapshot:
         """Return a snapshot with the footprint that the request names.
+
+        If it names several, the snapshot has one of them, and `footprint_name` has all.
 
         Raises
         ------
         InputError
             There is no footprint of this name.
         """
-        # Recordings of older versions do not have this field.
-        return snapshot.chosen(str(getattr(self.message, "footprint", "")))
+        if self.service == "CheckShapes":
+            return snapshot
+        # Recordings of older versions do not have these fields.
+        name = str(getattr(self.message, "footprint", ""))
+        names = self.footprints
+        if not names:
+            return snapshot.chosen(name)
+        if name:
+            rule = f"must be empty if footprints is not empty (got {name!r})"
+            raise InputError(Status.INVALID_INPUT, "footprint", None, rule)
+        found = [snapshot.chosen(each, "footprints", i) for i, each in enumerate(names)]
+        known = next((each for each in found if each.origin is not None), found[0])
+        return replace(known, footprint_name=", ".join(names))
+
+    def chosen_at(self, snapshot: Snapshot, index: int) -> Snapshot:
+        """Return a snapshot with the footprint of one pose of the request."""
+        names = self.footprints
+        if not names:
+            return self.chosen(snapshot)
+        which = fields.numbers(self.message.which)
+        return snapshot.chosen(names[int(which[index]) if len(which) else 0])
+
+    @property
+    def footprints(self) -> list[str]:
+        """The field ``footprints`` of the request; empty if the service does not have it."""
+        return [str(each) for each in getattr(self.message, "footprints", ())]
 
     def pose_at(self, index: int, fraction: float = 0.0, frame: Pose = IDENTITY) -> Pose:
         """Return a pose on the path through the poses of the request.
@@ -162,8 +189,13 @@ def _distance(request: Request, context: _Context) -> DistanceAnswer:
 
 
 def _check_poses(request: Request, context: _Context) -> PosesAnswer:
-    message = request.message
-    return questions.check_poses(
+    message, names = request.message, request.footprints
+    ask: Callable[..., PosesAnswer] = questions.check_poses
+    if names:
+        which = fields.numbers(message.which)
+        several = questions.check_poses_of_several
+        ask = lambda snapshot, *rest, **how: several(snapshot, names, which, *rest, **how)  # noqa: E731
+    return ask(
         context.snapshot,
         fields.numbers(message.poses),
         fields.numbers(message.times),

@@ -6,7 +6,7 @@
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import Any
 
@@ -14,6 +14,7 @@ import numpy as np
 
 from .. import _core
 from ..geometry import Shape
+from ..region import Region
 from ..verdict import Status
 from . import fields
 from .answers import unknown
@@ -80,15 +81,31 @@ def described(snapshot: Snapshot, sequence: int) -> dict[str, Any]:
         "footprint_timeouts": np.array([each.timeout for each in expiries]),
         "footprint_receipt_ages": np.array([each.receipt_age * 1e-9 for each in expiries]),
         "obstacles": [
-            obstacle_fields(name, in_check_frame(part, config)) for (_, name), part in parts
+            obstacle_fields(name, _obstacles(part, snapshot)) for (_, name), part in parts
         ],
+        **_region(snapshot),
         "sources": [each.source for each in snapshot.expiries],
         "timeouts": np.array([each.timeout for each in snapshot.expiries]),
         "receipt_ages": np.array([each.receipt_age * 1e-9 for each in snapshot.expiries]),
-        "time_zero": snapshot.epoch if snapshot.parts else 0,
+        "time_zero": 0 if all(part.is_static for part in snapshot.parts) else snapshot.epoch,
         **{name: getattr(config, name) for name in PARAMETERS},
         "heartbeat_limit": max(MISSED_HEARTBEATS / config.state_rate, LEAST_HEARTBEAT_LIMIT),
         "lag_limit": LAG_LIMIT,
+    }
+
+
+def _obstacles(part: Placed, snapshot: Snapshot) -> Obstacles:
+    """Return the obstacles of one sender in the check frame; the stamp is that of the scene."""
+    placed = in_check_frame(part, snapshot.config)
+    return replace(placed, stamp=snapshot.epoch) if part.is_static else placed
+
+
+def _region(snapshot: Snapshot) -> dict[str, Any]:
+    region = snapshot.scene.inside
+    return {
+        "region_source": snapshot.region_source,
+        "region_boundary": np.empty(0) if region is None else region.boundary.ravel(),
+        "region_radii": np.empty(0) if region is None else region._radii,
     }
 
 
@@ -213,7 +230,12 @@ class Mirror:
     def _read(self, message: Any) -> Snapshot:
         info, config = message.info, self._config_of(message)
         parts = tuple(Placed(fields.obstacles(each), IDENTITY, 0.0) for each in message.obstacles)
-        time_zero = fields.nanoseconds(message.time_zero)
+        stamps = [part.obstacles.stamp for part in parts]
+        # Without a time zero, the lists have the time of the message as their stamp.
+        time_zero = fields.nanoseconds(message.time_zero) or min(stamps, default=0)
+        if message.region_source:
+            region = _region_of(message)
+            parts = (*parts, Placed(_NO_OBSTACLES, IDENTITY, 0.0, region=region))
         ends = accumulate(len(part.obstacles) for part in parts)
         shapes = {each.name: _shape(each) for each in message.footprints}
         named = dict(shapes)
@@ -236,6 +258,7 @@ class Mirror:
             footprint_name=info.footprint,
             footprints=tuple(NamedFootprint(*each, _NO_POINTS) for each in named.items()),
             data_fault=_fault(message.data_verdict),
+            region_source=message.region_source,
         )
 
     def _config_of(self, message: Any) -> Config:
@@ -253,12 +276,18 @@ class Mirror:
         return self._config
 
 
+_NO_OBSTACLES = Obstacles("", 0)
 _NO_POINTS = np.empty((0, 2))
 
 
 def _fault(verdict: Any) -> Fault | None:
     status = Status(verdict.status)
     return None if status is Status.SUCCESS else Fault(status, verdict.message)
+
+
+def _region_of(message: Any) -> Region:
+    segments = fields.numbers(message.region_boundary).reshape(-1, 4)
+    return Region._of_boundary(((), (), 0.0), segments, fields.numbers(message.region_radii))
 
 
 def _shape(message: Any) -> Shape:
@@ -300,6 +329,8 @@ def _snapshot_facts(message: Any) -> _core.SnapshotFacts:
 
 def _limits(stale: Status, *columns: Any) -> Iterator[tuple[str, int, int, float, float]]:
     for source, stamp, timeout, age in zip(*columns, strict=True):
+        if not timeout:
+            continue
         yield source, int(stale), fields.nanoseconds(stamp), timeout, age
 
 

@@ -13,8 +13,10 @@ import numpy.typing as npt
 from .. import _core
 from ..errors import InputError
 from ..geometry import Shape, outlined
+from ..region import Region
 from ..scene import Scene
 from ..verdict import Status
+from .boundary import region_of
 from .config import DEFAULT_FOOTPRINT, Config, FootprintConfig
 from .frames import Pose
 from .obstacles import Obstacles
@@ -64,7 +66,8 @@ class Expiry:
     stamp : int
         Stamp of the message [ns].
     timeout : float
-        Maximum age by the stamp, and maximum time since the stamp was first received [s].
+        Maximum age by the stamp, and maximum time since the stamp was first received [s]; 0: no
+        limit, because the source is static.
     receipt_age : int
         Time since the stamp was first received [ns], at the time of the snapshot.
     """
@@ -135,7 +138,8 @@ class Snapshot:
     outline_stamp : int
         Stamp of a footprint from the topic [ns]; otherwise `stamp`.
     footprint_name : str
-        Name of `footprint`; empty: it is not known.
+        Name of `footprint`; empty: it is not known. If a request uses several footprints, their
+        names, separated by ", ".
     is_by_speed : bool
         Whether `footprint` was selected by the twist of the vehicle.
     footprints : tuple of NamedFootprint
@@ -150,6 +154,10 @@ class Snapshot:
     footprint_expiries : tuple of Expiry
         The same for the messages that `footprint` depends on: a footprint from the topic, or the
         twist that selected it.
+    region_source : str
+        Name of the sender of the region; empty: there is no region.
+    origin : Snapshot or None
+        The snapshot without the choice of a footprint, if `chosen` returned this one.
     """
 
     id: int
@@ -174,6 +182,8 @@ class Snapshot:
     twist: Twist | Fault | None = None
     expiries: tuple[Expiry, ...] = ()
     footprint_expiries: tuple[Expiry, ...] = ()
+    region_source: str = ""
+    origin: "Snapshot | None" = None
 
     @property
     def footprint_fault(self) -> Fault:
@@ -186,7 +196,8 @@ class Snapshot:
         Parameters
         ----------
         name : str
-            Name in ``footprint_names``, or `DEFAULT_FOOTPRINT`. Empty: this snapshot is returned.
+            Name in ``footprint_names``, or `DEFAULT_FOOTPRINT`. Empty: the footprint of a request
+            that names none.
         field : str
             Field of the request with the name, for the error.
         index : int, optional
@@ -198,7 +209,7 @@ class Snapshot:
             There is no footprint of this name.
         """
         if not name or (name == DEFAULT_FOOTPRINT and not self.config.is_by_speed):
-            return self
+            return self.origin or self
         known = self.config.usable_footprints
         if name not in known:
             rule = f"must be empty or one of {', '.join(known)} (got {name!r})"
@@ -207,6 +218,7 @@ class Snapshot:
             if each.name == name:
                 return replace(
                     self,
+                    origin=self.origin or self,
                     footprint=each.shape,
                     outline=each.outline,
                     outline_stamp=self.stamp,
@@ -293,22 +305,63 @@ class Snapshot:
 
     def invalidated(self, fault: Fault) -> "Snapshot":
         """Return a copy without a footprint. Every answer from it is UNKNOWN with the fault."""
-        return replace(self, footprint=None, fault=fault, data_fault=fault, footprints=())
+        return replace(
+            self, footprint=None, fault=fault, data_fault=fault, footprints=(), origin=None
+        )
 
     def source_of(self, index: int) -> str:
-        """Return the name of the sender of an obstacle of the scene; '' for the index -1."""
+        """Return the name of the sender of an obstacle of the scene; '' for the index -1.
+
+        The index after the last obstacle is that of the outside of the region.
+        """
         if index < 0:
             return ""
-        return next(name for end, name in self.spans if index < end)
+        return next((name for end, name in self.spans if index < end), self.region_source)
 
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """Obstacles, the pose of their frame in the check frame, and the inflation of radii [m]."""
+    """The obstacles of one sender, and where they are.
+
+    Attributes
+    ----------
+    obstacles : Obstacles
+        The obstacles, without the outlines of a region.
+    pose : Pose
+        Pose of their frame in the check frame.
+    inflation : float
+        Length that is added to each radius [m].
+    is_static : bool
+        Whether the obstacles never move, and their stamp has no meaning.
+    region : Region or None
+        The region of this sender in the check frame, with the inflation.
+    received : Obstacles or None
+        The list as received, if it has outlines of a region; else None.
+    """
 
     obstacles: Obstacles
     pose: Pose
     inflation: float
+    is_static: bool = False
+    region: Region | None = None
+    received: Obstacles | None = None
+
+    @classmethod
+    def of(
+        cls, received: Obstacles, pose: Pose, inflation: float, *, is_static: bool = False
+    ) -> "Placed":
+        """Divide a list into its obstacles and its region.
+
+        Raises
+        ------
+        InputError
+            The region is not valid.
+        """
+        if not received.has_region:
+            return cls(received, pose, inflation, is_static)
+        region = region_of(received, pose, inflation)
+        solid = received.with_kinds(hulls=False)
+        return cls(solid, pose, inflation, is_static, region, received)
 
 
 @dataclass(frozen=True, slots=True)
@@ -368,8 +421,12 @@ def compose_scene(parts: Sequence[Placed], config: Config, epoch: int) -> Scene:
     """
     lists = [part.obstacles for part in parts if len(part.obstacles)]
     used = [part for part in parts if len(part.obstacles)]
+    regions = [part.region for part in parts if part.region is not None]
+    if len(regions) > 1:
+        raise ValueError("at most one sender may have a region")
+    inside = regions[0] if regions else None
     if not used:
-        return Scene([])
+        return Scene([], inside=inside)
     ends = np.cumsum([len(each.xy) // 2 for each in lists])
     starts = [0, *ends[:-1]]
     offsets = [
@@ -378,7 +435,7 @@ def compose_scene(parts: Sequence[Placed], config: Config, epoch: int) -> Scene:
     ]
     posed = any(part.pose != Pose() or len(part.obstacles.poses) for part in used)
     ways = [placed_ways(part, config) for part in used]
-    stamps = [(each.stamp - epoch) * 1e-9 for each in lists]
+    stamps = [0.0 if p.is_static else (p.obstacles.stamp - epoch) * 1e-9 for p in used]
     latest = max(map(abs, stamps)) + config.prediction_horizon
     return Scene.from_arrays(
         np.concatenate([*offsets, ends[-1:]]),
@@ -402,6 +459,7 @@ def compose_scene(parts: Sequence[Placed], config: Config, epoch: int) -> Scene:
         stamps=np.repeat(stamps, [len(each) for each in lists]),
         margins=np.concatenate([_or_zeros(each.margins, len(each)) for each in lists]),
         margin_rates=np.concatenate([_or_zeros(each.margin_rates, len(each)) for each in lists]),
+        inside=inside,
         concave_policy=config.concave_policy,
         prediction=config.prediction_policy,
         horizon=config.prediction_horizon,
@@ -411,7 +469,7 @@ def compose_scene(parts: Sequence[Placed], config: Config, epoch: int) -> Scene:
 
 
 def in_check_frame(part: Placed, config: Config) -> Obstacles:
-    """Return the obstacles of one sender in the check frame.
+    """Return the obstacles of one sender in the check frame, without a region.
 
     The inflation and the rounding errors of the transform are added to the radii. With the
     identity as its pose and without inflation, `compose_scene` makes the same scene of the result.
@@ -424,6 +482,8 @@ def in_check_frame(part: Placed, config: Config) -> Obstacles:
         radius = sums_rounded_up(radius, errors)
     if place != Pose():
         poses, velocities = _poses(part).ravel(), place.turn(velocities.reshape(-1, 3)).ravel()
+    if part.is_static:
+        velocities = _velocities(part).ravel()
     return replace(
         data,
         frame=config.check_frame,
@@ -583,6 +643,8 @@ def _poses(part: Placed) -> Floats:
 
 def _velocities(part: Placed) -> Floats:
     own = part.obstacles.velocities.reshape(-1, 3)
+    if part.is_static:
+        return np.zeros((len(part.obstacles), 3))
     if not len(own):
         return np.full((len(part.obstacles), 3), nan)
     return part.pose.turn(own)

@@ -28,8 +28,11 @@ import numpy.typing as npt
 
 from ..errors import InputError
 from ..geometry import Shape
+from ..region import OUTSIDE
 from ..scene import Scene
 from ..verdict import Status
+from . import lookup
+from .boundary import region_of
 from .config import DEFAULT_FOOTPRINT, Config, SourceConfig
 from .frames import FrameError, Pose, SameFrameOnly, TransformSource
 from .obstacles import Footprint, Obstacles
@@ -117,6 +120,7 @@ class _Message:
     outline: npt.NDArray[np.float64] | None = None  # in the base frame
     outline_error: float = 0.0  # m: bound of the distance of its points from their exact places
     dropped: str = ""  # why a later message was dropped, or that this stamp is not new
+    placed: Placed | None = None  # its obstacles at `pose`, while these are not changed
     waits: bool = False  # its transform is not known yet
     is_checked: bool = False  # its shapes were checked; see `fault` for the result
     arrived: int = 0  # steady time of the last message of this sender, dropped or not [ns]
@@ -138,7 +142,19 @@ class _Part:
     def placed(self) -> Placed:
         assert self.held.obstacles is not None
         assert self.held.pose is not None
-        return Placed(self.held.obstacles, self.held.pose, self.source.inflation)
+        source, last = self.source, self.held.placed
+        if last is None or last.pose != self.held.pose or last.inflation != source.inflation:
+            last = self.held.placed = Placed.of(
+                self.held.obstacles, self.held.pose, source.inflation, is_static=source.static
+            )
+        return last
+
+    @property
+    def unplaced(self) -> Placed:
+        """The list as received, to check its shapes."""
+        assert self.held.obstacles is not None
+        assert self.held.pose is not None
+        return _unplaced(self.source, self.held.obstacles, self.held.pose)
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +181,8 @@ class _Built:
     parts: tuple[_Part, ...]
     placed: tuple[Placed, ...]
     spans: tuple[tuple[int, str], ...]
-    epoch: int
+    region_source: str
+    epoch: int | None
 
 
 @dataclass
@@ -288,7 +305,8 @@ class World:
                 return
             new = self._new_message(sender, obstacles.stamp, held, now, steady)
             new.obstacles, new.sequence = obstacles, obstacles.sequence
-            if held is not None and (why := _order_fault(held, new)):
+            why = "" if held is None or known.config.static else _order_fault(held, new)
+            if held is not None and why:
                 _drop(held, why, steady)
                 return
             self._carry_over(new, held, now)
@@ -297,6 +315,8 @@ class World:
                 self._keep_check(held, lambda: _shape_fault(unplaced, self._config))
             try:
                 obstacles.check(self._config.max_obstacles, self._config.max_points_per_obstacle)
+                if known.config.static:
+                    obstacles.check_at_rest()
             except InputError as error:
                 self._set_fault(new, Fault(error.status, str(error)))
             known.senders[sender] = new
@@ -407,7 +427,8 @@ class World:
             self._check_clock(now)
             built = next((each for each in self._history if each.id == snapshot.id), None)
             passed = (now - snapshot.stamp) * 1e-9
-            is_default = snapshot.footprint_name in ("", DEFAULT_FOOTPRINT)
+            names = snapshot.footprint_name.split(", ")
+            is_default = names == [""] or DEFAULT_FOOTPRINT in names
             is_received = self._config.is_footprint_received and is_default
             last = replace(
                 snapshot,
@@ -520,12 +541,13 @@ class World:
         self._history.clear()
         self._unchecked.clear()
 
-    def _delete_data(self) -> None:
+    def _delete_data(self, *, keep_static: bool = False) -> None:
         self._footprint = self._twist = None
         self._clear_history()
         for source in self._sources.values():
-            source.senders = {}
-            source.fault = None
+            if not (keep_static and source.config.static):
+                source.senders = {}
+                source.fault = None
 
     def _check_clock(self, now: int) -> None:
         """Delete all data if the clock went back, because ages cannot be computed any more.
@@ -534,7 +556,7 @@ class World:
         """
         newest = self._newest_now
         if newest is not None and now < newest:
-            self._delete_data()
+            self._delete_data(keep_static=True)
             self._jump = Fault(
                 Status.CLOCK_JUMP,
                 f"the clock went back by {(newest - now) * 1e-9:.9g} s, all data was deleted; "
@@ -697,12 +719,15 @@ class World:
         if total > self._config.max_obstacles:
             for part in parts:  # obstacles of an invalid message do not count
                 if not part.held.is_checked:
-                    self._set_fault(part.held, _shape_fault(part.placed, self._config))
+                    self._set_fault(part.held, _shape_fault(part.unplaced, self._config))
             if any(part.held.fault is not None for part in parts):
                 return self._usable_sources(now, steady)
             limit = self._config.max_obstacles
             text = f"{total} obstacles in all sources together, limit {limit} (max_obstacles)"
             faults.append(Fault(Status.LIMIT_EXCEEDED, text))
+            parts = []
+        if clash := self._region_fault(parts):
+            faults.append(clash)
             parts = []
         if not parts and not faults:
             # Each source is optional, but without any data no place is known to be free.
@@ -710,6 +735,21 @@ class World:
             is_any = any(source.senders for source in self._sources.values())
             faults.append(none if is_any else self._jump or none)
         return parts, tuple(bad), faults[0] if faults else None
+
+    def _region_fault(self, parts: Sequence[_Part]) -> Fault | None:
+        """Return why the region does not agree with the other messages."""
+        lists = [(part.held.name, part.held.obstacles) for part in parts]
+        named = [(name, each) for name, each in lists if each is not None]
+        regions = [name for name, each in named if each.has_region]
+        if len(regions) > 1:
+            text = f"{len(regions)} senders have a region: {', '.join(regions)}; only one may, "
+            text += "which sends all outlines and holes"
+            return Fault(Status.INVALID_INPUT, text)
+        for name, each in named if regions else ():
+            if (each.ids == OUTSIDE).any():
+                text = f"{name}: ids: must not be {OUTSIDE}, the id of the outside of the region"
+                return Fault(Status.INVALID_INPUT, text)
+        return None
 
     def _usable(
         self, source: SourceConfig, held: _Message, now: int, steady: int
@@ -721,7 +761,7 @@ class World:
         used, fault = _newest(held, lambda each: self._sender_fault(source, each, now, steady))
         if source.required or fault is None:
             return used, fault, False
-        if steady - held.arrived > _ns(source.timeout):
+        if steady - held.arrived > _ns(source.timeout) and not source.static:
             return used, fault, True
         if held.obstacles is not None and not held.is_checked:
             self._set_fault(held, _shape_fault(_unplaced(source, held.obstacles), self._config))
@@ -732,6 +772,8 @@ class World:
         self, source: SourceConfig, held: _Message, now: int, steady: int
     ) -> Fault | None:
         """Return why a message of a sender is not used; None: it is used."""
+        if source.static:
+            return held.fault or self._place_static(held, now)
         timeout = source.timeout
         fault = held.fault or self._time_fault(held, timeout, Status.STALE_OBSTACLES, now, steady)
         if fault is None and held.pose is None:
@@ -744,6 +786,20 @@ class World:
                     self._set_fault(held, _shape_fault(unplaced, self._config))
                 fault = held.fault or Fault(error.status, str(error))
         return fault
+
+    def _place_static(self, held: _Message, now: int) -> Fault | None:
+        """Place data that does not move by the present pose of its frame."""
+        assert held.obstacles is not None
+        try:
+            frame = held.obstacles.frame
+            pose = lookup.frame_pose(self._config, self._transforms, frame, 0, now)
+        except FrameError as error:
+            return Fault(error.status, str(error))
+        if pose != held.pose:
+            if held.pose is not None:
+                held.revision = self._revise()
+            held.pose = pose
+        return None
 
     def _find(self, held: _Message, target: str, frame: str) -> Pose:
         """Return the pose of a message's frame at its stamp.
@@ -774,8 +830,8 @@ class World:
         scene = last.scene if last is not None and last.key == key else self._compose(parts)
         if scene is None:
             return None
-        lists = [part.placed.obstacles for part in parts]
-        ends = accumulate(len(each) for each in lists)
+        placed = tuple(part.placed for part in parts)
+        ends = accumulate(len(each.obstacles) for each in placed)
         built = _Built(
             id=self._next_id,
             key=key,
@@ -784,8 +840,11 @@ class World:
             choice=choice,
             footprint=footprint,
             parts=tuple(parts),
-            placed=tuple(part.placed for part in parts),
+            placed=placed,
             spans=tuple(zip(ends, (part.held.name for part in parts), strict=True)),
+            region_source=next(
+                (p.held.name for p, at in zip(parts, placed, strict=True) if at.region), ""
+            ),
             epoch=_epoch(parts),
         )
         self._next_id += 1
@@ -794,12 +853,14 @@ class World:
 
     def _compose(self, parts: Sequence[_Part]) -> Scene | None:
         try:
-            scene = compose_scene([part.placed for part in parts], self._config, _epoch(parts))
+            scene = compose_scene(
+                [part.placed for part in parts], self._config, _epoch(parts) or 0
+            )
         except InputError as error:
             # One message is invalid. Check each one alone, so that the index in the fault is its
             # own.
             for part in parts:
-                self._set_fault(part.held, _shape_fault(part.placed, self._config))
+                self._set_fault(part.held, _shape_fault(part.unplaced, self._config))
             if all(part.held.fault is None for part in parts):
                 text = f"valid obstacle lists together make an invalid scene: {error}"
                 raise RuntimeError(text) from error
@@ -825,6 +886,7 @@ class World:
         timed = [
             (part.source.name, part.held, part.source.timeout, Status.STALE_OBSTACLES)
             for part in built.parts
+            if not part.source.static
         ]
         if built.footprint is not None:
             timeout = self._config.footprint_timeout
@@ -844,7 +906,7 @@ class World:
         now: int,
         steady: int,
     ) -> Snapshot:
-        stamps = [part.held.stamp for part in built.parts]
+        stamps = [part.held.stamp for part in built.parts if not part.source.static]
         footprint_age = nan
         if built.footprint is not None:
             footprint_age = (now - built.footprint.stamp) * 1e-9
@@ -855,7 +917,7 @@ class World:
             held.stamp
             for source in self._sources.values()
             for name, held in source.senders.items()
-            if name
+            if name and not source.config.static
         ]
         obstacle_age = (now - min(all_stamps)) * 1e-9 if all_stamps else nan
 
@@ -882,7 +944,7 @@ class World:
             footprint_age,
             obstacle_age,
             bad,
-            built.epoch,
+            now if built.epoch is None else built.epoch,
             built.spans,
             built.placed,
             built.choice.outline,
@@ -892,19 +954,27 @@ class World:
             self._named,
             data_fault,
             twist,
-            tuple(expiry(p.source.name, p.held, p.source.timeout) for p in built.parts),
+            tuple(
+                expiry(p.source.name, p.held, 0.0 if p.source.static else p.source.timeout)
+                for p in built.parts
+            ),
             tuple(footprint_expiries),
+            built.region_source,
         )
 
 
-def _unplaced(source: SourceConfig, obstacles: Obstacles) -> Placed:
-    """Return obstacles with the identity as the pose of their frame, to check their shapes."""
-    return Placed(obstacles, Pose(), source.inflation)
+def _unplaced(source: SourceConfig, obstacles: Obstacles, pose: Pose = Pose()) -> Placed:  # noqa: B008
+    """Return a list with a pose of its frame, to check its shapes."""
+    return Placed(obstacles, pose, source.inflation, source.static)
 
 
-def _shape_fault(placed: Placed, config: Config) -> Fault | None:
+def _shape_fault(unplaced: Placed, config: Config) -> Fault | None:
+    """Return why the shapes of a list are not valid. The outlines of a region are in the list."""
+    received = unplaced.obstacles
+    whole = replace(unplaced, obstacles=received.with_kinds(hulls=True))
     try:
-        compose_scene([placed], config, placed.obstacles.stamp)
+        compose_scene([whole], config, received.stamp)
+        region_of(received, unplaced.pose, unplaced.inflation)
     except InputError as error:
         return Fault(error.status, str(error))
     return None
@@ -918,9 +988,12 @@ def _outline_fault(points: npt.NDArray[np.float64], config: Config) -> Fault | N
     return None
 
 
-def _epoch(parts: Sequence[_Part]) -> int:
-    """Return the time zero of a scene [ns]: the oldest stamp of its messages."""
-    return min((part.held.stamp for part in parts), default=0)
+def _epoch(parts: Sequence[_Part]) -> int | None:
+    """Return the time zero of a scene [ns]: the oldest stamp of its messages.
+
+    None: all of them are static, so that the scene is the same at every time.
+    """
+    return min((part.held.stamp for part in parts if not part.source.static), default=None)
 
 
 def _newest(

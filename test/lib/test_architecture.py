@@ -30,7 +30,7 @@ LAYERS = (
     ("planning.validity",),
     ("planning",),
     ("server.frames", "server.config", "server.obstacles", "server.budget"),
-    ("server.fields", "server.rules", "server.parameter_files", "server.twist"),
+    ("server.boundary", "server.fields", "server.rules", "server.parameter_files", "server.twist"),
     ("server.adapters", "server.snapshot"),
     ("server.answers", "server.lookup"),
     ("server.world", "server.questions", "server.verification", "server.mirrored"),

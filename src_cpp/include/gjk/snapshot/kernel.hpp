@@ -22,7 +22,10 @@ class Kernel {
  public:
   explicit Kernel(const Scene* scene) noexcept : scene_(scene) {}
 
-  std::size_t obstacles() const noexcept { return scene_->obstacles().size(); }
+  // The outside of the region counts as an obstacle.
+  std::size_t obstacles() const noexcept {
+    return scene_->obstacles().size() + (scene_->region() != nullptr ? 1 : 0);
+  }
   // Calls put(i, result) for each pose, possibly twice.
   template <class Put>
   void check(const Shape& shape, std::span<const Pose> poses, std::span<const double> times,
