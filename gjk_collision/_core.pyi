@@ -8,7 +8,7 @@ import collections.abc
 import numpy
 import numpy.typing
 import typing
-__all__: list[str] = ['ConcavePolicy', 'FIRST_POSES', 'FIRST_SEGMENTS', 'MAX_COORDINATE', 'MAX_TOLERANCE', 'MIN_TOLERANCE', 'Motion', 'PredictionPolicy', 'Region', 'Said', 'Scene', 'Shape', 'Snapshot', 'check_arrays', 'check_batch', 'check_coordinates', 'check_increasing', 'check_pairs', 'check_poses', 'check_times', 'circles', 'closest', 'closest_approach', 'collide', 'compound', 'concave', 'distance', 'dubins', 'free_curve', 'grid_shapes', 'hull', 'is_pose', 'motion_from_pieces', 'moving', 'obstacle', 'path', 'polygon', 'poses_of', 'reason', 'reeds_shepp', 'scan_shapes', 'scene_from_arrays', 'scene_from_shapes', 'scene_from_state', 'shape_cast', 'shape_from_state', 'state_of_scene', 'state_of_shape', 'time_of_impact', 'trace']
+__all__: list[str] = ['ConcavePolicy', 'FIRST_POSES', 'FIRST_SEGMENTS', 'HeartbeatFacts', 'MAX_COORDINATE', 'MAX_TOLERANCE', 'MIN_TOLERANCE', 'Motion', 'PredictionPolicy', 'Region', 'Said', 'Scene', 'Shape', 'Snapshot', 'SnapshotFacts', 'Validity', 'check_arrays', 'check_batch', 'check_coordinates', 'check_increasing', 'check_pairs', 'check_poses', 'check_times', 'circles', 'closest', 'closest_approach', 'collide', 'compound', 'concave', 'distance', 'dubins', 'free_curve', 'grid_shapes', 'hull', 'is_pose', 'motion_from_pieces', 'moving', 'obstacle', 'path', 'polygon', 'poses_of', 'reason', 'reeds_shepp', 'scan_shapes', 'scene_from_arrays', 'scene_from_shapes', 'scene_from_state', 'shape_cast', 'shape_from_state', 'state_of_scene', 'state_of_shape', 'time_of_impact', 'trace']
 class ConcavePolicy:
     """
     Members:
@@ -56,6 +56,9 @@ class ConcavePolicy:
         ...
     @property
     def value(self) -> int:
+        ...
+class HeartbeatFacts:
+    def __init__(self, *, counter: typing.SupportsInt | typing.SupportsIndex, id: typing.SupportsInt | typing.SupportsIndex, sequence: typing.SupportsInt | typing.SupportsIndex, config_hash: typing.SupportsInt | typing.SupportsIndex, stamp: typing.SupportsInt | typing.SupportsIndex, status: typing.SupportsInt | typing.SupportsIndex, message: str) -> None:
         ...
 class Motion:
     """
@@ -217,6 +220,23 @@ class Snapshot:
     def distance(self, pose: collections.abc.Sequence[float], k: typing.SupportsInt | typing.SupportsIndex, max_distance: typing.SupportsFloat | typing.SupportsIndex, error: typing.SupportsFloat | typing.SupportsIndex) -> tuple:
         ...
     def known_until(self, stamp: typing.SupportsInt | typing.SupportsIndex) -> float:
+        ...
+class SnapshotFacts:
+    def __init__(self, *, id: typing.SupportsInt | typing.SupportsIndex, sequence: typing.SupportsInt | typing.SupportsIndex, config_hash: typing.SupportsInt | typing.SupportsIndex, stamp: typing.SupportsInt | typing.SupportsIndex, heartbeat_limit: typing.SupportsFloat | typing.SupportsIndex, lag_limit: typing.SupportsFloat | typing.SupportsIndex, max_future_stamp: typing.SupportsFloat | typing.SupportsIndex, limits: collections.abc.Sequence[tuple[str, typing.SupportsInt | typing.SupportsIndex, typing.SupportsInt | typing.SupportsIndex, typing.SupportsFloat | typing.SupportsIndex, typing.SupportsFloat | typing.SupportsIndex]], status: typing.SupportsInt | typing.SupportsIndex, message: str) -> None:
+        ...
+class Validity:
+    """
+    Tells whether a mirror may answer from its snapshot.
+    """
+    def __init__(self) -> None:
+        ...
+    def check(self, at: typing.SupportsInt | typing.SupportsIndex, now: typing.SupportsInt | typing.SupportsIndex, steady: typing.SupportsInt | typing.SupportsIndex, is_named: bool) -> tuple[int, str] | None:
+        ...
+    def receive_heartbeat(self, facts: HeartbeatFacts, now: typing.SupportsInt | typing.SupportsIndex, steady: typing.SupportsInt | typing.SupportsIndex, earliest: typing.SupportsInt | typing.SupportsIndex) -> None:
+        ...
+    def receive_snapshot(self, facts: SnapshotFacts, now: typing.SupportsInt | typing.SupportsIndex, steady: typing.SupportsInt | typing.SupportsIndex, earliest: typing.SupportsInt | typing.SupportsIndex) -> None:
+        ...
+    def reset(self) -> None:
         ...
 def check_arrays(offsets: typing.Annotated[numpy.typing.ArrayLike, numpy.uint32], xy: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], kinds: typing.Annotated[numpy.typing.ArrayLike, numpy.uint8], radius: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], poses: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], said: Said) -> None:
     ...

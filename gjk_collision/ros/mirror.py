@@ -108,14 +108,7 @@ class CollisionMirror:
         self._thread: threading.Thread | None = None
         self._is_closed = False
         if own_thread:
-            simulated = node.get_parameter("use_sim_time").value
-            node = Node(
-                f"{node.get_name()}_mirror",
-                context=node.context,
-                namespace=node.get_namespace(),
-                parameter_overrides=[Parameter("use_sim_time", value=simulated)],
-                start_parameter_services=False,
-            )
+            node = _node_beside(node)
         self._node = node
         # Subscribe to raw messages, to read the times before a message is decoded.
         self._inputs = [
@@ -179,7 +172,8 @@ class CollisionMirror:
         if content.error is not None:
             self._log_error("~/snapshot", content.error)
         with self._changed:
-            self._mirror.receive_snapshot(content, **self._times(), earliest=earliest)
+            now, steady = self._times()
+            self._mirror.receive_snapshot(content, now=now, steady=steady, earliest=earliest)
             self._changed.notify_all()
 
     def _receive_state(self, data: bytes) -> None:
@@ -190,15 +184,17 @@ class CollisionMirror:
             self._log_error("~/state", error)
             return
         with self._changed:
-            self._mirror.receive_state(message, **self._times(), earliest=earliest)
+            now, steady = self._times()
+            self._mirror.receive_state(message, now=now, steady=steady, earliest=earliest)
             self._changed.notify_all()
 
     def _log_error(self, topic: str, error: Exception) -> None:
         text = f"{topic}: the message cannot be used: {error!r}"
         self._node.get_logger().error(text, throttle_duration_sec=1.0)
 
-    def _times(self) -> dict[str, int]:
-        return {"now": self._node.get_clock().now().nanoseconds, "steady": steady_time()}
+    def _times(self) -> tuple[int, int]:
+        """Return the present ROS time and steady time [ns]."""
+        return self._node.get_clock().now().nanoseconds, steady_time()
 
     # ---- state
 
@@ -222,8 +218,8 @@ class CollisionMirror:
         return True
 
     def _fault(self) -> Fault | None:
-        times = self._times()
-        fault = self._mirror.fault(at=times["now"], **times)
+        now, steady = self._times()
+        fault = self._mirror.fault(at=now, now=now, steady=steady)
         if fault is None and self._mirror.snapshot is not None:
             fault = self._mirror.snapshot.fault
         return fault
@@ -268,16 +264,20 @@ class CollisionMirror:
         """
         rows = as_floats(poses, "poses", 3)
         seconds = as_floats(times, "times", 0)
-        options = {
-            "margin": as_number(margin, "margin"),
-            "mode": mode_number(mode),
-            "stop_at_first": as_bool(stop_at_first, "stop_at_first"),
-        }
+        extra, number = as_number(margin, "margin"), mode_number(mode)
+        stops = as_bool(stop_at_first, "stop_at_first")
         required = as_integer(require_snapshot_id, "require_snapshot_id", 0, 2**64 - 1)
         asked = self._ask(footprint, at, frame_pose, required)
         found = asked.answer(
             lambda data, frame: questions.check_poses(
-                data, rows.ravel(), seconds, frame=lambda: frame, stamp=asked.at, **options
+                data,
+                rows.ravel(),
+                seconds,
+                frame=lambda: frame,
+                stamp=asked.at,
+                margin=extra,
+                mode=number,
+                stop_at_first=stops,
             ),
             PosesAnswer,
         )
@@ -311,15 +311,19 @@ class CollisionMirror:
         """
         rows = as_floats(poses, "poses", 3)
         seconds = as_floats(times, "times", 0)
-        options = {
-            "margin": as_number(margin, "margin"),
-            "tolerance": as_number(tolerance, "tolerance"),
-            "swept": as_bool(swept, "swept"),
-        }
+        extra, finest = as_number(margin, "margin"), as_number(tolerance, "tolerance")
+        between = as_bool(swept, "swept")
         asked = self._ask(footprint, at, frame_pose)
         found = asked.answer(
             lambda data, frame: questions.check_path(
-                data, rows.ravel(), seconds, frame=lambda: frame, stamp=asked.at, **options
+                data,
+                rows.ravel(),
+                seconds,
+                frame=lambda: frame,
+                stamp=asked.at,
+                swept=between,
+                margin=extra,
+                tolerance=finest,
             ),
             PathAnswer,
         )
@@ -467,9 +471,9 @@ class CollisionMirror:
         frame = IDENTITY if frame_pose is None else Pose(*as_vector(frame_pose, "frame_pose"))
         when = None if at is None else as_integer(at, "at", 1, 2**62)
         with self._lock:
-            times = self._times()
+            now, steady = self._times()
             if when is None:
-                when = max(times["now"], 1)
+                when = max(now, 1)
             held = self._mirror.snapshot
             chosen, issue = held or self._nothing, None
             try:
@@ -477,7 +481,7 @@ class CollisionMirror:
             except InputError as error:
                 issue = Fault(error.status, str(error))
             is_named = held is not None and chosen is not held
-            fault = self._mirror.fault(at=when, **times, is_named=is_named)
+            fault = self._mirror.fault(at=when, now=now, steady=steady, is_named=is_named)
         if self._is_closed:
             fault = Fault(Status.NOT_ACTIVE, "the mirror is closed")
         if fault is None:
@@ -492,6 +496,24 @@ class CollisionMirror:
         if fault is not None:
             chosen = chosen.invalidated(fault)
         return _Asked(chosen, frame, when, begin)
+
+
+def _node_beside(node: Node) -> Node:
+    """Return a node with the clock and the namespace of another one, without services."""
+    values = {
+        "use_sim_time": node.get_parameter("use_sim_time").value,
+        "start_type_description_service": False,
+    }
+    name = f"{node.get_name()}_mirror"
+    return Node(
+        name,
+        context=node.context,
+        # The command line may name all nodes of the process.
+        cli_args=["--ros-args", "-r", f"__node:={name}"],
+        namespace=node.get_namespace(),
+        parameter_overrides=[Parameter(each, value=value) for each, value in values.items()],
+        start_parameter_services=False,
+    )
 
 
 @dataclass(slots=True)

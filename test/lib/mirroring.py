@@ -183,7 +183,7 @@ class Run:
 
     def mirrored(self) -> Snapshot:
         """The snapshot from which the mirror answers now."""
-        fault = self.mirror.fault(at=self.now, **self.mirror_times)
+        fault = self.mirror.fault(at=self.now, now=self.now, steady=self.steady + self.OTHER_ZERO)
         held = self.mirror.snapshot
         if held is None:
             assert fault is not None
@@ -212,7 +212,7 @@ def some_config(rng: np.random.Generator) -> Config:
     else:
         footprint["footprint_timeout"] = float(rng.uniform(0.3, 1.0))
     names = ("margin_front", "margin_rear", "margin_left", "margin_right", "safety_margin")
-    margins = {
+    margins: dict[str, Any] = {
         name: float(rng.uniform(0, 0.5))
         for name, is_set in zip(names, on[2:7], strict=True)
         if is_set
@@ -244,8 +244,8 @@ def some_frames(rng: np.random.Generator) -> Frames:
         {
             "odom": Pose(),
             "base_link": Pose(),
-            "near": Pose(*rng.uniform(-5, 5, 2), 0.0),
-            "turned": Pose(*rng.uniform(-5, 5, 2), rng.uniform(-3, 3)),
+            "near": Pose(rng.uniform(-5, 5), rng.uniform(-5, 5), 0.0),
+            "turned": Pose(rng.uniform(-5, 5), rng.uniform(-5, 5), rng.uniform(-3, 3)),
             "far": Pose(far, -far, rng.uniform(-3, 3)),
         }
     )
@@ -332,7 +332,7 @@ def some_event(rng: np.random.Generator, run: Run) -> str:
         run.world.receive_footprint(Footprint(frame, stamp, outline), **run.times)
     elif event == "bad list":
         data = some_obstacles(rng, stamp, run.frames, 0, "")
-        changes = [
+        changes: list[dict[str, Any]] = [
             {"frame": "nowhere"},
             {"stamp": run.now + S},
             {"xy": data.xy * np.nan},

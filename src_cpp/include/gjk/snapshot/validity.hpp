@@ -86,7 +86,6 @@ class Validity {
     if (is_same_epoch && facts.id != 0 && facts.sequence < snapshot_->sequence) return;  // old
     snapshot_ = std::move(facts);
     snapshot_at_ = Received(arrival, snapshot_->stamp);
-    jump_.reset();
     // A process that was restarted begins to count again.
     if (!is_same_epoch || (missing_ && snapshot_->sequence >= missing_->sequence)) missing_.reset();
     note_missing();
@@ -116,10 +115,8 @@ class Validity {
       return Fault{Status::clock_jump, "no time received on /clock yet (use_sim_time)"};
     }
     note_time(clocks.now);
-    if (!snapshot_) {
-      if (jump_) return jump_;
-      return Fault{Status::undefined, "no message received on ~/snapshot"};
-    }
+    if (jump_ && !(snapshot_ && heartbeat_)) return jump_;
+    if (!snapshot_) return Fault{Status::undefined, "no message received on ~/snapshot"};
     if (snapshot_->id == 0) return snapshot_->fault;
     if (auto fault = check_heartbeat(clocks.steady)) return fault;
     return check_data(at, clocks, is_named);
@@ -167,8 +164,8 @@ class Validity {
     if (now < newest_) {
       const double back = static_cast<double>(newest_ - now) * 1e-9;
       reset();
-      jump_ = {Status::clock_jump, text("the clock went back by %.9g s; waiting for a message on "
-                                        "~/snapshot",
+      jump_ = {Status::clock_jump, text("the clock went back by %.9g s; waiting for messages "
+                                        "on ~/snapshot and ~/state",
                                         back)};
     }
     newest_ = now;
