@@ -44,6 +44,26 @@ def planner(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return build / "planner"
 
 
+@pytest.mark.timeout(600)
+def test_replies_that_are_not_whole_are_not_free_in_cpp(tmp_path: Path) -> None:
+    # The headers of the messages are enough for this one.
+    cmake = f"""
+find_package(GTest REQUIRED)
+find_package(gjk_collision REQUIRED COMPONENTS interfaces)
+add_executable(main "{ROOT}/src_cpp/ros/reply_test.cpp")
+target_compile_features(main PRIVATE cxx_std_20)
+foreach(library IN LISTS gjk_collision_TARGETS)
+  target_include_directories(main SYSTEM PRIVATE
+    $<TARGET_PROPERTY:${{library}},INTERFACE_INCLUDE_DIRECTORIES>)
+endforeach()
+target_link_libraries(main PRIVATE GTest::gtest_main)
+"""
+    consumer = Consumer(tmp_path / "c", cmake)
+    consumer.make(f"-DPython3_EXECUTABLE={sys.executable}")
+    done = run(consumer.build / "main")
+    assert done.returncode == 0, done.stdout
+
+
 @pytest.mark.timeout(900)  # rclcpp compiles slowly
 def test_mirror_and_client_agree_in_cpp(planner: Path, start: Any) -> None:
     _, bench = start("cpp")
