@@ -474,7 +474,7 @@ class CollisionMirror:
             now, steady = self._times()
             if when is None:
                 when = max(now, 1)
-            held = self._mirror.snapshot
+            held = self._mirror.snapshot_at(when)
             chosen, issue = held or self._nothing, None
             try:
                 chosen = chosen.chosen(footprint) if held is not None else chosen
