@@ -393,6 +393,8 @@ def test_footprint_per_pose_is_refused_where_it_is_not_clear(time: Time) -> None
     assert "(got 2)" in refused(footprints=["small"], which=one[:2])
     text = refused(footprints=["small", "huge"], which=np.zeros(3, np.uint8))
     assert text.startswith("footprints[1]: must be")
+    text = refused(footprints=["small"] * 257, which=one)
+    assert text.startswith("footprints: must have at most 256 names")
     assert "footprint: must be empty" in refused(footprints=["small"], footprint="long")
     assert request(poses, footprints=["long"]).ask(snapshot, SameFrameOnly()).answer.is_free
     poses = np.full((3, 3), 1e300)

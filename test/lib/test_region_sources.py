@@ -54,9 +54,9 @@ def box(x: float, y: float, width: float, height: float) -> Ring:
 
 def star(rng: random.Random, x: float, y: float, size: float) -> Ring:
     count = rng.randrange(3, 9)
-    turn = rng.uniform(0, 2 * pi)
+    turn, step = rng.uniform(0, 2 * pi), 2 * pi / count
     return [
-        (x + size * r * cos(turn + 2 * pi * i / count), y + size * r * sin(turn + 2 * pi * i / count))
+        (x + size * r * cos(turn + i * step), y + size * r * sin(turn + i * step))
         for i, r in enumerate(rng.uniform(0.4, 1.0) for _ in range(count))
     ]  # fmt: skip
 

@@ -8,6 +8,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 import time
 from collections import Counter
@@ -22,7 +23,9 @@ import pytest
 pytest.importorskip("rclpy", reason="rclpy is not installed")
 
 from gjk_collision.srv import CheckPoses, GetSnapshot
+from lifecycle_msgs.srv import ChangeState
 from server import BOX, Bench, Server, doubles, said
+from std_srvs.srv import Trigger
 
 from gjk_collision.ros.quality import SERVICE_QOS
 from gjk_collision.server.fields import nanoseconds
@@ -116,6 +119,136 @@ def test_batches_of_ten_thousand_poses(start: Start) -> None:
         assert len(reply.witnesses) == (40_000 if mode == 2 else 0)
     request = batch(10_001, 0)
     assert said(bench.call("check_poses", request)) == (Verdict.UNKNOWN, Status.LIMIT_EXCEEDED)
+
+
+SLOW = {"time_budget": 10.0, "max_poses": 50_000, "obstacles.timeout": 60.0}
+
+
+def slow_batch() -> CheckPoses.Request:
+    """Distances of 50 000 poses at as many times: half a second of computation."""
+    request = batch(50_000, 3)
+    request.mode = 1
+    request.times = doubles(np.linspace(0.0, 0.5, 50_000))
+    return request
+
+
+def slow(start: Start, name: str) -> tuple[Server, Bench]:
+    """A server for slow batches that is ready to answer them."""
+    policy = {"prediction_policy": "hold"}
+    server, bench = start(name, state_rate=50.0, **SLOW, **policy)
+    bench.publish(lambda: bench.array(GRID), rate=20.0)
+    bench.until_status(*FREE, x=-50.0)
+    bench.check_poses([[-50.0, 0.0, 0.0]])  # so that no reply of this service is lost later
+    return server, bench
+
+
+def begun(bench: Bench) -> Any:
+    """Send a slow batch; return its future after the server has answered later questions.
+
+    The request is large, and the first of them may arrive before it.
+    """
+    future = bench.clients["check_poses"].call_async(slow_batch())
+    for _ in range(10):
+        bench.collide(-50.0)
+    return future
+
+
+def test_small_questions_are_answered_while_a_batch_is_computed(start: Start) -> None:
+    """With one thread for all, at most those are answered that arrive before the batch."""
+    _, bench = slow(start, "shared")
+    future = begun(bench)
+    beats, answered = len(bench.states), 0
+    while not future.done():
+        for reply in (bench.collide(-50.0), bench.check_poses([[-50.0, 0.0, 0.0]])):
+            if not future.done():
+                assert said(reply) == FREE
+                answered += 1
+    assert answered >= 4
+    assert len(bench.states) > beats
+    assert said(future.result()) == (Verdict.COLLISION, Status.SUCCESS)
+    assert len(future.result().verdicts) == 50_000
+
+
+def test_more_batches_than_may_wait(start: Start) -> None:
+    """64 batches: the service's queue holds those that are not taken yet, and none is lost."""
+    _, bench = slow(start, "full")
+    request = batch(300, 4)
+    futures = [bench.clients["check_poses"].call_async(request) for _ in range(64)]
+    assert said(bench.collide(-50.0)) == FREE
+    bench.until(lambda: all(future.done() for future in futures), "all replies")
+    alone = bench.check_poses(np.reshape(request.poses, (-1, 3)))
+    for future in futures:
+        assert future.result().verdicts == alone.verdicts
+
+
+@pytest.mark.parametrize("change", ["deactivate", "restart", "reset"])
+def test_data_deleted_during_a_batch(change: str, start: Start) -> None:
+    """The answer from deleted data is not sent, whatever it is."""
+    _, bench = slow(start, f"deleted_{change}")
+    refused = ChangeState.Request()
+    refused.transition.label = "no such transition"  # so that no reply is lost later
+    assert not bench.call("change_state", refused, may_repeat=True).success
+    bench.call("reset", Trigger.Request())
+    bench.until_status(*FREE, x=-50.0)
+    future = begun(bench)
+    assert not future.done()
+    if change == "reset":
+        assert bench.call("reset", Trigger.Request()).success
+    else:
+        assert bench.transition("deactivate")
+    if change == "restart":
+        assert bench.transition("activate")
+    if future.done():
+        pytest.skip("the batch was finished before the data was deleted")
+    reply = bench.until(lambda: future.done() and future.result(), "reply")
+    # NO_OBSTACLES: the request was taken after the data was deleted.
+    gone = (Status.SNAPSHOT_MISMATCH, Status.NO_OBSTACLES)
+    expected = (Status.NOT_ACTIVE,) if change == "deactivate" else gone
+    assert reply.verdict.verdict == Verdict.UNKNOWN
+    assert reply.verdict.status in expected, reply.verdict
+    assert set(reply.verdicts) == {Verdict.UNKNOWN}
+    assert reply.first_invalid_index == 0
+
+
+def test_parameter_changed_during_a_batch(start: Start) -> None:
+    """The answer is that of the configuration that it names."""
+    _, bench = slow(start, "changed")
+    future, again = begun(bench), None
+    assert bench.set(safety_margin=2.0).successful
+    again = bench.clients["check_poses"].call_async(slow_batch())
+    bench.until(lambda: future.done() and again.done(), "replies")
+    first, second = future.result(), again.result()
+    assert first.info.config_hash != second.info.config_hash
+    assert first.verdicts != second.verdicts
+    alone = bench.call("check_poses", slow_batch())
+    assert second.info.config_hash == alone.info.config_hash
+    assert second.verdicts == alone.verdicts
+
+
+def test_data_received_during_a_batch(start: Start) -> None:
+    """More messages than a `World` has snapshots arrive meanwhile; the answer can be sent."""
+    _, bench = slow(start, "followed")
+    bench.publish(lambda: bench.array(GRID), rate=200.0)
+    futures = [bench.clients["check_poses"].call_async(slow_batch()) for _ in range(4)]
+    bench.until(lambda: all(future.done() for future in futures), "replies")
+    for future in futures:
+        assert future.result().verdict.status == Status.SUCCESS
+        assert future.result().info.max_obstacle_age > 0.0
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM], ids=lambda how: how.name)
+def test_stop_during_a_batch(how: signal.Signals, start: Start) -> None:
+    """The thread that computes ends before the interpreter does."""
+    server, bench = slow(start, "stopped_busy")
+    futures = [bench.clients["check_poses"].call_async(slow_batch()) for _ in range(4)]
+    bench.collide(-50.0)
+    assert not all(future.done() for future in futures)
+    begin = time.monotonic()
+    code, log = server.stop(how), server.log
+    assert code == 0, log
+    assert "Traceback" not in log
+    assert "Timeout" not in log  # of STOP_LIMIT
+    assert time.monotonic() - begin < 30.0
 
 
 def resident(server: Server) -> float:
