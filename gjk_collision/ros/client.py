@@ -44,6 +44,7 @@ __all__ = [
     "PathReply",
     "PosesReply",
     "Reply",
+    "footprint_indices",
     "path_reply",
     "poses_reply",
 ]
@@ -306,7 +307,7 @@ class CollisionClient:
         else:
             request.footprints = [_name(each) for each in footprint]
         if which is not None:
-            request.which = _indices(which)
+            request.which = footprint_indices(which)
             if not len(request.footprints):
                 rule = "can only be given if footprint is a sequence of names"
                 raise InputError(Status.INVALID_INPUT, "which", None, rule)
@@ -548,7 +549,7 @@ def _name(footprint: Any) -> str:
     return footprint
 
 
-def _indices(which: ArrayLike) -> array[int]:
+def footprint_indices(which: ArrayLike) -> array[int]:
     """Return indices of footprints as the field of a request.
 
     Raises

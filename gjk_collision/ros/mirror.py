@@ -13,6 +13,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from math import nan
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -32,6 +33,7 @@ from ..scene import Mode, mode_number
 from ..server import questions
 from ..server.answers import Answer, DistanceAnswer, PathAnswer, PosesAnswer, unknown
 from ..server.config import Config
+from ..server.fields import numbers
 from ..server.frames import IDENTITY, Pose
 from ..server.mirrored import Mirror, unusable
 from ..server.snapshot import Fault, empty_snapshot
@@ -44,6 +46,7 @@ from .client import (
     PathReply,
     PosesReply,
     Reply,
+    footprint_indices,
     path_reply,
     poses_reply,
 )
@@ -51,7 +54,7 @@ from .pauses import PERIOD, Pauses, steady_time
 from .quality import SNAPSHOT_QOS
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
+    from numpy.typing import ArrayLike, NDArray
 
 __all__ = ["CollisionMirror", "GradientReply"]
 
@@ -235,7 +238,8 @@ class CollisionMirror:
         mode: Mode = "collide",
         stop_at_first: bool = False,
         require_snapshot_id: int = 0,
-        footprint: str = "",
+        footprint: str | Sequence[str] = "",
+        which: ArrayLike | None = None,
         at: int | None = None,
         frame_pose: Sequence[float] | None = None,
     ) -> PosesReply:
@@ -243,13 +247,11 @@ class CollisionMirror:
 
         Parameters
         ----------
-        poses, times, margin, mode, stop_at_first
+        poses, times, margin, mode, stop_at_first, footprint, which
             As for `CollisionClient.check_poses`.
         require_snapshot_id : int
             Id of the snapshot to use. If it is not the last one, the reply is UNKNOWN with
             SNAPSHOT_MISMATCH. 0: the last one.
-        footprint : str
-            Name of the footprint; "": the one for the present speed, or the default one.
         at : int, optional
             Time for which the question is asked [ns], of the clock of the node. `times` are after
             it. Data must not be too old now and at this time. Default: now.
@@ -267,9 +269,19 @@ class CollisionMirror:
         extra, number = as_number(margin, "margin"), mode_number(mode)
         stops = as_bool(stop_at_first, "stop_at_first")
         required = as_integer(require_snapshot_id, "require_snapshot_id", 0, 2**64 - 1)
-        asked = self._ask(footprint, at, frame_pose, required)
+        names = [footprint] if isinstance(footprint, str) else list(footprint)
+        ask: Callable[..., PosesAnswer] = questions.check_poses
+        if not isinstance(footprint, str):
+            selected = (
+                np.empty(0, np.uint8) if which is None else numbers(footprint_indices(which))
+            )
+            ask = partial(_several, names, selected)
+        elif which is not None:
+            rule = "can only be given if footprint is a sequence of names"
+            raise InputError(Status.INVALID_INPUT, "which", None, rule)
+        asked = self._ask(names, at, frame_pose, required)
         found = asked.answer(
-            lambda data, frame: questions.check_poses(
+            lambda data, frame: ask(
                 data,
                 rows.ravel(),
                 seconds,
@@ -313,7 +325,7 @@ class CollisionMirror:
         seconds = as_floats(times, "times", 0)
         extra, finest = as_number(margin, "margin"), as_number(tolerance, "tolerance")
         between = as_bool(swept, "swept")
-        asked = self._ask(footprint, at, frame_pose)
+        asked = self._ask([footprint], at, frame_pose)
         found = asked.answer(
             lambda data, frame: questions.check_path(
                 data,
@@ -358,7 +370,7 @@ class CollisionMirror:
         place = Pose(*as_vector(pose, "pose"))
         count = as_integer(k, "k", 0, 2**32 - 1)
         reach = as_number(max_distance, "max_distance")
-        asked = self._ask(footprint, at, frame_pose)
+        asked = self._ask([footprint], at, frame_pose)
         found = asked.answer(
             lambda data, frame: questions.distance(data, place, count, reach, frame=frame),
             DistanceAnswer,
@@ -399,7 +411,7 @@ class CollisionMirror:
             As for `check_poses`.
         """
         place, extra = Pose(*as_vector(pose, "pose")), as_number(margin, "margin")
-        asked = self._ask(footprint, at, frame_pose)
+        asked = self._ask([footprint], at, frame_pose)
         found = asked.answer(
             lambda data, frame: questions.collide(data, place, extra, frame=frame),
             lambda answer: answer,
@@ -440,7 +452,7 @@ class CollisionMirror:
         seconds = as_floats(times, "times", 0)
         count = as_integer(k, "k", 1, 2**32 - 1)
         extra = as_number(margin, "margin")
-        asked = self._ask(footprint, at, None)
+        asked = self._ask([footprint], at, None)
         found = asked.answer(
             lambda data, _: questions.check_poses(
                 data, rows.ravel(), seconds, stamp=asked.at, margin=extra
@@ -451,7 +463,9 @@ class CollisionMirror:
         if data.footprint is None or data.fault is not None or not len(found.verdicts):
             result = _no_gradients(len(rows), count, found.answer.status)
         else:
-            on_scene_clock = data.on_clock(seconds, asked.at) if len(seconds) else None
+            # As the rules of the other questions compute it: the whole seconds first.
+            whole, rest = divmod(asked.at - data.epoch, 1_000_000_000)
+            on_scene_clock = (seconds + float(whole)) + rest * 1e-9 if len(seconds) else None
             result = data.scene.gradient(data.footprint, rows, on_scene_clock, count)
             if len(seconds):
                 _clear(result, seconds > data.known_until(asked.at))
@@ -462,7 +476,7 @@ class CollisionMirror:
 
     def _ask(
         self,
-        footprint: str,
+        names: Sequence[str],
         at: int | None,
         frame_pose: Sequence[float] | None,
         required: int = 0,
@@ -474,13 +488,14 @@ class CollisionMirror:
             now, steady = self._times()
             if when is None:
                 when = max(now, 1)
-            held = self._mirror.snapshot
-            chosen, issue = held or self._nothing, None
+            held = self._mirror.snapshot_at(when)
+            chosen, issue, is_named = held or self._nothing, None, False
             try:
-                chosen = chosen.chosen(footprint) if held is not None else chosen
+                of_names = [held.chosen(name) for name in names] if held is not None else []
+                is_named = bool(of_names) and all(each is not held for each in of_names)
+                chosen = of_names[0] if len(of_names) == 1 else chosen
             except InputError as error:
                 issue = Fault(error.status, str(error))
-            is_named = held is not None and chosen is not held
             fault = self._mirror.fault(at=when, now=now, steady=steady, is_named=is_named)
         if self._is_closed:
             fault = Fault(Status.NOT_ACTIVE, "the mirror is closed")
@@ -496,6 +511,12 @@ class CollisionMirror:
         if fault is not None:
             chosen = chosen.invalidated(fault)
         return _Asked(chosen, frame, when, begin)
+
+
+def _several(
+    names: Sequence[str], which: NDArray[np.uint8], data: Data, *request: Any, **options: Any
+) -> PosesAnswer:
+    return questions.check_poses_of_several(data, names, which, *request, **options)
 
 
 def _node_beside(node: Node) -> Node:
@@ -554,6 +575,7 @@ class _Asked:
                 bad_sources=data.bad_sources,
                 config_hash=data.config.hash if is_known else 0,
                 compute_time=seconds,
+                footprint="" if data.footprint is None else data.footprint_name,
             ),
             "round_trip": seconds,
         }

@@ -106,7 +106,7 @@ def test_a_mirror_answers_as_its_node(delay: int) -> None:
             held = run.mirror.snapshot
             theirs = ask(node, run.now, step)
             ours = ask(mirror, run.now, step)
-            is_valid = mirror is held
+            is_valid = run.fault() is None
             if not is_valid:
                 assert set(verdicts(ours)) == {Verdict.UNKNOWN}, where
             if node.fault is not None and node.fault.status in STALE:
@@ -129,4 +129,5 @@ def test_a_mirror_answers_as_its_node(delay: int) -> None:
     if delay == 0:
         assert compared >= 0.7 * SNAPSHOTS, (compared, skipped)
     for verdict in Verdict if delay < 100 * MS else ():
-        assert said[verdict] > 0.01 * total, (said, compared, skipped)
+        share = 0.0 if verdict is Verdict.MARGIN else 0.01
+        assert said[verdict] > share * total, (said, compared, skipped)
