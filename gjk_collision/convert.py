@@ -69,10 +69,9 @@ def obstacles_from_grid(
         rule = f"must be greater than 0 (got {size})"
         raise InputError(Status.INVALID_INPUT, "resolution", None, rule)
     pose = as_vector(origin, "origin")
-    marked = cells >= as_integer(occupied, "occupied", 0, 100)
-    if as_bool(unknown_is_occupied, "unknown_is_occupied"):
-        marked |= cells < 0
-    return _shapes(_core.grid_shapes(marked.view(np.uint8), size, pose))
+    limit = as_integer(occupied, "occupied", 0, 100)
+    marked = _marked(cells, limit, as_bool(unknown_is_occupied, "unknown_is_occupied"))
+    return _shapes(_core.grid_shapes(marked, size, pose))
 
 
 def obstacles_from_scan(
@@ -152,6 +151,20 @@ def obstacles_from_points(xy: ArrayLike, radius: float) -> list[Shape]:
         NON_FINITE, COORD_RANGE: `index` is that of the point. ARRAY_MISMATCH, INVALID_INPUT.
     """
     return _shapes(_core.circles(as_floats(xy, "xy", 2), as_number(radius, "radius")))
+
+
+def marked_cells(grid: ArrayLike, occupied: int, unknown_is_occupied: bool) -> NDArray[np.uint8]:
+    """Return which cells of a grid are occupied, as for `obstacles_from_grid`, shape (h, w)."""
+    return _marked(_checked_cells(grid), occupied, unknown_is_occupied)
+
+
+def _marked(
+    cells: NDArray[np.integer], occupied: int, unknown_is_occupied: bool
+) -> NDArray[np.uint8]:
+    marked = cells >= occupied
+    if unknown_is_occupied:
+        marked |= cells < 0
+    return marked.view(np.uint8)
 
 
 def _shapes(cores: list[_core.Shape]) -> list[Shape]:

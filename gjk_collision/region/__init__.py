@@ -62,7 +62,7 @@ class Region:
         ARRAY_MISMATCH.
     """
 
-    __slots__ = ("_core", "_holes", "_outlines", "_segments", "_snap")
+    __slots__ = ("_core", "_holes", "_moved", "_outlines", "_radii", "_segments", "_snap")
 
     def __init__(
         self,
@@ -102,7 +102,33 @@ class Region:
         if len(segments) == 0:
             raise InputError(Status.DEGENERATE, "holes", None, "the holes leave no region")
         self._segments = _frozen(segments)
+        self._radii = radii
+        self._moved: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None
         self._core = _core.Region(segments, radii)
+
+    def _with_boundary(self, segments: NDArray[np.float64], radii: NDArray[np.float64]) -> Region:
+        """Return a region with the same outlines, whose boundary was moved.
+
+        Parameters
+        ----------
+        segments : (n, 4) float64
+            The moved segments of `boundary` [m]. Equal ends must stay equal.
+        radii : (n,) float64
+            Distance that a shape must keep from each segment [m].
+        """
+        return self._of_boundary((self._outlines, self._holes, self._snap), segments, radii)
+
+    @classmethod
+    def _of_boundary(
+        cls, given: tuple[Any, ...], segments: NDArray[np.float64], radii: NDArray[np.float64]
+    ) -> Region:
+        """Return a region with a known boundary; `given` are the arguments of `Region`."""
+        other = cls.__new__(cls)
+        other._outlines, other._holes, other._snap = given
+        other._segments, other._radii = _frozen(segments), radii
+        other._moved = (other._segments, radii)
+        other._core = _core.Region(segments, radii)
+        return other
 
     @property
     def outlines(self) -> tuple[NDArray[np.float64], ...]:
@@ -181,7 +207,8 @@ class Region:
             tuple((ring + 0.0).tobytes() for ring in group)
             for group in (self._outlines, self._holes)
         ]
-        return (*rings, self._snap)
+        moved = () if self._moved is None else tuple((a + 0.0).tobytes() for a in self._moved)
+        return (*rings, self._snap, moved)
 
     def _refuse_few(self, k: int, count: int) -> None:
         """Refuse ring k of the outlines and holes, which has too few vertices."""
@@ -193,12 +220,21 @@ class Region:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Return how to make an equal region, for pickle and copy."""
-        return type(self), (self._outlines, self._holes, self._snap)
+        given = self._outlines, self._holes, self._snap
+        if self._moved is None:
+            return type(self), given
+        return _moved, (given, *self._moved)
 
     def __repr__(self) -> str:
         """Return the numbers of outlines and holes, and the bounds."""
         bounds = ", ".join(f"{value:.6g}" for value in self.bounds)
         return f"<Region: {len(self._outlines)} outlines, {len(self._holes)} holes, in ({bounds})>"
+
+
+def _moved(
+    given: tuple[Any, ...], segments: NDArray[np.float64], radii: NDArray[np.float64]
+) -> Region:
+    return Region(*given)._with_boundary(segments, radii)
 
 
 def _frozen(values: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -16,7 +16,7 @@ from rosbags.rosbag2 import Reader
 from rosbags.typesys import get_types_from_msg
 
 from ..server.adapters import CONVERTERS
-from .interfaces import CLOCK, POLYGON_STAMPED, TF_MESSAGE, types_before_margins, typestore
+from .interfaces import CLOCK, POLYGON_STAMPED, TF_MESSAGE, older_types, typestore
 
 __all__ = ["STORAGE", "Bag", "BagError", "Message", "find_bags"]
 
@@ -140,14 +140,18 @@ class Bag:
         try:
             return self._store.deserialize_cdr(message.data, kind)
         except Exception:
-            with suppress(Exception):
-                return self._older_store.deserialize_cdr(message.data, kind)
+            for store in self._older_stores:
+                with suppress(Exception):
+                    return store.deserialize_cdr(message.data, kind)
             raise
 
     @cached_property
-    def _older_store(self) -> Any:
-        """Store for messages that do not match the first one. The bag's definitions come first."""
-        return typestore({**types_before_margins(), **self._own_types()})
+    def _older_stores(self) -> list[Any]:
+        """Stores for messages that do not match the first one, of older and older versions.
+
+        The definitions in the bag come first.
+        """
+        return [typestore({**types, **self._own_types()}) for types in older_types()]
 
     def _own_types(self) -> dict[str, Any]:
         """Return the message definitions in the bag, for the types that replay uses.

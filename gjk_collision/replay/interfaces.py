@@ -14,7 +14,7 @@ __all__ = [
     "POLYGON_STAMPED",
     "TF_MESSAGE",
     "default_types",
-    "types_before_margins",
+    "older_types",
     "typestore",
 ]
 
@@ -26,7 +26,9 @@ CLOCK = "rosgraph_msgs/msg/Clock"
 _PACKAGES = {
     "builtin_interfaces",
     "geometry_msgs",
+    "nav_msgs",
     "rosgraph_msgs",
+    "sensor_msgs",
     "service_msgs",
     "std_msgs",
     "tf2_msgs",
@@ -70,11 +72,34 @@ def default_types() -> dict[str, Any]:
     return types
 
 
-def types_before_margins() -> dict[str, Any]:
-    """Return the definition of ObstacleArray from before it had margins, for older recordings."""
-    name = "gjk_collision/msg/ObstacleArray"
-    constants, fields = default_types()[name]
-    return {name: (constants, [each for each in fields if not each[0].startswith("margin")])}
+# The fields that were added to types of this package, by the version that they are first in, the
+# last version first. Recordings of earlier versions do not have them.
+_ADDED: tuple[tuple[str, dict[str, set[str]]], ...] = (
+    (
+        "0.9.0",
+        {
+            "msg/ReplyInfo": {"footprint"},
+            "srv/msg/Collide_Request": {"footprint"},
+            "srv/msg/Distance_Request": {"footprint"},
+            "srv/msg/CheckPath_Request": {"footprint"},
+            "srv/msg/CheckPoses_Request": {"footprint", "footprints", "which"},
+        },
+    ),
+    ("0.7.0", {"msg/ObstacleArray": {"margins", "margin_rates"}}),
+)
+
+
+def older_types() -> list[dict[str, Any]]:
+    """Return the definitions of older versions that differ from the present ones, newest first."""
+    found: list[dict[str, Any]] = []
+    for _, added in _ADDED:
+        types = dict(found[-1]) if found else {}
+        for short, names in added.items():
+            name = f"gjk_collision/{short}"
+            constants, fields = types.get(name, default_types()[name])
+            types[name] = constants, [each for each in fields if each[0] not in names]
+        found.append(types)
+    return found
 
 
 def typestore(own: dict[str, Any] | None = None) -> Any:

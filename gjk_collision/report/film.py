@@ -13,7 +13,7 @@ from ..errors import InputError
 from ..replay.drive import Drive
 from ..replay.rows import Row
 from ..server.frames import FrameError, Pose
-from ..server.obstacles import Obstacles
+from ..server.obstacles import REGION, Obstacles
 from ..verdict import Verdict
 
 __all__ = ["Film", "Timeline"]
@@ -208,11 +208,7 @@ class Film:
         for (source, _), obstacles in self._drive.shown.items():
             try:
                 obstacles.check(config.max_obstacles, config.max_points_per_obstacle)
-                frame = Pose()
-                if obstacles.frame != config.check_frame:
-                    frame = self._drive.transforms.lookup(
-                        config.check_frame, obstacles.frame, obstacles.stamp
-                    )
+                frame = self._drive.frame_of(source, obstacles)
             except (InputError, FrameError):
                 continue  # the status of the row gives the reason
             inflation = config.source(source).inflation
@@ -247,10 +243,13 @@ class Film:
             if not all(map(isfinite, (x, y, yaw))):
                 continue
             x0, y0 = self._anchor(x, y)
-            number = self._outline(own, radii[i] + inflation)
-            placed.append(
-                [number, round(x - x0, 3), round(y - y0, 3), round(yaw, 5), ids[i], int(is_bad)]
-            )
+            # Of a region only the boundary is drawn.
+            is_region = obstacles.has_region and obstacles.kinds[i] >= REGION
+            pieces = zip(own, np.roll(own, -1, axis=0), strict=True) if is_region else [own]
+            for piece in pieces:
+                number = self._outline(np.asarray(piece), radii[i] + inflation)
+                at = round(x - x0, 3), round(y - y0, 3), round(yaw, 5)
+                placed.append([number, *at, ids[i], int(is_bad)])
         return placed
 
 

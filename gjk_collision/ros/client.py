@@ -21,6 +21,7 @@ from gjk_collision.srv import CheckPath, CheckPoses, Collide, Distance
 from rclpy.executors import SingleThreadedExecutor
 
 from ..arguments import as_bool, as_floats, as_integer, as_number, as_vector
+from ..errors import InputError
 from ..record import Record
 from ..results import CheckResult, NearestResult, PathResult
 from ..scene import Mode, mode_number
@@ -43,6 +44,8 @@ __all__ = [
     "PathReply",
     "PosesReply",
     "Reply",
+    "path_reply",
+    "poses_reply",
 ]
 
 MAX_OUTSTANDING = 64
@@ -75,6 +78,8 @@ class Info:
         Identifies the values of all parameters.
     compute_time : float
         Computation time of the reply [s].
+    footprint : str
+        Name of the footprint that was used; several names are separated by ", "; "": none.
     """
 
     frame_id: str
@@ -86,6 +91,7 @@ class Info:
     bad_sources: tuple[str, ...]
     config_hash: int
     compute_time: float
+    footprint: str = ""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -254,6 +260,8 @@ class CollisionClient:
         mode: Mode = "collide",
         stop_at_first: bool = False,
         require_snapshot_id: int = 0,
+        footprint: str | Sequence[str] = "",
+        which: ArrayLike | None = None,
     ) -> PosesReply:
         """Check the vehicle at each of many poses against one snapshot.
 
@@ -274,6 +282,12 @@ class CollisionClient:
         require_snapshot_id : int
             Id of the snapshot to use. If it is not available, the reply is UNKNOWN with
             SNAPSHOT_MISMATCH. 0: the latest snapshot.
+        footprint : str or sequence of str
+            Name of the footprint to check, or several names, from which `which` selects. "": the
+            footprint of the server for requests that name none, see its parameters.
+        which : array_like of int, shape (n,), optional
+            Index in `footprint` of the footprint at each pose. It is required if `footprint` has
+            several names.
 
         Raises
         ------
@@ -287,6 +301,15 @@ class CollisionClient:
         request.require_snapshot_id = as_integer(
             require_snapshot_id, "require_snapshot_id", 0, 2**64 - 1
         )
+        if isinstance(footprint, str):
+            request.footprint = footprint
+        else:
+            request.footprints = [_name(each) for each in footprint]
+        if which is not None:
+            request.which = _indices(which)
+            if not len(request.footprints):
+                rule = "can only be given if footprint is a sequence of names"
+                raise InputError(Status.INVALID_INPUT, "which", None, rule)
         [(reply, round_trip)] = self._exchange(self._check_poses, [request])
         return self._poses_reply(reply, round_trip, len(request.poses) // 3)
 
@@ -298,6 +321,7 @@ class CollisionClient:
         swept: bool = True,
         margin: float = 0.0,
         tolerance: float = 0.0,
+        footprint: str = "",
     ) -> PathReply:
         """Check the vehicle along a path through poses.
 
@@ -315,6 +339,8 @@ class CollisionClient:
         tolerance : float
             Tolerance [m], 1e-6 to 1: if the vehicle passes an obstacle closer than margin +
             tolerance, the path may be reported as not free. 0: the parameter of the server.
+        footprint : str
+            Name of the footprint, see `check_poses`.
 
         Raises
         ------
@@ -325,12 +351,18 @@ class CollisionClient:
             margin=as_number(margin, "margin"), tolerance=as_number(tolerance, "tolerance")
         )
         self._fill(request, poses, times)
+        request.footprint = _name(footprint)
         request.interpolation = request.SWEPT if as_bool(swept, "swept") else request.DISCRETE
         [(reply, round_trip)] = self._exchange(self._check_path, [request])
         return self._path_reply(reply, round_trip)
 
     def distances(
-        self, poses: ArrayLike, *, k: int = 1, max_distance: float = 0.0
+        self,
+        poses: ArrayLike,
+        *,
+        k: int = 1,
+        max_distance: float = 0.0,
+        footprint: str = "",
     ) -> list[DistanceReply]:
         """Return the distances to the nearest obstacles at each of many poses.
 
@@ -345,6 +377,8 @@ class CollisionClient:
             Maximum number of obstacles per pose.
         max_distance : float
             Obstacles farther away than this are not reported [m]. 0: no limit.
+        footprint : str
+            Name of the footprint, see `check_poses`.
 
         Returns
         -------
@@ -359,6 +393,7 @@ class CollisionClient:
         request = {
             "k": as_integer(k, "k", 0, 2**32 - 1),
             "max_distance": as_number(max_distance, "max_distance"),
+            "footprint": _name(footprint),
         }
         requests = [
             Distance.Request(pose=self._pose(pose), **request)
@@ -370,7 +405,13 @@ class CollisionClient:
         """Return the distances to the nearest obstacles at one pose, see `distances`."""
         return self.distances([as_vector(pose, "pose")], **options)[0]
 
-    def collide(self, pose: Sequence[float] | None = None, *, margin: float = 0.0) -> CollideReply:
+    def collide(
+        self,
+        pose: Sequence[float] | None = None,
+        *,
+        margin: float = 0.0,
+        footprint: str = "",
+    ) -> CollideReply:
         """Check the vehicle at one pose.
 
         Parameters
@@ -379,13 +420,15 @@ class CollisionClient:
             Pose of the base frame [m, m, rad]. None: the present pose of the vehicle.
         margin : float
             As for `check_poses`.
+        footprint : str
+            Name of the footprint, see `check_poses`.
 
         Raises
         ------
         InputError
             As for `check_poses`.
         """
-        request = Collide.Request(margin=as_number(margin, "margin"))
+        request = Collide.Request(margin=as_number(margin, "margin"), footprint=_name(footprint))
         if pose is not None:
             request.pose = self._pose(as_vector(pose, "pose"))
         [(reply, round_trip)] = self._exchange(self._collide, [request])
@@ -466,45 +509,16 @@ class CollisionClient:
                 bad_sources=tuple(info.bad_sources),
                 config_hash=info.config_hash,
                 compute_time=info.compute_time,
+                footprint=info.footprint,
             ),
             "round_trip": round_trip,
         }
 
     def _poses_reply(self, reply: Any, round_trip: float, n: int) -> PosesReply:
-        common = self._common(reply, round_trip)
-        verdicts = numbers(reply.verdicts)
-        statuses = numbers(reply.statuses)
-        if not len(verdicts) == len(statuses) == n:  # the request was refused as a whole
-            verdicts = np.full(n, Verdict.UNKNOWN, np.uint8)
-            statuses = np.full(n, common["status"], np.uint16)
-        free = (verdicts == Verdict.FREE) & (statuses == Status.SUCCESS)
-        common["is_free"] = is_free = common["is_free"] and n > 0 and bool(free.all())
-        return PosesReply(
-            **common,
-            verdicts=verdicts,
-            statuses=statuses,
-            distances=numbers(reply.distances),
-            lower_bounds=numbers(reply.lower_bounds),
-            nearest_ids=numbers(reply.nearest_ids),
-            witnesses=numbers(reply.witnesses).reshape(-1, 4),
-            first_invalid_index=-1 if is_free else int(np.argmin(free)) if n else 0,
-        )
+        return poses_reply(self._common(reply, round_trip), reply, n)
 
     def _path_reply(self, reply: Any, round_trip: float) -> PathReply:
-        common = self._common(reply, round_trip)
-        segment, fraction = reply.first_invalid_segment, reply.last_valid_fraction
-        common["is_free"] = is_free = common["is_free"] and segment == -1 and fraction == 1.0
-        if not is_free and not (segment >= 0 and 0.0 <= fraction <= 1.0):
-            segment, fraction = 0, 0.0
-        return PathReply(
-            **common,
-            first_invalid_segment=segment,
-            last_valid_fraction=fraction,
-            first_collision_time=reply.first_collision_time,
-            obstacle_id=reply.obstacle_id,
-            min_distance=reply.min_distance,
-            min_distance_lower_bound=reply.min_distance_lower_bound,
-        )
+        return path_reply(self._common(reply, round_trip), reply)
 
     def _distance_reply(self, reply: Any, round_trip: float) -> DistanceReply:
         return DistanceReply(
@@ -518,6 +532,73 @@ class CollisionClient:
             directions=numbers(reply.directions).reshape(-1, 2),
             statuses=numbers(reply.statuses),
         )
+
+
+def _name(footprint: Any) -> str:
+    """Return the name of a footprint.
+
+    Raises
+    ------
+    InputError
+        INVALID_INPUT: it is not a string.
+    """
+    if not isinstance(footprint, str):
+        rule = f"must be a name (got {footprint!r})"
+        raise InputError(Status.INVALID_INPUT, "footprint", None, rule)
+    return footprint
+
+
+def _indices(which: ArrayLike) -> array[int]:
+    """Return indices of footprints as the field of a request.
+
+    Raises
+    ------
+    InputError
+        INVALID_INPUT: they are not integers from 0 to 255.
+    """
+    given = np.asarray(which)
+    if given.dtype.kind not in "iu" or given.ndim != 1 or ((given < 0) | (given > 255)).any():
+        rule = "must be a list of indices in footprint"
+        raise InputError(Status.INVALID_INPUT, "which", None, rule)
+    return array("B", given.astype(np.uint8).tobytes())
+
+
+def poses_reply(common: dict[str, Any], reply: Any, n: int) -> PosesReply:
+    """Return the reply for n poses, from the fields of `Reply` and a message or `PosesAnswer`."""
+    verdicts = numbers(reply.verdicts)
+    statuses = numbers(reply.statuses)
+    if not len(verdicts) == len(statuses) == n:  # the request was refused as a whole
+        verdicts = np.full(n, Verdict.UNKNOWN, np.uint8)
+        statuses = np.full(n, common["status"], np.uint16)
+    free = (verdicts == Verdict.FREE) & (statuses == Status.SUCCESS)
+    common["is_free"] = is_free = common["is_free"] and n > 0 and bool(free.all())
+    return PosesReply(
+        **common,
+        verdicts=verdicts,
+        statuses=statuses,
+        distances=numbers(reply.distances),
+        lower_bounds=numbers(reply.lower_bounds),
+        nearest_ids=numbers(reply.nearest_ids),
+        witnesses=numbers(reply.witnesses).reshape(-1, 4),
+        first_invalid_index=-1 if is_free else int(np.argmin(free)) if n else 0,
+    )
+
+
+def path_reply(common: dict[str, Any], reply: Any) -> PathReply:
+    """Return the reply for a path, from the fields of `Reply` and a message or `PathAnswer`."""
+    segment, fraction = reply.first_invalid_segment, reply.last_valid_fraction
+    common["is_free"] = is_free = common["is_free"] and segment == -1 and fraction == 1.0
+    if not is_free and not (segment >= 0 and 0.0 <= fraction <= 1.0):
+        segment, fraction = 0, 0.0
+    return PathReply(
+        **common,
+        first_invalid_segment=segment,
+        last_valid_fraction=fraction,
+        first_collision_time=reply.first_collision_time,
+        obstacle_id=reply.obstacle_id,
+        min_distance=reply.min_distance,
+        min_distance_lower_bound=reply.min_distance_lower_bound,
+    )
 
 
 def _member(value: int, default: Enum) -> Enum:

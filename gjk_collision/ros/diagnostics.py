@@ -143,6 +143,8 @@ class Diagnostics:
             "message": state.verdict.message,
             "affected": self._affected(verdict, status),
             "distance": f"{state.distance:.3f} m",
+            "time to collision": f"{state.time_to_collision:.3f} s",
+            "footprint": state.info.footprint,
             "nearest": f"{state.nearest_id} of '{state.nearest_source}'",
             "snapshot": state.info.snapshot_id,
             "config hash": f"{state.info.config_hash:#010x}",

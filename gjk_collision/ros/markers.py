@@ -71,6 +71,9 @@ def marker_array(
     if verdict is Verdict.UNKNOWN:
         text = f"{Status(found.answer.status).name}\n{found.answer.message}"
         made.append(_text(frame, text, here or Pose()))
+    if 0.0 < found.time_to_collision < np.inf:
+        text = f"contact in {found.time_to_collision:.1f} s"
+        made.append(_text(frame, text, here or Pose()))
     for each in made:
         each.header.stamp = messages.time(snapshot.stamp)
     return MarkerArray(markers=made)
@@ -116,16 +119,17 @@ def _obstacles(snapshot: Snapshot, ego: Pose | None, verdict: Verdict) -> Marker
     If the verdict of the vehicle is UNKNOWN, all obstacles are grey, so that none is shown as
     free.
     """
-    colours = [COLOURS[Verdict.UNKNOWN]] * len(snapshot.scene)
+    count = len(snapshot.scene) + 1  # the last one is the outside of the region
+    colours = [COLOURS[Verdict.UNKNOWN]] * count
     if ego is not None and snapshot.footprint is not None and verdict is not Verdict.UNKNOWN:
-        colours = [COLOURS[Verdict.FREE]] * len(snapshot.scene)
+        colours = [COLOURS[Verdict.FREE]] * count
         lists = [part.obstacles for part in snapshot.parts]
         own = [each.margins if len(each.margins) else np.zeros(len(each)) for each in lists]
         margins = snapshot.config.safety_margin + np.concatenate([*own, np.zeros(1)])
         near = snapshot.scene.nearest(
             snapshot.footprint,
             (ego.x, ego.y, ego.yaw),
-            k=max(len(snapshot.scene), 1),
+            k=count,
             max_distance=float(margins.max()),
         )
         is_near = near.lower_bounds <= margins[near.indices]
@@ -135,11 +139,16 @@ def _obstacles(snapshot: Snapshot, ego: Pose | None, verdict: Verdict) -> Marker
     frame = snapshot.config.check_frame
     marker = _marker("obstacles", frame, Marker.LINE_LIST, COLOURS[verdict], WIDTH)
     outlines = [each for part in snapshot.parts for each in _outlines(part)]
-    for points, colour in zip(outlines, colours, strict=True):
+    for points, colour in zip(outlines, colours[:-1], strict=True):
         corners = [Point(x=x, y=y) for x, y in points.tolist()]
         for ends in pairwise([*corners, corners[0]]):
             marker.points.extend(ends)
         marker.colors.extend([colour] * (2 * len(corners)))
+    for part in snapshot.parts:
+        if part.region is not None:
+            vertices = part.region.boundary.reshape(-1, 2).tolist()
+            marker.points.extend(Point(x=x, y=y) for x, y in vertices)
+            marker.colors.extend([colours[-1]] * len(vertices))
     return marker
 
 

@@ -8,7 +8,9 @@ element.
 """
 
 from array import array
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from itertools import accumulate
 from math import nan
 from typing import Any
 
@@ -16,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 from builtin_interfaces.msg import Time
 from geometry_msgs.msg import Point, Vector3
-from gjk_collision.msg import CollisionState, ObstacleArray, ReplyInfo
+from gjk_collision.msg import CollisionState, Footprint, ObstacleArray, ReplyInfo, Verdict
 from std_msgs.msg import Header
 
 from ..server import dispatch
@@ -29,11 +31,9 @@ from ..server.answers import (
     StateAnswer,
     unknown,
 )
-from ..server.config import Config
 from ..server.dispatch import Found
-from ..server.frames import Pose
-from ..server.rules import sums_rounded_up
-from ..server.snapshot import Fault, Placed, Snapshot, placed_ways
+from ..server.mirrored import obstacle_fields
+from ..server.snapshot import Fault, Snapshot, in_check_frame
 from ..verdict import Status
 
 __all__ = [
@@ -42,6 +42,7 @@ __all__ = [
     "fill_info",
     "fill_snapshot",
     "fill_state",
+    "filled",
     "none",
     "time",
 ]
@@ -58,6 +59,7 @@ def fill_info(info: ReplyInfo, snapshot: Snapshot) -> None:
     info.header.stamp = time(snapshot.stamp)
     info.header.frame_id = snapshot.config.check_frame
     info.snapshot_id = snapshot.id
+    info.footprint = snapshot.footprint_name if snapshot.footprint is not None else ""
     info.oldest_data_stamp = time(snapshot.oldest_data_stamp)
     info.footprint_age = snapshot.footprint_age
     info.max_obstacle_age = snapshot.max_obstacle_age
@@ -176,44 +178,64 @@ def fill_snapshot(reply: Any, snapshot: Snapshot) -> None:
             xy=_array("d", snapshot.outline),
             radius=array("d", [snapshot.footprint.radius if snapshot.footprint else 0.0]),
         )
+    named = snapshot.footprints
+    reply.footprint_names = [each.name for each in named]
+    counts = [len(each.outline) for each in named]
+    reply.footprints = ObstacleArray(
+        header=Header(stamp=time(snapshot.stamp), frame_id=config.base_frame),
+        source="footprints",
+        ids=array("q", range(len(named))),
+        kinds=array("B", [ObstacleArray.CONCAVE if count > 2 else 0 for count in counts]),
+        offsets=array("I", accumulate(counts, initial=0)),
+        xy=_array("d", np.concatenate([np.empty((0, 2)), *(each.outline for each in named)])),
+        radius=array("d", [each.shape.radius for each in named]),
+    )
     names = [name for _, name in snapshot.spans]
     reply.obstacles = [
-        _obstacle_array(name, part, config)
+        filled(
+            ObstacleArray,
+            obstacle_fields(name, in_check_frame(replace(part, inflation=0.0), config)),
+        )
         for name, part in zip(names, snapshot.parts, strict=True)
     ]
 
 
-def _obstacle_array(name: str, part: Placed, config: Config) -> ObstacleArray:
-    """Return the obstacles of one sender in the check frame.
+def filled(kind: Any, fields: Mapping[str, Any]) -> Any:
+    """Return a message with these fields.
 
-    If they are from another frame, the rounding errors of their poses are added to the radii.
+    Times are in ns, messages are mappings, and numeric sequences are ndarrays.
     """
-    data, place = part.obstacles, part.pose
-    poses, paths, velocities = data.poses, data.path_poses, data.velocities
-    radius = data.radius
-    if place != Pose():
-        own = poses.reshape(-1, 3) if len(poses) else np.zeros((len(data), 3))
-        poses = place.compose(own)
-        paths, errors = placed_ways(part, config)
-        velocities = place.turn(velocities.reshape(-1, 3))
-        radius = sums_rounded_up(radius if len(radius) else np.zeros(len(data)), errors)
-    return ObstacleArray(
-        header=Header(stamp=time(data.stamp), frame_id=config.check_frame),
-        source=name,
-        sequence=data.sequence,
-        ids=_array("q", data.ids),
-        kinds=_array("B", data.kinds),
-        offsets=_array("I", data.offsets),
-        xy=_array("d", data.xy),
-        radius=_array("d", radius),
-        poses=_array("d", poses),
-        velocities=_array("d", velocities),
-        path_offsets=_array("I", data.path_offsets),
-        path_times=_array("d", data.path_times),
-        path_poses=_array("d", paths),
-        margins=_array("d", data.margins),
-        margin_rates=_array("d", data.margin_rates),
-    )
+    message, types = kind(), kind.get_fields_and_field_types()
+    for name, value in fields.items():
+        setattr(message, name, _converted(types[name], value))
+    return message
+
+
+def _converted(kind: str, value: Any) -> Any:
+    if kind in _TYPECODES:
+        return _array(_TYPECODES[kind], value)
+    if kind == "builtin_interfaces/Time":
+        return time(value)
+    if kind.startswith("sequence<") and "/" in kind:
+        inner = kind[len("sequence<") : -1]
+        return [_converted(inner, each) for each in value]
+    return filled(_KINDS[kind], value) if "/" in kind else value
+
+
+_TYPECODES = {
+    "sequence<uint8>": "B",
+    "sequence<uint16>": "H",
+    "sequence<uint32>": "I",
+    "sequence<int64>": "q",
+    "sequence<double>": "d",
+}
+_KINDS = {
+    "std_msgs/Header": Header,
+    **{
+        f"gjk_collision/{each.__name__}": each
+        for each in (Footprint, ObstacleArray, ReplyInfo, Verdict)
+    },
+}
 
 
 def fill_state(message: CollisionState, found: StateAnswer) -> None:

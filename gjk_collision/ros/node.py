@@ -30,9 +30,10 @@ from visualization_msgs.msg import MarkerArray
 
 from ..errors import InputError
 from ..server import lookup, questions
-from ..server.adapters import footprint
+from ..server.adapters import footprint, twist
 from ..server.answers import StateAnswer, unknown
 from ..server.config import Config, SourceConfig
+from ..server.fields import nanoseconds
 from ..server.frames import FrameError, Pose, SameFrameOnly, Transforms, TransformSource
 from ..server.parameter_files import NODE_NAME
 from ..server.snapshot import Fault, Report, Snapshot, empty_snapshot
@@ -46,6 +47,7 @@ from .parameters import Parameters
 from .pauses import PERIOD, Pauses, steady_time
 from .progress import Progress
 from .services import Services
+from .snapshots import SnapshotPublisher
 from .transforms import ReceivedTransforms, find_transforms
 
 __all__ = ["CollisionServer", "main"]
@@ -108,6 +110,7 @@ class CollisionServer(LifecycleNode):
         self._world: World | None = None  # while active
         self._epoch = secrets.randbelow(MAX_EPOCH)  # increases by 1 with each activation
         self._inputs: list[Subscription] = []
+        self._latched: dict[str, Subscription] = {}  # of sources with transient_local, by name
         self._reason = "not configured"
         self._counter = 0
         self._heartbeat: Timer | None = None
@@ -122,6 +125,7 @@ class CollisionServer(LifecycleNode):
         )
         self._last_markers = 0.0
         self._hit: tuple[Pose, float] | None = None
+        self._snapshots = SnapshotPublisher(self, self)
         self._answering = Services(self, self)  # rclpy has a _services of its own
         Diagnostics(self, self)
         self._progress = Progress(self, self)
@@ -146,10 +150,14 @@ class CollisionServer(LifecycleNode):
             config = self._settings.configure()
             World(config)  # check the configured footprint now, not at activation
             adapters = [(each, sources.adapter(each)) for each in config.sources]
-            self.transforms = find_transforms(self, self._answering.resume)
+            self.transforms = find_transforms(self, self._note_transforms)
             for source, adapter in adapters:
                 self._subscribe_source(source, adapter)
-            if not config.footprint and not config.robot_radius:
+            if config.twist_topic:
+                kind = sources.message_class("twist_type", config.twist_type)
+                best_effort = QoSProfile(depth=5, reliability=ReliabilityPolicy.BEST_EFFORT)
+                self._subscribe_twist(kind, config.twist_topic, best_effort)
+            if config.is_footprint_received:
                 qos = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
                 self._subscribe(PolygonStamped, "footprint", self._receive_footprint, qos)
         except Exception as error:
@@ -172,12 +180,15 @@ class CollisionServer(LifecycleNode):
         """Start to receive data and to answer requests. Earlier data is not used."""
         self._epoch = self._epoch % MAX_EPOCH + 1
         self._world = World(self.config, self.transforms, self._epoch)
+        self._snapshots.note_change()
+        self._receive_last_again()
         self._progress.log_activation(steady_time())
         return SUCCESS
 
     def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Delete all data."""
         self._world = None
+        self._snapshots.note_change()
         self._progress.log_transition("deactivated: all data deleted")
         return SUCCESS
 
@@ -202,9 +213,11 @@ class CollisionServer(LifecycleNode):
     def _release(self, reason: str) -> None:
         """Delete the data and remove the subscriptions; `reason` is the message of replies."""
         self._world = None
+        self._snapshots.note_change()
         for each in self._inputs:
             self.destroy_subscription(each)
         self._inputs = []
+        self._latched = {}
         if self._pulse is not None:
             self.destroy_timer(self._pulse)
             self._pulse = None
@@ -244,6 +257,7 @@ class CollisionServer(LifecycleNode):
         self.config = config
         if self._world is not None:
             self._world.reconfigure(config)
+        self._snapshots.note_change()
         self._start_heartbeat()
         self.get_logger().info(f"{', '.join(names)}; config hash {config.hash:#010x}")
 
@@ -251,7 +265,7 @@ class CollisionServer(LifecycleNode):
 
     def _subscribe(
         self, kind: Any, topic: str, receive: Callable[[bytes], None], qos: QoSProfile
-    ) -> None:
+    ) -> Subscription:
         """Subscribe to a topic until `_release` is called.
 
         Raises
@@ -274,6 +288,7 @@ class CollisionServer(LifecycleNode):
             rule = f"cannot subscribe: {error!r}"
             raise InputError(Status.INVALID_INPUT, f"topic '{topic}'", None, rule) from error
         self._inputs.append(found)
+        return found
 
     def _subscribe_source(self, source: SourceConfig, adapter: sources.Adapter) -> None:
         def receive(data: bytes) -> None:
@@ -282,13 +297,43 @@ class CollisionServer(LifecycleNode):
             now, steady = self._times_of_message()
             try:
                 message = deserialize_message(data, adapter.message)
-                obstacles = adapter.convert(message, self.config)
+                obstacles = adapter.convert(message, self.config, source)
             except Exception as error:
                 self._receive_fault(source.name, error, now, steady)
                 return
             self._world.receive_obstacles(source.name, obstacles, now=now, steady=steady)
+            self._snapshots.note_change()
 
-        self._subscribe(adapter.message, source.topic, receive, sources.qos(source))
+        found = self._subscribe(adapter.message, source.topic, receive, sources.qos(source))
+        if source.qos_durability == "transient_local":
+            self._latched[source.name] = found
+
+    def _receive_last_again(self) -> None:
+        """Subscribe again to the topics that keep their last message, to receive it again.
+
+        A message from before the activation was not used, and ~/reset deletes it.
+        """
+        for source in self.config.sources:
+            if source.qos_durability == "transient_local":
+                if (old := self._latched.pop(source.name, None)) is not None:
+                    self._inputs.remove(old)
+                    self.destroy_subscription(old)
+                self._subscribe_source(source, sources.adapter(source))
+
+    def _subscribe_twist(self, kind: Any, topic: str, qos: QoSProfile) -> None:
+        def receive(data: bytes) -> None:
+            if self._world is None:
+                return
+            now, steady = self._times_of_message()
+            try:
+                found = twist(deserialize_message(data, kind), self.config)
+            except Exception as error:
+                self._receive_fault("twist_topic", error, now, steady)
+                return
+            self._world.receive_twist(found, now=now, steady=steady)
+            self._snapshots.note_change()
+
+        self._subscribe(kind, topic, receive, qos)
 
     def _receive_footprint(self, data: bytes) -> None:
         if self._world is None:
@@ -301,9 +346,10 @@ class CollisionServer(LifecycleNode):
             self._receive_fault("footprint", error, now, steady)
             return
         self._world.receive_footprint(outline, now=now, steady=steady)
+        self._snapshots.note_change()
 
     def _receive_fault(self, source: str, error: Exception, now: int, steady: int) -> None:
-        """Store the fault of a source, or "footprint", whose message cannot be used."""
+        """Store the fault of a source, "footprint" or "twist_topic", of an unusable message."""
         assert self._world is not None
         if isinstance(error, InputError):
             fault = Fault(error.status, str(error))
@@ -311,6 +357,12 @@ class CollisionServer(LifecycleNode):
             self.note_error(f"{source}: the message cannot be decoded", error)
             fault = Fault(Status.INTERNAL_ERROR, f"the message cannot be decoded: {error!r}")
         self._world.receive_fault(source, fault, now=now, steady=steady)
+        self._snapshots.note_change()
+
+    def _note_transforms(self) -> None:
+        """Continue what waits for transforms that have arrived."""
+        self._answering.resume()
+        self._snapshots.note_change()
 
     def now(self) -> int:
         """Return the present time [ns], with which stamps are compared."""
@@ -364,6 +416,8 @@ class CollisionServer(LifecycleNode):
         if self._world is None:
             return False, f"the node has no data: {self._reason}"
         self._world.reset()
+        self._snapshots.note_change()
+        self._receive_last_again()
         self.get_logger().info("reset: all data deleted")
         return True, "all data deleted; answers are UNKNOWN until fresh data is received"
 
@@ -393,6 +447,7 @@ class CollisionServer(LifecycleNode):
         return self.create_timer(period, callback, clock=clock)
 
     def _beat(self) -> None:
+        sequence = self._snapshots.publish_change()
         exchange = Exchange(self)
         message = CollisionState()
         self._counter += 1
@@ -400,7 +455,7 @@ class CollisionServer(LifecycleNode):
         try:
             first = exchange.first_snapshot()
             ego = self._ego(first, exchange.transforms)
-            found = questions.state(first, ego)
+            found = questions.with_time_to_collision(questions.state(first, ego), first, ego)
             snapshot = exchange.final_snapshot(first, found.answer.verdict)
             if snapshot.fault is not first.fault:
                 found = questions.state(snapshot, ego)
@@ -413,9 +468,14 @@ class CollisionServer(LifecycleNode):
             messages.fill_state(message, StateAnswer(unknown(fault)))
             messages.fill_info(message.info, exchange.snapshot_or_empty(fault))
         message.counter = self._counter
+        message.snapshot_sequence = sequence
         message.header.stamp = self.get_clock().now().to_msg()
         message.header.frame_id = self.config.check_frame
         message.info.compute_time = exchange.seconds
+        if snapshot is not None:  # from the time of the snapshot to the stamp of the message
+            passed = (nanoseconds(message.header.stamp) - snapshot.stamp) * 1e-9
+            left = message.time_to_collision - passed
+            message.time_to_collision = 0.0 if left < 0.0 else left  # NaN stays NaN
         self._state_publisher.publish(message)
         self.last_state = message
         self.health.note_beat()

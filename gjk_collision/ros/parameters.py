@@ -16,7 +16,13 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 
 from ..errors import InputError
-from ..server.config import Config, checked_value, parameter_facts
+from ..server.config import (
+    Config,
+    checked_value,
+    group_defaults,
+    group_names,
+    parameter_facts,
+)
 from ..server.parameter_files import (
     Section,
     check_values,
@@ -89,8 +95,8 @@ class Parameters:
         values = self._values()
         for name in values.keys() & self._defaults:
             owner = name.rpartition(".")[0]
-            if owner and owner not in values["obstacle_sources"]:
-                del values[name]  # the default of a source that was removed
+            if owner and owner not in group_names(values):
+                del values[name]  # the default of a source or footprint that was removed
         self._config = Config.from_parameters(values)
         return self._config
 
@@ -110,7 +116,7 @@ class Parameters:
         declared = self._node.get_parameters_by_prefix("")
         given = {**self._node._parameter_overrides, **declared}
         ours = {name: _plain(each) for name, each in given.items() if not _is_rclpys(name)}
-        foreign = foreign_names(self._sections, ours["obstacle_sources"]) & ours.keys()
+        foreign = foreign_names(self._sections, group_names(ours)) & ours.keys()
         if foreign:
             self._node.get_logger().warning(
                 "these parameters are not parameters of the collision server and have no effect: "
@@ -119,9 +125,10 @@ class Parameters:
         return {name: value for name, value in ours.items() if name not in foreign}
 
     def _declare_sources(self) -> None:
-        names = self._node.get_parameter("obstacle_sources").value
-        config = Config.from_parameters({"obstacle_sources": names})
-        self._declare({name: each for name, each in config.parameters().items() if "." in name})
+        lists = ("obstacle_sources", "footprint_names")
+        self._declare(
+            group_defaults({name: self._node.get_parameter(name).value for name in lists})
+        )
 
     def _declare(self, values: dict[str, Any]) -> None:
         """Declare parameters with their types and ranges.
@@ -160,7 +167,8 @@ class Parameters:
             self._node.declare_parameter(name, value, descriptor, ignore_override=True)
             return
         # Without a type, rclpy declares an empty list as a list of bytes.
-        kind = Parameter.Type.DOUBLE_ARRAY
+        kinds = Parameter.Type
+        kind = kinds.STRING_ARRAY if facts.low is None else kinds.DOUBLE_ARRAY
         self._node.declare_parameter(name, kind, descriptor, ignore_override=True)
         self._node.set_parameters([Parameter(name, kind, [])])
 

@@ -10,7 +10,6 @@ from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 
 from ..server import lookup
-from ..server.config import SourceConfig
 from ..server.frames import FrameError
 from ..server.snapshot import Report
 from ..verdict import Status
@@ -153,7 +152,11 @@ class Progress:
             kind = "source" if source.required else "optional source"
             topic = node.resolve_topic_name(source.topic)
             yield f"source {source.name}", f"{kind} '{source.name}' on {topic} ({source.type})"
-        if not config.footprint and not config.robot_radius:
+        if config.twist_topic:
+            topic = node.resolve_topic_name(config.twist_topic)
+            kind = "twist" if config.speed_footprints else "optional twist"
+            yield "twist_topic", f"{kind} on {topic} ({config.twist_type})"
+        if config.is_footprint_received:
             yield "footprint", f"footprint on {node.resolve_topic_name('footprint')}"
         if config.base_frame != config.check_frame:
             topics = " and ".join(map(node.resolve_topic_name, ("/tf", "/tf_static")))
@@ -178,7 +181,7 @@ class Progress:
                 if report.sender not in ("", report.source):
                     text = f"sender '{report.sender}': {text}"
             if fault.status in NOTHING_RECEIVED:
-                text = f"{text}; {self._publishers(sources.get(report.source))}"
+                text = f"{text}; {self._publishers(report.source)}"
             found.setdefault(key, {})[f"{report.sender} {fault.status.name}"] = text
         try:
             lookup.ego_pose(config, server.transforms, now)
@@ -187,10 +190,15 @@ class Progress:
             found["vehicle"] = {error.status.name: f"{error.status.name}: {error}; {affected}"}
         return found
 
-    def _publishers(self, source: SourceConfig | None) -> str:
-        """Return a text about the publishers of a source's topic; None: of the footprint."""
-        topic, kind = "footprint", "geometry_msgs/msg/PolygonStamped"
-        if source is not None:
+    def _publishers(self, name: str) -> str:
+        """Return a text about the publishers of a source, "footprint" or "twist_topic"."""
+        config = self._server.config
+        if name == "footprint":
+            topic, kind = "footprint", "geometry_msgs/msg/PolygonStamped"
+        elif name == "twist_topic":
+            topic, kind = config.twist_topic, config.twist_type
+        else:
+            source = config.source(name)
             topic, kind = source.topic, source.type
         publishers = self._node.get_publishers_info_by_topic(topic)
         if not publishers:

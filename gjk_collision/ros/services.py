@@ -197,6 +197,8 @@ class Services:
             in_time = kind is not GetSnapshot
             first = exchange.first_snapshot(_wanted(message), in_time=in_time)
         try:
+            if kind is not GetSnapshot:
+                first = Request(kind.__name__, message).chosen(first)
             if is_batch:
                 server.keep(first)
             reply = await self._reply(kind, message, first, exchange, is_batch)
@@ -274,6 +276,7 @@ class Services:
             pose = request.pose_at(i)
             if isinstance(found, PosesAnswer):
                 verdict = Verdict(int(found.verdicts[i]))
+            snapshot = request.chosen_at(snapshot, i)
         margin = total_margin(snapshot.config, getattr(message, "margin", 0.0))
         if why := verdict_error(snapshot, pose, verdict, margin, frame):
             raise RuntimeError(f"kernel error at {tuple(frame.of(pose))}: {why}")

@@ -2,20 +2,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """The message class, the converter and the quality of service (QoS) of an obstacle source."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
-from rclpy.qos import HistoryPolicy, QoSProfile, ReliabilityPolicy
+from rclpy.qos import DurabilityPolicy, HistoryPolicy, QoSProfile, ReliabilityPolicy
 
 from ..errors import InputError
-from ..server.adapters import CONVERTERS
-from ..server.config import Config, SourceConfig
-from ..server.obstacles import Obstacles
+from ..server.adapters import CONVERTERS, Convert
+from ..server.config import SourceConfig
 from ..verdict import Status
 
-__all__ = ["Adapter", "adapter", "qos"]
+__all__ = ["Adapter", "adapter", "message_class", "qos"]
 
 
 @dataclass(frozen=True)
@@ -23,7 +21,7 @@ class Adapter:
     """A message class, with the function that converts its messages to obstacles."""
 
     message: type[Any]
-    convert: Callable[[Any, Config], Obstacles]
+    convert: Convert
 
 
 def adapter(source: SourceConfig) -> Adapter:
@@ -39,17 +37,33 @@ def adapter(source: SourceConfig) -> Adapter:
         known = ", ".join(CONVERTERS)
         rule = f"must be one of {known} (got {source.type!r})"
         raise InputError(Status.INVALID_INPUT, argument, None, rule)
-    package, _, name = source.type.partition("/msg/")
+    return Adapter(message_class(argument, source.type), CONVERTERS[source.type])
+
+
+def message_class(parameter: str, kind: str) -> type[Any]:
+    """Return the class of a message type, which is the value of a parameter.
+
+    Raises
+    ------
+    InputError
+        The package of the type is not installed.
+    """
+    package, _, name = kind.partition("/msg/")
     try:
-        message = getattr(import_module(f"{package}.msg"), name)
+        found: type[Any] = getattr(import_module(f"{package}.msg"), name)
     except (ImportError, AttributeError) as error:
         rule = f"the package '{package}' of the type {name} is not installed ({error})"
-        raise InputError(Status.INVALID_INPUT, argument, None, rule) from error
-    return Adapter(message, CONVERTERS[source.type])
+        raise InputError(Status.INVALID_INPUT, parameter, None, rule) from error
+    return found
 
 
 def qos(source: SourceConfig) -> QoSProfile:
     """Return the quality of service of the subscription of a source."""
-    best_effort = source.qos_reliability == "best_effort"
+    latched = source.qos_durability == "transient_local"
+    # DDS keeps messages for late subscriptions only if they are reliable.
+    best_effort = source.qos_reliability == "best_effort" and not latched
     reliability = ReliabilityPolicy.BEST_EFFORT if best_effort else ReliabilityPolicy.RELIABLE
-    return QoSProfile(history=HistoryPolicy.KEEP_LAST, depth=5, reliability=reliability)
+    durability = DurabilityPolicy.TRANSIENT_LOCAL if latched else DurabilityPolicy.VOLATILE
+    return QoSProfile(
+        history=HistoryPolicy.KEEP_LAST, depth=5, reliability=reliability, durability=durability
+    )

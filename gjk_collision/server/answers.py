@@ -10,10 +10,11 @@ from math import nan
 import numpy as np
 import numpy.typing as npt
 
+from .. import _core
 from ..record import Record
-from ..results import CheckResult, NearestResult, PairsResult, PathResult
+from ..results import INVARIANT, CheckResult, NearestResult, PairsResult, PathResult
 from ..verdict import Status, Verdict, no_truth_value
-from .snapshot import Fault
+from .snapshot import Fault, Snapshot
 
 __all__ = [
     "WORST_FIRST",
@@ -23,6 +24,7 @@ __all__ = [
     "PosesAnswer",
     "ShapesAnswer",
     "StateAnswer",
+    "answer_of",
     "budget_spent",
     "reason",
     "unknown",
@@ -156,7 +158,8 @@ class StateAnswer(Record):
         Signed distance to the nearest obstacle, and its certified lower bound [m]; inf: no
         obstacle.
     time_to_collision : float
-        Time until the first contact [s]. It is not computed yet: always NaN.
+        Time until the first contact if the vehicle and all obstacles keep their present twists
+        [s]; inf: none until the prediction horizon.
     witness_ego, witness_obstacle : tuple of 2 float
         Closest points of the vehicle and of the obstacle, in the check frame [m].
     direction : tuple of 2 float
@@ -206,9 +209,26 @@ def worst(
     return Answer(verdict, status, reason(status))
 
 
+def answer_of(snapshot: Snapshot, found: tuple[int, int, str, int, int]) -> Answer:
+    """Return the answer of the kernel's rules, and count the errors of the kernel.
+
+    Parameters
+    ----------
+    snapshot : Snapshot
+        The data that was used.
+    found : tuple
+        Verdict, status, message, index of the obstacle in the scene or -1, number of errors.
+    """
+    verdict, status, message, index, errors = found
+    INVARIANT.violations += errors
+    nearest = int(snapshot.scene._id_of[index])
+    source = snapshot.source_of(index)
+    return Answer(Verdict(verdict), Status(status), message, nearest, source)
+
+
 def reason(status: Status) -> str:
     """Return a status as text; empty for SUCCESS."""
-    return "" if status is Status.SUCCESS else status.name.replace("_", " ").lower()
+    return _core.reason(status)
 
 
 def budget_spent(done: int, count: int) -> Fault:

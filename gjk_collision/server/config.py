@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The parameters of the collision server: name, default, unit, range and help of each.
 
-Each parameter is a field of ``Config`` or ``SourceConfig``. Both classes are frozen, and their
-constructors check every value. The parameter file and the ROS parameter descriptors are
-generated from these two classes: ``python -m gjk_collision.server.config`` prints
+Each parameter is a field of ``Config``, ``SourceConfig`` or ``FootprintConfig``. The classes are
+frozen, and their constructors check every value. The parameter file and the ROS parameter
+descriptors are generated from these classes: ``python -m gjk_collision.server.config`` prints
 ``config/collision_server.yaml``.
 """
 
@@ -13,20 +13,25 @@ import json
 import math
 import re
 import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, Field, asdict, dataclass, field, fields
 from difflib import get_close_matches
 from functools import cached_property
 from typing import Any, Literal
 
+from .. import _core
 from ..errors import InputError
 from ..verdict import Status
 
 __all__ = [
+    "DEFAULT_FOOTPRINT",
     "Config",
+    "FootprintConfig",
     "SourceConfig",
     "checked_value",
     "closest_parameter",
+    "group_defaults",
+    "group_names",
     "is_foreign",
     "parameter_facts",
     "to_yaml",
@@ -35,6 +40,14 @@ __all__ = [
 Value = bool | int | float | str | tuple[float, ...] | tuple[str, ...]
 
 OBSTACLE_ARRAY = "gjk_collision/msg/ObstacleArray"
+ODOMETRY, TWIST_STAMPED = "nav_msgs/msg/Odometry", "geometry_msgs/msg/TwistStamped"
+# Name of the footprint of the parameter footprint or robot_radius, or of the topic footprint.
+DEFAULT_FOOTPRINT = "default"
+MAX_FOOTPRINTS = 255  # a request selects one per pose by a uint8
+SCAN = "sensor_msgs/msg/LaserScan"
+CLOUD = "sensor_msgs/msg/PointCloud2"
+GRID = "nav_msgs/msg/OccupancyGrid"
+COSTMAP = "nav2_msgs/msg/Costmap"
 _SOURCE_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 # If the similarity of two names (difflib's ratio) is at least this, one counts as a misspelling of
 # the other. Names with one or two wrong letters are above it. Names that nav2 uses
@@ -67,6 +80,8 @@ class Facts:
         Safe direction: a change in this direction never makes a verdict FREE. While the server is
         active, the parameter can only change in this direction. None: the parameter cannot change
         while the server is configured.
+    types : tuple of str
+        Message types of sources that have this parameter; empty: all.
     """
 
     text: str
@@ -75,6 +90,7 @@ class Facts:
     high: float | None = None
     choices: tuple[str, ...] = ()
     safe: Literal["up", "down"] | None = None
+    types: tuple[str, ...] = ()
 
     @property
     def span(self) -> str:
@@ -118,18 +134,150 @@ class SourceConfig:
     qos_reliability: str = _parameter(
         "best_effort", "Reliability of the subscription.", choices=("best_effort", "reliable")
     )
+    qos_durability: str = _parameter(
+        "volatile", "Durability of the subscription. transient_local: also receive the last "
+        "message from before the subscription, of a publisher that is transient_local, too; the "
+        "subscription is then reliable.",
+        choices=("volatile", "transient_local"),
+    )  # fmt: skip
+    static: bool = _parameter(
+        False, "If true, the data of this source is valid until the next message: it never "
+        "becomes too old, its obstacles never move, and timeout has no effect. For a map or a "
+        "region that is published once.",
+    )  # fmt: skip
+    point_radius: float = _parameter(
+        0.05, "Radius of the circle around each measured point.", "m",
+        low=0.0, high=5.0, types=(SCAN, CLOUD),
+    )  # fmt: skip
+    voxel_size: float = _parameter(
+        0.05, "Size of the cells in which measured points are merged: the points in a cell become "
+        "the rectangle that contains them. 0: points are not merged.", "m",
+        low=0.0, high=5.0, types=(SCAN, CLOUD),
+    )  # fmt: skip
+    invalid_returns: str = _parameter(
+        "error", "Treatment of beams and points without a valid measurement. error: the data is "
+        "invalid; no_return: they are ignored, as if there were no object.",
+        choices=("error", "no_return"), types=(SCAN, CLOUD),
+    )  # fmt: skip
+    min_height: float = _parameter(
+        -1000.0, "Minimum z of a point in the frame of the cloud. Lower points are not used.", "m",
+        low=-1000.0, high=1000.0, types=(CLOUD,),
+    )  # fmt: skip
+    max_height: float = _parameter(
+        1000.0, "Maximum z of a point in the frame of the cloud. Higher points are not used.", "m",
+        low=-1000.0, high=1000.0, types=(CLOUD,),
+    )  # fmt: skip
+    occupied_threshold: int = _parameter(
+        65, "Cells with at least this occupancy are obstacles.", "percent",
+        low=0, high=100, types=(GRID,),
+    )  # fmt: skip
+    unknown_is_occupied: bool = _parameter(
+        True, "If true, cells of which nothing is known (-1 of an OccupancyGrid, 255 of a "
+        "Costmap) are obstacles.", types=(GRID, COSTMAP),
+    )  # fmt: skip
+    cost_threshold: int = _parameter(
+        254, "Cells with at least this cost are obstacles. 254: lethal; 253: also cells in the "
+        "inscribed radius of nav2's inflation layer.", low=1, high=254, types=(COSTMAP,),
+    )  # fmt: skip
 
     def __post_init__(self) -> None:
         _check_fields(self, f"{self.name}.")
+        for each in _parameter_fields(type(self)):
+            value, types = getattr(self, each.name), _facts(each).types
+            if types and self.type not in types and value != each.default:
+                rule = f"has no effect on the type {self.type}: it is for {' and '.join(types)}"
+                raise _refusal(f"{self.name}.{each.name}", rule, value)
+        if self.min_height > self.max_height:
+            rule = f"must not be greater than max_height = {self.max_height:g}"
+            raise _refusal(f"{self.name}.min_height", rule, self.min_height)
         object.__setattr__(self, "topic", self.topic or self.name)
+
+
+@dataclass(frozen=True)
+class FootprintConfig:
+    """Parameters of one named footprint. Their names are ``<name>.<field>``.
+
+    The ranges are those of nav2's velocity polygons. They are only used if the name is in
+    `Config.speed_footprints`. The default ranges contain every twist up to 100 m/s and 100 rad/s.
+
+    Raises
+    ------
+    InputError
+        A value is out of range. The message names the parameter and its range.
+    """
+
+    name: str
+    footprint: tuple[float, ...] = _parameter(
+        (), "Outline of the vehicle in base_frame: x and y of each vertex, or nav2's string "
+        "\"[[x, y], ...]\". Either this or robot_radius must be set.",
+        "m", low=-100.0, high=100.0,
+    )  # fmt: skip
+    robot_radius: float = _parameter(
+        0.0, "Radius of a round vehicle. If it is 0, the outline is used.", "m",
+        low=0.0, high=100.0,
+    )  # fmt: skip
+    linear_min: float = _parameter(
+        -100.0, "Least speed in the direction +x at which this footprint is used; if holonomic is "
+        "true, the least speed in any direction.", "m/s", low=-100.0, high=100.0,
+    )  # fmt: skip
+    linear_max: float = _parameter(
+        100.0, "Greatest speed at which this footprint is used, see linear_min.", "m/s",
+        low=-100.0, high=100.0,
+    )  # fmt: skip
+    theta_min: float = _parameter(
+        -100.0, "Least rate of turn at which this footprint is used.", "rad/s",
+        low=-100.0, high=100.0,
+    )  # fmt: skip
+    theta_max: float = _parameter(
+        100.0, "Greatest rate of turn at which this footprint is used.", "rad/s",
+        low=-100.0, high=100.0,
+    )  # fmt: skip
+    direction_start_angle: float = _parameter(
+        -math.pi, "First direction of motion in base_frame at which this footprint is used. The "
+        "range goes counter-clockwise from here to direction_end_angle. It is only used if "
+        "holonomic is true.", "rad", low=-math.pi, high=math.pi,
+    )  # fmt: skip
+    direction_end_angle: float = _parameter(
+        math.pi, "Last direction of motion, see direction_start_angle.", "rad",
+        low=-math.pi, high=math.pi,
+    )  # fmt: skip
+
+    def __post_init__(self) -> None:
+        _check_fields(self, f"{self.name}.")
+        _check_outline(self, f"{self.name}.")
+        if not self.footprint and not self.robot_radius:
+            rule = f"must be set, or {self.name}.robot_radius must be positive"
+            raise _refusal(f"{self.name}.footprint", rule, ())
+        for low, high in (("linear_min", "linear_max"), ("theta_min", "theta_max")):
+            if getattr(self, low) > getattr(self, high):
+                rule = f"must not be less than {self.name}.{low}"
+                raise _refusal(f"{self.name}.{high}", rule, getattr(self, high))
+
+    def covers(self, vx: float, vy: float, wz: float, *, holonomic: bool) -> bool:
+        """Return whether a twist in the base frame [m/s, m/s, rad/s] is in the ranges."""
+        if not self.theta_min <= wz <= self.theta_max:
+            return False
+        if not holonomic:
+            return self.linear_min <= vx <= self.linear_max
+        speed = math.hypot(vx, vy)
+        if not self.linear_min <= speed <= self.linear_max:
+            return False
+        first, last = self.direction_start_angle, self.direction_end_angle
+        direction = math.atan2(vy, vx)
+        if speed == 0.0:  # a vehicle at rest has no direction
+            return True
+        if first <= last:
+            return first <= direction <= last
+        return direction >= first or direction <= last
 
 
 @dataclass(frozen=True)
 class Config:
     """The parameters of a collision server.
 
-    ``sources`` has one entry for each name in the parameter ``obstacle_sources``, in the same
-    order. Every other field is a parameter of the same name.
+    ``sources`` has one entry for each name in the parameter ``obstacle_sources``, and
+    ``footprints`` one for each name in ``footprint_names``, in the same order. Every other field
+    is a parameter of the same name.
 
     Raises
     ------
@@ -152,6 +300,29 @@ class Config:
     )  # fmt: skip
     footprint_timeout: float = _parameter(
         1.0, "Maximum age of a footprint from the topic. An older footprint is not used.", "s",
+        low=0.01, high=60.0, safe="down",
+    )  # fmt: skip
+    footprints: tuple[FootprintConfig, ...] = ()
+    speed_footprints: tuple[str, ...] = _parameter(
+        (), "Names of footprints to select from by the speed of the vehicle, if a request names "
+        "none. The first one whose ranges contain the twist is used. If there is none, or if the "
+        "twist is not known, the answer is UNKNOWN. If empty, the footprint above is used.",
+    )  # fmt: skip
+    holonomic: bool = _parameter(
+        False, "If true, the speed ranges of footprints refer to the speed in any direction, and "
+        "the ranges of directions are used. If false, they refer to the speed along x.",
+    )  # fmt: skip
+    twist_topic: str = _parameter(
+        "", "Topic with the twist of the vehicle, for speed_footprints and for the time to "
+        "collision in the heartbeat. If empty, the twist is not known.",
+    )  # fmt: skip
+    twist_type: str = _parameter(
+        ODOMETRY, "Message type of twist_topic. The frame of the twist (child_frame_id of an "
+        "Odometry) must be base_frame, or fixed to it by static transforms.",
+        choices=(ODOMETRY, TWIST_STAMPED),
+    )  # fmt: skip
+    twist_timeout: float = _parameter(
+        0.5, "Maximum age of a twist. An older twist is not used.", "s",
         low=0.01, high=60.0, safe="down",
     )  # fmt: skip
     sources: tuple[SourceConfig, ...] = field(default_factory=lambda: (SourceConfig("obstacles"),))
@@ -193,8 +364,8 @@ class Config:
         choices=("decompose", "hull", "reject"),
     )  # fmt: skip
     max_obstacles: int = _parameter(
-        1000, "Maximum number of obstacles of all sources together. If there are more, the status "
-        "is LIMIT_EXCEEDED.", low=1, high=100_000,
+        10_000, "Maximum number of obstacles of all sources together. If there are more, the "
+        "status is LIMIT_EXCEEDED.", low=1, high=100_000,
     )  # fmt: skip
     max_points_per_obstacle: int = _parameter(
         256, "Maximum number of points of an outline. If there are more, the status is "
@@ -220,8 +391,9 @@ class Config:
         "the scene. Items not finished by then are UNKNOWN.", "s", low=0.001, high=10.0,
     )  # fmt: skip
     toi_tolerance: float = _parameter(
-        0.005, "Tolerance of swept checks if the request gives none.", "m", low=1e-6, high=1.0
-    )
+        0.005, "Tolerance of swept checks if the request gives none.", "m",
+        low=_core.MIN_TOLERANCE, high=_core.MAX_TOLERANCE,
+    )  # fmt: skip
     state_rate: float = _parameter(
         10.0, "Rate of the heartbeat on ~/state.", "Hz", low=1.0, high=100.0, safe="up"
     )
@@ -245,23 +417,32 @@ class Config:
         if not self.base_frame or not self.check_frame:
             name = "check_frame" if self.base_frame else "base_frame"
             raise _refusal(name, "must be the name of a frame", "")
-        if len(self.footprint) % 2:
-            rule = "must be pairs of x and y; the number of values is odd"
-            raise _refusal("footprint", rule, self.footprint)
-        if self.footprint and self.robot_radius > 0.0:
-            rule = "must be 0 if the parameter footprint is set"
-            raise _refusal("robot_radius", rule, self.robot_radius)
+        _check_outline(self, "")
         names = [source.name for source in self.sources]
-        own = {each.name for each in fields(self)}
         if not names:
             raise _refusal("obstacle_sources", "must name at least one source", names)
-        for i, name in enumerate(names):
-            if not _SOURCE_NAME.fullmatch(name) or name in own or name in names[:i]:
-                rule = (
-                    "must be a unique name of letters, digits and underscores, "
-                    "and not the name of a parameter"
-                )
-                raise _refusal("obstacle_sources", rule, name, index=i)
+        _check_names("obstacle_sources", names, {each.name for each in fields(self)})
+        self._check_footprints(names)
+
+    def _check_footprints(self, sources: list[str]) -> None:
+        names = [each.name for each in self.footprints]
+        if len(names) > MAX_FOOTPRINTS:
+            rule = f"must have at most {MAX_FOOTPRINTS} names"
+            raise _refusal("footprint_names", rule, len(names))
+        taken = {each.name for each in fields(self)} | {*sources, DEFAULT_FOOTPRINT}
+        _check_names("footprint_names", names, taken)
+        for i, name in enumerate(self.speed_footprints):
+            if name not in names or name in self.speed_footprints[:i]:
+                rule = f"must be a name in footprint_names ({', '.join(names) or 'empty'}), once"
+                raise _refusal("speed_footprints", rule, name, index=i)
+        if self.speed_footprints and not self.twist_topic:
+            rule = "must be set if speed_footprints is set"
+            raise _refusal("twist_topic", rule, self.twist_topic)
+
+    @property
+    def is_footprint_received(self) -> bool:
+        """Whether the topic ``footprint`` is used: no other default footprint is configured."""
+        return not (self.footprint or self.robot_radius or self.speed_footprints)
 
     @classmethod
     def from_parameters(cls, values: Mapping[str, Any]) -> "Config":
@@ -270,8 +451,8 @@ class Config:
         Parameters
         ----------
         values : mapping
-            Fields of `Config`, ``obstacle_sources`` and ``<source>.<field>``. A parameter that is
-            not given has its default.
+            Fields of `Config`, ``obstacle_sources``, ``footprint_names``, ``<source>.<field>`` and
+            ``<footprint>.<field>``. A parameter that is not given has its default.
 
         Raises
         ------
@@ -279,17 +460,27 @@ class Config:
             A name is unknown, or a value has the wrong type or is out of range.
         """
         rest = dict(values)
-        names = rest.pop("obstacle_sources", [source.name for source in cls().sources])
-        if not isinstance(names, list | tuple) or not all(isinstance(n, str) for n in names):
-            raise _refusal("obstacle_sources", "must be a list of names", names)
-        sources = []
-        for name in names:
-            given = {
-                each.name: rest.pop(f"{name}.{each.name}")
-                for each in _parameter_fields(SourceConfig)
-                if f"{name}.{each.name}" in rest
-            }
-            sources.append(SourceConfig(name, **given))
+        names: list[str] = []
+        groups: dict[str, Any] = {}
+        for list_name, (attribute, owner) in _GROUPS.items():
+            default = [each.name for each in getattr(cls(), attribute)]
+            own = rest.pop(list_name, default)
+            if not isinstance(own, list | tuple) or not all(isinstance(n, str) for n in own):
+                raise _refusal(list_name, "must be a list of names", own)
+            taken = {each.name for each in fields(cls)} | {*names}
+            if list_name == "footprint_names":
+                taken.add(DEFAULT_FOOTPRINT)
+            _check_names(list_name, list(own), taken)
+            made = []
+            for name in own:
+                given = {
+                    each.name: rest.pop(f"{name}.{each.name}")
+                    for each in _parameter_fields(owner)
+                    if f"{name}.{each.name}" in rest
+                }
+                made.append(owner(name, **given))
+            groups[attribute] = tuple(made)
+            names += own
         known = {each.name for each in _parameter_fields(cls)}
         for name, value in rest.items():
             if name not in known:
@@ -297,26 +488,28 @@ class Config:
                 hint = f"; did you mean '{closest}'?" if closest else ""
                 rule = f"is not a parameter of the collision server{hint}"
                 raise _refusal(name, rule, value)
-        return cls(sources=tuple(sources), **rest)
+        return cls(**groups, **rest)
 
     def parameters(self) -> dict[str, Value]:
         """Return the flat parameters of a ROS node, the inverse of `from_parameters`."""
         flat: dict[str, Value] = {}
         for each in fields(self):
-            if each.name == "sources":
-                flat["obstacle_sources"] = tuple(source.name for source in self.sources)
+            if each.name in _LISTS:
+                names = tuple(one.name for one in getattr(self, each.name))
+                flat[_LISTS[each.name]] = names
             else:
                 flat[each.name] = getattr(self, each.name)
-        for source in self.sources:
-            for each in _parameter_fields(SourceConfig):
-                flat[f"{source.name}.{each.name}"] = getattr(source, each.name)
+        for attribute, owner in _GROUPS.values():
+            for one in getattr(self, attribute):
+                for each in _parameter_fields(owner):
+                    flat[f"{one.name}.{each.name}"] = getattr(one, each.name)
         return flat
 
     def changed(self, changes: Mapping[str, Any]) -> "Config":
         """Return a copy of this configuration with some flat parameters changed."""
         flat: dict[str, Any] = {**self.parameters(), **changes}
-        sources = set(flat["obstacle_sources"]) | {source.name for source in self.sources}
-        dropped = sources - set(flat["obstacle_sources"])
+        before = {one.name for own, _ in _GROUPS.values() for one in getattr(self, own)}
+        dropped = before - {name for each in _GROUPS for name in flat[each]}
         kept = {name: flat[name] for name in flat if name.partition(".")[0] not in dropped}
         return self.from_parameters(kept)
 
@@ -358,6 +551,19 @@ class Config:
         text = json.dumps(asdict(self), sort_keys=True, separators=(",", ":"), allow_nan=False)
         return zlib.crc32(text.encode())
 
+    @cached_property
+    def is_by_speed(self) -> bool:
+        """Whether requests that name no footprint use the one for the present speed."""
+        return bool(self.speed_footprints)
+
+    @cached_property
+    def usable_footprints(self) -> tuple[str, ...]:
+        """The names of footprints that a request can use."""
+        names = [each.name for each in self.footprints]
+        if not self.is_by_speed or self.footprint or self.robot_radius:
+            names.append(DEFAULT_FOOTPRINT)
+        return tuple(names)
+
     def source(self, name: str) -> SourceConfig:
         """Return the source with this name.
 
@@ -372,6 +578,46 @@ class Config:
         raise KeyError(name)
 
 
+_Owner = type[Config] | type[SourceConfig] | type[FootprintConfig]
+# Parameter with a list of names -> field of `Config`, and the class of each entry.
+_GROUPS: dict[str, tuple[str, type[SourceConfig] | type[FootprintConfig]]] = {
+    "obstacle_sources": ("sources", SourceConfig),
+    "footprint_names": ("footprints", FootprintConfig),
+}
+_LISTS = {attribute: name for name, (attribute, _) in _GROUPS.items()}
+_HELP_OF_LISTS = {
+    "obstacle_sources": "Names of the obstacle sources. Each source has the parameters <name>.*.",
+    "footprint_names": "Names of further footprints. Each one has the parameters <name>.*. A "
+    "request may name one of them.",
+}
+
+
+def group_names(parameters: Mapping[str, Any]) -> list[str]:
+    """Return the names of all sources and footprints that flat parameters list."""
+    return [name for each in _GROUPS for name in parameters.get(each) or ()]
+
+
+def group_defaults(parameters: Mapping[str, Any]) -> dict[str, Value]:
+    """Return ``<name>.<field>`` -> default for all sources and footprints in flat parameters."""
+    found: dict[str, Value] = {}
+    for list_name, (_, owner) in _GROUPS.items():
+        for name in parameters.get(list_name) or ():
+            for each in _parameter_fields(owner):
+                is_topic = owner is SourceConfig and each.name == "topic"
+                default: Any = each.default
+                found[f"{name}.{each.name}"] = name if is_topic else default
+    return found
+
+
+def _declared(name: str) -> Field[Any] | None:
+    """Return the field of a flat parameter; None: there is none."""
+    inner: list[_Owner] = [owner for _, owner in _GROUPS.values()]
+    owners: Iterable[_Owner] = inner if "." in name else [Config]
+    leaf = name.rpartition(".")[2]
+    found = (each for owner in owners for each in _parameter_fields(owner) if each.name == leaf)
+    return next(found, None)
+
+
 def parameter_facts(name: str) -> Facts:
     """Return the facts of a flat parameter, ``<source>.<field>`` included.
 
@@ -380,24 +626,27 @@ def parameter_facts(name: str) -> Facts:
     KeyError
         There is no such parameter.
     """
-    if name == "obstacle_sources":
-        return Facts("Names of the obstacle sources. Each source has the parameters <name>.*.")
-    owner = SourceConfig if "." in name else Config
-    for each in _parameter_fields(owner):
-        if each.name == name.rpartition(".")[2]:
-            return _facts(each)
-    raise KeyError(name)
+    if name in _GROUPS:
+        return Facts(_HELP_OF_LISTS[name])
+    each = _declared(name)
+    if each is None:
+        raise KeyError(name)
+    return _facts(each)
 
 
-def closest_parameter(name: str, sources: Iterable[str]) -> str:
+def closest_parameter(name: str, groups: Iterable[str]) -> str:
     """Return the flat parameter that was probably meant by a misspelled name; empty if none.
 
     Two names are close if their letters are similar, or if their words are similar but in another
-    order (``front_margin`` and ``margin_front``).
+    order (``front_margin`` and ``margin_front``). `groups` are the names of sources and of
+    footprints.
     """
-    ours = [each.name for each in _parameter_fields(Config)] + ["obstacle_sources"]
+    ours = [*(each.name for each in _parameter_fields(Config)), *_GROUPS]
     ours += [
-        f"{source}.{leaf.name}" for source in sources for leaf in _parameter_fields(SourceConfig)
+        f"{group}.{leaf.name}"
+        for group in groups
+        for _, owner in _GROUPS.values()
+        for leaf in _parameter_fields(owner)
     ]
     for key in (str.lower, _sorted_words):
         by_key = {key(each): each for each in ours}
@@ -410,27 +659,27 @@ def _sorted_words(name: str) -> str:
     return "_".join(sorted(name.lower().split("_")))
 
 
-def is_foreign(name: str, sources: Iterable[str]) -> bool:
+def is_foreign(name: str, groups: Iterable[str]) -> bool:
     """Return whether an unknown parameter of a shared section was meant for another node.
 
     The parameter may be meant for the collision server, and the result is False, if its name
 
     - is close to the name of a parameter, see `closest_parameter`;
     - has one of `_WORDS_OF_SAFETY`;
-    - begins with the name of a source; or
-    - is ``<name>.<field>`` with a field of `SourceConfig`: the source may be missing in
-      ``obstacle_sources``.
+    - begins with the name of a source or a footprint, which are `groups`; or
+    - is ``<name>.<field>`` with a field of `SourceConfig` or `FootprintConfig`: the name may be
+      missing in ``obstacle_sources`` or ``footprint_names``.
     """
     split = re.split(r"[._]", _CAMEL.sub("_", name).lower())
     words = {word.removesuffix("s") for word in split}
     if words & _WORDS_OF_SAFETY:
         return False
     owner, _, leaf = name.rpartition(".")
-    own = {each.name for each in _parameter_fields(SourceConfig)}
-    sources = list(sources)
-    if name.partition(".")[0] in sources or (_SOURCE_NAME.fullmatch(owner) and leaf in own):
+    own = {each.name for _, kind in _GROUPS.values() for each in _parameter_fields(kind)}
+    groups = list(groups)
+    if name.partition(".")[0] in groups or (_SOURCE_NAME.fullmatch(owner) and leaf in own):
         return False
-    return not closest_parameter(name, sources)
+    return not closest_parameter(name, groups)
 
 
 def checked_value(name: str, value: Any) -> Value:
@@ -443,13 +692,18 @@ def checked_value(name: str, value: Any) -> Value:
     InputError
         The name is unknown, or the value has the wrong type or is out of range.
     """
-    if name == "obstacle_sources":
-        return Config.from_parameters({name: value}).parameters()[name]
-    owner = SourceConfig if "." in name else Config
-    for each in _parameter_fields(owner):
-        if each.name == name.rpartition(".")[2]:
-            default: Any = each.default
-            return _checked(name, value, default, _facts(each))
+    if name in _GROUPS:
+        if not isinstance(value, list | tuple) or not all(isinstance(n, str) for n in value):
+            raise _refusal(name, "must be a list of names", value)
+        own = {each.name for each in fields(Config)}
+        _check_names(name, list(value), own)
+        if name == "obstacle_sources" and not value:
+            raise _refusal(name, "must name at least one source", value)
+        return tuple(value)
+    each = _declared(name)
+    if each is not None:
+        default: Any = each.default
+        return _checked(name, value, default, _facts(each))
     raise _refusal(name, "is not a parameter of the collision server", value)
 
 
@@ -467,22 +721,33 @@ def to_yaml(config: Config) -> str:
         "/**:",
         "  ros__parameters:",
     ]
-    sources = {source.name for source in config.sources}
     group = ""
     for name, value in config.parameters().items():
         owner, _, leaf = name.rpartition(".")
-        if owner in sources and owner != group:
+        if owner and owner != group:
             lines.append(f"    {owner}:")
             group = owner
-        facts = parameter_facts(name)
-        live = {"up": "live, up", "down": "live, down", None: ""}[facts.safe]
-        limits = "; ".join(part for part in (facts.span, live) if part)
         indent = " " * (6 if owner else 4)
         # ROS refuses an empty list in a parameter file, because it has no type. Comment it out.
         setting = f"# {leaf}: []" if value == () else f"{leaf}: {_yaml_value(value)}"
-        help_line = f"# {facts.text} [{limits}]" if limits else f"# {facts.text}"
-        lines += [indent + help_line, indent + setting]
+        lines += [indent + _help_line(parameter_facts(name)), indent + setting]
+    if not config.footprints:
+        lines.append(
+            "    # Each name in footprint_names has these parameters, with these defaults:"
+        )
+        lines.append("    # <name>:")
+        for each in _parameter_fields(FootprintConfig):
+            text = "[]" if each.default == () else str(each.default)
+            lines += [f"    #   {_help_line(_facts(each))}", f"    #   {each.name}: {text}"]
     return "\n".join(lines) + "\n"
+
+
+def _help_line(facts: Facts) -> str:
+    live = {"up": "live, up", "down": "live, down", None: ""}[facts.safe]
+    types = " and ".join(kind.rpartition("/")[2] for kind in facts.types)
+    only = f"only {types}" if types else ""
+    limits = "; ".join(part for part in (facts.span, live, only) if part)
+    return f"# {facts.text} [{limits}]" if limits else f"# {facts.text}"
 
 
 def _yaml_value(value: Value) -> str:
@@ -490,10 +755,10 @@ def _yaml_value(value: Value) -> str:
         return "[" + ", ".join(_yaml_value(each) for each in value) + "]"
     if isinstance(value, bool):
         return "true" if value else "false"
-    return str(value)
+    return '""' if value == "" else str(value)
 
 
-def _parameter_fields(owner: type[Config] | type[SourceConfig]) -> Iterator[Field[Any]]:
+def _parameter_fields(owner: _Owner) -> Iterator[Field[Any]]:
     return (each for each in fields(owner) if "facts" in each.metadata)
 
 
@@ -506,7 +771,29 @@ def _refusal(name: str, rule: str, got: Any, index: int | None = None) -> InputE
     return InputError(Status.INVALID_INPUT, name, index, f"{rule} (got {got!r})")
 
 
-def _check_fields(config: Config | SourceConfig, prefix: str) -> None:
+def _check_names(parameter: str, names: list[str], taken: Container[str]) -> None:
+    """Check the names of sources or footprints."""
+    for i, name in enumerate(names):
+        if not _SOURCE_NAME.fullmatch(name) or name in taken or name in names[:i]:
+            rule = (
+                "must be a unique name of letters, digits and underscores, "
+                "and not the name of a parameter"
+            )
+            if parameter == "footprint_names":
+                rule += ", of a source or 'default'"
+            raise _refusal(parameter, rule, name, index=i)
+
+
+def _check_outline(config: "Config | FootprintConfig", prefix: str) -> None:
+    if len(config.footprint) % 2:
+        rule = "must be pairs of x and y; the number of values is odd"
+        raise _refusal(f"{prefix}footprint", rule, config.footprint)
+    if config.footprint and config.robot_radius > 0.0:
+        rule = f"must be 0 if the parameter {prefix}footprint is set"
+        raise _refusal(f"{prefix}robot_radius", rule, config.robot_radius)
+
+
+def _check_fields(config: Config | SourceConfig | FootprintConfig, prefix: str) -> None:
     """Check each field against its facts, and convert whole numbers of float fields to float."""
     for each in _parameter_fields(type(config)):
         assert each.default is not MISSING
@@ -518,6 +805,10 @@ def _check_fields(config: Config | SourceConfig, prefix: str) -> None:
 
 def _checked(name: str, value: Any, default: Value, facts: Facts) -> Value:
     if isinstance(default, tuple):
+        if facts.low is None:  # a list of names
+            if not isinstance(value, list | tuple) or not all(isinstance(n, str) for n in value):
+                raise _refusal(name, "must be a list of names", value)
+            return tuple(value)
         if isinstance(value, str):
             value = _nav2_outline(name, value)
         if not isinstance(value, Sequence):

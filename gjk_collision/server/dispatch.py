@@ -8,11 +8,13 @@ here.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from ..errors import InputError
+from ..verdict import Status
 from . import fields, lookup, questions
 from .answers import Answer, DistanceAnswer, PathAnswer, PosesAnswer, ShapesAnswer, unknown
 from .frames import IDENTITY, Pose, Transforms
@@ -20,6 +22,8 @@ from .questions.path import is_swept
 from .snapshot import Fault, Snapshot
 
 __all__ = ["SERVICES", "Found", "Request", "none"]
+
+MAX_NAMES = 256  # footprints of one request; an index is a uint8
 
 Found = Answer | DistanceAnswer | PosesAnswer | PathAnswer | ShapesAnswer
 
@@ -74,7 +78,48 @@ class Request:
             The pose of the request's frame, or of the vehicle, is not known.
         """
         self.pose = self.frame = None
-        return SERVICES[self.service].ask(self, _Context(snapshot, transforms, is_late))
+        context = _Context(self.chosen(snapshot), transforms, is_late)
+        return SERVICES[self.service].ask(self, context)
+
+    def chosen(self, snapshot: Snapshot) -> Snapshot:
+        """Return a snapshot with the footprint that the request names.
+
+        If it names several, the snapshot has one of them, and `footprint_name` has all.
+
+        Raises
+        ------
+        InputError
+            There is no footprint of this name.
+        """
+        if self.service == "CheckShapes":
+            return snapshot
+        # Recordings of older versions do not have these fields.
+        name = str(getattr(self.message, "footprint", ""))
+        names = self.footprints
+        if not names:
+            return snapshot.chosen(name)
+        if name:
+            rule = f"must be empty if footprints is not empty (got {name!r})"
+            raise InputError(Status.INVALID_INPUT, "footprint", None, rule)
+        if len(names) > MAX_NAMES:
+            rule = f"must have at most {MAX_NAMES} names (got {len(names)})"
+            raise InputError(Status.LIMIT_EXCEEDED, "footprints", None, rule)
+        found = [snapshot.chosen(each, "footprints", i) for i, each in enumerate(names)]
+        known = next((each for each in found if each.origin is not None), found[0])
+        return replace(known, footprint_name=", ".join(names))
+
+    def chosen_at(self, snapshot: Snapshot, index: int) -> Snapshot:
+        """Return a snapshot with the footprint of one pose of the request."""
+        names = self.footprints
+        if not names:
+            return self.chosen(snapshot)
+        which = fields.numbers(self.message.which)
+        return snapshot.chosen(names[int(which[index]) if len(which) else 0])
+
+    @property
+    def footprints(self) -> list[str]:
+        """The field ``footprints`` of the request; empty if the service does not have it."""
+        return [str(each) for each in getattr(self.message, "footprints", ())]
 
     def pose_at(self, index: int, fraction: float = 0.0, frame: Pose = IDENTITY) -> Pose:
         """Return a pose on the path through the poses of the request.
@@ -149,8 +194,13 @@ def _distance(request: Request, context: _Context) -> DistanceAnswer:
 
 
 def _check_poses(request: Request, context: _Context) -> PosesAnswer:
-    message = request.message
-    return questions.check_poses(
+    message, names = request.message, request.footprints
+    ask: Callable[..., PosesAnswer] = questions.check_poses
+    if names:
+        which = fields.numbers(message.which)
+        several = questions.check_poses_of_several
+        ask = lambda snapshot, *rest, **how: several(snapshot, names, which, *rest, **how)  # noqa: E731
+    return ask(
         context.snapshot,
         fields.numbers(message.poses),
         fields.numbers(message.times),

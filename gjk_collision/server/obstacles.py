@@ -7,7 +7,7 @@ checks the arrays when a list is received, and the shapes (finite, enough points
 or concave) when they are built.
 """
 
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
@@ -19,10 +19,13 @@ from ..geometry import ConcavePolicy, Shape, outlined
 from ..scene import flat_arrays
 from ..verdict import Status
 
-__all__ = ["Footprint", "Obstacles"]
+__all__ = ["HOLE", "REGION", "Footprint", "Obstacles"]
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.integer[Any]]
+
+
+REGION, HOLE = 2, 3  # kinds of ``msg/ObstacleArray`` that are no obstacles
 
 
 def _no_floats() -> Floats:
@@ -69,7 +72,8 @@ class Obstacles:
     ids : (N,) integers
         Unique ids. Empty only if the receiver does not need ids.
     kinds : (N,) integers
-        0: convex, the obstacle is the convex hull of its points; 1: concave; empty: all 0.
+        0: convex, the obstacle is the convex hull of its points; 1: concave; 2: an outline of the
+        region in which the vehicle must stay; 3: a hole of this region; empty: all 0.
     offsets : (N + 1,) integers
         The points of obstacle i are ``[offsets[i], offsets[i + 1])``; empty: N = 0.
     xy : (2 P,) float64
@@ -115,6 +119,36 @@ class Obstacles:
         """Return the number of obstacles."""
         return max(len(self.offsets) - 1, 0)
 
+    @property
+    def has_region(self) -> bool:
+        """Whether the list has outlines of a region, or holes."""
+        return bool(len(self.kinds)) and int(self.kinds.max()) >= REGION
+
+    def with_kinds(self, *, hulls: bool) -> "Obstacles":
+        """Return the list without the outlines of a region, or with them as convex hulls.
+
+        The hulls keep the indices of the obstacles, for the message of an error.
+        """
+        if not self.has_region:
+            return self
+        is_solid = self.kinds < REGION
+        if hulls:
+            return replace(self, kinds=np.where(is_solid, self.kinds, 0).astype(np.uint8))
+        changes: dict[str, Any] = {}
+        for name, width in (("ids", 1), ("kinds", 1), ("radius", 1), ("poses", 3),
+                            ("velocities", 3), ("margins", 1), ("margin_rates", 1)):  # fmt: skip
+            values = getattr(self, name)
+            if len(values):
+                changes[name] = values.reshape(-1, width)[is_solid].ravel()
+        ends = self.offsets.astype(np.int64)
+        counts = ends[1:] - ends[:-1]
+        changes["offsets"] = np.concatenate([[0], np.cumsum(counts[is_solid])])
+        changes["xy"] = self.xy.reshape(-1, 2)[np.repeat(is_solid, counts)].ravel()
+        if len(self.path_offsets):
+            lengths = np.diff(self.path_offsets.astype(np.int64))
+            changes["path_offsets"] = np.concatenate([[0], np.cumsum(lengths[is_solid])])
+        return replace(self, **changes)
+
     def shape(self, index: int, policy: ConcavePolicy) -> Shape:
         """Return the shape of one obstacle in its own frame. `check` must have passed before.
 
@@ -158,9 +192,12 @@ class Obstacles:
             rule = f"hold one id for each of {n} obstacles (got {len(self.ids)})"
             rule = f"must {rule}" if need_ids else f"must be empty or {rule}"
             _fail(Status.ARRAY_MISMATCH, "ids", None, rule)
+        if need_ids and self.has_region:
+            self._check_region(n)
+        kinds = self.with_kinds(hulls=True).kinds if need_ids else self.kinds
         _core.check_arrays(
             *flat_arrays(
-                self.offsets, self.xy, self.kinds, self.radius, self.poses,
+                self.offsets, self.xy, kinds, self.radius, self.poses,
                 self.velocities, self.path_offsets, self.path_times, self.path_poses,
                 margins=self.margins, margin_rates=self.margin_rates,
             )
@@ -170,6 +207,43 @@ class Obstacles:
             rule = f"{counts[i]} points in this obstacle, limit {max_points}"
             _fail(Status.LIMIT_EXCEEDED, "offsets", i, rule)
         self._check_ids()
+
+    def check_at_rest(self) -> None:
+        """Check that no obstacle moves, as in the list of a static source.
+
+        Raises
+        ------
+        InputError
+            INVALID_INPUT: the list has a path or a velocity.
+        """
+        rule = "must be 0 or unknown, because the source has the parameter static"
+        if (i := _first((self.velocities != 0.0) & ~np.isnan(self.velocities))) is not None:
+            _fail(Status.INVALID_INPUT, "velocities", i, f"{rule} (got {self.velocities[i]})")
+        if len(self.path_times):
+            rule = "must be empty, because the source has the parameter static"
+            _fail(Status.INVALID_INPUT, "path_times", None, rule)
+
+    def _check_region(self, count: int) -> None:
+        """Check the arrays of the outlines of a region: they have coordinates only."""
+        if (i := _first(self.kinds > HOLE)) is not None:
+            rule = "must be 0 (convex), 1 (concave), 2 (region) or 3 (hole)"
+            _fail(Status.INVALID_INPUT, "kinds", i, f"{rule} (got {self.kinds[i]})")
+        is_region = self.kinds >= REGION
+        for name, width in (("radius", 1), ("poses", 3), ("velocities", 3), ("margins", 1),
+                            ("margin_rates", 1)):  # fmt: skip
+            values = getattr(self, name)
+            if len(self.kinds) != count or len(values) != width * count:
+                continue  # it is empty, or has a wrong length, which the kernel refuses
+            given = (values != 0.0) & np.repeat(is_region, width)
+            given &= ~np.isnan(values) if name == "velocities" else True
+            if (i := _first(given)) is not None:
+                rule = "must be 0 for the outlines of a region (kinds 2 and 3)"
+                _fail(Status.INVALID_INPUT, name, i, f"{rule} (got {values[i]})")
+        if len(self.path_offsets) == count + 1 and len(self.kinds) == count:
+            lengths = np.diff(self.path_offsets.astype(np.int64))
+            if (i := _first((lengths != 0) & is_region)) is not None:
+                rule = "must have no path for the outlines of a region (kinds 2 and 3)"
+                _fail(Status.INVALID_INPUT, "path_offsets", i, rule)
 
     def _check_ids(self) -> None:
         # In a reply, -1 means "none", and an id must identify one obstacle.

@@ -10,17 +10,23 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from .. import _core
 from ..errors import InputError
 from ..geometry import Shape, outlined
+from ..region import Region
 from ..scene import Scene
 from ..verdict import Status
-from .config import Config
+from .boundary import region_of
+from .config import DEFAULT_FOOTPRINT, Config, FootprintConfig
 from .frames import Pose
 from .obstacles import Obstacles
-from .rules import sums_rounded_up
+from .rules import refuse, sums_rounded_up
+from .twist import Twist
 
 __all__ = [
+    "Expiry",
     "Fault",
+    "NamedFootprint",
     "Placed",
     "Report",
     "Snapshot",
@@ -28,6 +34,8 @@ __all__ = [
     "configured_footprint",
     "configured_outline",
     "empty_snapshot",
+    "in_check_frame",
+    "named_footprints",
     "outline",
     "placed_ways",
     "placing_errors",
@@ -45,6 +53,48 @@ class Fault:
 
     status: Status
     message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Expiry:
+    """The limits of the age of one message.
+
+    Attributes
+    ----------
+    source : str
+        Name in ``obstacle_sources``, "footprint" or "twist_topic".
+    stamp : int
+        Stamp of the message [ns].
+    timeout : float
+        Maximum age by the stamp, and maximum time since the stamp was first received [s]; 0: no
+        limit, because the source is static.
+    receipt_age : int
+        Time since the stamp was first received [ns], at the time of the snapshot.
+    """
+
+    source: str
+    stamp: int
+    timeout: float
+    receipt_age: int
+
+
+@dataclass(frozen=True, slots=True)
+class NamedFootprint:
+    """A footprint from the parameters.
+
+    Attributes
+    ----------
+    name : str
+        Name in ``footprint_names``, or `DEFAULT_FOOTPRINT`.
+    shape : Shape
+        The footprint with the directional margins, in the base frame.
+    outline : (n, 2) float64
+        Its points, without the directional margins [m].
+    """
+
+    name: str
+    shape: Shape
+    outline: Floats
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +137,27 @@ class Snapshot:
         Points of the footprint in `config.base_frame` [m], without the directional margins.
     outline_stamp : int
         Stamp of a footprint from the topic [ns]; otherwise `stamp`.
+    footprint_name : str
+        Name of `footprint`; empty: it is not known. If a request uses several footprints, their
+        names, separated by ", ".
+    is_by_speed : bool
+        Whether `footprint` was selected by the twist of the vehicle.
+    footprints : tuple of NamedFootprint
+        All footprints from the parameters, which `chosen` can return; empty if every answer is
+        UNKNOWN.
+    data_fault : Fault or None
+        The first fault that does not concern `footprint`.
+    twist : Twist, Fault or None
+        The twist of the base frame, or why it is not known; None: ``twist_topic`` is not set.
+    expiries : tuple of Expiry
+        When the data of each sender becomes too old, in the order of `spans`.
+    footprint_expiries : tuple of Expiry
+        The same for the messages that `footprint` depends on: a footprint from the topic, or the
+        twist that selected it.
+    region_source : str
+        Name of the sender of the region; empty: there is no region.
+    origin : Snapshot or None
+        The snapshot without the choice of a footprint, if `chosen` returned this one.
     """
 
     id: int
@@ -104,11 +175,59 @@ class Snapshot:
     parts: tuple["Placed", ...] = ()
     outline: Floats | None = None
     outline_stamp: int = 0
+    footprint_name: str = ""
+    is_by_speed: bool = False
+    footprints: tuple[NamedFootprint, ...] = ()
+    data_fault: Fault | None = None
+    twist: Twist | Fault | None = None
+    expiries: tuple[Expiry, ...] = ()
+    footprint_expiries: tuple[Expiry, ...] = ()
+    region_source: str = ""
+    origin: "Snapshot | None" = None
 
     @property
     def footprint_fault(self) -> Fault:
         """The reason for an answer UNKNOWN if the footprint is not known."""
         return self.fault or Fault(Status.NO_FOOTPRINT, "the footprint is not known")
+
+    def chosen(self, name: str, field: str = "footprint", index: int | None = None) -> "Snapshot":
+        """Return a copy with the footprint of this name.
+
+        Parameters
+        ----------
+        name : str
+            Name in ``footprint_names``, or `DEFAULT_FOOTPRINT`. Empty: the footprint of a request
+            that names none.
+        field : str
+            Field of the request with the name, for the error.
+        index : int, optional
+            Index in this field.
+
+        Raises
+        ------
+        InputError
+            There is no footprint of this name.
+        """
+        if not name or (name == DEFAULT_FOOTPRINT and not self.config.is_by_speed):
+            return self.origin or self
+        known = self.config.usable_footprints
+        if name not in known:
+            rule = f"must be empty or one of {', '.join(known)} (got {name!r})"
+            refuse(Status.INVALID_INPUT, field, index, rule)
+        for each in self.footprints:
+            if each.name == name:
+                return replace(
+                    self,
+                    origin=self.origin or self,
+                    footprint=each.shape,
+                    outline=each.outline,
+                    outline_stamp=self.stamp,
+                    footprint_name=name,
+                    is_by_speed=False,
+                    footprint_age=0.0,
+                    fault=self.data_fault,
+                )
+        return self
 
     def known_until(self, stamp: int) -> float:
         """Return until what time obstacles are predicted, in s after the stamp of a request.
@@ -121,7 +240,7 @@ class Snapshot:
         stamp : int
             Stamp of the request [ns]; 0: the stamp of the snapshot.
         """
-        return self.config.prediction_horizon - ((stamp or self.stamp) - self.epoch) * 1e-9
+        return self.core().known_until(stamp)
 
     def composed(
         self, poses: Floats, frame: Pose, *, is_path: bool = False
@@ -143,7 +262,8 @@ class Snapshot:
             x y yaw [m, m, rad] of the base frame in the check frame.
         errors : (N,) float64
             Upper bound of the distance between a point of the footprint and its exact place [m].
-            It is a power of two or 0; see `vehicle`.
+            It is a power of two or 0. The footprint is grown by it, so that it contains the
+            footprint at the exact pose.
 
         Raises
         ------
@@ -167,50 +287,81 @@ class Snapshot:
         rounded_up = np.ldexp(1.0, np.frexp(errors)[1])
         return placed, np.where(errors > 0.0, rounded_up, 0.0)
 
-    def vehicle(self, error: float) -> Shape:
-        """Return the footprint grown by an error [m] in all directions.
-
-        No point of a placed footprint is farther than the error from its exact place. The grown
-        footprint at the same pose therefore contains the footprint at the exact pose.
-        """
-        assert self.footprint is not None
-        return self.footprint.inflated(error) if error else self.footprint
+    def core(self) -> _core.Snapshot:
+        """Return the snapshot for the rules of the kernel, which answer the questions."""
+        config, fault, shape = self.config, self.fault, self.footprint
+        return _core.Snapshot(
+            self.scene._core,
+            None if shape is None else shape._core,
+            self.stamp,
+            self.epoch,
+            config.prediction_horizon,
+            config.safety_margin,
+            config.toi_tolerance,
+            config.max_poses,
+            None if fault is None else int(fault.status),
+            "" if fault is None else fault.message,
+        )
 
     def invalidated(self, fault: Fault) -> "Snapshot":
         """Return a copy without a footprint. Every answer from it is UNKNOWN with the fault."""
-        return replace(self, footprint=None, fault=fault)
-
-    def on_clock(self, times: Floats, stamp: int) -> Floats:
-        """Convert times of a request to the scene's clock [s].
-
-        Parameters
-        ----------
-        times : (M,) float64
-            Times after `stamp` [s].
-        stamp : int
-            Stamp of the request [ns]; 0: the stamp of the snapshot.
-        """
-        # Add the whole seconds first. If the stamp is far from the data, the times cancel it, and
-        # the first sum is exact. The rounding error is relative to the result, see `time_error` in
-        # compose_scene.
-        seconds, rest = divmod((stamp or self.stamp) - self.epoch, 1_000_000_000)
-        moved: Floats = (times + float(seconds)) + rest * 1e-9
-        return moved
+        return replace(
+            self, footprint=None, fault=fault, data_fault=fault, footprints=(), origin=None
+        )
 
     def source_of(self, index: int) -> str:
-        """Return the name of the sender of an obstacle of the scene; '' for the index -1."""
+        """Return the name of the sender of an obstacle of the scene; '' for the index -1.
+
+        The index after the last obstacle is that of the outside of the region.
+        """
         if index < 0:
             return ""
-        return next(name for end, name in self.spans if index < end)
+        return next((name for end, name in self.spans if index < end), self.region_source)
 
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """Obstacles, the pose of their frame in the check frame, and the inflation of radii [m]."""
+    """The obstacles of one sender, and where they are.
+
+    Attributes
+    ----------
+    obstacles : Obstacles
+        The obstacles, without the outlines of a region.
+    pose : Pose
+        Pose of their frame in the check frame.
+    inflation : float
+        Length that is added to each radius [m].
+    is_static : bool
+        Whether the obstacles never move, and their stamp has no meaning.
+    region : Region or None
+        The region of this sender in the check frame, with the inflation.
+    received : Obstacles or None
+        The list as received, if it has outlines of a region; else None.
+    """
 
     obstacles: Obstacles
     pose: Pose
     inflation: float
+    is_static: bool = False
+    region: Region | None = None
+    received: Obstacles | None = None
+
+    @classmethod
+    def of(
+        cls, received: Obstacles, pose: Pose, inflation: float, *, is_static: bool = False
+    ) -> "Placed":
+        """Divide a list into its obstacles and its region.
+
+        Raises
+        ------
+        InputError
+            The region is not valid.
+        """
+        if not received.has_region:
+            return cls(received, pose, inflation, is_static)
+        region = region_of(received, pose, inflation)
+        solid = received.with_kinds(hulls=False)
+        return cls(solid, pose, inflation, is_static, region, received)
 
 
 @dataclass(frozen=True, slots=True)
@@ -270,8 +421,12 @@ def compose_scene(parts: Sequence[Placed], config: Config, epoch: int) -> Scene:
     """
     lists = [part.obstacles for part in parts if len(part.obstacles)]
     used = [part for part in parts if len(part.obstacles)]
+    regions = [part.region for part in parts if part.region is not None]
+    if len(regions) > 1:
+        raise ValueError("at most one sender may have a region")
+    inside = regions[0] if regions else None
     if not used:
-        return Scene([])
+        return Scene([], inside=inside)
     ends = np.cumsum([len(each.xy) // 2 for each in lists])
     starts = [0, *ends[:-1]]
     offsets = [
@@ -280,7 +435,7 @@ def compose_scene(parts: Sequence[Placed], config: Config, epoch: int) -> Scene:
     ]
     posed = any(part.pose != Pose() or len(part.obstacles.poses) for part in used)
     ways = [placed_ways(part, config) for part in used]
-    stamps = [(each.stamp - epoch) * 1e-9 for each in lists]
+    stamps = [0.0 if p.is_static else (p.obstacles.stamp - epoch) * 1e-9 for p in used]
     latest = max(map(abs, stamps)) + config.prediction_horizon
     return Scene.from_arrays(
         np.concatenate([*offsets, ends[-1:]]),
@@ -304,11 +459,38 @@ def compose_scene(parts: Sequence[Placed], config: Config, epoch: int) -> Scene:
         stamps=np.repeat(stamps, [len(each) for each in lists]),
         margins=np.concatenate([_or_zeros(each.margins, len(each)) for each in lists]),
         margin_rates=np.concatenate([_or_zeros(each.margin_rates, len(each)) for each in lists]),
+        inside=inside,
         concave_policy=config.concave_policy,
         prediction=config.prediction_policy,
         horizon=config.prediction_horizon,
         # The conversions of stamps and of query times have a few rounding errors each.
         time_error=2.0**-50 * (latest + 1.0),
+    )
+
+
+def in_check_frame(part: Placed, config: Config) -> Obstacles:
+    """Return the obstacles of one sender in the check frame, without a region.
+
+    The inflation and the rounding errors of the transform are added to the radii. With the
+    identity as its pose and without inflation, `compose_scene` makes the same scene of the result.
+    """
+    data, place = part.obstacles, part.pose
+    radius, poses, velocities = data.radius, data.poses, data.velocities
+    paths, errors = placed_ways(part, config)
+    if part.inflation > 0.0 or place != Pose():
+        radius = sums_rounded_up(_or_zeros(radius, len(data)), part.inflation)
+        radius = sums_rounded_up(radius, errors)
+    if place != Pose():
+        poses, velocities = _poses(part).ravel(), place.turn(velocities.reshape(-1, 3)).ravel()
+    if part.is_static:
+        velocities = _velocities(part).ravel()
+    return replace(
+        data,
+        frame=config.check_frame,
+        radius=radius,
+        poses=poses,
+        velocities=velocities,
+        path_poses=paths.ravel(),
     )
 
 
@@ -367,22 +549,56 @@ def placed_ways(part: Placed, config: Config) -> tuple[Floats, Floats]:
     return paths, errors * (1.0 + 2.0**-40)
 
 
-def configured_footprint(config: Config) -> Shape | None:
+def configured_footprint(
+    config: Config, footprint: Config | FootprintConfig | None = None
+) -> Shape | None:
     """Return the configured footprint with the directional margins; None: not configured.
+
+    Parameters
+    ----------
+    config : Config
+        Parameters of the server.
+    footprint : FootprintConfig, optional
+        A named footprint. Default: the parameter ``footprint`` or ``robot_radius`` of `config`.
 
     Raises
     ------
     InputError
         The configured outline is not a valid shape.
     """
-    if config.footprint:
-        return outline(np.reshape(config.footprint, (-1, 2)), config)
-    if config.robot_radius > 0.0:
-        return _with_margins(Shape.circle(config.robot_radius), config)
+    own = footprint or config
+    if own.footprint:
+        return outline(np.reshape(own.footprint, (-1, 2)), config)
+    if own.robot_radius > 0.0:
+        return _with_margins(Shape.circle(own.robot_radius), config)
     return None
 
 
-def configured_outline(config: Config) -> Floats | None:
+def named_footprints(config: Config) -> tuple[NamedFootprint, ...]:
+    """Return all configured footprints, the default one last.
+
+    Raises
+    ------
+    InputError
+        A configured outline is not a valid shape. The message names the parameter.
+    """
+    found = []
+    owners: list[tuple[str, Config | FootprintConfig]]
+    owners = [*((each.name, each) for each in config.footprints), ("", config)]
+    for name, own in owners:
+        try:
+            shape, points = configured_footprint(config, own), configured_outline(own)
+        except InputError as error:
+            if not name:
+                raise
+            rule = f"is not a footprint: {error}"
+            raise InputError(error.status, f"{name}.footprint", None, rule) from error
+        if shape is not None and points is not None:
+            found.append(NamedFootprint(name or DEFAULT_FOOTPRINT, shape, points))
+    return tuple(found)
+
+
+def configured_outline(config: Config | FootprintConfig) -> Floats | None:
     """Return the points of the configured footprint (n, 2) [m], without margins."""
     if config.footprint:
         return np.reshape(config.footprint, (-1, 2))
@@ -427,6 +643,8 @@ def _poses(part: Placed) -> Floats:
 
 def _velocities(part: Placed) -> Floats:
     own = part.obstacles.velocities.reshape(-1, 3)
+    if part.is_static:
+        return np.zeros((len(part.obstacles), 3))
     if not len(own):
         return np.full((len(part.obstacles), 3), nan)
     return part.pose.turn(own)

@@ -28,22 +28,27 @@ import numpy.typing as npt
 
 from ..errors import InputError
 from ..geometry import Shape
+from ..region import OUTSIDE
 from ..scene import Scene
 from ..verdict import Status
-from .config import Config, SourceConfig
+from . import lookup
+from .boundary import region_of
+from .config import DEFAULT_FOOTPRINT, Config, SourceConfig
 from .frames import FrameError, Pose, SameFrameOnly, TransformSource
 from .obstacles import Footprint, Obstacles
 from .snapshot import (
+    Expiry,
     Fault,
+    NamedFootprint,
     Placed,
     Report,
     Snapshot,
     compose_scene,
-    configured_footprint,
-    configured_outline,
     empty_snapshot,
+    named_footprints,
     outline,
 )
+from .twist import Twist, footprint_at
 
 __all__ = ["Footprint", "World"]
 
@@ -108,12 +113,14 @@ class _Message:
     revision: int
     obstacles: Obstacles | None = None
     footprint: Footprint | None = None
+    twist: Twist | None = None
     fault: Fault | None = None
     pose: Pose | None = None
     shape: Shape | None = None
     outline: npt.NDArray[np.float64] | None = None  # in the base frame
     outline_error: float = 0.0  # m: bound of the distance of its points from their exact places
     dropped: str = ""  # why a later message was dropped, or that this stamp is not new
+    placed: Placed | None = None  # its obstacles at `pose`, while these are not changed
     waits: bool = False  # its transform is not known yet
     is_checked: bool = False  # its shapes were checked; see `fault` for the result
     arrived: int = 0  # steady time of the last message of this sender, dropped or not [ns]
@@ -135,7 +142,30 @@ class _Part:
     def placed(self) -> Placed:
         assert self.held.obstacles is not None
         assert self.held.pose is not None
-        return Placed(self.held.obstacles, self.held.pose, self.source.inflation)
+        source, last = self.source, self.held.placed
+        if last is None or last.pose != self.held.pose or last.inflation != source.inflation:
+            last = self.held.placed = Placed.of(
+                self.held.obstacles, self.held.pose, source.inflation, is_static=source.static
+            )
+        return last
+
+    @property
+    def unplaced(self) -> Placed:
+        """The list as received, to check its shapes."""
+        assert self.held.obstacles is not None
+        assert self.held.pose is not None
+        return _unplaced(self.source, self.held.obstacles, self.held.pose)
+
+
+@dataclass(frozen=True, slots=True)
+class _Choice:
+    """The footprint for a request that names none, or the reason why it is not known."""
+
+    name: str = ""
+    shape: Shape | None = None
+    outline: npt.NDArray[np.float64] | None = None
+    held: _Message | None = None  # the message that it is from; None: it is from a parameter
+    fault: Fault | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,13 +176,13 @@ class _Built:
     key: tuple[int, ...]  # revisions of the configuration and of the obstacle messages
     complete: bool
     scene: Scene
-    shape: Shape | None
+    choice: _Choice
     footprint: _Message | None
     parts: tuple[_Part, ...]
     placed: tuple[Placed, ...]
-    outline: npt.NDArray[np.float64] | None
     spans: tuple[tuple[int, str], ...]
-    epoch: int
+    region_source: str
+    epoch: int | None
 
 
 @dataclass
@@ -197,6 +227,7 @@ class World:
         self._newest_now: int | None = None
         self._jump: Fault | None = None
         self._footprint: _Message | None = None
+        self._twist: _Message | None = None
         self._sources: dict[str, _Source] = {}
         self._configure(config)
 
@@ -234,6 +265,18 @@ class World:
                 points = held.footprint.points
                 self._keep_check(held, lambda: _outline_fault(points, self._config))
 
+    def receive_twist(self, twist: Twist, *, now: int, steady: int) -> None:
+        """Store a twist of the vehicle."""
+        with self._lock:
+            self._check_clock(now)
+            held = self._twist
+            new = self._new_message("twist_topic", twist.stamp, held, now, steady)
+            if held is not None and (why := _order_fault(held, new)):
+                _drop(held, why, steady)
+                return
+            new.twist = twist
+            self._replace_twist(new)
+
     def receive_obstacles(
         self, source: str, obstacles: Obstacles, *, now: int, steady: int
     ) -> None:
@@ -263,7 +306,8 @@ class World:
                 return
             new = self._new_message(sender, obstacles.stamp, held, now, steady)
             new.obstacles, new.sequence = obstacles, obstacles.sequence
-            if held is not None and (why := _order_fault(held, new)):
+            why = "" if held is None or known.config.static else _order_fault(held, new)
+            if held is not None and why:
                 _drop(held, why, steady)
                 return
             self._carry_over(new, held, now)
@@ -272,6 +316,8 @@ class World:
                 self._keep_check(held, lambda: _shape_fault(unplaced, self._config))
             try:
                 obstacles.check(self._config.max_obstacles, self._config.max_points_per_obstacle)
+                if known.config.static:
+                    obstacles.check_at_rest()
             except InputError as error:
                 self._set_fault(new, Fault(error.status, str(error)))
             known.senders[sender] = new
@@ -285,7 +331,7 @@ class World:
         Parameters
         ----------
         source : str
-            Name in ``obstacle_sources``, or "footprint".
+            Name in ``obstacle_sources``, "footprint" or "twist_topic".
         fault : Fault
             Why the message could not be decoded.
         now, steady : int
@@ -296,6 +342,12 @@ class World:
             if source == "footprint":
                 self._footprint = self._faulty("footprint", self._footprint, fault, steady)
                 return
+            if source == "twist_topic":
+                new = _Message(source, 0, steady, self._revise(), fault=fault, arrived=steady)
+                if self._twist is not None:
+                    new.stamp, new.stamps = self._twist.stamp, self._twist.stamps
+                self._replace_twist(new)
+                return
             senders = self._sources[source].senders
             for name in list(senders) or [""]:  # "": no sender is known yet
                 senders[name] = self._faulty(name, senders.get(name), fault, steady)
@@ -305,9 +357,14 @@ class World:
         self.snapshot(now=now, steady=steady)  # building the scene checks the shapes
         with self._lock:
             held = self._footprint
-            fault = self._usable_footprint(now, steady)[1]
+            twist = self._usable_twist(now, steady)
+            fault = self._choose(twist, now, steady).fault
             points = held.footprint.points if held and held.footprint else ()
             found = [_report("footprint", held, fault, False, len(points), now)]
+            if twist is not None:
+                bad = twist if isinstance(twist, Fault) else None
+                excused = not self._config.speed_footprints
+                found.append(_report("twist_topic", self._twist, bad, excused, 0, now))
             for name, source in self._sources.items():
                 for held in source.senders.values():
                     used, fault, excused = self._usable(source.config, held, now, steady)
@@ -339,13 +396,16 @@ class World:
         with self._lock:
             self._check_clock(now)
             built = None
+            twist = self._usable_twist(now, steady)
             while built is None:
-                footprint, footprint_fault = self._usable_footprint(now, steady)
-                parts, bad, fault = self._usable_sources(now, steady)
-                fault = footprint_fault or fault
-                built = self._build(footprint, parts, complete=fault is None)
+                choice = self._choose(twist, now, steady)
+                parts, bad, data_fault = self._usable_sources(now, steady)
+                fault = choice.fault or data_fault
+                built = self._build(choice, parts, complete=fault is None)
             if require_id not in (0, built.id):
                 old = self._recall(require_id, now, steady) if fault is None else None
+                if old is not None and old.choice.name != choice.name:
+                    old = None  # the footprint of that time may be too small for this speed
                 if old is None:
                     text = (
                         f"snapshot {require_id} is no longer available; "
@@ -354,7 +414,7 @@ class World:
                     fault = fault or Fault(Status.SNAPSHOT_MISMATCH, text)
                     return empty_snapshot(self._config, fault, now)
                 built = old
-            return self._view(built, fault, bad, now)
+            return self._view(built, fault, data_fault, bad, twist, now, steady)
 
     def later(self, snapshot: Snapshot, *, now: int, steady: int) -> Snapshot:
         """Return a snapshot with the ages at the time when its answer is sent.
@@ -369,7 +429,9 @@ class World:
             known = (*self._history, *self._kept)
             built = next((each for each in known if each.id == snapshot.id), None)
             passed = (now - snapshot.stamp) * 1e-9
-            is_received = self._configured_shape is None
+            names = snapshot.footprint_name.split(", ")
+            is_default = names == [""] or DEFAULT_FOOTPRINT in names
+            is_received = self._config.is_footprint_received and is_default
             last = replace(
                 snapshot,
                 footprint_age=snapshot.footprint_age + passed * is_received,
@@ -380,12 +442,20 @@ class World:
                 gone = Fault(Status.SNAPSHOT_MISMATCH, text)
                 return last.invalidated(self._jump or gone)
             old = dict(self._too_old(built, now, steady))
+            if not is_default:
+                old.pop("footprint", None)
+            if snapshot.is_by_speed and isinstance(
+                twist := self._usable_twist(now, steady), Fault
+            ):
+                old = {"footprint": self._no_choice(twist).fault or twist, **old}
             if not old:
                 return last
             stale = [each for each in old if each != "footprint"]
             bad = dict.fromkeys((*last.bad_sources, *stale))
             name, fault = next(iter(old.items()))
-            return replace(last.invalidated(_prefixed(name, fault)), bad_sources=tuple(bad))
+            if name != "footprint" or not snapshot.is_by_speed:
+                fault = _prefixed(name, fault)
+            return replace(last.invalidated(fault), bad_sources=tuple(bad))
 
     def keep(self, snapshot: Snapshot) -> None:
         """Keep the data of a snapshot for `later`, until this is called again.
@@ -400,7 +470,7 @@ class World:
 
     def _configure(self, config: Config) -> None:
         self._config = config
-        self._configured_shape = configured_footprint(config)
+        self._named: tuple[NamedFootprint, ...] = named_footprints(config)
         self._config_revision = self._revise()
         old = self._sources
         self._sources = {each.name: _Source(each) for each in config.sources}
@@ -456,6 +526,14 @@ class World:
         if new.received < new.arrived:
             new.dropped = "the stamp of the last message was received before"
 
+    def _replace_twist(self, new: _Message) -> None:
+        """Store a new message with a twist. It does not affect earlier snapshots."""
+        if self._twist is not None:
+            new.messages, new.drops = self._twist.messages + 1, self._twist.drops
+        if new.received < new.arrived:
+            new.dropped = "the stamp of the last message was received before"
+        self._twist = new
+
     def _keep_check(self, held: _Message, check: Callable[[], Fault | None]) -> None:
         """Store the check of a message that was replaced before its shapes were checked."""
         if held.fault is None and self._history:
@@ -475,12 +553,13 @@ class World:
         self._kept = ()
         self._unchecked.clear()
 
-    def _delete_data(self) -> None:
-        self._footprint = None
+    def _delete_data(self, *, keep_static: bool = False) -> None:
+        self._footprint = self._twist = None
         self._clear_history()
         for source in self._sources.values():
-            source.senders = {}
-            source.fault = None
+            if not (keep_static and source.config.static):
+                source.senders = {}
+                source.fault = None
 
     def _check_clock(self, now: int) -> None:
         """Delete all data if the clock went back, because ages cannot be computed any more.
@@ -489,7 +568,7 @@ class World:
         """
         newest = self._newest_now
         if newest is not None and now < newest:
-            self._delete_data()
+            self._delete_data(keep_static=True)
             self._jump = Fault(
                 Status.CLOCK_JUMP,
                 f"the clock went back by {(newest - now) * 1e-9:.9g} s, all data was deleted; "
@@ -505,7 +584,7 @@ class World:
         """Delete the poses of all messages, because a static transform was corrected."""
         self._config_revision = self._revise()
         senders = [held for source in self._sources.values() for held in source.senders.values()]
-        newest = [*senders, *([self._footprint] if self._footprint is not None else [])]
+        newest = [*senders, *(held for held in (self._footprint, self._twist) if held is not None)]
         for held in [each for one in newest for each in (one, *one.earlier)]:
             held.pose = held.shape = held.outline = None
 
@@ -532,17 +611,70 @@ class World:
             text = f"no new stamp received for {silence * 1e-9:.3f} s, limit {timeout:g} s"
         return Fault(stale, f"{text}; {held.dropped}" if held.dropped else text)
 
-    def _usable_footprint(self, now: int, steady: int) -> tuple[_Message | None, Fault | None]:
-        """Return the footprint message to use (None: the configured footprint), and the fault."""
-        if self._configured_shape is not None:
-            return None, None
+    def _choose(self, twist: Twist | Fault | None, now: int, steady: int) -> _Choice:
+        """Return the footprint for a request that names none."""
+        name = DEFAULT_FOOTPRINT
+        if self._config.speed_footprints:
+            if not isinstance(twist, Twist):
+                return self._no_choice(twist)
+            name = footprint_at(self._config, twist)
+            if not name:
+                speed = f"{twist.vx:g} m/s, {twist.vy:g} m/s, {twist.wz:g} rad/s"
+                text = f"the twist {speed} is in the ranges of none of the speed_footprints"
+                return self._no_choice(Fault(Status.NO_FOOTPRINT, text))
+        for each in self._named:
+            if each.name == name:
+                return _Choice(name, each.shape, each.outline)
         held = self._footprint
         if held is None:
             text = "no footprint configured, and none received on the topic footprint"
             missing = Fault(Status.NO_FOOTPRINT, text)
-            return None, _prefixed("footprint", self._jump or missing)
+            return _Choice(fault=_prefixed("footprint", self._jump or missing))
         used, fault = _newest(held, lambda each: self._footprint_fault(each, now, steady))
-        return (used, None) if fault is None else (None, _prefixed("footprint", fault))
+        if fault is not None:
+            return _Choice(fault=_prefixed("footprint", fault))
+        return _Choice(name, used.shape, used.outline, used)
+
+    def _no_choice(self, twist: Fault | None) -> _Choice:
+        """Return the choice if no footprint can be selected by the twist."""
+        fault = twist or Fault(Status.NO_FOOTPRINT, "the twist is not known")
+        text = f"footprint: none can be selected by speed: {fault.message}"
+        return _Choice(fault=Fault(fault.status, f"{text}; a request can name a footprint"))
+
+    def _usable_twist(self, now: int, steady: int) -> Twist | Fault | None:
+        """Return the twist of the base frame, or why it is not known; None: not configured."""
+        config, held = self._config, self._twist
+        if not config.twist_topic:
+            return None
+        if held is None:
+            text = f"no message received on the topic '{config.twist_topic}'"
+            missing = Fault(Status.NO_FOOTPRINT, text)
+            return _prefixed("twist_topic", self._jump or missing)
+        timeout, stale = config.twist_timeout, Status.STALE_FOOTPRINT
+        fault = held.fault or self._time_fault(held, timeout, stale, now, steady)
+        if fault is not None:
+            return _prefixed("twist_topic", fault)
+        assert held.twist is not None
+        try:
+            if held.pose is None:
+                held.pose = self._fixed_pose(config.base_frame, held.twist.frame)
+        except FrameError as error:
+            return _prefixed("twist_topic", Fault(error.status, str(error)))
+        return held.twist.moved(config.base_frame, held.pose)
+
+    def _fixed_pose(self, target: str, frame: str) -> Pose:
+        """Return the pose of a frame in another one that it is fixed to; raise `FrameError`."""
+        if not frame:
+            text = "the frame of the twist is empty: set child_frame_id (Odometry) or "
+            raise FrameError(Status.UNKNOWN_FRAME, f"{text}header.frame_id (TwistStamped)")
+        if frame == target:
+            return Pose()
+        pose, stamp = self._transforms.latest(target, frame)
+        if stamp:
+            text = f"the twist is in the frame '{frame}', which moves relative to '{target}': "
+            text += f"it must be '{target}' or be fixed to it by static transforms"
+            raise FrameError(Status.UNKNOWN_FRAME, text)
+        return pose
 
     def _footprint_fault(self, held: _Message, now: int, steady: int) -> Fault | None:
         timeout = self._config.footprint_timeout
@@ -599,12 +731,15 @@ class World:
         if total > self._config.max_obstacles:
             for part in parts:  # obstacles of an invalid message do not count
                 if not part.held.is_checked:
-                    self._set_fault(part.held, _shape_fault(part.placed, self._config))
+                    self._set_fault(part.held, _shape_fault(part.unplaced, self._config))
             if any(part.held.fault is not None for part in parts):
                 return self._usable_sources(now, steady)
             limit = self._config.max_obstacles
             text = f"{total} obstacles in all sources together, limit {limit} (max_obstacles)"
             faults.append(Fault(Status.LIMIT_EXCEEDED, text))
+            parts = []
+        if clash := self._region_fault(parts):
+            faults.append(clash)
             parts = []
         if not parts and not faults:
             # Each source is optional, but without any data no place is known to be free.
@@ -612,6 +747,21 @@ class World:
             is_any = any(source.senders for source in self._sources.values())
             faults.append(none if is_any else self._jump or none)
         return parts, tuple(bad), faults[0] if faults else None
+
+    def _region_fault(self, parts: Sequence[_Part]) -> Fault | None:
+        """Return why the region does not agree with the other messages."""
+        lists = [(part.held.name, part.held.obstacles) for part in parts]
+        named = [(name, each) for name, each in lists if each is not None]
+        regions = [name for name, each in named if each.has_region]
+        if len(regions) > 1:
+            text = f"{len(regions)} senders have a region: {', '.join(regions)}; only one may, "
+            text += "which sends all outlines and holes"
+            return Fault(Status.INVALID_INPUT, text)
+        for name, each in named if regions else ():
+            if (each.ids == OUTSIDE).any():
+                text = f"{name}: ids: must not be {OUTSIDE}, the id of the outside of the region"
+                return Fault(Status.INVALID_INPUT, text)
+        return None
 
     def _usable(
         self, source: SourceConfig, held: _Message, now: int, steady: int
@@ -623,7 +773,7 @@ class World:
         used, fault = _newest(held, lambda each: self._sender_fault(source, each, now, steady))
         if source.required or fault is None:
             return used, fault, False
-        if steady - held.arrived > _ns(source.timeout):
+        if steady - held.arrived > _ns(source.timeout) and not source.static:
             return used, fault, True
         if held.obstacles is not None and not held.is_checked:
             self._set_fault(held, _shape_fault(_unplaced(source, held.obstacles), self._config))
@@ -634,6 +784,8 @@ class World:
         self, source: SourceConfig, held: _Message, now: int, steady: int
     ) -> Fault | None:
         """Return why a message of a sender is not used; None: it is used."""
+        if source.static:
+            return held.fault or self._place_static(held, now)
         timeout = source.timeout
         fault = held.fault or self._time_fault(held, timeout, Status.STALE_OBSTACLES, now, steady)
         if fault is None and held.pose is None:
@@ -646,6 +798,20 @@ class World:
                     self._set_fault(held, _shape_fault(unplaced, self._config))
                 fault = held.fault or Fault(error.status, str(error))
         return fault
+
+    def _place_static(self, held: _Message, now: int) -> Fault | None:
+        """Place data that does not move by the present pose of its frame."""
+        assert held.obstacles is not None
+        try:
+            frame = held.obstacles.frame
+            pose = lookup.frame_pose(self._config, self._transforms, frame, 0, now)
+        except FrameError as error:
+            return Fault(error.status, str(error))
+        if pose != held.pose:
+            if held.pose is not None:
+                held.revision = self._revise()
+            held.pose = pose
+        return None
 
     def _find(self, held: _Message, target: str, frame: str) -> Pose:
         """Return the pose of a message's frame at its stamp.
@@ -665,30 +831,32 @@ class World:
 
     # ---- snapshots
 
-    def _build(
-        self, footprint: _Message | None, parts: Sequence[_Part], *, complete: bool
-    ) -> _Built | None:
+    def _build(self, choice: _Choice, parts: Sequence[_Part], *, complete: bool) -> _Built | None:
         """Return the scene of these messages. None: a message proved to be invalid."""
         key = (self._config_revision, *(part.held.revision for part in parts))
         last = self._history[-1] if self._history else None
-        if last is not None and last.key == key and last.footprint is footprint:
+        footprint, name = choice.held, choice.name
+        last_key = None if last is None else (last.key, last.choice.name)
+        if last is not None and last_key == (key, name) and last.footprint is footprint:
             return last
         scene = last.scene if last is not None and last.key == key else self._compose(parts)
         if scene is None:
             return None
-        lists = [part.placed.obstacles for part in parts]
-        ends = accumulate(len(each) for each in lists)
+        placed = tuple(part.placed for part in parts)
+        ends = accumulate(len(each.obstacles) for each in placed)
         built = _Built(
             id=self._next_id,
             key=key,
             complete=complete,
             scene=scene,
-            shape=self._configured_shape if footprint is None else footprint.shape,
+            choice=choice,
             footprint=footprint,
             parts=tuple(parts),
-            placed=tuple(part.placed for part in parts),
-            outline=configured_outline(self._config) if footprint is None else footprint.outline,
+            placed=placed,
             spans=tuple(zip(ends, (part.held.name for part in parts), strict=True)),
+            region_source=next(
+                (p.held.name for p, at in zip(parts, placed, strict=True) if at.region), ""
+            ),
             epoch=_epoch(parts),
         )
         self._next_id += 1
@@ -697,12 +865,14 @@ class World:
 
     def _compose(self, parts: Sequence[_Part]) -> Scene | None:
         try:
-            scene = compose_scene([part.placed for part in parts], self._config, _epoch(parts))
+            scene = compose_scene(
+                [part.placed for part in parts], self._config, _epoch(parts) or 0
+            )
         except InputError as error:
             # One message is invalid. Check each one alone, so that the index in the fault is its
             # own.
             for part in parts:
-                self._set_fault(part.held, _shape_fault(part.placed, self._config))
+                self._set_fault(part.held, _shape_fault(part.unplaced, self._config))
             if all(part.held.fault is None for part in parts):
                 text = f"valid obstacle lists together make an invalid scene: {error}"
                 raise RuntimeError(text) from error
@@ -728,6 +898,7 @@ class World:
         timed = [
             (part.source.name, part.held, part.source.timeout, Status.STALE_OBSTACLES)
             for part in built.parts
+            if not part.source.static
         ]
         if built.footprint is not None:
             timeout = self._config.footprint_timeout
@@ -738,51 +909,84 @@ class World:
                 yield name, fault
 
     def _view(
-        self, built: _Built, fault: Fault | None, bad: tuple[str, ...], now: int
+        self,
+        built: _Built,
+        fault: Fault | None,
+        data_fault: Fault | None,
+        bad: tuple[str, ...],
+        twist: Twist | Fault | None,
+        now: int,
+        steady: int,
     ) -> Snapshot:
-        stamps = [part.held.stamp for part in built.parts]
+        stamps = [part.held.stamp for part in built.parts if not part.source.static]
         footprint_age = nan
         if built.footprint is not None:
             footprint_age = (now - built.footprint.stamp) * 1e-9
-        elif built.shape is not None:
+        elif built.choice.shape is not None:
             footprint_age = 0.0
         # Senders that are not used count too, except "": its messages could not be decoded.
         all_stamps = stamps + [
             held.stamp
             for source in self._sources.values()
             for name, held in source.senders.items()
-            if name
+            if name and not source.config.static
         ]
         obstacle_age = (now - min(all_stamps)) * 1e-9 if all_stamps else nan
+
+        def expiry(name: str, held: _Message, timeout: float) -> Expiry:
+            return Expiry(name, held.stamp, timeout, steady - held.received)
+
+        is_by_speed = bool(self._config.speed_footprints and built.choice.name)
+        footprint_expiries = []
+        if is_by_speed and self._twist is not None:
+            timeout = self._config.twist_timeout
+            footprint_expiries.append(expiry("twist_topic", self._twist, timeout))
         if built.footprint is not None:
             stamps.append(built.footprint.stamp)
+            timeout = self._config.footprint_timeout
+            footprint_expiries.append(expiry("footprint", built.footprint, timeout))
         return Snapshot(
             built.id,
             now,
             self._config,
             built.scene,
-            built.shape,
+            built.choice.shape,
             fault,
             min(stamps, default=0),
             footprint_age,
             obstacle_age,
             bad,
-            built.epoch,
+            now if built.epoch is None else built.epoch,
             built.spans,
             built.placed,
-            built.outline,
+            built.choice.outline,
             now if built.footprint is None else built.footprint.stamp,
+            built.choice.name,
+            is_by_speed,
+            self._named,
+            data_fault,
+            twist,
+            tuple(
+                expiry(p.source.name, p.held, 0.0 if p.source.static else p.source.timeout)
+                for p in built.parts
+            ),
+            tuple(footprint_expiries),
+            built.region_source,
         )
 
 
-def _unplaced(source: SourceConfig, obstacles: Obstacles) -> Placed:
-    """Return obstacles with the identity as the pose of their frame, to check their shapes."""
-    return Placed(obstacles, Pose(), source.inflation)
+def _unplaced(source: SourceConfig, obstacles: Obstacles, pose: Pose = Pose()) -> Placed:  # noqa: B008
+    """Return a list with a pose of its frame, to check its shapes."""
+    return Placed(obstacles, pose, source.inflation, source.static)
 
 
-def _shape_fault(placed: Placed, config: Config) -> Fault | None:
+def _shape_fault(unplaced: Placed, config: Config) -> Fault | None:
+    """Return why the shapes of a list are not valid. The outlines of a region are in the list."""
+    received = unplaced.obstacles
+    whole = replace(unplaced, obstacles=received.with_kinds(hulls=True))
     try:
-        compose_scene([placed], config, placed.obstacles.stamp)
+        compose_scene([whole], config, received.stamp)
+        region_of(received, unplaced.pose, unplaced.inflation)
     except InputError as error:
         return Fault(error.status, str(error))
     return None
@@ -796,9 +1000,12 @@ def _outline_fault(points: npt.NDArray[np.float64], config: Config) -> Fault | N
     return None
 
 
-def _epoch(parts: Sequence[_Part]) -> int:
-    """Return the time zero of a scene [ns]: the oldest stamp of its messages."""
-    return min((part.held.stamp for part in parts), default=0)
+def _epoch(parts: Sequence[_Part]) -> int | None:
+    """Return the time zero of a scene [ns]: the oldest stamp of its messages.
+
+    None: all of them are static, so that the scene is the same at every time.
+    """
+    return min((part.held.stamp for part in parts if not part.source.static), default=None)
 
 
 def _newest(

@@ -16,6 +16,7 @@
 #include <tuple>
 
 #include "gjk/gjk.hpp"
+#include "gjk/snapshot/arguments.hpp"
 
 namespace gjk::bindings {
 
@@ -142,20 +143,9 @@ inline void warn_of_degrees(const char* argument, long index, double yaw) {
 // Refuses a pose that is not finite or out of range. `index` is the index of the pose in its array,
 // or -1 for a single pose.
 inline Pose valid_pose(const double* xyyaw, const char* argument, long index) {
-  const double x = xyyaw[0], y = xyyaw[1], yaw = xyyaw[2];
-  const auto fail = [&](Status status, const char* rule) {
-    refuse(status, argument, index, rule + got(std::tuple(x, y, yaw)));
-  };
-  if (!std::isfinite(x) || !std::isfinite(y) || !std::isfinite(yaw)) {
-    fail(Status::non_finite, "x, y and yaw must be finite");
-  }
-  if (std::fabs(x) > kMaxCoordinate || std::fabs(y) > kMaxCoordinate) {
-    fail(Status::coord_range, "magnitude of x and y must not exceed 1e15 m");
-  }
-  if (std::fabs(yaw) > kMaxYaw) {
-    fail(Status::coord_range, "magnitude of yaw must not exceed 1e6 rad");
-  }
-  return {x, y, yaw};
+  const Pose pose{xyyaw[0], xyyaw[1], xyyaw[2]};
+  if (!is_in_domain(pose)) refuse(detail::check_in_domain(pose, argument, index));
+  return pose;
 }
 
 // The same, with a warning if the yaw looks like degrees.
@@ -202,9 +192,6 @@ inline double checked_number(double value, const char* argument, long index, dou
   }
   return value;
 }
-
-// Maximum magnitude of a time (s). Seconds since 1970 are within it.
-inline constexpr double kMaxTime = 1e10;
 
 inline double checked_time(double time, const char* argument, long index) {
   return checked_number(time, argument, index, kMaxTime, "1e10 s");
@@ -293,9 +280,11 @@ void bind_time_to_collision(py::class_<Scene>& scene);
 void bind_gradient(py::class_<Scene>& scene);
 void bind_nearest_free(py::class_<Scene>& scene);
 void bind_ray_cast(py::class_<Scene>& scene);
+void bind_validity(py::module_& module);
 void bind_pairwise(py::module_& module);
 void bind_curves(py::module_& module);
 void bind_state(py::module_& module);
+void bind_snapshot(py::module_& module);
 void bind_convert(py::module_& module);
 
 }  // namespace gjk::bindings

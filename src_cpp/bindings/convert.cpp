@@ -15,9 +15,11 @@ void append(py::list& shapes, std::span<const Vec2> vertices, double radius) {
   shapes.append(py::cast(std::move(shape)));
 }
 
-// `cells`: shape (rows, columns), nonzero: occupied. `resolution` and `origin` are checked.
-py::list grid_shapes(const Array<std::uint8_t>& cells, double resolution,
-                     const PoseValues& origin) {
+// Calls `visit` with the four corners of each rectangle. `cells`: shape (rows, columns), nonzero:
+// occupied. `resolution` and `origin` are checked.
+template <typename Visit>
+void each_rectangle(const Array<std::uint8_t>& cells, double resolution, const PoseValues& origin,
+                    const Visit& visit) {
   if (cells.ndim() != 2) throw py::value_error("cells: two dimensions");
   const auto rows = static_cast<std::size_t>(cells.shape(0));
   const auto columns = static_cast<std::size_t>(cells.shape(1));
@@ -28,13 +30,29 @@ py::list grid_shapes(const Array<std::uint8_t>& cells, double resolution,
            "of its coordinates" +
                got(resolution));
   }
-  py::list shapes;
   Vec2 corners[4];
   for (const CellRectangle& rectangle : cover_cells(view(cells), columns)) {
     frame.corners(rectangle, corners);
-    append(shapes, corners, 0.0);
+    visit(std::span<const Vec2>(corners));
   }
+}
+
+py::list grid_shapes(const Array<std::uint8_t>& cells, double resolution,
+                     const PoseValues& origin) {
+  py::list shapes;
+  each_rectangle(cells, resolution, origin,
+                 [&](std::span<const Vec2> corners) { append(shapes, corners, 0.0); });
   return shapes;
+}
+
+// The same as flat coordinates, 8 for each rectangle.
+py::array_t<double> grid_corners(const Array<std::uint8_t>& cells, double resolution,
+                                 const PoseValues& origin) {
+  std::vector<double> xy;
+  each_rectangle(cells, resolution, origin, [&](std::span<const Vec2> corners) {
+    for (const Vec2 corner : corners) xy.insert(xy.end(), {corner.x, corner.y});
+  });
+  return py::array_t<double>(static_cast<py::ssize_t>(xy.size()), xy.data());
 }
 
 py::list circles(const Doubles& xy, double radius) {
@@ -47,8 +65,10 @@ py::list circles(const Doubles& xy, double radius) {
 
 // The rule for a range, as in REP 117: a distance, +inf: no object, -inf: closer than range_min.
 // Other values are not a measurement: free space must not be concluded from them.
-py::list scan_shapes(const Doubles& ranges, double angle_min, double angle_increment,
-                     double range_min, double range_max, double radius) {
+// Calls `visit` with the index of each beam that has an object, its points and their radius.
+template <typename Visit>
+void each_return(const Doubles& ranges, double angle_min, double angle_increment, double range_min,
+                 double range_max, double radius, const Visit& visit) {
   if (!(range_min >= 0.0 && range_min <= kMaxCoordinate)) {
     refuse(Status::invalid_input, "range_min", -1, "must lie in [0, 1e15] m" + got(range_min));
   }
@@ -62,7 +82,6 @@ py::list scan_shapes(const Doubles& ranges, double angle_min, double angle_incre
   const auto last = static_cast<double>(length(ranges));
   checked_number(angle_min + last * angle_increment, "angle_increment", -1, kMaxYaw,
                  "1e6 rad for the last beam");
-  py::list shapes;
   for (std::size_t i = 0; i < length(ranges); ++i) {
     const double range = ranges.data()[i];
     constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -84,10 +103,39 @@ py::list scan_shapes(const Doubles& ranges, double angle_min, double angle_incre
     // products by u.
     const double turned = std::fabs(angle_min) + std::fabs(angle - angle_min);
     const double error = (16.0 + 4.0 * turned) * kUnitRoundoff * reach;
-    append(shapes, {ends, is_close && reach > 0.0 ? std::size_t{2} : std::size_t{1}},
-           sum_outwards(radius, error));
+    visit(i, std::span<const Vec2>(ends, is_close && reach > 0.0 ? 2 : 1),
+          sum_outwards(radius, error));
   }
+}
+
+py::list scan_shapes(const Doubles& ranges, double angle_min, double angle_increment,
+                     double range_min, double range_max, double radius) {
+  py::list shapes;
+  each_return(ranges, angle_min, angle_increment, range_min, range_max, radius,
+              [&](std::size_t, std::span<const Vec2> points, double reach) {
+                append(shapes, points, reach);
+              });
   return shapes;
+}
+
+// The same as arrays: the beams (n), the number of points of each (n), x and y, the radii (n).
+py::tuple scan_points(const Doubles& ranges, double angle_min, double angle_increment,
+                      double range_min, double range_max, double radius) {
+  std::vector<std::int64_t> beams;
+  std::vector<std::int64_t> counts;
+  std::vector<double> xy;
+  std::vector<double> radii;
+  each_return(ranges, angle_min, angle_increment, range_min, range_max, radius,
+              [&](std::size_t beam, std::span<const Vec2> points, double reach) {
+                beams.push_back(static_cast<std::int64_t>(beam));
+                counts.push_back(static_cast<std::int64_t>(points.size()));
+                for (const Vec2 point : points) xy.insert(xy.end(), {point.x, point.y});
+                radii.push_back(reach);
+              });
+  const auto array = []<typename T>(const std::vector<T>& values) {
+    return py::array_t<T>(static_cast<py::ssize_t>(values.size()), values.data());
+  };
+  return py::make_tuple(array(beams), array(counts), array(xy), array(radii));
 }
 
 }  // namespace
@@ -95,8 +143,13 @@ py::list scan_shapes(const Doubles& ranges, double angle_min, double angle_incre
 void bind_convert(py::module_& module) {
   module.def("grid_shapes", &grid_shapes, py::arg("cells"), py::arg("resolution"),
              py::arg("origin"));
+  module.def("grid_corners", &grid_corners, py::arg("cells"), py::arg("resolution"),
+             py::arg("origin"));
   module.def("circles", &circles, py::arg("xy"), py::arg("radius"));
   module.def("scan_shapes", &scan_shapes, py::arg("ranges"), py::arg("angle_min"),
+             py::arg("angle_increment"), py::arg("range_min"), py::arg("range_max"),
+             py::arg("radius"));
+  module.def("scan_points", &scan_points, py::arg("ranges"), py::arg("angle_min"),
              py::arg("angle_increment"), py::arg("range_min"), py::arg("range_max"),
              py::arg("radius"));
 }

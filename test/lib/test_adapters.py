@@ -14,10 +14,11 @@ import pytest
 
 from gjk_collision.errors import InputError
 from gjk_collision.server.adapters import CONVERTERS, footprint
-from gjk_collision.server.config import Config
+from gjk_collision.server.config import Config, SourceConfig
 from gjk_collision.server.world import World
 from gjk_collision.verdict import Status
 
+SOURCE = SourceConfig("obstacles")
 COSTMAP = CONVERTERS["costmap_converter_msgs/msg/ObstacleArrayMsg"]
 
 
@@ -47,7 +48,7 @@ def test_outlines_about_their_centre_hold_the_points_of_the_message() -> None:
     for _ in range(500):
         points = [(number(), number()) for _ in range(rng.randrange(1, 9))]
         radius = rng.choice((0.0, 0.5))
-        found = COSTMAP(costmap(points, radius), Config())
+        found = COSTMAP(costmap(points, radius), Config(), SOURCE)
         centre = [Fraction(v) for v in found.poses[:2].tolist()]
         room = Fraction(float(found.radius[0])) - Fraction(radius)
         assert 0 <= room < 1e-11
@@ -64,7 +65,7 @@ def test_a_negative_radius_is_refused_as_it_was_sent(radius: float) -> None:
     small, large = float(np.float32(1e-9)), float(np.float32(30.1))
     message = costmap([(small, 0.0), (large, 0.0), (large, 1.0)], radius)
     with pytest.raises(InputError, match=f"radius.*got {radius}"):
-        COSTMAP(message, Config()).check(10, 10)
+        COSTMAP(message, Config(), SOURCE).check(10, 10)
 
 
 @pytest.mark.parametrize(

@@ -206,11 +206,21 @@ def test_hash_tells_every_parameter_apart() -> None:
         elif isinstance(value, int | float):
             other = facts.low if value != facts.low else facts.high
         elif isinstance(value, tuple):
-            other = ("radar",) if name == "obstacle_sources" else (1.0, 2.0)
+            other = (1.0, 2.0) if name == "footprint" else ("radar",)
         else:
             other = next((c for c in facts.choices if c != value), value + "x")
-        seen.add(Config().changed({name: other}).hash)
-    assert len(seen) == len(Config().parameters()) + 1
+        before = Config().changed({"obstacles.type": facts.types[0]} if facts.types else {})
+        seen.add(before.hash)
+        other_values = {name: other}
+        if name in ("footprint_names", "speed_footprints"):  # they need other parameters
+            circle = {"radar.robot_radius": 1.0, "footprint_names": ["radar"]}
+            before = before.changed({"twist_topic": "odom"} if name[0] == "s" else {})
+            before = before.changed(circle) if name[0] == "s" else before
+            seen.add(before.hash)
+            other_values = {name: other} if name[0] == "s" else circle
+        seen.add(before.changed(other_values).hash)
+    kinds = {facts.types for facts in map(parameter_facts, Config().parameters()) if facts.types}
+    assert len(seen) == len(Config().parameters()) + 2 + len({each[0] for each in kinds})
 
 
 @pytest.mark.requirement("N-5")
@@ -236,6 +246,7 @@ def test_the_rest_is_read_at_configure() -> None:
     live = {name for name in Config().parameters() if parameter_facts(name).safe}
     assert live == {
         "footprint_timeout",
+        "twist_timeout",
         "safety_margin",
         "margin_front",
         "margin_rear",

@@ -362,19 +362,20 @@ def with_requests(
             ),
         )
         requests = {
-            "Collide": types[service + "Collide_Request"](pose, 0.0),
-            "Distance": types[service + "Distance_Request"](pose, 1, 0.0, True),
+            "Collide": types[service + "Collide_Request"](pose, 0.0, ""),
+            "Distance": types[service + "Distance_Request"](pose, 1, 0.0, ""),
             "CheckPoses": types[service + "CheckPoses_Request"](
                 header=header, poses=np.array([0.0, 0.0, 0.0, 10.0, 0.0, 0.0]), times=numbers,
                 margin=0.0, mode=1, stop_at_first=False, require_snapshot_id=0,
+                footprint="", footprints=[], which=np.empty(0, np.uint8),
             ),
             "CheckPath": types[service + "CheckPath_Request"](
                 header=header, poses=np.array([0.0, 0.0, 0.0, 20.0, 0.0, 0.0]), times=numbers,
-                interpolation=interpolation, margin=0.0, tolerance=0.0,
+                interpolation=interpolation, margin=0.0, tolerance=0.0, footprint="",
             ),
         }  # fmt: skip
         reply_info = types["gjk_collision/msg/ReplyInfo"](
-            header, 1, stamp(0, 0), 0.0, 0.0, [], 0, 0.0
+            header, 1, stamp(0, 0), 0.0, 0.0, [], 0, 0.0, ""
         )
         reply = types[service + "Collide_Response"](
             False, verdict(int(recorded), 1, ""), reply_info, -1, ""

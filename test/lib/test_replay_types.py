@@ -166,7 +166,7 @@ def test_type_that_nobody_defines_is_named(tmp_path: Path) -> None:
     assert result.outcome is Outcome.BROKEN
     assert f"/costmap: the bag does not define {COSTMAP}" in result.failures[0]
     result = replay(
-        tmp_path / "bag", tmp_path, parameters={"obstacles.type": "sensor_msgs/msg/LaserScan"}
+        tmp_path / "bag", tmp_path, parameters={"obstacles.type": "sensor_msgs/msg/Range"}
     )
     assert result.outcome is Outcome.BROKEN
     assert "obstacles.type: must be one of" in result.failures[0]

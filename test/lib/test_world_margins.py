@@ -15,7 +15,7 @@ from write_scenarios import CAR as OTHER_CAR
 from write_scenarios import Road, at, steps, thing
 
 from gjk_collision.replay.bag import Bag
-from gjk_collision.replay.interfaces import types_before_margins
+from gjk_collision.replay.interfaces import older_types
 from gjk_collision.replay.write import BagWriter
 from gjk_collision.report.outcome import Outcome
 from gjk_collision.server import questions
@@ -180,7 +180,7 @@ def test_replay_uses_the_margins(tmp_path: Path) -> None:
 @pytest.mark.parametrize("is_defined", [True, False])
 def test_recordings_without_margins_are_replayed(tmp_path: Path, is_defined: bool) -> None:
     """Whether the bag has the definition of the message, or not."""
-    before = types_before_margins()
+    before = {OBSTACLE_ARRAY: older_types()[-1][OBSTACLE_ARRAY]}
     with BagWriter(tmp_path / "bag") as writer:
         del writer._store.fielddefs[OBSTACLE_ARRAY]
         writer._store.register(before)

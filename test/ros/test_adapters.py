@@ -120,7 +120,7 @@ def verdict(data: Obstacles, x: float, y: float = 0.0) -> tuple[Verdict, Status]
 
 def convert(kind: str, message: Any) -> Obstacles:
     (name,) = (each for each in CONVERTERS if each.endswith(f"/{kind}"))
-    return CONVERTERS[name](message, CONFIG)
+    return CONVERTERS[name](message, CONFIG, CONFIG.sources[0])
 
 
 SQUARE = ((4.0, 1.0), (4.0, -1.0), (6.0, -1.0), (6.0, 1.0))

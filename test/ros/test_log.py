@@ -39,6 +39,7 @@ def lines(server: Server, *words: str) -> list[str]:
 
 def test_one_line_for_each_transition(start: Start) -> None:
     server, bench = start("walked", autostart=False)
+    assert not bench.transition("no such transition")  # has a line of its own
 
     def new_lines(label: str) -> list[str]:
         before = len(lines(server))

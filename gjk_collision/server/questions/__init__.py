@@ -9,8 +9,10 @@ FREE: a certain contact is COLLISION, everything else is UNKNOWN.
 
 from .batch import check_poses as check_poses
 from .heartbeat import state as state
+from .heartbeat import with_time_to_collision as with_time_to_collision
 from .nearest import distance as distance
 from .path import check_path as check_path
 from .path import pose_on as pose_on
+from .several import check_poses_of_several as check_poses_of_several
 from .shapes import check_shapes as check_shapes
 from .single_pose import collide as collide

@@ -17,10 +17,23 @@ enum class Verdict : std::uint8_t {
   margin = 3,  // 0 < distance <= margin; not free
 };
 
-// The statuses that the kernel and its bindings return: a part of those of msg/Verdict.
+// The statuses of msg/Verdict.msg.
 enum class Status : std::uint16_t {
   undefined = 0,
   success = 1,
+  // State of the server or of its data; the kernel does not return these.
+  not_active = 10,
+  no_footprint = 11,
+  stale_footprint = 12,
+  no_obstacles = 13,
+  stale_obstacles = 14,
+  future_stamp = 15,
+  tf_unavailable = 16,
+  tf_extrapolation = 17,
+  unknown_frame = 18,
+  clock_jump = 19,
+  snapshot_mismatch = 20,
+  // Invalid input
   invalid_input = 30,
   non_finite = 31,
   too_few_points = 32,
@@ -28,9 +41,13 @@ enum class Status : std::uint16_t {
   concave_rejected = 34,
   coord_range = 35,
   array_mismatch = 36,
+  limit_exceeded = 37,
+  empty_request = 38,
   prediction_too_short = 40,
+  // Computation
   iteration_limit = 50,
   numeric_failure = 51,
+  time_budget = 52,
   internal_error = 99,
 };
 

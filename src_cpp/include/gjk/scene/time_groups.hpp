@@ -12,6 +12,8 @@
 #include <utility>
 #include <vector>
 
+#include "gjk/arithmetic.hpp"
+
 namespace gjk {
 
 class TimeGroups {

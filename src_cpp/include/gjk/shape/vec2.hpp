@@ -6,9 +6,7 @@
 #include <cmath>
 #include <limits>
 
-#ifdef __FAST_MATH__
-#error "gjk: -ffast-math removes the NaN checks and the error bounds that verdicts rest on"
-#endif
+#include "gjk/arithmetic.hpp"
 
 namespace gjk {
 

@@ -9,6 +9,8 @@
 
 #include <cstdint>
 
+#include "gjk/arithmetic.hpp"
+
 #if defined(__x86_64__) && !defined(GJK_SCALAR_ONLY)
 #define GJK_X86_DISPATCH 1
 #include <immintrin.h>

@@ -1,0 +1,106 @@
+# SPDX-FileCopyrightText: gjk_collision contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Point clouds: sensor_msgs/PointCloud2."""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ...errors import InputError
+from ...verdict import Status
+from .. import fields
+from ..config import SourceConfig
+from ..obstacles import Obstacles
+from .readings import convex, merged
+
+__all__ = ["cloud"]
+
+Floats = npt.NDArray[np.float64]
+
+_TYPES = {7: "f4", 8: "f8"}  # PointField.FLOAT32, FLOAT64
+
+
+def cloud(message: Any, source: SourceConfig) -> Obstacles:
+    """Convert a sensor_msgs/PointCloud2: the points between two heights, seen from above.
+
+    Heights are measured along z of the frame of the cloud. Points in the same cell of `voxel_size`
+    are merged. The id of an obstacle is the lowest index of its points. If `is_dense` is false, a
+    point with three NaN is a missing measurement, see `invalid_returns`.
+
+    Raises
+    ------
+    InputError
+        Names the field, and the index of the point.
+    """
+    xyz = _points(message)
+    index = np.arange(len(xyz))
+    if not np.isfinite(xyz).all():
+        missing = np.count_nonzero(np.isnan(xyz), axis=1) == 3
+        may_miss = not message.is_dense and source.invalid_returns == "no_return"
+        bad = ~np.isfinite(xyz).all(axis=1) & ~(missing & may_miss)
+        if bad.any():
+            i = int(np.argmax(bad))
+            rule = f"the x, y and z of point {i} must be finite (got {tuple(xyz[i].tolist())})"
+            if missing[i] and not message.is_dense:
+                rule += (
+                    f"; the parameter {source.name}.invalid_returns: no_return ignores such points"
+                )
+            raise InputError(Status.NON_FINITE, "data", i, rule)
+        xyz, index = xyz[~missing], index[~missing]
+    in_band = (xyz[:, 2] >= source.min_height) & (xyz[:, 2] <= source.max_height)
+    xy, index = xyz[in_band, :2], index[in_band]
+    radius = np.full(len(xy), source.point_radius)
+    return convex(message.header, *merged("data", index, xy, radius, source.voxel_size))
+
+
+def _points(message: Any) -> Floats:
+    """Return the coordinates of all points, shape (n, 3) [m]."""
+    width, height = int(message.width), int(message.height)
+    step, row = int(message.point_step), int(message.row_step)
+    data = fields.numbers(message.data)
+    if data.dtype != np.uint8:
+        rule = f"must be an array of uint8 (got {data.dtype})"
+        _refuse(Status.INVALID_INPUT, "data", rule)
+    byte_order = ">" if message.is_bigendian else "<"
+    layout: dict[str, tuple[str, int]] = {}
+    for i, each in enumerate(message.fields):
+        if each.name not in ("x", "y", "z"):
+            continue
+        name = f"fields[{i}]"
+        if each.name in layout:
+            _refuse(
+                Status.INVALID_INPUT, f"{name}.name", f"must be unique (got {each.name!r} again)"
+            )
+        if each.datatype not in _TYPES:
+            rule = f"must be 7 (float32) or 8 (float64) for {each.name} (got {each.datatype})"
+            _refuse(Status.INVALID_INPUT, f"{name}.datatype", rule)
+        if each.count != 1:
+            rule = f"must be 1 for {each.name} (got {each.count})"
+            _refuse(Status.INVALID_INPUT, f"{name}.count", rule)
+        kind, begin = _TYPES[each.datatype], int(each.offset)
+        if begin + int(kind[1]) > step:
+            rule = f"{each.name} must end within point_step = {step} bytes (got offset {begin})"
+            _refuse(Status.ARRAY_MISMATCH, f"{name}.offset", rule)
+        layout[each.name] = byte_order + kind, begin
+    for name in "xyz":
+        if name not in layout:
+            _refuse(Status.INVALID_INPUT, "fields", f"must have x, y and z ({name} is missing)")
+    if row < width * step:
+        rule = f"must be at least width * point_step = {width * step} bytes (got {row})"
+        _refuse(Status.ARRAY_MISMATCH, "row_step", rule)
+    if len(data) != height * row:
+        rule = f"must have height * row_step = {height * row} bytes (got {len(data)})"
+        _refuse(Status.ARRAY_MISMATCH, "data", rule)
+    xyz = np.empty((height, width, 3))
+    if not xyz.size:
+        return xyz.reshape(-1, 3)
+    data = np.ascontiguousarray(data)
+    for k, name in enumerate("xyz"):
+        kind, begin = layout[name]
+        xyz[:, :, k] = np.ndarray((height, width), kind, data, begin, (row, step))
+    return xyz.reshape(-1, 3)
+
+
+def _refuse(status: Status, name: str, rule: str) -> None:
+    raise InputError(status, name, None, rule)

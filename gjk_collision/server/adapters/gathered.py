@@ -1,0 +1,141 @@
+# SPDX-FileCopyrightText: gjk_collision contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Collection of the obstacles of one message whose numbers are read one at a time.
+
+This is slow, so the sizes of a message are checked first.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import chain
+from math import nan
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ...errors import InputError
+from ...verdict import Status
+from .. import fields
+from ..config import Config
+from ..frames import Pose
+from ..obstacles import Obstacles
+
+__all__ = ["UNKNOWN", "Gathered", "check_frame", "extent", "kind_of", "rectangle", "refuse"]
+
+Floats = npt.NDArray[np.float64]
+
+UNKNOWN = (nan, nan, nan)  # a velocity that the sender does not know
+
+
+@dataclass
+class Gathered:
+    """Collects the obstacles of one message."""
+
+    config: Config
+    ids: list[int] = field(default_factory=list)
+    kinds: list[int] = field(default_factory=list)
+    outlines: list[Floats] = field(default_factory=list)
+    radii: list[float] = field(default_factory=list)
+    poses: list[Pose] = field(default_factory=list)
+    velocities: list[Sequence[float]] = field(default_factory=list)
+    paths: list[list[Pose]] = field(default_factory=list)
+    steps: list[float] = field(default_factory=list)
+
+    def expect(self, name: str, count: int) -> None:
+        """Raise an error if there are more obstacles than the limit."""
+        if count > self.config.max_obstacles:
+            refuse(name, f"{count} obstacles, limit {self.config.max_obstacles} (max_obstacles)")
+
+    def points(self, name: str, points: Any) -> Floats:
+        """Return the x and y of points as an array (n, 2); their number is checked."""
+        limit = self.config.max_points_per_obstacle
+        if len(points) > limit:
+            rule = f"{len(points)} points in this obstacle, limit {limit}"
+            refuse(name, f"{rule} (max_points_per_obstacle)")
+        xy = [(point.x, point.y) for point in points]
+        return np.array(xy, dtype=np.float64).reshape(-1, 2)
+
+    def add(
+        self,
+        identity: int,
+        points: Floats,
+        *,
+        kind: int = 0,
+        radius: float = 0.0,
+        pose: Pose = Pose(),  # noqa: B008
+        velocity: Sequence[float] = UNKNOWN,
+        path: Sequence[Pose] = (),
+        step: float = 0.0,
+    ) -> None:
+        """Add an obstacle. `path` has its predicted pose every `step` seconds, from the stamp."""
+        self.ids.append(identity)
+        self.kinds.append(kind)
+        self.outlines.append(points)
+        self.radii.append(radius)
+        self.poses.append(pose)
+        self.velocities.append(velocity)
+        self.paths.append(list(path))
+        self.steps.append(step)
+
+    def obstacles(self, header: Any, source: str = "") -> Obstacles:
+        """Return the added obstacles. The values are checked later, by `Obstacles.check`."""
+        ids = np.array(self.ids, dtype=np.int64)
+        if len(np.unique(ids)) < len(ids) or (ids == -1).any():
+            ids = np.arange(len(ids))  # the ids of the sender cannot be used
+        times = [k * step for path, step in zip(self.paths, self.steps, strict=True)
+                 for k in range(len(path))]  # fmt: skip
+        counts = [len(path) for path in self.paths]
+        return Obstacles(
+            frame=header.frame_id,
+            stamp=fields.nanoseconds(header.stamp),
+            source=source,
+            ids=ids,
+            kinds=np.array(self.kinds, dtype=np.uint8),
+            offsets=np.cumsum([0, *map(len, self.outlines)]),
+            xy=np.concatenate([np.empty((0, 2)), *self.outlines]).ravel(),
+            radius=np.array(self.radii, dtype=np.float64),
+            poses=np.array(self.poses, dtype=np.float64).ravel(),
+            velocities=np.array(self.velocities, dtype=np.float64).ravel(),
+            path_offsets=np.cumsum([0, *counts]),
+            path_times=np.array(times, dtype=np.float64),
+            path_poses=np.array(list(chain(*self.paths)), dtype=np.float64).ravel(),
+        )
+
+
+def rectangle(name: str, length: float, width: float) -> Floats:
+    """Return the corners (4, 2) of a rectangle around the origin [m]."""
+    x, y = extent(f"{name} length", length) / 2.0, extent(f"{name} width", width) / 2.0
+    return np.array([(x, y), (-x, y), (-x, -y), (x, -y)])
+
+
+def extent(name: str, value: float) -> float:
+    """Check the length of a side [m]: it must be positive."""
+    if not value > 0.0:  # an extent that the sender did not set, or NaN
+        raise InputError(Status.INVALID_INPUT, name, None, f"must be positive (got {value})")
+    return value
+
+
+def kind_of(points: Floats) -> int:
+    """Return the kind of an obstacle with these points: 1 for an outline, 0 for a convex hull.
+
+    Up to three points, and points on one line, are the same set in both cases: their kind is 0.
+    """
+    if len(points) <= 3 or not np.isfinite(points).all():
+        return 0
+    arms = points[1:] - points[0]
+    far = arms[np.argmax(np.abs(arms).max(axis=1))]
+    return int(np.any(arms[:, 0] * far[1] - arms[:, 1] * far[0]))
+
+
+def check_frame(name: str, header: Any, whole: Any) -> None:
+    """Check that the header of an object names no other frame than that of the message."""
+    if header.frame_id not in ("", whole.frame_id):
+        rule = f"must be empty or the frame of the message header, '{whole.frame_id}'"
+        rule += f" (got '{header.frame_id}')"
+        raise InputError(Status.UNKNOWN_FRAME, f"{name}.header.frame_id", None, rule)
+
+
+def refuse(name: str, rule: str) -> None:
+    """Raise an error: a field is over a limit."""
+    raise InputError(Status.LIMIT_EXCEEDED, name, None, rule)

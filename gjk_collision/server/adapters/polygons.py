@@ -1,0 +1,81 @@
+# SPDX-FileCopyrightText: gjk_collision contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Outlines of vehicles and obstacles: geometry_msgs and costmap_converter_msgs."""
+
+from math import inf, nextafter
+from typing import Any
+
+import numpy as np
+
+from .. import fields
+from ..config import Config
+from ..frames import Pose, lost_in_sum
+from ..obstacles import Footprint, Obstacles
+from .gathered import UNKNOWN, Gathered, check_frame, kind_of
+
+__all__ = ["costmap_obstacles", "footprint", "polygon", "polygon_instance"]
+
+
+def footprint(message: Any, config: Config) -> Footprint:
+    """Convert a geometry_msgs/PolygonStamped: the outline of the vehicle.
+
+    At most `max_points_per_obstacle` + 1 points are converted. The extra point makes the check of
+    the limit fail.
+    """
+    points = message.polygon.points[: config.max_points_per_obstacle + 1]
+    xy = np.array([(point.x, point.y) for point in points], dtype=np.float64)
+    stamp = fields.nanoseconds(message.header.stamp)
+    return Footprint(message.header.frame_id, stamp, xy.reshape(-1, 2))
+
+
+def polygon(message: Any, config: Config) -> Obstacles:
+    """Convert a geometry_msgs/PolygonStamped: one outline, the only obstacle of its sender."""
+    found = Gathered(config)
+    points = found.points("polygon.points", message.polygon.points)
+    found.add(0, points, kind=kind_of(points))
+    return found.obstacles(message.header)
+
+
+def polygon_instance(message: Any, config: Config) -> Obstacles:
+    """Convert a geometry_msgs/PolygonInstanceStamped: one of several outlines with an id.
+
+    Each id counts as a sender: its outline is used until the next message with this id, and only
+    while it is fresh.
+    """
+    found = Gathered(config)
+    points = found.points("polygon.polygon.points", message.polygon.polygon.points)
+    found.add(message.polygon.id, points, kind=kind_of(points))
+    return found.obstacles(message.header, source=f"instance {message.polygon.id}")
+
+
+def costmap_obstacles(message: Any, config: Config) -> Obstacles:
+    """Convert a costmap_converter_msgs/ObstacleArrayMsg: outlines in the frame of the header.
+
+    A velocity of zero counts as unknown, because converters without velocities send zero.
+    """
+    found = Gathered(config)
+    found.expect("obstacles", len(message.obstacles))
+    for i, each in enumerate(message.obstacles):
+        name = f"obstacles[{i}]"
+        check_frame(name, each.header, message.header)
+        points = found.points(f"{name}.polygon.points", each.polygon.points)
+        # The velocity is that of the centroid, so the obstacle's frame is there. Its coordinates
+        # are rounded to float32 like those of the points. The rounding error of the differences is
+        # added to the radius.
+        centre, radius = np.zeros(2), each.radius
+        if len(points) and np.isfinite(points).all():
+            centre = points.mean(axis=0).astype(np.float32).astype(np.float64)
+            lost = lost_in_sum(points, -centre).sum(axis=1).max()
+            if lost and radius >= 0.0:  # a negative radius is refused later, as it was sent
+                radius = nextafter(radius + nextafter(lost, inf), inf)
+        linear, angular = each.velocities.twist.linear, each.velocities.twist.angular
+        velocity = (linear.x, linear.y, angular.z)
+        found.add(
+            each.id,
+            points - centre,
+            kind=kind_of(points),
+            radius=radius,
+            pose=Pose(float(centre[0]), float(centre[1])),
+            velocity=velocity if any(velocity) else UNKNOWN,
+        )
+    return found.obstacles(message.header)

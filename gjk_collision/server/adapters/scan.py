@@ -1,0 +1,80 @@
+# SPDX-FileCopyrightText: gjk_collision contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Laser scans: sensor_msgs/LaserScan."""
+
+from math import isfinite
+from typing import Any
+
+import numpy as np
+
+from ... import _core
+from ...errors import InputError
+from ...verdict import Status
+from .. import fields
+from ..config import SourceConfig
+from ..obstacles import Obstacles
+from .readings import convex, merged
+
+__all__ = ["scan"]
+
+# `angle_max` may differ from the angle of the last beam by this number of beams, because drivers
+# disagree whether it is the last angle or the one after it.
+_TOLERANCE = 1.5
+
+
+def scan(message: Any, source: SourceConfig) -> Obstacles:
+    """Convert a sensor_msgs/LaserScan: a circle around each return, in the frame of the sensor.
+
+    The rules are those of `obstacles_from_scan`. `invalid_returns` controls how beams without a
+    valid measurement are treated: NaN, and numbers outside [range_min, range_max]. Returns in the
+    same cell of `voxel_size` are merged. The id of an obstacle is the index of its beam.
+
+    Raises
+    ------
+    InputError
+        Names the field, and the index of the beam.
+    """
+    ranges = fields.numbers(message.ranges).astype(np.float64)
+    angles = float(message.angle_min), float(message.angle_increment)
+    limits = float(message.range_min), float(message.range_max)
+    if not len(ranges):
+        raise InputError(Status.EMPTY_REQUEST, "ranges", None, "must have at least one beam")
+    _check_count(len(ranges), *angles, float(message.angle_max))
+    if source.invalid_returns == "no_return":
+        is_valid = (ranges >= limits[0]) & (ranges <= limits[1])
+        ranges = np.where(is_valid | (ranges == -np.inf), ranges, np.inf)
+    try:
+        beams, counts, flat, radius = _core.scan_points(
+            ranges, *angles, *limits, source.point_radius
+        )
+    except InputError as error:
+        if error.argument != "ranges":
+            raise
+        remedy = f"{source.name}.invalid_returns: no_return ignores such beams"
+        rule = f"{error.rule}; the parameter {remedy}"
+        raise InputError(error.status, "ranges", error.index, rule) from None
+    xy = flat.reshape(-1, 2)
+    is_point = np.repeat(counts, counts) == 1
+    single = counts == 1
+    points = merged("ranges", beams[single], xy[is_point], radius[single], source.voxel_size)
+    close = beams[~single], counts[~single], xy[~is_point], radius[~single]
+    joined = (np.concatenate(pair) for pair in zip(points, close, strict=True))
+    return convex(message.header, *joined)
+
+
+def _check_count(count: int, angle_min: float, increment: float, angle_max: float) -> None:
+    """Check that the angles are those of all beams: a shortened scan would leave gaps."""
+    for name, value in (("angle_min", angle_min), ("angle_increment", increment),
+                        ("angle_max", angle_max)):  # fmt: skip
+        if not isfinite(value):
+            raise InputError(Status.NON_FINITE, name, None, f"must be finite (got {value})")
+    if count == 1:
+        return
+    if increment == 0.0:
+        rule = f"must not be 0 for {count} beams"
+        raise InputError(Status.INVALID_INPUT, "angle_increment", None, rule)
+    expected = (angle_max - angle_min) / increment + 1.0
+    if not abs(expected - count) <= _TOLERANCE:
+        rule = "must have a beam for each angle from angle_min to angle_max"
+        rule += f": {expected:.6g} beams (got {count})"
+        raise InputError(Status.ARRAY_MISMATCH, "ranges", None, rule)

@@ -1,0 +1,23 @@
+// SPDX-FileCopyrightText: gjk_collision contributors
+// SPDX-License-Identifier: Apache-2.0
+// The arithmetic that the certificates assume: IEEE 754 binary64, evaluated as written. Flags that
+// change it are refused.
+#pragma once
+
+#if defined(__FAST_MATH__) || __FINITE_MATH_ONLY__ || (defined(__GCC_IEC_559) && __GCC_IEC_559 == 0)
+#error \
+    "gjk: -ffast-math, or one of its parts, removes the NaN checks and the error bounds that \
+verdicts rest on. Compile with -fno-fast-math, or link the CMake target gjk_collision::gjk"
+#endif
+
+// No macro of the compiler says whether it may fuse a product into a sum; GCC does by default.
+#ifndef GJK_FP_CONTRACT_OFF
+#error \
+    "gjk: compile with -ffp-contract=off -DGJK_FP_CONTRACT_OFF, or link the CMake target \
+gjk_collision::gjk. Otherwise the last bits of bounds depend on the compiler's flags"
+#endif
+
+#if __FLT_EVAL_METHOD__ == 2 || __FLT_EVAL_METHOD__ < 0
+#error \
+    "gjk: double is evaluated with more precision than it has. On 32-bit x86, compile with -msse2 -mfpmath=sse"
+#endif

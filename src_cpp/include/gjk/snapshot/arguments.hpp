@@ -1,0 +1,191 @@
+// SPDX-FileCopyrightText: gjk_collision contributors
+// SPDX-License-Identifier: Apache-2.0
+// Checks of the values in a request. They return the reason of a refusal, if any.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "gjk/shape/expansion.hpp"
+#include "gjk/shape/pose.hpp"
+#include "gjk/shape/shape.hpp"
+#include "gjk/snapshot/snapshot.hpp"
+#include "gjk/snapshot/text.hpp"
+#include "gjk/verdict.hpp"
+
+namespace gjk {
+
+// Maximum magnitude of a time on the scene's clock (s). Seconds since 1970 are within it.
+inline constexpr double kMaxTime = 1e10;
+// Range of the tolerance of swept checks (m). A smaller one would take seconds to compute.
+inline constexpr double kMinTolerance = 1e-6;
+inline constexpr double kMaxTolerance = 1.0;
+
+// Until what time obstacles are predicted, in s after the stamp of a request (ns; 0: the stamp of
+// the snapshot). After it, new obstacles may have appeared.
+inline double known_until(const Snapshot& snapshot, std::int64_t stamp) noexcept {
+  const std::int64_t since = (stamp != 0 ? stamp : snapshot.stamp) - snapshot.epoch;
+  return snapshot.horizon - static_cast<double>(since) * 1e-9;
+}
+
+namespace detail {
+
+inline Issue check_non_negative(const char* name, double value) {
+  if (!std::isfinite(value)) return {Status::non_finite, name, -1, "must be finite" + got(value)};
+  if (value < 0.0) return {Status::invalid_input, name, -1, "must not be negative" + got(value)};
+  return {};
+}
+
+// Sets `total` (m) to the safety margin plus the margin of a request, rounded up.
+inline Issue check_margin(const Snapshot& snapshot, double margin, double& total) {
+  Issue issue = check_non_negative("margin", margin);
+  if (!issue) total = rounded_up(two_sum(margin, snapshot.safety_margin));
+  return issue;
+}
+
+// A margin (m) as the kernel allows it.
+inline Issue check_total(double total) {
+  Issue issue = check_radius(total, "margin");
+  if (issue) issue.rule += got(total);
+  return issue;
+}
+
+// Sets `used` (m) to the tolerance of a request, or to that of the snapshot if it is 0.
+inline Issue check_tolerance(const Snapshot& snapshot, double tolerance, double& used) {
+  if (Issue issue = check_non_negative("tolerance", tolerance)) return issue;
+  used = tolerance > 0.0 ? tolerance : snapshot.toi_tolerance;
+  if (tolerance == 0.0 || (tolerance >= kMinTolerance && tolerance <= kMaxTolerance)) return {};
+  return {Status::invalid_input, "tolerance", -1,
+          "must be 1e-06 to 1 m" + got(tolerance) + ", or be 0"};
+}
+
+inline Issue check_single(const Pose& pose) {
+  if (std::isfinite(pose.x) && std::isfinite(pose.y) && std::isfinite(pose.yaw)) return {};
+  return {Status::non_finite, "pose", -1,
+          "must be finite (got (" + text_of(pose.x) + ", " + text_of(pose.y) + ", " +
+              text_of(pose.yaw) + "))"};
+}
+
+inline Issue check_finite(const char* name, std::span<const double> values) {
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (!std::isfinite(values[i])) {
+      return {Status::non_finite, name, static_cast<long>(i), "must be finite" + got(values[i])};
+    }
+  }
+  return {};
+}
+
+// A pose in the domain of the kernel. `index`: as in the message, or -1.
+inline Issue check_in_domain(const Pose& pose, const char* argument, long index) {
+  const auto fail = [&](Status status, const char* rule) {
+    return Issue{status, argument, index,
+                 std::string(rule) + " (got (" + text_of(pose.x) + ", " + text_of(pose.y) + ", " +
+                     text_of(pose.yaw) + "))"};
+  };
+  if (!std::isfinite(pose.x) || !std::isfinite(pose.y) || !std::isfinite(pose.yaw)) {
+    return fail(Status::non_finite, "x, y and yaw must be finite");
+  }
+  if (std::fabs(pose.x) > kMaxCoordinate || std::fabs(pose.y) > kMaxCoordinate) {
+    return fail(Status::coord_range, "magnitude of x and y must not exceed 1e15 m");
+  }
+  if (std::fabs(pose.yaw) > kMaxYaw) {
+    return fail(Status::coord_range, "magnitude of yaw must not exceed 1e6 rad");
+  }
+  return {};
+}
+
+inline Issue check_times_in_domain(std::span<const double> times) {
+  for (std::size_t i = 0; i < times.size(); ++i) {
+    if (!(std::fabs(times[i]) <= kMaxTime)) {
+      const bool finite = std::isfinite(times[i]);
+      return {finite ? Status::coord_range : Status::non_finite, "times", static_cast<long>(i),
+              (finite ? "magnitude must not exceed 1e10 s" : "must be finite") + got(times[i])};
+    }
+  }
+  return {};
+}
+
+// Times on the scene's clock that do not increase strictly. The message shows those of the request.
+inline Issue check_increasing_times(std::span<const double> times, std::span<const double> given) {
+  for (std::size_t i = 1; i < times.size(); ++i) {
+    if (!(times[i] > times[i - 1])) {
+      return {Status::invalid_input, "times", static_cast<long>(i),
+              "must increase strictly" + got(given[i])};
+    }
+  }
+  return {};
+}
+
+// Times of a request (s after `stamp` (ns); 0: the stamp of the snapshot) on the scene's clock (s).
+// The whole seconds are added first: if the stamp is far from the data, the times cancel it, and
+// the first sum is exact. The rounding error is relative to the result.
+inline std::vector<double> on_clock(const Snapshot& snapshot, std::span<const double> times,
+                                    std::int64_t stamp) {
+  constexpr std::int64_t kSecond = 1'000'000'000;
+  const std::int64_t since = (stamp != 0 ? stamp : snapshot.stamp) - snapshot.epoch;
+  std::int64_t seconds = since / kSecond;
+  std::int64_t rest = since % kSecond;
+  if (rest < 0) {
+    --seconds;
+    rest += kSecond;
+  }
+  const double fraction = static_cast<double>(rest) * 1e-9;
+  std::vector<double> moved(times.begin(), times.end());
+  for (double& time : moved) time = (time + static_cast<double>(seconds)) + fraction;
+  return moved;
+}
+
+inline Issue check_errors(std::span<const double> errors, std::size_t count) {
+  if (errors.empty() || errors.size() == count) return {};
+  return {Status::array_mismatch, "errors", -1, "must be empty or have one value per pose"};
+}
+
+inline std::vector<Pose> poses_of(std::span<const double> flat) {
+  std::vector<Pose> poses(flat.size() / 3);
+  for (std::size_t i = 0; i < poses.size(); ++i) {
+    poses[i] = {flat[3 * i], flat[3 * i + 1], flat[3 * i + 2]};
+  }
+  return poses;
+}
+
+inline Issue check_poses_in_domain(std::span<const Pose> poses) {
+  for (std::size_t i = 0; i < poses.size(); ++i) {
+    if (!is_in_domain(poses[i]))
+      return check_in_domain(poses[i], "poses", static_cast<long>(3 * i));
+  }
+  return {};
+}
+
+}  // namespace detail
+
+// Checks flat poses (x, y, yaw) and their times (one per pose, or none). The number of poses is
+// checked first.
+inline Issue check_batch(std::span<const double> poses, std::span<const double> times,
+                         std::size_t limit) {
+  const std::size_t count = poses.size() / 3;
+  if (count > limit) {
+    return {Status::limit_exceeded, "poses", -1,
+            std::to_string(count) + " poses, limit " + std::to_string(limit)};
+  }
+  if (poses.size() % 3 != 0) {
+    return {
+        Status::array_mismatch, "poses", -1,
+        "must have 3 values per pose, x y yaw (got " + std::to_string(poses.size()) + " values)"};
+  }
+  if (count == 0) return {Status::empty_request, "poses", -1, "must have at least one pose"};
+  if (!times.empty() && times.size() != count) {
+    return {Status::array_mismatch, "times", -1,
+            "must be empty or have " + std::to_string(count) + " values, one per pose (got " +
+                std::to_string(times.size()) + ")"};
+  }
+  if (Issue issue = detail::check_finite("poses", poses)) return issue;
+  return detail::check_finite("times", times);
+}
+
+}  // namespace gjk

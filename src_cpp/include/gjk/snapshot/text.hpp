@@ -1,0 +1,104 @@
+// SPDX-FileCopyrightText: gjk_collision contributors
+// SPDX-License-Identifier: Apache-2.0
+// Texts of messages: numbers, statuses and refused arguments.
+#pragma once
+
+#include <charconv>
+#include <cmath>
+#include <cstddef>
+#include <string>
+#include <system_error>
+
+#include "gjk/shape/shape.hpp"
+#include "gjk/verdict.hpp"
+
+namespace gjk {
+
+// A status for a person; empty for success.
+inline const char* reason(Status status) noexcept {
+  switch (status) {
+    case Status::undefined:
+      return "undefined";
+    case Status::success:
+      return "";
+    case Status::not_active:
+      return "not active";
+    case Status::no_footprint:
+      return "no footprint";
+    case Status::stale_footprint:
+      return "stale footprint";
+    case Status::no_obstacles:
+      return "no obstacles";
+    case Status::stale_obstacles:
+      return "stale obstacles";
+    case Status::future_stamp:
+      return "future stamp";
+    case Status::tf_unavailable:
+      return "tf unavailable";
+    case Status::tf_extrapolation:
+      return "tf extrapolation";
+    case Status::unknown_frame:
+      return "unknown frame";
+    case Status::clock_jump:
+      return "clock jump";
+    case Status::snapshot_mismatch:
+      return "snapshot mismatch";
+    case Status::invalid_input:
+      return "invalid input";
+    case Status::non_finite:
+      return "non finite";
+    case Status::too_few_points:
+      return "too few points";
+    case Status::degenerate:
+      return "degenerate";
+    case Status::concave_rejected:
+      return "concave rejected";
+    case Status::coord_range:
+      return "coord range";
+    case Status::array_mismatch:
+      return "array mismatch";
+    case Status::limit_exceeded:
+      return "limit exceeded";
+    case Status::empty_request:
+      return "empty request";
+    case Status::prediction_too_short:
+      return "prediction too short";
+    case Status::iteration_limit:
+      return "iteration limit";
+    case Status::numeric_failure:
+      return "numeric failure";
+    case Status::time_budget:
+      return "time budget";
+    case Status::internal_error:
+      return "internal error";
+  }
+  return "unknown status";
+}
+
+// The text of a refused argument: "name[index]: rule".
+inline std::string text_of(const Issue& issue) {
+  const std::string at = issue.index < 0 ? "" : "[" + std::to_string(issue.index) + "]";
+  return issue.argument + at + ": " + issue.rule;
+}
+
+// The shortest text from which the same number is read, written as in Python: 0.5, 3.0, 1e-07.
+inline std::string text_of(double value) {
+  if (std::isnan(value)) return "nan";
+  if (std::isinf(value)) return value < 0.0 ? "-inf" : "inf";
+  char buffer[40];
+  const auto scientific =
+      std::to_chars(buffer, buffer + sizeof buffer, value, std::chars_format::scientific);
+  const std::string shortest(buffer, scientific.ptr);
+  const std::size_t e = shortest.find('e');
+  const int exponent = std::stoi(shortest.substr(e + 1));
+  if (exponent < -4 || exponent >= 16) return shortest;
+  const auto fixed = std::to_chars(buffer, buffer + sizeof buffer, value, std::chars_format::fixed);
+  std::string text(buffer, fixed.ptr);
+  if (text.find('.') == std::string::npos) text += ".0";
+  return text;
+}
+
+// The end of a message.
+inline std::string got(double value) { return " (got " + text_of(value) + ")"; }
+
+}  // namespace gjk

@@ -1,0 +1,132 @@
+# SPDX-FileCopyrightText: gjk_collision contributors
+# SPDX-License-Identifier: Apache-2.0
+"""A mirror gives the answers of its node, and none when the node would give none.
+
+The oracle is the node itself: `World` and the questions, with the same snapshot and time. The
+snapshot of the mirror has gone through the bytes of a message.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from dataclasses import fields
+from typing import Any
+
+import mirroring
+import numpy as np
+import pytest
+from mirroring import MS, Run
+
+from gjk_collision.server import questions
+from gjk_collision.server.answers import Answer
+from gjk_collision.server.frames import Pose
+from gjk_collision.server.snapshot import Snapshot
+from gjk_collision.verdict import Status, Verdict
+
+SNAPSHOTS = int(os.environ.get("GJK_CASES", "60"))
+SEED = int(os.environ.get("GJK_TEST_SEED", "1"))
+PER_WORLD = 20  # snapshots
+STALE = (Status.STALE_OBSTACLES, Status.STALE_FOOTPRINT)
+
+
+def bits(value: Any) -> Any:
+    """What is equal if and only if two answers are, bit by bit; NaN equals NaN."""
+    if isinstance(value, Answer):
+        return value.verdict, value.status, value.nearest_id, value.nearest_source
+    if isinstance(value, np.ndarray):
+        return value.dtype.kind, value.shape, value.tobytes()
+    if isinstance(value, float):
+        return np.float64(value).tobytes()
+    if hasattr(value, "__dataclass_fields__"):
+        return {each.name: bits(getattr(value, each.name)) for each in fields(value)}
+    return value
+
+
+def ask(snapshot: Snapshot, stamp: int, seed: int) -> dict[str, Any]:
+    """The answers to random questions: 100 poses, 10 paths, and single poses."""
+    rng = np.random.default_rng(seed)
+    found: dict[str, Any] = {}
+    poses = np.c_[rng.uniform(-14, 14, (100, 2)), rng.uniform(-3.2, 3.2, 100)]
+    margin = float(rng.choice([0.0, 0.2]))
+    for mode in range(3):
+        timed = rng.random() < 0.5
+        times = rng.uniform(-0.3, 5.0, 100) if timed else np.empty(0)
+        found[f"poses, mode {mode}"] = questions.check_poses(
+            snapshot,
+            poses.ravel(),
+            times,
+            stamp=stamp,
+            margin=margin,
+            mode=mode,
+            stop_at_first=bool(rng.random() < 0.2),
+        )
+    for k in range(10):
+        n = int(rng.integers(1, 6))
+        way = poses[k] + np.cumsum(rng.normal(0, 1.0, (n, 3)), axis=0)
+        times = np.cumsum(rng.uniform(0.1, 1.5, n)) if rng.random() < 0.5 else np.empty(0)
+        found[f"path {k}"] = questions.check_path(
+            snapshot,
+            way.ravel(),
+            times,
+            stamp=stamp,
+            swept=bool(rng.random() < 0.8),
+            margin=margin,
+            tolerance=float(rng.choice([0.0, 0.02])),
+        )
+    pose, frame = Pose(*poses[0].tolist()), Pose(3.0, -2.0, 0.7)
+    found["collide"] = questions.collide(snapshot, pose, margin)
+    found["collide in a frame"] = questions.collide(snapshot, pose, margin, frame=frame)
+    found["distance"] = questions.distance(snapshot, pose, 3, float(rng.choice([0.0, 5.0])))
+    return found
+
+
+def verdicts(found: dict[str, Any]) -> Counter[Verdict]:
+    answers = (getattr(each, "answer", each) for each in found.values())
+    return Counter(each.verdict for each in answers)
+
+
+@pytest.mark.parametrize("delay", [0, 30 * MS, 120 * MS])
+def test_a_mirror_answers_as_its_node(delay: int) -> None:
+    """Any difference would be a verdict that depends on who is asked."""
+    said: Counter[Verdict] = Counter()
+    compared = skipped = 0
+    for world in range(max(1, SNAPSHOTS // PER_WORLD)):
+        seed = SEED * 10_000 + world
+        rng = np.random.default_rng(seed)
+        run = Run(mirroring.some_config(rng), mirroring.some_frames(rng), delay)
+        for step in range(PER_WORLD):
+            event = mirroring.some_event(rng, run)
+            where = f"seed {seed}, step {step}, after {event}"
+            run.publish()
+            if delay == 0:
+                run.beat()
+            run.pass_time(int(rng.integers(1, 80)) * MS)
+            node, mirror = run.snapshot(), run.mirrored()
+            held = run.mirror.snapshot
+            theirs = ask(node, run.now, step)
+            ours = ask(mirror, run.now, step)
+            is_valid = mirror is held
+            if not is_valid:
+                assert set(verdicts(ours)) == {Verdict.UNKNOWN}, where
+            if node.fault is not None and node.fault.status in STALE:
+                # Until the message arrives, the mirror cannot know of a shorter timeout.
+                is_old = held is not None and held.config.hash != node.config.hash
+                assert is_old or not verdicts(ours)[Verdict.FREE], where
+            same = held is not None and held.id == node.id
+            if delay == 0 and node.fault is None:
+                # An optional source may have expired after the last heartbeat.
+                is_stale = mirror.fault is not None and mirror.fault.status in STALE
+                assert (same and is_valid) or (not same and is_stale), (where, mirror.fault)
+            if not same or not is_valid:
+                skipped += 1
+                continue
+            compared += 1
+            said += verdicts(ours)
+            for name, each in theirs.items():
+                assert bits(ours[name]) == bits(each), (where, name)
+    total = said.total()
+    if delay == 0:
+        assert compared >= 0.7 * SNAPSHOTS, (compared, skipped)
+    for verdict in Verdict if delay < 100 * MS else ():
+        assert said[verdict] > 0.01 * total, (said, compared, skipped)

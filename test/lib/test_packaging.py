@@ -1,0 +1,151 @@
+# SPDX-FileCopyrightText: gjk_collision contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The C++ kernel in other projects: find_package, add_subdirectory, and headers without CMake."""
+
+from __future__ import annotations
+
+import platform
+import subprocess
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import pytest
+from consumers import USES_KERNEL, Consumer, needs_cmake, run, without_ros
+
+ROOT = Path(__file__).parents[2]
+pytestmark = needs_cmake
+
+VERSION = ET.parse(ROOT / "package.xml").findtext("version") or ""
+MAJOR, MINOR, PATCH = map(int, VERSION.split("."))
+FIND = "find_package(gjk_collision {} REQUIRED)\nadd_executable(main main.cpp)\n"
+LINK = "target_link_libraries(main PRIVATE gjk_collision::gjk)\n"
+KERNEL = ROOT / "src_cpp/include"
+INCLUDE = f"-I{KERNEL}"
+MULTIPLIES = "double f(double a, double b, double c) { return a * b - c; }\nint main() {}\n"
+
+
+@pytest.fixture(scope="module")
+def prefix(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Install the kernel alone."""
+    folder = tmp_path_factory.mktemp("kernel")
+    for command in (
+        ("cmake", "-S", ROOT / "src_cpp", "-B", folder / "build"),
+        ("cmake", "--install", folder / "build", "--prefix", folder / "prefix"),
+    ):
+        done = run(*command, env=without_ros())
+        assert done.returncode == 0, done.stdout
+    return folder / "prefix"
+
+
+def test_the_kernel_is_found_in_its_own_installation(prefix: Path, tmp_path: Path) -> None:
+    consumer = Consumer(tmp_path / "c", FIND.format(f"{MAJOR}.{MINOR}") + LINK, main=USES_KERNEL)
+    consumer.make(f"-DCMAKE_PREFIX_PATH={prefix}", env=without_ros())
+    assert run(consumer.build / "main").returncode == 0
+
+
+@pytest.mark.parametrize("wrong", ["99", f"{MAJOR}.{MINOR + 1}", f"{MAJOR}.{MINOR}.{PATCH + 1}"])
+def test_another_version_is_refused(prefix: Path, tmp_path: Path, wrong: str) -> None:
+    consumer = Consumer(tmp_path / "c", FIND.format(wrong), main=USES_KERNEL)
+    done = consumer.configure(f"-DCMAKE_PREFIX_PATH={prefix}", env=without_ros())
+    assert done.returncode != 0
+    assert f"version: {VERSION}" in done.stdout
+
+
+@pytest.mark.parametrize("component", ["interfaces", "nonsense"])
+def test_a_missing_component_is_named(prefix: Path, tmp_path: Path, component: str) -> None:
+    consumer = Consumer(tmp_path / "c", FIND.format(f"COMPONENTS {component}"), main=USES_KERNEL)
+    done = consumer.configure(f"-DCMAKE_PREFIX_PATH={prefix}", env=without_ros())
+    assert done.returncode != 0
+    assert f"no component {component}: " in done.stdout
+
+
+def test_a_parent_keeps_its_build_type_and_exports_what_links_to_us(
+    tmp_path: Path,
+) -> None:
+    parent = Consumer(
+        tmp_path / "parent",
+        f"""
+add_subdirectory("{ROOT}/src_cpp" gjk)
+if(NOT "${{CMAKE_BUILD_TYPE}}" STREQUAL "")
+  message(FATAL_ERROR "the build type has become ${{CMAKE_BUILD_TYPE}}")
+endif()
+add_library(lib lib.cpp)
+target_link_libraries(lib PUBLIC gjk_collision::gjk)
+install(TARGETS lib EXPORT parent)
+install(EXPORT parent NAMESPACE parent:: FILE parent-targets.cmake DESTINATION lib/cmake/parent)
+file(WRITE "${{CMAKE_BINARY_DIR}}/parent-config.cmake" "
+include(CMakeFindDependencyMacro)
+find_dependency(gjk_collision {MAJOR}.{MINOR})
+include(\\"\\${{CMAKE_CURRENT_LIST_DIR}}/parent-targets.cmake\\")")
+install(FILES "${{CMAKE_BINARY_DIR}}/parent-config.cmake" DESTINATION lib/cmake/parent)
+""",
+        lib=USES_KERNEL.replace("main()", "answer()"),
+    )
+    parent.make(env=without_ros())
+    installed = run("cmake", "--install", parent.build, "--prefix", tmp_path / "prefix")
+    assert installed.returncode == 0, installed.stdout
+    user = Consumer(
+        tmp_path / "user",
+        "find_package(parent REQUIRED)\nadd_executable(main main.cpp)\n"
+        "target_link_libraries(main PRIVATE parent::lib)\n",
+        main=USES_KERNEL.replace("main()", "same()")
+        + "int answer();\nint main() { return answer(); }",
+    )
+    user.make(f"-DCMAKE_PREFIX_PATH={tmp_path}/prefix", env=without_ros())
+    assert run(user.build / "main").returncode == 0
+
+
+def test_a_parent_may_leave_the_installation_out(tmp_path: Path) -> None:
+    parent = Consumer(
+        tmp_path / "parent",
+        f'set(GJK_INSTALL OFF)\nadd_subdirectory("{ROOT}/src_cpp" gjk)\n'
+        "add_executable(main main.cpp)\n" + LINK,
+        main=USES_KERNEL,
+    )
+    parent.make(env=without_ros())
+    installed = run("cmake", "--install", parent.build, "--prefix", tmp_path / "prefix")
+    assert installed.returncode == 0, installed.stdout
+    assert not list((tmp_path / "prefix").rglob("*gjk*"))
+
+
+def compiled(tmp_path: Path, *flags: str) -> subprocess.CompletedProcess[str]:
+    source = tmp_path / "main.cpp"
+    source.write_text(USES_KERNEL)
+    return run("c++", "-std=c++20", "-fsyntax-only", "-Wfatal-errors", INCLUDE, *flags, source)
+
+
+def test_headers_are_refused_without_the_flags_that_they_need(tmp_path: Path) -> None:
+    flags = ("-ffp-contract=off", "-DGJK_FP_CONTRACT_OFF")
+    assert compiled(tmp_path, *flags).returncode == 0
+    without = compiled(tmp_path)
+    assert without.returncode != 0
+    assert "compile with -ffp-contract=off -DGJK_FP_CONTRACT_OFF" in without.stdout.replace(
+        "\n", ""
+    )
+    fast = compiled(tmp_path, *flags, "-ffinite-math-only")
+    assert fast.returncode != 0
+    assert "-fno-fast-math" in fast.stdout
+
+
+def test_every_header_with_doubles_asks_for_the_flags() -> None:
+    headers = [path for path in KERNEL.rglob("*.hpp") if "double" in path.read_text()]
+    headers.remove(KERNEL / "gjk/simd/each_set.hpp")  # includes the file that its includer names
+    for header in headers:
+        done = run("c++", "-std=c++20", "-MM", "-DGJK_FP_CONTRACT_OFF", INCLUDE, header)
+        assert done.returncode == 0, done.stdout
+        assert "gjk/arithmetic.hpp" in done.stdout, header
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="looks for x86-64's fused instructions")
+@pytest.mark.parametrize("linked", [True, False])
+def test_the_target_overrides_flags_that_fuse(prefix: Path, tmp_path: Path, linked: bool) -> None:
+    consumer = Consumer(tmp_path / "c", FIND.format("") + LINK * linked, main=MULTIPLIES)
+    consumer.configure(
+        f"-DCMAKE_PREFIX_PATH={prefix}",
+        "-DCMAKE_CXX_FLAGS=-O2 -mfma -ffp-contract=fast -ffast-math",
+        env=without_ros(),
+    )
+    command = consumer.compile_command("main")
+    done = run(*command[: command.index("-o")], "-S", "-o", "-", consumer.folder / "main.cpp")
+    assert done.returncode == 0, done.stdout
+    assert ("vfm" in done.stdout) is not linked
