@@ -580,7 +580,7 @@ def poses_reply(common: dict[str, Any], reply: Any, n: int) -> PosesReply:
         distances=numbers(reply.distances),
         lower_bounds=numbers(reply.lower_bounds),
         nearest_ids=numbers(reply.nearest_ids),
-        witnesses=numbers(reply.witnesses).reshape(-1, 4),
+        witnesses=numbers(() if reply.witnesses is None else reply.witnesses).reshape(-1, 4),
         first_invalid_index=-1 if is_free else int(np.argmin(free)) if n else 0,
     )
 
