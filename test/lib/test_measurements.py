@@ -96,6 +96,7 @@ def room(rng: random.Random, count: int) -> list[float]:
     return ranges
 
 
+@pytest.mark.requirement("G-12")
 @pytest.mark.parametrize("voxel", [0.0, 0.05, 0.4])
 @pytest.mark.parametrize("seed", range(4))
 def test_scan(seed: int, voxel: float) -> None:
@@ -204,6 +205,7 @@ def cloud(
     return Message(**{**message, **changes})
 
 
+@pytest.mark.requirement("G-12")
 @pytest.mark.parametrize("voxel", [0.0, 0.1, 0.5])
 @pytest.mark.parametrize("seed", range(6))
 def test_cloud(seed: int, voxel: float) -> None:
@@ -304,6 +306,7 @@ def grid(cells: Any, resolution: float = 0.5, pose: Pose = Pose(), **changes: An
     return Message(**{**message, **changes})
 
 
+@pytest.mark.requirement("G-12")
 @pytest.mark.parametrize("seed", range(8))
 def test_grid(seed: int) -> None:
     rng = random.Random(seed)
@@ -347,6 +350,7 @@ def test_grid(seed: int) -> None:
     compare(world, rng, gap, 0.0, place)
 
 
+@pytest.mark.requirement("G-12")
 @pytest.mark.parametrize(("threshold", "unknown"), [(254, True), (253, False), (1, True)])
 def test_costmap(threshold: int, unknown: bool) -> None:
     costs = [0, 1, 100, 252, 253, 254, 255, 0]
@@ -446,6 +450,7 @@ def faults() -> Iterator[Any]:
         )
 
 
+@pytest.mark.requirement("D-15")
 @pytest.mark.parametrize(("kind", "make", "field"), faults())
 def test_malformed_is_unknown_and_the_field_is_named(
     kind: str, make: Callable[[], Any], field: str

@@ -86,6 +86,7 @@ def verdicts(found: dict[str, Any]) -> Counter[Verdict]:
     return Counter(each.verdict for each in answers)
 
 
+@pytest.mark.requirement("V-23")
 @pytest.mark.parametrize("delay", [0, 30 * MS, 120 * MS])
 def test_a_mirror_answers_as_its_node(delay: int) -> None:
     """Any difference would be a verdict that depends on who is asked."""

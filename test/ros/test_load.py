@@ -189,6 +189,7 @@ def test_more_batches_than_may_wait(start: Start) -> None:
         assert future.result().verdicts == alone.verdicts
 
 
+@pytest.mark.requirement("N-1")
 @pytest.mark.parametrize("change", ["deactivate", "restart", "reset"])
 def test_data_deleted_during_a_batch(change: str, start: Start) -> None:
     """An answer from deleted data is not sent, whatever it is.

@@ -71,6 +71,7 @@ def until(mirror: CollisionMirror, bench: Bench, status: Status | None) -> None:
     bench.until(seen, f"the mirror has the status {status}")
 
 
+@pytest.mark.requirement("V-23")
 @pytest.mark.parametrize("seed", range(3))
 def test_a_mirror_answers_as_the_node(mirrored: Any, seed: int) -> None:
     """The same bits as from the services, for the same snapshot and time."""
@@ -136,6 +137,7 @@ def test_a_mirror_answers_as_the_node(mirrored: Any, seed: int) -> None:
     assert said[Verdict.COLLISION] > 5, said
 
 
+@pytest.mark.requirement("V-23")
 def test_it_is_not_free_when_the_node_finds_data_too_old(mirrored: Any) -> None:
     _, bench, mirror = mirrored("mirror_stale")
     far = (50.0, 0.0, 0.0)
@@ -152,6 +154,7 @@ def test_it_is_not_free_when_the_node_finds_data_too_old(mirrored: Any) -> None:
     until(mirror, bench, None)
 
 
+@pytest.mark.requirement("V-23")
 def test_it_follows_the_state_of_the_node(mirrored: Any) -> None:
     _, bench, mirror = mirrored("mirror_states")
     near = (2.25, 0.0, 0.0)
@@ -168,6 +171,7 @@ def test_it_follows_the_state_of_the_node(mirrored: Any) -> None:
     until(mirror, bench, None)
 
 
+@pytest.mark.requirement("V-23")
 def test_a_node_that_stands_still_or_ends(mirrored: Any, start: Start) -> None:
     server, bench, mirror = mirrored("mirror_lost", **{"obstacles.timeout": 60.0})
     far = (50.0, 0.0, 0.0)
