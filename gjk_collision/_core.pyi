@@ -8,7 +8,7 @@ import collections.abc
 import numpy
 import numpy.typing
 import typing
-__all__: list[str] = ['ConcavePolicy', 'FIRST_POSES', 'FIRST_SEGMENTS', 'HeartbeatFacts', 'MAX_COORDINATE', 'MAX_TOLERANCE', 'MIN_TOLERANCE', 'Motion', 'PredictionPolicy', 'Region', 'Said', 'Scene', 'Shape', 'Snapshot', 'SnapshotFacts', 'Validity', 'check_arrays', 'check_batch', 'check_coordinates', 'check_increasing', 'check_pairs', 'check_poses', 'check_times', 'circles', 'closest', 'closest_approach', 'collide', 'compound', 'concave', 'distance', 'dubins', 'free_curve', 'grid_shapes', 'hull', 'is_pose', 'motion_from_pieces', 'moving', 'obstacle', 'path', 'polygon', 'poses_of', 'reason', 'reeds_shepp', 'scan_shapes', 'scene_from_arrays', 'scene_from_shapes', 'scene_from_state', 'shape_cast', 'shape_from_state', 'state_of_scene', 'state_of_shape', 'time_of_impact', 'trace']
+__all__: list[str] = ['ConcavePolicy', 'FIRST_POSES', 'FIRST_SEGMENTS', 'HeartbeatFacts', 'MAX_COORDINATE', 'MAX_TOLERANCE', 'MIN_TOLERANCE', 'Motion', 'PredictionPolicy', 'Region', 'Said', 'Scene', 'Shape', 'Snapshot', 'SnapshotFacts', 'Validity', 'check_arrays', 'check_batch', 'check_coordinates', 'check_increasing', 'check_pairs', 'check_poses', 'check_times', 'circles', 'closest', 'closest_approach', 'collide', 'compound', 'concave', 'distance', 'dubins', 'free_curve', 'grid_corners', 'grid_shapes', 'hull', 'is_pose', 'motion_from_pieces', 'moving', 'obstacle', 'path', 'polygon', 'poses_of', 'reason', 'reeds_shepp', 'scan_points', 'scan_shapes', 'scene_from_arrays', 'scene_from_shapes', 'scene_from_state', 'shape_cast', 'shape_from_state', 'state_of_scene', 'state_of_shape', 'time_of_impact', 'trace']
 class ConcavePolicy:
     """
     Members:
@@ -270,6 +270,8 @@ def dubins(a: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], b: typing
     ...
 def free_curve(scene: Scene, shape: Shape, steering: typing.SupportsInt | typing.SupportsIndex, start: collections.abc.Sequence[float], end: collections.abc.Sequence[float], radius: typing.SupportsFloat | typing.SupportsIndex, margin: typing.SupportsFloat | typing.SupportsIndex, tolerance: typing.SupportsFloat | typing.SupportsIndex, first: typing.SupportsInt | typing.SupportsIndex) -> typing.Any:
     ...
+def grid_corners(cells: typing.Annotated[numpy.typing.ArrayLike, numpy.uint8], resolution: typing.SupportsFloat | typing.SupportsIndex, origin: collections.abc.Sequence[float]) -> numpy.typing.NDArray[numpy.float64]:
+    ...
 def grid_shapes(cells: typing.Annotated[numpy.typing.ArrayLike, numpy.uint8], resolution: typing.SupportsFloat | typing.SupportsIndex, origin: collections.abc.Sequence[float]) -> list:
     ...
 def hull(points: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], radius: typing.SupportsFloat | typing.SupportsIndex, name: str) -> Shape:
@@ -291,6 +293,8 @@ def poses_of(scene: Scene, time: typing.SupportsFloat | typing.SupportsIndex | N
 def reason(status: typing.SupportsInt | typing.SupportsIndex) -> str:
     ...
 def reeds_shepp(a: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], b: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], radius: typing.SupportsFloat | typing.SupportsIndex) -> tuple:
+    ...
+def scan_points(ranges: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], angle_min: typing.SupportsFloat | typing.SupportsIndex, angle_increment: typing.SupportsFloat | typing.SupportsIndex, range_min: typing.SupportsFloat | typing.SupportsIndex, range_max: typing.SupportsFloat | typing.SupportsIndex, radius: typing.SupportsFloat | typing.SupportsIndex) -> tuple:
     ...
 def scan_shapes(ranges: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], angle_min: typing.SupportsFloat | typing.SupportsIndex, angle_increment: typing.SupportsFloat | typing.SupportsIndex, range_min: typing.SupportsFloat | typing.SupportsIndex, range_max: typing.SupportsFloat | typing.SupportsIndex, radius: typing.SupportsFloat | typing.SupportsIndex) -> list:
     ...
