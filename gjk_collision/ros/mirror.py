@@ -63,6 +63,8 @@ WAKE_UP = 0.1
 
 Found = TypeVar("Found")
 
+_NO_WITNESSES = np.empty((0, 4))
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class GradientReply(Reply, GradientResult):
@@ -112,7 +114,7 @@ class CollisionMirror:
         self._is_closed = False
         if own_thread:
             node = _node_beside(node)
-        self._node = node
+        self._node, self._clock = node, node.get_clock()
         # Subscribe to raw messages, to read the times before a message is decoded.
         self._inputs = [
             node.create_subscription(kind, f"{server}/{name}", receive, qos, raw=True)
@@ -197,7 +199,10 @@ class CollisionMirror:
 
     def _times(self) -> tuple[int, int]:
         """Return the present ROS time and steady time [ns]."""
-        return self._node.get_clock().now().nanoseconds, steady_time()
+        clock = self._clock
+        # Without simulated time, ROS time is the time of the system, which is read faster here.
+        now = clock.now().nanoseconds if clock.ros_time_is_active else time.time_ns()
+        return now, steady_time()
 
     # ---- state
 
@@ -293,7 +298,20 @@ class CollisionMirror:
             ),
             PosesAnswer,
         )
-        return poses_reply(asked.common(found.answer), found, len(rows))
+        common = asked.common(found.answer)
+        if len(found.verdicts) != len(rows):  # the request was refused as a whole
+            return poses_reply(common, found, len(rows))
+        witnesses = found.witnesses
+        return PosesReply(
+            **common,
+            verdicts=found.verdicts,
+            statuses=found.statuses,
+            distances=found.distances,
+            lower_bounds=found.lower_bounds,
+            nearest_ids=found.nearest_ids,
+            witnesses=_NO_WITNESSES if witnesses is None else witnesses.reshape(-1, 4),
+            first_invalid_index=found.first_invalid_index,
+        )
 
     def check_path(
         self,
@@ -490,12 +508,13 @@ class CollisionMirror:
                 when = max(now, 1)
             held = self._mirror.snapshot_at(when)
             chosen, issue, is_named = held or self._nothing, None, False
-            try:
-                of_names = [held.chosen(name) for name in names] if held is not None else []
-                is_named = bool(of_names) and all(each is not held for each in of_names)
-                chosen = of_names[0] if len(of_names) == 1 else chosen
-            except InputError as error:
-                issue = Fault(error.status, str(error))
+            if held is not None and any(names):
+                try:
+                    of_names = [held.chosen(name) for name in names]
+                    is_named = all(each is not held for each in of_names)
+                    chosen = of_names[0] if len(of_names) == 1 else held
+                except InputError as error:
+                    issue = Fault(error.status, str(error))
             fault = self._mirror.fault(at=when, now=now, steady=steady, is_named=is_named)
         if self._is_closed:
             fault = Fault(Status.NOT_ACTIVE, "the mirror is closed")
