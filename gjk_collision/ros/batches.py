@@ -20,7 +20,7 @@ __all__ = ["Batches", "is_large"]
 
 # A request with more poses, segments or pairs than this is computed in the second thread. Smaller
 # requests take about a millisecond or less, and are computed at once.
-LARGE = {"CheckPoses": 256, "CheckPath": 8, "CheckShapes": 256}
+LARGE = {"CheckPoses": 256, "CheckPath": 8, "CheckShapes": 256, "NearestFree": 0}
 
 # If the second thread finishes within this time [s], the reply is sent at once. Meanwhile the
 # executor waits.
@@ -39,6 +39,10 @@ def is_large(kind: str, request: Any) -> bool:
         return False
     if kind == "CheckShapes":
         size = len(request.pairs) // 2 or len(request.a.ids) * len(request.b.ids)
+    elif kind == "NearestFree":
+        size = 1
+    elif kind == "CheckPath":
+        size = (len(request.poses) + len(request.arcs)) // 3
     else:
         size = len(request.poses) // 3
     return size > LARGE[kind]

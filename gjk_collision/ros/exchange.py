@@ -83,18 +83,21 @@ class Exchange:
         return self.snapshot
 
     def find_frame(self, request: tuple[str, int], snapshot: Snapshot) -> None:
-        """Look up the pose of a request's frame, so that another thread can use `transforms`.
+        """Look up the poses that a request needs, so that another thread can use `transforms`.
 
         Parameters
         ----------
         request : (str, int)
-            Frame and stamp [ns] of the request; an empty frame: it has none.
+            Frame and stamp [ns] of the request; an empty frame: the present pose of the vehicle.
         snapshot : Snapshot
             The snapshot of the answer.
         """
         frame, stamp = request
         with suppress(FrameError):  # it is raised again when the answer needs the pose
-            lookup.frame_pose(snapshot.config, self.transforms, frame, stamp, snapshot.stamp)
+            if frame:
+                lookup.frame_pose(snapshot.config, self.transforms, frame, stamp, snapshot.stamp)
+            else:
+                lookup.ego_pose(snapshot.config, self.transforms, snapshot.stamp)
 
     def snapshot_or_empty(self, fault: Fault) -> Snapshot:
         """Return the snapshot; if an error prevented it, return an empty one with this fault."""

@@ -6,7 +6,15 @@ from collections.abc import Callable
 from itertools import count
 from typing import Any, Protocol
 
-from gjk_collision.srv import CheckPath, CheckPoses, CheckShapes, Collide, Distance, GetSnapshot
+from gjk_collision.srv import (
+    CheckPath,
+    CheckPoses,
+    CheckShapes,
+    Collide,
+    Distance,
+    GetSnapshot,
+    NearestFree,
+)
 from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.node import Node
 from rclpy.service import Service
@@ -17,7 +25,7 @@ from std_srvs.srv import Trigger
 
 from ..errors import InputError
 from ..server import fields, lookup
-from ..server.answers import Answer, PathAnswer, PosesAnswer
+from ..server.answers import Answer, NearestFreeAnswer, PathAnswer, PosesAnswer
 from ..server.dispatch import Found, Request
 from ..server.frames import IDENTITY, FrameError, Pose
 from ..server.rules import total_margin
@@ -38,6 +46,7 @@ ASKED = {
     Distance: "distance",
     CheckPoses: "check_poses",
     CheckPath: "check_path",
+    NearestFree: "nearest_free",
     CheckShapes: "check_shapes",
 }
 
@@ -277,6 +286,8 @@ class Services:
             if isinstance(found, PosesAnswer):
                 verdict = Verdict(int(found.verdicts[i]))
             snapshot = request.chosen_at(snapshot, i)
+        elif isinstance(found, NearestFreeAnswer) and len(found.free_pose):
+            pose, frame = Pose(*found.free_pose.tolist()), IDENTITY
         margin = total_margin(snapshot.config, getattr(message, "margin", 0.0))
         if why := verdict_error(snapshot, pose, verdict, margin, frame):
             raise RuntimeError(f"kernel error at {tuple(frame.of(pose))}: {why}")

@@ -247,7 +247,7 @@ class Snapshot:
         return self.core().known_until(stamp)
 
     def composed(
-        self, poses: Floats, frame: Pose, *, is_path: bool = False
+        self, poses: Floats, frame: Pose, *, is_path: bool = False, reach: float = 0.0
     ) -> tuple[Floats, Floats]:
         """Transform poses of a request into the check frame.
 
@@ -259,6 +259,8 @@ class Snapshot:
             Pose of the request's frame in the check frame.
         is_path : bool
             Whether the vehicle moves from each pose to the next one.
+        reach : float
+            Maximum length of a path from the poses, in the frame of the vehicle [m].
 
         Returns
         -------
@@ -277,7 +279,7 @@ class Snapshot:
         """
         if frame == Pose() or self.footprint is None:
             return frame.compose(poses), np.zeros(len(poses))
-        size = _reach(self.footprint.parts)
+        size = _reach(self.footprint.parts) + reach
         if is_path:
             placed, errors = frame.compose_paths(poses, size, np.zeros(len(poses), bool))
         else:

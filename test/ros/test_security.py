@@ -23,7 +23,15 @@ from ament_index_python import get_package_share_directory
 from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import PolygonStamped
 from gjk_collision.msg import CollisionState, ObstacleArray
-from gjk_collision.srv import CheckPath, CheckPoses, CheckShapes, Collide, Distance, GetSnapshot
+from gjk_collision.srv import (
+    CheckPath,
+    CheckPoses,
+    CheckShapes,
+    Collide,
+    Distance,
+    GetSnapshot,
+    NearestFree,
+)
 from lifecycle_msgs import srv as lifecycle
 from lifecycle_msgs.msg import TransitionEvent
 from rcl_interfaces import srv as parameters
@@ -55,6 +63,7 @@ QUESTIONS = {
     "distance": Distance,
     "check_poses": CheckPoses,
     "check_path": CheckPath,
+    "nearest_free": NearestFree,
     "check_shapes": CheckShapes,
     "get_snapshot": GetSnapshot,
 }

@@ -17,7 +17,7 @@ from ..frames import Pose
 from ..rules import batch
 from ..snapshot import Snapshot
 
-__all__ = ["check_path", "is_swept", "pose_on"]
+__all__ = ["check_path", "checked_tolerance", "is_swept", "pose_on"]
 
 FIRST_CHUNK = _core.FIRST_SEGMENTS
 
@@ -84,6 +84,15 @@ def check_path(
         min_distance=least,
         min_distance_lower_bound=lower_bound,
     )
+
+
+def checked_tolerance(tolerance: float) -> float:
+    """Return a tolerance if it is 0 or in the range of `toi_tolerance`.
+
+    A smaller tolerance is refused, because the computation would take seconds.
+    """
+    _core.check_tolerance(tolerance)
+    return tolerance
 
 
 def is_swept(interpolation: int) -> bool:
