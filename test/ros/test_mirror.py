@@ -213,7 +213,7 @@ def test_questions_that_are_refused(mirrored: Any) -> None:
     found = mirror.gradient([far, (5.0, 0.0, 0.0)], k=2)
     assert found.verdict is Verdict.FREE
     assert found.distances[1, 0] == pytest.approx(3.0)
-    assert found.gradients[1, 0].tolist() == pytest.approx([1.0, 0.0, 0.0])
+    assert found.gradients[1, 0, :2].tolist() == pytest.approx([1.0, 0.0])
     elsewhere = CollisionMirror(bench.node, "map", server="/mirror_refusals")
     try:
         until(elsewhere, bench, None)
