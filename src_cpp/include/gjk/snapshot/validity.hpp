@@ -88,11 +88,13 @@ class Validity {
     if (is_same_epoch && facts.id != 0 && facts.sequence < snapshot_->sequence) return false;
     snapshot_ = std::move(facts);
     snapshot_at_ = Received(arrival, snapshot_->stamp);
-    // A process that was restarted begins to count again.
-    std::erase_if(missing_, [&](const Announced& each) noexcept {
-      return !is_same_epoch || each.sequence <= snapshot_->sequence;
-    });
-    if (missing_.empty()) note_missing();
+    // Snapshots are announced by heartbeats of the same activation. A process that was restarted
+    // begins to count again.
+    if (heartbeat_ && epoch(snapshot_->id) == epoch(heartbeat_->id)) {
+      std::erase_if(missing_, [&](const Announced& each) noexcept {
+        return each.sequence <= snapshot_->sequence;
+      });
+    }
     return true;
   }
 
@@ -183,7 +185,8 @@ class Validity {
   void note_missing() {
     if (!heartbeat_ || heartbeat_->id == 0) return;
     const std::uint64_t announced = heartbeat_->sequence;
-    if (snapshot_ && announced != 0 && announced <= snapshot_->sequence) return;
+    const bool is_same_epoch = snapshot_ && epoch(snapshot_->id) == epoch(heartbeat_->id);
+    if (is_same_epoch && announced != 0 && announced <= snapshot_->sequence) return;
     // If so many are missing, the snapshot is not valid, whatever else is announced.
     const bool is_known = !missing_.empty() && missing_.back().sequence == announced;
     if (is_known || missing_.size() >= kMaxMissing) return;
