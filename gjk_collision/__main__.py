@@ -81,8 +81,9 @@ def _add_replay(commands: "argparse._SubParsersAction[argparse.ArgumentParser]")
         action="append",
         default=[],
         metavar="PART=TOPIC",
-        help="topic to use for PART: footprint, obstacles, tf, tf_static or clock. Use 'none' "
-        "for no tf, tf_static or clock. PART 'server': TOPIC is the full name of the server",
+        help="topic to use for PART: footprint, twist, obstacles, tf, tf_static or clock. Use "
+        "'none' for no tf, tf_static or clock. PART 'server': TOPIC is the full name of the "
+        "server",
     )
     add("--bags", type=Path, help="folder with the bags of scenarios (default: their own folder)")
     add("--golden", type=Path, help="results.jsonl to compare with, or a folder of reports")

@@ -17,7 +17,7 @@ from typing import Any
 
 from ..errors import InputError
 from ..server import lookup, questions
-from ..server.adapters import CONVERTERS, footprint
+from ..server.adapters import CONVERTERS, footprint, twist
 from ..server.config import Config
 from ..server.fields import nanoseconds
 from ..server.frames import FrameError, Pose
@@ -119,6 +119,21 @@ class Drive:
         """Return notes about the parts of the bag that were not used."""
         return self._requests.notes() + self.transforms.notes()
 
+    def frame_of(self, source: str, obstacles: Obstacles) -> Pose:
+        """Return the pose of the frame of a source's list in the check frame; see `shown`.
+
+        Raises
+        ------
+        FrameError
+            The pose is not known.
+        """
+        target = self._config.check_frame
+        if obstacles.frame == target:
+            return Pose()
+        if self._config.source(source).static:
+            return self.transforms.latest(target, obstacles.frame)[0]
+        return self.transforms.lookup(target, obstacles.frame, obstacles.stamp)
+
     # ---- messages
 
     def _dispatch(self) -> dict[str, Callable[[Any], list[Row]]]:
@@ -133,6 +148,8 @@ class Drive:
             handlers[name] = partial(self._receive_request, service)
         if topics.footprint:
             handlers[topics.footprint] = self._receive_footprint
+        if topics.twist:
+            handlers[topics.twist] = self._receive_twist
         if topics.clock:
             handlers[topics.clock] = self._receive_clock
         return handlers
@@ -149,8 +166,9 @@ class Drive:
                 rows = self._handlers[message.topic](fields)
         except Exception as error:  # invalid bytes can raise any error
             self.unreadable += 1
-            is_footprint = message.topic == self._topics.footprint
-            for source in (*sources, *["footprint"] * is_footprint):
+            parts = {self._topics.footprint: "footprint", self._topics.twist: "twist_topic"}
+            part = parts.get(message.topic, "")
+            for source in (*sources, *([part] if part else [])):
                 self._fail(source, error)
             return bool(sources), []
         understood = [self._receive_obstacles(source, fields) for source in sources]
@@ -170,7 +188,7 @@ class Drive:
         return True
 
     def _fail(self, source: str, error: Exception) -> None:
-        """Store the fault of a source, or "footprint", whose message cannot be used."""
+        """Store the fault of a source, "footprint" or "twist_topic", of an unusable message."""
         fault = Fault(Status.INTERNAL_ERROR, f"the message cannot be decoded: {error!r}")
         if isinstance(error, InputError):
             fault = Fault(error.status, str(error))  # decoded, but invalid; the node does the same
@@ -179,6 +197,11 @@ class Drive:
     def _receive_footprint(self, message: Any) -> list[Row]:
         outline = footprint(message, self._config)
         self._world.receive_footprint(outline, now=self._now(), steady=self._time)
+        return []
+
+    def _receive_twist(self, message: Any) -> list[Row]:
+        found = twist(message, self._config)
+        self._world.receive_twist(found, now=self._now(), steady=self._time)
         return []
 
     def _receive_transforms(self, message: Any, *, static: bool) -> list[Row]:
@@ -238,6 +261,7 @@ class Drive:
         except FrameError as error:
             pose = Fault(error.status, str(error))
         found = questions.state(snapshot, pose)
+        found = questions.with_time_to_collision(found, snapshot, pose)
         answer = found.answer
         has_witness = answer.nearest_id != -1
         return Row(
@@ -259,4 +283,5 @@ class Drive:
             snapshot.footprint_age,
             snapshot.max_obstacle_age,
             snapshot.bad_sources,
+            time_to_collision=found.time_to_collision,
         )

@@ -11,7 +11,14 @@ import numpy as np
 
 from ..errors import InputError
 from ..server import fields, lookup
-from ..server.answers import Answer, DistanceAnswer, PathAnswer, unknown
+from ..server.answers import (
+    Answer,
+    DistanceAnswer,
+    NearestFreeAnswer,
+    PathAnswer,
+    PosesAnswer,
+    unknown,
+)
 from ..server.config import Config
 from ..server.dispatch import Found, Request
 from ..server.frames import FrameError
@@ -190,6 +197,8 @@ def _fill(row: Row, found: Found) -> Answer:
             row.witness_obstacle = tuple(found.witness_obstacle[0].tolist())
             row.direction = tuple(found.directions[0].tolist())
             row.digest = _digest(found.ids, found.statuses, found.distances)
+    elif isinstance(found, NearestFreeAnswer):
+        row.digest = _digest(found.free_pose)
     else:
         distances, bounds = found.distances, found.lower_bounds
         row.digest = _digest(found.verdicts, found.statuses)
@@ -198,6 +207,13 @@ def _fill(row: Row, found: Found) -> Answer:
             if len(known):
                 row.distance, row.lower_bound = float(known.min()), float(np.min(bounds))
             row.digest = _digest(found.verdicts, found.statuses, distances)
+        if isinstance(found, PosesAnswer):
+            groups = found.group_first_invalid
+            more = [groups] if len(groups) else []
+            if found.gradients is not None:
+                more += [found.gradients.ids, found.gradients.distances, found.gradients.gradients]
+            if more:
+                row.digest = _digest(np.array([row.digest]), *more)
     return found.answer
 
 

@@ -18,7 +18,7 @@ FORMAT = 1
 # sine and cosine of different machines are far smaller.
 DIGITS = 9
 
-_NUMBERS = ("distance", "lower_bound", "footprint_age", "obstacle_age")
+_NUMBERS = ("distance", "lower_bound", "footprint_age", "obstacle_age", "time_to_collision")
 _POINTS = ("witness_ego", "witness_obstacle", "direction", "ego")
 
 
@@ -55,6 +55,8 @@ class Row:
     digest : int
         CRC-32 of values in the answer to a request, for comparison with another row; 0: the answer
         has only one verdict.
+    time_to_collision : float
+        As in ``msg/CollisionState.msg`` [s]; NaN: not known. It is not in the file then.
     """
 
     time: int
@@ -77,6 +79,7 @@ class Row:
     bad_sources: tuple[str, ...] = ()
     recorded: str = ""
     digest: int = 0
+    time_to_collision: float = nan
 
     @property
     def is_state(self) -> bool:
@@ -92,6 +95,11 @@ class Row:
         if isfinite(self.lower_bound):
             # Rounded down, so that it stays a bound.
             fields["lower_bound"] = floor(self.lower_bound * 10**DIGITS) / 10**DIGITS
+        if isnan(self.time_to_collision):  # files of bags without a twist stay the same
+            del fields["time_to_collision"]
+        elif isfinite(self.time_to_collision):  # rounded down, so that it is not late
+            rounded = floor(self.time_to_collision * 10**DIGITS) / 10**DIGITS
+            fields["time_to_collision"] = rounded
         for name in _POINTS:
             fields[name] = [_number(value) for value in fields[name]]
         return json.dumps(fields, separators=(",", ":"), allow_nan=False, ensure_ascii=False)
@@ -108,7 +116,7 @@ class Row:
         given = dict(fields)
         given["verdict"], given["status"] = Verdict[given["verdict"]], Status[given["status"]]
         for name in _NUMBERS:
-            given[name] = _parsed(given[name])
+            given[name] = _parsed(given.get(name) if name == _NUMBERS[-1] else given[name])
         for name in (*_POINTS, "bad_sources"):
             given[name] = tuple(given[name])
         return cls(**given)

@@ -17,7 +17,7 @@ from .interfaces import CLOCK, POLYGON_STAMPED, TF_MESSAGE
 __all__ = ["Topics", "TopicsError", "checked_mapping", "choose"]
 
 NONE = "none"
-_PARTS = ("footprint", "obstacles", "tf", "tf_static", "clock", "server")
+_PARTS = ("footprint", "twist", "obstacles", "tf", "tf_static", "clock", "server")
 
 
 class TopicsError(ValueError):
@@ -38,6 +38,8 @@ class Topics:
         Topics of moving and of static transforms.
     clock : str
         Topic of the clock that the stamps refer to; empty: they refer to log time.
+    twist : str
+        Topic of the vehicle's twist.
     services : dict
         Topic of service events -> name of the service's type.
     unread_events : tuple of str
@@ -51,11 +53,12 @@ class Topics:
     clock: str = ""
     services: Mapping[str, str] = field(default_factory=dict)
     unread_events: tuple[str, ...] = ()
+    twist: str = ""
 
     @property
     def names(self) -> set[str]:
         """All topics that are used."""
-        named = {self.footprint, self.tf, self.tf_static, self.clock}
+        named = {self.footprint, self.twist, self.tf, self.tf_static, self.clock}
         return (named | {*self.obstacles, *self.services}) - {""}
 
 
@@ -89,18 +92,23 @@ def choose(bag: Bag, config: Config, mapping: Mapping[str, Any]) -> Topics:
     config : Config
         Parameters of the server, with the sources and their topics.
     mapping : mapping
-        ``server``: full name of the server whose requests are answered again. ``footprint``: a
-        topic. ``tf``, ``tf_static``, ``clock``: a topic, or ``none``. ``obstacles``: a topic, or a
-        mapping from source to topic. A topic that is not given is searched in the bag.
+        ``server``: full name of the server whose requests are answered again. ``footprint``,
+        ``twist``: a topic. ``tf``, ``tf_static``, ``clock``: a topic, or ``none``. ``obstacles``:
+        a topic, or a mapping from source to topic. A topic that is not given is searched in the
+        bag, but a twist only by its parameter.
 
     Raises
     ------
     BagError
         A required topic is missing or has another type, or several topics are possible.
     """
-    needs_footprint = not config.footprint and not config.robot_radius
-    footprint = ""
-    if needs_footprint:
+    footprint = twist = ""
+    if config.twist_topic:
+        chosen = mapping.get("twist", _absolute(config.twist_topic))
+        # Without a twist, answers are the same, unless it selects the footprint.
+        if config.speed_footprints or "twist" in mapping or chosen in bag.topics:
+            twist = _one(bag, config.twist_topic, config.twist_type, chosen, "twist")
+    if config.is_footprint_received:
         footprint = _one(bag, "footprint", POLYGON_STAMPED, mapping.get("footprint"), "footprint")
     named = mapping.get("obstacles")
     by_source = named if isinstance(named, dict) else {}
@@ -143,6 +151,7 @@ def choose(bag: Bag, config: Config, mapping: Mapping[str, Any]) -> Topics:
         _chosen(bag, mapping, "clock", _of_kind(bag, CLOCK)),
         services,
         tuple(sorted(filter(partial(_has_events, bag), bag.topics.keys() - services))),
+        twist,
     )
     for name in sorted(topics.names):
         if len(kinds := bag.topics.get(name, set())) > 1:

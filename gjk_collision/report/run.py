@@ -179,6 +179,7 @@ class _Job:
                     "tf": [topics.tf] if topics.tf else [],
                     "tf_static": [topics.tf_static] if topics.tf_static else [],
                     "clock": topics.clock,
+                    **({"twist": topics.twist} if topics.twist else {}),
                     "services": dict(topics.services),
                 },
                 "faults": len(self._case.faults),

@@ -12,17 +12,19 @@ from array import array
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from math import cos, sin
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import numpy as np
 from geometry_msgs.msg import PoseStamped
-from gjk_collision.srv import CheckPath, CheckPoses, Collide, Distance
+from gjk_collision.srv import CheckPath, CheckPoses, Collide, Distance, NearestFree
 from rclpy.executors import SingleThreadedExecutor
 
-from ..arguments import as_bool, as_floats, as_integer, as_number, as_vector
+from ..arguments import as_bool, as_floats, as_integer, as_integers, as_number, as_vector
+from ..errors import InputError
 from ..record import Record
-from ..results import CheckResult, NearestResult, PathResult
+from ..results import CheckResult, GradientResult, NearestResult, PathResult
 from ..scene import Mode, mode_number
 from ..server.fields import nanoseconds, numbers
 from ..server.snapshot import Fault
@@ -40,9 +42,13 @@ __all__ = [
     "CollisionClient",
     "DistanceReply",
     "Info",
+    "NearestFreeReply",
     "PathReply",
     "PosesReply",
     "Reply",
+    "footprint_indices",
+    "path_reply",
+    "poses_reply",
 ]
 
 MAX_OUTSTANDING = 64
@@ -75,6 +81,8 @@ class Info:
         Identifies the values of all parameters.
     compute_time : float
         Computation time of the reply [s].
+    footprint : str
+        Name of the footprint that was used; several names are separated by ", "; "": none.
     """
 
     frame_id: str
@@ -86,6 +94,7 @@ class Info:
     bad_sources: tuple[str, ...]
     config_hash: int
     compute_time: float
+    footprint: str = ""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -160,9 +169,20 @@ class PosesReply(Reply, CheckResult):
     `lower_bounds` and `witnesses` are empty in modes that do not compute them.
     `nearest_indices` is always empty. `first_invalid_index` is -1 if and only if `is_free` is
     True.
+
+    Attributes
+    ----------
+    group_first_invalid : ndarray of int64, shape (G,)
+        Index of the first pose of each group that is not free, in its group; -1: all are free.
+        Computed from `verdicts`. Empty: the request has no groups.
+    gradients : GradientResult or None
+        Derivatives of the distances to the k nearest obstacles, of shape (n, k). None: not
+        requested, or the reply has none.
     """
 
     witnesses: NDArray[np.float64]
+    group_first_invalid: NDArray[np.int64]
+    gradients: GradientResult | None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -173,6 +193,24 @@ class PathReply(Reply, PathResult):
     `first_invalid_segment` and `last_valid_fraction` are replaced by 0. `first_collision_time` is
     the time after the time of the snapshot [s]. `obstacle_index` is always -1.
     """
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class NearestFreeReply(Reply):
+    """Reply of `~/nearest_free`.
+
+    Attributes
+    ----------
+    pose : ndarray, shape (3,), or None
+        The free pose: x [m], y [m], yaw [rad] in the frame `info.frame_id`. It is given if and
+        only if `is_free` is True. None: none was found, or none is known.
+    shift, turn : float
+        Distance [m] and change of the yaw [rad] from the requested pose. NaN: `pose` is None.
+    """
+
+    pose: NDArray[np.float64] | None
+    shift: float
+    turn: float
 
 
 class CollisionClient:
@@ -227,22 +265,23 @@ class CollisionClient:
             executor = SingleThreadedExecutor(context=node.context)
             executor.add_node(node)
         self._executor = executor
-        self._check_poses, self._check_path, self._distance, self._collide = (
+        self._check_poses, self._check_path, self._distance, self._collide, self._free = (
             node.create_client(service, f"{server}/{name}", qos_profile=SERVICE_QOS)
             for service, name in (
                 (CheckPoses, "check_poses"),
                 (CheckPath, "check_path"),
                 (Distance, "distance"),
                 (Collide, "collide"),
+                (NearestFree, "nearest_free"),
             )
         )
 
     def wait_for_server(self, timeout: float) -> bool:
         """Wait up to `timeout` [s] for all services, and return whether they are available."""
         deadline = time.monotonic() + timeout
+        clients = self._check_poses, self._check_path, self._distance, self._collide, self._free
         return all(
-            client.wait_for_service(max(0.0, deadline - time.monotonic()))
-            for client in (self._check_poses, self._check_path, self._distance, self._collide)
+            client.wait_for_service(max(0.0, deadline - time.monotonic())) for client in clients
         )
 
     def check_poses(
@@ -251,9 +290,13 @@ class CollisionClient:
         *,
         times: ArrayLike = (),
         margin: float = 0.0,
-        mode: Mode = "collide",
+        mode: Mode | Literal["gradient"] = "collide",
         stop_at_first: bool = False,
         require_snapshot_id: int = 0,
+        footprint: str | Sequence[str] = "",
+        which: ArrayLike | None = None,
+        groups: ArrayLike = (),
+        k: int = 1,
     ) -> PosesReply:
         """Check the vehicle at each of many poses against one snapshot.
 
@@ -266,14 +309,27 @@ class CollisionClient:
             move.
         margin : float
             Required distance [m], >= 0, added to the margin of the server.
-        mode : {'collide', 'distance', 'witness'}
+        mode : {'collide', 'distance', 'witness', 'gradient'}
             'collide': compute verdicts only. 'distance': also distances and lower bounds.
-            'witness': also closest points.
+            'witness': also closest points. 'gradient': also distances, lower bounds and the
+            derivatives of the distances to the k nearest obstacles.
         stop_at_first : bool
-            Stop at the first pose that is not free. The poses after it are UNKNOWN.
+            Stop at the first pose of each group that is not free. The poses of the group after it
+            are UNKNOWN.
         require_snapshot_id : int
             Id of the snapshot to use. If it is not available, the reply is UNKNOWN with
             SNAPSHOT_MISMATCH. 0: the latest snapshot.
+        footprint : str or sequence of str
+            Name of the footprint to check, or several names, from which `which` selects. "": the
+            footprint of the server for requests that name none, see its parameters.
+        which : array_like of int, shape (n,), optional
+            Index in `footprint` of the footprint at each pose. It is required if `footprint` has
+            several names.
+        groups : array_like of int, shape (G + 1,), optional
+            Trajectories: group g has the poses ``groups[g]`` to ``groups[g + 1] - 1``. Default:
+            all poses are one group.
+        k : int
+            Number of obstacles at each pose in mode 'gradient', >= 1.
 
         Raises
         ------
@@ -281,14 +337,34 @@ class CollisionClient:
             INVALID_INPUT or ARRAY_MISMATCH: an argument has a wrong type or shape. The server
             checks the values.
         """
-        request = CheckPoses.Request(margin=as_number(margin, "margin"), mode=mode_number(mode))
+        number = CheckPoses.Request.MODE_GRADIENT if mode == "gradient" else mode_number(mode)
+        request = CheckPoses.Request(margin=as_number(margin, "margin"), mode=number)
         self._fill(request, poses, times)
+        request.k = as_integer(k, "k", 1, 2**32 - 1)
+        offsets = as_integers(groups, "groups", np.uint32, 0)
+        request.group_offsets = array("I", offsets.astype(np.uint32).tobytes())
         request.stop_at_first = as_bool(stop_at_first, "stop_at_first")
         request.require_snapshot_id = as_integer(
             require_snapshot_id, "require_snapshot_id", 0, 2**64 - 1
         )
+        if isinstance(footprint, str):
+            request.footprint = footprint
+        else:
+            request.footprints = [_name(each) for each in footprint]
+        if which is not None:
+            request.which = footprint_indices(which)
+            if not len(request.footprints):
+                rule = "can only be given if footprint is a sequence of names"
+                raise InputError(Status.INVALID_INPUT, "which", None, rule)
         [(reply, round_trip)] = self._exchange(self._check_poses, [request])
-        return self._poses_reply(reply, round_trip, len(request.poses) // 3)
+        n = len(request.poses) // 3
+        return poses_reply(
+            self._common(reply, round_trip),
+            reply,
+            n,
+            offsets.astype(np.int64),
+            _gradients(reply, n),
+        )
 
     def check_path(
         self,
@@ -298,6 +374,8 @@ class CollisionClient:
         swept: bool = True,
         margin: float = 0.0,
         tolerance: float = 0.0,
+        footprint: str = "",
+        arcs: ArrayLike = (),
     ) -> PathReply:
         """Check the vehicle along a path through poses.
 
@@ -315,6 +393,12 @@ class CollisionClient:
         tolerance : float
             Tolerance [m], 1e-6 to 1: if the vehicle passes an obstacle closer than margin +
             tolerance, the path may be reported as not free. 0: the parameter of the server.
+        footprint : str
+            Name of the footprint, see `check_poses`.
+        arcs : array_like, shape (m, 2), optional
+            Curvature [1/m] and length [m] of each arc of a path from the only pose in `poses`, as
+            for `Path.arcs`. `times` then has the shape (m + 1,). In the reply, segments are arcs,
+            and `last_valid_fraction` is the fraction of the length of the whole path.
 
         Raises
         ------
@@ -325,12 +409,19 @@ class CollisionClient:
             margin=as_number(margin, "margin"), tolerance=as_number(tolerance, "tolerance")
         )
         self._fill(request, poses, times)
+        request.footprint = _name(footprint)
+        request.arcs = array("d", as_floats(arcs, "arcs", 2).tobytes())
         request.interpolation = request.SWEPT if as_bool(swept, "swept") else request.DISCRETE
         [(reply, round_trip)] = self._exchange(self._check_path, [request])
         return self._path_reply(reply, round_trip)
 
     def distances(
-        self, poses: ArrayLike, *, k: int = 1, max_distance: float = 0.0
+        self,
+        poses: ArrayLike,
+        *,
+        k: int = 1,
+        max_distance: float = 0.0,
+        footprint: str = "",
     ) -> list[DistanceReply]:
         """Return the distances to the nearest obstacles at each of many poses.
 
@@ -345,6 +436,8 @@ class CollisionClient:
             Maximum number of obstacles per pose.
         max_distance : float
             Obstacles farther away than this are not reported [m]. 0: no limit.
+        footprint : str
+            Name of the footprint, see `check_poses`.
 
         Returns
         -------
@@ -359,6 +452,7 @@ class CollisionClient:
         request = {
             "k": as_integer(k, "k", 0, 2**32 - 1),
             "max_distance": as_number(max_distance, "max_distance"),
+            "footprint": _name(footprint),
         }
         requests = [
             Distance.Request(pose=self._pose(pose), **request)
@@ -370,7 +464,13 @@ class CollisionClient:
         """Return the distances to the nearest obstacles at one pose, see `distances`."""
         return self.distances([as_vector(pose, "pose")], **options)[0]
 
-    def collide(self, pose: Sequence[float] | None = None, *, margin: float = 0.0) -> CollideReply:
+    def collide(
+        self,
+        pose: Sequence[float] | None = None,
+        *,
+        margin: float = 0.0,
+        footprint: str = "",
+    ) -> CollideReply:
         """Check the vehicle at one pose.
 
         Parameters
@@ -379,13 +479,15 @@ class CollisionClient:
             Pose of the base frame [m, m, rad]. None: the present pose of the vehicle.
         margin : float
             As for `check_poses`.
+        footprint : str
+            Name of the footprint, see `check_poses`.
 
         Raises
         ------
         InputError
             As for `check_poses`.
         """
-        request = Collide.Request(margin=as_number(margin, "margin"))
+        request = Collide.Request(margin=as_number(margin, "margin"), footprint=_name(footprint))
         if pose is not None:
             request.pose = self._pose(as_vector(pose, "pose"))
         [(reply, round_trip)] = self._exchange(self._collide, [request])
@@ -393,6 +495,56 @@ class CollisionClient:
             **self._common(reply, round_trip),
             obstacle_id=reply.obstacle_id,
             obstacle_source=reply.obstacle_source,
+        )
+
+    def nearest_free(
+        self,
+        pose: Sequence[float] | None,
+        max_shift: float,
+        max_turn: float = 0.0,
+        *,
+        margin: float = 0.0,
+        tolerance: float = 0.0,
+        footprint: str = "",
+    ) -> NearestFreeReply:
+        """Search the nearest pose at which the vehicle is free: smallest shift, then turn.
+
+        Parameters
+        ----------
+        pose : (x, y, yaw) or None
+            Pose of the base frame [m, m, rad]. None: the present pose of the vehicle.
+        max_shift, max_turn : float
+            Maximum distance [m] and change of the yaw [rad], >= 0.
+        margin : float
+            As for `check_poses`.
+        tolerance : float
+            Resolution of the search [m], 1e-6 to 1. 0: the parameter of the server.
+        footprint : str
+            Name of the footprint, see `check_poses`.
+
+        Raises
+        ------
+        InputError
+            As for `check_poses`.
+        """
+        request = NearestFree.Request(
+            max_shift=as_number(max_shift, "max_shift"),
+            max_turn=as_number(max_turn, "max_turn"),
+            margin=as_number(margin, "margin"),
+            tolerance=as_number(tolerance, "tolerance"),
+            footprint=_name(footprint),
+        )
+        if pose is not None:
+            request.pose = self._pose(as_vector(pose, "pose"))
+        [(reply, round_trip)] = self._exchange(self._free, [request])
+        common = self._common(reply, round_trip)
+        free = numbers(reply.free_pose)
+        common["is_free"] = is_free = common["is_free"] and len(free) == 3
+        return NearestFreeReply(
+            **common,
+            pose=free if is_free else None,
+            shift=reply.shift if is_free else np.nan,
+            turn=reply.turn if is_free else np.nan,
         )
 
     def _exchange(self, client: Any, requests: Sequence[Any]) -> list[tuple[Any, float]]:
@@ -466,45 +618,13 @@ class CollisionClient:
                 bad_sources=tuple(info.bad_sources),
                 config_hash=info.config_hash,
                 compute_time=info.compute_time,
+                footprint=info.footprint,
             ),
             "round_trip": round_trip,
         }
 
-    def _poses_reply(self, reply: Any, round_trip: float, n: int) -> PosesReply:
-        common = self._common(reply, round_trip)
-        verdicts = numbers(reply.verdicts)
-        statuses = numbers(reply.statuses)
-        if not len(verdicts) == len(statuses) == n:  # the request was refused as a whole
-            verdicts = np.full(n, Verdict.UNKNOWN, np.uint8)
-            statuses = np.full(n, common["status"], np.uint16)
-        free = (verdicts == Verdict.FREE) & (statuses == Status.SUCCESS)
-        common["is_free"] = is_free = common["is_free"] and n > 0 and bool(free.all())
-        return PosesReply(
-            **common,
-            verdicts=verdicts,
-            statuses=statuses,
-            distances=numbers(reply.distances),
-            lower_bounds=numbers(reply.lower_bounds),
-            nearest_ids=numbers(reply.nearest_ids),
-            witnesses=numbers(reply.witnesses).reshape(-1, 4),
-            first_invalid_index=-1 if is_free else int(np.argmin(free)) if n else 0,
-        )
-
     def _path_reply(self, reply: Any, round_trip: float) -> PathReply:
-        common = self._common(reply, round_trip)
-        segment, fraction = reply.first_invalid_segment, reply.last_valid_fraction
-        common["is_free"] = is_free = common["is_free"] and segment == -1 and fraction == 1.0
-        if not is_free and not (segment >= 0 and 0.0 <= fraction <= 1.0):
-            segment, fraction = 0, 0.0
-        return PathReply(
-            **common,
-            first_invalid_segment=segment,
-            last_valid_fraction=fraction,
-            first_collision_time=reply.first_collision_time,
-            obstacle_id=reply.obstacle_id,
-            min_distance=reply.min_distance,
-            min_distance_lower_bound=reply.min_distance_lower_bound,
-        )
+        return path_reply(self._common(reply, round_trip), reply)
 
     def _distance_reply(self, reply: Any, round_trip: float) -> DistanceReply:
         return DistanceReply(
@@ -518,6 +638,120 @@ class CollisionClient:
             directions=numbers(reply.directions).reshape(-1, 2),
             statuses=numbers(reply.statuses),
         )
+
+
+def _name(footprint: Any) -> str:
+    """Return the name of a footprint.
+
+    Raises
+    ------
+    InputError
+        INVALID_INPUT: it is not a string.
+    """
+    if not isinstance(footprint, str):
+        rule = f"must be a name (got {footprint!r})"
+        raise InputError(Status.INVALID_INPUT, "footprint", None, rule)
+    return footprint
+
+
+def footprint_indices(which: ArrayLike) -> array[int]:
+    """Return indices of footprints as the field of a request.
+
+    Raises
+    ------
+    InputError
+        INVALID_INPUT: they are not integers from 0 to 255.
+    """
+    given = np.asarray(which)
+    if given.dtype.kind not in "iu" or given.ndim != 1 or ((given < 0) | (given > 255)).any():
+        rule = "must be a list of indices in footprint"
+        raise InputError(Status.INVALID_INPUT, "which", None, rule)
+    return array("B", given.astype(np.uint8).tobytes())
+
+
+def _gradients(reply: Any, n: int) -> GradientResult | None:
+    """Return the derivatives in a reply for n poses; None: there are none."""
+    ids, statuses = numbers(reply.gradient_ids), numbers(reply.statuses)
+    k = len(ids) // n if n else 0
+    each = {
+        "ids": ids,
+        "distances": numbers(reply.gradient_distances),
+        "rates": numbers(reply.gradient_rates),
+        "smooth": numbers(reply.gradient_smooth).astype(bool),
+    }
+    gradients = numbers(reply.gradients)
+    whole = all(len(values) == k * n for values in each.values()) and len(gradients) == 3 * k * n
+    if not k or not whole or len(statuses) != n:
+        return None
+    return GradientResult(
+        **{name: values.reshape(n, k) for name, values in each.items()},
+        lower_bounds=np.full((n, k), np.nan),
+        gradients=gradients.reshape(n, k, 3),
+        statuses=statuses,
+    )
+
+
+def poses_reply(
+    common: dict[str, Any],
+    reply: Any,
+    n: int,
+    offsets: NDArray[np.int64] | None = None,
+    gradients: GradientResult | None = None,
+) -> PosesReply:
+    """Return the reply for n poses, from the fields of `Reply` and a message or `PosesAnswer`.
+
+    `offsets` are those of the groups, if any.
+    """
+    verdicts = numbers(reply.verdicts)
+    statuses = numbers(reply.statuses)
+    if not len(verdicts) == len(statuses) == n:  # the request was refused as a whole
+        verdicts = np.full(n, Verdict.UNKNOWN, np.uint8)
+        statuses = np.full(n, common["status"], np.uint16)
+    free = (verdicts == Verdict.FREE) & (statuses == Status.SUCCESS)
+    common["is_free"] = is_free = common["is_free"] and n > 0 and bool(free.all())
+    return PosesReply(
+        **common,
+        verdicts=verdicts,
+        statuses=statuses,
+        distances=numbers(reply.distances),
+        lower_bounds=numbers(reply.lower_bounds),
+        nearest_ids=numbers(reply.nearest_ids),
+        witnesses=numbers(() if reply.witnesses is None else reply.witnesses).reshape(-1, 4),
+        first_invalid_index=-1 if is_free else int(np.argmin(free)) if n else 0,
+        group_first_invalid=_first_of_groups(free, offsets),
+        gradients=gradients,
+    )
+
+
+def _first_of_groups(
+    free: NDArray[np.bool_], offsets: NDArray[np.int64] | None
+) -> NDArray[np.int64]:
+    """Return the index in each group of the first pose that is not free; -1: all are free."""
+    if offsets is None or len(offsets) < 2:
+        return np.empty(0, np.int64)
+    first = np.zeros(len(offsets) - 1, np.int64)  # nothing is known of groups that are not valid
+    if offsets[0] == 0 and offsets[-1] == len(free) and (np.diff(offsets) > 0).all():
+        for g, (begin, end) in enumerate(pairwise(offsets.tolist())):
+            own = free[begin:end]
+            first[g] = -1 if own.all() else int(np.argmin(own))
+    return first
+
+
+def path_reply(common: dict[str, Any], reply: Any) -> PathReply:
+    """Return the reply for a path, from the fields of `Reply` and a message or `PathAnswer`."""
+    segment, fraction = reply.first_invalid_segment, reply.last_valid_fraction
+    common["is_free"] = is_free = common["is_free"] and segment == -1 and fraction == 1.0
+    if not is_free and not (segment >= 0 and 0.0 <= fraction <= 1.0):
+        segment, fraction = 0, 0.0
+    return PathReply(
+        **common,
+        first_invalid_segment=segment,
+        last_valid_fraction=fraction,
+        first_collision_time=reply.first_collision_time,
+        obstacle_id=reply.obstacle_id,
+        min_distance=reply.min_distance,
+        min_distance_lower_bound=reply.min_distance_lower_bound,
+    )
 
 
 def _member(value: int, default: Enum) -> Enum:

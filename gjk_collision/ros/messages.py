@@ -25,6 +25,7 @@ from ..server import dispatch
 from ..server.answers import (
     Answer,
     DistanceAnswer,
+    NearestFreeAnswer,
     PathAnswer,
     PosesAnswer,
     ShapesAnswer,
@@ -130,6 +131,13 @@ def _fill_poses(reply: Any, found: PosesAnswer) -> None:
     reply.nearest_ids = _array("q", found.nearest_ids)
     reply.witnesses = _array("d", found.witnesses)
     reply.first_invalid_index = found.first_invalid_index
+    reply.group_first_invalid = _array("i", found.group_first_invalid)
+    if (each := found.gradients) is not None:
+        reply.gradient_ids = _array("q", each.ids)
+        reply.gradient_distances = _array("d", each.distances)
+        reply.gradients = _array("d", each.gradients)
+        reply.gradient_rates = _array("d", each.rates)
+        reply.gradient_smooth = _array("B", each.smooth)
 
 
 def _fill_path(reply: Any, found: PathAnswer) -> None:
@@ -141,6 +149,13 @@ def _fill_path(reply: Any, found: PathAnswer) -> None:
     reply.obstacle_id = found.obstacle_id
     reply.min_distance = found.min_distance
     reply.min_distance_lower_bound = found.min_distance_lower_bound
+
+
+def _fill_nearest_free(reply: Any, found: NearestFreeAnswer) -> None:
+    """Fill the fields of ``srv/NearestFree``."""
+    fill_answer(reply, found.answer)
+    reply.free_pose = _array("d", found.free_pose)
+    reply.shift, reply.turn = found.shift, found.turn
 
 
 def _fill_shapes(reply: Any, found: ShapesAnswer) -> None:
@@ -159,6 +174,7 @@ _FILL: dict[type[Found], Callable[[Any, Any], None]] = {
     DistanceAnswer: _fill_distance,
     PosesAnswer: _fill_poses,
     PathAnswer: _fill_path,
+    NearestFreeAnswer: _fill_nearest_free,
     ShapesAnswer: _fill_shapes,
 }
 

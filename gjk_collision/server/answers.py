@@ -4,25 +4,35 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import nan
 
 import numpy as np
 import numpy.typing as npt
 
+from .. import _core
 from ..record import Record
-from ..results import CheckResult, NearestResult, PairsResult, PathResult
+from ..results import (
+    INVARIANT,
+    CheckResult,
+    GradientResult,
+    NearestResult,
+    PairsResult,
+    PathResult,
+)
 from ..verdict import Status, Verdict, no_truth_value
-from .snapshot import Fault
+from .snapshot import Fault, Snapshot
 
 __all__ = [
     "WORST_FIRST",
     "Answer",
     "DistanceAnswer",
+    "NearestFreeAnswer",
     "PathAnswer",
     "PosesAnswer",
     "ShapesAnswer",
     "StateAnswer",
+    "answer_of",
     "budget_spent",
     "reason",
     "unknown",
@@ -91,9 +101,18 @@ class PosesAnswer(CheckResult):
     ----------
     answer : Answer
         The worst verdict. `verdict` and `is_free` are copied from it.
+    group_first_invalid : (G,) int64
+        Index of the first pose of each group that is not FREE, in its group; -1: all are FREE.
+        Empty: the request has no groups.
+    gradients : GradientResult or None
+        Derivatives of the distances, of shape (M, k). None: not computed.
     """
 
     answer: Answer
+    group_first_invalid: npt.NDArray[np.int64] = field(
+        default_factory=lambda: np.empty(0, np.int64)
+    )
+    gradients: GradientResult | None = None
 
     def __post_init__(self) -> None:
         _copy_verdict(self, self.answer)
@@ -120,6 +139,28 @@ class PathAnswer(PathResult):
         _copy_verdict(self, self.answer)
         object.__setattr__(self, "status", self.answer.status)
         object.__setattr__(self, "obstacle_id", self.answer.nearest_id)
+
+    __bool__ = no_truth_value("`.answer.is_free`")
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class NearestFreeAnswer(Record):
+    """The nearest free pose.
+
+    Attributes
+    ----------
+    answer : Answer
+        FREE at `free_pose`. Otherwise the verdict at the requested pose, or UNKNOWN.
+    free_pose : (3,) or (0,) float64
+        x y yaw [m, m, rad] of the base frame in the check frame; empty: none was found.
+    shift, turn : float
+        Distance [m] and change of the yaw [rad] from the requested pose; NaN: none was found.
+    """
+
+    answer: Answer
+    free_pose: npt.NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
+    shift: float = nan
+    turn: float = nan
 
     __bool__ = no_truth_value("`.answer.is_free`")
 
@@ -207,9 +248,26 @@ def worst(
     return Answer(verdict, status, reason(status))
 
 
+def answer_of(snapshot: Snapshot, found: tuple[int, int, str, int, int]) -> Answer:
+    """Return the answer of the kernel's rules, and count the errors of the kernel.
+
+    Parameters
+    ----------
+    snapshot : Snapshot
+        The data that was used.
+    found : tuple
+        Verdict, status, message, index of the obstacle in the scene or -1, number of errors.
+    """
+    verdict, status, message, index, errors = found
+    INVARIANT.violations += errors
+    nearest = int(snapshot.scene._id_of[index])
+    source = snapshot.source_of(index)
+    return Answer(Verdict(verdict), Status(status), message, nearest, source)
+
+
 def reason(status: Status) -> str:
     """Return a status as text; empty for SUCCESS."""
-    return "" if status is Status.SUCCESS else status.name.replace("_", " ").lower()
+    return _core.reason(status)
 
 
 def budget_spent(done: int, count: int) -> Fault:

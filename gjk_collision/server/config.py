@@ -19,6 +19,7 @@ from difflib import get_close_matches
 from functools import cached_property
 from typing import Any, Literal
 
+from .. import _core
 from ..errors import InputError
 from ..verdict import Status
 
@@ -46,6 +47,7 @@ MAX_FOOTPRINTS = 255  # a request selects one per pose by a uint8
 SCAN = "sensor_msgs/msg/LaserScan"
 CLOUD = "sensor_msgs/msg/PointCloud2"
 GRID = "nav_msgs/msg/OccupancyGrid"
+COSTMAP = "nav2_msgs/msg/Costmap"
 _SOURCE_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 # If the similarity of two names (difflib's ratio) is at least this, one counts as a misspelling of
 # the other. Names with one or two wrong letters are above it. Names that nav2 uses
@@ -134,7 +136,8 @@ class SourceConfig:
     )
     qos_durability: str = _parameter(
         "volatile", "Durability of the subscription. transient_local: also receive the last "
-        "message from before the subscription, of a publisher that is transient_local, too.",
+        "message from before the subscription, of a publisher that is transient_local, too; the "
+        "subscription is then reliable.",
         choices=("volatile", "transient_local"),
     )  # fmt: skip
     static: bool = _parameter(
@@ -169,8 +172,13 @@ class SourceConfig:
         low=0, high=100, types=(GRID,),
     )  # fmt: skip
     unknown_is_occupied: bool = _parameter(
-        True, "If true, cells with unknown occupancy (-1) are obstacles.", types=(GRID,)
-    )
+        True, "If true, cells of which nothing is known (-1 of an OccupancyGrid, 255 of a "
+        "Costmap) are obstacles.", types=(GRID, COSTMAP),
+    )  # fmt: skip
+    cost_threshold: int = _parameter(
+        254, "Cells with at least this cost are obstacles. 254: lethal; 253: also cells in the "
+        "inscribed radius of nav2's inflation layer.", low=1, high=254, types=(COSTMAP,),
+    )  # fmt: skip
 
     def __post_init__(self) -> None:
         _check_fields(self, f"{self.name}.")
@@ -383,8 +391,9 @@ class Config:
         "the scene. Items not finished by then are UNKNOWN.", "s", low=0.001, high=10.0,
     )  # fmt: skip
     toi_tolerance: float = _parameter(
-        0.005, "Tolerance of swept checks if the request gives none.", "m", low=1e-6, high=1.0
-    )
+        0.005, "Tolerance of swept checks if the request gives none.", "m",
+        low=_core.MIN_TOLERANCE, high=_core.MAX_TOLERANCE,
+    )  # fmt: skip
     state_rate: float = _parameter(
         10.0, "Rate of the heartbeat on ~/state.", "Hz", low=1.0, high=100.0, safe="up"
     )
@@ -458,6 +467,10 @@ class Config:
             own = rest.pop(list_name, default)
             if not isinstance(own, list | tuple) or not all(isinstance(n, str) for n in own):
                 raise _refusal(list_name, "must be a list of names", own)
+            taken = {each.name for each in fields(cls)} | {*names}
+            if list_name == "footprint_names":
+                taken.add(DEFAULT_FOOTPRINT)
+            _check_names(list_name, list(own), taken)
             made = []
             for name in own:
                 given = {

@@ -8,20 +8,36 @@ here.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from ..errors import InputError
+from ..path import Path
+from ..verdict import Status
 from . import fields, lookup, questions
-from .answers import Answer, DistanceAnswer, PathAnswer, PosesAnswer, ShapesAnswer, unknown
+from .answers import (
+    Answer,
+    DistanceAnswer,
+    NearestFreeAnswer,
+    PathAnswer,
+    PosesAnswer,
+    ShapesAnswer,
+    unknown,
+)
 from .frames import IDENTITY, Pose, Transforms
 from .questions.path import is_swept
+from .rules import MODES
 from .snapshot import Fault, Snapshot
 
 __all__ = ["SERVICES", "Found", "Request", "none"]
 
-Found = Answer | DistanceAnswer | PosesAnswer | PathAnswer | ShapesAnswer
+MAX_NAMES = 256  # footprints of one request; an index is a uint8
+
+Found = Answer | DistanceAnswer | PosesAnswer | PathAnswer | NearestFreeAnswer | ShapesAnswer
 
 
 class Request:
@@ -74,20 +90,48 @@ class Request:
             The pose of the request's frame, or of the vehicle, is not known.
         """
         self.pose = self.frame = None
-        if self.service != "CheckShapes":
-            snapshot = self.chosen(snapshot)
-        return SERVICES[self.service].ask(self, _Context(snapshot, transforms, is_late))
+        context = _Context(self.chosen(snapshot), transforms, is_late)
+        return SERVICES[self.service].ask(self, context)
 
     def chosen(self, snapshot: Snapshot) -> Snapshot:
         """Return a snapshot with the footprint that the request names.
+
+        If it names several, the snapshot has one of them, and `footprint_name` has all.
 
         Raises
         ------
         InputError
             There is no footprint of this name.
         """
-        # Recordings of older versions do not have this field.
-        return snapshot.chosen(str(getattr(self.message, "footprint", "")))
+        if self.service == "CheckShapes":
+            return snapshot
+        # Recordings of older versions do not have these fields.
+        name = str(getattr(self.message, "footprint", ""))
+        names = self.footprints
+        if not names:
+            return snapshot.chosen(name)
+        if name:
+            rule = f"must be empty if footprints is not empty (got {name!r})"
+            raise InputError(Status.INVALID_INPUT, "footprint", None, rule)
+        if len(names) > MAX_NAMES:
+            rule = f"must have at most {MAX_NAMES} names (got {len(names)})"
+            raise InputError(Status.LIMIT_EXCEEDED, "footprints", None, rule)
+        found = [snapshot.chosen(each, "footprints", i) for i, each in enumerate(names)]
+        known = next((each for each in found if each.origin is not None), found[0])
+        return replace(known, footprint_name=", ".join(names))
+
+    def chosen_at(self, snapshot: Snapshot, index: int) -> Snapshot:
+        """Return a snapshot with the footprint of one pose of the request."""
+        names = self.footprints
+        if not names:
+            return self.chosen(snapshot)
+        which = fields.numbers(self.message.which)
+        return snapshot.chosen(names[int(which[index]) if len(which) else 0])
+
+    @property
+    def footprints(self) -> list[str]:
+        """The field ``footprints`` of the request; empty if the service does not have it."""
+        return [str(each) for each in getattr(self.message, "footprints", ())]
 
     def pose_at(self, index: int, fraction: float = 0.0, frame: Pose = IDENTITY) -> Pose:
         """Return a pose on the path through the poses of the request.
@@ -97,11 +141,16 @@ class Request:
         index : int
             Index of a pose of the request.
         fraction : float
-            Fraction of the way from this pose to the next one, 0 to 1.
+            Fraction of the way from this pose to the next one, 0 to 1. If the request has arcs:
+            fraction of the length of the whole path.
         frame : Pose
             Pose of the request's frame in the frame of the result. Default: the same frame.
         """
         rows = fields.numbers(self.message.poses).reshape(-1, 3)
+        arcs = fields.numbers(getattr(self.message, "arcs", ()))
+        if len(arcs):
+            path = Path.arcs(frame.of(Pose(*rows[0].tolist())), arcs.reshape(-1, 2))
+            return Pose(*path.at(fraction * float(path.length)).tolist())
         ways, _ = frame.compose_paths(rows, 0.0, np.zeros(len(rows), bool))
         return questions.pose_on(ways, index, fraction)
 
@@ -162,32 +211,104 @@ def _distance(request: Request, context: _Context) -> DistanceAnswer:
 
 
 def _check_poses(request: Request, context: _Context) -> PosesAnswer:
-    message = request.message
-    return questions.check_poses(
-        context.snapshot,
-        fields.numbers(message.poses),
-        fields.numbers(message.times),
-        frame=lambda: request._frame(context, message.header),
+    message, names, snapshot = request.message, request.footprints, context.snapshot
+    poses, times = fields.numbers(message.poses), fields.numbers(message.times)
+    count, mode, stop = len(poses) // 3, int(message.mode), bool(message.stop_at_first)
+    frame = cache(lambda: request._frame(context, message.header))
+    # Recordings of older versions do not have these fields.
+    offsets = fields.numbers(getattr(message, "group_offsets", ()))
+    k = 0
+    if mode == questions.MODE_GRADIENT:
+        limit = snapshot.config.max_poses
+        k = questions.checked_neighbours(int(getattr(message, "k", 0)), count, limit)
+    ends = questions.checked_groups(offsets, count) if len(offsets) else None
+    ask: Callable[..., PosesAnswer] = questions.check_poses
+    if names:
+        which = fields.numbers(message.which)
+        several = questions.check_poses_of_several
+        ask = lambda snapshot, *rest, **how: several(snapshot, names, which, *rest, **how)  # noqa: E731
+    found = ask(
+        snapshot,
+        poses,
+        times,
+        frame=frame,
         stamp=fields.nanoseconds(message.header.stamp),
         margin=float(message.margin),
-        mode=int(message.mode),
-        stop_at_first=bool(message.stop_at_first),
+        mode=MODES.index("distance") if k else mode,
+        stop_at_first=stop and ends is None,
         is_late=context.is_late,
     )
+    if ends is not None:
+        found = questions.grouped(snapshot, found, ends, stop)
+    if k:
+        found = questions.with_gradients(
+            found,
+            [
+                (request.chosen_at(snapshot, int(rows[0])), rows)
+                for rows in _rows_by_footprint(request, count)
+            ],
+            poses,
+            times,
+            frame=frame(),
+            stamp=fields.nanoseconds(message.header.stamp),
+            k=k,
+            is_late=context.is_late,
+        )
+    return found
+
+
+def _rows_by_footprint(request: Request, count: int) -> list[NDArray[np.intp]]:
+    """Return the indices of the poses for each footprint that the request uses."""
+    which = fields.numbers(request.message.which) if request.footprints else ()
+    if not len(which):
+        return [np.arange(count)]
+    return [np.flatnonzero(which == each) for each in np.unique(which)]
 
 
 def _check_path(request: Request, context: _Context) -> PathAnswer:
     message = request.message
+    swept = is_swept(message.interpolation)
+    # Recordings of older versions do not have this field.
+    arcs = fields.numbers(getattr(message, "arcs", ()))
+    if len(arcs):
+        if not swept:
+            rule = "must be 1 (SWEPT) if arcs is not empty (got 0)"
+            raise InputError(Status.INVALID_INPUT, "interpolation", None, rule)
+        return questions.check_arcs(
+            context.snapshot,
+            fields.numbers(message.poses),
+            arcs,
+            fields.numbers(message.times),
+            frame=lambda: request._frame(context, message.header),
+            stamp=fields.nanoseconds(message.header.stamp),
+            margin=float(message.margin),
+            tolerance=float(message.tolerance),
+        )
     return questions.check_path(
         context.snapshot,
         fields.numbers(message.poses),
         fields.numbers(message.times),
         frame=lambda: request._frame(context, message.header),
         stamp=fields.nanoseconds(message.header.stamp),
-        swept=is_swept(message.interpolation),
+        swept=swept,
         margin=float(message.margin),
         tolerance=float(message.tolerance),
         is_late=context.is_late,
+    )
+
+
+def _nearest_free(request: Request, context: _Context) -> NearestFreeAnswer:
+    pose, frame = request._place(context)
+    message = request.message
+    return questions.nearest_free(
+        context.snapshot,
+        pose,
+        float(message.max_shift),
+        float(message.max_turn),
+        float(message.margin),
+        float(message.tolerance),
+        frame=frame,
+        limited=context.is_late is not None,
     )
 
 
@@ -209,6 +330,7 @@ SERVICES = {
     "Distance": _Service(_distance, DistanceAnswer),
     "CheckPoses": _Service(_check_poses, PosesAnswer),
     "CheckPath": _Service(_check_path, PathAnswer),
+    "NearestFree": _Service(_nearest_free, NearestFreeAnswer),
     "CheckShapes": _Service(_check_shapes, ShapesAnswer),
 }
 

@@ -6,7 +6,7 @@
 """
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import Any
 
@@ -23,7 +23,7 @@ from .frames import IDENTITY
 from .obstacles import Obstacles
 from .snapshot import Fault, NamedFootprint, Placed, Snapshot, compose_scene, in_check_frame
 
-__all__ = ["Mirror", "described", "obstacle_fields"]
+__all__ = ["Content", "Mirror", "described", "obstacle_fields", "unusable"]
 
 # Time after which a mirror answers UNKNOWN because it received no heartbeat: this number of
 # periods of the heartbeat, but at least this time [s].
@@ -87,7 +87,7 @@ def described(snapshot: Snapshot, sequence: int) -> dict[str, Any]:
         "sources": [each.source for each in snapshot.expiries],
         "timeouts": np.array([each.timeout for each in snapshot.expiries]),
         "receipt_ages": np.array([each.receipt_age * 1e-9 for each in snapshot.expiries]),
-        "time_zero": 0 if all(part.is_static for part in snapshot.parts) else snapshot.epoch,
+        "time_zero": _time_zero(snapshot),
         **{name: getattr(config, name) for name in PARAMETERS},
         "heartbeat_limit": max(MISSED_HEARTBEATS / config.state_rate, LEAST_HEARTBEAT_LIMIT),
         "lag_limit": LAG_LIMIT,
@@ -95,9 +95,14 @@ def described(snapshot: Snapshot, sequence: int) -> dict[str, Any]:
 
 
 def _obstacles(part: Placed, snapshot: Snapshot) -> Obstacles:
-    """Return the obstacles of one sender in the check frame; the stamp is that of the scene."""
+    """Return the obstacles of one sender in the check frame; static ones are of time zero."""
     placed = in_check_frame(part, snapshot.config)
-    return replace(placed, stamp=snapshot.epoch) if part.is_static else placed
+    return replace(placed, stamp=_time_zero(snapshot)) if part.is_static else placed
+
+
+def _time_zero(snapshot: Snapshot) -> int:
+    """Return time zero of the scene [ns]; 0: no list has a limit of its age."""
+    return 0 if all(part.is_static for part in snapshot.parts) else snapshot.epoch
 
 
 def _region(snapshot: Snapshot) -> dict[str, Any]:
@@ -143,6 +148,25 @@ def obstacle_fields(name: str, data: Obstacles) -> dict[str, Any]:
     }
 
 
+@dataclass(frozen=True, slots=True)
+class Content:
+    """The content of a ``msg/Snapshot``.
+
+    Attributes
+    ----------
+    snapshot : Snapshot or None
+        The snapshot; None: the message cannot be used.
+    facts : _core.SnapshotFacts
+        What decides whether the snapshot is valid.
+    error : Exception or None
+        Why the message cannot be used.
+    """
+
+    snapshot: Snapshot | None
+    facts: _core.SnapshotFacts
+    error: Exception | None = None
+
+
 class Mirror:
     """The last snapshot of a server, received by messages, and whether it is still valid.
 
@@ -163,23 +187,21 @@ class Mirror:
         self._key: tuple[Any, ...] = ()
         self._config: Config | None = None
 
-    def receive_snapshot(self, message: Any, *, now: int, steady: int, earliest: int) -> None:
-        """Store a ``msg/Snapshot``.
+    def read(self, message: Any) -> Content:
+        """Return the content of a ``msg/Snapshot``, or why it cannot be used.
 
-        Raises
-        ------
-        Exception
-            The message cannot be used. Until the next message, `fault` gives the reason.
+        This builds the scene. It can overlap with all calls except itself.
         """
         try:
-            snapshot = self._read(message)
-            facts = _snapshot_facts(message)
+            return Content(self._read(message), _snapshot_facts(message))
         except Exception as error:
-            fault = Fault(Status.INTERNAL_ERROR, f"~/snapshot cannot be used: {error!r}")
-            self._validity.receive_snapshot(_no_facts(fault), now, steady, earliest)
-            raise
-        self.snapshot = snapshot
-        self._validity.receive_snapshot(facts, now, steady, earliest)
+            return unusable(error)
+
+    def receive_snapshot(self, content: Content, *, now: int, steady: int, earliest: int) -> None:
+        """Store the content of a message. If it has none, `fault` gives the reason."""
+        if content.snapshot is not None:
+            self.snapshot = content.snapshot
+        self._validity.receive_snapshot(content.facts, now, steady, earliest)
 
     def receive_state(self, message: Any, *, now: int, steady: int, earliest: int) -> None:
         """Store a ``msg/CollisionState``."""
@@ -210,12 +232,17 @@ class Mirror:
         found = self._validity.check(at, now, steady, is_named)
         return None if found is None else Fault(Status(found[0]), found[1])
 
+    def snapshot_at(self, at: int) -> Snapshot | None:
+        """Return the snapshot for a question at a time [ns]."""
+        held = self.snapshot
+        if held is None or held.epoch:
+            return held
+        return replace(held, epoch=at)  # the obstacles are the same at every time
+
     def _read(self, message: Any) -> Snapshot:
         info, config = message.info, self._config_of(message)
         parts = tuple(Placed(fields.obstacles(each), IDENTITY, 0.0) for each in message.obstacles)
-        stamps = [part.obstacles.stamp for part in parts]
-        # Without a time zero, the lists have the time of the message as their stamp.
-        time_zero = fields.nanoseconds(message.time_zero) or min(stamps, default=0)
+        time_zero = fields.nanoseconds(message.time_zero)
         if message.region_source:
             region = _region_of(message)
             parts = (*parts, Placed(_NO_OBSTACLES, IDENTITY, 0.0, region=region))
@@ -317,9 +344,11 @@ def _limits(stale: Status, *columns: Any) -> Iterator[tuple[str, int, int, float
         yield source, int(stale), fields.nanoseconds(stamp), timeout, age
 
 
-def _no_facts(fault: Fault) -> _core.SnapshotFacts:
-    """Return the facts of a message that cannot be used."""
-    return _core.SnapshotFacts(
+def unusable(error: Exception) -> Content:
+    """Return the content of a message that cannot be used."""
+    facts = _core.SnapshotFacts(
         id=0, sequence=0, config_hash=0, stamp=0, heartbeat_limit=0.0, lag_limit=0.0,
-        max_future_stamp=0.0, limits=[], status=fault.status, message=fault.message,
+        max_future_stamp=0.0, limits=[], status=int(Status.INTERNAL_ERROR),
+        message=f"the message on ~/snapshot cannot be used: {error!r}",
     )  # fmt: skip
+    return Content(None, facts, error)

@@ -2,14 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Checks of the values in a request. A check that fails raises `InputError`."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from math import inf, isfinite
 from typing import Any, Literal, NoReturn, get_args
 
 import numpy as np
 import numpy.typing as npt
 
+from .. import _core
 from ..errors import InputError
 from ..verdict import Status
 from .config import Config
@@ -22,7 +21,6 @@ __all__ = [
     "checked_mode",
     "index_pairs",
     "non_negative",
-    "numbered_from",
     "refuse",
     "single",
     "sums_rounded_up",
@@ -104,37 +102,8 @@ def batch(poses: Floats, times: Floats, limit: int) -> Floats:
     InputError
         LIMIT_EXCEEDED, ARRAY_MISMATCH, EMPTY_REQUEST or NON_FINITE.
     """
-    count, rest = divmod(len(poses), 3)
-    if count > limit:
-        refuse(Status.LIMIT_EXCEEDED, "poses", None, f"{count} poses, limit {limit}")
-    if rest:
-        rule = f"must have 3 values per pose, x y yaw (got {len(poses)} values)"
-        refuse(Status.ARRAY_MISMATCH, "poses", None, rule)
-    if count == 0:
-        refuse(Status.EMPTY_REQUEST, "poses", None, "must have at least one pose")
-    if len(times) not in (0, count):
-        rule = f"must be empty or have {count} values, one per pose (got {len(times)})"
-        refuse(Status.ARRAY_MISMATCH, "times", None, rule)
-    for name, values in (("poses", poses), ("times", times)):
-        finite = np.isfinite(values)
-        if not finite.all():
-            i = int(np.argmin(finite))
-            refuse(Status.NON_FINITE, name, i, f"must be finite (got {values[i]})")
+    _core.check_batch(poses, times, limit)
     return poses.reshape(-1, 3)
-
-
-@contextmanager
-def numbered_from(start: int) -> Iterator[None]:
-    """Correct the index of an `InputError` for a chunk of poses that begins at `start`."""
-    try:
-        yield
-    except InputError as error:
-        if error.index is None:
-            raise
-        index = start + error.index
-        if error.argument == "poses":  # the kernel counts poses, the field has 3 values per pose
-            index *= 3
-        raise InputError(error.status, error.argument, index, error.rule) from None
 
 
 def index_pairs(

@@ -3,13 +3,14 @@
 """Snapshots: the footprint and the obstacles at one time, as a shape and a scene."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import nan
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from .. import _core
 from ..errors import InputError
 from ..geometry import Shape, outlined
 from ..region import Region
@@ -137,7 +138,8 @@ class Snapshot:
     outline_stamp : int
         Stamp of a footprint from the topic [ns]; otherwise `stamp`.
     footprint_name : str
-        Name of `footprint`; empty: it is not known.
+        Name of `footprint`; empty: it is not known. If a request uses several footprints, their
+        names, separated by ", ".
     is_by_speed : bool
         Whether `footprint` was selected by the twist of the vehicle.
     footprints : tuple of NamedFootprint
@@ -154,6 +156,8 @@ class Snapshot:
         twist that selected it.
     region_source : str
         Name of the sender of the region; empty: there is no region.
+    origin : Snapshot or None
+        The snapshot without the choice of a footprint, if `chosen` returned this one.
     """
 
     id: int
@@ -179,6 +183,11 @@ class Snapshot:
     expiries: tuple[Expiry, ...] = ()
     footprint_expiries: tuple[Expiry, ...] = ()
     region_source: str = ""
+    origin: "Snapshot | None" = None
+    # The result of `core`. A copy with other values has its own.
+    _cores: list[_core.Snapshot] = field(
+        default_factory=list, init=False, repr=False, compare=False
+    )
 
     @property
     def footprint_fault(self) -> Fault:
@@ -191,7 +200,8 @@ class Snapshot:
         Parameters
         ----------
         name : str
-            Name in ``footprint_names``, or `DEFAULT_FOOTPRINT`. Empty: this snapshot is returned.
+            Name in ``footprint_names``, or `DEFAULT_FOOTPRINT`. Empty: the footprint of a request
+            that names none.
         field : str
             Field of the request with the name, for the error.
         index : int, optional
@@ -203,7 +213,7 @@ class Snapshot:
             There is no footprint of this name.
         """
         if not name or (name == DEFAULT_FOOTPRINT and not self.config.is_by_speed):
-            return self
+            return self.origin or self
         known = self.config.usable_footprints
         if name not in known:
             rule = f"must be empty or one of {', '.join(known)} (got {name!r})"
@@ -212,6 +222,7 @@ class Snapshot:
             if each.name == name:
                 return replace(
                     self,
+                    origin=self.origin or self,
                     footprint=each.shape,
                     outline=each.outline,
                     outline_stamp=self.stamp,
@@ -233,10 +244,10 @@ class Snapshot:
         stamp : int
             Stamp of the request [ns]; 0: the stamp of the snapshot.
         """
-        return self.config.prediction_horizon - ((stamp or self.stamp) - self.epoch) * 1e-9
+        return self.core().known_until(stamp)
 
     def composed(
-        self, poses: Floats, frame: Pose, *, is_path: bool = False
+        self, poses: Floats, frame: Pose, *, is_path: bool = False, reach: float = 0.0
     ) -> tuple[Floats, Floats]:
         """Transform poses of a request into the check frame.
 
@@ -248,6 +259,8 @@ class Snapshot:
             Pose of the request's frame in the check frame.
         is_path : bool
             Whether the vehicle moves from each pose to the next one.
+        reach : float
+            Maximum length of a path from the poses, in the frame of the vehicle [m].
 
         Returns
         -------
@@ -255,7 +268,8 @@ class Snapshot:
             x y yaw [m, m, rad] of the base frame in the check frame.
         errors : (N,) float64
             Upper bound of the distance between a point of the footprint and its exact place [m].
-            It is a power of two or 0; see `vehicle`.
+            It is a power of two or 0. The footprint is grown by it, so that it contains the
+            footprint at the exact pose.
 
         Raises
         ------
@@ -265,7 +279,7 @@ class Snapshot:
         """
         if frame == Pose() or self.footprint is None:
             return frame.compose(poses), np.zeros(len(poses))
-        size = _reach(self.footprint.parts)
+        size = _reach(self.footprint.parts) + reach
         if is_path:
             placed, errors = frame.compose_paths(poses, size, np.zeros(len(poses), bool))
         else:
@@ -279,35 +293,30 @@ class Snapshot:
         rounded_up = np.ldexp(1.0, np.frexp(errors)[1])
         return placed, np.where(errors > 0.0, rounded_up, 0.0)
 
-    def vehicle(self, error: float) -> Shape:
-        """Return the footprint grown by an error [m] in all directions.
-
-        No point of a placed footprint is farther than the error from its exact place. The grown
-        footprint at the same pose therefore contains the footprint at the exact pose.
-        """
-        assert self.footprint is not None
-        return self.footprint.inflated(error) if error else self.footprint
+    def core(self) -> _core.Snapshot:
+        """Return the snapshot for the rules of the kernel, which answer the questions."""
+        if not self._cores:
+            config, fault, shape = self.config, self.fault, self.footprint
+            found = _core.Snapshot(
+                self.scene._core,
+                None if shape is None else shape._core,
+                self.stamp,
+                self.epoch,
+                config.prediction_horizon,
+                config.safety_margin,
+                config.toi_tolerance,
+                config.max_poses,
+                None if fault is None else int(fault.status),
+                "" if fault is None else fault.message,
+            )
+            self._cores.append(found)
+        return self._cores[0]
 
     def invalidated(self, fault: Fault) -> "Snapshot":
         """Return a copy without a footprint. Every answer from it is UNKNOWN with the fault."""
-        return replace(self, footprint=None, fault=fault, data_fault=fault, footprints=())
-
-    def on_clock(self, times: Floats, stamp: int) -> Floats:
-        """Convert times of a request to the scene's clock [s].
-
-        Parameters
-        ----------
-        times : (M,) float64
-            Times after `stamp` [s].
-        stamp : int
-            Stamp of the request [ns]; 0: the stamp of the snapshot.
-        """
-        # Add the whole seconds first. If the stamp is far from the data, the times cancel it, and
-        # the first sum is exact. The rounding error is relative to the result, see `time_error` in
-        # compose_scene.
-        seconds, rest = divmod((stamp or self.stamp) - self.epoch, 1_000_000_000)
-        moved: Floats = (times + float(seconds)) + rest * 1e-9
-        return moved
+        return replace(
+            self, footprint=None, fault=fault, data_fault=fault, footprints=(), origin=None
+        )
 
     def source_of(self, index: int) -> str:
         """Return the name of the sender of an obstacle of the scene; '' for the index -1.

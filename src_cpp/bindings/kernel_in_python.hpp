@@ -26,8 +26,9 @@ class KernelInPython {
     return py::len(core_);
   }
 
+  template <class Put>
   void check(const Shape& shape, std::span<const Pose> poses, std::span<const double> times,
-             const CheckOptions& options, std::span<PoseResult> results) const {
+             const CheckOptions& options, const Put& put) const {
     const py::gil_scoped_acquire gil;
     const auto found = py::dict(
         core_.attr("check")(py::make_tuple(py::cast(&shape)), rows_of(poses), array_of(times),
@@ -39,8 +40,8 @@ class KernelInPython {
     const auto distances = found["distances"].cast<Doubles>();
     const auto bounds = found["lower_bounds"].cast<Doubles>();
     const auto witnesses = found["witnesses"].cast<Doubles>();
-    for (std::size_t i = 0; i < results.size(); ++i) {
-      PoseResult& r = results[i];
+    for (std::size_t i = 0; i < poses.size(); ++i) {
+      PoseResult r;
       r.verdict = static_cast<Verdict>(verdicts.data()[i]);
       r.status = static_cast<Status>(statuses.data()[i]);
       r.nearest = nearest.data()[i];
@@ -53,6 +54,7 @@ class KernelInPython {
         r.witness_ego = {w[0], w[1]};
         r.witness_obstacle = {w[2], w[3]};
       }
+      put(i, r);
     }
   }
 

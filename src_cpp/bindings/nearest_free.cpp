@@ -5,6 +5,9 @@
 
 #include <pybind11/stl.h>
 
+#include <chrono>
+#include <cmath>
+
 #include "bindings.hpp"
 
 namespace gjk::bindings {
@@ -17,10 +20,11 @@ double checked_limit(double value, const char* argument, double most, const char
   return value;
 }
 
-// Returns x, y and yaw, or None.
+// Returns x, y and yaw, or None. `seconds`: the longest duration of the search; None: no limit.
 py::object nearest_free(const Scene& scene, const Shape& shape, const PoseValues& pose,
                         double max_shift, double max_turn, double margin,
-                        const std::optional<double>& time, double tolerance) {
+                        const std::optional<double>& time, double tolerance,
+                        const std::optional<double>& seconds) {
   const Pose start = checked_pose(pose.data(), "pose", -1);
   NearestFreeOptions options;
   options.max_shift =
@@ -29,11 +33,21 @@ py::object nearest_free(const Scene& scene, const Shape& shape, const PoseValues
   options.margin = checked_radius(margin, "margin");
   options.tolerance = checked_tolerance(tolerance);
   if (time) checked_time(*time, "time", -1);
+  if (seconds) {
+    using Clock = std::chrono::steady_clock;
+    const std::chrono::duration<double> most(std::fmin(*seconds, 1e6));
+    options.deadline = Clock::now() + std::chrono::duration_cast<Clock::duration>(most);
+  }
   NearestFree found;
   {
     const py::gil_scoped_release release;
     NearestFreeQuery query(scene, shape);
     found = time ? query.at(start, *time, options) : query.at(start, options);
+  }
+  if (found.status == Status::time_budget) {
+    refuse(found.status, "max_shift", -1,
+           "the search took longer than allowed: use a smaller max_shift or a larger tolerance" +
+               got(max_shift));
   }
   refuse_unknown(scene, time, found.status);
   if (!found.pose) return py::none();
@@ -44,7 +58,8 @@ py::object nearest_free(const Scene& scene, const Shape& shape, const PoseValues
 
 void bind_nearest_free(py::class_<Scene>& scene) {
   scene.def("nearest_free", &nearest_free, py::arg("shape"), py::arg("pose"), py::arg("max_shift"),
-            py::arg("max_turn"), py::arg("margin"), py::arg("time"), py::arg("tolerance"));
+            py::arg("max_turn"), py::arg("margin"), py::arg("time"), py::arg("tolerance"),
+            py::arg("seconds") = py::none());
 }
 
 }  // namespace gjk::bindings

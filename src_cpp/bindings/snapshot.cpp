@@ -178,6 +178,13 @@ void bind_snapshot(py::module_& module) {
   module.attr("FIRST_SEGMENTS") = kFirstSegments;
   module.def(
       "reason", [](int status) { return reason(static_cast<Status>(status)); }, py::arg("status"));
+  module.def(
+      "check_tolerance",
+      [](double tolerance) {
+        double used = 0.0;
+        refuse(detail::check_tolerance({}, tolerance, used));
+      },
+      py::arg("tolerance"));
   module.def("check_batch", &check_batch_of, py::arg("poses"), py::arg("times"), py::arg("limit"));
   py::class_<KnownSnapshot>(module, "Snapshot", "Footprint and obstacles at one time.")
       .def(py::init(&known_snapshot), py::arg("scene"), py::arg("footprint"), py::arg("stamp"),
@@ -189,6 +196,12 @@ void bind_snapshot(py::module_& module) {
             return known_until(known.view, stamp);
           },
           py::arg("stamp"))
+      .def(
+          "on_clock",
+          [](const KnownSnapshot& known, const Doubles& times, std::int64_t stamp) {
+            return array_of<double>(detail::on_clock(known.view, view(times), stamp));
+          },
+          py::arg("times"), py::arg("stamp"))
       .def("collide", &collide, py::arg("pose"), py::arg("margin"), py::arg("error"))
       .def("distance", &distance, py::arg("pose"), py::arg("k"), py::arg("max_distance"),
            py::arg("error"))

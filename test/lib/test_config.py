@@ -209,17 +209,18 @@ def test_hash_tells_every_parameter_apart() -> None:
             other = (1.0, 2.0) if name == "footprint" else ("radar",)
         else:
             other = next((c for c in facts.choices if c != value), value + "x")
-        before = Config()
+        before = Config().changed({"obstacles.type": facts.types[0]} if facts.types else {})
+        seen.add(before.hash)
+        other_values = {name: other}
         if name in ("footprint_names", "speed_footprints"):  # they need other parameters
             circle = {"radar.robot_radius": 1.0, "footprint_names": ["radar"]}
             before = before.changed({"twist_topic": "odom"} if name[0] == "s" else {})
             before = before.changed(circle) if name[0] == "s" else before
             seen.add(before.hash)
             other_values = {name: other} if name[0] == "s" else circle
-        else:
-            other_values = {name: other}
         seen.add(before.changed(other_values).hash)
-    assert len(seen) == len(Config().parameters()) + 2
+    kinds = {facts.types for facts in map(parameter_facts, Config().parameters()) if facts.types}
+    assert len(seen) == len(Config().parameters()) + 2 + len({each[0] for each in kinds})
 
 
 @pytest.mark.requirement("N-5")

@@ -40,7 +40,6 @@ BAD: dict[str, dict[str, Any]] = {
                                "path_poses": [], "margins": [], "margin_rates": []},
     "half a point": {"xy": np.zeros(11)},
     "a kind too few": {"kinds": [0]},
-    "a kind that there is not": {"kinds": [0, 2]},
     "a radius too many": {"radius": [0.0, 0.0, 0.0]},
     "a margin too few": {"margins": [0.0]},
     "a negative margin": {"margins": [0.0, -1.0]},

@@ -105,22 +105,10 @@ def timed() -> Answer:
 
 def forced(status: Status) -> Answer:
     """An answer where the kernel gives up on a pose with this status."""
-
-    class GivesUp(Scene):
-        __slots__ = ()
-
-        def check(self, *args: Any, **options: Any) -> Any:
-            found = super().check(*args, **options)
-            return replace(
-                found,
-                is_free=False,
-                verdict=Verdict.UNKNOWN,
-                verdicts=np.zeros_like(found.verdicts),
-                statuses=np.full_like(found.statuses, status),
-            )
-
     snapshot = known(Time(), (0.0, 0.0)).snapshot(now=T0, steady=STEADY0)
-    return questions.distance(replace(snapshot, scene=GivesUp([])), FAR).answer
+    scene = Scene([])
+    scene._core = GivesUpOnce(scene._core, status)  # type: ignore[assignment]
+    return questions.distance(replace(snapshot, scene=scene), FAR._replace(x=77.0)).answer
 
 
 def given_up() -> Answer:

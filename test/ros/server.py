@@ -23,7 +23,15 @@ import numpy as np
 import rclpy
 from geometry_msgs.msg import PolygonStamped
 from gjk_collision.msg import CollisionState, ObstacleArray
-from gjk_collision.srv import CheckPath, CheckPoses, CheckShapes, Collide, Distance, GetSnapshot
+from gjk_collision.srv import (
+    CheckPath,
+    CheckPoses,
+    CheckShapes,
+    Collide,
+    Distance,
+    GetSnapshot,
+    NearestFree,
+)
 from lifecycle_msgs.srv import ChangeState
 from rcl_interfaces.srv import GetParameters, SetParametersAtomically
 from rclpy.executors import SingleThreadedExecutor
@@ -48,6 +56,7 @@ SERVICES = {
     "distance": Distance,
     "check_path": CheckPath,
     "check_poses": CheckPoses,
+    "nearest_free": NearestFree,
     "check_shapes": CheckShapes,
     "get_snapshot": GetSnapshot,
     "reset": Trigger,

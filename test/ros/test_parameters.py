@@ -231,7 +231,8 @@ def test_descriptors_have_types_and_ranges(bench: Bench) -> None:
     for found in future.result().descriptors:
         value, facts = values[found.name], parameter_facts(found.name)
         assert not found.dynamic_typing, found.name
-        kind = Parameter.Type.from_parameter_value((0.0,) if value == () else value)
+        empty = (0.0,) if facts.low is not None else ("",)
+        kind = Parameter.Type.from_parameter_value(empty if value == () else value)
         assert found.type == kind.value, found.name
         limits = [*found.floating_point_range, *found.integer_range]
         if type(value) in (int, float):

@@ -23,13 +23,23 @@ from ament_index_python import get_package_share_directory
 from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import PolygonStamped
 from gjk_collision.msg import CollisionState, ObstacleArray
-from gjk_collision.srv import CheckPath, CheckPoses, CheckShapes, Collide, Distance, GetSnapshot
+from gjk_collision.srv import (
+    CheckPath,
+    CheckPoses,
+    CheckShapes,
+    Collide,
+    Distance,
+    GetSnapshot,
+    NearestFree,
+)
 from lifecycle_msgs import srv as lifecycle
 from lifecycle_msgs.msg import TransitionEvent
 from rcl_interfaces import srv as parameters
 from rclpy.parameter import Parameter
 from server import Bench, Server
 from std_srvs.srv import Trigger
+
+from gjk_collision.ros.mirror import CollisionMirror
 
 POLICY = Path(get_package_share_directory("gjk_collision"), "config/security/policy.xml")
 SERVER = "/collision_server/"
@@ -53,6 +63,7 @@ QUESTIONS = {
     "distance": Distance,
     "check_poses": CheckPoses,
     "check_path": CheckPath,
+    "nearest_free": NearestFree,
     "check_shapes": CheckShapes,
     "get_snapshot": GetSnapshot,
 }
@@ -97,7 +108,7 @@ def graph(start: Callable[..., tuple[Server, Bench]]) -> Iterator[Bench]:
     def subscribe(node: Any, kind: Any, name: str) -> None:
         node.create_subscription(kind, name, lambda _: None, 1)
 
-    subscribe(planner, CollisionState, f"{SERVER}state")
+    mirror = CollisionMirror(planner, "odom")  # subscribes to ~/state and ~/snapshot
     for name, kind in QUESTIONS.items():
         planner.create_client(kind, f"{SERVER}{name}")
     subscribe(supervisor, CollisionState, f"{SERVER}state")
@@ -114,14 +125,15 @@ def graph(start: Callable[..., tuple[Server, Bench]]) -> Iterator[Bench]:
         StaticTransformBroadcaster(perception)
     bench.until(lambda: bench.states, "heartbeat")
     yield bench
+    mirror.close()
     for node in nodes:
         node.destroy_node()
     rclpy.shutdown(context=context)
 
 
 def enclave_of(node: str) -> str:
-    """The server's listener to transforms, where it is a node, is in the server's process."""
-    return node.removesuffix("_tf")
+    """Nodes in the process of another: a listener to transforms, and a planner's mirror."""
+    return node.removesuffix("_tf").removesuffix("_mirror")
 
 
 def differences(found: Permissions) -> list[str]:

@@ -12,6 +12,7 @@ from typing import Any
 from .. import fields
 from ..config import (
     CLOUD,
+    COSTMAP,
     GRID,
     OBSTACLE_ARRAY,
     SCAN,
@@ -22,7 +23,7 @@ from ..obstacles import Obstacles
 from .autoware import detected_objects, predicted_objects, tracked_objects
 from .boxes import boxes, detections
 from .cloud import cloud
-from .grid import grid
+from .grid import costmap, grid
 from .odometry import twist
 from .polygons import costmap_obstacles, footprint, polygon, polygon_instance
 from .scan import scan
@@ -53,6 +54,7 @@ CONVERTERS: dict[str, Convert] = {
     SCAN: _measured(scan),
     CLOUD: _measured(cloud),
     GRID: _measured(grid),
+    COSTMAP: _measured(costmap),
     "geometry_msgs/msg/PolygonStamped": _listed(polygon),
     "geometry_msgs/msg/PolygonInstanceStamped": _listed(polygon_instance),
     "costmap_converter_msgs/msg/ObstacleArrayMsg": _listed(costmap_obstacles),

@@ -1,10 +1,11 @@
 # SPDX-FileCopyrightText: gjk_collision contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Occupancy grids: nav_msgs/OccupancyGrid."""
+"""Grids of cells: nav_msgs/OccupancyGrid and nav2_msgs/Costmap."""
 
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from ... import _core
 from ...convert import marked_cells
@@ -15,9 +16,10 @@ from ..config import SourceConfig
 from ..obstacles import Obstacles
 from .readings import convex
 
-__all__ = ["grid"]
+__all__ = ["costmap", "grid"]
 
 MAX_CELLS = 2**24  # about 4000 x 4000; converting them takes tenths of a second
+_NO_INFORMATION = 255  # of a costmap
 
 
 def grid(message: Any, source: SourceConfig) -> Obstacles:
@@ -32,36 +34,60 @@ def grid(message: Any, source: SourceConfig) -> Obstacles:
         Names the field, and the index of the cell.
     """
     info = message.info
-    width, height = int(info.width), int(info.height)
-    data = fields.numbers(message.data)
-    origin = fields.pose(info.origin, "info.origin")
+    data = _cells(message.data, info.width, info.height, "info.width, info.height")
+    try:
+        marked = marked_cells(data, source.occupied_threshold, source.unknown_is_occupied)
+    except InputError as error:
+        raise InputError(error.status, "data", error.index, error.rule) from None
+    return _covered(message.header, marked, info, "info")
+
+
+def costmap(message: Any, source: SourceConfig) -> Obstacles:
+    """Convert a nav2_msgs/Costmap: rectangles that cover the cells with a high cost.
+
+    As for `grid`. The cost 255 means that nothing is known of a cell.
+
+    Raises
+    ------
+    InputError
+        Names the field.
+    """
+    info = message.metadata
+    data = _cells(message.data, info.size_x, info.size_y, "metadata.size_x, metadata.size_y")
+    marked = (data >= source.cost_threshold) & (data != _NO_INFORMATION)
+    if source.unknown_is_occupied:
+        marked |= data == _NO_INFORMATION
+    return _covered(message.header, marked.view(np.uint8), info, "metadata")
+
+
+def _cells(values: Any, columns: int, rows: int, names: str) -> npt.NDArray[Any]:
+    """Return the cells, shape (rows, columns); `names` are those of both numbers."""
+    data, (width, height) = fields.numbers(values), (int(columns), int(rows))
     if not width * height:
         rule = f"must have at least one cell (got {width} x {height})"
-        raise InputError(Status.EMPTY_REQUEST, "info.width, info.height", None, rule)
+        raise InputError(Status.EMPTY_REQUEST, names, None, rule)
     if width * height > MAX_CELLS:
         rule = f"{width} x {height} cells, limit {MAX_CELLS}"
-        raise InputError(Status.LIMIT_EXCEEDED, "info.width, info.height", None, rule)
+        raise InputError(Status.LIMIT_EXCEEDED, names, None, rule)
     if len(data) != width * height:
-        rule = f"must have info.width * info.height = {width * height} cells (got {len(data)})"
+        rule = f"must have {width} * {height} cells (got {len(data)})"
         raise InputError(Status.ARRAY_MISMATCH, "data", None, rule)
+    return data.reshape(height, width)
+
+
+def _covered(header: Any, marked: npt.NDArray[np.uint8], info: Any, name: str) -> Obstacles:
+    """Return the rectangles over the marked cells; `info` has their size and their origin."""
+    origin = fields.pose(info.origin, f"{name}.origin")
     resolution = float(info.resolution)
     if not 0.0 < resolution < np.inf:
         status = Status.INVALID_INPUT if np.isfinite(resolution) else Status.NON_FINITE
         rule = f"must be finite and greater than 0 (got {resolution})"
-        raise InputError(status, "info.resolution", None, rule)
+        raise InputError(status, f"{name}.resolution", None, rule)
     try:
-        marked = marked_cells(
-            data.reshape(height, width), source.occupied_threshold, source.unknown_is_occupied
-        )
         corners = _core.grid_corners(marked, resolution, origin)
     except InputError as error:
-        name = {"grid": "data"}.get(error.argument, f"info.{error.argument}")
-        raise InputError(error.status, name, error.index, error.rule) from None
+        argument = f"{name}.{error.argument}"
+        raise InputError(error.status, argument, error.index, error.rule) from None
     count = len(corners) // 8
-    return convex(
-        message.header,
-        np.arange(count),
-        np.full(count, 4),
-        corners.reshape(-1, 2),
-        np.zeros(count),
-    )
+    points, radii = corners.reshape(-1, 2), np.zeros(count)
+    return convex(header, np.arange(count), np.full(count, 4), points, radii)

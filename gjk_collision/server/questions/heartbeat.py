@@ -75,12 +75,11 @@ def time_to_collision(snapshot: Snapshot, pose: Pose | Fault) -> float:
     horizon = snapshot.known_until(0)
     if not isinstance(twist, Twist) or not horizon > 0.0:
         return nan
-    now = snapshot.on_clock(np.zeros(1), 0)
     found = snapshot.scene.time_to_collision(
         snapshot.footprint,
         (pose.x, pose.y, pose.yaw),
         (twist.vx, twist.vy, twist.wz),
-        float(now[0]),
+        (snapshot.stamp - snapshot.epoch) * 1e-9,
         horizon=horizon,
         tolerance=TOLERANCE,
     )

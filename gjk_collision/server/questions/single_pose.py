@@ -2,13 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """The answer of ``srv/Collide``: whether the vehicle is free at one pose."""
 
-from ...verdict import Status, Verdict
-from ..answers import Answer, reason, unknown
+from ..answers import Answer, answer_of
 from ..frames import IDENTITY, Pose
-from ..rules import single, total_margin
+from ..rules import non_negative, single
 from ..snapshot import Snapshot
 
-__all__ = ["answer_at", "collide"]
+__all__ = ["collide"]
 
 
 def collide(
@@ -32,23 +31,6 @@ def collide(
     InputError
         The request is invalid.
     """
-    total = total_margin(snapshot.config, margin)
+    extra = non_negative("margin", margin)
     poses, errors = snapshot.composed(single(pose), frame)
-    if snapshot.footprint is None:
-        return unknown(snapshot.footprint_fault)
-    found = snapshot.scene.check(snapshot.vehicle(errors[0]), poses, margin=total)
-    nearest, index = int(found.nearest_ids[0]), int(found.nearest_indices[0])
-    return answer_at(snapshot, found.verdict, Status(int(found.statuses[0])), nearest, index)
-
-
-def answer_at(
-    snapshot: Snapshot, verdict: Verdict, status: Status, nearest: int, index: int
-) -> Answer:
-    """Return the answer for one pose. If the snapshot has a fault, only COLLISION is kept."""
-    fault = snapshot.fault
-    if fault is not None and verdict is not Verdict.COLLISION:
-        return unknown(fault)
-    message = reason(status)
-    if fault is not None:
-        status, message = fault.status, fault.message
-    return Answer(verdict, status, message, nearest, snapshot.source_of(index))
+    return answer_of(snapshot, snapshot.core().collide(poses[0], extra, float(errors[0])))

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -29,6 +30,8 @@ struct NearestFreeOptions {
   double margin = 0.0;        // m, >= 0
   double tolerance = 0.001;   // m, > 0
   std::size_t most = 200000;  // cells, and poses of a turn in place, that are examined
+  // The search ends then, with the status time_budget.
+  std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
 };
 
 struct NearestFree {
@@ -96,10 +99,15 @@ class NearestFreeQuery {
       if (most_turn > 0.0) search(most_turn);
       if (best_) refine(*best_);
     }
+    if (is_late()) return {Status::time_budget, {}};
     if (!best_) return {Status::success, {}};
     return {Status::success, changed(*best_)};
   }
 
+  bool is_late() const noexcept {
+    using Clock = std::chrono::steady_clock;
+    return options_.deadline != Clock::time_point::max() && Clock::now() > options_.deadline;
+  }
   Pose changed(const Change& by) const noexcept {
     return {start_.x + by.shift.x, start_.y + by.shift.y, start_.yaw + by.turn};
   }
@@ -155,7 +163,7 @@ class NearestFreeQuery {
       double blocked = 0.0;
       double next = 0.0;
       bool is_found = false;
-      while (!is_found && blocked < limit && examined_ < options_.most) {
+      while (!is_found && blocked < limit && examined_ < options_.most && !is_late()) {
         const double depth = depth_at({{}, sign * blocked}, kInfinity);
         next = std::fmin(limit, blocked + std::fmax(step, depth / ego_.reach_));
         if (!(next > blocked)) break;  // doubles do not resolve the step
@@ -192,7 +200,7 @@ class NearestFreeQuery {
       std::push_heap(cells_.begin(), cells_.end(), later);
     };
     add({}, options_.max_shift, most_turn);
-    for (std::size_t n = 0; n < options_.most && !cells_.empty(); ++n) {
+    for (std::size_t n = 0; n < options_.most && !cells_.empty() && !is_late(); ++n) {
       std::pop_heap(cells_.begin(), cells_.end(), later);
       const Cell cell = cells_.back();
       cells_.pop_back();

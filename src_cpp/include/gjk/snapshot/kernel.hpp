@@ -22,10 +22,16 @@ class Kernel {
  public:
   explicit Kernel(const Scene* scene) noexcept : scene_(scene) {}
 
-  std::size_t obstacles() const noexcept { return scene_->obstacles().size(); }
+  // The outside of the region counts as an obstacle.
+  std::size_t obstacles() const noexcept {
+    return scene_->obstacles().size() + (scene_->region() != nullptr ? 1 : 0);
+  }
+  // Calls put(i, result) for each pose, possibly twice.
+  template <class Put>
   void check(const Shape& shape, std::span<const Pose> poses, std::span<const double> times,
-             const CheckOptions& options, std::span<PoseResult> results) const {
-    scene_->check(shape, poses, times, options, results);
+             const CheckOptions& options, const Put& put) const {
+    const Shape* const only = &shape;
+    scene_->check_each({&only, 1}, {}, poses, times, options, put);
   }
   Status nearest(const Shape& shape, const Pose& pose, std::size_t k, double max_distance,
                  std::vector<Nearest>& result) const {
@@ -59,7 +65,8 @@ std::vector<PoseResult> checked(const K& kernel, const Shape& shape, std::span<c
                                 std::span<const double> times, const CheckOptions& options,
                                 std::size_t& violations) {
   std::vector<PoseResult> results(poses.size());
-  kernel.check(shape, poses, times, options, results);
+  kernel.check(shape, poses, times, options,
+               [&](std::size_t i, const PoseResult& r) noexcept { results[i] = r; });
   const bool has_bounds = options.mode != Mode::collide;
   for (PoseResult& r : results) {
     violations += refute(r.verdict, r.status, has_bounds, r.lower_bound, options.margin) ? 1 : 0;

@@ -47,7 +47,7 @@ class PosesJoin {
     answer_.verdicts[i] = r.verdict;
     answer_.statuses[i] = r.status;
     answer_.obstacles[i] = r.nearest;
-    if (r.verdict == Verdict::unknown) return;
+    if (r.verdict == Verdict::unknown) return clear(i);
     if (!answer_.distances.empty()) {
       answer_.distances[i] = r.distance;
       answer_.lower_bounds[i] = r.lower_bound;
@@ -63,6 +63,30 @@ class PosesJoin {
       return answer_.verdicts.begin() + static_cast<std::ptrdiff_t>(i);
     };
     return std::all_of(at(begin), at(end), [](Verdict v) noexcept { return is_free(v); });
+  }
+
+  // Applies detail::refute() to the poses [begin, end). Returns the number of errors.
+  std::size_t refute(std::size_t begin, std::size_t end, double margin) {
+    std::size_t errors = 0;
+    const bool has_bounds = !answer_.lower_bounds.empty();
+    for (std::size_t i = begin; i < end; ++i) {
+      const bool was_free = is_free(answer_.verdicts[i]);
+      const double bound = has_bounds ? answer_.lower_bounds[i] : 0.0;
+      if (!detail::refute(answer_.verdicts[i], answer_.statuses[i], has_bounds, bound, margin)) {
+        continue;
+      }
+      ++errors;
+      if (was_free) clear(i);
+    }
+    return errors;
+  }
+
+  // The pose is UNKNOWN for this reason.
+  void lose(std::size_t i, Status status) noexcept {
+    answer_.verdicts[i] = Verdict::unknown;
+    answer_.statuses[i] = status;
+    answer_.obstacles[i] = -1;
+    clear(i);
   }
 
   // All poses are UNKNOWN for this reason.
@@ -106,10 +130,7 @@ class PosesJoin {
   }
 
  private:
-  void lose(std::size_t i, Status status) {
-    PoseResult none;
-    none.status = status;
-    put(i, none);
+  void clear(std::size_t i) noexcept {
     constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
     if (!answer_.distances.empty()) answer_.distances[i] = answer_.lower_bounds[i] = kNaN;
     if (!answer_.witnesses.empty()) answer_.witnesses[i] = {kNaN, kNaN, kNaN, kNaN};
@@ -179,16 +200,12 @@ PosesAnswer check_poses(const K& kernel, const Snapshot& snapshot, const PosesRe
     issue = vehicle.check();
     if (issue) return false;
     const std::size_t size = end - begin;
-    std::vector<PoseResult> results =
-        checked(kernel, vehicle.shape(), std::span(poses).subspan(begin, size),
-                times.empty() ? std::span<const double>{} : std::span(times).subspan(begin, size),
-                options, violations);
-    for (std::size_t i = 0; i < size; ++i) {
-      if (!times.empty() && request.times[begin + i] > until) {
-        results[i] = {};
-        results[i].status = Status::prediction_too_short;
-      }
-      found.put(begin + i, results[i]);
+    kernel.check(vehicle.shape(), std::span(poses).subspan(begin, size),
+                 times.empty() ? std::span<const double>{} : std::span(times).subspan(begin, size),
+                 options, [&](std::size_t i, const PoseResult& r) { found.put(begin + i, r); });
+    violations += found.refute(begin, end, total);
+    for (std::size_t i = begin; i < end && !times.empty(); ++i) {
+      if (request.times[i] > until) found.lose(i, Status::prediction_too_short);
     }
     done = end;
     stopped = request.stop_at_first && !found.is_free_in(begin, end);

@@ -153,7 +153,7 @@ class Mirrored {
   // is set to the reason, and null is returned.
   template <class Message>
   static std::shared_ptr<const Mirrored> read(const Message& message, Issue& issue) {
-    std::shared_ptr<Mirrored> data(new Mirrored);
+    const std::shared_ptr<Mirrored> data(new Mirrored);
     issue = data->fill(message);
     return issue ? nullptr : data;
   }
@@ -222,7 +222,7 @@ class Mirrored {
   // What to ask with the functions of gjk/snapshot/questions.hpp. `at`: the time of the question
   // (ns). `fault`: why no answer may be given; every answer is then UNKNOWN. This object must
   // outlive the view.
-  Snapshot view(const Chosen& chosen, std::int64_t at, std::optional<Fault> fault) const {
+  Snapshot view(const Chosen& chosen, std::int64_t at, const std::optional<Fault>& fault) const {
     Snapshot view;
     view.scene = &scene_;
     view.footprint = fault ? nullptr : chosen.footprint;
@@ -232,7 +232,7 @@ class Mirrored {
     view.safety_margin = safety_margin_;
     view.toi_tolerance = toi_tolerance_;
     view.max_poses = max_poses_;
-    view.fault = fault ? std::move(fault) : chosen.is_named ? data_fault_ : fault_;
+    view.fault = fault ? fault : chosen.is_named ? data_fault_ : fault_;
     return view;
   }
 

@@ -94,13 +94,13 @@ struct DistanceAnswer {
 
 // ---- srv/CheckPoses
 struct PosesRequest {
-  std::span<const double> poses;   // x [m], y [m], yaw [rad] per pose
-  std::span<const double> times;   // s after `stamp`, one per pose; empty: obstacles do not move
-  std::span<const double> errors;  // m, one pose_error per pose; empty: 0
-  std::int64_t stamp = 0;          // ns; 0: the stamp of the snapshot
-  double margin = 0.0;             // m, >= 0, added to the safety margin
-  int mode = 0;                    // gjk::Mode
-  bool stop_at_first = false;      // the poses after the first one that is not FREE are UNKNOWN
+  std::span<const double> poses{};   // x [m], y [m], yaw [rad] per pose
+  std::span<const double> times{};   // s after `stamp`, one per pose; empty: obstacles do not move
+  std::span<const double> errors{};  // m, one pose_error per pose; empty: 0
+  std::int64_t stamp = 0;            // ns; 0: the stamp of the snapshot
+  double margin = 0.0;               // m, >= 0, added to the safety margin
+  int mode = 0;                      // gjk::Mode
+  bool stop_at_first = false;        // the poses after the first one that is not FREE are UNKNOWN
 };
 
 // One entry per pose in each array; empty if the request was refused or the mode does not compute
@@ -119,13 +119,13 @@ struct PosesAnswer {
 
 // ---- srv/CheckPath
 struct PathRequest {
-  std::span<const double> poses;   // as for PosesRequest, at least one
-  std::span<const double> times;   // the same; strictly increasing
-  std::span<const double> errors;  // the same
-  std::int64_t stamp = 0;          // the same
-  double margin = 0.0;             // the same
-  bool swept = true;               // also check between the poses
-  double tolerance = 0.0;          // m; 0: toi_tolerance of the snapshot
+  std::span<const double> poses{};   // as for PosesRequest, at least one
+  std::span<const double> times{};   // the same; strictly increasing
+  std::span<const double> errors{};  // the same
+  std::int64_t stamp = 0;            // the same
+  double margin = 0.0;               // the same
+  bool swept = true;                 // also check between the poses
+  double tolerance = 0.0;            // m; 0: toi_tolerance of the snapshot
 };
 
 struct PathAnswer {

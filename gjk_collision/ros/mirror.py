@@ -1,0 +1,623 @@
+# SPDX-FileCopyrightText: gjk_collision contributors
+# SPDX-License-Identifier: Apache-2.0
+"""A mirror of a collision server: it answers in this process, without a request over the network.
+
+The answers are those of the server for the same snapshot and time. If the snapshot is no longer
+valid, every answer is UNKNOWN. See ``docs/mirror.md``.
+"""
+
+from __future__ import annotations
+
+import atexit
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from math import nan
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+from gjk_collision.msg import CollisionState, Snapshot
+from rclpy.clock import Clock, ClockType
+from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
+from rclpy.node import Node
+from rclpy.parameter import Parameter
+from rclpy.qos import QoSProfile
+from rclpy.serialization import deserialize_message
+
+from ..arguments import as_bool, as_floats, as_integer, as_number, as_vector
+from ..errors import InputError
+from ..results import GradientResult
+from ..scene import Mode, mode_number
+from ..server import questions
+from ..server.answers import Answer, DistanceAnswer, PathAnswer, PosesAnswer, unknown
+from ..server.config import Config
+from ..server.fields import numbers
+from ..server.frames import IDENTITY, Pose
+from ..server.mirrored import Mirror, unusable
+from ..server.snapshot import Fault, empty_snapshot
+from ..server.snapshot import Snapshot as Data
+from ..verdict import Status
+from .client import (
+    CollideReply,
+    DistanceReply,
+    Info,
+    PathReply,
+    PosesReply,
+    Reply,
+    footprint_indices,
+    path_reply,
+    poses_reply,
+)
+from .pauses import PERIOD, Pauses, steady_time
+from .quality import SNAPSHOT_QOS
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+__all__ = ["CollisionMirror", "GradientReply"]
+
+# The thread of a mirror checks this often whether it has to end [s].
+WAKE_UP = 0.1
+
+Found = TypeVar("Found")
+
+_NO_WITNESSES = np.empty((0, 4))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class GradientReply(Reply, GradientResult):
+    """Distances and derivatives at poses: a `GradientResult`, with the verdict for all poses.
+
+    If the verdict is UNKNOWN for a reason that is not a single pose, all values are NaN and all
+    ids are -1.
+    """
+
+
+class CollisionMirror:
+    """Answers questions about one collision server, in this process.
+
+    It receives `~/snapshot` and `~/state` of the server. Several threads may call it.
+
+    Parameters
+    ----------
+    node : rclpy.node.Node
+        The node of the planner.
+    frame : str
+        Frame of all poses in questions. If it is not the check frame of the server, each question
+        must pass `frame_pose`.
+    server : str
+        Name of the node of the server: absolute, or relative to the namespace of `node`.
+    own_thread : bool
+        True: the mirror has a node and a thread of its own, so that it receives messages while the
+        planner computes. Call `close` at the end. False: `node` is used, and its executor must
+        spin. If it does not spin for more than 0.1 s, messages count as received earlier, and
+        answers may be UNKNOWN.
+    """
+
+    def __init__(
+        self,
+        node: Node,
+        frame: str,
+        *,
+        server: str = "collision_server",
+        own_thread: bool = True,
+    ) -> None:
+        self.frame = frame
+        self._lock = threading.Lock()
+        self._changed = threading.Condition(self._lock)
+        self._mirror = Mirror()
+        self._pauses = Pauses(steady_time())
+        self._nothing = empty_snapshot(Config(), Fault(Status.UNDEFINED, ""), 0)
+        self._thread: threading.Thread | None = None
+        self._is_closed = False
+        if own_thread:
+            node = _node_beside(node)
+        self._node, self._clock = node, node.get_clock()
+        # Subscribe to raw messages, to read the times before a message is decoded.
+        self._inputs = [
+            node.create_subscription(kind, f"{server}/{name}", receive, qos, raw=True)
+            for kind, name, receive, qos in (
+                (Snapshot, "snapshot", self._receive_snapshot, SNAPSHOT_QOS),
+                (CollisionState, "state", self._receive_state, QoSProfile(depth=1)),
+            )
+        ]
+        steady = Clock(clock_type=ClockType.STEADY_TIME)
+        self._pulse = node.create_timer(PERIOD, self._note_activity, clock=steady)
+        if own_thread:
+            self._thread = threading.Thread(target=self._spin, name="mirror", daemon=True)
+            self._thread.start()
+            atexit.register(self.close)
+
+    def close(self) -> None:
+        """Stop receiving. Later answers are UNKNOWN."""
+        if self._is_closed:
+            return
+        self._is_closed = True
+        if self._thread is not None:
+            atexit.unregister(self.close)
+            if self._thread is not threading.current_thread():
+                self._thread.join()
+            return
+        self._release()
+
+    def _release(self) -> None:
+        if not self._node.context.ok():
+            return
+        for each in self._inputs:
+            self._node.destroy_subscription(each)
+        self._node.destroy_timer(self._pulse)
+        if self._thread is not None:
+            self._node.destroy_node()
+
+    # ---- messages
+
+    def _spin(self) -> None:
+        executor = SingleThreadedExecutor(context=self._node.context)
+        executor.add_node(self._node)
+        try:
+            while not self._is_closed and self._node.context.ok():
+                executor.spin_once(WAKE_UP)
+        except ExternalShutdownException:
+            pass
+        finally:
+            executor.shutdown()
+            self._release()
+
+    def _note_activity(self) -> None:
+        self._pauses.note_activity(steady_time())
+
+    def _receive_snapshot(self, data: bytes) -> None:
+        earliest = self._pauses.earliest(steady_time())
+        try:
+            content = self._mirror.read(deserialize_message(data, Snapshot))
+        except Exception as error:
+            content = unusable(error)
+        if content.error is not None:
+            self._log_error("~/snapshot", content.error)
+        with self._changed:
+            now, steady = self._times()
+            self._mirror.receive_snapshot(content, now=now, steady=steady, earliest=earliest)
+            self._changed.notify_all()
+
+    def _receive_state(self, data: bytes) -> None:
+        earliest = self._pauses.earliest(steady_time())
+        try:
+            message = deserialize_message(data, CollisionState)
+        except Exception as error:
+            self._log_error("~/state", error)
+            return
+        with self._changed:
+            now, steady = self._times()
+            self._mirror.receive_state(message, now=now, steady=steady, earliest=earliest)
+            self._changed.notify_all()
+
+    def _log_error(self, topic: str, error: Exception) -> None:
+        text = f"{topic}: the message cannot be used: {error!r}"
+        self._node.get_logger().error(text, throttle_duration_sec=1.0)
+
+    def _times(self) -> tuple[int, int]:
+        """Return the present ROS time and steady time [ns]."""
+        clock = self._clock
+        # Without simulated time, ROS time is the time of the system, which is read faster here.
+        now = clock.now().nanoseconds if clock.ros_time_is_active else time.time_ns()
+        return now, steady_time()
+
+    # ---- state
+
+    def fault(self) -> Fault | None:
+        """Return why no answer can be FREE now; None: answers can be FREE."""
+        with self._lock:
+            return self._fault()
+
+    def wait_until_complete(self, timeout: float) -> bool:
+        """Wait up to `timeout` [s] until answers can be FREE, and return whether they can.
+
+        Do not call it from a callback of the executor that spins the mirror.
+        """
+        deadline = time.monotonic() + timeout
+        with self._changed:
+            while self._fault() is not None:
+                rest = deadline - time.monotonic()
+                if rest <= 0.0:
+                    return False
+                self._changed.wait(rest)
+        return True
+
+    def _fault(self) -> Fault | None:
+        now, steady = self._times()
+        fault = self._mirror.fault(at=now, now=now, steady=steady)
+        if fault is None and self._mirror.snapshot is not None:
+            fault = self._mirror.snapshot.fault
+        return fault
+
+    # ---- questions
+
+    def check_poses(
+        self,
+        poses: ArrayLike,
+        *,
+        times: ArrayLike = (),
+        margin: float = 0.0,
+        mode: Mode = "collide",
+        stop_at_first: bool = False,
+        require_snapshot_id: int = 0,
+        footprint: str | Sequence[str] = "",
+        which: ArrayLike | None = None,
+        at: int | None = None,
+        frame_pose: Sequence[float] | None = None,
+    ) -> PosesReply:
+        """Check the vehicle at each of many poses, as `CollisionClient.check_poses` does.
+
+        Parameters
+        ----------
+        poses, times, margin, mode, stop_at_first, footprint, which
+            As for `CollisionClient.check_poses`.
+        require_snapshot_id : int
+            Id of the snapshot to use. If it is not the last one, the reply is UNKNOWN with
+            SNAPSHOT_MISMATCH. 0: the last one.
+        at : int, optional
+            Time for which the question is asked [ns], of the clock of the node. `times` are after
+            it. Data must not be too old now and at this time. Default: now.
+        frame_pose : (x, y, yaw), optional
+            Pose of `frame` in the check frame [m, m, rad]. Default: `frame` is the check frame.
+
+        Raises
+        ------
+        InputError
+            INVALID_INPUT or ARRAY_MISMATCH: an argument has a wrong type or shape. Wrong values
+            give a reply with UNKNOWN, as from the server.
+        """
+        rows = as_floats(poses, "poses", 3)
+        seconds = as_floats(times, "times", 0)
+        extra, number = as_number(margin, "margin"), mode_number(mode)
+        stops = as_bool(stop_at_first, "stop_at_first")
+        required = as_integer(require_snapshot_id, "require_snapshot_id", 0, 2**64 - 1)
+        names = [footprint] if isinstance(footprint, str) else list(footprint)
+        ask: Callable[..., PosesAnswer] = questions.check_poses
+        if not isinstance(footprint, str):
+            selected = (
+                np.empty(0, np.uint8) if which is None else numbers(footprint_indices(which))
+            )
+            ask = partial(_several, names, selected)
+        elif which is not None:
+            rule = "can only be given if footprint is a sequence of names"
+            raise InputError(Status.INVALID_INPUT, "which", None, rule)
+        asked = self._ask(names, at, frame_pose, required)
+        found = asked.answer(
+            lambda data, frame: ask(
+                data,
+                rows.ravel(),
+                seconds,
+                frame=lambda: frame,
+                stamp=asked.at,
+                margin=extra,
+                mode=number,
+                stop_at_first=stops,
+            ),
+            PosesAnswer,
+        )
+        common = asked.common(found.answer)
+        if len(found.verdicts) != len(rows):  # the request was refused as a whole
+            return poses_reply(common, found, len(rows))
+        witnesses = found.witnesses
+        return PosesReply(
+            **common,
+            verdicts=found.verdicts,
+            statuses=found.statuses,
+            distances=found.distances,
+            lower_bounds=found.lower_bounds,
+            nearest_ids=found.nearest_ids,
+            witnesses=_NO_WITNESSES if witnesses is None else witnesses.reshape(-1, 4),
+            first_invalid_index=found.first_invalid_index,
+        )
+
+    def check_path(
+        self,
+        poses: ArrayLike,
+        *,
+        times: ArrayLike = (),
+        swept: bool = True,
+        margin: float = 0.0,
+        tolerance: float = 0.0,
+        footprint: str = "",
+        at: int | None = None,
+        frame_pose: Sequence[float] | None = None,
+    ) -> PathReply:
+        """Check the vehicle along a path through poses, as `CollisionClient.check_path` does.
+
+        Parameters
+        ----------
+        poses, times, swept, margin, tolerance
+            As for `CollisionClient.check_path`.
+        footprint, at, frame_pose
+            As for `check_poses`.
+
+        Raises
+        ------
+        InputError
+            As for `check_poses`.
+        """
+        rows = as_floats(poses, "poses", 3)
+        seconds = as_floats(times, "times", 0)
+        extra, finest = as_number(margin, "margin"), as_number(tolerance, "tolerance")
+        between = as_bool(swept, "swept")
+        asked = self._ask([footprint], at, frame_pose)
+        found = asked.answer(
+            lambda data, frame: questions.check_path(
+                data,
+                rows.ravel(),
+                seconds,
+                frame=lambda: frame,
+                stamp=asked.at,
+                swept=between,
+                margin=extra,
+                tolerance=finest,
+            ),
+            PathAnswer,
+        )
+        return path_reply(asked.common(found.answer), found)
+
+    def distance(
+        self,
+        pose: ArrayLike,
+        *,
+        k: int = 1,
+        max_distance: float = 0.0,
+        footprint: str = "",
+        at: int | None = None,
+        frame_pose: Sequence[float] | None = None,
+    ) -> DistanceReply:
+        """Return the distances to the nearest obstacles, as `CollisionClient.distance` does.
+
+        Parameters
+        ----------
+        pose : array_like, shape (3,)
+            Pose of the base frame: x [m], y [m], yaw [rad].
+        k, max_distance
+            As for `CollisionClient.distances`.
+        footprint, at, frame_pose
+            As for `check_poses`.
+
+        Raises
+        ------
+        InputError
+            As for `check_poses`.
+        """
+        place = Pose(*as_vector(pose, "pose"))
+        count = as_integer(k, "k", 0, 2**32 - 1)
+        reach = as_number(max_distance, "max_distance")
+        asked = self._ask([footprint], at, frame_pose)
+        found = asked.answer(
+            lambda data, frame: questions.distance(data, place, count, reach, frame=frame),
+            DistanceAnswer,
+        )
+        return DistanceReply(
+            **asked.common(found.answer),
+            ids=found.ids,
+            sources=found.sources,
+            distances=found.distances,
+            lower_bounds=found.lower_bounds,
+            witness_shape=found.witness_shape,
+            witness_obstacle=found.witness_obstacle,
+            directions=found.directions,
+            statuses=found.statuses,
+        )
+
+    def collide(
+        self,
+        pose: ArrayLike,
+        *,
+        margin: float = 0.0,
+        footprint: str = "",
+        at: int | None = None,
+        frame_pose: Sequence[float] | None = None,
+    ) -> CollideReply:
+        """Check the vehicle at one pose, as `CollisionClient.collide` does.
+
+        Parameters
+        ----------
+        pose : array_like, shape (3,)
+            Pose of the base frame: x [m], y [m], yaw [rad].
+        margin, footprint, at, frame_pose
+            As for `check_poses`.
+
+        Raises
+        ------
+        InputError
+            As for `check_poses`.
+        """
+        place, extra = Pose(*as_vector(pose, "pose")), as_number(margin, "margin")
+        asked = self._ask([footprint], at, frame_pose)
+        found = asked.answer(
+            lambda data, frame: questions.collide(data, place, extra, frame=frame),
+            lambda answer: answer,
+        )
+        return CollideReply(
+            **asked.common(found),
+            obstacle_id=found.nearest_id,
+            obstacle_source=found.nearest_source,
+        )
+
+    def gradient(
+        self,
+        poses: ArrayLike,
+        *,
+        times: ArrayLike = (),
+        k: int = 1,
+        margin: float = 0.0,
+        footprint: str = "",
+        at: int | None = None,
+    ) -> GradientReply:
+        """Return the distances to the nearest obstacles and their derivatives, at many poses.
+
+        The verdict is that of `check_poses`. Poses are in the check frame.
+
+        Parameters
+        ----------
+        poses, times, margin, footprint, at
+            As for `check_poses`.
+        k : int
+            Number of obstacles at each pose, >= 1.
+
+        Raises
+        ------
+        InputError
+            As for `check_poses`.
+        """
+        rows = as_floats(poses, "poses", 3)
+        seconds = as_floats(times, "times", 0)
+        count = as_integer(k, "k", 1, 2**32 - 1)
+        extra = as_number(margin, "margin")
+        asked = self._ask([footprint], at, None)
+        found = asked.answer(
+            lambda data, _: questions.check_poses(
+                data, rows.ravel(), seconds, stamp=asked.at, margin=extra
+            ),
+            PosesAnswer,
+        )
+        data = asked.data
+        if data.footprint is None or data.fault is not None or not len(found.verdicts):
+            result = _no_gradients(len(rows), count, found.answer.status)
+        else:
+            # As the rules of the other questions compute it: the whole seconds first.
+            whole, rest = divmod(asked.at - data.epoch, 1_000_000_000)
+            on_scene_clock = (seconds + float(whole)) + rest * 1e-9 if len(seconds) else None
+            result = data.scene.gradient(data.footprint, rows, on_scene_clock, count)
+            if len(seconds):
+                _clear(result, seconds > data.known_until(asked.at))
+        return GradientReply(
+            **asked.common(found.answer),
+            **{name: getattr(result, name) for name in GradientResult.__dataclass_fields__},
+        )
+
+    def _ask(
+        self,
+        names: Sequence[str],
+        at: int | None,
+        frame_pose: Sequence[float] | None,
+        required: int = 0,
+    ) -> _Asked:
+        begin = time.perf_counter()
+        frame = IDENTITY if frame_pose is None else Pose(*as_vector(frame_pose, "frame_pose"))
+        when = None if at is None else as_integer(at, "at", 1, 2**62)
+        with self._lock:
+            now, steady = self._times()
+            if when is None:
+                when = max(now, 1)
+            held = self._mirror.snapshot_at(when)
+            chosen, issue, is_named = held or self._nothing, None, False
+            if held is not None and any(names):
+                try:
+                    of_names = [held.chosen(name) for name in names]
+                    is_named = all(each is not held for each in of_names)
+                    chosen = of_names[0] if len(of_names) == 1 else held
+                except InputError as error:
+                    issue = Fault(error.status, str(error))
+            fault = self._mirror.fault(at=when, now=now, steady=steady, is_named=is_named)
+        if self._is_closed:
+            fault = Fault(Status.NOT_ACTIVE, "the mirror is closed")
+        if fault is None:
+            fault = issue
+        if fault is None and required not in (0, chosen.id):
+            text = f"snapshot {required} is not available; the last snapshot is {chosen.id}"
+            fault = Fault(Status.SNAPSHOT_MISMATCH, text)
+        if fault is None and frame_pose is None and self.frame != chosen.config.check_frame:
+            text = f"the poses are in '{self.frame}', but the server checks in "
+            text += f"'{chosen.config.check_frame}': pass frame_pose"
+            fault = Fault(Status.UNKNOWN_FRAME, text)
+        if fault is not None:
+            chosen = chosen.invalidated(fault)
+        return _Asked(chosen, frame, when, begin)
+
+
+def _several(
+    names: Sequence[str], which: NDArray[np.uint8], data: Data, *request: Any, **options: Any
+) -> PosesAnswer:
+    return questions.check_poses_of_several(data, names, which, *request, **options)
+
+
+def _node_beside(node: Node) -> Node:
+    """Return a node with the clock and the namespace of another one, without services."""
+    values = {
+        "use_sim_time": node.get_parameter("use_sim_time").value,
+        "start_type_description_service": False,
+    }
+    name = f"{node.get_name()}_mirror"
+    return Node(
+        name,
+        context=node.context,
+        # The command line may name all nodes of the process.
+        cli_args=["--ros-args", "-r", f"__node:={name}"],
+        namespace=node.get_namespace(),
+        parameter_overrides=[Parameter(each, value=value) for each, value in values.items()],
+        start_parameter_services=False,
+    )
+
+
+@dataclass(slots=True)
+class _Asked:
+    """A question: the data for its answer, the pose of its frame, and its time [ns]."""
+
+    data: Data
+    frame: Pose
+    at: int
+    begin: float  # of time.perf_counter [s]
+
+    def answer(self, ask: Callable[[Data, Pose], Found], none: Callable[[Answer], Found]) -> Found:
+        """Return the answer; if the request is refused, one without results."""
+        try:
+            return ask(self.data, self.frame)
+        except InputError as error:
+            return none(unknown(Fault(error.status, str(error))))
+
+    def common(self, answer: Answer) -> dict[str, Any]:
+        """Return the values of the fields of `Reply`."""
+        data = self.data
+        passed = (self.at - data.stamp) * 1e-9
+        is_received = data.footprint_age != 0.0
+        is_known = data.stamp > 0
+        seconds = time.perf_counter() - self.begin
+        return {
+            "is_free": answer.is_free and data.id > 0,
+            "verdict": answer.verdict,
+            "status": answer.status,
+            "message": answer.message,
+            "info": Info(
+                frame_id=data.config.check_frame if is_known else "",
+                stamp_ns=self.at,
+                snapshot_id=data.id,
+                oldest_data_stamp_ns=data.oldest_data_stamp,
+                footprint_age=data.footprint_age + passed * is_received,
+                max_obstacle_age=data.max_obstacle_age + passed,
+                bad_sources=data.bad_sources,
+                config_hash=data.config.hash if is_known else 0,
+                compute_time=seconds,
+                footprint="" if data.footprint is None else data.footprint_name,
+            ),
+            "round_trip": seconds,
+        }
+
+
+def _no_gradients(rows: int, k: int, status: Status) -> GradientResult:
+    result = GradientResult(
+        distances=np.empty((rows, k)),
+        lower_bounds=np.empty((rows, k)),
+        gradients=np.empty((rows, k, 3)),
+        rates=np.empty((rows, k)),
+        ids=np.empty((rows, k), np.int64),
+        smooth=np.empty((rows, k), bool),
+        statuses=np.full(rows, status, np.uint16),
+    )
+    _clear(result, np.ones(rows, bool), status)
+    return result
+
+
+def _clear(
+    result: GradientResult, rows: Any, status: Status = Status.PREDICTION_TOO_SHORT
+) -> None:
+    """Set the rows of a result to what is not known."""
+    for each in (result.distances, result.lower_bounds, result.gradients, result.rates):
+        each[rows] = nan
+    result.ids[rows], result.smooth[rows], result.statuses[rows] = -1, False, status

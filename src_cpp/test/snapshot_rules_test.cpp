@@ -1,0 +1,253 @@
+// SPDX-FileCopyrightText: gjk_collision contributors
+// SPDX-License-Identifier: Apache-2.0
+// The rules that turn results of the kernel into answers. If one of these tests fails, an answer of
+// the server or of a mirror may be FREE although nothing is known.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <chrono>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "gjk/snapshot/questions.hpp"
+
+namespace gjk {
+namespace {
+
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr std::int64_t kSecond = 1'000'000'000;
+
+Shape box(double half) {
+  Shape shape;
+  const std::array<Vec2, 4> ring{Vec2{half, half}, Vec2{-half, half}, Vec2{-half, -half},
+                                 Vec2{half, -half}};
+  shape.add_part(std::vector<Vec2>(ring.begin(), ring.end()), 0.0);
+  return shape;
+}
+
+// A vehicle and an obstacle of 2 m x 2 m; the obstacle is at the origin and does not move.
+struct World {
+  Scene scene;
+  Shape vehicle = box(1.0);
+
+  World() {
+    const Piece still = Piece::still({});
+    scene.reserve(1);
+    scene.add(box(1.0), {}, {&still, 1}, 0.0);
+    scene.build();
+  }
+  Snapshot snapshot() const {
+    Snapshot known;
+    known.scene = &scene;
+    known.footprint = &vehicle;
+    known.stamp = known.epoch = 100 * kSecond;
+    known.horizon = 5.0;
+    known.max_poses = 1000;
+    return known;
+  }
+};
+
+const Fault kStale{Status::stale_obstacles, "obstacles: stale"};
+
+// A kernel that is FREE everywhere, with this lower bound and distance.
+struct Wrong {
+  double bound = kNaN;
+
+  std::size_t obstacles() const { return 1; }
+  template <class Put>
+  void check(const Shape&, std::span<const Pose> poses, std::span<const double>,
+             const CheckOptions& options, const Put& put) const {
+    for (std::size_t i = 0; i < poses.size(); ++i) {
+      PoseResult r;
+      r.verdict = Verdict::free;
+      r.status = Status::success;
+      if (options.mode != Mode::collide) r.distance = r.lower_bound = bound;
+      put(i, r);
+    }
+  }
+  Status nearest(const Shape&, const Pose&, std::size_t, double,
+                 std::vector<Nearest>& found) const {
+    Closest closest;
+    closest.distance = closest.lower_bound = bound;
+    found.push_back({0, closest});
+    return Status::success;
+  }
+  PathResult check_path(const Shape&, std::span<const Pose>, std::span<const double>,
+                        const PathOptions&) const {
+    PathResult r;
+    r.verdict = Verdict::free;
+    r.status = Status::success;
+    r.distance = {bound, bound};
+    return r;
+  }
+};
+
+TEST(SnapshotRules, FreeWithoutASufficientBoundIsUnknown) {
+  const World world;
+  Snapshot known = world.snapshot();
+  known.safety_margin = 0.5;
+  const std::array<double, 3> flat{50.0, 0.0, 0.0};
+  for (const double bound :
+       {0.5, 7.0, kInfinity, std::nextafter(0.5, 0.0), 0.0, -kInfinity, kNaN}) {
+    const Wrong kernel{bound};
+    const bool right = bound >= 0.5;
+    const std::size_t errors = right ? 0 : 1;
+    const Verdict verdict = right ? Verdict::free : Verdict::unknown;
+    const Status status = right ? Status::success : Status::internal_error;
+    for (const int mode : {1, 2}) {
+      const PosesRequest request{.poses = flat, .mode = mode};
+      const PosesAnswer found = detail::check_poses(kernel, known, request, {});
+      EXPECT_EQ(found.answer.verdict, verdict);
+      EXPECT_EQ(found.answer.status, status);
+      EXPECT_EQ(found.answer.violations, errors);
+      EXPECT_EQ(found.first_invalid, right ? -1 : 0);
+      EXPECT_EQ(std::isnan(found.distances[0]), !right);
+    }
+    for (const bool swept : {true, false}) {
+      const PathRequest request{.poses = flat, .swept = swept};
+      const PathAnswer found = detail::check_path(kernel, known, request, {});
+      EXPECT_EQ(found.answer.verdict, verdict);
+      EXPECT_EQ(found.answer.status, status);
+      EXPECT_EQ(found.answer.violations, errors);
+      EXPECT_EQ(found.first_invalid_segment, right ? -1 : 0);
+      EXPECT_EQ(found.last_valid_fraction, right ? 1.0 : 0.0);
+    }
+    const DistanceAnswer near = detail::distance(kernel, known, {.pose = {50.0, 0.0, 0.0}});
+    EXPECT_EQ(near.answer.verdict, verdict);
+    EXPECT_EQ(near.answer.status, status);
+    EXPECT_EQ(near.answer.violations, errors);
+    EXPECT_EQ(near.nearest.empty(), !right);
+  }
+}
+
+TEST(SnapshotRules, BesideAFaultOnlyACollisionIsKept) {
+  const World world;
+  Snapshot known = world.snapshot();
+  known.fault = kStale;
+  EXPECT_EQ(collide(known, {.pose = {50.0, 0.0, 0.0}}).answer.verdict, Verdict::unknown);
+  const Answer hit = collide(known, {.pose = {1.0, 0.0, 0.0}}).answer;
+  EXPECT_EQ(hit.verdict, Verdict::collision);
+  EXPECT_EQ(hit.status, kStale.status);
+  EXPECT_EQ(hit.message, kStale.message);
+  EXPECT_EQ(hit.obstacle, 0);
+  const std::array<double, 6> flat{50.0, 0.0, 0.0, 1.0, 0.0, 0.0};
+  const PosesAnswer found = check_poses(known, {.poses = flat, .mode = 1});
+  EXPECT_EQ(found.answer.verdict, Verdict::collision);
+  EXPECT_EQ(found.verdicts, (std::vector{Verdict::unknown, Verdict::collision}));
+  EXPECT_EQ(found.statuses[0], kStale.status);
+  EXPECT_EQ(found.first_invalid, 0);
+  EXPECT_TRUE(std::isnan(found.lower_bounds[1]));
+  const PathAnswer path = check_path(known, {.poses = flat});
+  EXPECT_EQ(path.answer.verdict, Verdict::collision);
+  EXPECT_EQ(path.first_invalid_segment, 0);
+  EXPECT_EQ(path.last_valid_fraction, 0.0);
+}
+
+TEST(SnapshotRules, WithoutAFootprintNothingIsKnown) {
+  const std::array<double, 3> flat{50.0, 0.0, 0.0};
+  Snapshot known;
+  known.max_poses = 9;
+  for (int i = 0; i < 2; ++i) {
+    const Status status = i == 0 ? Status::no_footprint : kStale.status;
+    if (i == 1) known.fault = kStale;
+    EXPECT_EQ(collide(known, {}).answer.status, status);
+    EXPECT_EQ(distance(known, {}).answer.status, status);
+    EXPECT_EQ(check_poses(known, {.poses = flat}).answer.status, status);
+    EXPECT_EQ(check_path(known, {.poses = flat}).answer.status, status);
+    EXPECT_EQ(check_poses(known, {.poses = flat}).answer.verdict, Verdict::unknown);
+  }
+}
+
+TEST(SnapshotRules, AfterTheHorizonNothingIsKnown) {
+  const World world;
+  Snapshot known = world.snapshot();
+  known.stamp += kSecond;
+  EXPECT_DOUBLE_EQ(known_until(known, 0), 4.0);
+  const std::array<double, 9> flat{50.0, 0.0, 0.0, 51.0, 0.0, 0.0, 52.0, 0.0, 0.0};
+  const std::array<double, 3> times{1.0, 3.0, 5.0};
+  const PosesAnswer found = check_poses(known, {.poses = flat, .times = times});
+  EXPECT_EQ(found.first_invalid, 2);
+  EXPECT_EQ(found.answer.status, Status::prediction_too_short);
+  const PathAnswer path = check_path(known, {.poses = flat, .times = times});
+  EXPECT_EQ(path.answer.verdict, Verdict::unknown);
+  EXPECT_EQ(path.first_invalid_segment, 1);
+  EXPECT_NEAR(path.last_valid_fraction, 0.5, 1e-9);
+}
+
+TEST(SnapshotRules, PastTheTimeLimitTheRestIsUnknown) {
+  const World world;
+  std::vector<double> flat;
+  for (int i = 0; i < 1000; ++i) flat.insert(flat.end(), {50.0 + i, 0.0, 0.0});
+  const Budget over = Budget::until(std::chrono::steady_clock::now() - std::chrono::seconds(1));
+  const PosesAnswer found = check_poses(world.snapshot(), {.poses = flat}, over);
+  EXPECT_EQ(found.answer.verdict, Verdict::unknown);
+  EXPECT_EQ(found.answer.status, Status::time_budget);
+  EXPECT_EQ(found.answer.message, "time_budget used up after 128 of 1000 items");
+  EXPECT_EQ(found.first_invalid, 128);
+  const PathAnswer path = check_path(world.snapshot(), {.poses = flat}, over);
+  EXPECT_EQ(path.answer.status, Status::time_budget);
+  EXPECT_EQ(path.first_invalid_segment, 4);
+  const Budget later = Budget::until(std::chrono::steady_clock::now() + std::chrono::hours(1));
+  EXPECT_EQ(check_poses(world.snapshot(), {.poses = flat}, later).answer.verdict, Verdict::free);
+}
+
+TEST(SnapshotRules, RequestsOutOfRangeAreRefused) {
+  const World world;
+  const Snapshot known = world.snapshot();
+  const auto refused = [](const Issue& issue, const Answer& answer, Status status,
+                          const std::string& text) {
+    EXPECT_EQ(issue.status, status);
+    EXPECT_EQ(answer.verdict, Verdict::unknown);
+    EXPECT_EQ(answer.status, status);
+    EXPECT_EQ(answer.message, text);
+  };
+  const CollideAnswer one = collide(known, {.pose = {kNaN, 0.0, 1.0}});
+  refused(one.issue, one.answer, Status::non_finite, "pose: must be finite (got (nan, 0.0, 1.0))");
+  const CollideAnswer two = collide(known, {.pose = {}, .margin = -1e-7});
+  refused(two.issue, two.answer, Status::invalid_input,
+          "margin: must not be negative (got -1e-07)");
+  const std::array<double, 6> flat{0.0, 0.0, 0.0, 0.0, 2e15, 0.0};
+  const PosesAnswer far = check_poses(known, {.poses = flat});
+  refused(far.issue, far.answer, Status::coord_range,
+          "poses[3]: magnitude of x and y must not exceed 1e15 m "
+          "(got (0.0, 2000000000000000.0, 0.0))");
+  EXPECT_TRUE(far.verdicts.empty());
+  const std::array<double, 2> times{1.0, 1.0};
+  const PathAnswer path = check_path(known, {.poses = flat, .times = times});
+  refused(path.issue, path.answer, Status::invalid_input,
+          "times[1]: must increase strictly (got 1.0)");
+  const PathAnswer none = check_path(known, {});
+  refused(none.issue, none.answer, Status::empty_request, "poses: must have at least one pose");
+}
+
+TEST(SnapshotRules, TheMarginIsRoundedUp) {
+  const World world;
+  Snapshot known = world.snapshot();
+  known.safety_margin = 1.0;
+  // The sum is not a double. Rounded to nearest, it would be 1, and the gap of 1 more than that.
+  const double tiny = 0x1p-60;
+  const double gap = std::nextafter(1.0, 2.0);
+  EXPECT_EQ(collide(known, {.pose = {2.0 + gap, 0.0, 0.0}, .margin = tiny}).answer.verdict,
+            collide(known, {.pose = {3.0, 0.0, 0.0}, .margin = tiny}).answer.verdict);
+  EXPECT_EQ(collide(known, {.pose = {3.0, 0.0, 0.0}, .margin = tiny}).answer.verdict,
+            Verdict::margin);
+}
+
+TEST(SnapshotText, NumbersAreWrittenAsInPython) {
+  EXPECT_EQ(text_of(3.0), "3.0");
+  EXPECT_EQ(text_of(-0.0), "-0.0");
+  EXPECT_EQ(text_of(0.1), "0.1");
+  EXPECT_EQ(text_of(1e-5), "1e-05");
+  EXPECT_EQ(text_of(0.0001), "0.0001");
+  EXPECT_EQ(text_of(1e16), "1e+16");
+  EXPECT_EQ(text_of(123456789012345680.0), "1.2345678901234568e+17");
+  EXPECT_EQ(text_of(9007199254740993.0), "9007199254740992.0");
+  EXPECT_EQ(text_of(-kInfinity), "-inf");
+}
+
+}  // namespace
+}  // namespace gjk

@@ -1,0 +1,509 @@
+# SPDX-FileCopyrightText: gjk_collision contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Footprints by name and by speed: each answer is the one of its own footprint, or UNKNOWN."""
+
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from shapely.affinity import rotate, translate
+from shapely.geometry import Polygon
+from test_world import BOX, FAR, HIT, Time, boxes, unknown
+
+from gjk_collision.errors import InputError
+from gjk_collision.server import questions
+from gjk_collision.server.adapters import twist as read_twist
+from gjk_collision.server.answers import PosesAnswer
+from gjk_collision.server.config import Config, FootprintConfig, SourceConfig
+from gjk_collision.server.dispatch import Request
+from gjk_collision.server.frames import Pose, SameFrameOnly
+from gjk_collision.server.snapshot import Fault, Snapshot
+from gjk_collision.server.transforms import Placement, TransformTree
+from gjk_collision.server.twist import Twist
+from gjk_collision.server.world import Footprint, World
+from gjk_collision.verdict import Status, Verdict
+
+S = 1_000_000_000
+SMALL = (0.5, 0.5, -0.5, 0.5, -0.5, -0.5, 0.5, -0.5)
+LONG = (3.0, 0.6, -1.0, 0.6, -1.0, -0.6, 3.0, -0.6)
+NAMED = (FootprintConfig("small", footprint=SMALL), FootprintConfig("long", footprint=LONG))
+
+
+@pytest.fixture
+def time() -> Time:
+    return Time()
+
+
+def world_of(time: Time, *centres: tuple[float, float], **changes: Any) -> World:
+    given = {"footprint": tuple(BOX.ravel().tolist()), "footprints": NAMED, **changes}
+    world = World(Config(**given))
+    world.receive_obstacles("obstacles", boxes(*centres, stamp=time.now), **time.both)
+    return world
+
+
+def by_speed(time: Time, *centres: tuple[float, float], **changes: Any) -> World:
+    """Slow: small; fast: long; backwards: none."""
+    ranges = (
+        replace(NAMED[0], linear_min=0.0, linear_max=1.0),
+        replace(NAMED[1], linear_min=1.0, linear_max=10.0),
+    )
+    given: dict[str, Any] = {"footprints": ranges, "speed_footprints": ("small", "long")}
+    return world_of(time, *centres, **{**given, "twist_topic": "odom", **changes})
+
+
+def drive(
+    world: World, time: Time, vx: float, vy: float = 0.0, wz: float = 0.0, **how: Any
+) -> None:
+    twist = Twist(how.get("frame", "base_link"), how.get("stamp", time.now), vx, vy, wz)
+    world.receive_twist(twist, **time.both)
+
+
+def said(snapshot: Snapshot, pose: Pose) -> tuple[Verdict, Status]:
+    answer = questions.collide(snapshot, pose)
+    return answer.verdict, answer.status
+
+
+FREE = (Verdict.FREE, Status.SUCCESS)
+NEAR = Pose(-3.0, 0.0, 0.0)  # a box at the origin begins 2 m ahead: long touches it
+
+
+# ---- by name
+
+
+def test_each_name_answers_with_its_own_footprint(time: Time) -> None:
+    snapshot = world_of(time, (0.0, 0.0)).snapshot(**time.both)
+    assert (snapshot.footprint_name, said(snapshot, NEAR)) == ("default", FREE)
+    for name, expected in (("small", FREE), ("long", HIT), ("default", FREE), ("", FREE)):
+        chosen = snapshot.chosen(name)
+        assert (chosen.footprint_name, said(chosen, NEAR)) == (name or "default", expected)
+        assert chosen.id == snapshot.id
+        assert said(chosen.chosen("long"), NEAR) == HIT
+        assert chosen.chosen("default").footprint_name == "default"
+    with pytest.raises(InputError) as caught:
+        snapshot.chosen("huge")
+    assert caught.value.status is Status.INVALID_INPUT
+    assert "one of small, long, default (got 'huge')" in str(caught.value)
+
+
+def test_directional_margins_grow_every_footprint(time: Time) -> None:
+    snapshot = world_of(time, (0.0, 0.0), margin_front=1.0).snapshot(**time.both)
+    assert said(snapshot.chosen("small"), Pose(-2.6, 0.0, 0.0)) == FREE
+    assert said(snapshot.chosen("small"), Pose(-2.5, 0.0, 0.0)) == HIT
+    changed = world_of(time, (0.0, 0.0))
+    changed.reconfigure(changed.config.changed({"margin_front": 1.0}))
+    found = changed.snapshot(**time.both).chosen("small")
+    assert said(found, Pose(-2.5, 0.0, 0.0)) == HIT
+
+
+def test_named_footprint_needs_no_default_one(time: Time) -> None:
+    """The topic footprint is silent; that concerns the requests that name none."""
+    world = world_of(time, (0.0, 0.0), footprint=())
+    snapshot = world.snapshot(**time.both)
+    assert said(snapshot, FAR) == unknown(Status.NO_FOOTPRINT)
+    assert said(snapshot.chosen("default"), FAR) == unknown(Status.NO_FOOTPRINT)
+    chosen = snapshot.chosen("long")
+    assert said(chosen, FAR) == FREE
+    assert chosen.footprint_age == 0.0
+    # It is stale after a while; a named one is not.
+    world.receive_footprint(Footprint("base_link", time.now, BOX), **time.both)
+    snapshot = world.snapshot(**time.both)
+    assert said(snapshot, FAR) == FREE
+    time.pass_(1.1)
+    world.receive_obstacles("obstacles", boxes((0.0, 0.0), stamp=time.now), **time.both)
+    assert said(world.snapshot(**time.both).chosen("small"), FAR) == FREE
+    late = world.snapshot(**time.both)
+    assert said(late, FAR) == unknown(Status.STALE_FOOTPRINT)
+    assert world.later(late.chosen("small"), **time.both).footprint is not None
+
+
+def test_fault_of_the_data_concerns_every_name(time: Time) -> None:
+    world = World(Config(footprints=NAMED, footprint=SMALL))
+    for name in ("", "small", "long", "default"):
+        snapshot = world.snapshot(**time.both).chosen(name)
+        assert said(snapshot, FAR) == unknown(Status.NO_OBSTACLES)
+    world.receive_obstacles("obstacles", boxes((0.0, 0.0), stamp=time.now), **time.both)
+    chosen = world.snapshot(**time.both).chosen("long")
+    assert said(chosen, FAR) == FREE
+    time.pass_(0.6)
+    late = world.later(chosen, **time.both)
+    assert said(late, FAR) == unknown(Status.STALE_OBSTACLES)
+    for name in ("", "small", "long", "default"):  # no name brings the data back
+        assert said(late.chosen(name), FAR) == unknown(Status.STALE_OBSTACLES)
+
+
+# ---- by speed
+
+
+@pytest.mark.parametrize(
+    ("vx", "name"), [(0.0, "small"), (1.0, "small"), (1.0000001, "long"), (10.0, "long")]
+)
+def test_speed_selects_the_first_footprint_in_whose_range_it_is(
+    time: Time, vx: float, name: str
+) -> None:
+    world = by_speed(time, (0.0, 0.0))
+    drive(world, time, vx)
+    snapshot = world.snapshot(**time.both)
+    assert (snapshot.footprint_name, snapshot.fault) == (name, None)
+    assert said(snapshot, NEAR) == (HIT if name == "long" else FREE)
+
+
+@pytest.mark.requirement("D-14")
+@pytest.mark.parametrize("vx", [-0.1, 10.1])
+def test_speed_that_no_footprint_is_for_is_unknown(time: Time, vx: float) -> None:
+    world = by_speed(time)
+    drive(world, time, vx)
+    snapshot = world.snapshot(**time.both)
+    assert said(snapshot, FAR) == unknown(Status.NO_FOOTPRINT)
+    assert f"{vx:g} m/s" in questions.collide(snapshot, FAR).message
+    assert said(snapshot.chosen("small"), FAR) == FREE
+
+
+@pytest.mark.requirement("D-14")
+def test_twist_that_is_not_known_selects_nothing(time: Time) -> None:
+    """Missing, old by its stamp, silent, repeated, early, from another frame, faulty."""
+    world = by_speed(time)
+
+    def now(status: Status, word: str) -> None:
+        world.receive_obstacles("obstacles", boxes(stamp=time.now), **time.both)
+        snapshot = world.snapshot(**time.both)
+        answer = questions.collide(snapshot, FAR)
+        assert (answer.verdict, answer.status) == unknown(status), answer.message
+        assert word in answer.message
+        assert "twist_topic" in answer.message or word.startswith("m/s")
+        assert isinstance(snapshot.twist, Fault)
+        assert said(snapshot.chosen("long"), FAR) == FREE
+        assert said(snapshot.chosen("default"), FAR) == FREE
+
+    now(Status.NO_FOOTPRINT, "no message received on the topic 'odom'")
+    drive(world, time, 0.5, stamp=time.now - S)
+    now(Status.STALE_FOOTPRINT, "1.000 s old, limit 0.5 s")
+    drive(world, time, 0.5)
+    assert world.snapshot(**time.both).footprint_name == "small"
+    time.pass_(0.3)
+    drive(world, time, 0.5, stamp=time.now - round(0.3 * S))
+    time.pass_(0.3)
+    now(Status.STALE_FOOTPRINT, "0.600 s old")
+    drive(world, time, 0.5, stamp=time.now + S)
+    now(Status.FUTURE_STAMP, "1.000 s ahead")
+    drive(world, time, 0.5)
+    assert world.snapshot(**time.both).footprint_name == "small"
+    for frame, status in (("", Status.UNKNOWN_FRAME), ("wheel", Status.TF_UNAVAILABLE)):
+        time.pass_(0.01)
+        drive(world, time, 0.5, frame=frame)
+        now(status, "'wheel'" if frame else "the frame of the twist is empty")
+    time.pass_(0.01)
+    world.receive_fault(
+        "twist_topic", Fault(Status.NON_FINITE, "twist.linear.x: bad"), **time.both
+    )
+    now(Status.NON_FINITE, "twist.linear.x: bad")
+    drive(world, time, 2.0)
+    assert world.snapshot(**time.both).footprint_name == "long"
+    world.reset()
+    now(Status.NO_FOOTPRINT, "no message received")
+
+
+def test_clock_that_goes_back_forgets_the_twist(time: Time) -> None:
+    world = by_speed(time)
+    drive(world, time, 0.5)
+    time.now -= S
+    time.steady += S // 100
+    world.receive_obstacles("obstacles", boxes(stamp=time.now), **time.both)
+    assert said(world.snapshot(**time.both), FAR) == unknown(Status.CLOCK_JUMP)
+
+
+@pytest.mark.requirement("D-14")
+def test_answer_that_leaves_after_its_twist_is_stale_is_unknown(time: Time) -> None:
+    world = by_speed(time)
+    drive(world, time, 0.5, stamp=time.now - round(0.4 * S))
+    snapshot = world.snapshot(**time.both)
+    assert said(snapshot, FAR) == FREE
+    time.pass_(0.2)
+    late = world.later(snapshot, **time.both)
+    assert said(late, FAR) == unknown(Status.STALE_FOOTPRINT)
+    assert world.later(snapshot.chosen("long"), **time.both).footprint is not None
+
+
+@pytest.mark.requirement("D-14")
+def test_snapshot_of_another_speed_is_not_returned_by_id(time: Time) -> None:
+    world = by_speed(time, (0.0, 0.0))
+    drive(world, time, 0.5)
+    slow = world.snapshot(**time.both)
+    time.pass_(0.05)
+    drive(world, time, 0.6)
+    assert world.snapshot(**time.both).id == slow.id  # the same footprint, the same snapshot
+    drive(world, time, 5.0, stamp=time.now + 1)
+    time.pass_(0.001)
+    fast = world.snapshot(**time.both)
+    assert fast.id != slow.id
+    again = world.snapshot(**time.both, require_id=slow.id)
+    assert said(again, FAR) == unknown(Status.SNAPSHOT_MISMATCH)
+
+
+def test_direction_of_a_holonomic_vehicle() -> None:
+    left = FootprintConfig(
+        "left", footprint=SMALL, linear_min=0.0, linear_max=2.0, direction_start_angle=0.5,
+        direction_end_angle=2.5,
+    )  # fmt: skip
+    behind = replace(left, direction_start_angle=2.5, direction_end_angle=-2.5)  # through pi
+    rng = np.random.default_rng(5)
+    for vx, vy, wz in rng.uniform(-2.0, 2.0, (2000, 3)).tolist():
+        speed, angle = abs(complex(vx, vy)), np.angle(complex(vx, vy))
+        assert left.covers(vx, vy, wz, holonomic=True) == (speed <= 2.0 and 0.5 <= angle <= 2.5)
+        is_behind = speed <= 2.0 and abs(angle) >= 2.5
+        assert behind.covers(vx, vy, wz, holonomic=True) == is_behind
+        assert left.covers(vx, vy, wz, holonomic=False) == (0.0 <= vx <= 2.0)
+    turning = replace(left, theta_min=-0.1, theta_max=0.2)
+    assert turning.covers(1.0, 1.0, 0.2, holonomic=True)
+    assert not turning.covers(1.0, 1.0, 0.21, holonomic=True)
+    assert left.covers(0.0, 0.0, 0.0, holonomic=True)  # at rest there is no direction
+
+
+def test_twist_of_a_frame_that_is_fixed_to_the_vehicle() -> None:
+    """The velocity of the base's origin, by differences of the motion of a rigid body."""
+    rng = np.random.default_rng(11)
+    for _ in range(200):
+        x, y, yaw, vx, vy, wz = rng.uniform(-2.0, 2.0, 6).tolist()
+        pose = Pose(x, y, yaw)  # of the sensor in the base
+        step = 1e-6
+        # The base moves by its twist; the sensor's origin has moved by the sensor's twist.
+        found = Twist("sensor", 0, vx, vy, wz).moved("base", pose)
+        moved = Pose(found.vx * step, found.vy * step, found.wz * step).of(pose)
+        c, s = np.cos(yaw), np.sin(yaw)
+        dx, dy = (moved.x - x) / step, (moved.y - y) / step
+        assert np.allclose((c * dx + s * dy, -s * dx + c * dy), (vx, vy), atol=1e-4)
+        assert found.wz == wz
+
+
+@pytest.mark.requirement("D-14")
+def test_twist_in_a_frame_that_moves_is_refused(time: Time) -> None:
+    tree = TransformTree()
+    still = Placement((0.5, 0.0, 0.0), (0.0, 0.0, 0.0, 1.0))
+    tree.set_time(time.now)
+    assert not tree.insert("base_link", "imu", time.now, still, static=True)
+    assert not tree.insert("base_link", "mast", time.now, still, static=False)
+    config = by_speed(time).config
+    world = World(config, tree)
+    world.receive_obstacles("obstacles", boxes(stamp=time.now), **time.both)
+    drive(world, time, 0.9, 0.0, 1.0, frame="imu")
+    twist = world.snapshot(**time.both).twist
+    assert isinstance(twist, Twist)
+    assert (twist.frame, twist.vx, twist.vy, twist.wz) == ("base_link", 0.9, -0.5, 1.0)
+    time.pass_(0.01)
+    drive(world, time, 0.9, frame="mast")
+    snapshot = world.snapshot(**time.both)
+    assert said(snapshot, FAR) == unknown(Status.UNKNOWN_FRAME)
+    assert (
+        "'mast', which moves relative to 'base_link'" in questions.collide(snapshot, FAR).message
+    )
+
+
+# ---- messages
+
+
+def message_of(vx: float, vy: float, wz: float, *, odometry: bool) -> Any:
+    twist = SimpleNamespace(
+        linear=SimpleNamespace(x=vx, y=vy, z=0.0), angular=SimpleNamespace(x=0.0, y=0.0, z=wz)
+    )
+    header = SimpleNamespace(frame_id="odom", stamp=SimpleNamespace(sec=3, nanosec=7))
+    if odometry:
+        whole = SimpleNamespace(twist=twist)
+        return SimpleNamespace(header=header, child_frame_id="base", twist=whole)
+    return SimpleNamespace(header=header, twist=twist)
+
+
+def test_twist_of_an_odometry_is_in_its_child_frame() -> None:
+    config = Config()
+    found = read_twist(message_of(1.0, 2.0, 3.0, odometry=True), config)
+    assert found == Twist("base", 3 * S + 7, 1.0, 2.0, 3.0)
+    config = Config(twist_type="geometry_msgs/msg/TwistStamped")
+    found = read_twist(message_of(1.0, 2.0, 3.0, odometry=False), config)
+    assert found == Twist("odom", 3 * S + 7, 1.0, 2.0, 3.0)
+    for i, name in enumerate(("linear.x", "linear.y", "angular.z")):
+        values = [0.0, 0.0, 0.0]
+        values[i] = float("nan")
+        with pytest.raises(InputError, match=f"^twist.{name}: must be finite"):
+            read_twist(message_of(*values, odometry=False), config)
+
+
+# ---- one footprint per pose
+
+
+def request(poses: np.ndarray, **fields: Any) -> Request:
+    stamp = SimpleNamespace(sec=0, nanosec=0)
+    given = {
+        "header": SimpleNamespace(frame_id="odom", stamp=stamp),
+        "poses": poses.ravel(), "times": np.empty(0), "margin": 0.0, "mode": 2,
+        "stop_at_first": False, "require_snapshot_id": 0, "footprint": "", "footprints": [],
+        "which": np.empty(0, np.uint8), **fields,
+    }  # fmt: skip
+    return Request("CheckPoses", SimpleNamespace(**given))
+
+
+@pytest.mark.requirement("V-15")
+def test_each_pose_has_the_answer_of_its_footprint(time: Time) -> None:
+    rng = np.random.default_rng(3)
+    centres = [tuple(each) for each in rng.uniform(-15.0, 15.0, (12, 2)).tolist()]
+    world = world_of(time, *centres)
+    snapshot = world.snapshot(**time.both)
+    names = ["long", "default", "small"]
+    outlines = [Polygon(np.reshape(each, (-1, 2))) for each in (LONG, BOX.ravel(), SMALL)]
+    obstacles = [translate(Polygon(BOX), x, y) for x, y in centres]
+    seen = set()
+    for trial in range(60):
+        poses = rng.uniform(-16.0, 16.0, (rng.integers(1, 40), 3))
+        which = rng.integers(0, 3, len(poses)).astype(np.uint8)
+        stop = bool(trial % 2)
+        asked = request(poses, footprints=names, which=which, stop_at_first=stop)
+        found = asked.ask(snapshot, SameFrameOnly())
+        assert isinstance(found, PosesAnswer)
+        hits = []
+        for pose, i in zip(poses.tolist(), which.tolist(), strict=True):
+            placed = rotate(outlines[i], pose[2], origin=(0, 0), use_radians=True)
+            placed = translate(placed, pose[0], pose[1])
+            hits.append(any(placed.intersects(each) for each in obstacles))
+        first = hits.index(True) if any(hits) else -1
+        assert found.first_invalid_index == first
+        assert found.is_free == (first == -1)
+        end = first + 1 if stop and first >= 0 else len(poses)
+        expected = [Verdict.COLLISION if hit else Verdict.FREE for hit in hits[:end]]
+        assert found.verdicts.tolist() == expected + [Verdict.UNKNOWN] * (len(poses) - end)
+        assert np.isnan(found.distances[end:]).all()
+        assert (found.nearest_ids[end:] == -1).all()
+        for i, name in enumerate(names):
+            rows = np.flatnonzero(which[:end] == i)
+            if not len(rows):
+                continue
+            alone = questions.check_poses(snapshot.chosen(name), poses[rows].ravel(), mode=2)
+            assert np.array_equal(alone.distances, found.distances[rows])
+            assert np.array_equal(alone.witnesses, found.witnesses[rows])
+            assert np.array_equal(alone.nearest_ids, found.nearest_ids[rows])
+        seen.add((stop, found.answer.verdict))
+    assert len(seen) == 4  # free and hit, both ways
+
+
+def test_footprint_per_pose_is_refused_where_it_is_not_clear(time: Time) -> None:
+    snapshot = world_of(time).snapshot(**time.both)
+    poses = np.zeros((3, 3))
+
+    def refused(**fields: Any) -> str:
+        with pytest.raises(InputError) as caught:
+            request(poses, **fields).ask(snapshot, SameFrameOnly())
+        return str(caught.value)
+
+    one = np.array([0, 1, 2], np.uint8)
+    text = refused(footprints=["small", "long"], which=one)
+    assert text == "which[2]: must be an index in footprints, 0 to 1 (got 2)"
+    assert "must have 3 values, one per pose (got 0)" in refused(footprints=["small", "long"])
+    assert "(got 2)" in refused(footprints=["small"], which=one[:2])
+    text = refused(footprints=["small", "huge"], which=np.zeros(3, np.uint8))
+    assert text.startswith("footprints[1]: must be")
+    text = refused(footprints=["small"] * 257, which=one)
+    assert text.startswith("footprints: must have at most 256 names")
+    assert "footprint: must be empty" in refused(footprints=["small"], footprint="long")
+    assert request(poses, footprints=["long"]).ask(snapshot, SameFrameOnly()).answer.is_free
+    poses = np.full((3, 3), 1e300)
+    poses[0] = 0.0
+    assert "poses[" in refused(footprints=["small", "long"], which=one % 2)
+    poses = np.zeros((3, 3))
+    poses[2, 1] = np.nan
+    assert refused(footprints=["small", "long"], which=one % 2).startswith("poses[7]")
+
+
+def test_fault_beside_a_footprint_per_pose(time: Time) -> None:
+    """A part that is FREE does not make up for one whose footprint is not known."""
+    world = world_of(time, (0.0, 0.0), footprint=())
+    snapshot = world.snapshot(**time.both)
+    poses = np.array([FAR, FAR, FAR])
+    asked = request(poses, footprints=["small", "default"], which=np.array([0, 1, 0], np.uint8))
+    found = asked.ask(asked.chosen(snapshot), SameFrameOnly())
+    assert isinstance(found, PosesAnswer)
+    assert found.verdicts.tolist() == [Verdict.FREE, Verdict.UNKNOWN, Verdict.FREE]
+    assert found.statuses[1] == Status.NO_FOOTPRINT
+    assert (found.answer.verdict, found.answer.status) == unknown(Status.NO_FOOTPRINT)
+    assert found.first_invalid_index == 1 and not found.is_free
+    assert "none received on the topic footprint" in found.answer.message
+
+
+def test_collision_beside_a_fault_of_the_data(time: Time) -> None:
+    world = world_of(time, (0.0, 0.0), sources=(SourceConfig("obstacles"), SourceConfig("radar")))
+    snapshot = world.snapshot(**time.both)
+    poses = np.array([FAR, NEAR, NEAR])
+    asked = request(poses, footprints=["small", "long"], which=np.array([0, 0, 1], np.uint8))
+    found = asked.ask(snapshot, SameFrameOnly())
+    assert isinstance(found, PosesAnswer)
+    assert found.verdicts.tolist() == [Verdict.UNKNOWN, Verdict.UNKNOWN, Verdict.COLLISION]
+    assert found.answer.verdict is Verdict.COLLISION
+    assert found.answer.status is Status.NO_OBSTACLES and found.answer.message
+    assert found.first_invalid_index == 0
+
+
+def test_time_budget_of_footprints_per_pose(time: Time) -> None:
+    snapshot = world_of(time).snapshot(**time.both)
+    poses, which = np.tile(FAR, (1000, 1)), np.arange(1000) % 2
+    asked = request(poses, footprints=["small", "long"], which=which.astype(np.uint8))
+    found = asked.ask(snapshot, SameFrameOnly(), lambda: True)
+    assert isinstance(found, PosesAnswer)
+    late = found.statuses == Status.TIME_BUDGET
+    assert 0 < late.sum() < 1000
+    assert (found.verdicts[late] == Verdict.UNKNOWN).all()
+    assert found.answer.status is Status.TIME_BUDGET and not found.is_free
+
+
+# ---- parameters
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        ({"footprint_names": ["a", "a"]}, "footprint_names[1]: must be a unique name"),
+        ({"footprint_names": ["default"]}, "footprint_names[0]: must be a unique name"),
+        ({"footprint_names": ["obstacles"]}, "footprint_names[0]: must be a unique name"),
+        ({"footprint_names": ["margin_front"]}, "footprint_names[0]: must be a unique name"),
+        ({"footprint_names": "a"}, "footprint_names: must be a list of names"),
+        ({"footprint_names": ["a"]}, "a.footprint: must be set, or a.robot_radius"),
+        ({"a.footprint": list(SMALL)}, "a.footprint: is not a parameter"),
+        ({"a.robot_radius": -1.0}, "a.robot_radius: must be 0 to 100 m"),
+        ({"a.robot_radius": 1.0, "a.linear_max": -101.0}, "a.linear_max: must be -100 to 100"),
+        (
+            {"a.robot_radius": 1.0, "a.theta_min": 1.0, "a.theta_max": 0.5},
+            "a.theta_max: must not be less than a.theta_min (got 0.5)",
+        ),
+        ({"a.robot_radius": 1.0, "a.footprint": list(SMALL)}, "a.robot_radius: must be 0"),
+        ({"a.footprint": [1.0, 2.0, 3.0]}, "a.footprint: must be pairs"),
+        (
+            {"a.robot_radius": 1.0, "speed_footprints": ["b"]},
+            "speed_footprints[0]: must be",
+        ),
+        ({"a.robot_radius": 1.0, "speed_footprints": ["a"]}, "twist_topic: must be set"),
+    ],
+)
+def test_footprints_that_are_refused(values: dict[str, Any], words: str) -> None:
+    is_named = "footprint_names" not in values and "is not" not in words
+    given = {"footprint_names": ["a"], **values} if is_named else values
+    with pytest.raises(InputError) as caught:
+        Config.from_parameters(given)
+    assert str(caught.value).startswith(words)
+
+
+def test_footprints_read_back_and_count_for_the_hash() -> None:
+    outline = "[[0.5, 0.5], [-0.5, 0.5], [-0.5, -0.5], [0.5, -0.5]]"
+    given = {
+        "footprint_names": ["empty", "loaded"], "empty.footprint": outline,
+        "loaded.robot_radius": 2, "speed_footprints": ["loaded"], "twist_topic": "odom",
+    }  # fmt: skip
+    config = Config.from_parameters(given)
+    assert config.footprints[0].footprint == SMALL
+    assert Config.from_parameters(config.parameters()) == config
+    assert config.changed({"empty.linear_min": 1.0}).hash != config.hash
+    refusal = config.refusal(config.changed({"loaded.robot_radius": 3.0}), active=False)
+    assert "loaded.robot_radius: cannot change while the node is configured" in refusal
+    without = config.changed({"footprint_names": ["empty"], "speed_footprints": []})
+    assert [each.name for each in without.footprints] == ["empty"]
+
+
+def test_invalid_outline_is_named() -> None:
+    crossed = (0.0, 0.0, 1.0, 1.0, 1.0, 0.0, 0.0, 1.0)
+    with pytest.raises(InputError, match=r"^odd\.footprint"):
+        World(Config(footprints=(FootprintConfig("odd", footprint=crossed),)))

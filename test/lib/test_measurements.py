@@ -1,0 +1,495 @@
+# SPDX-FileCopyrightText: gjk_collision contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Scans, clouds and grids become obstacles that hold all that was measured, or are refused.
+
+The oracles compute the measured points and cells anew, from the numbers of the message.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+import struct
+from collections.abc import Callable, Iterator
+from math import cos, hypot, inf, nan, pi, sin
+from types import SimpleNamespace as Message
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gjk_collision.errors import InputError
+from gjk_collision.server import questions
+from gjk_collision.server.adapters import CONVERTERS
+from gjk_collision.server.config import CLOUD, COSTMAP, GRID, SCAN, Config, SourceConfig
+from gjk_collision.server.frames import Pose
+from gjk_collision.server.snapshot import Fault
+from gjk_collision.server.world import World
+from gjk_collision.verdict import Status, Verdict
+
+ROBOT = 0.3  # m, radius
+NS = 1_000_000_000
+HEADER = Message(frame_id="odom", stamp=Message(sec=100, nanosec=0))
+
+
+def world_of(kind: str, message: Any, **parameters: Any) -> World:
+    """A world that has received one message, or its fault."""
+    source = SourceConfig("obstacles", type=kind, **parameters)
+    config = Config(robot_radius=ROBOT, sources=(source,))
+    world = World(config)
+    try:
+        data = CONVERTERS[kind](message, config, source)
+    except InputError as error:
+        fault = Fault(error.status, str(error))
+        world.receive_fault("obstacles", fault, now=100 * NS, steady=0)
+    else:
+        world.receive_obstacles("obstacles", data, now=100 * NS, steady=0)
+    return world
+
+
+def answer(world: World, x: float, y: float) -> Any:
+    return questions.collide(world.snapshot(now=100 * NS, steady=0), Pose(x, y, 0.0))
+
+
+def compare(
+    world: World,
+    rng: random.Random,
+    gap: Callable[[float, float], float],
+    loose: float,
+    places: Callable[[], tuple[float, float]],
+) -> None:
+    """Compare verdicts with the true gap of a point [m]; obstacles may be `loose` too large."""
+    seen = {Verdict.FREE: 0, Verdict.COLLISION: 0}
+    for _ in range(300):
+        x, y = places()
+        found = answer(world, x, y)
+        true = gap(x, y) - ROBOT
+        if true <= -1e-9:
+            assert found.verdict is Verdict.COLLISION, (x, y, true)
+        elif true > loose + 1e-9:
+            assert found.verdict is Verdict.FREE, (x, y, true, found)
+        seen[found.verdict] += 1
+    assert min(seen.values()) > 15, seen
+
+
+# ---- scans
+
+
+def scan(ranges: list[float], /, **changes: Any) -> Any:
+    count = len(ranges)
+    fields = {
+        "header": HEADER, "angle_min": -pi, "angle_increment": 2 * pi / max(count, 1),
+        "angle_max": -pi + (count - 1) * 2 * pi / max(count, 1), "time_increment": 0.0,
+        "scan_time": 0.05, "range_min": 0.25, "range_max": 20.0,
+        "ranges": np.array(ranges, dtype=np.float32), "intensities": np.empty(0, np.float32),
+    }  # fmt: skip
+    return Message(**{**fields, **changes})
+
+
+def room(rng: random.Random, count: int) -> list[float]:
+    """Beams of a lumpy room, some without a return, some too close."""
+    lumps = rng.choice((1, 3, 12))
+    ranges = []
+    for i in range(count):
+        each = 4.0 + 2.0 * sin(lumps * 2 * pi * i / count) + rng.gauss(0.0, 0.05)
+        ranges.append(rng.choices((each, inf, -inf), (20, 2, 0.05))[0])
+    return ranges
+
+
+@pytest.mark.requirement("G-12")
+@pytest.mark.parametrize("voxel", [0.0, 0.05, 0.4])
+@pytest.mark.parametrize("seed", range(4))
+def test_scan(seed: int, voxel: float) -> None:
+    rng = random.Random(seed)
+    count = rng.choice((90, 360, 1440))
+    ranges = room(rng, count)
+    world = world_of(SCAN, scan(ranges), voxel_size=voxel, point_radius=0.1)
+
+    def gap(x: float, y: float) -> float:
+        nearest = inf
+        for i, each in enumerate(np.float32(ranges).tolist()):
+            angle = -pi + i * (2 * pi / count)
+            reach, along = each, 1.0
+            if each == -inf:
+                reach = 0.25
+                along = min(max((x * cos(angle) + y * sin(angle)) / reach, 0.0), 1.0)
+            if reach != inf:
+                end = along * reach
+                nearest = min(nearest, hypot(x - end * cos(angle), y - end * sin(angle)))
+        return nearest - 0.1
+
+    def place() -> tuple[float, float]:
+        reach, angle = rng.uniform(0.0, 7.5), rng.uniform(-pi, pi)
+        return reach * cos(angle), reach * sin(angle)
+
+    compare(world, rng, gap, voxel * 2**0.5, place)
+
+
+def test_beam_of_an_obstacle_is_its_id() -> None:
+    world = world_of(SCAN, scan([5.0, inf, 5.0, 5.0]))
+    assert [answer(world, *at).nearest_id for at in ((-5.0, 0.0), (5.0, 0.0), (0.0, 5.0))] == [
+        0, 2, 3,
+    ]  # fmt: skip
+
+
+def test_invalid_returns_are_refused_unless_they_are_chosen_to_be_free() -> None:
+    for bad, status in ((nan, Status.NON_FINITE), (0.0, Status.INVALID_INPUT),
+                        (20.5, Status.INVALID_INPUT), (-1.0, Status.INVALID_INPUT)):  # fmt: skip
+        message = scan([5.0, 5.0, bad, 5.0])
+        found = answer(world_of(SCAN, message), 2.0, 2.0)
+        assert (found.verdict, found.status) == (Verdict.UNKNOWN, status)
+        assert "ranges[2]" in found.message
+        assert "obstacles.invalid_returns" in found.message
+        chosen = world_of(SCAN, message, invalid_returns="no_return")
+        assert answer(chosen, 2.0, 2.0).verdict is Verdict.FREE
+        assert answer(chosen, -5.0, 0.0).verdict is Verdict.COLLISION
+
+
+SCAN_FAULTS: dict[str, tuple[dict[str, Any], str]] = {
+    "no beams": ({"ranges": np.empty(0, np.float32)}, "ranges"),
+    "a beam of NaN": ({"ranges": np.array([5.0, nan, 5.0, 5.0], np.float32)}, r"ranges\[1\]"),
+    "half of the beams": ({"ranges": np.array([5.0, 5.0], np.float32)}, "ranges"),
+    "twice the beams": ({"ranges": np.full(8, 5.0, np.float32)}, "ranges"),
+    "angle_min NaN": ({"angle_min": nan}, "angle_min"),
+    "angle_max NaN": ({"angle_max": nan}, "angle_max"),
+    "angle_max infinite": ({"angle_max": inf}, "angle_max"),
+    "angle_increment NaN": ({"angle_increment": nan}, "angle_increment"),
+    "angle_increment 0": ({"angle_increment": 0.0}, "angle_increment"),
+    "angle_increment of the wrong sign": ({"angle_increment": -0.1}, "ranges"),
+    "range_min NaN": ({"range_min": nan}, "range_min"),
+    "range_min negative": ({"range_min": -0.1}, "range_min"),
+    "range_max NaN": ({"range_max": nan}, "range_max"),
+    "range_max below range_min": ({"range_max": 0.1}, "range_max"),
+    "no frame": ({"header": Message(frame_id="", stamp=HEADER.stamp)}, "frame_id"),
+}
+
+
+# ---- clouds
+
+
+def cloud(
+    points: list[tuple[float, float, float]],
+    rng: random.Random,
+    *,
+    rows: int = 1,
+    padding: int = 0,
+    **changes: Any,
+) -> Any:
+    """A cloud with other fields between x, y and z, whose bytes are packed one by one."""
+    big = rng.random() < 0.5
+    names = ["x", "y", "z", "intensity", "ring"]
+    rng.shuffle(names)
+    types = {name: rng.choice((7, 8)) for name in "xyz"} | {"intensity": 7, "ring": 4}
+    sizes = {7: ("f", 4), 8: ("d", 8), 4: ("H", 2)}
+    fields, offset = [], rng.choice((0, 3))
+    for name in names:
+        fields.append(Message(name=name, offset=offset, datatype=types[name], count=1))
+        offset += sizes[types[name]][1] + rng.choice((0, 0, 5))
+    step = offset + rng.choice((0, 7))
+    width = len(points) // rows
+    data = bytearray()
+    for i, point in enumerate(points):
+        raw = bytearray(rng.randbytes(step))
+        for each in fields:
+            value = point["xyz".index(each.name)] if each.name in "xyz" else 1
+            format = (">" if big else "<") + sizes[each.datatype][0]
+            struct.pack_into(format, raw, each.offset, value)
+        data += raw
+        if (i + 1) % width == 0:
+            data += rng.randbytes(padding)
+    message = {
+        "header": HEADER, "height": rows, "width": width, "fields": fields, "is_bigendian": big,
+        "point_step": step, "row_step": width * step + padding,
+        "data": np.frombuffer(bytes(data), np.uint8), "is_dense": True,
+    }  # fmt: skip
+    return Message(**{**message, **changes})
+
+
+@pytest.mark.requirement("G-12")
+@pytest.mark.parametrize("voxel", [0.0, 0.1, 0.5])
+@pytest.mark.parametrize("seed", range(6))
+def test_cloud(seed: int, voxel: float) -> None:
+    rng = random.Random(seed)
+    low, high = rng.choice(((-1000.0, 1000.0), (0.2, 1.5)))
+
+    def point() -> tuple[float, float, float]:
+        x, y = rng.gauss(3.0 * rng.choice((-1, 1)), 0.6), rng.gauss(0.0, 2.0)
+        z = rng.choice((-0.1, 0.2, 1.0, 1.5, 3.0))
+        return float(np.float32(x)), float(np.float32(y)), float(np.float32(z))
+
+    points = [point() for _ in range(rng.choice((40, 200)))]
+    message = cloud(points, rng, rows=rng.choice((1, 4)), padding=rng.choice((0, 6)))
+    world = world_of(
+        CLOUD, message, voxel_size=voxel, point_radius=0.05, min_height=low, max_height=high
+    )
+    kept = [(x, y) for x, y, z in points if low <= z <= high]
+
+    def gap(x: float, y: float) -> float:
+        return min(hypot(x - u, y - v) for u, v in kept) - 0.05
+
+    compare(world, rng, gap, voxel * 2**0.5, lambda: (rng.uniform(-6, 6), rng.uniform(-6, 6)))
+
+
+def test_missing_points_are_refused_unless_they_are_chosen_to_be_free() -> None:
+    points = [(5.0, 0.0, 1.0), (nan, nan, nan), (0.0, 5.0, 1.0)]
+    for dense, chosen, verdict in (
+        (False, "no_return", Verdict.FREE),
+        (False, "error", Verdict.UNKNOWN),
+        (True, "no_return", Verdict.UNKNOWN),  # the cloud says that it has no such points
+    ):
+        message = cloud(points, random.Random(1), is_dense=dense)
+        world = world_of(CLOUD, message, invalid_returns=chosen)
+        assert answer(world, 0.0, 0.0).verdict is verdict
+        if verdict is Verdict.FREE:
+            found = answer(world, 0.0, 5.0)
+            assert (found.verdict, found.nearest_id) == (Verdict.COLLISION, 2)
+        else:
+            assert "data[1]" in answer(world, 0.0, 0.0).message
+    half = cloud([(5.0, 0.0, nan)], random.Random(1), is_dense=False)
+    found = answer(world_of(CLOUD, half, invalid_returns="no_return"), 0.0, 0.0)
+    assert found.status is Status.NON_FINITE
+
+
+def test_cloud_without_points_has_no_obstacles() -> None:
+    message = cloud([(1.0, 1.0, 1.0)], random.Random(1))
+    message.width, message.row_step, message.data = 0, 0, np.empty(0, np.uint8)
+    assert answer(world_of(CLOUD, message), 0.0, 0.0).verdict is Verdict.FREE
+
+
+def spoiled_fields() -> Iterator[tuple[str, Callable[[Any], None], str]]:
+    """Each field of a cloud, broken in several ways: a name, the change, the field to be named."""
+
+    def field(which: str, **changes: Any) -> Callable[[Any], None]:
+        def change(message: Any) -> None:
+            for each in message.fields:
+                if each.name == which:
+                    vars(each).update(changes)
+
+        return change
+
+    for name in "xyz":
+        yield f"no {name}", field(name, name="w"), "fields"
+        yield f"{name} of int32", field(name, datatype=5), r"fields\[\d\].datatype"
+        yield f"{name} of an unknown type", field(name, datatype=0), r"fields\[\d\].datatype"
+        yield f"three {name}", field(name, count=3), r"fields\[\d\].count"
+        yield f"{name} beyond the step", field(name, offset=1000), r"fields\[\d\].offset"
+    yield "two x", field("y", name="x"), r"fields\[\d\].name"
+    yield "no fields", lambda m: setattr(m, "fields", []), "fields"
+    yield "point_step 0", lambda m: setattr(m, "point_step", 0), r"fields\[\d\].offset"
+    yield "point_step too large", lambda m: setattr(m, "point_step", m.point_step + 1), "row_step"
+    yield "row_step 0", lambda m: setattr(m, "row_step", 0), "row_step"
+    yield "row_step too large", lambda m: setattr(m, "row_step", m.row_step + 1), "data"
+    yield "width too large", lambda m: setattr(m, "width", m.width + 1), "row_step"
+    yield "height too large", lambda m: setattr(m, "height", m.height + 1), "data"
+    yield "height 0", lambda m: setattr(m, "height", 0), "data"
+    yield "data cut", lambda m: setattr(m, "data", m.data[:-1]), "data"
+    yield "no data", lambda m: setattr(m, "data", m.data[:0]), "data"
+    yield "no frame", lambda m: setattr(m.header, "frame_id", ""), "frame_id"
+
+
+# ---- grids
+
+
+def grid(cells: Any, resolution: float = 0.5, pose: Pose = Pose(), **changes: Any) -> Any:  # noqa: B008
+    rows, columns = cells.shape
+    turn = Message(x=0.0, y=0.0, z=sin(pose.yaw / 2), w=cos(pose.yaw / 2))
+    info = Message(
+        map_load_time=Message(sec=0, nanosec=0),
+        resolution=resolution,
+        width=columns,
+        height=rows,
+        origin=Message(position=Message(x=pose.x, y=pose.y, z=0.0), orientation=turn),
+    )
+    for name in [each for each in changes if hasattr(info, each)]:
+        setattr(info, name, changes.pop(name))
+    message = {"header": HEADER, "info": info, "data": cells.ravel().astype(np.int8)}
+    return Message(**{**message, **changes})
+
+
+@pytest.mark.requirement("G-12")
+@pytest.mark.parametrize("seed", range(8))
+def test_grid(seed: int) -> None:
+    rng = random.Random(seed)
+    numbers = np.random.default_rng(seed)
+    resolution = float(np.float32(rng.choice((0.05, 0.3, 0.5))))
+    side = 12
+    shares = [0.02, 0.6, 0.2, 0.08, 0.05, 0.05]
+    cells = numbers.choice([-1, 0, 40, 64, 65, 100], (side, side + 3), p=shares)
+    pose = rng.choice((Pose(), Pose(-2.0, 1.0), Pose(0.3, -0.7, rng.uniform(-pi, pi))))
+    threshold, unknown = rng.choice(((65, True), (65, False), (41, True), (100, False)))
+    world = world_of(
+        GRID,
+        grid(cells, resolution, pose),
+        occupied_threshold=threshold,
+        unknown_is_occupied=unknown,
+    )
+    marked = [
+        (row, column)
+        for row, column in np.ndindex(*cells.shape)
+        if cells[row, column] >= threshold or (unknown and cells[row, column] == -1)
+    ]
+
+    def gap(x: float, y: float) -> float:
+        u = cos(pose.yaw) * (x - pose.x) + sin(pose.yaw) * (y - pose.y)
+        v = -sin(pose.yaw) * (x - pose.x) + cos(pose.yaw) * (y - pose.y)
+        best = inf
+        for row, column in marked:
+            du = max(column * resolution - u, 0.0, u - (column + 1) * resolution)
+            dv = max(row * resolution - v, 0.0, v - (row + 1) * resolution)
+            best = min(best, hypot(du, dv))
+        return best
+
+    def place() -> tuple[float, float]:
+        u = rng.uniform(-1.0, (side + 3) * resolution + 1.0)
+        v = rng.uniform(-1.0, side * resolution + 1.0)
+        return (
+            pose.x + cos(pose.yaw) * u - sin(pose.yaw) * v,
+            pose.y + sin(pose.yaw) * u + cos(pose.yaw) * v,
+        )
+
+    compare(world, rng, gap, 0.0, place)
+
+
+@pytest.mark.requirement("G-12")
+@pytest.mark.parametrize(("threshold", "unknown"), [(254, True), (253, False), (1, True)])
+def test_costmap(threshold: int, unknown: bool) -> None:
+    costs = [0, 1, 100, 252, 253, 254, 255, 0]
+    world = world_of(
+        COSTMAP,
+        costmap(np.array([costs] * 2, np.uint8), 10.0),
+        cost_threshold=threshold,
+        unknown_is_occupied=unknown,
+    )
+    hit = [answer(world, 10.0 * i + 5.0, 5.0).verdict is Verdict.COLLISION for i in range(8)]
+    assert hit == [unknown if cost == 255 else cost >= threshold for cost in costs]
+
+
+def costmap(cells: Any, resolution: float = 0.5) -> Any:
+    rows, columns = cells.shape
+    turn = Message(x=0.0, y=0.0, z=0.0, w=1.0)
+    metadata = Message(
+        resolution=resolution,
+        size_x=columns,
+        size_y=rows,
+        origin=Message(position=Message(x=0.0, y=0.0, z=0.0), orientation=turn),
+    )
+    return Message(header=HEADER, metadata=metadata, data=cells.ravel())
+
+
+COSTMAP_FAULTS: dict[str, tuple[Callable[[Any], None], str]] = {
+    "resolution 0": (lambda m: setattr(m.metadata, "resolution", 0.0), "metadata.resolution"),
+    "resolution NaN": (lambda m: setattr(m.metadata, "resolution", nan), "metadata.resolution"),
+    "size_x 0": (lambda m: setattr(m.metadata, "size_x", 0), "metadata.size_x"),
+    "size_y wrong": (lambda m: setattr(m.metadata, "size_y", 5), "data"),
+    "origin NaN": (lambda m: setattr(m.metadata.origin.position, "x", nan), "metadata.origin"),
+    "data cut": (lambda m: setattr(m, "data", m.data[:-1]), "data"),
+}
+
+
+def tilted(message: Any) -> None:
+    message.info.origin.orientation = Message(x=sin(0.3), y=0.0, z=0.0, w=cos(0.3))
+
+
+GRID_FAULTS: dict[str, tuple[Callable[[Any], None], str]] = {
+    "resolution 0": (lambda m: setattr(m.info, "resolution", 0.0), "info.resolution"),
+    "resolution negative": (lambda m: setattr(m.info, "resolution", -1.0), "info.resolution"),
+    "resolution NaN": (lambda m: setattr(m.info, "resolution", nan), "info.resolution"),
+    "resolution infinite": (lambda m: setattr(m.info, "resolution", inf), "info.resolution"),
+    "width 0": (lambda m: setattr(m.info, "width", 0), "info.width"),
+    "height 0": (lambda m: setattr(m.info, "height", 0), "info.height"),
+    "width wrong": (lambda m: setattr(m.info, "width", 5), "data"),
+    "too many cells": (lambda m: vars(m.info).update(width=2**16, height=2**16), "info.width"),
+    "data cut": (lambda m: setattr(m, "data", m.data[:-1]), "data"),
+    "no data": (lambda m: setattr(m, "data", m.data[:0]), "data"),
+    "a cell of 101": (lambda m: m.data.__setitem__(3, 101), r"data\[3\]"),
+    "a cell of -2": (lambda m: m.data.__setitem__(7, -2), r"data\[7\]"),
+    "origin NaN": (lambda m: setattr(m.info.origin.position, "x", nan), "info.origin"),
+    "origin far": (
+        lambda m: setattr(m.info.origin.position, "y", 1e300),
+        "info.origin|info.resolution",
+    ),
+    "no rotation": (lambda m: setattr(m.info.origin.orientation, "w", 0.0), "info.origin"),
+    "tilted": (tilted, "info.origin"),
+    "no frame": (lambda m: setattr(m.header, "frame_id", ""), "frame_id"),
+}
+
+
+# ---- all of them
+
+
+def faults() -> Iterator[Any]:
+    for name, (changes, field) in SCAN_FAULTS.items():
+        yield pytest.param(SCAN, lambda c=changes: scan([5.0] * 4, **c), field, id=f"scan: {name}")
+
+    def broken(base: Any, change: Callable[[Any], None]) -> Any:
+        base.header = Message(frame_id="odom", stamp=HEADER.stamp)
+        change(base)
+        return base
+
+    for name, change, field in spoiled_fields():
+        yield pytest.param(
+            CLOUD,
+            lambda c=change: broken(cloud([(5.0, 5.0, 1.0)] * 4, random.Random(2), rows=2), c),
+            field,
+            id=f"cloud: {name}",
+        )
+    for name, (change, field) in GRID_FAULTS.items():
+        yield pytest.param(
+            GRID,
+            lambda c=change: broken(grid(np.zeros((4, 6), np.int8)), c),
+            field,
+            id=f"grid: {name}",
+        )
+
+    for name, (change, field) in COSTMAP_FAULTS.items():
+        yield pytest.param(
+            COSTMAP,
+            lambda c=change: broken(costmap(np.zeros((4, 6), np.uint8)), c),
+            field,
+            id=f"costmap: {name}",
+        )
+
+
+@pytest.mark.requirement("D-15")
+@pytest.mark.parametrize(("kind", "make", "field"), faults())
+def test_malformed_is_unknown_and_the_field_is_named(
+    kind: str, make: Callable[[], Any], field: str
+) -> None:
+    found = answer(world_of(kind, make()), -50.0, -50.0)
+    assert found.verdict is Verdict.UNKNOWN
+    assert found.status not in (Status.SUCCESS, Status.INTERNAL_ERROR)
+    assert re.search(f"^obstacles: .*{field}", found.message), found.message
+
+
+@pytest.mark.parametrize("kind", [SCAN, CLOUD, GRID, COSTMAP])
+def test_the_unspoiled_message_is_used(kind: str) -> None:
+    make = {
+        SCAN: lambda: scan([5.0] * 4),
+        CLOUD: lambda: cloud([(5.0, 5.0, 1.0)] * 4, random.Random(2), rows=2),
+        GRID: lambda: grid(np.zeros((4, 6), np.int8)),
+        COSTMAP: lambda: costmap(np.zeros((4, 6), np.uint8)),
+    }[kind]
+    assert answer(world_of(kind, make()), -50.0, -50.0).verdict is Verdict.FREE
+
+
+def test_too_many_points_are_not_cut() -> None:
+    source = SourceConfig("obstacles", type=SCAN, voxel_size=0.0)
+    config = Config(robot_radius=ROBOT, sources=(source,), max_obstacles=100)
+    world = World(config)
+    data = CONVERTERS[SCAN](scan([5.0] * 101), config, source)
+    world.receive_obstacles("obstacles", data, now=100 * NS, steady=0)
+    assert answer(world, 0.0, 0.0).status is Status.LIMIT_EXCEEDED
+
+
+def test_parameter_of_another_type_is_refused() -> None:
+    given: list[tuple[str, str, Any]] = [
+        (SCAN, "min_height", 0.0),
+        (GRID, "voxel_size", 0.1),
+        (CLOUD, "occupied_threshold", 50),
+        ("geometry_msgs/msg/PolygonStamped", "point_radius", 1.0),
+    ]
+    for kind, name, value in given:
+        with pytest.raises(InputError, match=rf"^s.{name}: has no effect on the type {kind}"):
+            SourceConfig("s", type=kind, **{name: value})
+    with pytest.raises(InputError, match=r"^s.min_height: must not be greater than max_height"):
+        SourceConfig("s", type=CLOUD, min_height=2.0, max_height=1.0)

@@ -1,0 +1,330 @@
+# SPDX-FileCopyrightText: gjk_collision contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Groups and gradients in check_poses, arcs in check_path, and nearest_free, as requests."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import pairwise
+from math import cos, hypot, inf, nan, pi, sin
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from test_queries import shapes, snapshot
+
+from gjk_collision.errors import InputError
+from gjk_collision.path import Path
+from gjk_collision.server import questions
+from gjk_collision.server.answers import NearestFreeAnswer, PathAnswer, PosesAnswer
+from gjk_collision.server.dispatch import Request
+from gjk_collision.server.frames import Pose, SameFrameOnly
+from gjk_collision.server.snapshot import Fault, Snapshot
+from gjk_collision.verdict import Status, Verdict
+
+STALE = Fault(Status.STALE_OBSTACLES, "obstacles: stale")
+
+
+def header(known: Snapshot) -> SimpleNamespace:
+    return SimpleNamespace(
+        frame_id=known.config.check_frame, stamp=SimpleNamespace(sec=0, nanosec=0)
+    )
+
+
+def poses_asked(known: Snapshot, poses: Any, late: Any = None, **changes: Any) -> PosesAnswer:
+    fields = {"times": [], "margin": 0.0, "mode": 0, "stop_at_first": False, **changes}
+    rows = np.asarray(poses, float).ravel()
+    message = SimpleNamespace(header=header(known), poses=rows, **fields)
+    found = Request("CheckPoses", message).ask(known, SameFrameOnly(), late)
+    assert isinstance(found, PosesAnswer)
+    return found
+
+
+def path_asked(known: Snapshot, start: Any, arcs: Any, **changes: Any) -> PathAnswer:
+    fields = {"times": [], "margin": 0.0, "tolerance": 0.0, "interpolation": 1, **changes}
+    fields["arcs"] = np.asarray(arcs, float).ravel()
+    message = SimpleNamespace(
+        header=header(known), poses=np.asarray(start, float).ravel(), **fields
+    )
+    found = Request("CheckPath", message).ask(known, SameFrameOnly())
+    assert isinstance(found, PathAnswer)
+    return found
+
+
+def some(rng: np.random.Generator, **changes: Any) -> Snapshot:
+    centres = [tuple(each) for each in rng.uniform(-9, 9, (int(rng.integers(1, 6)), 2)).tolist()]
+    return snapshot(*centres, **changes)
+
+
+# ---- groups
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_a_group_is_answered_as_a_request_of_its_own(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    known = some(rng, safety_margin=float(rng.choice([0.0, 0.5])))
+    sizes = rng.integers(1, 6, int(rng.integers(1, 9)))
+    ends = np.concatenate([[0], np.cumsum(sizes)])
+    poses = rng.uniform(-12, 12, (int(ends[-1]), 3))
+    mode, stop = int(rng.integers(0, 3)), bool(rng.integers(0, 2))
+    found = poses_asked(known, poses, mode=mode, stop_at_first=stop, group_offsets=ends)
+    alone = [
+        poses_asked(known, poses[begin:end], mode=mode, stop_at_first=stop)
+        for begin, end in pairwise(ends)
+    ]
+    assert found.group_first_invalid.tolist() == [each.first_invalid_index for each in alone]
+    for name in ("verdicts", "statuses", "distances", "lower_bounds", "witnesses"):
+        whole = np.concatenate([getattr(each, name) for each in alone])
+        assert np.array_equal(getattr(found, name), whole, equal_nan=name[0] in "dlw"), name
+    worst = [Verdict.COLLISION, Verdict.UNKNOWN, Verdict.MARGIN, Verdict.FREE]
+    assert found.verdict is min((each.verdict for each in alone), key=worst.index)
+    assert found.is_free == all(each.is_free for each in alone)
+
+
+def test_nothing_is_free_in_any_group_beside_a_fault_or_without_a_footprint() -> None:
+    poses, ends = np.array([[0.0, 0, 0], [50, 0, 0], [51, 0, 0]]), [0, 1, 3]
+    for known in (replace(snapshot((0, 0)), fault=STALE), snapshot((0, 0)).invalidated(STALE)):
+        for stop in (False, True):
+            found = poses_asked(known, poses, group_offsets=ends, stop_at_first=stop)
+            assert found.group_first_invalid.tolist() == [0, 0]
+            assert not found.is_free
+            assert found.answer.status is Status.STALE_OBSTACLES
+            assert Verdict.FREE not in found.verdicts
+
+
+def test_past_the_time_budget_no_group_is_free() -> None:
+    poses = np.tile([50.0, 0.0, 0.0], (1000, 1))
+    ends = np.arange(0, 1001, 100)
+    found = poses_asked(snapshot((0, 0)), poses, lambda: True, group_offsets=ends)
+    assert (found.verdict, found.answer.status) == (Verdict.UNKNOWN, Status.TIME_BUDGET)
+    done = int((found.verdicts == Verdict.FREE).sum())
+    assert 0 < done < 1000
+    free = found.group_first_invalid == -1
+    assert free.tolist() == [(g + 1) * 100 <= done for g in range(10)]
+
+
+@pytest.mark.parametrize(
+    ("ends", "index"),
+    [([1, 3], 0), ([0, 2], 1), ([0, 4], 1), ([0, 2, 2, 3], 2), ([0, 2, 1, 3], 2), ([0], 0)],
+)
+def test_wrong_groups_are_refused(ends: list[int], index: int) -> None:
+    with pytest.raises(InputError) as error:
+        poses_asked(snapshot((0, 0)), np.zeros((3, 3)), group_offsets=ends)
+    assert error.value.status is Status.ARRAY_MISMATCH
+    assert (error.value.argument, error.value.index) == ("group_offsets", index)
+
+
+# ---- gradients
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_gradients_are_those_of_the_distances(seed: int) -> None:
+    """Against differences of the distances of other requests, with and without times."""
+    rng = np.random.default_rng(seed)
+    data = shapes((0, 0), (8, 3), velocities=rng.uniform(-1, 1, 6))
+    known = snapshot(data=data)
+    poses, step = rng.uniform(-14, 14, (12, 3)), 1e-6
+    times = rng.uniform(0.5, 3.0, 12) if seed % 2 else np.empty(0)
+    found = poses_asked(known, poses, mode=3, k=1, times=times)
+    each = found.gradients
+    assert each is not None and each.distances.shape == (12, 1)
+    assert np.allclose(each.distances[:, 0], found.distances, atol=1e-9)
+    smooth = each.smooth[:, 0]
+    assert smooth.sum() > 6
+    for axis in range(3):
+        by = np.zeros(3)
+        by[axis] = step
+        more = poses_asked(known, poses + by, mode=1, times=times).distances
+        less = poses_asked(known, poses - by, mode=1, times=times).distances
+        slope = (more - less) / (2 * step)
+        assert np.allclose(slope[smooth], each.gradients[smooth, 0, axis], atol=1e-4)
+    if len(times):
+        later = poses_asked(known, poses, mode=1, times=times + step).distances
+        earlier = poses_asked(known, poses, mode=1, times=times - step).distances
+        slope = (later - earlier) / (2 * step)
+        assert np.allclose(slope[smooth], each.rates[smooth, 0], atol=1e-4)
+
+
+def test_gradients_are_none_where_nothing_is_known() -> None:
+    poses, times = np.array([[5.0, 0, 0], [6.0, 0, 0]]), np.array([1.0, 99.0])
+    known = snapshot(data=shapes((0, 0), velocities=np.zeros(3)))
+    found = poses_asked(known, poses, mode=3, k=2, times=times)
+    each = found.gradients
+    assert each is not None
+    assert each.ids.tolist() == [[0, -1], [-1, -1]]
+    assert np.isnan(each.distances).tolist() == [[False, True], [True, True]]
+    assert np.isnan(each.gradients[1]).all() and not each.smooth[1].any()
+    at_fault = poses_asked(replace(known, fault=STALE), np.zeros((1, 3)), mode=3)
+    assert at_fault.verdict is Verdict.COLLISION, "a certain hit"
+    assert at_fault.gradients is not None and np.isnan(at_fault.gradients.distances).all()
+    assert poses_asked(known, poses, mode=1).gradients is None
+    late = poses_asked(known, np.tile(poses[0], (2000, 1)), lambda: True, mode=3)
+    assert (late.verdict, late.answer.status) == (Verdict.UNKNOWN, Status.TIME_BUDGET)
+
+
+def test_many_neighbours_are_over_the_limit() -> None:
+    with pytest.raises(InputError, match=r"^k: 3 poses with 5 obstacles each, limit 10 together"):
+        poses_asked(snapshot((0, 0), max_poses=10), np.zeros((3, 3)), mode=3, k=5)
+
+
+# ---- arcs
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_a_path_of_arcs_is_free_only_where_its_poses_are(seed: int) -> None:
+    """Against the verdicts at many poses of a circle's formula."""
+    rng = np.random.default_rng(seed)
+    known = some(rng)
+    start = rng.uniform(-12, 12, 3)
+    arcs = np.column_stack((rng.uniform(-0.3, 0.3, 4), rng.uniform(-3, 5, 4)))
+    found = path_asked(known, start, arcs)
+    x, y, yaw = start.tolist()
+    poses = [(x, y, yaw)]
+    for curvature, length in arcs.tolist():
+        for s in np.linspace(0.0, length, 200)[1:].tolist():
+            turn = curvature * s
+            dx, dy = sin(turn) / curvature, (1.0 - cos(turn)) / curvature
+            poses.append(
+                (x + cos(yaw) * dx - sin(yaw) * dy, y + sin(yaw) * dx + cos(yaw) * dy, yaw + turn)
+            )
+        x, y, yaw = poses[-1]
+    sampled = questions.check_poses(known, np.array(poses).ravel(), mode=1)
+    if found.is_free:
+        assert sampled.is_free
+        assert (found.first_invalid_segment, found.last_valid_fraction) == (-1, 1.0)
+        assert found.min_distance_lower_bound <= sampled.distances.min() + 1e-9
+    else:
+        assert found.verdict is Verdict.COLLISION
+        assert sampled.distances.min() < 0.1
+        lengths = np.abs(arcs[:, 1])
+        free = found.last_valid_fraction * lengths.sum()
+        driven = np.concatenate([[0.0], np.repeat(lengths / 199, 199).cumsum()])
+        assert (sampled.verdicts[driven < free] == Verdict.FREE).all()
+        begin = lengths[: found.first_invalid_segment].sum()
+        end = lengths[: found.first_invalid_segment + 1].sum()
+        assert begin - 1e-9 <= free <= end + 1e-9
+
+
+def test_arcs_meet_a_moving_obstacle_and_end_at_the_horizon() -> None:
+    crossing = snapshot(data=shapes((0, -10), velocities=np.array([0.0, 10, 0])))
+    way, start = [[0.0, 10.0], [0.0, 10.0]], [-10.0, 0, 0]
+    met = path_asked(crossing, start, way, times=np.array([0.0, 1.0, 2.0]))
+    assert (met.verdict, met.answer.status) == (Verdict.COLLISION, Status.SUCCESS)
+    assert met.first_collision_time == pytest.approx(0.8, abs=0.01)
+    assert met.last_valid_fraction == pytest.approx(0.4, abs=0.01)
+    away = [-10.0, 50.0, 0]
+    for times, segment, fraction in (
+        ([0.0, 4.0, 6.0], 1, 0.5),
+        ([0.0, 6.0, 7.0], 0, 0.0),
+        ([6.0, 7.0, 8.0], 0, 0.0),
+    ):
+        short = path_asked(crossing, away, way, times=np.array(times))
+        assert short.verdict is Verdict.UNKNOWN
+        assert short.answer.status is Status.PREDICTION_TOO_SHORT
+        assert short.first_invalid_segment == segment
+        assert short.last_valid_fraction == pytest.approx(fraction)
+        assert short.last_valid_fraction <= fraction
+        assert np.isnan(short.min_distance)
+    at_once = path_asked(crossing, [0.0, -10.0, 0.0], way, times=np.array([0.0, 6.0, 7.0]))
+    assert (at_once.verdict, at_once.first_collision_time) == (Verdict.COLLISION, 0.0)
+    assert (at_once.first_invalid_segment, at_once.last_valid_fraction) == (0, 0.0)
+    faulty = replace(crossing, fault=STALE)
+    assert path_asked(faulty, away, way).answer.status is Status.STALE_OBSTACLES
+    hit = path_asked(faulty, start, way, times=np.array([0.0, 1.0, 2.0]))
+    assert (hit.verdict, hit.answer.status) == (Verdict.COLLISION, Status.STALE_OBSTACLES)
+    assert hit.last_valid_fraction == 0.0
+
+
+def test_arcs_from_another_frame_contain_its_rounding() -> None:
+    """The rounding of the frame's yaw turns the end of a long path by more than its start."""
+    known, frame = snapshot((0, 0)), Pose(0.3, -0.2, 1000.0)
+    start = np.array([50.0, 0.0, -1000.0])
+    (at_start,) = known.composed(start.reshape(1, 3), frame)[1]
+    (at_end,) = known.composed(start.reshape(1, 3), frame, reach=1e6)[1]
+    assert at_end > 1e3 * at_start > 0.0
+    long = np.array([0.0, 1e6])
+    found = questions.check_arcs(known, start, long, np.empty(0), frame=lambda: frame)
+    placed = known.composed(start.reshape(1, 3), frame)[0][0]
+    exact = questions.check_arcs(known, placed, long, np.empty(0))
+    assert found.verdict is exact.verdict
+    assert found.min_distance < exact.min_distance, "the vehicle is grown by the error"
+
+
+@pytest.mark.parametrize(
+    ("changes", "status", "argument"),
+    [
+        ({"start": np.zeros((2, 3))}, Status.ARRAY_MISMATCH, "poses"),
+        ({"arcs": [0.0, 1.0, 2.0]}, Status.ARRAY_MISMATCH, "arcs"),
+        ({"arcs": [0.0, nan]}, Status.NON_FINITE, "arcs"),
+        ({"arcs": [1.0, 1e7]}, Status.COORD_RANGE, "arcs"),
+        ({"times": np.array([0.0, inf])}, Status.NON_FINITE, "times"),
+        ({"times": np.array([0.0])}, Status.ARRAY_MISMATCH, "times"),
+        ({"times": np.array([1.0, 1.0])}, Status.INVALID_INPUT, "times"),
+        ({"interpolation": 0}, Status.INVALID_INPUT, "interpolation"),
+        ({"tolerance": 1e-9}, Status.INVALID_INPUT, "tolerance"),
+        ({"margin": -1.0}, Status.INVALID_INPUT, "margin"),
+        ({"arcs": np.zeros(40)}, Status.LIMIT_EXCEEDED, "arcs"),
+    ],
+)
+def test_wrong_arcs_are_refused(changes: dict[str, Any], status: Status, argument: str) -> None:
+    given: dict[str, Any] = {"start": [50.0, 0, 0], "arcs": [0.0, 1.0], **changes}
+    with pytest.raises(InputError) as error:
+        path_asked(snapshot((0, 0), max_poses=10), **given)
+    assert (error.value.status, error.value.argument) == (status, argument)
+
+
+def test_the_pose_on_arcs_is_that_of_the_library() -> None:
+    arcs = np.array([[0.2, 3.0], [-0.1, 2.0]])
+    message = SimpleNamespace(poses=np.array([1.0, 2.0, 0.3]), arcs=arcs.ravel())
+    at = Request("CheckPath", message).pose_at(1, 0.8, Pose(5.0, 0.0, 0.0))
+    assert np.allclose(at, Path.arcs([6.0, 2.0, 0.3], arcs).at(4.0))
+
+
+# ---- the nearest free pose
+
+
+def free_asked(known: Snapshot, pose: Pose, shift: float, **options: Any) -> NearestFreeAnswer:
+    return questions.nearest_free(known, pose, shift, **options)
+
+
+@pytest.mark.parametrize("seed", range(15))
+def test_the_nearest_free_pose_is_free_and_none_is_nearer(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    known = some(rng, safety_margin=float(rng.choice([0.0, 0.3])))
+    pose = Pose(*rng.uniform(-6, 6, 2).tolist(), float(rng.uniform(-pi, pi)))
+    found = free_asked(known, pose, 6.0, margin=0.1)
+    assert found.answer.is_free
+    x, y, yaw = found.free_pose.tolist()
+    assert questions.collide(known, Pose(x, y, yaw), 0.1).is_free
+    assert found.shift == pytest.approx(hypot(x - pose.x, y - pose.y), abs=1e-12)
+    assert (found.turn, yaw) == (0.0, pose.yaw)
+    angles, lengths = rng.uniform(0, 2 * pi, 400), found.shift * rng.uniform(0, 0.99, 400) - 0.01
+    nearer = [
+        (pose.x + r * cos(a), pose.y + r * sin(a), pose.yaw)
+        for a, r in zip(angles, lengths.clip(0.0), strict=True)
+    ]
+    if found.shift > 0.02:
+        sampled = questions.check_poses(known, np.array(nearer).ravel(), margin=0.1)
+        assert Verdict.FREE not in sampled.verdicts
+
+
+def test_no_free_pose_and_no_answer_are_not_free() -> None:
+    known = snapshot((0, 0))
+    none = free_asked(known, Pose(), 0.5)
+    assert (none.answer.verdict, none.answer.status) == (Verdict.COLLISION, Status.SUCCESS)
+    assert not none.answer.is_free and none.answer.nearest_id == 0
+    assert "no free pose was found" in none.answer.message
+    assert len(none.free_pose) == 0 and np.isnan([none.shift, none.turn]).all()
+    for faulty in (replace(known, fault=STALE), known.invalidated(STALE)):
+        for pose in (Pose(), Pose(50.0, 0.0, 0.0)):
+            found = free_asked(faulty, pose, 9.0)
+            assert not found.answer.is_free and len(found.free_pose) == 0
+            assert found.answer.status is Status.STALE_OBSTACLES
+    with pytest.raises(InputError, match=r"^max_shift: must not be negative") as error:
+        free_asked(known, Pose(), -1.0)
+    assert error.value.status is Status.INVALID_INPUT
+    slow = replace(known, config=replace(known.config, time_budget=0.001))
+    with pytest.raises(InputError) as error:
+        free_asked(slow, Pose(), 9e14, max_turn=pi, tolerance=1e-6, limited=True)
+    assert error.value.status is Status.TIME_BUDGET

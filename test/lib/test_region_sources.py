@@ -1,0 +1,321 @@
+# SPDX-FileCopyrightText: gjk_collision contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Regions and static data of a source: kinds REGION and HOLE, and the parameter `static`.
+
+The oracle of a region is the parity of crossings of a ray, for each outline alone.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from math import cos, hypot, nan, pi, sin
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gjk_collision import OUTSIDE, Scene
+from gjk_collision.errors import InputError
+from gjk_collision.server import questions
+from gjk_collision.server.config import Config, SourceConfig
+from gjk_collision.server.frames import Pose
+from gjk_collision.server.obstacles import HOLE, REGION, Obstacles
+from gjk_collision.server.snapshot import Fault
+from gjk_collision.server.transforms import Placement, TransformTree
+from gjk_collision.server.verification import verdict_error
+from gjk_collision.server.world import World
+from gjk_collision.verdict import Status, Verdict
+
+NS = 1_000_000_000
+ROBOT = 0.25
+Ring = list[tuple[float, float]]
+
+
+def outlines(
+    rings: list[tuple[int, Ring]], frame: str = "odom", source: str = "", **arrays: Any
+) -> Obstacles:
+    points = np.array([point for _, ring in rings for point in ring], dtype=np.float64)
+    return Obstacles(
+        frame=frame,
+        stamp=100 * NS,
+        source=source,
+        ids=np.arange(10, 10 + len(rings)),
+        kinds=np.array([kind for kind, _ in rings], dtype=np.uint8),
+        offsets=np.cumsum([0, *(len(ring) for _, ring in rings)]),
+        xy=points.ravel(),
+        **arrays,
+    )
+
+
+def box(x: float, y: float, width: float, height: float) -> Ring:
+    return [(x, y), (x + width, y), (x + width, y + height), (x, y + height)]
+
+
+def star(rng: random.Random, x: float, y: float, size: float) -> Ring:
+    count = rng.randrange(3, 9)
+    turn, step = rng.uniform(0, 2 * pi), 2 * pi / count
+    return [
+        (x + size * r * cos(turn + i * step), y + size * r * sin(turn + i * step))
+        for i, r in enumerate(rng.uniform(0.4, 1.0) for _ in range(count))
+    ]  # fmt: skip
+
+
+def make_world(*sources: SourceConfig, transforms: Any = None, **parameters: Any) -> World:
+    return World(
+        Config(robot_radius=ROBOT, sources=sources or (SourceConfig("fence"),), **parameters),
+        transforms,
+    )
+
+
+def receive(world: World, data: Obstacles, source: str = "fence", now: int = 100 * NS) -> None:
+    world.receive_obstacles(source, data, now=now, steady=now)
+
+
+def answer(world: World, x: float, y: float, now: int = 100 * NS) -> Any:
+    return questions.collide(world.snapshot(now=now, steady=now), Pose(x, y, 0.0))
+
+
+def distance_to(ring: Ring, x: float, y: float) -> float:
+    best = np.inf
+    for (ax, ay), (bx, by) in zip(ring, ring[1:] + ring[:1], strict=True):
+        ux, uy = bx - ax, by - ay
+        share = min(max(((x - ax) * ux + (y - ay) * uy) / (ux * ux + uy * uy), 0.0), 1.0)
+        best = min(best, hypot(x - ax - share * ux, y - ay - share * uy))
+    return float(best)
+
+
+def holds(ring: Ring, x: float, y: float) -> bool:
+    inside = False
+    for (ax, ay), (bx, by) in zip(ring, ring[1:] + ring[:1], strict=True):
+        if (ay > y) != (by > y) and x < ax + (y - ay) * (bx - ax) / (by - ay):
+            inside = not inside
+    return inside
+
+
+@pytest.mark.requirement("V-21")
+@pytest.mark.parametrize("seed", range(6))
+def test_region_with_holes_and_obstacles(seed: int) -> None:
+    """In one outline, outside of the holes and clear of the obstacles: FREE. Frames are turned."""
+    rng = random.Random(seed)
+    tree = TransformTree(100 * NS)
+    at = Pose(*(rng.uniform(-3, 3) for _ in range(3))) if seed else Pose()
+    turn = (0.0, 0.0, sin(at.yaw / 2), cos(at.yaw / 2))
+    tree.insert("odom", "map", 0, Placement((at.x, at.y, 0.0), turn), static=True)
+    # Outlines that do not touch, so that the boundary is that of each of them.
+    rings = [(REGION, star(rng, 20.0 * i, 0.0, 8.0)) for i in range(3)]
+    holes = [(HOLE, star(rng, 20.0 * i, 0.0, 1.5)) for i in range(3)]
+    solids = [(0, box(20.0 * i + 2.0, 1.0, 0.5, 0.5)) for i in range(3)]
+    order = rings + holes + solids
+    rng.shuffle(order)
+    inflation = rng.choice((0.0, 0.2))
+    world = make_world(SourceConfig("fence", inflation=inflation), transforms=tree)
+    receive(world, outlines(order, frame="map"))
+    seen = {Verdict.FREE: 0, Verdict.COLLISION: 0}
+    by_id = {10 + i: kind for i, (kind, _) in enumerate(order)}
+    for _ in range(300):
+        u, v = rng.uniform(-10, 50), rng.uniform(-9, 9)
+        x = at.x + cos(at.yaw) * u - sin(at.yaw) * v
+        y = at.y + sin(at.yaw) * u + cos(at.yaw) * v
+        inside = any(holds(ring, u, v) for _, ring in rings)
+        inside &= not any(holds(ring, u, v) for kind, ring in order if kind != REGION)
+        gap = min(distance_to(ring, u, v) for _, ring in order) - ROBOT - inflation
+        found = answer(world, x, y)
+        seen[found.verdict] += 1
+        if abs(gap) > 1e-9:
+            wanted = Verdict.FREE if inside and gap > 0 else Verdict.COLLISION
+            assert found.verdict is wanted, (u, v, gap, found)
+        assert found.nearest_id == OUTSIDE or by_id.get(found.nearest_id, 0) == 0
+        snapshot = world.snapshot(now=100 * NS, steady=100 * NS)
+        assert verdict_error(snapshot, Pose(x, y, 0.0), found.verdict, 0.0) == ""
+    assert min(seen.values()) > 10, seen
+
+
+def test_outside_is_named_with_its_sender() -> None:
+    world = make_world()
+    receive(world, outlines([(0, box(3.0, 3.0, 0.5, 0.5)), (REGION, box(-5, -5, 10, 10))]))
+    found = answer(world, 5.0, 0.0)
+    assert (found.verdict, found.nearest_id, found.nearest_source) == (
+        Verdict.COLLISION, OUTSIDE, "fence",
+    )  # fmt: skip
+    assert answer(world, 3.0, 3.0).nearest_id == 10
+    snapshot = world.snapshot(now=100 * NS, steady=100 * NS)
+    near = questions.distance(snapshot, Pose(4.0, 0.0, 0.0), k=5)
+    assert near.ids.tolist() == [OUTSIDE, 10]
+    assert near.sources == ("fence", "fence")
+    assert near.distances[0] == pytest.approx(1.0 - ROBOT)
+    state = questions.state(snapshot, Pose(4.0, 0.0, 0.0))
+    assert (state.answer.nearest_id, state.distance) == (OUTSIDE, pytest.approx(0.75))
+
+
+def test_a_region_alone_has_a_distance() -> None:
+    world = make_world()
+    receive(world, outlines([(REGION, box(-5, -5, 10, 10))]))
+    state = questions.state(world.snapshot(now=100 * NS, steady=0), Pose(2.0, 0.0, 0.0))
+    assert state.answer.verdict is Verdict.FREE
+    assert state.distance == pytest.approx(3.0 - ROBOT)
+    assert state.answer.nearest_id == OUTSIDE
+
+
+def test_outlines_with_a_common_edge_stay_one_region_in_every_frame() -> None:
+    """The edge of one is a part of the edge of the other; rounded apart, it would be a wall."""
+    rng = random.Random(7)
+    for _ in range(50):
+        tree = TransformTree(100 * NS)
+        at = Pose(rng.uniform(-1e3, 1e3), rng.uniform(-1e3, 1e3), rng.uniform(-pi, pi))
+        turn = (0.0, 0.0, sin(at.yaw / 2), cos(at.yaw / 2))
+        tree.insert("odom", "map", 0, Placement((at.x, at.y, 0.0), turn), static=True)
+        world = make_world(transforms=tree)
+        cut = rng.uniform(-1, 1)
+        receive(world, outlines([(REGION, box(-4, -4, 4, 8)), (REGION, [(0, -3), (4, -3), (4, 3), (0, cut + 2)])], "map"))  # fmt: skip  # noqa: E501
+        found = answer(world, at.x, at.y)  # in the middle of the common edge
+        assert found.verdict is Verdict.FREE, at
+
+
+BAD: list[tuple[str, Obstacles, str]] = [
+    ("a hole alone", outlines([(HOLE, box(0, 0, 1, 1))]), "HOLE"),
+    ("no region left", outlines([(REGION, box(0, 0, 1, 1)), (HOLE, box(-1, -1, 3, 3))]), "region"),
+    ("crossing", outlines([(0, box(0, 0, 1, 1)), (REGION, [(0, 0), (1, 1), (1, 0), (0, 2)])]), r"xy\[8\]"),  # noqa: E501
+    ("two points", outlines([(0, box(0, 0, 1, 1)), (REGION, [(0, 0), (1, 1)])]), r"xy\[8\]"),
+    ("not finite", outlines([(REGION, [(0, 0), (1, nan), (1, 0)])]), "xy"),
+    ("kind 4", outlines([(REGION, box(0, 0, 1, 1)), (4, box(0, 0, 1, 1))]), r"kinds\[1\]"),
+    ("posed", outlines([(REGION, box(0, 0, 1, 1))], poses=np.array([0.0, 1.0, 0.0])), r"poses\[1\]"),  # noqa: E501
+    ("moving", outlines([(REGION, box(0, 0, 1, 1))], velocities=np.array([0.0, 1.0, 0.0])), r"velocities\[1\]"),  # noqa: E501
+    ("round", outlines([(REGION, box(0, 0, 1, 1))], radius=np.array([0.1])), r"radius\[0\]"),
+    ("with a margin", outlines([(REGION, box(0, 0, 1, 1))], margins=np.array([0.1])), r"margins\[0\]"),  # noqa: E501
+    ("path", outlines([(REGION, box(0, 0, 1, 1))], path_offsets=np.array([0, 1]), path_times=np.zeros(1), path_poses=np.zeros(3)), r"path_offsets\[0\]"),  # noqa: E501
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("data", "text"), [each[1:] for each in BAD], ids=[b[0] for b in BAD])
+def test_bad_region_is_unknown(data: Obstacles, text: str) -> None:
+    world = make_world()
+    receive(world, data)
+    found = answer(world, 0.5, 0.5)
+    assert found.verdict is Verdict.UNKNOWN
+    assert re.search(f"^fence: .*{text}", found.message), found.message
+
+
+def test_a_scene_has_no_kinds_of_regions() -> None:
+    with pytest.raises(InputError, match=r"kinds\[0\]"):
+        Scene.from_arrays([0, 4], np.array(box(0, 0, 1, 1)), kinds=[REGION])
+
+
+def test_two_senders_with_a_region_are_refused() -> None:
+    """What is meant, the union or the intersection, is not for the server to guess."""
+    world = make_world()
+    receive(world, outlines([(REGION, box(-5, -5, 10, 10))], source="one"))
+    assert answer(world, 0.0, 0.0).verdict is Verdict.FREE
+    receive(world, outlines([(REGION, box(-5, -5, 10, 10))], source="two"))
+    found = answer(world, 0.0, 0.0)
+    assert (found.verdict, found.status) == (Verdict.UNKNOWN, Status.INVALID_INPUT)
+    assert "one, two" in found.message
+
+
+def test_an_obstacle_with_the_id_of_the_outside_is_refused_beside_a_region() -> None:
+    world = make_world(SourceConfig("fence"), SourceConfig("other"))
+    plain = outlines([(0, box(3, 3, 1, 1))])
+    vars(plain)["ids"] = np.array([OUTSIDE])
+    receive(world, plain, "other")
+    receive(world, plain)
+    assert answer(world, 0.0, 0.0).verdict is Verdict.FREE
+    receive(world, outlines([(REGION, box(-5, -5, 10, 10))]))
+    assert "other: ids" in answer(world, 0.0, 0.0).message
+
+
+# ---- static sources
+
+
+@pytest.mark.requirement("D-15")
+def test_static_data_stays_valid_and_is_known_at_all_times() -> None:
+    world = make_world(SourceConfig("fence", static=True), SourceConfig("seen"))
+    receive(world, outlines([(REGION, box(-50, -5, 100, 10)), (0, box(20, -5, 1, 10))]))
+    late = 100 * NS + 3600 * NS
+    live = outlines([(0, box(0, 3, 1, 1))], velocities=np.zeros(3))
+    vars(live)["stamp"] = late
+    receive(world, live, "seen", late)
+    snapshot = world.snapshot(now=late, steady=late)
+    assert questions.collide(snapshot, Pose()).verdict is Verdict.FREE
+    assert snapshot.max_obstacle_age == 0.0
+    assert snapshot.oldest_data_stamp == late
+    timed = questions.check_poses(
+        snapshot, np.array([0.0, 0.0, 0.0, 20.0, 0.0, 0.0]), np.array([4.0, 4.0])
+    )
+    assert timed.verdicts.tolist() == [Verdict.FREE, Verdict.COLLISION]
+    # The other source is stale, as ever.
+    stale = answer(world, 0.0, 0.0, late + NS)
+    assert (stale.status, stale.message[:5]) == (Status.STALE_OBSTACLES, "seen:")
+
+
+def test_static_data_alone_has_the_horizon_of_each_request() -> None:
+    world = make_world(SourceConfig("fence", static=True), prediction_horizon=2.0)
+    receive(world, outlines([(0, box(20, -5, 1, 10))]))
+    for later in (0, 10, 1000):
+        now = (100 + later) * NS
+        snapshot = world.snapshot(now=now, steady=now)
+        timed = questions.check_poses(snapshot, np.zeros(6), np.array([1.9, 2.1]))
+        assert timed.verdicts.tolist() == [Verdict.FREE, Verdict.UNKNOWN]
+
+
+def test_static_data_survives_a_clock_that_goes_back_but_not_a_reset() -> None:
+    world = make_world(SourceConfig("fence", static=True))
+    receive(world, outlines([(0, box(20, -5, 1, 10))]))
+    assert answer(world, 0.0, 0.0, 50 * NS).verdict is Verdict.FREE
+    newer = outlines([(0, box(-0.5, -5, 1, 10))])
+    vars(newer)["stamp"] = 20 * NS  # of a sender that started again with the clock
+    receive(world, newer, now=51 * NS)
+    assert answer(world, 0.0, 0.0, 51 * NS).verdict is Verdict.COLLISION
+    world.reset()
+    assert answer(world, 0.0, 0.0, 51 * NS).status is Status.NO_OBSTACLES
+
+
+@pytest.mark.requirement("D-15")
+def test_static_data_is_placed_by_the_present_transform() -> None:
+    tree = TransformTree(100 * NS)
+    world = make_world(SourceConfig("fence", static=True), transforms=tree)
+    receive(world, outlines([(0, box(-1, -1, 2, 2))], "map"), now=100 * NS)
+    assert answer(world, 0.0, 0.0).status is Status.UNKNOWN_FRAME
+    ids = set()
+    for k, x in enumerate((0.0, 5.0, 5.0)):
+        now = 101 * NS + k * NS // 100
+        tree.set_time(now)
+        tree.insert("odom", "map", now, Placement((x, 0.0, 0.0)), static=False)
+        assert (answer(world, 0.0, 0.0, now).verdict is Verdict.COLLISION) == (x == 0.0)
+        ids.add(world.snapshot(now=now, steady=now).id)
+    assert len(ids) == 2
+    old = answer(world, 0.0, 0.0, 102 * NS)
+    assert (old.verdict, old.status) == (Verdict.UNKNOWN, Status.TF_EXTRAPOLATION)
+
+
+def test_optional_static_data_that_cannot_be_placed_is_a_fault() -> None:
+    world = make_world(
+        SourceConfig("fence", static=True, required=False),
+        SourceConfig("seen", static=True),
+        transforms=TransformTree(100 * NS),
+    )
+    receive(world, outlines([(0, box(20, -1, 2, 2))]), "seen")
+    assert answer(world, 0.0, 0.0).verdict is Verdict.FREE
+    receive(world, outlines([(0, box(-1, -1, 2, 2))], "map"))
+    for now in (100 * NS, 200 * NS):
+        assert answer(world, 0.0, 0.0, now).status is Status.UNKNOWN_FRAME
+
+
+@pytest.mark.requirement("D-15")
+def test_static_data_that_moves_is_refused() -> None:
+    world = make_world(SourceConfig("fence", static=True))
+    receive(world, outlines([(0, box(20, -1, 2, 2))], velocities=np.array([0.0, 0.1, 0.0])))
+    found = answer(world, 0.0, 0.0)
+    assert (found.verdict, found.status) == (Verdict.UNKNOWN, Status.INVALID_INPUT)
+    assert "velocities[1]" in found.message and "static" in found.message
+    with pytest.raises(InputError):
+        SourceConfig("fence", static=1)  # type: ignore[arg-type]
+
+
+def test_a_bad_static_message_stays_bad_until_the_next_good_one() -> None:
+    world = make_world(SourceConfig("fence", static=True))
+    good = outlines([(0, box(20, -1, 2, 2))])
+    receive(world, good)
+    world.receive_fault("fence", Fault(Status.NON_FINITE, "bad"), now=101 * NS, steady=101 * NS)
+    assert answer(world, 0.0, 0.0, 1000 * NS).status is Status.NON_FINITE
+    receive(world, good, now=1001 * NS)
+    assert answer(world, 0.0, 0.0, 1001 * NS).verdict is Verdict.FREE

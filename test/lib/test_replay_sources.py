@@ -1,0 +1,228 @@
+# SPDX-FileCopyrightText: gjk_collision contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Scans, clouds, grids, Autoware's objects and regions are replayed from a bag.
+
+Each bag has one thing 6.25 m ahead, which is 4 m ahead from 0.5 s to 0.8 s, and broken after that.
+The front of the vehicle is at 3.75 m.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from replays import replay, rows_of
+from rosbags.typesys import get_types_from_msg
+from write_scenarios import Road, at, steps
+
+from gjk_collision.region import OUTSIDE
+from gjk_collision.replay.write import BagWriter
+from gjk_collision.report.outcome import Outcome
+from gjk_collision.server.obstacles import Obstacles
+from gjk_collision.verdict import Status, Verdict
+
+AUTOWARE = "autoware_perception_msgs/msg/"
+KINEMATICS = """uint8 UNAVAILABLE=0
+uint8 SIGN_UNKNOWN=1
+uint8 AVAILABLE=2
+geometry_msgs/PoseWithCovariance pose_with_covariance
+"""
+DEFINITIONS = {
+    "unique_identifier_msgs/msg/UUID": "uint8[16] uuid",
+    AUTOWARE + "ObjectClassification": "uint8 label\nfloat32 probability",
+    AUTOWARE + "Shape": "uint8 type\ngeometry_msgs/Polygon footprint\n"
+    "geometry_msgs/Vector3 dimensions",
+    AUTOWARE + "DetectedObjectKinematics": KINEMATICS + "bool has_position_covariance\n"
+    "uint8 orientation_availability\ngeometry_msgs/TwistWithCovariance twist_with_covariance\n"
+    "bool has_twist\nbool has_twist_covariance",
+    AUTOWARE + "DetectedObject": "float32 existence_probability\n"
+    "ObjectClassification[] classification\nDetectedObjectKinematics kinematics\nShape shape",
+    AUTOWARE + "DetectedObjects": "std_msgs/Header header\nDetectedObject[] objects",
+    AUTOWARE + "TrackedObjectKinematics": KINEMATICS + "uint8 orientation_availability\n"
+    "geometry_msgs/TwistWithCovariance twist_with_covariance\n"
+    "geometry_msgs/AccelWithCovariance acceleration_with_covariance\nbool is_stationary",
+    AUTOWARE + "TrackedObject": "unique_identifier_msgs/UUID object_id\n"
+    "float32 existence_probability\nObjectClassification[] classification\n"
+    "TrackedObjectKinematics kinematics\nShape shape",
+    AUTOWARE + "TrackedObjects": "std_msgs/Header header\nTrackedObject[] objects",
+    "nav2_msgs/msg/CostmapMetaData": "builtin_interfaces/Time map_load_time\n"
+    "builtin_interfaces/Time update_time\nstring layer\nfloat32 resolution\nuint32 size_x\n"
+    "uint32 size_y\ngeometry_msgs/Pose origin",
+    "nav2_msgs/msg/Costmap": "std_msgs/Header header\nCostmapMetaData metadata\nuint8[] data",
+}
+
+
+@dataclass
+class Maker:
+    """Makes messages of the types of a bag."""
+
+    writer: BagWriter
+
+    def __call__(self, kind: str, *values: Any) -> Any:
+        return self.writer.types[kind](*values)
+
+    def pose(self, x: float, y: float) -> Any:
+        point = self("geometry_msgs/msg/Point", x, y, 0.0)
+        turn = self("geometry_msgs/msg/Quaternion", 0.0, 0.0, 0.0, 1.0)
+        return self("geometry_msgs/msg/Pose", point, turn)
+
+    def zero(self) -> Any:
+        return self("geometry_msgs/msg/Vector3", 0.0, 0.0, 0.0)
+
+    def twist(self) -> Any:
+        return self("geometry_msgs/msg/Twist", self.zero(), self.zero())
+
+
+def scan(make: Maker, header: Any, x: float, bad: bool) -> Any:
+    ranges = np.full(101, np.inf, np.float32)
+    ranges[50] = np.nan if bad else x + 0.25  # a circle of 0.25 m
+    values = -0.5, 0.5, 0.01, 0.0, 0.05, 0.1, 30.0, ranges, np.empty(0, np.float32)
+    return make("sensor_msgs/msg/LaserScan", header, *values)
+
+
+def cloud(make: Maker, header: Any, x: float, bad: bool) -> Any:
+    fields = [
+        make("sensor_msgs/msg/PointField", name, 2 + 4 * i, 7, 1) for i, name in enumerate("zyx")
+    ]
+    points = [(1.0, 0.01, x + 0.25), (1.0, 0.02, x + 0.25), (-0.5, 0.0, 0.0), (2.5, 0.0, 0.0)]
+    data = b"".join(b"??" + struct.pack("<fff", *point) for point in points)
+    raw = np.frombuffer(data[:-1] if bad else data, np.uint8)
+    return make("sensor_msgs/msg/PointCloud2", header, 1, 4, fields, False, 14, 56, raw, True)
+
+
+def grid(make: Maker, header: Any, x: float, bad: bool) -> Any:
+    cells = np.zeros((4, 8), np.int8)
+    cells[1:3, 0] = 100
+    if bad:
+        cells[3, 7] = 101
+    time = header.stamp
+    info = make("nav_msgs/msg/MapMetaData", time, 0.25, 8, 4, make.pose(x, -0.5))
+    return make("nav_msgs/msg/OccupancyGrid", header, info, cells.ravel())
+
+
+def costmap(make: Maker, header: Any, x: float, bad: bool) -> Any:
+    cells = np.zeros((4, 8), np.uint8)
+    cells[1:3, 0], cells[:, 1] = 254, 253
+    time, size = header.stamp, 9 if bad else 8
+    pose = make.pose(x, -0.5)
+    info = make("nav2_msgs/msg/CostmapMetaData", time, time, "", 0.25, size, 4, pose)
+    return make("nav2_msgs/msg/Costmap", header, info, cells.ravel())
+
+
+def shape(make: Maker, bad: bool) -> Any:
+    size = make("geometry_msgs/msg/Vector3", 2.0, 2.0, 1.0)
+    return make(AUTOWARE + "Shape", 7 if bad else 0, make("geometry_msgs/msg/Polygon", []), size)
+
+
+def detected(make: Maker, header: Any, x: float, bad: bool) -> Any:
+    at = make("geometry_msgs/msg/PoseWithCovariance", make.pose(x + 1.0, 0.0), np.zeros(36))
+    twist = make("geometry_msgs/msg/TwistWithCovariance", make.twist(), np.zeros(36))
+    motion = make(AUTOWARE + "DetectedObjectKinematics", at, False, 2, twist, False, False)
+    found = make(AUTOWARE + "DetectedObject", 0.5, [], motion, shape(make, bad))
+    return make(AUTOWARE + "DetectedObjects", header, [found])
+
+
+def tracked(make: Maker, header: Any, x: float, bad: bool) -> Any:
+    at = make("geometry_msgs/msg/PoseWithCovariance", make.pose(x + 2**0.5, 0.0), np.zeros(36))
+    twist = make("geometry_msgs/msg/TwistWithCovariance", make.twist(), np.zeros(36))
+    acceleration = make("geometry_msgs/msg/Accel", make.zero(), make.zero())
+    more = make("geometry_msgs/msg/AccelWithCovariance", acceleration, np.zeros(36))
+    # Its orientation is not known: a circle around the square.
+    motion = make(AUTOWARE + "TrackedObjectKinematics", at, 0, twist, more, True)
+    uuid = make("unique_identifier_msgs/msg/UUID", np.zeros(16, np.uint8))
+    found = make(AUTOWARE + "TrackedObject", uuid, 0.5, [], motion, shape(make, bad))
+    return make(AUTOWARE + "TrackedObjects", header, [found])
+
+
+CASES: dict[str, tuple[Callable[..., Any], dict[str, Any], int, str]] = {
+    "sensor_msgs/msg/LaserScan": (scan, {"point_radius": 0.25}, 50, r"ranges[50]"),
+    "sensor_msgs/msg/PointCloud2": (
+        cloud, {"point_radius": 0.25, "min_height": 0.0, "max_height": 2.0}, 0, "data",
+    ),
+    "nav_msgs/msg/OccupancyGrid": (grid, {}, 0, "data[31]"),
+    "nav2_msgs/msg/Costmap": (costmap, {}, 0, "data"),
+    AUTOWARE + "DetectedObjects": (detected, {}, 0, "objects[0].shape.type"),
+    AUTOWARE + "TrackedObjects": (tracked, {}, 0, "objects[0].shape.type"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", CASES)
+def test_each_type_is_answered_for(kind: str, tmp_path: Path) -> None:
+    message, parameters, identity, field = CASES[kind]
+    with BagWriter(tmp_path / "bag") as writer:
+        for name, text in DEFINITIONS.items():
+            writer._store.register(get_types_from_msg(text, name))
+        make, road = Maker(writer), Road(writer)
+        for t in steps(1.0):
+            road.ego(t)
+            x = 3.5 if 0.5 <= t < 0.8 else 6.25
+            header = writer.header(at(t), "odom")
+            writer.write("/seen", kind, at(t), message(make, header, x, t >= 0.8))
+    given = {"obstacles.type": kind, "obstacles.topic": "seen"}
+    given |= {f"obstacles.{name}": value for name, value in parameters.items()}
+    result = replay(tmp_path / "bag", tmp_path, parameters=given)
+    assert result.outcome is Outcome.PASSED, result.failures
+    rows = rows_of(tmp_path)
+    for row in rows:
+        t = (row.time - at(0.0)) * 1e-9
+        if t >= 0.8:
+            assert row.verdict is Verdict.UNKNOWN
+            assert field in row.message
+            continue
+        assert row.verdict is (Verdict.COLLISION if t >= 0.5 else Verdict.FREE), row
+        assert row.nearest_id == identity
+        if t < 0.5:
+            assert row.distance == pytest.approx(6.25 - 3.75, abs=1e-6)
+    assert {row.verdict for row in rows} == {Verdict.FREE, Verdict.COLLISION, Verdict.UNKNOWN}
+
+
+def test_a_region_is_answered_for(tmp_path: Path) -> None:
+    with BagWriter(tmp_path / "bag") as writer:
+        road = Road(writer)
+        for t in steps(1.0):
+            road.ego(t)
+            front = 3.5 if 0.5 <= t < 0.8 else 6.25
+            xy = [-9, -9, front, -9, front, 9, -9, 9]
+            writer.obstacles(
+                Obstacles(
+                    frame="odom", stamp=at(t), ids=np.array([5]),
+                    kinds=np.array([3 if t >= 0.8 else 2], np.uint8),
+                    offsets=np.array([0, 4]), xy=np.array(xy, np.float64),
+                ),
+                topic="/fence",
+            )  # fmt: skip
+    parameters = {"obstacles.topic": "fence"}
+    result = replay(tmp_path / "bag", tmp_path, parameters=parameters)
+    assert result.outcome is Outcome.PASSED, result.failures
+    rows = rows_of(tmp_path)
+    for row in rows:
+        t = (row.time - at(0.0)) * 1e-9
+        if t >= 0.8:
+            assert (row.verdict, row.status) == (Verdict.UNKNOWN, Status.INVALID_INPUT)
+            continue
+        assert row.verdict is (Verdict.COLLISION if t >= 0.5 else Verdict.FREE), row
+        assert row.nearest_id == OUTSIDE
+        assert row.nearest_source.lstrip("/") == "fence"
+
+
+def test_a_static_grid_is_used_to_the_end(tmp_path: Path) -> None:
+    with BagWriter(tmp_path / "bag") as writer:
+        make, road = Maker(writer), Road(writer)
+        for t in steps(3.0):
+            road.ego(t)
+            if t == 0.0:
+                header = writer.header(at(t), "odom")
+                writer.write(
+                    "/map", "nav_msgs/msg/OccupancyGrid", at(t), grid(make, header, 6.25, False)
+                )
+    given = {"obstacles.type": "nav_msgs/msg/OccupancyGrid", "obstacles.topic": "map"}
+    for static, last in ((True, Verdict.FREE), (False, Verdict.UNKNOWN)):
+        parameters = {**given, "obstacles.static": static}
+        result = replay(tmp_path / "bag", tmp_path, parameters=parameters)
+        assert result.outcome is Outcome.PASSED, result.failures
+        assert rows_of(tmp_path)[-1].verdict is last

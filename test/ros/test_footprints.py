@@ -1,0 +1,232 @@
+# SPDX-FileCopyrightText: gjk_collision contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Footprints by name and by speed, and the time to collision, in a running node."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable
+from math import inf, isnan, nan
+from typing import Any
+
+import numpy as np
+import pytest
+
+pytest.importorskip("rclpy", reason="rclpy is not installed")
+
+from geometry_msgs.msg import TwistStamped
+from gjk_collision.srv import GetSnapshot
+from nav_msgs.msg import Odometry
+from server import BOX, Bench, Server, said
+
+from gjk_collision.errors import InputError
+from gjk_collision.ros.client import CollisionClient
+from gjk_collision.verdict import Status, Verdict
+
+FREE = (Verdict.FREE, Status.SUCCESS)
+HIT = (Verdict.COLLISION, Status.SUCCESS)
+Start = Callable[..., tuple[Server, Bench]]
+LONG = [3.0, 0.6, -1.0, 0.6, -1.0, -0.6, 3.0, -0.6]
+NAMED = {
+    "base_frame": "odom",
+    "footprint_names": ["small", "long"],
+    "small.robot_radius": 0.5,
+    "long.footprint": LONG,
+}
+BY_SPEED = {
+    **NAMED,
+    "speed_footprints": ["small", "long"],
+    "small.linear_min": -1.0,
+    "small.linear_max": 1.0,
+    "long.linear_min": 1.0,
+    "long.linear_max": 10.0,
+    "twist_topic": "odometry",
+}
+NEAR = -3.0  # x [m]: the box at the origin begins 2 m ahead
+
+
+class Driver:
+    """Publishes a twist at 20 Hz, while `vx` is not None."""
+
+    def __init__(self, bench: Bench, kind: Any = Odometry, topic: str = "odometry") -> None:
+        self.bench, self.kind = bench, kind
+        self.vx: float | None = None
+        self.wz = 0.0
+        self.frame = "odom"  # the base frame of these tests
+        self.ahead = 0.0  # s
+        self.publisher = bench.node.create_publisher(kind, topic, 5)
+        bench.node.create_timer(0.05, self.send)
+
+    def send(self) -> None:
+        if self.vx is None:
+            return
+        message = self.kind()
+        now = self.bench.node.get_clock().now().nanoseconds + round(self.ahead * 1e9)
+        message.header.stamp.sec, message.header.stamp.nanosec = divmod(now, 10**9)
+        twist = message.twist
+        if self.kind is Odometry:
+            message.header.frame_id, message.child_frame_id = "world", self.frame
+            twist = message.twist.twist
+        else:
+            message.header.frame_id = self.frame
+        twist.linear.x, twist.angular.z = float(self.vx), float(self.wz)
+        self.publisher.publish(message)
+
+
+def test_requests_name_a_footprint(start: Start) -> None:
+    _, bench = start("named", footprint=BOX, **NAMED)
+    bench.publish()
+    reply = bench.until_status(*FREE, x=NEAR)
+    assert reply.info.footprint == "default"
+    for name, expected in (("small", FREE), ("long", HIT), ("default", FREE)):
+        reply = bench.collide(NEAR, footprint=name)
+        assert (said(reply), reply.info.footprint) == (expected, name)
+        assert reply.info.footprint_age == 0.0
+        found = bench.distance(NEAR, footprint=name)
+        assert said(found) == expected
+        gap = {"small": 1.5, "long": -1.0, "default": 1.0}[name]
+        assert found.distances[0] == pytest.approx(gap, abs=1e-9)
+        path = bench.check_path([-9.0, 0, 0, NEAR, 0, 0], footprint=name)
+        assert path.is_free == (expected == FREE)
+        poses = bench.check_poses([NEAR, 0, 0, -9.0, 0, 0], footprint=name)
+        assert poses.verdicts[0] == expected[0] and poses.verdicts[1] == Verdict.FREE
+    for ask in (
+        lambda: bench.collide(NEAR, footprint="huge"),
+        lambda: bench.distance(NEAR, footprint="huge"),
+        lambda: bench.check_path([-9.0, 0, 0, NEAR, 0, 0], footprint="huge"),
+        lambda: bench.check_poses([NEAR, 0, 0], footprint="huge"),
+    ):
+        reply = ask()
+        assert said(reply) == (Verdict.UNKNOWN, Status.INVALID_INPUT)
+        assert "one of small, long, default (got 'huge')" in reply.verdict.message
+        assert not reply.is_free
+
+
+def test_one_footprint_per_pose(start: Start) -> None:
+    _, bench = start("perpose", footprint=BOX, **NAMED)
+    bench.publish()
+    bench.until_status(*FREE, x=NEAR)
+    poses = [NEAR, 0.0, 0.0] * 5
+    which = array("B", [0, 1, 2, 1, 0])
+    names = ["small", "long", "default"]
+    reply = bench.check_poses(poses, footprints=names, which=which, mode=1)
+    hit, free = Verdict.COLLISION, Verdict.FREE
+    assert list(reply.verdicts) == [free, hit, free, hit, free]
+    assert reply.distances == pytest.approx([1.5, -1.0, 1.0, -1.0, 1.5], abs=1e-9)
+    assert (reply.first_invalid_index, reply.info.footprint) == (1, "small, long, default")
+    reply = bench.check_poses(poses, footprints=names, which=which[:4])
+    assert said(reply) == (Verdict.UNKNOWN, Status.ARRAY_MISMATCH)
+    assert not len(reply.verdicts) and reply.first_invalid_index == 0
+
+    client = CollisionClient(bench.node, "odom", server="/perpose", executor=bench.executor)
+    found = client.check_poses(np.reshape(poses, (-1, 3)), footprint=names, which=list(which))
+    assert found.verdicts.tolist() == [free, hit, free, hit, free]
+    assert found.info.footprint == "small, long, default"
+    assert client.collide((NEAR, 0.0, 0.0), footprint="small").is_free
+    assert client.distance((NEAR, 0.0, 0.0), footprint="long").distances[0] < -0.99
+    assert not client.check_path([(-9, 0, 0), (NEAR, 0, 0)], footprint="long").is_free
+    with pytest.raises(InputError, match=r"^which: can only be given"):
+        client.check_poses([(0, 0, 0)], footprint="small", which=[0])
+    for bad in ([0.0], [-1], [256], ["a"]):
+        with pytest.raises(InputError, match=r"^which: must be"):
+            client.check_poses([(0, 0, 0)], footprint=["small"], which=bad)
+
+
+def test_snapshot_has_all_footprints(start: Start) -> None:
+    _, bench = start("all", footprint=BOX, margin_front=0.5, **NAMED)
+    bench.publish()
+    bench.until_status(*FREE, x=-4.0)
+    reply = bench.call("get_snapshot", GetSnapshot.Request())
+    assert reply.footprint_names == ["small", "long", "default"]
+    found = reply.footprints
+    assert list(found.offsets) == [0, 1, 5, 9]
+    assert list(found.xy) == [0.0, 0.0, *LONG, *BOX]
+    assert list(found.ids) == [0, 1, 2]
+    assert found.header.frame_id == "odom"
+
+
+@pytest.mark.parametrize("kind", [Odometry, TwistStamped])
+def test_speed_selects_the_footprint(start: Start, kind: Any) -> None:
+    name = f"fast_{kind.__name__.lower()}"
+    package = "nav_msgs" if kind is Odometry else "geometry_msgs"
+    _, bench = start(name, **BY_SPEED, twist_type=f"{package}/msg/{kind.__name__}")
+    bench.publish()
+    reply = bench.until_status(Verdict.UNKNOWN, Status.NO_FOOTPRINT, x=NEAR)
+    assert "no message received on the topic 'odometry'" in reply.verdict.message
+    bench.until_status(*FREE, x=NEAR, footprint="small")
+    driver = Driver(bench, kind)
+    driver.vx = 0.5
+    reply = bench.until_status(*FREE, x=NEAR)
+    assert reply.info.footprint == "small"
+    driver.vx = 2.0
+    reply = bench.until_status(*HIT, x=NEAR)
+    assert reply.info.footprint == "long"
+    bench.until(lambda: bench.states[-1].info.footprint == "long", "the heartbeat")
+    driver.vx = -3.0  # there is none for it
+    reply = bench.until_status(Verdict.UNKNOWN, Status.NO_FOOTPRINT, x=NEAR)
+    assert "-3 m/s" in reply.verdict.message and reply.info.footprint == ""
+    driver.vx = nan
+    reply = bench.until_status(Verdict.UNKNOWN, Status.NON_FINITE, x=NEAR)
+    assert "linear.x: must be finite" in reply.verdict.message
+    driver.vx, driver.frame = 0.5, ""
+    reply = bench.until_status(Verdict.UNKNOWN, Status.UNKNOWN_FRAME, x=NEAR)
+    driver.frame = "odom"
+    bench.until_status(*FREE, x=NEAR)
+    driver.ahead = 5.0
+    bench.until_status(Verdict.UNKNOWN, Status.FUTURE_STAMP, x=NEAR)
+    driver.ahead = 0.0
+    bench.until_status(*FREE, x=NEAR)
+    driver.vx = None  # it falls silent
+    reply = bench.until_status(Verdict.UNKNOWN, Status.STALE_FOOTPRINT, x=NEAR)
+    assert "twist_topic: " in reply.verdict.message
+    bench.until_status(*FREE, x=NEAR, footprint="small")
+
+
+def test_heartbeat_has_the_time_to_collision(start: Start) -> None:
+    """The vehicle stands at the origin of odom; a box 20 m ahead comes at 2 m/s."""
+    _, bench = start("ttc", base_frame="odom", footprint=BOX, twist_topic="odometry")
+
+    def moving() -> Any:
+        found = bench.array([(20.0, 0.0)])
+        found.velocities = array("d", [-2.0, 0.0, 0.0])
+        return found
+
+    def last() -> float:
+        return float(bench.states[-1].time_to_collision)
+
+    bench.publish(moving)
+    bench.until(lambda: bench.states and bench.states[-1].verdict.verdict == Verdict.FREE, "free")
+    assert isnan(last())
+    driver = Driver(bench)
+    driver.vx = 4.0
+    bench.until(lambda: not isnan(last()), "a time to collision")
+    # The list is sent again and again with the same place: 18 m at 6 m/s, less its age at most.
+    seen = []
+    bench.until(lambda: seen.append(last()) or len(seen) > 5, "some heartbeats")
+    assert all(2.3 < each <= 3.0 for each in seen), seen
+    driver.vx = -3.0
+    bench.until(lambda: last() == inf, "away from it")
+    driver.frame = "nowhere"
+    bench.until(lambda: isnan(last()), "a wrong frame")
+    assert bench.states[-1].verdict.verdict == Verdict.FREE
+    driver.frame, driver.vx = "odom", 4.0
+    bench.until(lambda: last() < 3.0, "known again")
+    driver.vx = nan
+    bench.until(lambda: isnan(last()), "NaN")
+    assert bench.states[-1].verdict.verdict == Verdict.FREE
+    driver.vx = 4.0
+    bench.until(lambda: last() < 3.0, "known again")
+    driver.vx = None
+    bench.until(lambda: isnan(last()), "stale")
+    assert bench.states[-1].verdict.verdict == Verdict.FREE
+    driver.vx = 4.0
+    bench.until(lambda: last() < 3.0, "known again")
+    bench.stop_publishing()
+    bench.until(lambda: bench.states[-1].verdict.verdict == Verdict.UNKNOWN, "no obstacles")
+    assert isnan(last())
+
+
+def test_wrong_footprints_fail_to_configure(start: Start) -> None:
+    _, bench = start("wrongly", base_frame="odom", footprint_names=["loaded"])
+    reply = bench.until_status(Verdict.UNKNOWN, Status.NOT_ACTIVE)
+    assert "loaded.footprint: must be set" in reply.verdict.message
