@@ -237,7 +237,10 @@ class CollisionMirror {
     request.margin = question.margin;
     request.swept = question.swept;
     request.tolerance = question.tolerance;
-    const gjk::PathAnswer found = gjk::check_path(asked.view(), request);
+    // The server checks a path in chunks, and the last digits depend on them.
+    gjk::Budget same_chunks;
+    same_chunks.is_late = [] { return false; };
+    const gjk::PathAnswer found = gjk::check_path(asked.view(), request, same_chunks);
     srv::CheckPath::Response response;
     response.first_invalid_segment = static_cast<std::int32_t>(found.first_invalid_segment);
     response.last_valid_fraction = found.last_valid_fraction;
