@@ -335,6 +335,8 @@ def test_static_data_that_moves_is_refused() -> None:
     found = answer(world, 0.0, 0.0)
     assert (found.verdict, found.status) == (Verdict.UNKNOWN, Status.INVALID_INPUT)
     assert "velocities[1]" in found.message and "static" in found.message
+    receive(world, outlines([(0, box(20, -1, 2, 2))], margin_rates=np.array([0.1])))
+    assert "margin_rates[0]" in answer(world, 0.0, 0.0).message
     with pytest.raises(InputError):
         SourceConfig("fence", static=1)  # type: ignore[arg-type]
 
