@@ -12,7 +12,7 @@ import pytest
 pytest.importorskip("rclpy", reason="rclpy is not installed")
 
 import rclpy
-from gjk_collision.srv import CheckPath, CheckPoses, Collide, Distance
+from gjk_collision.srv import CheckPath, CheckPoses, Collide, Distance, NearestFree
 from rclpy.executors import SingleThreadedExecutor
 
 from gjk_collision.errors import InputError
@@ -33,7 +33,8 @@ class Puppet:
         self.fill = lambda reply: None
         self.delay = 0.0
         for service, name in ((CheckPoses, "check_poses"), (CheckPath, "check_path"),
-                              (Distance, "distance"), (Collide, "collide")):  # fmt: skip
+                              (Distance, "distance"), (Collide, "collide"),
+                              (NearestFree, "nearest_free")):  # fmt: skip
             self.node.create_service(
                 service, f"puppet/{name}", self.answer, qos_profile=SERVICE_QOS
             )
