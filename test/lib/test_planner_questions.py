@@ -225,6 +225,9 @@ def test_arcs_meet_a_moving_obstacle_and_end_at_the_horizon() -> None:
         assert short.last_valid_fraction == pytest.approx(fraction)
         assert short.last_valid_fraction <= fraction
         assert np.isnan(short.min_distance)
+    at_once = path_asked(crossing, [0.0, -10.0, 0.0], way, times=np.array([0.0, 6.0, 7.0]))
+    assert (at_once.verdict, at_once.first_collision_time) == (Verdict.COLLISION, 0.0)
+    assert (at_once.first_invalid_segment, at_once.last_valid_fraction) == (0, 0.0)
     faulty = replace(crossing, fault=STALE)
     assert path_asked(faulty, away, way).answer.status is Status.STALE_OBSTACLES
     hit = path_asked(faulty, start, way, times=np.array([0.0, 1.0, 2.0]))
@@ -233,20 +236,18 @@ def test_arcs_meet_a_moving_obstacle_and_end_at_the_horizon() -> None:
 
 
 def test_arcs_from_another_frame_contain_its_rounding() -> None:
-    """The frame is far away: its yaw turns the end of a long path by more than the gap."""
-    known = snapshot((0, 0))
-    frame = Pose(1e6, -2e6, 1.0)
-    x, y = -1e6, 2e6
-    start = np.array([x * cos(1) + y * sin(1), -x * sin(1) + y * cos(1), -1.0])
-    free = questions.check_arcs(
-        known, start, np.array([0.0, 5.0]), np.empty(0), frame=lambda: frame
-    )
-    assert free.verdict is Verdict.COLLISION, "it starts at the obstacle"
-    arcs = np.array([0.0, 1e3])
-    near = questions.check_arcs(known, start + [9, 9, 0], arcs, np.empty(0), frame=lambda: frame)
-    rows = known.composed((start + [9, 9, 0]).reshape(1, 3), frame, reach=1e3)
-    assert rows[1][0] > known.composed((start + [9, 9, 0]).reshape(1, 3), frame)[1][0] >= 0.0
-    assert near.is_free
+    """The rounding of the frame's yaw turns the end of a long path by more than its start."""
+    known, frame = snapshot((0, 0)), Pose(0.3, -0.2, 1000.0)
+    start = np.array([50.0, 0.0, -1000.0])
+    (at_start,) = known.composed(start.reshape(1, 3), frame)[1]
+    (at_end,) = known.composed(start.reshape(1, 3), frame, reach=1e6)[1]
+    assert at_end > 1e3 * at_start > 0.0
+    long = np.array([0.0, 1e6])
+    found = questions.check_arcs(known, start, long, np.empty(0), frame=lambda: frame)
+    placed = known.composed(start.reshape(1, 3), frame)[0][0]
+    exact = questions.check_arcs(known, placed, long, np.empty(0))
+    assert found.verdict is exact.verdict
+    assert found.min_distance < exact.min_distance, "the vehicle is grown by the error"
 
 
 @pytest.mark.parametrize(

@@ -84,13 +84,13 @@ def check_arcs(
         return _short(snapshot, 0, 0.0)
     error = float(errors.max())
     shape = snapshot.footprint.inflated(error) if error else snapshot.footprint
-    ways = pairs[:known] if known else np.zeros((1, 2))
-    span = None
-    if len(times):
-        # A start without an arc is an instant.
-        span = at[: known + 1] if known else np.array([at[0], np.nextafter(at[0], np.inf)])
-    path: Any = Path.arcs(rows[0], ways)
-    found = snapshot.scene.check_path(shape, path, span, finest, margin=total)
+    ways = pairs[:known]
+    if known:
+        path: Any = Path.arcs(rows[0], ways)
+        span = at[: known + 1] if len(times) else None
+        found: Any = snapshot.scene.check_path(shape, path, span, finest, margin=total)
+    else:  # the first arc ends after the horizon: only the start is checked
+        found = snapshot.scene.check_path(shape, rows, at[:1], finest, swept=False, margin=total)
     hit = found.verdict is Verdict.COLLISION
     fault = snapshot.fault
     if fault is not None and not hit:
