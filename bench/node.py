@@ -35,7 +35,7 @@ os.environ.setdefault("ROS_DOMAIN_ID", str(1 + os.getpid() % 100))
 
 import numpy as np
 import rclpy
-from gjk_collision.msg import CollisionState, ObstacleArray
+from gjk_collision.msg import CollisionState, ObstacleArray, Snapshot
 from gjk_collision.srv import CheckPath, CheckPoses, Collide
 from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 from rclpy.node import Node
@@ -43,13 +43,14 @@ from rclpy.signals import SignalHandlerOptions
 from report import machine
 
 from gjk_collision import Scene, Shape
-from gjk_collision.ros.quality import SERVICE_QOS
+from gjk_collision.ros.mirror import CollisionMirror
+from gjk_collision.ros.quality import SERVICE_QOS, SNAPSHOT_QOS
 from gjk_collision.verdict import Status
 
 CAR = [3.8, 0.9, -1.0, 0.9, -1.0, -0.9, 3.8, -0.9]
 KINDS = {"collide": Collide, "check_poses": CheckPoses, "check_path": CheckPath}
 OURS, EMPTY = "collision_server", "empty"
-OBSTACLES, POSES, WAY = 200, 1000, 20
+OBSTACLES, POSES, WAY, FEW_POSES = 200, 1000, 20, 15
 GOALS = {"collide": 1.3, "check_poses": 1.5}
 # Of the load: clients, requests that each has under way, obstacles at 20 Hz, poses per request.
 CLIENTS, OUTSTANDING, MANY, FEW = 4, 16, 1000, 100
@@ -302,6 +303,101 @@ def loaded(caller: Caller, seconds: float) -> list[str]:
     ]
 
 
+def microseconds(ask: Callable[[], Any], calls: int) -> list[float]:
+    taken = []
+    for _ in range(calls + 50):
+        begin = time.perf_counter()
+        ask()
+        taken.append((time.perf_counter() - begin) * 1e6)
+    return taken[50:]
+
+
+def median(taken: list[float]) -> str:
+    return f"{np.median(taken):.1f} ({np.percentile(taken, 99):.1f})"
+
+
+def mirrored(
+    caller: Caller, obstacles: np.ndarray, poses: np.ndarray, way: np.ndarray, calls: int
+) -> list[str]:
+    """Ask a mirror, the library and the service; return rows for each question."""
+    scene = Scene.from_arrays(np.arange(0, 6 * OBSTACLES + 1, 6), obstacles.reshape(-1, 2))
+    car = Shape.polygon(np.reshape(CAR, (-1, 2)))
+    sizes: list[tuple[int, int]] = []
+    caller.node.create_subscription(
+        Snapshot,
+        f"{OURS}/snapshot",
+        lambda data: sizes.append((time.time_ns(), len(data))),
+        SNAPSHOT_QOS,
+        raw=True,
+    )
+    mirror = CollisionMirror(caller.node, "odom", server=OURS)
+    deadline = time.monotonic() + 30.0
+    caller.spin_until(lambda: mirror.fault() is None or time.monotonic() > deadline)
+    assert mirror.fault() is None, mirror.fault()
+    few, x = poses[:FEW_POSES], np.zeros(3)
+    rows = [
+        ("1 pose", lambda: mirror.collide(x), lambda: scene.check(car, x), one_pose()),
+        (
+            f"{FEW_POSES} poses",
+            lambda: mirror.check_poses(few),
+            lambda: scene.check(car, few),
+            batch(few),
+        ),
+        (
+            f"{len(poses)} poses",
+            lambda: mirror.check_poses(poses),
+            lambda: scene.check(car, poses),
+            batch(poses),
+        ),
+        (
+            f"path of {len(way)} poses, swept",
+            lambda: mirror.check_path(way),
+            lambda: scene.check_path(car, way),
+            path(way),
+        ),
+    ]
+    lines = [
+        "",
+        "| question | service | mirror | library alone | mirror / library | goal |",
+        "|---|---:|---:|---:|---:|---:|",
+    ]
+    for title, ask, alone, request in rows:
+        name = {Collide.Request: "collide", CheckPoses.Request: "check_poses"}.get(
+            type(request), "check_path"
+        )
+        service = [caller.call(OURS, name, request)[1] * 1e6 for _ in range(calls // 4)]
+        ours, own = microseconds(ask, calls), microseconds(alone, calls)
+        ratio = np.median(ours) / np.median(own)
+        lines.append(
+            f"| {title} | {median(service)} | {median(ours)} | {median(own)} | {ratio:.2f} | 1.5 |"
+        )
+    # From a message to an answer: the bytes are read, the scene is built, and one pose is checked.
+    received: list[bytes] = []
+    caller.node.create_subscription(
+        Snapshot, f"{OURS}/snapshot", received.append, SNAPSHOT_QOS, raw=True
+    )
+    caller.spin_until(lambda: received)
+    taken = microseconds(
+        lambda: (mirror._receive_snapshot(received[-1]), mirror.collide(x)), calls // 4
+    )
+    caller.until_known(obstacles)
+    timer = caller.node.create_timer(0.05, lambda: caller.publish(obstacles))
+    end = time.monotonic() + 5.0
+    sizes.clear()
+    caller.spin_until(lambda: time.monotonic() > end)
+    caller.node.destroy_timer(timer)
+    total = sum(size for _, size in sizes)
+    mirror.close()
+    lines += [
+        "",
+        f"- a message on `~/snapshot` with {OBSTACLES} obstacles to an answer for one pose: "
+        f"{median(taken)} us; goal 1000",
+        f"- `~/snapshot` with {OBSTACLES} obstacles at 20 Hz: {len(sizes) / 5.0:.1f} messages/s, "
+        f"{total / max(len(sizes), 1) / 1e3:.1f} kB each, {total / 5e6:.2f} MB/s per subscriber",
+    ]
+    return lines
+
+
 def measure(quick: bool) -> str:
     rng = np.random.default_rng(5)
     obstacles = hexagons(OBSTACLES, rng)
@@ -346,6 +442,8 @@ def measure(quick: bool) -> str:
                 f"- `~/{name}`, {OUTSTANDING} requests under way: {ours:.0f} replies/s, "
                 f"the empty service {empty:.0f}"
             )
+        lines += mirrored(caller, obstacles, poses, way, calls)
+        lines.append("")
         lines += loaded(caller, 5.0 if quick else 20.0)
     rclpy.try_shutdown()
     return "\n".join(lines)

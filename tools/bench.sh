@@ -74,6 +74,13 @@ scene_peers() {
     done
 }
 
+# ./dev soak [MINUTES]: all kinds of sources at rate, with requests.
+command_soak() {
+    ros_environment
+    ros_build plain
+    in_ros plain python bench/soak.py "$@" --output "$DEV/soak.json"
+}
+
 bench_node() {
     local options=()
     while (($#)); do

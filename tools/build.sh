@@ -18,7 +18,7 @@ cpp_test() (
 )
 
 # What both builds of the package are made from.
-PACKAGE=(gjk_collision package.xml msg srv tools/{build,module}.sh src_cpp/{CMakeLists.txt,include,bindings})
+PACKAGE=(gjk_collision package.xml msg srv tools/{build,module}.sh src_cpp/{CMakeLists.txt,cmake,include,bindings,ros})
 
 # ---- the library, without ROS
 

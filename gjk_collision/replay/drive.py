@@ -119,6 +119,21 @@ class Drive:
         """Return notes about the parts of the bag that were not used."""
         return self._requests.notes() + self.transforms.notes()
 
+    def frame_of(self, source: str, obstacles: Obstacles) -> Pose:
+        """Return the pose of the frame of a source's list in the check frame; see `shown`.
+
+        Raises
+        ------
+        FrameError
+            The pose is not known.
+        """
+        target = self._config.check_frame
+        if obstacles.frame == target:
+            return Pose()
+        if self._config.source(source).static:
+            return self.transforms.latest(target, obstacles.frame)[0]
+        return self.transforms.lookup(target, obstacles.frame, obstacles.stamp)
+
     # ---- messages
 
     def _dispatch(self) -> dict[str, Callable[[Any], list[Row]]]:

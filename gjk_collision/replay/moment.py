@@ -83,9 +83,7 @@ def _moment(drive: Drive, row: Row, wanted: int) -> Moment:
         i = int(found[0])
         shape = obstacles.shape(i, config.concave_policy)
         shape = shape.inflated(config.source(source).inflation)
-        pose = Pose()
-        if obstacles.frame != config.check_frame:
-            pose = drive.transforms.lookup(config.check_frame, obstacles.frame, obstacles.stamp)
+        pose = drive.frame_of(source, obstacles)
         if len(obstacles.poses):
             pose = pose.of(Pose(*obstacles.poses.reshape(-1, 3)[i].tolist()))
         return Moment(row, vehicle, Pose(*row.ego), shape, pose, wanted)

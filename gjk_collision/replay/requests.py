@@ -208,7 +208,8 @@ def _fill(row: Row, found: Found) -> Answer:
                 row.distance, row.lower_bound = float(known.min()), float(np.min(bounds))
             row.digest = _digest(found.verdicts, found.statuses, distances)
         if isinstance(found, PosesAnswer):
-            more: list[np.ndarray] = [found.group_first_invalid] if len(found.group_first_invalid) else []
+            groups = found.group_first_invalid
+            more = [groups] if len(groups) else []
             if found.gradients is not None:
                 more += [found.gradients.ids, found.gradients.distances, found.gradients.gradients]
             if more:

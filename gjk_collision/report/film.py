@@ -208,11 +208,7 @@ class Film:
         for (source, _), obstacles in self._drive.shown.items():
             try:
                 obstacles.check(config.max_obstacles, config.max_points_per_obstacle)
-                frame = Pose()
-                if obstacles.frame != config.check_frame:
-                    frame = self._drive.transforms.lookup(
-                        config.check_frame, obstacles.frame, obstacles.stamp
-                    )
+                frame = self._drive.frame_of(source, obstacles)
             except (InputError, FrameError):
                 continue  # the status of the row gives the reason
             inflation = config.source(source).inflation

@@ -46,6 +46,7 @@ __all__ = [
     "PathReply",
     "PosesReply",
     "Reply",
+    "footprint_indices",
     "path_reply",
     "poses_reply",
 ]
@@ -351,7 +352,7 @@ class CollisionClient:
         else:
             request.footprints = [_name(each) for each in footprint]
         if which is not None:
-            request.which = _indices(which)
+            request.which = footprint_indices(which)
             if not len(request.footprints):
                 rule = "can only be given if footprint is a sequence of names"
                 raise InputError(Status.INVALID_INPUT, "which", None, rule)
@@ -653,7 +654,7 @@ def _name(footprint: Any) -> str:
     return footprint
 
 
-def _indices(which: ArrayLike) -> array[int]:
+def footprint_indices(which: ArrayLike) -> array[int]:
     """Return indices of footprints as the field of a request.
 
     Raises
@@ -715,7 +716,7 @@ def poses_reply(
         distances=numbers(reply.distances),
         lower_bounds=numbers(reply.lower_bounds),
         nearest_ids=numbers(reply.nearest_ids),
-        witnesses=numbers(reply.witnesses).reshape(-1, 4),
+        witnesses=numbers(() if reply.witnesses is None else reply.witnesses).reshape(-1, 4),
         first_invalid_index=-1 if is_free else int(np.argmin(free)) if n else 0,
         group_first_invalid=_first_of_groups(free, offsets),
         gradients=gradients,

@@ -3,7 +3,9 @@
 """A request or a heartbeat: its time budget, and the check that its answer can still be sent."""
 
 import time
-from typing import Protocol
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any, Protocol
 
 from ..server import lookup
 from ..server.config import Config
@@ -80,6 +82,23 @@ class Exchange:
             self.snapshot = self.snapshot.invalidated(Fault(Status.TIME_BUDGET, text))
         return self.snapshot
 
+    def find_frame(self, request: tuple[str, int], snapshot: Snapshot) -> None:
+        """Look up the poses that a request needs, so that another thread can use `transforms`.
+
+        Parameters
+        ----------
+        request : (str, int)
+            Frame and stamp [ns] of the request; an empty frame: the present pose of the vehicle.
+        snapshot : Snapshot
+            The snapshot of the answer.
+        """
+        frame, stamp = request
+        with suppress(FrameError):  # it is raised again when the answer needs the pose
+            if frame:
+                lookup.frame_pose(snapshot.config, self.transforms, frame, stamp, snapshot.stamp)
+            else:
+                lookup.ego_pose(snapshot.config, self.transforms, snapshot.stamp)
+
     def snapshot_or_empty(self, fault: Fault) -> Snapshot:
         """Return the snapshot; if an error prevented it, return an empty one with this fault."""
         return self.snapshot or empty_snapshot(self._server.config, fault, self._server.now())
@@ -109,17 +128,33 @@ class Exchange:
 
 
 class _Present:
-    """Transforms that also store the stamp of each result of `latest`."""
+    """Transforms that look up each pose only once, and store the stamp of each `latest` one.
+
+    A pose that was looked up before can be used in any thread.
+    """
 
     def __init__(self, transforms: Transforms) -> None:
         self._transforms = transforms
+        self._found: dict[tuple[Any, ...], Any] = {}  # arguments -> result or `FrameError`
         self.stamps: dict[str, int] = {}
 
     def lookup(self, target: str, source: str, stamp: int) -> Pose:
         """Return the pose of `source` in `target` at `stamp` [ns]; raises `FrameError`."""
-        return self._transforms.lookup(target, source, stamp)
+        found: Pose = self._once(self._transforms.lookup, target, source, stamp)
+        return found
 
     def latest(self, target: str, source: str) -> tuple[Pose, int]:
         """Return the newest known pose and its stamp [ns]; raises `FrameError`."""
-        pose, self.stamps[source] = self._transforms.latest(target, source)
+        pose, self.stamps[source] = self._once(self._transforms.latest, target, source)
         return pose, self.stamps[source]
+
+    def _once(self, find: Callable[..., Any], *arguments: Any) -> Any:
+        if arguments not in self._found:
+            try:
+                self._found[arguments] = find(*arguments)
+            except FrameError as error:
+                self._found[arguments] = error
+        found = self._found[arguments]
+        if isinstance(found, FrameError):
+            raise found
+        return found

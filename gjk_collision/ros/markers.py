@@ -71,6 +71,9 @@ def marker_array(
     if verdict is Verdict.UNKNOWN:
         text = f"{Status(found.answer.status).name}\n{found.answer.message}"
         made.append(_text(frame, text, here or Pose()))
+    if 0.0 < found.time_to_collision < np.inf:
+        text = f"contact in {found.time_to_collision:.1f} s"
+        made.append(_text(frame, text, here or Pose()))
     for each in made:
         each.header.stamp = messages.time(snapshot.stamp)
     return MarkerArray(markers=made)

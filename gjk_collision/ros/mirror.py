@@ -13,6 +13,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from math import nan
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -32,6 +33,7 @@ from ..scene import Mode, mode_number
 from ..server import questions
 from ..server.answers import Answer, DistanceAnswer, PathAnswer, PosesAnswer, unknown
 from ..server.config import Config
+from ..server.fields import numbers
 from ..server.frames import IDENTITY, Pose
 from ..server.mirrored import Mirror, unusable
 from ..server.snapshot import Fault, empty_snapshot
@@ -44,6 +46,7 @@ from .client import (
     PathReply,
     PosesReply,
     Reply,
+    footprint_indices,
     path_reply,
     poses_reply,
 )
@@ -51,7 +54,7 @@ from .pauses import PERIOD, Pauses, steady_time
 from .quality import SNAPSHOT_QOS
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
+    from numpy.typing import ArrayLike, NDArray
 
 __all__ = ["CollisionMirror", "GradientReply"]
 
@@ -59,6 +62,8 @@ __all__ = ["CollisionMirror", "GradientReply"]
 WAKE_UP = 0.1
 
 Found = TypeVar("Found")
+
+_NO_WITNESSES = np.empty((0, 4))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -108,15 +113,8 @@ class CollisionMirror:
         self._thread: threading.Thread | None = None
         self._is_closed = False
         if own_thread:
-            simulated = node.get_parameter("use_sim_time").value
-            node = Node(
-                f"{node.get_name()}_mirror",
-                context=node.context,
-                namespace=node.get_namespace(),
-                parameter_overrides=[Parameter("use_sim_time", value=simulated)],
-                start_parameter_services=False,
-            )
-        self._node = node
+            node = _node_beside(node)
+        self._node, self._clock = node, node.get_clock()
         # Subscribe to raw messages, to read the times before a message is decoded.
         self._inputs = [
             node.create_subscription(kind, f"{server}/{name}", receive, qos, raw=True)
@@ -179,7 +177,8 @@ class CollisionMirror:
         if content.error is not None:
             self._log_error("~/snapshot", content.error)
         with self._changed:
-            self._mirror.receive_snapshot(content, **self._times(), earliest=earliest)
+            now, steady = self._times()
+            self._mirror.receive_snapshot(content, now=now, steady=steady, earliest=earliest)
             self._changed.notify_all()
 
     def _receive_state(self, data: bytes) -> None:
@@ -190,15 +189,20 @@ class CollisionMirror:
             self._log_error("~/state", error)
             return
         with self._changed:
-            self._mirror.receive_state(message, **self._times(), earliest=earliest)
+            now, steady = self._times()
+            self._mirror.receive_state(message, now=now, steady=steady, earliest=earliest)
             self._changed.notify_all()
 
     def _log_error(self, topic: str, error: Exception) -> None:
         text = f"{topic}: the message cannot be used: {error!r}"
         self._node.get_logger().error(text, throttle_duration_sec=1.0)
 
-    def _times(self) -> dict[str, int]:
-        return {"now": self._node.get_clock().now().nanoseconds, "steady": steady_time()}
+    def _times(self) -> tuple[int, int]:
+        """Return the present ROS time and steady time [ns]."""
+        clock = self._clock
+        # Without simulated time, ROS time is the time of the system, which is read faster here.
+        now = clock.now().nanoseconds if clock.ros_time_is_active else time.time_ns()
+        return now, steady_time()
 
     # ---- state
 
@@ -222,8 +226,8 @@ class CollisionMirror:
         return True
 
     def _fault(self) -> Fault | None:
-        times = self._times()
-        fault = self._mirror.fault(at=times["now"], **times)
+        now, steady = self._times()
+        fault = self._mirror.fault(at=now, now=now, steady=steady)
         if fault is None and self._mirror.snapshot is not None:
             fault = self._mirror.snapshot.fault
         return fault
@@ -239,7 +243,8 @@ class CollisionMirror:
         mode: Mode = "collide",
         stop_at_first: bool = False,
         require_snapshot_id: int = 0,
-        footprint: str = "",
+        footprint: str | Sequence[str] = "",
+        which: ArrayLike | None = None,
         at: int | None = None,
         frame_pose: Sequence[float] | None = None,
     ) -> PosesReply:
@@ -247,13 +252,11 @@ class CollisionMirror:
 
         Parameters
         ----------
-        poses, times, margin, mode, stop_at_first
+        poses, times, margin, mode, stop_at_first, footprint, which
             As for `CollisionClient.check_poses`.
         require_snapshot_id : int
             Id of the snapshot to use. If it is not the last one, the reply is UNKNOWN with
             SNAPSHOT_MISMATCH. 0: the last one.
-        footprint : str
-            Name of the footprint; "": the one for the present speed, or the default one.
         at : int, optional
             Time for which the question is asked [ns], of the clock of the node. `times` are after
             it. Data must not be too old now and at this time. Default: now.
@@ -268,20 +271,47 @@ class CollisionMirror:
         """
         rows = as_floats(poses, "poses", 3)
         seconds = as_floats(times, "times", 0)
-        options = {
-            "margin": as_number(margin, "margin"),
-            "mode": mode_number(mode),
-            "stop_at_first": as_bool(stop_at_first, "stop_at_first"),
-        }
+        extra, number = as_number(margin, "margin"), mode_number(mode)
+        stops = as_bool(stop_at_first, "stop_at_first")
         required = as_integer(require_snapshot_id, "require_snapshot_id", 0, 2**64 - 1)
-        asked = self._ask(footprint, at, frame_pose, required)
+        names = [footprint] if isinstance(footprint, str) else list(footprint)
+        ask: Callable[..., PosesAnswer] = questions.check_poses
+        if not isinstance(footprint, str):
+            selected = (
+                np.empty(0, np.uint8) if which is None else numbers(footprint_indices(which))
+            )
+            ask = partial(_several, names, selected)
+        elif which is not None:
+            rule = "can only be given if footprint is a sequence of names"
+            raise InputError(Status.INVALID_INPUT, "which", None, rule)
+        asked = self._ask(names, at, frame_pose, required)
         found = asked.answer(
-            lambda data, frame: questions.check_poses(
-                data, rows.ravel(), seconds, frame=lambda: frame, stamp=asked.at, **options
+            lambda data, frame: ask(
+                data,
+                rows.ravel(),
+                seconds,
+                frame=lambda: frame,
+                stamp=asked.at,
+                margin=extra,
+                mode=number,
+                stop_at_first=stops,
             ),
             PosesAnswer,
         )
-        return poses_reply(asked.common(found.answer), found, len(rows))
+        common = asked.common(found.answer)
+        if len(found.verdicts) != len(rows):  # the request was refused as a whole
+            return poses_reply(common, found, len(rows))
+        witnesses = found.witnesses
+        return PosesReply(
+            **common,
+            verdicts=found.verdicts,
+            statuses=found.statuses,
+            distances=found.distances,
+            lower_bounds=found.lower_bounds,
+            nearest_ids=found.nearest_ids,
+            witnesses=_NO_WITNESSES if witnesses is None else witnesses.reshape(-1, 4),
+            first_invalid_index=found.first_invalid_index,
+        )
 
     def check_path(
         self,
@@ -311,15 +341,19 @@ class CollisionMirror:
         """
         rows = as_floats(poses, "poses", 3)
         seconds = as_floats(times, "times", 0)
-        options = {
-            "margin": as_number(margin, "margin"),
-            "tolerance": as_number(tolerance, "tolerance"),
-            "swept": as_bool(swept, "swept"),
-        }
-        asked = self._ask(footprint, at, frame_pose)
+        extra, finest = as_number(margin, "margin"), as_number(tolerance, "tolerance")
+        between = as_bool(swept, "swept")
+        asked = self._ask([footprint], at, frame_pose)
         found = asked.answer(
             lambda data, frame: questions.check_path(
-                data, rows.ravel(), seconds, frame=lambda: frame, stamp=asked.at, **options
+                data,
+                rows.ravel(),
+                seconds,
+                frame=lambda: frame,
+                stamp=asked.at,
+                swept=between,
+                margin=extra,
+                tolerance=finest,
             ),
             PathAnswer,
         )
@@ -354,7 +388,7 @@ class CollisionMirror:
         place = Pose(*as_vector(pose, "pose"))
         count = as_integer(k, "k", 0, 2**32 - 1)
         reach = as_number(max_distance, "max_distance")
-        asked = self._ask(footprint, at, frame_pose)
+        asked = self._ask([footprint], at, frame_pose)
         found = asked.answer(
             lambda data, frame: questions.distance(data, place, count, reach, frame=frame),
             DistanceAnswer,
@@ -395,7 +429,7 @@ class CollisionMirror:
             As for `check_poses`.
         """
         place, extra = Pose(*as_vector(pose, "pose")), as_number(margin, "margin")
-        asked = self._ask(footprint, at, frame_pose)
+        asked = self._ask([footprint], at, frame_pose)
         found = asked.answer(
             lambda data, frame: questions.collide(data, place, extra, frame=frame),
             lambda answer: answer,
@@ -436,7 +470,7 @@ class CollisionMirror:
         seconds = as_floats(times, "times", 0)
         count = as_integer(k, "k", 1, 2**32 - 1)
         extra = as_number(margin, "margin")
-        asked = self._ask(footprint, at, None)
+        asked = self._ask([footprint], at, None)
         found = asked.answer(
             lambda data, _: questions.check_poses(
                 data, rows.ravel(), seconds, stamp=asked.at, margin=extra
@@ -447,7 +481,9 @@ class CollisionMirror:
         if data.footprint is None or data.fault is not None or not len(found.verdicts):
             result = _no_gradients(len(rows), count, found.answer.status)
         else:
-            on_scene_clock = data.on_clock(seconds, asked.at) if len(seconds) else None
+            # As the rules of the other questions compute it: the whole seconds first.
+            whole, rest = divmod(asked.at - data.epoch, 1_000_000_000)
+            on_scene_clock = (seconds + float(whole)) + rest * 1e-9 if len(seconds) else None
             result = data.scene.gradient(data.footprint, rows, on_scene_clock, count)
             if len(seconds):
                 _clear(result, seconds > data.known_until(asked.at))
@@ -458,7 +494,7 @@ class CollisionMirror:
 
     def _ask(
         self,
-        footprint: str,
+        names: Sequence[str],
         at: int | None,
         frame_pose: Sequence[float] | None,
         required: int = 0,
@@ -467,17 +503,19 @@ class CollisionMirror:
         frame = IDENTITY if frame_pose is None else Pose(*as_vector(frame_pose, "frame_pose"))
         when = None if at is None else as_integer(at, "at", 1, 2**62)
         with self._lock:
-            times = self._times()
+            now, steady = self._times()
             if when is None:
-                when = max(times["now"], 1)
-            held = self._mirror.snapshot
-            chosen, issue = held or self._nothing, None
-            try:
-                chosen = chosen.chosen(footprint) if held is not None else chosen
-            except InputError as error:
-                issue = Fault(error.status, str(error))
-            is_named = held is not None and chosen is not held
-            fault = self._mirror.fault(at=when, **times, is_named=is_named)
+                when = max(now, 1)
+            held = self._mirror.snapshot_at(when)
+            chosen, issue, is_named = held or self._nothing, None, False
+            if held is not None and any(names):
+                try:
+                    of_names = [held.chosen(name) for name in names]
+                    is_named = all(each is not held for each in of_names)
+                    chosen = of_names[0] if len(of_names) == 1 else held
+                except InputError as error:
+                    issue = Fault(error.status, str(error))
+            fault = self._mirror.fault(at=when, now=now, steady=steady, is_named=is_named)
         if self._is_closed:
             fault = Fault(Status.NOT_ACTIVE, "the mirror is closed")
         if fault is None:
@@ -492,6 +530,30 @@ class CollisionMirror:
         if fault is not None:
             chosen = chosen.invalidated(fault)
         return _Asked(chosen, frame, when, begin)
+
+
+def _several(
+    names: Sequence[str], which: NDArray[np.uint8], data: Data, *request: Any, **options: Any
+) -> PosesAnswer:
+    return questions.check_poses_of_several(data, names, which, *request, **options)
+
+
+def _node_beside(node: Node) -> Node:
+    """Return a node with the clock and the namespace of another one, without services."""
+    values = {
+        "use_sim_time": node.get_parameter("use_sim_time").value,
+        "start_type_description_service": False,
+    }
+    name = f"{node.get_name()}_mirror"
+    return Node(
+        name,
+        context=node.context,
+        # The command line may name all nodes of the process.
+        cli_args=["--ros-args", "-r", f"__node:={name}"],
+        namespace=node.get_namespace(),
+        parameter_overrides=[Parameter(each, value=value) for each, value in values.items()],
+        start_parameter_services=False,
+    )
 
 
 @dataclass(slots=True)
@@ -532,6 +594,7 @@ class _Asked:
                 bad_sources=data.bad_sources,
                 config_hash=data.config.hash if is_known else 0,
                 compute_time=seconds,
+                footprint="" if data.footprint is None else data.footprint_name,
             ),
             "round_trip": seconds,
         }

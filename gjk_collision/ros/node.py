@@ -132,6 +132,10 @@ class CollisionServer(LifecycleNode):
         self._answer_bad_transitions()
         self._start_heartbeat()
 
+    def close(self) -> None:
+        """End the computation of requests. Call it before the context is shut down."""
+        self._answering.close()
+
     def start(self) -> None:
         """Configure and activate the node if the parameter `autostart` is true."""
         autostart = self.get_parameter("autostart").value
@@ -385,9 +389,15 @@ class CollisionServer(LifecycleNode):
     def later(self, snapshot: Snapshot) -> Snapshot:
         """Return a snapshot with the present ages, to send an answer from it."""
         now, steady = self._times()
-        if self._world is None:
-            return snapshot
+        if self._world is None:  # deactivated since the snapshot was made, if it has an id
+            fault = Fault(Status.NOT_ACTIVE, self._reason)
+            return snapshot.invalidated(fault) if snapshot.id else snapshot
         return self._world.later(snapshot, now=now, steady=steady)
+
+    def keep(self, snapshot: Snapshot) -> None:
+        """Keep the data of a snapshot for `later`, until this is called again."""
+        if self._world is not None:
+            self._world.keep(snapshot)
 
     # ---- used by the services, the diagnostics and the log
 
@@ -562,8 +572,11 @@ def main(args: Sequence[str] | None = None) -> int:
 def _run(args: Sequence[str] | None) -> None:
     try:
         node = CollisionServer(arguments=args)
-        node.start()
-        spin(node)
+        try:
+            node.start()
+            spin(node)
+        finally:
+            node.close()
     except Exception:
         if rclpy.ok():
             raise

@@ -33,6 +33,7 @@ from ..server.snapshot import Fault, Snapshot, empty_snapshot
 from ..server.verification import verdict_error
 from ..verdict import Status, Verdict
 from . import messages
+from .batches import LARGE, Batches, is_large
 from .diagnostics import Health
 from .exchange import Exchange, ServerData
 from .quality import SERVICE_QOS
@@ -68,6 +69,9 @@ class Server(ServerData, Protocol):
     def reset(self) -> tuple[bool, str]:
         """Delete all data; return whether the server is active, and a message."""
 
+    def keep(self, snapshot: Snapshot) -> None:
+        """Keep the data of a snapshot for `later`, until this is called again."""
+
     def note_error(self, where: str, error: Exception) -> None:
         """Log and count an internal error."""
 
@@ -91,6 +95,7 @@ class Services:
         self._server = server
         # A request that waits must not delay other requests.
         self._group = ReentrantCallbackGroup()
+        self._batches = Batches(node)
         self._waiting: dict[Future, Any] = {}  # future -> request that waits for its transform
         self._is_resuming = False
         self._due = 0.0  # sum of verify_fraction; at 1 an answer is verified
@@ -105,17 +110,29 @@ class Services:
         for each in self._recorded:
             each.configure_introspection(self._node.get_clock(), SERVICE_QOS, state)
 
+    def close(self) -> None:
+        """End the computation of large requests, before the context is shut down."""
+        self._batches.close()
+
     def _serve(self, kind: Any, name: str) -> Service:
         """Create a service. After any error, its reply is UNKNOWN."""
-        server = self._server
+        server, batches = self._server, self._batches
 
         async def reply_to(request: Any, reply: Any) -> Any:
             exchange = Exchange(server)
+            is_batch = is_large(kind.__name__, request)
             try:
                 if self._is_awaited(request, {}):
                     await self._transform(request)
                     exchange = Exchange(server)  # the time budget does not include the wait
-                reply, snapshot = self._answer(kind, request, exchange)
+                if is_batch:
+                    await batches.enter()
+                    exchange = Exchange(server)
+                try:
+                    reply, snapshot = await self._answer(kind, request, exchange, is_batch)
+                finally:
+                    if is_batch:
+                        batches.leave()
             except Exception as error:
                 server.note_error(f"~/{name}", error)
                 fault = Fault(Status.INTERNAL_ERROR, repr(error))
@@ -130,7 +147,11 @@ class Services:
             return reply
 
         return self._node.create_service(
-            kind, f"~/{name}", reply_to, qos_profile=SERVICE_QOS, callback_group=self._group
+            kind,
+            f"~/{name}",
+            reply_to,
+            qos_profile=SERVICE_QOS,
+            callback_group=batches.group if kind.__name__ in LARGE else self._group,
         )
 
     def resume(self) -> None:
@@ -174,7 +195,9 @@ class Services:
             del self._waiting[done]
             self._node.destroy_timer(timer)
 
-    def _answer(self, kind: Any, message: Any, exchange: Exchange) -> tuple[Any, Snapshot]:
+    async def _answer(
+        self, kind: Any, message: Any, exchange: Exchange, is_batch: bool
+    ) -> tuple[Any, Snapshot]:
         """Return the reply, and the snapshot with the ages at the time when it is sent."""
         server = self._server
         if kind is CheckShapes:  # it needs no snapshot
@@ -185,10 +208,12 @@ class Services:
         try:
             if kind is not GetSnapshot:
                 first = Request(kind.__name__, message).chosen(first)
-            reply = self._reply(kind, message, first, exchange)
+            if is_batch:
+                server.keep(first)
+            reply = await self._reply(kind, message, first, exchange, is_batch)
             last = exchange.final_snapshot(first, Verdict(reply.verdict.verdict))
             if last.fault is not first.fault:
-                reply = self._reply(kind, message, last, exchange)
+                reply = await self._reply(kind, message, last, exchange, is_batch)
             return reply, last
         except (InputError, FrameError) as error:
             last, fault = server.later(first), Fault(error.status, str(error))
@@ -196,15 +221,28 @@ class Services:
                 fault = last.fault or fault  # the reason is that the node is not active
             return messages.none(kind, fault), last
 
-    def _reply(self, kind: Any, message: Any, snapshot: Snapshot, exchange: Exchange) -> Any:
+    async def _reply(
+        self, kind: Any, message: Any, snapshot: Snapshot, exchange: Exchange, is_batch: bool
+    ) -> Any:
         """Return the reply from a snapshot, without its info."""
         reply = kind.Response()
         if kind is GetSnapshot:
             messages.fill_snapshot(reply, snapshot)
             return reply
-        request = Request(kind.__name__, message)
-        found = request.ask(snapshot, exchange.transforms, exchange.is_late)
-        messages.fill(reply, found)
+        request, batches = Request(kind.__name__, message), self._batches
+
+        def compute(is_late: Callable[[], bool]) -> Found:
+            found = request.ask(snapshot, exchange.transforms, is_late)
+            messages.fill(reply, found)
+            return found
+
+        if is_batch:
+            exchange.find_frame(fields.frame_and_stamp(message), snapshot)
+            found = await batches.run(
+                lambda: compute(lambda: batches.is_closed or exchange.is_late())
+            )
+        else:
+            found = compute(exchange.is_late)
         if kind is not CheckShapes:
             self._show_hit(request, found, snapshot)
             self._verify(request, found, snapshot)

@@ -4,7 +4,7 @@
 
 import time
 
-import gjk_collision.msg
+from gjk_collision.msg import Snapshot as SnapshotMessage
 from rclpy.node import Node
 from rclpy.timer import Timer
 
@@ -37,9 +37,7 @@ class SnapshotPublisher:
 
     def __init__(self, node: Node, server: Server) -> None:
         self._server = server
-        self._publisher = node.create_publisher(
-            gjk_collision.msg.Snapshot, "~/snapshot", SNAPSHOT_QOS
-        )
+        self._publisher = node.create_publisher(SnapshotMessage, "~/snapshot", SNAPSHOT_QOS)
         self._timer: Timer = server.create_steady_timer(DELAY, self._publish_later)
         self._timer.cancel()
         self._sequence = 0
@@ -76,7 +74,7 @@ class SnapshotPublisher:
             if key != self._sent or subscribers > self._subscribers or is_old:
                 self._sent, self._sent_at = None, now
                 fields = described(snapshot, self._sequence + 1)
-                self._publisher.publish(filled(gjk_collision.msg.Snapshot, fields))
+                self._publisher.publish(filled(SnapshotMessage, fields))
                 self._sequence, self._sent = self._sequence + 1, key
             self._subscribers = subscribers
             return self._sequence

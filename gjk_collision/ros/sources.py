@@ -59,9 +59,10 @@ def message_class(parameter: str, kind: str) -> type[Any]:
 
 def qos(source: SourceConfig) -> QoSProfile:
     """Return the quality of service of the subscription of a source."""
-    best_effort = source.qos_reliability == "best_effort"
-    reliability = ReliabilityPolicy.BEST_EFFORT if best_effort else ReliabilityPolicy.RELIABLE
     latched = source.qos_durability == "transient_local"
+    # DDS keeps messages for late subscriptions only if they are reliable.
+    best_effort = source.qos_reliability == "best_effort" and not latched
+    reliability = ReliabilityPolicy.BEST_EFFORT if best_effort else ReliabilityPolicy.RELIABLE
     durability = DurabilityPolicy.TRANSIENT_LOCAL if latched else DurabilityPolicy.VOLATILE
     return QoSProfile(
         history=HistoryPolicy.KEEP_LAST, depth=5, reliability=reliability, durability=durability

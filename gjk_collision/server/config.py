@@ -136,7 +136,8 @@ class SourceConfig:
     )
     qos_durability: str = _parameter(
         "volatile", "Durability of the subscription. transient_local: also receive the last "
-        "message from before the subscription, of a publisher that is transient_local, too.",
+        "message from before the subscription, of a publisher that is transient_local, too; the "
+        "subscription is then reliable.",
         choices=("volatile", "transient_local"),
     )  # fmt: skip
     static: bool = _parameter(

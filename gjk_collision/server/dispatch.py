@@ -35,6 +35,8 @@ from .snapshot import Fault, Snapshot
 
 __all__ = ["SERVICES", "Found", "Request", "none"]
 
+MAX_NAMES = 256  # footprints of one request; an index is a uint8
+
 Found = Answer | DistanceAnswer | PosesAnswer | PathAnswer | NearestFreeAnswer | ShapesAnswer
 
 
@@ -111,6 +113,9 @@ class Request:
         if name:
             rule = f"must be empty if footprints is not empty (got {name!r})"
             raise InputError(Status.INVALID_INPUT, "footprint", None, rule)
+        if len(names) > MAX_NAMES:
+            rule = f"must have at most {MAX_NAMES} names (got {len(names)})"
+            raise InputError(Status.LIMIT_EXCEEDED, "footprints", None, rule)
         found = [snapshot.chosen(each, "footprints", i) for i, each in enumerate(names)]
         known = next((each for each in found if each.origin is not None), found[0])
         return replace(known, footprint_name=", ".join(names))

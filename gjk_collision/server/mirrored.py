@@ -87,7 +87,7 @@ def described(snapshot: Snapshot, sequence: int) -> dict[str, Any]:
         "sources": [each.source for each in snapshot.expiries],
         "timeouts": np.array([each.timeout for each in snapshot.expiries]),
         "receipt_ages": np.array([each.receipt_age * 1e-9 for each in snapshot.expiries]),
-        "time_zero": 0 if all(part.is_static for part in snapshot.parts) else snapshot.epoch,
+        "time_zero": _time_zero(snapshot),
         **{name: getattr(config, name) for name in PARAMETERS},
         "heartbeat_limit": max(MISSED_HEARTBEATS / config.state_rate, LEAST_HEARTBEAT_LIMIT),
         "lag_limit": LAG_LIMIT,
@@ -95,9 +95,14 @@ def described(snapshot: Snapshot, sequence: int) -> dict[str, Any]:
 
 
 def _obstacles(part: Placed, snapshot: Snapshot) -> Obstacles:
-    """Return the obstacles of one sender in the check frame; the stamp is that of the scene."""
+    """Return the obstacles of one sender in the check frame; static ones are of time zero."""
     placed = in_check_frame(part, snapshot.config)
-    return replace(placed, stamp=snapshot.epoch) if part.is_static else placed
+    return replace(placed, stamp=_time_zero(snapshot)) if part.is_static else placed
+
+
+def _time_zero(snapshot: Snapshot) -> int:
+    """Return time zero of the scene [ns]; 0: no list has a limit of its age."""
+    return 0 if all(part.is_static for part in snapshot.parts) else snapshot.epoch
 
 
 def _region(snapshot: Snapshot) -> dict[str, Any]:
@@ -227,12 +232,17 @@ class Mirror:
         found = self._validity.check(at, now, steady, is_named)
         return None if found is None else Fault(Status(found[0]), found[1])
 
+    def snapshot_at(self, at: int) -> Snapshot | None:
+        """Return the snapshot for a question at a time [ns]."""
+        held = self.snapshot
+        if held is None or held.epoch:
+            return held
+        return replace(held, epoch=at)  # the obstacles are the same at every time
+
     def _read(self, message: Any) -> Snapshot:
         info, config = message.info, self._config_of(message)
         parts = tuple(Placed(fields.obstacles(each), IDENTITY, 0.0) for each in message.obstacles)
-        stamps = [part.obstacles.stamp for part in parts]
-        # Without a time zero, the lists have the time of the message as their stamp.
-        time_zero = fields.nanoseconds(message.time_zero) or min(stamps, default=0)
+        time_zero = fields.nanoseconds(message.time_zero)
         if message.region_source:
             region = _region_of(message)
             parts = (*parts, Placed(_NO_OBSTACLES, IDENTITY, 0.0, region=region))

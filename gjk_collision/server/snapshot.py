@@ -3,7 +3,7 @@
 """Snapshots: the footprint and the obstacles at one time, as a shape and a scene."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import nan
 from typing import Any
 
@@ -184,6 +184,10 @@ class Snapshot:
     footprint_expiries: tuple[Expiry, ...] = ()
     region_source: str = ""
     origin: "Snapshot | None" = None
+    # The result of `core`. A copy with other values has its own.
+    _cores: list[_core.Snapshot] = field(
+        default_factory=list, init=False, repr=False, compare=False
+    )
 
     @property
     def footprint_fault(self) -> Fault:
@@ -291,19 +295,22 @@ class Snapshot:
 
     def core(self) -> _core.Snapshot:
         """Return the snapshot for the rules of the kernel, which answer the questions."""
-        config, fault, shape = self.config, self.fault, self.footprint
-        return _core.Snapshot(
-            self.scene._core,
-            None if shape is None else shape._core,
-            self.stamp,
-            self.epoch,
-            config.prediction_horizon,
-            config.safety_margin,
-            config.toi_tolerance,
-            config.max_poses,
-            None if fault is None else int(fault.status),
-            "" if fault is None else fault.message,
-        )
+        if not self._cores:
+            config, fault, shape = self.config, self.fault, self.footprint
+            found = _core.Snapshot(
+                self.scene._core,
+                None if shape is None else shape._core,
+                self.stamp,
+                self.epoch,
+                config.prediction_horizon,
+                config.safety_margin,
+                config.toi_tolerance,
+                config.max_poses,
+                None if fault is None else int(fault.status),
+                "" if fault is None else fault.message,
+            )
+            self._cores.append(found)
+        return self._cores[0]
 
     def invalidated(self, fault: Fault) -> "Snapshot":
         """Return a copy without a footprint. Every answer from it is UNKNOWN with the fault."""

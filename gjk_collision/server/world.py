@@ -222,6 +222,7 @@ class World:
         self._revision = 0
         self._next_id = (epoch << 32) + 1
         self._history: deque[_Built] = deque(maxlen=HISTORY)
+        self._kept: tuple[_Built, ...] = ()
         self._unchecked: list[Callable[[], Fault | None]] = []
         self._newest_now: int | None = None
         self._jump: Fault | None = None
@@ -425,7 +426,8 @@ class World:
             return snapshot
         with self._lock:
             self._check_clock(now)
-            built = next((each for each in self._history if each.id == snapshot.id), None)
+            known = (*self._history, *self._kept)
+            built = next((each for each in known if each.id == snapshot.id), None)
             passed = (now - snapshot.stamp) * 1e-9
             names = snapshot.footprint_name.split(", ")
             is_default = names == [""] or DEFAULT_FOOTPRINT in names
@@ -454,6 +456,15 @@ class World:
             if name != "footprint" or not snapshot.is_by_speed:
                 fault = _prefixed(name, fault)
             return replace(last.invalidated(fault), bad_sources=tuple(bad))
+
+    def keep(self, snapshot: Snapshot) -> None:
+        """Keep the data of a snapshot for `later`, until this is called again.
+
+        Without this, a snapshot is no longer available after `HISTORY` new ones. Data that was
+        deleted because of a fault, a reset or a step of the clock is not kept.
+        """
+        with self._lock:
+            self._kept = tuple(each for each in self._history if each.id == snapshot.id)
 
     # ---- configuration and time
 
@@ -539,6 +550,7 @@ class World:
 
     def _clear_history(self) -> None:
         self._history.clear()
+        self._kept = ()
         self._unchecked.clear()
 
     def _delete_data(self, *, keep_static: bool = False) -> None:

@@ -50,7 +50,7 @@ std::optional<std::pair<int, std::string>> check(Validity& validity, std::int64_
 
 }  // namespace
 
-void bind_validity(py::module_& module) {
+void bind_validity(const py::module_& module) {
   py::class_<SnapshotFacts>(module, "SnapshotFacts")
       .def(py::init(&snapshot_facts), py::kw_only(), py::arg("id"), py::arg("sequence"),
            py::arg("config_hash"), py::arg("stamp"), py::arg("heartbeat_limit"),

@@ -181,10 +181,14 @@ class Run:
                 self.next_beat = self.steady + round(S / self.config.state_rate)
                 self.beat()
 
+    def fault(self) -> Fault | None:
+        """Why the mirror has no valid snapshot now."""
+        return self.mirror.fault(at=self.now, now=self.now, steady=self.steady + self.OTHER_ZERO)
+
     def mirrored(self) -> Snapshot:
         """The snapshot from which the mirror answers now."""
-        fault = self.mirror.fault(at=self.now, **self.mirror_times)
-        held = self.mirror.snapshot
+        fault = self.mirror.fault(at=self.now, now=self.now, steady=self.steady + self.OTHER_ZERO)
+        held = self.mirror.snapshot_at(self.now)
         if held is None:
             assert fault is not None
             return empty_snapshot(Config(), fault, self.now)
@@ -212,7 +216,7 @@ def some_config(rng: np.random.Generator) -> Config:
     else:
         footprint["footprint_timeout"] = float(rng.uniform(0.3, 1.0))
     names = ("margin_front", "margin_rear", "margin_left", "margin_right", "safety_margin")
-    margins = {
+    margins: dict[str, Any] = {
         name: float(rng.uniform(0, 0.5))
         for name, is_set in zip(names, on[2:7], strict=True)
         if is_set
@@ -223,6 +227,7 @@ def some_config(rng: np.random.Generator) -> Config:
             timeout=float(rng.uniform(0.2, 0.8)),
             required=i == 0 or bool(on[7]),
             inflation=float(rng.uniform(0, 0.3)) * bool(on[8 + i]),
+            static=name == "map" and rng.random() < 0.4,
         )
         for i, name in enumerate(("lidar", "radar", "map"))
     )
@@ -244,8 +249,8 @@ def some_frames(rng: np.random.Generator) -> Frames:
         {
             "odom": Pose(),
             "base_link": Pose(),
-            "near": Pose(*rng.uniform(-5, 5, 2), 0.0),
-            "turned": Pose(*rng.uniform(-5, 5, 2), rng.uniform(-3, 3)),
+            "near": Pose(rng.uniform(-5, 5), rng.uniform(-5, 5), 0.0),
+            "turned": Pose(rng.uniform(-5, 5), rng.uniform(-5, 5), rng.uniform(-3, 3)),
             "far": Pose(far, -far, rng.uniform(-3, 3)),
         }
     )
@@ -309,6 +314,31 @@ def some_obstacles(
     )
 
 
+def some_region(rng: np.random.Generator, stamp: int, frames: Frames) -> Obstacles:
+    """Two lanes that overlap, with or without a hole, and an obstacle at rest."""
+    frame = str(rng.choice(["odom", "near", "turned"]))
+    size = rng.uniform(4, 15)
+    lanes = [
+        np.array([(-size, -3), (size, -3), (size, 3), (-size, 3)]),
+        np.array([(-4, -size), (4, -size), (4, size), (-4, size)]),
+    ]
+    hole = np.array([(1, 1), (2, 1), (2, 2), (1, 2)]) * rng.uniform(0.3, 1.0)
+    holes = [hole] if rng.random() < 0.5 else []
+    x, y, yaw = frames.frames[frame]
+    rings = [
+        Pose(yaw=-yaw).transform(ring - (x, y)) for ring in [*lanes, *holes, hole - (6.0, 5.0)]
+    ]
+    count = len(rings)
+    return Obstacles(
+        frame=frame,
+        stamp=stamp,
+        ids=np.arange(count),
+        kinds=np.array([2, 2, *[3] * len(holes), 0], np.uint8),
+        offsets=np.arange(0, 4 * count + 1, 4).astype(np.uint32),
+        xy=np.concatenate(rings).ravel(),
+    )
+
+
 def some_event(rng: np.random.Generator, run: Run) -> str:
     """Do something that happens to a node; return its name."""
     event = str(
@@ -325,6 +355,11 @@ def some_event(rng: np.random.Generator, run: Run) -> str:
         for each in ("lidar", "radar", "map") if rng.random() < 0.7 else (name,):
             source = str(rng.choice(["", "front", "rear"], p=[0.8, 0.1, 0.1]))
             data = some_obstacles(rng, stamp, run.frames, 0, source)
+            static = run.config.source(each).static
+            if each == "map" and (static or rng.random() < 0.2):
+                data = some_region(rng, stamp, run.frames)
+                if rng.random() < 0.4:
+                    data = data.with_kinds(hulls=False)
             run.world.receive_obstacles(each, data, **run.times)
     if event in ("obstacles", "footprint"):
         outline = np.array(OUTLINES[rng.integers(3)], float) * rng.uniform(0.3, 1.0)
@@ -332,7 +367,7 @@ def some_event(rng: np.random.Generator, run: Run) -> str:
         run.world.receive_footprint(Footprint(frame, stamp, outline), **run.times)
     elif event == "bad list":
         data = some_obstacles(rng, stamp, run.frames, 0, "")
-        changes = [
+        changes: list[dict[str, Any]] = [
             {"frame": "nowhere"},
             {"stamp": run.now + S},
             {"xy": data.xy * np.nan},

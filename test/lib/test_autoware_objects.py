@@ -83,6 +83,7 @@ def verdict(data: Obstacles, x: float, y: float) -> Verdict:
     return questions.collide(world.snapshot(now=100 * NS, steady=0), Pose(x, y, 0.0)).verdict
 
 
+@pytest.mark.requirement("G-12")
 @pytest.mark.parametrize("kind", [DETECTED, TRACKED])
 @pytest.mark.parametrize("known", [UNAVAILABLE, SIGN_UNKNOWN, AVAILABLE])
 @pytest.mark.parametrize("seed", range(5))

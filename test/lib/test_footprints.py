@@ -149,6 +149,7 @@ def test_speed_selects_the_first_footprint_in_whose_range_it_is(
     assert said(snapshot, NEAR) == (HIT if name == "long" else FREE)
 
 
+@pytest.mark.requirement("D-14")
 @pytest.mark.parametrize("vx", [-0.1, 10.1])
 def test_speed_that_no_footprint_is_for_is_unknown(time: Time, vx: float) -> None:
     world = by_speed(time)
@@ -159,6 +160,7 @@ def test_speed_that_no_footprint_is_for_is_unknown(time: Time, vx: float) -> Non
     assert said(snapshot.chosen("small"), FAR) == FREE
 
 
+@pytest.mark.requirement("D-14")
 def test_twist_that_is_not_known_selects_nothing(time: Time) -> None:
     """Missing, old by its stamp, silent, repeated, early, from another frame, faulty."""
     world = by_speed(time)
@@ -211,6 +213,7 @@ def test_clock_that_goes_back_forgets_the_twist(time: Time) -> None:
     assert said(world.snapshot(**time.both), FAR) == unknown(Status.CLOCK_JUMP)
 
 
+@pytest.mark.requirement("D-14")
 def test_answer_that_leaves_after_its_twist_is_stale_is_unknown(time: Time) -> None:
     world = by_speed(time)
     drive(world, time, 0.5, stamp=time.now - round(0.4 * S))
@@ -222,6 +225,7 @@ def test_answer_that_leaves_after_its_twist_is_stale_is_unknown(time: Time) -> N
     assert world.later(snapshot.chosen("long"), **time.both).footprint is not None
 
 
+@pytest.mark.requirement("D-14")
 def test_snapshot_of_another_speed_is_not_returned_by_id(time: Time) -> None:
     world = by_speed(time, (0.0, 0.0))
     drive(world, time, 0.5)
@@ -272,6 +276,7 @@ def test_twist_of_a_frame_that_is_fixed_to_the_vehicle() -> None:
         assert found.wz == wz
 
 
+@pytest.mark.requirement("D-14")
 def test_twist_in_a_frame_that_moves_is_refused(time: Time) -> None:
     tree = TransformTree()
     still = Placement((0.5, 0.0, 0.0), (0.0, 0.0, 0.0, 1.0))
@@ -336,6 +341,7 @@ def request(poses: np.ndarray, **fields: Any) -> Request:
     return Request("CheckPoses", SimpleNamespace(**given))
 
 
+@pytest.mark.requirement("V-15")
 def test_each_pose_has_the_answer_of_its_footprint(time: Time) -> None:
     rng = np.random.default_rng(3)
     centres = [tuple(each) for each in rng.uniform(-15.0, 15.0, (12, 2)).tolist()]
@@ -393,6 +399,8 @@ def test_footprint_per_pose_is_refused_where_it_is_not_clear(time: Time) -> None
     assert "(got 2)" in refused(footprints=["small"], which=one[:2])
     text = refused(footprints=["small", "huge"], which=np.zeros(3, np.uint8))
     assert text.startswith("footprints[1]: must be")
+    text = refused(footprints=["small"] * 257, which=one)
+    assert text.startswith("footprints: must have at most 256 names")
     assert "footprint: must be empty" in refused(footprints=["small"], footprint="long")
     assert request(poses, footprints=["long"]).ask(snapshot, SameFrameOnly()).answer.is_free
     poses = np.full((3, 3), 1e300)

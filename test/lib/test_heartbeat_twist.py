@@ -93,6 +93,7 @@ def test_horizon_begins_at_the_stamp_of_the_data(time: Time) -> None:
     assert isnan(left(go(nothing, time, 2.0)))
 
 
+@pytest.mark.requirement("V-18")
 def test_random_motions_against_the_library(time: Time) -> None:
     """The vehicle on its arc against a box that moves straight: dense samples."""
     rng = np.random.default_rng(17)
@@ -137,6 +138,7 @@ def test_obstacle_without_a_velocity(time: Time, policy: Any) -> None:
     assert isnan(found) if policy != "hold" else 8.99 <= found <= 9.0
 
 
+@pytest.mark.requirement("V-18")
 def test_twist_that_is_not_known_leaves_the_verdict_alone(time: Time) -> None:
     """Missing, stale, of a wrong frame, faulty: NaN, and the verdict as before."""
     world = world_of(time, (0.0, 0.0))
@@ -182,6 +184,7 @@ def test_late_or_repeated_twists_do_not_count_as_new(time: Time) -> None:
     assert isinstance(world.snapshot(**time.both).twist, Fault)
 
 
+@pytest.mark.requirement("V-18")
 def test_nothing_is_said_beside_a_fault(time: Time) -> None:
     """An obstacle that is not known may be nearer."""
     world = world_of(time, (0.0, 0.0))

@@ -96,6 +96,7 @@ def room(rng: random.Random, count: int) -> list[float]:
     return ranges
 
 
+@pytest.mark.requirement("G-12")
 @pytest.mark.parametrize("voxel", [0.0, 0.05, 0.4])
 @pytest.mark.parametrize("seed", range(4))
 def test_scan(seed: int, voxel: float) -> None:
@@ -204,21 +205,24 @@ def cloud(
     return Message(**{**message, **changes})
 
 
+@pytest.mark.requirement("G-12")
 @pytest.mark.parametrize("voxel", [0.0, 0.1, 0.5])
 @pytest.mark.parametrize("seed", range(6))
 def test_cloud(seed: int, voxel: float) -> None:
     rng = random.Random(seed)
     low, high = rng.choice(((-1000.0, 1000.0), (0.2, 1.5)))
-    points = [
-        tuple(float(np.float32(v)) for v in (rng.gauss(3.0 * rng.choice((-1, 1)), 0.6),
-                                             rng.gauss(0.0, 2.0), rng.choice((-0.1, 0.2, 1.0, 1.5, 3.0))))
-        for _ in range(rng.choice((40, 200)))
-    ]  # fmt: skip
-    message = cloud(points, rng, rows=rng.choice((1, 4)), padding=rng.choice((0, 6)))  # type: ignore[arg-type]
+
+    def point() -> tuple[float, float, float]:
+        x, y = rng.gauss(3.0 * rng.choice((-1, 1)), 0.6), rng.gauss(0.0, 2.0)
+        z = rng.choice((-0.1, 0.2, 1.0, 1.5, 3.0))
+        return float(np.float32(x)), float(np.float32(y)), float(np.float32(z))
+
+    points = [point() for _ in range(rng.choice((40, 200)))]
+    message = cloud(points, rng, rows=rng.choice((1, 4)), padding=rng.choice((0, 6)))
     world = world_of(
         CLOUD, message, voxel_size=voxel, point_radius=0.05, min_height=low, max_height=high
     )
-    kept = [(x, y) for x, y, z in points if float(np.float32(low)) <= z <= high or low < z < high]
+    kept = [(x, y) for x, y, z in points if low <= z <= high]
 
     def gap(x: float, y: float) -> float:
         return min(hypot(x - u, y - v) for u, v in kept) - 0.05
@@ -302,13 +306,15 @@ def grid(cells: Any, resolution: float = 0.5, pose: Pose = Pose(), **changes: An
     return Message(**{**message, **changes})
 
 
+@pytest.mark.requirement("G-12")
 @pytest.mark.parametrize("seed", range(8))
 def test_grid(seed: int) -> None:
     rng = random.Random(seed)
     numbers = np.random.default_rng(seed)
     resolution = float(np.float32(rng.choice((0.05, 0.3, 0.5))))
     side = 12
-    cells = numbers.choice([-1, 0, 40, 64, 65, 100], (side, side + 3), p=[.02, .6, .2, .08, .05, .05])  # fmt: skip
+    shares = [0.02, 0.6, 0.2, 0.08, 0.05, 0.05]
+    cells = numbers.choice([-1, 0, 40, 64, 65, 100], (side, side + 3), p=shares)
     pose = rng.choice((Pose(), Pose(-2.0, 1.0), Pose(0.3, -0.7, rng.uniform(-pi, pi))))
     threshold, unknown = rng.choice(((65, True), (65, False), (41, True), (100, False)))
     world = world_of(
@@ -344,6 +350,7 @@ def test_grid(seed: int) -> None:
     compare(world, rng, gap, 0.0, place)
 
 
+@pytest.mark.requirement("G-12")
 @pytest.mark.parametrize(("threshold", "unknown"), [(254, True), (253, False), (1, True)])
 def test_costmap(threshold: int, unknown: bool) -> None:
     costs = [0, 1, 100, 252, 253, 254, 255, 0]
@@ -400,7 +407,7 @@ GRID_FAULTS: dict[str, tuple[Callable[[Any], None], str]] = {
     "origin far": (
         lambda m: setattr(m.info.origin.position, "y", 1e300),
         "info.origin|info.resolution",
-    ),  # noqa: E501
+    ),
     "no rotation": (lambda m: setattr(m.info.origin.orientation, "w", 0.0), "info.origin"),
     "tilted": (tilted, "info.origin"),
     "no frame": (lambda m: setattr(m.header, "frame_id", ""), "frame_id"),
@@ -443,6 +450,7 @@ def faults() -> Iterator[Any]:
         )
 
 
+@pytest.mark.requirement("D-15")
 @pytest.mark.parametrize(("kind", "make", "field"), faults())
 def test_malformed_is_unknown_and_the_field_is_named(
     kind: str, make: Callable[[], Any], field: str
@@ -474,9 +482,13 @@ def test_too_many_points_are_not_cut() -> None:
 
 
 def test_parameter_of_another_type_is_refused() -> None:
-    for kind, name, value in ((SCAN, "min_height", 0.0), (GRID, "voxel_size", 0.1),
-                              (CLOUD, "occupied_threshold", 50),
-                              ("geometry_msgs/msg/PolygonStamped", "point_radius", 1.0)):  # fmt: skip
+    given: list[tuple[str, str, Any]] = [
+        (SCAN, "min_height", 0.0),
+        (GRID, "voxel_size", 0.1),
+        (CLOUD, "occupied_threshold", 50),
+        ("geometry_msgs/msg/PolygonStamped", "point_radius", 1.0),
+    ]
+    for kind, name, value in given:
         with pytest.raises(InputError, match=rf"^s.{name}: has no effect on the type {kind}"):
             SourceConfig("s", type=kind, **{name: value})
     with pytest.raises(InputError, match=r"^s.min_height: must not be greater than max_height"):

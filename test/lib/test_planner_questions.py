@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 from math import cos, hypot, inf, nan, pi, sin
 from types import SimpleNamespace
 from typing import Any
@@ -18,7 +19,7 @@ from gjk_collision.path import Path
 from gjk_collision.server import questions
 from gjk_collision.server.answers import NearestFreeAnswer, PathAnswer, PosesAnswer
 from gjk_collision.server.dispatch import Request
-from gjk_collision.server.frames import SameFrameOnly, Pose
+from gjk_collision.server.frames import Pose, SameFrameOnly
 from gjk_collision.server.snapshot import Fault, Snapshot
 from gjk_collision.verdict import Status, Verdict
 
@@ -70,7 +71,7 @@ def test_a_group_is_answered_as_a_request_of_its_own(seed: int) -> None:
     found = poses_asked(known, poses, mode=mode, stop_at_first=stop, group_offsets=ends)
     alone = [
         poses_asked(known, poses[begin:end], mode=mode, stop_at_first=stop)
-        for begin, end in zip(ends[:-1], ends[1:], strict=True)
+        for begin, end in pairwise(ends)
     ]
     assert found.group_first_invalid.tolist() == [each.first_invalid_index for each in alone]
     for name in ("verdicts", "statuses", "distances", "lower_bounds", "witnesses"):

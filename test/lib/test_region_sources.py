@@ -54,9 +54,9 @@ def box(x: float, y: float, width: float, height: float) -> Ring:
 
 def star(rng: random.Random, x: float, y: float, size: float) -> Ring:
     count = rng.randrange(3, 9)
-    turn = rng.uniform(0, 2 * pi)
+    turn, step = rng.uniform(0, 2 * pi), 2 * pi / count
     return [
-        (x + size * r * cos(turn + 2 * pi * i / count), y + size * r * sin(turn + 2 * pi * i / count))
+        (x + size * r * cos(turn + i * step), y + size * r * sin(turn + i * step))
         for i, r in enumerate(rng.uniform(0.4, 1.0) for _ in range(count))
     ]  # fmt: skip
 
@@ -93,6 +93,7 @@ def holds(ring: Ring, x: float, y: float) -> bool:
     return inside
 
 
+@pytest.mark.requirement("V-21")
 @pytest.mark.parametrize("seed", range(6))
 def test_region_with_holes_and_obstacles(seed: int) -> None:
     """In one outline, outside of the holes and clear of the obstacles: FREE. Frames are turned."""
@@ -225,6 +226,7 @@ def test_an_obstacle_with_the_id_of_the_outside_is_refused_beside_a_region() -> 
 # ---- static sources
 
 
+@pytest.mark.requirement("D-15")
 def test_static_data_stays_valid_and_is_known_at_all_times() -> None:
     world = make_world(SourceConfig("fence", static=True), SourceConfig("seen"))
     receive(world, outlines([(REGION, box(-50, -5, 100, 10)), (0, box(20, -5, 1, 10))]))
@@ -267,6 +269,7 @@ def test_static_data_survives_a_clock_that_goes_back_but_not_a_reset() -> None:
     assert answer(world, 0.0, 0.0, 51 * NS).status is Status.NO_OBSTACLES
 
 
+@pytest.mark.requirement("D-15")
 def test_static_data_is_placed_by_the_present_transform() -> None:
     tree = TransformTree(100 * NS)
     world = make_world(SourceConfig("fence", static=True), transforms=tree)
@@ -297,6 +300,7 @@ def test_optional_static_data_that_cannot_be_placed_is_a_fault() -> None:
         assert answer(world, 0.0, 0.0, now).status is Status.UNKNOWN_FRAME
 
 
+@pytest.mark.requirement("D-15")
 def test_static_data_that_moves_is_refused() -> None:
     world = make_world(SourceConfig("fence", static=True))
     receive(world, outlines([(0, box(20, -1, 2, 2))], velocities=np.array([0.0, 0.1, 0.0])))

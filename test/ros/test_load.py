@@ -8,6 +8,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 import time
 from collections import Counter
@@ -23,6 +24,7 @@ pytest.importorskip("rclpy", reason="rclpy is not installed")
 
 from gjk_collision.srv import CheckPoses, GetSnapshot
 from server import BOX, Bench, Server, doubles, said
+from std_srvs.srv import Trigger
 
 from gjk_collision.ros.quality import SERVICE_QOS
 from gjk_collision.server.fields import nanoseconds
@@ -116,6 +118,150 @@ def test_batches_of_ten_thousand_poses(start: Start) -> None:
         assert len(reply.witnesses) == (40_000 if mode == 2 else 0)
     request = batch(10_001, 0)
     assert said(bench.call("check_poses", request)) == (Verdict.UNKNOWN, Status.LIMIT_EXCEEDED)
+
+
+SLOW = {"time_budget": 10.0, "max_poses": 50_000, "obstacles.timeout": 60.0}
+
+
+def slow_batch() -> CheckPoses.Request:
+    """Distances of 50 000 poses at as many times: half a second of computation."""
+    request = batch(50_000, 3)
+    request.mode = 1
+    request.times = doubles(np.linspace(0.0, 0.5, 50_000))
+    return request
+
+
+def slow(start: Start, name: str) -> tuple[Server, Bench]:
+    """A server for slow batches that is ready to answer them."""
+    policy = {"prediction_policy": "hold"}
+    server, bench = start(name, state_rate=50.0, **SLOW, **policy)
+    bench.publish(lambda: bench.array(GRID), rate=20.0)
+    bench.until_status(*FREE, x=-50.0)
+    bench.check_poses([[-50.0, 0.0, 0.0]])  # so that no reply of this service is lost later
+    return server, bench
+
+
+def begun(bench: Bench, count: int = 4) -> list[Any]:
+    """Send slow batches; return their futures after the server has answered a later question."""
+    futures = [bench.clients["check_poses"].call_async(slow_batch()) for _ in range(count)]
+    bench.collide(-50.0)
+    return futures
+
+
+def computed(reply: Any) -> tuple[float, float]:
+    """When the computation of a reply began and ended, ns."""
+    begin = nanoseconds(reply.info.header.stamp)
+    return begin, begin + reply.info.compute_time * 1e9
+
+
+def test_small_questions_are_answered_while_a_batch_is_computed(start: Start) -> None:
+    """With one thread for all, no other computation lies within that of a batch."""
+    _, bench = slow(start, "shared")
+    within = {"collide": 0, "check_poses": 0, "state": 0}
+    for _ in range(20):
+        bench.states.clear()
+        others: list[tuple[str, Any]] = []
+        future = bench.clients["check_poses"].call_async(slow_batch())
+        while not future.done():
+            others.append(("collide", bench.collide(-50.0)))
+            others.append(("check_poses", bench.check_poses([[-50.0, 0.0, 0.0]])))
+        assert said(future.result()) == (Verdict.COLLISION, Status.SUCCESS)
+        assert len(future.result().verdicts) == 50_000
+        begin, end = computed(future.result())
+        for name, reply in [*others, *(("state", state) for state in bench.states)]:
+            assert name == "state" or said(reply) == FREE
+            first, last = computed(reply)
+            within[name] += begin < first <= last < end
+        if min(within.values()) >= 2:
+            return
+    pytest.fail(f"computations during those of 20 batches: {within}")
+
+
+def test_more_batches_than_may_wait(start: Start) -> None:
+    """64 batches: the service's queue holds those that are not taken yet, and none is lost."""
+    _, bench = slow(start, "full")
+    request = batch(300, 4)
+    futures = [bench.clients["check_poses"].call_async(request) for _ in range(64)]
+    assert said(bench.collide(-50.0)) == FREE
+    bench.until(lambda: all(future.done() for future in futures), "all replies")
+    alone = bench.check_poses(np.reshape(request.poses, (-1, 3)))
+    for future in futures:
+        assert future.result().verdicts == alone.verdicts
+
+
+@pytest.mark.requirement("N-1")
+@pytest.mark.parametrize("change", ["deactivate", "restart", "reset"])
+def test_data_deleted_during_a_batch(change: str, start: Start) -> None:
+    """An answer from deleted data is not sent, whatever it is.
+
+    A batch can be finished before the data is deleted, or begin after it: then another is sent.
+    """
+    _, bench = slow(start, f"deleted_{change}")
+    gone = Status.NOT_ACTIVE if change == "deactivate" else Status.SNAPSHOT_MISMATCH
+    now = bench.node.get_clock().now
+    for _ in range(10):
+        futures, asked = begun(bench), now().nanoseconds
+        if change == "reset":
+            assert bench.call("reset", Trigger.Request()).success
+        else:
+            assert bench.transition("deactivate")
+        deleted = now().nanoseconds
+        if change == "restart":
+            assert bench.transition("activate")
+        bench.until(lambda futures=futures: all(each.done() for each in futures), "replies")
+        replies = [future.result() for future in futures]
+        for reply in replies:
+            if reply.verdict.verdict == Verdict.UNKNOWN:
+                assert set(reply.verdicts) <= {Verdict.UNKNOWN}
+            else:
+                begin, end = computed(reply)
+                assert end < deleted or begin > asked
+        if any(each.verdict.status == gone and len(each.verdicts) for each in replies):
+            return
+        if change == "deactivate":
+            assert bench.transition("activate")
+        bench.until_status(*FREE, x=-50.0)
+    pytest.fail("no data was deleted during a batch")
+
+
+def test_parameter_changed_during_a_batch(start: Start) -> None:
+    """Each answer is that of the configuration that it names."""
+    _, bench = slow(start, "changed")
+    before = bench.call("check_poses", slow_batch())
+    futures = begun(bench)
+    assert bench.set(safety_margin=2.0).successful
+    bench.until(lambda: all(each.done() for each in futures), "replies")
+    after = bench.call("check_poses", slow_batch())
+    assert before.verdicts != after.verdicts
+    expected = {each.info.config_hash: each.verdicts for each in (before, after)}
+    for future in futures:
+        reply = future.result()
+        assert reply.verdicts == expected[reply.info.config_hash]
+
+
+def test_data_received_during_a_batch(start: Start) -> None:
+    """More messages than a `World` has snapshots arrive meanwhile; the answer can be sent."""
+    _, bench = slow(start, "followed")
+    bench.publish(lambda: bench.array(GRID), rate=200.0)
+    futures = [bench.clients["check_poses"].call_async(slow_batch()) for _ in range(4)]
+    bench.until(lambda: all(future.done() for future in futures), "replies")
+    for future in futures:
+        assert future.result().verdict.status == Status.SUCCESS
+        assert future.result().info.max_obstacle_age > 0.0
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM], ids=lambda how: how.name)
+def test_stop_during_a_batch(how: signal.Signals, start: Start) -> None:
+    """The thread that computes ends before the interpreter does."""
+    server, bench = slow(start, "stopped_busy")
+    futures = begun(bench, 16)
+    assert not all(future.done() for future in futures)
+    begin = time.monotonic()
+    code, log = server.stop(how), server.log
+    assert code == 0, log
+    assert "Traceback" not in log
+    assert "Timeout" not in log  # of STOP_LIMIT
+    assert time.monotonic() - begin < 30.0
 
 
 def resident(server: Server) -> float:

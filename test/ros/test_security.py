@@ -39,6 +39,8 @@ from rclpy.parameter import Parameter
 from server import Bench, Server
 from std_srvs.srv import Trigger
 
+from gjk_collision.ros.mirror import CollisionMirror
+
 POLICY = Path(get_package_share_directory("gjk_collision"), "config/security/policy.xml")
 SERVER = "/collision_server/"
 LIFECYCLE = {
@@ -106,7 +108,7 @@ def graph(start: Callable[..., tuple[Server, Bench]]) -> Iterator[Bench]:
     def subscribe(node: Any, kind: Any, name: str) -> None:
         node.create_subscription(kind, name, lambda _: None, 1)
 
-    subscribe(planner, CollisionState, f"{SERVER}state")
+    mirror = CollisionMirror(planner, "odom")  # subscribes to ~/state and ~/snapshot
     for name, kind in QUESTIONS.items():
         planner.create_client(kind, f"{SERVER}{name}")
     subscribe(supervisor, CollisionState, f"{SERVER}state")
@@ -123,14 +125,15 @@ def graph(start: Callable[..., tuple[Server, Bench]]) -> Iterator[Bench]:
         StaticTransformBroadcaster(perception)
     bench.until(lambda: bench.states, "heartbeat")
     yield bench
+    mirror.close()
     for node in nodes:
         node.destroy_node()
     rclpy.shutdown(context=context)
 
 
 def enclave_of(node: str) -> str:
-    """The server's listener to transforms, where it is a node, is in the server's process."""
-    return node.removesuffix("_tf")
+    """Nodes in the process of another: a listener to transforms, and a planner's mirror."""
+    return node.removesuffix("_tf").removesuffix("_mirror")
 
 
 def differences(found: Permissions) -> list[str]:

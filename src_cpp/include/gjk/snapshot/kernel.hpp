@@ -23,7 +23,9 @@ class Kernel {
   explicit Kernel(const Scene* scene) noexcept : scene_(scene) {}
 
   // The outside of the region counts as an obstacle.
-  std::size_t obstacles() const noexcept { return scene_->obstacles().size(); }
+  std::size_t obstacles() const noexcept {
+    return scene_->obstacles().size() + (scene_->region() != nullptr ? 1 : 0);
+  }
   // Calls put(i, result) for each pose, possibly twice.
   template <class Put>
   void check(const Shape& shape, std::span<const Pose> poses, std::span<const double> times,

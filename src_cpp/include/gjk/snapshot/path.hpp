@@ -57,7 +57,7 @@ inline double least_of(double a, double b) noexcept {
 inline PathResult of_poses(std::span<const PoseResult> poses, std::span<const double> times) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   PathResult path;
-  path.verdict = Verdict::free;
+  path.verdict = Verdict::unknown;
   path.status = Status::success;
   path.distance = {kInfinity, kInfinity};
   bool hit = false;

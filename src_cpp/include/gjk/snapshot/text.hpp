@@ -88,7 +88,7 @@ inline std::string text_of(double value) {
   char buffer[40];
   const auto scientific =
       std::to_chars(buffer, buffer + sizeof buffer, value, std::chars_format::scientific);
-  const std::string shortest(buffer, scientific.ptr);
+  std::string shortest(buffer, scientific.ptr);
   const std::size_t e = shortest.find('e');
   const int exponent = std::stoi(shortest.substr(e + 1));
   if (exponent < -4 || exponent >= 16) return shortest;

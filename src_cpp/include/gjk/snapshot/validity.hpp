@@ -86,7 +86,6 @@ class Validity {
     if (is_same_epoch && facts.id != 0 && facts.sequence < snapshot_->sequence) return;  // old
     snapshot_ = std::move(facts);
     snapshot_at_ = Received(arrival, snapshot_->stamp);
-    jump_.reset();
     // A process that was restarted begins to count again.
     if (!is_same_epoch || (missing_ && snapshot_->sequence >= missing_->sequence)) missing_.reset();
     note_missing();
@@ -116,13 +115,12 @@ class Validity {
       return Fault{Status::clock_jump, "no time received on /clock yet (use_sim_time)"};
     }
     note_time(clocks.now);
-    if (!snapshot_) {
-      if (jump_) return jump_;
-      return Fault{Status::undefined, "no message received on ~/snapshot"};
-    }
-    if (snapshot_->id == 0) return snapshot_->fault;
-    if (auto fault = check_heartbeat(clocks.steady)) return fault;
-    return check_data(at, clocks, is_named);
+    if (jump_ && !(snapshot_ && heartbeat_)) return jump_;
+    if (!snapshot_) return Fault{Status::undefined, "no message received on ~/snapshot"};
+    const SnapshotFacts& snapshot = *snapshot_;
+    if (snapshot.id == 0) return snapshot.fault;
+    if (auto fault = check_heartbeat(snapshot, clocks.steady)) return fault;
+    return check_data(snapshot, at, clocks, is_named);
   }
 
  private:
@@ -167,8 +165,8 @@ class Validity {
     if (now < newest_) {
       const double back = static_cast<double>(newest_ - now) * 1e-9;
       reset();
-      jump_ = {Status::clock_jump, text("the clock went back by %.9g s; waiting for a message on "
-                                        "~/snapshot",
+      jump_ = {Status::clock_jump, text("the clock went back by %.9g s; waiting for messages "
+                                        "on ~/snapshot and ~/state",
                                         back)};
     }
     newest_ = now;
@@ -183,58 +181,58 @@ class Validity {
     }
   }
 
-  std::optional<Fault> check_heartbeat(std::int64_t steady) const {
+  std::optional<Fault> check_heartbeat(const SnapshotFacts& snapshot, std::int64_t steady) const {
     if (!heartbeat_) return Fault{Status::undefined, "no message received on ~/state"};
     const std::int64_t silence = heartbeat_at_.since(steady);
-    if (silence > nanoseconds(snapshot_->heartbeat_limit)) {
+    if (silence > nanoseconds(snapshot.heartbeat_limit)) {
       return Fault{Status::undefined,
                    text("no new message received on ~/state for %.3f s, limit "
                         "%g s",
-                        static_cast<double>(silence) * 1e-9, snapshot_->heartbeat_limit)};
+                        static_cast<double>(silence) * 1e-9, snapshot.heartbeat_limit)};
     }
     if (heartbeat_->id == 0) return heartbeat_->fault;
-    if (epoch(heartbeat_->id) != epoch(snapshot_->id)) {
+    if (epoch(heartbeat_->id) != epoch(snapshot.id)) {
       return Fault{Status::snapshot_mismatch,
                    "the snapshot is from before the last activation of the node"};
     }
-    const bool is_earlier = heartbeat_->sequence != 0 && heartbeat_->sequence < snapshot_->sequence;
-    if (!is_earlier && heartbeat_->config_hash != snapshot_->config_hash) {
+    const bool is_earlier = heartbeat_->sequence != 0 && heartbeat_->sequence < snapshot.sequence;
+    if (!is_earlier && heartbeat_->config_hash != snapshot.config_hash) {
       return Fault{Status::snapshot_mismatch, "the parameters of the node have changed"};
     }
     const std::int64_t lag = missing_ ? steady - missing_->steady : 0;
-    if (lag > nanoseconds(snapshot_->lag_limit)) {
+    if (lag > nanoseconds(snapshot.lag_limit)) {
       return Fault{Status::snapshot_mismatch,
                    text("a newer snapshot was announced %.3f s ago and not received, limit %g s",
-                        static_cast<double>(lag) * 1e-9, snapshot_->lag_limit)};
+                        static_cast<double>(lag) * 1e-9, snapshot.lag_limit)};
     }
     return {};
   }
 
-  std::optional<Fault> check_data(std::int64_t at, const Clocks& clocks, bool is_named) const {
+  std::optional<Fault> check_data(const SnapshotFacts& snapshot, std::int64_t at,
+                                  const Clocks& clocks, bool is_named) const {
     const std::int64_t latest = std::max(at, clocks.now);
-    const std::int64_t ahead = nanoseconds(snapshot_->max_future_stamp);
-    if (snapshot_->stamp > latest + ahead) {
+    const std::int64_t ahead = nanoseconds(snapshot.max_future_stamp);
+    if (snapshot.stamp > latest + ahead) {
       return Fault{Status::clock_jump, text("the snapshot is %.3f s ahead of the clock, limit %g s",
-                                            static_cast<double>(snapshot_->stamp - latest) * 1e-9,
-                                            snapshot_->max_future_stamp)};
+                                            static_cast<double>(snapshot.stamp - latest) * 1e-9,
+                                            snapshot.max_future_stamp)};
     }
     const std::int64_t passed = snapshot_at_.since(clocks.steady) + (latest - clocks.now);
-    for (const AgeLimit& each : snapshot_->limits) {
+    for (const AgeLimit& each : snapshot.limits) {
       if (is_named && each.stale == Status::stale_footprint) continue;
-      if (auto fault = too_old(each, latest, passed, ahead)) return fault;
+      if (auto fault = too_old(each, latest, passed, snapshot.max_future_stamp)) return fault;
     }
     return {};
   }
 
   std::optional<Fault> too_old(const AgeLimit& limit, std::int64_t now, std::int64_t passed,
-                               std::int64_t ahead) const {
+                               double max_future_stamp) const {
     const std::int64_t age = now - limit.stamp;
     const std::int64_t silence = nanoseconds(limit.receipt_age) + passed;
-    if (-age > ahead) {
-      return Fault{
-          Status::future_stamp,
-          limit.source + text(": the stamp is %.3f s ahead of the clock, limit %g s",
-                              static_cast<double>(-age) * 1e-9, snapshot_->max_future_stamp)};
+    if (-age > nanoseconds(max_future_stamp)) {
+      return Fault{Status::future_stamp,
+                   limit.source + text(": the stamp is %.3f s ahead of the clock, limit %g s",
+                                       static_cast<double>(-age) * 1e-9, max_future_stamp)};
     }
     if (std::max(age, silence) <= nanoseconds(limit.timeout)) return {};
     const bool by_stamp = age > nanoseconds(limit.timeout);

@@ -1,0 +1,136 @@
+# SPDX-FileCopyrightText: gjk_collision contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Large requests are computed in a second thread, so that small requests need not wait for them.
+
+Only the computation from an immutable snapshot is done in the second thread. Everything that can
+change (data, transforms, counters, log) is used in the thread of the executor only.
+"""
+
+from collections import deque
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import suppress
+from typing import Any, TypeVar
+
+from rclpy.callback_groups import ReentrantCallbackGroup
+from rclpy.node import Node
+from rclpy.task import Future
+
+__all__ = ["Batches", "is_large"]
+
+# A request with more poses, segments or pairs than this is computed in the second thread. Smaller
+# requests take about a millisecond or less, and are computed at once.
+LARGE = {"CheckPoses": 256, "CheckPath": 8, "CheckShapes": 256, "NearestFree": 0}
+
+# If the second thread finishes within this time [s], the reply is sent at once. Meanwhile the
+# executor waits.
+GRACE = 0.001
+
+# Maximum number of large requests that are computed or wait. Further requests stay in the queue of
+# the service, because rclpy resumes each waiting request in each cycle, which takes time.
+MAX_WAITING = 16
+
+Found = TypeVar("Found")
+
+
+def is_large(kind: str, request: Any) -> bool:
+    """Return whether a request of a service type is computed in the second thread."""
+    if kind not in LARGE:
+        return False
+    if kind == "CheckShapes":
+        size = len(request.pairs) // 2 or len(request.a.ids) * len(request.b.ids)
+    elif kind == "NearestFree":
+        size = 1
+    elif kind == "CheckPath":
+        size = (len(request.poses) + len(request.arcs)) // 3
+    else:
+        size = len(request.poses) // 3
+    return size > LARGE[kind]
+
+
+class Batches:
+    """Computes large requests, one after the other, in a second thread.
+
+    All methods are called in the thread of the executor.
+
+    Parameters
+    ----------
+    node : rclpy.node.Node
+        The node whose executor continues a request when its computation is finished.
+
+    Attributes
+    ----------
+    group : CallbackGroup
+        Callback group of the services with large requests. It limits how many of them wait.
+    is_closed : bool
+        Whether `close` was called. A computation must then end soon.
+    """
+
+    def __init__(self, node: Node) -> None:
+        self.group = _Group(self)
+        self.is_closed = False
+        self._is_busy = False
+        self._waiting: deque[Future] = deque()  # requests that wait for their turn
+        self._finished: deque[Future] = deque()  # appended by the second thread
+        self._pool = ThreadPoolExecutor(1, thread_name_prefix="batches")
+        # A future of rclpy is only used in the thread of the executor.
+        self._guard = node.create_guard_condition(self._resume, ReentrantCallbackGroup())
+
+    @property
+    def is_full(self) -> bool:
+        """Whether no further request is taken from the queues of the services."""
+        return self._is_busy + len(self._waiting) >= MAX_WAITING
+
+    async def enter(self) -> None:
+        """Wait for the turn of a large request. Its end is `leave`."""
+        if self._is_busy:
+            turn = Future()
+            self._waiting.append(turn)
+            await turn  # `leave` passes the turn on, and `_is_busy` stays true
+        self._is_busy = True
+
+    def leave(self) -> None:
+        """End the turn of a large request, and begin the turn of the next one."""
+        if self._waiting:
+            self._waiting.popleft().set_result(None)
+        else:
+            self._is_busy = False
+
+    async def run(self, compute: Callable[[], Found]) -> Found:
+        """Return the result of a function that is called in the second thread.
+
+        An error that it raises is raised here.
+        """
+        job = self._pool.submit(compute)
+        if not wait([job], GRACE).done:
+            done = Future()
+            job.add_done_callback(lambda _: self._note_finished(done))
+            await done
+        return job.result()
+
+    def close(self) -> None:
+        """End the second thread. Requests that wait get no reply."""
+        self.is_closed = True
+        self._pool.shutdown(cancel_futures=True)
+
+    def _note_finished(self, done: Future) -> None:
+        """Wake the executor; called by the second thread."""
+        self._finished.append(done)
+        with suppress(Exception):  # the node or its context has ended
+            self._guard.trigger()
+
+    def _resume(self) -> None:
+        while self._finished:
+            self._finished.popleft().set_result(None)
+
+
+class _Group(ReentrantCallbackGroup):
+    """A callback group that leaves requests in the queue of the service if too many wait."""
+
+    def __init__(self, batches: Batches) -> None:
+        super().__init__()
+        self._batches = batches
+
+    def can_execute(self, entity: Any) -> bool:
+        """Return whether a request may be taken from the queue."""
+        return not self._batches.is_full

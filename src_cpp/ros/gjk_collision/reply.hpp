@@ -1,0 +1,183 @@
+// SPDX-FileCopyrightText: gjk_collision contributors
+// SPDX-License-Identifier: Apache-2.0
+// Replies of the collision server, as clients get them: a reply that is missing, late or
+// contradictory is never free.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <limits>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include "gjk_collision/msg/verdict.hpp"
+#include "gjk_collision/srv/check_path.hpp"
+#include "gjk_collision/srv/check_poses.hpp"
+#include "gjk_collision/srv/collide.hpp"
+#include "gjk_collision/srv/distance.hpp"
+
+namespace gjk_collision {
+
+// A reply of a service. It has no truth value.
+template <class Service>
+struct Reply {
+  // The whole response is consistent, its verdict is FREE, its status is SUCCESS, and it names the
+  // snapshot that it was computed from.
+  bool is_free = false;
+  // As received, except: if it is missing or contradictory, its verdict is UNKNOWN, its message
+  // says why, and the other results have their values for "none". `is_free` is that above.
+  typename Service::Response response;
+  // From the request to the response (s). Infinity: no response in time.
+  double round_trip = std::numeric_limits<double>::infinity();
+
+  explicit operator bool() const = delete;
+};
+
+namespace detail {
+
+inline constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
+inline bool is_verdict_free(const msg::Verdict& verdict) noexcept {
+  return verdict.verdict == msg::Verdict::FREE && verdict.status == msg::Verdict::SUCCESS;
+}
+
+// Set the results of a response to their values for "none", except the verdict.
+inline void clear(srv::Collide::Response& response) {
+  response.obstacle_id = -1;
+  response.obstacle_source.clear();
+}
+inline void clear(srv::Distance::Response& response) {
+  msg::Verdict verdict = std::move(response.verdict);
+  msg::ReplyInfo info = std::move(response.info);
+  response = srv::Distance::Response();
+  response.verdict = std::move(verdict);
+  response.info = std::move(info);
+}
+inline void clear(srv::CheckPoses::Response& response, std::size_t poses) {
+  response.verdicts.assign(poses, msg::Verdict::UNKNOWN);
+  response.statuses.assign(poses, response.verdict.status);
+  response.distances.clear();
+  response.lower_bounds.clear();
+  response.nearest_ids.assign(poses, -1);
+  response.witnesses.clear();
+  response.first_invalid_index = 0;
+}
+inline void clear(srv::CheckPath::Response& response) {
+  response.first_invalid_segment = 0;
+  response.last_valid_fraction = 0.0;
+  response.first_collision_time = kNaN;
+  response.obstacle_id = -1;
+  response.min_distance = kNaN;
+  response.min_distance_lower_bound = kNaN;
+}
+
+// Why the fields of a response contradict each other; "": they do not.
+template <class Response>
+std::string contradiction_in_head(const Response& response) {
+  if (response.verdict.verdict > msg::Verdict::MARGIN) {
+    return "verdict " + std::to_string(response.verdict.verdict) + " is not defined";
+  }
+  if (response.is_free != is_verdict_free(response.verdict)) {
+    return std::string("is_free is ") + (response.is_free ? "true" : "false") +
+           ", but the verdict is " + std::to_string(response.verdict.verdict) + " with status " +
+           std::to_string(response.verdict.status);
+  }
+  if (response.is_free && response.info.snapshot_id == 0) {
+    return "is_free is true, but info.snapshot_id is 0";
+  }
+  return {};
+}
+
+inline std::string contradiction(const srv::Collide::Response& response) {
+  return contradiction_in_head(response);
+}
+
+inline std::string contradiction(const srv::Distance::Response& response) {
+  if (std::string found = contradiction_in_head(response); !found.empty()) return found;
+  const std::size_t n = response.ids.size();
+  const bool is_equal = response.sources.size() == n && response.distances.size() == n &&
+                        response.lower_bounds.size() == n && response.statuses.size() == n;
+  const bool is_double = response.witness_ego.size() == 2 * n &&
+                         response.witness_obstacle.size() == 2 * n &&
+                         response.directions.size() == 2 * n;
+  return is_equal && is_double ? "" : "the arrays do not have one entry per obstacle";
+}
+
+inline std::string contradiction(const srv::CheckPoses::Response& response, std::size_t poses) {
+  if (std::string found = contradiction_in_head(response); !found.empty()) return found;
+  // A request that was refused as a whole has no entries.
+  const bool is_refused = response.verdicts.empty() && !response.is_free;
+  const std::size_t n = is_refused ? 0 : poses;
+  const auto fits = [](std::size_t size, std::size_t wanted) {
+    return size == wanted || size == 0;
+  };
+  if (response.verdicts.size() != n || response.statuses.size() != n ||
+      response.nearest_ids.size() != n || !fits(response.distances.size(), n) ||
+      !fits(response.lower_bounds.size(), n) || !fits(response.witnesses.size(), 4 * n)) {
+    return "the arrays do not have one entry for each of " + std::to_string(poses) + " poses";
+  }
+  std::size_t free = 0;
+  while (free < n && response.verdicts[free] == msg::Verdict::FREE &&
+         response.statuses[free] == msg::Verdict::SUCCESS) {
+    ++free;
+  }
+  if (response.is_free != (n > 0 && free == n)) {
+    return std::string("is_free is ") + (response.is_free ? "true" : "false") + ", but " +
+           (free == n ? "all poses are" : "pose " + std::to_string(free) + " is not") + " FREE";
+  }
+  const std::int64_t first = response.is_free || is_refused ? -1 : static_cast<std::int64_t>(free);
+  if (!is_refused && response.first_invalid_index != first) {
+    return "first_invalid_index is " + std::to_string(response.first_invalid_index) + ", not " +
+           std::to_string(first);
+  }
+  return {};
+}
+
+inline std::string contradiction(const srv::CheckPath::Response& response) {
+  if (std::string found = contradiction_in_head(response); !found.empty()) return found;
+  const double fraction = response.last_valid_fraction;
+  const bool is_whole = response.first_invalid_segment == -1 && fraction == 1.0;
+  const bool is_part = response.first_invalid_segment >= 0 && fraction >= 0.0 && fraction <= 1.0;
+  if (response.is_free ? is_whole : is_part) return {};
+  return std::string("is_free is ") + (response.is_free ? "true" : "false") +
+         ", but first_invalid_segment is " + std::to_string(response.first_invalid_segment) +
+         " and last_valid_fraction is " + std::to_string(fraction);
+}
+
+}  // namespace detail
+
+// A reply for which there is no response. `size`: the number of poses, for CheckPoses only.
+template <class Service, class... Size>
+Reply<Service> no_reply(std::string why, Size... size) {
+  Reply<Service> reply;
+  reply.response.verdict.verdict = msg::Verdict::UNKNOWN;
+  reply.response.verdict.status = msg::Verdict::UNDEFINED;
+  reply.response.verdict.message = std::move(why);
+  reply.response.info.footprint_age = detail::kNaN;
+  reply.response.info.max_obstacle_age = detail::kNaN;
+  detail::clear(reply.response, size...);
+  return reply;
+}
+
+// The reply for a response that was received after `round_trip` (s). `size` as above.
+template <class Service, class... Size>
+Reply<Service> reply_of(typename Service::Response response, double round_trip, Size... size) {
+  Reply<Service> reply{false, std::move(response), round_trip};
+  const std::string contradiction = detail::contradiction(reply.response, size...);
+  if (!contradiction.empty()) {
+    reply.response.is_free = false;
+    reply.response.verdict.verdict = msg::Verdict::UNKNOWN;
+    reply.response.verdict.status = msg::Verdict::UNDEFINED;
+    reply.response.verdict.message = "the reply contradicts itself: " + contradiction;
+    detail::clear(reply.response, size...);
+  } else if constexpr (std::is_same_v<Service, srv::CheckPoses>) {
+    if (reply.response.verdicts.empty()) detail::clear(reply.response, size...);
+  }
+  reply.is_free = reply.response.is_free;
+  return reply;
+}
+
+}  // namespace gjk_collision

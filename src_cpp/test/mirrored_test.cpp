@@ -1,0 +1,311 @@
+// SPDX-FileCopyrightText: gjk_collision contributors
+// SPDX-License-Identifier: Apache-2.0
+// Data from a message as on ~/snapshot: what can be asked, and which messages are refused.
+#include "gjk/snapshot/mirrored.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "gjk/snapshot/pauses.hpp"
+#include "gjk/snapshot/questions.hpp"
+
+namespace gjk {
+namespace {
+
+// The fields of the messages, as rosidl generates them.
+struct Time {
+  std::int32_t sec = 0;
+  std::uint32_t nanosec = 0;
+};
+struct Header {
+  Time stamp;
+  std::string frame_id;
+};
+struct VerdictMessage {
+  std::uint8_t verdict = 0;
+  std::uint16_t status = static_cast<std::uint16_t>(Status::success);
+  std::string message;
+};
+struct InfoMessage {
+  Header header;
+  std::uint64_t snapshot_id = (1ULL << 32) + 1;
+  std::uint32_t config_hash = 0;
+  std::string footprint;
+};
+struct ObstaclesMessage {
+  Header header;
+  std::string source;
+  std::vector<std::int64_t> ids;
+  std::vector<std::uint8_t> kinds;
+  std::vector<std::uint32_t> offsets;
+  std::vector<double> xy, radius, poses, velocities;
+  std::vector<std::uint32_t> path_offsets;
+  std::vector<double> path_times, path_poses, margins, margin_rates;
+};
+struct FootprintMessage {
+  std::string name;
+  std::vector<std::uint32_t> offsets;
+  std::vector<double> xy, radius;
+};
+struct SnapshotMessage {
+  InfoMessage info;
+  std::uint64_t sequence = 1;
+  VerdictMessage verdict, data_verdict;
+  std::vector<FootprintMessage> footprints;
+  std::vector<std::string> footprint_names;
+  bool footprint_by_speed = false;
+  std::vector<std::string> footprint_sources;
+  std::vector<Time> footprint_stamps;
+  std::vector<double> footprint_timeouts, footprint_receipt_ages;
+  std::vector<ObstaclesMessage> obstacles;
+  std::vector<std::string> sources;
+  std::vector<double> timeouts, receipt_ages;
+  Time time_zero;
+  std::string region_source;
+  std::vector<double> region_boundary, region_radii;
+  double safety_margin = 0.0;
+  std::string concave_policy = "decompose";
+  std::string prediction_policy = "unknown_is_error";
+  double prediction_horizon = 5.0;
+  double toi_tolerance = 0.005;
+  std::uint32_t max_poses = 1000;
+  double max_future_stamp = 0.1;
+  double heartbeat_limit = 0.2;
+  double lag_limit = 0.1;
+};
+
+constexpr std::int64_t kSecond = 1'000'000'000;
+
+FootprintMessage square(const std::string& name, double half) {
+  return {name, {0, 4}, {-half, -half, half, -half, half, half, -half, half}, {0.0}};
+}
+
+// Two senders. "still": a square [4, 6] x [-1, 1] with the id 10. "moving", one second later: a
+// circle about (0, 5) with the id 20, which moves by -1 m/s in y, and a concave outline with the
+// id 21 and a notch about (-5, 0).
+SnapshotMessage message() {
+  SnapshotMessage m;
+  m.info.header = {{101, 0}, "odom"};
+  m.info.footprint = "default";
+  m.footprints = {square("default", 0.5), square("wide", 2.0)};
+  m.footprint_names = {"default", "wide"};
+  ObstaclesMessage still;
+  still.header.stamp = {100, 0};
+  still.source = "still";
+  still.ids = {10};
+  still.offsets = {0, 4};
+  still.xy = {-1, -1, 1, -1, 1, 1, -1, 1};
+  still.poses = {5, 0, 0};
+  ObstaclesMessage moving;
+  moving.header.stamp = {101, 0};
+  moving.source = "moving";
+  moving.ids = {20, 21};
+  moving.kinds = {0, 1};
+  moving.offsets = {0, 1, 9};
+  moving.xy = {0, 5, -8, -3, -2, -3, -2, -1, -6, -1, -6, 1, -2, 1, -2, 3, -8, 3};
+  moving.radius = {1.0, 0.0};
+  moving.velocities = {0, -1, 0, 0, 0, 0};
+  m.obstacles = {still, moving};
+  m.sources = {"a", "b"};
+  m.timeouts = {0.5, 0.5};
+  m.receipt_ages = {0.0, 0.0};
+  m.time_zero = {100, 0};
+  return m;
+}
+
+struct Found {
+  Verdict verdict;
+  std::int64_t id;
+  std::string source;
+  Status status;
+};
+Found ask(const SnapshotMessage& m, const Pose& pose, const std::string& footprint = "",
+          std::optional<Fault> fault = {}) {
+  Issue issue;
+  const auto data = Mirrored::read(m, issue);
+  EXPECT_FALSE(issue) << text_of(issue);
+  const CollideAnswer found =
+      collide(data->view(data->chosen(footprint), 101 * kSecond, std::move(fault)), {pose});
+  return {found.answer.verdict, data->id_of(found.answer.obstacle),
+          data->source_of(found.answer.obstacle), found.answer.status};
+}
+
+TEST(Mirrored, AnswersNameObstaclesAndSenders) {
+  const SnapshotMessage m = message();
+  EXPECT_EQ(ask(m, {0, 0, 0}).verdict, Verdict::free);
+  const Found hit = ask(m, {3.6, 0, 0});
+  EXPECT_EQ(hit.verdict, Verdict::collision);
+  EXPECT_EQ(hit.id, 10);
+  EXPECT_EQ(hit.source, "still");
+  EXPECT_EQ(ask(m, {0, 4, 0}).id, 20);
+  // In the notch: the outline is not replaced by its hull.
+  EXPECT_EQ(ask(m, {-5, 0, 0}).verdict, Verdict::free);
+  EXPECT_EQ(ask(m, {-5, 0.75, 0}).id, 21);
+  EXPECT_EQ(ask(m, {-5, 0.75, 0}).source, "moving");
+}
+
+TEST(Mirrored, TimesBeginAtTheStampOfTheRequest) {
+  SnapshotMessage m = message();
+  m.obstacles[0].velocities = {0, 0, 0};
+  Issue issue;
+  const auto data = Mirrored::read(m, issue);
+  ASSERT_FALSE(issue) << text_of(issue);
+  const Snapshot view = data->view(data->chosen(""), 101 * kSecond, {});
+  const std::vector<double> poses(6, 0.0);
+  // The circle touches the vehicle 3.5 s after its stamp. The horizon ends 5 s after time zero.
+  const std::vector<double> times = {3.4, 3.6};
+  const PosesAnswer found = check_poses(view, {.poses = poses, .times = times, .errors = {}});
+  ASSERT_EQ(found.verdicts.size(), 2U);
+  EXPECT_EQ(found.verdicts[0], Verdict::free);
+  EXPECT_EQ(found.verdicts[1], Verdict::collision);
+  EXPECT_DOUBLE_EQ(known_until(view, 0), 4.0);
+}
+
+TEST(Mirrored, FootprintsAreChosenByName) {
+  const SnapshotMessage m = message();
+  EXPECT_EQ(ask(m, {2.5, 0, 0}).verdict, Verdict::free);
+  EXPECT_EQ(ask(m, {2.5, 0, 0}, "default").verdict, Verdict::free);
+  EXPECT_EQ(ask(m, {2.5, 0, 0}, "wide").verdict, Verdict::collision);
+  Issue issue;
+  const auto data = Mirrored::read(m, issue);
+  const auto chosen = data->chosen("narrow");
+  EXPECT_EQ(chosen.issue.status, Status::invalid_input);
+  EXPECT_EQ(chosen.issue.rule, "must be empty or one of default, wide (got 'narrow')");
+  EXPECT_TRUE(data->chosen("wide").is_named);
+  EXPECT_FALSE(data->chosen("").is_named);
+}
+
+TEST(Mirrored, RegionIsOneMoreObstacle) {
+  SnapshotMessage m = message();
+  m.region_source = "fence";
+  m.region_boundary = {-9, -9, 9, -9, 9, -9, 9, 9, 9, 9, -9, 9, -9, 9, -9, -9};
+  m.region_radii = {0, 0, 0, 0};
+  EXPECT_EQ(ask(m, {0, 0, 0}).verdict, Verdict::free);
+  const Found left = ask(m, {8.8, 8, 0});
+  EXPECT_EQ(left.verdict, Verdict::collision);
+  EXPECT_EQ(left.id, Mirrored::kOutside);
+  EXPECT_EQ(left.source, "fence");
+}
+
+TEST(Mirrored, OnlyCollisionIsSaidOfIncompleteData) {
+  SnapshotMessage m = message();
+  m.verdict.status = static_cast<std::uint16_t>(Status::stale_obstacles);
+  m.data_verdict = m.verdict;
+  EXPECT_EQ(ask(m, {0, 0, 0}).verdict, Verdict::unknown);
+  EXPECT_EQ(ask(m, {0, 0, 0}).status, Status::stale_obstacles);
+  EXPECT_EQ(ask(m, {5, 0, 0}).verdict, Verdict::collision);
+  // Nothing is said of data that is no longer valid.
+  const Fault fault{Status::snapshot_mismatch, "of a test"};
+  EXPECT_EQ(ask(message(), {5, 0, 0}, "", fault).verdict, Verdict::unknown);
+  EXPECT_EQ(ask(message(), {0, 0, 0}, "", fault).status, Status::snapshot_mismatch);
+}
+
+TEST(Mirrored, WithoutAFootprintAllIsUnknown) {
+  SnapshotMessage m = message();
+  m.info.footprint.clear();
+  m.footprints.clear();
+  for (const Status status : {Status::no_footprint, Status::success}) {
+    m.verdict.status = static_cast<std::uint16_t>(status);
+    EXPECT_EQ(ask(m, {0, 0, 0}).verdict, Verdict::unknown);
+    EXPECT_NE(ask(m, {0, 0, 0}).status, Status::success);
+  }
+}
+
+TEST(Mirrored, BrokenMessagesAreRefusedWithTheField) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const double inf = std::numeric_limits<double>::infinity();
+  using Break = std::function<void(SnapshotMessage&)>;
+  const std::vector<std::pair<std::string, Break>> breaks = {
+      {"obstacles[0].offsets", [](auto& m) { m.obstacles[0].offsets = {0, 5}; }},
+      {"obstacles[0].offsets", [](auto& m) { m.obstacles[0].offsets = {}; }},
+      {"obstacles[0].offsets", [](auto& m) { m.obstacles[0].offsets = {0, 4, 4}; }},
+      {"obstacles[1].offsets", [](auto& m) { m.obstacles[1].offsets = {0, 10, 9}; }},
+      {"obstacles[1].offsets", [](auto& m) { m.obstacles[1].offsets = {0, 0, 9}; }},
+      {"obstacles[0].xy", [](auto& m) { m.obstacles[0].xy.pop_back(); }},
+      {"obstacles[0].xy", [&](auto& m) { m.obstacles[0].xy[3] = nan; }},
+      {"obstacles[0].poses", [](auto& m) { m.obstacles[0].poses.pop_back(); }},
+      {"obstacles[0].poses", [&](auto& m) { m.obstacles[0].poses[2] = inf; }},
+      {"obstacles[1].kinds", [](auto& m) { m.obstacles[1].kinds = {0}; }},
+      {"obstacles[1].kinds", [](auto& m) { m.obstacles[1].kinds = {0, 2}; }},
+      {"obstacles[1].radius", [](auto& m) { m.obstacles[1].radius = {1}; }},
+      {"obstacles[1].radius", [](auto& m) { m.obstacles[1].radius[1] = -1; }},
+      {"obstacles[1].margins", [](auto& m) { m.obstacles[1].margins = {0}; }},
+      {"obstacles[1].margin_rates", [&](auto& m) { m.obstacles[1].margin_rates = {0, nan}; }},
+      {"obstacles[1].velocities", [](auto& m) { m.obstacles[1].velocities = {0}; }},
+      {"obstacles[1].velocities", [&](auto& m) { m.obstacles[1].velocities[1] = inf; }},
+      {"obstacles[0].path_offsets", [](auto& m) { m.obstacles[0].path_offsets = {0, 1}; }},
+      {"obstacles[0].path_offsets",
+       [](auto& m) {
+         m.obstacles[0].path_times = {1};
+         m.obstacles[0].path_poses = {1, 1, 1};
+       }},
+      {"obstacles[0].path_poses", [](auto& m) { m.obstacles[0].path_times = {1}; }},
+      {"obstacles[0].path_times",
+       [](auto& m) {
+         m.obstacles[0].path_offsets = {0, 2};
+         m.obstacles[0].path_times = {1, 1};
+         m.obstacles[0].path_poses = {0, 0, 0, 1, 1, 1};
+       }},
+      {"sources", [](auto& m) { m.sources.pop_back(); }},
+      {"timeouts", [](auto& m) { m.timeouts.pop_back(); }},
+      {"timeouts", [&](auto& m) { m.timeouts[0] = nan; }},
+      {"receipt_ages", [&](auto& m) { m.receipt_ages[1] = -1.0; }},
+      {"footprint_stamps", [](auto& m) { m.footprint_sources = {"footprint"}; }},
+      {"footprint default", [](auto& m) { m.footprints[0].offsets = {0, 3}; }},
+      {"footprint default", [&](auto& m) { m.footprints[0].xy[0] = nan; }},
+      {"footprint wide", [](auto& m) { m.footprints[1] = {"wide", {0}, {}, {}}; }},
+      {"info.footprint", [](auto& m) { m.info.footprint = "narrow"; }},
+      {"region_boundary", [](auto& m) { m.region_source = "fence"; }},
+      {"prediction_policy", [](auto& m) { m.prediction_policy = "guess"; }},
+      {"concave_policy", [](auto& m) { m.concave_policy = "guess"; }},
+      {"heartbeat_limit", [&](auto& m) { m.heartbeat_limit = nan; }},
+      {"safety_margin", [](auto& m) { m.safety_margin = -0.1; }},
+  };
+  for (std::size_t i = 0; i < breaks.size(); ++i) {
+    SnapshotMessage m = message();
+    breaks[i].second(m);
+    Issue issue;
+    EXPECT_EQ(Mirrored::read(m, issue), nullptr) << "case " << i;
+    EXPECT_NE(issue.argument.find(breaks[i].first), std::string::npos)
+        << "case " << i << ": " << text_of(issue);
+    EXPECT_FALSE(Mirrored::no_facts(issue).fault.message.empty());
+    EXPECT_EQ(Mirrored::no_facts(issue).id, 0U);
+  }
+}
+
+TEST(Mirrored, LimitsAreThoseOfTheMessage) {
+  SnapshotMessage m = message();
+  m.timeouts[0] = 0.0;  // no limit
+  m.footprint_sources = {"twist_topic"};
+  m.footprint_stamps = {{99, 5}};
+  m.footprint_timeouts = {0.25};
+  m.footprint_receipt_ages = {0.125};
+  const SnapshotFacts facts = Mirrored::facts_of(m);
+  ASSERT_EQ(facts.limits.size(), 2U);
+  EXPECT_EQ(facts.limits[0].stale, Status::stale_footprint);
+  EXPECT_EQ(facts.limits[0].stamp, 99 * kSecond + 5);
+  EXPECT_EQ(facts.limits[0].receipt_age, 0.125);
+  EXPECT_EQ(facts.limits[1].source, "b");
+  EXPECT_EQ(facts.limits[1].stamp, 101 * kSecond);
+}
+
+TEST(Pauses, MessagesAfterAPauseMayHaveArrivedAtItsBegin) {
+  constexpr std::int64_t kMs = 1'000'000;
+  Pauses pauses(0);
+  for (std::int64_t t = 0; t <= 1000; t += 50) pauses.note_activity(t * kMs);
+  EXPECT_EQ(pauses.earliest(1050 * kMs), 1050 * kMs);
+  EXPECT_EQ(pauses.earliest(3000 * kMs), 1050 * kMs);
+  for (std::int64_t t = 3050; t <= 3250; t += 50) pauses.note_activity(t * kMs);
+  EXPECT_EQ(pauses.earliest(3250 * kMs), 1050 * kMs);
+  EXPECT_EQ(pauses.earliest(3300 * kMs), 3300 * kMs);
+}
+
+}  // namespace
+}  // namespace gjk

@@ -1,0 +1,239 @@
+# SPDX-FileCopyrightText: gjk_collision contributors
+# SPDX-License-Identifier: Apache-2.0
+"""A mirror of a live node gives its answers, and is never free when the node cannot answer."""
+
+from __future__ import annotations
+
+import dataclasses
+import signal
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+pytest.importorskip("rclpy", reason="rclpy is not installed")
+pytest.importorskip("rosbags", reason="rosbags is not installed")
+sys.path.insert(0, str(Path(__file__).parents[1] / "lib"))
+
+import mirroring
+from gjk_collision.msg import ObstacleArray
+from server import Bench, Server
+
+from gjk_collision.ros.client import CollisionClient, Reply
+from gjk_collision.ros.messages import filled
+from gjk_collision.ros.mirror import CollisionMirror
+from gjk_collision.server.mirrored import obstacle_fields
+from gjk_collision.verdict import Status, Verdict
+
+Start = Callable[..., tuple[Server, Bench]]
+# Fields that depend on when it was asked.
+NOT_COMPARED = {"info", "round_trip", "indices", "nearest_indices", "obstacle_index"}
+
+
+@pytest.fixture
+def mirrored(start: Start) -> Iterator[Callable[..., tuple[Server, Bench, CollisionMirror]]]:
+    """Start a server with a mirror; both end with the test."""
+    mirrors = []
+
+    def make(name: str, **parameters: Any) -> tuple[Server, Bench, CollisionMirror]:
+        server, bench = start(name, **parameters)
+        mirrors.append(CollisionMirror(bench.node, "odom", server=f"/{name}"))
+        return server, bench, mirrors[-1]
+
+    yield make
+    for each in mirrors:
+        each.close()
+
+
+def bits(reply: Reply) -> dict[str, Any]:
+    """What must be equal, bit by bit."""
+    found = {}
+    for each in dataclasses.fields(reply):
+        value = getattr(reply, each.name)
+        if each.name not in NOT_COMPARED:
+            found[each.name] = value.tobytes() if isinstance(value, np.ndarray) else value
+            if isinstance(value, float):
+                found[each.name] = np.float64(value).tobytes()
+    return found
+
+
+def until(mirror: CollisionMirror, bench: Bench, status: Status | None) -> None:
+    """Spin until the mirror has a fault of this status; None: no fault."""
+
+    def seen() -> bool:
+        fault = mirror.fault()
+        return (fault and fault.status) == status
+
+    bench.until(seen, f"the mirror has the status {status}")
+
+
+@pytest.mark.requirement("V-23")
+@pytest.mark.parametrize("seed", range(3))
+def test_a_mirror_answers_as_the_node(mirrored: Any, seed: int) -> None:
+    """The same bits as from the services, for the same snapshot and time."""
+    rng = np.random.default_rng(seed)
+    config = mirroring.some_config(rng).changed({"map.static": False})
+    frames = mirroring.some_frames(rng)
+    values = {name: v for name, v in config.parameters().items() if v not in ((), "")}
+    values = {name: list(v) if isinstance(v, tuple) else v for name, v in values.items()}
+    if not config.footprint and not config.robot_radius:
+        values["robot_radius"] = 0.7
+    values |= {f"{each.name}.timeout": 20.0 for each in config.sources}
+    values |= {"time_budget": 2.0, "footprint": values.get("footprint")}
+    _, bench, mirror = mirrored("live_mirror", **values)
+    client = CollisionClient(
+        bench.node, "odom", server="/live_mirror", timeout=10.0, executor=bench.executor
+    )
+    publishers = {
+        name: bench.node.create_publisher(ObstacleArray, f"/{name}", 5)
+        for name in ("lidar", "radar", "map")
+    }
+    said: Counter[Verdict] = Counter()
+    compared = 0
+
+    def publish() -> None:
+        for name, publisher in publishers.items():
+            now = bench.node.get_clock().now().nanoseconds
+            data = mirroring.some_obstacles(rng, now, frames, 0, "")
+            data = dataclasses.replace(data, frame="odom")
+            publisher.publish(filled(ObstacleArray, obstacle_fields(name, data)))
+
+    def is_complete() -> bool:
+        publish()
+        return mirror.fault() is None
+
+    bench.until(is_complete, f"a complete snapshot of {values}")
+    for step in range(30):
+        publish()
+        if step == 20:
+            margin = config.safety_margin + 0.05
+            assert bench.set(safety_margin=margin).successful
+        poses = np.c_[rng.uniform(-14, 14, (40, 2)), rng.uniform(-3, 3, 40)]
+        times = np.cumsum(rng.uniform(0.01, 0.2, 40)) if rng.random() < 0.5 else ()
+        x, y = poses[0, :2]
+        mode = ("collide", "distance", "witness")[step % 3]
+        questions: list[tuple[str, Any, dict[str, Any]]] = [
+            ("check_poses", poses, {"times": times, "margin": 0.1, "mode": mode}),
+            ("check_path", poses[:5], {"times": times[:5]}),
+            ("distance", (x, y, 0.0), {"k": 3}),
+            ("collide", (x, y, 0.0), {"margin": 0.1}),
+        ]
+        for name, what, options in questions:
+            theirs = getattr(client, name)(what, **options)
+            assert theirs.round_trip < 10.0, theirs.message
+            ours = getattr(mirror, name)(what, **options, at=theirs.info.stamp_ns)
+            if ours.info.snapshot_id != theirs.info.snapshot_id or mirror.fault() is not None:
+                continue  # another message was received in between, or is under way
+            compared += 1
+            said[ours.verdict] += 1
+            assert bits(ours) == bits(theirs), (seed, step, name)
+            assert ours.info.config_hash == theirs.info.config_hash
+            assert ours.info.oldest_data_stamp_ns == theirs.info.oldest_data_stamp_ns
+    assert compared >= 60, (compared, said)
+    assert said[Verdict.COLLISION] > 5, said
+
+
+@pytest.mark.requirement("V-23")
+def test_it_is_not_free_when_the_node_finds_data_too_old(mirrored: Any) -> None:
+    _, bench, mirror = mirrored("mirror_stale")
+    far = (50.0, 0.0, 0.0)
+    bench.publish()
+    until(mirror, bench, None)
+    assert mirror.collide(far).verdict is Verdict.FREE
+    assert mirror.collide((0.0, 0.0, 0.0)).verdict is Verdict.COLLISION
+    bench.stop_publishing()
+    bench.until_status(Verdict.UNKNOWN, Status.STALE_OBSTACLES)
+    reply = mirror.collide(far)
+    assert (reply.verdict, reply.status) == (Verdict.UNKNOWN, Status.STALE_OBSTACLES)
+    assert not mirror.check_poses([far], at=bench.node.get_clock().now().nanoseconds).is_free
+    bench.publish()
+    until(mirror, bench, None)
+
+
+@pytest.mark.requirement("V-23")
+def test_it_follows_the_state_of_the_node(mirrored: Any) -> None:
+    _, bench, mirror = mirrored("mirror_states")
+    near = (2.25, 0.0, 0.0)
+    bench.publish()
+    until(mirror, bench, None)
+    assert mirror.collide(near).is_free
+    assert bench.set(safety_margin=0.5).successful
+    bench.until(lambda: mirror.collide(near).verdict is Verdict.MARGIN, "the new margin is used")
+    assert bench.transition("deactivate")
+    until(mirror, bench, Status.NOT_ACTIVE)
+    before = mirror.collide(near)
+    assert (before.verdict, before.status) == (Verdict.UNKNOWN, Status.NOT_ACTIVE)
+    assert bench.transition("activate")
+    until(mirror, bench, None)
+
+
+@pytest.mark.requirement("V-23")
+def test_a_node_that_stands_still_or_ends(mirrored: Any, start: Start) -> None:
+    server, bench, mirror = mirrored("mirror_lost", **{"obstacles.timeout": 60.0})
+    far = (50.0, 0.0, 0.0)
+    bench.publish()
+    until(mirror, bench, None)
+    server.process.send_signal(signal.SIGSTOP)
+    until(mirror, bench, Status.UNDEFINED)  # although its data is fresh for a minute
+    assert not mirror.collide(far).is_free
+    server.process.send_signal(signal.SIGCONT)
+    until(mirror, bench, None)
+    first = mirror.collide(far).info.snapshot_id
+    server.stop()
+    until(mirror, bench, Status.UNDEFINED)
+    start("mirror_lost", **{"obstacles.timeout": 60.0})
+    until(mirror, bench, None)
+    assert mirror.collide(far).info.snapshot_id >> 32 != first >> 32
+
+
+def test_questions_that_are_refused(mirrored: Any) -> None:
+    """As the client says it: a wrong value is UNKNOWN with the status of the server."""
+    _, bench, mirror = mirrored("mirror_refusals", max_poses=10)
+    bench.publish()
+    until(mirror, bench, None)
+    far = (50.0, 0.0, 0.0)
+    many = mirror.check_poses([far] * 11)
+    assert many.status is Status.LIMIT_EXCEEDED
+    assert many.verdicts.tolist() == [Verdict.UNKNOWN] * 11
+    assert many.first_invalid_index == 0
+    path = mirror.check_path([far, far], times=[1.0, 1.0])
+    assert (path.status, path.first_invalid_segment) == (Status.INVALID_INPUT, 0)
+    assert mirror.collide((np.nan, 0.0, 0.0)).status is Status.NON_FINITE
+    wrong = mirror.collide(far, footprint="trailer")
+    assert wrong.status is Status.INVALID_INPUT
+    other = mirror.check_poses([far], require_snapshot_id=1)
+    assert other.status is Status.SNAPSHOT_MISMATCH
+    later = mirror.collide(far, at=bench.node.get_clock().now().nanoseconds + 10**10)
+    assert later.status is Status.STALE_OBSTACLES
+    assert np.isnan(mirror.gradient([far], at=2**62).distances).all()
+    found = mirror.gradient([far, (5.0, 0.0, 0.0)], k=2)
+    assert found.verdict is Verdict.FREE
+    assert found.distances[1, 0] == pytest.approx(3.0)
+    assert found.gradients[1, 0, :2].tolist() == pytest.approx([1.0, 0.0])
+    elsewhere = CollisionMirror(bench.node, "map", server="/mirror_refusals")
+    try:
+        until(elsewhere, bench, None)
+        assert elsewhere.collide(far).status is Status.UNKNOWN_FRAME
+        assert elsewhere.collide(far, frame_pose=(1.0, 2.0, 3.0)).is_free
+        assert not elsewhere.collide(far, frame_pose=(-50.0, 0.0, 0.0)).is_free
+    finally:
+        elsewhere.close()
+    closed = elsewhere.collide(far, frame_pose=(1.0, 2.0, 3.0))
+    assert (closed.verdict, closed.status) == (Verdict.UNKNOWN, Status.NOT_ACTIVE)
+
+
+def test_nothing_is_sent_without_a_subscriber(start: Start) -> None:
+    _, bench = start("no_mirror")
+    bench.publish()
+    bench.until_status(Verdict.FREE, Status.SUCCESS)
+    bench.states.clear()
+    bench.until(lambda: len(bench.states) > 5, "heartbeats")
+    assert {state.snapshot_sequence for state in bench.states} == {0}
+    mirror = CollisionMirror(bench.node, "odom", server="/no_mirror", own_thread=False)
+    until(mirror, bench, None)
+    bench.until(lambda: bench.states[-1].snapshot_sequence > 0, "a sequence number")
+    mirror.close()
