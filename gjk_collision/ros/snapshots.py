@@ -9,7 +9,7 @@ from rclpy.node import Node
 from rclpy.timer import Timer
 
 from ..server.mirrored import described
-from ..server.snapshot import Snapshot
+from ..server.snapshot import Fault, Snapshot
 from .messages import filled
 from .quality import SNAPSHOT_QOS
 from .services import Server
@@ -22,6 +22,8 @@ DELAY = 0.002
 # Without a change, the snapshot is repeated after this time [s], for a mirror that has discarded
 # its snapshot because its clock went back.
 REPEAT = 1.0
+# The stamps of the footprint and of the twist are sent again after this fraction of their timeout.
+REFRESH = 0.25
 
 
 class SnapshotPublisher:
@@ -85,5 +87,14 @@ class SnapshotPublisher:
 
 def _key(snapshot: Snapshot) -> object:
     """Return what is equal if and only if a mirror need not know about a change."""
-    fault = None if snapshot.fault is None else snapshot.fault.status
-    return snapshot.id, snapshot.config.hash, fault, snapshot.bad_sources
+    faults = [None if each is None else each.status for each in _faults(snapshot)]
+    # The footprint and the twist can be received again without a new snapshot. A mirror needs
+    # their stamps in time.
+    stamps = [
+        int(each.stamp / (REFRESH * each.timeout * 1e9)) for each in snapshot.footprint_expiries
+    ]
+    return snapshot.id, snapshot.config.hash, *faults, snapshot.bad_sources, *stamps
+
+
+def _faults(snapshot: Snapshot) -> tuple[Fault | None, Fault | None]:
+    return snapshot.fault, snapshot.data_fault

@@ -158,12 +158,15 @@ class Content:
         The snapshot; None: the message cannot be used.
     facts : _core.SnapshotFacts
         What decides whether the snapshot is valid.
+    is_timeless : bool
+        Whether the obstacles are the same at every time, because all sources are static.
     error : Exception or None
         Why the message cannot be used.
     """
 
     snapshot: Snapshot | None
     facts: _core.SnapshotFacts
+    is_timeless: bool = False
     error: Exception | None = None
 
 
@@ -183,6 +186,7 @@ class Mirror:
 
     def __init__(self) -> None:
         self.snapshot: Snapshot | None = None
+        self._is_timeless = False
         self._validity = _core.Validity()
         self._key: tuple[Any, ...] = ()
         self._config: Config | None = None
@@ -193,15 +197,16 @@ class Mirror:
         This builds the scene. It can overlap with all calls except itself.
         """
         try:
-            return Content(self._read(message), _snapshot_facts(message))
+            is_timeless = not np.any(fields.numbers(message.timeouts))
+            return Content(self._read(message), _snapshot_facts(message), is_timeless)
         except Exception as error:
             return unusable(error)
 
     def receive_snapshot(self, content: Content, *, now: int, steady: int, earliest: int) -> None:
         """Store the content of a message. If it has none, `fault` gives the reason."""
-        if content.snapshot is not None:
-            self.snapshot = content.snapshot
-        self._validity.receive_snapshot(content.facts, now, steady, earliest)
+        is_used = self._validity.receive_snapshot(content.facts, now, steady, earliest)
+        if content.snapshot is not None and is_used:
+            self.snapshot, self._is_timeless = content.snapshot, content.is_timeless
 
     def receive_state(self, message: Any, *, now: int, steady: int, earliest: int) -> None:
         """Store a ``msg/CollisionState``."""
@@ -235,7 +240,7 @@ class Mirror:
     def snapshot_at(self, at: int) -> Snapshot | None:
         """Return the snapshot for a question at a time [ns]."""
         held = self.snapshot
-        if held is None or held.epoch:
+        if held is None or not self._is_timeless:
             return held
         return replace(held, epoch=at)  # the obstacles are the same at every time
 
@@ -351,4 +356,4 @@ def unusable(error: Exception) -> Content:
         max_future_stamp=0.0, limits=[], status=int(Status.INTERNAL_ERROR),
         message=f"the message on ~/snapshot cannot be used: {error!r}",
     )  # fmt: skip
-    return Content(None, facts, error)
+    return Content(None, facts, error=error)

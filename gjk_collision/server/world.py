@@ -889,9 +889,21 @@ class World:
         for built in self._history:
             if built.id != id or not built.complete or built.key[0] != self._config_revision:
                 continue
-            if not any(self._too_old(built, now, steady)):
+            if self._is_static_data_present(built) and not any(self._too_old(built, now, steady)):
                 return built
         return None
+
+    def _is_static_data_present(self, built: _Built) -> bool:
+        """Return whether the static data of a snapshot is that of now, at its present place.
+
+        It has no limit of its age, but it is valid only until the next message.
+        """
+        return all(
+            self._sources[part.source.name].senders.get(part.held.name) is part.held
+            and part.held.pose == placed.pose
+            for part, placed in zip(built.parts, built.placed, strict=True)
+            if part.source.static
+        )
 
     def _too_old(self, built: _Built, now: int, steady: int) -> Iterator[tuple[str, Fault]]:
         """Yield the name and the fault of each source, or "footprint", whose data is stale."""

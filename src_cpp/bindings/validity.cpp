@@ -66,7 +66,7 @@ void bind_validity(const py::module_& module) {
           "receive_snapshot",
           [](Validity& validity, const SnapshotFacts& facts, std::int64_t now, std::int64_t steady,
              std::int64_t earliest) {
-            validity.receive_snapshot(facts, {{now, steady}, earliest});
+            return validity.receive_snapshot(facts, {{now, steady}, earliest});
           },
           py::arg("facts"), py::arg("now"), py::arg("steady"), py::arg("earliest"))
       .def(

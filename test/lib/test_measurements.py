@@ -148,6 +148,7 @@ def test_invalid_returns_are_refused_unless_they_are_chosen_to_be_free() -> None
 SCAN_FAULTS: dict[str, tuple[dict[str, Any], str]] = {
     "no beams": ({"ranges": np.empty(0, np.float32)}, "ranges"),
     "a beam of NaN": ({"ranges": np.array([5.0, nan, 5.0, 5.0], np.float32)}, r"ranges\[1\]"),
+    "one of the beams": ({"ranges": np.array([inf], np.float32)}, "ranges"),
     "half of the beams": ({"ranges": np.array([5.0, 5.0], np.float32)}, "ranges"),
     "twice the beams": ({"ranges": np.full(8, 5.0, np.float32)}, "ranges"),
     "angle_min NaN": ({"angle_min": nan}, "angle_min"),

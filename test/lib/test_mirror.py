@@ -20,7 +20,10 @@ from mirroring import MS, Run
 
 from gjk_collision.server import questions
 from gjk_collision.server.answers import Answer
+from gjk_collision.server.config import Config, SourceConfig
 from gjk_collision.server.frames import Pose
+from gjk_collision.server.mirrored import described
+from gjk_collision.server.obstacles import Obstacles
 from gjk_collision.server.snapshot import Snapshot
 from gjk_collision.verdict import Status, Verdict
 
@@ -132,3 +135,43 @@ def test_a_mirror_answers_as_its_node(delay: int) -> None:
     for verdict in Verdict if delay < 100 * MS else ():
         share = 0.0 if verdict is Verdict.MARGIN else 0.01
         assert said[verdict] > share * total, (said, compared, skipped)
+
+
+def boxes(stamp: int, x: float, **more: Any) -> Obstacles:
+    corners = np.array([[-1, -1], [1, -1], [1, 1], [-1, 1]]) + [x, 0.0]
+    arrays = {"ids": np.array([1]), "offsets": np.array([0, 4]), "xy": corners.ravel()}
+    return Obstacles("odom", stamp, **arrays, **more)
+
+
+@pytest.mark.requirement("V-23")
+def test_an_older_snapshot_that_arrives_late_is_not_used() -> None:
+    config = Config(robot_radius=0.5)
+    run = Run(config, mirroring.Frames({}))
+    sent = []
+    for sequence, x in ((1, 50.0), (2, 0.0)):
+        run.pass_time(10 * MS)
+        run.world.receive_obstacles("obstacles", boxes(run.now, x), **run.times)
+        sent.append(described(run.snapshot(), sequence))
+    run.sequence, run.key = 2, None
+    for fields_ in reversed(sent):
+        run._send(mirroring.SNAPSHOT, fields_)
+    run.beat()
+    assert questions.collide(run.mirrored(), Pose()).verdict is Verdict.COLLISION
+
+
+@pytest.mark.requirement("V-23")
+def test_data_with_the_stamp_zero_is_not_static() -> None:
+    """In a simulation that has just begun."""
+    source = SourceConfig("obstacles", timeout=2.0)
+    config = Config(robot_radius=0.5, sources=(source,), prediction_policy="constant_velocity")
+    run = Run(config, mirroring.Frames({}), now=1 * mirroring.S)
+    coming = boxes(0, 5.0, velocities=np.array([-1.0, 0.0, 0.0]))
+    run.world.receive_obstacles("obstacles", coming, **run.times)
+    run.beat()
+    times = np.array([0.0, 1.0, 2.4, 2.6, 3.0, 3.9, 4.5])
+    found = [
+        questions.check_poses(each, np.zeros(21), times, stamp=run.now)
+        for each in (run.snapshot(), run.mirrored())
+    ]
+    assert bits(found[0]) == bits(found[1])
+    assert Verdict.COLLISION in found[0].verdicts

@@ -247,6 +247,34 @@ def test_static_data_stays_valid_and_is_known_at_all_times() -> None:
     assert (stale.status, stale.message[:5]) == (Status.STALE_OBSTACLES, "seen:")
 
 
+def test_snapshot_of_static_data_ends_with_the_next_message() -> None:
+    world = make_world(SourceConfig("fence", static=True))
+    receive(world, outlines([(0, box(20, -5, 1, 10))]))
+    late = 4000 * NS
+    first = world.snapshot(now=late, steady=late)
+    again = world.snapshot(now=late, steady=late, require_id=first.id)
+    assert questions.collide(again, Pose()).verdict is Verdict.FREE
+    receive(world, outlines([(0, box(-0.5, -5, 1, 10))]), now=late)
+    world.snapshot(now=late, steady=late)
+    assert world.snapshot(now=late, steady=late, require_id=first.id).fault == Fault(
+        Status.SNAPSHOT_MISMATCH,
+        f"snapshot {first.id} is no longer available; the latest snapshot is {first.id + 1}",
+    )
+
+
+def test_snapshot_of_static_data_ends_with_its_place() -> None:
+    tree = TransformTree(100 * NS)
+    world = make_world(SourceConfig("fence", static=True), transforms=tree)
+    receive(world, outlines([(0, box(-1, -1, 2, 2))], "map"), now=100 * NS)
+    ids = []
+    for now, x in ((101 * NS, 50.0), (101 * NS + NS // 100, 5.0)):
+        tree.set_time(now)
+        tree.insert("odom", "map", now, Placement((x, 0.0, 0.0)), static=False)
+        ids.append(world.snapshot(now=now, steady=now).id)
+        fault = world.snapshot(now=now, steady=now, require_id=ids[0]).fault
+        assert (fault is None) == (x == 50.0)
+
+
 def test_static_data_alone_has_the_horizon_of_each_request() -> None:
     world = make_world(SourceConfig("fence", static=True), prediction_horizon=2.0)
     receive(world, outlines([(0, box(20, -5, 1, 10))]))

@@ -26,7 +26,10 @@ from server import Bench, Server
 from gjk_collision.ros.client import CollisionClient, Reply
 from gjk_collision.ros.messages import filled
 from gjk_collision.ros.mirror import CollisionMirror
+from gjk_collision.ros.snapshots import _key
+from gjk_collision.server.config import Config
 from gjk_collision.server.mirrored import obstacle_fields
+from gjk_collision.server.snapshot import Expiry, Fault, empty_snapshot
 from gjk_collision.verdict import Status, Verdict
 
 Start = Callable[..., tuple[Server, Bench]]
@@ -237,3 +240,19 @@ def test_nothing_is_sent_without_a_subscriber(start: Start) -> None:
     until(mirror, bench, None)
     bench.until(lambda: bench.states[-1].snapshot_sequence > 0, "a sequence number")
     mirror.close()
+
+
+def test_what_a_mirror_must_know_is_sent() -> None:
+    """A fault beside that of the footprint, and the stamp of a footprint that comes again."""
+    base = empty_snapshot(Config(), Fault(Status.NO_FOOTPRINT, "none"), 10**18)
+    other = dataclasses.replace(base, data_fault=Fault(Status.UNKNOWN_FRAME, "frame"))
+    assert _key(base) != _key(other)
+    keys = {
+        _key(
+            dataclasses.replace(
+                base, footprint_expiries=(Expiry("footprint", 10**18 + at, 1.0, 0),)
+            )
+        )
+        for at in (0, 50_000_000, 300_000_000)
+    }
+    assert len(keys) == 2

@@ -68,10 +68,10 @@ def _check_count(count: int, angle_min: float, increment: float, angle_max: floa
                         ("angle_max", angle_max)):  # fmt: skip
         if not isfinite(value):
             raise InputError(Status.NON_FINITE, name, None, f"must be finite (got {value})")
-    if count == 1:
+    if count == 1 and abs(angle_max - angle_min) <= _TOLERANCE * abs(increment):
         return
     if increment == 0.0:
-        rule = f"must not be 0 for {count} beams"
+        rule = f"must not be 0 for {count} beams, from angle_min to angle_max"
         raise InputError(Status.INVALID_INPUT, "angle_increment", None, rule)
     expected = (angle_max - angle_min) / increment + 1.0
     if not abs(expected - count) <= _TOLERANCE:

@@ -277,9 +277,10 @@ class CollisionMirror {
     {
       const std::lock_guard lock(mutex_);
       if (data) {
-        data_ = std::move(data);
-        info_ = std::move(info);
-        validity_.receive_snapshot(gjk::Mirrored::facts_of(message), now);
+        if (validity_.receive_snapshot(gjk::Mirrored::facts_of(message), now)) {
+          data_ = std::move(data);
+          info_ = std::move(info);
+        }
       } else {
         validity_.receive_snapshot(gjk::Mirrored::no_facts(issue), now);
       }

@@ -227,7 +227,7 @@ class Mirrored {
     view.scene = &scene_;
     view.footprint = fault ? nullptr : chosen.footprint;
     view.stamp = at;
-    view.epoch = time_zero_ != 0 ? time_zero_ : at;
+    view.epoch = is_timeless_ ? at : time_zero_;
     view.horizon = horizon_;
     view.safety_margin = safety_margin_;
     view.toi_tolerance = toi_tolerance_;
@@ -347,6 +347,8 @@ class Mirrored {
   template <class Message>
   Issue fill_scene(const Message& message) {
     time_zero_ = detail::nanoseconds_of(message.time_zero);
+    is_timeless_ = std::all_of(message.timeouts.begin(), message.timeouts.end(),
+                               [](double timeout) noexcept { return timeout == 0.0; });
     region_source_ = message.region_source;
     Prediction prediction{PredictionPolicy::unknown_is_error, horizon_};
     if (message.prediction_policy == "constant_velocity") {
@@ -376,7 +378,7 @@ class Mirrored {
       if (Issue issue = detail::check_obstacles(list, name)) return issue;
       const std::size_t n = list.ids.size();
       const std::int64_t since =
-          time_zero_ != 0 ? detail::nanoseconds_of(list.header.stamp) - time_zero_ : 0;
+          message.timeouts[k] > 0.0 ? detail::nanoseconds_of(list.header.stamp) - time_zero_ : 0;
       const double stamp = static_cast<double>(since) * 1e-9;
       if (n > 0) latest = std::max(latest, std::fabs(stamp));
       for (std::size_t i = 0; i < n; ++i) {
@@ -502,7 +504,8 @@ class Mirrored {
   bool is_by_speed_ = false;
   std::optional<Fault> fault_;       // why the data is incomplete
   std::optional<Fault> data_fault_;  // the same, for requests that name a footprint
-  std::int64_t time_zero_ = 0;       // ns; 0: none
+  std::int64_t time_zero_ = 0;       // ns
+  bool is_timeless_ = false;         // the obstacles are the same at every time
   double horizon_ = 0.0;             // s
   double safety_margin_ = 0.0;       // m
   double toi_tolerance_ = 0.0;       // m

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <optional>
@@ -80,15 +81,21 @@ struct HeartbeatFacts {
 // process was paused, the time since the earliest possible arrival counts too.
 class Validity {
  public:
-  void receive_snapshot(SnapshotFacts facts, const Arrival& arrival) {
+  // Returns whether the snapshot is used. An older one that arrives late is not.
+  bool receive_snapshot(SnapshotFacts facts, const Arrival& arrival) {
     note_time(arrival.read.now);
     const bool is_same_epoch = snapshot_ && epoch(facts.id) == epoch(snapshot_->id);
-    if (is_same_epoch && facts.id != 0 && facts.sequence < snapshot_->sequence) return;  // old
+    if (is_same_epoch && facts.id != 0 && facts.sequence < snapshot_->sequence) return false;
     snapshot_ = std::move(facts);
     snapshot_at_ = Received(arrival, snapshot_->stamp);
-    // A process that was restarted begins to count again.
-    if (!is_same_epoch || (missing_ && snapshot_->sequence >= missing_->sequence)) missing_.reset();
-    note_missing();
+    // Snapshots are announced by heartbeats of the same activation. A process that was restarted
+    // begins to count again.
+    if (heartbeat_ && epoch(snapshot_->id) == epoch(heartbeat_->id)) {
+      std::erase_if(missing_, [&](const Announced& each) noexcept {
+        return each.sequence <= snapshot_->sequence;
+      });
+    }
+    return true;
   }
 
   void receive_heartbeat(HeartbeatFacts facts, const Arrival& arrival) {
@@ -98,7 +105,7 @@ class Validity {
     if (is_same_epoch && facts.id != 0 && facts.counter <= heartbeat_->counter) return;
     heartbeat_ = std::move(facts);
     heartbeat_at_ = Received(arrival, heartbeat_->stamp);
-    if (!is_same_epoch) missing_.reset();
+    if (!is_same_epoch) missing_.clear();
     note_missing();
   }
 
@@ -147,6 +154,8 @@ class Validity {
     std::int64_t steady = 0;     // ns, when it was announced
   };
 
+  static constexpr std::size_t kMaxMissing = 1024;  // 10 s of heartbeats at their highest rate
+
   static std::uint64_t epoch(std::uint64_t id) noexcept { return id >> 32; }
   // Rounded as the server rounds its limits.
   static std::int64_t nanoseconds(double seconds) noexcept {
@@ -174,11 +183,14 @@ class Validity {
 
   // Notes whether the last heartbeat has announced a snapshot that was not received.
   void note_missing() {
-    if (missing_ || !heartbeat_ || heartbeat_->id == 0) return;
+    if (!heartbeat_ || heartbeat_->id == 0) return;
     const std::uint64_t announced = heartbeat_->sequence;
-    if (!snapshot_ || announced == 0 || announced > snapshot_->sequence) {
-      missing_ = Announced{announced, heartbeat_at_.earliest};
-    }
+    const bool is_same_epoch = snapshot_ && epoch(snapshot_->id) == epoch(heartbeat_->id);
+    if (is_same_epoch && announced != 0 && announced <= snapshot_->sequence) return;
+    // If so many are missing, the snapshot is not valid, whatever else is announced.
+    const bool is_known = !missing_.empty() && missing_.back().sequence == announced;
+    if (is_known || missing_.size() >= kMaxMissing) return;
+    missing_.push_back({announced, heartbeat_at_.earliest});
   }
 
   std::optional<Fault> check_heartbeat(const SnapshotFacts& snapshot, std::int64_t steady) const {
@@ -199,7 +211,7 @@ class Validity {
     if (!is_earlier && heartbeat_->config_hash != snapshot.config_hash) {
       return Fault{Status::snapshot_mismatch, "the parameters of the node have changed"};
     }
-    const std::int64_t lag = missing_ ? steady - missing_->steady : 0;
+    const std::int64_t lag = missing_.empty() ? 0 : steady - missing_.front().steady;
     if (lag > nanoseconds(snapshot.lag_limit)) {
       return Fault{Status::snapshot_mismatch,
                    text("a newer snapshot was announced %.3f s ago and not received, limit %g s",
@@ -247,9 +259,9 @@ class Validity {
   Received snapshot_at_;
   std::optional<HeartbeatFacts> heartbeat_;
   Received heartbeat_at_;
-  std::optional<Announced> missing_;  // the first announced snapshot that was not received
-  std::optional<Fault> jump_;         // why there is no snapshot
-  std::int64_t newest_ = 0;           // ns, newest time of the clock
+  std::vector<Announced> missing_;  // announced snapshots that were not received, in their order
+  std::optional<Fault> jump_;       // why there is no snapshot
+  std::int64_t newest_ = 0;         // ns, newest time of the clock
 };
 
 }  // namespace gjk
