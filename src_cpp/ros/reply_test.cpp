@@ -89,6 +89,8 @@ TEST(Reply, EveryPoseIsFree) {
       [](Response& r) { r.distances.resize(1); },
       [](Response& r) { r.witnesses.resize(kPoses); },
       [](Response& r) { r.first_invalid_index = 0; },
+      [](Response& r) { r.group_first_invalid = {-1}; },
+      [](Response& r) { r.gradient_ids = {1, 2, 3}; },
   };
   for (const auto& breaks_it : breaks) {
     Response response = free_poses();
@@ -120,6 +122,23 @@ TEST(Reply, RefusedRequestHasOneEntryPerPose) {
   const auto reply = reply_of<srv::CheckPoses>(response, 0.1, kPoses);
   EXPECT_EQ(reply.response.statuses, std::vector<std::uint16_t>(kPoses, msg::Verdict::NON_FINITE));
   EXPECT_EQ(reply.response.verdict.message, response.verdict.message);
+}
+
+TEST(Reply, GroupsAgreeWithTheirPoses) {
+  const PosesAsked asked(kPoses, {0, 1, 3});
+  auto response = free_poses();
+  response.group_first_invalid = {-1, -1};
+  EXPECT_TRUE(reply_of<srv::CheckPoses>(response, 0.1, asked).is_free);
+  response.is_free = false;
+  response.verdict.verdict = response.verdicts[2] = msg::Verdict::MARGIN;
+  response.first_invalid_index = 2;
+  expect_refused<srv::CheckPoses>(response, asked);
+  response.group_first_invalid = {-1, 1};
+  EXPECT_EQ(reply_of<srv::CheckPoses>(response, 0.1, asked).response, response);
+  response.group_first_invalid = {-1};
+  expect_refused<srv::CheckPoses>(response, asked);
+  EXPECT_EQ(reply_of<srv::CheckPoses>(response, 0.1, asked).response.group_first_invalid,
+            (std::vector<std::int32_t>{0, 0}));
 }
 
 TEST(Reply, WholePathIsFree) {

@@ -86,7 +86,7 @@ class CollisionClient {
     return call<srv::Distance>(request);
   }
   Reply<srv::CheckPoses> check_poses(const srv::CheckPoses::Request& request) {
-    return call<srv::CheckPoses>(request, request.poses.size() / 3);
+    return call<srv::CheckPoses>(request, PosesAsked(request));
   }
   Reply<srv::CheckPath> check_path(const srv::CheckPath::Request& request) {
     return call<srv::CheckPath>(request);
@@ -101,7 +101,7 @@ class CollisionClient {
     post<srv::Distance>(request, std::move(done));
   }
   void send(const srv::CheckPoses::Request& request, Callback<srv::CheckPoses> done) {
-    post<srv::CheckPoses>(request, std::move(done), request.poses.size() / 3);
+    post<srv::CheckPoses>(request, std::move(done), PosesAsked(request));
   }
   void send(const srv::CheckPath::Request& request, Callback<srv::CheckPath> done) {
     post<srv::CheckPath>(request, std::move(done));

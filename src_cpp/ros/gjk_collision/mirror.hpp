@@ -237,7 +237,10 @@ class CollisionMirror {
     request.margin = question.margin;
     request.swept = question.swept;
     request.tolerance = question.tolerance;
-    const gjk::PathAnswer found = gjk::check_path(asked.view(), request);
+    // The server checks a path in chunks, and the last digits depend on them.
+    gjk::Budget same_chunks;
+    same_chunks.is_late = [] { return false; };
+    const gjk::PathAnswer found = gjk::check_path(asked.view(), request, same_chunks);
     srv::CheckPath::Response response;
     response.first_invalid_segment = static_cast<std::int32_t>(found.first_invalid_segment);
     response.last_valid_fraction = found.last_valid_fraction;
@@ -260,14 +263,14 @@ class CollisionMirror {
 #endif
   }
 
-  // The times of a message that is read now.
-  gjk::Arrival arrival() {
-    const std::int64_t steady = steady_time();
-    return {{clock_->now().nanoseconds(), steady}, pauses_.earliest(steady)};
+  // The times of a message. Call it with the lock, so that the times of all calls to `validity_`
+  // increase. `earliest`: read when the callback began.
+  gjk::Arrival arrival(std::int64_t earliest) const {
+    return {{clock_->now().nanoseconds(), steady_time()}, earliest};
   }
 
   void receive(const msg::Snapshot& message) {
-    const gjk::Arrival now = arrival();
+    const std::int64_t earliest = pauses_.earliest(steady_time());
     gjk::Issue issue;
     std::shared_ptr<const gjk::Mirrored> data = gjk::Mirrored::read(message, issue);
     if (issue) {
@@ -276,6 +279,7 @@ class CollisionMirror {
     auto info = std::make_shared<const msg::ReplyInfo>(message.info);
     {
       const std::lock_guard lock(mutex_);
+      const gjk::Arrival now = arrival(earliest);
       if (data) {
         if (validity_.receive_snapshot(gjk::Mirrored::facts_of(message), now)) {
           data_ = std::move(data);
@@ -290,10 +294,10 @@ class CollisionMirror {
   }
 
   void receive(const msg::CollisionState& message) {
-    const gjk::Arrival now = arrival();
+    const std::int64_t earliest = pauses_.earliest(steady_time());
     {
       const std::lock_guard lock(mutex_);
-      validity_.receive_heartbeat(gjk::Mirrored::heartbeat_of(message), now);
+      validity_.receive_heartbeat(gjk::Mirrored::heartbeat_of(message), arrival(earliest));
       ++received_;
     }
     changed_.notify_all();

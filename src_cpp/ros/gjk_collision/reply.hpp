@@ -12,6 +12,7 @@
 #include <string>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "gjk_collision/msg/verdict.hpp"
 #include "gjk_collision/srv/check_path.hpp"
@@ -36,6 +37,20 @@ struct Reply {
   explicit operator bool() const = delete;
 };
 
+// What a request of CheckPoses asked for, to judge the response.
+struct PosesAsked {
+  std::size_t poses = 0;
+  std::vector<std::uint32_t> group_offsets;
+
+  PosesAsked(std::size_t count, std::vector<std::uint32_t> offsets = {})
+      : poses(count), group_offsets(std::move(offsets)) {}
+  explicit PosesAsked(const srv::CheckPoses::Request& request)
+      : PosesAsked(request.poses.size() / 3, request.group_offsets) {}
+  std::size_t groups() const noexcept {
+    return group_offsets.empty() ? 0 : group_offsets.size() - 1;
+  }
+};
+
 namespace detail {
 
 inline constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
@@ -56,14 +71,20 @@ inline void clear(srv::Distance::Response& response) {
   response.verdict = std::move(verdict);
   response.info = std::move(info);
 }
-inline void clear(srv::CheckPoses::Response& response, std::size_t poses) {
-  response.verdicts.assign(poses, msg::Verdict::UNKNOWN);
-  response.statuses.assign(poses, response.verdict.status);
+inline void clear(srv::CheckPoses::Response& response, const PosesAsked& asked) {
+  response.verdicts.assign(asked.poses, msg::Verdict::UNKNOWN);
+  response.statuses.assign(asked.poses, response.verdict.status);
   response.distances.clear();
   response.lower_bounds.clear();
-  response.nearest_ids.assign(poses, -1);
+  response.nearest_ids.assign(asked.poses, -1);
   response.witnesses.clear();
   response.first_invalid_index = 0;
+  response.group_first_invalid.assign(asked.groups(), 0);
+  response.gradient_ids.clear();
+  response.gradient_distances.clear();
+  response.gradients.clear();
+  response.gradient_rates.clear();
+  response.gradient_smooth.clear();
 }
 inline void clear(srv::CheckPath::Response& response) {
   response.first_invalid_segment = 0;
@@ -106,32 +127,59 @@ inline std::string contradiction(const srv::Distance::Response& response) {
   return is_equal && is_double ? "" : "the arrays do not have one entry per obstacle";
 }
 
-inline std::string contradiction(const srv::CheckPoses::Response& response, std::size_t poses) {
+// Index of the first pose in [begin, end) that is not FREE; `end`: all are FREE.
+inline std::size_t first_not_free(const srv::CheckPoses::Response& response, std::size_t begin,
+                                  std::size_t end) noexcept {
+  while (begin < end && response.verdicts[begin] == msg::Verdict::FREE &&
+         response.statuses[begin] == msg::Verdict::SUCCESS) {
+    ++begin;
+  }
+  return begin;
+}
+
+inline std::string contradiction(const srv::CheckPoses::Response& response,
+                                 const PosesAsked& asked) {
   if (std::string found = contradiction_in_head(response); !found.empty()) return found;
+  const std::size_t n = asked.poses;
   // A request that was refused as a whole has no entries.
-  const bool is_refused = response.verdicts.empty() && !response.is_free;
-  const std::size_t n = is_refused ? 0 : poses;
+  if (response.verdicts.empty() && response.statuses.empty() && !response.is_free) return {};
   const auto fits = [](std::size_t size, std::size_t wanted) {
     return size == wanted || size == 0;
   };
+  const std::size_t pairs = response.gradient_ids.size();
   if (response.verdicts.size() != n || response.statuses.size() != n ||
       response.nearest_ids.size() != n || !fits(response.distances.size(), n) ||
-      !fits(response.lower_bounds.size(), n) || !fits(response.witnesses.size(), 4 * n)) {
-    return "the arrays do not have one entry for each of " + std::to_string(poses) + " poses";
+      !fits(response.lower_bounds.size(), n) || !fits(response.witnesses.size(), 4 * n) ||
+      (n > 0 && pairs % n != 0) || response.gradient_distances.size() != pairs ||
+      response.gradients.size() != 3 * pairs || response.gradient_rates.size() != pairs ||
+      response.gradient_smooth.size() != pairs) {
+    return "the arrays do not have one entry for each of " + std::to_string(n) + " poses";
   }
-  std::size_t free = 0;
-  while (free < n && response.verdicts[free] == msg::Verdict::FREE &&
-         response.statuses[free] == msg::Verdict::SUCCESS) {
-    ++free;
-  }
+  const std::size_t free = first_not_free(response, 0, n);
   if (response.is_free != (n > 0 && free == n)) {
     return std::string("is_free is ") + (response.is_free ? "true" : "false") + ", but " +
            (free == n ? "all poses are" : "pose " + std::to_string(free) + " is not") + " FREE";
   }
-  const std::int64_t first = response.is_free || is_refused ? -1 : static_cast<std::int64_t>(free);
-  if (!is_refused && response.first_invalid_index != first) {
+  const std::int64_t first = free == n ? -1 : static_cast<std::int64_t>(free);
+  if (response.first_invalid_index != first) {
     return "first_invalid_index is " + std::to_string(response.first_invalid_index) + ", not " +
            std::to_string(first);
+  }
+  if (response.group_first_invalid.size() != asked.groups()) {
+    return "group_first_invalid does not have one entry for each of " +
+           std::to_string(asked.groups()) + " groups";
+  }
+  for (std::size_t g = 0; g < asked.groups(); ++g) {
+    const std::size_t begin = asked.group_offsets[g];
+    const std::size_t end = asked.group_offsets[g + 1];
+    if (begin > end || end > n) return "the request has wrong group_offsets, but was answered";
+    const std::size_t own = first_not_free(response, begin, end);
+    if (response.group_first_invalid[g] !=
+        (own == end ? -1 : static_cast<std::int64_t>(own - begin))) {
+      return "group_first_invalid[" + std::to_string(g) + "] is " +
+             std::to_string(response.group_first_invalid[g]) + ", but pose " + std::to_string(own) +
+             " is the first that is not FREE";
+    }
   }
   return {};
 }
@@ -149,7 +197,7 @@ inline std::string contradiction(const srv::CheckPath::Response& response) {
 
 }  // namespace detail
 
-// A reply for which there is no response. `size`: the number of poses, for CheckPoses only.
+// A reply for which there is no response. `size`: a PosesAsked, for CheckPoses only.
 template <class Service, class... Size>
 Reply<Service> no_reply(std::string why, Size... size) {
   Reply<Service> reply;
