@@ -209,7 +209,7 @@ def _fill(row: Row, found: Found) -> Answer:
             row.digest = _digest(found.verdicts, found.statuses, distances)
         if isinstance(found, PosesAnswer):
             groups = found.group_first_invalid
-            more = [groups] if len(groups) else []
+            more: list[Any] = [groups] if len(groups) else []
             if found.gradients is not None:
                 more += [found.gradients.ids, found.gradients.distances, found.gradients.gradients]
             if more:

@@ -225,4 +225,5 @@ def test_only_certificates_conclude_free() -> None:
     naming = {path.name for path in files if "Verdict::free" in path.read_text()}
     assert naming == {"certificate.hpp"}
     casting = {path.name for path in files if "static_cast<Verdict>" in path.read_text()}
-    assert casting == {"answers.hpp"}  # of what the kernel answered
+    # of what the kernel answered, or its double in a test
+    assert casting == {"answers.hpp", "kernel_in_python.hpp"}

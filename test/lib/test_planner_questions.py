@@ -328,3 +328,28 @@ def test_no_free_pose_and_no_answer_are_not_free() -> None:
     with pytest.raises(InputError) as error:
         free_asked(slow, Pose(), 9e14, max_turn=pi, tolerance=1e-6, limited=True)
     assert error.value.status is Status.TIME_BUDGET
+
+
+# ---- replay
+
+
+def test_a_replayed_row_covers_the_new_answers() -> None:
+    pytest.importorskip("rosbags")
+    from gjk_collision.replay.requests import _fill
+    from gjk_collision.replay.rows import Row
+
+    def digest(found: Any) -> int:
+        row = Row(0, 0, "x", Verdict.UNKNOWN, Status.UNDEFINED)
+        assert _fill(row, found) is found.answer
+        return row.digest
+
+    known, poses = snapshot((0, 0)), np.array([[5.0, 0, 0], [6.0, 0, 0]])
+    found = [
+        poses_asked(known, poses, mode=1),
+        poses_asked(known, poses, mode=1, group_offsets=[0, 1, 2]),
+        poses_asked(known, poses, mode=1, group_offsets=[0, 2]),
+        poses_asked(known, poses, mode=3),
+        free_asked(known, Pose(1.0, 0.0, 0.0), 9.0),
+        free_asked(known, Pose(1.0, 0.5, 0.0), 9.0),
+    ]
+    assert len({digest(each) for each in found}) == len(found)

@@ -367,11 +367,12 @@ def with_requests(
             "CheckPoses": types[service + "CheckPoses_Request"](
                 header=header, poses=np.array([0.0, 0.0, 0.0, 10.0, 0.0, 0.0]), times=numbers,
                 margin=0.0, mode=1, stop_at_first=False, require_snapshot_id=0,
-                footprint="", footprints=[], which=np.empty(0, np.uint8),
+                footprint="", footprints=[], group_offsets=np.empty(0, np.uint32), k=0,
+                which=np.empty(0, np.uint8),
             ),
             "CheckPath": types[service + "CheckPath_Request"](
                 header=header, poses=np.array([0.0, 0.0, 0.0, 20.0, 0.0, 0.0]), times=numbers,
-                interpolation=interpolation, margin=0.0, tolerance=0.0, footprint="",
+                interpolation=interpolation, margin=0.0, tolerance=0.0, footprint="", arcs=numbers,
             ),
         }  # fmt: skip
         reply_info = types["gjk_collision/msg/ReplyInfo"](

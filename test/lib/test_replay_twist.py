@@ -141,8 +141,12 @@ def events(types: dict[str, Any], rng: np.random.Generator) -> Any:
     }
     replies = {
         "Collide": (False, verdict, about, 5, "source"),
+        "CheckPoses": (
+            False, verdict, about, np.ones(n, np.uint8), np.ones(n, np.uint16), times, times,
+            np.arange(n), poses[: n % 2], -1,
+        ),
         "CheckPath": (False, verdict, about, 0, 0.5, 0.25, 9, 1.5, 1.25),
-    }
+    }  # fmt: skip
     info = types["service_msgs/msg/ServiceEventInfo"]
     gid = rng.integers(0, 255, 16).astype(np.uint8)
     for name, fields in of.items():
@@ -174,7 +178,7 @@ def test_requests_of_older_recordings_are_read_as_they_were_sent(tmp_path: Path)
                 sent.append(message)
     with Bag(tmp_path / "bag") as bag:
         read = [bag.decode(each) for each in bag.messages(bag.topics)]
-    assert len(read) == len(sent) == 400
+    assert len(read) == len(sent) == 500
     for message, found in zip(sent, read, strict=True):
         assert repr(found.request) == repr(message.request)
         assert repr(found.response) == repr(message.response)

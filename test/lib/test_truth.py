@@ -44,6 +44,7 @@ def server(name: str) -> Any:
         "distance": lambda: questions.distance(snapshot, pose),
         "check_poses": lambda: questions.check_poses(snapshot, np.zeros(3)),
         "check_path": lambda: check_path(snapshot, np.zeros(6)),
+        "nearest_free": lambda: questions.nearest_free(snapshot, pose, 1.0),
         "state": lambda: questions.state(snapshot, pose),
         "check_shapes": lambda: check_shapes(
             snapshot.config, list_, list_, np.array([0, 0], np.uint32)
@@ -88,6 +89,7 @@ RESULTS: dict[str, tuple[Callable[[], Any], str]] = {
     "DistanceAnswer": (lambda: server("distance"), ".is_free"),
     "PosesAnswer": (lambda: server("check_poses"), ".is_free"),
     "PathAnswer": (lambda: server("check_path"), ".is_free"),
+    "NearestFreeAnswer": (lambda: server("nearest_free"), ".is_free"),
     "ShapesAnswer": (lambda: server("check_shapes"), ".is_free"),
     "StateAnswer": (lambda: server("state"), ".is_free"),
     **{f"Verdict {each.name}": (lambda each=each: each, "Verdict.FREE") for each in Verdict},

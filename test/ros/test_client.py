@@ -337,3 +337,91 @@ def test_bad_arguments_are_refused(client, puppet):
     with pytest.raises(ValueError, match="max_outstanding"):
         CollisionClient(client._node, "odom", max_outstanding=65)
     assert not puppet.requests
+
+
+# ---- groups, gradients, arcs, the nearest free pose
+
+
+def free_pose(reply):
+    free(reply)
+    reply.free_pose = array("d", [1.0, 2.0, 0.5])
+    reply.shift, reply.turn = 0.25, 0.1
+
+
+def test_the_nearest_free_pose_is_given_only_in_a_reply_that_is_free(client, puppet):
+    puppet.fill = free_pose
+    found = client.nearest_free(POSES[0], 2.0, 0.5, margin=0.1, tolerance=0.01)
+    request = puppet.requests[-1]
+    assert (request.max_shift, request.max_turn) == (2.0, 0.5)
+    assert (request.margin, request.tolerance) == (0.1, 0.01)
+    assert found.is_free
+    assert (found.pose.tolist(), found.shift, found.turn) == ([1.0, 2.0, 0.5], 0.25, 0.1)
+
+    def contradictory(change):
+        def fill(reply):
+            free_pose(reply)
+            change(reply)
+
+        return fill
+
+    for change in (
+        lambda reply: setattr(reply, "is_free", False),
+        lambda reply: setattr(reply, "free_pose", array("d")),
+        lambda reply: setattr(reply.info, "snapshot_id", 0),
+        lambda reply: setattr(reply.verdict, "verdict", int(Verdict.COLLISION)),
+    ):
+        puppet.fill = contradictory(change)
+        found = client.nearest_free(POSES[0], 2.0)
+        assert not found.is_free
+        assert found.pose is None and np.isnan([found.shift, found.turn]).all()
+    puppet.fill = lambda reply: None
+    assert client.nearest_free(POSES[0], 2.0).pose is None, "a reply of zeros"
+
+
+def test_groups_are_counted_from_the_verdicts(client, puppet):
+    def fill(reply):
+        free(reply)
+        reply.is_free = False
+        reply.verdicts = array("B", [1, 1, 2])
+        reply.group_first_invalid = array("i", [-1, -1])  # contradicts the verdicts
+
+    puppet.fill = fill
+    found = client.check_poses(POSES, groups=[0, 1, 3], stop_at_first=True)
+    assert list(puppet.requests[-1].group_offsets) == [0, 1, 3]
+    assert found.group_first_invalid.tolist() == [-1, 1]
+    assert not found.is_free
+    puppet.fill = lambda reply: None
+    assert client.check_poses(POSES, groups=[0, 1, 3]).group_first_invalid.tolist() == [0, 0]
+
+
+def test_gradients_of_another_length_are_none(client, puppet):
+    def fill(k, lost=0):
+        def fill(reply):
+            free(reply)
+            count = 3 * k
+            reply.gradient_ids = array("q", range(count))
+            reply.gradient_distances = array("d", range(count))
+            reply.gradients = array("d", range(3 * count - lost))
+            reply.gradient_rates = array("d", range(count))
+            reply.gradient_smooth = array("B", [1] * count)
+
+        return fill
+
+    puppet.fill = fill(2)
+    found = client.check_poses(POSES, mode="gradient", k=2)
+    request = puppet.requests[-1]
+    assert (request.mode, request.k) == (request.MODE_GRADIENT, 2)
+    assert found.gradients.ids.tolist() == [[0, 1], [2, 3], [4, 5]]
+    assert found.gradients.gradients[1, 1].tolist() == [9.0, 10.0, 11.0]
+    assert found.gradients.smooth.dtype == bool
+    for wrong in (fill(0), fill(2, lost=1)):
+        puppet.fill = wrong
+        assert client.check_poses(POSES, mode="gradient", k=2).gradients is None
+
+
+def test_arcs_arrive_as_they_were_asked(client, puppet):
+    client.check_path(POSES[:1], arcs=[[0.1, 2.0], [0.0, -1.0]], times=[0.0, 1.0, 2.0])
+    request = puppet.requests[-1]
+    assert list(request.arcs) == [0.1, 2.0, 0.0, -1.0]
+    assert list(request.times) == [0.0, 1.0, 2.0]
+    assert request.interpolation == request.SWEPT

@@ -17,7 +17,14 @@ pytest.importorskip("rclpy", reason="rclpy is not installed")
 
 from geometry_msgs.msg import Point32
 from gjk_collision.msg import CollisionState, ObstacleArray
-from gjk_collision.srv import CheckPath, CheckPoses, CheckShapes, Collide, Distance
+from gjk_collision.srv import (
+    CheckPath,
+    CheckPoses,
+    CheckShapes,
+    Collide,
+    Distance,
+    NearestFree,
+)
 from server import BOX, MISSING_FRAME, Bench, Server, doubles, said
 from std_srvs.srv import Trigger
 
@@ -62,7 +69,9 @@ def bench(module_bench: Bench) -> Iterator[Bench]:
 
 
 @pytest.mark.requirement("V-1")
-@pytest.mark.parametrize("service", [Collide, Distance, CheckPoses, CheckPath, CheckShapes])
+@pytest.mark.parametrize(
+    "service", [Collide, Distance, CheckPoses, CheckPath, NearestFree, CheckShapes]
+)
 def test_all_zero_reply_is_not_free(service: Any) -> None:
     reply = service.Response()
     assert said(reply) == (Verdict.UNKNOWN, Status.UNDEFINED)
@@ -111,6 +120,65 @@ def test_distance(bench: Bench) -> None:
     assert list(reply.statuses) == [Status.SUCCESS] * 2
     assert list(bench.distance(4.0, max_distance=3.0).ids) == [0]
     assert bench.distance(0.5).distances[0] == pytest.approx(-1.5)
+
+
+def test_groups_and_gradients(bench: Bench) -> None:
+    """The obstacle and the vehicle are boxes of 2 m."""
+    poses = [[5.0, 0, 0], [6.0, 0, 0], [5.0, 0, 0], [1.0, 0, 0], [50.0, 0, 0]]
+    ends = array("I", [0, 2, 5])
+    reply = bench.check_poses(poses, group_offsets=ends, stop_at_first=True)
+    assert said(reply) == HIT
+    assert list(reply.group_first_invalid) == [-1, 1]
+    assert list(reply.verdicts) == [1, 1, 1, 2, 0]
+    assert not len(reply.gradients) and not len(reply.gradient_ids)
+    reply = bench.check_poses(poses, mode=CheckPoses.Request.MODE_GRADIENT, k=2)
+    assert said(reply) == HIT
+    assert list(reply.gradient_ids[:2]) == [0, -1]
+    assert list(reply.gradient_distances)[::2] == pytest.approx([3, 4, 3, -1, 48])
+    assert list(reply.gradients[:3]) == pytest.approx([1.0, 0.0, 0.0], abs=1e-9)
+    assert not len(reply.group_first_invalid)
+    refused = bench.check_poses(poses, group_offsets=array("I", [0, 2, 4]))
+    assert said(refused) == unknown(Status.ARRAY_MISMATCH)
+    assert refused.verdict.message.startswith("group_offsets[2]: must end at")
+    assert not refused.is_free
+
+
+def test_arcs(bench: Bench) -> None:
+    """A half circle around the obstacle is free, the straight line through it is not."""
+    radius = 6.0
+    start = [-radius, 0.0, np.pi / 2]
+    around = doubles([-1.0 / radius, np.pi * radius])
+    reply = bench.check_path([start], arcs=around)
+    assert said(reply) == FREE
+    assert (reply.first_invalid_segment, reply.last_valid_fraction) == (-1, 1.0)
+    through = doubles([0.0, 2.0, 0.0, 9.0])
+    reply = bench.check_path([[-radius, 0.0, 0.0]], arcs=through)
+    assert said(reply) == HIT
+    assert reply.first_invalid_segment == 1
+    assert reply.last_valid_fraction == pytest.approx(4.0 / 11.0, abs=0.01)
+    refused = bench.check_path([start, start], arcs=around)
+    assert said(refused) == unknown(Status.ARRAY_MISMATCH)
+    assert not refused.is_free
+
+
+def test_nearest_free(bench: Bench) -> None:
+    request = NearestFree.Request(max_shift=4.0, margin=0.5)
+    request.pose.header.frame_id = "odom"
+    request.pose.pose.position.x = 1.5
+    reply = bench.call("nearest_free", request)
+    assert said(reply) == FREE and reply.is_free
+    assert list(reply.free_pose) == pytest.approx([2.5, 0.0, 0.0], abs=0.01)
+    assert reply.free_pose[0] > 2.5
+    assert reply.shift == pytest.approx(1.0, abs=0.01) and reply.turn == 0.0
+    assert reply.info.header.frame_id == "odom"
+    request.max_shift = 0.5
+    none = bench.call("nearest_free", request)
+    assert said(none) == HIT and not none.is_free
+    assert len(none.free_pose) == 0 and np.isnan([none.shift, none.turn]).all()
+    request.max_shift = -1.0
+    refused = bench.call("nearest_free", request)
+    assert said(refused) == unknown(Status.INVALID_INPUT)
+    assert np.isnan(refused.shift) and len(refused.free_pose) == 0
 
 
 @pytest.mark.parametrize("mode", [0, 1, 2])
