@@ -157,6 +157,7 @@ SCAN_FAULTS: dict[str, tuple[dict[str, Any], str]] = {
     "angle_increment NaN": ({"angle_increment": nan}, "angle_increment"),
     "angle_increment 0": ({"angle_increment": 0.0}, "angle_increment"),
     "angle_increment of the wrong sign": ({"angle_increment": -0.1}, "ranges"),
+    "no limits of the range": ({"range_min": 0.0, "range_max": 0.0}, "range_max"),
     "range_min NaN": ({"range_min": nan}, "range_min"),
     "range_min negative": ({"range_min": -0.1}, "range_min"),
     "range_max NaN": ({"range_max": nan}, "range_max"),
@@ -282,7 +283,10 @@ def spoiled_fields() -> Iterator[tuple[str, Callable[[Any], None], str]]:
     yield "row_step too large", lambda m: setattr(m, "row_step", m.row_step + 1), "data"
     yield "width too large", lambda m: setattr(m, "width", m.width + 1), "row_step"
     yield "height too large", lambda m: setattr(m, "height", m.height + 1), "data"
-    yield "height 0", lambda m: setattr(m, "height", 0), "data"
+    yield "height 0", lambda m: setattr(m, "height", 0), "width, height"
+    yield "width 0", lambda m: setattr(m, "width", 0), "width, height"
+    yield "y in x", field("y", offset=1), "fields"
+    yield "fields without offsets", lambda m: [setattr(f, "offset", 0) for f in m.fields], "fields"
     yield "data cut", lambda m: setattr(m, "data", m.data[:-1]), "data"
     yield "no data", lambda m: setattr(m, "data", m.data[:0]), "data"
     yield "no frame", lambda m: setattr(m.header, "frame_id", ""), "frame_id"

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Point clouds: sensor_msgs/PointCloud2."""
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -86,6 +87,13 @@ def _points(message: Any) -> Floats:
     for name in "xyz":
         if name not in layout:
             _refuse(Status.INVALID_INPUT, "fields", f"must have x, y and z ({name} is missing)")
+    spans = sorted((begin, begin + int(kind[-1]), name) for name, (kind, begin) in layout.items())
+    for (_, end, one), (begin, _, other) in pairwise(spans):
+        if begin < end:
+            _refuse(Status.INVALID_INPUT, "fields", f"{one} and {other} must not overlap")
+    if not width * height and len(data):
+        rule = f"must not be 0 beside {len(data)} bytes of data (got {width} x {height})"
+        _refuse(Status.ARRAY_MISMATCH, "width, height", rule)
     if row < width * step:
         rule = f"must be at least width * point_step = {width * step} bytes (got {row})"
         _refuse(Status.ARRAY_MISMATCH, "row_step", rule)

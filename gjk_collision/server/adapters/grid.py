@@ -18,7 +18,7 @@ from .readings import convex
 
 __all__ = ["costmap", "grid"]
 
-MAX_CELLS = 2**24  # about 4000 x 4000; converting them takes tenths of a second
+MAX_CELLS = 2**24  # about 4000 x 4000; converting them takes up to seconds, see docs/sources.md
 _NO_INFORMATION = 255  # of a costmap
 
 

@@ -40,6 +40,10 @@ def scan(message: Any, source: SourceConfig) -> Obstacles:
     if not len(ranges):
         raise InputError(Status.EMPTY_REQUEST, "ranges", None, "must have at least one beam")
     _check_count(len(ranges), *angles, float(message.angle_max))
+    if not limits[0] < limits[1]:
+        rule = f"must be greater than range_min = {limits[0]} (got {limits[1]})"
+        status = Status.INVALID_INPUT if limits[0] >= limits[1] else Status.NON_FINITE
+        raise InputError(status, "range_max", None, rule)
     if source.invalid_returns == "no_return":
         is_valid = (ranges >= limits[0]) & (ranges <= limits[1])
         ranges = np.where(is_valid | (ranges == -np.inf), ranges, np.inf)
