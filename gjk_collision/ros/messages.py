@@ -34,7 +34,8 @@ from ..server.answers import (
 )
 from ..server.dispatch import Found
 from ..server.mirrored import obstacle_fields
-from ..server.snapshot import Fault, Snapshot, in_check_frame
+from ..server.obstacles import Obstacles
+from ..server.snapshot import Fault, Placed, Snapshot, in_check_frame
 from ..verdict import Status
 
 __all__ = [
@@ -210,10 +211,18 @@ def fill_snapshot(reply: Any, snapshot: Snapshot) -> None:
     reply.obstacles = [
         filled(
             ObstacleArray,
-            obstacle_fields(name, in_check_frame(replace(part, inflation=0.0), config)),
+            obstacle_fields(
+                name,
+                in_check_frame(replace(part, inflation=0.0, obstacles=_received(part)), config),
+            ),
         )
         for name, part in zip(names, snapshot.parts, strict=True)
     ]
+
+
+def _received(part: Placed) -> Obstacles:
+    """Return the list as received, with the outlines of a region."""
+    return part.obstacles if part.received is None else part.received
 
 
 def filled(kind: Any, fields: Mapping[str, Any]) -> Any:

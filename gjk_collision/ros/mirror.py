@@ -63,6 +63,7 @@ WAKE_UP = 0.1
 
 Found = TypeVar("Found")
 
+_NO_GROUPS = np.empty(0, np.int64)
 _NO_WITNESSES = np.empty((0, 4))
 
 
@@ -311,6 +312,8 @@ class CollisionMirror:
             nearest_ids=found.nearest_ids,
             witnesses=_NO_WITNESSES if witnesses is None else witnesses.reshape(-1, 4),
             first_invalid_index=found.first_invalid_index,
+            group_first_invalid=_NO_GROUPS,
+            gradients=None,
         )
 
     def check_path(

@@ -51,15 +51,14 @@ def region_of(obstacles: Obstacles, pose: Pose, inflation: float) -> Region | No
         ring = np.asarray(obstacles.xy[2 * ends[i] : 2 * ends[i + 1]], dtype=np.float64)
         rings[kind].append(ring.tobytes())
         owners[kind].append(i)
-    try:
-        region = _region(tuple(rings[REGION]), tuple(rings[HOLE]))
-    except InputError as error:
-        kind = REGION if error.argument == "outlines" else HOLE
-        if error.index is None or not owners[kind]:
-            raise InputError(error.status, "kinds", None, error.rule) from None
-        i = owners[kind][error.index]
-        rule = f"obstacle {i}: {error.rule}"
-        raise InputError(error.status, "xy", 2 * int(ends[i]), rule) from None
+    region = _region(tuple(rings[REGION]), tuple(rings[HOLE]))
+    if isinstance(region, InputError):
+        kind = REGION if region.argument == "outlines" else HOLE
+        if region.index is None or not owners[kind]:
+            raise InputError(region.status, "kinds", None, region.rule)
+        i = owners[kind][region.index]
+        rule = f"obstacle {i}: {region.rule}"
+        raise InputError(region.status, "xy", 2 * int(ends[i]), rule)
     if pose == Pose() and not inflation:
         return region
     segments, points = region.boundary, region.boundary.reshape(-1, 2)
@@ -70,8 +69,11 @@ def region_of(obstacles: Obstacles, pose: Pose, inflation: float) -> Region | No
 
 
 @lru_cache(maxsize=8)
-def _region(outlines: tuple[bytes, ...], holes: tuple[bytes, ...]) -> Region:
-    """Return a region from the bytes of its outlines. Making one takes up to seconds."""
+def _region(outlines: tuple[bytes, ...], holes: tuple[bytes, ...]) -> Region | InputError:
+    """Return a region from the bytes of its outlines, or why they are not valid.
+
+    Making one takes up to seconds, so an error is kept, too.
+    """
     one, other = (
         [np.frombuffer(ring).reshape(-1, 2) for ring in rings] for rings in (outlines, holes)
     )
@@ -80,5 +82,5 @@ def _region(outlines: tuple[bytes, ...], holes: tuple[bytes, ...]) -> Region:
     except InputError as error:
         if error.status is Status.EMPTY_REQUEST:
             rule = f"a list with a HOLE ({HOLE}) must have a REGION ({REGION})"
-            raise InputError(Status.INVALID_INPUT, error.argument, None, rule) from None
-        raise
+            return InputError(Status.INVALID_INPUT, error.argument, None, rule)
+        return error.with_traceback(None)

@@ -262,10 +262,15 @@ class FootprintConfig:
         speed = math.hypot(vx, vy)
         if not self.linear_min <= speed <= self.linear_max:
             return False
-        first, last = self.direction_start_angle, self.direction_end_angle
-        direction = math.atan2(vy, vx)
         if speed == 0.0:  # a vehicle at rest has no direction
             return True
+        direction = math.atan2(vy, vx)
+        return self._has_direction(direction) or (
+            abs(direction) == math.pi and self._has_direction(-direction)
+        )
+
+    def _has_direction(self, direction: float) -> bool:
+        first, last = self.direction_start_angle, self.direction_end_angle
         if first <= last:
             return first <= direction <= last
         return direction >= first or direction <= last

@@ -214,11 +214,14 @@ class Obstacles:
         Raises
         ------
         InputError
-            INVALID_INPUT: the list has a path or a velocity.
+            INVALID_INPUT: the list has a path, a velocity, or a margin that grows.
         """
         rule = "must be 0 or unknown, because the source has the parameter static"
         if (i := _first((self.velocities != 0.0) & ~np.isnan(self.velocities))) is not None:
             _fail(Status.INVALID_INPUT, "velocities", i, f"{rule} (got {self.velocities[i]})")
+        if (i := _first(self.margin_rates != 0.0)) is not None:
+            rule = "must be 0, because the source has the parameter static"
+            _fail(Status.INVALID_INPUT, "margin_rates", i, f"{rule} (got {self.margin_rates[i]})")
         if len(self.path_times):
             rule = "must be empty, because the source has the parameter static"
             _fail(Status.INVALID_INPUT, "path_times", None, rule)

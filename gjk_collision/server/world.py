@@ -123,6 +123,7 @@ class _Message:
     placed: Placed | None = None  # its obstacles at `pose`, while these are not changed
     waits: bool = False  # its transform is not known yet
     is_checked: bool = False  # its shapes were checked; see `fault` for the result
+    is_misplaced: bool = False  # its fault is that of its place, of a static source
     arrived: int = 0  # steady time of the last message of this sender, dropped or not [ns]
     stamps: _Stamps = field(default_factory=_Stamps)  # stamps of its sender
     sequence: int = 0  # sequence number of the last message that was decoded
@@ -548,6 +549,15 @@ class World:
         if fault is not None:
             self._clear_history()
 
+    def _check_part(self, part: _Part) -> None:
+        """Check the shapes of a message at its place."""
+        held, source = part.held, part.source
+        self._set_fault(held, _shape_fault(part.unplaced, self._config))
+        if source.static and held.fault is not None:
+            assert held.obstacles is not None
+            unplaced = _unplaced(source, held.obstacles)
+            held.is_misplaced = _shape_fault(unplaced, self._config) is None
+
     def _clear_history(self) -> None:
         self._history.clear()
         self._kept = ()
@@ -731,7 +741,7 @@ class World:
         if total > self._config.max_obstacles:
             for part in parts:  # obstacles of an invalid message do not count
                 if not part.held.is_checked:
-                    self._set_fault(part.held, _shape_fault(part.unplaced, self._config))
+                    self._check_part(part)
             if any(part.held.fault is not None for part in parts):
                 return self._usable_sources(now, steady)
             limit = self._config.max_obstacles
@@ -785,7 +795,9 @@ class World:
     ) -> Fault | None:
         """Return why a message of a sender is not used; None: it is used."""
         if source.static:
-            return held.fault or self._place_static(held, now)
+            if held.fault is not None and not held.is_misplaced:
+                return held.fault
+            return self._place_static(held, now) or held.fault
         timeout = source.timeout
         fault = held.fault or self._time_fault(held, timeout, Status.STALE_OBSTACLES, now, steady)
         if fault is None and held.pose is None:
@@ -811,6 +823,8 @@ class World:
             if held.pose is not None:
                 held.revision = self._revise()
             held.pose = pose
+            if held.is_misplaced:  # it is checked again
+                held.fault, held.is_checked, held.is_misplaced = None, False, False
         return None
 
     def _find(self, held: _Message, target: str, frame: str) -> Pose:
@@ -872,7 +886,7 @@ class World:
             # One message is invalid. Check each one alone, so that the index in the fault is its
             # own.
             for part in parts:
-                self._set_fault(part.held, _shape_fault(part.unplaced, self._config))
+                self._check_part(part)
             if all(part.held.fault is None for part in parts):
                 text = f"valid obstacle lists together make an invalid scene: {error}"
                 raise RuntimeError(text) from error

@@ -145,6 +145,18 @@ TEST(Validity, SnapshotsThatAreAlwaysLateAreNotValid) {
   }
 }
 
+TEST(Validity, AHeartbeatWithAnErrorDoesNotForgetWhatWasAnnounced) {
+  Validity validity = mirror();
+  validity.receive_heartbeat(heartbeat(2, 6), at(50 * kMs));
+  HeartbeatFacts error = heartbeat(3, 0, 0);
+  error.fault = {Status::internal_error, "error"};
+  validity.receive_heartbeat(std::move(error), at(100 * kMs));
+  EXPECT_EQ(status_after(validity, 110 * kMs), Status::internal_error);
+  validity.receive_heartbeat(heartbeat(4, 6), at(140 * kMs));
+  EXPECT_EQ(status_after(validity, 149 * kMs), Status::success);
+  EXPECT_EQ(status_after(validity, 151 * kMs), Status::snapshot_mismatch);
+}
+
 TEST(Validity, DelaysOfAMessageMakeTheExpiryEarlier) {
   // The time under way counts, by the clock; and the time in the queue of a paused process.
   for (const bool by_clock : {false, true}) {

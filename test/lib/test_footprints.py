@@ -254,6 +254,10 @@ def test_direction_of_a_holonomic_vehicle() -> None:
         is_behind = speed <= 2.0 and abs(angle) >= 2.5
         assert behind.covers(vx, vy, wz, holonomic=True) == is_behind
         assert left.covers(vx, vy, wz, holonomic=False) == (0.0 <= vx <= 2.0)
+    for vy in (0.0, -0.0):  # the direction is pi and -pi
+        for first, last in ((2.5, np.pi), (-np.pi, -2.5), (2.5, -2.5)):
+            reverse = replace(left, direction_start_angle=first, direction_end_angle=last)
+            assert reverse.covers(-0.5, vy, 0.0, holonomic=True)
     turning = replace(left, theta_min=-0.1, theta_max=0.2)
     assert turning.covers(1.0, 1.0, 0.2, holonomic=True)
     assert not turning.covers(1.0, 1.0, 0.21, holonomic=True)

@@ -315,6 +315,20 @@ def test_static_data_is_placed_by_the_present_transform() -> None:
     assert (old.verdict, old.status) == (Verdict.UNKNOWN, Status.TF_EXTRAPOLATION)
 
 
+def test_static_data_with_a_bad_place_is_used_again_at_a_good_one() -> None:
+    tree = TransformTree(100 * NS)
+    world = make_world(SourceConfig("fence", static=True), transforms=tree)
+    receive(world, outlines([(0, box(20, -1, 2, 2))], "map"), now=100 * NS)
+    said = []
+    for k, x in enumerate((0.0, 1e16, 0.0, -20.0)):
+        now = 101 * NS + k * NS // 100
+        tree.set_time(now)
+        tree.insert("odom", "map", now, Placement((x, 0.0, 0.0)), static=False)
+        said.append(answer(world, 0.0, 0.0, now).status)
+        assert (answer(world, 0.0, 0.0, now).verdict is Verdict.COLLISION) == (x == -20.0)
+    assert said == [Status.SUCCESS, Status.COORD_RANGE, Status.SUCCESS, Status.SUCCESS]
+
+
 def test_optional_static_data_that_cannot_be_placed_is_a_fault() -> None:
     world = make_world(
         SourceConfig("fence", static=True, required=False),
@@ -335,6 +349,8 @@ def test_static_data_that_moves_is_refused() -> None:
     found = answer(world, 0.0, 0.0)
     assert (found.verdict, found.status) == (Verdict.UNKNOWN, Status.INVALID_INPUT)
     assert "velocities[1]" in found.message and "static" in found.message
+    receive(world, outlines([(0, box(20, -1, 2, 2))], margin_rates=np.array([0.1])))
+    assert "margin_rates[0]" in answer(world, 0.0, 0.0).message
     with pytest.raises(InputError):
         SourceConfig("fence", static=1)  # type: ignore[arg-type]
 

@@ -66,11 +66,13 @@ def nodes():
     thread.start()
     node = rclpy.create_node("asker", context=context)
     client = CollisionClient(node, "odom", server="puppet", timeout=TIMEOUT, max_outstanding=4)
-    assert client.wait_for_server(10.0)
-    yield puppet, client
-    running.clear()
-    thread.join()
-    rclpy.shutdown(context=context)
+    try:
+        assert client.wait_for_server(10.0)
+        yield puppet, client
+    finally:
+        running.clear()
+        thread.join()
+        rclpy.shutdown(context=context)
 
 
 @pytest.fixture

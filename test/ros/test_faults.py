@@ -81,10 +81,11 @@ NONE = {
     "first_invalid_segment": 0,
     "first_invalid_index": 0,
     "last_valid_fraction": 0.0,
+    "snapshot_sequence": 0,
 }
 NAN = {
     "first_collision_time", "min_distance", "min_distance_lower_bound", "distance",
-    "distance_lower_bound", "time_to_collision",
+    "distance_lower_bound", "shift", "time_to_collision", "turn",
 }  # fmt: skip
 
 

@@ -254,7 +254,7 @@ def test_data_received_during_a_batch(start: Start) -> None:
 def test_stop_during_a_batch(how: signal.Signals, start: Start) -> None:
     """The thread that computes ends before the interpreter does."""
     server, bench = slow(start, "stopped_busy")
-    futures = begun(bench, 16)
+    futures = begun(bench, 64)
     assert not all(future.done() for future in futures)
     begin = time.monotonic()
     code, log = server.stop(how), server.log

@@ -377,9 +377,9 @@ SPOILT = {
     "negative radius": (_spoilt("radius", [-1.0]), Status.INVALID_INPUT),
     "too many obstacles": (
         lambda m: (
-            setattr(m, "ids", array("q", range(2000))),
-            setattr(m, "offsets", array("I", range(2001))),
-            setattr(m, "xy", array("d", [0.0] * 4000)),
+            setattr(m, "ids", array("q", range(12_000))),
+            setattr(m, "offsets", array("I", range(12_001))),
+            setattr(m, "xy", array("d", [0.0] * 24_000)),
         ),
         Status.LIMIT_EXCEEDED,
     ),

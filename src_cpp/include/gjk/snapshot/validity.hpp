@@ -90,7 +90,7 @@ class Validity {
     snapshot_at_ = Received(arrival, snapshot_->stamp);
     // Snapshots are announced by heartbeats of the same activation. A process that was restarted
     // begins to count again.
-    if (heartbeat_ && epoch(snapshot_->id) == epoch(heartbeat_->id)) {
+    if (epoch(snapshot_->id) == missing_epoch_) {
       std::erase_if(missing_, [&](const Announced& each) noexcept {
         return each.sequence <= snapshot_->sequence;
       });
@@ -105,7 +105,10 @@ class Validity {
     if (is_same_epoch && facts.id != 0 && facts.counter <= heartbeat_->counter) return;
     heartbeat_ = std::move(facts);
     heartbeat_at_ = Received(arrival, heartbeat_->stamp);
-    if (!is_same_epoch) missing_.clear();
+    if (heartbeat_->id != 0 && epoch(heartbeat_->id) != missing_epoch_) {
+      missing_.clear();
+      missing_epoch_ = epoch(heartbeat_->id);
+    }
     note_missing();
   }
 
@@ -187,10 +190,12 @@ class Validity {
     const std::uint64_t announced = heartbeat_->sequence;
     const bool is_same_epoch = snapshot_ && epoch(snapshot_->id) == epoch(heartbeat_->id);
     if (is_same_epoch && announced != 0 && announced <= snapshot_->sequence) return;
-    // If so many are missing, the snapshot is not valid, whatever else is announced.
-    const bool is_known = !missing_.empty() && missing_.back().sequence == announced;
-    if (is_known || missing_.size() >= kMaxMissing) return;
-    missing_.push_back({announced, heartbeat_at_.earliest});
+    if (!missing_.empty() && missing_.back().sequence == announced) return;
+    if (missing_.size() < kMaxMissing) {
+      missing_.push_back({announced, heartbeat_at_.earliest});
+    } else {  // its time is then too early
+      missing_.back().sequence = announced;
+    }
   }
 
   std::optional<Fault> check_heartbeat(const SnapshotFacts& snapshot, std::int64_t steady) const {
@@ -259,9 +264,10 @@ class Validity {
   Received snapshot_at_;
   std::optional<HeartbeatFacts> heartbeat_;
   Received heartbeat_at_;
-  std::vector<Announced> missing_;  // announced snapshots that were not received, in their order
-  std::optional<Fault> jump_;       // why there is no snapshot
-  std::int64_t newest_ = 0;         // ns, newest time of the clock
+  std::vector<Announced> missing_;   // announced snapshots that were not received, in their order
+  std::uint64_t missing_epoch_ = 0;  // of the heartbeats that announced them
+  std::optional<Fault> jump_;        // why there is no snapshot
+  std::int64_t newest_ = 0;          // ns, newest time of the clock
 };
 
 }  // namespace gjk
