@@ -438,6 +438,11 @@ def test_collision_beside_a_fault_of_the_data(time: Time) -> None:
     found = asked.ask(snapshot, SameFrameOnly())
     assert isinstance(found, PosesAnswer)
     assert found.verdicts.tolist() == [Verdict.UNKNOWN, Verdict.UNKNOWN, Verdict.COLLISION]
+    asked.message.stop_at_first = True
+    stopped = asked.ask(snapshot, SameFrameOnly())
+    assert isinstance(stopped, PosesAnswer)
+    assert stopped.verdicts.tolist() == found.verdicts.tolist()
+    assert stopped.answer == found.answer
     assert found.answer.verdict is Verdict.COLLISION
     assert found.answer.status is Status.NO_OBSTACLES and found.answer.message
     assert found.first_invalid_index == 0

@@ -92,6 +92,8 @@ def check_poses_of_several(
     count = len(batch(poses, times, snapshot.config.max_poses))
     indices = selected(count, names, which)
     chosen = [snapshot.chosen(name, "footprints", i) for i, name in enumerate(names)]
+    # Beside a fault no pose is FREE, so that each search would stop before a certain collision.
+    stops = stop_at_first and all(each.fault is None for each in chosen)
     pose = frame()
     found: list[tuple[npt.NDArray[np.intp], PosesAnswer]] = []
     for i in range(len(names)):
@@ -105,7 +107,7 @@ def check_poses_of_several(
                 times[rows] if len(times) else times,
                 frame=lambda: pose,
                 mode=mode,
-                stop_at_first=stop_at_first,
+                stop_at_first=stops,
                 **options,
             )
         except InputError as error:
@@ -119,7 +121,7 @@ def check_poses_of_several(
         for name in ("verdicts", "statuses", "distances", "lower_bounds", "nearest_ids",
                      "nearest_indices", "witnesses")
     }  # fmt: skip
-    return _joined(columns, [part for _, part in found], count, stop_at_first)
+    return _joined(columns, [part for _, part in found], count, stops)
 
 
 def _located(error: InputError, rows: npt.NDArray[np.intp]) -> InputError:
