@@ -127,12 +127,12 @@ struct Found {
   Status status;
 };
 Found ask(const SnapshotMessage& m, const Pose& pose, const std::string& footprint = "",
-          std::optional<Fault> fault = {}) {
+          const std::optional<Fault>& fault = {}) {
   Issue issue;
   const auto data = Mirrored::read(m, issue);
   EXPECT_FALSE(issue) << text_of(issue);
   const CollideAnswer found =
-      collide(data->view(data->chosen(footprint), 101 * kSecond, std::move(fault)), {pose});
+      collide(data->view(data->chosen(footprint), 101 * kSecond, fault), {pose});
   return {found.answer.verdict, data->id_of(found.answer.obstacle),
           data->source_of(found.answer.obstacle), found.answer.status};
 }
