@@ -484,9 +484,7 @@ class CollisionMirror:
         if data.footprint is None or data.fault is not None or not len(found.verdicts):
             result = _no_gradients(len(rows), count, found.answer.status)
         else:
-            # As the rules of the other questions compute it: the whole seconds first.
-            whole, rest = divmod(asked.at - data.epoch, 1_000_000_000)
-            on_scene_clock = (seconds + float(whole)) + rest * 1e-9 if len(seconds) else None
+            on_scene_clock = data.core().on_clock(seconds, asked.at) if len(seconds) else None
             result = data.scene.gradient(data.footprint, rows, on_scene_clock, count)
             if len(seconds):
                 _clear(result, seconds > data.known_until(asked.at))

@@ -201,7 +201,7 @@ TEST(Mirrored, OnlyCollisionIsSaidOfIncompleteData) {
   EXPECT_EQ(ask(m, {0, 0, 0}).verdict, Verdict::unknown);
   EXPECT_EQ(ask(m, {0, 0, 0}).status, Status::stale_obstacles);
   EXPECT_EQ(ask(m, {5, 0, 0}).verdict, Verdict::collision);
-  // Nothing is said of data that is no longer valid.
+  // Data that is no longer valid gives no answer.
   const Fault fault{Status::snapshot_mismatch, "of a test"};
   EXPECT_EQ(ask(message(), {5, 0, 0}, "", fault).verdict, Verdict::unknown);
   EXPECT_EQ(ask(message(), {0, 0, 0}, "", fault).status, Status::snapshot_mismatch);
