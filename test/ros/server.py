@@ -33,7 +33,7 @@ from gjk_collision.srv import (
     NearestFree,
 )
 from lifecycle_msgs.srv import ChangeState
-from rcl_interfaces.srv import GetParameters, SetParametersAtomically
+from rcl_interfaces.srv import DescribeParameters, GetParameters, SetParametersAtomically
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.parameter import Parameter, parameter_value_to_python
 from rclpy.qos import QoSProfile
@@ -61,6 +61,7 @@ SERVICES = {
     "get_snapshot": GetSnapshot,
     "reset": Trigger,
     "change_state": ChangeState,
+    "describe_parameters": DescribeParameters,
     "get_parameters": GetParameters,
     "set_parameters_atomically": SetParametersAtomically,
 }
@@ -154,19 +155,28 @@ class Bench:
             refused = ChangeState.Request()
             refused.transition.label = "no such transition"
             assert not self.call(name, refused, may_repeat=True).success
-        future = client.call_async(request)
         if name not in self.met and may_repeat is not False:
-            # The server may find our end of the reply later than we find the service, and its
-            # first replies are then lost; on a busy machine for more than 5 s.
-            for _ in range(5):
-                end = time.monotonic() + 5.0
-                while not future.done() and time.monotonic() < end:
-                    self.spin(0.02)
-                if future.done():
-                    break
-                future = client.call_async(request)
-        self.until(future.done, f"reply of {name}")
+            reply = self.first_reply(client, request)
+        else:
+            future = client.call_async(request)
+            self.until(future.done, f"reply of {name}")
+            reply = future.result()
         self.met.add(name)
+        return reply
+
+    def first_reply(self, client: Any, request: Any) -> Any:
+        """Ask with a new client, again if need be: the server may find our end of the reply
+        later than we find the service, and its first replies are then lost; on a busy machine
+        for more than 5 s."""
+        self.until(client.service_is_ready, client.srv_name)
+        for _ in range(5):
+            future = client.call_async(request)
+            end = time.monotonic() + 5.0
+            while not future.done() and time.monotonic() < end:
+                self.spin(0.02)
+            if future.done():
+                break
+        self.until(future.done, f"reply of {client.srv_name}")
         return future.result()
 
     # ---- what is asked

@@ -560,6 +560,11 @@ def test_many_messages_leave_no_more_behind(start: Start) -> None:
             bench.distance(-50.0, k=5)
 
     work(300)  # more than the services' queues hold, which fill once
-    before = resident()
-    work(200)
-    assert resident() - before < 2.0, "MiB more after 200 rounds"
+    grown = []
+    for _ in range(6):  # a buffer of the middleware may still grow once, a leak grows in each
+        before = resident()
+        work(100)
+        grown.append(resident() - before)
+        if grown[-1] < 0.25:
+            return
+    raise AssertionError(f"MiB more after each 100 rounds: {grown}")

@@ -54,8 +54,9 @@ def test_four_clients_with_sixteen_requests_each(
         bench.node.create_client(CheckPoses, "/busy/check_poses", qos_profile=SERVICE_QOS)
         for _ in range(CLIENTS)
     ]
-    bench.until(lambda: all(each.service_is_ready() for each in clients), "services")
     requests = [batch(100, seed) for seed in range(CLIENTS)]
+    for client, request in zip(clients, requests, strict=True):
+        bench.first_reply(client, request)
     bench.states.clear()
     sent = answered = 0
     pending: list[list[Any]] = [[] for _ in clients]
@@ -94,12 +95,8 @@ def test_a_burst_of_many_clients(start: Start) -> None:
         for _ in range(12)
     ]
     request = batch(500, 0)
-    for client in clients:  # the first reply may come before the client is found
-        bench.until(client.service_is_ready, "service")
-        first = client.call_async(request)
-        end = time.monotonic() + 5.0
-        while not first.done() and time.monotonic() < end:
-            bench.spin(0.02)
+    for client in clients:
+        bench.first_reply(client, request)
     futures = [client.call_async(request) for client in clients for _ in range(OUTSTANDING)]
     bench.until(lambda: all(future.done() for future in futures), "all replies")
     assert all(len(future.result().verdicts) == 500 for future in futures)

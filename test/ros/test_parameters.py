@@ -223,12 +223,9 @@ def bench(start: Start) -> Bench:
 
 def test_descriptors_have_types_and_ranges(bench: Bench) -> None:
     values = Config().parameters()
-    client = bench.node.create_client(DescribeParameters, "/typed/describe_parameters")
-    bench.until(client.service_is_ready, "service describe_parameters")
-    future = client.call_async(DescribeParameters.Request(names=list(values)))
-    bench.until(future.done, "descriptors")
+    described = bench.call("describe_parameters", DescribeParameters.Request(names=list(values)))
     ranges = 0
-    for found in future.result().descriptors:
+    for found in described.descriptors:
         value, facts = values[found.name], parameter_facts(found.name)
         assert not found.dynamic_typing, found.name
         empty = (0.0,) if facts.low is not None else ("",)

@@ -40,7 +40,7 @@ def test_as_the_lifecycle_manager_of_nav2_does(start: Start) -> None:
     _, bench = start("managed", autostart=False)
     bench.publish()
     get_state = bench.node.create_client(GetState, "/managed/get_state")
-    bench.until(get_state.service_is_ready, "get_state")
+    bench.first_reply(get_state, GetState.Request())
 
     def change(transition: int) -> tuple[bool, int]:
         request = ChangeState.Request(transition=Transition(id=transition))
