@@ -40,6 +40,7 @@ from ..server.snapshot import Fault, Report, Snapshot, empty_snapshot
 from ..server.world import World
 from ..verdict import Status
 from . import markers, messages, sources
+from .bond import ManagerBond
 from .deadline import end_process_after
 from .diagnostics import Diagnostics, Health
 from .exchange import Exchange
@@ -129,12 +130,14 @@ class CollisionServer(LifecycleNode):
         self._answering = Services(self, self)  # rclpy has a _services of its own
         Diagnostics(self, self)
         self._progress = Progress(self, self)
+        self._bond = ManagerBond(self)
         self._answer_bad_transitions()
         self._start_heartbeat()
 
     def close(self) -> None:
         """End the computation of requests. Call it before the context is shut down."""
         self._answering.close()
+        self._bond.release()
 
     def start(self) -> None:
         """Configure and activate the node if the parameter `autostart` is true."""
@@ -182,12 +185,14 @@ class CollisionServer(LifecycleNode):
         self._world = World(self.config, self.transforms, self._epoch)
         self._snapshots.note_change()
         self._receive_last_again()
+        self._make_bond()
         self._progress.log_activation(steady_time())
         return SUCCESS
 
     def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Delete all data."""
         self._world = None
+        self._bond.break_off()
         self._snapshots.note_change()
         self._progress.log_transition("deactivated: all data deleted")
         return SUCCESS
@@ -213,6 +218,7 @@ class CollisionServer(LifecycleNode):
     def _release(self, reason: str) -> None:
         """Delete the data and remove the subscriptions; `reason` is the message of replies."""
         self._world = None
+        self._bond.release()
         self._snapshots.note_change()
         for each in self._inputs:
             self.destroy_subscription(each)
@@ -227,6 +233,12 @@ class CollisionServer(LifecycleNode):
         self._answering.record(False)
         self._settings.release()
         self._reason = reason
+
+    def _make_bond(self) -> None:
+        try:
+            self._bond.make(self.config.bond_heartbeat_period)
+        except Exception as error:  # the manager notices by itself that there is no bond
+            self.note_error("the bond with the lifecycle manager", error)
 
     def _answer_bad_transitions(self) -> None:
         """Send a reply to a request for a transition that is not possible in the present state.

@@ -416,6 +416,11 @@ class Config:
     autostart: bool = _parameter(
         True, "If true, the node configures and activates itself, without a lifecycle manager."
     )
+    bond_heartbeat_period: float = _parameter(
+        0.1, "Period of the heartbeat of the bond with the lifecycle manager of nav2. The bond "
+        "exists while the node is active and the package bondpy is installed. 0: no bond.", "s",
+        low=0.0, high=10.0,
+    )  # fmt: skip
 
     def __post_init__(self) -> None:
         _check_fields(self, "")

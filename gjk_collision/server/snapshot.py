@@ -18,7 +18,7 @@ from ..scene import Scene
 from ..verdict import Status
 from .boundary import region_of
 from .config import DEFAULT_FOOTPRINT, Config, FootprintConfig
-from .frames import Pose
+from .frames import IDENTITY, Pose
 from .obstacles import Obstacles
 from .rules import refuse, sums_rounded_up
 from .twist import Twist
@@ -277,7 +277,7 @@ class Snapshot:
             COORD_RANGE: a pose is so far from the origin of its frame that its error is
             `MAX_ERROR` or more.
         """
-        if frame == Pose() or self.footprint is None:
+        if frame == IDENTITY or self.footprint is None:
             return frame.compose(poses), np.zeros(len(poses))
         size = _reach(self.footprint.parts) + reach
         if is_path:

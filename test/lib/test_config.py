@@ -117,7 +117,7 @@ def test_footprint_as_nav2_writes_it() -> None:
 
 @pytest.mark.parametrize(
     "name",
-    ["global_frame", "bond_heartbeat_period", "robot_base_frame", "odom_topic", "map_frame"]
+    ["global_frame", "bond_respawn_max_duration", "robot_base_frame", "odom_topic", "map_frame"]
     + ["use_composition", "max_velocity", "transform_timeout", "update_rate", "log_level"]
     + ["progress_checker.plugin", "static_layer.scan.topic", "voxel_layer.cost_factor"]
     + ["xy_goal_tolerance", "yaw_goal_tolerance", "controller_frequency", "bond_timeout"]

@@ -103,11 +103,11 @@ def test_file_applies_under_a_namespace(start: Start, tmp_path: Path) -> None:
 
 
 def test_parameters_of_other_nodes_in_a_shared_file(start: Start, tmp_path: Path) -> None:
-    text = "/**:\n  ros__parameters: {global_frame: map, bond_heartbeat_period: 0.1, %s: 1.0}\n"
+    text = "/**:\n  ros__parameters: {global_frame: map, bond_timeout: 4.0, %s: 1.0}\n"
     server, bench = start("shared", params_file=file_of(tmp_path, text % "safety_margin"))
     bench.publish()
     bench.until_status(Verdict.MARGIN, Status.SUCCESS, x=2.5)
-    assert "have no effect: bond_heartbeat_period, global_frame" in server.log
+    assert "have no effect: bond_timeout, global_frame" in server.log
     _, bench = start("slipped", params_file=file_of(tmp_path, text % "safty_margin"))
     assert "did you mean 'safety_margin'?" in bench.collide().verdict.message
 
