@@ -55,6 +55,9 @@ GOALS = {"collide": 1.3, "check_poses": 1.5}
 # Of the load: clients, requests that each has under way, obstacles at 20 Hz, poses per request.
 CLIENTS, OUTSTANDING, MANY, FEW = 4, 16, 1000, 100
 BEAT = 0.05  # s
+# Of small questions beside a client with large batches: poses, requests under way, time between
+# small questions, goal for the 99.9th percentile.
+LARGE, LARGE_OUTSTANDING, PACE, LATE = 10_000, 2, 0.005, 5.0  # -, -, s, ms
 
 
 # ---- the other processes
@@ -82,10 +85,10 @@ def serve_nothing() -> None:
             executor.spin_once()
 
 
-def ask_without_end(seed: int) -> None:
+def ask_without_end(seed: int, poses: int, outstanding: int) -> None:
     """One client of the load; on SIGINT say how often each status was the answer."""
     caller, statuses = Caller(f"client_{seed}", SignalHandlerOptions.NO), Counter[int]()
-    request = batch(np.random.default_rng(seed).uniform(-60.0, 60.0, (FEW, 3)))
+    request = batch(np.random.default_rng(seed).uniform(-60.0, 60.0, (poses, 3)))
     client, pending = caller.clients[OURS, "check_poses"], list[Any]()
     client.wait_for_service()
     # What is sent while the processes still find each other is lost without a word, so it is not
@@ -101,7 +104,7 @@ def ask_without_end(seed: int) -> None:
     while time.monotonic() < end and (pending or not interrupted.is_set()):
         if interrupted.is_set():
             end = min(end, time.monotonic() + 5.0)
-        while not interrupted.is_set() and len(pending) < OUTSTANDING:
+        while not interrupted.is_set() and len(pending) < outstanding:
             pending.append(client.call_async(request))
         caller.executor.spin_once(1.0)
         statuses.update(each.result().verdict.status for each in pending if each.done())
@@ -270,31 +273,77 @@ def latency(
     )
 
 
-def loaded(caller: Caller, seconds: float) -> list[str]:
-    """Have four clients ask without end; return how the heart beats meanwhile."""
-    obstacles = hexagons(MANY, np.random.default_rng(6))
-    caller.until_known(obstacles)
-    timer = caller.node.create_timer(0.05, lambda: caller.publish(obstacles))
-    clients = [[__file__, "--client", str(i)] for i in range(CLIENTS)]
+@contextlib.contextmanager
+def asking(
+    caller: Caller, clients: int, poses: int, outstanding: int
+) -> Iterator[Counter[str]]:
+    """Have clients ask without end; at the end, fill how often each status was the answer."""
     statuses: Counter[str] = Counter()
-    with started(*clients) as running:
+    options = ["--poses", str(poses), "--outstanding", str(outstanding)]
+    commands = [[__file__, "--client", str(i), *options] for i in range(clients)]
+    with started(*commands) as running:
         service = f"/{OURS}/check_poses"
-        caller.spin_until(lambda: caller.node.count_clients(service) > CLIENTS)
+        others = caller.node.count_clients(service)
+        caller.spin_until(lambda: caller.node.count_clients(service) >= others + clients)
         end = time.monotonic() + 4.0  # until they have settled
         caller.spin_until(lambda: time.monotonic() > end)
-        caller.beats.clear()
-        end = time.monotonic() + seconds
-        caller.spin_until(lambda: time.monotonic() > end)
-        beats = list(caller.beats)
+        yield statuses
         for each in running:
             each.send_signal(signal.SIGINT)
         for each in running:
             for line in each.communicate(timeout=30)[0].splitlines():
                 name, count = line.split()
                 statuses[name] += int(count)
+
+
+def in_words(statuses: Counter[str]) -> str:
+    return ", ".join(f"{count} {name}" for name, count in statuses.most_common())
+
+
+def paced(caller: Caller, seconds: float) -> str:
+    """Ask small questions at a steady pace; return a part of a row, in milliseconds."""
+    taken, next_one = [], time.monotonic()
+    end = next_one + seconds
+    while (now := time.monotonic()) < end:
+        caller.executor.spin_once(max(0.0, next_one - now))
+        if time.monotonic() >= next_one:
+            next_one += PACE
+            reply, took = caller.call(OURS, "collide", one_pose())
+            assert reply.verdict.status == Status.SUCCESS, reply.verdict
+            taken.append(took * 1e3)
+    low, high, last = np.percentile(taken, [50, 99, 99.9])
+    return f"{len(taken)} | {low:.1f} | {high:.1f} | {last:.1f} | {max(taken):.1f}"
+
+
+def disturbed(caller: Caller, seconds: float) -> list[str]:
+    """Ask small questions beside large batches; return the rows of a table."""
+    caller.until_known(hexagons(OBSTACLES, np.random.default_rng(5)))
+    lines = [
+        "",
+        f"| `~/collide`, one every {PACE * 1e3:.0f} ms | calls | median, ms | 99 % | 99.9 % | max "
+        "| goal, 99.9 % |",
+        "|---|---:|---:|---:|---:|---:|---:|",
+        f"| alone | {paced(caller, seconds)} | |",
+    ]
+    with asking(caller, 1, LARGE, LARGE_OUTSTANDING) as statuses:
+        found = paced(caller, seconds)
+    what = f"beside a client with {LARGE_OUTSTANDING} batches of {LARGE} poses under way"
+    return [*lines, f"| {what} | {found} | {LATE:.0f} |", "", f"Replies to the batches: {in_words(statuses)}."]
+
+
+def loaded(caller: Caller, seconds: float) -> list[str]:
+    """Have four clients ask without end; return how the heart beats meanwhile."""
+    obstacles = hexagons(MANY, np.random.default_rng(6))
+    caller.until_known(obstacles)
+    timer = caller.node.create_timer(0.05, lambda: caller.publish(obstacles))
+    with asking(caller, CLIENTS, FEW, OUTSTANDING) as statuses:
+        caller.beats.clear()
+        end = time.monotonic() + seconds
+        caller.spin_until(lambda: time.monotonic() > end)
+        beats = list(caller.beats)
     caller.node.destroy_timer(timer)
     gaps = np.array([after - before for before, after in pairwise(beats)]) * 1e-6
-    replies = ", ".join(f"{count} {name}" for name, count in statuses.most_common())
+    replies = in_words(statuses)
     return [
         f"- heartbeats every {BEAT * 1e3:.0f} ms with {CLIENTS} clients of {OUTSTANDING} requests "
         f"under way, {FEW} poses each, and {MANY} obstacles at 20 Hz: median "
@@ -443,6 +492,7 @@ def measure(quick: bool) -> str:
                 f"the empty service {empty:.0f}"
             )
         lines += mirrored(caller, obstacles, poses, way, calls)
+        lines += disturbed(caller, 5.0 if quick else 30.0)
         lines.append("")
         lines += loaded(caller, 5.0 if quick else 20.0)
     rclpy.try_shutdown()
@@ -454,12 +504,13 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="fewer calls")
     parser.add_argument("--docs", type=Path, help="page to write into")
     parser.add_argument("--nothing", action="store_true", help=argparse.SUPPRESS)
-    parser.add_argument("--client", type=int, help=argparse.SUPPRESS)
+    for name in ("client", "poses", "outstanding"):
+        parser.add_argument(f"--{name}", type=int, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.nothing:
         serve_nothing()
     elif options.client is not None:
-        ask_without_end(options.client)
+        ask_without_end(options.client, options.poses, options.outstanding)
     else:
         text = measure(options.quick)
         print(text)

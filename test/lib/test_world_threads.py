@@ -1,0 +1,92 @@
+# SPDX-FileCopyrightText: gjk_collision contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Snapshots are asked in several threads while new data is received."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from queue import Empty, SimpleQueue
+
+import numpy as np
+import pytest
+
+from gjk_collision.server import questions
+from gjk_collision.server.config import Config
+from gjk_collision.server.frames import Pose
+from gjk_collision.server.obstacles import Obstacles
+from gjk_collision.server.snapshot import Snapshot
+from gjk_collision.server.world import World
+from gjk_collision.verdict import Verdict
+
+S = 1_000_000_000
+BOX = np.array([[1.0, 1.0], [-1.0, 1.0], [-1.0, -1.0], [1.0, -1.0]])
+PLACES = 7
+POSES = np.tile([[10.0 * i, 0.0, 0.0] for i in range(PLACES)], (60, 1))
+UPDATES, THREADS = 400, 3
+
+
+@pytest.fixture(autouse=True)
+def _often() -> Iterator[None]:
+    """Change from one thread to another often."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    yield
+    sys.setswitchinterval(before)
+
+
+def hits_in(snapshot: Snapshot) -> set[int]:
+    """The places where there is a collision, by every question."""
+    verdicts = questions.check_poses(snapshot, POSES.ravel(), mode=1).verdicts
+    hits = {tuple(np.flatnonzero(row == Verdict.COLLISION)) for row in verdicts.reshape(-1, PLACES)}
+    assert len(hits) == 1, hits
+    (place,) = hits.pop()
+    path = questions.check_path(snapshot, POSES[:PLACES].ravel(), swept=False)
+    assert path.first_invalid_segment == max(place - 1, 0)
+    nearest = questions.distance(snapshot, Pose(*POSES[place]))
+    assert nearest.answer.verdict is Verdict.COLLISION
+    return {int(place)}
+
+
+def test_each_snapshot_keeps_its_answer() -> None:
+    """The answer is that of the obstacles that the snapshot was made from, not of later ones."""
+    world = World(Config(footprint=tuple(BOX.ravel().tolist())))
+    waiting: SimpleQueue[tuple[int, Snapshot]] = SimpleQueue()
+    is_done = False
+
+    def ask() -> Counter[str]:
+        counts: Counter[str] = Counter()
+        while True:
+            try:
+                place, snapshot = waiting.get(timeout=0.01)
+            except Empty:
+                if is_done:
+                    return counts
+                continue
+            counts["right" if hits_in(snapshot) == {place} else "wrong"] += 1
+
+    with ThreadPoolExecutor(THREADS) as pool:
+        found = [pool.submit(ask) for _ in range(THREADS)]
+        try:
+            for i in range(UPDATES):
+                now, place = (1000 + i) * S, i % PLACES
+                xy = BOX + POSES[place, :2]
+                data = Obstacles(
+                    frame="odom",
+                    stamp=now,
+                    ids=np.array([i]),
+                    offsets=np.array([0, 4]),
+                    xy=xy.ravel(),
+                )
+                world.receive_obstacles("obstacles", data, now=now, steady=now)
+                snapshot = world.snapshot(now=now, steady=now)
+                world.keep(snapshot)
+                for _ in range(THREADS):
+                    waiting.put((place, snapshot))
+                assert world.later(snapshot, now=now + 1, steady=now + 1).fault is None
+        finally:
+            is_done = True
+        counts = sum((each.result() for each in found), Counter[str]())
+    assert counts == {"right": UPDATES * THREADS}
