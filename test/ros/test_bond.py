@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -107,8 +108,12 @@ def test_bond_with_bondpy(start: Start) -> None:
     others: list[Any] = []  # bondpy's own end of a bond disturbs the executor: keep them all
     for _ in range(2):
         others.append(bondpy.Bond(bench.node, "bond", "bonded"))
+        others[-1].set_heartbeat_period(0.1)
         others[-1].start()
         assert bench.transition("activate")
         bench.until(lambda: "Alive" in repr(others[-1]), "bond")
+        end = time.monotonic() + 1.0  # until the server has heard of this end, too
+        while time.monotonic() < end:
+            bench.spin(0.02)
         assert bench.transition("deactivate")
         bench.until(others[-1].is_broken, "broken bond")
