@@ -7,11 +7,16 @@ from math import isfinite
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from ..errors import InputError
 from ..server.config import Config
-from ..server.parameter_files import NODE_NAME, flat, foreign_names, read_sections, sections_for
+from ..server.parameter_files import (
+    NODE_NAME,
+    flat,
+    foreign_names,
+    read_documents,
+    read_sections,
+    sections_for,
+)
 from .bag import STORAGE, BagError, find_bags
 from .expect import Reaction, Share, Window, parse
 from .faults import FaultSpec
@@ -86,11 +91,11 @@ def read_cases(path: Path, config: Config, bags: Path | None = None) -> list[Cas
         root = path if path.is_dir() and found != [path] else None
         return [Case(_name(bag, root), bag, config) for bag in found]
     try:
-        documents = list(yaml.safe_load_all(path.read_text(encoding="utf-8")))
-    except (OSError, ValueError, yaml.YAMLError) as error:
+        documents = read_documents(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
         raise CaseError(f"{path}: {error}") from error
     cases = []
-    for i, given in enumerate(documents):
+    for i, (given, _) in enumerate(documents):
         default = path.stem if len(documents) == 1 else f"{path.stem}-{i}"
         try:
             cases.append(_parse(given, default, config, bags or path.parent))

@@ -144,6 +144,17 @@ def test_slip_in_a_scenario_is_refused(text: str, tmp_path: Path) -> None:
     assert main(["replay", str(tmp_path / "case.yaml"), "--out", str(tmp_path)]) == 2
 
 
+def test_key_that_is_given_twice_in_a_scenario_is_refused(tmp_path: Path) -> None:
+    """Otherwise only the last list of windows is tested."""
+    path = tmp_path / "case.yaml"
+    window = "    - {from: 0, to: 1, verdict: FREE}\n"
+    path.write_text(f"bag: a\n---\nbag: b\nexpect:\n  windows:\n{window}  windows:\n{window}")
+    with pytest.raises(CaseError) as caught:
+        read_cases(path, Config())
+    rule = "line 7: the key 'windows' is given twice, first in line 5"
+    assert str(caught.value) == f"{path}: {rule}"
+
+
 def test_parameter_file_of_the_server(tmp_path: Path) -> None:
     path = Path(__file__).parents[2] / "config" / "collision_server.yaml"
     assert read_parameters(path) == Config()
