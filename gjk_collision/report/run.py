@@ -125,7 +125,7 @@ class _Job:
         except (BagError, InputError) as error:
             self._fail(Outcome.BROKEN, str(error))
         except GoldenError as error:
-            self._fail(Outcome.FAILED, str(error))
+            self._fail(Outcome.REFUSED, f"--golden: {error}")
         except KeyboardInterrupt:
             text = "interrupted: the reports cover the part before the interruption"
             self._fail(Outcome.INTERRUPTED, text)

@@ -5,8 +5,12 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 import xml.etree.ElementTree as ET
 from collections.abc import Callable
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -334,8 +338,8 @@ def test_golden_tolerance_and_strangers(bags: Path, golden: Path, tmp_path: Path
     assert any("not tested" in failure for failure in result.failures)
     for text in ("", "{}", "what", '{"format":1}\n{"verdict":"FREE"}'):
         golden.write_text(text)
-        assert replay(bags / "approach", tmp_path, golden=golden).outcome is Outcome.FAILED
-    assert replay(bags / "approach", tmp_path, golden=tmp_path / "no").outcome is Outcome.FAILED
+        assert replay(bags / "approach", tmp_path, golden=golden).outcome is Outcome.REFUSED
+    assert replay(bags / "approach", tmp_path, golden=tmp_path / "no").outcome is Outcome.REFUSED
 
 
 # ---- recorded requests
@@ -657,6 +661,36 @@ def test_info(bags: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     assert "81  /footprint" in capsys.readouterr().out
 
 
+def test_info_of_the_installation(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["info"]) == 0
+    rows = [line.split(maxsplit=1) for line in capsys.readouterr().out.splitlines()]
+    assert ["gjk_collision", version("gjk_collision")] in rows
+    with pytest.raises(SystemExit) as caught:
+        main(["--version"])
+    assert caught.value.code == 0
+    assert capsys.readouterr().out == f"gjk_collision {version('gjk_collision')}\n"
+
+
+def test_reader_that_ends_early_causes_no_traceback(bags: Path) -> None:
+    """As `info BAG | head -1` does."""
+    command = [sys.executable, "-m", "gjk_collision", "info", str(bags / "approach")]
+    reading, writing = os.pipe()
+    os.close(reading)
+    done = subprocess.run(
+        command, stdout=writing, stderr=subprocess.PIPE, text=True, timeout=100, check=False
+    )
+    os.close(writing)
+    assert done.returncode == 141
+    assert done.stderr == ""
+
+
+def test_value_of_an_option_may_be_negative(tmp_path: Path) -> None:
+    pair = ["[[0, 0], [1, 0], [0, 1]]", "[[0, 0], [1, 0], [0, 1]]"]
+    for first, second in (("-3,0,0", "-.5,-1,2"), ("3,0,0", "-3e-1,0,0")):
+        given = ["--pose-a", first, "--pose-b", second, "--out", str(tmp_path / "trace")]
+        assert main(["trace", *pair, *given]) == 0
+
+
 def test_all_commands_end_alike(
     bags: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -672,6 +706,7 @@ def test_all_commands_end_alike(
         (["replay", bag, "--params", nowhere, "--out", out], 2),
         (["replay", bag, "--topics", "x=/y", "--out", out], 2),
         (["replay", bag, "--no-page", "--out", f"{file}/out"], 2),
+        (["replay", bag, "--no-page", "--golden", nowhere, "--out", out], 2),
         (["replay", nowhere, "--out", out], 3),
         (["replay", file, "--out", out], 3),
         (["record", nowhere, out], 2),
