@@ -136,6 +136,7 @@ def _replay(given: argparse.Namespace) -> int:
     from .replay.case import CaseError, read_cases, read_parameters
     from .replay.topics import TopicsError, checked_mapping
     from .report.many import ClusterError, run_all
+    from .report.outcome import NOT_JUDGED, outcome_text
     from .report.run import Options, golden_of, written_by
     from .server.config import Config
 
@@ -173,7 +174,9 @@ def _replay(given: argparse.Namespace) -> int:
         return _refuse("replay", error)
     for result in results:
         if not given.quiet or result.failures:
-            print(f"{result.outcome.name.lower():<12}{result.name}")
+            text = outcome_text([result])
+            counts = f": {result.counts}" if text == NOT_JUDGED else ""
+            print(f"{text:<12}{result.name}{counts}")
         for failure in result.failures:
             print(f"{'':<12}{failure}")
         for note in () if given.quiet else result.summary.get("notes", ()):

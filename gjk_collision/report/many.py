@@ -21,7 +21,7 @@ from typing import Any
 
 from ..replay.case import Case
 from . import texts
-from .outcome import Outcome, Result
+from .outcome import Outcome, Result, outcome_text
 from .run import Options, Progress, run
 
 __all__ = ["ClusterError", "run_all"]
@@ -187,12 +187,12 @@ def _on_cluster(
 
 def _write_merged(out: Path, results: Sequence[Result], options: Options) -> None:
     merged: dict[str, Any] = {
-        "outcome": max(result.outcome for result in results).name.lower(),
+        "outcome": outcome_text(results),
         "replays": [
             result.summary
             or {
                 "name": result.name,
-                "outcome": result.outcome.name.lower(),
+                "outcome": outcome_text([result]),
                 "failures": result.failures,
             }
             for result in results

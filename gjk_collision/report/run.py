@@ -24,7 +24,7 @@ from ..replay.rows import FORMAT, Row
 from ..replay.topics import Topics, choose
 from .counts import Counts, Latencies
 from .film import Film, Timeline
-from .outcome import Outcome, Result
+from .outcome import Outcome, Result, outcome_text
 
 __all__ = ["Options", "golden_of", "run", "written_by"]
 
@@ -145,9 +145,11 @@ class _Job:
                 if failure:
                     self._fail(Outcome.FAILED, failure or text)
         self._check_counts()
-        summary = {
+        is_judged = bool(checks or self._golden or self._counts.replies_compared)
+        result = Result(self._case.name, self._outcome, self._failures, is_judged=is_judged)
+        result.summary = {
             "name": self._case.name,
-            "outcome": self._outcome.name.lower(),
+            "outcome": outcome_text([result]),
             "failures": self._failures,
             "notes": self._notes,
             **self._about,
@@ -160,7 +162,7 @@ class _Job:
                 "golden_latency_us": _latency_beside(self._golden_path),
             },
         }
-        return Result(self._case.name, self._outcome, self._failures, summary)
+        return result
 
     def _describe(self, bag: Bag, topics: Topics) -> None:
         """Store the data that identifies a result, and the data about the bag."""

@@ -643,11 +643,31 @@ def test_reports_of_many(bags: Path, tmp_path: Path, capsys: pytest.CaptureFixtu
     assert "wrong at" in capsys.readouterr().out
     merged = json.loads((out / "summary.json").read_text())
     assert merged["outcome"] == "failed"
-    assert [each["outcome"] for each in merged["replays"]] == ["passed", "passed", "failed"]
+    assert [each["outcome"] for each in merged["replays"]] == [*["not judged"] * 2, "failed"]
     suites = ET.parse(out / "junit.xml").getroot()
     assert [suite.get("failures") for suite in suites] == ["0", "0", "1"]
     assert "| bad | failed |" in (out / "summary.md").read_text()
     assert (out / "approach" / "junit.xml").is_file()
+
+
+def test_replay_without_expectations_is_not_judged(
+    bags: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """81 answers UNKNOWN are no success, where nothing says that they are expected."""
+    (tmp_path / "deaf.yaml").write_text(
+        f"bag: {bags / 'approach'}\nparameters: {{check_frame: nowhere}}\n"
+    )
+    out = ["--out", str(tmp_path / "out"), "--no-page"]
+    assert main(["replay", str(tmp_path / "deaf.yaml"), *out]) == 0
+    assert "not judged  deaf: 81 stamps: 81 UNKNOWN" in capsys.readouterr().out
+    summary = json.loads((tmp_path / "out" / "deaf" / "summary.json").read_text())
+    assert summary["outcome"] == "not judged"
+    suites = ET.parse(tmp_path / "out" / "deaf" / "junit.xml").getroot()
+    skipped = suites.find("testsuite/testcase/skipped")
+    assert skipped is not None
+    assert skipped.get("message") == "not judged: 81 stamps: 81 UNKNOWN"
+    assert main(["replay", str(SCENARIOS / "scenarios.yaml"), "--bags", str(bags), *out]) == 0
+    assert "passed      approach\n" in capsys.readouterr().out
 
 
 def test_names_must_differ(bags: Path, tmp_path: Path) -> None:
