@@ -134,7 +134,8 @@ def _add_replay(commands: "argparse._SubParsersAction[argparse.ArgumentParser]")
 def _replay(given: argparse.Namespace) -> int:
     from .replay.bag import BagError
     from .replay.case import CaseError, read_cases, read_parameters
-    from .replay.topics import TopicsError, checked_mapping
+    from .replay.fields import Place
+    from .replay.topics import checked_mapping
     from .report.many import ClusterError, run_all
     from .report.outcome import NOT_JUDGED, outcome_text
     from .report.run import Options, golden_of, written_by
@@ -143,7 +144,9 @@ def _replay(given: argparse.Namespace) -> int:
     try:
         config = Config() if given.params is None else read_parameters(given.params, given.node)
         cases = [case for path in given.paths for case in read_cases(path, config, given.bags)]
-        topics = checked_mapping(dict(each.partition("=")[::2] for each in given.topics))
+        topics = checked_mapping(
+            dict(each.partition("=")[::2] for each in given.topics), Place("--topics")
+        )
         names = [case.name for case in cases]
         if twice := {name for name in names if names.count(name) > 1}:
             text = ", ".join(sorted(twice))
@@ -159,7 +162,7 @@ def _replay(given: argparse.Namespace) -> int:
             raise CaseError(f"--jobs: must be >= 1 (got {given.jobs})")
     except BagError as error:
         return _refuse("replay", error, BROKEN)
-    except (CaseError, TopicsError) as error:
+    except CaseError as error:
         return _refuse("replay", error)
     for case in cases:
         case.topics.update(topics)

@@ -16,7 +16,7 @@ from typing import Any, TextIO
 
 from ..errors import InputError
 from ..replay.bag import Bag, BagError
-from ..replay.case import Case
+from ..replay.case import Case, CaseError
 from ..replay.drive import Drive
 from ..replay.expect import Expectations
 from ..replay.golden import Golden, GoldenError
@@ -118,12 +118,16 @@ class _Job:
                 self._golden = Golden(self._golden_path, case.tolerance)
             with Bag(case.bag) as bag:
                 topics = choose(bag, case.config, case.topics)
+                for fault in case.faults:
+                    fault.check_topic(topics.names)
                 self._describe(bag, topics)
                 header = {"format": FORMAT, **self._about["identity"]}
                 file.write(json.dumps(header, separators=(",", ":")) + "\n")
                 self._answer(bag, topics, file, progress)
         except (BagError, InputError) as error:
             self._fail(Outcome.BROKEN, str(error))
+        except CaseError as error:
+            self._fail(Outcome.REFUSED, str(error))
         except GoldenError as error:
             self._fail(Outcome.REFUSED, f"--golden: {error}")
         except KeyboardInterrupt:

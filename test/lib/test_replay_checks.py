@@ -100,6 +100,10 @@ FREE_UNTIL_2 = [(t / 10, Verdict.FREE if t < 20 else Verdict.COLLISION) for t in
         ({"windows": [{"from": 0, "to": 2, "verdict": "FREE", "status": "UNDEFINED"}]}, False),
         ({"windows": [{"from": 0, "to": 2, "verdict": "FREE", "nearest_id": 4}]}, False),
         ({"windows": [{"from": 0, "to": 2, "verdict": "FREE", "distance": [0, 1]}]}, False),
+        ({"windows": [{"from": 0, "to": 2, "distance": [4, 6]}]}, True),
+        ({"windows": [{"from": 0, "to": 2, "distance": [4, 4.9]}]}, False),
+        ({"windows": [{"from": 0, "to": 2, "status": "SUCCESS"}]}, True),
+        ({"windows": [{"from": 0, "to": 2, "nearest_id": 4}]}, False),
         ({"reactions": [{"at": 1.75, "verdict": "COLLISION", "within": 0.3}]}, True),
         ({"reactions": [{"at": 1.75, "verdict": "COLLISION", "within": 0.2}]}, False),
         ({"reactions": [{"at": 1.75, "verdict": "UNKNOWN", "within": 9}]}, False),  # never came
@@ -111,7 +115,7 @@ FREE_UNTIL_2 = [(t / 10, Verdict.FREE if t < 20 else Verdict.COLLISION) for t in
 def test_expectation(expect: Any, holds: bool) -> None:
     expectations = Expectations(parse(expect))
     for t, verdict in FREE_UNTIL_2:
-        expectations.add(t, state(t, verdict))
+        expectations.add(t, state(t, verdict, distance=5.0))
     failures = [failure for _, failure in expectations.results()]
     assert (failures == [""]) is holds, failures
 
@@ -124,6 +128,13 @@ def test_expectation(expect: Any, holds: bool) -> None:
         "bag: a\nexpect: {windows: [{from: 0, to: 1}]}",
         "bag: a\nexpect: {windows: [{from: 0, to: 1, verdict: GREEN}]}",
         "bag: a\nexpect: {windows: [{from: 0, verdict: FREE}]}",
+        "bag: a\nexpect: {windows: [{from: 1, to: 0, verdict: FREE}]}",
+        "bag: a\nexpect: {windows: [{from: 0, to: 1, verdict: FREE, never: UNKNOWN}]}",
+        "bag: a\nexpect: {windows: [{from: 0, to: 1, distance: [1, 0]}]}",
+        "bag: a\nexpect: {windows: [{from: 0, to: 1, distance: [a, b]}]}",
+        "bag: a\nexpect: {windows: [{from: 0, to: 1, nearest_id: one}]}",
+        "bag: a\nexpect: {windows: {from: 0, to: 1, verdict: FREE}}",
+        "bag: a\nexpect: {false_stops: [{from: 1, to: 1, at_most: 0}]}",
         "bag: a\nexpect: {windows: [{from: 0, to: 1, verdict: FREE, colour: red}]}",
         "bag: a\nexpect: {windos: [{from: 0, to: 1, verdict: FREE}]}",
         "bag: a\nexpected: {}",
@@ -132,6 +143,8 @@ def test_expectation(expect: Any, holds: bool) -> None:
         "bag: a\ntolerance: -1",
         "bag: a\nfaults: [{fault: melt, from: 0, status: SUCCESS}]",
         "bag: a\nfaults: [{fault: drop, from: 0, topic: /a}]",
+        "bag: a\nfaults: [{fault: drop, from: 1, to: 0, topic: /a, status: SUCCESS}]",
+        "bag: a\nfaults: {fault: drop, from: 0, topic: /a, status: SUCCESS}",
         "bag: a\nfaults: [{fault: drop, from: 0, topic: /a, status: FINE}]",
         "bag: a\nfaults: [{fault: delay, from: 0, topic: /a, status: SUCCESS}]",
         "expect: {}",
@@ -146,6 +159,53 @@ def test_slip_in_a_scenario_is_refused(text: str, tmp_path: Path) -> None:
     with pytest.raises(CaseError, match=r"case\.yaml"):
         read_cases(tmp_path / "case.yaml", Config())
     assert main(["replay", str(tmp_path / "case.yaml"), "--out", str(tmp_path)]) == 2
+
+
+@pytest.mark.parametrize(
+    ("case", "words"),
+    [
+        ("expect:\n  windows:\n    - from: 0\n      to: 1\n      verdict: FRE",
+         "line 8, case 'b': expect.windows[0].verdict: must be one of UNKNOWN, FREE, "
+         "COLLISION, MARGIN (got 'FRE'); did you mean 'FREE'?"),
+        ("expect:\n  window: []",
+         "line 5, case 'b': expect.window: unknown key; did you mean 'windows'?; allowed: "
+         "windows, reactions, false_stops"),
+        ("expect:\n  windows:\n    - {from: 2, to: 1, verdict: FREE}",
+         "line 6, case 'b': expect.windows[0].to: must be > 'from', which is 2 (got 1)"),
+        ("parameters:\n  obstacles:\n    timeoot: 1.0",
+         "line 6, case 'b': parameters.obstacles.timeoot: is not a parameter of the collision "
+         "server; did you mean 'obstacles.timeout'? (got 1.0)"),
+        ("parameters:\n  obstacles.timeout: -1.0",
+         "line 5, case 'b': parameters.obstacles.timeout: must be 0.01 to 60 s (got -1.0)"),
+        ("topics:\n  footprnt: /a",
+         "line 5, case 'b': topics.footprnt: unknown key; did you mean 'footprint'?; allowed: "
+         "footprint, twist, obstacles, tf, tf_static, clock, server"),
+        ("faults:\n  - {fault: dop, from: 0}",
+         "line 5, case 'b': faults[0].fault: must be one of drop, delay, freeze, restamp, nan, "
+         "truncate, rename_frame, jump_clock (got 'dop'); did you mean 'drop'?"),
+    ],
+)  # fmt: skip
+def test_error_of_a_scenario_names_line_case_and_rule(
+    case: str, words: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "two.yaml"
+    path.write_text(f"bag: a\n---\nname: b\n{case}\nbag: a\n")
+    with pytest.raises(CaseError) as caught:
+        read_cases(path, Config())
+    assert str(caught.value) == f"{path}, {words}"
+
+
+def test_fault_on_a_topic_that_is_not_used_is_an_error_of_the_scenario(
+    bags: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It would have no effect, and a status of SUCCESS would hold."""
+    path = tmp_path / "case.yaml"
+    fault = "{fault: drop, from: 0, topic: /obstacle, status: SUCCESS}"
+    path.write_text(f"bag: {bags / 'approach'}\nfaults:\n  - {fault}\n")
+    assert main(["replay", str(path), "--no-page", "--out", str(tmp_path / "out")]) == 2
+    said = capsys.readouterr().out
+    assert f"{path}, line 3, case 'case': faults[0].topic: must be one of /footprint, " in said
+    assert "(got '/obstacle'); did you mean '/obstacles'?" in said
 
 
 def test_key_that_is_given_twice_in_a_scenario_is_refused(tmp_path: Path) -> None:
