@@ -35,6 +35,8 @@ class Window:
         Expected status; None: any.
     nearest_id : int or None
         Expected id of the nearest obstacle; None: any.
+    nearest_source : str
+        Expected source of the nearest obstacle, as in ``msg/CollisionState.msg``; empty: any.
     distance : (float, float)
         Minimum and maximum distance [m].
     why : str
@@ -46,6 +48,7 @@ class Window:
     verdicts: frozenset[Verdict]
     status: Status | None = None
     nearest_id: int | None = None
+    nearest_source: str = ""
     distance: tuple[float, float] = (-inf, inf)
     why: str = ""
     _seen: int = field(default=0, init=False)
@@ -62,11 +65,13 @@ class Window:
             row.verdict in self.verdicts
             and self.status in (None, row.status)
             and self.nearest_id in (None, row.nearest_id)
+            and self.nearest_source in ("", row.nearest_source)
             and (self.distance == (-inf, inf) or low <= row.distance <= high)
         )
         if not right:
             self._wrong += 1
             answer = f"{row.verdict.name}/{row.status.name}, nearest {row.nearest_id}"
+            answer += f" of '{row.nearest_source}'" if row.nearest_source else ""
             self._first = self._first or f"first at {t:.3f} s: {answer} at {row.distance:.6g} m"
 
     def failure(self) -> str:
@@ -85,6 +90,8 @@ class Window:
             wanted.append(self.status.name)
         if self.nearest_id is not None:
             wanted.append(f"nearest {self.nearest_id}")
+        if self.nearest_source:
+            wanted.append(f"nearest of '{self.nearest_source}'")
         if self.distance != (-inf, inf):
             wanted.append(f"distance in [{self.distance[0]:.9g}, {self.distance[1]:.9g}] m")
         text = f"{self.begin:g} to {self.end:g} s: {', '.join(wanted)}"
@@ -215,7 +222,7 @@ def parse(given: Any, place: Place = NOWHERE) -> list[Window | Reaction | Share]
     return found
 
 
-_CHECKS = ("verdict", "never", "status", "nearest_id", "distance")
+_CHECKS = ("verdict", "never", "status", "nearest_id", "nearest_source", "distance")
 
 
 def _window(fields: Fields) -> Window:
@@ -237,6 +244,7 @@ def _window(fields: Fields) -> Window:
         verdicts,
         Status[fields.one_of("status", Status.__members__)] if "status" in given else None,
         fields.whole("nearest_id"),
+        fields.text("nearest_source") if "nearest_source" in given else "",
         distance,
     )
 

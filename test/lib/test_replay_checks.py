@@ -34,6 +34,7 @@ from gjk_collision.report.outcome import Outcome
 from gjk_collision.report.run import Options, run
 from gjk_collision.server.config import OBSTACLE_ARRAY, Config
 from gjk_collision.server.frames import Pose
+from gjk_collision.server.obstacles import Obstacles
 from gjk_collision.verdict import Status, Verdict
 
 CASES = [
@@ -104,6 +105,8 @@ FREE_UNTIL_2 = [(t / 10, Verdict.FREE if t < 20 else Verdict.COLLISION) for t in
         ({"windows": [{"from": 0, "to": 2, "distance": [4, 4.9]}]}, False),
         ({"windows": [{"from": 0, "to": 2, "status": "SUCCESS"}]}, True),
         ({"windows": [{"from": 0, "to": 2, "nearest_id": 4}]}, False),
+        ({"windows": [{"from": 0, "to": 2, "nearest_source": "lidar"}]}, True),
+        ({"windows": [{"from": 0, "to": 2, "nearest_source": "radar"}]}, False),
         ({"reactions": [{"at": 1.75, "verdict": "COLLISION", "within": 0.3}]}, True),
         ({"reactions": [{"at": 1.75, "verdict": "COLLISION", "within": 0.2}]}, False),
         ({"reactions": [{"at": 1.75, "verdict": "UNKNOWN", "within": 9}]}, False),  # never came
@@ -115,7 +118,7 @@ FREE_UNTIL_2 = [(t / 10, Verdict.FREE if t < 20 else Verdict.COLLISION) for t in
 def test_expectation(expect: Any, holds: bool) -> None:
     expectations = Expectations(parse(expect))
     for t, verdict in FREE_UNTIL_2:
-        expectations.add(t, state(t, verdict, distance=5.0))
+        expectations.add(t, state(t, verdict, distance=5.0, nearest_source="lidar"))
     failures = [failure for _, failure in expectations.results()]
     assert (failures == [""]) is holds, failures
 
@@ -373,6 +376,41 @@ def test_golden_finds(
     assert result.outcome is Outcome.FAILED
     assert result.summary["golden"][kind]["count"] == 1
     assert any(kind.replace("_", " ") in failure for failure in result.failures)
+
+
+@pytest.mark.parametrize(
+    "nearest", [{"nearest_source": "radar"}, {"nearest_id": 2**53 + 1}], ids=["source", "id"]
+)
+def test_golden_tells_another_nearest_obstacle(
+    nearest: dict[str, Any], bags: Path, golden: Path, tmp_path: Path
+) -> None:
+    """The same id of another source is another obstacle. The verdict and the distance hold."""
+    edited(golden, lambda i, row: {**row, **(nearest if i == 9 else {})})
+    result = replay(bags / "approach", tmp_path, golden=golden)
+    assert result.outcome is Outcome.PASSED
+    found = result.summary["golden"]["nearest_obstacles"]
+    row = {"nearest_id": 1, "nearest_source": "obstacles", **nearest}
+    old = f"{row['nearest_id']} of '{row['nearest_source']}'"
+    assert found == {"count": 1, "first": [f"0.450 s: {old} -> 1 of 'obstacles'"]}
+
+
+def test_ages_of_a_source_that_has_stopped_grow(tmp_path: Path) -> None:
+    """Also through a gap of all sources. The age is that of the oldest source."""
+    with BagWriter(tmp_path / "bag") as writer:
+        road = Road(writer)
+        for t in steps(3.0):
+            road.ego(t)
+            if not 2.0 < t < 2.5:
+                road.obstacles(t, [thing(CAR, 20.0, 0.0)], topic="/lidar")
+            if t <= 1.0:
+                road.obstacles(t, [thing(CAR, 30.0, 0.0)], topic="/radar")
+    sources = {"obstacle_sources": ["lidar", "radar"], "lidar.topic": "/lidar"}
+    parameters = {**sources, "radar.topic": "/radar", "base_frame": "odom"}
+    replay(tmp_path / "bag", tmp_path, parameters=parameters)
+    ages = [(row.time - at(1.0), row.obstacle_age) for row in rows_of(tmp_path)]
+    stopped = [(t * 1e-9, age) for t, age in ages if t >= 0]
+    assert len(stopped) > 30
+    assert [age for _, age in stopped] == pytest.approx([t for t, _ in stopped], abs=1e-6)
 
 
 def test_golden_finds_new_unknowns(bags: Path, golden: Path, tmp_path: Path) -> None:
@@ -728,6 +766,25 @@ def test_replay_without_expectations_is_not_judged(
     assert skipped.get("message") == "not judged: 81 stamps: 81 UNKNOWN"
     assert main(["replay", str(SCENARIOS / "scenarios.yaml"), "--bags", str(bags), *out]) == 0
     assert "passed      approach\n" in capsys.readouterr().out
+
+
+def test_page_tells_obstacles_of_two_sources_apart(tmp_path: Path) -> None:
+    """Both have the same id, which JavaScript would round as a number."""
+    number = 2**53 + 1
+    with BagWriter(tmp_path / "bag") as writer:
+        Road(writer).ego(0.0)
+        for topic, x in (("/lidar", 20.0), ("/radar", 30.0)):
+            xy = np.array([x, 0.0, x + 1.0, 0.0, x, 1.0])
+            found = Obstacles("odom", at(0.0), ids=np.array([number]), offsets=[0, 3], xy=xy)
+            writer.obstacles(found, topic)
+    sources = {"obstacle_sources": ["lidar", "radar"], "lidar.topic": "/lidar"}
+    parameters = {**sources, "radar.topic": "/radar", "base_frame": "odom"}
+    case = Case("drive", tmp_path / "bag", Config.from_parameters(parameters))
+    run(case, tmp_path, Options())
+    text = (tmp_path / "drive" / "index.html").read_text()
+    assert f'"id":"{number}","src":"/lidar"' in text
+    assert f'"{number}",0,"/lidar"]' in text
+    assert f'"{number}",0,"/radar"]' in text
 
 
 def test_names_must_differ(bags: Path, tmp_path: Path) -> None:
