@@ -19,6 +19,7 @@ __all__ = ["main"]
 # report.outcome.Outcome.
 REFUSED = 2  # wrong arguments or invalid input; argparse uses this code too
 BROKEN = 3  # a bag cannot be read or replayed
+INTERRUPTED = 130  # Ctrl-C
 CLOSED = 141  # the reader of the output has ended; the exit code of shells for SIGPIPE
 
 
@@ -41,6 +42,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         code = command(given)
         sys.stdout.flush()
         return code
+    except KeyboardInterrupt:  # before or after the work of a replay, or in another command
+        return INTERRUPTED
     except BrokenPipeError:
         # Otherwise the interpreter flushes the output again at its end, and fails.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

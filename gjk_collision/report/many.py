@@ -8,7 +8,10 @@ bag. If a worker is lost, its unfinished cases run again in another one.
 
 import json
 import multiprocessing
+import signal
+import sys
 import tempfile
+import threading
 import zlib
 from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
@@ -91,8 +94,7 @@ def run_all(
         except KeyboardInterrupt:
             deliveries.close()
     for case in cases:
-        text = "interrupted: not replayed"
-        found.setdefault(case.name, Result(case.name, Outcome.INTERRUPTED, [text]))
+        found.setdefault(case.name, _not_replayed(case))
     results = [found[case.name] for case in cases]
     if len(cases) > 1:
         _write_merged(out, results, options)
@@ -109,17 +111,17 @@ def _here(
             return
 
 
-def _deliver(case: Case, options: Options) -> Delivery:
+def _deliver(case: Case, options: Options, progress: Progress | None = None) -> Delivery:
     """Run a case in a temporary folder; return the result and the compressed reports."""
     with tempfile.TemporaryDirectory() as folder:
-        result = run(case, Path(folder), options)
+        result = run(case, Path(folder), options, progress)
         files = sorted(Path(folder, case.name).iterdir())
         return result, {each.name: zlib.compress(each.read_bytes(), 1) for each in files}
 
 
 def _write(folder: Path, files: dict[str, bytes]) -> None:
-    folder.mkdir(parents=True, exist_ok=True)
     for name, data in files.items():
+        folder.mkdir(parents=True, exist_ok=True)
         (folder / name).write_bytes(zlib.decompress(data))
 
 
@@ -127,11 +129,63 @@ def _lost(case: Case, why: str) -> Delivery:
     return Result(case.name, Outcome.BROKEN, [f"not replayed: {why}"]), {}
 
 
+def _not_replayed(case: Case) -> Result:
+    return Result(case.name, Outcome.INTERRUPTED, ["interrupted: not replayed"])
+
+
+# In a process of the pool: whether to stop, set by the main process.
+_stop: Any = None
+
+
+def _start_process(stop: Any) -> None:
+    global _stop  # noqa: PLW0603
+    _stop = stop
+
+
+def _deliver_unless_stopped(case: Case, options: Options) -> Delivery:
+    """Do as `_deliver`. After a stop, it returns the reports of the part before."""
+
+    def progress(done: int, total: int) -> None:
+        if _stop.is_set():
+            raise KeyboardInterrupt
+
+    return (_not_replayed(case), {}) if _stop.is_set() else _deliver(case, options, progress)
+
+
+@contextmanager
+def _stopped_by_interrupt(stop: Any) -> Iterator[None]:
+    """Set `stop` at the first SIGINT; at the second, raise KeyboardInterrupt."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def interrupt(number: int, frame: Any) -> None:
+        if stop.is_set():
+            raise KeyboardInterrupt
+        stop.set()
+        text = "interrupted: the reports of the bags that are being replayed are written; "
+        print(text + "press Ctrl-C again to end without them", file=sys.stderr, flush=True)
+
+    before = signal.signal(signal.SIGINT, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
 def _in_processes(
     cases: Sequence[Case], options: Options, jobs: int
 ) -> Generator[Delivery, None, None]:
     """Run the cases in new processes, which inherit no threads and locks of this process."""
     context = multiprocessing.get_context("spawn")
+    stop = context.Event()
+    with _stopped_by_interrupt(stop):
+        yield from _in_pools(cases, options, jobs, context, stop)
+
+
+def _in_pools(
+    cases: Sequence[Case], options: Options, jobs: int, context: Any, stop: Any
+) -> Generator[Delivery, None, None]:
     left = {case.name: case for case in cases}
     for attempt in range(ATTEMPTS):
         # If a process dies, its whole pool breaks. In the last attempt each case has a pool of its
@@ -140,8 +194,18 @@ def _in_processes(
             list(left.values())
         ]  # fmt: skip
         for group in groups:
-            with ProcessPoolExecutor(min(jobs, len(group)), mp_context=context) as pool:
-                futures = {pool.submit(_deliver, case, options): case for case in group}
+            if stop.is_set():
+                return
+            pool = ProcessPoolExecutor(min(jobs, len(group)), context, _start_process, (stop,))
+            try:
+                # The processes inherit the blocked signal, which a terminal sends to them too.
+                signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+                try:
+                    futures = {
+                        pool.submit(_deliver_unless_stopped, case, options): case for case in group
+                    }
+                finally:
+                    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
                 for future in as_completed(futures):
                     case = futures[future]
                     try:
@@ -152,6 +216,12 @@ def _in_processes(
                         delivery = _lost(case, repr(error))
                     del left[case.name]
                     yield delivery
+            except (KeyboardInterrupt, GeneratorExit):
+                for each in multiprocessing.active_children():
+                    each.kill()
+                raise
+            finally:
+                pool.shutdown(cancel_futures=True)
         if not left:
             return
     for case in left.values():

@@ -14,6 +14,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 from write_scenarios import CAR, Road, steps, thing, write_all
@@ -83,7 +84,7 @@ def write_drives(folder: Path) -> list[str]:
     return names
 
 
-def workers_of(process: subprocess.Popen[bytes]) -> list[int]:
+def workers_of(process: subprocess.Popen[Any]) -> list[int]:
     """Return the processes of its pool."""
     children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
     return [
@@ -109,6 +110,62 @@ def test_a_killed_process_loses_no_result(tmp_path: Path) -> None:
     assert process.wait(100.0) == 0
     found = {path.parent.name: path.read_bytes() for path in out.glob("*/results.jsonl")}
     assert found == expected
+
+
+def interrupted(tmp_path: Path, *, stuck: bool) -> tuple[float, list[str]]:
+    """Press Ctrl-C in a replay of six bags, and again if its processes are stuck.
+
+    Returns
+    -------
+    (float, list of str)
+        How long the program then needed to end [s], and the outcome of each bag with the files.
+    """
+    names = write_drives(tmp_path / "bags")
+    out = tmp_path / "out"
+    command = [sys.executable, "-m", "gjk_collision", "replay", tmp_path / "bags", "--out", out]
+    options = ["--jobs", "2", "--no-page", "--quiet"]
+    process = subprocess.Popen(
+        [*command, *options], start_new_session=True, stderr=subprocess.PIPE, text=True
+    )
+    deadline = time.monotonic() + 100.0
+    while not list(out.glob("*/summary.json")):  # the first has come: the others are at work
+        assert time.monotonic() < deadline
+        assert process.poll() is None
+        time.sleep(0.01)
+    for worker in workers_of(process) if stuck else ():
+        os.kill(worker, signal.SIGSTOP)
+    os.killpg(process.pid, signal.SIGINT)  # a terminal sends it to all processes
+    if stuck:
+        time.sleep(0.5)
+        assert process.poll() is None
+        os.killpg(process.pid, signal.SIGINT)
+    begin = time.monotonic()
+    said = process.communicate(timeout=100.0)[1]
+    assert process.returncode == 130
+    assert "press Ctrl-C again" in said
+    assert "Traceback" not in said
+    merged = json.loads((out / "summary.json").read_text())
+    assert [each["name"] for each in merged["replays"]] == names
+    assert merged["outcome"] == "interrupted"
+    return time.monotonic() - begin, [
+        f"{each['outcome']} {len(list((out / each['name']).glob('*')))}"
+        for each in merged["replays"]
+    ]
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="no /proc on this system")
+def test_interrupt_ends_all_processes_with_reports_of_the_part_before(tmp_path: Path) -> None:
+    _, outcomes = interrupted(tmp_path, stuck=False)
+    assert "not judged 4" in outcomes
+    assert "interrupted 4" in outcomes, "the bags at work leave the part before"
+    assert "interrupted 0" in outcomes, "the others are not replayed"
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="no /proc on this system")
+def test_second_interrupt_ends_at_once(tmp_path: Path) -> None:
+    duration, outcomes = interrupted(tmp_path, stuck=True)
+    assert duration < 20.0
+    assert "interrupted 0" in outcomes
 
 
 # ---- Dask
