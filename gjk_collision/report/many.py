@@ -7,6 +7,7 @@ bag. If a worker is lost, its unfinished cases run again in another one.
 """
 
 import json
+import logging
 import multiprocessing
 import signal
 import sys
@@ -33,8 +34,12 @@ __all__ = ["ClusterError", "run_all"]
 ATTEMPTS = 3
 
 
+# Times to wait for the first worker of a Dask scheduler, before a message and before the end [s].
+WORKER_NOTICE, WORKER_LIMIT = 3.0, 60.0
+
+
 class ClusterError(Exception):
-    """There is no Dask scheduler at the address."""
+    """There is no Dask scheduler at the address, or it has no worker."""
 
 
 Delivery = tuple[Result, dict[str, bytes]]
@@ -75,7 +80,7 @@ def run_all(
     Raises
     ------
     ClusterError
-        There is no scheduler at the address.
+        There is no scheduler at the address, or it has no worker.
     """
     out.mkdir(parents=True, exist_ok=True)
     found: dict[str, Result] = {}
@@ -234,11 +239,15 @@ def _on_cluster(
     import distributed
 
     cluster: Any = distributed  # its type hints are incomplete
+    for name in logging.root.manager.loggerDict:
+        if name.partition(".")[0] == "distributed":  # its errors are in the results
+            logging.getLogger(name).setLevel(logging.CRITICAL + 1)
     try:
         client = cluster.Client(scheduler, set_as_default=False)
     except (OSError, ValueError) as error:
         raise ClusterError(f"no Dask scheduler at {scheduler}: {error}") from error
     with client:
+        _wait_for_worker(client, scheduler)
         ask = partial(client.submit, _deliver, options=options, pure=False)
         futures = {
             ask(replace(case, bag=case.bag.resolve()), retries=ATTEMPTS - 1): case
@@ -250,9 +259,34 @@ def _on_cluster(
             try:
                 delivery = future.result()
             except Exception as error:
-                delivery = _lost(case, repr(error))
+                lost = f"the scheduler at {scheduler} was lost"
+                delivery = _lost(case, lost if future.cancelled() else repr(error))
             yield delivery
             future.release()
+
+
+def _wait_for_worker(client: Any, scheduler: str) -> None:
+    """Wait until a scheduler has a worker.
+
+    Raises
+    ------
+    ClusterError
+        It has none within `WORKER_LIMIT`, or the scheduler was lost.
+    """
+    from asyncio import TimeoutError as NoWorkerError  # in Python 3.10 not the builtin one
+
+    none = f"the scheduler at {scheduler} has no worker"
+    try:
+        try:
+            client.wait_for_workers(1, timeout=WORKER_NOTICE)
+        except NoWorkerError:
+            text = f"{none}; waiting up to {WORKER_LIMIT:g} s"
+            print(text, file=sys.stderr, flush=True)
+            client.wait_for_workers(1, timeout=WORKER_LIMIT - WORKER_NOTICE)
+    except NoWorkerError as error:
+        raise ClusterError(f"{none}: none came within {WORKER_LIMIT:g} s") from error
+    except OSError as error:
+        raise ClusterError(f"the scheduler at {scheduler} was lost: {error}") from error
 
 
 def _write_merged(out: Path, results: Sequence[Result], options: Options) -> None:
