@@ -3,6 +3,8 @@
 """The command line: ``python -m gjk_collision replay | record | trace | info``."""
 
 import argparse
+import os
+import re
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -17,6 +19,8 @@ __all__ = ["main"]
 # report.outcome.Outcome.
 REFUSED = 2  # wrong arguments or invalid input; argparse uses this code too
 BROKEN = 3  # a bag cannot be read or replayed
+INTERRUPTED = 130  # Ctrl-C
+CLOSED = 141  # the reader of the output has ended; the exit code of shells for SIGPIPE
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -24,21 +28,53 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         prog="python -m gjk_collision",
         epilog="Exit code 0: success. 1: a replay did not pass. 2: wrong arguments or invalid "
-        "input. 3: a bag cannot be read or replayed. 130: a replay was interrupted.",
+        "input. 3: a bag cannot be read or replayed. 130: a replay was interrupted. 141: the "
+        "reader of the output has ended.",
     )
+    parser.add_argument("--version", action=_Version, nargs=0, help="print the version")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     for add in (_add_replay, _add_record, _add_trace, _add_info):
         add(commands)
-    given = parser.parse_args(arguments)
+    words = sys.argv[1:] if arguments is None else arguments
+    given = parser.parse_args(_with_joined_values(words))
     command: Callable[[argparse.Namespace], int] = given.command
     try:
-        return command(given)
+        code = command(given)
+        sys.stdout.flush()
+        return code
+    except KeyboardInterrupt:  # before or after the work of a replay, or in another command
+        return INTERRUPTED
+    except BrokenPipeError:
+        # Otherwise the interpreter flushes the output again at its end, and fails.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return CLOSED
     except ModuleNotFoundError as error:
         if (error.name or "").startswith("gjk_collision"):
             raise
         text = "pip install gjk_collision[replay]"
         print(f"this command needs the Python package '{error.name}': {text}", file=sys.stderr)
         return REFUSED
+
+
+class _Version(argparse.Action):
+    """Print the version and exit. The metadata is only read if it is asked for."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *given: object) -> None:
+        from . import __version__
+
+        print(f"gjk_collision {__version__}")
+        parser.exit()
+
+
+def _with_joined_values(arguments: Sequence[str]) -> list[str]:
+    """Join each option and a negative value after it: argparse takes -3,0,0 for an option."""
+    joined: list[str] = []
+    for each in arguments:
+        if re.match(r"-[.\d]", each) and joined and re.fullmatch(r"--[\w-]+", joined[-1]):
+            joined[-1] += f"={each}"
+        else:
+            joined.append(each)
+    return joined
 
 
 class _BrokenError(Exception):
@@ -56,9 +92,9 @@ def _add_replay(commands: "argparse._SubParsersAction[argparse.ArgumentParser]")
         "replay",
         help="compute the answers for a recorded bag again, and write reports",
         description="Exit code 0: success. 1: an expectation, the golden comparison or a reply "
-        "failed. 2: wrong arguments or invalid input. 3: a bag is missing or truncated, or has no "
-        "stamps, or a required topic is missing. 130: interrupted; the reports cover the part "
-        "before.",
+        "failed. 2: wrong arguments or invalid input, such as a missing golden file. 3: a bag is "
+        "missing or truncated, or has no stamps, or a required topic is missing. 130: "
+        "interrupted; the reports cover the part before.",
     )
     add = parser.add_argument
     add(
@@ -101,15 +137,19 @@ def _add_replay(commands: "argparse._SubParsersAction[argparse.ArgumentParser]")
 def _replay(given: argparse.Namespace) -> int:
     from .replay.bag import BagError
     from .replay.case import CaseError, read_cases, read_parameters
-    from .replay.topics import TopicsError, checked_mapping
+    from .replay.fields import Place
+    from .replay.topics import checked_mapping
     from .report.many import ClusterError, run_all
+    from .report.outcome import NOT_JUDGED, outcome_text
     from .report.run import Options, golden_of, written_by
     from .server.config import Config
 
     try:
         config = Config() if given.params is None else read_parameters(given.params, given.node)
         cases = [case for path in given.paths for case in read_cases(path, config, given.bags)]
-        topics = checked_mapping(dict(each.partition("=")[::2] for each in given.topics))
+        topics = checked_mapping(
+            dict(each.partition("=")[::2] for each in given.topics), Place("--topics")
+        )
         names = [case.name for case in cases]
         if twice := {name for name in names if names.count(name) > 1}:
             text = ", ".join(sorted(twice))
@@ -125,7 +165,7 @@ def _replay(given: argparse.Namespace) -> int:
             raise CaseError(f"--jobs: must be >= 1 (got {given.jobs})")
     except BagError as error:
         return _refuse("replay", error, BROKEN)
-    except (CaseError, TopicsError) as error:
+    except CaseError as error:
         return _refuse("replay", error)
     for case in cases:
         case.topics.update(topics)
@@ -140,7 +180,9 @@ def _replay(given: argparse.Namespace) -> int:
         return _refuse("replay", error)
     for result in results:
         if not given.quiet or result.failures:
-            print(f"{result.outcome.name.lower():<12}{result.name}")
+            text = outcome_text([result])
+            counts = f": {result.counts}" if text == NOT_JUDGED else ""
+            print(f"{text:<12}{result.name}{counts}")
         for failure in result.failures:
             print(f"{'':<12}{failure}")
         for note in () if given.quiet else result.summary.get("notes", ()):
@@ -316,14 +358,14 @@ def _info_installation() -> int:
     from importlib.metadata import PackageNotFoundError, version
     from platform import machine, python_version
 
-    print(f"{'python':<12}{python_version()} on {machine()}")
+    print(f"{'python':<15}{python_version()} on {machine()}")
     for name in ("gjk_collision", "numpy", "rosbags", "pyyaml", "jinja2", "rich", "distributed",
                  "matplotlib", "ompl"):  # fmt: skip
         try:
             found = version(name)
         except PackageNotFoundError:
             found = "not installed"
-        print(f"{name:<12}{found}")
+        print(f"{name:<15}{found}")
     return 0
 
 

@@ -2,19 +2,24 @@
 # SPDX-License-Identifier: Apache-2.0
 """A case of replay: a bag, the parameters, the injected faults, and the expected results."""
 
-from dataclasses import dataclass, field, replace
-from math import isfinite
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from ..errors import InputError
 from ..server.config import Config
-from ..server.parameter_files import NODE_NAME, flat, foreign_names, read_sections, sections_for
+from ..server.parameter_files import (
+    NODE_NAME,
+    flat,
+    foreign_names,
+    read_documents,
+    read_sections,
+    sections_for,
+)
 from .bag import STORAGE, BagError, find_bags
 from .expect import Reaction, Share, Window, parse
 from .faults import FaultSpec
+from .fields import CaseError, Fields, Place
 from .topics import checked_mapping
 
 __all__ = ["Case", "CaseError", "read_cases", "read_parameters"]
@@ -23,10 +28,6 @@ __all__ = ["Case", "CaseError", "read_cases", "read_parameters"]
 TOLERANCE = 1e-6
 
 _KEYS = ("name", "bag", "topics", "parameters", "faults", "expect", "tolerance")
-
-
-class CaseError(ValueError):
-    """A scenario file is not valid. The message names the file and the field."""
 
 
 @dataclass(frozen=True)
@@ -86,16 +87,15 @@ def read_cases(path: Path, config: Config, bags: Path | None = None) -> list[Cas
         root = path if path.is_dir() and found != [path] else None
         return [Case(_name(bag, root), bag, config) for bag in found]
     try:
-        documents = list(yaml.safe_load_all(path.read_text(encoding="utf-8")))
-    except (OSError, ValueError, yaml.YAMLError) as error:
+        documents = read_documents(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
         raise CaseError(f"{path}: {error}") from error
     cases = []
-    for i, given in enumerate(documents):
+    for i, (given, lines) in enumerate(documents):
         default = path.stem if len(documents) == 1 else f"{path.stem}-{i}"
-        try:
-            cases.append(_parse(given, default, config, bags or path.parent))
-        except ValueError as error:
-            raise CaseError(f"{path}, document {i}: {error}") from error
+        name = str(given.get("name", default)) if isinstance(given, dict) else default
+        place = Place(str(path), name.replace("/", "_"), lines)
+        cases.append(_parse(given, place, config, bags or path.parent))
     if not cases:
         raise CaseError(f"{path}: the file contains no case")
     return cases
@@ -146,30 +146,26 @@ def _only_server(path: Path) -> str:
     return servers.pop() if servers else f"/{NODE_NAME}"
 
 
-def _parse(given: Any, default: str, config: Config, folder: Path) -> Case:
-    if not isinstance(given, dict):
-        raise CaseError("must be a mapping")
-    if stray := given.keys() - set(_KEYS):
-        names = ", ".join(sorted(map(str, stray)))
-        raise CaseError(f"unknown key: {names}; allowed: {', '.join(_KEYS)}")
-    if not isinstance(given.get("bag"), str):
-        raise CaseError(f"bag: must be the path of a bag (got {given.get('bag')!r})")
-    tolerance = given.get("tolerance", TOLERANCE)
-    if isinstance(tolerance, bool) or not isinstance(tolerance, int | float):
-        raise CaseError(f"tolerance: must be a number (got {tolerance!r})")
-    if not isfinite(tolerance) or tolerance < 0.0:
-        raise CaseError(f"tolerance: must be finite and >= 0 (got {tolerance})")
-    parameters = given.get("parameters") or {}
-    case = Case(
-        str(given.get("name", default)),
-        folder / given["bag"],
-        config.changed(flat(parameters)),
-        checked_mapping(given.get("topics") or {}),
-        tuple(FaultSpec.parse(each) for each in given.get("faults") or ()),
-        tuple(parse(given.get("expect"))),
-        float(tolerance),
+def _parse(given: Any, place: Place, config: Config, folder: Path) -> Case:
+    fields = Fields(given, place, _KEYS)
+    try:
+        parameters = flat(fields.get("parameters") or {})
+        own = config.changed(parameters)
+    except InputError as error:
+        name = error.argument
+        keys = [name] if ("parameters", name) in place.lines else name.split(".")
+        raise place.at("parameters", *keys).error(error.rule) from error
+    except ValueError as error:
+        raise place.at("parameters").error(str(error)) from error
+    return Case(
+        place.case,
+        folder / fields.text("bag"),
+        own,
+        checked_mapping(fields.get("topics") or {}, place.at("topics")),
+        tuple(FaultSpec.parse(*each) for each in fields.items("faults")),
+        tuple(parse(fields.get("expect"), place.at("expect"))),
+        fields.number("tolerance", TOLERANCE, 0.0),
     )
-    return replace(case, name=case.name.replace("/", "_"))
 
 
 def _name(bag: Path, root: Path | None) -> str:

@@ -10,18 +10,15 @@ reaction whose verdict never occurs.
 from collections.abc import Callable, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field
-from math import inf, isfinite
+from math import inf
 from typing import Any
 
 from ..verdict import Status, Verdict
 from .faults import FaultSpec
+from .fields import NOWHERE, Fields, Place
 from .rows import Row
 
-__all__ = ["ExpectError", "Expectations", "Reaction", "Share", "Window", "parse"]
-
-
-class ExpectError(ValueError):
-    """An expectation in a scenario file is not valid."""
+__all__ = ["Expectations", "Reaction", "Share", "Window", "parse"]
 
 
 @dataclass
@@ -38,6 +35,8 @@ class Window:
         Expected status; None: any.
     nearest_id : int or None
         Expected id of the nearest obstacle; None: any.
+    nearest_source : str
+        Expected source of the nearest obstacle, as in ``msg/CollisionState.msg``; empty: any.
     distance : (float, float)
         Minimum and maximum distance [m].
     why : str
@@ -49,6 +48,7 @@ class Window:
     verdicts: frozenset[Verdict]
     status: Status | None = None
     nearest_id: int | None = None
+    nearest_source: str = ""
     distance: tuple[float, float] = (-inf, inf)
     why: str = ""
     _seen: int = field(default=0, init=False)
@@ -65,11 +65,13 @@ class Window:
             row.verdict in self.verdicts
             and self.status in (None, row.status)
             and self.nearest_id in (None, row.nearest_id)
+            and self.nearest_source in ("", row.nearest_source)
             and (self.distance == (-inf, inf) or low <= row.distance <= high)
         )
         if not right:
             self._wrong += 1
             answer = f"{row.verdict.name}/{row.status.name}, nearest {row.nearest_id}"
+            answer += f" of '{row.nearest_source}'" if row.nearest_source else ""
             self._first = self._first or f"first at {t:.3f} s: {answer} at {row.distance:.6g} m"
 
     def failure(self) -> str:
@@ -88,6 +90,8 @@ class Window:
             wanted.append(self.status.name)
         if self.nearest_id is not None:
             wanted.append(f"nearest {self.nearest_id}")
+        if self.nearest_source:
+            wanted.append(f"nearest of '{self.nearest_source}'")
         if self.distance != (-inf, inf):
             wanted.append(f"distance in [{self.distance[0]:.9g}, {self.distance[1]:.9g}] m")
         text = f"{self.begin:g} to {self.end:g} s: {', '.join(wanted)}"
@@ -197,96 +201,84 @@ class Expectations:
         return [(str(each), each.failure()) for each in self._each]
 
 
-def parse(given: Any) -> list[Window | Reaction | Share]:
+def parse(given: Any, place: Place = NOWHERE) -> list[Window | Reaction | Share]:
     """Return the expectations in the field ``expect`` of a scenario file.
 
     Raises
     ------
-    ExpectError
+    CaseError
         The field is not valid.
     """
     if given is None:
         return []
-    if not isinstance(given, dict) or not any(given.values()):
-        raise ExpectError(f"expect: must have at least one of {', '.join(_PARSERS)}")
-    if stray := given.keys() - _PARSERS.keys():
-        names = ", ".join(sorted(map(str, stray)))
-        raise ExpectError(f"expect: unknown key: {names}; allowed: {', '.join(_PARSERS)}")
-    found: list[Window | Reaction | Share] = []
-    for name, parser in _PARSERS.items():
-        for i, each in enumerate(given.get(name) or ()):
-            fields = _Fields(f"{name}[{i}]", each)
-            found.append(parser(fields))
-            fields.done()
+    fields = Fields(given, place, _PARSERS)
+    found = [
+        parser(Fields(each, where, names))
+        for name, (parser, names) in _PARSERS.items()
+        for each, where in fields.items(name)
+    ]
+    if not found:
+        raise place.error(f"must have an element in at least one of {', '.join(_PARSERS)}")
     return found
 
 
-class _Fields:
-    """The fields of one mapping. Each field is taken once; fields that remain are an error."""
-
-    def __init__(self, where: str, given: Any) -> None:
-        if not isinstance(given, dict):
-            raise ExpectError(f"{where}: must be a mapping (got {given!r})")
-        self._where, self._left = where, dict(given)
-
-    def refuse(self, text: str) -> ExpectError:
-        return ExpectError(f"{self._where}: {text}")
-
-    def take(self, name: str, default: Any = None) -> Any:
-        return self._left.pop(name, default)
-
-    def number(self, name: str) -> float:
-        value = self.take(name)
-        if isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value):
-            raise self.refuse(f"'{name}' must be a number (got {value!r})")
-        return float(value)
-
-    def verdict(self, value: Any) -> Verdict:
-        if value not in Verdict.__members__:
-            names = ", ".join(Verdict.__members__)
-            raise self.refuse(f"'verdict' must be one of {names} (got {value!r})")
-        return Verdict[value]
-
-    def done(self) -> None:
-        if self._left:
-            raise self.refuse(f"unknown key: {', '.join(sorted(map(str, self._left)))}")
+_CHECKS = ("verdict", "never", "status", "nearest_id", "nearest_source", "distance")
 
 
-def _window(fields: _Fields) -> Window:
-    wanted, never = fields.take("verdict"), fields.take("never")
-    if (wanted is None) == (never is None):
-        raise fields.refuse("must have either 'verdict' or 'never'")
-    named = wanted if never is None else never
-    verdicts = frozenset(map(fields.verdict, named if isinstance(named, list) else [named]))
-    if never is not None:
-        verdicts = frozenset(Verdict) - verdicts
-    status = fields.take("status")
-    if status is not None and status not in Status.__members__:
-        raise fields.refuse(f"'status' must be the name of a status (got {status!r})")
-    span = fields.take("distance", [-inf, inf])
-    if not isinstance(span, list) or len(span) != 2:
-        raise fields.refuse(f"'distance' must be [low, high] in m (got {span!r})")
+def _window(fields: Fields) -> Window:
+    given = [name for name in _CHECKS if fields.get(name) is not None]
+    if not given:
+        raise fields.place.error(f"must have at least one of {', '.join(_CHECKS)}")
+    if "verdict" in given and "never" in given:
+        raise fields.place.error("must not have both 'verdict' and 'never'")
+    verdicts = frozenset(Verdict)
+    if "verdict" in given:
+        verdicts = _verdicts(fields, "verdict")
+    elif "never" in given:
+        verdicts -= _verdicts(fields, "never")
+    distance = (-inf, inf)
+    if "distance" in given:
+        distance = _distances(fields)
     return Window(
-        fields.number("from"),
-        fields.number("to"),
+        *fields.span(),
         verdicts,
-        None if status is None else Status[status],
-        fields.take("nearest_id"),
-        (float(span[0]), float(span[1])),
+        Status[fields.one_of("status", Status.__members__)] if "status" in given else None,
+        fields.whole("nearest_id"),
+        fields.text("nearest_source") if "nearest_source" in given else "",
+        distance,
     )
 
 
-def _reaction(fields: _Fields) -> Reaction:
-    verdict = fields.verdict(fields.take("verdict"))
-    return Reaction(fields.number("at"), verdict, fields.number("within"))
+def _verdicts(fields: Fields, name: str) -> frozenset[Verdict]:
+    """Return the verdicts in a field, which holds one name or a list of names."""
+    named = fields.get(name)
+    for each in named if isinstance(named, list) else [named]:
+        fields.place.at(name).unless_one_of(each, Verdict.__members__)
+    return frozenset(Verdict[each] for each in (named if isinstance(named, list) else [named]))
 
 
-def _share(fields: _Fields) -> Share:
-    return Share(fields.number("from"), fields.number("to"), fields.number("at_most"))
+def _distances(fields: Fields) -> tuple[float, float]:
+    given = fields.get("distance")
+    if isinstance(given, list) and len(given) == 2:
+        low, high = given
+        are_numbers = all(isinstance(v, int | float) and not isinstance(v, bool) for v in given)
+        if are_numbers and low <= high:
+            return float(low), float(high)
+    raise fields.error("distance", "must be [low, high] in m with low <= high")
 
 
-_PARSERS: dict[str, Callable[[_Fields], Window | Reaction | Share]] = {
-    "windows": _window,
-    "reactions": _reaction,
-    "false_stops": _share,
+def _reaction(fields: Fields) -> Reaction:
+    verdict = Verdict[fields.one_of("verdict", Verdict.__members__)]
+    return Reaction(fields.number("at"), verdict, fields.number("within", low=0.0))
+
+
+def _share(fields: Fields) -> Share:
+    return Share(*fields.span(), fields.number("at_most", low=0.0))
+
+
+# Key -> parser of one element, and the keys of an element.
+_PARSERS: dict[str, tuple[Callable[[Fields], Window | Reaction | Share], tuple[str, ...]]] = {
+    "windows": (_window, ("from", "to", *_CHECKS)),
+    "reactions": (_reaction, ("at", "verdict", "within")),
+    "false_stops": (_share, ("from", "to", "at_most")),
 }

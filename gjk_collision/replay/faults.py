@@ -9,7 +9,7 @@ that the answers must have in this time. The bag itself is never changed.
 import heapq
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from math import inf, isfinite, nan
+from math import inf, nan
 from typing import Any
 
 import numpy as np
@@ -17,28 +17,22 @@ import numpy as np
 from ..server.fields import nanoseconds
 from ..verdict import Status
 from .bag import Message
+from .fields import NOWHERE, Fields, Place
 
-__all__ = ["FaultError", "FaultSpec", "Faulty", "clock_shift", "inject"]
+__all__ = ["FaultSpec", "Faulty", "clock_shift", "inject"]
 
-# Kind of fault -> the values that it requires, with their types.
-KINDS: dict[str, dict[str, type | tuple[type, ...]]] = {
-    "drop": {},
-    "delay": {"by": (int, float)},
-    "freeze": {},
-    "restamp": {"by": (int, float)},
-    "nan": {"field": str},
-    "truncate": {},
-    "rename_frame": {"frame": str},
-    "jump_clock": {"by": (int, float)},
+# Kind of fault -> the values that it requires.
+KINDS: dict[str, tuple[str, ...]] = {
+    "drop": (),
+    "delay": ("by",),
+    "freeze": (),
+    "restamp": ("by",),
+    "nan": ("field",),
+    "truncate": (),
+    "rename_frame": ("frame",),
+    "jump_clock": ("by",),
 }
-OPTIONAL: dict[str, type | tuple[type, ...]] = {
-    "topic": str, "to": (int, float), "after": (int, float), "every": int, "index": int,
-    "field": str,
-}  # fmt: skip
-
-
-class FaultError(ValueError):
-    """A fault in a scenario file is not valid."""
+COMMON = ("fault", "topic", "from", "to", "after", "status", "every", "index", "field")
 
 
 @dataclass(frozen=True)
@@ -59,6 +53,8 @@ class FaultSpec:
         Time after `begin` from which the answers must have this status [s].
     values : dict
         The values ``by`` [s], ``frame``, ``field``, ``index`` and ``every`` of the fault.
+    where : str
+        Place of the topic in a scenario file, for messages of errors.
     """
 
     kind: str
@@ -68,53 +64,52 @@ class FaultSpec:
     status: Status
     after: float = 0.0
     values: dict[str, Any] = field(default_factory=dict)
+    where: str = ""
 
     @classmethod
-    def parse(cls, given: Any) -> "FaultSpec":
+    def parse(cls, given: Any, place: Place = NOWHERE) -> "FaultSpec":
         """Return the fault that a mapping in a scenario file describes.
 
         Raises
         ------
-        FaultError
+        CaseError
             The mapping is not valid.
         """
-        if not isinstance(given, dict) or given.get("fault") not in KINDS:
-            raise FaultError(f"fault: must be one of {', '.join(KINDS)} (got {given!r})")
-        kind = given["fault"]
-        needed = {"from": (int, float), "status": str, **KINDS[kind]}
-        if kind != "jump_clock":
-            needed["topic"] = str
-        for name in sorted(given.keys() | needed.keys() - {"fault"}):
-            if name == "fault":
-                continue
-            allowed = needed.get(name, OPTIONAL.get(name))
-            if allowed is None:
-                allowed_names = ", ".join(sorted(needed.keys() | OPTIONAL.keys()))
-                raise FaultError(f"{kind}.{name}: unknown key; allowed: {allowed_names}")
-            value = given.get(name)
-            if not isinstance(value, allowed) or isinstance(value, bool):
-                types: dict[Any, str] = {str: "string", int: "whole number"}
-                rule = f"must be a {types.get(allowed, 'number')}"
-                raise FaultError(f"{kind}.{name}: {rule} (got {value!r})")
-            if isinstance(value, float) and not isfinite(value):
-                raise FaultError(f"{kind}.{name}: must be finite (got {value})")
-        if given["status"] not in Status.__members__:
-            rule = "must be the name of a status"
-            raise FaultError(f"{kind}.status: {rule} (got {given['status']!r})")
-        if kind == "delay" and given["by"] < 0.0:
-            raise FaultError(f"delay.by: must be >= 0 (got {given['by']})")
-        if given.get("every", 1) < 1:
-            raise FaultError(f"{kind}.every: must be >= 1 (got {given['every']})")
-        own = {"by", "frame", "field", "index", "every"}
+        any_key = dict.fromkeys((*COMMON, "by", "frame"))
+        kind = Fields(given, place, any_key).one_of("fault", KINDS)
+        fields = Fields(given, place, dict.fromkeys((*COMMON, *KINDS[kind])))
+        topic = "" if kind == "jump_clock" and "topic" not in given else fields.text("topic")
+        begin, end = fields.span(inf)
+        values: dict[str, Any] = {
+            "every": fields.whole("every", 1),
+            "index": fields.whole("index"),
+        }
+        if "by" in KINDS[kind]:
+            values["by"] = fields.number("by", low=0.0 if kind == "delay" else -inf)
+        for name in ("field", "frame"):
+            if name in KINDS[kind] or name in given:
+                values[name] = fields.text(name)
         return cls(
             kind,
-            float(given["from"]),
-            float(given.get("to", inf)),
-            given.get("topic", ""),
-            Status[given["status"]],
-            float(given.get("after", 0.0)),
-            {name: given[name] for name in own if name in given},
+            begin,
+            end,
+            topic,
+            Status[fields.one_of("status", Status.__members__)],
+            fields.number("after", 0.0),
+            {name: value for name, value in values.items() if value is not None},
+            str(place.at("topic")),
         )
+
+    def check_topic(self, used: Iterable[str]) -> None:
+        """Check that replay uses the topic of this fault; otherwise the fault has no effect.
+
+        Raises
+        ------
+        CaseError
+            It does not.
+        """
+        if self.kind != "jump_clock":
+            Place(self.where).unless_one_of(self.topic, sorted(used))
 
 
 @dataclass(slots=True)

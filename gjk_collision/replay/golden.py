@@ -76,8 +76,9 @@ class Golden:
         "missing_stamps",  # in the earlier result only
         "new_stamps",  # in this result only
         "statuses",
+        "nearest_obstacles",  # another id, or the same id of another source
     )
-    HARMLESS = ("statuses",)
+    HARMLESS = ("statuses", "nearest_obstacles")
 
     def __init__(self, path: Path, tolerance: float) -> None:
         self._rows = read_rows(path)
@@ -140,6 +141,10 @@ class Golden:
             return
         if old.status is not new.status:
             self.changes["statuses"].add(where)
+        nearest = [(row.nearest_id, row.nearest_source) for row in (old, new)]
+        if nearest[0] != nearest[1]:
+            texts = " -> ".join(f"{number} of '{source}'" for number, source in nearest)
+            self.changes["nearest_obstacles"].add(f"{t:.3f} s: {texts}")
         known = not isnan(old.distance) and not isnan(new.distance)
         if isnan(old.distance) != isnan(new.distance) or (not known and old.digest != new.digest):
             self.changes["distances"].add(where)

@@ -12,16 +12,13 @@ from ..server.config import Config
 from ..server.dispatch import SERVICES
 from ..server.parameter_files import NODE_NAME
 from .bag import Bag, BagError
+from .fields import Fields, Place
 from .interfaces import CLOCK, POLYGON_STAMPED, TF_MESSAGE
 
-__all__ = ["Topics", "TopicsError", "checked_mapping", "choose"]
+__all__ = ["Topics", "checked_mapping", "choose"]
 
 NONE = "none"
 _PARTS = ("footprint", "twist", "obstacles", "tf", "tf_static", "clock", "server")
-
-
-class TopicsError(ValueError):
-    """A mapping of topics is not valid."""
 
 
 @dataclass(frozen=True)
@@ -62,24 +59,21 @@ class Topics:
         return (named | {*self.obstacles, *self.services}) - {""}
 
 
-def checked_mapping(mapping: Any) -> dict[str, Any]:
-    """Check a mapping from a scenario file and return it unchanged.
+def checked_mapping(mapping: Any, place: Place) -> dict[str, Any]:
+    """Check a mapping from parts to topics and return it unchanged.
 
     Raises
     ------
-    TopicsError
+    CaseError
         The mapping is not valid.
     """
-    if not isinstance(mapping, dict):
-        raise TopicsError(f"topics: must be a mapping (got {mapping!r})")
+    fields = Fields(mapping, place, _PARTS)
     for part, value in mapping.items():
-        if part not in _PARTS:
-            raise TopicsError(f"topics.{part}: unknown key; allowed: {', '.join(_PARTS)}")
         several = part == "obstacles" and isinstance(value, dict)
         names = list(value.values()) if several else [value]
         if not all(isinstance(name, str) and name for name in names):
-            raise TopicsError(f"topics.{part}: must be the name of a topic (got {value!r})")
-    return mapping
+            raise fields.error(part, "must be the name of a topic")
+    return dict(mapping)
 
 
 def choose(bag: Bag, config: Config, mapping: Mapping[str, Any]) -> Topics:

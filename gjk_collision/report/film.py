@@ -139,7 +139,7 @@ class Film:
             "m": row.message,
             "d": _or_none(row.distance),
             "lb": _or_none(row.lower_bound),
-            "id": row.nearest_id,
+            "id": _exact(row.nearest_id),
             "src": row.nearest_source,
             "w": self._local([*row.witness_ego, *row.witness_obstacle]),
             "dir": [round(each, 6) for each in row.direction],
@@ -200,7 +200,7 @@ class Film:
         return self._shapes[key]
 
     def _placed(self, row: Row) -> list[list[Any]]:
-        """Return [outline, x, y, yaw, id, is bad] of each obstacle in the last messages."""
+        """Return [outline, x, y, yaw, id, is bad, sender] of each obstacle received last."""
         placed: list[list[Any]] = []
         config = self._drive.snapshot.config
         if row.ego:
@@ -211,8 +211,9 @@ class Film:
                 frame = self._drive.frame_of(source, obstacles)
             except (InputError, FrameError):
                 continue  # the status of the row gives the reason
-            inflation = config.source(source).inflation
-            placed += self._list(obstacles, frame, inflation, source in row.bad_sources)
+            used = config.source(source)
+            listed = self._list(obstacles, frame, used.inflation, source in row.bad_sources)
+            placed += [[*each, obstacles.source or used.topic] for each in listed]
         return placed
 
     def _list(
@@ -224,7 +225,7 @@ class Film:
             return []  # the source is bad; the status of the row gives the reason
         ends = obstacles.offsets.astype(np.int64).tolist()
         radii = obstacles.radius.tolist() or [0.0] * n
-        ids = obstacles.ids.tolist()
+        ids = [*map(_exact, obstacles.ids.tolist())]
         rows = frame.compose(obstacles.poses.reshape(-1, 3)) if len(obstacles.poses) else None
         placed = []
         for i in range(n):
@@ -251,6 +252,11 @@ class Film:
                 at = round(x - x0, 3), round(y - y0, 3), round(yaw, 5)
                 placed.append([number, *at, ids[i], int(is_bad)])
         return placed
+
+
+def _exact(number: int) -> int | str:
+    """Return an id as the page needs it: JavaScript rounds whole numbers above 2^53."""
+    return number if abs(number) <= 2**53 else str(number)
 
 
 def _or_none(value: float) -> float | None:

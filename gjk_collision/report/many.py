@@ -7,8 +7,12 @@ bag. If a worker is lost, its unfinished cases run again in another one.
 """
 
 import json
+import logging
 import multiprocessing
+import signal
+import sys
 import tempfile
+import threading
 import zlib
 from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
@@ -21,7 +25,7 @@ from typing import Any
 
 from ..replay.case import Case
 from . import texts
-from .outcome import Outcome, Result
+from .outcome import Outcome, Result, outcome_text
 from .run import Options, Progress, run
 
 __all__ = ["ClusterError", "run_all"]
@@ -30,8 +34,12 @@ __all__ = ["ClusterError", "run_all"]
 ATTEMPTS = 3
 
 
+# Times to wait for the first worker of a Dask scheduler, before a message and before the end [s].
+WORKER_NOTICE, WORKER_LIMIT = 3.0, 60.0
+
+
 class ClusterError(Exception):
-    """There is no Dask scheduler at the address."""
+    """There is no Dask scheduler at the address, or it has no worker."""
 
 
 Delivery = tuple[Result, dict[str, bytes]]
@@ -72,7 +80,7 @@ def run_all(
     Raises
     ------
     ClusterError
-        There is no scheduler at the address.
+        There is no scheduler at the address, or it has no worker.
     """
     out.mkdir(parents=True, exist_ok=True)
     found: dict[str, Result] = {}
@@ -91,8 +99,7 @@ def run_all(
         except KeyboardInterrupt:
             deliveries.close()
     for case in cases:
-        text = "interrupted: not replayed"
-        found.setdefault(case.name, Result(case.name, Outcome.INTERRUPTED, [text]))
+        found.setdefault(case.name, _not_replayed(case))
     results = [found[case.name] for case in cases]
     if len(cases) > 1:
         _write_merged(out, results, options)
@@ -109,17 +116,17 @@ def _here(
             return
 
 
-def _deliver(case: Case, options: Options) -> Delivery:
+def _deliver(case: Case, options: Options, progress: Progress | None = None) -> Delivery:
     """Run a case in a temporary folder; return the result and the compressed reports."""
     with tempfile.TemporaryDirectory() as folder:
-        result = run(case, Path(folder), options)
+        result = run(case, Path(folder), options, progress)
         files = sorted(Path(folder, case.name).iterdir())
         return result, {each.name: zlib.compress(each.read_bytes(), 1) for each in files}
 
 
 def _write(folder: Path, files: dict[str, bytes]) -> None:
-    folder.mkdir(parents=True, exist_ok=True)
     for name, data in files.items():
+        folder.mkdir(parents=True, exist_ok=True)
         (folder / name).write_bytes(zlib.decompress(data))
 
 
@@ -127,11 +134,63 @@ def _lost(case: Case, why: str) -> Delivery:
     return Result(case.name, Outcome.BROKEN, [f"not replayed: {why}"]), {}
 
 
+def _not_replayed(case: Case) -> Result:
+    return Result(case.name, Outcome.INTERRUPTED, ["interrupted: not replayed"])
+
+
+# In a process of the pool: whether to stop, set by the main process.
+_stop: Any = None
+
+
+def _start_process(stop: Any) -> None:
+    global _stop  # noqa: PLW0603
+    _stop = stop
+
+
+def _deliver_unless_stopped(case: Case, options: Options) -> Delivery:
+    """Do as `_deliver`. After a stop, it returns the reports of the part before."""
+
+    def progress(done: int, total: int) -> None:
+        if _stop.is_set():
+            raise KeyboardInterrupt
+
+    return (_not_replayed(case), {}) if _stop.is_set() else _deliver(case, options, progress)
+
+
+@contextmanager
+def _stopped_by_interrupt(stop: Any) -> Iterator[None]:
+    """Set `stop` at the first SIGINT; at the second, raise KeyboardInterrupt."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def interrupt(number: int, frame: Any) -> None:
+        if stop.is_set():
+            raise KeyboardInterrupt
+        stop.set()
+        text = "interrupted: the reports of the bags that are being replayed are written; "
+        print(text + "press Ctrl-C again to end without them", file=sys.stderr, flush=True)
+
+    before = signal.signal(signal.SIGINT, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
 def _in_processes(
     cases: Sequence[Case], options: Options, jobs: int
 ) -> Generator[Delivery, None, None]:
     """Run the cases in new processes, which inherit no threads and locks of this process."""
     context = multiprocessing.get_context("spawn")
+    stop = context.Event()
+    with _stopped_by_interrupt(stop):
+        yield from _in_pools(cases, options, jobs, context, stop)
+
+
+def _in_pools(
+    cases: Sequence[Case], options: Options, jobs: int, context: Any, stop: Any
+) -> Generator[Delivery, None, None]:
     left = {case.name: case for case in cases}
     for attempt in range(ATTEMPTS):
         # If a process dies, its whole pool breaks. In the last attempt each case has a pool of its
@@ -140,8 +199,18 @@ def _in_processes(
             list(left.values())
         ]  # fmt: skip
         for group in groups:
-            with ProcessPoolExecutor(min(jobs, len(group)), mp_context=context) as pool:
-                futures = {pool.submit(_deliver, case, options): case for case in group}
+            if stop.is_set():
+                return
+            pool = ProcessPoolExecutor(min(jobs, len(group)), context, _start_process, (stop,))
+            try:
+                # The processes inherit the blocked signal, which a terminal sends to them too.
+                signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+                try:
+                    futures = {
+                        pool.submit(_deliver_unless_stopped, case, options): case for case in group
+                    }
+                finally:
+                    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
                 for future in as_completed(futures):
                     case = futures[future]
                     try:
@@ -152,6 +221,12 @@ def _in_processes(
                         delivery = _lost(case, repr(error))
                     del left[case.name]
                     yield delivery
+            except (KeyboardInterrupt, GeneratorExit):
+                for each in multiprocessing.active_children():
+                    each.kill()
+                raise
+            finally:
+                pool.shutdown(cancel_futures=True)
         if not left:
             return
     for case in left.values():
@@ -164,11 +239,15 @@ def _on_cluster(
     import distributed
 
     cluster: Any = distributed  # its type hints are incomplete
+    for name in logging.root.manager.loggerDict:
+        if name.partition(".")[0] == "distributed":  # its errors are in the results
+            logging.getLogger(name).setLevel(logging.CRITICAL + 1)
     try:
         client = cluster.Client(scheduler, set_as_default=False)
     except (OSError, ValueError) as error:
         raise ClusterError(f"no Dask scheduler at {scheduler}: {error}") from error
     with client:
+        _wait_for_worker(client, scheduler)
         ask = partial(client.submit, _deliver, options=options, pure=False)
         futures = {
             ask(replace(case, bag=case.bag.resolve()), retries=ATTEMPTS - 1): case
@@ -180,19 +259,44 @@ def _on_cluster(
             try:
                 delivery = future.result()
             except Exception as error:
-                delivery = _lost(case, repr(error))
+                lost = f"the scheduler at {scheduler} was lost"
+                delivery = _lost(case, lost if future.cancelled() else repr(error))
             yield delivery
             future.release()
 
 
+def _wait_for_worker(client: Any, scheduler: str) -> None:
+    """Wait until a scheduler has a worker.
+
+    Raises
+    ------
+    ClusterError
+        It has none within `WORKER_LIMIT`, or the scheduler was lost.
+    """
+    from asyncio import TimeoutError as NoWorkerError  # in Python 3.10 not the builtin one
+
+    none = f"the scheduler at {scheduler} has no worker"
+    try:
+        try:
+            client.wait_for_workers(1, timeout=WORKER_NOTICE)
+        except NoWorkerError:
+            text = f"{none}; waiting up to {WORKER_LIMIT:g} s"
+            print(text, file=sys.stderr, flush=True)
+            client.wait_for_workers(1, timeout=WORKER_LIMIT - WORKER_NOTICE)
+    except NoWorkerError as error:
+        raise ClusterError(f"{none}: none came within {WORKER_LIMIT:g} s") from error
+    except OSError as error:
+        raise ClusterError(f"the scheduler at {scheduler} was lost: {error}") from error
+
+
 def _write_merged(out: Path, results: Sequence[Result], options: Options) -> None:
     merged: dict[str, Any] = {
-        "outcome": max(result.outcome for result in results).name.lower(),
+        "outcome": outcome_text(results),
         "replays": [
             result.summary
             or {
                 "name": result.name,
-                "outcome": result.outcome.name.lower(),
+                "outcome": outcome_text([result]),
                 "failures": result.failures,
             }
             for result in results

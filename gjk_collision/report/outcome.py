@@ -2,11 +2,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """The outcome and the result of a replay, as plain data."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Any
 
-__all__ = ["Outcome", "Result"]
+__all__ = ["NOT_JUDGED", "Outcome", "Result", "outcome_text"]
+
+
+# Outcome in words of a replay that ended well, but had nothing to compare its answers with.
+NOT_JUDGED = "not judged"
 
 
 class Outcome(IntEnum):
@@ -14,6 +19,7 @@ class Outcome(IntEnum):
 
     PASSED = 0
     FAILED = 1  # an expectation, the golden comparison or a reply failed
+    REFUSED = 2  # the golden file or the scenario is not valid
     BROKEN = 3  # the bag is missing or truncated, or has no stamp or not all topics
     INTERRUPTED = 130  # the exit code of shells for Ctrl-C
 
@@ -32,9 +38,27 @@ class Result:
         The reasons if it did not pass.
     summary : dict
         The content of summary.json; empty if the case was not replayed.
+    is_judged : bool
+        Whether there was an expectation, a golden result or a recorded reply to compare with.
     """
 
     name: str
     outcome: Outcome
     failures: list[str]
     summary: dict[str, Any] = field(default_factory=dict)
+    is_judged: bool = True
+
+    @property
+    def counts(self) -> str:
+        """The number of stamps and of each verdict as text, for people."""
+        verdicts = self.summary.get("verdicts", {})
+        each = ", ".join(f"{count} {name}" for name, count in verdicts.items() if count)
+        return f"{self.summary.get('stamps', 0)} stamps" + (f": {each}" if each else "")
+
+
+def outcome_text(results: Sequence[Result]) -> str:
+    """Return the outcome of one or more cases in words. Exit code 0 alone is not a success."""
+    outcome = max(result.outcome for result in results)
+    if outcome is Outcome.PASSED and not any(result.is_judged for result in results):
+        return NOT_JUDGED
+    return outcome.name.lower()

@@ -170,8 +170,8 @@ function drawScene() {
   g.stroke();
   g.textAlign = "center"; g.textBaseline = "middle";
   const verdict = colour(verdicts[frame.v]);
-  for (const [k, x, y, yaw, id, bad] of frame.o) {
-    const isNearest = id === frame.id;
+  for (const [k, x, y, yaw, id, bad, sender] of frame.o) {
+    const isNearest = id === frame.id && sender === frame.src;
     shape(g, film.outlines[k], x, y, yaw, colour("body"), isNearest ? verdict : colour("edge"), bad);
     const [u, v] = screen(x, y);
     if (view.scale > 5 && u > 0 && v > 0 && u < w && v < h) { g.fillStyle = colour("ink"); g.fillText(id, u, v); }

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..verdict import Verdict
-from .outcome import Result
+from .outcome import Result, outcome_text
 from .templates import render
 
 __all__ = ["overview", "page"]
@@ -37,7 +37,7 @@ def page(summary: dict[str, Any], timeline: list[list[Any]], film: dict[str, Any
 
 def overview(results: Sequence[Result]) -> str:
     """Return the page with links to the pages of many replays."""
-    return render("overview.html", results=results)
+    return render("overview.html", results=results, outcome_text=outcome_text)
 
 
 def _embedded(data: Any) -> str:

@@ -16,7 +16,7 @@ from typing import Any, TextIO
 
 from ..errors import InputError
 from ..replay.bag import Bag, BagError
-from ..replay.case import Case
+from ..replay.case import Case, CaseError
 from ..replay.drive import Drive
 from ..replay.expect import Expectations
 from ..replay.golden import Golden, GoldenError
@@ -24,7 +24,7 @@ from ..replay.rows import FORMAT, Row
 from ..replay.topics import Topics, choose
 from .counts import Counts, Latencies
 from .film import Film, Timeline
-from .outcome import Outcome, Result
+from .outcome import Outcome, Result, outcome_text
 
 __all__ = ["Options", "golden_of", "run", "written_by"]
 
@@ -118,14 +118,18 @@ class _Job:
                 self._golden = Golden(self._golden_path, case.tolerance)
             with Bag(case.bag) as bag:
                 topics = choose(bag, case.config, case.topics)
+                for fault in case.faults:
+                    fault.check_topic(topics.names)
                 self._describe(bag, topics)
                 header = {"format": FORMAT, **self._about["identity"]}
                 file.write(json.dumps(header, separators=(",", ":")) + "\n")
                 self._answer(bag, topics, file, progress)
         except (BagError, InputError) as error:
             self._fail(Outcome.BROKEN, str(error))
+        except CaseError as error:
+            self._fail(Outcome.REFUSED, str(error))
         except GoldenError as error:
-            self._fail(Outcome.FAILED, str(error))
+            self._fail(Outcome.REFUSED, f"--golden: {error}")
         except KeyboardInterrupt:
             text = "interrupted: the reports cover the part before the interruption"
             self._fail(Outcome.INTERRUPTED, text)
@@ -145,9 +149,11 @@ class _Job:
                 if failure:
                     self._fail(Outcome.FAILED, failure or text)
         self._check_counts()
-        summary = {
+        is_judged = bool(checks or self._golden or self._counts.replies_compared)
+        result = Result(self._case.name, self._outcome, self._failures, is_judged=is_judged)
+        result.summary = {
             "name": self._case.name,
-            "outcome": self._outcome.name.lower(),
+            "outcome": outcome_text([result]),
             "failures": self._failures,
             "notes": self._notes,
             **self._about,
@@ -160,7 +166,7 @@ class _Job:
                 "golden_latency_us": _latency_beside(self._golden_path),
             },
         }
-        return Result(self._case.name, self._outcome, self._failures, summary)
+        return result
 
     def _describe(self, bag: Bag, topics: Topics) -> None:
         """Store the data that identifies a result, and the data about the bag."""

@@ -6,7 +6,7 @@ import xml.etree.ElementTree as ET
 from collections.abc import Sequence
 from typing import Any
 
-from .outcome import Outcome, Result
+from .outcome import NOT_JUDGED, Outcome, Result, outcome_text
 
 __all__ = ["junit", "markdown"]
 
@@ -21,7 +21,7 @@ def markdown(results: Sequence[Result]) -> str:
     lines += [_line(result) for result in results]
     for result in results:
         if result.failures:
-            lines += ["", f"**{result.name}** {result.outcome.name.lower()}:", ""]
+            lines += ["", f"**{result.name}** {outcome_text([result])}:", ""]
             lines += [f"- {failure}" for failure in result.failures]
         if notes := result.summary.get("notes"):
             lines += ["", f"**{result.name}** notes:", "", *(f"- {note}" for note in notes)]
@@ -35,7 +35,7 @@ def _line(result: Result) -> str:
     p99 = summary.get("timing", {}).get("latency_us", {}).get("p99")
     cells = [
         result.name,
-        result.outcome.name.lower(),
+        outcome_text([result]),
         str(summary.get("stamps", 0)),
         *(str(verdicts.get(name, 0)) for name in ("FREE", "MARGIN", "COLLISION", "UNKNOWN")),
         f"{closest['distance']:.3f}" if closest else "",
@@ -53,6 +53,8 @@ def junit(results: Sequence[Result]) -> str:
         failed = {check["failure"] for check in checks if check["failure"]}
         own = [text for text in result.failures if text not in failed]
         _case(suite, result, "replay", own, result.outcome is Outcome.BROKEN)
+        if outcome_text([result]) == NOT_JUDGED:
+            ET.SubElement(suite[0], "skipped", message=f"{NOT_JUDGED}: {result.counts}")
         for check in checks:
             complete = result.outcome in (Outcome.PASSED, Outcome.FAILED)
             untested = "" if complete else "not tested: the replay is not complete"

@@ -23,6 +23,7 @@ __all__ = [
     "flat",
     "foreign_names",
     "named_files",
+    "read_documents",
     "read_sections",
     "sections_for",
 ]
@@ -85,17 +86,34 @@ def read_sections(path: Path) -> list[Section]:
         raise InputError(Status.INVALID_INPUT, str(path), None, rule) from error
 
 
-def _parsed(text: str) -> Any:
+def read_documents(text: str) -> list[tuple[Any, dict[tuple[Any, ...], int]]]:
     """Parse YAML as PyYAML does, which refuses some text that rcl accepts.
+
+    Returns
+    -------
+    list of (Any, dict)
+        For each document its value, and the line of each element: its keys and indices -> line.
 
     Raises
     ------
     ValueError
-        PyYAML refuses the text. The message has the line.
+        PyYAML refuses the text, or a mapping has a key twice. The message has the line.
     """
     import yaml
 
     class Loader(yaml.SafeLoader):  # type: ignore[misc]
+        def compose_mapping_node(self, anchor: Any) -> Any:
+            node = super().compose_mapping_node(anchor)
+            seen: dict[tuple[str, str], int] = {}
+            for key, _ in node.value:
+                if not isinstance(key, yaml.ScalarNode):
+                    continue
+                if (name := (key.tag, key.value)) in seen:
+                    rule = f"the key '{key.value}' is given twice, first in line {seen[name]}"
+                    raise yaml.MarkedYAMLError(None, None, rule, key.start_mark)
+                seen[name] = key.start_mark.line + 1
+            return node
+
         def construct_object(self, node: Any, deep: bool = False) -> Any:
             try:
                 return super().construct_object(node, deep)
@@ -103,12 +121,36 @@ def _parsed(text: str) -> Any:
                 rule = f"{error} (got {node.value!r})"
                 raise yaml.MarkedYAMLError(None, None, rule, node.start_mark) from error
 
+    def walk(node: Any, where: tuple[Any, ...]) -> Iterator[tuple[tuple[Any, ...], int]]:
+        yield where, node.start_mark.line + 1
+        if isinstance(node, yaml.SequenceNode):
+            for i, each in enumerate(node.value):
+                yield from walk(each, (*where, i))
+        elif isinstance(node, yaml.MappingNode):
+            for key, value in node.value:
+                yield from walk(value, (*where, key.value))
+                yield (*where, key.value), key.start_mark.line + 1  # not that of its value
+
     try:
-        return yaml.load(text, Loader)
+        loader = Loader(text)
+        found = []
+        while loader.check_node():
+            node = loader.get_node()
+            found.append((loader.construct_document(node), dict(walk(node, ()))))
+        return found
     except yaml.MarkedYAMLError as error:
         raise ValueError(f"line {error.problem_mark.line + 1}: {error.problem}") from error
     except (yaml.YAMLError, RecursionError) as error:
         raise ValueError(str(error)) from error
+
+
+def _parsed(text: str) -> Any:
+    """Return the value of the only document in a YAML text; None: it has no document."""
+    found = read_documents(text)
+    if len(found) > 1:
+        line = found[1][1][()]
+        raise ValueError(f"line {line}: a second document; a parameter file must have only one")
+    return found[0][0] if found else None
 
 
 def sections_for(path: Path, node: str) -> list[Section]:
@@ -162,16 +204,17 @@ def flat(parameters: Any, prefix: str = "") -> dict[str, Any]:
     Raises
     ------
     ValueError
-        `parameters` is not a mapping.
+        `parameters` is not a mapping, or it has the same flat name twice.
     """
     if not isinstance(parameters, dict):
         raise ValueError(f"parameters must be a mapping (got {parameters!r})")
     found: dict[str, Any] = {}
-    for name, value in parameters.items():
-        if isinstance(value, dict):
-            found |= flat(value, f"{prefix}{name}.")
-        else:
-            found[f"{prefix}{name}"] = value
+    for key, value in parameters.items():
+        name = f"{prefix}{key}"
+        inner = flat(value, f"{name}.") if isinstance(value, dict) else {name: value}
+        if twice := found.keys() & inner.keys():
+            raise ValueError(f"the parameter '{min(twice)}' is given twice")
+        found |= inner
     return found
 
 

@@ -133,6 +133,36 @@ def test_value_that_only_rcl_accepts_is_refused_with_its_line(
     assert str(caught.value) == f"{file}: cannot be read as a parameter file: line 3: {words}"
 
 
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("safety_margin: 1.0\n    time_budget: 0.1\n    safety_margin: 0.0",
+         "line 5: the key 'safety_margin' is given twice, first in line 3"),
+        ("a: {timeout: 0.5}\n    'a': {timeout: 5.0}",
+         "line 4: the key 'a' is given twice, first in line 3"),
+        ("a.timeout: 0.5\n    a: {timeout: 5.0}", "the parameter 'a.timeout' is given twice"),
+    ],
+)  # fmt: skip
+def test_key_that_is_given_twice_is_refused(text: str, words: str, tmp_path: Path) -> None:
+    """The first of two margins must not be dropped in silence."""
+    file = tmp_path / "twice.yaml"
+    file.write_text(f"/**:\n  ros__parameters:\n    {text}\n")
+    with pytest.raises(InputError) as caught:
+        read_sections(file)
+    assert str(caught.value) == f"{file}: cannot be read as a parameter file: {words}"
+
+
+def test_merged_keys_may_be_replaced(tmp_path: Path) -> None:
+    """`<<` takes the keys of another mapping; a key beside it replaces one of them."""
+    file = tmp_path / "merged.yaml"
+    a = "a:\n  ros__parameters: &a {x: 1, y: 1}\n"
+    b = "b:\n  ros__parameters: &b {<<: *a, y: 2}\n"
+    file.write_text(a + b + "c:\n  ros__parameters: {<<: *b, x: 3}\n")
+    assert [each.parameters for each in read_sections(file)] == [
+        {"x": 1, "y": 1}, {"x": 1, "y": 2}, {"x": 3, "y": 2},
+    ]  # fmt: skip
+
+
 def test_nesting_that_is_too_deep_is_refused(tmp_path: Path) -> None:
     (tmp_path / "deep.yaml").write_text("[" * 5000)
     with pytest.raises(InputError, match="cannot be read as a parameter file: maximum recursion"):

@@ -5,8 +5,12 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 import xml.etree.ElementTree as ET
 from collections.abc import Callable
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +34,7 @@ from gjk_collision.report.outcome import Outcome
 from gjk_collision.report.run import Options, run
 from gjk_collision.server.config import OBSTACLE_ARRAY, Config
 from gjk_collision.server.frames import Pose
+from gjk_collision.server.obstacles import Obstacles
 from gjk_collision.verdict import Status, Verdict
 
 CASES = [
@@ -96,6 +101,12 @@ FREE_UNTIL_2 = [(t / 10, Verdict.FREE if t < 20 else Verdict.COLLISION) for t in
         ({"windows": [{"from": 0, "to": 2, "verdict": "FREE", "status": "UNDEFINED"}]}, False),
         ({"windows": [{"from": 0, "to": 2, "verdict": "FREE", "nearest_id": 4}]}, False),
         ({"windows": [{"from": 0, "to": 2, "verdict": "FREE", "distance": [0, 1]}]}, False),
+        ({"windows": [{"from": 0, "to": 2, "distance": [4, 6]}]}, True),
+        ({"windows": [{"from": 0, "to": 2, "distance": [4, 4.9]}]}, False),
+        ({"windows": [{"from": 0, "to": 2, "status": "SUCCESS"}]}, True),
+        ({"windows": [{"from": 0, "to": 2, "nearest_id": 4}]}, False),
+        ({"windows": [{"from": 0, "to": 2, "nearest_source": "lidar"}]}, True),
+        ({"windows": [{"from": 0, "to": 2, "nearest_source": "radar"}]}, False),
         ({"reactions": [{"at": 1.75, "verdict": "COLLISION", "within": 0.3}]}, True),
         ({"reactions": [{"at": 1.75, "verdict": "COLLISION", "within": 0.2}]}, False),
         ({"reactions": [{"at": 1.75, "verdict": "UNKNOWN", "within": 9}]}, False),  # never came
@@ -107,7 +118,7 @@ FREE_UNTIL_2 = [(t / 10, Verdict.FREE if t < 20 else Verdict.COLLISION) for t in
 def test_expectation(expect: Any, holds: bool) -> None:
     expectations = Expectations(parse(expect))
     for t, verdict in FREE_UNTIL_2:
-        expectations.add(t, state(t, verdict))
+        expectations.add(t, state(t, verdict, distance=5.0, nearest_source="lidar"))
     failures = [failure for _, failure in expectations.results()]
     assert (failures == [""]) is holds, failures
 
@@ -120,6 +131,13 @@ def test_expectation(expect: Any, holds: bool) -> None:
         "bag: a\nexpect: {windows: [{from: 0, to: 1}]}",
         "bag: a\nexpect: {windows: [{from: 0, to: 1, verdict: GREEN}]}",
         "bag: a\nexpect: {windows: [{from: 0, verdict: FREE}]}",
+        "bag: a\nexpect: {windows: [{from: 1, to: 0, verdict: FREE}]}",
+        "bag: a\nexpect: {windows: [{from: 0, to: 1, verdict: FREE, never: UNKNOWN}]}",
+        "bag: a\nexpect: {windows: [{from: 0, to: 1, distance: [1, 0]}]}",
+        "bag: a\nexpect: {windows: [{from: 0, to: 1, distance: [a, b]}]}",
+        "bag: a\nexpect: {windows: [{from: 0, to: 1, nearest_id: one}]}",
+        "bag: a\nexpect: {windows: {from: 0, to: 1, verdict: FREE}}",
+        "bag: a\nexpect: {false_stops: [{from: 1, to: 1, at_most: 0}]}",
         "bag: a\nexpect: {windows: [{from: 0, to: 1, verdict: FREE, colour: red}]}",
         "bag: a\nexpect: {windos: [{from: 0, to: 1, verdict: FREE}]}",
         "bag: a\nexpected: {}",
@@ -128,6 +146,8 @@ def test_expectation(expect: Any, holds: bool) -> None:
         "bag: a\ntolerance: -1",
         "bag: a\nfaults: [{fault: melt, from: 0, status: SUCCESS}]",
         "bag: a\nfaults: [{fault: drop, from: 0, topic: /a}]",
+        "bag: a\nfaults: [{fault: drop, from: 1, to: 0, topic: /a, status: SUCCESS}]",
+        "bag: a\nfaults: {fault: drop, from: 0, topic: /a, status: SUCCESS}",
         "bag: a\nfaults: [{fault: drop, from: 0, topic: /a, status: FINE}]",
         "bag: a\nfaults: [{fault: delay, from: 0, topic: /a, status: SUCCESS}]",
         "expect: {}",
@@ -142,6 +162,64 @@ def test_slip_in_a_scenario_is_refused(text: str, tmp_path: Path) -> None:
     with pytest.raises(CaseError, match=r"case\.yaml"):
         read_cases(tmp_path / "case.yaml", Config())
     assert main(["replay", str(tmp_path / "case.yaml"), "--out", str(tmp_path)]) == 2
+
+
+@pytest.mark.parametrize(
+    ("case", "words"),
+    [
+        ("expect:\n  windows:\n    - from: 0\n      to: 1\n      verdict: FRE",
+         "line 8, case 'b': expect.windows[0].verdict: must be one of UNKNOWN, FREE, "
+         "COLLISION, MARGIN (got 'FRE'); did you mean 'FREE'?"),
+        ("expect:\n  window: []",
+         "line 5, case 'b': expect.window: unknown key; did you mean 'windows'?; allowed: "
+         "windows, reactions, false_stops"),
+        ("expect:\n  windows:\n    - {from: 2, to: 1, verdict: FREE}",
+         "line 6, case 'b': expect.windows[0].to: must be > 'from', which is 2 (got 1)"),
+        ("parameters:\n  obstacles:\n    timeoot: 1.0",
+         "line 6, case 'b': parameters.obstacles.timeoot: is not a parameter of the collision "
+         "server; did you mean 'obstacles.timeout'? (got 1.0)"),
+        ("parameters:\n  obstacles.timeout: -1.0",
+         "line 5, case 'b': parameters.obstacles.timeout: must be 0.01 to 60 s (got -1.0)"),
+        ("topics:\n  footprnt: /a",
+         "line 5, case 'b': topics.footprnt: unknown key; did you mean 'footprint'?; allowed: "
+         "footprint, twist, obstacles, tf, tf_static, clock, server"),
+        ("faults:\n  - {fault: dop, from: 0}",
+         "line 5, case 'b': faults[0].fault: must be one of drop, delay, freeze, restamp, nan, "
+         "truncate, rename_frame, jump_clock (got 'dop'); did you mean 'drop'?"),
+    ],
+)  # fmt: skip
+def test_error_of_a_scenario_names_line_case_and_rule(
+    case: str, words: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "two.yaml"
+    path.write_text(f"bag: a\n---\nname: b\n{case}\nbag: a\n")
+    with pytest.raises(CaseError) as caught:
+        read_cases(path, Config())
+    assert str(caught.value) == f"{path}, {words}"
+
+
+def test_fault_on_a_topic_that_is_not_used_is_an_error_of_the_scenario(
+    bags: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It would have no effect, and a status of SUCCESS would hold."""
+    path = tmp_path / "case.yaml"
+    fault = "{fault: drop, from: 0, topic: /obstacle, status: SUCCESS}"
+    path.write_text(f"bag: {bags / 'approach'}\nfaults:\n  - {fault}\n")
+    assert main(["replay", str(path), "--no-page", "--out", str(tmp_path / "out")]) == 2
+    said = capsys.readouterr().out
+    assert f"{path}, line 3, case 'case': faults[0].topic: must be one of /footprint, " in said
+    assert "(got '/obstacle'); did you mean '/obstacles'?" in said
+
+
+def test_key_that_is_given_twice_in_a_scenario_is_refused(tmp_path: Path) -> None:
+    """Otherwise only the last list of windows is tested."""
+    path = tmp_path / "case.yaml"
+    window = "    - {from: 0, to: 1, verdict: FREE}\n"
+    path.write_text(f"bag: a\n---\nbag: b\nexpect:\n  windows:\n{window}  windows:\n{window}")
+    with pytest.raises(CaseError) as caught:
+        read_cases(path, Config())
+    rule = "line 7: the key 'windows' is given twice, first in line 5"
+    assert str(caught.value) == f"{path}: {rule}"
 
 
 def test_parameter_file_of_the_server(tmp_path: Path) -> None:
@@ -300,6 +378,41 @@ def test_golden_finds(
     assert any(kind.replace("_", " ") in failure for failure in result.failures)
 
 
+@pytest.mark.parametrize(
+    "nearest", [{"nearest_source": "radar"}, {"nearest_id": 2**53 + 1}], ids=["source", "id"]
+)
+def test_golden_tells_another_nearest_obstacle(
+    nearest: dict[str, Any], bags: Path, golden: Path, tmp_path: Path
+) -> None:
+    """The same id of another source is another obstacle. The verdict and the distance hold."""
+    edited(golden, lambda i, row: {**row, **(nearest if i == 9 else {})})
+    result = replay(bags / "approach", tmp_path, golden=golden)
+    assert result.outcome is Outcome.PASSED
+    found = result.summary["golden"]["nearest_obstacles"]
+    row = {"nearest_id": 1, "nearest_source": "obstacles", **nearest}
+    old = f"{row['nearest_id']} of '{row['nearest_source']}'"
+    assert found == {"count": 1, "first": [f"0.450 s: {old} -> 1 of 'obstacles'"]}
+
+
+def test_ages_of_a_source_that_has_stopped_grow(tmp_path: Path) -> None:
+    """Also through a gap of all sources. The age is that of the oldest source."""
+    with BagWriter(tmp_path / "bag") as writer:
+        road = Road(writer)
+        for t in steps(3.0):
+            road.ego(t)
+            if not 2.0 < t < 2.5:
+                road.obstacles(t, [thing(CAR, 20.0, 0.0)], topic="/lidar")
+            if t <= 1.0:
+                road.obstacles(t, [thing(CAR, 30.0, 0.0)], topic="/radar")
+    sources = {"obstacle_sources": ["lidar", "radar"], "lidar.topic": "/lidar"}
+    parameters = {**sources, "radar.topic": "/radar", "base_frame": "odom"}
+    replay(tmp_path / "bag", tmp_path, parameters=parameters)
+    ages = [(row.time - at(1.0), row.obstacle_age) for row in rows_of(tmp_path)]
+    stopped = [(t * 1e-9, age) for t, age in ages if t >= 0]
+    assert len(stopped) > 30
+    assert [age for _, age in stopped] == pytest.approx([t for t, _ in stopped], abs=1e-6)
+
+
 def test_golden_finds_new_unknowns(bags: Path, golden: Path, tmp_path: Path) -> None:
     """COLLISION that has become UNKNOWN is told apart from COLLISION that has become FREE."""
     case = next(case for case in CASES if case.name == "fault_nan")
@@ -323,8 +436,8 @@ def test_golden_tolerance_and_strangers(bags: Path, golden: Path, tmp_path: Path
     assert any("not tested" in failure for failure in result.failures)
     for text in ("", "{}", "what", '{"format":1}\n{"verdict":"FREE"}'):
         golden.write_text(text)
-        assert replay(bags / "approach", tmp_path, golden=golden).outcome is Outcome.FAILED
-    assert replay(bags / "approach", tmp_path, golden=tmp_path / "no").outcome is Outcome.FAILED
+        assert replay(bags / "approach", tmp_path, golden=golden).outcome is Outcome.REFUSED
+    assert replay(bags / "approach", tmp_path, golden=tmp_path / "no").outcome is Outcome.REFUSED
 
 
 # ---- recorded requests
@@ -628,11 +741,50 @@ def test_reports_of_many(bags: Path, tmp_path: Path, capsys: pytest.CaptureFixtu
     assert "wrong at" in capsys.readouterr().out
     merged = json.loads((out / "summary.json").read_text())
     assert merged["outcome"] == "failed"
-    assert [each["outcome"] for each in merged["replays"]] == ["passed", "passed", "failed"]
+    assert [each["outcome"] for each in merged["replays"]] == [*["not judged"] * 2, "failed"]
     suites = ET.parse(out / "junit.xml").getroot()
     assert [suite.get("failures") for suite in suites] == ["0", "0", "1"]
     assert "| bad | failed |" in (out / "summary.md").read_text()
     assert (out / "approach" / "junit.xml").is_file()
+
+
+def test_replay_without_expectations_is_not_judged(
+    bags: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """81 answers UNKNOWN are no success, where nothing says that they are expected."""
+    (tmp_path / "deaf.yaml").write_text(
+        f"bag: {bags / 'approach'}\nparameters: {{check_frame: nowhere}}\n"
+    )
+    out = ["--out", str(tmp_path / "out"), "--no-page"]
+    assert main(["replay", str(tmp_path / "deaf.yaml"), *out]) == 0
+    assert "not judged  deaf: 81 stamps: 81 UNKNOWN" in capsys.readouterr().out
+    summary = json.loads((tmp_path / "out" / "deaf" / "summary.json").read_text())
+    assert summary["outcome"] == "not judged"
+    suites = ET.parse(tmp_path / "out" / "deaf" / "junit.xml").getroot()
+    skipped = suites.find("testsuite/testcase/skipped")
+    assert skipped is not None
+    assert skipped.get("message") == "not judged: 81 stamps: 81 UNKNOWN"
+    assert main(["replay", str(SCENARIOS / "scenarios.yaml"), "--bags", str(bags), *out]) == 0
+    assert "passed      approach\n" in capsys.readouterr().out
+
+
+def test_page_tells_obstacles_of_two_sources_apart(tmp_path: Path) -> None:
+    """Both have the same id, which JavaScript would round as a number."""
+    number = 2**53 + 1
+    with BagWriter(tmp_path / "bag") as writer:
+        Road(writer).ego(0.0)
+        for topic, x in (("/lidar", 20.0), ("/radar", 30.0)):
+            xy = np.array([x, 0.0, x + 1.0, 0.0, x, 1.0])
+            found = Obstacles("odom", at(0.0), ids=np.array([number]), offsets=[0, 3], xy=xy)
+            writer.obstacles(found, topic)
+    sources = {"obstacle_sources": ["lidar", "radar"], "lidar.topic": "/lidar"}
+    parameters = {**sources, "radar.topic": "/radar", "base_frame": "odom"}
+    case = Case("drive", tmp_path / "bag", Config.from_parameters(parameters))
+    run(case, tmp_path, Options())
+    text = (tmp_path / "drive" / "index.html").read_text()
+    assert f'"id":"{number}","src":"/lidar"' in text
+    assert f'"{number}",0,"/lidar"]' in text
+    assert f'"{number}",0,"/radar"]' in text
 
 
 def test_names_must_differ(bags: Path, tmp_path: Path) -> None:
@@ -644,6 +796,36 @@ def test_info(bags: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     assert main(["info"]) == 0
     assert main(["info", str(bags / "approach")]) == 0
     assert "81  /footprint" in capsys.readouterr().out
+
+
+def test_info_of_the_installation(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["info"]) == 0
+    rows = [line.split(maxsplit=1) for line in capsys.readouterr().out.splitlines()]
+    assert ["gjk_collision", version("gjk_collision")] in rows
+    with pytest.raises(SystemExit) as caught:
+        main(["--version"])
+    assert caught.value.code == 0
+    assert capsys.readouterr().out == f"gjk_collision {version('gjk_collision')}\n"
+
+
+def test_reader_that_ends_early_causes_no_traceback(bags: Path) -> None:
+    """As `info BAG | head -1` does."""
+    command = [sys.executable, "-m", "gjk_collision", "info", str(bags / "approach")]
+    reading, writing = os.pipe()
+    os.close(reading)
+    done = subprocess.run(
+        command, stdout=writing, stderr=subprocess.PIPE, text=True, timeout=100, check=False
+    )
+    os.close(writing)
+    assert done.returncode == 141
+    assert done.stderr == ""
+
+
+def test_value_of_an_option_may_be_negative(tmp_path: Path) -> None:
+    pair = ["[[0, 0], [1, 0], [0, 1]]", "[[0, 0], [1, 0], [0, 1]]"]
+    for first, second in (("-3,0,0", "-.5,-1,2"), ("3,0,0", "-3e-1,0,0")):
+        given = ["--pose-a", first, "--pose-b", second, "--out", str(tmp_path / "trace")]
+        assert main(["trace", *pair, *given]) == 0
 
 
 def test_all_commands_end_alike(
@@ -661,6 +843,7 @@ def test_all_commands_end_alike(
         (["replay", bag, "--params", nowhere, "--out", out], 2),
         (["replay", bag, "--topics", "x=/y", "--out", out], 2),
         (["replay", bag, "--no-page", "--out", f"{file}/out"], 2),
+        (["replay", bag, "--no-page", "--golden", nowhere, "--out", out], 2),
         (["replay", nowhere, "--out", out], 3),
         (["replay", file, "--out", out], 3),
         (["record", nowhere, out], 2),

@@ -14,12 +14,14 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 from write_scenarios import CAR, Road, steps, thing, write_all
 
 from gjk_collision.__main__ import main
 from gjk_collision.replay.write import BagWriter
+from gjk_collision.report import many
 
 needs_dask = pytest.mark.skipif(
     importlib.util.find_spec("distributed") is None,
@@ -68,7 +70,7 @@ def test_a_bad_bag_among_good_ones(bags: Path, tmp_path: Path) -> None:
     assert main([*command, "--jobs", "2", "--quiet"]) == 3
     merged = json.loads((tmp_path / "out" / "summary.json").read_text())
     outcomes = {each["name"]: each["outcome"] for each in merged["replays"]}
-    assert outcomes == {"approach": "passed", "broken": "broken", "graze": "passed"}
+    assert outcomes == {"approach": "not judged", "broken": "broken", "graze": "not judged"}
 
 
 def write_drives(folder: Path) -> list[str]:
@@ -83,7 +85,7 @@ def write_drives(folder: Path) -> list[str]:
     return names
 
 
-def workers_of(process: subprocess.Popen[bytes]) -> list[int]:
+def workers_of(process: subprocess.Popen[Any]) -> list[int]:
     """Return the processes of its pool."""
     children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
     return [
@@ -111,11 +113,69 @@ def test_a_killed_process_loses_no_result(tmp_path: Path) -> None:
     assert found == expected
 
 
+def interrupted(tmp_path: Path, *, stuck: bool) -> tuple[float, list[str]]:
+    """Press Ctrl-C in a replay of six bags, and again if its processes are stuck.
+
+    Returns
+    -------
+    (float, list of str)
+        How long the program then needed to end [s], and the outcome of each bag with the files.
+    """
+    names = write_drives(tmp_path / "bags")
+    out = tmp_path / "out"
+    command = [sys.executable, "-m", "gjk_collision", "replay", tmp_path / "bags", "--out", out]
+    options = ["--jobs", "2", "--no-page", "--quiet"]
+    process = subprocess.Popen(
+        [*command, *options], start_new_session=True, stderr=subprocess.PIPE, text=True
+    )
+    deadline = time.monotonic() + 100.0
+    while not list(out.glob("*/summary.json")):  # the first has come: the others are at work
+        assert time.monotonic() < deadline
+        assert process.poll() is None
+        time.sleep(0.01)
+    for worker in workers_of(process) if stuck else ():
+        os.kill(worker, signal.SIGSTOP)
+    os.killpg(process.pid, signal.SIGINT)  # a terminal sends it to all processes
+    if stuck:
+        time.sleep(0.5)
+        assert process.poll() is None
+        os.killpg(process.pid, signal.SIGINT)
+    begin = time.monotonic()
+    said = process.communicate(timeout=100.0)[1]
+    assert process.returncode == 130
+    assert "press Ctrl-C again" in said
+    assert "Traceback" not in said
+    merged = json.loads((out / "summary.json").read_text())
+    assert [each["name"] for each in merged["replays"]] == names
+    assert merged["outcome"] == "interrupted"
+    return time.monotonic() - begin, [
+        f"{each['outcome']} {len(list((out / each['name']).glob('*')))}"
+        for each in merged["replays"]
+    ]
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="no /proc on this system")
+def test_interrupt_ends_all_processes_with_reports_of_the_part_before(tmp_path: Path) -> None:
+    _, outcomes = interrupted(tmp_path, stuck=False)
+    assert "not judged 4" in outcomes
+    assert "interrupted 4" in outcomes, "the bags at work leave the part before"
+    assert "interrupted 0" in outcomes, "the others are not replayed"
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="no /proc on this system")
+def test_second_interrupt_ends_at_once(tmp_path: Path) -> None:
+    duration, outcomes = interrupted(tmp_path, stuck=True)
+    assert duration < 20.0
+    assert "interrupted 0" in outcomes
+
+
 # ---- Dask
 
 
 @contextmanager
-def cluster(folder: Path, workers: int) -> Iterator[tuple[str, list[subprocess.Popen[bytes]]]]:
+def cluster(
+    folder: Path, workers: int
+) -> Iterator[tuple[str, list[subprocess.Popen[bytes]], subprocess.Popen[bytes]]]:
     """A scheduler and workers, each its own process, as on a cluster."""
     file = folder / "scheduler.json"
     environment = {**os.environ, "DASK_DISTRIBUTED__SCHEDULER__WORKER_TTL": "10s"}
@@ -143,7 +203,7 @@ def cluster(folder: Path, workers: int) -> Iterator[tuple[str, list[subprocess.P
         for _ in range(workers):
             start("dask_worker", address, "--nthreads", "1", "--no-nanny", "--no-dashboard",
                   "--host", "127.0.0.1", "--local-directory", str(folder))  # fmt: skip
-        yield address, started[1:]
+        yield address, started[1:], started[0]
     finally:
         for process in reversed(started):
             if process.poll() is None:
@@ -154,10 +214,10 @@ def cluster(folder: Path, workers: int) -> Iterator[tuple[str, list[subprocess.P
 @needs_dask
 @pytest.mark.timeout(300)
 def test_cluster_gives_the_same_bytes(bags: Path, alone: dict[str, bytes], tmp_path: Path) -> None:
-    with cluster(tmp_path, 2) as (address, _):
+    with cluster(tmp_path, 2) as (address, *_):
         assert replayed(bags, tmp_path / "out", "--scheduler", address) == alone
     merged = json.loads((tmp_path / "out" / "summary.json").read_text())
-    assert merged["outcome"] == "passed"
+    assert merged["outcome"] == "not judged"
 
 
 @needs_dask
@@ -166,7 +226,7 @@ def test_a_lost_worker_loses_no_result(tmp_path: Path) -> None:
     """One of two workers is killed with results held and work in hand."""
     names = write_drives(tmp_path / "bags")
     expected = replayed(tmp_path / "bags", tmp_path / "alone")
-    with cluster(tmp_path, 2) as (address, workers):
+    with cluster(tmp_path, 2) as (address, workers, _):
         command = [sys.executable, "-m", "gjk_collision", "replay", tmp_path / "bags"]
         out = tmp_path / "out"
         process = subprocess.Popen(
@@ -182,6 +242,47 @@ def test_a_lost_worker_loses_no_result(tmp_path: Path) -> None:
         assert process.wait(200.0) == 0
     found = {path.parent.name: path.read_bytes() for path in out.glob("*/results.jsonl")}
     assert found == expected
+
+
+@needs_dask
+@pytest.mark.timeout(300)
+def test_scheduler_without_workers_is_said(
+    bags: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(many, "WORKER_NOTICE", 0.5)
+    monkeypatch.setattr(many, "WORKER_LIMIT", 1.5)
+    with cluster(tmp_path, 0) as (address, *_):
+        options = ["--scheduler", address, "--out", str(tmp_path / "out"), "--no-page", "--quiet"]
+        assert main(["replay", str(bags), *options]) == 2
+    said = capfd.readouterr().err
+    assert f"the scheduler at {address} has no worker; waiting up to 1.5 s\n" in said
+    assert f"replay: the scheduler at {address} has no worker: none came within 1.5 s" in said
+    assert "Traceback" not in said
+
+
+@needs_dask
+@pytest.mark.timeout(300)
+def test_killed_scheduler_is_said(tmp_path: Path) -> None:
+    names = write_drives(tmp_path / "bags")
+    out = tmp_path / "out"
+    with cluster(tmp_path, 1) as (address, _, scheduler):
+        command = [sys.executable, "-m", "gjk_collision", "replay", tmp_path / "bags"]
+        options = ["--scheduler", address, "--out", out, "--no-page", "--quiet"]
+        process = subprocess.Popen(
+            [*command, *options], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
+        deadline = time.monotonic() + 120.0
+        while not list(out.glob("*/summary.json")):  # the first has come: the next is at work
+            assert time.monotonic() < deadline
+            assert process.poll() is None
+            time.sleep(0.02)
+        os.killpg(scheduler.pid, signal.SIGKILL)
+        said, errors = process.communicate(timeout=200.0)
+    assert process.returncode == 3
+    assert f"not replayed: the scheduler at {address} was lost" in said
+    assert "Traceback" not in errors
+    merged = json.loads((out / "summary.json").read_text())
+    assert [each["name"] for each in merged["replays"]] == names
 
 
 @needs_dask
