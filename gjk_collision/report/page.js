@@ -8,6 +8,8 @@ const el = (id) => document.getElementById(id);
 const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue("--" + name).trim();
 const number = (value, digits, unit) => value === null || value === undefined ? "-" : value.toFixed(digits) + " " + unit;
 
+const seconds = (t) => t.toFixed(6).replace(/0{1,3}$/, "") + " s";  // to the microsecond, as seek() reads it
+
 let cursor = 0, playing = 0, follow = true;
 const view = { x: 0, y: 0, scale: 0 };  // centre [m] and pixels per metre
 
@@ -28,7 +30,7 @@ function surface(canvas) {
 
 const LEFT = 78, RIGHT = 12;
 const begin = timeline.length ? timeline[0][0] : 0;
-const end = timeline.length ? Math.max(timeline[timeline.length - 1][0], begin + 1e-3) : 1;
+const end = Math.max(film.end, begin + 1e-3);
 const xOf = (t, w) => LEFT + (t - begin) / (end - begin) * (w - LEFT - RIGHT);
 const HEIGHT = { FREE: 0.4, MARGIN: 0.6, UNKNOWN: 0.8, COLLISION: 1.0 };  // readable without colours
 
@@ -56,15 +58,15 @@ function drawTimeline() {
   const lanes = [[4, 34], [50, 66], [128, 38]];
   g.textAlign = "right"; g.textBaseline = "middle";
   const [top, height] = lanes[0];
-  for (let i = 0, j = 0; i < timeline.length; i = j) {  // runs of one verdict
-    while (j < timeline.length && timeline[j][1] === timeline[i][1]) j++;
-    const x = xOf(timeline[i][0], w), next = j < timeline.length ? xOf(timeline[j][0], w) : w - RIGHT;
-    const name = verdicts[timeline[i][1]], tall = height * HEIGHT[name];
+  for (let i = 0, j = 0; i < frames.length; i = j) {  // frames of one verdict
+    while (j < frames.length && frames[j].v === frames[i].v) j++;
+    const x = xOf(frames[i].begin, w), next = j < frames.length ? xOf(frames[j].begin, w) : w - RIGHT;
+    const name = verdicts[frames[i].v], tall = height * HEIGHT[name];
     g.fillStyle = colour(name);
     g.fillRect(x, top + height - tall, Math.max(1, next - x), tall);
   }
-  const clear = ceiling(timeline.map((bin) => bin[2]).filter((v) => v !== null).map((v) => Math.min(v, 50)), 0.1);
-  const ages = ceiling(timeline.flatMap((bin) => [bin[3], bin[4]]).filter((v) => v !== null), 0.1);
+  const clear = ceiling(timeline.map((bin) => bin[1]).filter((v) => v !== null).map((v) => Math.min(v, 50)), 0.1);
+  const ages = ceiling(timeline.flatMap((bin) => [bin[2], bin[3]]).filter((v) => v !== null), 0.1);
   g.fillStyle = colour("faint");
   g.fillText("verdict", LEFT - 8, top + height / 2);
   for (const [[y, tall], text, limit, unit] of [[lanes[1], "clearance", clear, "m"], [lanes[2], "age", ages, "s"]]) {
@@ -78,9 +80,9 @@ function drawTimeline() {
     g.strokeStyle = colour("MARGIN"); g.setLineDash([4, 3]);
     g.beginPath(); g.moveTo(LEFT, y); g.lineTo(w - RIGHT, y); g.stroke(); g.setLineDash([]);
   }
-  curve(g, w, ...lanes[1], 2, clear, colour("ink"), false);
-  curve(g, w, ...lanes[2], 3, ages, colour("age-a"), true);
-  curve(g, w, ...lanes[2], 4, ages, colour("age-b"), true);
+  curve(g, w, ...lanes[1], 1, clear, colour("ink"), false);
+  curve(g, w, ...lanes[2], 2, ages, colour("age-a"), true);
+  curve(g, w, ...lanes[2], 3, ages, colour("age-b"), true);
   g.textAlign = "center"; g.fillStyle = colour("faint");
   const step = ceiling([(end - begin) / 12], 1e-3);
   for (let t = Math.ceil(begin / step) * step; t <= end + 1e-9; t += step) {
@@ -234,11 +236,12 @@ function drawFacts() {
   add("obstacle age", number(frame.oa, 3, "s"));
   add("bad sources", frame.bad.length ? frame.bad.join(", ") : "none");
   add("snapshot", frame.snap);
-  el("time").textContent = frame.t.toFixed(3) + " s, stamp " + frame.i;
+  el("time").textContent = seconds(frame.t) + ", stamp " + frame.i +
+    (frame.n > 1 ? ", the worst of stamps " + frame.first + " to " + (frame.first + frame.n - 1) : "");
   const slider = el("timeline");
   slider.setAttribute("aria-valuemax", frames.length - 1);
   slider.setAttribute("aria-valuenow", cursor);
-  slider.setAttribute("aria-valuetext", frame.t.toFixed(3) + " s, " + verdicts[frame.v]);
+  slider.setAttribute("aria-valuetext", seconds(frame.t) + ", " + verdicts[frame.v]);
 }
 
 function drawLatency() {
@@ -270,11 +273,12 @@ function go(index) {
   draw();
 }
 
+// Shows the frame of the last stamp at or before t, as trace --at does: the answer that holds at t.
 function seek(t) {
   let low = 0, high = frames.length - 1;
   while (low < high) {
     const middle = (low + high + 1) >> 1;
-    if (frames[middle].t <= t + 1e-9) low = middle; else high = middle - 1;
+    if (frames[middle].begin <= t + 5e-7) low = middle; else high = middle - 1;
   }
   go(low);
 }
@@ -289,7 +293,7 @@ function change(way) {
 function play() {
   if (playing) { playing = 0; el("play").textContent = "Play"; return; }
   if (cursor >= frames.length - 1) cursor = 0;
-  let last = performance.now(), t = frames.length ? frames[cursor].t : 0;
+  let last = performance.now(), t = frames.length ? frames[cursor].begin : 0;
   const mine = playing = last;
   el("play").textContent = "Pause";
   const tick = (now) => {
@@ -362,7 +366,6 @@ for (const [name, text] of [["age-a", "obstacle age"], ["age-b", "footprint age"
   key.className = "key"; key.style.background = "var(--" + name + ")";
   el("legend").append(key, text + " ");
 }
-if (film.stride > 1) el("legend").append("; frames: 1 of " + film.stride + " stamps, and changes of the verdict");
 
 window.addEventListener("resize", () => { draw(); drawLatency(); });
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { draw(); drawLatency(); });
