@@ -6,7 +6,8 @@ const { verdicts, timeline, film } = data;
 const frames = film.frames;
 const el = (id) => document.getElementById(id);
 const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue("--" + name).trim();
-const number = (value, digits, unit) => value === null || value === undefined ? "-" : value.toFixed(digits) + " " + unit;
+const number = (value, digits, unit) => value === null || value === undefined ? "-"
+  : value.toFixed(digits).replace(/^-(0\.?0*)$/, "$1") + " " + unit;  // never -0
 
 const seconds = (t) => t.toFixed(6).replace(/0{1,3}$/, "") + " s";  // to the microsecond, as seek() reads it
 

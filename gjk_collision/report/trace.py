@@ -73,21 +73,25 @@ def trace_page(trace: Trace, a: Shape, b: Shape, pose_a: Pose, pose_b: Pose, tit
     panels = _panels(trace, a, b, pose_a, pose_b)
     frames = [_svg(2 * WIDTH, HEIGHT + TEXT, [panel]) for panel in panels]
     steps = [
-        {"lower": _digits(step.lower_bound), "upper": _digits(step.upper_bound)}
+        {
+            "lower": _digits(step.lower_bound) if step.lower_bound > 0.0 else "none",
+            "upper": _digits(step.upper_bound),
+        }
         for step in trace.steps
     ]
     return render("trace.html", title=title, frames=frames, steps=steps, answer=_answer(trace))
 
 
-def _digits(value: float) -> str:
-    return f"{value:.6g}"
+def _digits(value: float, count: int = 6) -> str:
+    return f"{value + 0.0:.{count}g}"  # never -0
 
 
 def _answer(trace: Trace) -> str:
     found = trace.closest
     settled = "" if trace.is_settled else ", decided by exact arithmetic after GJK"
     return (
-        f"distance {found.distance:.9g} m, certified at least {found.lower_bound:.9g} m, "
+        f"distance {_digits(found.distance, 9)} m, "
+        f"certified at least {_digits(found.lower_bound, 9)} m, "
         f"{len(trace.steps)} iterations{settled}"
     )
 
@@ -110,10 +114,11 @@ def _panels(trace: Trace, a: Shape, b: Shape, pose_a: Pose, pose_b: Pose) -> lis
             *bodies,
             *(_vertex(world, p[i], "a") for i in step.vertices_a),
             *(_vertex(world, q[j], "b") for j in step.vertices_b),
-            _ring(world, p[step.support_a]),
-            _ring(world, q[step.support_b]),
         ]
-        right = _difference(minkowski, difference, step)
+        if not _is_on_simplex(step):
+            left += [_ring(world, p[step.support_a]), _ring(world, q[step.support_b])]
+        is_sure = trace.is_settled or k + 1 < len(trace.steps)
+        right = _difference(minkowski, difference, step, is_sure=is_sure)
         panels.append("".join([*left, *right, *_lines(k, step, trace)]))
     if not panels:
         panels.append("".join([*bodies, *_text(["no iteration: " + _answer(trace)])]))
@@ -144,13 +149,13 @@ class _Frame:
         return " ".join(f"{u:g},{v:g}" for u, v in map(self.at, points))
 
 
-def _difference(frame: _Frame, difference: Points, step: TraceStep) -> list[str]:
+def _difference(frame: _Frame, difference: Points, step: TraceStep, *, is_sure: bool) -> list[str]:
     parts = [f'<polygon class="diff" points="{frame.path(difference)}"/>']
-    if len(step.points) == 2 and not _is_flat(step):
-        parts += _zones(frame, step)
+    if _has_regions(step):
+        parts += _zones(frame, step, is_sure=is_sure)
     near = _nearest(step.points)
     parts.append(_line(frame, (0.0, 0.0), near, "reach"))
-    if np.any(step.direction):
+    if not _is_on_simplex(step):
         # A line through the vertex found, perpendicular to the search direction. No point of a - b
         # is beyond it.
         across = np.array([-step.direction[1], step.direction[0]]) * WIDTH / frame.scale
@@ -162,21 +167,22 @@ def _difference(frame: _Frame, difference: Points, step: TraceStep) -> list[str]
         parts.append(_head(frame, near, tip))
     parts.append(f'<polyline class="simplex" points="{frame.path(step.points)}"/>')
     parts += [_dot(frame, point, "simplex", 3.5) for point in step.points]
-    parts.append(_dot(frame, step.support, "next", 4.5))
+    if not _is_on_simplex(step):
+        parts.append(_dot(frame, step.support, "next", 4.5))
     u, v = frame.at((0.0, 0.0))
     parts.append(f'<path class="origin" d="M{u - 6:g} {v:g}h12M{u:g} {v - 6:g}v12"/>')
     parts.append(f'<text x="{u + 7:g}" y="{v - 7:g}">O</text>')
     return parts
 
 
-def _zones(frame: _Frame, step: TraceStep) -> list[str]:
-    """Draw the four regions beside the edge BC. The one with the origin is filled."""
+def _zones(frame: _Frame, step: TraceStep, *, is_sure: bool) -> list[str]:
+    """Draw the four regions beside the edge BC. Fill the one with the origin if that is sure."""
     parts = []
     for code in (7, 6, 5, 4):
         region = _zone(frame.corners, step, code)
         if len(region) < 3:
             continue
-        here = " here" if code == step.barycode else ""
+        here = " here" if is_sure and code == step.barycode else ""
         parts.append(f'<polygon class="zone{here}" points="{frame.path(region)}"/>')
         x, y = region.T
         area = 0.5 * abs(x @ np.roll(y, -1) - y @ np.roll(x, -1))
@@ -193,6 +199,15 @@ def _zone(within: Points, step: TraceStep, code: int) -> Points:
     region = _half(within, b, c, a)
     region = _half(region, c, a, b, outside=not code & 2)
     return _half(region, a, b, c, outside=not code & 1)
+
+
+def _is_on_simplex(step: TraceStep) -> bool:
+    """Return whether the origin is on the simplex. GJK ends then, without a search direction."""
+    return not np.any(step.direction)
+
+
+def _has_regions(step: TraceStep) -> bool:
+    return step.barycode is not None and not _is_flat(step) and not _is_on_simplex(step)
 
 
 def _is_flat(step: TraceStep) -> bool:
@@ -253,19 +268,24 @@ def _lines(k: int, step: TraceStep, trace: Trace) -> list[str]:
     """Return the text below a step."""
     edge = "beyond an edge at the new vertex"
     regions = {4: "beyond the new vertex", 5: edge, 6: edge, 7: "inside the triangle"}
+    is_last = k + 1 == len(trace.steps)
+    found = f"found: vertex {step.support_a} of a, vertex {step.support_b} of b; "
+    bounds = f"{_digits(step.lower_bound)} m <= distance <= {_digits(step.upper_bound)} m"
+    if step.lower_bound <= 0.0:
+        bounds = f"distance <= {_digits(step.upper_bound)} m; no lower bound"
     where = ""
-    if _is_flat(step):
+    if _is_on_simplex(step):
+        where, found = "; the origin is on it, up to rounding errors", ""
+    elif _is_flat(step):
         where = "; the vertex found is already in it, so no point is nearer"
+    elif step.barycode is not None and is_last and not trace.is_settled:
+        where = "; rounding errors hide the region of the origin"
     elif step.barycode is not None:
         where = f"; the origin is in region {step.barycode}, {regions[step.barycode]}"
     kind = "a vertex" if len(step.points) == 1 else "an edge"
     first = f"step {k + 1} of {len(trace.steps)}: the simplex is {kind}{where}"
-    found = f"found: vertex {step.support_a} of a, vertex {step.support_b} of b"
-    bounds = f"{_digits(step.lower_bound)} m <= distance <= {_digits(step.upper_bound)} m"
-    if step.lower_bound <= 0.0:
-        bounds = f"distance <= {_digits(step.upper_bound)} m; no lower bound yet"
-    lines = [first, f"{found}; {bounds} (without radii)"]
-    if k + 1 == len(trace.steps):
+    lines = [first, f"{found}{bounds} (without radii)"]
+    if is_last:
         lines.append(_answer(trace))
     return _text(lines)
 

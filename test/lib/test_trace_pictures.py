@@ -63,6 +63,32 @@ def test_whatever_the_shapes(a: Shape, b: Shape, pose_b: tuple[float, float, flo
     assert not re.search(r"\b(nan|inf)\b", svg)
 
 
+@pytest.mark.parametrize(
+    ("a", "b", "pose_b"),
+    [
+        (Shape.box(2, 2), Shape.box(2, 2), (2.0, 0.0, 0.0)),
+        (Shape.box(2, 2), Shape.box(2, 2), (2.0, 2.0, 0.0)),
+        (Shape.box(2, 2), Shape.polygon([[1, 0], [2, 1], [2, -1]]), HERE),
+        (Shape.box(2, 2), Shape.box(2, 2), (1.0 + 2.0**0.5, 0.0, 0.785398163397448)),
+    ],
+)
+def test_a_touching_pair_has_no_region(
+    a: Shape, b: Shape, pose_b: tuple[float, float, float]
+) -> None:
+    """GJK does not decide it. So neither the text nor the drawing names a region at the end."""
+    found = trace(a, b, HERE, pose_b)
+    assert not found.is_settled
+    svg = trace_svg(found, a, b, HERE, pose_b)
+    last = trace_page(found, a, b, HERE, pose_b, "").split("<svg")[-1]
+    assert "in region" not in last and 'class="zone here"' not in last
+    if not np.any(found.steps[-1].direction):
+        assert "the origin is on it, up to rounding errors" in last
+        assert "found: " not in last and "zone" not in last.split("</style>")[1]
+    else:
+        assert "rounding errors hide the region" in last
+    assert not re.search(r"-0(\.0*)? m", svg)
+
+
 def test_the_zone_that_is_filled_holds_the_origin() -> None:
     """The picture's regions are cut out by half-planes, the barycode is signs of areas."""
     seed = 20261120
