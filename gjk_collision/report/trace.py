@@ -35,7 +35,7 @@ svg { --ground: #ffffff; --ink: #1d2125; --faint: #646b73; --a: #0072b2; --b: #d
   font: 13px system-ui, 'DejaVu Sans', sans-serif; }
 @media (prefers-color-scheme: dark) { svg { --ground: #1c2024; --ink: #e6e8ea; --faint: #9aa2aa;
   --a: #56b4e9; --b: #ff7a1c; --diff: #49525b; --zone: #8a8324; --next: #1fc495; } }
-.ground { fill: var(--ground); } text { fill: var(--ink); } .faint { fill: var(--faint); }
+.ground { fill: var(--ground); } text { fill: var(--ink); }
 .a { fill: var(--a); stroke: var(--a); } .b { fill: var(--b); stroke: var(--b); }
 .body { fill-opacity: .22; stroke-width: 1.4; stroke-linejoin: round; }
 .wide { fill: none; stroke-opacity: .22; stroke-linejoin: round; stroke-linecap: round; }
@@ -189,7 +189,7 @@ def _zones(frame: _Frame, step: TraceStep, *, is_sure: bool) -> list[str]:
         if area * frame.scale**2 > 1500.0:  # large enough for a digit
             u, v = frame.at(region.mean(axis=0))
             place = f'text-anchor="middle" x="{u:g}" y="{v:g}"'
-            parts.append(f'<text class="faint" {place}>{code}</text>')
+            parts.append(f"<text {place}>{code}</text>")
     return parts
 
 

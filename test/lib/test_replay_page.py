@@ -9,6 +9,7 @@ import shutil
 import subprocess
 from collections.abc import Sequence
 from html.parser import HTMLParser
+from importlib import resources
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, ClassVar
@@ -25,8 +26,8 @@ from gjk_collision.replay.record import record
 from gjk_collision.replay.rows import Row
 from gjk_collision.report.film import MAX_BINS, MAX_FRAMES, Film, Timeline
 from gjk_collision.report.many import run_all
-from gjk_collision.report.outcome import Outcome
-from gjk_collision.report.page import page
+from gjk_collision.report.outcome import Outcome, Result
+from gjk_collision.report.page import overview, page
 from gjk_collision.report.run import Options
 from gjk_collision.server.config import Config
 from gjk_collision.verdict import Status, Verdict
@@ -241,6 +242,81 @@ def test_each_stamp_has_a_frame_that_is_no_better(every: int) -> None:
 def test_closest_approach_has_a_frame() -> None:
     film = filmed([Verdict.FREE] * 5_000)
     assert min(frame["d"] for frame in film["frames"]) == 4.0
+
+
+def contrast(one: str, other: str) -> float:
+    """WCAG 2.2: ratio of the relative luminances of two colours, #rrggbb."""
+
+    def luminance(colour: str) -> float:
+        parts = np.array([int(colour[i : i + 2], 16) for i in (1, 3, 5)]) / 255
+        linear = np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4)
+        return float(linear @ (0.2126, 0.7152, 0.0722))
+
+    dark, light = sorted(map(luminance, (one, other)))
+    return (light + 0.05) / (dark + 0.05)
+
+
+@pytest.mark.parametrize("scheme", [0, 1], ids=["light", "dark"])
+def test_colours_have_the_contrast_of_wcag_aa(scheme: int) -> None:
+    """4.5 for text, 3 for graphics and for the edges of controls."""
+    style = (resources.files("gjk_collision.report") / "base.css").read_text(encoding="utf-8")
+    colours = dict(re.findall(r"--([\w-]+): (#\w{6})", style.split("@media (prefers")[0]))
+    if scheme == 1:
+        dark = style.split("@media (prefers")[1].split("* {")[0]
+        colours.update(re.findall(r"--([\w-]+): (#\w{6})", dark))
+    for below in ("ground", "panel"):
+        for text in ("ink", "faint", "focus"):
+            assert contrast(colours[text], colours[below]) >= 4.5, (text, below)
+        for graphic in (*(each.name for each in Verdict), "age-a", "age-b", "edge"):
+            assert contrast(colours[graphic], colours[below]) >= 3.0, (graphic, below)
+    for verdict in Verdict:  # the lines of the patterns
+        assert contrast(colours[verdict.name], colours["mark"]) >= 3.0
+
+
+@needs_browser
+def test_legend_shows_height_and_pattern(pages: Path) -> None:
+    dom = browse(pages / "approach" / "index.html")
+    legend = re.search(r'id="legend">(.*?)</div>', dom)
+    assert legend and legend[1].count('<canvas class="key"') == len(Verdict) + 2
+    for each in Verdict:
+        assert f"</canvas>{each.name}<" in legend[1]
+
+
+@needs_browser
+@pytest.mark.parametrize("name", ["approach/index.html", "index.html"])
+def test_a_narrow_screen_is_not_scrolled_sideways(name: str, pages: Path) -> None:
+    """A window of Chromium has 500 px at least, so the page is in a frame of 390 px."""
+    text = (pages / name).read_text(encoding="utf-8")
+    tell = "document.documentElement.dataset.wide = document.documentElement.scrollWidth"
+    text = text.replace(
+        "default-src 'none';", "default-src 'none'; script-src 'unsafe-inline';", 1
+    )
+    (pages / "narrow.html").write_text(text.replace("</body>", f"<script>{tell}</script></body>"))
+    frame = (
+        '<iframe src="narrow.html" style="width: 390px; border: 0" onload="'
+        'document.title = this.contentDocument.documentElement.dataset.wide"></iframe>'
+    )
+    (pages / "framed.html").write_text(frame, encoding="utf-8")
+    dom = browse(pages / "framed.html", "--allow-file-access-from-files")
+    assert "<title>390</title>" in dom
+
+
+def test_overview_starts_with_the_worst() -> None:
+    def result(name: str, outcome: Outcome, collisions: int, closest: float | None) -> Result:
+        verdicts = {each.name: 0 for each in Verdict} | {"COLLISION": collisions}
+        near = None if closest is None else {"distance": closest}
+        return Result(name, outcome, [], {"stamps": 9, "verdicts": verdicts, "closest": near})
+
+    text = overview([
+        result("far", Outcome.PASSED, 0, 8.0),
+        result("empty", Outcome.PASSED, 0, None),
+        result("near", Outcome.PASSED, 0, 0.5),
+        result("hit", Outcome.PASSED, 3, -0.1),
+        result("failed", Outcome.FAILED, 0, 3.0),
+        Result("broken", Outcome.BROKEN, ["cannot be read"]),
+    ])  # fmt: skip
+    order = re.findall(r"<tr>\n<td>(?:<a [^>]*>)?(\w+)", text)
+    assert order == ["broken", "failed", "hit", "near", "far", "empty"]
 
 
 @needs_browser
