@@ -289,6 +289,7 @@ def _pair_of_bag(
     answer = f"{found.row.verdict.name}/{found.row.status.name}"
     title = f"{cases[0].name}, stamp {found.stamp} at {found.time:.9g} s: "
     title += f"vehicle and obstacle {found.obstacle_id}, "
+    title += f"safety margin {cases[0].config.safety_margin:g} m, "
     title += answer
     return (found.vehicle, found.obstacle), (found.vehicle_pose, found.obstacle_pose), title
 

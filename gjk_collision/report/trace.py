@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import InputError
-from ..geometry import Pose, Shape
+from ..geometry import Pose, Shape, collide
 from ..tracing import Trace, TraceStep
 from .templates import render
 
@@ -79,7 +79,62 @@ def trace_page(trace: Trace, a: Shape, b: Shape, pose_a: Pose, pose_b: Pose, tit
         }
         for step in trace.steps
     ]
-    return render("trace.html", title=title, frames=frames, steps=steps, answer=_answer(trace))
+    facts = _facts(trace, a, b, pose_a, pose_b)
+    answer = _answer(trace)
+    return render(
+        "trace.html", title=title, frames=frames, steps=steps, answer=answer, facts=facts
+    )
+
+
+def _facts(trace: Trace, a: Shape, b: Shape, pose_a: Pose, pose_b: Pose) -> list[tuple[str, str]]:
+    """Return the decision on the pair and its proof, before the iterations: name and text."""
+    found = trace.closest
+    hit = collide(a, b, pose_a, pose_b)
+    facts = [
+        ("verdict without margin", "COLLISION" if hit else "FREE"),
+        ("proof", _contact(trace) if hit else _separation(trace)),
+        ("distance", f"{_digits(found.distance, 9)} m"),
+        ("certified lower bound", f"{_digits(found.lower_bound, 9)} m"),
+    ]
+    if found.distance < 0.0:
+        facts.append(("penetration", f"{_digits(-found.distance, 9)} m"))
+    facts += [
+        ("closest or deepest point of a", f"{_point(found.point_a)} m"),
+        ("closest or deepest point of b", f"{_point(found.point_b)} m"),
+    ]
+    for name, shape, pose in (("a", a, pose_a), ("b", b, pose_b)):
+        x, y, yaw = (_digits(value, 9) for value in pose)
+        radius = _digits(shape.radius, 9)
+        facts.append((f"pose of {name}", f"{x}, {y} m, {yaw} rad; radius {radius} m"))
+    return facts
+
+
+def _separation(trace: Trace) -> str:
+    found = trace.closest
+    if found.lower_bound > 0.0:
+        return (
+            f"{_point(found.direction)} separates the nearest parts, from a to b; "
+            f"the shapes are certainly at least {_digits(found.lower_bound, 9)} m apart"
+        )
+    return "exact arithmetic: the gap is smaller than the rounding errors of the distance"
+
+
+def _contact(trace: Trace) -> str:
+    """Return why the pair collides."""
+    last = trace.steps[-1] if trace.steps else None
+    if last is not None and trace.is_settled and last.barycode == 7:
+        corners = ", ".join(map(_point, (last.support, *last.points)))
+        return f"the triangle {corners} m of points of a - b encloses the origin"
+    if trace.closest.distance > 0.0:
+        return "the gap is smaller than the rounding errors of the poses, so FREE is not proven"
+    if trace.is_settled:
+        return "the polygons are not farther apart than the sum of the radii"
+    return "no direction has a gap: GJK does not decide, exact arithmetic does"
+
+
+def _point(point: Any) -> str:
+    x, y = point
+    return f"({_digits(x, 9)}, {_digits(y, 9)})"
 
 
 def _digits(value: float, count: int = 6) -> str:

@@ -89,6 +89,31 @@ def test_a_touching_pair_has_no_region(
     assert not re.search(r"-0(\.0*)? m", svg)
 
 
+def test_the_page_begins_with_the_decision_and_its_proof() -> None:
+    def facts(b: Shape, pose_b: tuple[float, float, float]) -> dict[str, str]:
+        a = Shape.box(2, 2)
+        page = trace_page(trace(a, b, HERE, pose_b), a, b, HERE, pose_b, "")
+        assert page.index("<h2>Decision") < page.index("<svg")
+        return dict(re.findall(r"<dt>(.*?)</dt><dd>(.*?)</dd>", page))
+
+    apart = facts(Shape.box(2, 2), (5.0, 0.0, 0.0))
+    assert apart["verdict without margin"] == "FREE"
+    assert apart["proof"].startswith("(1, 0) separates the nearest parts, from a to b; ")
+    assert apart["closest or deepest point of a"].startswith("(1, ")
+    over = facts(Shape.box(2, 2), (0.5, 0.25, 0.3))
+    assert over["verdict without margin"] == "COLLISION"
+    assert over["penetration"] == "1.6993084 m"
+    corners = re.findall(r"\((\S+), (\S+)\)", over["proof"])
+    (ax, ay), (bx, by), (cx, cy) = np.array(corners, dtype=float)
+    turns = ax * by - ay * bx, bx * cy - by * cx, cx * ay - cy * ax
+    assert len(set(np.sign(turns))) == 1, "the triangle encloses the origin"
+    touching = facts(Shape.box(2, 2), (2.0, 0.0, 0.0))
+    assert touching["verdict without margin"] == "COLLISION"
+    assert "exact arithmetic" in touching["proof"]
+    round_ones = facts(Shape.circle(0.5), (1.5, 0.0, 0.0))
+    assert round_ones["verdict without margin"] == "COLLISION"
+
+
 def test_the_zone_that_is_filled_holds_the_origin() -> None:
     """The picture's regions are cut out by half-planes, the barycode is signs of areas."""
     seed = 20261120
@@ -135,7 +160,7 @@ def test_command_with_a_bag(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     out = tmp_path / "moment"
     assert main(["trace", bag, "--at", "4.7", "--out", str(out)]) == 0
     page = Path(f"{out}.html").read_text(encoding="utf-8")
-    assert "vehicle and obstacle 6, FREE/SUCCESS" in page
+    assert "vehicle and obstacle 6, safety margin 0 m, FREE/SUCCESS" in page
     assert "distance 0.41" in page, "as the replay says: 0.417 m to the walker"
     assert main(["trace", bag, "--at", "4.7", "--id", "9", "--out", str(out)]) == 0
     for wrong in (["--at", "99"], ["--at", "1", "--id", "77"], []):
