@@ -232,7 +232,8 @@ def _add_trace(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     add("--pose-b", type=_pose, default=origin, metavar="X,Y,YAW", help=f"pose of B {units}")
     add("--radius-a", type=float, default=0.0, metavar="M", help="radius of A in m (default: 0)")
     add("--radius-b", type=float, default=0.0, metavar="M", help="radius of B in m (default: 0)")
-    add("--at", type=float, metavar="SECONDS", help="time after the start of the bag in s")
+    at = "time after the start of the bag in s: the last stamp at or before it is traced"
+    add("--at", type=float, metavar="SECONDS", help=at)
     add("--id", type=int, help="id of the obstacle in the bag (default: the nearest obstacle)")
     add("--params", type=Path, help="ROS parameter file of the collision server")
     add("--node", default="", help="full name of the server, if the file has several")
@@ -328,7 +329,9 @@ def _pair_of_bag(
     except BagError as error:
         raise _BrokenError(str(error)) from error
     answer = f"{found.row.verdict.name}/{found.row.status.name}"
-    title = f"{cases[0].name} at {given.at:g} s: vehicle and obstacle {found.obstacle_id}, "
+    title = f"{cases[0].name}, stamp {found.stamp} at {found.time:.9g} s: "
+    title += f"vehicle and obstacle {found.obstacle_id}, "
+    title += f"safety margin {cases[0].config.safety_margin:g} m, "
     title += answer
     return (found.vehicle, found.obstacle), (found.vehicle_pose, found.obstacle_pose), title
 

@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The vehicle and one obstacle of a bag, at one stamp."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 
 import numpy as np
 
@@ -16,6 +18,9 @@ from .topics import choose
 
 __all__ = ["Moment", "MomentError", "moment"]
 
+# s. The page of a replay shows times to the microsecond.
+_TOLERANCE = 5e-7
+
 
 class MomentError(ValueError):
     """The bag has no such stamp or obstacle, or the vehicle is not known at the stamp."""
@@ -27,6 +32,10 @@ class Moment:
 
     Attributes
     ----------
+    stamp : int
+        Number of the stamp; the first stamp of the bag is 0.
+    time : float
+        Time of the stamp after the begin of the bag [s].
     row : Row
         The answer at the stamp.
     vehicle, obstacle : Shape
@@ -37,6 +46,8 @@ class Moment:
         Id of the obstacle.
     """
 
+    stamp: int
+    time: float
     row: Row
     vehicle: Shape
     vehicle_pose: Pose
@@ -46,14 +57,16 @@ class Moment:
 
 
 def moment(case: Case, seconds: float, obstacle_id: int | None = None) -> Moment:
-    """Return the vehicle and an obstacle at the first stamp at or after a time.
+    """Return the vehicle and an obstacle at the last stamp at or before a time.
+
+    Its answer holds at that time. If no stamp is before the time, this is the first stamp.
 
     Parameters
     ----------
     case : Case
         The bag, with parameters, topics and faults.
     seconds : float
-        Time after the begin of the bag [s].
+        Time after the begin of the bag [s], to the microsecond.
     obstacle_id : int
         Id of the obstacle; None: the nearest obstacle.
 
@@ -65,14 +78,35 @@ def moment(case: Case, seconds: float, obstacle_id: int | None = None) -> Moment
         The bag cannot be replayed up to the stamp.
     """
     with Bag(case.bag) as bag:
-        drive = Drive(bag, case.config, choose(bag, case.config, case.topics), case.faults)
-        for row in drive.rows():
-            if row.is_state and (row.time - bag.begin) * 1e-9 >= seconds - 1e-9:
-                return _moment(drive, row, row.nearest_id if obstacle_id is None else obstacle_id)
-    raise MomentError(f"{case.bag.name}: no stamp at or after {seconds:g} s")
+        stamp = _last_stamp(_states(bag, case), bag, seconds)
+    # The drive has passed the stamp, and its transforms have changed. So it starts again.
+    with Bag(case.bag) as bag:
+        for drive, row in islice(_states(bag, case), stamp, None):
+            wanted = row.nearest_id if obstacle_id is None else obstacle_id
+            return _moment(drive, stamp, (row.time - bag.begin) * 1e-9, row, wanted)
+    raise MomentError(f"{case.bag.name}: the bag has no stamp")
 
 
-def _moment(drive: Drive, row: Row, wanted: int) -> Moment:
+def _states(bag: Bag, case: Case) -> Iterator[tuple[Drive, Row]]:
+    drive = Drive(bag, case.config, choose(bag, case.config, case.topics), case.faults)
+    return ((drive, row) for row in drive.rows() if row.is_state)
+
+
+def _last_stamp(states: Iterator[tuple[Drive, Row]], bag: Bag, seconds: float) -> int:
+    last, end = 0, (bag.end - bag.begin) * 1e-9
+    for stamp, (_, row) in enumerate(states):
+        time = (row.time - bag.begin) * 1e-9
+        if time > seconds + _TOLERANCE:
+            end = time
+            break
+        last, end = stamp, max(end, time)  # a fault can delay messages beyond the end
+    if not 0.0 <= seconds <= end + _TOLERANCE:
+        rule = f"the time must be between 0 and the end of the bag, {end:.6f} s"
+        raise MomentError(f"{bag.path.name}: {rule} (got {seconds:g} s)")
+    return last
+
+
+def _moment(drive: Drive, stamp: int, time: float, row: Row, wanted: int) -> Moment:
     vehicle, config = drive.snapshot.footprint, drive.snapshot.config
     if vehicle is None or not row.ego:
         raise MomentError(f"the vehicle is not known: {row.status.name}, {row.message}")
@@ -86,6 +120,6 @@ def _moment(drive: Drive, row: Row, wanted: int) -> Moment:
         pose = drive.frame_of(source, obstacles)
         if len(obstacles.poses):
             pose = pose.of(Pose(*obstacles.poses.reshape(-1, 3)[i].tolist()))
-        return Moment(row, vehicle, Pose(*row.ego), shape, pose, wanted)
+        return Moment(stamp, time, row, vehicle, Pose(*row.ego), shape, pose, wanted)
     text = "there is no nearest obstacle" if wanted == -1 else f"obstacle {wanted} is not known"
     raise MomentError(f"{text}: {row.verdict.name}/{row.status.name}")

@@ -1,8 +1,9 @@
 # SPDX-FileCopyrightText: gjk_collision contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The data that a page shows of a replay: a timeline and a limited number of frames."""
+"""The data that a page shows of a replay: curves over time and a limited number of frames."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from math import inf, isfinite
 from typing import Any
 
@@ -20,7 +21,6 @@ __all__ = ["Film", "Timeline"]
 
 MAX_BINS = 1500
 MAX_FRAMES = 400
-MAX_EVENTS = 100
 MAX_KNOWN = 50_000  # number of outlines from which unused ones are deleted
 
 _WORST_FIRST = (Verdict.COLLISION, Verdict.UNKNOWN, Verdict.MARGIN, Verdict.FREE)
@@ -28,7 +28,7 @@ _BADNESS = {verdict: -i for i, verdict in enumerate(_WORST_FIRST)}
 
 
 class Timeline:
-    """The worst verdict, the smallest distance and the greatest ages of each bin of stamps.
+    """The smallest distance and the greatest ages of each bin of stamps.
 
     All bins have the same number of stamps. If there are 2 `MAX_BINS` bins, pairs of neighbours
     are merged.
@@ -40,8 +40,8 @@ class Timeline:
 
     def add(self, t: float, row: Row) -> None:
         """Add the answer `row` at the time `t` [s] after the begin of the bag."""
-        one = [t, row.verdict, _or_none(row.distance), _or_none(row.obstacle_age),
-               _or_none(row.footprint_age)]  # fmt: skip
+        ages = _or_none(row.obstacle_age), _or_none(row.footprint_age)
+        one = [t, _or_none(row.distance), *ages]
         if self._filled % self._size == 0:
             self._bins.append(one)
         else:
@@ -53,10 +53,10 @@ class Timeline:
             self._size *= 2
 
     def to_list(self) -> list[list[Any]]:
-        """Return [time, verdict, distance, obstacle age, footprint age] of each bin."""
+        """Return [time, distance, obstacle age, footprint age] of each bin."""
         return [
-            [round(t, 4), int(verdict), *(None if v is None else round(v, 4) for v in numbers)]
-            for t, verdict, *numbers in self._bins
+            [round(t, 4), *(None if v is None else round(v, 4) for v in numbers)]
+            for t, *numbers in self._bins
         ]
 
 
@@ -65,12 +65,58 @@ def _merged(a: list[Any], b: list[Any]) -> list[Any]:
         known = [each[i] for each in (a, b) if each[i] is not None]
         return choose(known) if known else None
 
-    verdict = max(a[1], b[1], key=_BADNESS.__getitem__)
-    return [a[0], verdict, pick(min, 2), pick(max, 3), pick(max, 4)]
+    return [a[0], pick(min, 1), pick(max, 2), pick(max, 3)]
+
+
+@dataclass(slots=True)
+class _Run:
+    """Successive stamps that share one frame.
+
+    Attributes
+    ----------
+    first : int
+        Number of the first stamp.
+    begin : float
+        Time of the first stamp after the begin of the bag [s].
+    count : int
+        Number of stamps.
+    frame : dict
+        The frame of the stamp with the worst verdict.
+    """
+
+    first: int
+    begin: float
+    count: int
+    frame: dict[str, Any]
+
+    @property
+    def badness(self) -> tuple[int, float]:
+        """The run whose frame is kept has the worse verdict, else the smaller distance."""
+        distance = self.frame["d"]
+        return _BADNESS[self.frame["v"]], -inf if distance is None else -distance
+
+
+def _joined(runs: Iterable[_Run], most: int, *, mixed: bool) -> list[_Run]:
+    """Return runs of at most `most` stamps, of one verdict unless `mixed`."""
+    joined: list[_Run] = []
+    for run in runs:
+        last = joined[-1] if joined else None
+        fits = last is not None and last.count + run.count <= most
+        if last is None or not fits or not (mixed or last.frame["v"] == run.frame["v"]):
+            joined.append(run)
+        else:
+            worse = max(last, run, key=lambda each: each.badness)
+            joined[-1] = _Run(last.first, last.begin, last.count + run.count, worse.frame)
+    return joined
 
 
 class Film:
-    """Frames for the scene view: every n-th stamp, each change of verdict, the closest approach.
+    """Frames for the scene view. Each stamp of the replay belongs to one frame.
+
+    A frame stands for a run of stamps. A run ends at a change of verdict, and after `_stride`
+    stamps. If there are 2 `MAX_FRAMES` runs, neighbours are joined: runs of one verdict, or, if
+    the verdict changes too often, up to `_mixed` stamps of several verdicts. Such a run shows its
+    worst verdict.
 
     Parameters
     ----------
@@ -80,52 +126,53 @@ class Film:
 
     def __init__(self, drive: Drive) -> None:
         self._drive = drive
-        self._stride, self._count = 1, 0
-        self._regular: list[dict[str, Any]] = []
-        self._events: list[dict[str, Any]] = []
-        self._closest: dict[str, Any] | None = None
+        self._stride, self._mixed = 1, 1
+        self._runs: list[_Run] = []
+        self._count, self._end = 0, 0.0
         self._least = inf
-        self._last: Verdict | None = None
         self._shapes: dict[tuple[bytes, float], int] = {}
         self._outlines: list[dict[str, Any]] = []
         self._origin: tuple[float, float] | None = None
 
     def add(self, t: float, row: Row) -> None:
-        """Store a frame of the answer `row` at the time `t` [s], if this answer is to be shown."""
-        index, self._count = self._count, self._count + 1
-        changed, self._last = self._last not in (None, row.verdict), row.verdict
+        """Add the answer `row` at the time `t` [s] after the begin of the bag."""
+        index, self._count, self._end = self._count, self._count + 1, t
         nearer = row.distance < self._least
-        regular = index % self._stride == 0
-        event = changed and len(self._events) < MAX_EVENTS
-        if not (regular or event or nearer):
-            return
-        frame = self._frame(index, t, row)
         if nearer:
-            self._least, self._closest = row.distance, frame
-        if event:
-            self._events.append(frame)
-        if regular:
-            self._regular.append(frame)
-            if len(self._regular) >= 2 * MAX_FRAMES:
-                self._regular = self._regular[::2]
-                self._stride *= 2
+            self._least = row.distance
+        run = self._runs[-1] if self._runs else None
+        same = run is not None and run.frame["v"] == row.verdict
+        if run is None or run.count >= (max(self._stride, self._mixed) if same else self._mixed):
+            self._runs.append(_Run(index, t, 1, self._frame(index, t, row)))
+        else:
+            run.count += 1
+            if (same and nearer) or _BADNESS[row.verdict] > _BADNESS[run.frame["v"]]:
+                run.frame = self._frame(index, t, row)
+        if len(self._runs) >= 2 * MAX_FRAMES:
+            self._thin()
 
     def to_dict(self) -> dict[str, Any]:
         """Return the frames in order of time, and the outlines that they refer to by index."""
-        every = [*self._regular, *self._events, *([self._closest] if self._closest else [])]
-        frames = [frame for _, frame in sorted({frame["i"]: frame for frame in every}.items())]
-        used = sorted({each[0] for frame in frames for each in frame["o"]}
-                      | {each for frame in frames for each in frame["f"]})  # fmt: skip
-        number = {old: new for new, old in enumerate(used)}
-        for frame in frames:
-            frame["o"] = [[number[each[0]], *each[1:]] for each in frame["o"]]
-            frame["f"] = [number[each] for each in frame["f"]]
+        self._delete_unused()
         return {
-            "stride": self._stride,
+            "end": round(self._end, 6),
             "origin": self._origin or (0.0, 0.0),
-            "outlines": [self._outlines[i] for i in used],
-            "frames": frames,
+            "outlines": self._outlines,
+            "frames": [
+                {**run.frame, "first": run.first, "begin": round(run.begin, 6), "n": run.count}
+                for run in self._runs
+            ],
         }
+
+    def _thin(self) -> None:
+        while len(self._runs) > 1.5 * MAX_FRAMES:
+            runs = _joined(self._runs, 2 * self._stride, mixed=False)
+            if len(runs) < 0.8 * len(self._runs):
+                self._stride *= 2
+            else:
+                self._mixed *= 2
+                runs = _joined(self._runs, self._mixed, mixed=True)
+            self._runs = runs
 
     def _frame(self, index: int, t: float, row: Row) -> dict[str, Any]:
         if len(self._shapes) > MAX_KNOWN:
@@ -154,11 +201,11 @@ class Film:
 
     def _delete_unused(self) -> None:
         """Delete the outlines that no frame refers to any more."""
-        every = [*self._regular, *self._events, *([self._closest] if self._closest else [])]
-        used = sorted({each[0] for frame in every for each in frame["o"]}
-                      | {each for frame in every for each in frame["f"]})  # fmt: skip
+        frames = [run.frame for run in self._runs]
+        used = sorted({each[0] for frame in frames for each in frame["o"]}
+                      | {each for frame in frames for each in frame["f"]})  # fmt: skip
         number = {old: new for new, old in enumerate(used)}
-        for frame in {id(frame): frame for frame in every}.values():
+        for frame in frames:
             frame["o"] = [[number[each[0]], *each[1:]] for each in frame["o"]]
             frame["f"] = [number[each] for each in frame["f"]]
         self._shapes = {key: number[i] for key, i in self._shapes.items() if i in number}

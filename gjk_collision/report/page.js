@@ -6,7 +6,10 @@ const { verdicts, timeline, film } = data;
 const frames = film.frames;
 const el = (id) => document.getElementById(id);
 const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue("--" + name).trim();
-const number = (value, digits, unit) => value === null || value === undefined ? "-" : value.toFixed(digits) + " " + unit;
+const number = (value, digits, unit) => value === null || value === undefined ? "-"
+  : value.toFixed(digits).replace(/^-(0\.?0*)$/, "$1") + " " + unit;  // never -0
+
+const seconds = (t) => t.toFixed(6).replace(/0{1,3}$/, "") + " s";  // to the microsecond, as seek() reads it
 
 let cursor = 0, playing = 0, follow = true;
 const view = { x: 0, y: 0, scale: 0 };  // centre [m] and pixels per metre
@@ -28,12 +31,35 @@ function surface(canvas) {
 
 const LEFT = 78, RIGHT = 12;
 const begin = timeline.length ? timeline[0][0] : 0;
-const end = timeline.length ? Math.max(timeline[timeline.length - 1][0], begin + 1e-3) : 1;
+const end = Math.max(film.end, begin + 1e-3);
 const xOf = (t, w) => LEFT + (t - begin) / (end - begin) * (w - LEFT - RIGHT);
-const HEIGHT = { FREE: 0.4, MARGIN: 0.6, UNKNOWN: 0.8, COLLISION: 1.0 };  // readable without colours
+
+// Height and pattern tell the verdicts apart without colours.
+const LOOKS = {
+  FREE: [0.4, []], MARGIN: [0.6, [[0, 8, 8, 0]]], UNKNOWN: [0.8, [[3, 3, 5, 3]]], COLLISION: [1.0, [[0, 8, 8, 0], [0, 0, 8, 8]]],
+};
+const DASHES = { "age-a": [], "age-b": [5, 3] };
+
+function filling(g, name) {
+  const tile = document.createElement("canvas"), size = 8, lines = LOOKS[name][1];
+  tile.width = tile.height = size;
+  const t = tile.getContext("2d");
+  t.fillStyle = colour(name); t.fillRect(0, 0, size, size);
+  t.strokeStyle = colour("mark"); t.lineWidth = lines.length && lines[0][1] === lines[0][3] ? 2 : 1;
+  for (const [x0, y0, x1, y1] of lines) {
+    for (const way of [-size, 0, size]) { t.beginPath(); t.moveTo(x0 + way, y0); t.lineTo(x1 + way, y1); t.stroke(); }
+  }
+  return g.createPattern(tile, "repeat");
+}
+
+function bar(g, name, x, y, width, height) {
+  const tall = height * LOOKS[name][0];
+  g.fillStyle = filling(g, name);
+  g.fillRect(x, y + height - tall, width, tall);
+}
 
 function curve(g, w, top, height, column, limit, name, fillGaps) {
-  g.strokeStyle = name; g.lineWidth = 1.5; g.beginPath();
+  g.strokeStyle = colour(name); g.lineWidth = 1.5; g.setLineDash(DASHES[name] || []); g.beginPath();
   let pen = false;
   for (const bin of timeline) {
     const value = bin[column];
@@ -43,6 +69,7 @@ function curve(g, w, top, height, column, limit, name, fillGaps) {
     pen = true;
   }
   g.stroke();
+  g.setLineDash([]);
 }
 
 function ceiling(values, least) {
@@ -56,15 +83,13 @@ function drawTimeline() {
   const lanes = [[4, 34], [50, 66], [128, 38]];
   g.textAlign = "right"; g.textBaseline = "middle";
   const [top, height] = lanes[0];
-  for (let i = 0, j = 0; i < timeline.length; i = j) {  // runs of one verdict
-    while (j < timeline.length && timeline[j][1] === timeline[i][1]) j++;
-    const x = xOf(timeline[i][0], w), next = j < timeline.length ? xOf(timeline[j][0], w) : w - RIGHT;
-    const name = verdicts[timeline[i][1]], tall = height * HEIGHT[name];
-    g.fillStyle = colour(name);
-    g.fillRect(x, top + height - tall, Math.max(1, next - x), tall);
+  for (let i = 0, j = 0; i < frames.length; i = j) {  // frames of one verdict
+    while (j < frames.length && frames[j].v === frames[i].v) j++;
+    const x = xOf(frames[i].begin, w), next = j < frames.length ? xOf(frames[j].begin, w) : w - RIGHT;
+    bar(g, verdicts[frames[i].v], x, top, Math.max(1, next - x), height);
   }
-  const clear = ceiling(timeline.map((bin) => bin[2]).filter((v) => v !== null).map((v) => Math.min(v, 50)), 0.1);
-  const ages = ceiling(timeline.flatMap((bin) => [bin[3], bin[4]]).filter((v) => v !== null), 0.1);
+  const clear = ceiling(timeline.map((bin) => bin[1]).filter((v) => v !== null).map((v) => Math.min(v, 50)), 0.1);
+  const ages = ceiling(timeline.flatMap((bin) => [bin[2], bin[3]]).filter((v) => v !== null), 0.1);
   g.fillStyle = colour("faint");
   g.fillText("verdict", LEFT - 8, top + height / 2);
   for (const [[y, tall], text, limit, unit] of [[lanes[1], "clearance", clear, "m"], [lanes[2], "age", ages, "s"]]) {
@@ -78,11 +103,11 @@ function drawTimeline() {
     g.strokeStyle = colour("MARGIN"); g.setLineDash([4, 3]);
     g.beginPath(); g.moveTo(LEFT, y); g.lineTo(w - RIGHT, y); g.stroke(); g.setLineDash([]);
   }
-  curve(g, w, ...lanes[1], 2, clear, colour("ink"), false);
-  curve(g, w, ...lanes[2], 3, ages, colour("age-a"), true);
-  curve(g, w, ...lanes[2], 4, ages, colour("age-b"), true);
+  curve(g, w, ...lanes[1], 1, clear, "ink", false);
+  curve(g, w, ...lanes[2], 2, ages, "age-a", true);
+  curve(g, w, ...lanes[2], 3, ages, "age-b", true);
   g.textAlign = "center"; g.fillStyle = colour("faint");
-  const step = ceiling([(end - begin) / 12], 1e-3);
+  const step = ceiling([(end - begin) / Math.max(2, Math.floor((w - LEFT) / 75))], 1e-3);
   for (let t = Math.ceil(begin / step) * step; t <= end + 1e-9; t += step) {
     g.fillText(+t.toFixed(3) + " s", Math.min(xOf(t, w), w - 16), h - 10);
   }
@@ -178,7 +203,7 @@ function drawScene() {
   }
   if (frame.ego) {
     g.globalAlpha = 0.75;
-    for (const k of frame.f) shape(g, film.outlines[k], ...frame.ego, verdict, colour("ink"), false);
+    for (const k of frame.f) shape(g, film.outlines[k], ...frame.ego, filling(g, verdicts[frame.v]), colour("ink"), false);
     g.globalAlpha = 1;
     const [x, y, yaw] = frame.ego, length = 14 / view.scale;  // which way it points
     g.strokeStyle = colour("ink"); g.lineWidth = 2; g.beginPath();
@@ -212,9 +237,9 @@ function drawFacts() {
     if (value instanceof Node) dd.append(value); else dd.textContent = value;
     list.append(dt, dd);
   };
-  const said = document.createElement("span");
-  said.className = "said"; said.textContent = verdicts[frame.v]; said.style.background = colour(verdicts[frame.v]);
-  add("verdict", said);
+  const verdict = document.createElement("strong");
+  verdict.append(key(verdicts[frame.v]), verdicts[frame.v]);
+  add("verdict", verdict);
   add("status", frame.s);
   if (frame.m) add("message", frame.m);
   add("distance", number(frame.d, 4, "m"));
@@ -234,11 +259,12 @@ function drawFacts() {
   add("obstacle age", number(frame.oa, 3, "s"));
   add("bad sources", frame.bad.length ? frame.bad.join(", ") : "none");
   add("snapshot", frame.snap);
-  el("time").textContent = frame.t.toFixed(3) + " s, stamp " + frame.i;
+  el("time").textContent = seconds(frame.t) + ", stamp " + frame.i +
+    (frame.n > 1 ? ", the worst of stamps " + frame.first + " to " + (frame.first + frame.n - 1) : "");
   const slider = el("timeline");
   slider.setAttribute("aria-valuemax", frames.length - 1);
   slider.setAttribute("aria-valuenow", cursor);
-  slider.setAttribute("aria-valuetext", frame.t.toFixed(3) + " s, " + verdicts[frame.v]);
+  slider.setAttribute("aria-valuetext", seconds(frame.t) + ", " + verdicts[frame.v]);
 }
 
 function drawLatency() {
@@ -260,6 +286,27 @@ function drawLatency() {
     " µs, maximum " + data.latency.max + " µs, on the machine of the replay";
 }
 
+// ---- legend
+
+function key(name) {  // a bar as in the timeline, or a piece of a curve
+  const canvas = document.createElement("canvas"), width = 22, height = 14;
+  canvas.className = "key"; canvas.width = width; canvas.height = height;
+  const g = canvas.getContext("2d");
+  if (LOOKS[name]) { bar(g, name, 0, 0, width, height); return canvas; }
+  g.strokeStyle = colour(name); g.lineWidth = 2; g.setLineDash(DASHES[name]);
+  g.beginPath(); g.moveTo(0, height / 2); g.lineTo(width, height / 2); g.stroke();
+  return canvas;
+}
+
+function drawLegend() {
+  const names = { "age-a": "obstacle age", "age-b": "footprint age" };
+  el("legend").replaceChildren(...[...verdicts, ...Object.keys(names)].map((name) => {
+    const entry = document.createElement("span");
+    entry.append(key(name), names[name] || name);
+    return entry;
+  }));
+}
+
 // ---- moving about
 
 function draw() { drawTimeline(); drawScene(); drawFacts(); }
@@ -270,11 +317,12 @@ function go(index) {
   draw();
 }
 
+// Shows the frame of the last stamp at or before t, as trace --at does: the answer that holds at t.
 function seek(t) {
   let low = 0, high = frames.length - 1;
   while (low < high) {
     const middle = (low + high + 1) >> 1;
-    if (frames[middle].t <= t + 1e-9) low = middle; else high = middle - 1;
+    if (frames[middle].begin <= t + 5e-7) low = middle; else high = middle - 1;
   }
   go(low);
 }
@@ -289,7 +337,7 @@ function change(way) {
 function play() {
   if (playing) { playing = 0; el("play").textContent = "Play"; return; }
   if (cursor >= frames.length - 1) cursor = 0;
-  let last = performance.now(), t = frames.length ? frames[cursor].t : 0;
+  let last = performance.now(), t = frames.length ? frames[cursor].begin : 0;
   const mine = playing = last;
   el("play").textContent = "Pause";
   const tick = (now) => {
@@ -352,22 +400,11 @@ el("scene").addEventListener("wheel", (event) => {
   zoom(Math.exp(-event.deltaY * 0.0015), event.clientX - box.left, event.clientY - box.top);
 }, { passive: false });
 
-for (const name of verdicts) {
-  const key = document.createElement("span");
-  key.className = "key"; key.style.background = "var(--" + name + ")";
-  el("legend").append(key, name + " ");
-}
-for (const [name, text] of [["age-a", "obstacle age"], ["age-b", "footprint age"]]) {
-  const key = document.createElement("span");
-  key.className = "key"; key.style.background = "var(--" + name + ")";
-  el("legend").append(key, text + " ");
-}
-if (film.stride > 1) el("legend").append("; frames: 1 of " + film.stride + " stamps, and changes of the verdict");
-
 window.addEventListener("resize", () => { draw(); drawLatency(); });
-matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { draw(); drawLatency(); });
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { draw(); drawLatency(); drawLegend(); });
 fit();
 const asked = /^#t=([\d.]+)$/.exec(location.hash);  // page.html#t=12.5
 if (asked) seek(Number(asked[1])); else go(0);
 drawLatency();
+drawLegend();
 document.documentElement.dataset.ready = "yes";

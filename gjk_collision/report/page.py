@@ -4,6 +4,7 @@
 
 import json
 from collections.abc import Sequence
+from math import inf
 from typing import Any
 
 from ..verdict import Verdict
@@ -36,8 +37,16 @@ def page(summary: dict[str, Any], timeline: list[list[Any]], film: dict[str, Any
 
 
 def overview(results: Sequence[Result]) -> str:
-    """Return the page with links to the pages of many replays."""
-    return render("overview.html", results=results, outcome_text=outcome_text)
+    """Return the page with links to the pages of many replays, the worst first."""
+    ranked = sorted(results, key=_trouble)
+    return render("overview.html", results=ranked, outcome_text=outcome_text)
+
+
+def _trouble(result: Result) -> tuple[float | str, ...]:
+    verdicts = result.summary.get("verdicts", {})
+    counts = (-verdicts.get(name, 0) for name in ("COLLISION", "UNKNOWN", "MARGIN"))
+    closest = result.summary.get("closest")
+    return -result.outcome, *counts, closest["distance"] if closest else inf, result.name
 
 
 def _embedded(data: Any) -> str:

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import InputError
-from ..geometry import Pose, Shape
+from ..geometry import Pose, Shape, collide
 from ..tracing import Trace, TraceStep
 from .templates import render
 
@@ -35,7 +35,7 @@ svg { --ground: #ffffff; --ink: #1d2125; --faint: #646b73; --a: #0072b2; --b: #d
   font: 13px system-ui, 'DejaVu Sans', sans-serif; }
 @media (prefers-color-scheme: dark) { svg { --ground: #1c2024; --ink: #e6e8ea; --faint: #9aa2aa;
   --a: #56b4e9; --b: #ff7a1c; --diff: #49525b; --zone: #8a8324; --next: #1fc495; } }
-.ground { fill: var(--ground); } text { fill: var(--ink); } .faint { fill: var(--faint); }
+.ground { fill: var(--ground); } text { fill: var(--ink); }
 .a { fill: var(--a); stroke: var(--a); } .b { fill: var(--b); stroke: var(--b); }
 .body { fill-opacity: .22; stroke-width: 1.4; stroke-linejoin: round; }
 .wide { fill: none; stroke-opacity: .22; stroke-linejoin: round; stroke-linecap: round; }
@@ -73,21 +73,80 @@ def trace_page(trace: Trace, a: Shape, b: Shape, pose_a: Pose, pose_b: Pose, tit
     panels = _panels(trace, a, b, pose_a, pose_b)
     frames = [_svg(2 * WIDTH, HEIGHT + TEXT, [panel]) for panel in panels]
     steps = [
-        {"lower": _digits(step.lower_bound), "upper": _digits(step.upper_bound)}
+        {
+            "lower": _digits(step.lower_bound) if step.lower_bound > 0.0 else "none",
+            "upper": _digits(step.upper_bound),
+        }
         for step in trace.steps
     ]
-    return render("trace.html", title=title, frames=frames, steps=steps, answer=_answer(trace))
+    facts = _facts(trace, a, b, pose_a, pose_b)
+    answer = _answer(trace)
+    return render(
+        "trace.html", title=title, frames=frames, steps=steps, answer=answer, facts=facts
+    )
 
 
-def _digits(value: float) -> str:
-    return f"{value:.6g}"
+def _facts(trace: Trace, a: Shape, b: Shape, pose_a: Pose, pose_b: Pose) -> list[tuple[str, str]]:
+    """Return the decision on the pair and its proof, before the iterations: name and text."""
+    found = trace.closest
+    hit = collide(a, b, pose_a, pose_b)
+    facts = [
+        ("verdict without margin", "COLLISION" if hit else "FREE"),
+        ("proof", _contact(trace) if hit else _separation(trace)),
+        ("distance", f"{_digits(found.distance, 9)} m"),
+        ("certified lower bound", f"{_digits(found.lower_bound, 9)} m"),
+    ]
+    if found.distance < 0.0:
+        facts.append(("penetration", f"{_digits(-found.distance, 9)} m"))
+    facts += [
+        ("closest or deepest point of a", f"{_point(found.point_a)} m"),
+        ("closest or deepest point of b", f"{_point(found.point_b)} m"),
+    ]
+    for name, shape, pose in (("a", a, pose_a), ("b", b, pose_b)):
+        x, y, yaw = (_digits(value, 9) for value in pose)
+        radius = _digits(shape.radius, 9)
+        facts.append((f"pose of {name}", f"{x}, {y} m, {yaw} rad; radius {radius} m"))
+    return facts
+
+
+def _separation(trace: Trace) -> str:
+    found = trace.closest
+    if found.lower_bound > 0.0:
+        return (
+            f"{_point(found.direction)} separates the nearest parts, from a to b; "
+            f"the shapes are certainly at least {_digits(found.lower_bound, 9)} m apart"
+        )
+    return "exact arithmetic: the gap is smaller than the rounding errors of the distance"
+
+
+def _contact(trace: Trace) -> str:
+    """Return why the pair collides."""
+    last = trace.steps[-1] if trace.steps else None
+    if last is not None and trace.is_settled and last.barycode == 7:
+        corners = ", ".join(map(_point, (last.support, *last.points)))
+        return f"the triangle {corners} m of points of a - b encloses the origin"
+    if trace.closest.distance > 0.0:
+        return "the gap is smaller than the rounding errors of the poses, so FREE is not proven"
+    if trace.is_settled:
+        return "the polygons are not farther apart than the sum of the radii"
+    return "no direction has a gap: GJK does not decide, exact arithmetic does"
+
+
+def _point(point: Any) -> str:
+    x, y = point
+    return f"({_digits(x, 9)}, {_digits(y, 9)})"
+
+
+def _digits(value: float, count: int = 6) -> str:
+    return f"{value + 0.0:.{count}g}"  # never -0
 
 
 def _answer(trace: Trace) -> str:
     found = trace.closest
     settled = "" if trace.is_settled else ", decided by exact arithmetic after GJK"
     return (
-        f"distance {found.distance:.9g} m, certified at least {found.lower_bound:.9g} m, "
+        f"distance {_digits(found.distance, 9)} m, "
+        f"certified at least {_digits(found.lower_bound, 9)} m, "
         f"{len(trace.steps)} iterations{settled}"
     )
 
@@ -110,10 +169,11 @@ def _panels(trace: Trace, a: Shape, b: Shape, pose_a: Pose, pose_b: Pose) -> lis
             *bodies,
             *(_vertex(world, p[i], "a") for i in step.vertices_a),
             *(_vertex(world, q[j], "b") for j in step.vertices_b),
-            _ring(world, p[step.support_a]),
-            _ring(world, q[step.support_b]),
         ]
-        right = _difference(minkowski, difference, step)
+        if not _is_on_simplex(step):
+            left += [_ring(world, p[step.support_a]), _ring(world, q[step.support_b])]
+        is_sure = trace.is_settled or k + 1 < len(trace.steps)
+        right = _difference(minkowski, difference, step, is_sure=is_sure)
         panels.append("".join([*left, *right, *_lines(k, step, trace)]))
     if not panels:
         panels.append("".join([*bodies, *_text(["no iteration: " + _answer(trace)])]))
@@ -144,13 +204,13 @@ class _Frame:
         return " ".join(f"{u:g},{v:g}" for u, v in map(self.at, points))
 
 
-def _difference(frame: _Frame, difference: Points, step: TraceStep) -> list[str]:
+def _difference(frame: _Frame, difference: Points, step: TraceStep, *, is_sure: bool) -> list[str]:
     parts = [f'<polygon class="diff" points="{frame.path(difference)}"/>']
-    if len(step.points) == 2 and not _is_flat(step):
-        parts += _zones(frame, step)
+    if _has_regions(step):
+        parts += _zones(frame, step, is_sure=is_sure)
     near = _nearest(step.points)
     parts.append(_line(frame, (0.0, 0.0), near, "reach"))
-    if np.any(step.direction):
+    if not _is_on_simplex(step):
         # A line through the vertex found, perpendicular to the search direction. No point of a - b
         # is beyond it.
         across = np.array([-step.direction[1], step.direction[0]]) * WIDTH / frame.scale
@@ -162,28 +222,29 @@ def _difference(frame: _Frame, difference: Points, step: TraceStep) -> list[str]
         parts.append(_head(frame, near, tip))
     parts.append(f'<polyline class="simplex" points="{frame.path(step.points)}"/>')
     parts += [_dot(frame, point, "simplex", 3.5) for point in step.points]
-    parts.append(_dot(frame, step.support, "next", 4.5))
+    if not _is_on_simplex(step):
+        parts.append(_dot(frame, step.support, "next", 4.5))
     u, v = frame.at((0.0, 0.0))
     parts.append(f'<path class="origin" d="M{u - 6:g} {v:g}h12M{u:g} {v - 6:g}v12"/>')
     parts.append(f'<text x="{u + 7:g}" y="{v - 7:g}">O</text>')
     return parts
 
 
-def _zones(frame: _Frame, step: TraceStep) -> list[str]:
-    """Draw the four regions beside the edge BC. The one with the origin is filled."""
+def _zones(frame: _Frame, step: TraceStep, *, is_sure: bool) -> list[str]:
+    """Draw the four regions beside the edge BC. Fill the one with the origin if that is sure."""
     parts = []
     for code in (7, 6, 5, 4):
         region = _zone(frame.corners, step, code)
         if len(region) < 3:
             continue
-        here = " here" if code == step.barycode else ""
+        here = " here" if is_sure and code == step.barycode else ""
         parts.append(f'<polygon class="zone{here}" points="{frame.path(region)}"/>')
         x, y = region.T
         area = 0.5 * abs(x @ np.roll(y, -1) - y @ np.roll(x, -1))
         if area * frame.scale**2 > 1500.0:  # large enough for a digit
             u, v = frame.at(region.mean(axis=0))
             place = f'text-anchor="middle" x="{u:g}" y="{v:g}"'
-            parts.append(f'<text class="faint" {place}>{code}</text>')
+            parts.append(f"<text {place}>{code}</text>")
     return parts
 
 
@@ -193,6 +254,15 @@ def _zone(within: Points, step: TraceStep, code: int) -> Points:
     region = _half(within, b, c, a)
     region = _half(region, c, a, b, outside=not code & 2)
     return _half(region, a, b, c, outside=not code & 1)
+
+
+def _is_on_simplex(step: TraceStep) -> bool:
+    """Return whether the origin is on the simplex. GJK ends then, without a search direction."""
+    return not np.any(step.direction)
+
+
+def _has_regions(step: TraceStep) -> bool:
+    return step.barycode is not None and not _is_flat(step) and not _is_on_simplex(step)
 
 
 def _is_flat(step: TraceStep) -> bool:
@@ -253,19 +323,24 @@ def _lines(k: int, step: TraceStep, trace: Trace) -> list[str]:
     """Return the text below a step."""
     edge = "beyond an edge at the new vertex"
     regions = {4: "beyond the new vertex", 5: edge, 6: edge, 7: "inside the triangle"}
+    is_last = k + 1 == len(trace.steps)
+    found = f"found: vertex {step.support_a} of a, vertex {step.support_b} of b; "
+    bounds = f"{_digits(step.lower_bound)} m <= distance <= {_digits(step.upper_bound)} m"
+    if step.lower_bound <= 0.0:
+        bounds = f"distance <= {_digits(step.upper_bound)} m; no lower bound"
     where = ""
-    if _is_flat(step):
+    if _is_on_simplex(step):
+        where, found = "; the origin is on it, up to rounding errors", ""
+    elif _is_flat(step):
         where = "; the vertex found is already in it, so no point is nearer"
+    elif step.barycode is not None and is_last and not trace.is_settled:
+        where = "; rounding errors hide the region of the origin"
     elif step.barycode is not None:
         where = f"; the origin is in region {step.barycode}, {regions[step.barycode]}"
     kind = "a vertex" if len(step.points) == 1 else "an edge"
     first = f"step {k + 1} of {len(trace.steps)}: the simplex is {kind}{where}"
-    found = f"found: vertex {step.support_a} of a, vertex {step.support_b} of b"
-    bounds = f"{_digits(step.lower_bound)} m <= distance <= {_digits(step.upper_bound)} m"
-    if step.lower_bound <= 0.0:
-        bounds = f"distance <= {_digits(step.upper_bound)} m; no lower bound yet"
-    lines = [first, f"{found}; {bounds} (without radii)"]
-    if k + 1 == len(trace.steps):
+    lines = [first, f"{found}{bounds} (without radii)"]
+    if is_last:
         lines.append(_answer(trace))
     return _text(lines)
 

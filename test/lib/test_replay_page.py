@@ -7,22 +7,30 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
+from collections.abc import Sequence
 from html.parser import HTMLParser
+from importlib import resources
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, ClassVar
 
+import numpy as np
 import pytest
 from data import DATA, needs_data
 from replays import SCENARIOS
 from write_scenarios import write
 
+from gjk_collision.__main__ import main
 from gjk_collision.replay.case import read_cases
 from gjk_collision.replay.record import record
-from gjk_collision.report.film import MAX_BINS, MAX_FRAMES, Timeline
+from gjk_collision.replay.rows import Row
+from gjk_collision.report.film import MAX_BINS, MAX_FRAMES, Film, Timeline
 from gjk_collision.report.many import run_all
-from gjk_collision.report.outcome import Outcome
+from gjk_collision.report.outcome import Outcome, Result
+from gjk_collision.report.page import overview, page
 from gjk_collision.report.run import Options
 from gjk_collision.server.config import Config
+from gjk_collision.verdict import Status, Verdict
 
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser"))), None)
 needs_browser = pytest.mark.skipif(
@@ -43,12 +51,12 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "out"
 
 
-def browse(page: Path, *options: str, fragment: str = "") -> str:
+def browse(path: Path, *options: str, fragment: str = "") -> str:
     """Let the browser run a page; return what has become of it."""
     command = [
         str(BROWSER), "--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars",
         "--window-size=1400,1150", "--virtual-time-budget=3000",
-        f"--user-data-dir={page.parent}/browser", *options, "--dump-dom", page.as_uri() + fragment,
+        f"--user-data-dir={path.parent}/browser", *options, "--dump-dom", path.as_uri() + fragment,
     ]  # fmt: skip
     done = subprocess.run(command, capture_output=True, text=True, timeout=100, check=True)
     return done.stdout
@@ -173,29 +181,173 @@ def test_page_of_a_broken_bag(tmp_path: Path) -> None:
 
 def test_names_cannot_break_out_of_the_page(tmp_path: Path) -> None:
     """A topic, a frame or a message is somebody else's text."""
-    from gjk_collision.report.page import page
-
     evil = "</script><script>alert(1)</script><b>"
     summary: dict[str, Any] = {
         "name": evil, "outcome": "failed", "failures": [evil], "notes": [evil], "expectations": [],
         "golden": None, "timing": {"latency_us": {"bins": []}},
     }  # fmt: skip
-    film = {"stride": 1, "origin": [0, 0], "outlines": [], "frames": [{"m": evil}]}
+    film = {"end": 0.0, "origin": [0, 0], "outlines": [], "frames": [{"m": evil}]}
     text = page(summary, [], film)
     assert evil not in text
     assert text.count("<script") == 2
 
 
-def test_page_stays_small(tmp_path: Path) -> None:
-    """Bins and frames are bounded, so that an hour's page opens as a minute's does."""
-    from gjk_collision.replay.rows import Row
-    from gjk_collision.verdict import Status, Verdict
+class StillDrive:
+    """A drive of nothing: the frames of its rows have verdicts, but no shapes."""
 
+    snapshot = SimpleNamespace(footprint=None, config=Config())
+    shown: ClassVar[dict[tuple[str, str], Any]] = {}
+
+
+def filmed(verdicts: Sequence[Verdict]) -> dict[str, Any]:
+    film = Film(StillDrive())  # type: ignore[arg-type]
+    for i, verdict in enumerate(verdicts):
+        film.add(i * 0.05, Row(i, i, "data", verdict, Status.SUCCESS, distance=100.0 - i % 97))
+    return film.to_dict()
+
+
+def test_page_stays_small() -> None:
+    """Bins and frames are bounded, so that an hour's page opens as a minute's does."""
+    verdicts = [Verdict.FREE] * 50_000
+    verdicts[31_234] = Verdict.COLLISION
     timeline = Timeline()
-    for i in range(50_000):
-        verdict = Verdict.COLLISION if i == 31_234 else Verdict.FREE
+    for i, verdict in enumerate(verdicts):
         timeline.add(i * 0.05, Row(i, i, "data", verdict, Status.SUCCESS, distance=i % 97))
-    bins = timeline.to_list()
-    assert MAX_BINS <= len(bins) < 2 * MAX_BINS
-    assert [row[1] for row in bins].count(int(Verdict.COLLISION)) == 1, "no hit is averaged away"
-    assert MAX_FRAMES > 0
+    assert MAX_BINS <= len(timeline.to_list()) < 2 * MAX_BINS
+    frames = filmed(verdicts)["frames"]
+    assert MAX_FRAMES / 2 <= len(frames) < 2 * MAX_FRAMES
+    hits = [frame for frame in frames if frame["v"] == Verdict.COLLISION]
+    assert [frame["i"] for frame in hits] == [31_234], "no hit is averaged away"
+
+
+@pytest.mark.parametrize("every", [1, 2, 3, 7, 40, 333])
+def test_each_stamp_has_a_frame_that_is_no_better(every: int) -> None:
+    """However often the verdict changes, no stamp opens on a frame of a better verdict."""
+    order = (Verdict.FREE, Verdict.MARGIN, Verdict.UNKNOWN, Verdict.COLLISION)
+    verdicts = [order[i // every % 3 + i // every % 2] for i in range(9_000)]
+    frames = filmed(verdicts)["frames"]
+    assert len(frames) < 2 * MAX_FRAMES
+    firsts = [frame["first"] for frame in frames]
+    counts = [frame["n"] for frame in frames]
+    assert firsts == [0, *np.cumsum(counts)[:-1]] and sum(counts) == len(verdicts)
+    for frame in frames:
+        own = verdicts[frame["first"] : frame["first"] + frame["n"]]
+        assert frame["v"] == max(own, key=order.index) == verdicts[frame["i"]]
+        assert frame["begin"] == pytest.approx(frame["first"] * 0.05)
+    changes = {i for i in range(1, len(verdicts)) if verdicts[i] is not verdicts[i - 1]}
+    if len(changes) < MAX_FRAMES / 2:  # each is seen where it is
+        assert changes <= set(firsts)
+
+
+def test_closest_approach_has_a_frame() -> None:
+    film = filmed([Verdict.FREE] * 5_000)
+    assert min(frame["d"] for frame in film["frames"]) == 4.0
+
+
+def contrast(one: str, other: str) -> float:
+    """WCAG 2.2: ratio of the relative luminances of two colours, #rrggbb."""
+
+    def luminance(colour: str) -> float:
+        parts = np.array([int(colour[i : i + 2], 16) for i in (1, 3, 5)]) / 255
+        linear = np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4)
+        return float(linear @ (0.2126, 0.7152, 0.0722))
+
+    dark, light = sorted(map(luminance, (one, other)))
+    return (light + 0.05) / (dark + 0.05)
+
+
+@pytest.mark.parametrize("scheme", [0, 1], ids=["light", "dark"])
+def test_colours_have_the_contrast_of_wcag_aa(scheme: int) -> None:
+    """4.5 for text, 3 for graphics and for the edges of controls."""
+    style = (resources.files("gjk_collision.report") / "base.css").read_text(encoding="utf-8")
+    colours = dict(re.findall(r"--([\w-]+): (#\w{6})", style.split("@media (prefers")[0]))
+    if scheme == 1:
+        dark = style.split("@media (prefers")[1].split("* {")[0]
+        colours.update(re.findall(r"--([\w-]+): (#\w{6})", dark))
+    for below in ("ground", "panel"):
+        for text in ("ink", "faint", "focus"):
+            assert contrast(colours[text], colours[below]) >= 4.5, (text, below)
+        for graphic in (*(each.name for each in Verdict), "age-a", "age-b", "edge"):
+            assert contrast(colours[graphic], colours[below]) >= 3.0, (graphic, below)
+    for verdict in Verdict:  # the lines of the patterns
+        assert contrast(colours[verdict.name], colours["mark"]) >= 3.0
+
+
+@needs_browser
+def test_legend_shows_height_and_pattern(pages: Path) -> None:
+    dom = browse(pages / "approach" / "index.html")
+    legend = re.search(r'id="legend">(.*?)</div>', dom)
+    assert legend and legend[1].count('<canvas class="key"') == len(Verdict) + 2
+    for each in Verdict:
+        assert f"</canvas>{each.name}<" in legend[1]
+
+
+@needs_browser
+@pytest.mark.parametrize("name", ["approach/index.html", "index.html"])
+def test_a_narrow_screen_is_not_scrolled_sideways(name: str, pages: Path) -> None:
+    """A window of Chromium has 500 px at least, so the page is in a frame of 390 px."""
+    text = (pages / name).read_text(encoding="utf-8")
+    tell = "document.documentElement.dataset.wide = document.documentElement.scrollWidth"
+    text = text.replace(
+        "default-src 'none';", "default-src 'none'; script-src 'unsafe-inline';", 1
+    )
+    (pages / "narrow.html").write_text(text.replace("</body>", f"<script>{tell}</script></body>"))
+    frame = (
+        '<iframe src="narrow.html" style="width: 390px; border: 0" onload="'
+        'document.title = this.contentDocument.documentElement.dataset.wide"></iframe>'
+    )
+    (pages / "framed.html").write_text(frame, encoding="utf-8")
+    dom = browse(pages / "framed.html", "--allow-file-access-from-files")
+    assert "<title>390</title>" in dom
+
+
+def test_overview_starts_with_the_worst() -> None:
+    def result(name: str, outcome: Outcome, collisions: int, closest: float | None) -> Result:
+        verdicts = {each.name: 0 for each in Verdict} | {"COLLISION": collisions}
+        near = None if closest is None else {"distance": closest}
+        return Result(name, outcome, [], {"stamps": 9, "verdicts": verdicts, "closest": near})
+
+    text = overview([
+        result("far", Outcome.PASSED, 0, 8.0),
+        result("empty", Outcome.PASSED, 0, None),
+        result("near", Outcome.PASSED, 0, 0.5),
+        result("hit", Outcome.PASSED, 3, -0.1),
+        result("failed", Outcome.FAILED, 0, 3.0),
+        Result("broken", Outcome.BROKEN, ["cannot be read"]),
+    ])  # fmt: skip
+    order = re.findall(r"<tr>\n<td>(?:<a [^>]*>)?(\w+)", text)
+    assert order == ["broken", "failed", "hit", "near", "far", "empty"]
+
+
+@needs_browser
+@pytest.mark.parametrize("changes", [90, 2_000])
+def test_page_opens_on_the_verdict_of_the_timeline(changes: int, tmp_path: Path) -> None:
+    verdicts = [(Verdict.FREE, Verdict.COLLISION)[i // 3 % 2] for i in range(3 * changes)]
+    summary: dict[str, Any] = {
+        "name": "flicker", "outcome": "passed", "failures": [], "notes": [], "expectations": [],
+        "golden": None, "timing": {"latency_us": {"bins": []}},
+    }  # fmt: skip
+    (tmp_path / "page.html").write_text(page(summary, [[0.0, None, None, None]], filmed(verdicts)))
+    stamp = 3 * changes - 2
+    assert verdicts[stamp] is Verdict.COLLISION
+    dom = browse(tmp_path / "page.html", fragment=f"#t={stamp * 0.05:.3f}")
+    assert fact(dom, "verdict") == "COLLISION"
+
+
+@needs_browser
+@pytest.mark.parametrize("seconds", ["0", "4.7", "4.72", "4.75", "7.95"])
+def test_a_time_means_one_stamp(
+    seconds: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The page and ``trace --at`` show the last stamp at or before a time."""
+    bag = write(tmp_path, "street")
+    run_all(read_cases(bag, Config()), tmp_path / "out", Options())
+    dom = browse(tmp_path / "out" / bag.name / "index.html", fragment=f"#t={seconds}")
+    shown = re.search(r'id="time"[^>]*>([\d.]+) s, stamp (\d+)<', dom)
+    assert shown
+    for asked in (seconds, shown[1]):  # the time that the page shows leads to the same stamp
+        traced = tmp_path / "moment"
+        assert main(["trace", str(bag), "--at", asked, "--out", str(traced)]) == 0
+        text = Path(f"{traced}.html").read_text(encoding="utf-8")
+        assert f", stamp {shown[2]} at {float(shown[1]):g} s: " in text
+    capsys.readouterr()
