@@ -98,7 +98,7 @@ def rows(
         check=False,
     )
     if done.returncode:
-        raise RuntimeError(f"{program.name}: {done.stderr}{done.stdout}")
+        raise RuntimeError(f"{program.name} ended with {done.returncode}: {done.stderr.strip()}")
     result = json.loads(done.stdout)
     lines = [
         "| question | Python client | C++ client | C++ mirror | C++ scene | mirror / scene |",
