@@ -33,6 +33,7 @@ from typing import Any
 os.environ.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
 os.environ.setdefault("ROS_DOMAIN_ID", str(1 + os.getpid() % 100))
 
+import node_cpp
 import numpy as np
 import rclpy
 from gjk_collision.msg import CollisionState, ObstacleArray, Snapshot
@@ -50,6 +51,7 @@ from gjk_collision.verdict import Status
 CAR = [3.8, 0.9, -1.0, 0.9, -1.0, -0.9, 3.8, -0.9]
 KINDS = {"collide": Collide, "check_poses": CheckPoses, "check_path": CheckPath}
 OURS, EMPTY = "collision_server", "empty"
+CPP = Path(__file__).parents[1] / ".dev/bench/cpp_client" / os.environ["ROS_DISTRO"]
 OBSTACLES, POSES, WAY, FEW_POSES = 200, 1000, 20, 15
 GOALS = {"collide": 1.3, "check_poses": 1.5}
 # Of the load: clients, requests that each has under way, obstacles at 20 Hz, poses per request.
@@ -133,7 +135,15 @@ def started(*commands: list[str]) -> Iterator[list[subprocess.Popen[str]]]:
         for each in running:
             each.terminate()
         for each in running:
-            each.wait(10)
+            end_of(each)
+
+
+def end_of(process: subprocess.Popen[str]) -> None:
+    """Wait for the end of a process that was asked to end; kill it if it does not."""
+    try:
+        process.wait(10)
+    except subprocess.TimeoutExpired:
+        process.kill()
 
 
 def server_command() -> list[str]:
@@ -274,9 +284,7 @@ def latency(
 
 
 @contextlib.contextmanager
-def asking(
-    caller: Caller, clients: int, poses: int, outstanding: int
-) -> Iterator[Counter[str]]:
+def asking(caller: Caller, clients: int, poses: int, outstanding: int) -> Iterator[Counter[str]]:
     """Have clients ask without end; at the end, fill how often each status was the answer."""
     statuses: Counter[str] = Counter()
     options = ["--poses", str(poses), "--outstanding", str(outstanding)]
@@ -328,7 +336,8 @@ def disturbed(caller: Caller, seconds: float) -> list[str]:
     with asking(caller, 1, LARGE, LARGE_OUTSTANDING) as statuses:
         found = paced(caller, seconds)
     what = f"beside a client with {LARGE_OUTSTANDING} batches of {LARGE} poses under way"
-    return [*lines, f"| {what} | {found} | {LATE:.0f} |", "", f"Replies to the batches: {in_words(statuses)}."]
+    lines.append(f"| {what} | {found} | {LATE:.0f} |")
+    return [*lines, "", f"Replies to the batches: {in_words(statuses)}."]
 
 
 def loaded(caller: Caller, seconds: float) -> list[str]:
@@ -410,16 +419,20 @@ def mirrored(
         "| question | service | mirror | library alone | mirror / library | goal |",
         "|---|---:|---:|---:|---:|---:|",
     ]
+    python: dict[str, str] = {}
     for title, ask, alone, request in rows:
         name = {Collide.Request: "collide", CheckPoses.Request: "check_poses"}.get(
             type(request), "check_path"
         )
         service = [caller.call(OURS, name, request)[1] * 1e6 for _ in range(calls // 4)]
+        python[title] = median(service)
         ours, own = microseconds(ask, calls), microseconds(alone, calls)
         ratio = np.median(ours) / np.median(own)
         lines.append(
             f"| {title} | {median(service)} | {median(ours)} | {median(own)} | {ratio:.2f} | 1.5 |"
         )
+    caller.until_known(obstacles)  # so that they do not become too old
+    lines += ["", *node_cpp.rows(OURS, calls, CPP, python)]
     # From a message to an answer: the bytes are read, the scene is built, and one pose is checked.
     received: list[bytes] = []
     caller.node.create_subscription(
@@ -454,6 +467,7 @@ def measure(quick: bool) -> str:
     way = np.column_stack([np.linspace(-61.0, 61.0, WAY), np.full(WAY, 64.0), np.zeros(WAY)])
     scene = Scene.from_arrays(np.arange(0, 6 * OBSTACLES + 1, 6), obstacles.reshape(-1, 2))
     car = Shape.polygon(np.reshape(CAR, (-1, 2)))
+    node_cpp.build(CPP)  # it compiles for a minute, so before the servers start
     with started(server_command(), [__file__, "--nothing"]):
         caller = Caller("caller")
         caller.until_known(obstacles)

@@ -82,8 +82,10 @@ def moment(case: Case, seconds: float, obstacle_id: int | None = None) -> Moment
     # The drive has passed the stamp, and its transforms have changed. So it starts again.
     with Bag(case.bag) as bag:
         for drive, row in islice(_states(bag, case), stamp, None):
-            wanted = row.nearest_id if obstacle_id is None else obstacle_id
-            return _moment(drive, stamp, (row.time - bag.begin) * 1e-9, row, wanted)
+            time = (row.time - bag.begin) * 1e-9
+            if obstacle_id is None:
+                return _moment(drive, stamp, time, row, row.nearest_id, row.nearest_source)
+            return _moment(drive, stamp, time, row, obstacle_id)
     raise MomentError(f"{case.bag.name}: the bag has no stamp")
 
 
@@ -106,13 +108,17 @@ def _last_stamp(states: Iterator[tuple[Drive, Row]], bag: Bag, seconds: float) -
     return last
 
 
-def _moment(drive: Drive, stamp: int, time: float, row: Row, wanted: int) -> Moment:
+def _moment(
+    drive: Drive, stamp: int, time: float, row: Row, wanted: int, nearest_source: str = ""
+) -> Moment:
     vehicle, config = drive.snapshot.footprint, drive.snapshot.config
     if vehicle is None or not row.ego:
         raise MomentError(f"the vehicle is not known: {row.status.name}, {row.message}")
     for (source, _), obstacles in drive.shown.items():
         found = np.flatnonzero(obstacles.ids == wanted)
         if wanted == -1 or not len(found):
+            continue
+        if nearest_source not in ("", obstacles.source or config.source(source).topic):
             continue
         i = int(found[0])
         shape = obstacles.shape(i, config.concave_policy)

@@ -58,14 +58,15 @@ function bar(g, name, x, y, width, height) {
   g.fillRect(x, y + height - tall, width, tall);
 }
 
-function curve(g, w, top, height, column, limit, name, fillGaps) {
+function curve(g, w, top, height, column, limit, name) {
   g.strokeStyle = colour(name); g.lineWidth = 1.5; g.setLineDash(DASHES[name] || []); g.beginPath();
   let pen = false;
   for (const bin of timeline) {
     const value = bin[column];
-    if (value === null) { pen = pen && fillGaps; continue; }
+    if (value === null) { pen = false; continue; }  // not known: no line leads across
     const x = xOf(bin[0], w), y = top + height * (1 - Math.max(0, Math.min(value, limit)) / limit);
-    if (pen) g.lineTo(x, y); else g.moveTo(x, y);
+    if (!pen) g.moveTo(x - 0.5, y);
+    g.lineTo(x, y);
     pen = true;
   }
   g.stroke();
@@ -103,9 +104,9 @@ function drawTimeline() {
     g.strokeStyle = colour("MARGIN"); g.setLineDash([4, 3]);
     g.beginPath(); g.moveTo(LEFT, y); g.lineTo(w - RIGHT, y); g.stroke(); g.setLineDash([]);
   }
-  curve(g, w, ...lanes[1], 1, clear, "ink", false);
-  curve(g, w, ...lanes[2], 2, ages, "age-a", true);
-  curve(g, w, ...lanes[2], 3, ages, "age-b", true);
+  curve(g, w, ...lanes[1], 1, clear, "ink");
+  curve(g, w, ...lanes[2], 2, ages, "age-a");
+  curve(g, w, ...lanes[2], 3, ages, "age-b");
   g.textAlign = "center"; g.fillStyle = colour("faint");
   const step = ceiling([(end - begin) / Math.max(2, Math.floor((w - LEFT) / 75))], 1e-3);
   for (let t = Math.ceil(begin / step) * step; t <= end + 1e-9; t += step) {

@@ -26,6 +26,7 @@ from gjk_collision.replay.case import Case, CaseError, read_cases, read_paramete
 from gjk_collision.replay.expect import Expectations, parse
 from gjk_collision.replay.faults import KINDS
 from gjk_collision.replay.interfaces import typestore
+from gjk_collision.replay.moment import moment
 from gjk_collision.replay.record import record
 from gjk_collision.replay.rows import Row
 from gjk_collision.replay.topics import choose
@@ -768,23 +769,37 @@ def test_replay_without_expectations_is_not_judged(
     assert "passed      approach\n" in capsys.readouterr().out
 
 
-def test_page_tells_obstacles_of_two_sources_apart(tmp_path: Path) -> None:
-    """Both have the same id, which JavaScript would round as a number."""
-    number = 2**53 + 1
-    with BagWriter(tmp_path / "bag") as writer:
+# Rounded as a number of JavaScript.
+NUMBER = 2**53 + 1
+
+
+def two_sources(folder: Path, lidar: float, radar: float) -> Case:
+    """Obstacles of two sources, with the same id, at these x [m]."""
+    with BagWriter(folder / "bag") as writer:
         Road(writer).ego(0.0)
-        for topic, x in (("/lidar", 20.0), ("/radar", 30.0)):
+        for topic, x in (("/lidar", lidar), ("/radar", radar)):
             xy = np.array([x, 0.0, x + 1.0, 0.0, x, 1.0])
-            found = Obstacles("odom", at(0.0), ids=np.array([number]), offsets=[0, 3], xy=xy)
+            found = Obstacles("odom", at(0.0), ids=np.array([NUMBER]), offsets=[0, 3], xy=xy)
             writer.obstacles(found, topic)
     sources = {"obstacle_sources": ["lidar", "radar"], "lidar.topic": "/lidar"}
     parameters = {**sources, "radar.topic": "/radar", "base_frame": "odom"}
-    case = Case("drive", tmp_path / "bag", Config.from_parameters(parameters))
-    run(case, tmp_path, Options())
+    return Case("drive", folder / "bag", Config.from_parameters(parameters))
+
+
+def test_page_tells_obstacles_of_two_sources_apart(tmp_path: Path) -> None:
+    run(two_sources(tmp_path, 20.0, 30.0), tmp_path, Options())
     text = (tmp_path / "drive" / "index.html").read_text()
-    assert f'"id":"{number}","src":"/lidar"' in text
-    assert f'"{number}",0,"/lidar"]' in text
-    assert f'"{number}",0,"/radar"]' in text
+    assert f'"id":"{NUMBER}","src":"/lidar"' in text
+    assert f'"{NUMBER}",0,"/lidar"]' in text
+    assert f'"{NUMBER}",0,"/radar"]' in text
+
+
+@pytest.mark.parametrize(("lidar", "radar"), [(20.0, 30.0), (30.0, 20.0)])
+def test_trace_shows_the_nearest_of_two_sources(
+    tmp_path: Path, lidar: float, radar: float
+) -> None:
+    found = moment(two_sources(tmp_path, lidar, radar), 0.0)
+    assert found.obstacle.bounds[0] == 20.0
 
 
 def test_names_must_differ(bags: Path, tmp_path: Path) -> None:

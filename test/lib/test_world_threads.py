@@ -40,7 +40,8 @@ def _often() -> Iterator[None]:
 def hits_in(snapshot: Snapshot) -> set[int]:
     """The places where there is a collision, by every question."""
     verdicts = questions.check_poses(snapshot, POSES.ravel(), mode=1).verdicts
-    hits = {tuple(np.flatnonzero(row == Verdict.COLLISION)) for row in verdicts.reshape(-1, PLACES)}
+    is_hit = (verdicts == Verdict.COLLISION).reshape(-1, PLACES)
+    hits = {tuple(np.flatnonzero(row)) for row in is_hit}
     assert len(hits) == 1, hits
     (place,) = hits.pop()
     path = questions.check_path(snapshot, POSES[:PLACES].ravel(), swept=False)
