@@ -47,9 +47,9 @@ LEVEL = {name: level for level, row in enumerate(LAYERS) for name in row}
 ROS = {
     "action_msgs", "ament_index_python", "autoware_perception_msgs", "bondpy",
     "builtin_interfaces", "costmap_converter_msgs", "diagnostic_msgs", "diagnostic_updater",
-    "geometry_msgs", "launch", "launch_ros", "lifecycle_msgs", "nav_msgs", "rcl_interfaces", "rclpy", "rosidl_runtime_py",
-    "sensor_msgs", "std_msgs", "std_srvs", "tf2_geometry_msgs", "tf2_msgs", "tf2_ros",
-    "vision_msgs", "visualization_msgs",
+    "geometry_msgs", "launch", "launch_ros", "lifecycle_msgs", "nav_msgs", "rcl_interfaces",
+    "rclpy", "rosidl_runtime_py", "sensor_msgs", "std_msgs", "std_srvs", "tf2_geometry_msgs",
+    "tf2_msgs", "tf2_ros", "vision_msgs", "visualization_msgs",
 }  # fmt: skip
 # Modules that stand on an optional extra; no other module imports them at import time.
 EXTRAS = {"planning.validity": {"ompl"}, "plotting": {"matplotlib"}, "replay": {"rosbags", "yaml"},
