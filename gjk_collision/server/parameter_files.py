@@ -123,6 +123,9 @@ def read_documents(text: str) -> list[tuple[Any, dict[tuple[Any, ...], int]]]:
 
     def walk(node: Any, where: tuple[Any, ...]) -> Iterator[tuple[tuple[Any, ...], int]]:
         yield where, node.start_mark.line + 1
+        if id(node) in walked:  # an alias of it; aliases of aliases could take forever
+            return
+        walked.add(id(node))
         if isinstance(node, yaml.SequenceNode):
             for i, each in enumerate(node.value):
                 yield from walk(each, (*where, i))
@@ -135,7 +138,7 @@ def read_documents(text: str) -> list[tuple[Any, dict[tuple[Any, ...], int]]]:
         loader = Loader(text)
         found = []
         while loader.check_node():
-            node = loader.get_node()
+            node, walked = loader.get_node(), set[int]()
             found.append((loader.construct_document(node), dict(walk(node, ()))))
         return found
     except yaml.MarkedYAMLError as error:

@@ -13,6 +13,7 @@ from gjk_collision.server.parameter_files import (
     check_values,
     foreign_names,
     named_files,
+    read_documents,
     read_sections,
     sections_for,
 )
@@ -222,3 +223,12 @@ def test_a_pipe_is_no_parameter_file(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(InputError, match="must be a regular file"):
         read_sections(tmp_path / "pipe")
+
+
+def test_aliases_of_aliases_are_read_at_once() -> None:
+    """They would have 10^30 elements."""
+    lines = ["a0: &a0 [1]"]
+    lines += [f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 10)}]" for i in range(1, 31)]
+    ((value, where),) = read_documents("\n".join(lines))
+    assert value["a0"] == [1]
+    assert where["a30",] == 31
