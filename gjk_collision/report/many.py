@@ -192,6 +192,7 @@ def _in_pools(
     cases: Sequence[Case], options: Options, jobs: int, context: Any, stop: Any
 ) -> Generator[Delivery, None, None]:
     left = {case.name: case for case in cases}
+    others = set(multiprocessing.active_children())
     for attempt in range(ATTEMPTS):
         # If a process dies, its whole pool breaks. In the last attempt each case has a pool of its
         # own, so that it cannot break other cases.
@@ -222,7 +223,7 @@ def _in_pools(
                     del left[case.name]
                     yield delivery
             except (KeyboardInterrupt, GeneratorExit):
-                for each in multiprocessing.active_children():
+                for each in set(multiprocessing.active_children()) - others:
                     each.kill()
                 raise
             finally:
