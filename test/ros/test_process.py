@@ -90,6 +90,20 @@ def test_killed_and_started_again(start: Start) -> None:
         second.stop()
 
 
+def test_shipped_profile_of_fast_dds(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
+    share = Path(get_package_share_directory("gjk_collision"))
+    profile = share / "config/fastdds_large_replies.xml"
+    assert profile.is_file()
+    for name in ("FASTDDS_DEFAULT_PROFILES_FILE", "FASTRTPS_DEFAULT_PROFILES_FILE"):
+        monkeypatch.setenv(name, str(profile))
+    server, bench = start("profiled")
+    bench.publish()
+    bench.until_status(*FREE)
+    assert "XMLPARSER" not in server.log
+    segments = [each.stat().st_size for each in Path("/dev/shm").glob("fastdds_*")]
+    assert not segments or max(segments) > 16_000_000
+
+
 @pytest.mark.requirement("D-8")
 def test_clock_that_is_not_there_yet_and_then_jumps(start: Start) -> None:
     """Data stamped 0 is not fresh at time 0, and a step of the clock voids what was known."""
