@@ -120,7 +120,7 @@ def choose(bag: Bag, config: Config, mapping: Mapping[str, Any]) -> Topics:
         if source.type not in CONVERTERS:
             known = ", ".join(CONVERTERS)
             raise BagError(f"{source.name}.type: must be one of {known} (got {source.type!r})")
-        if len(config.sources) > 1 and chosen is None:
+        if chosen is None and (len(config.sources) > 1 or not source.required):
             chosen = _absolute(source.topic)
         if not source.required and chosen not in bag.topics:
             continue  # an optional source may have no data

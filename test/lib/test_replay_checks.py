@@ -10,6 +10,7 @@ import subprocess
 import sys
 import xml.etree.ElementTree as ET
 from collections.abc import Callable
+from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -800,6 +801,15 @@ def test_trace_shows_the_nearest_of_two_sources(
 ) -> None:
     found = moment(two_sources(tmp_path, lidar, radar), 0.0)
     assert found.obstacle.bounds[0] == 20.0
+
+
+def test_the_only_source_may_be_optional(tmp_path: Path) -> None:
+    """Its topic is used if the bag has it."""
+    case = two_sources(tmp_path, 20.0, 30.0)
+    sources = {"obstacle_sources": ["radar"], "radar.required": False, "radar.topic": "/radar"}
+    config = Config.from_parameters({**sources, "base_frame": "odom"})
+    found = moment(replace(case, config=config), 0.0)
+    assert found.obstacle.bounds[0] == 30.0
 
 
 def test_names_must_differ(bags: Path, tmp_path: Path) -> None:
