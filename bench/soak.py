@@ -64,7 +64,7 @@ PARAMETERS = {
     "fence.qos_durability": "transient_local",
 }
 WARM_UP = 20.0  # s, without lost messages and without the growth of memory
-GROWTH = 8.0  # MB that the memory may grow after the warm-up
+GROWTH = 8.0  # MiB that the memory may grow after the warm-up
 MAX_OUTSTANDING = 64  # requests
 # Poses and their verdicts: free near the vehicle, in the scan's wall, outside of the fence.
 POSES = ((0.0, Verdict.FREE), (6.0, Verdict.COLLISION), (60.0, Verdict.COLLISION))
@@ -313,12 +313,12 @@ def failures(result: dict[str, Any]) -> list[str]:
             found.append(f"{name}: {count} sent, {got}")
     memory = result["memory_mb"]
     if memory[-1] - memory[0] > GROWTH:
-        found.append(f"the memory grew from {memory[0]} MB to {memory[-1]} MB")
+        found.append(f"the memory grew from {memory[0]} MiB to {memory[-1]} MiB")
     return found
 
 
 def _memory(process: int) -> float:
-    """Return the resident memory of a process [MB]."""
+    """Return the resident memory of a process [MiB]."""
     text = Path(f"/proc/{process}/status").read_text()
     return int(text.partition("VmRSS:")[2].split()[0]) / 1024.0
 

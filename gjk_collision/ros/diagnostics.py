@@ -26,7 +26,7 @@ __all__ = ["Diagnostics", "Health", "Server"]
 PERIOD = 1.0  # s
 
 # The answers that depend on the present pose of the vehicle.
-BY_POSE = "~/state, and ~/collide and ~/distance without a frame"
+BY_POSE = "~/state, and ~/collide, ~/distance and ~/nearest_free without a frame"
 OK, WARN, ERROR = DiagnosticStatus.OK, DiagnosticStatus.WARN, DiagnosticStatus.ERROR
 
 

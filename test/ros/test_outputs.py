@@ -92,11 +92,11 @@ def test_diagnostics_say_what_an_unknown_pose_affects(start: Start) -> None:
     bench.publish()
     bench.until_status(Verdict.FREE, Status.SUCCESS)
     bench.until(lambda: "requests in 'odom' are answered" in affected(), "pose")
-    assert affected().startswith("~/state, and ~/collide and ~/distance without a frame")
+    assert affected().startswith("~/state, and ~/collide, ~/distance and ~/nearest_free without a frame")
     [frames] = [each for each in heard[-1].status if each.name == "unplaced: frames"]
     assert frames.level == DiagnosticStatus.ERROR
     assert frames.message.endswith(
-        "affected: ~/state, and ~/collide and ~/distance without a frame"
+        "affected: ~/state, and ~/collide, ~/distance and ~/nearest_free without a frame"
     )
     assert said(bench.collide()) == (Verdict.FREE, Status.SUCCESS)
     assert said(bench.collide(frame=""))[0] is Verdict.UNKNOWN
