@@ -92,12 +92,11 @@ def test_diagnostics_say_what_an_unknown_pose_affects(start: Start) -> None:
     bench.publish()
     bench.until_status(Verdict.FREE, Status.SUCCESS)
     bench.until(lambda: "requests in 'odom' are answered" in affected(), "pose")
-    assert affected().startswith("~/state, and ~/collide, ~/distance and ~/nearest_free without a frame")
+    by_pose = "~/state, and ~/collide, ~/distance and ~/nearest_free without a frame"
+    assert affected().startswith(by_pose)
     [frames] = [each for each in heard[-1].status if each.name == "unplaced: frames"]
     assert frames.level == DiagnosticStatus.ERROR
-    assert frames.message.endswith(
-        "affected: ~/state, and ~/collide, ~/distance and ~/nearest_free without a frame"
-    )
+    assert frames.message.endswith(f"affected: {by_pose}")
     assert said(bench.collide()) == (Verdict.FREE, Status.SUCCESS)
     assert said(bench.collide(frame=""))[0] is Verdict.UNKNOWN
     assert said(bench.states[-1])[0] is Verdict.UNKNOWN
