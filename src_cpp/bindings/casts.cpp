@@ -17,21 +17,23 @@ struct OwnedMotion {
   Motion view() const noexcept { return pieces; }
 };
 
-double checked_number(double value, const char* argument, long index = -1) {
+double checked_coordinate(double value, const char* argument, long index = -1) {
   return bindings::checked_number(value, argument, index, kMaxCoordinate, "1e15");
 }
 
 OwnedMotion moving(const PoseValues& pose, const PoseValues& velocity, double time) {
-  for (int i = 0; i < 3; ++i) checked_number(velocity[static_cast<std::size_t>(i)], "velocity", i);
-  return {{Piece::moving(checked_pose(pose.data(), "pose", -1),
-                         {velocity[0], velocity[1], velocity[2]}, checked_number(time, "time"))}};
+  for (int i = 0; i < 3; ++i)
+    checked_coordinate(velocity[static_cast<std::size_t>(i)], "velocity", i);
+  return {
+      {Piece::moving(checked_pose(pose.data(), "pose", -1), {velocity[0], velocity[1], velocity[2]},
+                     checked_coordinate(time, "time"))}};
 }
 
 OwnedMotion path(const Doubles& times, const Doubles& poses) {
   const std::span<const double> at = view(times);
   if (at.empty()) refuse(Status::too_few_points, "times", -1, "must hold at least 1 time");
   for (std::size_t i = 0; i < at.size(); ++i) {
-    checked_number(at[i], "times", static_cast<long>(i));
+    checked_coordinate(at[i], "times", static_cast<long>(i));
   }
   check_increasing(at, "times", at);
   OwnedMotion motion;
@@ -57,7 +59,7 @@ OwnedMotion motion_of(const Doubles& rows) {
 
 py::object pose_at(const OwnedMotion& motion, double t) {
   std::size_t hint = 0;
-  const Piece* piece = piece_at(motion.view(), checked_number(t, "t"), hint);
+  const Piece* piece = piece_at(motion.view(), checked_coordinate(t, "t"), hint);
   if (piece == nullptr) return py::none();
   const Pose pose = piece->at(t, 0.0).pose;
   return py::make_tuple(pose.x, pose.y, pose.yaw);
@@ -151,8 +153,8 @@ void bind_casts(py::module_& module) {
       [](const Shape& a, const PoseArgument& pose_a, const std::array<double, 2>& direction,
          double max_distance, const Shape& b, const PoseArgument& pose_b, double margin,
          double tolerance) {
-        checked_number(direction[0], "direction", 0);
-        checked_number(direction[1], "direction", 1);
+        checked_coordinate(direction[0], "direction", 0);
+        checked_coordinate(direction[1], "direction", 1);
         if (direction[0] == 0.0 && direction[1] == 0.0) {
           refuse(Status::invalid_input, "direction", -1, "must have a length greater than 0");
         }

@@ -13,7 +13,7 @@
 #include "gjk/scene/path.hpp"
 #include "gjk/scene/scene.hpp"
 
-namespace gjk {
+namespace gjk::arc_test {
 namespace {
 
 using Real = long double;
@@ -179,4 +179,4 @@ TEST(Arc, an_obstacle_may_move_on_an_arc) {
 }
 
 }  // namespace
-}  // namespace gjk
+}  // namespace gjk::arc_test

@@ -11,7 +11,7 @@
 
 #include "gjk/shape/shape.hpp"
 
-namespace gjk {
+namespace gjk::area_test {
 namespace {
 
 constexpr double kPi = std::numbers::pi;
@@ -61,4 +61,4 @@ TEST(Area, OfEqualParts) {
 }
 
 }  // namespace
-}  // namespace gjk
+}  // namespace gjk::area_test

@@ -14,7 +14,7 @@
 #include "isas.hpp"
 #include "pairs.hpp"
 
-namespace gjk {
+namespace gjk::batch_test {
 namespace {
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
@@ -154,4 +154,4 @@ TEST(Batch, a_margin_that_is_none_is_unknown) {
 TEST(Batch, no_pairs_are_no_answers) { collide_pairs({}, 0.0, {}); }
 
 }  // namespace
-}  // namespace gjk
+}  // namespace gjk::batch_test

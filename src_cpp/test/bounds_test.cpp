@@ -23,7 +23,7 @@
 #include "gjk/shape/placing.hpp"
 #include "gjk/shape/pose.hpp"
 
-namespace gjk {
+namespace gjk::bounds_test {
 namespace {
 
 using Real = long double;
@@ -255,4 +255,4 @@ TEST(Bounds, no_other_yaw_is_taken_for_zero) {
 }
 
 }  // namespace
-}  // namespace gjk
+}  // namespace gjk::bounds_test

@@ -8,7 +8,7 @@
 
 #include <random>
 
-namespace gjk {
+namespace gjk::cast_test {
 namespace {
 
 constexpr double kTolerance = 0.005;
@@ -328,4 +328,4 @@ TEST(TimeOfImpact, of_an_interval_that_has_no_length_or_is_too_long) {
 }
 
 }  // namespace
-}  // namespace gjk
+}  // namespace gjk::cast_test

@@ -12,7 +12,7 @@
 #include "gjk/query.hpp"
 #include "pairs.hpp"
 
-namespace gjk {
+namespace gjk::certificate_test {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -384,4 +384,4 @@ TEST(Decision, of_a_free_pair_has_the_better_bound) {
 }
 
 }  // namespace
-}  // namespace gjk
+}  // namespace gjk::certificate_test

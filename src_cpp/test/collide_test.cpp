@@ -9,7 +9,7 @@
 #include "gjk/query.hpp"
 #include "pairs.hpp"
 
-namespace gjk {
+namespace gjk::collide_test {
 namespace {
 
 using namespace detail;
@@ -176,4 +176,4 @@ TEST(Collide, coordinates_too_small_to_multiply_are_never_free_by_luck) {
 }
 
 }  // namespace
-}  // namespace gjk
+}  // namespace gjk::collide_test

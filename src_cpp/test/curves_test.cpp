@@ -12,7 +12,7 @@
 #include "gjk/motion/dubins.hpp"
 #include "gjk/motion/reeds_shepp.hpp"
 
-namespace gjk {
+namespace gjk::curves_test {
 namespace {
 
 constexpr double kPi = std::numbers::pi;
@@ -232,4 +232,4 @@ TEST(Curves, angles_are_within_two_ulp) {
 }
 
 }  // namespace
-}  // namespace gjk
+}  // namespace gjk::curves_test

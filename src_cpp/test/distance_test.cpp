@@ -12,7 +12,7 @@
 #include "gjk/shape/hull.hpp"
 #include "pairs.hpp"
 
-namespace gjk {
+namespace gjk::distance_test {
 namespace {
 
 using namespace detail;
@@ -242,4 +242,4 @@ TEST(Closest, scale_by_powers_of_two_changes_no_digit) {
 }
 
 }  // namespace
-}  // namespace gjk
+}  // namespace gjk::distance_test

@@ -16,7 +16,7 @@
 #include "gjk/shape/expansion.hpp"
 #include "pairs.hpp"
 
-namespace gjk {
+namespace gjk::exact_test {
 namespace {
 
 using test::Integer;
@@ -330,4 +330,4 @@ TEST(FirstReflexVertex, is_where_an_outline_turns_right) {
 }
 
 }  // namespace
-}  // namespace gjk
+}  // namespace gjk::exact_test

@@ -19,7 +19,7 @@
 #include "gjk/scene/scene.hpp"
 #include "gjk/shape/hull.hpp"
 
-namespace gjk {
+namespace gjk::gradient_test {
 namespace {
 
 using Real = long double;
@@ -241,4 +241,4 @@ TEST(Gradient, is_the_central_difference) {
 }
 
 }  // namespace
-}  // namespace gjk
+}  // namespace gjk::gradient_test

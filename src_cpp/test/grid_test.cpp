@@ -11,7 +11,7 @@
 
 #include "gjk/shape/convex.hpp"
 
-namespace gjk {
+namespace gjk::grid_test {
 namespace {
 
 TEST(Grid, rectangles_cover_the_cells_and_no_others) {
@@ -72,4 +72,4 @@ TEST(Grid, bad_frames_are_not_resolved) {
 }
 
 }  // namespace
-}  // namespace gjk
+}  // namespace gjk::grid_test

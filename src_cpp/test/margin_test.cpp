@@ -14,7 +14,7 @@
 #include "gjk/narrow/view.hpp"
 #include "pairs.hpp"
 
-namespace gjk {
+namespace gjk::margin_test {
 namespace {
 
 using test::Outline;
@@ -387,4 +387,4 @@ TEST(LiesOnLeft, looks_at_every_vertex) {
 }
 
 }  // namespace
-}  // namespace gjk
+}  // namespace gjk::margin_test

@@ -13,7 +13,7 @@
 #include "gjk/scene/scene.hpp"
 #include "pairs.hpp"
 
-namespace gjk {
+namespace gjk::margins_test {
 namespace {
 
 using test::shape_of;
@@ -111,4 +111,4 @@ TEST(Margins, end_a_path_in_time) {
 }
 
 }  // namespace
-}  // namespace gjk
+}  // namespace gjk::margins_test

@@ -16,7 +16,7 @@
 #include "gjk/snapshot/pauses.hpp"
 #include "gjk/snapshot/questions.hpp"
 
-namespace gjk {
+namespace gjk::mirrored_test {
 namespace {
 
 // The fields of the messages, as rosidl generates them.
@@ -308,4 +308,4 @@ TEST(Pauses, MessagesAfterAPauseMayHaveArrivedAtItsBegin) {
 }
 
 }  // namespace
-}  // namespace gjk
+}  // namespace gjk::mirrored_test

@@ -11,7 +11,7 @@
 #include <random>
 #include <vector>
 
-namespace gjk {
+namespace gjk::motion_test {
 namespace {
 
 static_assert(sizeof(long double) > sizeof(double), "the reference needs more digits");
@@ -442,4 +442,4 @@ TEST(AppendPath, joins_the_poses_in_order) {
 }
 
 }  // namespace
-}  // namespace gjk
+}  // namespace gjk::motion_test

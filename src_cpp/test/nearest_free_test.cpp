@@ -11,7 +11,7 @@
 
 #include "gjk/scene/ray_cast.hpp"
 
-namespace gjk {
+namespace gjk::nearest_free_test {
 namespace {
 
 Shape circle(double radius) {
@@ -112,4 +112,4 @@ TEST(RayCast, distances_are_those_to_circles) {
 }
 
 }  // namespace
-}  // namespace gjk
+}  // namespace gjk::nearest_free_test

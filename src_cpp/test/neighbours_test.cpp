@@ -9,7 +9,7 @@
 #include "gjk/narrow/features.hpp"
 #include "pairs.hpp"
 
-namespace gjk {
+namespace gjk::neighbours_test {
 namespace {
 
 using namespace detail;
@@ -102,4 +102,4 @@ TEST(Neighbours, of_shapes_with_errors_neighbours_only_propose) {
 }
 
 }  // namespace
-}  // namespace gjk
+}  // namespace gjk::neighbours_test

@@ -46,7 +46,7 @@ int allocations = 0;
   std::free(memory);
 }
 
-namespace gjk {
+namespace gjk::no_allocation_test {
 namespace {
 
 TEST(Allocation, the_counter_counts) {
@@ -212,4 +212,4 @@ TEST(Allocation, a_scene_in_motion_does_so_too) {
 }
 
 }  // namespace
-}  // namespace gjk
+}  // namespace gjk::no_allocation_test

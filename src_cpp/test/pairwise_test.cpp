@@ -11,7 +11,7 @@
 
 #include "pairs.hpp"
 
-namespace gjk {
+namespace gjk::pairwise_test {
 namespace {
 
 using test::shape_of;
@@ -141,4 +141,4 @@ TEST(Pairwise, bad_input_is_never_free) {
 }
 
 }  // namespace
-}  // namespace gjk
+}  // namespace gjk::pairwise_test

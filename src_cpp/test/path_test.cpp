@@ -13,7 +13,7 @@
 
 #include "gjk/query.hpp"
 
-namespace gjk {
+namespace gjk::path_test {
 namespace {
 
 constexpr double kTolerance = 0.01;
@@ -247,4 +247,4 @@ TEST(Path, bad_input_is_never_free) {
 }
 
 }  // namespace
-}  // namespace gjk
+}  // namespace gjk::path_test

@@ -13,7 +13,7 @@
 #include "isas.hpp"
 #include "pairs.hpp"
 
-namespace gjk {
+namespace gjk::placing_test {
 namespace {
 
 static_assert(sizeof(long double) > sizeof(double), "the reference needs more digits");
@@ -278,4 +278,4 @@ TEST(PlacedExtent, bounds_the_coordinates_of_the_shape) {
 }
 
 }  // namespace
-}  // namespace gjk
+}  // namespace gjk::placing_test

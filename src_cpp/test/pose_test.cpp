@@ -9,7 +9,7 @@
 #include <numbers>
 #include <random>
 
-namespace gjk {
+namespace gjk::pose_test {
 namespace {
 
 static_assert(sizeof(long double) > sizeof(double), "the reference needs more digits");
@@ -143,4 +143,4 @@ TEST(Transform, rotations_are_inverse) {
 }
 
 }  // namespace
-}  // namespace gjk
+}  // namespace gjk::pose_test

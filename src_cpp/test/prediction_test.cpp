@@ -9,7 +9,7 @@
 #include <limits>
 #include <vector>
 
-namespace gjk {
+namespace gjk::prediction_test {
 namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
@@ -207,4 +207,4 @@ TEST(Prediction, by_default_assumes_nothing_and_lasts_for_five_seconds) {
 }
 
 }  // namespace
-}  // namespace gjk
+}  // namespace gjk::prediction_test

@@ -17,7 +17,7 @@
 #include "gjk/scene/scene.hpp"
 #include "gjk/scene/time_to_collision.hpp"
 
-namespace gjk {
+namespace gjk::region_test {
 namespace {
 
 using Ring = std::vector<Vec2>;
@@ -174,4 +174,4 @@ TEST(Region, excursion_is_bounded_for_shapes_with_many_vertices) {
 }
 
 }  // namespace
-}  // namespace gjk
+}  // namespace gjk::region_test

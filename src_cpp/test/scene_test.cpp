@@ -13,7 +13,7 @@
 #include "gjk/motion/prediction.hpp"
 #include "pairs.hpp"
 
-namespace gjk {
+namespace gjk::scene_test {
 namespace {
 
 using test::shape_of;
@@ -561,4 +561,4 @@ TEST(Scene, a_part_that_is_not_convex_is_unknown) {
 }
 
 }  // namespace
-}  // namespace gjk
+}  // namespace gjk::scene_test

@@ -12,7 +12,7 @@
 #include "isas.hpp"
 #include "pairs.hpp"
 
-namespace gjk {
+namespace gjk::simd_test {
 namespace {
 
 using namespace detail;
@@ -152,4 +152,4 @@ TEST(Simd, both_tests_of_edges_are_those_of_each) {
 }
 
 }  // namespace
-}  // namespace gjk
+}  // namespace gjk::simd_test

@@ -9,7 +9,7 @@
 
 #include "gjk/narrow/gjk.hpp"
 
-namespace gjk {
+namespace gjk::simplex_test {
 namespace {
 
 using namespace detail;
@@ -117,4 +117,4 @@ TEST(EnclosesOrigin, is_strict_and_never_guesses) {
 }
 
 }  // namespace
-}  // namespace gjk
+}  // namespace gjk::simplex_test

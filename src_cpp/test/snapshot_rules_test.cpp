@@ -14,7 +14,7 @@
 
 #include "gjk/snapshot/questions.hpp"
 
-namespace gjk {
+namespace gjk::snapshot_rules_test {
 namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
@@ -250,4 +250,4 @@ TEST(SnapshotText, NumbersAreWrittenAsInPython) {
 }
 
 }  // namespace
-}  // namespace gjk
+}  // namespace gjk::snapshot_rules_test

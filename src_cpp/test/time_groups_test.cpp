@@ -15,7 +15,7 @@
 
 #include "gjk/scene/scene.hpp"
 
-namespace gjk {
+namespace gjk::time_groups_test {
 namespace {
 
 constexpr std::uint32_t kNone = TimeGroups::kNone;
@@ -130,4 +130,4 @@ TEST(TimeGroups, answers_are_those_of_each_pose) {
 }
 
 }  // namespace
-}  // namespace gjk
+}  // namespace gjk::time_groups_test

@@ -9,7 +9,7 @@
 #include <random>
 #include <vector>
 
-namespace gjk {
+namespace gjk::time_to_collision_test {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -95,4 +95,4 @@ TEST(TimeToCollision, refuses_bad_input) {
 }
 
 }  // namespace
-}  // namespace gjk
+}  // namespace gjk::time_to_collision_test

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-namespace gjk {
+namespace gjk::validity_test {
 namespace {
 
 constexpr std::int64_t kMs = 1'000'000;
@@ -322,4 +322,4 @@ TEST(Validity, NeverValidLongerThanAtTheServer) {
 }
 
 }  // namespace
-}  // namespace gjk
+}  // namespace gjk::validity_test
