@@ -64,8 +64,15 @@ command_fuzz() {
 # ---- other processors
 
 command_cross() {
-    local pairs=${1:---pairs=4000} out=$DEV/cross here=$DEV/cpp/verify/verify/gjk_answers machine isa half
-    pairs=${pairs#--pairs=}
+    local pairs=4000 arm=(tests) out=$DEV/cross here=$DEV/cpp/verify/verify/gjk_answers isa half
+    while (($#)); do
+        case $1 in
+            --pairs=*) pairs=${1#--pairs=} ;;
+            --quick) arm=() ;;
+            *) die "cross has the options --pairs=N and --quick, not '$1'" ;;
+        esac
+        shift
+    done
     compilers
     packages 'test -f /usr/include/gmpxx.h' libgmp-dev 'command -v qemu-aarch64 && command -v qemu-arm' qemu-user \
         'command -v aarch64-linux-gnu-g++' g++-aarch64-linux-gnu 'command -v arm-linux-gnueabihf-g++' g++-arm-linux-gnueabihf
@@ -80,21 +87,27 @@ command_cross() {
     done
     step "cross: $(uname -m), without intrinsics" "the instruction sets answer otherwise than plain code" \
         same_answers "$out" "${here}_plain"
-    for machine in aarch64 arm; do
-        cross_machine "$out" "$machine"
-    done
+    cross_machine "$out" aarch64 aarch64-linux-gnu tests
+    cross_machine "$out" arm arm-linux-gnueabihf "${arm[@]}"
     verdict
 }
 
-# cross_machine FOLDER PRESET
+# cross_machine FOLDER PRESET TRIPLE [tests]: the answers, and the tests.
 cross_machine() {
-    local out=$1 machine=$2 triple=aarch64-linux-gnu
-    [[ $machine == arm ]] && triple=arm-linux-gnueabihf
-    must "cross: $machine, build" "mend the build error above" cpp_build src_cpp "$machine"
+    local out=$1 machine=$2 triple=$3
+    shift 3
+    must "cross: $machine, build" "mend the build error above" cross_build "$machine" "$@"
     step "cross: $machine, answers" "this machine and $machine answer differently" same_answers "$out" \
         "qemu-$machine" -L "/usr/$triple" "$DEV/cpp/$machine/verify/gjk_answers"
-    step "cross: $machine, ctest" "mend the test that failed" cpp_test "$machine" -j2
+    (($# == 0)) || step "cross: $machine, ctest" "mend the test that failed" cpp_test "$machine" -j2
 }
+
+# cross_build PRESET [tests]
+cross_build() (
+    cd src_cpp || exit
+    cmake --preset "$1"
+    if (($# > 1)); then cmake --build --preset "$1"; else cmake --build --preset "$1" --target gjk_answers; fi
+)
 
 # answers FILE ANSWERS-COMMAND...: write the answers for the pairs beside FILE, both halves at once.
 answers() {
@@ -130,6 +143,7 @@ command_lint() {
     step "lint: mypy" "mend it" in_lib mypy --cache-dir "$DEV/mypy_cache"
     step "lint: shellcheck" "mend it" in_lib shellcheck --external-sources --check-sourced dev .ci/run
     step "lint: clang-tidy" "mend it" in_lib clang_tidy
+    [[ ${1:-} != --analyze ]] || step "lint: clang's static analyser" "mend it" in_lib analyze
     verdict
 }
 
@@ -138,11 +152,18 @@ clang_format() {
 }
 
 # The C++ tests, the bindings and the headers that they include.
-clang_tidy() {
-    (cd src_cpp && cmake --preset tidy "-DPython_EXECUTABLE=$DEV/lib/venv/bin/python")
-    find src_cpp/bindings src_cpp/test -name '*.cpp' -print0 | xargs -0 -n 1 -P "$(nproc)" \
-        clang-tidy -p "$DEV/cpp/tidy" --quiet
-}
+clang_tidy() { tidy tidy --checks=-clang-analyzer-*,-bugprone-suspicious-include; } # the files are compiled together
+
+# The analyser looks into the functions of the file that is compiled, so the files must be compiled alone.
+analyze() { tidy analyze --checks=-*,clang-analyzer-*; }
+
+# tidy PRESET CLANG-TIDY-OPTION...
+tidy() (
+    cd src_cpp || exit
+    cmake --preset "$1" "-DPython_EXECUTABLE=$DEV/lib/venv/bin/python"
+    sed -nE 's/^ *"file": "(.*)",?$/\1/p' "$DEV/cpp/$1/compile_commands.json" | grep -E 'unity_|/(bindings|test)/' |
+        xargs -n 1 -P "$(nproc)" clang-tidy -p "$DEV/cpp/$1" --quiet "${@:2}"
+)
 
 # stub [--fix]: gjk_collision/_core.pyi, as generated from the module.
 stub() {

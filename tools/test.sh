@@ -6,9 +6,9 @@
 
 command_test() {
     local suites=() suite
-    while (($#)) && [[ $1 =~ ^(cpp|lib|ros|symlink)$ ]]; do suites+=("$1"); shift; done
+    while (($#)) && [[ $1 =~ ^(cpp|sanitised|lib|ros|symlink)$ ]]; do suites+=("$1"); shift; done
     if ((${#suites[@]} == 0)); then
-        suites=(cpp lib ros symlink)
+        suites=(cpp sanitised lib ros symlink)
         (($#)) && suites=(lib ros symlink)
     fi
     rm -f "$DEV"/results/*.xml
@@ -29,7 +29,11 @@ test_summary() {
 suite_cpp() {
     compilers
     step "test cpp: ctest" "mend the test that failed" cpp_tests plain cpp
-    step "test cpp: ctest under address and UB sanitisers" "mend what the sanitiser found" \
+}
+
+suite_sanitised() {
+    compilers
+    step "test sanitised: ctest under address and UB sanitisers" "mend what the sanitiser found" \
         cpp_tests sanitised cpp-sanitised
 }
 
