@@ -40,6 +40,8 @@ __all__ = [
 
 T = TypeVar("T")
 
+_FLOAT64 = np.dtype(np.float64)
+_EMPTY = np.empty(0)  # it has no element that could be changed
 _NESTED = {list, tuple, np.ma.MaskedArray}
 _BOOLS = (bool, np.bool_)  # a tuple, because each use of `bool | np.bool_` creates a new object
 
@@ -114,10 +116,15 @@ def as_floats(values: ArrayLike, argument: str, *columns: int) -> NDArray[np.flo
     Each number in `columns` allows the shape (n, number), and 0 allows the shape (n,). Without
     `columns`, any shape is allowed.
     """
-    array = _as_array(values, argument)
-    if array.dtype.kind not in "fiu" and array.size:
-        rule = f"must be an array of real numbers (got {_kind(values, array)})"
-        raise InputError(Status.INVALID_INPUT, argument, None, rule)
+    if isinstance(values, tuple) and not values:
+        return _EMPTY
+    if type(values) is np.ndarray and values.dtype is _FLOAT64:
+        array: NDArray[Any] = values
+    else:
+        array = _as_array(values, argument)
+        if array.dtype.kind not in "fiu" and array.size:
+            rule = f"must be an array of real numbers (got {_kind(values, array)})"
+            raise InputError(Status.INVALID_INPUT, argument, None, rule)
     _check_shape(array, argument, columns)
     return np.asarray(array, dtype=np.float64, order="C")
 

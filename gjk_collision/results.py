@@ -88,7 +88,7 @@ class Invariant:
 INVARIANT = Invariant()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class CheckResult(Record):
     """Results at n poses, and the worst verdict.
 

@@ -472,18 +472,20 @@ class Scene:
             for name in _PER_POSE:
                 if len(found[name]):
                     found[name] = found[name].reshape(leading + found[name].shape[1:])[()]
-        return CheckResult(
-            is_free=found["first_invalid"] == -1,
-            verdict=_VERDICTS[found["worst"]],
-            verdicts=found["verdicts"],
-            statuses=found["statuses"],
-            distances=found["distances"],
-            lower_bounds=found["lower_bounds"],
-            nearest_ids=self._ids_of(found["nearest"]),
-            nearest_indices=found["nearest"],
-            witnesses=found["witnesses"] if mode == "witness" else None,
-            directions=found["directions"] if mode == "witness" else None,
-            first_invalid_index=found["first_invalid"],
+        return CheckResult._of(
+            {
+                "is_free": found["first_invalid"] == -1,
+                "verdict": _VERDICTS[found["worst"]],
+                "verdicts": found["verdicts"],
+                "statuses": found["statuses"],
+                "distances": found["distances"],
+                "lower_bounds": found["lower_bounds"],
+                "nearest_ids": self._ids_of(found["nearest"]),
+                "nearest_indices": found["nearest"],
+                "witnesses": found["witnesses"] if mode == "witness" else None,
+                "directions": found["directions"] if mode == "witness" else None,
+                "first_invalid_index": found["first_invalid"],
+            }
         )
 
     def _asked(

@@ -11,7 +11,7 @@ import time
 from array import array
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 from math import cos, sin
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
@@ -56,8 +56,8 @@ MAX_OUTSTANDING = 64
 Enum = TypeVar("Enum", Verdict, Status)
 
 
-@dataclass(frozen=True)
-class Info:
+@dataclass(frozen=True, eq=False, repr=False)
+class Info(Record):
     """The data and the configuration that a reply was computed from, as in ``msg/ReplyInfo``.
 
     Attributes
@@ -180,7 +180,7 @@ class PosesReply(Reply, CheckResult):
         requested, or the reply has none.
     """
 
-    witnesses: NDArray[np.float64]
+    witnesses: NDArray[np.float64] = field()  # without the default of `CheckResult`
     group_first_invalid: NDArray[np.int64]
     gradients: GradientResult | None
 

@@ -63,7 +63,7 @@ WAKE_UP = 0.1
 
 Found = TypeVar("Found")
 
-_NO_GROUPS = np.empty(0, np.int64)
+_NO_INDICES = np.empty(0, np.int64)
 _NO_WITNESSES = np.empty((0, 4))
 
 
@@ -303,17 +303,21 @@ class CollisionMirror:
         if len(found.verdicts) != len(rows):  # the request was refused as a whole
             return poses_reply(common, found, len(rows))
         witnesses = found.witnesses
-        return PosesReply(
-            **common,
-            verdicts=found.verdicts,
-            statuses=found.statuses,
-            distances=found.distances,
-            lower_bounds=found.lower_bounds,
-            nearest_ids=found.nearest_ids,
-            witnesses=_NO_WITNESSES if witnesses is None else witnesses.reshape(-1, 4),
-            first_invalid_index=found.first_invalid_index,
-            group_first_invalid=_NO_GROUPS,
-            gradients=None,
+        return PosesReply._of(
+            {
+                **common,
+                "verdicts": found.verdicts,
+                "statuses": found.statuses,
+                "distances": found.distances,
+                "lower_bounds": found.lower_bounds,
+                "nearest_ids": found.nearest_ids,
+                "nearest_indices": _NO_INDICES,
+                "witnesses": _NO_WITNESSES if witnesses is None else witnesses.reshape(-1, 4),
+                "directions": None,
+                "first_invalid_index": found.first_invalid_index,
+                "group_first_invalid": _NO_INDICES,
+                "gradients": None,
+            }
         )
 
     def check_path(
@@ -585,17 +589,19 @@ class _Asked:
             "verdict": answer.verdict,
             "status": answer.status,
             "message": answer.message,
-            "info": Info(
-                frame_id=data.config.check_frame if is_known else "",
-                stamp_ns=self.at,
-                snapshot_id=data.id,
-                oldest_data_stamp_ns=data.oldest_data_stamp,
-                footprint_age=data.footprint_age + passed * is_received,
-                max_obstacle_age=data.max_obstacle_age + passed,
-                bad_sources=data.bad_sources,
-                config_hash=data.config.hash if is_known else 0,
-                compute_time=seconds,
-                footprint="" if data.footprint is None else data.footprint_name,
+            "info": Info._of(
+                {
+                    "frame_id": data.config.check_frame if is_known else "",
+                    "stamp_ns": self.at,
+                    "snapshot_id": data.id,
+                    "oldest_data_stamp_ns": data.oldest_data_stamp,
+                    "footprint_age": data.footprint_age + passed * is_received,
+                    "max_obstacle_age": data.max_obstacle_age + passed,
+                    "bad_sources": data.bad_sources,
+                    "config_hash": data.config.hash if is_known else 0,
+                    "compute_time": seconds,
+                    "footprint": "" if data.footprint is None else data.footprint_name,
+                }
             ),
             "round_trip": seconds,
         }

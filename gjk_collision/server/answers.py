@@ -39,6 +39,9 @@ __all__ = [
     "worst",
 ]
 
+_VERDICTS = tuple(Verdict)
+_STATUSES = {int(each): each for each in Status}
+
 WORST_FIRST = (Verdict.COLLISION, Verdict.UNKNOWN, Verdict.MARGIN, Verdict.FREE)
 
 
@@ -90,7 +93,7 @@ class DistanceAnswer(NearestResult):
     __bool__ = no_truth_value("`.answer.is_free`")
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class PosesAnswer(CheckResult):
     """One verdict per pose, and the worst of them.
 
@@ -262,7 +265,7 @@ def answer_of(snapshot: Snapshot, found: tuple[int, int, str, int, int]) -> Answ
     INVARIANT.violations += errors
     nearest = int(snapshot.scene._id_of[index])
     source = snapshot.source_of(index)
-    return Answer(Verdict(verdict), Status(status), message, nearest, source)
+    return Answer(_VERDICTS[verdict], _STATUSES[status], message, nearest, source)
 
 
 def reason(status: Status) -> str:

@@ -20,6 +20,7 @@ FIRST_CHUNK = _core.FIRST_POSES
 
 Floats = npt.NDArray[np.float64]
 _NO_FLOATS: Floats = np.empty(0)
+_NO_GROUPS: npt.NDArray[np.int64] = np.empty(0, np.int64)
 
 
 def check_poses(
@@ -67,7 +68,7 @@ def check_poses(
     """
     checked = batch(poses, times, snapshot.config.max_poses)
     rows, errors = snapshot.composed(checked, frame())
-    answer, *arrays, first_invalid = snapshot.core().check_poses(
+    found, *arrays, first_invalid = snapshot.core().check_poses(
         rows,
         times,
         errors,
@@ -80,14 +81,22 @@ def check_poses(
         FIRST_CHUNK,
     )
     verdicts, statuses, distances, lower_bounds, nearest, witnesses = arrays
-    return PosesAnswer(
-        answer_of(snapshot, answer),
-        verdicts=verdicts,
-        statuses=statuses,
-        distances=distances,
-        lower_bounds=lower_bounds,
-        nearest_ids=snapshot.scene._ids_of(nearest),
-        nearest_indices=nearest,
-        witnesses=witnesses if len(witnesses) else _NO_FLOATS,
-        first_invalid_index=first_invalid,
+    answer = answer_of(snapshot, found)
+    return PosesAnswer._of(
+        {
+            "answer": answer,
+            "is_free": answer.is_free,
+            "verdict": answer.verdict,
+            "verdicts": verdicts,
+            "statuses": statuses,
+            "distances": distances,
+            "lower_bounds": lower_bounds,
+            "nearest_ids": snapshot.scene._ids_of(nearest),
+            "nearest_indices": nearest,
+            "witnesses": witnesses if len(witnesses) else _NO_FLOATS,
+            "directions": None,
+            "first_invalid_index": first_invalid,
+            "group_first_invalid": _NO_GROUPS,
+            "gradients": None,
+        }
     )
