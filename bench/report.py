@@ -27,7 +27,9 @@ BASE = "Box2D"
 BATCH = "gjk batch"
 # Shapes in their own frames with transforms, beside Box2D given the same.
 AT_POSES = "gjk at poses"
-BASES = {AT_POSES: "Box2D at poses"}
+# Both make their own form of the shapes from the vertices, in the time that is measured.
+FROM_VERTICES = "gjk from vertices"
+BASES = {AT_POSES: "Box2D at poses", FROM_VERTICES: "Box2D from vertices"}
 
 # Time divided by Box2D's, at most; by (level, kind). Touching squares may take longer.
 GOALS = {
@@ -47,12 +49,23 @@ BATCH_GOALS = {
 
 # The same of shapes at poses, divided by Box2D's time at poses.
 AT_POSES_GOALS = {(1, "distant"): 0.35, (1, "overlap"): 0.50, (1, "touch"): 2.0}
+# The same from vertices.
+FROM_VERTICES_GOALS = {
+    (1, "distant"): 0.25,
+    (1, "overlap"): 0.60,
+    (1, "touch"): 0.70,
+    (2, "distant"): 0.65,
+    (2, "overlap"): 0.65,
+    (2, "touch"): 0.75,
+}
 
 
 def goal(level: int, kind: str, n: int, row: str = OURS) -> float:
     """Goal of a cell; infinity where there is none."""
     if row == AT_POSES:
         return AT_POSES_GOALS.get((level, kind), math.inf)
+    if row == FROM_VERTICES:
+        return FROM_VERTICES_GOALS[level, kind]
     if row == BATCH:
         limit, counts = BATCH_GOALS.get((level, kind), (math.inf, ()))
         return limit if n in counts else math.inf
@@ -115,7 +128,7 @@ class Results:
         return self.cells.get((level, kind, n, row))
 
     def ratio(self, level: int, kind: str, n: int, row: str) -> float | None:
-        """Time divided by Box2D's in the same run, at poses by that at poses."""
+        """Time divided by Box2D's in the same run for the same input; see `BASES`."""
         cell = self.get(level, kind, n, row)
         base = self.get(level, kind, n, BASES.get(row, BASE))
         return cell.median / base.median if cell and base and cell.times else None
@@ -187,6 +200,9 @@ def goal_table(results: Results) -> str:
     for (level, kind), limit in AT_POSES_GOALS.items():
         cells = [beside_goal(results, level, kind, n, AT_POSES) for n in COUNTS]
         lines.append([f"level {level}, {kind}, at poses", f"{limit:.2f}", *cells])
+    for (level, kind), limit in FROM_VERTICES_GOALS.items():
+        cells = [beside_goal(results, level, kind, n, FROM_VERTICES) for n in COUNTS]
+        lines.append([f"level {level}, {kind}, from vertices", f"{limit:.2f}", *cells])
     return table(["", "goal", *(str(n) for n in COUNTS)], lines)
 
 
@@ -216,7 +232,13 @@ def otherwise(results: Results, level: int, kind: str, n: int, row: str) -> str:
 def losses(results: Results) -> str:
     """Where a goal is missed or a peer is faster, in words."""
     lines = []
-    for row, where in ((OURS, ""), (BATCH, ", in a batch"), (AT_POSES, ", at poses")):
+    rows = (
+        (OURS, ""),
+        (BATCH, ", in a batch"),
+        (AT_POSES, ", at poses"),
+        (FROM_VERTICES, ", from vertices"),
+    )
+    for row, where in rows:
         for level, kind in GOALS:
             name = f"- Level {level}, {kind}{where}"
             missed, beaten = [], []
@@ -227,8 +249,10 @@ def losses(results: Results) -> str:
                 limit = goal(level, kind, n, row)
                 if ratio > limit:
                     missed.append(f"{n} ({ratio:.2f}, goal {limit:.2f})")
-                fastest, peer = fastest_peer(results, level, kind, n)
-                if fastest < ratio and row != AT_POSES:  # the peers are given world coordinates
+                # Only the peer of BASES is given the same input.
+                same = (1.0, BASES[row]) if row in BASES else None
+                fastest, peer = same or fastest_peer(results, level, kind, n)
+                if fastest < ratio:
                     share = otherwise(results, level, kind, n, peer)
                     beaten.append(f"{n} ({peer}{share}, {ratio / fastest:.2f} times as fast)")
             if missed:

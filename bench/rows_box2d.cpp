@@ -69,26 +69,67 @@ class Proxies {
   std::vector<b2DistanceInput> inputs_;
 };
 
-template <bool kAtPoses>
-struct Collide : Proxies<kAtPoses> {
+// The proxies are made in the timed loop. They refer to the vertices.
+class FromVertices {
+ public:
+  static constexpr double tolerance = kPeerTolerance;
+
+  void load(std::span<const Case* const> cases) {
+    vertices_.clear();
+    n_ = cases.front()->a.size();
+    for (const Case* c : cases) {
+      for (const auto* polygon : {&c->a, &c->b}) {
+        for (int k = 0; k < n_; ++k) {
+          const gjk::Vec2 v = polygon->vertex(k);
+          vertices_.emplace_back(static_cast<float>(v.x), static_cast<float>(v.y));
+        }
+      }
+    }
+  }
+
+ protected:
+  float query(std::size_t i) const {
+    const b2Vec2* first = vertices_.data() + 2 * i * static_cast<std::size_t>(n_);
+    b2DistanceInput input;
+    input.proxyA.Set(first, n_, 0.0f);
+    input.proxyB.Set(first + n_, n_, 0.0f);
+    input.transformA.SetIdentity();
+    input.transformB.SetIdentity();
+    input.useRadii = false;
+    b2SimplexCache cache;
+    cache.count = 0;
+    b2DistanceOutput output;
+    b2Distance(&output, &cache, &input);
+    return output.distance;
+  }
+
+ private:
+  std::vector<b2Vec2> vertices_;
+  int n_ = 0;
+};
+
+template <class Queries>
+struct Collide : Queries {
   // As b2TestOverlap judges.
   bool operator()(std::size_t i) const {
     return this->query(i) < 10.0f * std::numeric_limits<float>::epsilon();
   }
 };
 
-template <bool kAtPoses>
-struct Distance : Proxies<kAtPoses> {
+template <class Queries>
+struct Distance : Queries {
   double operator()(std::size_t i) const { return static_cast<double>(this->query(i)); }
 };
 
 }  // namespace
 
 void add_box2d_rows(std::vector<Row>& rows) {
-  rows.push_back(row<Collide<false>>("Box2D", BOX2D_VERSION));
-  rows.push_back(row<Collide<true>>("Box2D at poses", BOX2D_VERSION));
-  rows.push_back(row<Distance<false>>("Box2D", BOX2D_VERSION));
-  rows.push_back(row<Distance<true>>("Box2D at poses", BOX2D_VERSION));
+  rows.push_back(row<Collide<Proxies<false>>>("Box2D", BOX2D_VERSION));
+  rows.push_back(row<Collide<Proxies<true>>>("Box2D at poses", BOX2D_VERSION));
+  rows.push_back(row<Collide<FromVertices>>("Box2D from vertices", BOX2D_VERSION));
+  rows.push_back(row<Distance<Proxies<false>>>("Box2D", BOX2D_VERSION));
+  rows.push_back(row<Distance<Proxies<true>>>("Box2D at poses", BOX2D_VERSION));
+  rows.push_back(row<Distance<FromVertices>>("Box2D from vertices", BOX2D_VERSION));
 }
 
 }  // namespace bench

@@ -127,6 +127,46 @@ struct DistanceAtPoses : AtPoses {
   }
 };
 
+// Views are made in the timed loop, as for a user who has vertices.
+class FromVertices {
+ public:
+  void load(std::span<const Case* const> cases) {
+    values_.clear();
+    n_ = cases.front()->a.size();
+    for (const Case* c : cases) {
+      for (const auto* polygon : {&c->a, &c->b}) {
+        values_.insert(values_.end(), polygon->x.begin(), polygon->x.end());
+        values_.insert(values_.end(), polygon->y.begin(), polygon->y.end());
+      }
+    }
+  }
+
+ protected:
+  gjk::Convex a(std::size_t i) const { return view(2 * i); }
+  gjk::Convex b(std::size_t i) const { return view(2 * i + 1); }
+
+ private:
+  gjk::Convex view(std::size_t polygon) const {
+    const double* x = values_.data() + polygon * 2 * static_cast<std::size_t>(n_);
+    return gjk::Convex::view(x, x + n_, n_);
+  }
+
+  std::vector<double> values_;
+  int n_ = 0;
+};
+
+struct CollideVertices : FromVertices {
+  static constexpr double tolerance = 0.0;
+  bool operator()(std::size_t i) const {
+    return gjk::collide(a(i), b(i)) == gjk::Verdict::collision;
+  }
+};
+
+struct DistanceVertices : FromVertices {
+  static constexpr double tolerance = 1e-9;
+  double operator()(std::size_t i) const { return gjk::distance(a(i), b(i)).upper; }
+};
+
 // All pairs of a chunk in one call.
 class CollideBatch : public Views<> {
  public:
@@ -152,10 +192,12 @@ void add_gjk_rows(std::vector<Row>& rows) {
   rows.push_back(row<Collide<gjk::Convex>>("gjk"));
   rows.push_back(row<CollideBatch>("gjk batch"));
   rows.push_back(row<CollideAtPoses>("gjk at poses"));
+  rows.push_back(row<CollideVertices>("gjk from vertices"));
   rows.push_back(row<Collide<Generic>>("gjk barycode"));
   rows.push_back(row<Collide<HillClimbing>>("gjk barycode HCS"));
   rows.push_back(row<Distance<gjk::Convex>>("gjk"));
   rows.push_back(row<DistanceAtPoses>("gjk at poses"));
+  rows.push_back(row<DistanceVertices>("gjk from vertices"));
   rows.push_back(row<Distance<Generic>>("gjk barycode"));
   rows.push_back(row<Distance<HillClimbing>>("gjk barycode HCS"));
 }

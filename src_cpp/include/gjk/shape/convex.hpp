@@ -9,22 +9,14 @@
 #include <limits>
 
 #include "gjk/shape/orientation.hpp"
+#include "gjk/shape/outline.hpp"
 #include "gjk/shape/pose.hpp"
 #include "gjk/shape/vec2.hpp"
 
 namespace gjk {
 
-// m. Smaller nonzero coordinates could underflow in exact arithmetic.
-inline constexpr double kMinExactCoordinate = 1e-40;
-
 // m. Error bound for the vertices of a shape that has such a coordinate.
 inline constexpr double kTinyError = 4.0 * kMinExactCoordinate;
-
-inline bool is_tiny(double v) noexcept { return std::fabs(v) < kMinExactCoordinate && v != 0.0; }
-// The point with tiny coordinates set to 0; orientations are decided on such points.
-inline Vec2 snapped(Vec2 p) noexcept {
-  return {is_tiny(p.x) ? 0.0 : p.x, is_tiny(p.y) ? 0.0 : p.y};
-}
 
 namespace detail {
 
@@ -65,22 +57,24 @@ struct Convex {
     c.y = y;
     c.size = size;
     c.radius = radius;
-    double finite = 0.0;  // or NaN if a value is not finite
-    for (int i = 0; i < size; ++i) finite += 0.0 * x[i] + 0.0 * y[i];
-    const bool valid = size > 0 && radius >= 0.0 && radius <= kMaxCoordinate;
-    if (size > 0) c.find_extremes();
-    c.extent += valid ? finite : std::numeric_limits<double>::quiet_NaN();
-    c.error = c.has_tiny() ? kTinyError : 0.0;
+    const bool has_vectors = size > 2 && size <= simd::kMostTagged;
+    const OutlineFacts outline = has_vectors ? examine(x, y, size) : c.outline_one_by_one();
+    if (!outline.is_finite || !(radius >= 0.0 && radius <= kMaxCoordinate)) return c;
+    c.take_extremes(outline.farthest);
+    c.error = outline.has_tiny ? kTinyError : 0.0;
     const auto at = [&c](long i) { return snapped(c.vertex(static_cast<int>(i))); };
-    if (c.extent <= kMaxCoordinate && exact::first_reflex_vertex(size, at) >= 0) {
+    if (!outline.is_surely_convex && c.extent <= kMaxCoordinate &&
+        exact::first_reflex_vertex(size, at) >= 0) {
       c.extent = std::numeric_limits<double>::quiet_NaN();
     }
     return c;
   }
 
-  // Sets the extremes, has_chains and extent. Requires at least one vertex, all finite. Without
-  // branches, because they would be mispredicted when poses vary.
-  void find_extremes() noexcept {
+  // Sets the extremes, has_chains and extent. Requires at least one vertex, all finite.
+  void find_extremes() noexcept { take_extremes(farthest()); }
+  // The argument of take_extremes(). Without branches, because they would be mispredicted when
+  // poses vary.
+  std::array<int, 4> farthest() const noexcept {
     struct Farthest {
       double value;
       int vertex = 0;
@@ -96,7 +90,7 @@ struct Convex {
       west.take(x[i] < west.value, x[i], i);
       south.take(y[i] < south.value, y[i], i);
     }
-    take_extremes({east.vertex, north.vertex, west.vertex, south.vertex});
+    return {east.vertex, north.vertex, west.vertex, south.vertex};
   }
   // `farthest`: the first vertex with the largest x, largest y, smallest x and smallest y.
   void take_extremes(const std::array<int, 4>& farthest) noexcept {
@@ -112,6 +106,13 @@ struct Convex {
     extent = larger(larger(std::fabs(extreme_x[0]), std::fabs(extreme_x[2])),
                     larger(std::fabs(extreme_y[1]), std::fabs(extreme_y[3])));
     has_chains = times_past_0 == 1 || size == 1;
+  }
+  // As examine(), for any number of vertices.
+  OutlineFacts outline_one_by_one() const noexcept {
+    double finite = 0.0;  // or NaN if a value is not finite
+    for (int i = 0; i < size; ++i) finite += 0.0 * x[i] + 0.0 * y[i];
+    if (size < 1 || std::isnan(finite)) return {};
+    return {.farthest = farthest(), .is_finite = true, .has_tiny = has_tiny()};
   }
   bool has_tiny() const noexcept {
     bool tiny = false;
