@@ -8,18 +8,20 @@ WHEEL_MAX=3000000 # bytes, of each file
 command_wheel() {
     local out=$DEV/wheel files=(requirements/{lib,wheel}.txt) all=0
     if [[ ${1:-} == --all ]]; then all=1; shift; fi
-    ((!all)) || command -v docker >/dev/null ||
-        die "wheel --all builds in containers of manylinux. Install Docker, or run ./dev wheel for this Python alone"
+    ((!all)) || docker version >/dev/null 2>&1 ||
+        die "wheel --all builds in containers: start Docker (docker version must succeed), or run ./dev wheel for this Python alone"
+    ((!all || !$#)) || die "wheel --all takes no further argument: [tool.cibuildwheel] in pyproject.toml names its tests"
     compilers
     lock
     once "$out/venv.stamp" "$(hash_of "${files[@]}")-$("$PYTHON" -VV)" "wheel: environment from PyPI" \
         "check the network and PyPI access, then run again" venv "$out/venv" '' "${files[@]}"
     rm -rf "$out"/{source,built,dist}
-    must "wheel: build, from the source distribution" "mend the build error above" wheel_build "$out"
     if ((all)); then
+        must "wheel: source distribution" "mend the error above" wheel_build "$out" --sdist
         must "wheel: cibuildwheel, every Python of [tool.cibuildwheel]" "mend it in pyproject.toml, or see above" \
             wheel_all "$out"
     else
+        must "wheel: build, from the source distribution" "mend the build error above" wheel_build "$out"
         must "wheel: audit" "the wheel needs a library that not every Linux has: see above" wheel_audit "$out"
     fi
     step "wheel: sizes" "each file may have $WHEEL_MAX bytes: find what is new in it with unzip -l or tar -tvf" \
@@ -30,13 +32,14 @@ command_wheel() {
     verdict
 }
 
-# wheel_build FOLDER: the sdist, and the wheel from it: so the sdist is complete. A copy is built, because setuptools
-# writes into the folder of its sources.
+# wheel_build FOLDER [--sdist]: the sdist, and the wheel from it, which shows that the sdist is complete; or the sdist
+# alone. A copy is built, because setuptools writes into the folder of its sources.
 wheel_build() {
     local out=$1
+    shift
     mkdir -p "$out"/{source,dist}
     cp -r gjk_collision src_cpp msg srv test package.xml setup.py pyproject.toml MANIFEST.in README.md LICENSE "$out/source"
-    PATH=$out/venv/bin:$PATH python -m build --no-isolation --skip-dependency-check --outdir "$out/built" "$out/source"
+    PATH=$out/venv/bin:$PATH python -m build --no-isolation --skip-dependency-check --outdir "$out/built" "$@" "$out/source"
     cp "$out"/built/*.tar.gz "$out/dist/"
 }
 

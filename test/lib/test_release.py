@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import xml.etree.ElementTree as ET
@@ -83,3 +84,26 @@ def test_the_declared_quality_level_fits_the_version() -> None:
     level = re.search(r"\*\*Quality Level (\d)\*\*", text)
     assert level is not None
     assert int(version.split(".")[0]) >= 1 or level.group(1) == "4"
+
+
+def test_wheels_of_all_pythons_need_a_running_docker(tmp_path: Path) -> None:
+    """Docker may be there without its daemon. This is found before anything is built."""
+    docker = tmp_path / "docker"
+    docker.write_text("#!/bin/sh\nexit 1\n")
+    docker.chmod(0o755)
+    script = (
+        "set -euo pipefail; source tools/steps.sh; source tools/release.sh; "
+        "compilers() { die 'it goes on'; }; command_wheel --all"
+    )
+    environment = {"PATH": f"{tmp_path}:{os.environ['PATH']}", "ROOT": str(tmp_path)}
+    done = subprocess.run(
+        ["bash", "-c", script],
+        cwd=ROOT,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert "start Docker (docker version must succeed)" in done.stderr
+    assert "it goes on" not in done.stderr
