@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """pip's build: the library with its kernel, without ROS.
 
-CMake compiles; src_cpp/CMakeLists.txt holds every compile fact, package.xml the version.
+CMake compiles; src_cpp/CMakeLists.txt holds every compile fact, package.xml the version, the
+maintainer and the addresses.
 """
 
 import shutil
@@ -16,6 +17,8 @@ from setuptools.command.build_ext import build_ext
 from setuptools.command.build_py import build_py
 
 ROOT = Path(__file__).resolve().parent
+PACKAGE = ET.parse(ROOT / "package.xml")
+MAINTAINER = PACKAGE.getroot().find("maintainer")
 
 
 class CMakeBuild(build_ext):
@@ -47,7 +50,10 @@ class CopyInterfaces(build_py):
 
 
 setup(
-    version=ET.parse(ROOT / "package.xml").findtext("version"),
+    version=PACKAGE.findtext("version"),
+    maintainer=MAINTAINER.text,
+    maintainer_email=MAINTAINER.get("email"),
+    project_urls={url.get("type"): url.text for url in PACKAGE.iter("url")},
     ext_modules=[Extension("gjk_collision._core", sources=[])],
     cmdclass={"build_ext": CMakeBuild, "build_py": CopyInterfaces},
 )

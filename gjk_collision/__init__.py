@@ -12,6 +12,7 @@ one of its modules, does not import the other modules.
 
 from importlib import import_module
 from importlib.metadata import version
+from sys import version_info
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -103,12 +104,31 @@ def __getattr__(name: str) -> object:
     """Load a public name from its module when it is first used (PEP 562)."""
     if name == "__version__":
         value: object = version(__name__)
+    elif name == "_core":  # `from . import _core`, the first time
+        value = _kernel()
     elif name in _MODULE_OF:
         value = getattr(import_module(f"{__name__}.{_MODULE_OF[name]}"), name)
     else:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     globals()[name] = value
     return value
+
+
+def _kernel() -> object:
+    """Load the compiled kernel. The source folder of a clone does not contain it."""
+    try:
+        return import_module(f"{__name__}._core")
+    except ModuleNotFoundError as error:
+        if error.name != f"{__name__}._core":
+            raise
+        raise ImportError(
+            f"the compiled kernel gjk_collision._core is not in {__path__[0]} for Python "
+            f"{version_info.major}.{version_info.minor}. If this is the source folder of a clone: "
+            "run 'pip install .' in the clone, then start Python in another folder or with "
+            "PYTHONSAFEPATH=1 (Python 3.11 or newer). Otherwise, install gjk_collision for this "
+            "Python",
+            name=error.name,
+        ) from None
 
 
 def __dir__() -> list[str]:

@@ -22,6 +22,10 @@ BROKEN = 3  # a bag cannot be read or replayed
 INTERRUPTED = 130  # Ctrl-C
 CLOSED = 141  # the reader of the output has ended; the exit code of shells for SIGPIPE
 
+# Packages of the extra "replay" of pyproject.toml. By name, they can be installed beside any kind
+# of installation: from a clone, from a wheel, by colcon.
+REPLAY = "rosbags pyyaml jinja2 rich"
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code."""
@@ -48,11 +52,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # Otherwise the interpreter flushes the output again at its end, and fails.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return CLOSED
-    except ModuleNotFoundError as error:
-        if (error.name or "").startswith("gjk_collision"):
+    except ImportError as error:
+        name = error.name or ""
+        if name == "gjk_collision._core":  # the message names the folder and what to do
+            text = str(error)
+        elif isinstance(error, ModuleNotFoundError) and not name.startswith("gjk_collision"):
+            packages = name if name == "distributed" else REPLAY
+            text = f"this command needs the Python package '{name}': pip install {packages}"
+        else:
             raise
-        text = "pip install gjk_collision[replay]"
-        print(f"this command needs the Python package '{error.name}': {text}", file=sys.stderr)
+        print(text, file=sys.stderr)
         return REFUSED
 
 

@@ -25,7 +25,7 @@ from gjk_collision.report import many
 
 needs_dask = pytest.mark.skipif(
     importlib.util.find_spec("distributed") is None,
-    reason="dask.distributed is not installed (pip install gjk_collision[cluster])",
+    reason="dask.distributed is not installed (pip install distributed)",
 )
 
 

@@ -1,0 +1,67 @@
+# SPDX-FileCopyrightText: gjk_collision contributors
+# SPDX-License-Identifier: Apache-2.0
+"""An installation without its kernel or without an extra: the error says what to install."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from gjk_collision import __main__ as cli
+
+ROOT = Path(__file__).parents[2]
+USES = [["-c", "from gjk_collision import Shape"], ["-m", "gjk_collision", "replay", "drive"]]
+
+
+@pytest.mark.parametrize("words", USES, ids=["library", "replay"])
+def test_the_source_folder_says_to_install(tmp_path: Path, words: list[str]) -> None:
+    """A newcomer's first script is often started in the clone."""
+    source = ROOT / "gjk_collision"
+    shutil.copytree(source, tmp_path / "gjk_collision", ignore=shutil.ignore_patterns("*.so"))
+    # The suite sets PYTHONSAFEPATH.
+    env = {name: value for name, value in os.environ.items() if name != "PYTHONSAFEPATH"}
+    done = subprocess.run(
+        [sys.executable, *words],
+        cwd=tmp_path,
+        env=env,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode != 0
+    assert f"is not in {tmp_path / 'gjk_collision'} for Python" in done.stderr
+    assert "run 'pip install .' in the clone, then start Python in another folder" in done.stderr
+    assert ("Traceback" in done.stderr) == (words[0] == "-c")
+
+
+@pytest.mark.parametrize(
+    ("name", "packages"), [("rosbags", cli.REPLAY), ("distributed", "distributed")]
+)
+def test_a_missing_package_is_named(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    name: str,
+    packages: str,
+) -> None:
+    """`pip install gjk_collision[replay]` would need a package index that has gjk_collision."""
+
+    def without_package(_: object) -> int:
+        raise ModuleNotFoundError(f"No module named '{name}'", name=name)
+
+    monkeypatch.setattr(cli, "_info", without_package)
+    assert cli.main(["info"]) == cli.REFUSED
+    text = f"this command needs the Python package '{name}': pip install {packages}\n"
+    assert capsys.readouterr().err == text
+
+
+def test_the_packages_are_those_of_the_extra() -> None:
+    extra = re.search(r"^replay = \[(.*)\]$", (ROOT / "pyproject.toml").read_text(), re.MULTILINE)
+    assert extra is not None
+    packages = re.findall(r'"([\w-]+)', extra.group(1))
+    assert packages == cli.REPLAY.split()
