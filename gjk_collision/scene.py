@@ -960,7 +960,8 @@ class Scene:
         Notes
         -----
         Conservative advancement on certified lower bounds, see `time_of_impact`. On an arc, the
-        bound includes the Taylor remainder of the position, |velocity| |rate of turn| t^2 / 2.
+        bound includes the Taylor remainder of the position, ``v w t^2 / 2`` for a speed v and a
+        rate of turn w.
         """
         core = instance(shape, Shape, "shape")._core
         has_distance = as_choice(mode, ("collide", "distance"), "mode") == "distance"
