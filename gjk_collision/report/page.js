@@ -1,123 +1,7 @@
 // SPDX-FileCopyrightText: gjk_collision contributors
 // SPDX-License-Identifier: Apache-2.0
-"use strict";
-const data = JSON.parse(document.getElementById("data").textContent);
-const { verdicts, timeline, film } = data;
-const frames = film.frames;
-const el = (id) => document.getElementById(id);
-const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue("--" + name).trim();
-const number = (value, digits, unit) => value === null || value === undefined ? "-"
-  : value.toFixed(digits).replace(/^-(0\.?0*)$/, "$1") + " " + unit;  // never -0
-
-const seconds = (t) => t.toFixed(6).replace(/0{1,3}$/, "") + " s";  // to the microsecond, as seek() reads it
-
 let cursor = 0, playing = 0, follow = true;
 const view = { x: 0, y: 0, scale: 0 };  // centre [m] and pixels per metre
-
-// ---- drawing surfaces
-
-function surface(canvas) {
-  const ratio = window.devicePixelRatio || 1, box = canvas.getBoundingClientRect();
-  const width = Math.max(1, Math.round(box.width * ratio)), height = Math.max(1, Math.round(box.height * ratio));
-  if (canvas.width !== width || canvas.height !== height) { canvas.width = width; canvas.height = height; }
-  const g = canvas.getContext("2d");
-  g.setTransform(ratio, 0, 0, ratio, 0, 0);
-  g.clearRect(0, 0, box.width, box.height);
-  g.font = "12px system-ui, 'DejaVu Sans', sans-serif";
-  return { g, w: box.width, h: box.height };
-}
-
-// ---- timeline: verdicts, distance and ages, one below the other, with the same time axis
-
-const LEFT = 78, RIGHT = 12;
-const begin = timeline.length ? timeline[0][0] : 0;
-const end = Math.max(film.end, begin + 1e-3);
-const xOf = (t, w) => LEFT + (t - begin) / (end - begin) * (w - LEFT - RIGHT);
-
-// Height and pattern tell the verdicts apart without colours.
-const LOOKS = {
-  FREE: [0.4, []], MARGIN: [0.6, [[0, 8, 8, 0]]], UNKNOWN: [0.8, [[3, 3, 5, 3]]], COLLISION: [1.0, [[0, 8, 8, 0], [0, 0, 8, 8]]],
-};
-const DASHES = { "age-a": [], "age-b": [5, 3] };
-
-function filling(g, name) {
-  const tile = document.createElement("canvas"), size = 8, lines = LOOKS[name][1];
-  tile.width = tile.height = size;
-  const t = tile.getContext("2d");
-  t.fillStyle = colour(name); t.fillRect(0, 0, size, size);
-  t.strokeStyle = colour("mark"); t.lineWidth = lines.length && lines[0][1] === lines[0][3] ? 2 : 1;
-  for (const [x0, y0, x1, y1] of lines) {
-    for (const way of [-size, 0, size]) { t.beginPath(); t.moveTo(x0 + way, y0); t.lineTo(x1 + way, y1); t.stroke(); }
-  }
-  return g.createPattern(tile, "repeat");
-}
-
-function bar(g, name, x, y, width, height) {
-  const tall = height * LOOKS[name][0];
-  g.fillStyle = filling(g, name);
-  g.fillRect(x, y + height - tall, width, tall);
-}
-
-function curve(g, w, top, height, column, limit, name) {
-  g.strokeStyle = colour(name); g.lineWidth = 1.5; g.setLineDash(DASHES[name] || []); g.beginPath();
-  let pen = false;
-  for (const bin of timeline) {
-    const value = bin[column];
-    if (value === null) { pen = false; continue; }  // not known: no line leads across
-    const x = xOf(bin[0], w), y = top + height * (1 - Math.max(0, Math.min(value, limit)) / limit);
-    if (!pen) g.moveTo(x - 0.5, y);
-    g.lineTo(x, y);
-    pen = true;
-  }
-  g.stroke();
-  g.setLineDash([]);
-}
-
-function ceiling(values, least) {
-  const top = Math.max(least, ...values);
-  const unit = 10 ** Math.floor(Math.log10(top));
-  return [1, 2, 5, 10].map((k) => k * unit).find((k) => k >= top * 0.999);
-}
-
-function drawTimeline() {
-  const { g, w, h } = surface(el("timeline"));
-  const lanes = [[4, 34], [50, 66], [128, 38]];
-  g.textAlign = "right"; g.textBaseline = "middle";
-  const [top, height] = lanes[0];
-  for (let i = 0, j = 0; i < frames.length; i = j) {  // frames of one verdict
-    while (j < frames.length && frames[j].v === frames[i].v) j++;
-    const x = xOf(frames[i].begin, w), next = j < frames.length ? xOf(frames[j].begin, w) : w - RIGHT;
-    bar(g, verdicts[frames[i].v], x, top, Math.max(1, next - x), height);
-  }
-  const clear = ceiling(timeline.map((bin) => bin[1]).filter((v) => v !== null).map((v) => Math.min(v, 50)), 0.1);
-  const ages = ceiling(timeline.flatMap((bin) => [bin[2], bin[3]]).filter((v) => v !== null), 0.1);
-  g.fillStyle = colour("faint");
-  g.fillText("verdict", LEFT - 8, top + height / 2);
-  for (const [[y, tall], text, limit, unit] of [[lanes[1], "clearance", clear, "m"], [lanes[2], "age", ages, "s"]]) {
-    g.strokeStyle = colour("line"); g.lineWidth = 1;
-    g.strokeRect(LEFT + 0.5, y + 0.5, w - LEFT - RIGHT - 1, tall - 1);
-    g.fillText(limit + " " + unit, LEFT - 8, y + 7);
-    g.fillText(text, LEFT - 8, y + tall - 10);
-  }
-  if (data.margin > 0 && data.margin < clear) {
-    const y = lanes[1][0] + lanes[1][1] * (1 - data.margin / clear);
-    g.strokeStyle = colour("MARGIN"); g.setLineDash([4, 3]);
-    g.beginPath(); g.moveTo(LEFT, y); g.lineTo(w - RIGHT, y); g.stroke(); g.setLineDash([]);
-  }
-  curve(g, w, ...lanes[1], 1, clear, "ink");
-  curve(g, w, ...lanes[2], 2, ages, "age-a");
-  curve(g, w, ...lanes[2], 3, ages, "age-b");
-  g.textAlign = "center"; g.fillStyle = colour("faint");
-  const step = ceiling([(end - begin) / Math.max(2, Math.floor((w - LEFT) / 75))], 1e-3);
-  for (let t = Math.ceil(begin / step) * step; t <= end + 1e-9; t += step) {
-    g.fillText(+t.toFixed(3) + " s", Math.min(xOf(t, w), w - 16), h - 10);
-  }
-  if (frames.length) {
-    const x = xOf(frames[cursor].t, w);
-    g.strokeStyle = colour("focus"); g.lineWidth = 2;
-    g.beginPath(); g.moveTo(x, 0); g.lineTo(x, h - 20); g.stroke();
-  }
-}
 
 // ---- scene
 
@@ -288,16 +172,6 @@ function drawLatency() {
 }
 
 // ---- legend
-
-function key(name) {  // a bar as in the timeline, or a piece of a curve
-  const canvas = document.createElement("canvas"), width = 22, height = 14;
-  canvas.className = "key"; canvas.width = width; canvas.height = height;
-  const g = canvas.getContext("2d");
-  if (LOOKS[name]) { bar(g, name, 0, 0, width, height); return canvas; }
-  g.strokeStyle = colour(name); g.lineWidth = 2; g.setLineDash(DASHES[name]);
-  g.beginPath(); g.moveTo(0, height / 2); g.lineTo(width, height / 2); g.stroke();
-  return canvas;
-}
 
 function drawLegend() {
   const names = { "age-a": "obstacle age", "age-b": "footprint age" };
