@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: gjk_collision contributors
 // SPDX-License-Identifier: Apache-2.0
-let cursor = 0, playing = 0, follow = true;
+let stamp = 0, cursor = 0, playing = 0, follow = true;  // cursor: the frame of the stamp
 const view = { x: 0, y: 0, scale: 0 };  // centre [m] and pixels per metre
 
 // ---- scene
@@ -144,12 +144,14 @@ function drawFacts() {
   add("obstacle age", number(frame.oa, 3, "s"));
   add("bad sources", frame.bad.length ? frame.bad.join(", ") : "none");
   add("snapshot", frame.snap);
-  el("time").textContent = seconds(frame.t) + ", stamp " + frame.i +
-    (frame.n > 1 ? ", the worst of stamps " + frame.first + " to " + (frame.first + frame.n - 1) : "");
+  el("which").textContent = frame.n > 1 ? "The scene and these values are those of stamp " + frame.i + " at " +
+    seconds(frame.t) + ", the worst of stamps " + frame.first + " to " + (frame.first + frame.n - 1) + "." : "";
+  if (!count) return;
   const slider = el("timeline");
-  slider.setAttribute("aria-valuemax", frames.length - 1);
-  slider.setAttribute("aria-valuenow", cursor);
-  slider.setAttribute("aria-valuetext", seconds(frame.t) + ", " + verdicts[frame.v]);
+  slider.setAttribute("aria-valuemax", count - 1);
+  slider.setAttribute("aria-valuenow", stamp);
+  slider.setAttribute("aria-valuetext", seconds(time[stamp]) + ", " + answer(stamp, { verdict, status, distance }) +
+    (changeAt(stamp) ? ", " + changeAt(stamp) : ""));
 }
 
 function drawLatency() {
@@ -174,7 +176,7 @@ function drawLatency() {
 // ---- legend
 
 function drawLegend() {
-  const names = { "age-a": "obstacle age", "age-b": "footprint age" };
+  const names = { ink: "distance", ...(golden && { "age-b": "distance, " + data.names[0] }), "age-a": "age" };
   el("legend").replaceChildren(...[...verdicts, ...Object.keys(names)].map((name) => {
     const entry = document.createElement("span");
     entry.append(key(name), names[name] || name);
@@ -184,35 +186,37 @@ function drawLegend() {
 
 // ---- moving about
 
-function draw() { drawTimeline(); drawScene(); drawFacts(); }
+function draw() { drawTimeline(); drawScene(); drawFacts(); drawBoth(); }
 
-function go(index) {
-  cursor = Math.max(0, Math.min(frames.length - 1, index));
-  if (frames.length) document.documentElement.dataset.time = frames[cursor].t;
-  draw();
-}
-
-// Shows the frame of the last stamp at or before t, as trace --at does: the answer that holds at t.
-function seek(t) {
+// Moves the cursor to a stamp, and shows the frame of the last stamp at or before t.
+function go(index, t) {
+  stamp = Math.max(0, Math.min(count - 1, index));
+  if (count) document.documentElement.dataset.time = +time[stamp].toFixed(6);
+  const at = t === undefined && count ? time[stamp] : t || 0;
   let low = 0, high = frames.length - 1;
   while (low < high) {
     const middle = (low + high + 1) >> 1;
-    if (frames[middle].begin <= t + 5e-7) low = middle; else high = middle - 1;
+    if (frames[middle].begin <= at + 5e-7) low = middle; else high = middle - 1;
   }
-  go(low);
+  cursor = low;
+  keepInView();
+  draw();
 }
 
+// Shows the last stamp at or before t, as trace --at does: the answer that holds at t.
+function seek(t) { go(indexAt(t), t); }
+
 function change(way) {
-  for (let i = cursor + way; i > 0 && i < frames.length; i += way) {
-    if (frames[i].v !== frames[i - 1].v) return go(i);
+  for (let i = stamp + way; i > 0 && i < count; i += way) {
+    if (verdict[i] !== verdict[i - 1]) return go(i);
   }
-  go(way > 0 ? frames.length - 1 : 0);
+  go(way > 0 ? count - 1 : 0);
 }
 
 function play() {
   if (playing) { playing = 0; el("play").textContent = "Play"; return; }
-  if (cursor >= frames.length - 1) cursor = 0;
-  let last = performance.now(), t = frames.length ? frames[cursor].begin : 0;
+  if (stamp >= count - 1) stamp = 0;
+  let last = performance.now(), t = count ? time[stamp] : 0;
   const mine = playing = last;
   el("play").textContent = "Pause";
   const tick = (now) => {
@@ -220,7 +224,7 @@ function play() {
     t += (now - last) * 1e-3 * Number(el("speed").value);
     last = now;
     seek(t);
-    if (cursor >= frames.length - 1) play(); else requestAnimationFrame(tick);
+    if (stamp >= count - 1) play(); else requestAnimationFrame(tick);
   };
   requestAnimationFrame(tick);
 }
@@ -240,15 +244,19 @@ function pan(dx, dy) { setFollow(false); view.x += dx / view.scale; view.y += dy
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || event.target.tagName === "SELECT") return;
   const inScene = event.target === el("scene"), far = event.shiftKey ? 10 : 1;
+  const inTime = event.target === el("timeline"), half = (shown.to - shown.from) / 2;
   const keys = {
-    ArrowLeft: () => inScene ? pan(-40, 0) : go(cursor - far),
-    ArrowRight: () => inScene ? pan(40, 0) : go(cursor + far),
+    ArrowLeft: () => inScene ? pan(-40, 0) : go(stamp - far),
+    ArrowRight: () => inScene ? pan(40, 0) : go(stamp + far),
     ArrowUp: inScene && (() => pan(0, 40)),
     ArrowDown: inScene && (() => pan(0, -40)),
-    Home: () => go(0), End: () => go(frames.length - 1),
-    n: () => change(1), p: () => change(-1), f: () => setFollow(!follow),
-    "+": () => zoom(1.25), "=": () => zoom(1.25), "-": () => zoom(0.8),
-    0: () => { setFollow(false); fit(); drawScene(); },
+    Home: () => go(0), End: () => go(count - 1),
+    PageUp: inTime && (() => { panTime(-half); seek(time[stamp] - half); }),
+    PageDown: inTime && (() => { panTime(half); seek(time[stamp] + half); }),
+    n: () => change(1), p: () => change(-1), d: () => difference(1), D: () => difference(-1), f: () => setFollow(!follow),
+    "+": () => inTime ? zoomTime(1.5) : zoom(1.25), "=": () => inTime ? zoomTime(1.5) : zoom(1.25),
+    "-": () => inTime ? zoomTime(1 / 1.5) : zoom(0.8),
+    0: () => { if (inTime) show(begin, end); else { setFollow(false); fit(); drawScene(); } },
     " ": event.target.tagName !== "BUTTON" && event.target.tagName !== "INPUT" && play,
   };
   const act = keys[event.key];
@@ -256,17 +264,13 @@ document.addEventListener("keydown", (event) => {
 });
 
 for (const [id, act] of Object.entries({
-  back: () => go(cursor - 1), forward: () => go(cursor + 1), play, next: () => change(1), previous: () => change(-1),
+  back: () => go(stamp - 1), forward: () => go(stamp + 1),
+  "time-in": () => zoomTime(1.5), "time-out": () => zoomTime(1 / 1.5), "time-whole": () => show(begin, end),
+  play, next: () => change(1), previous: () => change(-1),
   in: () => zoom(1.25), out: () => zoom(0.8), fit: () => { setFollow(false); fit(); drawScene(); },
 })) el(id).addEventListener("click", act);
 el("follow").addEventListener("change", (event) => setFollow(event.target.checked));
 
-const atPointer = (event) => {
-  const box = el("timeline").getBoundingClientRect();
-  seek(begin + (event.clientX - box.left - LEFT) / (box.width - LEFT - RIGHT) * (end - begin));
-};
-el("timeline").addEventListener("pointerdown", (event) => { el("timeline").setPointerCapture(event.pointerId); atPointer(event); });
-el("timeline").addEventListener("pointermove", (event) => { if (event.buttons) atPointer(event); });
 el("scene").addEventListener("pointerdown", (event) => el("scene").setPointerCapture(event.pointerId));
 el("scene").addEventListener("pointermove", (event) => { if (event.buttons) pan(-event.movementX, event.movementY); });
 el("scene").addEventListener("wheel", (event) => {
@@ -276,10 +280,15 @@ el("scene").addEventListener("wheel", (event) => {
 }, { passive: false });
 
 window.addEventListener("resize", () => { draw(); drawLatency(); });
-matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { draw(); drawLatency(); drawLegend(); });
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { fillings.clear(); draw(); drawLatency(); drawLegend(); });
 fit();
-const asked = /^#t=([\d.]+)$/.exec(location.hash);  // page.html#t=12.5
-if (asked) seek(Number(asked[1])); else go(0);
+const asked = () => {  // page.html#t=12.5
+  const found = /^#t=(-?[\d.]+)$/.exec(location.hash);
+  if (found) seek(Number(found[1]));
+  return found;
+};
+window.addEventListener("hashchange", asked);
+if (!asked()) go(0);
 drawLatency();
 drawLegend();
 document.documentElement.dataset.ready = "yes";

@@ -28,9 +28,16 @@ function surface(canvas) {
 const LOOKS = {
   FREE: [0.4, []], MARGIN: [0.6, [[0, 8, 8, 0]]], UNKNOWN: [0.8, [[3, 3, 5, 3]]], COLLISION: [1.0, [[0, 8, 8, 0], [0, 0, 8, 8]]],
 };
-const DASHES = { "age-a": [], "age-b": [5, 3] };
+const DASHES = { "age-b": [5, 3] };
+
+const fillings = new Map();  // cleared when the colours change
 
 function filling(g, name) {
+  if (!fillings.has(name)) fillings.set(name, pattern(g, name));
+  return fillings.get(name);
+}
+
+function pattern(g, name) {
   const tile = document.createElement("canvas"), size = 8, lines = LOOKS[name][1];
   tile.width = tile.height = size;
   const t = tile.getContext("2d");
@@ -59,7 +66,7 @@ function key(name) {  // a bar as in the timeline, or a piece of a curve
   canvas.className = "key"; canvas.width = width; canvas.height = height;
   const g = canvas.getContext("2d");
   if (LOOKS[name]) { bar(g, name, 0, 0, width, height); return canvas; }
-  g.strokeStyle = colour(name); g.lineWidth = 2; g.setLineDash(DASHES[name]);
+  g.strokeStyle = colour(name); g.lineWidth = 2; g.setLineDash(DASHES[name] || []);
   g.beginPath(); g.moveTo(0, height / 2); g.lineTo(width, height / 2); g.stroke();
   return canvas;
 }

@@ -22,13 +22,15 @@ from write_scenarios import write
 
 from gjk_collision.__main__ import main
 from gjk_collision.replay.case import read_cases
+from gjk_collision.replay.golden import Golden
 from gjk_collision.replay.record import record
 from gjk_collision.replay.rows import Row
-from gjk_collision.report.film import MAX_BINS, MAX_FRAMES, Film, Timeline
+from gjk_collision.report.film import MAX_FRAMES, Film
 from gjk_collision.report.many import run_all
 from gjk_collision.report.outcome import Outcome, Result
 from gjk_collision.report.page import overview, page
 from gjk_collision.report.run import Options
+from gjk_collision.report.timeline import MAX_BINS, Timeline
 from gjk_collision.server.config import Config
 from gjk_collision.verdict import Status, Verdict
 
@@ -179,15 +181,28 @@ def test_page_of_a_broken_bag(tmp_path: Path) -> None:
     assert "cannot be read as a bag" in dom
 
 
+def summary_of(name: str) -> dict[str, Any]:
+    """The summary of a replay that compares its answers with nothing."""
+    return {
+        "name": name, "outcome": "passed", "failures": [], "failure_times": [], "notes": [],
+        "expectations": [], "golden": None, "timing": {"latency_us": {"bins": []}},
+    }  # fmt: skip
+
+
 def test_names_cannot_break_out_of_the_page(tmp_path: Path) -> None:
     """A topic, a frame or a message is somebody else's text."""
     evil = "</script><script>alert(1)</script><b>"
-    summary: dict[str, Any] = {
-        "name": evil, "outcome": "failed", "failures": [evil], "notes": [evil], "expectations": [],
-        "golden": None, "timing": {"latency_us": {"bins": []}},
+    check = {"text": evil, "failure": evil, "from": 0.0, "to": None, "at": None}
+    changes = {"count": 1, "first": [evil], "times": [0.0]}
+    summary = summary_of(evil) | {
+        "failures": [evil], "failure_times": [0.0], "notes": [evil], "expectations": [check],
+        "golden": {
+            "names": [evil, evil], "parameters": [[evil, evil, None]], "compared": 1,
+            "verdicts": {evil: changes}, **dict.fromkeys(Golden.KINDS, changes),
+        },
     }  # fmt: skip
     film = {"end": 0.0, "origin": [0, 0], "outlines": [], "frames": [{"m": evil}]}
-    text = page(summary, [], film)
+    text = page(summary, Timeline([evil]).to_dict(), film)
     assert evil not in text
     assert text.count("<script") == 2
 
@@ -213,7 +228,12 @@ def test_page_stays_small() -> None:
     timeline = Timeline()
     for i, verdict in enumerate(verdicts):
         timeline.add(i * 0.05, Row(i, i, "data", verdict, Status.SUCCESS, distance=i % 97))
-    assert MAX_BINS <= len(timeline.to_list()) < 2 * MAX_BINS
+    shown = timeline.to_dict()
+    assert MAX_BINS <= len(shown["t"]) < 2 * MAX_BINS
+    assert shown["size"] * len(shown["t"]) >= len(verdicts) == shown["stamps"]
+    runs = shown["verdict"]
+    assert runs[1::2] == [15_617, 1, 25_000 - 15_618], "no hit is averaged away"
+    assert runs[::2] == [Verdict.FREE, Verdict.COLLISION, Verdict.FREE]
     frames = filmed(verdicts)["frames"]
     assert MAX_FRAMES / 2 <= len(frames) < 2 * MAX_FRAMES
     hits = [frame for frame in frames if frame["v"] == Verdict.COLLISION]
@@ -277,7 +297,7 @@ def test_colours_have_the_contrast_of_wcag_aa(scheme: int) -> None:
 def test_legend_shows_height_and_pattern(pages: Path) -> None:
     dom = browse(pages / "approach" / "index.html")
     legend = re.search(r'id="legend">(.*?)</div>', dom)
-    assert legend and legend[1].count('<canvas class="key"') == len(Verdict) + 2
+    assert legend and legend[1].count('<canvas class="key"') == len(Verdict) + 2  # distance, age
     for each in Verdict:
         assert f"</canvas>{each.name}<" in legend[1]
 
@@ -323,11 +343,11 @@ def test_overview_starts_with_the_worst() -> None:
 @pytest.mark.parametrize("changes", [90, 2_000])
 def test_page_opens_on_the_verdict_of_the_timeline(changes: int, tmp_path: Path) -> None:
     verdicts = [(Verdict.FREE, Verdict.COLLISION)[i // 3 % 2] for i in range(3 * changes)]
-    summary: dict[str, Any] = {
-        "name": "flicker", "outcome": "passed", "failures": [], "notes": [], "expectations": [],
-        "golden": None, "timing": {"latency_us": {"bins": []}},
-    }  # fmt: skip
-    (tmp_path / "page.html").write_text(page(summary, [[0.0, None, None, None]], filmed(verdicts)))
+    timeline = Timeline()
+    for i, verdict in enumerate(verdicts):
+        timeline.add(i * 0.05, Row(i, i, "data", verdict, Status.SUCCESS))
+    text = page(summary_of("flicker"), timeline.to_dict(), filmed(verdicts))
+    (tmp_path / "page.html").write_text(text, encoding="utf-8")
     stamp = 3 * changes - 2
     assert verdicts[stamp] is Verdict.COLLISION
     dom = browse(tmp_path / "page.html", fragment=f"#t={stamp * 0.05:.3f}")
