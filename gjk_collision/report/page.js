@@ -199,8 +199,7 @@ function go(index, t) {
     if (frames[middle].begin <= at + 5e-7) low = middle; else high = middle - 1;
   }
   cursor = low;
-  keepInView();
-  draw();
+  drawMoved(); drawScene(); drawFacts(); drawBoth();
 }
 
 // Shows the last stamp at or before t, as trace --at does: the answer that holds at t.
@@ -282,6 +281,7 @@ el("scene").addEventListener("wheel", (event) => {
 window.addEventListener("resize", () => { draw(); drawLatency(); });
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { fillings.clear(); draw(); drawLatency(); drawLegend(); });
 fit();
+drawTimeline();
 const asked = () => {  // page.html#t=12.5
   const found = /^#t=(-?[\d.]+)$/.exec(location.hash);
   if (found) seek(Number(found[1]));

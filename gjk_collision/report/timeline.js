@@ -280,9 +280,9 @@ function zoomTime(factor, t = count ? time[stamp] : begin) {  // t keeps its pla
 
 const panTime = (seconds) => show(shown.from + seconds, shown.from + seconds + (shown.to - shown.from));
 
-function keepInView() {  // the cursor stays visible
+function drawMoved() {  // the cursor has moved, and stays visible
   const t = count ? time[stamp] : begin, span = shown.to - shown.from;
-  if (t < shown.from || t > shown.to) { shown.from = Math.max(begin, Math.min(end - span, t - span / 2)); shown.to = shown.from + span; }
+  if (t < shown.from || t > shown.to) show(t - span / 2, t + span / 2); else drawCursor();
 }
 
 const touches = new Map();  // pointers that are down

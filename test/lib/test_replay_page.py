@@ -5,8 +5,6 @@
 from __future__ import annotations
 
 import re
-import shutil
-import subprocess
 from collections.abc import Sequence
 from html.parser import HTMLParser
 from importlib import resources
@@ -16,6 +14,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pytest
+from browser import browse, needs_browser, pressed, with_script
 from data import DATA, needs_data
 from replays import SCENARIOS
 from write_scenarios import write
@@ -34,11 +33,6 @@ from gjk_collision.report.timeline import MAX_BINS, Timeline
 from gjk_collision.server.config import Config
 from gjk_collision.verdict import Status, Verdict
 
-BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser"))), None)
-needs_browser = pytest.mark.skipif(
-    BROWSER is None, reason="no Chromium on this machine (Debian package chromium)"
-)
-
 
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -51,17 +45,6 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> Path:
     results = run_all(cases, folder / "out", Options())
     assert [result.outcome for result in results] == [Outcome.PASSED] * 2
     return folder / "out"
-
-
-def browse(path: Path, *options: str, fragment: str = "") -> str:
-    """Let the browser run a page; return what has become of it."""
-    command = [
-        str(BROWSER), "--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars",
-        "--window-size=1400,1150", "--virtual-time-budget=3000",
-        f"--user-data-dir={path.parent}/browser", *options, "--dump-dom", path.as_uri() + fragment,
-    ]  # fmt: skip
-    done = subprocess.run(command, capture_output=True, text=True, timeout=100, check=True)
-    return done.stdout
 
 
 def fact(dom: str, name: str) -> str:
@@ -116,16 +99,8 @@ def test_page_shows_the_asked_stamp(pages: Path) -> None:
 def test_page_by_keyboard(
     keys: list[str], time: str, verdict: str, pages: Path, tmp_path: Path
 ) -> None:
-    press = "".join(
-        "document.dispatchEvent(new KeyboardEvent('keydown', {bubbles: true, "
-        f"key: '{key.removeprefix('Shift+')}', shiftKey: {str('Shift' in key).lower()}}}));"
-        for key in keys
-    )
-    text = (pages / "approach" / "index.html").read_text(encoding="utf-8")
-    (tmp_path / "page.html").write_text(
-        text.replace("</body>", f"<script>{press}</script></body>")
-    )
-    dom = browse(tmp_path / "page.html")
+    page = pages / "approach" / "index.html"
+    dom = browse(with_script(page, tmp_path / "page.html", pressed(*keys)))
     assert f'data-time="{time}"' in dom
     assert fact(dom, "verdict") == verdict
 
