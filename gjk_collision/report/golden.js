@@ -23,7 +23,7 @@ function drawBoth() {
     line("status", own, statusName[status[stamp]]),
     line("distance", far(golden.distance), far(distance)),
   );
-  el("difference").textContent = changeAt(stamp) || "no change";
+  el("difference").textContent = changeAt(stamp) || "none";
 }
 
 // Goes to the next stamp with a change of the chosen kind, or of any kind.

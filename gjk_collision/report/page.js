@@ -288,6 +288,13 @@ const asked = () => {  // page.html#t=12.5
   return found;
 };
 window.addEventListener("hashchange", asked);
+document.addEventListener("click", (event) => {  // also a link that was followed before
+  const link = event.target.closest('a[href^="#t="]');
+  if (!link) return;
+  seek(Number(link.hash.slice(3)));
+  el("timeline").scrollIntoView({ block: "nearest" });
+  el("timeline").focus({ preventScroll: true });
+});
 if (!asked()) go(0);
 drawLatency();
 drawLegend();

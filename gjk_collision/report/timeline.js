@@ -252,9 +252,10 @@ function drawCursor() {
 
 // The values at the pointer, else at the cursor.
 function drawValues(i) {
-  const parts = [seconds(time[i]) + ", stamp " + i * size + (size > 1 ? " to " + Math.min((i + 1) * size, timeline.stamps) : "")];
+  const parts = [seconds(time[i]) + ", stamp " + i * size + (size > 1 ? " to " + (Math.min((i + 1) * size, timeline.stamps) - 1) : "")];
+  if (golden) parts.push(data.names[0] + ": " + answer(i, golden));
   parts.push((golden ? data.names[1] + ": " : "") + answer(i, { verdict, status, distance }));
-  if (golden) parts.push(data.names[0] + ": " + answer(i, golden) + (changeAt(i) ? " (" + changeAt(i) + ")" : " (no change)"));
+  if (golden) parts.push("difference: " + (changeAt(i) || "none"));
   for (const { name, age, status: codes } of sources) {
     const state = statusName[codes[i]];
     parts.push(name + " " + number(known(age[i]), 3, "s") + (isBad(codes[i]) ? " " + state : ""));

@@ -264,6 +264,9 @@ def test_colours_have_the_contrast_of_wcag_aa(scheme: int) -> None:
             assert contrast(colours[text], colours[below]) >= 4.5, (text, below)
         for graphic in (*(each.name for each in Verdict), "age-a", "age-b", "edge"):
             assert contrast(colours[graphic], colours[below]) >= 3.0, (graphic, below)
+    assert contrast(colours["ink"], colours["grid"]) >= 4.5  # the ground of penetration
+    for graphic in ("ink", "age-b", "edge", "COLLISION", "focus"):
+        assert contrast(colours[graphic], colours["grid"]) >= 3.0, graphic
     for verdict in Verdict:  # the lines of the patterns
         assert contrast(colours[verdict.name], colours["mark"]) >= 3.0
 
