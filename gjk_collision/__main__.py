@@ -7,11 +7,14 @@ import os
 import re
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from .geometry import Pose, Shape
+    from .report.outcome import Result
 
 __all__ = ["main"]
 
@@ -101,9 +104,10 @@ def _add_replay(commands: "argparse._SubParsersAction[argparse.ArgumentParser]")
         "replay",
         help="compute the answers for a recorded bag again, and write reports",
         description="Exit code 0: success. 1: an expectation, the golden comparison or a reply "
-        "failed. 2: wrong arguments or invalid input, such as a missing golden file. 3: a bag is "
-        "missing or truncated, or has no stamps, or a required topic is missing. 130: "
-        "interrupted; the reports cover the part before.",
+        "failed, or the answers with two parameter files differ. 2: wrong arguments or invalid "
+        "input, such as a missing golden file. 3: a bag is missing or truncated, or has no "
+        "stamps, or a required topic is missing. 130: interrupted; the reports cover the part "
+        "before.",
     )
     add = parser.add_argument
     add(
@@ -119,7 +123,14 @@ def _add_replay(commands: "argparse._SubParsersAction[argparse.ArgumentParser]")
         default=Path("replay"),
         help="folder for the reports (default: %(default)s)",
     )
-    add("--params", type=Path, help="ROS parameter file of the collision server")
+    add(
+        "--params",
+        type=Path,
+        action="append",
+        default=[],
+        help="ROS parameter file of the collision server. If it is given twice, the answers with "
+        "the second file are compared with those with the first one, as by --golden",
+    )
     add("--node", default="", help="full name of the server, if the file has several")
     add(
         "--topics",
@@ -143,19 +154,32 @@ def _add_replay(commands: "argparse._SubParsersAction[argparse.ArgumentParser]")
     parser.set_defaults(command=_replay)
 
 
+# Folder in --out for the results with the first of two parameter files.
+FIRST = "first"
+
+
 def _replay(given: argparse.Namespace) -> int:
     from .replay.bag import BagError
     from .replay.case import CaseError, read_cases, read_parameters
     from .replay.fields import Place
     from .replay.topics import checked_mapping
     from .report.many import ClusterError, run_all
-    from .report.outcome import NOT_JUDGED, outcome_text
+    from .report.outcome import Outcome
     from .report.run import Options, golden_of, written_by
     from .server.config import Config
 
     try:
-        config = Config() if given.params is None else read_parameters(given.params, given.node)
-        cases = [case for path in given.paths for case in read_cases(path, config, given.bags)]
+        configs = [read_parameters(each, given.node) for each in given.params] or [Config()]
+        if len(configs) > 2:
+            raise CaseError(f"--params: at most two files can be compared (got {len(configs)})")
+        if len(configs) == 2 and given.golden is not None:
+            rule = "must be given once with --golden, because one page shows one comparison"
+            raise CaseError(f"--params: {rule} (got two files)")
+        each_cases = [
+            [case for path in given.paths for case in read_cases(path, config, given.bags)]
+            for config in configs
+        ]
+        cases = each_cases[-1]
         topics = checked_mapping(
             dict(each.partition("=")[::2] for each in given.topics), Place("--topics")
         )
@@ -163,6 +187,9 @@ def _replay(given: argparse.Namespace) -> int:
         if twice := {name for name in names if names.count(name) > 1}:
             text = ", ".join(sorted(twice))
             raise CaseError(f"two cases have the same name: {text}")
+        if len(configs) == 2 and FIRST in names:
+            rule = f"no case can have the name '{FIRST}', which is the folder of the first results"
+            raise CaseError(f"--params: {rule}; give it another name in a scenario")
         if given.golden is not None and given.golden.is_file() and len(cases) > 1:
             rule = f"must be a folder of reports, because there are {len(cases)} cases"
             raise CaseError(f"--golden: {rule} (got the file {given.golden})")
@@ -176,29 +203,49 @@ def _replay(given: argparse.Namespace) -> int:
         return _refuse("replay", error, BROKEN)
     except CaseError as error:
         return _refuse("replay", error)
-    for case in cases:
+    for case in (each for some in each_cases for each in some):
         case.topics.update(topics)
     if not given.no_page:
         import jinja2  # noqa: F401 - fail before the replay if it is missing
+    run = partial(run_all, jobs=given.jobs, scheduler=given.scheduler, show=not given.quiet)
     options = Options(golden, not given.no_page)
+    worst = Outcome.PASSED
     try:
-        results = run_all(
-            cases, given.out, options, given.jobs, given.scheduler, show=not given.quiet
-        )
+        if len(configs) == 2:
+            # The expectations of a scenario are those of the second file.
+            without = [replace(case, expect=()) for case in each_cases[0]]
+            first = run(without, given.out / FIRST, Options(page=False))
+            worst = max(result.outcome for result in first)
+            if worst > Outcome.PASSED:
+                print(f"with {given.params[0]}:")
+                _print_results(first, quiet=given.quiet)
+            if worst > Outcome.FAILED:
+                return int(worst)
+            compared = tuple(each.name for each in given.params)
+            if compared[0] == compared[1]:
+                compared = tuple(map(str, given.params))
+            options = Options((given.out / FIRST).resolve(), not given.no_page, compared)
+        results = run(cases, given.out, options)
     except (ClusterError, OSError) as error:  # OSError: the reports cannot be written
         return _refuse("replay", error)
+    _print_results(results, quiet=given.quiet)
+    if not given.quiet:
+        print(f"reports: {given.out}")
+    return int(max(worst, *(result.outcome for result in results)))
+
+
+def _print_results(results: "Sequence[Result]", *, quiet: bool) -> None:
+    from .report.outcome import NOT_JUDGED, outcome_text
+
     for result in results:
-        if not given.quiet or result.failures:
+        if not quiet or result.failures:
             text = outcome_text([result])
             counts = f": {result.counts}" if text == NOT_JUDGED else ""
             print(f"{text:<12}{result.name}{counts}")
         for failure in result.failures:
             print(f"{'':<12}{failure}")
-        for note in () if given.quiet else result.summary.get("notes", ()):
+        for note in () if quiet else result.summary.get("notes", ()):
             print(f"{'':<12}note: {note}")
-    if not given.quiet:
-        print(f"reports: {given.out}")
-    return int(max(result.outcome for result in results))
 
 
 def _add_record(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:

@@ -22,7 +22,7 @@ from ..server.config import Config
 from ..server.fields import nanoseconds
 from ..server.frames import FrameError, Pose
 from ..server.obstacles import Obstacles
-from ..server.snapshot import Fault, Snapshot, empty_snapshot
+from ..server.snapshot import Fault, Report, Snapshot, empty_snapshot
 from ..server.transforms import insert_message
 from ..server.world import World
 from ..verdict import Status, Verdict
@@ -114,6 +114,10 @@ class Drive:
     def requests_without_content(self) -> int:
         """Number of recorded requests without content, which cannot be answered again."""
         return self._requests.without_content
+
+    def reports(self) -> list[Report]:
+        """Return the state of each sender at the time of the last row."""
+        return self._world.reports(now=self._now(), steady=self._time)
 
     def notes(self) -> list[str]:
         """Return notes about the parts of the bag that were not used."""

@@ -10,7 +10,7 @@ reaction whose verdict never occurs.
 from collections.abc import Callable, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field
-from math import inf
+from math import inf, isfinite
 from typing import Any
 
 from ..verdict import Status, Verdict
@@ -18,7 +18,7 @@ from .faults import FaultSpec
 from .fields import NOWHERE, Fields, Place
 from .rows import Row
 
-__all__ = ["Expectations", "Reaction", "Share", "Window", "parse"]
+__all__ = ["Check", "Expectations", "Reaction", "Share", "Window", "parse"]
 
 
 @dataclass
@@ -41,6 +41,8 @@ class Window:
         Minimum and maximum distance [m].
     why : str
         Reason for the window, for the report; empty for a window from a file.
+    first : float or None
+        Time of the first wrong answer [s]; None: no answer was wrong.
     """
 
     begin: float
@@ -51,6 +53,7 @@ class Window:
     nearest_source: str = ""
     distance: tuple[float, float] = (-inf, inf)
     why: str = ""
+    first: float | None = field(default=None, init=False)
     _seen: int = field(default=0, init=False)
     _wrong: int = field(default=0, init=False)
     _first: str = field(default="", init=False)
@@ -70,6 +73,7 @@ class Window:
         )
         if not right:
             self._wrong += 1
+            self.first = t if self.first is None else self.first
             answer = f"{row.verdict.name}/{row.status.name}, nearest {row.nearest_id}"
             answer += f" of '{row.nearest_source}'" if row.nearest_source else ""
             self._first = self._first or f"first at {t:.3f} s: {answer} at {row.distance:.6g} m"
@@ -115,6 +119,21 @@ class Reaction:
     within: float
     _reached: float | None = field(default=None, init=False)
 
+    @property
+    def begin(self) -> float:
+        """Begin of the time in which the verdict is expected [s]."""
+        return self.at
+
+    @property
+    def end(self) -> float:
+        """End of this time [s]."""
+        return self.at + self.within
+
+    @property
+    def first(self) -> float:
+        """Time of the first stamp to look at if the expectation failed [s]."""
+        return self.end if self._reached is None else self._reached
+
     def add(self, t: float, row: Row) -> None:
         """Check the answer `row` at the time `t` [s]."""
         if self._reached is None and t >= self.at and row.verdict is self.verdict:
@@ -141,11 +160,14 @@ class Share:
         Begin and end of the time [s].
     at_most : float
         Maximum share of stamps with a verdict other than FREE, in [0, 1].
+    first : float or None
+        Time of the first stamp with a verdict other than FREE [s]; None: there is none.
     """
 
     begin: float
     end: float
     at_most: float
+    first: float | None = field(default=None, init=False)
     _seen: int = field(default=0, init=False)
     _stops: int = field(default=0, init=False)
 
@@ -153,7 +175,9 @@ class Share:
         """Check the answer `row` at the time `t` [s]."""
         if self.begin <= t < self.end:
             self._seen += 1
-            self._stops += row.verdict is not Verdict.FREE
+            if row.verdict is not Verdict.FREE:
+                self._stops += 1
+                self.first = t if self.first is None else self.first
 
     def failure(self) -> str:
         """Return why the expectation failed; empty: it did not fail."""
@@ -165,6 +189,39 @@ class Share:
 
     def __str__(self) -> str:
         return f"false stops from {self.begin:g} to {self.end:g} s: at most {self.at_most:.2%}"
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """The result of one expectation.
+
+    Attributes
+    ----------
+    text : str
+        The expectation.
+    failure : str
+        Why it failed; empty: it did not fail.
+    begin, end : float
+        The time to which it applies [s].
+    at : float or None
+        Time of the first stamp to look at [s]; None: it did not fail, or it was not tested.
+    """
+
+    text: str
+    failure: str
+    begin: float
+    end: float
+    at: float | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the result as plain data. An end at infinity is None."""
+        return {
+            "text": self.text,
+            "failure": self.failure,
+            "from": self.begin,
+            "to": self.end if isfinite(self.end) else None,
+            "at": self.at,
+        }
 
 
 class Expectations:
@@ -196,9 +253,14 @@ class Expectations:
         for each in self._each:
             each.add(t, row)
 
-    def results(self) -> list[tuple[str, str]]:
-        """Return each expectation as text, with the reason why it failed (empty: it did not)."""
-        return [(str(each), each.failure()) for each in self._each]
+    def results(self) -> list[Check]:
+        """Return the result of each expectation."""
+        found = []
+        for each in self._each:
+            failure = each.failure()
+            at = each.first if failure else None
+            found.append(Check(str(each), failure, each.begin, each.end, at))
+        return found
 
 
 def parse(given: Any, place: Place = NOWHERE) -> list[Window | Reaction | Share]:

@@ -5,6 +5,7 @@
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import permutations
 from math import isnan
 from pathlib import Path
 from typing import Any
@@ -12,10 +13,13 @@ from typing import Any
 from ..verdict import Verdict
 from .rows import FORMAT, Row
 
-__all__ = ["Golden", "GoldenError", "read_rows"]
+__all__ = ["LABELS", "Comparison", "Golden", "GoldenError", "read_rows"]
 
 # Number of examples that are stored for each kind of change.
 KEPT = 10
+
+# Number of missing stamps whose time is stored.
+KEPT_TIMES = 10_000
 
 
 class GoldenError(Exception):
@@ -43,16 +47,38 @@ def read_rows(path: Path) -> Iterator[Row]:
 
 @dataclass
 class Changes:
-    """The number of answers that changed in one way, and the first examples."""
+    """The number of answers that changed in one way, and the first examples with their times."""
 
     count: int = 0
     first: list[str] = field(default_factory=list)
+    times: list[float] = field(default_factory=list)
 
-    def add(self, text: str) -> None:
-        """Count one change, with a description."""
+    def add(self, t: float, text: str) -> None:
+        """Count one change at the time `t` [s], with a description."""
         self.count += 1
         if len(self.first) < KEPT:
             self.first.append(text)
+            self.times.append(round(t, 6))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the number, the examples and their times as plain data."""
+        return {"count": self.count, "first": self.first, "times": self.times}
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """An answer beside that of the golden result.
+
+    Attributes
+    ----------
+    old : Row or None
+        The answer of the golden result; None: it has no answer at this stamp.
+    label : str
+        The most severe change, one of `LABELS`; empty: nothing changed.
+    """
+
+    old: Row | None
+    label: str
 
 
 class Golden:
@@ -87,18 +113,24 @@ class Golden:
         self.compared = 0
         self.largest_delta = 0.0
         self.changes = {kind: Changes() for kind in self.KINDS}
+        self.verdicts: dict[str, Changes] = {}
+        self.missing: list[float] = []
+        self._begin: int | None = None
 
-    def add(self, t: float, row: Row) -> None:
+    def add(self, t: float, row: Row) -> Comparison:
         """Compare the answer `row` at the time `t` [s] with the earlier one."""
+        if self._begin is None:
+            self._begin = row.time - round(t * 1e9)
         while self._next is not None and self._next.time < row.time:
             self._miss()
         old = self._next
         if old is None or (old.time, old.cause) != (row.time, row.cause):
-            self.changes["new_stamps"].add(f"{t:.3f} s: {row.cause}")
-            return
+            self.changes["new_stamps"].add(t, f"{t:.3f} s: {row.cause}")
+            return Comparison(None, "new stamp")
         self._next = next(self._rows, None)
         self.compared += 1
-        self._compare(t, old, row)
+        found = self._compare(t, old, row)
+        return Comparison(old, min(found, key=LABELS.index, default=""))
 
     def finish(self) -> None:
         """Count the answers of the earlier result after the end of this result."""
@@ -106,15 +138,19 @@ class Golden:
             self._miss()
 
     @property
-    def failures(self) -> list[str]:
-        """One text for each kind of change that counts as a failure."""
-        found = [
-            f"{kind.replace('_', ' ')}: {changes.count}, first {changes.first[0]}"
+    def failures(self) -> list[tuple[str, float | None]]:
+        """One text for each kind of change that counts as a failure, and its first time [s]."""
+        found: list[tuple[str, float | None]] = [
+            (
+                f"{kind.replace('_', ' ')}: {changes.count}, first {changes.first[0]}",
+                changes.times[0],
+            )
             for kind, changes in self.changes.items()
             if changes.count and kind not in self.HARMLESS
         ]
         if not self.compared:
-            found.append("not tested: this result and the golden file have no stamp in common")
+            text = "not tested: this result and the golden file have no stamp in common"
+            found.append((text, None))
         return found
 
     def to_dict(self) -> dict[str, Any]:
@@ -123,36 +159,49 @@ class Golden:
             "compared": self.compared,
             "tolerance": self._tolerance,
             "largest_delta": self.largest_delta,
-            **{
-                kind: {"count": changes.count, "first": changes.first}
-                for kind, changes in self.changes.items()
+            **{kind: changes.to_dict() for kind, changes in self.changes.items()},
+            "verdicts": {
+                label: self.verdicts[label].to_dict() for label in LABELS if label in self.verdicts
             },
         }
 
     def _miss(self) -> None:
         assert self._next is not None
-        self.changes["missing_stamps"].add(f"log time {self._next.time} ns: {self._next.cause}")
+        time = self._next.time
+        t = (time - (time if self._begin is None else self._begin)) * 1e-9
+        self.changes["missing_stamps"].add(t, f"log time {time} ns: {self._next.cause}")
+        if len(self.missing) < KEPT_TIMES:
+            self.missing.append(t)
         self._next = next(self._rows, None)
 
-    def _compare(self, t: float, old: Row, new: Row) -> None:
+    def _compare(self, t: float, old: Row, new: Row) -> list[str]:
+        """Count the changes of one answer, and return the label of each one."""
         where = f"{t:.3f} s: {_text(old)} -> {_text(new)}"
         if old.verdict is not new.verdict:
-            self.changes[_kind(old.verdict, new.verdict)].add(where)
-            return
+            label = _label(old.verdict, new.verdict)
+            self.changes[_kind(old.verdict, new.verdict)].add(t, where)
+            self.verdicts.setdefault(label, Changes()).add(t, where)
+            return [label]
+        found = []
         if old.status is not new.status:
-            self.changes["statuses"].add(where)
+            found.append("status")
+            self.changes["statuses"].add(t, where)
         nearest = [(row.nearest_id, row.nearest_source) for row in (old, new)]
         if nearest[0] != nearest[1]:
+            found.append("nearest obstacle")
             texts = " -> ".join(f"{number} of '{source}'" for number, source in nearest)
-            self.changes["nearest_obstacles"].add(f"{t:.3f} s: {texts}")
+            self.changes["nearest_obstacles"].add(t, f"{t:.3f} s: {texts}")
         known = not isnan(old.distance) and not isnan(new.distance)
         if isnan(old.distance) != isnan(new.distance) or (not known and old.digest != new.digest):
-            self.changes["distances"].add(where)
+            found.append("distance")
+            self.changes["distances"].add(t, where)
         elif known and old.distance != new.distance:  # infinities are equal
             delta = abs(new.distance - old.distance)
             self.largest_delta = max(self.largest_delta, delta)
             if not delta <= self._tolerance:
-                self.changes["distances"].add(f"{where}: by {delta:.3g} m")
+                found.append("distance")
+                self.changes["distances"].add(t, f"{where}: by {delta:.3g} m")
+        return found
 
 
 def _kind(old: Verdict, new: Verdict) -> str:
@@ -165,3 +214,23 @@ def _kind(old: Verdict, new: Verdict) -> str:
 
 def _text(row: Row) -> str:
     return f"{row.verdict.name}/{row.status.name} {row.distance:.6g} m"
+
+
+def _label(old: Verdict, new: Verdict) -> str:
+    return f"{old.name} to {new.name}"
+
+
+# The label of each change on the page. The most severe one is first.
+LABELS = (
+    *(
+        _label(old, new)
+        for old, new in sorted(
+            permutations(Verdict, 2), key=lambda pair: Golden.KINDS.index(_kind(*pair))
+        )
+    ),
+    "distance",
+    "missing stamp",
+    "new stamp",
+    "status",
+    "nearest obstacle",
+)

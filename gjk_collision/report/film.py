@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: gjk_collision contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The data that a page shows of a replay: curves over time and a limited number of frames."""
+"""The scenes that a page shows of a replay: a limited number of frames."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from math import inf, isfinite
 from typing import Any
@@ -17,55 +17,13 @@ from ..server.frames import FrameError, Pose
 from ..server.obstacles import REGION, Obstacles
 from ..verdict import Verdict
 
-__all__ = ["Film", "Timeline"]
+__all__ = ["WORST_FIRST", "Film"]
 
-MAX_BINS = 1500
 MAX_FRAMES = 400
 MAX_KNOWN = 50_000  # number of outlines from which unused ones are deleted
 
-_WORST_FIRST = (Verdict.COLLISION, Verdict.UNKNOWN, Verdict.MARGIN, Verdict.FREE)
-_BADNESS = {verdict: -i for i, verdict in enumerate(_WORST_FIRST)}
-
-
-class Timeline:
-    """The smallest distance and the greatest ages of each bin of stamps.
-
-    All bins have the same number of stamps. If there are 2 `MAX_BINS` bins, pairs of neighbours
-    are merged.
-    """
-
-    def __init__(self) -> None:
-        self._bins: list[list[Any]] = []
-        self._size, self._filled = 1, 0
-
-    def add(self, t: float, row: Row) -> None:
-        """Add the answer `row` at the time `t` [s] after the begin of the bag."""
-        ages = _or_none(row.obstacle_age), _or_none(row.footprint_age)
-        one = [t, _or_none(row.distance), *ages]
-        if self._filled % self._size == 0:
-            self._bins.append(one)
-        else:
-            self._bins[-1] = _merged(self._bins[-1], one)
-        self._filled += 1
-        if len(self._bins) >= 2 * MAX_BINS and self._filled % self._size == 0:
-            pairs = zip(self._bins[::2], self._bins[1::2], strict=True)
-            self._bins = [_merged(a, b) for a, b in pairs]
-            self._size *= 2
-
-    def to_list(self) -> list[list[Any]]:
-        """Return [time, distance, obstacle age, footprint age] of each bin."""
-        return [
-            [round(t, 4), *(None if v is None else round(v, 4) for v in numbers)]
-            for t, *numbers in self._bins
-        ]
-
-
-def _merged(a: list[Any], b: list[Any]) -> list[Any]:
-    def pick(choose: Callable[..., float], i: int) -> float | None:
-        known = [each[i] for each in (a, b) if each[i] is not None]
-        return choose(known) if known else None
-
-    return [a[0], pick(min, 1), pick(max, 2), pick(max, 3)]
+WORST_FIRST = (Verdict.COLLISION, Verdict.UNKNOWN, Verdict.MARGIN, Verdict.FREE)
+_BADNESS = {verdict: -i for i, verdict in enumerate(WORST_FIRST)}
 
 
 @dataclass(slots=True)

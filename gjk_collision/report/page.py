@@ -14,15 +14,15 @@ from .templates import render
 __all__ = ["overview", "page"]
 
 
-def page(summary: dict[str, Any], timeline: list[list[Any]], film: dict[str, Any]) -> str:
+def page(summary: dict[str, Any], timeline: dict[str, Any], film: dict[str, Any]) -> str:
     """Return the page of one replay.
 
     Parameters
     ----------
     summary : dict
         The content of summary.json.
-    timeline : list
-        The result of `film.Timeline.to_list`.
+    timeline : dict
+        The result of `timeline.Timeline.to_dict`.
     film : dict
         The result of `film.Film.to_dict`.
     """
@@ -32,8 +32,22 @@ def page(summary: dict[str, Any], timeline: list[list[Any]], film: dict[str, Any
         "film": film,
         "margin": summary.get("safety_margin", 0.0),
         "latency": summary["timing"]["latency_us"],
+        "expectations": summary["expectations"],
+        "limits": _limits(summary.get("parameters", {})),
+        "names": (summary["golden"] or {}).get("names"),
     }
     return render("page.html", summary=summary, data=_embedded(data))
+
+
+def _limits(parameters: dict[str, Any]) -> dict[str, float]:
+    """Return the maximum age of the data of each source [s]."""
+    named = {
+        name: parameters[f"{name}.timeout"]
+        for name in parameters.get("obstacle_sources", ())
+        if not parameters[f"{name}.static"]
+    }
+    own = {"footprint": "footprint_timeout", "twist_topic": "twist_timeout"}
+    return named | {name: parameters[key] for name, key in own.items() if key in parameters}
 
 
 def overview(results: Sequence[Result]) -> str:

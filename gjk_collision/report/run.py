@@ -22,9 +22,11 @@ from ..replay.expect import Expectations
 from ..replay.golden import Golden, GoldenError
 from ..replay.rows import FORMAT, Row
 from ..replay.topics import Topics, choose
+from ..server.config import Config
 from .counts import Counts, Latencies
-from .film import Film, Timeline
+from .film import Film
 from .outcome import Outcome, Result, outcome_text
+from .timeline import Timeline
 
 __all__ = ["Options", "golden_of", "run", "written_by"]
 
@@ -50,10 +52,13 @@ class Options:
         None: no comparison.
     page : bool
         Whether to write the HTML page.
+    names : (str, str)
+        Names of the golden result and of this one, for the page.
     """
 
     golden: Path | None = None
     page: bool = True
+    names: tuple[str, str] = ("golden", "this run")
 
 
 def run(case: Case, out: Path, options: Options, progress: Progress | None = None) -> Result:
@@ -90,7 +95,7 @@ def run(case: Case, out: Path, options: Options, progress: Progress | None = Non
     if options.page:
         from .page import page
 
-        text = page(result.summary, job.timeline.to_list(), job.film)
+        text = page(result.summary, job.timeline.to_dict(), job.film)
         (folder / "index.html").write_text(text, encoding="utf-8")
     return result
 
@@ -101,13 +106,16 @@ class _Job:
     def __init__(self, case: Case, options: Options) -> None:
         self._case = case
         self._expectations = Expectations(case.expect, case.faults)
+        self._options = options
         self._golden_path = golden_of(case, options.golden)
         self._golden: Golden | None = None
         self._counts, self._latencies = Counts(), Latencies()
         self._outcome, self._failures = Outcome.PASSED, list[str]()
+        self._times = list[float | None]()  # of the failures
         self._notes = list[str]()
         self._about: dict[str, Any] = {}
-        self.timeline = Timeline()
+        names = (each.name for each in case.config.sources)
+        self.timeline = Timeline(("footprint", "twist_topic", *names))
         self.film: dict[str, Any] = {"end": 0.0, "origin": (0, 0), "outlines": [], "frames": []}
 
     def run(self, file: TextIO, progress: Progress) -> None:
@@ -140,14 +148,16 @@ class _Job:
         checks = self._expectations.results()
         if self._golden is not None and complete:
             self._golden.finish()
-            for text in self._golden.failures:
-                self._fail(Outcome.FAILED, f"golden: {text}")
+            for text, at in self._golden.failures:
+                self._fail(Outcome.FAILED, f"golden: {text}", at)
+            for t in self._golden.missing:
+                self.timeline.mark(t, "missing stamp")
         if complete:
             if not self._counts.data_stamps:
                 self._fail(Outcome.BROKEN, "no stamp was evaluated: no obstacles received")
-            for text, failure in checks:
-                if failure:
-                    self._fail(Outcome.FAILED, failure or text)
+            for check in checks:
+                if check.failure:
+                    self._fail(Outcome.FAILED, check.failure, check.at)
         self._check_counts()
         is_judged = bool(checks or self._golden or self._counts.replies_compared)
         result = Result(self._case.name, self._outcome, self._failures, is_judged=is_judged)
@@ -155,18 +165,34 @@ class _Job:
             "name": self._case.name,
             "outcome": outcome_text([result]),
             "failures": self._failures,
+            "failure_times": self._times,
             "notes": self._notes,
             **self._about,
             **self._counts.to_dict(),
-            "expectations": [{"text": text, "failure": failure} for text, failure in checks],
-            "golden": self._golden.to_dict() if self._golden is not None else None,
+            "expectations": [check.to_dict() for check in checks],
+            "golden": self._golden_summary(),
             "timing": {
                 "replay_seconds": round(seconds, 3),
                 "latency_us": self._latencies.to_dict(),
-                "golden_latency_us": _latency_beside(self._golden_path),
+                "golden_latency_us": _beside(self._golden_path, "timing", "latency_us"),
             },
         }
         return result
+
+    def _golden_summary(self) -> dict[str, Any] | None:
+        """Return the comparison with the golden result, and the parameters that differ."""
+        if self._golden is None:
+            return None
+        old, new = _beside(self._golden_path, "parameters"), _parameters(self._case.config)
+        differing = None
+        if isinstance(old, dict):
+            names = [name for name in sorted(old | new) if old.get(name) != new.get(name)]
+            differing = [[name, old.get(name), new.get(name)] for name in names]
+        return {
+            **self._golden.to_dict(),
+            "names": list(self._options.names),
+            "parameters": differing,
+        }
 
     def _describe(self, bag: Bag, topics: Topics) -> None:
         """Store the data that identifies a result, and the data about the bag."""
@@ -193,6 +219,7 @@ class _Job:
             "bag": str(bag.path),
             "seconds": round((bag.end - bag.begin) * 1e-9, 3),
             "safety_margin": config.safety_margin,
+            "parameters": _parameters(config),
         }
         self._notes = [
             f"{name} ({', '.join(sorted(bag.topics[name]))}): {bag.counts[name]} service "
@@ -223,13 +250,15 @@ class _Job:
 
     def _add_row(self, t: float, row: Row, drive: Drive, film: Film) -> None:
         self._counts.add(t, row)
-        if self._golden is not None:
-            self._golden.add(t, row)
+        change = None if self._golden is None else self._golden.add(t, row)
         if row.is_state:
             self._latencies.add(drive.latency)
             self._expectations.add(t, row)
-            self.timeline.add(t, row)
-            film.add(t, row)
+            if self._options.page:
+                self.timeline.add(t, row, drive.reports(), change)
+                film.add(t, row)
+        elif change is not None and change.label:
+            self.timeline.mark(t, change.label)
 
     def _check_counts(self) -> None:
         counts = self._counts
@@ -240,7 +269,7 @@ class _Job:
         if counts.replies_lost:
             first = counts.replies_lost[0]
             text = f"a recorded COLLISION is FREE in the replay, first at {first:.3f} s"
-            self._fail(Outcome.FAILED, f"replies: {text}")
+            self._fail(Outcome.FAILED, f"replies: {text}", first)
         for error in self._about.get("errors", []):
             self._fail(Outcome.FAILED, f"an answer could not be computed: {error}")
         case, unreadable = self._case, self._about.get("unreadable", 0)
@@ -248,9 +277,10 @@ class _Job:
             text = f"{unreadable} messages could not be decoded"
             self._fail(Outcome.BROKEN, f"{case.bag.name}: {text}")
 
-    def _fail(self, outcome: Outcome, text: str) -> None:
+    def _fail(self, outcome: Outcome, text: str, at: float | None = None) -> None:
         self._outcome = max(self._outcome, outcome)
         self._failures.append(text)
+        self._times.append(at)
 
 
 def written_by(case: Case, out: Path) -> Path:
@@ -265,13 +295,20 @@ def golden_of(case: Case, golden: Path | None) -> Path | None:
     return golden / case.name / RESULTS
 
 
-def _latency_beside(golden: Path | None) -> dict[str, Any] | None:
-    """Return the latencies in the summary in the folder of a golden result; None: not found."""
+def _parameters(config: Config) -> dict[str, Any]:
+    """Return the parameters of the server as in summary.json, where a tuple is a list."""
+    parameters: dict[str, Any] = json.loads(json.dumps(config.parameters()))
+    return parameters
+
+
+def _beside(golden: Path | None, *keys: str) -> Any:
+    """Return a value of the summary in the folder of a golden result; None: not found."""
     if golden is None:
         return None
     try:
-        summary = json.loads((golden.parent / SUMMARY).read_text(encoding="utf-8"))
-        found: dict[str, Any] = summary["timing"]["latency_us"]
+        found = json.loads((golden.parent / SUMMARY).read_text(encoding="utf-8"))
+        for key in keys:
+            found = found[key]
     except (OSError, ValueError, KeyError, TypeError):
         return None
     return found

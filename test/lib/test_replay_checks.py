@@ -121,7 +121,7 @@ def test_expectation(expect: Any, holds: bool) -> None:
     expectations = Expectations(parse(expect))
     for t, verdict in FREE_UNTIL_2:
         expectations.add(t, state(t, verdict, distance=5.0, nearest_source="lidar"))
-    failures = [failure for _, failure in expectations.results()]
+    failures = [each.failure for each in expectations.results()]
     assert (failures == [""]) is holds, failures
 
 
@@ -393,7 +393,8 @@ def test_golden_tells_another_nearest_obstacle(
     found = result.summary["golden"]["nearest_obstacles"]
     row = {"nearest_id": 1, "nearest_source": "obstacles", **nearest}
     old = f"{row['nearest_id']} of '{row['nearest_source']}'"
-    assert found == {"count": 1, "first": [f"0.450 s: {old} -> 1 of 'obstacles'"]}
+    text = f"0.450 s: {old} -> 1 of 'obstacles'"
+    assert found == {"count": 1, "first": [text], "times": [0.45]}
 
 
 def test_ages_of_a_source_that_has_stopped_grow(tmp_path: Path) -> None:

@@ -5,8 +5,6 @@
 from __future__ import annotations
 
 import re
-import shutil
-import subprocess
 from collections.abc import Sequence
 from html.parser import HTMLParser
 from importlib import resources
@@ -16,26 +14,24 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pytest
+from browser import browse, needs_browser, pressed, with_script
 from data import DATA, needs_data
 from replays import SCENARIOS
 from write_scenarios import write
 
 from gjk_collision.__main__ import main
 from gjk_collision.replay.case import read_cases
+from gjk_collision.replay.golden import Golden
 from gjk_collision.replay.record import record
 from gjk_collision.replay.rows import Row
-from gjk_collision.report.film import MAX_BINS, MAX_FRAMES, Film, Timeline
+from gjk_collision.report.film import MAX_FRAMES, Film
 from gjk_collision.report.many import run_all
 from gjk_collision.report.outcome import Outcome, Result
 from gjk_collision.report.page import overview, page
 from gjk_collision.report.run import Options
+from gjk_collision.report.timeline import MAX_BINS, Timeline
 from gjk_collision.server.config import Config
 from gjk_collision.verdict import Status, Verdict
-
-BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser"))), None)
-needs_browser = pytest.mark.skipif(
-    BROWSER is None, reason="no Chromium on this machine (Debian package chromium)"
-)
 
 
 @pytest.fixture(scope="module")
@@ -49,17 +45,6 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> Path:
     results = run_all(cases, folder / "out", Options())
     assert [result.outcome for result in results] == [Outcome.PASSED] * 2
     return folder / "out"
-
-
-def browse(path: Path, *options: str, fragment: str = "") -> str:
-    """Let the browser run a page; return what has become of it."""
-    command = [
-        str(BROWSER), "--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars",
-        "--window-size=1400,1150", "--virtual-time-budget=3000",
-        f"--user-data-dir={path.parent}/browser", *options, "--dump-dom", path.as_uri() + fragment,
-    ]  # fmt: skip
-    done = subprocess.run(command, capture_output=True, text=True, timeout=100, check=True)
-    return done.stdout
 
 
 def fact(dom: str, name: str) -> str:
@@ -114,16 +99,8 @@ def test_page_shows_the_asked_stamp(pages: Path) -> None:
 def test_page_by_keyboard(
     keys: list[str], time: str, verdict: str, pages: Path, tmp_path: Path
 ) -> None:
-    press = "".join(
-        "document.dispatchEvent(new KeyboardEvent('keydown', {bubbles: true, "
-        f"key: '{key.removeprefix('Shift+')}', shiftKey: {str('Shift' in key).lower()}}}));"
-        for key in keys
-    )
-    text = (pages / "approach" / "index.html").read_text(encoding="utf-8")
-    (tmp_path / "page.html").write_text(
-        text.replace("</body>", f"<script>{press}</script></body>")
-    )
-    dom = browse(tmp_path / "page.html")
+    page = pages / "approach" / "index.html"
+    dom = browse(with_script(page, tmp_path / "page.html", pressed(*keys)))
     assert f'data-time="{time}"' in dom
     assert fact(dom, "verdict") == verdict
 
@@ -179,15 +156,28 @@ def test_page_of_a_broken_bag(tmp_path: Path) -> None:
     assert "cannot be read as a bag" in dom
 
 
+def summary_of(name: str) -> dict[str, Any]:
+    """The summary of a replay that compares its answers with nothing."""
+    return {
+        "name": name, "outcome": "passed", "failures": [], "failure_times": [], "notes": [],
+        "expectations": [], "golden": None, "timing": {"latency_us": {"bins": []}},
+    }  # fmt: skip
+
+
 def test_names_cannot_break_out_of_the_page(tmp_path: Path) -> None:
     """A topic, a frame or a message is somebody else's text."""
     evil = "</script><script>alert(1)</script><b>"
-    summary: dict[str, Any] = {
-        "name": evil, "outcome": "failed", "failures": [evil], "notes": [evil], "expectations": [],
-        "golden": None, "timing": {"latency_us": {"bins": []}},
+    check = {"text": evil, "failure": evil, "from": 0.0, "to": None, "at": None}
+    changes = {"count": 1, "first": [evil], "times": [0.0]}
+    summary = summary_of(evil) | {
+        "failures": [evil], "failure_times": [0.0], "notes": [evil], "expectations": [check],
+        "golden": {
+            "names": [evil, evil], "parameters": [[evil, evil, None]], "compared": 1,
+            "verdicts": {evil: changes}, **dict.fromkeys(Golden.KINDS, changes),
+        },
     }  # fmt: skip
     film = {"end": 0.0, "origin": [0, 0], "outlines": [], "frames": [{"m": evil}]}
-    text = page(summary, [], film)
+    text = page(summary, Timeline([evil]).to_dict(), film)
     assert evil not in text
     assert text.count("<script") == 2
 
@@ -213,7 +203,12 @@ def test_page_stays_small() -> None:
     timeline = Timeline()
     for i, verdict in enumerate(verdicts):
         timeline.add(i * 0.05, Row(i, i, "data", verdict, Status.SUCCESS, distance=i % 97))
-    assert MAX_BINS <= len(timeline.to_list()) < 2 * MAX_BINS
+    shown = timeline.to_dict()
+    assert MAX_BINS <= len(shown["t"]) < 2 * MAX_BINS
+    assert shown["size"] * len(shown["t"]) >= len(verdicts) == shown["stamps"]
+    runs = shown["verdict"]
+    assert runs[1::2] == [15_617, 1, 25_000 - 15_618], "no hit is averaged away"
+    assert runs[::2] == [Verdict.FREE, Verdict.COLLISION, Verdict.FREE]
     frames = filmed(verdicts)["frames"]
     assert MAX_FRAMES / 2 <= len(frames) < 2 * MAX_FRAMES
     hits = [frame for frame in frames if frame["v"] == Verdict.COLLISION]
@@ -269,6 +264,9 @@ def test_colours_have_the_contrast_of_wcag_aa(scheme: int) -> None:
             assert contrast(colours[text], colours[below]) >= 4.5, (text, below)
         for graphic in (*(each.name for each in Verdict), "age-a", "age-b", "edge"):
             assert contrast(colours[graphic], colours[below]) >= 3.0, (graphic, below)
+    assert contrast(colours["ink"], colours["grid"]) >= 4.5  # the ground of penetration
+    for graphic in ("ink", "age-b", "edge", "COLLISION", "focus"):
+        assert contrast(colours[graphic], colours["grid"]) >= 3.0, graphic
     for verdict in Verdict:  # the lines of the patterns
         assert contrast(colours[verdict.name], colours["mark"]) >= 3.0
 
@@ -277,7 +275,7 @@ def test_colours_have_the_contrast_of_wcag_aa(scheme: int) -> None:
 def test_legend_shows_height_and_pattern(pages: Path) -> None:
     dom = browse(pages / "approach" / "index.html")
     legend = re.search(r'id="legend">(.*?)</div>', dom)
-    assert legend and legend[1].count('<canvas class="key"') == len(Verdict) + 2
+    assert legend and legend[1].count('<canvas class="key"') == len(Verdict) + 2  # distance, age
     for each in Verdict:
         assert f"</canvas>{each.name}<" in legend[1]
 
@@ -323,11 +321,11 @@ def test_overview_starts_with_the_worst() -> None:
 @pytest.mark.parametrize("changes", [90, 2_000])
 def test_page_opens_on_the_verdict_of_the_timeline(changes: int, tmp_path: Path) -> None:
     verdicts = [(Verdict.FREE, Verdict.COLLISION)[i // 3 % 2] for i in range(3 * changes)]
-    summary: dict[str, Any] = {
-        "name": "flicker", "outcome": "passed", "failures": [], "notes": [], "expectations": [],
-        "golden": None, "timing": {"latency_us": {"bins": []}},
-    }  # fmt: skip
-    (tmp_path / "page.html").write_text(page(summary, [[0.0, None, None, None]], filmed(verdicts)))
+    timeline = Timeline()
+    for i, verdict in enumerate(verdicts):
+        timeline.add(i * 0.05, Row(i, i, "data", verdict, Status.SUCCESS))
+    text = page(summary_of("flicker"), timeline.to_dict(), filmed(verdicts))
+    (tmp_path / "page.html").write_text(text, encoding="utf-8")
     stamp = 3 * changes - 2
     assert verdicts[stamp] is Verdict.COLLISION
     dom = browse(tmp_path / "page.html", fragment=f"#t={stamp * 0.05:.3f}")

@@ -1,0 +1,186 @@
+# SPDX-FileCopyrightText: gjk_collision contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The answers of all stamps for the timeline of a page: compact, and bounded in size."""
+
+from array import array
+from collections.abc import Iterable, Sequence
+from math import isnan, nan
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..replay.golden import LABELS, Comparison
+from ..replay.rows import Row
+from ..server.snapshot import Report
+from ..verdict import Status, Verdict
+from .film import WORST_FIRST
+
+__all__ = ["MAX_BINS", "Timeline"]
+
+# 40 000 stamps, which are 33 minutes at 20 Hz, have a bin each.
+MAX_BINS = 20_000
+
+# Steps of the numbers in the page: us and um, and 0.1 ms for ages.
+FINE, COARSE = 1e-6, 1e-4
+
+# How bad each verdict is, by its value.
+_BADNESS = np.array([-WORST_FIRST.index(verdict) for verdict in sorted(Verdict)])
+
+Floats = npt.NDArray[np.float64]
+Indices = npt.NDArray[np.int64]
+
+
+class Timeline:
+    """The answer, the ages and the comparison with the golden result of each bin of stamps.
+
+    A bin has one stamp. If there are 2 `MAX_BINS` bins, pairs of neighbours are merged. A bin of
+    several stamps has the time of the first one, the worst verdict with its status, the smallest
+    distance, the greatest age of each source, and the most severe change.
+
+    Parameters
+    ----------
+    sources : sequence of str
+        Names of the sources, as in `Report.source`.
+    """
+
+    def __init__(self, sources: Sequence[str] = ()) -> None:
+        self._sources = tuple(sources)
+        # Time, verdict, status, distance; change, golden verdict, status, distance; and for each
+        # source its age and its status.
+        self._columns = [array("d") for _ in range(8 + 2 * len(self._sources))]
+        self._size, self._filled = 1, 0
+        self._pending: list[list[float]] = []
+        self._other: list[list[Any]] = []
+        self._is_compared = False
+
+    def add(
+        self, t: float, row: Row, reports: Iterable[Report] = (), change: Comparison | None = None
+    ) -> None:
+        """Add the answer `row` at the time `t` [s] after the begin of the bag.
+
+        Parameters
+        ----------
+        reports : iterable of Report
+            The state of each sender at this time. A source has the greatest age and the first
+            fault of its senders.
+        change : Comparison
+            The comparison with the golden result; None: there is none.
+        """
+        one = [t, float(row.verdict), float(row.status), row.distance, 0.0, -1.0, 0.0, nan]
+        if change is not None:
+            self._is_compared = True
+            one[4] = _code(change.label)
+            if change.old is not None:
+                old = change.old
+                one[5:8] = float(old.verdict), float(old.status), old.distance
+        ages, faults = dict.fromkeys(self._sources, nan), dict.fromkeys(self._sources, 0)
+        for each in reports:
+            if each.source in ages:
+                if each.age > ages[each.source] or isnan(ages[each.source]):
+                    ages[each.source] = each.age
+                own = Status.SUCCESS if each.fault is None else each.fault.status
+                if faults[each.source] in (0, Status.SUCCESS):
+                    faults[each.source] = int(own)
+        for name in self._sources:
+            one += [ages[name], float(faults[name])]
+        self._pending.append(one)
+        self._filled += 1
+        if len(self._pending) == self._size:
+            self._flush()
+
+    def mark(self, t: float, label: str) -> None:
+        """Add a change at a time without a stamp: a missing stamp, or a recorded request."""
+        if len(self._other) < MAX_BINS:
+            self._other.append([round(t, 6), LABELS.index(label) + 1])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the columns as whole numbers: differences, or pairs of a value and a count."""
+        self._flush()
+        t, verdict, status, distance, change, old_verdict, old_status, old_distance = map(
+            np.asarray, self._columns[:8]
+        )
+        golden = {
+            "labels": LABELS,
+            "change": _runs(change),
+            "verdict": _runs(old_verdict),
+            "status": _runs(old_status),
+            "distance": _differences(old_distance, FINE),
+            "other": self._other,
+        }
+        return {
+            "worst_first": WORST_FIRST,
+            "statuses": {each.value: each.name for each in Status},
+            "stamps": self._filled,
+            "size": self._size,
+            "t": _differences(t, FINE),
+            "verdict": _runs(verdict),
+            "status": _runs(status),
+            "distance": _differences(distance, FINE),
+            "sources": [
+                {
+                    "name": name,
+                    "age": _differences(np.asarray(self._columns[8 + 2 * i]), COARSE),
+                    "status": _runs(np.asarray(self._columns[9 + 2 * i])),
+                }
+                for i, name in enumerate(self._sources)
+            ],
+            "golden": golden if self._is_compared else None,
+        }
+
+    def _flush(self) -> None:
+        """Append the pending stamps as one bin, and merge pairs of bins if there are too many."""
+        if not self._pending:
+            return
+        rows = np.array(self._pending)
+        while len(rows) > 1:  # their number is a power of two, except in the last bin
+            odd = rows[len(rows) & ~1 :]
+            rows = np.vstack([_merged(rows[: len(rows) & ~1]), odd])
+        self._pending.clear()
+        for column, value in zip(self._columns, rows[0].tolist(), strict=True):
+            column.append(value)
+        if len(self._columns[0]) >= 2 * MAX_BINS:
+            bins = _merged(np.column_stack([np.asarray(each) for each in self._columns]))
+            self._columns = [array("d", each.tolist()) for each in bins.T]
+            self._size *= 2
+
+
+def _merged(rows: Floats) -> Floats:
+    """Merge each pair of successive rows."""
+    a, b = rows[::2], rows[1::2]
+    merged = a.copy()
+    worse = _BADNESS[b[:, 1].astype(int)] > _BADNESS[a[:, 1].astype(int)]
+    merged[worse, 1:3] = b[worse, 1:3]
+    merged[:, 3] = np.fmin(a[:, 3], b[:, 3])
+    # The code of a more severe change is smaller; 0 is no change.
+    rank_a, rank_b = (np.where(each[:, 4] == 0.0, np.inf, each[:, 4]) for each in (a, b))
+    merged[rank_b < rank_a, 4:8] = b[rank_b < rank_a, 4:8]
+    merged[:, 8::2] = np.fmax(a[:, 8::2], b[:, 8::2])
+    excused = np.isin(a[:, 9::2], (0.0, float(Status.SUCCESS)))
+    merged[:, 9::2] = np.where(excused, b[:, 9::2], a[:, 9::2])
+    return merged
+
+
+def _code(label: str) -> float:
+    return float(LABELS.index(label) + 1) if label else 0.0
+
+
+def _differences(values: Floats, step: float) -> list[int | None]:
+    """Return each value as a difference from the one before, in steps; not finite: None."""
+    known = np.isfinite(values)
+    whole = np.rint(values[known] / step).astype(np.int64)
+    found: list[int | None] = [None] * len(values)
+    for i, each in zip(
+        np.flatnonzero(known).tolist(), np.diff(whole, prepend=0).tolist(), strict=True
+    ):
+        found[i] = each
+    return found
+
+
+def _runs(values: Floats) -> list[int]:
+    """Return each value and the number of its successive repetitions."""
+    begins = np.flatnonzero(np.r_[True, values[1:] != values[:-1]]) if len(values) else values
+    counts = np.diff(np.r_[begins, len(values)])
+    pairs: Indices = np.column_stack([values[begins.astype(int)], counts]).astype(np.int64)
+    flat: list[int] = pairs.ravel().tolist()
+    return flat

@@ -1,0 +1,432 @@
+# SPDX-FileCopyrightText: gjk_collision contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The timeline of a replay's page, and the comparison of two results on it."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from browser import browse, needs_browser, pressed, with_script
+from replays import SCENARIOS
+from test_replay_page import fact, filmed, summary_of
+from write_scenarios import write
+
+from gjk_collision.__main__ import main
+from gjk_collision.replay.case import read_cases
+from gjk_collision.replay.golden import LABELS, Comparison, Golden
+from gjk_collision.replay.rows import Row
+from gjk_collision.report import timeline as timeline_module
+from gjk_collision.report.many import run_all
+from gjk_collision.report.page import page
+from gjk_collision.report.run import Options
+from gjk_collision.report.timeline import Timeline
+from gjk_collision.server.config import Config
+from gjk_collision.server.snapshot import Fault, Report
+from gjk_collision.verdict import Status, Verdict
+
+AXE = Path(os.environ.get("GJK_AXE", "no axe.min.js"))
+
+PARAMETERS = """
+collision_server:
+  ros__parameters:
+    safety_margin: %s
+    footprint_timeout: 2.0
+"""
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The page of a scenario with a fault, and the page of a comparison of two margins."""
+    folder = tmp_path_factory.mktemp("timelines")
+    write(folder, "street")
+    (folder / "street.yaml").write_text(
+        "name: faulty\nbag: street\nparameters: {safety_margin: 0.5}\n"
+        "expect:\n  windows: [{from: 0.0, to: 4.6, verdict: FREE}]\n"
+        "  false_stops: [{from: 0.0, to: 4.9, at_most: 0.01}]\n"
+        "faults:\n  - {fault: drop, topic: /obstacles, from: 6.0, to: 7.0, after: 0.6,"
+        " status: STALE_OBSTACLES}\n"
+    )
+    run_all(read_cases(folder / "street.yaml", Config()), folder / "out", Options())
+    for margin in (0.1, 0.9):
+        (folder / f"{margin}.yaml").write_text(PARAMETERS % margin)
+    command = ["replay", str(folder / "street"), "--quiet", "--out", str(folder / "out")]
+    files = [str(folder / f"{margin}.yaml") for margin in (0.1, 0.9)]
+    assert main([*command, "--params", files[0], "--params", files[1]]) == 1
+    return folder / "out"
+
+
+def acted(page: Path, tmp_path: Path, script: str, fragment: str = "") -> str:
+    copy = with_script(page, tmp_path / "page.html", f"{{{script}}}")  # a block: names of its own
+    return browse(copy, fragment=fragment)
+
+
+def values(dom: str) -> str:
+    found = re.search(r'id="values"[^>]*>(.*?)</div>', dom)
+    assert found
+    return re.sub(r"<.*?>", "|", found[1])
+
+
+def shown(dom: str) -> tuple[float, float]:
+    found = re.search(r'data-shown="([\d.]+) ([\d.]+)"', dom)
+    assert found, "the timeline was not zoomed"
+    return float(found[1]), float(found[2])
+
+
+# ---- data
+
+
+def decoded(differences: list[int | None], step: float) -> list[float]:
+    known = np.array([np.nan if each is None else each for each in differences])
+    sums = np.nancumsum(known) * step
+    return [float(each) for each in np.where(np.isnan(known), np.nan, sums)]
+
+
+def test_columns_hold_every_stamp() -> None:
+    distances = [3.0, np.nan, -0.25, np.inf, 1.5]
+    timeline = Timeline(["lidar"])
+    for i, distance in enumerate(distances):
+        fault = None if i < 3 else Fault(Status.STALE_OBSTACLES, "old")
+        reports = [
+            Report("lidar", "a", None, age=0.01 * i), Report("lidar", "b", fault, age=0.002 * i),
+            Report("radar", "c", None, age=9.0),
+        ]  # fmt: skip
+        row = Row(i, i, "data", Verdict.UNKNOWN if i == 1 else Verdict.FREE, Status.SUCCESS)
+        row.distance = distance
+        timeline.add(i * 0.05, row, reports)
+    data = timeline.to_dict()
+    assert decoded(data["t"], 1e-6) == pytest.approx([0.0, 0.05, 0.1, 0.15, 0.2])
+    expected = [3.0, np.nan, -0.25, np.nan, 1.5]
+    assert decoded(data["distance"], 1e-6) == pytest.approx(expected, nan_ok=True)
+    assert data["verdict"] == [1, 1, 0, 1, 1, 3]
+    (lidar,) = data["sources"]
+    assert decoded(lidar["age"], 1e-4) == pytest.approx([0.0, 0.01, 0.02, 0.03, 0.04])
+    assert lidar["status"] == [Status.SUCCESS, 3, Status.STALE_OBSTACLES, 2]
+    assert data["golden"] is None
+
+
+def test_merged_stamps_keep_the_worst(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The worst verdict, the smallest distance, the greatest age, the most severe change."""
+    monkeypatch.setattr(timeline_module, "MAX_BINS", 2)
+    timeline = Timeline(["lidar"])
+    for i in range(10):
+        verdict = Verdict.COLLISION if i == 5 else Verdict.FREE
+        row = Row(i, i, "data", verdict, Status.SUCCESS, distance=-1.0 if i == 6 else 2.0)
+        old = Row(i, i, "data", Verdict.MARGIN, Status.SUCCESS, distance=float(i))
+        label = {4: "COLLISION to FREE", 7: "status"}.get(i, "")
+        reports = [Report("lidar", "a", None, age=float(i == 7))]
+        timeline.add(float(i), row, reports, Comparison(old, label))
+    data = timeline.to_dict()
+    assert (data["size"], data["stamps"]) == (4, 10)
+    assert decoded(data["t"], 1e-6) == [0.0, 4.0, 8.0]
+    assert data["verdict"] == [1, 1, 2, 1, 1, 1]
+    assert decoded(data["distance"], 1e-6) == [2.0, -1.0, 2.0]
+    assert decoded(data["sources"][0]["age"], 1e-4) == [0.0, 1.0, 0.0]
+    assert data["golden"]["change"] == [0, 1, LABELS.index("COLLISION to FREE") + 1, 1, 0, 1]
+    assert decoded(data["golden"]["distance"], 1e-6)[1] == 4.0
+
+
+def test_labels_are_in_the_order_of_their_kinds() -> None:
+    assert LABELS[:2] == ("COLLISION to FREE", "FREE to COLLISION")
+    assert len(set(LABELS)) == len(LABELS) == 12 + 5
+    assert all(each.endswith("to UNKNOWN") for each in LABELS[2:5])
+
+
+def test_golden_labels_each_answer(tmp_path: Path) -> None:
+    rows = [Row(10**9 * i, 0, "data", Verdict.FREE, Status.SUCCESS, distance=1.0) for i in
+            range(5)]  # fmt: skip
+    path = tmp_path / "results.jsonl"
+    path.write_text("\n".join(['{"format": 1}', *(row.to_json() for row in rows)]) + "\n")
+    golden = Golden(path, 1e-6)
+    hit = Row(10**9, 0, "data", Verdict.COLLISION, Status.SUCCESS, distance=-1.0)
+    far = Row(3 * 10**9, 0, "data", Verdict.FREE, Status.SUCCESS, distance=2.0, nearest_id=7)
+    found = [golden.add(row.time * 1e-9 - 1.0, row) for row in (hit, far)]
+    golden.finish()
+    assert [each.label for each in found] == ["FREE to COLLISION", "distance"]
+    assert found[1].old == rows[3]
+    assert golden.missing == [-1.0, 1.0, 3.0], "in s after the begin of the bag"
+    assert golden.to_dict()["verdicts"]["FREE to COLLISION"]["times"] == [0.0]
+
+
+# ---- the page
+
+
+@needs_browser
+@pytest.mark.parametrize(
+    ("keys", "least", "most"),
+    [
+        (["+", "+"], 3.0, 4.0),
+        (["+", "-"], 8.0, 8.1),
+        (["+", "+", "0"], 8.0, 8.1),
+        (["+", "PageDown", "PageDown"], 5.0, 6.0),
+    ],
+)
+def test_time_is_zoomed_by_keyboard(
+    keys: list[str], least: float, most: float, pages: Path, tmp_path: Path
+) -> None:
+    dom = acted(pages / "faulty" / "index.html", tmp_path, pressed(*keys, on="timeline"))
+    begin, end = shown(dom)
+    assert least < end - begin + 0.01 and end - begin <= most
+    if "PageDown" in keys:  # half of the visible time each
+        assert begin > 1.0
+
+
+POINT = """
+const event = (type, x, y, more) => el("timeline").dispatchEvent(new PointerEvent(type,
+  { bubbles: true, pointerId: 1, clientX: el("timeline").getBoundingClientRect().left + x,
+    clientY: el("timeline").getBoundingClientRect().top + y, ...more }));
+el("timeline").setPointerCapture = () => {};
+const box = el("timeline").getBoundingClientRect(), at = (t) => xOf(t, box.width);
+"""
+
+
+@needs_browser
+def test_time_is_zoomed_by_wheel_and_moved_by_drag(pages: Path, tmp_path: Path) -> None:
+    script = (
+        POINT
+        + """
+    el("timeline").dispatchEvent(new WheelEvent("wheel", { deltaY: -600, clientX: box.left + at(4),
+      clientY: box.top + 60 }));
+    const before = document.documentElement.dataset.shown;
+    document.documentElement.dataset.before = before;
+    const from = at(4), to = at(3.5);
+    event("pointerdown", from, 60, { shiftKey: true });
+    event("pointermove", to, 60, { shiftKey: true, buttons: 1 });
+    event("pointerup", to, 60, {});
+    """
+    )
+    dom = acted(pages / "faulty" / "index.html", tmp_path, script)
+    begin, end = shown(dom)
+    before = re.search(r'data-before="([\d.]+) ([\d.]+)"', dom)
+    assert before
+    assert float(before[2]) - float(before[1]) == pytest.approx(8.0 * np.exp(-1.2), rel=0.05)
+    assert begin == pytest.approx(float(before[1]) + 0.5, abs=0.02)
+    assert end - begin == pytest.approx(float(before[2]) - float(before[1]), abs=0.01)
+    assert 'data-time="0"' in dom, "the cursor stays where it was"
+
+
+@needs_browser
+def test_two_fingers_zoom(pages: Path, tmp_path: Path) -> None:
+    script = (
+        POINT
+        + """
+    event("pointerdown", 400, 60, { pointerId: 1 });
+    event("pointerdown", 500, 60, { pointerId: 2 });
+    event("pointermove", 350, 60, { pointerId: 1 });
+    event("pointermove", 550, 60, { pointerId: 2 });
+    """
+    )
+    begin, end = shown(acted(pages / "faulty" / "index.html", tmp_path, script))
+    assert end - begin == pytest.approx(4.0, rel=0.05)
+
+
+@needs_browser
+def test_values_at_the_pointer(pages: Path, tmp_path: Path) -> None:
+    script = POINT + 'event("pointermove", at(6.72), 60, {});'
+    text = values(acted(pages / "faulty" / "index.html", tmp_path, script))
+    assert "6.650 s, stamp 126" in text
+    assert "UNKNOWN, STALE_OBSTACLES, -" in text
+    assert "footprint 0.000 s|" in text
+    assert "obstacles 0.700 s STALE_OBSTACLES" in text
+
+
+@needs_browser
+def test_values_of_an_expectation(pages: Path, tmp_path: Path) -> None:
+    script = (
+        POINT
+        + """
+    const lane = lanes.find((each) => each.row && each.row.some((one) => one.failure));
+    event("pointermove", at(2), lane.y + 5, {});
+    """
+    )
+    text = values(acted(pages / "faulty" / "index.html", tmp_path, script))
+    assert "\u2717 false stops from 0 to 4.9 s: at most 1.00%: 4.08%" in text
+
+
+@needs_browser
+def test_a_failure_leads_to_its_stamp(pages: Path, tmp_path: Path) -> None:
+    link = "document.querySelector('.failures a').click();"
+    click = link + pressed("End") + link  # a second time too
+    dom = acted(pages / "faulty" / "index.html", tmp_path, click)
+    assert 'data-time="4.7"' in dom
+    assert fact(dom, "verdict") == "MARGIN"
+
+
+@needs_browser
+def test_both_answers_at_the_cursor(pages: Path) -> None:
+    dom = browse(pages / "street" / "index.html", fragment="#t=4.7")
+    both = re.search(r'id="both">(.*?)</tbody>', dom)
+    assert both
+    cells = re.sub(r"<.*?>", " ", both[1]).split()
+    assert cells[:3] == ["verdict", "FREE", "MARGIN"]
+    assert '<strong id="difference">FREE to MARGIN</strong>' in dom
+    assert "0.9.yaml: MARGIN, SUCCESS" in values(dom)
+    assert "0.1.yaml: FREE, SUCCESS" in values(dom)
+    assert "difference: FREE to MARGIN" in values(dom)
+
+
+@needs_browser
+def test_differences_by_keyboard(pages: Path, tmp_path: Path) -> None:
+    """Each press leads to the next run of changes of one kind."""
+    rows = json.loads((pages / "street" / "summary.json").read_text())["golden"]
+    first = rows["verdicts"]["FREE to MARGIN"]["times"][0]
+    dom = acted(pages / "street" / "index.html", tmp_path, pressed("d"))
+    assert f'data-time="{first:g}"' in dom
+    back = acted(pages / "street" / "index.html", tmp_path, pressed("End", "D"))
+    assert "FREE to MARGIN" in values(back)
+    assert f'data-time="{first:g}"' not in back
+
+
+def test_parameters_that_differ_are_at_the_top(pages: Path) -> None:
+    text = (pages / "street" / "index.html").read_text(encoding="utf-8")
+    table = re.search(r"<thead><tr><th>parameter</th>(.*?)</table>", text, re.DOTALL)
+    assert table and text.index(table[0]) < text.index('id="timeline"')
+    assert re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", table[1]) == [
+        "0.1.yaml", "0.9.yaml", "safety_margin", "0.1", "0.9"
+    ]  # fmt: skip
+
+
+@needs_browser
+@pytest.mark.parametrize("name", ["faulty", "street"])
+def test_no_width_is_scrolled_sideways(name: str, pages: Path) -> None:
+    """At 390, 1280 and 1920 px, and at 200 % zoom, which halves the width."""
+    tell = "document.documentElement.dataset.wide = document.documentElement.scrollWidth"
+    with_script(pages / name / "index.html", pages / "narrow.html", tell)
+    widths = (390, 640, 960, 1280, 1920)
+    frames = "".join(
+        f'<iframe src="narrow.html" style="width: {wide}px; border: 0"></iframe>'
+        for wide in widths
+    )
+    collect = (
+        "onload = () => document.title = [...document.querySelectorAll('iframe')]"
+        ".map((each) => each.contentDocument.documentElement.dataset.wide).join(' ')"
+    )
+    (pages / "framed.html").write_text(f"<title></title>{frames}<script>{collect}</script>")
+    dom = browse(pages / "framed.html", "--allow-file-access-from-files")
+    assert f"<title>{' '.join(map(str, widths))}</title>" in dom
+
+
+@needs_browser
+def test_picture_of_a_comparison_in_light_and_dark(pages: Path, tmp_path: Path) -> None:
+    shots = []
+    for scheme in ("light", "dark"):
+        shots.append(tmp_path / f"{scheme}.png")
+        dark = ["--blink-settings=preferredColorScheme=0"] if scheme == "dark" else []
+        browse(pages / "street" / "index.html", f"--screenshot={shots[-1]}", *dark)
+    light, dark_one = (shot.read_bytes() for shot in shots)
+    assert min(len(light), len(dark_one)) > 50_000 and light != dark_one
+
+
+@needs_browser
+def test_page_of_half_an_hour(tmp_path: Path) -> None:
+    """36 000 stamps, each with its values: below 10 MB, and it runs."""
+    random = np.random.default_rng(3)
+    timeline = Timeline(["lidar", "radar"])
+    walk = 3.0 + np.cumsum(random.normal(0.0, 0.05, 36_000))
+    verdicts = [Verdict.COLLISION if each <= 0.0 else Verdict.FREE for each in walk]
+    for i, (distance, verdict) in enumerate(zip(walk, verdicts, strict=True)):
+        row = Row(i, i, "data", verdict, Status.SUCCESS, distance=float(distance))
+        old = Row(i, i, "data", Verdict.FREE, Status.SUCCESS, distance=float(distance))
+        ages = random.uniform(0.0, 0.1, 2)
+        reports = [
+            Report(name, name, None, age=float(age))
+            for name, age in zip(("lidar", "radar"), ages, strict=True)
+        ]
+        label = "" if verdict is Verdict.FREE else "FREE to COLLISION"
+        timeline.add(i * 0.05, row, reports, Comparison(old, label))
+    data = timeline.to_dict()
+    assert data["size"] == 1
+    summary: dict[str, Any] = summary_of("long") | {
+        "golden": {
+            "names": ["a", "b"], "parameters": None, "compared": 36_000, "verdicts": {},
+            **{kind: {"count": 0, "first": [], "times": []} for kind in Golden.KINDS},
+        },
+    }  # fmt: skip
+    text = page(summary, data, filmed(verdicts))
+    assert len(text) < 5e6, "with the scene, the page is below 10 MB"
+    (tmp_path / "page.html").write_text(text, encoding="utf-8")
+    dom = browse(tmp_path / "page.html", fragment="#t=1799.95")
+    assert "1799.950 s, stamp 35999" in values(dom)
+    assert f"{walk[-1]:.6f} m" in values(dom)
+
+
+@needs_browser
+@pytest.mark.skipif(not AXE.is_file(), reason="no axe-core (set GJK_AXE to its axe.min.js)")
+@pytest.mark.parametrize("name", ["faulty", "street"])
+@pytest.mark.parametrize("scheme", ["dark", "light"])
+def test_axe_finds_nothing_serious(name: str, scheme: str, pages: Path, tmp_path: Path) -> None:
+    script = (
+        AXE.read_text(encoding="utf-8")
+        + """;
+    axe.run().then((found) => document.documentElement.dataset.axe = found.violations.map(
+      (each) => each.impact + ": " + each.id).join("; ") || "none");
+    """
+    )
+    copy = with_script(pages / name / "index.html", tmp_path / "page.html", script)
+    setting = f"--blink-settings=preferredColorScheme={int(scheme == 'light')}"
+    dom = browse(copy, setting, "--virtual-time-budget=10000")
+    found = re.search(r'data-axe="([^"]*)"', dom)
+    assert found and found[1] == "none", found
+
+
+# ---- two parameter files
+
+
+def test_two_parameter_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """0: the answers are equal. 1: they differ. The second file has the reports of the case."""
+    bag = write(tmp_path, "approach")
+    for name, margin in (("a", 0.1), ("b", 0.9), ("same", 0.1)):
+        (tmp_path / f"{name}.yaml").write_text(PARAMETERS % margin)
+    out = tmp_path / "out"
+
+    def compare(*names: str, more: tuple[str, ...] = ()) -> int:
+        files = [each for name in names for each in ("--params", str(tmp_path / f"{name}.yaml"))]
+        return main(["replay", str(bag), *files, "--no-page", "--out", str(out), *more])
+
+    assert compare("a", "same") == 0
+    assert compare("a", "b") == 1
+    summary = json.loads((out / "approach" / "summary.json").read_text())
+    assert summary["golden"]["parameters"] == [["safety_margin", 0.1, 0.9]]
+    assert summary["golden"]["names"] == ["a.yaml", "b.yaml"]
+    assert summary["golden"]["verdicts"]["FREE to MARGIN"]["count"] > 0
+    assert summary["parameters"]["safety_margin"] == 0.9
+    assert (out / "first" / "approach" / "results.jsonl").is_file()
+    capsys.readouterr()
+    assert compare("a", "b", "same") == 2
+    assert "--params: at most two files" in capsys.readouterr().err
+    assert compare("a", "b", more=("--golden", str(out))) == 2
+    assert "must be given once with --golden" in capsys.readouterr().err
+    assert compare("a", "nowhere") == 2
+
+
+def test_first_is_the_name_of_a_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write(tmp_path, "approach")
+    (tmp_path / "s.yaml").write_text("name: first\nbag: approach\n")
+    (tmp_path / "a.yaml").write_text(PARAMETERS % 0.1)
+    files = ["--params", str(tmp_path / "a.yaml")] * 2
+    assert main(["replay", str(tmp_path / "s.yaml"), *files, "--out", str(tmp_path / "o")]) == 2
+    assert "no case can have the name 'first'" in capsys.readouterr().err
+
+
+def test_expectations_are_those_of_the_second_file(tmp_path: Path) -> None:
+    """With the first file an expectation fails. It is not part of the comparison."""
+    write(tmp_path, "approach")
+    cases = SCENARIOS / "scenarios.yaml"
+    text = cases.read_text().split("---")[0].replace("parameters: {safety_margin: 1.0}\n", "")
+    (tmp_path / "s.yaml").write_text(text)
+    for name, margin in (("a", 0.1), ("b", 1.0)):
+        (tmp_path / f"{name}.yaml").write_text(PARAMETERS % margin)
+    files = ["--params", str(tmp_path / "a.yaml"), "--params", str(tmp_path / "b.yaml")]
+    out = tmp_path / "out"
+    command = ["replay", str(tmp_path / "s.yaml"), *files, "--no-page", "--out", str(out)]
+    assert main(command) == 1
+    first = json.loads((out / "first" / "approach" / "summary.json").read_text())
+    second = json.loads((out / "approach" / "summary.json").read_text())
+    assert first["outcome"] == "not judged"
+    assert all(text.startswith("golden: ") for text in second["failures"])
+    assert all(not each["failure"] for each in second["expectations"])
