@@ -28,7 +28,7 @@ from ..server.world import World
 from ..verdict import Status, Verdict
 from .bag import Bag, Message
 from .faults import FaultSpec, Faulty, clock_shift, inject
-from .requests import Recorded
+from .requests import AskedPath, Recorded
 from .rows import Row
 from .topics import Topics
 from .transforms import RecordedTransforms
@@ -114,6 +114,11 @@ class Drive:
     def requests_without_content(self) -> int:
         """Number of recorded requests without content, which cannot be answered again."""
         return self._requests.without_content
+
+    @property
+    def asked_path(self) -> AskedPath | None:
+        """The path of the last recorded request that was answered again; None: no such request."""
+        return self._requests.path
 
     def notes(self) -> list[str]:
         """Return notes about the parts of the bag that were not used."""

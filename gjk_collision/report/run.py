@@ -108,7 +108,9 @@ class _Job:
         self._notes = list[str]()
         self._about: dict[str, Any] = {}
         self.timeline = Timeline()
-        self.film: dict[str, Any] = {"end": 0.0, "origin": (0, 0), "outlines": [], "frames": []}
+        self.film: dict[str, Any] = {
+            "end": 0.0, "origin": (0, 0), "outlines": [], "sources": [], "frames": []
+        }  # fmt: skip
 
     def run(self, file: TextIO, progress: Progress) -> None:
         """Compute the answers and write each row to `file`."""
