@@ -3,8 +3,9 @@
 // The scene at the cursor: vehicle, obstacles, margins, velocities, predicted paths, axes.
 "use strict";
 const view = { x: 0, y: 0, scale: 0 };  // centre [m] and pixels per metre
-const SHOWN = 20;                        // rows of the table, and labels in the picture
-let follow = true, half = [1, 1], labels = [], pointed = null;
+const SHOWN = 20;   // rows of the table, and labels in the picture
+const SMALL = 30;   // pixels: no label covers a smaller obstacle
+let follow = true, half = [1, 1], labels = [], kept = [], pointed = null;  // kept: boxes without labels
 const screen = (x, y) => [half[0] + (x - view.x) * view.scale, half[1] - (y - view.y) * view.scale];
 const inFrame = () => data.frame ? " in " + data.frame : "";
 
@@ -46,31 +47,34 @@ function describe(each) {
 
 // ---- shapes
 
+const reach = (outline) => outline.r + Math.max(...outline.p.map(([x, y]) => Math.hypot(x, y)));
+
 function placed(outline, x, y, yaw) {  // corners on the screen
   const c = Math.cos(yaw), s = Math.sin(yaw);
   return outline.p.map(([px, py]) => screen(x + c * px - s * py, y + s * px + c * py));
 }
 
-function trace(g, corners) {
-  g.beginPath();
-  if (corners.length === 1) g.arc(...corners[0], 0.1, 0, 7);  // a path of one point has no stroke
-  else for (const corner of corners) g.lineTo(...corner);
-  g.closePath();
+function outlineOf(corners) {
+  const path = new Path2D();
+  for (const corner of corners) path.lineTo(...corner);
+  if (corners.length === 1) path.lineTo(corners[0][0] + 0.01, corners[0][1]);  // one point has no stroke
+  path.closePath();
+  return path;
 }
 
 function shape(g, outline, x, y, yaw, fill, edge, dashed) {
   g.lineJoin = "round"; g.lineCap = "round";
-  trace(g, placed(outline, x, y, yaw));
+  const path = outlineOf(placed(outline, x, y, yaw));
   if (outline.r > 0) {  // draw the radius r as a stroke of width 2 r, above a wider one as its edge
     g.setLineDash([]);
-    g.strokeStyle = edge; g.lineWidth = 2 * outline.r * view.scale + 2; g.stroke();
-    g.strokeStyle = fill; g.lineWidth = Math.max(0.5, 2 * outline.r * view.scale); g.stroke();
-    g.fillStyle = fill; g.fill();
+    g.strokeStyle = edge; g.lineWidth = 2 * outline.r * view.scale + 2; g.stroke(path);
+    g.strokeStyle = fill; g.lineWidth = Math.max(0.5, 2 * outline.r * view.scale); g.stroke(path);
+    g.fillStyle = fill; g.fill(path);
     return;
   }
-  g.fillStyle = fill; g.fill();
+  g.fillStyle = fill; g.fill(path);
   g.setLineDash(dashed ? [5, 4] : []);
-  g.strokeStyle = edge; g.lineWidth = 1.25; g.stroke();
+  g.strokeStyle = edge; g.lineWidth = 1.25; g.stroke(path);
   g.setLineDash([]);
 }
 
@@ -108,9 +112,9 @@ function around(g, w, h, members, name) {  // members: [corners, distance in pix
   const wide = o.lineWidth;
   o.setLineDash([]); o.lineCap = "round";
   for (const [corners, r] of inside) {
-    trace(o, corners);
-    o.fill();
-    if (2 * r > wide) { o.lineWidth = 2 * r - wide; o.stroke(); }
+    const path = outlineOf(corners);
+    o.fill(path);
+    if (2 * r > wide) { o.lineWidth = 2 * r - wide; o.stroke(path); }
   }
   g.drawImage(layer, 0, 0, w, h);
 }
@@ -156,10 +160,8 @@ function covers(box, vehicle) {
 
 function vehicleOf(frame, pose) {
   return pose ? frame.f.map((k) => {
-    const outline = film.outlines[k], corners = placed(outline, ...pose), path = new Path2D();
-    if (corners.length === 1) path.arc(...corners[0], 0.1, 0, 7); else for (const corner of corners) path.lineTo(...corner);
-    path.closePath();
-    return { corners, r: outline.r * view.scale, path };
+    const outline = film.outlines[k], corners = placed(outline, ...pose);
+    return { corners, r: outline.r * view.scale, path: outlineOf(corners) };
   }) : [];
 }
 
@@ -168,7 +170,8 @@ function label(g, w, h, text, places, vehicle) {
   for (const [u, v] of places) {
     const box = [u - wide, v - tall, u + wide, v + tall];
     if (box[0] < 0 || box[1] < 0 || box[2] > w || box[3] > h) continue;
-    if (labels.some((o) => o.box[0] < box[2] && o.box[2] > box[0] && o.box[1] < box[3] && o.box[3] > box[1])) continue;
+    const taken = [...kept, ...labels.map((each) => each.box)];
+    if (taken.some((o) => o[0] < box[2] && o[2] > box[0] && o[1] < box[3] && o[3] > box[1])) continue;
     if (covers(box, vehicle)) continue;
     labels.push({ text, box });
     g.globalAlpha = 0.85; g.fillStyle = colour("panel"); g.fillRect(box[0], box[1], 2 * wide, 2 * tall); g.globalAlpha = 1;
@@ -221,7 +224,6 @@ function extent(frame) {
     box = box ? [Math.min(box[0], x - r), Math.min(box[1], y - r), Math.max(box[2], x + r), Math.max(box[3], y + r)]
       : [x - r, y - r, x + r, y + r];
   };
-  const reach = (outline) => outline.r + Math.max(...outline.p.map(([x, y]) => Math.hypot(x, y)));
   if (frame.ego) for (const k of frame.f) add(frame.ego[0], frame.ego[1], reach(film.outlines[k]) + data.margin);
   for (const [k, x, y] of frame.o) {
     // Ignore obstacles far from the vehicle, so that it does not become too small.
@@ -240,15 +242,15 @@ function fit() {
 function drawVehicle(g, w, h, frame) {
   if (frame.path) {
     pen(g, "asked"); line(g, frame.path.xy);
-    for (const { r, corners } of vehicleOf(frame, frame.path.end)) {
-      if (r > 0) around(g, w, h, [[corners, r]], "asked"); else { trace(g, corners); g.stroke(); }
+    for (const { r, corners, path } of vehicleOf(frame, frame.path.end)) {
+      if (r > 0) around(g, w, h, [[corners, r]], "asked"); else g.stroke(path);
     }
   }
   if (!frame.ego) return;
   g.globalAlpha = 0.75;
   for (const k of frame.f) shape(g, film.outlines[k], ...frame.ego, filling(g, verdicts[frame.v]), colour("ink"), false);
   g.globalAlpha = 1;
-  for (const k of frame.bare) { pen(g, "bare"); trace(g, placed(film.outlines[k], ...frame.ego)); g.stroke(); }
+  for (const k of frame.bare) { pen(g, "bare"); g.stroke(outlineOf(placed(film.outlines[k], ...frame.ego))); }
   if (data.margin > 0) {
     const grown = vehicleOf(frame, frame.ego).map(({ corners, r }) => [corners, r + data.margin * view.scale]);
     around(g, w, h, grown, "margin");
@@ -308,7 +310,12 @@ function drawScene() {
   drawObstacles(g, w, h, frame, obstacles);
   drawVehicle(g, w, h, frame);
   g.textAlign = "center"; g.textBaseline = "middle";
-  labels = [[0, 0, 200, 22], [w - 32 - lines.step / 2 * view.scale, h - 34, w, h]].map((box) => ({ text: "", box }));  // kept for the axes
+  labels = [];
+  kept = [[0, 0, 200, 22], [w - 32 - lines.step / 2 * view.scale, h - 34, w, h]];  // of the axes
+  for (const each of obstacles.slice(0, SHOWN)) {
+    const size = reach(each.outline) * view.scale, [u, v] = screen(...middle(each));
+    if (size < SMALL) kept.push([u - size, v - size, u + size, v + size]);
+  }
   const vehicle = vehicleOf(frame, frame.ego), named = new Set();
   drawWitness(g, w, h, frame, vehicle);
   for (const each of obstacles) {
@@ -316,9 +323,11 @@ function drawScene() {
     if (view.scale <= 5 || named.size >= SHOWN || named.has(name) || u < 0 || v < 0 || u > w || v > h) continue;
     named.add(name);
     const moves = each.velocity && Math.hypot(...each.velocity) > 0;
+    const text = each.id + (moves ? ": " + speedText(each) : ""), size = reach(each.outline) * view.scale;
     const back = moves && each.velocity[1] > 0 ? 1 : -1;  // behind the arrow
-    const places = [...(moves ? [] : [[0, 0]]), [0, 16 * back], [0, -16 * back], [0, 26], [0, -26], [50, 0], [-50, 0]].map(([du, dv]) => [u + du, v + dv]);
-    label(g, w, h, each.id + (moves ? ": " + speedText(each) : ""), places, vehicle);
+    const far = size > SMALL ? 16 : size + 13, wide = Math.min(size, SMALL) + g.measureText(text).width / 2 + 6;
+    const places = [...(moves || size < SMALL ? [] : [[0, 0]]), [0, far * back], [0, -far * back], [wide, 0], [-wide, 0]].map(([du, dv]) => [u + du, v + dv]);
+    label(g, w, h, text, places, vehicle);
   }
   axes(g, w, h, lines);
   drawTable(obstacles);
@@ -352,9 +361,9 @@ function point(event) {
   const g = layer.getContext("2d");
   g.setTransform(1, 0, 0, 1, 0, 0); g.setLineDash([]); g.lineJoin = g.lineCap = "round";
   const hit = obstaclesOf(frames[cursor]).find((each) => {
-    trace(g, placed(each.outline, each.x, each.y, each.yaw));
+    const path = outlineOf(placed(each.outline, each.x, each.y, each.yaw));
     g.lineWidth = Math.max(16, 2 * each.outline.r * view.scale);  // small obstacles are hit too
-    return g.isPointInPath(...at) || g.isPointInStroke(...at);
+    return g.isPointInPath(path, ...at) || g.isPointInStroke(path, ...at);
   }) || null;
   const key = (each) => each && each.id + " " + each.source;
   if (key(hit) === key(pointed)) return;

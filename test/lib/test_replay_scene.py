@@ -200,6 +200,33 @@ def test_labels_do_not_cover_the_vehicle_or_each_other(drive: Path, tmp_path: Pa
 
 
 @needs_browser
+def test_a_label_does_not_hide_a_small_obstacle(tmp_path: Path) -> None:
+    with BagWriter(tmp_path / "bag") as writer:
+        writer.transform(at(0.0), Pose())
+        writer.footprint(at(0.0), EGO)
+        walker = Obstacles(
+            frame="odom", stamp=at(0.0), sequence=1, ids=np.array([6]), offsets=np.array([0, 1]),
+            xy=np.array([8.0, 4.0]), radius=np.array([0.25]),
+        )  # fmt: skip
+        writer.obstacles(walker)
+    case = Case("drive", tmp_path / "bag", Config.from_parameters({"check_frame": "odom"}))
+    run(case, tmp_path / "out", Options())
+    script = """
+      const at = screen(...middle(obstaclesOf(frames[cursor])[0])), canvas = el("scene");
+      const ratio = canvas.width / (2 * half[0]), g = canvas.getContext("2d");
+      const pixel = (v) => [...g.getImageData(at[0] * ratio, (at[1] + v) * ratio, 1, 1).data];
+      return [labels, at, view.scale, pixel(0), pixel(-0.2 * view.scale), colour("body")];"""
+    labels, (u, v), scale, inner, outer, body = told(
+        tmp_path / "out" / "drive" / "index.html", script, tmp_path
+    )
+    [box] = [each["box"] for each in labels if each["text"] == "6"]
+    near = np.clip([u, v], box[:2], box[2:])
+    assert np.hypot(*(near - (u, v))) > 0.25 * scale
+    for pixel in (inner, outer):  # a circle is filled, up to its radius
+        assert "#" + "".join(f"{value:02x}" for value in pixel[:3]) == body
+
+
+@needs_browser
 def test_an_obstacle_tells_its_source_and_frame(drive: Path, tmp_path: Path) -> None:
     script = """
       const box = el("scene").getBoundingClientRect();
