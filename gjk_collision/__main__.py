@@ -321,11 +321,11 @@ def _trace(given: argparse.Namespace) -> int:
             a, b = (_shape(*each) for each in zip("AB", given.what, radii, strict=True))
             pair = (a, b)
             poses = (given.pose_a, given.pose_b)
-            title = "a and b"
+            title, margin = "a and b", 0.0
         else:
-            pair, poses, title = _pair_of_bag(given)
-        drawn = (trace(*pair, *poses), *pair, *poses)
-        for name, text in ((".svg", trace_svg(*drawn)), (".html", trace_page(*drawn, title))):
+            pair, poses, title, margin = _pair_of_bag(given)
+        drawn = (trace(*pair, *poses), *pair, *poses, title, margin)
+        for name, text in ((".svg", trace_svg(*drawn)), (".html", trace_page(*drawn))):
             path = given.out.with_name(given.out.name + name)
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, encoding="utf-8")
@@ -365,7 +365,7 @@ def _shape(name: str, text: str, radius: float) -> "Shape":
 
 def _pair_of_bag(
     given: argparse.Namespace,
-) -> "tuple[tuple[Shape, Shape], tuple[Pose, Pose], str]":
+) -> "tuple[tuple[Shape, Shape], tuple[Pose, Pose], str, float]":
     from .replay.bag import BagError
     from .replay.case import read_cases, read_parameters
     from .replay.moment import moment
@@ -384,12 +384,13 @@ def _pair_of_bag(
         raise ValueError(str(error)) from error
     except BagError as error:
         raise _BrokenError(str(error)) from error
+    config = cases[0].config
     answer = f"{found.row.verdict.name}/{found.row.status.name}"
     title = f"{cases[0].name}, stamp {found.stamp} at {found.time:.9g} s: "
     title += f"vehicle and obstacle {found.obstacle_id}, "
-    title += f"safety margin {cases[0].config.safety_margin:g} m, "
-    title += answer
-    return (found.vehicle, found.obstacle), (found.vehicle_pose, found.obstacle_pose), title
+    title += f"safety margin {config.safety_margin:g} m, {answer}, frame {config.check_frame}"
+    poses = (found.vehicle_pose, found.obstacle_pose)
+    return (found.vehicle, found.obstacle), poses, title, found.margin
 
 
 def _add_info(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:

@@ -28,7 +28,7 @@ from ..server.world import World
 from ..verdict import Status, Verdict
 from .bag import Bag, Message
 from .faults import FaultSpec, Faulty, clock_shift, inject
-from .requests import Recorded
+from .requests import AskedPath, Recorded
 from .rows import Row
 from .topics import Topics
 from .transforms import RecordedTransforms
@@ -118,6 +118,11 @@ class Drive:
     def reports(self) -> list[Report]:
         """Return the state of each sender at the time of the last row."""
         return self._world.reports(now=self._now(), steady=self._time)
+
+    @property
+    def asked_path(self) -> AskedPath | None:
+        """The path of the last recorded request that was answered again; None: no such request."""
+        return self._requests.path
 
     def notes(self) -> list[str]:
         """Return notes about the parts of the bag that were not used."""

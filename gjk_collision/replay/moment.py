@@ -44,6 +44,8 @@ class Moment:
         Poses in the check frame.
     obstacle_id : int
         Id of the obstacle.
+    margin : float
+        Distance that the obstacle requires [m]: the safety margin and the margin of the obstacle.
     """
 
     stamp: int
@@ -54,6 +56,7 @@ class Moment:
     obstacle: Shape
     obstacle_pose: Pose
     obstacle_id: int
+    margin: float
 
 
 def moment(case: Case, seconds: float, obstacle_id: int | None = None) -> Moment:
@@ -126,6 +129,9 @@ def _moment(
         pose = drive.frame_of(source, obstacles)
         if len(obstacles.poses):
             pose = pose.of(Pose(*obstacles.poses.reshape(-1, 3)[i].tolist()))
-        return Moment(stamp, time, row, vehicle, Pose(*row.ego), shape, pose, wanted)
+        margin = config.safety_margin
+        if len(obstacles.margins):
+            margin += float(obstacles.margins[i])
+        return Moment(stamp, time, row, vehicle, Pose(*row.ego), shape, pose, wanted, margin)
     text = "there is no nearest obstacle" if wanted == -1 else f"obstacle {wanted} is not known"
     raise MomentError(f"{text}: {row.verdict.name}/{row.status.name}")

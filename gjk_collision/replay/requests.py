@@ -4,10 +4,12 @@
 
 from collections import OrderedDict
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 from zlib import crc32
 
 import numpy as np
+import numpy.typing as npt
 
 from ..errors import InputError
 from ..server import fields, lookup
@@ -27,7 +29,7 @@ from ..verdict import Status, Verdict
 from .rows import DIGITS, Row
 from .transforms import RecordedTransforms
 
-__all__ = ["Recorded"]
+__all__ = ["AskedPath", "Recorded"]
 
 # service_msgs/msg/ServiceEventInfo
 REQUEST_SENT, REQUEST_RECEIVED, RESPONSE_SENT, RESPONSE_RECEIVED = 0, 1, 2, 3
@@ -37,6 +39,29 @@ ASKED, COMPARED = "not answered again", "not compared"
 # Maximum number of answers that wait for the recorded reply. If there are more, the oldest one is
 # returned without a recorded reply.
 MAX_OPEN = 256
+
+
+# Number of poses on a path of arcs, for drawing.
+ARC_POSES = 33
+
+
+@dataclass(frozen=True, slots=True)
+class AskedPath:
+    """The path of a request, and its verdict.
+
+    Attributes
+    ----------
+    time : int
+        Log time of the answer [ns].
+    poses : (N, 3) float64
+        x y yaw in the check frame [m, m, rad], up to the horizon if the request has times.
+    verdict : Verdict
+        The verdict of the path.
+    """
+
+    time: int
+    poses: npt.NDArray[np.float64]
+    verdict: Verdict
 
 
 class Recorded:
@@ -59,6 +84,7 @@ class Recorded:
         # Requests that wait for a transform: service, request, log time.
         self._waiting: dict[tuple[bytes, int], tuple[str, Any, int]] = {}
         self._open: OrderedDict[tuple[bytes, int], Row] = OrderedDict()
+        self.path: AskedPath | None = None  # of the last CheckPath with an answer
         # Numbers of events, for `notes`:
         self.without_content = 0  # requests recorded as metadata only
         self.sent = 0  # requests recorded by a client; they are not answered again
@@ -161,6 +187,8 @@ class Recorded:
         request = Request(service, message)
         try:
             answer = _fill(row, request.ask(snapshot, self._transforms))
+            if service == "CheckPath":
+                self.path = _asked_path(request, snapshot, time, answer.verdict)
         except (InputError, FrameError) as error:
             answer = unknown(Fault(error.status, str(error)))
         except Exception as error:  # the node does the same
@@ -172,6 +200,27 @@ class Recorded:
         if answer.nearest_id != -1:
             row.nearest_id, row.nearest_source = answer.nearest_id, answer.nearest_source
         return row
+
+
+def _asked_path(
+    request: Request, snapshot: Snapshot, time: int, verdict: Verdict
+) -> AskedPath | None:
+    """Return the path of an answered CheckPath; None: the pose of its frame is not known."""
+    message, frame = request.message, request.frame
+    if frame is None:
+        return None
+    poses, times = fields.numbers(message.poses).reshape(-1, 3), fields.numbers(message.times)
+    until = snapshot.known_until(fields.nanoseconds(message.header.stamp))
+    arcs = fields.numbers(getattr(message, "arcs", ())).reshape(-1, 2)
+    if len(arcs):
+        ends = np.append(0.0, np.cumsum(np.abs(arcs[:, 1])))
+        stop = float(np.interp(until, times, ends) / ends[-1]) if len(times) else 1.0
+        shares = np.linspace(0.0, stop, ARC_POSES).tolist()
+        turned = np.array([request.pose_at(0, share, frame) for share in shares])
+        return AskedPath(time, turned, verdict)
+    if len(times):
+        poses = poses[times <= until]
+    return AskedPath(time, frame.compose(poses), verdict) if len(poses) else None
 
 
 def _fill(row: Row, found: Found) -> Answer:

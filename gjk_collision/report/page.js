@@ -1,114 +1,6 @@
 // SPDX-FileCopyrightText: gjk_collision contributors
 // SPDX-License-Identifier: Apache-2.0
-let stamp = 0, cursor = 0, playing = 0, follow = true;  // cursor: the frame of the stamp
-const view = { x: 0, y: 0, scale: 0 };  // centre [m] and pixels per metre
-
-// ---- scene
-
-function trace(g, outline, x, y, yaw) {
-  const c = Math.cos(yaw), s = Math.sin(yaw);
-  g.beginPath();
-  if (outline.p.length === 1) {  // a path of one point has no stroke, so draw a circle
-    const [u, v] = screen(x + c * outline.p[0][0] - s * outline.p[0][1], y + s * outline.p[0][0] + c * outline.p[0][1]);
-    g.arc(u, v, 0.1, 0, 7);
-  } else for (const [px, py] of outline.p) {
-    const [u, v] = screen(x + c * px - s * py, y + s * px + c * py);
-    g.lineTo(u, v);
-  }
-  g.closePath();
-}
-
-let half = [1, 1];
-const screen = (x, y) => [half[0] + (x - view.x) * view.scale, half[1] - (y - view.y) * view.scale];
-
-function shape(g, outline, x, y, yaw, fill, edge, dashed) {
-  g.lineJoin = "round"; g.lineCap = "round";
-  trace(g, outline, x, y, yaw);
-  if (outline.r > 0) {  // draw the radius r as a stroke of width 2 r, above a wider one as its edge
-    g.setLineDash([]);
-    g.strokeStyle = edge; g.lineWidth = 2 * outline.r * view.scale + 2; g.stroke();
-    g.strokeStyle = fill; g.lineWidth = Math.max(0.5, 2 * outline.r * view.scale); g.stroke();
-    g.fillStyle = fill; g.fill();
-    return;
-  }
-  g.fillStyle = fill; g.fill();
-  g.setLineDash(dashed ? [5, 4] : []);
-  g.strokeStyle = edge; g.lineWidth = 1.25; g.stroke();
-  g.setLineDash([]);
-}
-
-function extent(frame) {
-  let box = null;
-  const add = (x, y, r) => {
-    box = box ? [Math.min(box[0], x - r), Math.min(box[1], y - r), Math.max(box[2], x + r), Math.max(box[3], y + r)]
-      : [x - r, y - r, x + r, y + r];
-  };
-  const reach = (outline) => outline.r + Math.max(...outline.p.map(([x, y]) => Math.hypot(x, y)));
-  if (frame.ego) for (const k of frame.f) add(frame.ego[0], frame.ego[1], reach(film.outlines[k]));
-  for (const [k, x, y] of frame.o) {
-    // Ignore obstacles far from the vehicle, so that it does not become too small.
-    if (!frame.ego || Math.hypot(x - frame.ego[0], y - frame.ego[1]) < 25) add(x, y, reach(film.outlines[k]));
-  }
-  return box || [-10, -10, 10, 10];
-}
-
-function fit() {
-  if (!frames.length) return;
-  const box = extent(frames[cursor]), size = el("scene").getBoundingClientRect();
-  view.x = (box[0] + box[2]) / 2; view.y = (box[1] + box[3]) / 2;
-  view.scale = Math.max(0.5, 0.92 * Math.min(size.width / (box[2] - box[0]), size.height / (box[3] - box[1])));
-}
-
-function drawScene() {
-  const { g, w, h } = surface(el("scene"));
-  half = [w / 2, h / 2];
-  if (!frames.length) {
-    g.fillStyle = colour("faint"); g.textAlign = "center";
-    g.fillText("this replay has no stamp", w / 2, h / 2);
-    return;
-  }
-  const frame = frames[cursor];
-  if (follow && frame.ego) { view.x = frame.ego[0]; view.y = frame.ego[1]; }
-  const step = ceiling([60 / view.scale], 1e-3);
-  g.strokeStyle = colour("grid"); g.lineWidth = 1; g.beginPath();
-  for (let x = Math.ceil((view.x - w / 2 / view.scale) / step) * step; (x - view.x) * view.scale < w / 2; x += step) {
-    const u = screen(x, 0)[0]; g.moveTo(u, 0); g.lineTo(u, h);
-  }
-  for (let y = Math.ceil((view.y - h / 2 / view.scale) / step) * step; (y - view.y) * view.scale < h / 2; y += step) {
-    const v = screen(0, y)[1]; g.moveTo(0, v); g.lineTo(w, v);
-  }
-  g.stroke();
-  g.textAlign = "center"; g.textBaseline = "middle";
-  const verdict = colour(verdicts[frame.v]);
-  for (const [k, x, y, yaw, id, bad, sender] of frame.o) {
-    const isNearest = id === frame.id && sender === frame.src;
-    shape(g, film.outlines[k], x, y, yaw, colour("body"), isNearest ? verdict : colour("edge"), bad);
-    const [u, v] = screen(x, y);
-    if (view.scale > 5 && u > 0 && v > 0 && u < w && v < h) { g.fillStyle = colour("ink"); g.fillText(id, u, v); }
-  }
-  if (frame.ego) {
-    g.globalAlpha = 0.75;
-    for (const k of frame.f) shape(g, film.outlines[k], ...frame.ego, filling(g, verdicts[frame.v]), colour("ink"), false);
-    g.globalAlpha = 1;
-    const [x, y, yaw] = frame.ego, length = 14 / view.scale;  // which way it points
-    g.strokeStyle = colour("ink"); g.lineWidth = 2; g.beginPath();
-    g.moveTo(...screen(x, y)); g.lineTo(...screen(x + length * Math.cos(yaw), y + length * Math.sin(yaw))); g.stroke();
-  }
-  if (frame.w.length === 4) {
-    const a = screen(frame.w[0], frame.w[1]), b = screen(frame.w[2], frame.w[3]);
-    g.strokeStyle = g.fillStyle = colour("ink"); g.lineWidth = 1.5;
-    g.beginPath(); g.moveTo(...a); g.lineTo(...b); g.stroke();
-    for (const p of [a, b]) { g.beginPath(); g.arc(...p, 3, 0, 7); g.fill(); }
-    const text = number(frame.d, 2, "m"), wide = g.measureText(text).width + 10;
-    const long = Math.hypot(b[0] - a[0], b[1] - a[1]) || 1, way = b[0] >= a[0] ? 1 : -1;  // beside it, above
-    const u = (a[0] + b[0]) / 2 + way * (b[1] - a[1]) / long * 34, v = (a[1] + b[1]) / 2 - way * (b[0] - a[0]) / long * 22;
-    g.fillStyle = colour("panel"); g.fillRect(u - wide / 2, v - 9, wide, 18);
-    g.fillStyle = colour("ink"); g.fillText(text, u, v);
-  }
-  g.strokeStyle = g.fillStyle = colour("faint"); g.lineWidth = 2; g.beginPath();
-  g.moveTo(14, h - 14); g.lineTo(14 + step * view.scale, h - 14); g.stroke();
-  g.textAlign = "left"; g.fillText(+step.toPrecision(3) + " m", 14, h - 26);
-}
+let stamp = 0, cursor = 0, playing = 0;  // cursor: the frame of the stamp
 
 // ---- what is known at the cursor
 
@@ -131,15 +23,15 @@ function drawFacts() {
   add("lower bound", number(frame.lb, 4, "m"));
   add("nearest", frame.id === -1 ? "-" : frame.id + " of " + frame.src);
   if (frame.w.length === 4) {
-    const [x0, y0] = film.origin, point = (x, y) => (x + x0).toFixed(3) + ", " + (y + y0).toFixed(3);
-    add("on the vehicle", point(frame.w[0], frame.w[1]));
-    add("on the obstacle", point(frame.w[2], frame.w[3]));
-    add("direction", frame.dir.map((v) => v.toFixed(4)).join(", "));
+    add("on the vehicle", placeText(frame.w[0], frame.w[1]) + inFrame());
+    add("on the obstacle", placeText(frame.w[2], frame.w[3]) + inFrame());
+    add("direction", frame.dir.map((v) => v.toFixed(4)).join(", ") + " (unit vector" + inFrame() + ")");
   }
   if (frame.ego) {
-    const [x, y, yaw] = frame.ego, [x0, y0] = film.origin;
-    add("vehicle", (x + x0).toFixed(3) + ", " + (y + y0).toFixed(3) + ", " + yaw.toFixed(4) + " rad");
+    const [x, y, yaw] = frame.ego;
+    add("vehicle", placeText(x, y) + ", yaw " + yaw.toFixed(4) + " rad" + inFrame());
   }
+  if (frame.path) add("path request", verdicts[frame.path.v] + ", answered " + number(frame.path.age, 3, "s") + " before");
   add("footprint age", number(frame.fa, 3, "s"));
   add("obstacle age", number(frame.oa, 3, "s"));
   add("bad sources", frame.bad.length ? frame.bad.join(", ") : "none");
@@ -228,18 +120,6 @@ function play() {
   requestAnimationFrame(tick);
 }
 
-function zoom(factor, u, v) {
-  const x = u === undefined ? view.x : view.x + (u - half[0]) / view.scale;
-  const y = v === undefined ? view.y : view.y - (v - half[1]) / view.scale;
-  view.scale = Math.max(0.05, Math.min(5000, view.scale * factor));
-  if (u !== undefined) { view.x = x - (u - half[0]) / view.scale; view.y = y + (v - half[1]) / view.scale; }
-  drawScene();
-}
-
-function setFollow(on) { follow = on; el("follow").checked = on; drawScene(); }
-
-function pan(dx, dy) { setFollow(false); view.x += dx / view.scale; view.y += dy / view.scale; drawScene(); }
-
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || event.target.tagName === "SELECT") return;
   const inScene = event.target === el("scene"), far = event.shiftKey ? 10 : 1;
@@ -270,16 +150,10 @@ for (const [id, act] of Object.entries({
 })) el(id).addEventListener("click", act);
 el("follow").addEventListener("change", (event) => setFollow(event.target.checked));
 
-el("scene").addEventListener("pointerdown", (event) => el("scene").setPointerCapture(event.pointerId));
-el("scene").addEventListener("pointermove", (event) => { if (event.buttons) pan(-event.movementX, event.movementY); });
-el("scene").addEventListener("wheel", (event) => {
-  event.preventDefault();
-  const box = el("scene").getBoundingClientRect();
-  zoom(Math.exp(-event.deltaY * 0.0015), event.clientX - box.left, event.clientY - box.top);
-}, { passive: false });
+listenToScene();
 
 window.addEventListener("resize", () => { draw(); drawLatency(); });
-matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { fillings.clear(); draw(); drawLatency(); drawLegend(); });
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { fillings.clear(); draw(); drawLatency(); drawLegend(); drawSceneLegend(); });
 fit();
 drawTimeline();
 const asked = () => {  // page.html#t=12.5
@@ -298,4 +172,5 @@ document.addEventListener("click", (event) => {  // also a link that was followe
 if (!asked()) go(0);
 drawLatency();
 drawLegend();
+drawSceneLegend();
 document.documentElement.dataset.ready = "yes";

@@ -31,6 +31,7 @@ def page(summary: dict[str, Any], timeline: dict[str, Any], film: dict[str, Any]
         "timeline": timeline,
         "film": film,
         "margin": summary.get("safety_margin", 0.0),
+        "frame": summary.get("identity", {}).get("check_frame", ""),
         "latency": summary["timing"]["latency_us"],
         "expectations": summary["expectations"],
         "limits": _limits(summary.get("parameters", {})),

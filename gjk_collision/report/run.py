@@ -116,7 +116,9 @@ class _Job:
         self._about: dict[str, Any] = {}
         names = (each.name for each in case.config.sources)
         self.timeline = Timeline(("footprint", "twist_topic", *names))
-        self.film: dict[str, Any] = {"end": 0.0, "origin": (0, 0), "outlines": [], "frames": []}
+        self.film: dict[str, Any] = {
+            "end": 0.0, "origin": (0, 0), "outlines": [], "sources": [], "frames": []
+        }  # fmt: skip
 
     def run(self, file: TextIO, progress: Progress) -> None:
         """Compute the answers and write each row to `file`."""

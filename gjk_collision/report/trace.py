@@ -8,26 +8,28 @@ direction for the next vertex, the vertex found, and the regions (barycodes, Zha
 which contains the origin.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from html import escape
-from math import cos, hypot, sin
+from math import hypot
+from textwrap import wrap
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ..errors import InputError
-from ..geometry import Pose, Shape, collide
+from ..geometry import Pose, Shape
 from ..tracing import Trace, TraceStep
+from .decision import answer, decision, digits, placed
+from .panel import HEIGHT, WIDTH, Panel
 from .templates import render
 
 __all__ = ["trace_page", "trace_svg"]
 
 Points = npt.NDArray[np.float64]
 
-# Width and height of a panel, and height of the text below two panels, in pixels.
-WIDTH, HEIGHT, TEXT = 340.0, 300.0, 84.0
-MARGIN = 0.14
+# Height of the text below two panels [pixel], height of a line, and characters of a line.
+TEXT, LINE, LETTERS = 84.0, 18.0, 92
 
 STYLE = """
 svg { --ground: #ffffff; --ink: #1d2125; --faint: #646b73; --a: #0072b2; --b: #d55e00;
@@ -46,12 +48,26 @@ svg { --ground: #ffffff; --ink: #1d2125; --faint: #646b73; --a: #0072b2; --b: #d
 .next { stroke: var(--next); fill: var(--next); stroke-width: 2; }
 .wall { stroke: var(--next); stroke-width: 1.2; stroke-dasharray: 6 3; }
 .reach { stroke: var(--ink); stroke-width: 1; stroke-dasharray: 2 2; }
+.witness { stroke: var(--ink); fill: var(--ink); stroke-width: 1.4; }
 .origin { stroke: var(--ink); stroke-width: 1.6; }
+.axis { fill: none; stroke: var(--faint); }
+.scale { fill: none; stroke: var(--ink); stroke-width: 1.6; }
+.tick { font-size: 11px; fill: var(--faint); stroke: var(--ground); stroke-width: 3px;
+  paint-order: stroke; }
+.title { font-weight: 600; font-size: 15px; }
 """
 
 
-def trace_svg(trace: Trace, a: Shape, b: Shape, pose_a: Pose, pose_b: Pose) -> str:
-    """Return one SVG with a row of pictures for each iteration.
+def trace_svg(
+    trace: Trace,
+    a: Shape,
+    b: Shape,
+    pose_a: Pose,
+    pose_b: Pose,
+    title: str = "a and b",
+    margin: float = 0.0,
+) -> str:
+    """Return one SVG with the decision and a row of pictures for each iteration.
 
     Parameters
     ----------
@@ -61,108 +77,71 @@ def trace_svg(trace: Trace, a: Shape, b: Shape, pose_a: Pose, pose_b: Pose) -> s
         The pair.
     pose_a, pose_b : (x, y, yaw)
         Poses of the shapes [m, m, rad].
+    title : str
+        Name of the pair.
+    margin : float
+        Distance that the pair requires [m].
     """
     panels = _panels(trace, a, b, pose_a, pose_b)
+    head, top = _head(title, decision(trace, a, b, pose_a, pose_b, margin))
     tall = HEIGHT + TEXT
-    groups = [f'<g transform="translate(0 {i * tall:g})">{p}</g>' for i, p in enumerate(panels)]
-    return _svg(2 * WIDTH, tall * len(panels), groups)
+    groups = [
+        f'<g transform="translate(0 {top + i * tall:g})">{p}</g>' for i, p in enumerate(panels)
+    ]
+    return _svg(2 * WIDTH, top + tall * len(panels), [*head, *groups])
 
 
-def trace_page(trace: Trace, a: Shape, b: Shape, pose_a: Pose, pose_b: Pose, title: str) -> str:
+def trace_page(
+    trace: Trace,
+    a: Shape,
+    b: Shape,
+    pose_a: Pose,
+    pose_b: Pose,
+    title: str,
+    margin: float = 0.0,
+) -> str:
     """Return a page to step through the iterations. Parameters are as for `trace_svg`."""
     panels = _panels(trace, a, b, pose_a, pose_b)
     frames = [_svg(2 * WIDTH, HEIGHT + TEXT, [panel]) for panel in panels]
     steps = [
         {
-            "lower": _digits(step.lower_bound) if step.lower_bound > 0.0 else "none",
-            "upper": _digits(step.upper_bound),
+            "lower": digits(step.lower_bound) if step.lower_bound > 0.0 else "none",
+            "upper": digits(step.upper_bound),
         }
         for step in trace.steps
     ]
-    facts = _facts(trace, a, b, pose_a, pose_b)
-    answer = _answer(trace)
+    facts = decision(trace, a, b, pose_a, pose_b, margin)
     return render(
-        "trace.html", title=title, frames=frames, steps=steps, answer=answer, facts=facts
+        "trace.html", title=title, frames=frames, steps=steps, answer=answer(trace), facts=facts
     )
 
 
-def _facts(trace: Trace, a: Shape, b: Shape, pose_a: Pose, pose_b: Pose) -> list[tuple[str, str]]:
-    """Return the decision on the pair and its proof, before the iterations: name and text."""
-    found = trace.closest
-    hit = collide(a, b, pose_a, pose_b)
-    facts = [
-        ("verdict without margin", "COLLISION" if hit else "FREE"),
-        ("proof", _contact(trace) if hit else _separation(trace)),
-        ("distance", f"{_digits(found.distance, 9)} m"),
-        ("certified lower bound", f"{_digits(found.lower_bound, 9)} m"),
+def _head(title: str, facts: Sequence[tuple[str, str]]) -> tuple[list[str], float]:
+    """Return the text above the pictures, and its height."""
+    lines = [("title", line) for line in wrap(title, LETTERS - 22)]
+    for name, text in facts:
+        lines += [("", line) for line in wrap(f"{name}: {text}", LETTERS, subsequent_indent="  ")]
+    texts = [
+        f'<text class="{kind}" x="{14 + 14 * line.startswith("  ")}" y="{22 + LINE * i:g}">'
+        f"{escape(line.strip())}</text>"
+        for i, (kind, line) in enumerate(lines)
     ]
-    if found.distance < 0.0:
-        facts.append(("penetration", f"{_digits(-found.distance, 9)} m"))
-    facts += [
-        ("closest or deepest point of a", f"{_point(found.point_a)} m"),
-        ("closest or deepest point of b", f"{_point(found.point_b)} m"),
-    ]
-    for name, shape, pose in (("a", a, pose_a), ("b", b, pose_b)):
-        x, y, yaw = (_digits(value, 9) for value in pose)
-        radius = _digits(shape.radius, 9)
-        facts.append((f"pose of {name}", f"{x}, {y} m, {yaw} rad; radius {radius} m"))
-    return facts
-
-
-def _separation(trace: Trace) -> str:
-    found = trace.closest
-    if found.lower_bound > 0.0:
-        return (
-            f"{_point(found.direction)} separates the nearest parts, from a to b; "
-            f"the shapes are certainly at least {_digits(found.lower_bound, 9)} m apart"
-        )
-    return "exact arithmetic: the gap is smaller than the rounding errors of the distance"
-
-
-def _contact(trace: Trace) -> str:
-    """Return why the pair collides."""
-    last = trace.steps[-1] if trace.steps else None
-    if last is not None and trace.is_settled and last.barycode == 7:
-        corners = ", ".join(map(_point, (last.support, *last.points)))
-        return f"the triangle {corners} m of points of a - b encloses the origin"
-    if trace.closest.distance > 0.0:
-        return "the gap is smaller than the rounding errors of the poses, so FREE is not proven"
-    if trace.is_settled:
-        return "the polygons are not farther apart than the sum of the radii"
-    return "no direction has a gap: GJK does not decide, exact arithmetic does"
-
-
-def _point(point: Any) -> str:
-    x, y = point
-    return f"({_digits(x, 9)}, {_digits(y, 9)})"
-
-
-def _digits(value: float, count: int = 6) -> str:
-    return f"{value + 0.0:.{count}g}"  # never -0
-
-
-def _answer(trace: Trace) -> str:
-    found = trace.closest
-    settled = "" if trace.is_settled else ", decided by exact arithmetic after GJK"
-    return (
-        f"distance {_digits(found.distance, 9)} m, "
-        f"certified at least {_digits(found.lower_bound, 9)} m, "
-        f"{len(trace.steps)} iterations{settled}"
-    )
+    return texts, 22.0 + LINE * len(lines)
 
 
 def _panels(trace: Trace, a: Shape, b: Shape, pose_a: Pose, pose_b: Pose) -> list[str]:
     """Return the picture of each step. If there was no step, return one with the answer."""
     part_a, part_b = trace.closest.feature_a[0], trace.closest.feature_b[0]
-    ours, theirs = _placed(a, pose_a), _placed(b, pose_b)
+    ours, theirs = placed(a, pose_a), placed(b, pose_b)
     p, q = ours[part_a], theirs[part_b]
     difference = _hull((p[:, None, :] - q[None, :, :]).reshape(-1, 2))
-    world = _Frame([*ours, *theirs], 0.0, max(a.radius, b.radius))
-    minkowski = _Frame([difference, np.zeros((1, 2))], WIDTH)
+    world = Panel([*ours, *theirs], 0.0, max(a.radius, b.radius))
+    minkowski = Panel([difference, np.zeros((1, 2))], WIDTH)
     bodies = [
         *(_body(world, *each, "a") for each in zip(ours, a.radii, strict=True)),
         *(_body(world, *each, "b") for each in zip(theirs, b.radii, strict=True)),
     ]
+    axes = [*world.axes("shapes"), *minkowski.axes("a - b")]
     panels = []
     for k, step in enumerate(trace.steps):
         left = [
@@ -172,39 +151,26 @@ def _panels(trace: Trace, a: Shape, b: Shape, pose_a: Pose, pose_b: Pose) -> lis
         ]
         if not _is_on_simplex(step):
             left += [_ring(world, p[step.support_a]), _ring(world, q[step.support_b])]
+        if k + 1 == len(trace.steps):
+            left += _closest_points(world, trace)
         is_sure = trace.is_settled or k + 1 < len(trace.steps)
         right = _difference(minkowski, difference, step, is_sure=is_sure)
-        panels.append("".join([*left, *right, *_lines(k, step, trace)]))
+        panels.append("".join([*left, *right, *axes, *_lines(k, step, trace)]))
     if not panels:
-        panels.append("".join([*bodies, *_text(["no iteration: " + _answer(trace)])]))
+        panels.append(
+            "".join(
+                [
+                    *bodies,
+                    *_closest_points(world, trace),
+                    *world.axes("shapes"),
+                    *_text(["no iteration: " + answer(trace)]),
+                ]
+            )
+        )
     return panels
 
 
-class _Frame:
-    """Transform from metres to a panel, with y up and one scale. All given points are visible."""
-
-    def __init__(self, shown: Iterable[Points], left: float, around: float = 0.0) -> None:
-        every = np.concatenate(list(shown))
-        low, high = every.min(axis=0) - around, every.max(axis=0) + around
-        extent = np.maximum(high - low, 1e-300)
-        room = np.array([WIDTH, HEIGHT]) * (1.0 - 2.0 * MARGIN)
-        self.scale = float((room / extent).min())
-        self._middle = 0.5 * (low + high)
-        self._centre = np.array([left + 0.5 * WIDTH, 0.5 * HEIGHT])
-        half = 0.5 * np.array([WIDTH, HEIGHT]) / self.scale
-        x0, y0 = self._middle - half
-        x1, y1 = self._middle + half
-        self.corners = np.array([[x0, y0], [x1, y0], [x1, y1], [x0, y1]])
-
-    def at(self, point: Any) -> tuple[float, float]:
-        u, v = (np.asarray(point) - self._middle) * self.scale * (1.0, -1.0) + self._centre
-        return round(float(u), 2), round(float(v), 2)
-
-    def path(self, points: Any) -> str:
-        return " ".join(f"{u:g},{v:g}" for u, v in map(self.at, points))
-
-
-def _difference(frame: _Frame, difference: Points, step: TraceStep, *, is_sure: bool) -> list[str]:
+def _difference(frame: Panel, difference: Points, step: TraceStep, *, is_sure: bool) -> list[str]:
     parts = [f'<polygon class="diff" points="{frame.path(difference)}"/>']
     if _has_regions(step):
         parts += _zones(frame, step, is_sure=is_sure)
@@ -219,7 +185,7 @@ def _difference(frame: _Frame, difference: Points, step: TraceStep, *, is_sure: 
             parts.append(_line(frame, *inside, "wall"))
         tip = near + step.direction * 42.0 / frame.scale
         parts.append(_line(frame, near, tip, "next"))
-        parts.append(_head(frame, near, tip))
+        parts.append(_arrowhead(frame, near, tip))
     parts.append(f'<polyline class="simplex" points="{frame.path(step.points)}"/>')
     parts += [_dot(frame, point, "simplex", 3.5) for point in step.points]
     if not _is_on_simplex(step):
@@ -230,7 +196,7 @@ def _difference(frame: _Frame, difference: Points, step: TraceStep, *, is_sure: 
     return parts
 
 
-def _zones(frame: _Frame, step: TraceStep, *, is_sure: bool) -> list[str]:
+def _zones(frame: Panel, step: TraceStep, *, is_sure: bool) -> list[str]:
     """Draw the four regions beside the edge BC. Fill the one with the origin if that is sure."""
     parts = []
     for code in (7, 6, 5, 4):
@@ -292,7 +258,7 @@ def _half(
     return np.array(kept).reshape(-1, 2)
 
 
-def _clipped_line(frame: _Frame, start: Points, end: Points) -> tuple[Points, Points] | None:
+def _clipped_line(frame: Panel, start: Points, end: Points) -> tuple[Points, Points] | None:
     """Return the part of a segment inside the panel; None: it is outside."""
     low, high = frame.corners[0], frame.corners[2]
     along = end - start
@@ -325,9 +291,9 @@ def _lines(k: int, step: TraceStep, trace: Trace) -> list[str]:
     regions = {4: "beyond the new vertex", 5: edge, 6: edge, 7: "inside the triangle"}
     is_last = k + 1 == len(trace.steps)
     found = f"found: vertex {step.support_a} of a, vertex {step.support_b} of b; "
-    bounds = f"{_digits(step.lower_bound)} m <= distance <= {_digits(step.upper_bound)} m"
+    bounds = f"{digits(step.lower_bound)} m <= distance <= {digits(step.upper_bound)} m"
     if step.lower_bound <= 0.0:
-        bounds = f"distance <= {_digits(step.upper_bound)} m; no lower bound"
+        bounds = f"distance <= {digits(step.upper_bound)} m; no lower bound"
     where = ""
     if _is_on_simplex(step):
         where, found = "; the origin is on it, up to rounding errors", ""
@@ -341,7 +307,7 @@ def _lines(k: int, step: TraceStep, trace: Trace) -> list[str]:
     first = f"step {k + 1} of {len(trace.steps)}: the simplex is {kind}{where}"
     lines = [first, f"{found}{bounds} (without radii)"]
     if is_last:
-        lines.append(_answer(trace))
+        lines.append(answer(trace))
     return _text(lines)
 
 
@@ -355,12 +321,6 @@ def _text(lines: Sequence[str]) -> list[str]:
 # ---- shapes
 
 
-def _placed(shape: Shape, pose: Pose) -> list[Points]:
-    x, y, yaw = pose
-    turn = np.array([[cos(yaw), sin(yaw)], [-sin(yaw), cos(yaw)]])
-    return [np.asarray(part) @ turn + (x, y) for part in shape.parts]
-
-
 def _hull(points: Points) -> Points:
     """Return the convex hull for drawing, or the points if they have no area."""
     try:
@@ -369,7 +329,7 @@ def _hull(points: Points) -> Points:
         return points
 
 
-def _body(frame: _Frame, points: Points, radius: float, name: str) -> str:
+def _body(frame: Panel, points: Points, radius: float, name: str) -> str:
     path = frame.path(points)
     wide = ""
     if radius > 0.0:
@@ -379,26 +339,34 @@ def _body(frame: _Frame, points: Points, radius: float, name: str) -> str:
     return f'{wide}<polygon class="{name} body" points="{path}"/>'
 
 
-def _vertex(frame: _Frame, point: Points, name: str) -> str:
+def _closest_points(frame: Panel, trace: Trace) -> list[str]:
+    """Draw the closest points of the shapes, or the deepest ones if they overlap."""
+    found = trace.closest
+    points = found.point_a, found.point_b
+    dots = [_dot(frame, point, "witness", 3.0) for point in points]
+    return [_line(frame, *points, "witness"), *dots]
+
+
+def _vertex(frame: Panel, point: Points, name: str) -> str:
     return _dot(frame, point, name, 4.5)
 
 
-def _dot(frame: _Frame, point: Points, name: str, size: float) -> str:
+def _dot(frame: Panel, point: Points, name: str, size: float) -> str:
     u, v = frame.at(point)
     return f'<circle class="{name}" cx="{u:g}" cy="{v:g}" r="{size:g}"/>'
 
 
-def _ring(frame: _Frame, point: Points) -> str:
+def _ring(frame: Panel, point: Points) -> str:
     u, v = frame.at(point)
     return f'<circle class="next" style="fill:none" cx="{u:g}" cy="{v:g}" r="7"/>'
 
 
-def _line(frame: _Frame, start: Any, end: Any, name: str) -> str:
+def _line(frame: Panel, start: Any, end: Any, name: str) -> str:
     (x1, y1), (x2, y2) = frame.at(start), frame.at(end)
     return f'<line class="{name}" x1="{x1:g}" y1="{y1:g}" x2="{x2:g}" y2="{y2:g}"/>'
 
 
-def _head(frame: _Frame, start: Points, tip: Points) -> str:
+def _arrowhead(frame: Panel, start: Points, tip: Points) -> str:
     (x1, y1), (x2, y2) = frame.at(start), frame.at(tip)
     long = hypot(x2 - x1, y2 - y1) or 1.0
     dx, dy = (x2 - x1) / long * 8.0, (y2 - y1) / long * 8.0

@@ -143,7 +143,7 @@ def test_page_of_utm_coordinates(tmp_path: Path) -> None:
     cases = read_cases(tmp_path / "bag", Config())
     run_all(cases, tmp_path / "out", Options())
     dom = browse(tmp_path / "out" / "bag" / "index.html", fragment="#t=1")
-    assert fact(dom, "vehicle").startswith("66475")
+    assert fact(dom, "vehicle").startswith("x 66475")
 
 
 @needs_browser
@@ -187,6 +187,7 @@ class StillDrive:
 
     snapshot = SimpleNamespace(footprint=None, config=Config())
     shown: ClassVar[dict[tuple[str, str], Any]] = {}
+    asked_path = None
 
 
 def filmed(verdicts: Sequence[Verdict]) -> dict[str, Any]:

@@ -16,6 +16,8 @@ from write_scenarios import write
 
 from gjk_collision import Shape, trace
 from gjk_collision.__main__ import main
+from gjk_collision.report.decision import decision
+from gjk_collision.report.panel import Panel
 from gjk_collision.report.trace import _is_flat, _zone, trace_page, trace_svg
 
 HERE = (0.0, 0.0, 0.0)
@@ -97,21 +99,63 @@ def test_the_page_begins_with_the_decision_and_its_proof() -> None:
         return dict(re.findall(r"<dt>(.*?)</dt><dd>(.*?)</dd>", page))
 
     apart = facts(Shape.box(2, 2), (5.0, 0.0, 0.0))
-    assert apart["verdict without margin"] == "FREE"
-    assert apart["proof"].startswith("(1, 0) separates the nearest parts, from a to b; ")
-    assert apart["closest or deepest point of a"].startswith("(1, ")
+    assert apart["verdict on this pair"] == "FREE"
+    assert apart["certificate"].startswith("direction (1, 0), from a to b, separates the")
+    assert apart["decided by"].startswith("not reported by the kernel. The bounding boxes")
+    assert apart["closest point of a"].startswith("(1, ")
     over = facts(Shape.box(2, 2), (0.5, 0.25, 0.3))
-    assert over["verdict without margin"] == "COLLISION"
+    assert over["verdict on this pair"] == "COLLISION"
     assert over["penetration"] == "1.6993084 m"
-    corners = re.findall(r"\((\S+), (\S+)\)", over["proof"])
+    assert "encloses the origin (checked in exact arithmetic)" in over["certificate"]
+    corners = re.findall(r"\((\S+), (\S+)\)", over["certificate"])
     (ax, ay), (bx, by), (cx, cy) = np.array(corners, dtype=float)
     turns = ax * by - ay * bx, bx * cy - by * cx, cx * ay - cy * ax
     assert len(set(np.sign(turns))) == 1, "the triangle encloses the origin"
     touching = facts(Shape.box(2, 2), (2.0, 0.0, 0.0))
-    assert touching["verdict without margin"] == "COLLISION"
-    assert "exact arithmetic" in touching["proof"]
+    assert touching["verdict on this pair"] == "COLLISION"
+    assert "exact arithmetic" in touching["certificate"]
     round_ones = facts(Shape.circle(0.5), (1.5, 0.0, 0.0))
-    assert round_ones["verdict without margin"] == "COLLISION"
+    assert round_ones["verdict on this pair"] == "COLLISION"
+
+
+@pytest.mark.parametrize(
+    ("x", "margin", "verdict"),
+    [(3.0, 0.0, "FREE"), (3.0, 0.5, "FREE"), (3.0, 1.0, "MARGIN"), (2.0, 0.5, "COLLISION")],
+)
+def test_the_verdict_is_with_the_margin(x: float, margin: float, verdict: str) -> None:
+    """The gap is x - 2; a gap that is equal to the margin is not FREE."""
+    a = Shape.box(2, 2)
+    facts = dict(decision(trace(a, a, HERE, (x, 0.0, 0.0)), a, a, HERE, (x, 0.0, 0.0), margin))
+    assert facts["verdict on this pair"] == verdict
+    assert facts["required margin"] == f"{margin:g} m"
+
+
+def test_the_picture_begins_with_the_same_decision() -> None:
+    """Wide texts are on several lines, none of which leaves the picture of 680 pixels."""
+    a, b = Shape.polygon(HOUSE), Shape.polygon(KITE)
+    found = trace(a, b)
+    title = "a long name of a bag, " * 6
+    said = texts(trace_svg(found, a, b, HERE, HERE, title, 0.5))
+    first = next(i for i, text in enumerate(said) if text.startswith("shapes: "))
+    head = " ".join(said[:first])
+    for name, text in decision(found, a, b, HERE, HERE, 0.5):
+        assert f"{name}: {text}" in head
+    assert max(map(len, said[:first])) <= 92
+
+
+@pytest.mark.parametrize("x", [0.0, 691_234.5])
+def test_axes_have_true_coordinates_and_a_scale_bar(x: float) -> None:
+    a, pose = Shape.box(2.0, 2.0), (x, 0.0, 0.0)
+    svg = trace_svg(trace(a, a, HERE, (x + 3.0, 0.0, 0.0)), a, a, pose, (x + 3.0, 0.0, 0.0))
+    panel = Panel([np.array([[x - 1.0, -1.0], [x + 4.0, 1.0]])], 0.0)
+    ticks = "".join(panel.axes("shapes"))
+    assert "shapes: x right, y up, in m" in ticks and "shapes: x right, y up, in m" in svg
+    found = re.findall(r'text-anchor="middle" x="(\S+)" y="292">(-?[\d.]+)<', ticks)
+    assert len(found) >= 2
+    for u, value in found:
+        assert panel.at((float(value), 0.0))[0] == pytest.approx(float(u), abs=0.02)
+    [(long, name)] = re.findall(r"v8m0 -4h(\S+)m0.*>(\S+) m<", ticks)
+    assert float(long) == pytest.approx(float(name) * panel.scale, abs=0.02)
 
 
 def test_the_zone_that_is_filled_holds_the_origin() -> None:

@@ -1,0 +1,424 @@
+// SPDX-FileCopyrightText: gjk_collision contributors
+// SPDX-License-Identifier: Apache-2.0
+// The scene at the cursor: vehicle, obstacles, margins, velocities, predicted paths, axes.
+"use strict";
+const view = { x: 0, y: 0, scale: 0 };  // centre [m] and pixels per metre
+const SHOWN = 20;   // rows of the table, and labels in the picture
+const SMALL = 30;   // pixels: no label covers a smaller obstacle
+let follow = true, half = [1, 1], labels = [], kept = [], pointed = null;  // kept: boxes without labels
+const screen = (x, y) => [half[0] + (x - view.x) * view.scale, half[1] - (y - view.y) * view.scale];
+const inFrame = () => data.frame ? " in " + data.frame : "";
+
+// [colour, dashes, width]. The dashes differ, so that the lines differ without colours.
+const LINES = {
+  margin: ["MARGIN", [7, 4], 2], inflation: ["faint", [2, 3], 1.5], velocity: ["moving", [], 2],
+  predicted: ["moving", [1, 4], 2.5], asked: ["asked", [10, 3, 2, 3], 2], bare: ["ink", [], 1],
+};
+
+// ---- obstacles of a frame, with names instead of positions
+
+function obstacleAt(frame, index) {
+  const [outline, x, y, yaw, id, source, vx, vy, margin] = frame.o[index];
+  const from = film.sources[source], known = typeof vx === "number";
+  return {
+    index, outline: film.outlines[outline], x, y, yaw, id, source, from, margin: margin || 0,
+    velocity: known ? [vx, vy] : null, until: frame.u[source] || 0,
+    bad: frame.bad.includes(from.source), isNearest: id === frame.id && from.sender === frame.src,
+  };
+}
+
+function obstaclesOf(frame) {
+  const found = frame.o.map((_, index) => obstacleAt(frame, index));
+  const [x, y] = frame.ego || [view.x, view.y];
+  const rank = (each) => each.isNearest ? -1 : Math.hypot(each.x - x, each.y - y);
+  return found.sort((a, b) => rank(a) - rank(b));
+}
+
+const speedText = (each) => each.velocity ? number(Math.hypot(...each.velocity), 2, "m/s") : "unknown";
+const placeText = (x, y) => "x " + (x + film.origin[0]).toFixed(3) + " m, y " + (y + film.origin[1]).toFixed(3) + " m";
+
+function describe(each) {
+  const parts = [placeText(each.x, each.y) + inFrame(), "speed " + speedText(each),
+    "inflation " + number(each.from.inflation, 3, "m")];
+  if (each.margin) parts.push("own margin " + number(each.margin, 3, "m"));
+  return "obstacle " + each.id + " of " + each.from.sender + " (source " + each.from.source +
+    ", published in " + each.from.frame + "): " + parts.join(", ");
+}
+
+// ---- shapes
+
+const reach = (outline) => outline.r + Math.max(...outline.p.map(([x, y]) => Math.hypot(x, y)));
+
+function placed(outline, x, y, yaw) {  // corners on the screen
+  const c = Math.cos(yaw), s = Math.sin(yaw);
+  return outline.p.map(([px, py]) => screen(x + c * px - s * py, y + s * px + c * py));
+}
+
+function outlineOf(corners) {
+  const path = new Path2D();
+  for (const corner of corners) path.lineTo(...corner);
+  if (corners.length === 1) path.lineTo(corners[0][0] + 0.01, corners[0][1]);  // one point has no stroke
+  path.closePath();
+  return path;
+}
+
+function shape(g, outline, x, y, yaw, fill, edge, dashed) {
+  g.lineJoin = "round"; g.lineCap = "round";
+  const path = outlineOf(placed(outline, x, y, yaw));
+  if (outline.r > 0) {  // draw the radius r as a stroke of width 2 r, above a wider one as its edge
+    g.setLineDash([]);
+    g.strokeStyle = edge; g.lineWidth = 2 * outline.r * view.scale + 2; g.stroke(path);
+    g.strokeStyle = fill; g.lineWidth = Math.max(0.5, 2 * outline.r * view.scale); g.stroke(path);
+    g.fillStyle = fill; g.fill(path);
+    return;
+  }
+  g.fillStyle = fill; g.fill(path);
+  g.setLineDash(dashed ? [5, 4] : []);
+  g.strokeStyle = edge; g.lineWidth = 1.25; g.stroke(path);
+  g.setLineDash([]);
+}
+
+function pen(g, name) {
+  const [paint, dashes, width] = LINES[name];
+  g.strokeStyle = g.fillStyle = colour(paint); g.lineWidth = width; g.setLineDash(dashes);
+  g.lineCap = "butt"; g.lineJoin = "round";
+}
+
+// Draws the boundary of all points within a distance of shapes: circles around the corners, and
+// lines on both sides of the edges. All of these that is inside is erased.
+const layer = document.createElement("canvas");
+function around(g, w, h, members, name) {  // members: [corners, distance in pixels]
+  const inside = members.filter(([corners, r]) => r > 0 &&
+    Math.min(...corners.map(([u]) => u)) < w + r && Math.max(...corners.map(([u]) => u)) > -r &&
+    Math.min(...corners.map(([, v]) => v)) < h + r && Math.max(...corners.map(([, v]) => v)) > -r);
+  if (!inside.length) return;
+  const ratio = window.devicePixelRatio || 1;
+  layer.width = Math.round(w * ratio); layer.height = Math.round(h * ratio);
+  const o = layer.getContext("2d");
+  o.setTransform(ratio, 0, 0, ratio, 0, 0);
+  pen(o, name);
+  for (const [corners, r] of inside) {
+    corners.forEach(([u, v], i) => {
+      const [a, b] = corners[(i + 1) % corners.length], long = Math.hypot(a - u, b - v);
+      o.beginPath(); o.arc(u, v, r, 0, 7); o.stroke();
+      if (!long) return;
+      const du = (b - v) / long * r, dv = (u - a) / long * r;
+      for (const side of [-1, 1]) {
+        o.beginPath(); o.moveTo(u + side * du, v + side * dv); o.lineTo(a + side * du, b + side * dv); o.stroke();
+      }
+    });
+  }
+  o.globalCompositeOperation = "destination-out";
+  const wide = o.lineWidth;
+  o.setLineDash([]); o.lineCap = "round";
+  for (const [corners, r] of inside) {
+    const path = outlineOf(corners);
+    o.fill(path);
+    if (2 * r > wide) { o.lineWidth = 2 * r - wide; o.stroke(path); }
+  }
+  g.drawImage(layer, 0, 0, w, h);
+}
+
+function arrow(g, from, to) {
+  const long = Math.hypot(to[0] - from[0], to[1] - from[1]);
+  if (long < 1) return;
+  const a = (to[0] - from[0]) / long, b = (to[1] - from[1]) / long, tip = Math.min(9, long);
+  g.beginPath(); g.moveTo(...from); g.lineTo(to[0] - a * tip, to[1] - b * tip); g.stroke();
+  g.beginPath(); g.moveTo(...to);
+  g.lineTo(to[0] - a * tip - b * tip / 2, to[1] - b * tip + a * tip / 2);
+  g.lineTo(to[0] - a * tip + b * tip / 2, to[1] - b * tip - a * tip / 2);
+  g.fill();
+}
+
+function line(g, xy) {
+  g.beginPath();
+  for (let i = 0; i < xy.length; i += 2) g.lineTo(...screen(xy[i], xy[i + 1]));
+  g.stroke();
+}
+
+function middle(each) {  // of the corners [m]
+  const c = Math.cos(each.yaw), s = Math.sin(each.yaw), n = each.outline.p.length;
+  const px = each.outline.p.reduce((sum, p) => sum + p[0], 0) / n, py = each.outline.p.reduce((sum, p) => sum + p[1], 0) / n;
+  return [each.x + c * px - s * py, each.y + s * px + c * py];
+}
+
+// ---- labels: at the first place that covers neither the vehicle nor another label
+
+function covers(box, vehicle) {
+  for (const { corners, r, path } of vehicle) {
+    const context = layer.getContext("2d");
+    context.setTransform(1, 0, 0, 1, 0, 0);
+    context.lineWidth = Math.max(2, 2 * r); context.lineJoin = context.lineCap = "round"; context.setLineDash([]);
+    for (const [u, v] of corners) if (u > box[0] && u < box[2] && v > box[1] && v < box[3]) return true;
+    for (let i = 0; i <= 6; i++) for (let j = 0; j <= 2; j++) {
+      const at = [box[0] + (box[2] - box[0]) * i / 6, box[1] + (box[3] - box[1]) * j / 2];
+      if (context.isPointInPath(path, ...at) || context.isPointInStroke(path, ...at)) return true;
+    }
+  }
+  return false;
+}
+
+function vehicleOf(frame, pose) {
+  return pose ? frame.f.map((k) => {
+    const outline = film.outlines[k], corners = placed(outline, ...pose);
+    return { corners, r: outline.r * view.scale, path: outlineOf(corners) };
+  }) : [];
+}
+
+function label(g, w, h, text, places, vehicle) {
+  const wide = g.measureText(text).width / 2 + 4, tall = 9;
+  for (const [u, v] of places) {
+    const box = [u - wide, v - tall, u + wide, v + tall];
+    if (box[0] < 0 || box[1] < 0 || box[2] > w || box[3] > h) continue;
+    const taken = [...kept, ...labels.map((each) => each.box)];
+    if (taken.some((o) => o[0] < box[2] && o[2] > box[0] && o[1] < box[3] && o[3] > box[1])) continue;
+    if (covers(box, vehicle)) continue;
+    labels.push({ text, box });
+    g.globalAlpha = 0.85; g.fillStyle = colour("panel"); g.fillRect(box[0], box[1], 2 * wide, 2 * tall); g.globalAlpha = 1;
+    g.fillStyle = colour("ink"); g.fillText(text, u, v);
+    return;
+  }
+}
+
+// ---- axes
+
+function grid(g, w, h) {
+  const step = ceiling([80 / view.scale], 1e-3), digits = Math.max(0, -Math.floor(Math.log10(step) + 1e-9));
+  const [x0, y0] = film.origin, ticks = [[], []];
+  g.setLineDash([]); g.strokeStyle = colour("grid"); g.lineWidth = 1; g.beginPath();
+  const first = (low) => Math.ceil(low / step);
+  const left = view.x + x0 - w / 2 / view.scale, low = view.y + y0 - h / 2 / view.scale;
+  for (let k = first(left); k * step < left + w / view.scale; k++) {
+    const u = screen(k * step - x0, 0)[0]; g.moveTo(u, 0); g.lineTo(u, h); ticks[0].push([u, (k * step).toFixed(digits)]);
+  }
+  for (let k = first(low); k * step < low + h / view.scale; k++) {
+    const v = screen(0, k * step - y0)[1]; g.moveTo(0, v); g.lineTo(w, v); ticks[1].push([v, (k * step).toFixed(digits)]);
+  }
+  g.stroke();
+  return { step, ticks };
+}
+
+function axes(g, w, h, { step, ticks }) {
+  const write = (text, u, v) => {
+    g.lineWidth = 3; g.lineJoin = "round"; g.strokeStyle = colour("panel"); g.strokeText(text, u, v);
+    g.fillStyle = colour("faint"); g.fillText(text, u, v);
+  };
+  g.textBaseline = "middle"; g.setLineDash([]);
+  const long = step / 2 * view.scale, name = +(step / 2).toPrecision(3) + " m", right = w - 12;
+  g.textAlign = "center";
+  for (const [u, text] of ticks[0]) if (u > 50 && u < right - long - 20) write(text, u, h - 9);
+  g.textAlign = "left";
+  for (const [v, text] of ticks[1]) if (v > 30 && v < h - 24) write(text, 4, v);
+  write("x right, y up, in m" + (data.frame ? ", frame " + data.frame : ""), 6, 12);
+  g.strokeStyle = colour("ink"); g.lineWidth = 2; g.beginPath();  // the scale bar
+  g.moveTo(right - long, h - 20); g.lineTo(right - long, h - 8); g.moveTo(right - long, h - 14);
+  g.lineTo(right, h - 14); g.moveTo(right, h - 20); g.lineTo(right, h - 8); g.stroke();
+  g.textAlign = "center"; write(name, right - long / 2, h - 26);
+}
+
+// ---- the picture
+
+function extent(frame) {
+  let box = null;
+  const add = (x, y, r) => {
+    box = box ? [Math.min(box[0], x - r), Math.min(box[1], y - r), Math.max(box[2], x + r), Math.max(box[3], y + r)]
+      : [x - r, y - r, x + r, y + r];
+  };
+  if (frame.ego) for (const k of frame.f) add(frame.ego[0], frame.ego[1], reach(film.outlines[k]) + data.margin);
+  for (const [k, x, y] of frame.o) {
+    // Ignore obstacles far from the vehicle, so that it does not become too small.
+    if (!frame.ego || Math.hypot(x - frame.ego[0], y - frame.ego[1]) < 25) add(x, y, reach(film.outlines[k]));
+  }
+  return box || [-10, -10, 10, 10];
+}
+
+function fit() {
+  if (!frames.length) return;
+  const box = extent(frames[cursor]), size = el("scene").getBoundingClientRect();
+  view.x = (box[0] + box[2]) / 2; view.y = (box[1] + box[3]) / 2;
+  view.scale = Math.max(0.5, 0.92 * Math.min(size.width / (box[2] - box[0]), size.height / (box[3] - box[1])));
+}
+
+function drawVehicle(g, w, h, frame) {
+  if (frame.path) {
+    pen(g, "asked"); line(g, frame.path.xy);
+    for (const { r, corners, path } of vehicleOf(frame, frame.path.end)) {
+      if (r > 0) around(g, w, h, [[corners, r]], "asked"); else g.stroke(path);
+    }
+  }
+  if (!frame.ego) return;
+  g.globalAlpha = 0.75;
+  for (const k of frame.f) shape(g, film.outlines[k], ...frame.ego, filling(g, verdicts[frame.v]), colour("ink"), false);
+  g.globalAlpha = 1;
+  for (const k of frame.bare) { pen(g, "bare"); g.stroke(outlineOf(placed(film.outlines[k], ...frame.ego))); }
+  if (data.margin > 0) {
+    const grown = vehicleOf(frame, frame.ego).map(({ corners, r }) => [corners, r + data.margin * view.scale]);
+    around(g, w, h, grown, "margin");
+  }
+  const [x, y, yaw] = frame.ego, length = 14 / view.scale;  // which way it points
+  g.setLineDash([]); g.strokeStyle = colour("ink"); g.lineWidth = 2; g.beginPath();
+  g.moveTo(...screen(x, y)); g.lineTo(...screen(x + length * Math.cos(yaw), y + length * Math.sin(yaw))); g.stroke();
+}
+
+function drawObstacles(g, w, h, frame, obstacles) {
+  const verdict = colour(verdicts[frame.v]);
+  for (const each of obstacles) {
+    const isPointed = pointed && pointed.id === each.id && pointed.source === each.source;
+    const edge = isPointed ? colour("focus") : each.isNearest ? verdict : colour("edge");
+    shape(g, each.outline, each.x, each.y, each.yaw, colour("body"), edge, each.bad);
+  }
+  const grown = (more, chosen, name) => around(g, w, h, obstacles.filter(chosen).map((each) =>
+    [placed(each.outline, each.x, each.y, each.yaw), (each.outline.r + more(each)) * view.scale]), name);
+  grown((each) => each.from.inflation, (each) => each.from.inflation > 0, "inflation");
+  grown((each) => each.from.inflation + each.margin, (each) => each.margin > 0, "margin");
+  const hasPath = new Set(frame.p.map(([index]) => index));
+  for (const each of obstacles) {
+    if (!each.velocity || Math.hypot(...each.velocity) === 0) continue;
+    const [x, y] = middle(each), [vx, vy] = each.velocity;
+    if (!hasPath.has(each.index)) { pen(g, "predicted"); line(g, [x, y, x + vx * each.until, y + vy * each.until]); }
+    pen(g, "velocity"); arrow(g, screen(x, y), screen(x + vx, y + vy));  // the way of 1 s
+  }
+  pen(g, "predicted");
+  for (const [, ...xy] of frame.p) line(g, xy);
+  g.setLineDash([]);
+}
+
+function drawWitness(g, w, h, frame, vehicle) {
+  if (frame.w.length !== 4) return;
+  const a = screen(frame.w[0], frame.w[1]), b = screen(frame.w[2], frame.w[3]);
+  g.setLineDash([]); g.strokeStyle = g.fillStyle = colour("ink"); g.lineWidth = 1.5;
+  g.beginPath(); g.moveTo(...a); g.lineTo(...b); g.stroke();
+  for (const p of [a, b]) { g.beginPath(); g.arc(...p, 3, 0, 7); g.fill(); }
+  const long = Math.hypot(b[0] - a[0], b[1] - a[1]) || 1, places = [];
+  for (const far of [1, 1.6, 2.4, 3.4]) for (const way of [1, -1]) for (const end of [0.5, 1, 0]) {  // beside it
+    places.push([a[0] + end * (b[0] - a[0]) + way * far * (b[1] - a[1]) / long * 34, a[1] + end * (b[1] - a[1]) - way * far * (b[0] - a[0]) / long * 22]);
+  }
+  label(g, w, h, number(frame.d, 2, "m"), places, vehicle);
+}
+
+function drawScene() {
+  const { g, w, h } = surface(el("scene"));
+  half = [w / 2, h / 2];
+  if (!frames.length) {
+    g.fillStyle = colour("faint"); g.textAlign = "center";
+    g.fillText("this replay has no stamp", w / 2, h / 2);
+    return;
+  }
+  const frame = frames[cursor], obstacles = obstaclesOf(frame);
+  if (follow && frame.ego) { view.x = frame.ego[0]; view.y = frame.ego[1]; }
+  const lines = grid(g, w, h);
+  drawObstacles(g, w, h, frame, obstacles);
+  drawVehicle(g, w, h, frame);
+  g.textAlign = "center"; g.textBaseline = "middle";
+  labels = [];
+  kept = [[0, 0, 200, 22], [w - 32 - lines.step / 2 * view.scale, h - 34, w, h]];  // of the axes
+  for (const each of obstacles.slice(0, SHOWN)) {
+    const size = reach(each.outline) * view.scale, [u, v] = screen(...middle(each));
+    if (size < SMALL) kept.push([u - size, v - size, u + size, v + size]);
+  }
+  const vehicle = vehicleOf(frame, frame.ego), named = new Set();
+  drawWitness(g, w, h, frame, vehicle);
+  for (const each of obstacles) {
+    const name = each.id + " " + each.source, [u, v] = screen(...middle(each));
+    if (view.scale <= 5 || named.size >= SHOWN || named.has(name) || u < 0 || v < 0 || u > w || v > h) continue;
+    named.add(name);
+    const moves = each.velocity && Math.hypot(...each.velocity) > 0;
+    const text = each.id + (moves ? ": " + speedText(each) : ""), size = reach(each.outline) * view.scale;
+    const back = moves && each.velocity[1] > 0 ? 1 : -1;  // behind the arrow
+    const far = size > SMALL ? 16 : size + 13, wide = Math.min(size, SMALL) + g.measureText(text).width / 2 + 6;
+    const places = [...(moves || size < SMALL ? [] : [[0, 0]]), [0, far * back], [0, -far * back], [wide, 0], [-wide, 0]].map(([du, dv]) => [u + du, v + dv]);
+    label(g, w, h, text, places, vehicle);
+  }
+  axes(g, w, h, lines);
+  drawTable(obstacles);
+}
+
+// ---- the table of obstacles, and the one below the pointer
+
+function drawTable(obstacles) {
+  const named = new Map();  // the boundary of a region has many pieces
+  for (const each of obstacles) {
+    const name = each.id + " " + each.source;
+    if (!named.has(name)) named.set(name, each);
+  }
+  const all = [...named.values()], rows = all.slice(0, SHOWN);
+  el("obstacles").replaceChildren(...rows.map((each) => {
+    const row = document.createElement("tr"), [x0, y0] = film.origin;
+    const texts = [each.id + (each.isNearest ? " (nearest)" : ""), each.from.source + (each.bad ? " (bad)" : ""), each.from.sender,
+      each.from.frame, (each.x + x0).toFixed(3), (each.y + y0).toFixed(3),
+      each.velocity ? Math.hypot(...each.velocity).toFixed(2) : "unknown", each.from.inflation.toFixed(3)];
+    row.append(...texts.map((text) => { const cell = document.createElement("td"); cell.textContent = text; return cell; }));
+    return row;
+  }));
+  el("more").textContent = all.length > SHOWN ? "The " + SHOWN + " nearest of " + all.length + " obstacles." : "";
+  const same = pointed && all.find((each) => each.id === pointed.id && each.source === pointed.source);
+  el("pointed").textContent = same ? describe(same) : "Point at an obstacle, or tap it, to see its source and frame.";
+}
+
+function point(event) {
+  if (!frames.length) return;
+  const box = el("scene").getBoundingClientRect(), at = [event.clientX - box.left, event.clientY - box.top];
+  const g = layer.getContext("2d");
+  g.setTransform(1, 0, 0, 1, 0, 0); g.setLineDash([]); g.lineJoin = g.lineCap = "round";
+  const hit = obstaclesOf(frames[cursor]).find((each) => {
+    const path = outlineOf(placed(each.outline, each.x, each.y, each.yaw));
+    g.lineWidth = Math.max(16, 2 * each.outline.r * view.scale);  // small obstacles are hit too
+    return g.isPointInPath(path, ...at) || g.isPointInStroke(path, ...at);
+  }) || null;
+  const key = (each) => each && each.id + " " + each.source;
+  if (key(hit) === key(pointed)) return;
+  pointed = hit;
+  drawScene();
+}
+
+// ---- legend
+
+function drawSceneLegend() {
+  const names = {
+    margin: "safety margin, " + number(data.margin, 2, "m"), inflation: "inflation of the source",
+    velocity: "velocity: way in 1 s", predicted: "predicted path up to the horizon", asked: "path of the last request, with the vehicle at its end",
+    bare: "vehicle without directional margins",
+  };
+  const used = {
+    margin: data.margin > 0 || frames.some((frame) => frame.o.some((each) => each.length > 8)),
+    inflation: film.sources.some((each) => each.inflation > 0),
+    velocity: frames.some((frame) => frame.o.some((each) => each[6] || each[7])),
+    predicted: frames.some((frame) => frame.p.length || frame.o.some((each) => (each[6] || each[7]) && frame.u[each[5]])),
+    asked: frames.some((frame) => frame.path), bare: frames.some((frame) => frame.bare.length),
+  };
+  el("scene-legend").replaceChildren(...Object.keys(LINES).filter((name) => used[name]).map((name) => {
+    const entry = document.createElement("span"), canvas = document.createElement("canvas");
+    canvas.className = "key"; canvas.width = 30; canvas.height = 14; canvas.style.width = "30px";
+    const g = canvas.getContext("2d");
+    pen(g, name);
+    if (name === "velocity") arrow(g, [0, 7], [30, 7]); else { g.beginPath(); g.moveTo(0, 7); g.lineTo(30, 7); g.stroke(); }
+    entry.append(canvas, names[name]);
+    return entry;
+  }));
+}
+
+// ---- zoom and pan
+
+function zoom(factor, u, v) {
+  const x = u === undefined ? view.x : view.x + (u - half[0]) / view.scale;
+  const y = v === undefined ? view.y : view.y - (v - half[1]) / view.scale;
+  view.scale = Math.max(0.05, Math.min(5000, view.scale * factor));
+  if (u !== undefined) { view.x = x - (u - half[0]) / view.scale; view.y = y + (v - half[1]) / view.scale; }
+  drawScene();
+}
+
+function setFollow(on) { follow = on; el("follow").checked = on; drawScene(); }
+
+function pan(dx, dy) { setFollow(false); view.x += dx / view.scale; view.y += dy / view.scale; drawScene(); }
+
+function listenToScene() {
+  el("scene").addEventListener("pointerdown", (event) => { el("scene").setPointerCapture(event.pointerId); point(event); });
+  el("scene").addEventListener("pointermove", (event) => {
+    if (event.buttons) pan(-event.movementX, event.movementY); else point(event);
+  });
+  el("scene").addEventListener("wheel", (event) => {
+    event.preventDefault();
+    const box = el("scene").getBoundingClientRect();
+    zoom(Math.exp(-event.deltaY * 0.0015), event.clientX - box.left, event.clientY - box.top);
+  }, { passive: false });
+}

@@ -1,0 +1,282 @@
+# SPDX-FileCopyrightText: gjk_collision contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The scene of a replay page: margins, velocities, predicted paths, sources, labels and axes."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from html import unescape
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from test_replay_checks import with_requests
+from test_replay_page import browse, needs_browser
+from write_scenarios import CAR, EGO, at, steps
+
+from gjk_collision.replay.case import Case
+from gjk_collision.replay.write import BagWriter
+from gjk_collision.report.drawing import MAX_PATHS, MAX_POINTS
+from gjk_collision.report.run import Options, run
+from gjk_collision.server.config import Config
+from gjk_collision.server.frames import Pose
+from gjk_collision.server.obstacles import Obstacles
+from gjk_collision.verdict import Verdict
+
+FAR = 664_750.0  # m, as in UTM
+PARAMETERS: dict[str, Any] = {
+    "check_frame": "odom",
+    "safety_margin": 0.5,
+    "margin_front": 0.25,
+    "prediction_horizon": 4.0,
+    "obstacle_sources": ["lidar", "radar"],
+    "lidar.topic": "/lidar",
+    "lidar.inflation": 0.25,
+    "radar.topic": "/radar",
+}
+
+
+def cars(
+    t: float, places: Sequence[Pose], frame: str = "odom", paths: Sequence[Any] = (), **more: Any
+) -> Obstacles:
+    """A list of cars; a path is rows of time, x, y, yaw."""
+    n = len(places)
+    rows = np.array([row for path in paths for row in path], float).reshape(-1, 4)
+    if paths:
+        more["path_offsets"] = np.cumsum([0, *map(len, paths)])
+        more["path_times"], more["path_poses"] = rows[:, 0].copy(), rows[:, 1:].ravel()
+    return Obstacles(
+        frame=frame,
+        stamp=at(t),
+        sequence=round(20 * t) + 1,
+        ids=np.arange(1, n + 1),
+        offsets=np.arange(0, len(CAR) * n + 1, len(CAR)),
+        xy=np.tile(np.ravel(CAR), n),
+        poses=np.ravel(places),
+        **more,
+    )
+
+
+@pytest.fixture(scope="module")
+def drive(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The vehicle stands at great coordinates; a lidar in its own frame, and a radar in odom."""
+    folder = tmp_path_factory.mktemp("scene")
+    with BagWriter(folder / "bag") as writer:
+        for t in steps(1.0):
+            writer.transform(at(t), Pose(FAR, 0.0, 0.0))
+            writer.transform(at(t), Pose(1.0, 0.0, np.pi / 2), "base_link", "lidar_frame")
+            writer.footprint(at(t), EGO)
+            near, away = Pose(4.75, 0.0, 0.0), Pose(-9.0, 0.0, 0.0)  # at the left, and the right
+            speeds = np.array([0.0, -2.0, 0.0, np.nan, np.nan, np.nan])
+            writer.obstacles(
+                cars(
+                    t, [near, away], "lidar_frame", velocities=speeds, margins=np.array([0, 0.5])
+                ),
+                "/lidar",
+            )
+            path = [(1.0, FAR + 13.0, 0.0, 0.0), (8.0, FAR + 6.0, 7.0, 0.0)]
+            writer.obstacles(cars(t, [Pose(FAR + 14.0, 0.0, 0.0)], paths=[path]), "/radar")
+    case = Case("drive", folder / "bag", Config.from_parameters(PARAMETERS))
+    run(case, folder / "out", Options())
+    return folder / "out" / "drive" / "index.html"
+
+
+def data_of(page: Path) -> Any:
+    found = re.search(r'id="data">(.*?)</script>', page.read_text(encoding="utf-8"))
+    assert found
+    return json.loads(found[1])
+
+
+def test_velocities_margins_and_sources_are_in_the_check_frame(drive: Path) -> None:
+    data = data_of(drive)
+    assert data["frame"] == "odom"
+    assert data["film"]["sources"] == [
+        {"source": "lidar", "sender": "/lidar", "frame": "lidar_frame", "inflation": 0.25},
+        {"source": "radar", "sender": "/radar", "frame": "odom", "inflation": 0.0},
+    ]
+    frame = data["film"]["frames"][3]
+    near, away, radar = frame["o"]
+    assert near[1:3] == pytest.approx([1.0, 4.75]) and near[5] == 0
+    assert near[6:] == pytest.approx([2.0, 0.0]), "the velocity is turned with the frame"
+    assert away[6:] == [None, None, 0.5], "unknown velocity, own margin"
+    assert radar[5:] == [1]
+    outline = data["film"]["outlines"][near[0]]
+    assert outline["r"] == 0.0, "the inflation is drawn around the obstacle"
+    [bare], [grown] = (
+        np.array([data["film"]["outlines"][k]["p"] for k in frame[name]]) for name in ("bare", "f")
+    )
+    assert grown[:, 0].max() - bare[:, 0].max() == 0.25
+
+
+def test_a_predicted_path_ends_at_the_horizon(drive: Path) -> None:
+    """The path is longer than the horizon of 4 s: 3 of the 7 s of its second piece are drawn."""
+    frame = data_of(drive)["film"]["frames"][3]
+    assert frame["u"] == {"0": 4.0, "1": 4.0}
+    [[index, *xy]] = frame["p"]
+    assert index == 2
+    assert xy == pytest.approx([14.0, 0.0, 13.0, 0.0, 10.0, 3.0])
+
+
+@pytest.mark.parametrize(
+    ("policy", "end"), [("hold", [4.0, 0.0]), ("constant_velocity", [8.0, 0.0])]
+)
+def test_a_path_that_ends_before_the_horizon(
+    policy: str, end: list[float], tmp_path: Path
+) -> None:
+    with BagWriter(tmp_path / "bag") as writer:
+        writer.transform(at(0.0), Pose())
+        writer.footprint(at(0.0), EGO)
+        path = [(1.0, 2.0, 9.0, 0.0), (2.0, 4.0, 9.0, 0.0)]
+        writer.obstacles(cars(0.0, [Pose(0.0, 9.0, 0.0)], paths=[path]))
+    parameters = {"prediction_policy": policy, "prediction_horizon": 4.0}
+    case = Case("drive", tmp_path / "bag", Config.from_parameters(parameters))
+    run(case, tmp_path / "out", Options())
+    [[_, *xy]] = data_of(tmp_path / "out" / "drive" / "index.html")["film"]["frames"][-1]["p"]
+    assert xy[-2:] == pytest.approx([end[0], 9.0])
+
+
+def test_only_some_paths_are_kept(tmp_path: Path) -> None:
+    """The size of a page is bounded: the nearest obstacles, and few points of each path."""
+    places = [Pose(10.0 + 5.0 * i, 20.0, 0.0) for i in range(40)][::-1]
+    times = np.linspace(0.1, 4.0, 100)
+    paths = [np.column_stack([times, p.x - times, 20 + 0 * times, 0 * times]) for p in places]
+    with BagWriter(tmp_path / "bag") as writer:
+        writer.transform(at(0.0), Pose())
+        writer.footprint(at(0.0), EGO)
+        writer.obstacles(cars(0.0, places, paths=paths))
+    case = Case("drive", tmp_path / "bag", Config.from_parameters({"check_frame": "odom"}))
+    run(case, tmp_path / "out", Options())
+    kept = data_of(tmp_path / "out" / "drive" / "index.html")["film"]["frames"][-1]["p"]
+    assert [index for index, *_ in kept] == list(range(39, 39 - MAX_PATHS, -1))
+    assert {len(xy) for _, *xy in kept} == {2 * MAX_POINTS}
+
+
+def test_the_path_of_a_request_is_drawn_until_the_horizon(tmp_path: Path) -> None:
+    """Asked at 0.51 s: stamps from then on show it, with its verdict and its age."""
+    with_requests(tmp_path / "bag", Verdict.COLLISION)
+    case = Case("drive", tmp_path / "bag", Config.from_parameters({"prediction_horizon": 0.2}))
+    run(case, tmp_path / "out", Options())
+    frames = data_of(tmp_path / "out" / "drive" / "index.html")["film"]["frames"]
+    shown = {frame["t"]: frame["path"] for frame in frames if frame["path"]}
+    assert [round(t, 2) for t in shown] == [0.55, 0.6, 0.65, 0.7]
+    path = shown[0.55]
+    assert path["xy"] == [0.0, 0.0, 20.0, 0.0] and path["end"] == [20.0, 0.0, 0.0]
+    assert (path["v"], path["age"]) == (Verdict.COLLISION, 0.04)
+
+
+def told(page: Path, script: str, folder: Path) -> Any:
+    """Return what a script in the page returns."""
+    text = page.read_text(encoding="utf-8")
+    run_it = f"<script>document.title = JSON.stringify((() => {{ {script} }})());</script></body>"
+    (folder / "told.html").write_text(text.replace("</body>", run_it), encoding="utf-8")
+    dom = browse(folder / "told.html", fragment="#t=0.5")
+    assert 'data-ready="yes"' in dom, "the script did not come to its end"
+    found = re.search(r"<title>(.*?)</title>", dom)
+    assert found
+    return json.loads(unescape(found[1]))
+
+
+@needs_browser
+def test_labels_do_not_cover_the_vehicle_or_each_other(drive: Path, tmp_path: Path) -> None:
+    script = """
+      const frame = frames[cursor], all = [];
+      for (const scale of [6, 12, 25, 50, 100]) {
+        view.scale = scale; drawScene();
+        all.push([vehicleOf(frame, frame.ego)[0].corners, labels]);
+      }
+      return all;"""
+    texts = set()
+    for corners, labels in told(drive, script, tmp_path):
+        boxes = [each["box"] for each in labels]
+        texts |= {each["text"] for each in labels}
+        (u0, v0), (u1, v1) = np.min(corners, axis=0), np.max(corners, axis=0)
+        for i, box in enumerate(boxes):
+            for a, b, c, d in [(u0, v0, u1, v1), *boxes[:i]]:
+                assert box[0] >= c or box[2] <= a or box[1] >= d or box[3] <= b
+    assert {"1: 2.00 m/s", "1.25 m"} <= texts
+
+
+@needs_browser
+def test_a_label_does_not_hide_a_small_obstacle(tmp_path: Path) -> None:
+    with BagWriter(tmp_path / "bag") as writer:
+        writer.transform(at(0.0), Pose())
+        writer.footprint(at(0.0), EGO)
+        walker = Obstacles(
+            frame="odom", stamp=at(0.0), sequence=1, ids=np.array([6]), offsets=np.array([0, 1]),
+            xy=np.array([8.0, 4.0]), radius=np.array([0.25]),
+        )  # fmt: skip
+        writer.obstacles(walker)
+    case = Case("drive", tmp_path / "bag", Config.from_parameters({"check_frame": "odom"}))
+    run(case, tmp_path / "out", Options())
+    script = """
+      const at = screen(...middle(obstaclesOf(frames[cursor])[0])), canvas = el("scene");
+      const ratio = canvas.width / (2 * half[0]), g = canvas.getContext("2d");
+      const pixel = (v) => [...g.getImageData(at[0] * ratio, (at[1] + v) * ratio, 1, 1).data];
+      return [labels, at, view.scale, pixel(0), pixel(-0.2 * view.scale), colour("body")];"""
+    labels, (u, v), scale, inner, outer, body = told(
+        tmp_path / "out" / "drive" / "index.html", script, tmp_path
+    )
+    [box] = [each["box"] for each in labels if each["text"] == "6"]
+    near = np.clip([u, v], box[:2], box[2:])
+    assert np.hypot(*(near - (u, v))) > 0.25 * scale
+    for pixel in (inner, outer):  # a circle is filled, up to its radius
+        assert "#" + "".join(f"{value:02x}" for value in pixel[:3]) == body
+
+
+@needs_browser
+def test_an_obstacle_tells_its_source_and_frame(drive: Path, tmp_path: Path) -> None:
+    script = """
+      const box = el("scene").getBoundingClientRect();
+      const [u, v] = screen(...middle(obstaclesOf(frames[cursor])[0]));
+      const event = { pointerId: 1, clientX: box.left + u, clientY: box.top + v, bubbles: true };
+      el("scene").dispatchEvent(new PointerEvent("pointermove", event));
+      const texts = (row) => [...row.cells].map((cell) => cell.textContent);
+      return [el("pointed").textContent, [...el("obstacles").rows].map(texts)];"""
+    pointed, rows = told(drive, script, tmp_path)
+    assert pointed == (
+        "obstacle 1 of /lidar (source lidar, published in lidar_frame): x 664751.000 m, "
+        "y 4.750 m in odom, speed 2.00 m/s, inflation 0.250 m"
+    )
+    assert rows[0] == [
+        "1 (nearest)", "lidar", "/lidar", "lidar_frame", "664751.000", "4.750", "2.00", "0.250"
+    ]  # fmt: skip
+    assert ["1", "radar", "/radar", "odom", "664764.000", "0.000", "unknown", "0.000"] in rows
+
+
+@needs_browser
+def test_margin_and_inflation_are_dashed_outlines(drive: Path, tmp_path: Path) -> None:
+    """Count the pixels of the margin's colour on a circle of its distance around a corner."""
+    script = """
+      view.scale = 40; view.x = frames[cursor].ego[0]; view.y = 0;
+      const { g, w, h } = surface(el("scene"));
+      half = [w / 2, h / 2];
+      const corners = [[100, 100], [200, 100], [200, 150]];
+      around(g, w, h, [[corners, 20]], "margin");
+      const ratio = el("scene").width / w;
+      const pixel = (u, v) => g.getImageData(Math.round(u * ratio), Math.round(v * ratio), 1, 1);
+      const alpha = (u, v) => pixel(u, v).data[3];
+      const edge = [];
+      for (let u = 100; u < 200; u++) edge.push(alpha(u, 80));
+      return [edge, alpha(150, 90), alpha(150, 100), alpha(195, 120), alpha(150, 70)];"""
+    edge, *elsewhere = told(drive, script, tmp_path)
+    drawn = np.array(edge) > 100
+    assert 0.4 < drawn.mean() < 0.9, "dashes, with gaps"
+    assert elsewhere == [0, 0, 0, 0], "nothing inside or outside"
+
+
+@needs_browser
+def test_legend_axes_and_units(drive: Path, tmp_path: Path) -> None:
+    script = """
+      const texts = [];
+      CanvasRenderingContext2D.prototype.fillText = (text) => texts.push(String(text));
+      drawScene();
+      return [texts, el("scene-legend").textContent, el("facts").textContent];"""
+    texts, legend, facts = told(drive, script, tmp_path)
+    assert "x right, y up, in m, frame odom" in texts
+    assert any(re.fullmatch(r"6647\d\d", text) for text in texts), "true coordinates on the axis"
+    assert any(re.fullmatch(r"[\d.]+ m", text) for text in texts), "scale bar"
+    assert legend.startswith("safety margin, 0.50 m") and "predicted path" in legend
+    assert "yaw 0.0000 rad in odom" in facts and "(unit vector in odom)" in facts
