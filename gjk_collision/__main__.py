@@ -93,7 +93,7 @@ def _add_replay(commands: "argparse._SubParsersAction[argparse.ArgumentParser]")
         help="compute the answers for a recorded bag again, and write reports",
         description="Exit code 0: success. 1: an expectation, the golden comparison or a reply "
         "failed. 2: wrong arguments or invalid input, such as a missing golden file. 3: a bag is "
-        "missing or truncated, or has no stamps, or a required topic is missing. 130: "
+        "missing, incomplete or damaged, or has no stamps, or a required topic is missing. 130: "
         "interrupted; the reports cover the part before.",
     )
     add = parser.add_argument
@@ -352,6 +352,9 @@ def _info(given: argparse.Namespace) -> int:
             print(f"{given.bag}: {(bag.end - bag.begin) * 1e-9:.3f} s from {bag.begin} ns")
             for name, kinds in sorted(bag.topics.items()):
                 print(f"{bag.counts[name]:>9}  {name}  {', '.join(sorted(kinds))}")
+            if bag.incomplete:
+                text = f"{given.bag.name}: the recording is incomplete: {bag.incomplete}"
+                return _refuse("info", text, BROKEN)
     except BagError as error:
         return _refuse("info", error, BROKEN)
     return 0
@@ -362,8 +365,8 @@ def _info_installation() -> int:
     from platform import machine, python_version
 
     print(f"{'python':<15}{python_version()} on {machine()}")
-    for name in ("gjk_collision", "numpy", "rosbags", "pyyaml", "jinja2", "rich", "distributed",
-                 "matplotlib", "ompl"):  # fmt: skip
+    for name in ("gjk_collision", "numpy", "rosbags", "mcap", "pyyaml", "jinja2", "rich",
+                 "distributed", "matplotlib", "ompl"):  # fmt: skip
         try:
             found = version(name)
         except PackageNotFoundError:
