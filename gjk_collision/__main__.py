@@ -7,6 +7,7 @@ import os
 import re
 import sys
 from collections.abc import Callable, Sequence
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -123,6 +124,23 @@ def _add_replay(commands: "argparse._SubParsersAction[argparse.ArgumentParser]")
     )
     add("--bags", type=Path, help="folder with the bags of scenarios (default: their own folder)")
     add("--golden", type=Path, help="results.jsonl to compare with, or a folder of reports")
+    help_of_time = "in s after the begin of the bag, as on the page; earlier data is processed too"
+    add(
+        "--from",
+        type=float,
+        default=0.0,
+        dest="first",
+        metavar="T",
+        help=f"judge only stamps at or after T, {help_of_time}",
+    )
+    add(
+        "--to",
+        type=float,
+        default=inf,
+        dest="last",
+        metavar="T",
+        help="judge only stamps at or before T, in s after the begin of the bag",
+    )
     add("--jobs", type=int, default=1, help="number of processes (default: %(default)s)")
     add(
         "--scheduler",
@@ -138,6 +156,7 @@ def _replay(given: argparse.Namespace) -> int:
     from .replay.bag import BagError
     from .replay.case import CaseError, read_cases, read_parameters
     from .replay.fields import Place
+    from .replay.span import Span
     from .replay.topics import checked_mapping
     from .report.many import ClusterError, run_all
     from .report.outcome import NOT_JUDGED, outcome_text
@@ -163,6 +182,7 @@ def _replay(given: argparse.Namespace) -> int:
             raise CaseError("--golden: this replay would overwrite it; use another --out")
         if given.jobs < 1:
             raise CaseError(f"--jobs: must be >= 1 (got {given.jobs})")
+        span = Span(given.first, given.last)
     except BagError as error:
         return _refuse("replay", error, BROKEN)
     except CaseError as error:
@@ -171,7 +191,7 @@ def _replay(given: argparse.Namespace) -> int:
         case.topics.update(topics)
     if not given.no_page:
         import jinja2  # noqa: F401 - fail before the replay if it is missing
-    options = Options(golden, not given.no_page)
+    options = Options(golden, not given.no_page, span)
     try:
         results = run_all(
             cases, given.out, options, given.jobs, given.scheduler, show=not given.quiet
