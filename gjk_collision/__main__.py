@@ -147,6 +147,13 @@ def _add_replay(commands: "argparse._SubParsersAction[argparse.ArgumentParser]")
         metavar="ADDRESS",
         help="address of a Dask scheduler, which replaces --jobs; example: tcp://10.0.0.1:8786",
     )
+    add(
+        "--table",
+        type=Path,
+        metavar="FILE",
+        help="write the answers of one bag to a table too, one row per stamp: .csv, or .parquet "
+        "(needs pyarrow); the file must not exist",
+    )
     add("--no-page", action="store_true", help="do not write HTML pages")
     add("--quiet", action="store_true", help="print only failures, and show no progress")
     parser.set_defaults(command=_replay)
@@ -158,6 +165,7 @@ def _replay(given: argparse.Namespace) -> int:
     from .replay.fields import Place
     from .replay.span import Span
     from .replay.topics import checked_mapping
+    from .report.exports import Exports
     from .report.many import ClusterError, run_all
     from .report.outcome import NOT_JUDGED, outcome_text
     from .report.run import Options, golden_of, written_by
@@ -183,6 +191,11 @@ def _replay(given: argparse.Namespace) -> int:
         if given.jobs < 1:
             raise CaseError(f"--jobs: must be >= 1 (got {given.jobs})")
         span = Span(given.first, given.last)
+        exports = Exports(given.table)
+        if exports != Exports() and (len(cases) > 1 or given.scheduler is not None):
+            rule = "must be used with one bag or case, and without --scheduler"
+            raise CaseError(f"--table: {rule} (got {len(cases)} cases)")
+        exports.check()
     except BagError as error:
         return _refuse("replay", error, BROKEN)
     except CaseError as error:
@@ -191,7 +204,7 @@ def _replay(given: argparse.Namespace) -> int:
         case.topics.update(topics)
     if not given.no_page:
         import jinja2  # noqa: F401 - fail before the replay if it is missing
-    options = Options(golden, not given.no_page, span)
+    options = Options(golden, not given.no_page, span, exports)
     try:
         results = run_all(
             cases, given.out, options, given.jobs, given.scheduler, show=not given.quiet

@@ -24,6 +24,7 @@ from ..replay.rows import FORMAT, Row
 from ..replay.span import Span
 from ..replay.topics import Topics, choose
 from .counts import Counts, Latencies
+from .exports import Exports
 from .film import Film, Timeline
 from .outcome import Outcome, Result, outcome_text
 
@@ -53,11 +54,14 @@ class Options:
         Whether to write the HTML page.
     span : Span
         The part of the recording that is judged. The data before it is processed too.
+    exports : Exports
+        Files for other programs. There must be only one case.
     """
 
     golden: Path | None = None
     page: bool = True
     span: Span = field(default_factory=Span)
+    exports: Exports = field(default_factory=Exports)
 
 
 def run(case: Case, out: Path, options: Options, progress: Progress | None = None) -> Result:
@@ -103,7 +107,7 @@ class _Job:
     """The state of one run. A valid report can be made from it at any time."""
 
     def __init__(self, case: Case, options: Options) -> None:
-        self._case, self._span = case, options.span
+        self._case, self._span, self._exports = case, options.span, options.exports
         self._expectations = Expectations(case.expect, case.faults, options.span)
         self._golden_path = golden_of(case, options.golden)
         self._golden: Golden | None = None
@@ -132,7 +136,8 @@ class _Job:
                 self._describe(bag, topics)
                 header = {"format": FORMAT, **self._about["identity"]}
                 file.write(json.dumps(header, separators=(",", ":")) + "\n")
-                self._answer(bag, topics, file, progress)
+                with self._exports.opened(case.config) as export:
+                    self._answer(bag, topics, file, export, progress)
         except (BagError, InputError) as error:
             self._fail(Outcome.BROKEN, str(error))
         except CaseError as error:
@@ -224,7 +229,14 @@ class _Job:
         """Return the begin and the end of the part that is judged [s]."""
         return [self._span.begin, min(self._span.end, (bag.end - bag.begin) * 1e-9)]
 
-    def _answer(self, bag: Bag, topics: Topics, file: TextIO, progress: Progress) -> None:
+    def _answer(
+        self,
+        bag: Bag,
+        topics: Topics,
+        file: TextIO,
+        export: Callable[[float, Row, Drive], None],
+        progress: Progress,
+    ) -> None:
         drive = Drive(bag, self._case.config, topics, self._case.faults)
         film = Film(drive)
         total = sum(bag.counts[name] for name in topics.names)
@@ -240,6 +252,7 @@ class _Job:
                 if t in self._span:
                     file.write(row.to_json() + "\n")
                     self._add_row(t, row, drive, film)
+                    export(t, row, drive)
                 if drive.processed - reported >= STEP:
                     reported = drive.processed
                     progress(reported, total)
