@@ -154,6 +154,13 @@ def _add_replay(commands: "argparse._SubParsersAction[argparse.ArgumentParser]")
         help="write the answers of one bag to a table too, one row per stamp: .csv, or .parquet "
         "(needs pyarrow); the file must not exist",
     )
+    add(
+        "--mcap",
+        type=Path,
+        metavar="FILE",
+        help="write the answers of one bag and their markers to an .mcap file too, for Foxglove "
+        "and 'ros2 bag play'; the file must not exist",
+    )
     add("--no-page", action="store_true", help="do not write HTML pages")
     add("--quiet", action="store_true", help="print only failures, and show no progress")
     parser.set_defaults(command=_replay)
@@ -191,10 +198,10 @@ def _replay(given: argparse.Namespace) -> int:
         if given.jobs < 1:
             raise CaseError(f"--jobs: must be >= 1 (got {given.jobs})")
         span = Span(given.first, given.last)
-        exports = Exports(given.table)
-        if exports != Exports() and (len(cases) > 1 or given.scheduler is not None):
+        exports = Exports(given.table, given.mcap)
+        if exports.given and (len(cases) > 1 or given.scheduler is not None):
             rule = "must be used with one bag or case, and without --scheduler"
-            raise CaseError(f"--table: {rule} (got {len(cases)} cases)")
+            raise CaseError(f"{', '.join(exports.given)}: {rule} (got {len(cases)} cases)")
         exports.check()
     except BagError as error:
         return _refuse("replay", error, BROKEN)

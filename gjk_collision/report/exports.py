@@ -11,6 +11,7 @@ from ..replay.drive import Drive
 from ..replay.fields import CaseError
 from ..replay.rows import Row
 from ..server.config import Config
+from .recording import Recording
 from .table import Table, check_table
 
 __all__ = ["Exports"]
@@ -24,9 +25,12 @@ class Exports:
     ----------
     table : Path or None
         A table of the answers, .csv or .parquet.
+    mcap : Path or None
+        A recording of the answers, .mcap.
     """
 
     table: Path | None = None
+    mcap: Path | None = None
 
     def check(self) -> None:
         """Raise an error if a file cannot be written. An existing file could be a recording.
@@ -34,11 +38,18 @@ class Exports:
         Raises
         ------
         CaseError
-            A file exists, its name has a wrong ending, or a package is missing.
+            A file exists, or its name has a wrong ending, or pyarrow is missing.
+        ModuleNotFoundError
+            mcap is missing.
         """
         if self.table is not None:
             check_table(self.table)
-        for option, path in self._given().items():
+        if self.mcap is not None:
+            import mcap  # noqa: F401
+
+            if self.mcap.suffix != ".mcap":
+                raise CaseError(f"--mcap: must end in .mcap (got {self.mcap})")
+        for option, path in self.given.items():
             if path.exists():
                 raise CaseError(f"{option}: {path} exists: delete it, or use another name")
             if not path.parent.is_dir():
@@ -48,9 +59,11 @@ class Exports:
     def opened(self, config: Config) -> Iterator[Callable[[float, Row, Drive], None]]:
         """Yield a function that writes an answer at a time [s] after the begin of the bag."""
         with ExitStack() as stack:
-            writers: list[Table] = []
+            writers: list[Table | Recording] = []
             if self.table is not None:
                 writers.append(stack.enter_context(Table(self.table, config.safety_margin)))
+            if self.mcap is not None:
+                writers.append(stack.enter_context(Recording(self.mcap)))
 
             def add(t: float, row: Row, drive: Drive) -> None:
                 for each in writers if row.is_state else ():
@@ -58,7 +71,8 @@ class Exports:
 
             yield add
 
-    def _given(self) -> dict[str, Path]:
+    @property
+    def given(self) -> dict[str, Path]:
         """Return option -> path of the files to write."""
-        every = {"--table": self.table}
+        every = {"--table": self.table, "--mcap": self.mcap}
         return {option: path for option, path in every.items() if path is not None}

@@ -20,7 +20,7 @@ COLOURS = {
     verdict: ColorRGBA(r=red, g=green, b=blue, a=1.0)
     for verdict, (red, green, blue) in drawing.COLOURS.items()
 }
-LIFETIME = Duration(sec=1)  # markers disappear when they are old
+LIFETIME = Duration(sec=drawing.LIFETIME)
 
 
 def marker_array(

@@ -14,7 +14,7 @@ from .answers import StateAnswer
 from .frames import Pose
 from .snapshot import Placed, Snapshot
 
-__all__ = ["COLOURS", "HEIGHT", "WIDTH", "Label", "Lines", "drawing"]
+__all__ = ["COLOURS", "HEIGHT", "LIFETIME", "WIDTH", "Label", "Lines", "drawing"]
 
 Floats = npt.NDArray[np.float64]
 
@@ -28,6 +28,7 @@ COLOURS = {
 }
 WIDTH = 0.04  # m, line width
 HEIGHT = 0.8  # m, text height
+LIFETIME = 1  # s; a drawing disappears when it is old
 _ANGLES = np.arange(16) * (np.pi / 8)
 _CIRCLE = np.column_stack([np.cos(_ANGLES), np.sin(_ANGLES)])
 

@@ -15,6 +15,7 @@ from replays import rows_of
 from write_scenarios import CAR, Road, at, steps, write
 
 from gjk_collision.__main__ import main
+from gjk_collision.replay.bag import Bag
 from gjk_collision.replay.write import BagWriter
 from gjk_collision.report.table import COLUMNS
 from gjk_collision.server.obstacles import Obstacles
@@ -133,3 +134,111 @@ def test_one_table_for_several_bags_is_refused(
     words: list[Any] = ["replay", str(drive), str(other), "--table", str(tmp_path / "t.csv")]
     assert main(words) == 2
     assert "must be used with one bag or case" in capsys.readouterr().err
+
+
+# ---- mcap
+
+
+def messages_of(path: Path) -> dict[str, list[tuple[int, Any]]]:
+    """Read an mcap file with the package mcap, and decode by the definitions in the file."""
+    from mcap.reader import make_reader
+    from rosbags.typesys import Stores, get_types_from_msg, get_typestore
+
+    found: dict[str, list[tuple[int, Any]]] = {}
+    store = get_typestore(Stores.EMPTY)
+    known = set()
+    with path.open("rb") as file:
+        reader = make_reader(file, validate_crcs=True)
+        assert reader.get_header().profile == "ros2"
+        for schema, channel, message in reader.iter_messages():
+            assert schema is not None
+            assert (schema.encoding, channel.message_encoding) == ("ros2msg", "cdr")
+            if schema.name not in known:
+                known.add(schema.name)
+                store.register(get_types_from_msg(schema.data.decode(), schema.name))
+            decoded = store.deserialize_cdr(message.data, schema.name)
+            found.setdefault(channel.topic, []).append((message.log_time, decoded))
+    return found
+
+
+def test_mcap_has_the_answers_at_the_times_of_the_bag(drive: Path, tmp_path: Path) -> None:
+    path = tmp_path / "answers.mcap"
+    assert replayed(drive, tmp_path, "--mcap", str(path)) == 0
+    rows = rows_of(tmp_path, "drive")
+    found = messages_of(path)
+    assert set(found) == {"/replay/state", "/replay/markers"}
+    for messages in found.values():
+        assert [time for time, _ in messages] == [row.time for row in rows]
+    for count, ((_, state), row) in enumerate(zip(found["/replay/state"], rows, strict=True), 1):
+        assert state.counter == count
+        stamp = state.header.stamp
+        assert stamp.sec * 10**9 + stamp.nanosec == row.now
+        assert state.header.frame_id == "odom"
+        assert (state.verdict.verdict, state.verdict.status) == (row.verdict, row.status)
+        assert state.verdict.message == row.message
+        assert state.distance == pytest.approx(row.distance, abs=1e-9, nan_ok=True)
+        assert (state.nearest_id, state.nearest_source) == (row.nearest_id, row.nearest_source)
+        assert state.info.snapshot_id == row.snapshot_id
+        assert state.info.bad_sources == list(row.bad_sources)
+    assert found["/replay/state"][-1][1].nearest_id == BIG
+
+
+def test_markers_of_an_mcap_file(drive: Path, tmp_path: Path) -> None:
+    path = tmp_path / "answers.mcap"
+    assert replayed(drive, tmp_path, "--mcap", str(path)) == 0
+    arrays = [array.markers for _, array in messages_of(path)["/replay/markers"]]
+    assert all(markers[0].action == 3 for markers in arrays), "the last drawing is deleted"
+    assert all(each.header.frame_id == "odom" for markers in arrays for each in markers)
+    last = {each.ns: each for each in arrays[-1]}
+    assert set(last) == {"", "footprint", "obstacles", "witness"}
+    corners = {(round(p.x, 6), round(p.y, 6)) for p in last["obstacles"].points}
+    assert corners == {(x + 20.1, y + 0.1) for x, y in CAR}
+    assert len(last["obstacles"].points) == len(last["obstacles"].colors) == 8
+    assert sorted({round(p.x, 6) for p in last["witness"].points}) == [3.75, 17.85]
+    first = {each.ns: each for each in arrays[0]}
+    assert set(first) == {"", "footprint", "obstacles", "warning"}
+    assert first["warning"].text.startswith("NO_OBSTACLES\n")
+
+
+def test_bag_reader_opens_an_mcap_export(drive: Path, tmp_path: Path) -> None:
+    """As `ros2 bag play` does."""
+    path = tmp_path / "answers.mcap"
+    assert replayed(drive, tmp_path, "--mcap", str(path)) == 0
+    with Bag(path) as bag:
+        assert bag.topics["/replay/state"] == {"gjk_collision/msg/CollisionState"}
+        for message in bag.messages(bag.topics):
+            bag.decode(message)
+
+
+def test_the_same_mcap_from_every_run(drive: Path, tmp_path: Path) -> None:
+    for name in ("a.mcap", "b.mcap"):
+        assert replayed(drive, tmp_path, "--mcap", str(tmp_path / name)) == 0
+    assert (tmp_path / "a.mcap").read_bytes() == (tmp_path / "b.mcap").read_bytes()
+
+
+def test_recording_is_not_overwritten(
+    drive: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = next(drive.glob("*.mcap"))
+    before = path.read_bytes()
+    assert replayed(path, tmp_path, "--mcap", str(path)) == 2
+    assert "exists: delete it, or use another name" in capsys.readouterr().err
+    assert path.read_bytes() == before
+    assert replayed(drive, tmp_path, "--mcap", str(tmp_path / "a.bag")) == 2
+    assert "--mcap: must end in .mcap" in capsys.readouterr().err
+    assert replayed(drive, tmp_path, "--mcap", str(tmp_path / "a.mcap"), "--scheduler", "x") == 2
+    assert "without --scheduler" in capsys.readouterr().err
+
+
+def test_exports_of_an_incomplete_recording_hold_the_part_before(
+    drive: Path, tmp_path: Path
+) -> None:
+    cut = tmp_path / "cut.mcap"
+    cut.write_bytes(next(drive.glob("*.mcap")).read_bytes()[:-100])
+    files = tmp_path / "t.csv", tmp_path / "answers.mcap"
+    words = ("--table", str(files[0]), "--mcap", str(files[1]))
+    assert replayed(cut, tmp_path, *words) == 3
+    stamps = len(rows_of(tmp_path, "cut"))
+    assert stamps > 10
+    assert len(files[0].read_text().splitlines()) == 1 + stamps
+    assert len(messages_of(files[1])["/replay/state"]) == stamps
