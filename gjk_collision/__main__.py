@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -105,8 +106,8 @@ def _add_replay(commands: "argparse._SubParsersAction[argparse.ArgumentParser]")
         help="compute the answers for a recorded bag again, and write reports",
         description="Exit code 0: success. 1: an expectation, the golden comparison or a reply "
         "failed, or the answers with two parameter files differ. 2: wrong arguments or invalid "
-        "input, such as a missing golden file. 3: a bag is missing or truncated, or has no "
-        "stamps, or a required topic is missing. 130: interrupted; the reports cover the part "
+        "input, such as a missing golden file. 3: a bag is missing, incomplete or damaged, or has "
+        "no stamps, or a required topic is missing. 130: interrupted; the reports cover the part "
         "before.",
     )
     add = parser.add_argument
@@ -143,11 +144,42 @@ def _add_replay(commands: "argparse._SubParsersAction[argparse.ArgumentParser]")
     )
     add("--bags", type=Path, help="folder with the bags of scenarios (default: their own folder)")
     add("--golden", type=Path, help="results.jsonl to compare with, or a folder of reports")
+    help_of_time = "in s after the begin of the bag, as on the page; earlier data is processed too"
+    add(
+        "--from",
+        type=float,
+        default=0.0,
+        dest="first",
+        metavar="T",
+        help=f"judge only stamps at or after T, {help_of_time}",
+    )
+    add(
+        "--to",
+        type=float,
+        default=inf,
+        dest="last",
+        metavar="T",
+        help="judge only stamps at or before T, in s after the begin of the bag",
+    )
     add("--jobs", type=int, default=1, help="number of processes (default: %(default)s)")
     add(
         "--scheduler",
         metavar="ADDRESS",
         help="address of a Dask scheduler, which replaces --jobs; example: tcp://10.0.0.1:8786",
+    )
+    add(
+        "--table",
+        type=Path,
+        metavar="FILE",
+        help="write the answers of one bag to a table too, one row per stamp: .csv, or .parquet "
+        "(needs pyarrow); the file must not exist",
+    )
+    add(
+        "--mcap",
+        type=Path,
+        metavar="FILE",
+        help="write the answers of one bag and their markers to an .mcap file too, for Foxglove "
+        "and 'ros2 bag play'; the file must not exist",
     )
     add("--no-page", action="store_true", help="do not write HTML pages")
     add("--quiet", action="store_true", help="print only failures, and show no progress")
@@ -162,7 +194,9 @@ def _replay(given: argparse.Namespace) -> int:
     from .replay.bag import BagError
     from .replay.case import CaseError, read_cases, read_parameters
     from .replay.fields import Place
+    from .replay.span import Span
     from .replay.topics import checked_mapping
+    from .report.exports import Exports
     from .report.many import ClusterError, run_all
     from .report.outcome import Outcome
     from .report.run import Options, golden_of, written_by
@@ -199,6 +233,12 @@ def _replay(given: argparse.Namespace) -> int:
             raise CaseError("--golden: this replay would overwrite it; use another --out")
         if given.jobs < 1:
             raise CaseError(f"--jobs: must be >= 1 (got {given.jobs})")
+        span = Span(given.first, given.last)
+        exports = Exports(given.table, given.mcap)
+        if exports.given and (len(cases) > 1 or given.scheduler is not None):
+            rule = "must be used with one bag or case, and without --scheduler"
+            raise CaseError(f"{', '.join(exports.given)}: {rule} (got {len(cases)} cases)")
+        exports.check()
     except BagError as error:
         return _refuse("replay", error, BROKEN)
     except CaseError as error:
@@ -208,13 +248,13 @@ def _replay(given: argparse.Namespace) -> int:
     if not given.no_page:
         import jinja2  # noqa: F401 - fail before the replay if it is missing
     run = partial(run_all, jobs=given.jobs, scheduler=given.scheduler, show=not given.quiet)
-    options = Options(golden, not given.no_page)
+    options = Options(golden, not given.no_page, span=span, exports=exports)
     worst = Outcome.PASSED
     try:
         if len(configs) == 2:
             # The expectations of a scenario are those of the second file.
             without = [replace(case, expect=()) for case in each_cases[0]]
-            first = run(without, given.out / FIRST, Options(page=False))
+            first = run(without, given.out / FIRST, Options(page=False, span=span))
             worst = max(result.outcome for result in first)
             if worst > Outcome.PASSED:
                 print(f"with {given.params[0]}:")
@@ -224,7 +264,7 @@ def _replay(given: argparse.Namespace) -> int:
             compared = tuple(each.name for each in given.params)
             if compared[0] == compared[1]:
                 compared = tuple(map(str, given.params))
-            options = Options((given.out / FIRST).resolve(), not given.no_page, compared)
+            options = replace(options, golden=(given.out / FIRST).resolve(), names=compared)
         results = run(cases, given.out, options)
     except (ClusterError, OSError) as error:  # OSError: the reports cannot be written
         return _refuse("replay", error)
@@ -409,6 +449,9 @@ def _info(given: argparse.Namespace) -> int:
             print(f"{given.bag}: {(bag.end - bag.begin) * 1e-9:.3f} s from {bag.begin} ns")
             for name, kinds in sorted(bag.topics.items()):
                 print(f"{bag.counts[name]:>9}  {name}  {', '.join(sorted(kinds))}")
+            if bag.incomplete:
+                text = f"{given.bag.name}: the recording is incomplete: {bag.incomplete}"
+                return _refuse("info", text, BROKEN)
     except BagError as error:
         return _refuse("info", error, BROKEN)
     return 0
@@ -419,8 +462,8 @@ def _info_installation() -> int:
     from platform import machine, python_version
 
     print(f"{'python':<15}{python_version()} on {machine()}")
-    for name in ("gjk_collision", "numpy", "rosbags", "pyyaml", "jinja2", "rich", "distributed",
-                 "matplotlib", "ompl"):  # fmt: skip
+    for name in ("gjk_collision", "numpy", "rosbags", "mcap", "pyyaml", "jinja2", "rich",
+                 "distributed", "matplotlib", "ompl"):  # fmt: skip
         try:
             found = version(name)
         except PackageNotFoundError:

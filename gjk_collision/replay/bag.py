@@ -9,6 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from types import TracebackType
 from typing import Any
 
@@ -17,10 +18,10 @@ from rosbags.typesys import get_types_from_msg
 
 from ..server.adapters import CONVERTERS
 from .interfaces import CLOCK, POLYGON_STAMPED, TF_MESSAGE, older_types, typestore
+from .salvage import STORAGE, advice, salvage, was_closed, without_end
 
 __all__ = ["STORAGE", "Bag", "BagError", "Message", "find_bags"]
 
-STORAGE = (".mcap", ".db3")
 USED = {CLOCK, POLYGON_STAMPED, TF_MESSAGE, *CONVERTERS}
 
 
@@ -65,29 +66,40 @@ class Bag:
     counts : Counter
         Topic -> number of messages.
     begin, end : int
-        Log time of the first and the last message [ns].
+        Log time of the first message, and that of the last message + 1 [ns].
+    incomplete : str
+        Why the recording is not complete, and how to repair it; empty: nothing is known to be
+        missing. The part before the break can be read.
 
     Raises
     ------
     BagError
-        The path does not exist, or it is not a valid bag.
+        The path does not exist, it is not a valid bag, or it has no message that can be read.
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self._folder: TemporaryDirectory[str] | None = None
         try:
-            self._reader = Reader(path)
-            self._reader.open()
+            self._reader, wrong = self._opened()
         except Exception as error:  # a damaged file can raise any error
-            raise BagError(f"{path.name}: cannot be read as a bag: {_text(error)}") from error
-        for file in sorted(path.glob("*.db3")) if path.is_dir() else [path]:
-            _check_length(file)
+            try:
+                self._reader, wrong = self._salvaged()
+            except Exception as second:
+                self._remove_copy()
+                text = _text(second) if isinstance(second, ModuleNotFoundError) else _text(error)
+                raise BagError(f"{path.name}: cannot be read as a bag: {text}") from error
+        self.begin, self.end = self._reader.start_time, self._reader.end_time
+        if not self._reader.message_count:
+            self.__exit__(None, None, None)
+            reason = f" that can be read: {wrong}; {advice(path)}" if wrong else ""
+            raise BagError(f"{path.name}: the recording contains no message{reason}")
+        self.incomplete = f"{wrong}; {advice(path)}" if wrong else ""
         self.topics: dict[str, set[str]] = {}
         self.counts: Counter[str] = Counter()
         for each in self._reader.connections:
             self.topics.setdefault(each.topic, set()).add(_ros_name(each.msgtype))
             self.counts[each.topic] += each.msgcount
-        self.begin, self.end = self._reader.start_time, self._reader.end_time
         self._store = typestore(self._own_types())
 
     def __enter__(self) -> "Bag":
@@ -102,6 +114,7 @@ class Bag:
         # A truncated file can also fail here. The error was reported before.
         with suppress(Exception):
             self._reader.close()
+        self._remove_copy()
 
     def messages(self, topics: Iterable[str]) -> Iterator[Message]:
         """Yield the messages of some topics in the order of log time.
@@ -109,12 +122,12 @@ class Bag:
         Raises
         ------
         BagError
-            The bag is truncated. All messages that could be read were yielded before.
+            The bag is not complete. All messages that could be read were yielded before.
         """
         wanted = set(topics)
         used = [each for each in self._reader.connections if each.topic in wanted]
         expected = sum(each.msgcount for each in used)
-        count = 0
+        count, time = 0, 0
         if used:
             try:
                 for connection, time, data in self._reader.messages(used):
@@ -122,11 +135,13 @@ class Bag:
                     kind = _ros_name(connection.msgtype)
                     yield Message(connection.topic, kind, time, data)
             except Exception as error:
-                text = f"truncated after {count} of {expected} messages: {_text(error)}"
-                raise BagError(f"{self.path.name}: {text}") from error
+                text = self.incomplete or f"{_text(error)}; {advice(self.path)}"
+                raise BagError(self._break(text, time)) from error
+        if self.incomplete:
+            raise BagError(self._break(self.incomplete, time))
         if count != expected:
             text = f"truncated: {count} messages found, but its index lists {expected}"
-            raise BagError(f"{self.path.name}: {text}")
+            raise BagError(self._break(text, time))
 
     def can_decode(self, kind: str) -> bool:
         """Return whether the definition of a message type is known, by default or from the bag."""
@@ -144,6 +159,38 @@ class Bag:
                 with suppress(Exception):
                     return store.deserialize_cdr(message.data, kind)
             raise
+
+    def _opened(self) -> tuple[Reader, str]:
+        """Return a reader of the bag, and what is wrong with it; empty: nothing is known."""
+        path, wrong = self.path, ""
+        for file in sorted(path.glob("*.db3")) if path.is_dir() else [path]:
+            if why := without_end(file):
+                raise BagError(why)
+        reader = Reader(path)
+        reader.open()
+        if path.suffix == ".db3" and not was_closed(path):
+            wrong = "its end is not noted in the file, and metadata.yaml is missing"
+        return reader, wrong
+
+    def _salvaged(self) -> tuple[Reader, str]:
+        """Return a reader of the part before the break, and what is wrong with the bag."""
+        self._folder = TemporaryDirectory(prefix="gjk_collision_")
+        copy, wrong = salvage(self.path, Path(self._folder.name))
+        if not wrong:
+            raise BagError("no part of it is known to be damaged")
+        reader = Reader(copy)
+        reader.open()
+        return reader, wrong
+
+    def _remove_copy(self) -> None:
+        if self._folder is not None:
+            self._folder.cleanup()
+
+    def _break(self, wrong: str, last: int) -> str:
+        """Return the text that the bag is not complete; `last`: the last log time read [ns]."""
+        seconds = (last - self.begin) * 1e-9
+        read = f"up to {seconds:.3f} s (log time {last} ns)" if last else "no message"
+        return f"{self.path.name}: the recording is incomplete, {read} could be read: {wrong}"
 
     @cached_property
     def _older_stores(self) -> list[Any]:
@@ -187,19 +234,6 @@ def find_bags(folder: Path) -> list[Path]:
         else:
             found += [here / file for file in files if Path(file).suffix in STORAGE]
     return sorted(found)
-
-
-def _check_length(file: Path) -> None:
-    """Raise an error if an SQLite file is too short: the missing part would be read as zeros."""
-    with file.open("rb") as opened:
-        header = opened.read(100)
-    if not header.startswith(b"SQLite format 3"):
-        return
-    page_size, pages = int.from_bytes(header[16:18], "big"), int.from_bytes(header[28:32], "big")
-    expected = pages * (65536 if page_size == 1 else page_size)
-    size = file.stat().st_size
-    if size < expected:
-        raise BagError(f"{file.name}: truncated: the file has {size} of {expected} bytes")
 
 
 def _ros_name(kind: str) -> str:

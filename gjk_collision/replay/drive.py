@@ -87,7 +87,7 @@ class Drive:
         Raises
         ------
         BagError
-            The bag is truncated. The rows of all messages that could be read were yielded before.
+            The bag is not complete. The rows of all messages before the break were yielded.
         """
         period = round(1e9 / self._config.state_rate)
         messages = inject(self._bag.messages(self._topics.names), self._faults, self._bag.begin)

@@ -17,6 +17,7 @@ from ..verdict import Status, Verdict
 from .faults import FaultSpec
 from .fields import NOWHERE, Fields, Place
 from .rows import Row
+from .span import Span
 
 __all__ = ["Check", "Expectations", "Reaction", "Share", "Window", "parse"]
 
@@ -57,6 +58,10 @@ class Window:
     _seen: int = field(default=0, init=False)
     _wrong: int = field(default=0, init=False)
     _first: str = field(default="", init=False)
+
+    def is_tested_in(self, span: Span) -> bool:
+        """Return whether a part of the window is in the part of the recording that is judged."""
+        return self.begin <= span.end and span.begin < self.end
 
     def add(self, t: float, row: Row) -> None:
         """Check the answer `row` at the time `t` [s]."""
@@ -134,6 +139,10 @@ class Reaction:
         """Time of the first stamp to look at if the expectation failed [s]."""
         return self.end if self._reached is None else self._reached
 
+    def is_tested_in(self, span: Span) -> bool:
+        """Return whether the times are in the part of the recording that is judged."""
+        return self.at in span and self.at + self.within in span
+
     def add(self, t: float, row: Row) -> None:
         """Check the answer `row` at the time `t` [s]."""
         if self._reached is None and t >= self.at and row.verdict is self.verdict:
@@ -170,6 +179,10 @@ class Share:
     first: float | None = field(default=None, init=False)
     _seen: int = field(default=0, init=False)
     _stops: int = field(default=0, init=False)
+
+    def is_tested_in(self, span: Span) -> bool:
+        """Return whether the times are in the part of the recording that is judged."""
+        return self.begin in span and self.end in span
 
     def add(self, t: float, row: Row) -> None:
         """Check the answer `row` at the time `t` [s]."""
@@ -233,10 +246,21 @@ class Expectations:
         The expectations.
     faults : sequence of FaultSpec
         Injected faults. The status that each fault must cause is one more expectation.
+    span : Span
+        The part of the recording that is judged. Expectations that cannot be tested there are left
+        out. A window is tested at its stamps in this part; the others must be inside of it.
+
+    Attributes
+    ----------
+    left_out : list of str
+        The expectations that are left out, as text.
     """
 
     def __init__(
-        self, each: Sequence[Window | Reaction | Share], faults: Sequence[FaultSpec] = ()
+        self,
+        each: Sequence[Window | Reaction | Share],
+        faults: Sequence[FaultSpec] = (),
+        span: Span = Span(),  # noqa: B008
     ) -> None:
         self._each = [deepcopy(one) for one in each]  # each one has counters
         for fault in faults:
@@ -244,6 +268,8 @@ class Expectations:
             begin = fault.begin + fault.after
             any_verdict = frozenset(Verdict)
             self._each.append(Window(begin, fault.end, any_verdict, fault.status, why=name))
+        self.left_out = [str(one) for one in self._each if not one.is_tested_in(span)]
+        self._each = [one for one in self._each if one.is_tested_in(span)]
 
     def __len__(self) -> int:
         return len(self._each)

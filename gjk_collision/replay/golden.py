@@ -3,7 +3,7 @@
 """Comparison of two results of the same bag: which answers have changed."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import permutations
 from math import isnan
@@ -90,6 +90,8 @@ class Golden:
         The earlier ``results.jsonl``.
     tolerance : float
         Maximum difference of two distances [m].
+    is_judged : callable
+        Returns whether an answer at a log time [ns] is compared.
     """
 
     # The most severe kind is first. Kinds in HARMLESS are reported but are not failures.
@@ -106,8 +108,10 @@ class Golden:
     )
     HARMLESS = ("statuses", "nearest_obstacles")
 
-    def __init__(self, path: Path, tolerance: float) -> None:
-        self._rows = read_rows(path)
+    def __init__(
+        self, path: Path, tolerance: float, is_judged: Callable[[int], bool] = lambda time: True
+    ) -> None:
+        self._rows = (row for row in read_rows(path) if is_judged(row.time))
         self._tolerance = tolerance
         self._next: Row | None = next(self._rows, None)
         self.compared = 0

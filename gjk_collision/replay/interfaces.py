@@ -22,7 +22,7 @@ POLYGON_STAMPED = "geometry_msgs/msg/PolygonStamped"
 TF_MESSAGE = "tf2_msgs/msg/TFMessage"
 CLOCK = "rosgraph_msgs/msg/Clock"
 
-# Packages of the types that replay reads. A store of all ROS types would take half a second.
+# Packages of the types that replay uses. A store of all ROS types would take half a second.
 _PACKAGES = {
     "builtin_interfaces",
     "geometry_msgs",
@@ -32,6 +32,7 @@ _PACKAGES = {
     "service_msgs",
     "std_msgs",
     "tf2_msgs",
+    "visualization_msgs",
 }
 
 

@@ -20,7 +20,7 @@ class Outcome(IntEnum):
     PASSED = 0
     FAILED = 1  # an expectation, the golden comparison or a reply failed
     REFUSED = 2  # the golden file or the scenario is not valid
-    BROKEN = 3  # the bag is missing or truncated, or has no stamp or not all topics
+    BROKEN = 3  # the bag is missing or not complete, or has no stamp or not all topics
     INTERRUPTED = 130  # the exit code of shells for Ctrl-C
 
 

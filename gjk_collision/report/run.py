@@ -9,7 +9,7 @@ row per line; the bytes are the same on every machine), ``summary.json``, ``summ
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from time import perf_counter
 from typing import Any, TextIO
@@ -21,9 +21,11 @@ from ..replay.drive import Drive
 from ..replay.expect import Expectations
 from ..replay.golden import Golden, GoldenError
 from ..replay.rows import FORMAT, Row
+from ..replay.span import Span
 from ..replay.topics import Topics, choose
 from ..server.config import Config
 from .counts import Counts, Latencies
+from .exports import Exports
 from .film import Film
 from .outcome import Outcome, Result, outcome_text
 from .timeline import Timeline
@@ -54,11 +56,17 @@ class Options:
         Whether to write the HTML page.
     names : (str, str)
         Names of the golden result and of this one, for the page.
+    span : Span
+        The part of the recording that is judged. The data before it is processed too.
+    exports : Exports
+        Files for other programs. There must be only one case.
     """
 
     golden: Path | None = None
     page: bool = True
     names: tuple[str, str] = ("golden", "this run")
+    span: Span = field(default_factory=Span)
+    exports: Exports = field(default_factory=Exports)
 
 
 def run(case: Case, out: Path, options: Options, progress: Progress | None = None) -> Result:
@@ -104,9 +112,9 @@ class _Job:
     """The state of one run. A valid report can be made from it at any time."""
 
     def __init__(self, case: Case, options: Options) -> None:
-        self._case = case
-        self._expectations = Expectations(case.expect, case.faults)
-        self._options = options
+        self._case, self._options = case, options
+        self._span, self._exports = options.span, options.exports
+        self._expectations = Expectations(case.expect, case.faults, options.span)
         self._golden_path = golden_of(case, options.golden)
         self._golden: Golden | None = None
         self._counts, self._latencies = Counts(), Latencies()
@@ -124,16 +132,22 @@ class _Job:
         """Compute the answers and write each row to `file`."""
         case = self._case
         try:
-            if self._golden_path is not None:
-                self._golden = Golden(self._golden_path, case.tolerance)
             with Bag(case.bag) as bag:
+                self._span.check(case.name, (bag.end - bag.begin) * 1e-9)
+                if self._golden_path is not None:
+                    self._golden = Golden(
+                        self._golden_path,
+                        case.tolerance,
+                        lambda time: (time - bag.begin) * 1e-9 in self._span,
+                    )
                 topics = choose(bag, case.config, case.topics)
                 for fault in case.faults:
                     fault.check_topic(topics.names)
                 self._describe(bag, topics)
                 header = {"format": FORMAT, **self._about["identity"]}
                 file.write(json.dumps(header, separators=(",", ":")) + "\n")
-                self._answer(bag, topics, file, progress)
+                with self._exports.opened(case.config) as export:
+                    self._answer(bag, topics, file, export, progress)
         except (BagError, InputError) as error:
             self._fail(Outcome.BROKEN, str(error))
         except CaseError as error:
@@ -155,8 +169,9 @@ class _Job:
             for t in self._golden.missing:
                 self.timeline.mark(t, "missing stamp")
         if complete:
-            if not self._counts.data_stamps:
-                self._fail(Outcome.BROKEN, "no stamp was evaluated: no obstacles received")
+            if not (self._counts.data_stamps if self._span.is_whole else self._counts.stamps):
+                where = "no obstacles received" if self._span.is_whole else str(self._span)
+                self._fail(Outcome.BROKEN, f"no stamp was evaluated: {where}")
             for check in checks:
                 if check.failure:
                     self._fail(Outcome.FAILED, check.failure, check.at)
@@ -217,6 +232,7 @@ class _Job:
                     "services": dict(topics.services),
                 },
                 "faults": len(self._case.faults),
+                **({} if self._span.is_whole else {"judged": self._judged(bag)}),
             },
             "bag": str(bag.path),
             "seconds": round((bag.end - bag.begin) * 1e-9, 3),
@@ -228,16 +244,44 @@ class _Job:
             "events are not read: replay cannot answer requests of this service again"
             for name in topics.unread_events
         ]
+        if not self._span.is_whole:
+            first, last = self._judged(bag)
+            self._notes += [
+                f"only stamps from {first:.9g} s to {last:.9g} s are judged",
+                *(
+                    f"not tested, because it is outside: {text}"
+                    for text in self._expectations.left_out
+                ),
+            ]
 
-    def _answer(self, bag: Bag, topics: Topics, file: TextIO, progress: Progress) -> None:
+    def _judged(self, bag: Bag) -> list[float]:
+        """Return the begin and the end of the part that is judged [s]."""
+        return [self._span.begin, min(self._span.end, (bag.end - bag.begin) * 1e-9)]
+
+    def _answer(
+        self,
+        bag: Bag,
+        topics: Topics,
+        file: TextIO,
+        export: Callable[[float, Row, Drive], None],
+        progress: Progress,
+    ) -> None:
         drive = Drive(bag, self._case.config, topics, self._case.faults)
         film = Film(drive)
         total = sum(bag.counts[name] for name in topics.names)
         reported = 0
         try:
             for row in drive.rows():
-                file.write(row.to_json() + "\n")
-                self._add_row((row.time - bag.begin) * 1e-9, row, drive, film)
+                t = (row.time - bag.begin) * 1e-9
+                if self._span.is_after(t):
+                    if bag.incomplete:
+                        text = f"the recording is incomplete: {bag.incomplete}"
+                        raise BagError(f"{bag.path.name}: {text}")
+                    break
+                if t in self._span:
+                    file.write(row.to_json() + "\n")
+                    self._add_row(t, row, drive, film)
+                    export(t, row, drive)
                 if drive.processed - reported >= STEP:
                     reported = drive.processed
                     progress(reported, total)

@@ -56,8 +56,9 @@ def test_rviz_shows_the_markers() -> None:
     assert published()[topics["rviz_default_plugins/MarkerArray"]] == "MarkerArray"
 
 
-def test_foxglove_plots_fields_that_there_are() -> None:
-    layout = json.loads((ROOT / "config/collision_server.foxglove.json").read_text())
+def assert_layout_fits(name: str, topics: dict[str, str], *, without_fields: set[str]) -> None:
+    """Check that a layout shows all topics, and only fields that there are."""
+    layout = json.loads((ROOT / "config" / name).read_text())
     panels = set(layout["configById"])
     assert panels == {text for text in texts(layout["layout"]) if "!" in text}, "each is placed"
     seen = set()
@@ -66,10 +67,23 @@ def test_foxglove_plots_fields_that_there_are() -> None:
             continue
         topic, *path = text.removeprefix("/").split(".")
         seen.add(topic)
-        if topic == "diagnostics":
+        if topic in without_fields:
             continue
-        kind = published()[topic]
-        for name in path:
-            assert name in fields(kind), f"{text}: {kind} has no {name}"
-            kind = fields(kind)[name]
-    assert seen == {*published(), "diagnostics"}
+        kind = topics[topic]
+        for field in path:
+            assert field in fields(kind), f"{text}: {kind} has no {field}"
+            kind = fields(kind)[field]
+    assert seen == {*topics, *without_fields}
+
+
+def test_foxglove_plots_fields_that_there_are() -> None:
+    assert_layout_fits(
+        "collision_server.foxglove.json", published(), without_fields={"diagnostics"}
+    )
+
+
+def test_foxglove_plots_fields_that_an_export_has() -> None:
+    from gjk_collision.report.recording import MARKERS, STATE
+
+    topics = {topic.removeprefix("/"): kind.rpartition("/")[2] for topic, kind in (MARKERS, STATE)}
+    assert_layout_fits("foxglove_replay.json", topics, without_fields=set())

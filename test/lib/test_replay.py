@@ -117,7 +117,7 @@ def test_truncated_bag_is_broken(storage: Any, share: float, tmp_path: Path) -> 
     cut(bag, share)
     result = replay(bag, tmp_path)
     assert result.outcome is Outcome.BROKEN
-    assert "truncated" in result.failures[0] or "cannot be read" in result.failures[0]
+    assert "incomplete" in result.failures[0] or "cannot be read" in result.failures[0]
     assert json.loads((tmp_path / "drive" / "summary.json").read_text())["failures"]
 
 

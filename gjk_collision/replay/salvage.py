@@ -1,0 +1,208 @@
+# SPDX-FileCopyrightText: gjk_collision contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Recordings without an end, or with a damaged part: the part before the break is copied.
+
+If a recorder crashes, an mcap file has no index, and a folder has no metadata.yaml. rosbags reads
+only complete files. So the messages before the break are copied to a complete bag. A message that
+is not complete is never copied.
+"""
+
+import shutil
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from rosbags.rosbag2 import Reader
+
+__all__ = ["STORAGE", "advice", "salvage", "was_closed", "without_end"]
+
+STORAGE = (".mcap", ".db3")
+
+_TABLES = ("schema", "topics", "message_definitions", "messages")  # the messages are the last
+
+
+def salvage(bag: Path, folder: Path) -> tuple[Path, str]:
+    """Copy the part of a bag before its break.
+
+    Parameters
+    ----------
+    bag : Path
+        Folder or file of the bag.
+    folder : Path
+        Empty folder for the copy. Files that are complete are links.
+
+    Returns
+    -------
+    Path, str
+        The copy, and what is wrong with the bag. Empty: nothing is known to be wrong.
+
+    Raises
+    ------
+    Exception
+        Nothing can be read. Damaged files can raise any error.
+    """
+    if bag.is_file():
+        return _copied(bag, folder)
+    files = sorted(each for each in bag.iterdir() if each.suffix in STORAGE)
+    if _has_metadata(bag):
+        found = [_copied(each, folder) for each in files]
+        shutil.copyfile(bag / "metadata.yaml", folder / "metadata.yaml")
+        return folder, "; ".join(wrong for _, wrong in found if wrong)
+    if len(files) != 1:
+        raise ValueError(f"metadata.yaml is missing or damaged, and there are {len(files)} files")
+    copy, wrong = _copied(files[0], folder)
+    return copy, "; ".join(filter(None, ("metadata.yaml is missing or damaged", wrong)))
+
+
+def advice(bag: Path) -> str:
+    """Return how to repair a bag, for the message of an error."""
+    files = sorted(bag.glob("*.mcap")) if bag.is_dir() else [bag]
+    if files and files[0].suffix == ".mcap":
+        return "repair it with 'mcap recover FILE.mcap -o NEW.mcap'"
+    text = "repair it with 'sqlite3 FILE.db3 .recover | sqlite3 NEW.db3'"
+    return f"{text}, then 'ros2 bag reindex -s sqlite3 FOLDER'"
+
+
+def without_end(file: Path) -> str:
+    """Return why an SQLite file seems not to be complete; empty: it is, or it is not SQLite."""
+    with file.open("rb") as opened:
+        header = opened.read(100)
+    if not header.startswith(b"SQLite format 3"):
+        return ""
+    page, pages = _page_size(header), int.from_bytes(header[28:32], "big")
+    size = file.stat().st_size
+    if size < page * pages:  # SQLite would read zeros in place of the missing part
+        return f"{file.name} is truncated: it has {size} of {page * pages} bytes"
+    for end in ("-wal", "-journal"):
+        other = file.with_name(file.name + end)
+        if other.is_file() and other.stat().st_size:
+            return f"{file.name} was not closed: messages in {other.name} are not read"
+    return ""
+
+
+def was_closed(file: Path) -> bool:
+    """Return whether the recorder has noted the end of an SQLite file, there or beside it."""
+    if _has_metadata(file.parent):
+        return True
+    with closing(_opened(file)) as data:
+        tables = {name for (name,) in data.execute("SELECT name FROM sqlite_master")}
+        return "metadata" in tables and bool(data.execute("SELECT 1 FROM metadata").fetchone())
+
+
+def _has_metadata(folder: Path) -> bool:
+    try:
+        return "rosbag2_bagfile_information" in (folder / "metadata.yaml").read_text("utf-8")
+    except (OSError, UnicodeDecodeError):
+        return False
+
+
+def _copied(file: Path, folder: Path) -> tuple[Path, str]:
+    """Link a file if it is complete, otherwise copy its part before the break."""
+    target = folder / file.name
+    wrong = without_end(file)
+    if not wrong:
+        try:
+            with Reader(file):
+                target.symlink_to(file.resolve())
+                return target, ""
+        except Exception:  # a damaged file can raise any error
+            pass
+    copy = _copy_mcap if file.suffix == ".mcap" else _copy_sqlite
+    found = copy(file, target)
+    return target, wrong or (f"{file.name}: {found}" if found else "")
+
+
+def _copy_mcap(file: Path, target: Path) -> str:
+    """Copy the messages of an mcap file before its break; return what the break is."""
+    from mcap.records import Channel, Header, Message, Schema
+    from mcap.stream_reader import StreamReader
+    from mcap.writer import CompressionType, Writer
+
+    schemas, channels = {0: 0}, dict[int, int]()
+    with file.open("rb") as opened, target.open("wb") as written:
+        writer: Any = Writer(written, compression=CompressionType.NONE)
+        source: Any = _Exact(opened)
+        try:
+            for record in StreamReader(source, validate_crcs=True).records:
+                if isinstance(record, Header):
+                    writer.start(record.profile, record.library)
+                elif isinstance(record, Schema) and record.id not in schemas:
+                    given = record.name, record.encoding, record.data
+                    schemas[record.id] = writer.register_schema(*given)
+                elif isinstance(record, Channel) and record.id not in channels:
+                    channels[record.id] = writer.register_channel(
+                        record.topic,
+                        record.message_encoding,
+                        schemas[record.schema_id],
+                        record.metadata,
+                    )
+                elif isinstance(record, Message):
+                    writer.add_message(
+                        channels[record.channel_id],
+                        record.log_time,
+                        record.data,
+                        record.publish_time,
+                        record.sequence,
+                    )
+        except Exception as error:
+            writer.finish()
+            return f"{error}" if str(error) else type(error).__name__
+    return ""
+
+
+class _Exact:
+    """A file whose read fails if the file ends early: the reader of mcap accepts less."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+
+    def read(self, size: int) -> bytes:
+        """Return exactly `size` bytes."""
+        position = self._file.tell()
+        found = self._file.read(size)
+        if len(found) != size:
+            raise EOFError(f"the file ends inside a record that begins at byte {position}")
+        return found
+
+
+def _copy_sqlite(file: Path, target: Path) -> str:
+    """Copy the messages of an SQLite file before its break; return what the break is."""
+    with file.open("rb") as opened:
+        page = _page_size(opened.read(100))
+    rest = file.stat().st_size % page
+    if rest:  # the missing part of the last page would be read as zeros
+        whole = target.with_suffix(".part")
+        shutil.copyfile(file, whole)
+        with whole.open("r+b") as opened:
+            opened.truncate(file.stat().st_size - rest)
+        file = whole
+    with closing(_opened(file)) as old, closing(sqlite3.connect(target)) as new:
+        old.execute("PRAGMA writable_schema = ON")  # otherwise a file that is too short is refused
+        created = dict(old.execute("SELECT name, sql FROM sqlite_master WHERE type = 'table'"))
+        for name in filter(created.__contains__, _TABLES):
+            new.execute(created[name])
+        new.execute("CREATE INDEX timestamp_idx ON messages (timestamp ASC)")
+        for name in filter(created.__contains__, _TABLES[:-1]):
+            _copy_table(name, old, new)
+        found = ""
+        try:
+            _copy_table(_TABLES[-1], old, new)
+        except sqlite3.DatabaseError as error:
+            found = str(error)
+        new.commit()
+    return found
+
+
+def _copy_table(name: str, old: sqlite3.Connection, new: sqlite3.Connection) -> None:
+    for row in old.execute(f"SELECT * FROM {name}"):
+        new.execute(f"INSERT INTO {name} VALUES ({','.join('?' * len(row))})", row)
+
+
+def _opened(file: Path) -> sqlite3.Connection:
+    return sqlite3.connect(f"{file.resolve().as_uri()}?mode=ro&immutable=1", uri=True)
+
+
+def _page_size(header: bytes) -> int:
+    given = int.from_bytes(header[16:18], "big")
+    return 65536 if given == 1 else given

@@ -1,0 +1,78 @@
+# SPDX-FileCopyrightText: gjk_collision contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The files for other programs to which a replay writes its answers."""
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..replay.drive import Drive
+from ..replay.fields import CaseError
+from ..replay.rows import Row
+from ..server.config import Config
+from .recording import Recording
+from .table import Table, check_table
+
+__all__ = ["Exports"]
+
+
+@dataclass(frozen=True)
+class Exports:
+    """The files to write; None: not written.
+
+    Attributes
+    ----------
+    table : Path or None
+        A table of the answers, .csv or .parquet.
+    mcap : Path or None
+        A recording of the answers, .mcap.
+    """
+
+    table: Path | None = None
+    mcap: Path | None = None
+
+    def check(self) -> None:
+        """Raise an error if a file cannot be written. An existing file could be a recording.
+
+        Raises
+        ------
+        CaseError
+            A file exists, or its name has a wrong ending, or pyarrow is missing.
+        ModuleNotFoundError
+            mcap is missing.
+        """
+        if self.table is not None:
+            check_table(self.table)
+        if self.mcap is not None:
+            import mcap  # noqa: F401
+
+            if self.mcap.suffix != ".mcap":
+                raise CaseError(f"--mcap: must end in .mcap (got {self.mcap})")
+        for option, path in self.given.items():
+            if path.exists():
+                raise CaseError(f"{option}: {path} exists: delete it, or use another name")
+            if not path.parent.is_dir():
+                raise CaseError(f"{option}: the folder {path.parent} does not exist")
+
+    @contextmanager
+    def opened(self, config: Config) -> Iterator[Callable[[float, Row, Drive], None]]:
+        """Yield a function that writes an answer at a time [s] after the begin of the bag."""
+        with ExitStack() as stack:
+            writers: list[Table | Recording] = []
+            if self.table is not None:
+                writers.append(stack.enter_context(Table(self.table, config.safety_margin)))
+            if self.mcap is not None:
+                writers.append(stack.enter_context(Recording(self.mcap)))
+
+            def add(t: float, row: Row, drive: Drive) -> None:
+                for each in writers if row.is_state else ():
+                    each.add(t, row, drive)
+
+            yield add
+
+    @property
+    def given(self) -> dict[str, Path]:
+        """Return option -> path of the files to write."""
+        every = {"--table": self.table, "--mcap": self.mcap}
+        return {option: path for option, path in every.items() if path is not None}

@@ -1,0 +1,304 @@
+# SPDX-FileCopyrightText: gjk_collision contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Recordings without an end, or with damage: the part before is answered, and never passes."""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from replays import replay, rows_of
+from write_scenarios import CAR, Road, at, steps, thing, write
+
+from gjk_collision.__main__ import main
+from gjk_collision.replay.bag import Bag, BagError
+from gjk_collision.replay.write import BagWriter
+from gjk_collision.report.outcome import Outcome, Result
+
+CHUNK = 4096
+
+
+def file_of(bag: Path) -> Path:
+    return next(path for path in bag.iterdir() if path.suffix in (".mcap", ".db3"))
+
+
+def chunked(folder: Path, compression: str, name: str = "bag") -> Path:
+    """Write one mcap file of 4 s in small chunks, as a recorder does; return it."""
+    from mcap.reader import make_reader
+    from mcap.writer import CompressionType, Writer
+
+    whole = file_of(write(folder / "whole", "approach"))
+    path = folder / f"{name}.mcap"
+    with whole.open("rb") as source, path.open("wb") as target:
+        writer = Writer(target, CHUNK, CompressionType[compression], enable_data_crcs=True)
+        writer.start("ros2")
+        schemas: dict[int, int] = {}
+        channels: dict[int, int] = {}
+        for schema, channel, message in make_reader(source).iter_messages():
+            assert schema is not None
+            if channel.id not in channels:
+                schemas[schema.id] = writer.register_schema(
+                    schema.name, schema.encoding, schema.data
+                )
+                channels[channel.id] = writer.register_channel(
+                    channel.topic, "cdr", schemas[schema.id], channel.metadata
+                )
+            writer.add_message(
+                channels[channel.id], message.log_time, message.data, message.publish_time
+            )
+        writer.finish()
+    return path
+
+
+def chunks_of(path: Path) -> list[Any]:
+    from mcap.reader import make_reader
+
+    with path.open("rb") as source:
+        summary = make_reader(source).get_summary()
+    assert summary is not None
+    return list(summary.chunk_indexes)
+
+
+def cut(path: Path, size: int) -> None:
+    path.write_bytes(path.read_bytes()[:size])
+
+
+def read_to_the_break(path: Path, match: str) -> list[tuple[str, int, bytes]]:
+    """Return topic, log time and data of the messages before the break."""
+    found: list[tuple[str, int, bytes]] = []
+    with Bag(path) as bag, pytest.raises(BagError, match=match):
+        found.extend((each.topic, each.time, each.data) for each in bag.messages(bag.topics))
+    return found
+
+
+def assert_incomplete(result: Result, out: Path, last: int, stamps: int) -> None:
+    """Check that a result covers the stamps up to `last` [ns], and says that more is missing."""
+    assert result.outcome is Outcome.BROKEN
+    assert "the recording is incomplete" in result.failures[0]
+    assert f"(log time {last} ns) could be read" in result.failures[0]
+    assert "repair it with" in result.failures[0]
+    assert len([row for row in rows_of(out) if row.is_state]) == stamps
+    assert result.summary["outcome"] == "broken"
+    assert "the recording is incomplete" in (out / "drive" / "summary.md").read_text()
+
+
+@pytest.mark.parametrize("compression", ["NONE", "LZ4", "ZSTD"])
+def test_mcap_without_its_end_is_read_up_to_the_break(compression: str, tmp_path: Path) -> None:
+    path = chunked(tmp_path, compression)
+    chunks = chunks_of(path)
+    assert len(chunks) > 3
+    last = chunks[-1]
+    cut(path, last.chunk_start_offset + last.chunk_length // 2)  # inside the last chunk
+    times = [time for _, time, _ in read_to_the_break(path, "the file ends inside a record")]
+    assert times == sorted(times)
+    assert times[-1] == chunks[-2].message_end_time
+    result = replay(path, tmp_path)
+    stamps = len([t for t in steps(4.0) if at(t) < times[-1]])
+    # Of the last stamp, messages may be missing.
+    assert_incomplete(result, tmp_path, times[-1], stamps)
+    assert "mcap recover" in result.failures[0]
+
+
+@pytest.mark.parametrize("compression", ["NONE", "LZ4", "ZSTD"])
+def test_mcap_cut_behind_its_data_has_all_stamps_but_is_incomplete(
+    compression: str, tmp_path: Path
+) -> None:
+    path = chunked(tmp_path, compression)
+    cut(path, path.stat().st_size - 4)  # inside the magic at the end
+    result = replay(path, tmp_path)
+    assert_incomplete(result, tmp_path, at(4.0), 80)
+
+
+@pytest.mark.parametrize("compression", ["NONE", "LZ4", "ZSTD"])
+@pytest.mark.parametrize("has_end", [True, False])
+def test_damage_in_the_middle_of_an_mcap_file(
+    has_end: bool, compression: str, tmp_path: Path
+) -> None:
+    path = chunked(tmp_path, compression)
+    damaged = chunks_of(path)[2]
+    data = bytearray(path.read_bytes())
+    data[damaged.chunk_start_offset + damaged.chunk_length // 2] ^= 0xFF
+    path.write_bytes(data if has_end else data[:-100])
+    before = chunks_of_before(damaged.message_start_time)
+    result = replay(path, tmp_path)
+    assert_incomplete(result, tmp_path, *before)
+
+
+def chunks_of_before(start: int) -> tuple[int, int]:
+    """Return the last stamp before a log time, and the number of the stamps before that."""
+    stamps = [at(t) for t in steps(4.0) if at(t) < start]
+    return stamps[-1], len(stamps) - 1
+
+
+@pytest.mark.parametrize("size", [0, 5, 8, 20, 60])
+@pytest.mark.parametrize("kind", [".mcap", ".db3"])
+def test_file_cut_inside_its_header_is_refused(size: int, kind: str, tmp_path: Path) -> None:
+    whole = write(tmp_path, "approach", "mcap" if kind == ".mcap" else "sqlite3")
+    path = shutil.copy(file_of(whole), tmp_path / f"bag{kind}")
+    cut(path, size)
+    result = replay(path, tmp_path)
+    assert result.outcome is Outcome.BROKEN
+    assert len(result.failures) == 1
+    assert result.failures[0].startswith(f"bag{kind}: ")
+    assert "cannot be read as a bag" in result.failures[0] or "no message" in result.failures[0]
+
+
+@pytest.mark.parametrize("storage", ["mcap", "sqlite3"])
+@pytest.mark.parametrize("compression", ["", "file"])
+def test_bag_without_messages(storage: Any, compression: Any, tmp_path: Path) -> None:
+    with BagWriter(tmp_path / "bag", storage, compression) as writer:
+        writer._writer.add_connection(
+            "/footprint", "geometry_msgs/msg/PolygonStamped", typestore=writer._store
+        )
+    result = replay(tmp_path / "bag", tmp_path)
+    assert result.outcome is Outcome.BROKEN
+    assert result.failures == ["bag: the recording contains no message"]
+    assert main(["info", str(tmp_path / "bag")]) == 3
+
+
+def test_mcap_of_another_profile_is_not_repaired(tmp_path: Path) -> None:
+    from mcap.writer import Writer
+
+    with (tmp_path / "bag.mcap").open("wb") as file:
+        writer = Writer(file)
+        writer.start("ros1")
+        writer.finish()
+    with pytest.raises(BagError, match="Profile is not ros2"):
+        Bag(tmp_path / "bag.mcap")
+
+
+# ---- sqlite3
+
+
+def long_drive(folder: Path, storage: Any = "sqlite3") -> Path:
+    with BagWriter(folder / "long", storage) as writer:
+        road = Road(writer)
+        for t in steps(20.0):
+            road.ego(t)
+            road.obstacles(t, [thing(CAR, 20.0 + k, 0.0) for k in range(8)])
+    return folder / "long"
+
+
+@pytest.mark.parametrize("share", [0.3, 0.6, 0.95])
+@pytest.mark.parametrize("has_metadata", [True, False])
+def test_truncated_sqlite_is_read_up_to_the_break(
+    share: float, has_metadata: bool, tmp_path: Path
+) -> None:
+    bag = long_drive(tmp_path)
+    with Bag(bag) as whole:
+        wanted = [(each.topic, each.time, each.data) for each in whole.messages(whole.topics)]
+    path = file_of(bag)
+    cut(path, int(share * path.stat().st_size))
+    if not has_metadata:
+        (bag / "metadata.yaml").unlink()
+    found = read_to_the_break(bag if has_metadata else path, "is truncated: it has")
+    assert 0.5 * share * len(wanted) < len(found) < len(wanted)
+    assert found == wanted[: len(found)], "no message with zeros in place of the missing part"
+
+
+def test_damaged_page_of_an_sqlite_file(tmp_path: Path) -> None:
+    bag = long_drive(tmp_path)
+    data = bytearray(file_of(bag).read_bytes())
+    middle = len(data) // 2 // 4096 * 4096
+    data[middle : middle + 4096] = b"\xa5" * 4096
+    file_of(bag).write_bytes(data)
+    result = replay(bag, tmp_path)
+    assert result.outcome is Outcome.BROKEN
+    assert "the recording is incomplete" in result.failures[0]
+    assert "malformed" in result.failures[0]
+    assert len(rows_of(tmp_path)) < 400
+
+
+def test_sqlite_without_metadata_is_complete_only_if_its_end_is_noted(tmp_path: Path) -> None:
+    bag = long_drive(tmp_path)
+    path = Path(shutil.copy(file_of(bag), tmp_path / "alone.db3"))
+    assert replay(path, tmp_path).outcome is Outcome.PASSED
+    with closing(sqlite3.connect(path)) as data:
+        data.execute("DELETE FROM metadata")
+        data.commit()
+    result = replay(path, tmp_path)
+    assert_incomplete(result, tmp_path, at(20.0), 400)
+    assert "metadata.yaml is missing" in result.failures[0]
+    assert "ros2 bag reindex" in result.failures[0]
+
+
+@pytest.mark.parametrize("end", ["-wal", "-journal"])
+def test_messages_beside_an_sqlite_file_are_reported(end: str, tmp_path: Path) -> None:
+    """A recorder that was killed leaves messages in these files, which rosbags does not read."""
+    bag = long_drive(tmp_path)
+    path = file_of(bag)
+    path.with_name(path.name + end).write_bytes(b"x" * 100)
+    result = replay(bag, tmp_path)
+    assert_incomplete(result, tmp_path, at(20.0), 400)
+    assert f"messages in {path.name}{end} are not read" in result.failures[0]
+
+
+# ---- folders
+
+
+@pytest.mark.parametrize("storage", ["mcap", "sqlite3"])
+@pytest.mark.parametrize("text", ["", "rosbag2_bagfile_information:\n  version: 9\n", None])
+def test_folder_without_valid_metadata(storage: Any, text: str | None, tmp_path: Path) -> None:
+    bag = write(tmp_path, "approach", storage)
+    if text is None:
+        (bag / "metadata.yaml").unlink()
+    else:
+        (bag / "metadata.yaml").write_text(text)
+    result = replay(bag, tmp_path)
+    assert result.outcome is Outcome.BROKEN
+    assert "metadata" in result.failures[0]
+
+
+def test_broken_file_of_several_leaves_the_others(tmp_path: Path) -> None:
+    """The files of one recording: the first is read, the second was being written."""
+    bag = write(tmp_path, "approach")
+    first = file_of(bag)
+    second = bag / "second.mcap"
+    shutil.move(chunked(tmp_path, "NONE", "second"), second)
+    cut(second, second.stat().st_size - 100)
+    metadata = bag / "metadata.yaml"
+    text = metadata.read_text()
+    assert f"- {first.name}\n" in text
+    metadata.write_text(text.replace(f"- {first.name}\n", f"- {first.name}\n  - {second.name}\n"))
+    assert len(read_to_the_break(bag, r"second\.mcap")) == 2 * 243
+
+
+def test_command_reports_an_incomplete_recording(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = chunked(tmp_path, "ZSTD")
+    cut(path, path.stat().st_size - 100)
+    out = tmp_path / "out"
+    assert main(["replay", str(path), "--out", str(out)]) == 3
+    assert "broken" in (text := capsys.readouterr().out)
+    assert "the recording is incomplete, up to 4.000 s" in text
+    page = (out / "bag" / "index.html").read_text()
+    assert "the recording is incomplete" in page
+    assert main(["info", str(path)]) == 3
+    shown = capsys.readouterr()
+    assert "/footprint" in shown.out
+    assert "the recording is incomplete" in shown.err
+    assert main(["trace", str(path), "--at", "1.0", "--out", str(tmp_path / "t")]) == 0
+
+
+def test_copy_of_the_readable_part_is_deleted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import tempfile
+
+    path = chunked(tmp_path, "ZSTD")
+    cut(path, path.stat().st_size - 100)
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(temporary))
+    with Bag(path):
+        assert list(temporary.iterdir())
+    assert not list(temporary.iterdir())
+    cut(path, 30)
+    with pytest.raises(BagError):
+        Bag(path)
+    assert not list(temporary.iterdir())

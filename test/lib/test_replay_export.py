@@ -1,0 +1,244 @@
+# SPDX-FileCopyrightText: gjk_collision contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The files that a replay writes for other programs: tables, and mcap for Foxglove."""
+
+from __future__ import annotations
+
+import csv
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from replays import rows_of
+from write_scenarios import CAR, Road, at, steps, write
+
+from gjk_collision.__main__ import main
+from gjk_collision.replay.bag import Bag
+from gjk_collision.replay.write import BagWriter
+from gjk_collision.report.table import COLUMNS
+from gjk_collision.server.obstacles import Obstacles
+
+BIG = 2**62 + 1  # float64 does not hold it
+
+
+@pytest.fixture(scope="module")
+def drive(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """2 s: no obstacle list, then a list without obstacles, then one with a large id."""
+    bag = tmp_path_factory.mktemp("bags") / "drive"
+    with BagWriter(bag) as writer:
+        road = Road(writer)
+        for t in steps(2.0):
+            road.ego(t)
+            if t >= 1.0:
+                message = Obstacles(
+                    frame="odom",
+                    stamp=at(t),
+                    sequence=round(t * 20),
+                    ids=np.array([BIG] if t >= 1.5 else [], np.int64),
+                    offsets=np.array([0, 4] if t >= 1.5 else [], np.uint32),
+                    xy=np.ravel(CAR) + [20.1, 0.1] * 4 if t >= 1.5 else np.empty(0),
+                )
+                writer.obstacles(message)
+    return bag
+
+
+def replayed(bag: Path, out: Path, *words: str) -> int:
+    return main(["replay", str(bag), "--out", str(out), "--no-page", "--quiet", *words])
+
+
+def test_table_has_a_row_per_stamp_with_all_digits(drive: Path, tmp_path: Path) -> None:
+    path = tmp_path / "table.csv"
+    assert replayed(drive, tmp_path, "--table", str(path)) == 0
+    with path.open(encoding="utf-8", newline="") as file:
+        found = list(csv.DictReader(file))
+    rows = rows_of(tmp_path, "drive")
+    assert [*found[0]] == [*COLUMNS]
+    assert len(found) == len(rows)
+    for i, (cells, row) in enumerate(zip(found, rows, strict=True)):
+        assert int(cells["stamp"]) == i
+        assert int(cells["log_time_ns"]) == row.time
+        assert float(cells["time_s"]) == (row.time - at(0.0)) * 1e-9
+        assert (cells["verdict"], cells["status"]) == (row.verdict.name, row.status.name)
+        assert int(cells["nearest_id"]) == row.nearest_id
+    last = found[-1]
+    assert int(last["nearest_id"]) == BIG
+    assert last["nearest_source"] == "obstacles"
+    gap = 20.1 - 2.25 - 3.75
+    assert float(last["distance_m"]) == pytest.approx(gap, abs=1e-12)
+    assert float(last["distance_m"]) != rows[-1].distance, "results.jsonl is rounded"
+    assert float(last["lower_bound_m"]) <= gap
+    assert last["obstacle_age_s"] == "0.0"
+    free = next(cells for cells in found if int(cells["log_time_ns"]) == at(1.2))
+    assert (free["verdict"], free["distance_m"]) == ("FREE", "inf")
+    assert found[0]["distance_m"] == "", "not computed"
+    assert found[0]["bad_sources"] == "obstacles"
+
+
+def test_table_of_a_part(drive: Path, tmp_path: Path) -> None:
+    path = tmp_path / "table.csv"
+    assert replayed(drive, tmp_path, "--table", str(path), "--from", "1", "--to", "1.5") == 0
+    assert len(path.read_text().splitlines()) == 1 + 11
+
+
+def test_parquet_has_the_same_values_as_csv(drive: Path, tmp_path: Path) -> None:
+    parquet = pytest.importorskip("pyarrow.parquet", reason="needs pyarrow")
+    assert replayed(drive, tmp_path, "--table", str(tmp_path / "table.csv")) == 0
+    assert replayed(drive, tmp_path, "--table", str(tmp_path / "table.parquet")) == 0
+    found = parquet.read_table(tmp_path / "table.parquet").to_pylist()
+    with (tmp_path / "table.csv").open(encoding="utf-8", newline="") as file:
+        texts = list(csv.DictReader(file))
+    assert found[-1]["nearest_id"] == BIG
+    assert found[0]["distance_m"] is None
+    shown = [
+        {name: "" if value is None else str(value) for name, value in row.items()} for row in found
+    ]
+    assert shown == texts
+
+
+def test_parquet_needs_pyarrow(
+    drive: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    assert replayed(drive, tmp_path, "--table", str(tmp_path / "t.parquet")) == 2
+    text = capsys.readouterr().err
+    assert "'pyarrow': pip install gjk_collision[table]; or use .csv" in text
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("t.xlsx", "--table: must end in .csv or .parquet"),
+        ("no/t.csv", "does not exist"),
+        ("there.csv", "there.csv exists: delete it, or use another name"),
+    ],
+)
+def test_wrong_name_of_a_table(
+    name: str, text: str, drive: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "there.csv").write_text("mine")
+    assert replayed(drive, tmp_path / "out", "--table", str(tmp_path / name)) == 2
+    assert text in capsys.readouterr().err
+    assert (tmp_path / "there.csv").read_text() == "mine"
+    assert not (tmp_path / "out").exists(), "refused before the replay"
+
+
+def test_one_table_for_several_bags_is_refused(
+    drive: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    other = write(tmp_path, "approach")
+    words: list[Any] = ["replay", str(drive), str(other), "--table", str(tmp_path / "t.csv")]
+    assert main(words) == 2
+    assert "must be used with one bag or case" in capsys.readouterr().err
+
+
+# ---- mcap
+
+
+def messages_of(path: Path) -> dict[str, list[tuple[int, Any]]]:
+    """Read an mcap file with the package mcap, and decode by the definitions in the file."""
+    from mcap.reader import make_reader
+    from rosbags.typesys import Stores, get_types_from_msg, get_typestore
+
+    found: dict[str, list[tuple[int, Any]]] = {}
+    store = get_typestore(Stores.EMPTY)
+    known = set()
+    with path.open("rb") as file:
+        reader = make_reader(file, validate_crcs=True)
+        assert reader.get_header().profile == "ros2"
+        for schema, channel, message in reader.iter_messages():
+            assert schema is not None
+            assert (schema.encoding, channel.message_encoding) == ("ros2msg", "cdr")
+            if schema.name not in known:
+                known.add(schema.name)
+                store.register(get_types_from_msg(schema.data.decode(), schema.name))
+            decoded = store.deserialize_cdr(message.data, schema.name)
+            found.setdefault(channel.topic, []).append((message.log_time, decoded))
+    return found
+
+
+def test_mcap_has_the_answers_at_the_times_of_the_bag(drive: Path, tmp_path: Path) -> None:
+    path = tmp_path / "answers.mcap"
+    assert replayed(drive, tmp_path, "--mcap", str(path)) == 0
+    rows = rows_of(tmp_path, "drive")
+    found = messages_of(path)
+    assert set(found) == {"/replay/state", "/replay/markers"}
+    for messages in found.values():
+        assert [time for time, _ in messages] == [row.time for row in rows]
+    for count, ((_, state), row) in enumerate(zip(found["/replay/state"], rows, strict=True), 1):
+        assert state.counter == count
+        stamp = state.header.stamp
+        assert stamp.sec * 10**9 + stamp.nanosec == row.now
+        assert state.header.frame_id == "odom"
+        assert (state.verdict.verdict, state.verdict.status) == (row.verdict, row.status)
+        assert state.verdict.message == row.message
+        assert state.distance == pytest.approx(row.distance, abs=1e-9, nan_ok=True)
+        assert (state.nearest_id, state.nearest_source) == (row.nearest_id, row.nearest_source)
+        assert state.info.snapshot_id == row.snapshot_id
+        assert state.info.bad_sources == list(row.bad_sources)
+    assert found["/replay/state"][-1][1].nearest_id == BIG
+
+
+def test_markers_of_an_mcap_file(drive: Path, tmp_path: Path) -> None:
+    path = tmp_path / "answers.mcap"
+    assert replayed(drive, tmp_path, "--mcap", str(path)) == 0
+    arrays = [array.markers for _, array in messages_of(path)["/replay/markers"]]
+    assert all(markers[0].action == 3 for markers in arrays), "the last drawing is deleted"
+    assert all(each.header.frame_id == "odom" for markers in arrays for each in markers)
+    last = {each.ns: each for each in arrays[-1]}
+    assert set(last) == {"", "footprint", "obstacles", "witness"}
+    corners = {(round(p.x, 6), round(p.y, 6)) for p in last["obstacles"].points}
+    assert corners == {(x + 20.1, y + 0.1) for x, y in CAR}
+    assert len(last["obstacles"].points) == len(last["obstacles"].colors) == 8
+    assert sorted({round(p.x, 6) for p in last["witness"].points}) == [3.75, 17.85]
+    first = {each.ns: each for each in arrays[0]}
+    assert set(first) == {"", "footprint", "obstacles", "warning"}
+    assert first["warning"].text.startswith("NO_OBSTACLES\n")
+
+
+def test_bag_reader_opens_an_mcap_export(drive: Path, tmp_path: Path) -> None:
+    """As `ros2 bag play` does."""
+    path = tmp_path / "answers.mcap"
+    assert replayed(drive, tmp_path, "--mcap", str(path)) == 0
+    with Bag(path) as bag:
+        assert bag.topics["/replay/state"] == {"gjk_collision/msg/CollisionState"}
+        for message in bag.messages(bag.topics):
+            bag.decode(message)
+
+
+def test_the_same_mcap_from_every_run(drive: Path, tmp_path: Path) -> None:
+    for name in ("a.mcap", "b.mcap"):
+        assert replayed(drive, tmp_path, "--mcap", str(tmp_path / name)) == 0
+    assert (tmp_path / "a.mcap").read_bytes() == (tmp_path / "b.mcap").read_bytes()
+
+
+def test_recording_is_not_overwritten(
+    drive: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = next(drive.glob("*.mcap"))
+    before = path.read_bytes()
+    assert replayed(path, tmp_path, "--mcap", str(path)) == 2
+    assert "exists: delete it, or use another name" in capsys.readouterr().err
+    assert path.read_bytes() == before
+    assert replayed(drive, tmp_path, "--mcap", str(tmp_path / "a.bag")) == 2
+    assert "--mcap: must end in .mcap" in capsys.readouterr().err
+    assert replayed(drive, tmp_path, "--mcap", str(tmp_path / "a.mcap"), "--scheduler", "x") == 2
+    assert "without --scheduler" in capsys.readouterr().err
+
+
+def test_exports_of_an_incomplete_recording_hold_the_part_before(
+    drive: Path, tmp_path: Path
+) -> None:
+    cut = tmp_path / "cut.mcap"
+    cut.write_bytes(next(drive.glob("*.mcap")).read_bytes()[:-100])
+    files = tmp_path / "t.csv", tmp_path / "answers.mcap"
+    words = ("--table", str(files[0]), "--mcap", str(files[1]))
+    assert replayed(cut, tmp_path, *words) == 3
+    stamps = len(rows_of(tmp_path, "cut"))
+    assert stamps > 10
+    assert len(files[0].read_text().splitlines()) == 1 + stamps
+    assert len(messages_of(files[1])["/replay/state"]) == stamps
