@@ -28,7 +28,7 @@ CLOSED = 141  # the reader of the output has ended; the exit code of shells for 
 
 # Packages of the extra "replay" of pyproject.toml. By name, they can be installed beside any kind
 # of installation: from a clone, from a wheel, by colcon.
-REPLAY = "rosbags pyyaml jinja2 rich"
+REPLAY = "rosbags mcap pyyaml jinja2 rich"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
