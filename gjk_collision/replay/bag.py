@@ -18,7 +18,7 @@ from rosbags.typesys import get_types_from_msg
 
 from ..server.adapters import CONVERTERS
 from .interfaces import CLOCK, POLYGON_STAMPED, TF_MESSAGE, older_types, typestore
-from .salvage import STORAGE, advice, salvage, was_closed, without_end
+from .salvage import STORAGE, SalvageError, advice, salvage, was_closed, without_end
 
 __all__ = ["STORAGE", "Bag", "BagError", "Message", "find_bags"]
 
@@ -87,7 +87,8 @@ class Bag:
                 self._reader, wrong = self._salvaged()
             except Exception as second:
                 self._remove_copy()
-                text = _text(second) if isinstance(second, ModuleNotFoundError) else _text(error)
+                explains = isinstance(second, ModuleNotFoundError | SalvageError)
+                text = _text(second if explains else error)
                 raise BagError(f"{path.name}: cannot be read as a bag: {text}") from error
         self.begin, self.end = self._reader.start_time, self._reader.end_time
         if not self._reader.message_count:
@@ -140,7 +141,7 @@ class Bag:
         if self.incomplete:
             raise BagError(self._break(self.incomplete, time))
         if count != expected:
-            text = f"truncated: {count} messages found, but its index lists {expected}"
+            text = f"{count} messages found, but its index lists {expected}; {advice(self.path)}"
             raise BagError(self._break(text, time))
 
     def can_decode(self, kind: str) -> bool:

@@ -94,7 +94,12 @@ def read_cases(path: Path, config: Config, bags: Path | None = None) -> list[Cas
     for i, (given, lines) in enumerate(documents):
         default = path.stem if len(documents) == 1 else f"{path.stem}-{i}"
         name = str(given.get("name", default)) if isinstance(given, dict) else default
-        place = Place(str(path), name.replace("/", "_"), lines)
+        name = name.replace("/", "_")
+        place = Place(str(path), name, lines)
+        # It is the name of a folder.
+        if name.strip() in ("", ".", "..") or not name.isprintable() or len(name.encode()) > 200:
+            rule = "must be a name of a folder: printable, at most 200 bytes, and not '.' or '..'"
+            raise place.at("name").error(f"{rule} (got {name!r})")
         cases.append(_parse(given, place, config, bags or path.parent))
     if not cases:
         raise CaseError(f"{path}: the file contains no case")
@@ -169,7 +174,7 @@ def _parse(given: Any, place: Place, config: Config, folder: Path) -> Case:
 
 
 def _name(bag: Path, root: Path | None) -> str:
-    relative = bag.relative_to(root) if root is not None else Path(bag.name)
+    relative = bag.relative_to(root) if root is not None else Path(bag.resolve().name)
     if relative.suffix in STORAGE:
         relative = relative.with_suffix("")
     return "_".join(relative.parts)

@@ -13,13 +13,18 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any, BinaryIO
 
+import yaml
 from rosbags.rosbag2 import Reader
 
-__all__ = ["STORAGE", "advice", "salvage", "was_closed", "without_end"]
+__all__ = ["STORAGE", "SalvageError", "advice", "salvage", "was_closed", "without_end"]
 
 STORAGE = (".mcap", ".db3")
 
 _TABLES = ("schema", "topics", "message_definitions", "messages")  # the messages are the last
+
+
+class SalvageError(Exception):
+    """There is no part of a bag that can be copied. The message says why, and what to do."""
 
 
 def salvage(bag: Path, folder: Path) -> tuple[Path, str]:
@@ -39,20 +44,51 @@ def salvage(bag: Path, folder: Path) -> tuple[Path, str]:
 
     Raises
     ------
+    SalvageError
+        There is no part before the break, or the order of the files is not known.
     Exception
         Nothing can be read. Damaged files can raise any error.
     """
     if bag.is_file():
         return _copied(bag, folder)
-    files = sorted(each for each in bag.iterdir() if each.suffix in STORAGE)
     if _has_metadata(bag):
-        found = [_copied(each, folder) for each in files]
-        shutil.copyfile(bag / "metadata.yaml", folder / "metadata.yaml")
-        return folder, "; ".join(wrong for _, wrong in found if wrong)
+        return folder, _copy_files(bag, folder)
+    files = sorted(each for each in bag.iterdir() if each.suffix in STORAGE)
     if len(files) != 1:
-        raise ValueError(f"metadata.yaml is missing or damaged, and there are {len(files)} files")
+        text = f"metadata.yaml is missing or damaged, and there are {len(files)} files"
+        raise SalvageError(f"{text}; make it with 'ros2 bag reindex FOLDER'")
     copy, wrong = _copied(files[0], folder)
     return copy, "; ".join(filter(None, ("metadata.yaml is missing or damaged", wrong)))
+
+
+def _copy_files(bag: Path, folder: Path) -> str:
+    """Copy the files of a bag up to the first one that is broken; return what is wrong with it.
+
+    The messages of later files are not used, because the data between them is missing.
+    """
+    described = yaml.safe_load((bag / "metadata.yaml").read_text("utf-8"))
+    about = described["rosbag2_bagfile_information"]
+    names: list[str] = about["relative_file_paths"]
+    kept, wrong = list[str](), ""
+    for name in names:
+        try:
+            copy, wrong = _copied(bag / name, folder)
+            if not wrong or _has_messages(copy):
+                kept.append(name)
+        except ModuleNotFoundError:
+            raise
+        except Exception as error:  # a damaged file can raise any error
+            wrong = f"{name}: {error}" if str(error) else f"{name}: {type(error).__name__}"
+        if wrong:
+            break
+    if not kept:
+        raise SalvageError(f"{wrong}; {advice(bag)}")
+    if len(kept) < len(names):
+        wrong += f"; files after {kept[-1]} are not used"
+    about["relative_file_paths"] = kept
+    about["files"] = [each for each in about.get("files", ()) if each.get("path") in kept]
+    (folder / "metadata.yaml").write_text(yaml.safe_dump(described), "utf-8")
+    return wrong
 
 
 def advice(bag: Path) -> str:
@@ -94,6 +130,14 @@ def _has_metadata(folder: Path) -> bool:
     try:
         return "rosbag2_bagfile_information" in (folder / "metadata.yaml").read_text("utf-8")
     except (OSError, UnicodeDecodeError):
+        return False
+
+
+def _has_messages(copy: Path) -> bool:
+    try:
+        with Reader(copy) as reader:
+            return bool(reader.message_count)
+    except Exception:  # the break is before the first message
         return False
 
 

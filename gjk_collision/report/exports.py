@@ -50,7 +50,7 @@ class Exports:
             if self.mcap.suffix != ".mcap":
                 raise CaseError(f"--mcap: must end in .mcap (got {self.mcap})")
         for option, path in self.given.items():
-            if path.exists():
+            if path.exists() or path.is_symlink():
                 raise CaseError(f"{option}: {path} exists: delete it, or use another name")
             if not path.parent.is_dir():
                 raise CaseError(f"{option}: the folder {path.parent} does not exist")
@@ -60,10 +60,16 @@ class Exports:
         """Yield a function that writes an answer at a time [s] after the begin of the bag."""
         with ExitStack() as stack:
             writers: list[Table | Recording] = []
-            if self.table is not None:
-                writers.append(stack.enter_context(Table(self.table, config.safety_margin)))
-            if self.mcap is not None:
-                writers.append(stack.enter_context(Recording(self.mcap)))
+            try:
+                if self.table is not None:
+                    writers.append(stack.enter_context(Table(self.table, config.safety_margin)))
+                if self.mcap is not None:
+                    writers.append(stack.enter_context(Recording(self.mcap)))
+            except OSError as error:
+                *made, (option, path) = list(self.given.items())[: len(writers) + 1]
+                for _, other in made:
+                    other.unlink()
+                raise CaseError(f"{option}: {path} cannot be written: {error}") from error
 
             def add(t: float, row: Row, drive: Drive) -> None:
                 for each in writers if row.is_state else ():

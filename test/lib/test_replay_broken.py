@@ -267,6 +267,55 @@ def test_broken_file_of_several_leaves_the_others(tmp_path: Path) -> None:
     assert len(read_to_the_break(bag, r"second\.mcap")) == 2 * 243
 
 
+def recording_of_two(tmp_path: Path) -> tuple[Path, Path, Path]:
+    """Write a bag of two files with the same messages; return its folder and the files."""
+    bag = write(tmp_path, "approach")
+    old, metadata = file_of(bag), bag / "metadata.yaml"
+    names = "one.mcap", "two.mcap"
+    first = bag / names[0]
+    shutil.move(chunked(tmp_path, "NONE", "one"), first)
+    second = bag / shutil.move(old, bag / names[1])
+    lines = "".join(f"  - {name}\n" for name in names)
+    text = metadata.read_text()
+    assert f"  - {old.name}\n" in text
+    metadata.write_text(text.replace(f"  - {old.name}\n", lines))
+    return bag, first, second
+
+
+def test_files_after_a_broken_one_are_not_used(tmp_path: Path) -> None:
+    bag, first, _ = recording_of_two(tmp_path)
+    chunks = chunks_of(first)
+    cut(first, chunks[2].chunk_start_offset + 10)
+    found = read_to_the_break(bag, r"one\.mcap: .*; files after one\.mcap are not used")
+    assert found[-1][1] == chunks[1].message_end_time
+    result = replay(bag, tmp_path)
+    assert result.outcome is Outcome.BROKEN
+    assert max(row.time for row in rows_of(tmp_path)) <= chunks[1].message_end_time
+
+
+@pytest.mark.parametrize("content", [b"", b"no recording"])
+def test_files_before_an_unreadable_one_are_used(tmp_path: Path, content: bytes) -> None:
+    bag, _, second = recording_of_two(tmp_path)
+    second.write_bytes(content)
+    assert len(read_to_the_break(bag, r"two\.mcap: .*repair it with")) == 243
+    second.unlink()
+    assert len(read_to_the_break(bag, r"two\.mcap: .*repair it with")) == 243
+
+
+def test_an_unreadable_first_file_is_named(tmp_path: Path) -> None:
+    bag, first, _ = recording_of_two(tmp_path)
+    first.write_bytes(b"")
+    with pytest.raises(BagError, match=r"one\.mcap: .*repair it with"):
+        Bag(bag)
+
+
+def test_folder_of_two_files_without_metadata_names_the_remedy(tmp_path: Path) -> None:
+    bag, *_ = recording_of_two(tmp_path)
+    (bag / "metadata.yaml").unlink()
+    with pytest.raises(BagError, match=r"there are 2 files; make it with 'ros2 bag reindex"):
+        Bag(bag)
+
+
 def test_command_reports_an_incomplete_recording(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -201,6 +201,22 @@ def test_error_of_a_scenario_names_line_case_and_rule(
     assert str(caught.value) == f"{path}, {words}"
 
 
+@pytest.mark.parametrize("name", ['""', '"."', '".."', '" "', '"a\\nb"', "a" * 201])
+def test_name_of_a_case_must_be_that_of_a_folder(name: str, tmp_path: Path) -> None:
+    """Else the reports are written elsewhere than below the folder of the reports."""
+    path = tmp_path / "case.yaml"
+    path.write_text(f"name: {name}\nbag: a\n")
+    with pytest.raises(CaseError, match="name: must be a name of a folder"):
+        read_cases(path, Config())
+
+
+def test_bag_in_the_working_directory_has_its_name(
+    bags: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(bags / "approach")
+    assert [each.name for each in read_cases(Path("."), Config())] == ["approach"]
+
+
 def test_fault_on_a_topic_that_is_not_used_is_an_error_of_the_scenario(
     bags: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -242,3 +242,22 @@ def test_exports_of_an_incomplete_recording_hold_the_part_before(
     assert stamps > 10
     assert len(files[0].read_text().splitlines()) == 1 + stamps
     assert len(messages_of(files[1])["/replay/state"]) == stamps
+
+
+def test_no_export_is_left_if_one_cannot_be_opened(
+    drive: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table = tmp_path / "t.csv"
+    words = "--table", str(table), "--mcap", "/proc/x.mcap"
+    assert replayed(drive, tmp_path / "out", *words) == 2
+    assert "--mcap: /proc/x.mcap cannot be written" in capsys.readouterr().out
+    assert not table.exists()
+
+
+def test_link_to_nothing_is_not_written(
+    drive: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    link = tmp_path / "t.csv"
+    link.symlink_to(tmp_path / "elsewhere.csv")
+    assert replayed(drive, tmp_path / "out", "--table", str(link)) == 2
+    assert "exists: delete it" in capsys.readouterr().err
