@@ -141,7 +141,8 @@ class Bag:
         if self.incomplete:
             raise BagError(self._break(self.incomplete, time))
         if count != expected:
-            text = f"{count} messages found, but its index lists {expected}; {advice(self.path)}"
+            text = f"truncated or damaged: {count} messages found, but its index lists {expected}"
+            text += f"; {advice(self.path)}"
             raise BagError(self._break(text, time))
 
     def can_decode(self, kind: str) -> bool:
