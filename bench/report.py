@@ -47,25 +47,24 @@ BATCH_GOALS = {
 }
 
 
-# The same of shapes at poses, divided by Box2D's time at poses.
-AT_POSES_GOALS = {(1, "distant"): 0.35, (1, "overlap"): 0.50, (1, "touch"): 2.0}
-# The same from vertices.
-FROM_VERTICES_GOALS = {
-    (1, "distant"): 0.25,
-    (1, "overlap"): 0.60,
-    (1, "touch"): 0.70,
-    (2, "distant"): 0.65,
-    (2, "overlap"): 0.65,
-    (2, "touch"): 0.75,
+# The same of the rows of BASES, divided by the time of their base.
+BASES_GOALS = {
+    AT_POSES: {(1, "distant"): 0.35, (1, "overlap"): 0.50, (1, "touch"): 2.0},
+    FROM_VERTICES: {
+        (1, "distant"): 0.25,
+        (1, "overlap"): 0.60,
+        (1, "touch"): 0.70,
+        (2, "distant"): 0.65,
+        (2, "overlap"): 0.65,
+        (2, "touch"): 0.75,
+    },
 }
 
 
 def goal(level: int, kind: str, n: int, row: str = OURS) -> float:
     """Goal of a cell; infinity where there is none."""
-    if row == AT_POSES:
-        return AT_POSES_GOALS.get((level, kind), math.inf)
-    if row == FROM_VERTICES:
-        return FROM_VERTICES_GOALS[level, kind]
+    if row in BASES:
+        return BASES_GOALS[row].get((level, kind), math.inf)
     if row == BATCH:
         limit, counts = BATCH_GOALS.get((level, kind), (math.inf, ()))
         return limit if n in counts else math.inf
@@ -197,12 +196,11 @@ def goal_table(results: Results) -> str:
         where = f" at {', '.join(str(n) for n in counts)}"
         cells = [beside_goal(results, level, kind, n, BATCH) for n in COUNTS]
         lines.append([f"level {level}, {kind}, in a batch", f"{limit:.2f}{where}", *cells])
-    for (level, kind), limit in AT_POSES_GOALS.items():
-        cells = [beside_goal(results, level, kind, n, AT_POSES) for n in COUNTS]
-        lines.append([f"level {level}, {kind}, at poses", f"{limit:.2f}", *cells])
-    for (level, kind), limit in FROM_VERTICES_GOALS.items():
-        cells = [beside_goal(results, level, kind, n, FROM_VERTICES) for n in COUNTS]
-        lines.append([f"level {level}, {kind}, from vertices", f"{limit:.2f}", *cells])
+    for row, goals in BASES_GOALS.items():
+        for (level, kind), limit in goals.items():
+            cells = [beside_goal(results, level, kind, n, row) for n in COUNTS]
+            where = row.removeprefix(f"{OURS} ")
+            lines.append([f"level {level}, {kind}, {where}", f"{limit:.2f}", *cells])
     return table(["", "goal", *(str(n) for n in COUNTS)], lines)
 
 
@@ -232,13 +230,8 @@ def otherwise(results: Results, level: int, kind: str, n: int, row: str) -> str:
 def losses(results: Results) -> str:
     """Where a goal is missed or a peer is faster, in words."""
     lines = []
-    rows = (
-        (OURS, ""),
-        (BATCH, ", in a batch"),
-        (AT_POSES, ", at poses"),
-        (FROM_VERTICES, ", from vertices"),
-    )
-    for row, where in rows:
+    apart = ((row, f", {row.removeprefix(f'{OURS} ')}") for row in BASES)
+    for row, where in ((OURS, ""), (BATCH, ", in a batch"), *apart):
         for level, kind in GOALS:
             name = f"- Level {level}, {kind}{where}"
             missed, beaten = [], []

@@ -42,8 +42,9 @@ struct HillClimbing : gjk::Convex {
   }
 };
 
-template <class Shape>
-struct Collide : Views<Shape> {
+// Shapes has a(i) and b(i), the shapes of a case.
+template <class Shape, class Shapes = Views<Shape>>
+struct Collide : Shapes {
   static constexpr double tolerance = 0.0;
   bool operator()(std::size_t i) const {
     const Shape& a = this->a(i);
@@ -57,8 +58,8 @@ struct Collide : Views<Shape> {
   }
 };
 
-template <class Shape>
-struct Distance : Views<Shape> {
+template <class Shape, class Shapes = Views<Shape>>
+struct Distance : Shapes {
   static constexpr double tolerance = 1e-9;
   double operator()(std::size_t i) const {
     const Shape& a = this->a(i);
@@ -155,18 +156,6 @@ class FromVertices {
   int n_ = 0;
 };
 
-struct CollideVertices : FromVertices {
-  static constexpr double tolerance = 0.0;
-  bool operator()(std::size_t i) const {
-    return gjk::collide(a(i), b(i)) == gjk::Verdict::collision;
-  }
-};
-
-struct DistanceVertices : FromVertices {
-  static constexpr double tolerance = 1e-9;
-  double operator()(std::size_t i) const { return gjk::distance(a(i), b(i)).upper; }
-};
-
 // All pairs of a chunk in one call.
 class CollideBatch : public Views<> {
  public:
@@ -192,12 +181,12 @@ void add_gjk_rows(std::vector<Row>& rows) {
   rows.push_back(row<Collide<gjk::Convex>>("gjk"));
   rows.push_back(row<CollideBatch>("gjk batch"));
   rows.push_back(row<CollideAtPoses>("gjk at poses"));
-  rows.push_back(row<CollideVertices>("gjk from vertices"));
+  rows.push_back(row<Collide<gjk::Convex, FromVertices>>("gjk from vertices"));
   rows.push_back(row<Collide<Generic>>("gjk barycode"));
   rows.push_back(row<Collide<HillClimbing>>("gjk barycode HCS"));
   rows.push_back(row<Distance<gjk::Convex>>("gjk"));
   rows.push_back(row<DistanceAtPoses>("gjk at poses"));
-  rows.push_back(row<DistanceVertices>("gjk from vertices"));
+  rows.push_back(row<Distance<gjk::Convex, FromVertices>>("gjk from vertices"));
   rows.push_back(row<Distance<Generic>>("gjk barycode"));
   rows.push_back(row<Distance<HillClimbing>>("gjk barycode HCS"));
 }
