@@ -3,7 +3,7 @@
 """The files for other programs to which a replay writes its answers."""
 
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -62,9 +62,10 @@ class Exports:
             writers: list[Table | Recording] = []
             try:
                 if self.table is not None:
-                    writers.append(stack.enter_context(Table(self.table, config.safety_margin)))
+                    table = Table(self.table, config.safety_margin)
+                    writers.append(stack.enter_context(closing(table)))
                 if self.mcap is not None:
-                    writers.append(stack.enter_context(Recording(self.mcap)))
+                    writers.append(stack.enter_context(closing(Recording(self.mcap))))
             except OSError as error:
                 *made, (option, path) = list(self.given.items())[: len(writers) + 1]
                 for _, other in made:

@@ -8,7 +8,6 @@ those of the replayed bag, so that both files can be shown together.
 
 from math import nan
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 import numpy as np
@@ -54,15 +53,8 @@ class Recording:
         self._count = 0
         self._no_bytes = np.zeros(0, np.uint8)
 
-    def __enter__(self) -> "Recording":
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def close(self) -> None:
+        """Write the index, and close the file."""
         self._writer.finish()
         self._file.close()
 

@@ -112,8 +112,7 @@ class _Job:
     """The state of one run. A valid report can be made from it at any time."""
 
     def __init__(self, case: Case, options: Options) -> None:
-        self._case, self._options = case, options
-        self._span, self._exports = options.span, options.exports
+        self._case, self._options, self._span = case, options, options.span
         self._expectations = Expectations(case.expect, case.faults, options.span)
         self._golden_path = golden_of(case, options.golden)
         self._golden: Golden | None = None
@@ -146,7 +145,7 @@ class _Job:
                 self._describe(bag, topics)
                 header = {"format": FORMAT, **self._about["identity"]}
                 file.write(json.dumps(header, separators=(",", ":")) + "\n")
-                with self._exports.opened(case.config) as export:
+                with self._options.exports.opened(case.config) as export:
                     self._answer(bag, topics, file, export, progress)
         except (BagError, InputError) as error:
             self._fail(Outcome.BROKEN, str(error))

@@ -5,7 +5,6 @@
 import csv
 from math import isnan, nan
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 from ..replay.drive import Drive
@@ -83,15 +82,8 @@ class Table:
         self._margin, self._count = margin, 0
         self._sheet = _Parquet(path) if path.suffix == ".parquet" else _Csv(path)
 
-    def __enter__(self) -> "Table":
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def close(self) -> None:
+        """Write what is left, and close the file."""
         self._sheet.close()
 
     def add(self, t: float, row: Row, drive: Drive) -> None:
