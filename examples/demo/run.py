@@ -184,7 +184,9 @@ def main() -> int:
     parser.add_argument(
         "--output", type=Path, default=HERE.parents[1] / ".dev" / "demo", help="folder"
     )
-    folder = parser.parse_args().output.resolve()
+    parser.add_argument("--animation", action="store_true", help="write demo.gif too")
+    arguments = parser.parse_args()
+    folder = arguments.output.resolve()
     folder.mkdir(parents=True, exist_ok=True)
     begin = time.monotonic()
     try:
@@ -195,6 +197,11 @@ def main() -> int:
 
         pictures = [folder / "demo.png", folder / "demo.svg"]
         draw(log, drive, pictures)
+        if arguments.animation:
+            from animation import animate
+
+            pictures.append(folder / "demo.gif")
+            animate(log, drive, pictures[-1])
     except DemoError as error:
         print(f"demo: FAILED: {error}", file=sys.stderr)
         return 1

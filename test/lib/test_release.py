@@ -77,6 +77,29 @@ def test_wheels_begin_with_the_oldest_python_that_is_required() -> None:
     assert f"CPython 3.{minors[0]} to 3.{minors[-1]}" in (ROOT / "docs/versions.md").read_text()
 
 
+def test_every_source_file_names_its_licence() -> None:
+    """REP-2004, 3.iv. Formats without comments, pictures and inputs of the fuzzers cannot."""
+    if not (ROOT / ".git").exists():
+        pytest.skip("the files of the repository are known in a clone only")
+    listed = subprocess.run(
+        ["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    without = (".json", ".png", ".svg", ".gif", ".typed", "LICENSE", "CHANGELOG.rst")
+    files = [
+        name
+        for name in listed.stdout.splitlines()
+        if not name.endswith(without) and "fuzz/corpus/" not in name and (ROOT / name).exists()
+    ]
+    assert len(files) > 300
+    lines = [
+        "SPDX-FileCopyrightText: gjk_collision contributors",
+        "SPDX-License-Identifier: Apache-2.0",
+    ]
+    for name in files:
+        head = (ROOT / name).read_text()[:400]
+        assert all(line in head for line in lines), name
+
+
 def test_the_declared_quality_level_fits_the_version() -> None:
     """REP-2004: only level 4 is for versions before 1.0.0."""
     version = ET.parse(ROOT / "package.xml").findtext("version") or ""
