@@ -301,7 +301,7 @@ class _Job:
             self._expectations.add(t, row)
             if self._options.page:
                 self.timeline.add(t, row, drive.reports(), change)
-                film.add(t, row)
+                film.add(t, row, change)
         elif change is not None and change.label:
             self.timeline.mark(t, change.label)
 
