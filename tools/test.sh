@@ -47,6 +47,7 @@ suite_lib() {
     local options=${PYTEST_ADDOPTS:-}
     lib_environment
     browser
+    npm_packages
     # A whole run uses all processors. A file stays in one process, so that it shares its fixtures.
     (($#)) || options+=" --numprocesses=$(nproc) --dist=loadfile"
     PYTEST_ADDOPTS=$options step "test lib: pytest, without ROS" "mend it; again with: ./dev test lib -k NAME" in_lib python_tests lib test/lib -- "$@"
