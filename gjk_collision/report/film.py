@@ -141,9 +141,7 @@ class Film:
                 runs = _joined(self._runs, self._mixed, mixed=True)
             self._runs = runs
 
-    def _frame(
-        self, index: int, t: float, row: Row, change: Comparison | None
-    ) -> dict[str, Any]:
+    def _frame(self, index: int, t: float, row: Row, change: Comparison | None) -> dict[str, Any]:
         if self._drawing.is_full:
             self._drawing.delete_unused(run.frame for run in self._runs)
         return {

@@ -211,7 +211,9 @@ def test_foxglove_reads_an_mcap_export(drive: Path, tmp_path: Path) -> None:
     rows = rows_of(tmp_path, "drive")
     here = Path(__file__).resolve()
     command = [here.parent / "foxglove.cjs", NPM.parent, path, here.parents[2] / "msg"]
-    done = subprocess.run(["node", *map(str, command)], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        ["node", *map(str, command)], capture_output=True, text=True, check=False
+    )
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
     assert found["header"]["profile"] == "ros2"

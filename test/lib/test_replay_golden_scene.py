@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 from browser import needs_browser
-from test_replay_page import StillDrive
+from test_replay_page import StillDrive, summary_of
 from test_replay_scene import cars, data_of, told
 from write_scenarios import EGO, at, steps
 
 from gjk_collision.__main__ import main
-from gjk_collision.replay.golden import LABELS, Comparison
+from gjk_collision.replay.golden import LABELS, Comparison, Golden
 from gjk_collision.replay.rows import Row
 from gjk_collision.replay.write import BagWriter
 from gjk_collision.report.film import MAX_FRAMES, Film
@@ -35,7 +35,7 @@ PARAMETERS = """
 
 @pytest.fixture(scope="module")
 def drive(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A car of the lidar 2 m ahead, and one of the radar 3 m behind: the second file inflates it."""
+    """A car of the lidar 2 m ahead, one of the radar 3 m behind. The second file inflates it."""
     folder = tmp_path_factory.mktemp("golden")
     with BagWriter(folder / "bag") as writer:
         for t in steps(1.0):
@@ -89,15 +89,17 @@ def test_both_answers_are_drawn(drive: Path, tmp_path: Path) -> None:
         return golden(a[0] + s * (b[0] - a[0]), a[1] + s * (b[1] - a[1]) + 2);
       }).filter((each) => each === colour("age-b")).length / count;
       const frame = frames[cursor];
+      const cells = ({ cells }) => cells[0].textContent + " " + cells[2].textContent;
       return [texts, along(frame.g.w, 200), along(frame.w, 200), el("scene-legend").textContent,
-        [...el("obstacles").rows].map((row) => row.cells[0].textContent + " " + row.cells[2].textContent),
-        el("facts").textContent];"""
+        [...el("obstacles").rows].map(cells), el("facts").textContent];"""
     texts, on_golden, on_own, legend, rows, facts = told(drive, script, tmp_path)
     assert "FREE 2.00 m, old.yaml" in texts and "FREE 1.00 m, new.yaml" in texts
     assert "2.00 m old.yaml" in texts and "1.00 m" in texts, "the distances at the segments"
     assert on_golden > 0.3, "dashes"
     assert on_own == 0.0
-    assert "answer of old.yaml: closest points, nearest obstacle, safety margin of 1.50 m" in legend
+    assert (
+        "answer of old.yaml: closest points, nearest obstacle, safety margin of 1.50 m" in legend
+    )
     assert rows == ["1 (nearest) /radar", "1 (nearest of old.yaml) /lidar"]
     assert "nearest of old.yaml1 of /lidar, 2.0000 m" in facts
 
@@ -130,17 +132,11 @@ def test_margin_of_the_golden_answer_is_that_of_its_vehicle(
     changed: list[Any] | None, margin: float | None, tmp_path: Path
 ) -> None:
     """It is not drawn around the new vehicle if the old one can have another footprint."""
-    kinds = {"count": 0, "first": [], "times": []}
-    summary = {
-        "name": "x", "outcome": "passed", "failures": [], "failure_times": [], "notes": [],
-        "expectations": [], "timing": {"latency_us": {"bins": []}},
-        "parameters": {"safety_margin": 0.5},
-        "golden": {
-            "names": ["a", "b"], "parameters": changed, "compared": 1, "verdicts": {},
-            **{name: kinds for name in ("distances", "missing_stamps", "new_stamps", "statuses",
-                                        "nearest_obstacles")},
-        },
+    unchanged = {"count": 0, "first": [], "times": []}
+    golden = dict.fromkeys(Golden.KINDS, unchanged) | {
+        "names": ["a", "b"], "parameters": changed, "compared": 1, "verdicts": {},
     }  # fmt: skip
+    summary = summary_of("x") | {"parameters": {"safety_margin": 0.5}, "golden": golden}
     film = {"end": 0.0, "origin": [0, 0], "outlines": [], "sources": [], "frames": []}
     (tmp_path / "p.html").write_text(page(summary, {"t": []}, film), encoding="utf-8")
     assert data_of(tmp_path / "p.html")["golden_margin"] == margin
