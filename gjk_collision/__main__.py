@@ -7,6 +7,7 @@ import os
 import re
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from math import inf
@@ -191,7 +192,7 @@ FIRST = "first"
 
 
 def _replay(given: argparse.Namespace) -> int:
-    from .replay.bag import BagError
+    from .replay.bag import Bag, BagError
     from .replay.case import CaseError, read_cases, read_parameters
     from .replay.fields import Place
     from .replay.span import Span
@@ -239,6 +240,10 @@ def _replay(given: argparse.Namespace) -> int:
             rule = "must be used with one bag or case, and without --scheduler"
             raise CaseError(f"{', '.join(exports.given)}: {rule} (got {len(cases)} cases)")
         exports.check()
+        if not span.is_whole:  # before the reports of an earlier replay are replaced
+            for case in cases:
+                with suppress(BagError), Bag(case.bag) as bag:  # the reports say why
+                    span.check(case.name, bag.seconds)
     except BagError as error:
         return _refuse("replay", error, BROKEN)
     except CaseError as error:
@@ -446,7 +451,7 @@ def _info(given: argparse.Namespace) -> int:
 
     try:
         with Bag(given.bag) as bag:
-            print(f"{given.bag}: {(bag.end - bag.begin) * 1e-9:.3f} s from {bag.begin} ns")
+            print(f"{given.bag}: {bag.seconds:.3f} s from {bag.begin} ns")
             for name, kinds in sorted(bag.topics.items()):
                 print(f"{bag.counts[name]:>9}  {name}  {', '.join(sorted(kinds))}")
             if bag.incomplete:

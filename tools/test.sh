@@ -46,6 +46,7 @@ cpp_tests() {
 suite_lib() {
     lib_environment
     browser
+    npm_packages
     step "test lib: pytest, without ROS" "mend it; again with: ./dev test lib -k NAME" in_lib library_tests lib "$@"
 }
 

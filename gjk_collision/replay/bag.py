@@ -18,9 +18,20 @@ from rosbags.typesys import get_types_from_msg
 
 from ..server.adapters import CONVERTERS
 from .interfaces import CLOCK, POLYGON_STAMPED, TF_MESSAGE, older_types, typestore
-from .salvage import STORAGE, SalvageError, advice, salvage, was_closed, without_end
+from .salvage import (
+    STORAGE,
+    SalvageError,
+    advice,
+    damaged_chunk,
+    salvage,
+    was_closed,
+    without_end,
+)
 
 __all__ = ["STORAGE", "Bag", "BagError", "Message", "find_bags"]
+
+# First bytes of data that is compressed by zstd. Messages begin with other bytes.
+ZSTD = b"\x28\xb5\x2f\xfd"
 
 USED = {CLOCK, POLYGON_STAMPED, TF_MESSAGE, *CONVERTERS}
 
@@ -90,6 +101,10 @@ class Bag:
                 explains = isinstance(second, ModuleNotFoundError | SalvageError)
                 text = _text(second if explains else error)
                 raise BagError(f"{path.name}: cannot be read as a bag: {text}") from error
+        if self._is_compressed():
+            self.__exit__(None, None, None)
+            rule = "its messages are compressed (zstd), which only metadata.yaml says"
+            raise BagError(f"{path.name}: {rule}; replay the folder with its metadata.yaml")
         self.begin, self.end = self._reader.start_time, self._reader.end_time
         if not self._reader.message_count:
             self.__exit__(None, None, None)
@@ -116,6 +131,11 @@ class Bag:
         with suppress(Exception):
             self._reader.close()
         self._remove_copy()
+
+    @property
+    def seconds(self) -> float:
+        """Duration of the recording [s]."""
+        return (self.end - self.begin) * 1e-9
 
     def messages(self, topics: Iterable[str]) -> Iterator[Message]:
         """Yield the messages of some topics in the order of log time.
@@ -165,11 +185,15 @@ class Bag:
     def _opened(self) -> tuple[Reader, str]:
         """Return a reader of the bag, and what is wrong with it; empty: nothing is known."""
         path, wrong = self.path, ""
-        for file in sorted(path.glob("*.db3")) if path.is_dir() else [path]:
+        files = path.iterdir() if path.is_dir() else [path]
+        for file in sorted(each for each in files if each.suffix in STORAGE):
             if why := without_end(file):
                 raise BagError(why)
         reader = Reader(path)
         reader.open()
+        for file in sorted(path.glob("*.mcap")) if path.is_dir() else [path]:
+            if file.suffix == ".mcap" and (why := damaged_chunk(file)):
+                raise BagError(why)
         if path.suffix == ".db3" and not was_closed(path):
             wrong = "its end is not noted in the file, and metadata.yaml is missing"
         return reader, wrong
@@ -183,6 +207,14 @@ class Bag:
         reader = Reader(copy)
         reader.open()
         return reader, wrong
+
+    def _is_compressed(self) -> bool:
+        """Return whether the first message is compressed, which rosbags does not know."""
+        if (self.path / "metadata.yaml").is_file():
+            return False  # rosbags decompresses the messages
+        with suppress(Exception):  # a damaged message is reported when it is read
+            return next(_bytes_of(self._reader)).startswith(ZSTD)
+        return False
 
     def _remove_copy(self) -> None:
         if self._folder is not None:
@@ -236,6 +268,10 @@ def find_bags(folder: Path) -> list[Path]:
         else:
             found += [here / file for file in files if Path(file).suffix in STORAGE]
     return sorted(found)
+
+
+def _bytes_of(reader: Reader) -> Iterator[bytes]:
+    return (data for _, _, data in reader.messages())
 
 
 def _ros_name(kind: str) -> str:

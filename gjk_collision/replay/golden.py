@@ -80,6 +80,11 @@ class Comparison:
     old: Row | None
     label: str
 
+    @property
+    def code(self) -> int:
+        """Number of the label in `LABELS`, from 1 for the most severe one; 0: nothing changed."""
+        return LABELS.index(self.label) + 1 if self.label else 0
+
 
 class Golden:
     """Compares a result with an earlier one, in one pass over both.

@@ -98,7 +98,7 @@ def _states(bag: Bag, case: Case) -> Iterator[tuple[Drive, Row]]:
 
 
 def _last_stamp(states: Iterator[tuple[Drive, Row]], bag: Bag, seconds: float) -> int:
-    last, end = 0, (bag.end - bag.begin) * 1e-9
+    last, end = 0, bag.seconds
     for stamp, (_, row) in enumerate(states):
         time = (row.time - bag.begin) * 1e-9
         if time > seconds + _TOLERANCE:

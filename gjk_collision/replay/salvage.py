@@ -9,16 +9,29 @@ is not complete is never copied.
 
 import shutil
 import sqlite3
+from collections.abc import Iterator
 from contextlib import closing
+from io import BytesIO
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import yaml
 from rosbags.rosbag2 import Reader
 
-__all__ = ["STORAGE", "SalvageError", "advice", "salvage", "was_closed", "without_end"]
+__all__ = [
+    "STORAGE",
+    "SalvageError",
+    "advice",
+    "damaged_chunk",
+    "salvage",
+    "was_closed",
+    "without_end",
+]
 
 STORAGE = (".mcap", ".db3")
+
+# Records in a chunk of an mcap file: Schema, Channel, Message. _CHUNK: the chunk itself.
+_CHUNK, _IN_CHUNK = b"\x06", (b"\x03", b"\x04", b"\x05")
 
 _TABLES = ("schema", "topics", "message_definitions", "messages")  # the messages are the last
 
@@ -117,6 +130,44 @@ def without_end(file: Path) -> str:
     return ""
 
 
+def damaged_chunk(file: Path) -> str:
+    """Return which chunk of a complete mcap file is damaged; empty: none is known to be.
+
+    rosbags finds damage in a chunk with compression or with a checksum when it reads the chunk.
+    Of another chunk it silently skips what is no record, such as zeros.
+    """
+    from mcap.reader import make_reader
+
+    with file.open("rb") as opened:
+        summary = make_reader(opened).get_summary()
+        chunks = () if summary is None else summary.chunk_indexes
+        for chunk in sorted(chunks, key=lambda each: each.chunk_start_offset):
+            begin = chunk.chunk_start_offset
+            if not chunk.compression and not _is_whole(opened, begin, chunk.chunk_length):
+                return f"{file.name}: the chunk at byte {begin} is damaged"
+    return ""
+
+
+def _is_whole(file: BinaryIO, begin: int, length: int) -> bool:
+    """Return whether the uncompressed chunk at a byte consists of records."""
+    file.seek(begin)
+    head = file.read(49)  # type, length, two times, size, checksum, compression, size
+    if head[:1] != _CHUNK or int.from_bytes(head[1:9], "little") != length - 9:
+        return False
+    return any(head[33:37]) or _are_records(file, begin + 49, begin + length)
+
+
+def _are_records(file: BinaryIO, place: int, end: int) -> bool:
+    """Return whether the bytes from `place` to `end` are the records of a chunk."""
+    while place < end:
+        file.seek(place)
+        record = file.read(9)
+        place += 9 + int.from_bytes(record[1:], "little")
+        if record[:1] not in _IN_CHUNK:
+            return False
+    return place == end
+
+
 def was_closed(file: Path) -> bool:
     """Return whether the recorder has noted the end of an SQLite file, there or beside it."""
     if _has_metadata(file.parent):
@@ -148,8 +199,9 @@ def _copied(file: Path, folder: Path) -> tuple[Path, str]:
     if not wrong:
         try:
             with Reader(file):
-                target.symlink_to(file.resolve())
-                return target, ""
+                if file.suffix != ".mcap" or not damaged_chunk(file):
+                    target.symlink_to(file.resolve())
+                    return target, ""
         except Exception:  # a damaged file can raise any error
             pass
     copy = _copy_mcap if file.suffix == ".mcap" else _copy_sqlite
@@ -168,7 +220,7 @@ def _copy_mcap(file: Path, target: Path) -> str:
         writer: Any = Writer(written, compression=CompressionType.NONE)
         source: Any = _Exact(opened)
         try:
-            for record in StreamReader(source, validate_crcs=True).records:
+            for record in _records(StreamReader(source, emit_chunks=True, validate_crcs=True)):
                 if isinstance(record, Header):
                     writer.start(record.profile, record.library)
                 elif isinstance(record, Schema) and record.id not in schemas:
@@ -195,8 +247,25 @@ def _copy_mcap(file: Path, target: Path) -> str:
     return ""
 
 
+def _records(reader: Any) -> Iterator[Any]:
+    """Yield the records of an mcap file, including those in chunks."""
+    from mcap.records import Chunk
+    from mcap.stream_reader import breakup_chunk
+
+    for record in reader.records:
+        if not isinstance(record, Chunk):
+            yield record
+            continue
+        if not record.compression and not _are_records(BytesIO(record.data), 0, len(record.data)):
+            raise ValueError(f"the chunk from log time {record.message_start_time} ns is damaged")
+        yield from breakup_chunk(record, validate_crc=True)
+
+
 class _Exact:
-    """A file whose read fails if the file ends early: the reader of mcap accepts less."""
+    """A file whose read fails where the file ends early, or where a record begins with zeros.
+
+    The reader of mcap accepts both.
+    """
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file
@@ -207,6 +276,8 @@ class _Exact:
         found = self._file.read(size)
         if len(found) != size:
             raise EOFError(f"the file ends inside a record that begins at byte {position}")
+        if found == b"\0":  # only the type of a record has one byte
+            raise ValueError(f"there is no record at byte {position}")
         return found
 
 

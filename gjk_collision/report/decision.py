@@ -2,12 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """How a verdict on one pair of shapes was decided, and its certificate, as text.
 
-The kernel's functions return the verdict, the distance, its certified lower bound and the
-separating direction. They return neither the step of the cascade that decided nor the triangle of
-a collision. So the text says which of the two each statement is: returned by the kernel, or
+The kernel's functions return the verdict, the step of the cascade that decided, the distance, its
+certified lower bound and the separating direction. They do not return the triangle of a
+collision. So the text says which of the two each statement is: returned by the kernel, or
 computed here from the trace.
 """
 
+from collections.abc import Sequence
 from fractions import Fraction
 from math import cos, sin
 from typing import Any
@@ -16,11 +17,30 @@ import numpy as np
 import numpy.typing as npt
 
 from ..geometry import Pose, Shape, collide
-from ..tracing import Trace, TraceStep
+from ..tracing import Trace, TraceStep, deciding_step
+from ..verdict import Verdict
 
 __all__ = ["answer", "decision", "digits", "placed"]
 
 Points = npt.NDArray[np.float64]
+
+# What each step of the cascade has proven, by the verdict: docs/kernel.md.
+_PROVEN = {
+    Verdict.FREE: {
+        "turned boxes": "the bounding boxes, turned to the poses, are farther apart than required",
+        "boxes": "the bounding boxes are farther apart than required",
+        "axes": "an edge separates the polygons",
+        "GJK": "all points of a - b are beyond a line",
+        "exact": "the exact sign of a polynomial shows a gap",
+    },
+    Verdict.COLLISION: {
+        "overlap": "polygons inside of the shapes overlap",
+        "extremes": "the four outermost vertices of a - b enclose the origin",
+        "axes": "no edge separates the polygons",
+        "GJK": "points of a - b enclose the origin, or are within the radii and the margin",
+        "exact": "exact arithmetic shows no gap, or no gap larger than the rounding errors",
+    },
+}
 
 
 def decision(
@@ -42,12 +62,16 @@ def decision(
     """
     found = trace.closest
     hit = collide(a, b, pose_a, pose_b)
-    free = found.lower_bound > margin or (margin == 0.0 and not hit)
+    parts = found.feature_a[0], found.feature_b[0]
+    steps = [deciding_step(a, b, pose_a, pose_b, parts, reach) for reach in (margin, 0.0)]
+    (verdict, _, certain), _ = steps
+    free = not hit and (found.lower_bound > certain or verdict is Verdict.FREE)
     name = "COLLISION" if hit else "FREE" if free else "MARGIN"
     facts = [
         ("verdict on this pair", name),
         ("required margin", f"{digits(margin, 9)} m"),
-        ("decided by", _step(trace, a, b, pose_a, pose_b, hit=hit)),
+        ("decided by", _steps(steps, name, margin)),
+        ("in a query for the distance", _by_distance(found.lower_bound, certain)),
         ("certificate", _contact(trace) if hit else _separation(trace)),
         ("distance", f"{digits(found.distance, 9)} m"),
         ("certified lower bound", f"{digits(found.lower_bound, 9)} m"),
@@ -89,22 +113,25 @@ def placed(shape: Shape, pose: Pose) -> list[Points]:
     return [np.asarray(part) @ turn + (x, y) for part in shape.parts]
 
 
-def _step(trace: Trace, a: Shape, b: Shape, pose_a: Pose, pose_b: Pose, *, hit: bool) -> str:
-    """Return what is known about the step of the cascade."""
-    unknown = "not reported by the kernel."
-    if hit:
-        return f"{unknown} The certificate was computed again, from the trace of GJK."
-    part_a, part_b = trace.closest.feature_a[0], trace.closest.feature_b[0]
-    p, q = placed(a, pose_a)[part_a], placed(b, pose_b)[part_b]
-    reach = a.radii[part_a] + b.radii[part_b]
-    gaps = np.maximum(p.min(axis=0) - q.max(axis=0), q.min(axis=0) - p.max(axis=0)) - reach
-    axis = int(np.argmax(gaps))
-    parts = "" if len(a.parts) == len(b.parts) == 1 else " of the nearest parts"
-    boxes = f"The bounding boxes{parts}"
-    if gaps[axis] > 1e-9 * max(float(np.abs(p).max()), float(np.abs(q).max())):
-        gap = f"{digits(float(gaps[axis]))} m apart along {'xy'[axis]}"
-        return f"{unknown} {boxes} are {gap}, so a test of boxes is sufficient."
-    return f"{unknown} {boxes} overlap, so a test of boxes is not sufficient."
+def _steps(steps: Sequence[tuple[Verdict, str, float]], name: str, margin: float) -> str:
+    """Return which step decides with the margin, and which one without it if that is needed."""
+    (with_margin, step, _), (without, bare_step, _) = steps
+    if name == "COLLISION" and without is Verdict.FREE:
+        return f"another pair of parts. For the nearest parts, {_step(without, bare_step)}"
+    if name == "FREE" or margin == 0.0:
+        return _step(with_margin, step)
+    required = f"with the margin, {_step(with_margin, step)}"
+    return f"{required}. Without the margin, {_step(without, bare_step)}"
+
+
+def _step(verdict: Verdict, step: str) -> str:
+    return f"step '{step}': {_PROVEN[verdict][step]}"
+
+
+def _by_distance(lower_bound: float, certain: float) -> str:
+    if lower_bound > certain:
+        return "the certified lower bound decides FREE; no other step is needed"
+    return "the certified lower bound does not decide FREE; the step above decides"
 
 
 def _separation(trace: Trace) -> str:

@@ -88,14 +88,20 @@ class Drawing:
                 placed.append(item)
         paths = sorted(paths, key=lambda path: path[:2])[:MAX_PATHS]
         return {
-            "w": self._local([*row.witness_ego, *row.witness_obstacle]),
-            "ego": self._pose(row.ego) if row.ego else None,
+            **self.answer(row),
             "f": self._footprint(),
             "bare": self._bare(),
             "o": placed,
             "u": {each.number: round(each.until, 3) for each in sent if each.until > 0.0},
             "p": [[k, *self._predicted(each, i)] for _, k, each, i in paths],
             "path": self._asked(row.time),
+        }
+
+    def answer(self, row: Row) -> dict[str, Any]:
+        """Return ``w`` and ``ego`` of an answer, as in `at`."""
+        return {
+            "w": self._local([*row.witness_ego, *row.witness_obstacle]),
+            "ego": self._pose(row.ego) if row.ego else None,
         }
 
     def delete_unused(self, frames: Iterable[dict[str, Any]]) -> None:

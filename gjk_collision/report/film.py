@@ -8,6 +8,7 @@ from math import inf, isfinite
 from typing import Any
 
 from ..replay.drive import Drive
+from ..replay.golden import LABELS, Comparison
 from ..replay.rows import Row
 from ..verdict import Verdict
 from .drawing import Drawing, exact
@@ -41,20 +42,31 @@ class _Run:
     count: int
     frame: dict[str, Any]
 
+    def is_milder(self, verdict: Verdict, change: int) -> bool:
+        """Whether its frame has a better verdict than this one, or a less severe change."""
+        own = _BADNESS[self.frame["v"]], _severity(_change(self.frame))
+        return own < (_BADNESS[verdict], _severity(change))
+
     @property
-    def badness(self) -> tuple[int, float]:
-        """The run whose frame is kept has the worse verdict, else the smaller distance."""
+    def kind(self) -> tuple[int, int]:
+        """The verdict, and the change since the golden result."""
+        return self.frame["v"], _change(self.frame)
+
+    @property
+    def badness(self) -> tuple[int, int, float]:
+        """Which frame is kept: the worst verdict, most severe change and smallest distance."""
         distance = self.frame["d"]
-        return _BADNESS[self.frame["v"]], -inf if distance is None else -distance
+        nearness = -inf if distance is None else -distance
+        return _BADNESS[self.frame["v"]], _severity(_change(self.frame)), nearness
 
 
 def _joined(runs: Iterable[_Run], most: int, *, mixed: bool) -> list[_Run]:
-    """Return runs of at most `most` stamps, of one verdict unless `mixed`."""
+    """Return runs of at most `most` stamps, of one verdict and change unless `mixed`."""
     joined: list[_Run] = []
     for run in runs:
         last = joined[-1] if joined else None
         fits = last is not None and last.count + run.count <= most
-        if last is None or not fits or not (mixed or last.frame["v"] == run.frame["v"]):
+        if last is None or not fits or not (mixed or last.kind == run.kind):
             joined.append(run)
         else:
             worse = max(last, run, key=lambda each: each.badness)
@@ -65,10 +77,10 @@ def _joined(runs: Iterable[_Run], most: int, *, mixed: bool) -> list[_Run]:
 class Film:
     """Frames for the scene view. Each stamp of the replay belongs to one frame.
 
-    A frame stands for a run of stamps. A run ends at a change of verdict, and after `_stride`
-    stamps. If there are 2 `MAX_FRAMES` runs, neighbours are joined: runs of one verdict, or, if
-    the verdict changes too often, up to `_mixed` stamps of several verdicts. Such a run shows its
-    worst verdict.
+    A frame stands for a run of stamps. A run ends where the verdict, or the kind of change since
+    the golden result, is another one, and after `_stride` stamps. If there are 2 `MAX_FRAMES`
+    runs, neighbours of one kind are joined, or, if the kind changes too often, up to `_mixed`
+    stamps of several kinds. Such a run shows its worst verdict.
 
     Parameters
     ----------
@@ -83,20 +95,27 @@ class Film:
         self._count, self._end = 0, 0.0
         self._least = inf
 
-    def add(self, t: float, row: Row) -> None:
-        """Add the answer `row` at the time `t` [s] after the begin of the bag."""
+    def add(self, t: float, row: Row, change: Comparison | None = None) -> None:
+        """Add the answer `row` at the time `t` [s] after the begin of the bag.
+
+        Parameters
+        ----------
+        change : Comparison
+            The comparison with the golden result; None: there is none.
+        """
         index, self._count, self._end = self._count, self._count + 1, t
         nearer = row.distance < self._least
         if nearer:
             self._least = row.distance
         run = self._runs[-1] if self._runs else None
-        same = run is not None and run.frame["v"] == row.verdict
+        code = 0 if change is None else change.code
+        same = run is not None and run.kind == (row.verdict, code)
         if run is None or run.count >= (max(self._stride, self._mixed) if same else self._mixed):
-            self._runs.append(_Run(index, t, 1, self._frame(index, t, row)))
+            self._runs.append(_Run(index, t, 1, self._frame(index, t, row, change)))
         else:
             run.count += 1
-            if (same and nearer) or _BADNESS[row.verdict] > _BADNESS[run.frame["v"]]:
-                run.frame = self._frame(index, t, row)
+            if (same and nearer) or run.is_milder(row.verdict, code):
+                run.frame = self._frame(index, t, row, change)
         if len(self._runs) >= 2 * MAX_FRAMES:
             self._thin()
 
@@ -122,7 +141,7 @@ class Film:
                 runs = _joined(self._runs, self._mixed, mixed=True)
             self._runs = runs
 
-    def _frame(self, index: int, t: float, row: Row) -> dict[str, Any]:
+    def _frame(self, index: int, t: float, row: Row, change: Comparison | None) -> dict[str, Any]:
         if self._drawing.is_full:
             self._drawing.delete_unused(run.frame for run in self._runs)
         return {
@@ -141,7 +160,31 @@ class Film:
             "oa": _or_none(row.obstacle_age),
             "bad": list(row.bad_sources),
             "snap": row.snapshot_id,
+            **({} if change is None else {"g": self._golden(change)}),
         }
+
+    def _golden(self, change: Comparison) -> dict[str, Any]:
+        """Return the golden answer; without the verdict if there is none for this stamp."""
+        found: dict[str, Any] = {"c": change.code}
+        if (old := change.old) is not None:
+            found |= {
+                "v": int(old.verdict),
+                "s": old.status.name,
+                "d": _or_none(old.distance),
+                "id": exact(old.nearest_id),
+                "src": old.nearest_source,
+                **self._drawing.answer(old),
+            }
+        return found
+
+
+def _change(frame: dict[str, Any]) -> int:
+    golden = frame.get("g")
+    return golden["c"] if golden else 0
+
+
+def _severity(code: int) -> int:
+    return -code if code else -len(LABELS) - 1
 
 
 def _or_none(value: float) -> float | None:

@@ -21,6 +21,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from time import monotonic, sleep
 from typing import Any
 
 from ..replay.case import Case
@@ -34,8 +35,9 @@ __all__ = ["ClusterError", "run_all"]
 ATTEMPTS = 3
 
 
-# Times to wait for the first worker of a Dask scheduler, before a message and before the end [s].
-WORKER_NOTICE, WORKER_LIMIT = 3.0, 60.0
+# Times without a worker of a Dask scheduler, before a message and before the end [s], and the
+# period of looking for workers [s].
+WORKER_NOTICE, WORKER_LIMIT, WORKER_PERIOD = 3.0, 60.0, 1.0
 
 
 class ClusterError(Exception):
@@ -255,15 +257,63 @@ def _on_cluster(
             for case in cases
         }
         done = cluster.as_completed(list(futures), loop=client.loop)
-        for future in done:
-            case = futures[future]
-            try:
-                delivery = future.result()
-            except Exception as error:
-                lost = f"the scheduler at {scheduler} was lost"
-                delivery = _lost(case, lost if future.cancelled() else repr(error))
-            yield delivery
-            future.release()
+        workers = _Workers(client, scheduler)
+        while not done.is_empty():
+            batch = done.next_batch(block=False)
+            if not batch and workers.are_gone():
+                break
+            if not batch:
+                sleep(0.05)
+            for future in batch:
+                case = futures.pop(future)
+                try:
+                    delivery = future.result()
+                except Exception as error:
+                    lost = f"the scheduler at {scheduler} was lost"
+                    delivery = _lost(case, lost if future.cancelled() else repr(error))
+                yield delivery
+                future.release()
+        for case in futures.values():
+            yield _lost(case, f"{workers.none}: none came within {WORKER_LIMIT:g} s")
+
+
+class _Workers:
+    """Reports a scheduler that has lost all its workers.
+
+    Parameters
+    ----------
+    client : distributed.Client
+        A client of the scheduler.
+    scheduler : str
+        Address of the scheduler.
+    """
+
+    def __init__(self, client: Any, scheduler: str) -> None:
+        self.none = f"the scheduler at {scheduler} has no worker"
+        self._client = client
+        self._asked = self._seen = monotonic()
+        self._is_said = False
+
+    def are_gone(self) -> bool:
+        """Return whether there was no worker for `WORKER_LIMIT`; report it after a notice time."""
+        now = monotonic()
+        if now - self._asked >= WORKER_PERIOD:
+            self._asked = now
+            # Without a connection, the futures are cancelled.
+            if self._client.status != "running" or self._has_worker():
+                self._seen, self._is_said = now, False
+        missing = now - self._seen
+        if missing >= WORKER_NOTICE and not self._is_said:
+            self._is_said = True
+            text = f"{self.none}; waiting up to {WORKER_LIMIT:g} s"
+            print(text, file=sys.stderr, flush=True)
+        return missing >= WORKER_LIMIT
+
+    def _has_worker(self) -> bool:
+        try:
+            return bool(self._client.nthreads())
+        except OSError:  # the scheduler is lost
+            return True
 
 
 def _wait_for_worker(client: Any, scheduler: str) -> None:

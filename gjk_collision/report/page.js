@@ -22,6 +22,10 @@ function drawFacts() {
   add("distance", number(frame.d, 4, "m"));
   add("lower bound", number(frame.lb, 4, "m"));
   add("nearest", frame.id === -1 ? "-" : frame.id + " of " + frame.src);
+  if (frame.g) {
+    const none = frame.g.v === undefined || frame.g.id === -1;
+    add("nearest of " + data.names[0], none ? "-" : frame.g.id + " of " + frame.g.src + ", " + number(frame.g.d, 4, "m"));
+  }
   if (frame.w.length === 4) {
     add("on the vehicle", placeText(frame.w[0], frame.w[1]) + inFrame());
     add("on the obstacle", placeText(frame.w[2], frame.w[3]) + inFrame());

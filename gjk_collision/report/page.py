@@ -26,6 +26,7 @@ def page(summary: dict[str, Any], timeline: dict[str, Any], film: dict[str, Any]
     film : dict
         The result of `film.Film.to_dict`.
     """
+    golden = summary["golden"] or {}
     data = {
         "verdicts": [each.name for each in Verdict],
         "timeline": timeline,
@@ -35,7 +36,8 @@ def page(summary: dict[str, Any], timeline: dict[str, Any], film: dict[str, Any]
         "latency": summary["timing"]["latency_us"],
         "expectations": summary["expectations"],
         "limits": _limits(summary.get("parameters", {})),
-        "names": (summary["golden"] or {}).get("names"),
+        "names": golden.get("names"),
+        "golden_margin": _golden_margin(summary.get("parameters", {}), golden.get("parameters")),
     }
     return render("page.html", summary=summary, data=_embedded(data))
 
@@ -49,6 +51,21 @@ def _limits(parameters: dict[str, Any]) -> dict[str, float]:
     }
     own = {"footprint": "footprint_timeout", "twist_topic": "twist_timeout"}
     return named | {name: parameters[key] for name, key in own.items() if key in parameters}
+
+
+def _golden_margin(parameters: dict[str, Any], differing: list[Any] | None) -> float | None:
+    """Return the safety margin of the golden result [m].
+
+    None: it is not known, or the vehicle of the golden result can have another footprint.
+    """
+    if differing is None:
+        return None
+    old = {name: value for name, value, _ in differing}
+    own = ("margin_", "footprint", "robot_radius", "base_frame", "check_frame")
+    if any(name.startswith(own) for name in old if name != "footprint_timeout"):
+        return None
+    margin: float = old.get("safety_margin", parameters.get("safety_margin", 0.0))
+    return margin
 
 
 def overview(results: Sequence[Result]) -> str:

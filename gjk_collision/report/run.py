@@ -132,7 +132,7 @@ class _Job:
         case = self._case
         try:
             with Bag(case.bag) as bag:
-                self._span.check(case.name, (bag.end - bag.begin) * 1e-9)
+                self._span.check(case.name, bag.seconds)
                 if self._golden_path is not None:
                     self._golden = Golden(
                         self._golden_path,
@@ -234,7 +234,7 @@ class _Job:
                 **({} if self._span.is_whole else {"judged": self._judged(bag)}),
             },
             "bag": str(bag.path),
-            "seconds": round((bag.end - bag.begin) * 1e-9, 3),
+            "seconds": round(bag.seconds, 3),
             "safety_margin": config.safety_margin,
             "parameters": _parameters(config),
         }
@@ -255,7 +255,7 @@ class _Job:
 
     def _judged(self, bag: Bag) -> list[float]:
         """Return the begin and the end of the part that is judged [s]."""
-        return [self._span.begin, min(self._span.end, (bag.end - bag.begin) * 1e-9)]
+        return [self._span.begin, min(self._span.end, bag.seconds)]
 
     def _answer(
         self,
@@ -301,7 +301,7 @@ class _Job:
             self._expectations.add(t, row)
             if self._options.page:
                 self.timeline.add(t, row, drive.reports(), change)
-                film.add(t, row)
+                film.add(t, row, change)
         elif change is not None and change.label:
             self.timeline.mark(t, change.label)
 

@@ -13,6 +13,7 @@ const inFrame = () => data.frame ? " in " + data.frame : "";
 const LINES = {
   margin: ["MARGIN", [7, 4], 2], inflation: ["faint", [2, 3], 1.5], velocity: ["moving", [], 2],
   predicted: ["moving", [1, 4], 2.5], asked: ["asked", [10, 3, 2, 3], 2], bare: ["ink", [], 1],
+  golden: ["age-b", [5, 3], 2.5],
 };
 
 // ---- obstacles of a frame, with names instead of positions
@@ -24,6 +25,7 @@ function obstacleAt(frame, index) {
     index, outline: film.outlines[outline], x, y, yaw, id, source, from, margin: margin || 0,
     velocity: known ? [vx, vy] : null, until: frame.u[source] || 0,
     bad: frame.bad.includes(from.source), isNearest: id === frame.id && from.sender === frame.src,
+    isGolden: !!frame.g && id === frame.g.id && from.sender === frame.g.src,  // the nearest one of the golden answer
   };
 }
 
@@ -283,17 +285,57 @@ function drawObstacles(g, w, h, frame, obstacles) {
   g.setLineDash([]);
 }
 
+function labelWitness(g, w, h, witness, text, vehicle) {
+  const a = screen(witness[0], witness[1]), b = screen(witness[2], witness[3]);
+  const long = Math.hypot(b[0] - a[0], b[1] - a[1]) || 1, places = [];
+  for (const far of [1, 1.6, 2.4, 3.4]) for (const way of [1, -1]) for (const end of [0.5, 1, 0]) {  // beside it
+    places.push([a[0] + end * (b[0] - a[0]) + way * far * (b[1] - a[1]) / long * 34, a[1] + end * (b[1] - a[1]) - way * far * (b[0] - a[0]) / long * 22]);
+  }
+  label(g, w, h, text, places, vehicle);
+}
+
 function drawWitness(g, w, h, frame, vehicle) {
   if (frame.w.length !== 4) return;
   const a = screen(frame.w[0], frame.w[1]), b = screen(frame.w[2], frame.w[3]);
   g.setLineDash([]); g.strokeStyle = g.fillStyle = colour("ink"); g.lineWidth = 1.5;
   g.beginPath(); g.moveTo(...a); g.lineTo(...b); g.stroke();
   for (const p of [a, b]) { g.beginPath(); g.arc(...p, 3, 0, 7); g.fill(); }
-  const long = Math.hypot(b[0] - a[0], b[1] - a[1]) || 1, places = [];
-  for (const far of [1, 1.6, 2.4, 3.4]) for (const way of [1, -1]) for (const end of [0.5, 1, 0]) {  // beside it
-    places.push([a[0] + end * (b[0] - a[0]) + way * far * (b[1] - a[1]) / long * 34, a[1] + end * (b[1] - a[1]) - way * far * (b[0] - a[0]) / long * 22]);
+  labelWitness(g, w, h, frame.w, number(frame.d, 2, "m"), vehicle);
+}
+
+// The golden answer, below this one: dashes that are wider, and rings around larger dots. So both are visible where they agree.
+function drawGolden(g, w, h, frame, obstacles) {
+  const other = frame.g;
+  if (!other || other.v === undefined) return;
+  pen(g, "golden");
+  if (other.w.length === 4) {
+    const a = screen(other.w[0], other.w[1]), b = screen(other.w[2], other.w[3]);
+    g.lineWidth = 6; g.beginPath(); g.moveTo(...a); g.lineTo(...b); g.stroke();
+    pen(g, "golden"); g.setLineDash([]);
+    for (const p of [a, b]) { g.beginPath(); g.arc(...p, 7, 0, 7); g.stroke(); }
   }
-  label(g, w, h, number(frame.d, 2, "m"), places, vehicle);
+  pen(g, "golden");
+  const nearest = obstacles.filter((each) => each.isGolden);
+  around(g, w, h, nearest.map((each) => [placed(each.outline, each.x, each.y, each.yaw), each.outline.r * view.scale + 4]), "golden");
+  if (!other.ego || data.golden_margin === null) return;  // null: that vehicle is not known
+  const vehicle = vehicleOf(frame, other.ego), isMoved = !frame.ego || other.ego.some((value, i) => value !== frame.ego[i]);
+  if (isMoved) for (const { path } of vehicle) g.stroke(path);
+  if (data.golden_margin > 0 && data.golden_margin !== data.margin) {
+    around(g, w, h, vehicle.map(({ corners, r }) => [corners, r + data.golden_margin * view.scale]), "golden");
+  }
+}
+
+// Both answers in words, each with the bar of its verdict.
+function drawAnswers(g, frame) {
+  const say = (code, d) => code === undefined ? "no answer" : verdicts[code] + (d === null ? "" : " " + number(d, 2, "m"));
+  [[data.names[0], frame.g.v, frame.g.d], [data.names[1], frame.v, frame.d]].forEach(([name, code, d], i) => {
+    const v = 26 + 20 * i, text = say(code, d) + ", " + (name.length > 24 ? name.slice(0, 23) + "\u2026" : name);
+    const box = [4, v, 40 + g.measureText(text).width, v + 19];
+    g.globalAlpha = 0.85; g.fillStyle = colour("panel"); g.fillRect(box[0], box[1], box[2] - box[0], 19); g.globalAlpha = 1;
+    if (code !== undefined) bar(g, verdicts[code], 8, v + 2, 22, 15);
+    g.textAlign = "left"; g.fillStyle = colour("ink"); g.fillText(text, 34, v + 10);
+    kept.push(box);
+  });
 }
 
 function drawScene() {
@@ -309,6 +351,7 @@ function drawScene() {
   const lines = grid(g, w, h);
   drawObstacles(g, w, h, frame, obstacles);
   drawVehicle(g, w, h, frame);
+  drawGolden(g, w, h, frame, obstacles);
   g.textAlign = "center"; g.textBaseline = "middle";
   labels = [];
   kept = [[0, 0, 200, 22], [w - 32 - lines.step / 2 * view.scale, h - 34, w, h]];  // of the axes
@@ -316,8 +359,13 @@ function drawScene() {
     const size = reach(each.outline) * view.scale, [u, v] = screen(...middle(each));
     if (size < SMALL) kept.push([u - size, v - size, u + size, v + size]);
   }
+  if (frame.g) drawAnswers(g, frame);
+  g.textAlign = "center";
   const vehicle = vehicleOf(frame, frame.ego), named = new Set();
   drawWitness(g, w, h, frame, vehicle);
+  if (frame.g && frame.g.w && frame.g.w.length === 4 && String(frame.g.w) !== String(frame.w)) {
+    labelWitness(g, w, h, frame.g.w, number(frame.g.d, 2, "m") + " " + data.names[0].slice(0, 12), vehicle);
+  }
   for (const each of obstacles) {
     const name = each.id + " " + each.source, [u, v] = screen(...middle(each));
     if (view.scale <= 5 || named.size >= SHOWN || named.has(name) || u < 0 || v < 0 || u > w || v > h) continue;
@@ -344,7 +392,8 @@ function drawTable(obstacles) {
   const all = [...named.values()], rows = all.slice(0, SHOWN);
   el("obstacles").replaceChildren(...rows.map((each) => {
     const row = document.createElement("tr"), [x0, y0] = film.origin;
-    const texts = [each.id + (each.isNearest ? " (nearest)" : ""), each.from.source + (each.bad ? " (bad)" : ""), each.from.sender,
+    const near = [each.isNearest && "nearest", each.isGolden && "nearest of " + data.names[0]].filter(Boolean).join(", ");
+    const texts = [each.id + (near ? " (" + near + ")" : ""), each.from.source + (each.bad ? " (bad)" : ""), each.from.sender,
       each.from.frame, (each.x + x0).toFixed(3), (each.y + y0).toFixed(3),
       each.velocity ? Math.hypot(...each.velocity).toFixed(2) : "unknown", each.from.inflation.toFixed(3)];
     row.append(...texts.map((text) => { const cell = document.createElement("td"); cell.textContent = text; return cell; }));
@@ -378,6 +427,8 @@ function drawSceneLegend() {
     margin: "safety margin, " + number(data.margin, 2, "m"), inflation: "inflation of the source",
     velocity: "velocity: way in 1 s", predicted: "predicted path up to the horizon", asked: "path of the last request, with the vehicle at its end",
     bare: "vehicle without directional margins",
+    golden: golden && "answer of " + data.names[0] + ": closest points, nearest obstacle" +
+      (data.golden_margin > 0 && data.golden_margin !== data.margin ? ", safety margin of " + number(data.golden_margin, 2, "m") : ""),
   };
   const used = {
     margin: data.margin > 0 || frames.some((frame) => frame.o.some((each) => each.length > 8)),
@@ -385,6 +436,7 @@ function drawSceneLegend() {
     velocity: frames.some((frame) => frame.o.some((each) => each[6] || each[7])),
     predicted: frames.some((frame) => frame.p.length || frame.o.some((each) => (each[6] || each[7]) && frame.u[each[5]])),
     asked: frames.some((frame) => frame.path), bare: frames.some((frame) => frame.bare.length),
+    golden: frames.some((frame) => frame.g && frame.g.v !== undefined),
   };
   el("scene-legend").replaceChildren(...Object.keys(LINES).filter((name) => used[name]).map((name) => {
     const entry = document.createElement("span"), canvas = document.createElement("canvas");

@@ -45,6 +45,10 @@ function box(g, w, y, height) {
   g.strokeRect(LEFT + 0.5, y + 0.5, w - LEFT - RIGHT - 1, height - 1);
 }
 
+// Whether a value has no known neighbour. It is drawn as a dot, because no line leads to it.
+const isKnown = (value) => value !== undefined && !Number.isNaN(value);
+const isAlone = (values, i) => !isKnown(values[i - 1]) && !isKnown(values[i + 1]);
+
 // Draws a curve; with more than two stamps per pixel the least and the greatest value of each pixel.
 function curve(g, w, values, yOf, name) {
   const first = indexAt(shown.from), last = Math.min(count - 1, indexAt(shown.to) + 1);
@@ -61,6 +65,7 @@ function curve(g, w, values, yOf, name) {
     else if (pen && at === x) { low = Math.min(low, value); high = Math.max(high, value); }
     else { flush(); if (!pen) g.moveTo(at - 0.5, yOf(value)); x = at; low = high = value; }
     pen = true;
+    if (isAlone(values, i)) { g.moveTo(at + 2, yOf(value)); g.arc(at, yOf(value), 2, 0, 7); g.moveTo(at, yOf(value)); }
   }
   if (dense) flush();
   g.stroke(); g.restore();

@@ -70,7 +70,7 @@ class Timeline:
         one = [t, float(row.verdict), float(row.status), row.distance, 0.0, -1.0, 0.0, nan]
         if change is not None:
             self._is_compared = True
-            one[4] = _code(change.label)
+            one[4] = float(change.code)
             if change.old is not None:
                 old = change.old
                 one[5:8] = float(old.verdict), float(old.status), old.distance
@@ -159,10 +159,6 @@ def _merged(rows: Floats) -> Floats:
     excused = np.isin(a[:, 9::2], (0.0, float(Status.SUCCESS)))
     merged[:, 9::2] = np.where(excused, b[:, 9::2], a[:, 9::2])
     return merged
-
-
-def _code(label: str) -> float:
-    return float(LABELS.index(label) + 1) if label else 0.0
 
 
 def _differences(values: Floats, step: float) -> list[int | None]:

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: gjk_collision contributors
 // SPDX-License-Identifier: Apache-2.0
-// The iterations of GJK.
+// The iterations of GJK, and the step of the cascade that decides.
 #include <pybind11/stl.h>
 
 #include "bindings.hpp"
@@ -30,11 +30,48 @@ py::tuple trace_parts(const Shape& a, const Shape& b, const PoseArgument& pose_a
   return py::make_tuple(steps, trace.is_settled);
 }
 
+const char* name_of(detail::Step step) {
+  switch (step) {
+    case detail::Step::turned_boxes: return "turned boxes";
+    case detail::Step::overlap: return "overlap";
+    case detail::Step::boxes: return "boxes";
+    case detail::Step::extremes: return "extremes";
+    case detail::Step::axes: return "axes";
+    case detail::Step::gjk: return "GJK";
+    case detail::Step::exact: return "exact";
+    default: return "";
+  }
+}
+
+// Keeps the step that began last.
+struct Last {
+  detail::Step* step;
+  void operator()(detail::Step begun) const noexcept { *step = begun; }
+};
+
+// The verdict of collide() on two parts for a margin, the name of the step that decided it, and
+// the distance above which a lower bound decides without these steps.
+py::tuple deciding_step(const Shape& a, const Shape& b, const PoseArgument& pose_a,
+                        const PoseArgument& pose_b, int part_a, int part_b, double margin) {
+  const Convex p = a.part(part_a);
+  const Convex q = b.part(part_b);
+  const Transform at_p = Transform::from_pose(checked_pose(pose_a, "pose_a"));
+  const Transform at_q = Transform::from_pose(checked_pose(pose_b, "pose_b"));
+  Rooms rooms{Room(p.size), Room(q.size)};
+  detail::Step step = detail::Step::none;
+  const Verdict verdict =
+      detail::collide_in_steps(p, at_p, q, at_q, rooms, margin, Last{&step});
+  const double certain = free_above(rooms.p.place(p, at_p), rooms.q.place(q, at_q), margin);
+  return py::make_tuple(static_cast<int>(verdict), name_of(step), certain);
+}
+
 }  // namespace
 
 void bind_trace(py::module_& module) {
   module.def("trace", &trace_parts, py::arg("a"), py::arg("b"), py::arg("pose_a"),
              py::arg("pose_b"), py::arg("part_a"), py::arg("part_b"));
+  module.def("deciding_step", &deciding_step, py::arg("a"), py::arg("b"), py::arg("pose_a"),
+             py::arg("pose_b"), py::arg("part_a"), py::arg("part_b"), py::arg("margin"));
 }
 
 }  // namespace gjk::bindings

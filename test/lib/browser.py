@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 from pathlib import Path
@@ -14,6 +15,11 @@ import pytest
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser"))), None)
 needs_browser = pytest.mark.skipif(
     BROWSER is None, reason="no Chromium on this machine (Debian package chromium)"
+)
+# The packages of requirements/npm, which ./dev test lib installs.
+NPM = Path(os.environ.get("GJK_NPM", "/nonexistent")) / "node_modules"
+needs_npm = pytest.mark.skipif(
+    not NPM.is_dir(), reason="no packages from npm (run ./dev test lib where npm reaches them)"
 )
 
 

@@ -128,6 +128,45 @@ def test_damage_in_the_middle_of_an_mcap_file(
     assert_incomplete(result, tmp_path, *before)
 
 
+@pytest.mark.parametrize("part", ["records", "chunk", "tail"])
+@pytest.mark.parametrize("fill", [b"\0", b"\x05"])
+@pytest.mark.parametrize("has_end", [True, False])
+@pytest.mark.parametrize("has_checksums", [True, False])
+def test_damaged_chunk_without_compression_is_a_break(
+    has_checksums: bool, has_end: bool, fill: bytes, part: str, tmp_path: Path
+) -> None:
+    """rosbags skips it: the answers after it would be those of silent sensors."""
+    path = chunked(tmp_path, "NONE")
+    damaged = chunks_of(path)[2]
+    begin = damaged.chunk_start_offset
+    end = begin + damaged.chunk_length
+    data = bytearray(path.read_bytes())
+    if not has_checksums:
+        for each in chunks_of(path):
+            crc = each.chunk_start_offset + 33
+            data[crc : crc + 4] = bytes(4)
+        data_end = data.rindex(b"\x0f\x04" + bytes(7))
+        data[data_end + 9 : data_end + 13] = bytes(4)
+    first = {"records": begin + 49, "chunk": begin, "tail": (begin + end) // 2}[part]
+    data[first:end] = fill * (end - first)
+    path.write_bytes(data if has_end else data[:-100])
+    result = replay(path, tmp_path)
+    assert_incomplete(result, tmp_path, *chunks_of_before(damaged.message_start_time))
+
+
+def test_zeros_of_records_of_nine_bytes_are_a_break(tmp_path: Path) -> None:
+    """A reader of nine zeros as an empty record finds the records behind them again."""
+    path = chunked(tmp_path, "NONE")
+    damaged = chunks_of(path)[2]
+    size = damaged.chunk_length // 9 * 9
+    data = bytearray(path.read_bytes())
+    data[damaged.chunk_start_offset : damaged.chunk_start_offset + size] = bytes(size)
+    path.write_bytes(data[:-100])
+    result = replay(path, tmp_path)
+    assert_incomplete(result, tmp_path, *chunks_of_before(damaged.message_start_time))
+    assert "there is no record at byte" in result.failures[0]
+
+
 def chunks_of_before(start: int) -> tuple[int, int]:
     """Return the last stamp before a log time, and the number of the stamps before that."""
     stamps = [at(t) for t in steps(4.0) if at(t) < start]
@@ -235,6 +274,19 @@ def test_messages_beside_an_sqlite_file_are_reported(end: str, tmp_path: Path) -
     result = replay(bag, tmp_path)
     assert_incomplete(result, tmp_path, at(20.0), 400)
     assert f"messages in {path.name}{end} are not read" in result.failures[0]
+
+
+@pytest.mark.parametrize("storage", ["mcap", "sqlite3"])
+def test_compressed_messages_without_metadata_are_named(storage: Any, tmp_path: Path) -> None:
+    """Only metadata.yaml says that they are compressed: no message could be decoded."""
+    bag = write(tmp_path, "approach", storage, "message")
+    assert replay(bag, tmp_path).outcome is Outcome.PASSED
+    (bag / "metadata.yaml").unlink()
+    for path in (bag, file_of(bag)):
+        result = replay(path, tmp_path)
+        assert result.outcome is Outcome.BROKEN
+        [failure] = result.failures
+        assert "its messages are compressed (zstd), which only metadata.yaml says" in failure
 
 
 # ---- folders

@@ -5,12 +5,15 @@
 from __future__ import annotations
 
 import csv
+import json
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from browser import NPM, needs_npm
 from replays import rows_of
 from write_scenarios import CAR, Road, at, steps, write
 
@@ -198,6 +201,43 @@ def test_markers_of_an_mcap_file(drive: Path, tmp_path: Path) -> None:
     first = {each.ns: each for each in arrays[0]}
     assert set(first) == {"", "footprint", "obstacles", "warning"}
     assert first["warning"].text.startswith("NO_OBSTACLES\n")
+
+
+@needs_npm
+def test_foxglove_reads_an_mcap_export(drive: Path, tmp_path: Path) -> None:
+    """Its own readers: all checksums, the schemas that it publishes, and each message."""
+    path = tmp_path / "answers.mcap"
+    assert replayed(drive, tmp_path, "--mcap", str(path)) == 0
+    rows = rows_of(tmp_path, "drive")
+    here = Path(__file__).resolve()
+    command = [here.parent / "foxglove.cjs", NPM.parent, path, here.parents[2] / "msg"]
+    done = subprocess.run(
+        ["node", *map(str, command)], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert found["header"]["profile"] == "ros2"
+    assert found["isComplete"] and found["streamed"] == 2 * len(rows)
+    assert found["schemas"] == {
+        name: {"encoding": "ros2msg", "differences": []}
+        for name in ("gjk_collision/msg/CollisionState", "visualization_msgs/msg/MarkerArray")
+    }
+    for messages in found["topics"].values():
+        assert [int(time) for time, _ in messages] == [row.time for row in rows]
+    for (_, state), row in zip(found["topics"]["/replay/state"], rows, strict=True):
+        verdict = state["verdict"]
+        assert (verdict["verdict"], verdict["status"]) == (row.verdict, row.status)
+        assert verdict["message"] == row.message
+        assert float(state["distance"]) == pytest.approx(row.distance, abs=1e-9, nan_ok=True)
+        assert (int(state["nearest_id"]), state["nearest_source"]) == (
+            row.nearest_id, row.nearest_source
+        )  # fmt: skip
+    last = found["topics"]["/replay/markers"][-1][1]["markers"]
+    assert [each["action"] for each in last] == [3, 0, 0, 0]
+    drawn = {each["ns"]: each for each in last}
+    corners = {(round(p["x"], 6), round(p["y"], 6)) for p in drawn["obstacles"]["points"]}
+    assert corners == {(x + 20.1, y + 0.1) for x, y in CAR}
+    assert drawn["footprint"]["header"]["frame_id"] == "odom"
 
 
 def test_bag_reader_opens_an_mcap_export(drive: Path, tmp_path: Path) -> None:

@@ -262,6 +262,38 @@ def test_scheduler_without_workers_is_said(
 
 @needs_dask
 @pytest.mark.timeout(300)
+def test_all_workers_lost_in_a_run_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """The results so far are kept; the other bags are broken, and the command ends."""
+    names = write_drives(tmp_path / "bags")
+    out = tmp_path / "out"
+    monkeypatch.setattr(many, "WORKER_NOTICE", 1.0)
+    monkeypatch.setattr(many, "WORKER_LIMIT", 3.0)
+    with cluster(tmp_path, 1) as (address, workers, _):
+        written = many._write
+
+        def write_and_kill(folder: Path, files: dict[str, bytes]) -> None:
+            written(folder, files)
+            if files:  # the first result has come: the next is at work
+                os.killpg(workers[0].pid, signal.SIGKILL)
+
+        monkeypatch.setattr(many, "_write", write_and_kill)
+        options = ["--scheduler", address, "--out", str(out), "--no-page", "--quiet"]
+        code = main(["replay", str(tmp_path / "bags"), *options])
+    said = capfd.readouterr()
+    assert code == 3
+    assert f"the scheduler at {address} has no worker; waiting up to 3 s\n" in said.err
+    assert f"not replayed: the scheduler at {address} has no worker: none came" in said.out
+    assert "Traceback" not in said.err
+    merged = json.loads((out / "summary.json").read_text())
+    outcomes = {each["name"]: each["outcome"] for each in merged["replays"]}
+    assert list(outcomes) == names
+    assert set(outcomes.values()) == {"not judged", "broken"}
+
+
+@needs_dask
+@pytest.mark.timeout(300)
 def test_killed_scheduler_is_said(tmp_path: Path) -> None:
     names = write_drives(tmp_path / "bags")
     out = tmp_path / "out"

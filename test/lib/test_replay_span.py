@@ -131,6 +131,16 @@ def test_wrong_times_are_refused(
     assert text in shown.out + shown.err
 
 
+def test_wrong_times_leave_the_earlier_reports(approach: Path, tmp_path: Path) -> None:
+    """A mistyped time must not replace a result that took an hour."""
+    command = ["replay", str(approach), "--out", str(tmp_path), "--quiet"]
+    assert main(command) == 0
+    before = {path: path.read_bytes() for path in (tmp_path / "approach").iterdir()}
+    for words in (("--to", "40"), ("--from", "40"), ("--to", "nan")):
+        assert main([*command, *words]) == 2
+    assert {path: path.read_bytes() for path in (tmp_path / "approach").iterdir()} == before
+
+
 def test_the_whole_recording_may_be_named(approach: Path, tmp_path: Path) -> None:
     """Its end, as the page shows it."""
     out = tmp_path / "out"

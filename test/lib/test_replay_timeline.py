@@ -5,14 +5,13 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from browser import browse, needs_browser, pressed, with_script
+from browser import NPM, browse, needs_browser, needs_npm, pressed, with_script
 from replays import SCENARIOS
 from test_replay_page import fact, filmed, summary_of
 from write_scenarios import write
@@ -29,8 +28,6 @@ from gjk_collision.report.timeline import Timeline
 from gjk_collision.server.config import Config
 from gjk_collision.server.snapshot import Fault, Report
 from gjk_collision.verdict import Status, Verdict
-
-AXE = Path(os.environ.get("GJK_AXE", "no axe.min.js"))
 
 PARAMETERS = """
 collision_server:
@@ -356,12 +353,12 @@ def test_page_of_half_an_hour(tmp_path: Path) -> None:
 
 
 @needs_browser
-@pytest.mark.skipif(not AXE.is_file(), reason="no axe-core (set GJK_AXE to its axe.min.js)")
+@needs_npm
 @pytest.mark.parametrize("name", ["faulty", "street"])
 @pytest.mark.parametrize("scheme", ["dark", "light"])
 def test_axe_finds_nothing_serious(name: str, scheme: str, pages: Path, tmp_path: Path) -> None:
     script = (
-        AXE.read_text(encoding="utf-8")
+        (NPM / "axe-core" / "axe.min.js").read_text(encoding="utf-8")
         + """;
     axe.run().then((found) => document.documentElement.dataset.axe = found.violations.map(
       (each) => each.impact + ": " + each.id).join("; ") || "none");

@@ -10,7 +10,9 @@ import oracles
 import pytest
 from certify import shape
 
-from gjk_collision import Shape, closest, trace
+from gjk_collision import Shape, closest, collide, trace
+from gjk_collision.tracing import deciding_step
+from gjk_collision.verdict import Verdict
 
 
 def region(triangle: np.ndarray) -> int:
@@ -82,3 +84,52 @@ def test_the_deciding_parts_are_traced() -> None:
     for point, i in zip(last.points, last.vertices_a, strict=True):
         assert np.array_equal(point, part[i] - (5.0, 5.0))
     assert found.closest.distance == pytest.approx(1.0)
+
+
+DIAMOND = [(1.0, 0.0), (0.0, 1.0), (-1.0, 0.0), (0.0, -1.0)]
+STEPS = {
+    # Boxes 2 m apart.
+    "turned boxes": (Shape.box(2, 2), Shape.box(2, 2), (4.0, 0.0, 0.0), 0.0, Verdict.FREE),
+    # Turned by 45 degrees, the box around the own box of a diamond is twice as wide as it is.
+    "boxes": (
+        Shape.box(2, 2), Shape.polygon(DIAMOND), (2.0, 0.0, np.pi / 4), 0.0, Verdict.FREE
+    ),
+    # Squares whose boxes overlap, but a diagonal edge is between them.
+    "axes": (Shape.polygon(DIAMOND), Shape.polygon(DIAMOND), (1.2, 1.2, 0.0), 0.0, Verdict.FREE),
+    "overlap": (Shape.box(2, 2), Shape.box(2, 2), (0.5, 0.25, 0.3), 0.0, Verdict.COLLISION),
+    # A margin needs the distance, so the edges do not decide.
+    "GJK": (Shape.polygon(DIAMOND), Shape.polygon(DIAMOND), (1.2, 1.2, 0.0), 0.2, Verdict.FREE),
+    "exact": (Shape.box(2, 2), Shape.circle(1.0), (2.0, 0.0, 0.0), 0.0, Verdict.COLLISION),
+    "extremes": (
+        Shape.box(2, 2), Shape.segment((-1.0, 0.0), (1.0, 0.1)), (0.0, 0.0, 0.0), 0.0,
+        Verdict.COLLISION,
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_each_step_is_named_where_it_decides(step: str) -> None:
+    a, b, pose, margin, verdict = STEPS[step]
+    found = deciding_step(a, b, None, pose, margin=margin)
+    assert found[:2] == (verdict, step)
+
+
+@pytest.mark.parametrize("kind", ["valtr", "doubles", "touching", "contained", "needles"])
+def test_the_step_has_the_verdict_and_its_proof(kind: str) -> None:
+    """The verdict is that of `collide`, and what the step has proven holds for the shapes."""
+    for case in cases.some(kind, 200):
+        a, b = shape(case.a), shape(case.b)
+        verdict, step, certain = deciding_step(a, b)
+        assert (verdict is Verdict.COLLISION) == collide(a, b), case
+        found = closest(a, b)
+        if found.lower_bound > certain:
+            assert verdict is Verdict.FREE, case
+        p, q = a.parts[0], b.parts[0]
+        gaps = np.maximum(p.min(axis=0) - q.max(axis=0), q.min(axis=0) - p.max(axis=0))
+        if "boxes" in step:
+            assert verdict is Verdict.FREE and gaps.max() > a.radius + b.radius, case
+        elif step in ("overlap", "extremes"):
+            assert verdict is Verdict.COLLISION, case
+            assert oracles.squared_distance(case.a.points, case.b.points) == 0, case
+        else:
+            assert step in ("axes", "GJK", "exact"), case

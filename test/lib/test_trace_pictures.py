@@ -101,11 +101,14 @@ def test_the_page_begins_with_the_decision_and_its_proof() -> None:
     apart = facts(Shape.box(2, 2), (5.0, 0.0, 0.0))
     assert apart["verdict on this pair"] == "FREE"
     assert apart["certificate"].startswith("direction (1, 0), from a to b, separates the")
-    assert apart["decided by"].startswith("not reported by the kernel. The bounding boxes")
+    assert apart["decided by"].startswith("step &#39;turned boxes&#39;: the bounding boxes")
+    assert apart["in a query for the distance"].startswith("the certified lower bound decides")
     assert apart["closest point of a"].startswith("(1, ")
     over = facts(Shape.box(2, 2), (0.5, 0.25, 0.3))
     assert over["verdict on this pair"] == "COLLISION"
     assert over["penetration"] == "1.6993084 m"
+    assert over["decided by"].startswith("step &#39;overlap&#39;: polygons inside of the shapes")
+    assert over["in a query for the distance"].startswith("the certified lower bound does not")
     assert "encloses the origin (checked in exact arithmetic)" in over["certificate"]
     corners = re.findall(r"\((\S+), (\S+)\)", over["certificate"])
     (ax, ay), (bx, by), (cx, cy) = np.array(corners, dtype=float)
@@ -128,6 +131,10 @@ def test_the_verdict_is_with_the_margin(x: float, margin: float, verdict: str) -
     facts = dict(decision(trace(a, a, HERE, (x, 0.0, 0.0)), a, a, HERE, (x, 0.0, 0.0), margin))
     assert facts["verdict on this pair"] == verdict
     assert facts["required margin"] == f"{margin:g} m"
+    with_margin, _, without = facts["decided by"].partition(". Without the margin, ")
+    assert bool(without) == (margin > 0.0 and verdict != "FREE")
+    assert ("overlap" in without or "no edge" in without) == (bool(without) and x == 2.0)
+    assert with_margin.removeprefix("with the margin, ").startswith("step '")
 
 
 def test_the_picture_begins_with_the_same_decision() -> None:

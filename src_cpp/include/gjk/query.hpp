@@ -29,6 +29,41 @@
 
 namespace gjk {
 
+namespace detail {
+
+// collide() below; see Unreported for `begin`.
+template <class Begin = Unreported>
+Verdict collide_in_steps(const Convex& p, const Convex& q, double margin,
+                         Begin begin = {}) noexcept {
+  if (!in_domain(p, q) || !(margin >= 0.0 && margin <= kMaxCoordinate)) return Verdict::unknown;
+  // The shapes collide if the distance of their polygons is at most the reach.
+  const double reach = p.radius + q.radius + margin;
+  const Quadrilateral w = inscribed(p, q);
+  // Boxes: the comparison is exact if the grown reach is 0.
+  begin(Step::boxes);
+  const Certificate boxes = Certificate::boxes(w, grown_reach(p, q, reach), margin);
+  if (takes(Step::boxes) && boxes.proves(margin)) return boxes.beyond(margin, Verdict::unknown);
+  // Extremes
+  begin(Step::extremes);
+  double side[4];
+  const unsigned inner = inner_sides(w, side);
+  if (takes(Step::extremes) && inner == kAllSides) return Verdict::collision;
+  // Axes: an edge that separates; exact signs decide the edges within the rounding error
+  const Axes axes = Axes::deciding(p, q, inner);
+  if (reach == 0.0 && axes.decide) {
+    begin(Step::axes);
+    return on_views(p, q, [axes, begin](const auto& a, const auto& b) {
+      return verdict_of(a, b, test_axes(a, b, axes), begin);
+    });
+  }
+  // GJK, then exact arithmetic if GJK does not decide
+  Simplex s = facing_edge(p, q, w, side);
+  return on_views(
+      p, q, [&, begin](const auto& a, const auto& b) { return collide_from(a, b, margin, s, begin); });
+}
+
+}  // namespace detail
+
 // Level 1: FREE or COLLISION of two shapes, radii included. They collide if their distance is at
 // most `margin` (m, >= 0). UNKNOWN only for input outside the domain (NaN, infinity, beyond
 // kMaxCoordinate).
@@ -37,29 +72,7 @@ namespace gjk {
 // every machine. For shapes placed by rounded arithmetic, the verdict is COLLISION if the gap is
 // smaller than the bound on the rounding error.
 inline Verdict collide(const Convex& p, const Convex& q, double margin = 0.0) noexcept {
-  using namespace detail;
-  if (!in_domain(p, q) || !(margin >= 0.0 && margin <= kMaxCoordinate)) return Verdict::unknown;
-  // The shapes collide if the distance of their polygons is at most the reach.
-  const double reach = p.radius + q.radius + margin;
-  const Quadrilateral w = inscribed(p, q);
-  // Boxes: the comparison is exact if the grown reach is 0.
-  const Certificate boxes = Certificate::boxes(w, grown_reach(p, q, reach), margin);
-  if (takes(Step::boxes) && boxes.proves(margin)) return boxes.beyond(margin, Verdict::unknown);
-  // Extremes
-  double side[4];
-  const unsigned inner = inner_sides(w, side);
-  if (takes(Step::extremes) && inner == kAllSides) return Verdict::collision;
-  // Axes: an edge that separates; exact signs decide the edges within the rounding error
-  const Axes axes = Axes::deciding(p, q, inner);
-  if (reach == 0.0 && axes.decide) {
-    return on_views(p, q, [axes](const auto& a, const auto& b) {
-      return verdict_of(a, b, test_axes(a, b, axes));
-    });
-  }
-  // GJK, then exact arithmetic if GJK does not decide
-  Simplex s = facing_edge(p, q, w, side);
-  return on_views(p, q,
-                  [&](const auto& a, const auto& b) { return collide_from(a, b, margin, s); });
+  return detail::collide_in_steps(p, q, margin);
 }
 
 // Memory for two shapes at poses.
@@ -68,18 +81,30 @@ struct Rooms {
   Room q;
 };
 
-// The same for two shapes at poses. All their vertices are placed only if the box test and the
-// overlap test do not decide.
-inline Verdict collide(const Convex& p, const Transform& at_p, const Convex& q,
-                       const Transform& at_q, Rooms& rooms, double margin = 0.0) noexcept {
-  using namespace detail;
+namespace detail {
+
+template <class Begin = Unreported>
+Verdict collide_in_steps(const Convex& p, const Transform& at_p, const Convex& q,
+                         const Transform& at_q, Rooms& rooms, double margin,
+                         Begin begin = {}) noexcept {
   if (!(margin >= 0.0 && margin <= kMaxCoordinate)) return Verdict::unknown;
+  begin(Step::turned_boxes);
   const Certificate boxes = Certificate::boxes(box_at(p, at_p), box_at(q, at_q), 0.0);
   if (takes(Step::turned_boxes) && boxes.proves(margin)) {
     return boxes.beyond(margin, Verdict::unknown);
   }
+  begin(Step::overlap);
   if (takes(Step::overlap) && is_proven_overlap(p, at_p, q, at_q)) return Verdict::collision;
-  return collide(rooms.p.place(p, at_p), rooms.q.place(q, at_q), margin);
+  return collide_in_steps(rooms.p.place(p, at_p), rooms.q.place(q, at_q), margin, begin);
+}
+
+}  // namespace detail
+
+// The same for two shapes at poses. All their vertices are placed only if the box test and the
+// overlap test do not decide.
+inline Verdict collide(const Convex& p, const Transform& at_p, const Convex& q,
+                       const Transform& at_q, Rooms& rooms, double margin = 0.0) noexcept {
+  return detail::collide_in_steps(p, at_p, q, at_q, rooms, margin);
 }
 
 // FREE, MARGIN (0 < distance <= margin) or COLLISION.

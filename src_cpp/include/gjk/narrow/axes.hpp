@@ -111,8 +111,9 @@ exact::Contact facing_pair(const View& p, const View& q, const EdgeTests& test) 
   return is_of_p ? exact::Contact{end, vertex, false} : exact::Contact{vertex, end, true};
 }
 
-template <class View>
-Verdict verdict_of(const View& p, const View& q, const EdgeTests& test) noexcept {
+template <class View, class Begin = Unreported>
+Verdict verdict_of(const View& p, const View& q, const EdgeTests& test,
+                   Begin begin = {}) noexcept {
   const bool is_exact = p.error + q.error == 0.0;
   if (test.is_separated()) {
     const Certificate certificate = is_exact ? Certificate::edges(test) : along_edges(p, q, test);
@@ -123,6 +124,7 @@ Verdict verdict_of(const View& p, const View& q, const EdgeTests& test) noexcept
   if (edges_decide(p, q, test)) {
     return Certificate::unsure_edges(p, q, test).beyond(0.0, Verdict::collision);
   }
+  begin(Step::exact);
   return exact::collide(p, q, 0.0, facing_pair(p, q, test));
 }
 

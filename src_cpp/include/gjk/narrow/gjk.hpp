@@ -312,10 +312,13 @@ inline Simplex facing_edge(const Convex& p, const Convex& q, const Quadrilateral
 }
 
 // GJK from simplex s; exact arithmetic decides the rest.
-template <class P, class Q>
-Verdict collide_from(const P& p, const Q& q, double margin, Simplex& s) noexcept {
+template <class P, class Q, class Begin = Unreported>
+Verdict collide_from(const P& p, const Q& q, double margin, Simplex& s,
+                     Begin begin = {}) noexcept {
+  begin(Step::gjk);
   const Verdict verdict = collide_by_gjk(p, q, margin, s);
   if (verdict != Verdict::unknown) return verdict;
+  begin(Step::exact);
   return exact::collide(p, q, margin, contact(s));
 }
 

@@ -22,8 +22,16 @@ enum class Step {
   overlap,         // overlap test before all vertices are placed
   contact,         // bounds at the contact, before all pairs of features
   ahead,           // tree search for several poses of a scene query together
+  gjk,
+  exact,
 };
 
 constexpr bool takes(Step step) noexcept { return step != Step::GJK_WITHOUT; }
+
+// A query calls begin(step) when a step begins. The last step that began has decided. This default
+// does nothing; the compiler removes its calls.
+struct Unreported {
+  constexpr void operator()(Step) const noexcept {}
+};
 
 }  // namespace gjk::detail
