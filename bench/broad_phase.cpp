@@ -35,13 +35,9 @@ struct Tree {
   gjk::Bvh bvh;
 
   explicit Tree(const std::vector<Box>& boxes) {
-    std::vector<gjk::Bvh::Key> keys;
-    for (const Box& box : boxes) {
-      const auto x = static_cast<float>(box.center().x), y = static_cast<float>(box.center().y);
-      keys.push_back({x, y, x, y});
-    }
-    bvh.arrange(keys);
-    for (std::size_t i = 0; i < boxes.size(); ++i) bvh.set(i, boxes[i]);
+    bvh.arrange<2>(boxes.size(),
+                   [&](std::size_t i) noexcept { return gjk::Bvh::key_at(boxes[i].center()); });
+    bvh.fill([&](std::size_t i) noexcept { return boxes[i]; });
     bvh.update();
   }
   void move(std::uint32_t item, const Box& box) {

@@ -76,8 +76,9 @@ class Scene:
 
     Parameters
     ----------
-    shapes : sequence of Shape
-        The n obstacles. A scene without obstacles is free everywhere.
+    shapes : Shape or sequence of Shape
+        The n obstacles; or one Shape, which is placed at each of the n `poses`. A scene without
+        obstacles is free everywhere.
     poses : array_like, shape (n, 3), optional
         Pose of each obstacle: x [m], y [m], yaw [rad]. Default: zeros.
     ids : array_like of int, shape (n,), optional
@@ -111,6 +112,9 @@ class Scene:
         Maximum error of the stamps and of the times of queries [s], >= 0, for example from
         conversion from nanoseconds. All bounds include it. A query at the last time of a
         prediction is answered, although the true time may be later by `time_error`.
+    threads : int
+        Number of threads that make the scene, at most 256. 0: one per processor. The scene is the
+        same for any number.
 
     Raises
     ------
@@ -149,7 +153,7 @@ class Scene:
 
     def __init__(
         self,
-        shapes: Sequence[Shape],
+        shapes: Shape | Sequence[Shape],
         poses: ArrayLike | None = None,
         ids: ArrayLike | None = None,
         velocities: ArrayLike | None = None,
@@ -162,6 +166,7 @@ class Scene:
         prediction: PredictionPolicy = "unknown_is_error",
         horizon: float = 5.0,
         time_error: float = 0.0,
+        threads: int = 1,
     ) -> None:
         self._region = _checked_region(inside)
         self._prediction = (
@@ -169,14 +174,22 @@ class Scene:
             as_number(horizon, "horizon"),
             as_number(time_error, "time_error"),
         )
-        cores = _cores(shapes)
-        reported = _reported_motion(
-            len(cores), velocities, paths, stamps, margins, margin_rates, *self._prediction
-        )
         placed = None if poses is None else as_floats(poses, "poses", 3)
+        if isinstance(shapes, Shape):
+            cores = [shapes._core]
+            count = 1 if placed is None else len(placed)
+        else:
+            cores = _cores(shapes)
+            count = len(cores)
+        reported = _reported_motion(
+            count, velocities, paths, stamps, margins, margin_rates, *self._prediction
+        )
+        workers = thread_count(threads)
         with _errors_of_paths(reported):
-            self._core = _core.scene_from_shapes(cores, placed, reported, _core_of(inside))
-        self._id_of = _checked_ids(ids, len(cores), inside)
+            self._core = _core.scene_from_shapes(
+                cores, count, placed, reported, _core_of(inside), workers
+            )
+        self._id_of = _checked_ids(ids, count, inside)
 
     @classmethod
     def from_arrays(
@@ -200,6 +213,7 @@ class Scene:
         prediction: PredictionPolicy = "unknown_is_error",
         horizon: float = 5.0,
         time_error: float = 0.0,
+        threads: int = 1,
     ) -> Scene:
         """Return a scene of n obstacles from flat arrays, in the layout of ``msg/ObstacleArray``.
 
@@ -227,7 +241,7 @@ class Scene:
             Times of all paths [s after the stamp], >= 0, strictly increasing for each obstacle.
         path_poses : array_like, shape (3 p,) or (p, 3), optional
             x, y, yaw at each path time [m, m, rad].
-        stamps, margins, margin_rates, inside, prediction, horizon, time_error
+        stamps, margins, margin_rates, inside, prediction, horizon, time_error, threads
             As for `Scene`.
         concave_policy : {'decompose', 'hull', 'reject'}
             How to handle concave outlines of kind 1: split them into convex parts, take their
@@ -255,6 +269,7 @@ class Scene:
             *arrays,
             getattr(_core.ConcavePolicy, policy),
             _core_of(inside),
+            thread_count(threads),
         )
         scene._id_of = _checked_ids(ids, len(scene._core), inside)
         return scene

@@ -7,7 +7,7 @@
 command_bench() {
     local what=kernel
     case ${1:-} in
-        --scene | --node) what=${1#--}; shift ;;
+        --scene | --scale | --node) what=${1#--}; shift ;;
     esac
     "bench_$what" "$@"
 }
@@ -63,6 +63,22 @@ bench_scene() {
         options+=("--planners=$DEV/bench/planners.md")
     fi
     "$DEV/bench/venv/bin/python" bench/scene.py "${options[@]}"
+}
+
+bench_scale() {
+    local options=("--svg=$DEV/bench/scale.svg") site
+    while (($#)); do
+        case $1 in
+            --quick) options+=(--quick) ;;
+            --docs) options+=(--svg=docs/benchmarks-scale.svg --docs=docs/benchmarks-scene.md) ;;
+            *) die "bench --scale takes --quick and --docs, not $1" ;;
+        esac
+        shift
+    done
+    lib_environment
+    bench_venv
+    site=$("$DEV/lib/venv/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
+    PYTHONSAFEPATH=1 PYTHONPATH=$site:$ROOT/bench "$DEV/bench/venv/bin/python" bench/scale.py "${options[@]}"
 }
 
 # Peers of scenes, each where it installs.

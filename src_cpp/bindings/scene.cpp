@@ -118,8 +118,7 @@ class Motions {
     const bool paths = length(arrays.path_offsets) != 0;
     const bool velocities = length(arrays.velocities) != 0;
     if (!paths && !velocities && arrays.policy != PredictionPolicy::hold) {
-      first_.assign(count + 1, 0);  // no motion is known
-      return;
+      return;  // no motion is known
     }
     first_.push_back(0);
     for (std::size_t i = 0; i < count; ++i) {
@@ -141,6 +140,7 @@ class Motions {
   }
 
   Motion of(std::size_t i) const noexcept {
+    if (first_.empty()) return {};
     return {pieces_.data() + first_[i], first_[i + 1] - first_[i]};
   }
   double stamp(std::size_t i) const noexcept { return stamps_.empty() ? 0.0 : stamps_[i]; }
@@ -152,26 +152,30 @@ class Motions {
 };
 
 // Call after the last obstacle is added.
-void finish(Scene& scene, const SaidArrays& said, std::shared_ptr<const Region> region) {
+void finish(Scene& scene, const SaidArrays& said, std::shared_ptr<const Region> region,
+            unsigned threads) {
   scene.set_region(std::move(region));
   scene.set_margins(view(said.margins), view(said.margin_rates));
   scene.set_time_error(said.time_error);
-  scene.build();
+  scene.build(nullptr, threads);
 }
 
-std::unique_ptr<Scene> from_shapes(const std::vector<const Shape*>& shapes,
+// `shapes` holds one shape for each of `count` obstacles, or one for all.
+std::unique_ptr<Scene> from_shapes(const std::vector<const Shape*>& shapes, std::size_t count,
                                    const std::optional<Doubles>& poses, const SaidArrays& said,
-                                   std::shared_ptr<Region> region) {
-  std::vector<Pose> placed(shapes.size());
-  if (poses) placed = checked_poses(*poses, shapes.size(), "poses");
+                                   std::shared_ptr<Region> region, unsigned threads) {
+  if (shapes.size() != count && shapes.size() != 1) throw py::value_error("shapes: 1 or count");
+  std::vector<Pose> placed(count);
+  if (poses) placed = checked_poses(*poses, count, "poses");
   const Motions motions(said, placed);
   const py::gil_scoped_release release;
   auto scene = std::make_unique<Scene>();
-  scene->reserve(shapes.size());
-  for (std::size_t i = 0; i < shapes.size(); ++i) {
-    scene->add(*shapes[i], placed[i], motions.of(i), motions.stamp(i));
+  scene->reserve(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    const Shape& shape = *shapes[shapes.size() == 1 ? 0 : i];
+    scene->add(shape, placed[i], motions.of(i), motions.stamp(i));
   }
-  finish(*scene, said, std::move(region));
+  finish(*scene, said, std::move(region), threads);
   return scene;
 }
 
@@ -222,7 +226,8 @@ void check_arrays(const Offsets& offsets, const Doubles& xy, const Array<std::ui
 std::unique_ptr<Scene> from_arrays(const Offsets& offsets, const Doubles& xy,
                                    const Array<std::uint8_t>& kinds, const Doubles& radius,
                                    const Doubles& poses, const SaidArrays& said,
-                                   ConcavePolicy policy, std::shared_ptr<Region> region) {
+                                   ConcavePolicy policy, std::shared_ptr<Region> region,
+                                   unsigned threads) {
   const std::vector<Pose> placed = checked_obstacles(offsets, xy, kinds, radius, poses);
   const std::size_t count = placed.size();
   refuse(check_coordinates(view(xy), "xy"));
@@ -260,7 +265,7 @@ std::unique_ptr<Scene> from_arrays(const Offsets& offsets, const Doubles& xy,
     }
     scene->add(shape, placed[i], motions.of(i), motions.stamp(i));
   }
-  finish(*scene, said, std::move(region));
+  finish(*scene, said, std::move(region), threads);
   return scene;
 }
 
@@ -350,11 +355,11 @@ void bind_scene(py::module_& module) {
   bind_gradient(scene);
   bind_nearest_free(scene);
   bind_ray_cast(scene);
-  module.def("scene_from_shapes", &from_shapes, py::arg("shapes"), py::arg("poses"),
-             py::arg("said"), py::arg("region"));
+  module.def("scene_from_shapes", &from_shapes, py::arg("shapes"), py::arg("count"),
+             py::arg("poses"), py::arg("said"), py::arg("region"), py::arg("threads"));
   module.def("scene_from_arrays", &from_arrays, py::arg("offsets"), py::arg("xy"), py::arg("kinds"),
              py::arg("radius"), py::arg("poses"), py::arg("said"), py::arg("policy"),
-             py::arg("region"));
+             py::arg("region"), py::arg("threads"));
   module.def("check_arrays", &check_arrays, py::arg("offsets"), py::arg("xy"), py::arg("kinds"),
              py::arg("radius"), py::arg("poses"), py::arg("said"));
 }

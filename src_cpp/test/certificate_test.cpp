@@ -20,8 +20,7 @@ constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 Exhausted searched(bool to_its_end) {
   Bvh tree;
-  const std::vector<Bvh::Key> keys(1);
-  tree.arrange(keys);
+  tree.arrange<2>(1, [](std::size_t) noexcept { return Bvh::key_at({}); });
   tree.set(0, Box{{0, 0}, {1, 1}});
   tree.update();
   const FloatBox all = FloatBox::around(kEverywhere);

@@ -68,7 +68,7 @@ class Call {
 
  private:
   void add(const Convex& shape, bool has_pose, const Pose& pose) {
-    placed_.add(shape, has_pose ? Transform::from_pose(pose) : Transform(), 0);
+    placed_.add(shape, has_pose ? Transform::from_pose(pose) : Transform());
   }
 
   PlacedParts placed_;

@@ -25,6 +25,7 @@
 
 #include "gjk/broad/boxes.hpp"
 #include "gjk/broad/exhausted.hpp"
+#include "gjk/parallel.hpp"
 
 namespace gjk {
 
@@ -32,8 +33,12 @@ class Bvh {
  public:
   static constexpr std::uint32_t kWidth = EightBoxes::kWidth;
 
-  // Position of an item at the first and at the last time: x, y, x, y.
-  using Key = std::array<float, 4>;
+  // Position of an item: x, y; or at the first and at the last time: x, y, x, y.
+  template <std::size_t kSize>
+  using Key = std::array<float, kSize>;
+  static Key<2> key_at(Vec2 p) noexcept {
+    return {static_cast<float>(p.x), static_cast<float>(p.y)};
+  }
 
   // A time, given as a share of the way from a frame to the next one. Or an interval of time, which
   // ends at last_frame and last_share; a single time has the same values in both.
@@ -45,25 +50,27 @@ class Bvh {
   };
 
   // Creates an empty tree in which nearby items share a node: items are split recursively along
-  // their longest extent, at multiples of a child's capacity. Afterwards call set() for each item,
-  // then update().
-  void arrange(std::span<const Key> keys, std::size_t frames = 1) {
-    std::vector<Entry> entries(keys.size());
-    for (std::size_t i = 0; i < entries.size(); ++i) {
-      entries[i] = {keys[i], static_cast<std::uint32_t>(i)};
+  // their longest extent, at multiples of a child's capacity. key(i) is the Key<kSize> of item i.
+  // Afterwards call set() for each item, or fill(), then update(). The result is the same for any
+  // number of threads.
+  template <std::size_t kSize, class KeyOf>
+  void arrange(std::size_t count, const KeyOf& key, std::size_t frames = 1, unsigned threads = 1) {
+    std::vector<Entry<kSize>> entries(count);
+    for (std::size_t i = 0; i < count; ++i) {
+      entries[i] = {key(i), static_cast<std::uint32_t>(i)};
     }
     std::size_t capacity = 1;
-    while (capacity < entries.size()) capacity *= kWidth;
-    halve(entries, capacity);
-    items_.resize(entries.size());
-    slots_.resize(entries.size());
-    for (std::size_t slot = 0; slot < entries.size(); ++slot) {
+    while (capacity < count) capacity *= kWidth;
+    halve(std::span(entries), capacity, threads);
+    items_.resize(count);
+    slots_.resize(count);
+    for (std::size_t slot = 0; slot < count; ++slot) {
       items_[slot] = entries[slot].item;
       slots_[entries[slot].item] = static_cast<std::uint32_t>(slot);
     }
     levels_ = 0;
     std::size_t nodes = 0;
-    for (std::size_t below = keys.size(); below > (levels_ == 0 ? 0 : 1);) {
+    for (std::size_t below = count; below > (levels_ == 0 ? 0 : 1);) {
       below = (below + kWidth - 1) / kWidth;
       begin_[static_cast<std::size_t>(levels_++)] = nodes;
       nodes += below;
@@ -76,6 +83,19 @@ class Bvh {
   void set(std::size_t item, const Box& box, std::size_t frame = 0) noexcept {
     const std::size_t slot = slots_[item];
     nodes_[frame * frame_ + slot / kWidth].set(slot % kWidth, FloatBox::around(box));
+  }
+
+  // Sets the box of each item in the first frame to box(item).
+  template <class BoxOf>
+  void fill(const BoxOf& box, unsigned threads = 1) {
+    constexpr std::size_t kChunk = 512;  // nodes
+    for_each_chunk((items_.size() + kWidth - 1) / kWidth, kChunk, threads, [&] {
+      return [&](std::size_t begin, std::size_t end) noexcept {
+        const std::size_t last = std::min(items_.size(), end * kWidth);
+        for (std::size_t slot = begin * kWidth; slot < last; ++slot)
+          set(items_[slot], box(items_[slot]));
+      };
+    });
   }
 
   // Propagates the boxes of level 0 up to the root.
@@ -187,8 +207,9 @@ class Bvh {
     std::uint32_t index;
     int level;
   };
+  template <std::size_t kSize>
   struct Entry {
-    Key key;
+    Key<kSize> key;
     std::uint32_t item;
   };
 
@@ -200,12 +221,13 @@ class Bvh {
     return static_cast<float>(square) * (1.0F + 0x1p-22F) + std::numeric_limits<float>::min();
   }
 
-  static void halve(std::span<Entry> entries, std::size_t capacity) {
+  template <std::size_t kSize>
+  static void halve(std::span<Entry<kSize>> entries, std::size_t capacity, unsigned threads) {
     while (capacity >= entries.size() && capacity > 1) capacity /= kWidth;
     if (entries.size() <= kWidth) return;
-    Key low = entries[0].key;
-    Key high = low;
-    for (const Entry& entry : entries) {
+    Key<kSize> low = entries[0].key;
+    Key<kSize> high = low;
+    for (const Entry<kSize>& entry : entries) {
       for (std::size_t a = 0; a < low.size(); ++a) {
         low[a] = std::min(low[a], entry.key[a]);
         high[a] = std::max(high[a], entry.key[a]);
@@ -217,11 +239,14 @@ class Bvh {
     }
     const std::size_t children = (entries.size() + capacity - 1) / capacity;
     const std::size_t left = (children / 2) * capacity;
-    std::nth_element(entries.begin(), entries.begin() + static_cast<std::ptrdiff_t>(left),
-                     entries.end(),
-                     [axis](const Entry& a, const Entry& b) { return a.key[axis] < b.key[axis]; });
-    halve(entries.first(left), capacity);
-    halve(entries.subspan(left), capacity);
+    std::nth_element(
+        entries.begin(), entries.begin() + static_cast<std::ptrdiff_t>(left), entries.end(),
+        [axis](const Entry<kSize>& a, const Entry<kSize>& b) { return a.key[axis] < b.key[axis]; });
+    constexpr std::size_t kWorthwhile = 1 << 14;  // items
+    const unsigned others = entries.size() < kWorthwhile ? 0 : threads / 2;
+    in_parallel([&] { halve(entries.first(left), capacity, std::max(others, 1U)); },
+                [&] { halve(entries.subspan(left), capacity, std::max(threads - others, 1U)); },
+                others > 0);
   }
 
   // Calls search(node), where node(level, index) gives the nodes at the moment.

@@ -20,8 +20,8 @@
 
 #include "gjk/motion/motion.hpp"
 #include "gjk/narrow/extremes.hpp"
+#include "gjk/parallel.hpp"
 #include "gjk/scene/obstacles.hpp"
-#include "gjk/scene/parallel.hpp"
 #include "gjk/scene/scene.hpp"
 #include "gjk/shape/convex.hpp"
 #include "gjk/shape/vec2.hpp"
@@ -339,7 +339,7 @@ class GradientQuery {
       if (!found) return false;
       for (std::size_t i = 0; i < ego_.placed_.size(); ++i) {
         if (Scene::pair_number(ego_, i, k) == seen.pair) continue;
-        const Certificate boxes = Scene::apart(ego_.placed_.part(i), found.part());
+        const Certificate boxes = Scene::apart(ego_.placed_.just_placed(i), found.part().facts());
         if (boxes.lower() > limit) continue;
         const Convex a = ego_.placed_.convex(i);
         const Convex b = found.convex();

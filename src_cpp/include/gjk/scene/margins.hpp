@@ -34,14 +34,15 @@ class Margins {
     fixed_[i] = fixed;
     rates_[i] = rate;
   }
-  // Call after assign() and set(), with the stamps (s) of the obstacles.
-  void update(std::span<const double> stamps) noexcept {
+  // Call after assign() and set(). stamp(i) is the stamp (s) of obstacle i.
+  template <class Stamp>
+  void update(const Stamp& stamp) noexcept {
     most_fixed_ = most_rate_ = 0.0;
     first_stamp_ = std::numeric_limits<double>::infinity();
     for (std::size_t i = 0; i < fixed_.size(); ++i) {
       most_fixed_ = std::max(most_fixed_, fixed_[i]);
       most_rate_ = std::max(most_rate_, rates_[i]);
-      if (rates_[i] > 0.0) first_stamp_ = std::min(first_stamp_, stamps[i]);
+      if (rates_[i] > 0.0) first_stamp_ = std::min(first_stamp_, stamp(i));
     }
     if (most_fixed_ > 0.0 || most_rate_ > 0.0) return;
     fixed_.clear();

@@ -136,7 +136,8 @@ class NearestFreeQuery {
       if (!found) return false;
       const double required = scene_->required_to(k, view_, options_.margin);
       for (std::size_t i = 0; i < ego_.placed_.size(); ++i) {
-        if (Scene::apart(ego_.placed_.part(i), found.part()).lower() >= required) continue;
+        if (Scene::apart(ego_.placed_.just_placed(i), found.part().facts()).lower() >= required)
+          continue;
         const Closest closest = gjk::closest(ego_.placed_.just_placed(i), found.convex());
         if (closest.status != Status::success) continue;
         if (required - closest.distance > depth) {

@@ -15,7 +15,10 @@
 
 #include "gjk/broad/bvh.hpp"
 #include "gjk/motion/motion.hpp"
+#include "gjk/parallel.hpp"
 #include "gjk/scene/margins.hpp"
+#include "gjk/scene/outlines.hpp"
+#include "gjk/scene/packed_parts.hpp"
 #include "gjk/scene/placed_parts.hpp"
 #include "gjk/scene/time_slice.hpp"
 #include "gjk/shape/box.hpp"
@@ -49,12 +52,7 @@ class Obstacles {
     const TimeSlice* slice = nullptr;  // the obstacles at `time`, if they are placed
   };
 
-  void reserve(std::size_t count) {
-    outlines_->reserve(count);
-    poses_.reserve(count);
-    stamps_.reserve(count);
-    first_piece_.reserve(count + 1);
-  }
+  void reserve(std::size_t count) { poses_.reserve(count); }
   // Error bound (s) of query times and stamps.
   void set_time_error(double error) noexcept { time_error_ = error; }
   // Without a motion, the pose of the obstacle is known at its stamp only. Times of its motion
@@ -63,23 +61,27 @@ class Obstacles {
   void add(const Shape& shape, const Pose& pose, Motion motion, double stamp) {
     outlines_->add(shape);
     poses_.push_back(pose);
-    stamps_.push_back(stamp);
+    if (stamp != 0.0 && stamps_.empty()) stamps_.assign(size() - 1, 0.0);
+    if (stamp != 0.0 || !stamps_.empty()) stamps_.push_back(stamp);
+    if (!motion.empty() && pieces_.empty()) first_piece_.assign(size(), 0);
     pieces_.insert(pieces_.end(), motion.begin(), motion.end());
-    first_piece_.push_back(pieces_.size());
+    if (!pieces_.empty()) first_piece_.push_back(pieces_.size());
   }
   // Margins (m) and their growth (m/s) of all obstacles; empty: zeros. Call before build().
   void set_margins(std::span<const double> margins, std::span<const double> rates) {
     margins_.assign(size(), margins, rates);
   }
-  // Call once, after the last add(). `origin` (m): of a scene that this one is to equal.
-  void build(const Vec2* origin = nullptr) {
-    margins_.update(stamps_);
+  // Call once, after the last add(). `origin` (m): of a scene that this one is to equal. The result
+  // is the same for any number of threads.
+  void build(const Vec2* origin = nullptr, unsigned threads = 1) {
+    outlines_->finish(!pieces_.empty());
+    update_margins();
     if (origin != nullptr) {
       origin_ = *origin;
     } else {
       choose_origin();
     }
-    place();
+    place(threads);
   }
 
   // Costs little per changed obstacle: the tree keeps its order until that has become inefficient.
@@ -87,12 +89,17 @@ class Obstacles {
     const bool same_parts = change_shapes(changes);
     for (const Change& change : changes) {
       poses_[change.index] = change.pose;
-      stamps_[change.index] = change.stamp;
+      if (change.stamp != 0.0 && stamps_.empty()) stamps_.assign(size(), 0.0);
+      if (!stamps_.empty()) stamps_[change.index] = change.stamp;
     }
     change_motions(changes);
+    if (!pieces_.empty() && !outlines_->has_reaches()) {
+      outlines_ = std::make_shared<Outlines>(*outlines_);
+      outlines_->finish(true);
+    }
     change_margins(changes);
     if (!same_parts) {
-      place();
+      place(1);
       return;
     }
     const bool few = changes.size() * 16 < size();
@@ -100,7 +107,6 @@ class Obstacles {
       const Transform at = Transform::from_pose(poses_[change.index], origin_);
       for (std::size_t k = outlines_->begin(change.index); k < outlines_->end(change.index); ++k) {
         placed_.replace(k, outlines_->part(k), at);
-        note_size(k);
         tree_.set(k, bounds(k));
         if (few) tree_.update(k);
       }
@@ -108,7 +114,7 @@ class Obstacles {
     if (!few) tree_.update();
     constexpr double kPoor = 1.5;
     if (tree_.spread() > kPoor * built_spread_) {
-      build_tree();
+      build_tree(1);
     } else {
       update_known_times();
       if (any_moves_) build_moving_tree();
@@ -116,17 +122,20 @@ class Obstacles {
   }
 
   // All parts at their poses, relative to another local origin.
-  SharedParts placed_about(Vec2 origin) const {
+  SharedParts placed_about(Vec2 origin, unsigned threads = 1) const {
     if (origin == origin_ && placed_.size() == outlines_->parts()) return placed_;
-    SharedParts placed;
-    placed.reserve(outlines_->parts());
-    for (std::size_t i = 0; i < size(); ++i) {
-      const Transform at = Transform::from_pose(poses_[i], origin);
-      for (std::size_t k = outlines_->begin(i); k < outlines_->end(i); ++k) {
-        placed.add(outlines_->part(k), at, static_cast<std::int32_t>(i));
+    const auto fill = [&](PackedParts& page, std::size_t first, std::size_t last) {
+      std::size_t i = outlines_->owner(first);
+      Transform at = Transform::from_pose(poses_[i], origin);
+      for (std::size_t k = first; k < last; ++k) {
+        if (k >= outlines_->end(i)) {
+          while (k >= outlines_->end(i)) ++i;
+          at = Transform::from_pose(poses_[i], origin);
+        }
+        page.add(outlines_->part(k), at, static_cast<std::int32_t>(i));
       }
-    }
-    return placed;
+    };
+    return {outlines_->parts(), fill, threads};
   }
 
   std::size_t size() const noexcept { return poses_.size(); }
@@ -142,14 +151,15 @@ class Obstacles {
   // Vertices of the largest part.
   std::size_t most_vertices() const noexcept { return most_vertices_; }
   Motion motion(std::size_t i) const noexcept {
+    if (pieces_.empty()) return {};
     return {pieces_.data() + first_piece_[i], first_piece_[i + 1] - first_piece_[i]};
   }
   // Converts a query time (s) to the clock of that motion.
   LocalTime local_time(std::size_t i, double time) const noexcept {
-    return gjk::local_time(time, stamps_[i], time_error_);
+    return gjk::local_time(time, stamp(i), time_error_);
   }
-  double stamp(std::size_t i) const noexcept { return stamps_[i]; }  // s
-  double time_error() const noexcept { return time_error_; }         // s
+  double stamp(std::size_t i) const noexcept { return stamps_.empty() ? 0.0 : stamps_[i]; }  // s
+  double time_error() const noexcept { return time_error_; }                                 // s
   const Pose& pose(std::size_t i) const noexcept { return poses_[i]; }
   const Outlines& outlines() const noexcept { return *outlines_; }
   const Margins& margins() const noexcept { return margins_; }
@@ -198,7 +208,7 @@ class Obstacles {
     const View view{true, time, false, {}, nullptr};
     slice.place(
         *outlines_,
-        [&](std::size_t k, PlacedParts& room) noexcept { return find(k, view, origin_, room, k); },
+        [&](std::size_t k, PackedParts& room) noexcept { return find(k, view, origin_, room, k); },
         [&](std::size_t k) noexcept { return bound_of_margin(k); }, like);
   }
   static View in(double time, const TimeSlice& slice) noexcept {
@@ -237,7 +247,7 @@ class Obstacles {
   // if its pose is unknown. `origin` is a reference because storing it to the stack in two halves
   // delays the load of both.
   using Found = FoundPart;
-  Found find(std::size_t k, const View& view, const Vec2& origin, PlacedParts& room,
+  Found find(std::size_t k, const View& view, const Vec2& origin, PackedParts& room,
              std::size_t slot = 0) const noexcept {
     if (view.slice != nullptr && origin == origin_) return view.slice->part(k);
     if (!view.timed && origin == origin_) return at_rest(k);
@@ -245,15 +255,15 @@ class Obstacles {
   }
   Found at_rest(std::size_t k) const noexcept { return {&placed_.page(k), SharedParts::within(k)}; }
   void prefetch(std::size_t k) const noexcept { placed_.prefetch(k); }
-  std::int64_t owner(std::size_t k) const noexcept { return placed_.part(k).owner; }
+  std::int64_t owner(std::size_t k) const noexcept { return placed_.part(k).owner(); }
 
  private:
   static constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
   // find() for a part that is not placed, or not relative to this origin.
-  Found place(std::size_t k, const View& view, const Vec2& origin, PlacedParts& room,
+  Found place(std::size_t k, const View& view, const Vec2& origin, PackedParts& room,
               std::size_t slot) const noexcept {
-    const auto owner = static_cast<std::size_t>(placed_.part(k).owner);
+    const auto owner = static_cast<std::size_t>(placed_.part(k).owner());
     Placement placement{poses_[owner], 0.0};
     if (view.timed) {
       const Interval known = known_interval(owner);
@@ -296,9 +306,9 @@ class Obstacles {
   // The interval of query times in which the motion of obstacle i is known.
   Interval known_interval(std::size_t i) const noexcept {
     const Motion pieces = motion(i);
-    if (pieces.empty()) return {stamps_[i], stamps_[i]};
-    return {rounded_up(two_sum(stamps_[i], pieces.front().begin)),
-            rounded_down(two_sum(stamps_[i], pieces.back().end))};
+    if (pieces.empty()) return {stamp(i), stamp(i)};
+    return {rounded_up(two_sum(stamp(i), pieces.front().begin)),
+            rounded_down(two_sum(stamp(i), pieces.back().end))};
   }
 
   static bool stands_at(const Piece& piece, const Pose& pose) noexcept {
@@ -317,7 +327,13 @@ class Obstacles {
   // exact (Sterbenz), and parts placed without rotation keep their exact shape and position.
   void choose_origin() noexcept {
     Box box;
+    // If some of the obstacles are too wide for an origin of their own, so are all of them, because
+    // the width grows by more than the distance of the middle.
+    const auto is_wide = [](double low, double high) noexcept {
+      return (low < 0.0 && high > 0.0) || 2.0 * (high - low) > 0.5 * std::fabs(low + high) + kGrid;
+    };
     for (std::size_t i = 0; i < size(); ++i) {
+      if (is_wide(box.low.x, box.high.x) && is_wide(box.low.y, box.high.y)) return;
       const Transform at = Transform::from_pose(poses_[i]);
       if (std::isnan(at.t_error)) continue;
       for (std::size_t k = outlines_->begin(i); k < outlines_->end(i); ++k) {
@@ -327,7 +343,6 @@ class Obstacles {
       }
     }
     const auto origin = [](double low, double high) noexcept {
-      constexpr double kGrid = 1024.0;
       const double middle = std::rint(0.5 * (low + high) / kGrid) * kGrid;
       const double size = std::fabs(middle);
       const double sign = middle < 0.0 ? -1.0 : 1.0;
@@ -340,15 +355,17 @@ class Obstacles {
     origin_ = {origin(box.low.x, box.high.x), origin(box.low.y, box.high.y)};
   }
 
-  void place() {
+  static constexpr double kGrid = 1024.0;  // m, of the local origin
+
+  void place(unsigned threads) {
     placed_ = {};
-    placed_ = placed_about(origin_);
+    placed_ = placed_about(origin_, threads);
     shapeless_ = -1;
     for (std::size_t i = 0; i < size(); ++i) {
       if (outlines_->begin(i) == outlines_->end(i)) shapeless_ = static_cast<std::int64_t>(i);
     }
-    for (std::size_t k = 0; k < parts(); ++k) note_size(k);
-    build_tree();
+    most_vertices_ = outlines_->most_vertices();
+    build_tree(threads);
   }
 
   // m. By how much the bounds of part k are grown for the margin of its obstacle.
@@ -360,20 +377,16 @@ class Obstacles {
     return placed_.part(k).bounds().grown(bound_of_margin(k));
   }
 
-  void note_size(std::size_t k) noexcept {
-    most_vertices_ = std::max(most_vertices_, static_cast<std::size_t>(outlines_->part(k).size));
+  void update_margins() noexcept {
+    margins_.update([this](std::size_t i) noexcept { return stamp(i); });
   }
 
-  void build_tree() {
-    std::vector<Bvh::Key> keys(parts());
-    for (std::size_t k = 0; k < parts(); ++k) {
-      const Vec2 center = placed_.part(k).box().center();
-      const auto x = static_cast<float>(center.x);
-      const auto y = static_cast<float>(center.y);
-      keys[k] = {x, y, x, y};
-    }
-    tree_.arrange(keys);
-    for (std::size_t k = 0; k < parts(); ++k) tree_.set(k, bounds(k));
+  void build_tree(unsigned threads) {
+    tree_.arrange<2>(
+        parts(),
+        [this](std::size_t k) noexcept { return Bvh::key_at(placed_.part(k).box().center()); }, 1,
+        threads);
+    tree_.fill([this](std::size_t k) noexcept { return bounds(k); }, threads);
     tree_.update();
     built_spread_ = tree_.spread();
     update_known_times();
@@ -388,15 +401,18 @@ class Obstacles {
     any_moves_ = false;
     if (size() == 0) return;
     if (pieces_.empty()) {  // each is known at its stamp only
-      const auto first = std::min_element(stamps_.begin(), stamps_.end());
-      const auto last = std::max_element(stamps_.begin(), stamps_.end());
+      const double zero = 0.0;
+      const std::span<const double> stamps =
+          stamps_.empty() ? std::span<const double>(&zero, 1) : std::span<const double>(stamps_);
+      const auto first = std::min_element(stamps.begin(), stamps.end());
+      const auto last = std::max_element(stamps.begin(), stamps.end());
       from_ = *last;
       until_ = *first;
-      begins_last_ = last - stamps_.begin();
-      ends_first_ = first - stamps_.begin();
+      begins_last_ = last - stamps.begin();
+      ends_first_ = first - stamps.begin();
       return;
     }
-    time_origin_ = stamps_.front();
+    time_origin_ = stamp(0);
     frames_from_ = kInfinity;
     double frames_until = -kInfinity;
     std::size_t most_pieces = 1;
@@ -429,7 +445,7 @@ class Obstacles {
   // interpolated box contains the part: it is large enough for every yaw of the motion, moves on a
   // straight line from frame to frame, and is grown by the path's deviation from that line.
   void build_moving_tree() {
-    std::vector<Bvh::Key> keys(parts());
+    std::vector<Bvh::Key<4>> keys(parts());
     std::vector<Box> boxes(parts() * frames_);
     std::vector<Vec2> center(frames_);
     std::vector<double> grow(frames_);
@@ -455,7 +471,7 @@ class Obstacles {
                    static_cast<float>(last.x), static_cast<float>(last.y)};
       }
     }
-    moving_tree_.arrange(keys, frames_);
+    moving_tree_.arrange<4>(parts(), [&](std::size_t k) noexcept { return keys[k]; }, frames_);
     for (std::size_t f = 0; f < frames_; ++f) {
       for (std::size_t k = 0; k < parts(); ++k) moving_tree_.set(k, boxes[f * parts() + k], f);
     }
@@ -497,7 +513,7 @@ class Obstacles {
     const double begin = pieces.front().begin;
     const double end = pieces.back().end;
     // Frame times are relative to time_origin_, piece times to the stamp.
-    const double stamp = stamps_[i] - time_origin_;
+    const double stamp = this->stamp(i) - time_origin_;
     double error = 0.0;
     const auto position = [&](double local) noexcept {
       std::size_t hint = 0;
@@ -543,9 +559,9 @@ class Obstacles {
   std::shared_ptr<Outlines> outlines_ =
       std::make_shared<Outlines>();  // shared by copies, constant once copied
   std::vector<Pose> poses_;
-  std::vector<double> stamps_;  // s
+  std::vector<double> stamps_;  // s; empty: zeros
   std::vector<Piece> pieces_;
-  std::vector<std::size_t> first_piece_{0};
+  std::vector<std::size_t> first_piece_;  // size() + 1; empty: there are no pieces
   Margins margins_;
   Vec2 origin_;
   SharedParts placed_;  // the parts of outlines_ at their poses
@@ -575,7 +591,6 @@ class Obstacles {
     }
     bool same_parts = true;
     auto outlines = std::make_shared<Outlines>();
-    outlines->reserve(size());
     for (std::size_t i = 0; i < size(); ++i) {
       if (changed[i] != nullptr) {
         const auto before = outlines_->end(i) - outlines_->begin(i);
@@ -585,7 +600,9 @@ class Obstacles {
         outlines->add(outlines_->shape(i));
       }
     }
+    outlines->finish(!pieces_.empty());
     outlines_ = std::move(outlines);
+    most_vertices_ = outlines_->most_vertices();
     return same_parts;
   }
 
@@ -599,7 +616,7 @@ class Obstacles {
     for (const Change& change : changes) {
       margins_.set(change.index, change.margin, change.margin_rate);
     }
-    margins_.update(stamps_);
+    update_margins();
   }
 
   void change_motions(std::span<const Change> changes) {

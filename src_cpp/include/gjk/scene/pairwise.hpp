@@ -11,9 +11,9 @@
 
 #include "gjk/certificate.hpp"
 #include "gjk/narrow/batch.hpp"
+#include "gjk/parallel.hpp"
 #include "gjk/query.hpp"
 #include "gjk/scene/obstacles.hpp"
-#include "gjk/scene/parallel.hpp"
 #include "gjk/scene/placed_parts.hpp"
 #include "gjk/scene/scene.hpp"
 #include "gjk/verdict.hpp"
@@ -79,8 +79,8 @@ class BatchOfParts {
   // Part i of a and part j of b.
   void add(const SharedParts& a, std::size_t i, const SharedParts& b, std::size_t j,
            PairResult& result) noexcept {
-    a.copy(i, parts_[2 * size_]);
-    b.copy(j, parts_[2 * size_ + 1]);
+    parts_[2 * size_] = a.convex(i);
+    parts_[2 * size_ + 1] = b.convex(j);
     pairs_[size_] = {&parts_[2 * size_], &parts_[2 * size_ + 1]};
     results_[size_++] = &result;
   }

@@ -1,15 +1,16 @@
 // SPDX-FileCopyrightText: gjk_collision contributors
 // SPDX-License-Identifier: Apache-2.0
-// Convex parts placed in a scene's local frame.
+// The parts of the ego and of obstacles, in their own frames and placed in a scene's local frame.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <cstdint>
 #include <memory>
 #include <vector>
 
-#include "gjk/motion/motion.hpp"
+#include "gjk/parallel.hpp"
+#include "gjk/scene/packed_parts.hpp"
 #include "gjk/shape/box.hpp"
 #include "gjk/shape/convex.hpp"
 #include "gjk/shape/placing.hpp"
@@ -17,10 +18,43 @@
 
 namespace gjk {
 
-// Owns the coordinates of its parts. Each vertex is placed once. The error of the placement is
-// stored per part; it is 0 if the placement was exact.
+// The parts of the ego. Owns the coordinates of its parts. Each vertex is placed once. The error of
+// the placement is stored per part; it is 0 if the placement was exact.
 class PlacedParts {
  public:
+  void reserve(std::size_t parts) { parts_.reserve(parts); }
+  std::size_t size() const noexcept { return parts_.size(); }
+  Convex convex(std::size_t i) const noexcept {
+    Convex c = parts_[i].convex;
+    const bool few = c.size <= Part::kFew;
+    c.x = few ? parts_[i].few_x : x_.data() + parts_[i].begin;
+    c.y = few ? parts_[i].few_y : y_.data() + parts_[i].begin;
+    return c;
+  }
+  // convex(i) without a copy. Its vertices are valid if nothing was added and this object was not
+  // copied or moved since part i was placed.
+  const Convex& just_placed(std::size_t i) const noexcept { return parts_[i].convex; }
+
+  // Allocates if more parts are added than reserved.
+  void add(const Convex& local, const Transform& at) {
+    parts_.emplace_back();
+    if (local.size > Part::kFew) {
+      parts_.back().begin = x_.size();
+      x_.resize(x_.size() + static_cast<std::size_t>(local.size));
+      y_.resize(y_.size() + static_cast<std::size_t>(local.size));
+    }
+    replace(parts_.size() - 1, local, at);
+  }
+  // Changes the pose of part i.
+  void replace(std::size_t i, const Convex& local, const Transform& at) noexcept {
+    Part& part = parts_[i];
+    const bool few = local.size <= Part::kFew;
+    double* const x = few ? part.few_x : x_.data() + part.begin;
+    double* const y = few ? part.few_y : y_.data() + part.begin;
+    place(local, at, x, y, part.convex);
+  }
+
+ private:
   struct Part {
     static constexpr int kFew = 4;  // vertices
 
@@ -29,96 +63,7 @@ class PlacedParts {
     double few_x[kFew] = {};
     double few_y[kFew] = {};
     std::size_t begin = 0;
-    std::uint32_t room = 0;  // capacity in vertices, from `begin` on
-    std::int32_t owner = 0;  // index of the obstacle
-
-    // Whether the part is in the kernel's domain. The functions below require it, except bounds().
-    bool known() const noexcept { return in_domain(convex, convex); }
-    // Box of the vertices, without the radius.
-    Box box() const noexcept {
-      return {{convex.extreme_x[2], convex.extreme_y[3]},
-              {convex.extreme_x[0], convex.extreme_y[1]}};
-    }
-    // m. The true part may extend this far beyond box().
-    double beyond_box() const noexcept { return convex.radius + convex.error; }
-    // A box that contains the part. If the bounds of two parts are farther apart than the margin,
-    // the verdict is FREE.
-    Box bounds() const noexcept {
-      return known() ? box().grown(beyond_box() + undecided(convex)) : kEverywhere;
-    }
   };
-
-  void reserve(std::size_t parts) { parts_.reserve(parts); }
-  // Makes room for one part with up to this many vertices, for replace().
-  void require_room(std::size_t vertices) {
-    if (parts_.size() == 1 && parts_[0].room >= vertices) return;
-    *this = {};
-    add_room(vertices);
-  }
-  void add_room(std::size_t vertices) {
-    Part part;
-    part.begin = x_.size();
-    part.room = static_cast<std::uint32_t>(vertices);
-    parts_.push_back(part);
-    x_.resize(x_.size() + vertices);
-    y_.resize(y_.size() + vertices);
-  }
-  std::size_t size() const noexcept { return parts_.size(); }
-  std::size_t bytes() const noexcept {  // on the heap
-    return (x_.capacity() + y_.capacity()) * sizeof(double) + parts_.capacity() * sizeof(Part);
-  }
-  const Part& part(std::size_t i) const noexcept { return parts_[i]; }
-  Convex convex(std::size_t i) const noexcept {
-    Convex c = parts_[i].convex;
-    point(c, parts_[i]);
-    return c;
-  }
-  void copy(std::size_t i, Convex& to) const noexcept {
-    to = parts_[i].convex;
-    point(to, parts_[i]);
-  }
-  void prefetch(std::size_t i) const noexcept {
-    constexpr std::size_t kLine = 64;  // bytes, on most processors
-    const auto* const bytes = reinterpret_cast<const char*>(&parts_[i]);
-    for (std::size_t b = 0; b < sizeof(Part); b += kLine) __builtin_prefetch(bytes + b);
-  }
-  // convex(i) without a copy, if nothing was added and this object was not copied or moved since
-  // part i was placed.
-  const Convex& just_placed(std::size_t i) const noexcept { return parts_[i].convex; }
-
-  // Allocates if more parts are added than reserved.
-  void add(const Convex& local, const Transform& at, std::int32_t owner) {
-    Part part;
-    part.owner = owner;
-    parts_.push_back(part);
-    replace(parts_.size() - 1, local, at);
-  }
-
-  // Changes the shape or the pose of part i. Allocates if it has more vertices than before.
-  void replace(std::size_t i, const Convex& local, const Transform& at) {
-    Part& part = parts_[i];
-    const auto size = static_cast<std::uint32_t>(local.size);
-    if (local.size > Part::kFew && size > part.room) {
-      part.begin = x_.size();
-      part.room = size;
-      x_.resize(x_.size() + size);
-      y_.resize(y_.size() + size);
-    }
-    put(part, local, at);
-  }
-
- private:
-  void point(Convex& to, const Part& part) const noexcept {
-    const bool few = to.size <= Part::kFew;
-    to.x = few ? part.few_x : x_.data() + part.begin;
-    to.y = few ? part.few_y : y_.data() + part.begin;
-  }
-  void put(Part& part, const Convex& local, const Transform& at) noexcept {
-    const bool few = local.size <= Part::kFew;
-    double* const x = few ? part.few_x : x_.data() + part.begin;
-    double* const y = few ? part.few_y : y_.data() + part.begin;
-    place(local, at, x, y, part.convex);
-  }
 
   std::vector<double> x_;
   std::vector<double> y_;
@@ -162,92 +107,55 @@ class Extents {
   Convex all_;  // without vertices; its extent is NaN if it has no part or one is not known
 };
 
-// Placed parts in pages, which copies share until one changes them: an update of a few parts copies
-// their pages, not all coordinates.
+// Placed parts of obstacles in pages, which copies share until one changes them: an update of a few
+// parts copies their pages, not all coordinates.
 class SharedParts {
  public:
-  void reserve(std::size_t parts) { pages_.reserve((parts + kPage - 1) / kPage); }
+  static constexpr std::size_t kPage = 32;
+
+  SharedParts() = default;
+  // Calls fill(page, first, end) for each page, from any of the threads. It adds the parts `first`
+  // to `end` - 1 to the page.
+  template <class Fill>
+  SharedParts(std::size_t parts, const Fill& fill, unsigned threads)
+      : pages_((parts + kPage - 1) / kPage), size_(parts) {
+    constexpr std::size_t kChunk = 64;  // pages
+    for_each_chunk(pages_.size(), kChunk, threads, [&] {
+      return [&](std::size_t begin, std::size_t end) {
+        for (std::size_t p = begin; p < end; ++p) {
+          pages_[p] = std::make_shared<PackedParts>();
+          const std::size_t first = p * kPage;
+          const std::size_t last = std::min(parts, first + kPage);
+          pages_[p]->reserve(last - first);
+          fill(*pages_[p], first, last);
+        }
+      };
+    });
+  }
   std::size_t size() const noexcept { return size_; }
   // The page of part i, in which it has the index within(i).
-  const PlacedParts& page(std::size_t i) const noexcept { return *pages_[i / kPage]; }
+  const PackedParts& page(std::size_t i) const noexcept { return *pages_[i / kPage]; }
   static std::size_t within(std::size_t i) noexcept { return i % kPage; }
-  const PlacedParts::Part& part(std::size_t i) const noexcept { return page(i).part(within(i)); }
+  const PackedParts::Part& part(std::size_t i) const noexcept { return page(i).part(within(i)); }
   Convex convex(std::size_t i) const noexcept { return page(i).convex(within(i)); }
-  void copy(std::size_t i, Convex& to) const noexcept { page(i).copy(within(i), to); }
   void prefetch(std::size_t i) const noexcept { page(i).prefetch(within(i)); }
 
-  void add(const Convex& local, const Transform& at, std::int32_t owner) {
-    if (size_ % kPage == 0) pages_.push_back(std::make_shared<PlacedParts>());
-    pages_.back()->add(local, at, owner);
-    ++size_;
-  }
   void replace(std::size_t i, const Convex& local, const Transform& at) {
-    std::shared_ptr<PlacedParts>& page = pages_[i / kPage];
+    std::shared_ptr<PackedParts>& page = pages_[i / kPage];
     // A use count of 1 means that no other object has the page: during a change, the object that
     // this one was copied from still holds the shared pages.
-    if (page.use_count() > 1) page = std::make_shared<PlacedParts>(*page);
+    if (page.use_count() > 1) page = std::make_shared<PackedParts>(*page);
     page->replace(within(i), local, at);
   }
   std::size_t bytes() const noexcept {
     std::size_t sum = pages_.capacity() * sizeof(pages_[0]);
-    for (const auto& page : pages_) sum += sizeof(PlacedParts) + page->bytes();
+    for (const auto& page : pages_) sum += sizeof(PackedParts) + page->bytes();
     return sum;
   }
 
  private:
-  static constexpr std::size_t kPage = 32;
-
-  std::vector<std::shared_ptr<PlacedParts>> pages_;
+  std::vector<std::shared_ptr<PackedParts>> pages_;
   std::size_t size_ = 0;
-};
-
-// The parts of many shapes in their own frames, grouped by shape.
-class Outlines {
- public:
-  void reserve(std::size_t shapes) {
-    first_.reserve(shapes + 1);
-    parts_.reserve(shapes);
-  }
-  // `shape` is a Shape, or anything with parts() and part(i).
-  template <class Parts>
-  void add(const Parts& shape) {
-    const auto owner = static_cast<std::int32_t>(size());
-    for (int k = 0; k < shape.parts(); ++k) {
-      const Convex part = shape.part(k);
-      parts_.add(part, {}, owner);
-      reach_.push_back(gjk::reach(part));
-    }
-    first_.push_back(parts_.size());
-  }
-  std::size_t size() const noexcept { return first_.size() - 1; }
-  std::size_t parts() const noexcept { return parts_.size(); }
-  std::size_t bytes() const noexcept {
-    return parts_.bytes() + reach_.capacity() * sizeof(double) +
-           first_.capacity() * sizeof(std::size_t);
-  }
-  // Shape i in a form that add() accepts.
-  struct View {
-    const Outlines* outlines;
-    std::size_t begin;
-    std::size_t end;
-    int parts() const noexcept { return static_cast<int>(end - begin); }
-    Convex part(int k) const noexcept {
-      return outlines->part(begin + static_cast<std::size_t>(k));
-    }
-  };
-  View shape(std::size_t i) const noexcept { return {this, begin(i), end(i)}; }
-  // The parts of shape i are [begin(i), end(i)).
-  std::size_t begin(std::size_t i) const noexcept { return first_[i]; }
-  std::size_t end(std::size_t i) const noexcept { return first_[i + 1]; }
-  Convex part(std::size_t number) const noexcept { return parts_.convex(number); }
-  int size_of(std::size_t number) const noexcept { return parts_.part(number).convex.size; }
-  // m. Largest distance of its vertices from the shape's origin, which is the centre of rotation.
-  double reach(std::size_t number) const noexcept { return reach_[number]; }
-
- private:
-  PlacedParts parts_;
-  std::vector<double> reach_;
-  std::vector<std::size_t> first_{0};
 };
 
 }  // namespace gjk

@@ -11,8 +11,8 @@
 
 #include "gjk/certificate.hpp"
 #include "gjk/motion/cast.hpp"
+#include "gjk/parallel.hpp"
 #include "gjk/scene/obstacles.hpp"
-#include "gjk/scene/parallel.hpp"
 #include "gjk/scene/region.hpp"
 #include "gjk/scene/scene.hpp"
 #include "gjk/shape/box.hpp"

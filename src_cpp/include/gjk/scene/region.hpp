@@ -51,15 +51,10 @@ class Region {
     }
     middle_ = bounds_.center();
     extent_ = std::fmax(norm1(bounds_.low), norm1(bounds_.high));
-    std::vector<Bvh::Key> keys(segments_.size());
-    for (std::size_t k = 0; k < segments_.size(); ++k) {
-      const Vec2 center = 0.5 * (segments_[k].from + segments_[k].to) - middle_;
-      const auto x = static_cast<float>(center.x);
-      const auto y = static_cast<float>(center.y);
-      keys[k] = {x, y, x, y};
-    }
-    tree_.arrange(keys);
-    for (std::size_t k = 0; k < segments_.size(); ++k) tree_.set(k, box_of(segments_[k]));
+    tree_.arrange<2>(segments_.size(), [this](std::size_t k) noexcept {
+      return Bvh::key_at(0.5 * (segments_[k].from + segments_[k].to) - middle_);
+    });
+    tree_.fill([this](std::size_t k) noexcept { return box_of(segments_[k]); });
     tree_.update();
   }
 

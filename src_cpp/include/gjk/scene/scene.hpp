@@ -19,9 +19,9 @@
 #include "gjk/broad/bvh.hpp"
 #include "gjk/certificate.hpp"
 #include "gjk/motion/motion.hpp"
+#include "gjk/parallel.hpp"
 #include "gjk/query.hpp"
 #include "gjk/scene/obstacles.hpp"
-#include "gjk/scene/parallel.hpp"
 #include "gjk/scene/placed_parts.hpp"
 #include "gjk/scene/region.hpp"
 #include "gjk/scene/time_groups.hpp"
@@ -75,7 +75,7 @@ class Scene {
       placed_.reserve(static_cast<std::size_t>(shape.parts()));
       for (int k = 0; k < shape.parts(); ++k) {
         const Convex part = shape.part(k);
-        placed_.add(part, {}, 0);
+        placed_.add(part, {});
         reach_ = std::fmax(reach_, gjk::reach(part) + part.radius);
         extents_.include(part);
       }
@@ -103,13 +103,14 @@ class Scene {
     bool known_ = false;
     bool leaves_ = false;  // the region; set by find_nearest()
     Box bounds_;           // of all parts, relative to the obstacles' origin
-    PlacedParts moving_;   // one part of a moving obstacle, at the query's time
+    PackedParts moving_;   // one part of a moving obstacle, at the query's time
     std::vector<Seen> seen_;
     std::vector<std::int32_t> seen_of_;  // by obstacle: its index in seen_, or -1
     std::vector<std::size_t> kept_;      // heap of the nearest k, the farthest on top
   };
 
-  void reserve(std::size_t obstacles) { obstacles_.reserve(obstacles); }
+  // Includes room for the region.
+  void reserve(std::size_t obstacles) { obstacles_.reserve(obstacles + 1); }
   // Without a motion, its pose is known at `stamp` (s) only, which is on the clock of the query
   // times. Times of the motion are seconds after `stamp`.
   void add(const Shape& shape, const Pose& pose, Motion motion = {}, double stamp = 0.0) {
@@ -130,8 +131,10 @@ class Scene {
   void set_margins(std::span<const double> margins, std::span<const double> rates) {
     obstacles_.set_margins(margins, rates);
   }
-  // Call once, after the last add(). `origin`: see Obstacles::build().
-  void build(const Vec2* origin = nullptr) { obstacles_.build(origin); }
+  // Call once, after the last add(); see Obstacles::build().
+  void build(const Vec2* origin = nullptr, unsigned threads = 1) {
+    obstacles_.build(origin, threads);
+  }
 
   // A scene in which some obstacles are changed; this one stays as it is.
   Scene updated(std::span<const Obstacles::Change> changes) const {
@@ -310,8 +313,9 @@ class Scene {
     ego.bounds_ = {};
     ego.known_ = ego.placed_.size() > 0;
     for (std::size_t i = 0; i < ego.placed_.size(); ++i) {
-      ego.bounds_.include(ego.placed_.part(i).bounds());
-      ego.known_ &= ego.placed_.part(i).known();
+      const Convex& part = ego.placed_.just_placed(i);
+      ego.bounds_.include(bounds(part));
+      ego.known_ &= in_domain(part, part);
     }
     // If the ego is exact relative to the frame's origin but not to the obstacles', it is far from
     // them. Keep its exact position.
@@ -328,7 +332,7 @@ class Scene {
     for (std::size_t k = 0; k < ego.placed_.size(); ++k) {
       const Convex local = ego.shape_->part(static_cast<int>(k));
       ego.placed_.replace(k, local, at);
-      exact &= ego.placed_.part(k).convex.error <= local.error;
+      exact &= ego.placed_.just_placed(k).error <= local.error;
     }
     return exact;
   }
@@ -621,8 +625,8 @@ class Scene {
   }
 
   // Certificate from the boxes of two parts.
-  static Certificate apart(const PlacedParts::Part& a, const PlacedParts::Part& b) noexcept {
-    if (!b.known()) return {};
+  static Certificate apart(const Convex& a, const Convex& b) noexcept {
+    if (!in_domain(b, b)) return {};
     return Certificate::boxes(a.box(), b.box(), a.beyond_box() + b.beyond_box());
   }
 
@@ -699,7 +703,7 @@ class Scene {
         const Convex& a = ego.placed_.just_placed(i);
         const Convex b = found.convex();
         const double certain = free_above(a, b, required);
-        const Certificate boxes = apart(ego.placed_.part(i), found.part());
+        const Certificate boxes = apart(ego.placed_.just_placed(i), found.part().facts());
         if (boxes.lower() > best.distance && boxes.proves(certain)) {
           decision.take(boxes, required);
           continue;
@@ -798,7 +802,7 @@ class Scene {
     if (ego.leaves_ && is_of_region(k))
       return index < 0 ? leave() : static_cast<std::size_t>(index);
     for (std::size_t i = 0; i < ego.placed_.size(); ++i) {
-      const Certificate boxes = apart(ego.placed_.part(i), found.part());
+      const Certificate boxes = apart(ego.placed_.just_placed(i), found.part().facts());
       if (boxes.lower() > limit) continue;
       Closest closest = gjk::closest(ego.placed_.convex(i), found.convex());
       if (is_of_region(k) && is_contact(closest, ego.placed_.convex(i), found.convex())) {

@@ -8,18 +8,19 @@
 #include <vector>
 
 #include "gjk/broad/bvh.hpp"
-#include "gjk/scene/placed_parts.hpp"
+#include "gjk/scene/outlines.hpp"
+#include "gjk/scene/packed_parts.hpp"
 #include "gjk/shape/vec2.hpp"
 
 namespace gjk {
 
 // A part of an obstacle that is placed. Empty if its pose is unknown.
 struct FoundPart {
-  const PlacedParts* in = nullptr;
+  const PackedParts* in = nullptr;
   std::size_t index = 0;
 
   explicit operator bool() const noexcept { return in != nullptr; }
-  const PlacedParts::Part& part() const noexcept { return in->part(index); }
+  const PackedParts::Part& part() const noexcept { return in->part(index); }
   Convex convex() const noexcept { return in->convex(index); }
   void prefetch() const noexcept {
     if (in != nullptr) in->prefetch(index);
@@ -46,10 +47,7 @@ class TimeSlice {
     for (std::size_t k = 0; k < count; ++k) {
       parts_[k] = find(k, moved_);
       if (!parts_[k]) continue;
-      const Vec2 center = parts_[k].part().box().center();
-      const auto x = static_cast<float>(center.x);
-      const auto y = static_cast<float>(center.y);
-      keys_[k] = {x, y, x, y};
+      keys_[k] = Bvh::key_at(parts_[k].part().box().center());
     }
     const auto fill = [&] {
       for (std::size_t k = 0; k < count; ++k) {
@@ -63,7 +61,7 @@ class TimeSlice {
       fill();
       if (tree_.spread() <= kMostSpread * spread_) return;
     }
-    tree_.arrange(keys_);
+    tree_.arrange<2>(count, [this](std::size_t k) noexcept { return keys_[k]; });
     fill();
     spread_ = tree_.spread();
   }
@@ -85,8 +83,8 @@ class TimeSlice {
   }
 
   std::vector<FoundPart> parts_;
-  PlacedParts moved_;  // the parts that the obstacles do not have placed
-  std::vector<Bvh::Key> keys_;
+  PackedParts moved_;  // the parts that the obstacles do not have placed
+  std::vector<Bvh::Key<2>> keys_;
   Bvh tree_;
   double spread_ = 0.0;  // m, of the tree when it was arranged
 };

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <limits>
 
+#include "gjk/shape/box.hpp"
 #include "gjk/shape/orientation.hpp"
 #include "gjk/shape/outline.hpp"
 #include "gjk/shape/pose.hpp"
@@ -102,10 +103,13 @@ struct Convex {
       extreme_y[k] = y[vertex];
       times_past_0 += static_cast<int>(farthest[(k + 1) & 3] < vertex);
     }
-    const auto larger = [](double a, double b) noexcept { return a > b ? a : b; };
-    extent = larger(larger(std::fabs(extreme_x[0]), std::fabs(extreme_x[2])),
-                    larger(std::fabs(extreme_y[1]), std::fabs(extreme_y[3])));
+    extent = extent_of_extremes();
     has_chains = times_past_0 == 1 || size == 1;
+  }
+  double extent_of_extremes() const noexcept {
+    const auto larger = [](double a, double b) noexcept { return a > b ? a : b; };
+    return larger(larger(std::fabs(extreme_x[0]), std::fabs(extreme_x[2])),
+                  larger(std::fabs(extreme_y[1]), std::fabs(extreme_y[3])));
   }
   // As examine(), for any number of vertices.
   OutlineFacts outline_one_by_one() const noexcept {
@@ -121,6 +125,10 @@ struct Convex {
   }
 
   Vec2 vertex(int i) const noexcept { return {x[i], y[i]}; }
+  // Box of the vertices, without the radius.
+  Box box() const noexcept { return {{extreme_x[2], extreme_y[3]}, {extreme_x[0], extreme_y[1]}}; }
+  // m. The true shape may extend this far beyond box().
+  double beyond_box() const noexcept { return radius + error; }
 
   // The edges from extreme k to extreme k + 1 or k + 2 (`count` 1 or 2). Their outer normals lie
   // between the directions of the first and the last extreme.
@@ -167,6 +175,13 @@ inline double undecided_margin(double margin) noexcept {
 template <class P, class Q>
 bool in_domain(const P& p, const Q& q) noexcept {
   return p.extent <= kMaxCoordinate && q.extent <= kMaxCoordinate;
+}
+
+// A box that contains the shape. If the bounds of two shapes are farther apart than the margin, the
+// verdict is FREE.
+inline Box bounds(const Convex& shape) noexcept {
+  if (!in_domain(shape, shape)) return kEverywhere;
+  return shape.box().grown(shape.beyond_box() + undecided(shape));
 }
 
 }  // namespace gjk

@@ -35,4 +35,16 @@ void for_each_chunk(std::size_t count, std::size_t chunk, unsigned threads,
   run();
 }
 
+// Calls both functions, at the same time if `parallel` and if the system provides a thread.
+template <class First, class Second>
+void in_parallel(const First& first, const Second& second, bool parallel) {
+  std::jthread other;
+  try {
+    if (parallel) other = std::jthread(first);
+  } catch (const std::system_error&) {  // NOLINT(bugprone-empty-catch): this thread does the work
+  }
+  if (!other.joinable()) first();
+  second();
+}
+
 }  // namespace gjk

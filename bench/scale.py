@@ -1,0 +1,287 @@
+# SPDX-FileCopyrightText: gjk_collision contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Time and memory of large scenes and of many poses, beside the STRtree of shapely.
+
+python scale.py [--quick] [--svg FILE] [--docs FILE]
+
+Obstacles, ego and poses are those of scene.py. The passes of all rows are interleaved, and a time
+is the median over them. The answers of both libraries are compared for all poses. Memory is the
+growth of the resident memory in a process of its own: what the result keeps, and the peak.
+"""
+
+import argparse
+import multiprocessing
+import statistics
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scene_peers
+from report import machine
+from scene import CONTACT, EGO, EGO_SHAPE, Field, rewrite, row, table
+from scene_peers import Answers, Floats
+
+from gjk_collision import Scene, Shape
+
+COUNTS = (1_000, 10_000, 100_000, 1_000_000)
+POSES = (10_000, 100_000, 1_000_000, 10_000_000)
+MOST_SHAPES = 100_000  # a list of as many Shape objects takes long to make
+CHUNK = 1_000_000  # poses in a call
+TREE = scene_peers.Shapely.name
+WAYS = ("one Shape, poses", "list of Shape", "arrays, boxes", "arrays, circles")
+
+
+class Inputs:
+    """The obstacles in the form that each way to make a scene needs."""
+
+    def __init__(self, count: int) -> None:
+        self.field = Field(count)
+        self.poses, self.sizes = self.field.poses, self.field.sizes
+        local = scene_peers.corners(np.zeros((count, 3)), self.sizes)
+        self.xy = local.reshape(-1, 2)
+        self.offsets = np.arange(0, 4 * count + 1, 4, dtype=np.uint32)
+        self.points = np.ascontiguousarray(self.poses[:, :2])
+        self.radius = np.full(count, 0.3)
+        self.each = np.arange(count + 1, dtype=np.uint32)
+        self.shapes = [Shape.box(*size) for size in self.sizes if count <= MOST_SHAPES]
+
+    def ways(self, threads: int = 1) -> dict[str, Callable[[], Any]]:
+        """Return what makes a scene, by name."""
+        ways: dict[str, Callable[[], Any]] = {
+            WAYS[0]: lambda: Scene(EGO_SHAPE, self.poses, threads=threads),
+            WAYS[1]: lambda: Scene(self.shapes, self.poses, threads=threads),
+            WAYS[2]: lambda: Scene.from_arrays(
+                self.offsets, self.xy, poses=self.poses, threads=threads
+            ),
+            WAYS[3]: lambda: Scene.from_arrays(
+                self.each, self.points, radius=self.radius, threads=threads
+            ),
+        }
+        if not self.shapes:
+            del ways[WAYS[1]]
+        return ways
+
+    def tree(self) -> scene_peers.Shapely:
+        return scene_peers.Shapely(self.poses, self.sizes, EGO)
+
+
+def resident(field: str) -> int:
+    """Return VmRSS or VmHWM (the peak) of this process [bytes]."""
+    for line in Path("/proc/self/status").read_text().splitlines():
+        if line.startswith(field):
+            return 1024 * int(line.split()[1])
+    raise SystemExit(f"no {field} in /proc/self/status")
+
+
+def growth(make: Callable[[], Any]) -> tuple[float, float]:
+    """Return by how much the memory grows in a child process: kept, and at the peak [bytes]."""
+
+    def run(results: Any) -> None:
+        before = resident("VmRSS")
+        made = make()
+        results.put((resident("VmRSS") - before, resident("VmHWM") - before))
+        del made
+
+    context = multiprocessing.get_context("fork")
+    results = context.SimpleQueue()
+    child = context.Process(target=run, args=(results,))
+    child.start()
+    child.join()
+    if child.exitcode != 0:
+        raise SystemExit("the measurement of memory failed; see above")
+    kept, peak = results.get()
+    return kept, peak
+
+
+def seconds(call: Callable[[], Any]) -> float:
+    start = time.perf_counter()
+    call()
+    return time.perf_counter() - start
+
+
+Made = dict[str, dict[str, float]]  # by row: seconds on one and two threads, bytes kept, at peak
+
+
+def making(count: int, passes: int) -> Made:
+    """Time and memory to make scenes of `count` obstacles."""
+    inputs = Inputs(count)
+    calls: dict[tuple[str, str], Callable[[], Any]] = {}
+    for threads in (1, 2):
+        for name, make in inputs.ways(threads).items():
+            calls[name, f"{threads}"] = make
+    calls[TREE, "1"] = inputs.tree
+    made: Made = {}
+    for (name, threads), make in calls.items():
+        if threads == "1":
+            made[name] = dict(zip(("kept", "peak"), growth(make), strict=True))
+    spent: dict[tuple[str, str], list[float]] = {call: [] for call in calls}
+    for _ in range(passes):
+        for call, make in calls.items():
+            spent[call].append(seconds(make))
+    for (name, threads), times in spent.items():
+        made[name][threads] = statistics.median(times)
+    scene = inputs.ways()[WAYS[2]]()
+    made[WAYS[2]]["nbytes"] = scene.nbytes
+    moved = inputs.field.rng.choice(count, max(1, count // 100), replace=False)
+    for name, some in (("one moved", moved[:1]), ("1 % moved", moved)):
+        to = inputs.poses[some] + (0.5, 0.0, 0.1)
+        made[WAYS[2]][name] = statistics.median(
+            seconds(lambda some=some, to=to: scene.updated(some, to)) for _ in range(passes)
+        )
+    return made
+
+
+def in_chunks(check: Callable[[Floats], Answers], poses: Floats, chunk: int = CHUNK) -> Answers:
+    return np.concatenate([check(poses[i : i + chunk]) for i in range(0, len(poses), chunk)])
+
+
+def checking(count: int, batches: tuple[int, ...], passes: int) -> dict[int, dict[str, float]]:
+    """Seconds to check poses among `count` obstacles, and memory."""
+    inputs = Inputs(count)
+    scene = inputs.ways(2)[WAYS[2]]()
+    tree = inputs.tree()
+
+    def ours(threads: int) -> Callable[[Floats], Answers]:
+        return lambda poses: scene.check(EGO_SHAPE, poses, threads=threads).verdicts == 2
+
+    checks = {
+        "1": ours(1),
+        "2": ours(2),
+        TREE: lambda poses: in_chunks(tree.collide, poses, CHUNK // 10),
+    }
+    results = {}
+    for batch in batches:
+        poses = inputs.field.somewhere(batch)
+        spent: dict[str, list[float]] = {name: [] for name in checks}
+        found = {}
+        for _ in range(1 if batch > CHUNK else passes):
+            for name, check in checks.items():
+                start = time.perf_counter()
+                found[name] = in_chunks(check, poses)
+                spent[name].append(time.perf_counter() - start)
+        agree(scene, poses, found)
+        result = {name: statistics.median(times) for name, times in spent.items()}
+        result["whole"] = growth(lambda poses=poses: ours(2)(poses))[1]
+        result["chunks"] = growth(lambda poses=poses: in_chunks(ours(2), poses))[1]
+        result["hits"] = float(np.count_nonzero(found["1"])) / batch
+        results[batch] = result
+    return results
+
+
+def agree(scene: Scene, poses: Floats, found: dict[str, Answers]) -> None:
+    """Raise if the answers differ, unless the gap is less than the rounding error of the peer."""
+    if not np.array_equal(found["1"], found["2"]):
+        raise SystemExit("the answers depend on the number of threads")
+    differ = np.flatnonzero(found["1"] != found[TREE])
+    if len(differ):
+        gaps = np.abs(scene.check(EGO_SHAPE, poses[differ], mode="distance").distances)
+        if not (gaps <= CONTACT).all():
+            raise SystemExit(f"{TREE} differs at a gap of {gaps.max()} m")
+
+
+def ms(times: dict[str, float], name: str) -> str:
+    return f"{1e3 * times[name]:.2f}" if name in times else "-"
+
+
+def report(made: dict[int, Made], checked: dict[int, dict[str, float]], among: int) -> str:
+    lines = [f"{machine()}. From Python; medians.", "", "Milliseconds to make a scene:", ""]
+    header = ["obstacles"]
+    for way in WAYS:
+        header += [way, "2 threads"]
+    lines += table(
+        [*header, TREE],
+        [
+            row(n, *(ms(m.get(w, {}), t) for w in WAYS for t in "12"), ms(m[TREE], "1"))
+            for n, m in made.items()
+        ],
+    )
+    lines += ["", "Bytes per obstacle, kept and at the peak while the scene is made:", ""]
+    lines += table(
+        ["obstacles", *WAYS, TREE, "`nbytes`, boxes"],
+        [
+            row(
+                n,
+                *(
+                    f"{m[w]['kept'] / n:.0f}, {m[w]['peak'] / n:.0f}" if w in m else "-"
+                    for w in (*WAYS, TREE)
+                ),
+                f"{m[WAYS[2]]['nbytes'] / n:.0f}",
+            )
+            for n, m in made.items()
+        ],
+    )
+    lines += ["", "Milliseconds to move obstacles (`updated`), boxes from arrays:", ""]
+    lines += table(
+        ["obstacles", "one moved", "1 % moved"],
+        [row(n, *(ms(m[WAYS[2]], k) for k in ("one moved", "1 % moved"))) for n, m in made.items()],
+    )
+    lines += ["", f"Seconds to check poses among {among} obstacles, at most {CHUNK} in a call:", ""]
+    lines += table(
+        ["poses", "gjk", "2 threads", TREE, f"{TREE} / gjk", "collide",
+         "MB in one call", "MB in chunks"],
+        [
+            row(
+                n,
+                *(f"{t[k]:.3f}" for k in ("1", "2", TREE)),
+                f"{t[TREE] / t['1']:.1f}",
+                f"{100 * t['hits']:.0f} %",
+                *(f"{1e-6 * t[k]:.0f}" for k in ("whole", "chunks")),
+            )
+            for n, t in checked.items()
+        ],
+    )  # fmt: skip
+    return "\n".join(lines) + "\n"
+
+
+def plot(
+    made: dict[int, Made], checked: dict[int, dict[str, float]], among: int, file: Path
+) -> None:
+    import matplotlib as mpl
+
+    mpl.use("svg")
+    mpl.rcParams["svg.hashsalt"] = "gjk_collision"  # the same file for the same numbers
+    import matplotlib.pyplot as plt
+
+    figure, axes = plt.subplots(1, 3, figsize=(13, 5), layout="constrained")
+    for i, name in enumerate((*WAYS, TREE)):
+        of = {n: m[name] for n, m in made.items() if name in m}
+        style = {"color": "k" if name == TREE else f"C{i}"}
+        axes[0].loglog(list(of), [t["1"] for t in of.values()], "o-", label=name, **style)
+        if name != TREE:
+            axes[0].loglog(list(of), [t["2"] for t in of.values()], "^:", **style)
+        axes[1].loglog(list(of), [1e-6 * t["kept"] for t in of.values()], "o-", label=name, **style)
+    axes[0].plot([], [], "k^:", label="2 threads")
+    axes[0].set(title="making a scene", xlabel="obstacles", ylabel="s")
+    axes[1].set(title="memory of a scene", xlabel="obstacles", ylabel="MB")
+    for name, label, style in (("1", "gjk", "C2o-"), ("2", "gjk, 2 threads", "C2^:"),
+                               (TREE, TREE, "ko-")):  # fmt: skip
+        axes[2].loglog(list(checked), [t[name] for t in checked.values()], style, label=label)
+    axes[2].set(title=f"checking poses among {among} obstacles", xlabel="poses", ylabel="s")
+    for axis in axes:
+        axis.grid(alpha=0.3, which="both")
+        axis.legend(fontsize=8, loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=2)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(file, metadata={"Date": None})
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--svg", type=Path)
+    parser.add_argument("--docs", type=Path)
+    options = parser.parse_args()
+    counts, batches = (COUNTS[:-1], POSES[:-1]) if options.quick else (COUNTS, POSES)
+    made = {n: making(n, {1_000: 21, 10_000: 11, 100_000: 5}.get(n, 3)) for n in counts}
+    checked = checking(counts[-1], batches, 3)
+    text = report(made, checked, counts[-1])
+    print(text)
+    if options.svg:
+        plot(made, checked, counts[-1], options.svg)
+    if options.docs:
+        rewrite(options.docs, {"scale": text})
+
+
+if __name__ == "__main__":
+    main()

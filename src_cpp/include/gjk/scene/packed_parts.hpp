@@ -1,0 +1,183 @@
+// SPDX-FileCopyrightText: gjk_collision contributors
+// SPDX-License-Identifier: Apache-2.0
+// Convex parts placed in a scene's local frame, in little memory.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <vector>
+
+#include "gjk/shape/box.hpp"
+#include "gjk/shape/convex.hpp"
+#include "gjk/shape/placing.hpp"
+#include "gjk/shape/pose.hpp"
+
+namespace gjk {
+
+// Owns the coordinates of its parts. Each vertex is placed once. The error of the placement is
+// stored per part; it is 0 if the placement was exact. A part of up to four vertices takes 96
+// bytes, which are always in two lines of the cache.
+class PackedParts {
+ public:
+  class alignas(32) Part {
+   public:
+    static constexpr int kFew = 4;  // vertices
+
+    std::int32_t owner() const noexcept { return owner_; }  // index of the obstacle
+    int size() const noexcept { return size_; }             // number of vertices
+    Box box() const noexcept { return facts().box(); }
+    Box bounds() const noexcept { return gjk::bounds(facts()); }
+    // The part without the coordinates and the indices of its vertices.
+    Convex facts() const noexcept {
+      Convex c;
+      c.size = size_;
+      c.radius = radius_;
+      c.error = error_;
+      c.has_chains = has_chains_;
+      // Pairs are stored at once, because the queries load pairs.
+      typedef double Two __attribute__((vector_size(16)));
+      for (int k = 0; k < 4; k += 2) {
+        const Two x{x_[corner(k)], x_[corner(k + 1)]};
+        const Two y{y_[corner(k)], y_[corner(k + 1)]};
+        std::memcpy(c.extreme_x + k, &x, sizeof x);
+        std::memcpy(c.extreme_y + k, &y, sizeof y);
+      }
+      if (is_known_) c.extent = c.extent_of_extremes();
+      return c;
+    }
+
+   private:
+    friend class PackedParts;
+    // Index in x_ and y_ of extreme k.
+    int corner(int k) const noexcept { return (corners_ >> (2 * k)) & 3; }
+    bool has_few() const noexcept { return size_ <= kFew; }
+
+    // The vertices, or the four extremes if there are more than kFew vertices.
+    double x_[kFew] = {};
+    double y_[kFew] = {};
+    double radius_ = 0.0;  // m
+    double error_ = 0.0;   // m
+    std::int32_t size_ = 0;
+    std::int32_t owner_ = 0;
+    std::uint32_t many_ = kNone;  // index in PackedParts::many_
+    std::uint8_t corners_ = 0;    // two bits for each extreme
+    bool has_chains_ = false;
+    bool is_known_ = false;  // the extent is not NaN
+  };
+
+  void reserve(std::size_t parts) { parts_.reserve(parts); }
+  void shrink_to_fit() {
+    x_.shrink_to_fit();
+    y_.shrink_to_fit();
+    many_.shrink_to_fit();
+    parts_.shrink_to_fit();
+  }
+  // Makes room for one part with up to this many vertices, for replace().
+  void require_room(std::size_t vertices) {
+    if (parts_.size() == 1 && room_of(parts_[0]) >= vertices) return;
+    *this = {};
+    add_room(vertices);
+  }
+  void add_room(std::size_t vertices) {
+    parts_.emplace_back();
+    if (vertices > Part::kFew) make_room(parts_.back(), vertices);
+  }
+  std::size_t size() const noexcept { return parts_.size(); }
+  std::size_t bytes() const noexcept {  // on the heap
+    return (x_.capacity() + y_.capacity()) * sizeof(double) + many_.capacity() * sizeof(Many) +
+           parts_.capacity() * sizeof(Part);
+  }
+  const Part& part(std::size_t i) const noexcept { return parts_[i]; }
+  Convex convex(std::size_t i) const noexcept {
+    const Part& part = parts_[i];
+    Convex c = part.facts();
+    if (part.has_few()) {
+      c.x = part.x_;
+      c.y = part.y_;
+      for (int k = 0; k < 4; ++k) c.extreme[k] = part.corner(k);
+    } else {
+      const Many& many = many_[part.many_];
+      c.x = x_.data() + many.begin;
+      c.y = y_.data() + many.begin;
+      std::copy(many.extreme.begin(), many.extreme.end(), c.extreme);
+    }
+    return c;
+  }
+  void prefetch(std::size_t i) const noexcept {
+    constexpr std::size_t kLine = 64;  // bytes, on most processors
+    const auto* const bytes = reinterpret_cast<const char*>(&parts_[i]);
+    for (std::size_t b = 0; b < sizeof(Part); b += kLine) __builtin_prefetch(bytes + b);
+  }
+
+  // Allocates if more parts are added than reserved.
+  void add(const Convex& local, const Transform& at, std::int32_t owner) {
+    parts_.emplace_back();
+    parts_.back().owner_ = owner;
+    replace(parts_.size() - 1, local, at);
+  }
+
+  // Changes the shape or the pose of part i. Allocates if it has more vertices than before.
+  void replace(std::size_t i, const Convex& local, const Transform& at) {
+    Part& part = parts_[i];
+    const auto size = static_cast<std::size_t>(local.size);
+    if (size > Part::kFew && size > room_of(part)) make_room(part, size);
+    Convex placed;
+    if (local.size <= Part::kFew) {
+      place(local, at, part.x_, part.y_, placed);
+      pack(placed, placed.extreme, part);
+    } else {
+      Many& many = many_[part.many_];
+      place(local, at, x_.data() + many.begin, y_.data() + many.begin, placed);
+      std::copy_n(placed.extreme, 4, many.extreme.begin());
+      std::copy_n(placed.extreme_x, 4, part.x_);
+      std::copy_n(placed.extreme_y, 4, part.y_);
+      constexpr int kInOrder[4] = {0, 1, 2, 3};
+      pack(placed, kInOrder, part);
+    }
+  }
+
+ private:
+  static constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
+
+  // The rest of a part with more than kFew vertices.
+  struct Many {
+    std::size_t begin = 0;   // of its vertices in x_ and y_
+    std::uint32_t room = 0;  // number of vertices
+    std::array<int, 4> extreme{};
+  };
+
+  std::size_t room_of(const Part& part) const noexcept {
+    return part.many_ == kNone ? Part::kFew : many_[part.many_].room;
+  }
+  void make_room(Part& part, std::size_t vertices) {
+    if (part.many_ == kNone) {
+      part.many_ = static_cast<std::uint32_t>(many_.size());
+      many_.emplace_back();
+    }
+    many_[part.many_].begin = x_.size();
+    many_[part.many_].room = static_cast<std::uint32_t>(vertices);
+    x_.resize(x_.size() + vertices);
+    y_.resize(y_.size() + vertices);
+  }
+  static void pack(const Convex& placed, const int* corners, Part& part) noexcept {
+    part.size_ = placed.size;
+    part.radius_ = placed.radius;
+    part.error_ = placed.error;
+    part.has_chains_ = placed.has_chains;
+    part.is_known_ = !std::isnan(placed.extent);
+    part.corners_ =
+        static_cast<std::uint8_t>(corners[0] | corners[1] << 2 | corners[2] << 4 | corners[3] << 6);
+  }
+
+  std::vector<double> x_;
+  std::vector<double> y_;
+  std::vector<Many> many_;
+  std::vector<Part> parts_;
+};
+
+}  // namespace gjk
