@@ -1,196 +1,386 @@
 # SPDX-FileCopyrightText: gjk_collision contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Time that OMPL's planners spend on collision checks, by the ways to make them.
+"""Planners of OMPL with different collision checkers: planning time, time in checks, and paths.
 
-python planning.py --worlds FILE [--passes 5]
+python planning.py --worlds FILE [--quick] [--docs FILE] [--command TEXT]
 
-RRT plans in worlds of Bench-MR, with Reeds-Shepp or Dubins curves of a turning radius of 4 m. All
-ways then check the edges that it checked.
+Each problem is solved by each planner with each checker, from the same seed, with Reeds-Shepp
+curves. A planner ends after a number of iterations (PRM: of states in its roadmap), not after a
+time. So a run can be repeated.
+
+The answers are checked while timing. The program fails
+
+- if a path of certified edges is not free by shapely,
+- if the two exact checkers of states, ours and shapely, do not make a planner do the same.
 """
 
 import argparse
+import heapq
 import json
 import os
-import statistics
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import shapely
 from ompl import base as ob
 from ompl import geometric as og
 from ompl import util as ou
-from report import machine
+from planning_checkers import CERTIFIED, CHECKERS, FCL, SHAPELY, STATES, Edge, State, World
+from report import machine, table
+from scene import rewrite
 
-from gjk_collision import Scene, Shape
-from gjk_collision.planning import (
-    MotionValidator,
-    StateValidityChecker,
-    edge_margin,
-    edge_poses,
-    path_checker,
-    reach,
-    scene_checker,
-)
+from gjk_collision.planning import edge_poses, path_poses
 
 RADIUS = 4.0  # m
-STEP = 0.2  # m, between checked poses
-ITERATIONS = 1000  # of a planner
-SPACES = {"Reeds-Shepp": ob.ReedsSheppStateSpace, "Dubins": ob.DubinsStateSpace}
-CURVES = "one curve per edge"
-POSES = "one call per edge, poses"
-STATES = "OMPL's validator, is_free"
-TREE = "shapely, one call per edge"
-TREE_STATES = "OMPL's validator, shapely"
-WAYS = (CURVES, POSES, STATES, TREE, TREE_STATES)
+STEP = 0.2  # m, between the states of an edge that a checker of states checks
+FINE = 0.05  # m, the same when problems are drawn
+DENSE = 0.02  # m, between the poses of a path that shapely checks
+TRIES = 1000  # drawn problems per world, at most
+GOAL = 8.0  # times less time in checks than with shapely
 
-Edges = list[tuple[Any, Any]]
-Check = Callable[[Any, Any], bool]
+now = time.thread_time  # processor time: other work on the machine has less effect
+# s: what a measured interval contains of the clock itself
+CLOCK = min(-(now() - now()) for _ in range(1000))
+Ends = tuple[tuple[float, ...], tuple[float, ...]]
 
 
-class States(ob.StateValidityChecker):
-    """A state validity checker from a function."""
+@dataclass
+class Run:
+    """What a planner did with a checker, for one problem."""
 
-    def __init__(self, si: Any, check: Callable[[Any], bool]) -> None:
+    planning: float = 0.0  # s
+    checks: float = 0.0  # s: the part of it in checks
+    states: int = 0
+    edges: int = 0
+    path: Any = None  # poses, DENSE apart
+    is_free: bool = False  # the path, by shapely
+
+
+class TimedStates(ob.StateValidityChecker):
+    """Counts the checks of states, and adds up their time outside checks of edges."""
+
+    def __init__(self, si: Any, run: Run, check: State) -> None:
         super().__init__(si)
-        self.isValid = check
+        self.run, self.check, self.is_in_edge = run, check, False
+
+    def isValid(self, state: Any) -> bool:
+        """Return the answer of the check."""
+        self.run.states += 1
+        if self.is_in_edge:
+            return self.check(state)
+        start = now()
+        answer = self.check(state)
+        self.run.checks += now() - start - CLOCK
+        return answer
 
 
-class Recorder(ob.MotionValidator):
-    """A motion validator that records its edges."""
+class TimedEdges(ob.MotionValidator):
+    """Counts the checks of edges, and adds up their time."""
 
-    def __init__(self, si: Any, check: Check) -> None:
+    def __init__(self, si: Any, states: TimedStates, check: Edge) -> None:
         super().__init__(si)
-        self.si, self.check = si, check
-        self.edges: Edges = []
+        self.states, self.run, self.check = states, states.run, check
 
     def checkMotion(self, start: Any, end: Any) -> bool:
         """Return the answer of the check."""
-        self.edges.append((self.si.cloneState(start), self.si.cloneState(end)))
-        return self.check(start, end)
+        self.run.edges += 1
+        self.states.is_in_edge = True
+        begin = now()
+        answer = self.check(start, end)
+        self.run.checks += now() - begin - CLOCK
+        self.states.is_in_edge = False
+        return answer
 
 
-def shapelys(
-    space: Any, outlines: list[Any], footprint: Any
-) -> tuple[Callable[[Any], bool], Check]:
-    """Return checks of a state and of an edge with a tree of shapely's geometries."""
-    tree = shapely.STRtree(shapely.convex_hull([shapely.Polygon(each) for each in outlines]))
-    shapely.prepare(tree.geometries)
-
-    def hits(poses: Any) -> bool:
-        cos, sin = np.cos(poses[:, 2, None]), np.sin(poses[:, 2, None])
-        x = poses[:, :1] + cos * footprint[:, 0] - sin * footprint[:, 1]
-        y = poses[:, 1:2] + sin * footprint[:, 0] + cos * footprint[:, 1]
-        placed = shapely.polygons(np.stack([x, y], axis=-1))
-        return bool(tree.query(placed, predicate="intersects").size)
-
-    def state_is_free(state: Any) -> bool:
-        return not hits(np.array([[state.getX(), state.getY(), state.getYaw()]]))
-
-    def edge_is_free(start: Any, end: Any) -> bool:
-        return not hits(edge_poses(space, start, end, STEP))
-
-    return state_is_free, edge_is_free
+def until(stop: Callable[[], bool], count: int) -> Any:
+    """Return a condition that ends a planner when `stop` returns True, or after `count` calls."""
+    left = iter(range(count))
+    return ob.PlannerTerminationCondition(lambda: next(left, None) is None or stop())
 
 
-class Task:
-    """A planner's problem, its space, and the ways to check its edges."""
+def iterate(planner: Any, count: int) -> None:
+    """Run a planner for a number of iterations."""
+    planner.solve(until(lambda: False, count))
 
-    def __init__(self, world: dict[str, Any], kind: str) -> None:
-        outlines = [np.array(each) for each in world["obstacles"]]
-        ends = [world["problems"][0][name] for name in ("start", "goal")]
-        points = np.concatenate([*outlines, np.array(ends)[:, :2]])
-        footprint = np.array(world["footprint"])
-        self.space = SPACES[kind](RADIUS)
-        bounds = ob.RealVectorBounds(2)
-        for axis in (0, 1):
-            bounds.setLow(axis, points[:, axis].min())
-            bounds.setHigh(axis, points[:, axis].max())
-        self.space.setBounds(bounds)
-        self.space.setLongestValidSegmentFraction(STEP / self.space.getMaximumExtent())
-        scene, car = Scene([Shape.hull(each) for each in outlines]), Shape.hull(footprint)
-        curves = path_checker(scene, car)
-        poses = scene_checker(scene, car, edge_margin(STEP, reach(car), RADIUS))
-        state_is_free, edge_is_free = shapelys(self.space, outlines, footprint)
-        self.si = self.with_states(StateValidityChecker, curves)
-        self.keep = [self.si, self.with_states(States, state_is_free)]
-        self.validators = [MotionValidator(self.si, curves), MotionValidator(self.si, poses, STEP)]
-        self.ways: dict[str, Check] = {
-            CURVES: self.validators[0].checkMotion,
-            POSES: self.validators[1].checkMotion,
-            STATES: self.keep[0].checkMotion,
-            TREE: edge_is_free,
-            TREE_STATES: self.keep[1].checkMotion,
-        }
-        self.ends = [self.space.allocState(), self.space.allocState()]
-        for state, pose in zip(self.ends, ends, strict=True):
-            state.setXY(pose[0], pose[1])
-            state.setYaw(pose[2])
 
-    def with_states(self, checker: Any, check: Any) -> Any:
-        """Return a space information with OMPL's own motion validator."""
-        si = ob.SpaceInformation(self.space)
-        si.setStateValidityChecker(checker(si, check))
-        si.setup()
-        return si
+def grow(planner: Any, count: int) -> None:
+    """Add the start and the goal to a roadmap, and let it grow to a number of states."""
+    planner.solve(ob.plannerAlwaysTerminatingCondition())
+    planner.growRoadmapPtc(until(lambda: planner.milestoneCount() >= count, 100_000))
 
-    def record(self) -> Edges:
-        """Return the edges that a planner checks."""
-        si = ob.SpaceInformation(self.space)
-        recorder = Recorder(si, self.ways[CURVES])
-        si.setStateValidityChecker(
-            StateValidityChecker(si, path_checker(Scene([]), Shape.circle(1)))
+
+def roadmap_path(si: Any, planner: Any) -> Any:
+    """Return the shortest path in the roadmap of a planner, or None.
+
+    `PRM.solve` searches in a thread, while the roadmap grows: the path depends on the time.
+    """
+    data = ob.PlannerData(si)
+    planner.getPlannerData(data)
+    length = si.getStateSpace().distance
+    state = [data.getVertex(i).getState() for i in range(data.numVertices())]
+    goal = data.getGoalIndex(0)
+    queue = [(0.0, data.getStartIndex(0), [])]
+    seen = set()
+    while queue:
+        so_far, at, before = heapq.heappop(queue)
+        if at in seen:
+            continue
+        seen.add(at)
+        if at == goal:
+            path = og.PathGeometric(si)
+            for number in [*before, at]:
+                path.append(state[number])
+            return path
+        for to in data.getEdges(at):
+            heapq.heappush(queue, (so_far + length(state[at], state[to]), to, [*before, at]))
+    return None
+
+
+def bit_star(si: Any) -> Any:
+    """Return BIT* without pruning, with which it sometimes crashes (ompl/ompl#1317)."""
+    planner = og.BITstar(si)
+    planner.setPruning(False)
+    return planner
+
+
+@dataclass(frozen=True)
+class Planner:
+    """A planner, and when it ends."""
+
+    make: Any
+    count: int  # of iterations; PRM: of states
+    quick: int
+    run: Callable[[Any, int], None] = iterate
+
+
+PLANNERS = {
+    "RRTConnect": Planner(og.RRTConnect, 2000, 500),
+    "RRT*": Planner(og.RRTstar, 1000, 300),
+    "BIT*": Planner(bit_star, 300, 300),
+    "PRM": Planner(og.PRM, 100, 40, grow),
+}
+
+
+def space_of(world: World, step: float) -> Any:
+    """Return the states of a world."""
+    space = ob.ReedsSheppStateSpace(RADIUS)
+    bounds = ob.RealVectorBounds(2)
+    for axis in (0, 1):
+        bounds.setLow(axis, world.low[axis])
+        bounds.setHigh(axis, world.high[axis])
+    space.setBounds(bounds)
+    space.setLongestValidSegmentFraction(step / space.getMaximumExtent())
+    return space
+
+
+def state(space: Any, pose: tuple[float, ...]) -> Any:
+    """Return a state of a space."""
+    made = space.allocState()
+    made.setXY(*pose[:2])
+    made.setYaw(pose[2])
+    return made
+
+
+def solve(
+    world: World, planner: Planner, checker: str, ends: Ends, seed: int, count: int,
+    step: float = STEP,
+) -> Run:  # fmt: skip
+    """Run a planner, with a checker, for one problem."""
+    run = Run()
+    ou.RNG.setSeed(seed)
+    space = space_of(world, step)
+    si = ob.SpaceInformation(space)
+    check_state, check_edge = CHECKERS[checker](world, si)
+    states = TimedStates(si, run, check_state)
+    si.setStateValidityChecker(states)
+    si.setup()
+    edges = TimedEdges(si, states, check_edge or si.getMotionValidator().checkMotion)
+    si.setMotionValidator(edges)
+    problem = ob.ProblemDefinition(si)
+    problem.setStartAndGoalStates(*(state(space, pose) for pose in ends))
+    made = planner.make(si)
+    made.setProblemDefinition(problem)
+    made.setup()
+    begin = now()
+    planner.run(made, count)
+    run.planning = now() - begin
+    path = roadmap_path(si, made) if planner.run is grow else problem.getSolutionPath()
+    if path is not None and (planner.run is grow or problem.hasExactSolution()):
+        run.path = path_poses(space, path, DENSE)
+    return run
+
+
+def drawn(world: World, count: int, most: int) -> list[Ends]:
+    """Return problems that RRTConnect solves with small steps, with a path that shapely accepts.
+
+    A problem whose direct curve is free is not used.
+    """
+    rng = np.random.default_rng(19)
+    space = space_of(world, FINE)
+    low, high = (*world.low, -np.pi), (*world.high, np.pi)
+    found: list[Ends] = []
+    for number in range(TRIES):
+        if len(found) == count:
+            break
+        poses = rng.uniform(low, high, (1000, 3))
+        start, goal = poses[~world.hits(poses)][:2].tolist()
+        ends = (tuple(start), tuple(goal))
+        if not world.hits(edge_poses(space, *(state(space, pose) for pose in ends), DENSE)).any():
+            continue
+        run = solve(world, PLANNERS["RRTConnect"], STATES, ends, 1000 + number, most, FINE)
+        if run.path is not None and not world.hits(run.path).any():
+            found.append(ends)
+    return found
+
+
+def is_free(world: World, run: Run, earlier: list[Run]) -> bool:
+    """Return shapely's verdict on a path. Checkers that agree have found the same path."""
+    for other in earlier:
+        if other.path is not None and np.array_equal(other.path, run.path):
+            return other.is_free
+    return not world.hits(run.path).any()
+
+
+Runs = dict[tuple[str, str, str], list[Run]]  # by world, planner and checker
+
+
+def measure(worlds: list[World], quick: bool) -> Runs:
+    """Run all planners with all checkers in all worlds."""
+    runs: Runs = {}
+    for world in worlds:
+        problems = drawn(world, 3 if quick else 20, 1000)
+        progress(f"{world.name}: {len(problems)} problems")
+        for checker in CHECKERS:  # the first use of a checker takes longer
+            solve(world, PLANNERS["RRTConnect"], checker, problems[0], 1, 100)
+        for name, planner in PLANNERS.items():
+            for number, ends in enumerate(problems):
+                row: dict[str, Run] = {}
+                turn = number % len(CHECKERS)
+                for checker in [*CHECKERS, *CHECKERS][turn : turn + len(CHECKERS)]:
+                    count = planner.quick if quick else planner.count
+                    run = solve(world, planner, checker, ends, number + 1, count)
+                    if run.path is not None:
+                        run.is_free = is_free(world, run, list(row.values()))
+                    row[checker] = run
+                    runs.setdefault((world.name, name, checker), []).append(run)
+                where = f"{world.name}, {name}, problem {number}: {ends}"
+                judge(row, where)
+                for run in row.values():
+                    run.path = None if run.path is None else len(run.path)
+            progress(f"{world.name}, {name}")
+    return runs
+
+
+def progress(text: str) -> None:
+    """Print what was done, with the processor time since the start."""
+    print(f"{now():7.1f} s  {text}", file=sys.stderr, flush=True)
+
+
+def judge(row: dict[str, Run], where: str) -> None:
+    """Fail if an answer of ours is wrong."""
+    if row[CERTIFIED].path is not None and not row[CERTIFIED].is_free:
+        sys.exit(f"{where}: a path of certified edges is not free by shapely")
+    ours, theirs = row[STATES], row[SHAPELY]
+    if (ours.states, ours.edges) != (theirs.states, theirs.edges):
+        sys.exit(
+            f"{where}: {ours.states} checks of states and {ours.edges} of edges with `is_free`, "
+            f"{theirs.states} and {theirs.edges} with shapely"
         )
-        si.setMotionValidator(recorder)
-        si.setup()
-        problem = ob.ProblemDefinition(si)
-        problem.setStartAndGoalStates(*self.ends, 1e-3)
-        planner = og.RRT(si)
-        planner.setProblemDefinition(problem)
-        planner.setup()
-        left = iter(range(ITERATIONS))
-        planner.solve(ob.PlannerTerminationCondition(lambda: next(left, None) is None))
-        self.keep.append(si)
-        return recorder.edges
 
 
-def measure(task: Task, passes: int) -> tuple[int, dict[str, int], dict[str, float]]:
-    """Return the edges of a planner, how many of them are free, and the time per edge [s]."""
-    edges = task.record()
-    times: dict[str, list[float]] = {way: [] for way in WAYS}
-    free = {}
-    for _ in range(passes):
-        for way, check in task.ways.items():
-            start = time.process_time()
-            answers = [check(*edge) for edge in edges]
-            times[way].append((time.process_time() - start) / len(edges))
-            free[way] = sum(answers)
-    return len(edges), free, {way: statistics.median(each) for way, each in times.items()}
+def mean(runs: list[Run], field: str) -> float:
+    return float(np.mean([getattr(run, field) for run in runs]))
+
+
+def ratio_table(runs: Runs) -> str:
+    """Time in checks with shapely and with FCL, divided by ours."""
+    lines = []
+    peers = [checker for checker in CHECKERS if checker not in (CERTIFIED, STATES)]
+    for world, planner in dict.fromkeys(key[:2] for key in runs):
+        spent = {c: mean(runs[world, planner, c], "checks") for c in CHECKERS}
+        cells = []
+        for peer in peers:
+            for ours in (CERTIFIED, STATES):
+                ratio = spent[peer] / spent[ours]
+                limit = GOAL if peer == SHAPELY and ours == CERTIFIED else 1.0
+                cells.append(f"{ratio:.1f}" if ratio >= limit else f"**{ratio:.1f}**")
+        lines.append([f"{world}, {planner}", *cells])
+    header = [f"{peer} / {ours}" for peer in peers for ours in (CERTIFIED, STATES)]
+    return table(["time in checks", *header], lines)
+
+
+def full_table(runs: Runs, world: str) -> str:
+    """All that was measured in a world."""
+    lines = []
+    for (where, planner, checker), each in runs.items():
+        if where != world:
+            continue
+        found = [run for run in each if run.path is not None]
+        lines.append(
+            [
+                f"{planner}, {checker}",
+                f"{1e3 * mean(each, 'planning'):.1f}",
+                f"{1e3 * mean(each, 'checks'):.2f}",
+                f"{mean(each, 'states'):.0f}",
+                f"{mean(each, 'edges'):.0f}",
+                f"{len(found)} of {len(each)}",
+                f"{sum(run.is_free for run in found)} of {len(found)}",
+            ]
+        )
+    header = ["planning, ms", "in checks, ms", "states", "edges", "solved", "paths free"]
+    return table([world, *header], lines)
+
+
+def circumstances(runs: Runs, command: str) -> str:
+    counts = {world: len(each) for (world, *_), each in runs.items()}
+    peers = ["ompl", "shapely", *(["python-fcl"] if FCL in CHECKERS else [])]
+    lines = [
+        f"{machine()}; {', '.join(f'{name} {version(name)}' for name in peers)}; "
+        f"{time.strftime('%Y-%m-%d')}; `{command}`. Problems: "
+        + ", ".join(f"{count} in {world}" for world, count in counts.items())
+        + "."
+    ]
+    if FCL not in CHECKERS:
+        lines.append("\npython-fcl: not installed.")
+    return "\n".join(lines)
+
+
+def losses(runs: Runs) -> str:
+    """Return where the goal is missed, and where a peer is faster."""
+    lines = []
+    for world, planner in dict.fromkeys(key[:2] for key in runs):
+        spent = {c: mean(runs[world, planner, c], "checks") for c in CHECKERS}
+        ratio = spent[SHAPELY] / spent[CERTIFIED]
+        if ratio < GOAL:
+            lines.append(f"- {world}, {planner}: {ratio:.1f} times less time than shapely.")
+        faster = [peer for peer in (SHAPELY, FCL) if spent.get(peer, np.inf) < spent[CERTIFIED]]
+        lines += [f"- {world}, {planner}: {peer} is faster." for peer in faster]
+    return "\n".join(lines) or "The goal is met everywhere in this run, and no peer is faster."
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--worlds", type=Path, required=True, help="planning_worlds.json")
-    parser.add_argument("--passes", type=int, default=5)
+    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--docs", type=Path)
+    parser.add_argument("--command", default="", help="what was run, for the docs")
     options = parser.parse_args()
-    ou.setLogLevel(ou.LOG_ERROR)
-    worlds = [w for w in json.loads(options.worlds.read_text())["worlds"] if w["problems"]]
-    ou.RNG.setSeed(1)
-    print(f"{machine()}; OMPL {version('ompl')}, shapely {shapely.__version__}; "
-          f"{time.strftime('%Y-%m-%d')}. Microseconds of processor time per edge, and in brackets "
-          "the number of edges found free:\n")  # fmt: skip
-    print("| world | curves | edges |", " | ".join(WAYS), "| shapely / ours |")
-    print("| --- | --- |", " | ".join(["---:"] * (len(WAYS) + 2)), "|")
-    for world in worlds:
-        for kind in SPACES:
-            count, free, times = measure(Task(world, kind), options.passes)
-            ratio = min(times[TREE], times[TREE_STATES]) / times[CURVES]
-            cells = " | ".join(f"{1e6 * times[way]:.1f} ({free[way]})" for way in WAYS)
-            print(f"| {world['name']} | {kind} | {count} | {cells} | {ratio:.1f} |")
+    ou.setLogLevel(ou.LOG_NONE)  # the seed is set anew for each run, which OMPL reports
+    worlds = [World(each) for each in json.loads(options.worlds.read_text())["worlds"]]
+    runs = measure(worlds, options.quick)
+    blocks = {
+        "planning": "\n\n".join([circumstances(runs, options.command), ratio_table(runs)]),
+        "planning losses": losses(runs),
+        "planning rows": "\n\n".join(full_table(runs, world.name) for world in worlds),
+    }
+    print("\n\n".join(blocks.values()))
+    if options.docs:
+        rewrite(options.docs, blocks)
     sys.stdout.flush()
     os._exit(0)  # at a normal exit, OMPL's bindings print the objects that they leak
 

@@ -3,7 +3,7 @@
 """Cost of a pose in a scene against the number of obstacles and poses, beside other broad phases.
 
 python scene.py [--passes 21] [--quick] [--trajectories FILE] [--broad-phase FILE]
-    [--planners FILE] [--svg FILE] [--docs FILE] [--only-mppi]
+    [--svg FILE] [--docs FILE] [--only-mppi]
 
 Obstacles are boxes of 1-5 x 1-3 m, one per 10 x 10 m; poses are new in every pass; the passes of
 all rows are interleaved, and a time is the median over them. Every answer is compared while
@@ -635,7 +635,6 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--trajectories", type=Path, help="of the planner, left out where absent")
     parser.add_argument("--broad-phase", type=Path, help="table to print and put into the docs")
-    parser.add_argument("--planners", type=Path, help="table of planning.py, as above")
     parser.add_argument("--svg", type=Path)
     parser.add_argument("--docs", type=Path)
     parser.add_argument("--only-mppi", action="store_true")
@@ -664,8 +663,6 @@ def main() -> None:
     }
     if options.broad_phase:
         blocks["broad phase"] = options.broad_phase.read_text()
-    if options.planners:
-        blocks["planners"] = options.planners.read_text()
     print("\n\n".join(blocks.values()))
     if options.svg:
         plot(by_count, by_size, options.svg)

@@ -2,14 +2,20 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 #
-# ./dev bench: the kernel, scenes and the node beside their peers.
+# ./dev bench: the kernel, scenes, planners and the node beside their peers.
 
 command_bench() {
     local what=kernel
     case ${1:-} in
-        --scene | --scale | --node) what=${1#--}; shift ;;
+        --scene | --scale | --node | --planning | --mppi | --one-shot | --summary) what=${1#--}; shift ;;
     esac
-    "bench_$what" "$@"
+    "bench_${what//-/_}" "$@"
+    [[ " $* " != *" --docs "* ]] || bench_summary
+}
+
+# The first table of docs/benchmarks.md, from the tables of all pages.
+bench_summary() {
+    "$PYTHON" bench/summary.py
 }
 
 bench_kernel() {
@@ -40,7 +46,7 @@ bench_kernel() {
 }
 
 bench_scene() {
-    local options=("--svg=$DEV/bench/scene.svg") passes=41 site worlds=../shared/data/planning_worlds.json
+    local options=("--svg=$DEV/bench/scene.svg") passes=41
     while (($#)); do
         case $1 in
             --quick) options+=(--quick) passes=9 ;;
@@ -49,24 +55,15 @@ bench_scene() {
         esac
         shift
     done
-    lib_environment
-    bench_venv
-    once "$DEV/bench/peers.stamp" "$(hash_of requirements/bench-scene.txt)-$(<"$DEV/bench/venv.stamp")" \
-        "bench: other broad phases from PyPI" "check the network and PyPI access, then run again" scene_peers
+    bench_python
     must "bench: build" "mend the build error above" cpp_build bench bench-scene
     "$DEV/cpp/bench-scene/broad_phase" "$passes" >"$DEV/bench/broad_phase.md" || die "the broad phases disagree; see above"
     options+=("--broad-phase=$DEV/bench/broad_phase.md" --trajectories=../shared/data/planner_US101-3_3_1000_trajectories.json)
-    site=$("$DEV/lib/venv/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
-    export PYTHONSAFEPATH=1 PYTHONPATH=$site:$ROOT/bench
-    if [[ -r $worlds ]] && "$DEV/bench/venv/bin/python" -c 'import ompl' 2>/dev/null; then
-        "$DEV/bench/venv/bin/python" bench/planning.py "--worlds=$worlds" >"$DEV/bench/planners.md"
-        options+=("--planners=$DEV/bench/planners.md")
-    fi
     "$DEV/bench/venv/bin/python" bench/scene.py "${options[@]}"
 }
 
 bench_scale() {
-    local options=("--svg=$DEV/bench/scale.svg") site
+    local options=("--svg=$DEV/bench/scale.svg")
     while (($#)); do
         case $1 in
             --quick) options+=(--quick) ;;
@@ -75,13 +72,59 @@ bench_scale() {
         esac
         shift
     done
-    lib_environment
-    bench_venv
-    site=$("$DEV/lib/venv/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
-    PYTHONSAFEPATH=1 PYTHONPATH=$site:$ROOT/bench "$DEV/bench/venv/bin/python" bench/scale.py "${options[@]}"
+    bench_python
+    "$DEV/bench/venv/bin/python" bench/scale.py "${options[@]}"
 }
 
-# Peers of scenes, each where it installs.
+# Enter the environment of the benchmarks in Python: the peers, and the library that was built.
+bench_python() {
+    local site
+    lib_environment
+    bench_venv
+    once "$DEV/bench/peers.stamp" "$(hash_of requirements/bench-scene.txt)-$(<"$DEV/bench/venv.stamp")" \
+        "bench: peers from PyPI" "check the network and PyPI access, then run again" scene_peers
+    site=$("$DEV/lib/venv/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
+    export PYTHONSAFEPATH=1 PYTHONPATH=$site:$ROOT/bench
+}
+
+# bench_page NAME PAGE SCRIPT SCRIPT-OPTION... -- OPTION...: run the script of ./dev bench --NAME, which writes into PAGE.
+bench_page() {
+    local name=$1 page=$2 command=()
+    shift 2
+    while [[ $1 != -- ]]; do command+=("$1"); shift; done
+    shift
+    command+=("--command=./dev bench --$name${*:+ $*}")
+    while (($#)); do
+        case $1 in
+            --quick) command+=(--quick) ;;
+            --docs) command+=("--docs=$page") ;;
+            *) die "bench --$name takes --quick and --docs, not $1" ;;
+        esac
+        shift
+    done
+    "$DEV/bench/venv/bin/python" "${command[@]}"
+}
+
+bench_planning() {
+    local worlds=../shared/data/planning_worlds.json
+    [[ -r $worlds ]] || die "bench --planning needs $worlds, the worlds of Bench-MR"
+    bench_python
+    "$DEV/bench/venv/bin/python" -c 'import ompl' || die "bench --planning needs OMPL, which PyPI has not for this machine"
+    bench_page planning docs/benchmarks-planning.md bench/planning.py "--worlds=$worlds" -- "$@"
+}
+
+bench_mppi() {
+    bench_python
+    must "bench: build" "mend the build error above" cpp_build bench bench-scene
+    bench_page mppi docs/benchmarks-planning.md bench/mppi.py "--raster=$DEV/cpp/bench-scene/libraster.so" -- "$@"
+}
+
+bench_one_shot() {
+    bench_python
+    bench_page one-shot docs/benchmarks.md bench/one_shot.py -- "$@"
+}
+
+# Peers of scenes and planners, each where it installs.
 scene_peers() {
     local peer
     grep -v '^#' requirements/bench-scene.txt | while read -r peer; do
