@@ -32,17 +32,23 @@ from gjk_collision.server.config import Config
 
 yaml = pytest.importorskip("yaml", reason="PyYAML is not installed")
 
-# How a block of each kind is tested. A kind that is not listed here fails: nothing is untested by accident.
+# How a block of each kind is tested. A kind that is not listed here is an error.
 KINDS = {
     "python": "executed, all blocks of a page one after the other; printed text is compared",
-    "bash": "parsed by bash; commands and options of this package, of ros2 and of ./dev must exist",
+    "bash": "parsed by bash; the commands and options of this package and of ros2 must exist",
     "yaml": "read as a parameter file, as a scenario, or as YAML",
     "cpp": "compiled, if it needs no ROS",
     "ini": "parsed",
     "xml": "parsed",
     "text": "not tested: output or a drawing, which no program reads",
 }
-NEEDS_ROS = {"rclpy", "launch", "launch_ros", "gjk_collision.ros.client", "gjk_collision.ros.mirror"}
+NEEDS_ROS = {
+    "rclpy",
+    "launch",
+    "launch_ros",
+    "gjk_collision.ros.client",
+    "gjk_collision.ros.mirror",
+}
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="bash")
 
@@ -53,7 +59,8 @@ def named(found: list[Block]) -> Any:
 
 
 def test_each_kind_of_block_is_known() -> None:
-    unknown = [each.place for each in sum(BLOCKS.values(), []) if each.kind not in KINDS]
+    every = [each for found in BLOCKS.values() for each in found]
+    unknown = [each.place for each in every if each.kind not in KINDS]
     assert not unknown, "give the block a language of KINDS"
 
 
@@ -140,7 +147,12 @@ def test_blocks_of_a_page_run_in_their_order(
 ) -> None:
     """They share their names and a folder, as in the program of a reader."""
     chosen = [each for each in BLOCKS[page] if is_executed(each)]
-    wanted = {name.partition(".")[0] for each in chosen if each.kind == "python" for name in imports(each.text)}
+    wanted = {
+        name.partition(".")[0]
+        for each in chosen
+        if each.kind == "python"
+        for name in imports(each.text)
+    }
     absent = sorted(name for name in wanted if find_spec(name) is None)
     if absent:
         pytest.skip(f"not installed: {', '.join(absent)}")
@@ -161,7 +173,9 @@ def test_blocks_of_a_page_run_in_their_order(
 def methods(file: str, name: str) -> dict[str, ast.arguments]:
     """Return the methods of a class of gjk_collision/ros, which cannot be imported without ROS."""
     tree = ast.parse((ROOT / "gjk_collision" / "ros" / file).read_text())
-    found = next(each for each in tree.body if isinstance(each, ast.ClassDef) and each.name == name)
+    found = next(
+        each for each in tree.body if isinstance(each, ast.ClassDef) and each.name == name
+    )
     return {each.name: each.args for each in found.body if isinstance(each, ast.FunctionDef)}
 
 
@@ -237,15 +251,20 @@ def check_module(words: list[str]) -> None:
     known = {"replay", "record", "trace", "info"}
     assert words[0] in known or words[0] in ("--help", "--version")
     errors = io.StringIO()
-    with contextlib.redirect_stderr(errors), contextlib.redirect_stdout(io.StringIO()), tempfile.TemporaryDirectory() as folder:
-        here = Path.cwd()
+    with (
+        contextlib.redirect_stderr(errors),
+        contextlib.redirect_stdout(io.StringIO()),
+        tempfile.TemporaryDirectory() as folder,
+    ):
+        here, refused = Path.cwd(), None
         os.chdir(folder)  # no bag is found there
         try:
             main(words)
         except SystemExit as wrong:  # of argparse
-            assert wrong.code == 0, errors.getvalue()
+            refused = wrong.code
         finally:
             os.chdir(here)
+    assert not refused, errors.getvalue()
 
 
 def values_fit(given: Any, kind: str, place: str = "") -> None:
@@ -261,7 +280,10 @@ def values_fit(given: Any, kind: str, place: str = "") -> None:
 def value_fits(value: Any, node: int, detail: Any, place: str) -> None:
     """Node: 1 a basic type, 2 a message, 3 and 4 arrays of one of these."""
     if node == 2:
-        if (detail, value) in (("std_msgs/msg/Header", "auto"), ("builtin_interfaces/msg/Time", "now")):
+        if (detail, value) in (
+            ("std_msgs/msg/Header", "auto"),
+            ("builtin_interfaces/msg/Time", "now"),
+        ):
             return
         values_fit(value, detail, place)
     elif node in (3, 4):
@@ -271,7 +293,9 @@ def value_fits(value: Any, node: int, detail: Any, place: str) -> None:
             value_fits(each, int(inner), what, f"{place}[{i}]")
     else:
         basic = detail[0]
-        wanted: Any = {"string": str, "bool": bool}.get(basic, (int, float) if "float" in basic else int)
+        wanted: Any = {"string": str, "bool": bool}.get(
+            basic, (int, float) if "float" in basic else int
+        )
         assert isinstance(value, wanted), f"{place}: {value!r} is no {basic}"
 
 
@@ -299,9 +323,14 @@ def check_ros2(words: list[str]) -> None:
             if executable == "replay":
                 check_module(["replay", *words[3:]])
         case ["run", "cpp_planner", executable, *_]:
-            assert f"add_executable({executable} " in (ROOT / "examples/cpp_planner/CMakeLists.txt").read_text()
+            assert (
+                f"add_executable({executable} "
+                in (ROOT / "examples/cpp_planner/CMakeLists.txt").read_text()
+            )
         case ["topic", "pub", *arguments]:
-            _, kind, values = [each for each in arguments if not re.fullmatch(r"--?\w[\w-]*|\d+(\.\d+)?", each)][:3]
+            _, kind, values = [
+                each for each in arguments if not re.fullmatch(r"--?\w[\w-]*|\d+(\.\d+)?", each)
+            ][:3]
             values_fit(yaml.safe_load(values), kind)
         case ["topic", "echo" | "hz" | "info", topic, *_]:
             assert topic.startswith("/")
@@ -340,7 +369,11 @@ def check_command(words: list[str]) -> None:
             check_module([re.sub(r"\$\w+", "VARIABLE", each) for each in rest[2:]])
         elif rest[0] == "-m":
             module = rest[1]
-            assert module in ("venv", "pytest") or find_spec(module) or module == "gjk_collision.ros.node"
+            assert (
+                module in ("venv", "pytest")
+                or find_spec(module)
+                or module == "gjk_collision.ros.node"
+            )
         else:
             assert (ROOT / rest[0]).is_file() or rest[0] == "first.py", f"there is no {rest[0]}"
     elif first == "pip":
@@ -356,7 +389,9 @@ def check_command(words: list[str]) -> None:
 
 @named(blocks("bash"))
 def test_commands_exist(block: Block) -> None:
-    done = subprocess.run(["bash", "-n"], input=block.text, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        ["bash", "-n"], input=block.text, capture_output=True, text=True, check=False
+    )
     assert done.returncode == 0, done.stderr
     for words in commands(block.text):
         check_command(words)
@@ -394,7 +429,9 @@ def test_xml_is_parsed(block: Block) -> None:
 
 
 @pytest.mark.parametrize(
-    "page", [page for page in PAGES if any(each.kind == "cpp" for each in BLOCKS[page])], ids=lambda page: page.name
+    "page",
+    [page for page in PAGES if any(each.kind == "cpp" for each in BLOCKS[page])],
+    ids=lambda page: page.name,
 )
 def test_cpp_is_compiled(page: Path, tmp_path: Path) -> None:
     """The blocks of a page are one program. Blocks that need rclcpp are marked."""
@@ -409,6 +446,9 @@ def test_cpp_is_compiled(page: Path, tmp_path: Path) -> None:
     compiler = os.environ.get("CXX", "c++")
     flags = ["-std=c++20", "-ffp-contract=off", "-DGJK_FP_CONTRACT_OFF", "-fsyntax-only"]
     done = subprocess.run(
-        [compiler, *flags, f"-I{ROOT}/src_cpp/include", source], check=False, capture_output=True, text=True
+        [compiler, *flags, f"-I{ROOT}/src_cpp/include", source],
+        check=False,
+        capture_output=True,
+        text=True,
     )
     assert done.returncode == 0, done.stderr
