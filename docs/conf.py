@@ -2,9 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """The documentation site: ./dev docs. The same pages can be read on the repository's page."""
 
+import os
 import re
+import subprocess
+import sys
 import xml.etree.ElementTree as ET
 from pathlib import Path
+
+from docutils import nodes
+from docutils.parsers.rst import Directive
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ET.parse(ROOT / "package.xml")
@@ -46,6 +52,27 @@ def link_to_repository(app, docname, source):
     source[0] = re.sub(rf"\]\({re.escape(up)}(?!docs/)", f"]({REPOSITORY}/blob/main/", source[0])
 
 
+class CommandHelp(Directive):
+    """The help text of a command of `python -m gjk_collision`, or of `./dev`."""
+
+    optional_arguments = 1
+
+    def run(self):
+        """Return the text as a block of code."""
+        if self.arguments == ["./dev"]:
+            words = [str(ROOT / "dev"), "help"]
+        else:
+            words = [sys.executable, "-m", "gjk_collision", *self.arguments, "--help"]
+        environment = {**os.environ, "COLUMNS": "92"}
+        text = subprocess.run(
+            words, check=True, capture_output=True, text=True, env=environment
+        ).stdout
+        block = nodes.literal_block(text, text)
+        block["language"] = "text"
+        return [block]
+
+
 def setup(app):
-    """Connect the event; Sphinx calls it."""
+    """Connect the event and the directive; Sphinx calls it."""
     app.connect("source-read", link_to_repository)
+    app.add_directive("command-help", CommandHelp)

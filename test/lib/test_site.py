@@ -29,6 +29,23 @@ def test_every_public_name_is_described() -> None:
     assert len(described) == len(set(described))
 
 
+def test_every_status_has_a_cause_and_a_remedy() -> None:
+    text = (DOCS / "reference" / "statuses.md").read_text()
+    rows = re.findall(r"^\| (\d+) \| (\w+) \| ([^|]+) \| ([^|]*) \|$", text, re.MULTILINE)
+    assert [(int(number), name) for number, name, _, _ in rows] == [
+        (status.value, status.name) for status in gjk_collision.Status
+    ]
+    assert [name for _, name, _, remedy in rows if not remedy.strip()] == ["SUCCESS"]
+
+
+def test_every_command_is_shown() -> None:
+    """The site runs each command with --help."""
+    text = (DOCS / "reference" / "command_line.md").read_text()
+    main = (ROOT / "gjk_collision" / "__main__.py").read_text()
+    shown = re.findall(r"{command-help} (\w+)$", text, re.MULTILINE)
+    assert shown == re.findall(r"commands\.add_parser\(\s*\"(\w+)\"", main)
+
+
 def test_every_message_and_service_is_shown() -> None:
     text = (DOCS / "reference" / "messages.md").read_text()
     shown = re.findall(r"{literalinclude} \.\./\.\./(\S+)", text)
