@@ -109,6 +109,7 @@ class Request:
         name = str(getattr(self.message, "footprint", ""))
         names = self.footprints
         if not names:
+            self._refuse_which()
             return snapshot.chosen(name)
         if name:
             rule = f"must be empty if footprints is not empty (got {name!r})"
@@ -127,6 +128,12 @@ class Request:
             return self.chosen(snapshot)
         which = fields.numbers(self.message.which)
         return snapshot.chosen(names[int(which[index]) if len(which) else 0])
+
+    def _refuse_which(self) -> None:
+        """Check that no pose selects a footprint. Otherwise a smaller one might be checked."""
+        if count := len(fields.numbers(getattr(self.message, "which", ()))):
+            rule = f"must be empty if footprints is empty (got {count} values)"
+            raise InputError(Status.INVALID_INPUT, "which", None, rule)
 
     @property
     def footprints(self) -> list[str]:
@@ -218,6 +225,9 @@ def _check_poses(request: Request, context: _Context) -> PosesAnswer:
     # Recordings of older versions do not have these fields.
     offsets = fields.numbers(getattr(message, "group_offsets", ()))
     k = 0
+    if mode > questions.MODE_GRADIENT:
+        rule = "must be 0 (collide), 1 (distance), 2 (witness) or 3 (gradient)"
+        raise InputError(Status.INVALID_INPUT, "mode", None, f"{rule} (got {mode})")
     if mode == questions.MODE_GRADIENT:
         limit = snapshot.config.max_poses
         k = questions.checked_neighbours(int(getattr(message, "k", 0)), count, limit)

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: gjk_collision contributors
 // SPDX-License-Identifier: Apache-2.0
 // Shapes of obstacles from occupancy grids, laser scans and points.
+#include <cstddef>
+#include <limits>
 #include <utility>
 
 #include "bindings.hpp"
@@ -9,17 +11,19 @@
 namespace gjk::bindings {
 namespace {
 
+constexpr std::size_t kNoLimit = std::numeric_limits<std::size_t>::max();
+
 void append(py::list& shapes, std::span<const Vec2> vertices, double radius) {
   Shape shape;
   shape.add_part(vertices, radius);
   shapes.append(py::cast(std::move(shape)));
 }
 
-// Calls `visit` with the four corners of each rectangle. `cells`: shape (rows, columns), nonzero:
-// occupied. `resolution` and `origin` are checked.
+// Calls `visit` with the four corners of each rectangle, at most `limit` + 1 of them. `cells`:
+// shape (rows, columns), nonzero: occupied. `resolution` and `origin` are checked.
 template <typename Visit>
 void each_rectangle(const Array<std::uint8_t>& cells, double resolution, const PoseValues& origin,
-                    const Visit& visit) {
+                    std::size_t limit, const Visit& visit) {
   if (cells.ndim() != 2) throw py::value_error("cells: two dimensions");
   const auto rows = static_cast<std::size_t>(cells.shape(0));
   const auto columns = static_cast<std::size_t>(cells.shape(1));
@@ -31,7 +35,7 @@ void each_rectangle(const Array<std::uint8_t>& cells, double resolution, const P
                got(resolution));
   }
   Vec2 corners[4];
-  for (const CellRectangle& rectangle : cover_cells(view(cells), columns)) {
+  for (const CellRectangle& rectangle : cover_cells(view(cells), columns, limit)) {
     frame.corners(rectangle, corners);
     visit(std::span<const Vec2>(corners));
   }
@@ -40,16 +44,17 @@ void each_rectangle(const Array<std::uint8_t>& cells, double resolution, const P
 py::list grid_shapes(const Array<std::uint8_t>& cells, double resolution,
                      const PoseValues& origin) {
   py::list shapes;
-  each_rectangle(cells, resolution, origin,
+  each_rectangle(cells, resolution, origin, kNoLimit,
                  [&](std::span<const Vec2> corners) { append(shapes, corners, 0.0); });
   return shapes;
 }
 
-// The same as flat coordinates, 8 for each rectangle.
+// The same as flat coordinates, 8 for each rectangle. If there are more than `limit`, the result
+// has `limit` + 1 of them.
 py::array_t<double> grid_corners(const Array<std::uint8_t>& cells, double resolution,
-                                 const PoseValues& origin) {
+                                 const PoseValues& origin, std::size_t limit) {
   std::vector<double> xy;
-  each_rectangle(cells, resolution, origin, [&](std::span<const Vec2> corners) {
+  each_rectangle(cells, resolution, origin, limit, [&](std::span<const Vec2> corners) {
     for (const Vec2 corner : corners) xy.insert(xy.end(), {corner.x, corner.y});
   });
   return py::array_t<double>(static_cast<py::ssize_t>(xy.size()), xy.data());
@@ -144,7 +149,7 @@ void bind_convert(py::module_& module) {
   module.def("grid_shapes", &grid_shapes, py::arg("cells"), py::arg("resolution"),
              py::arg("origin"));
   module.def("grid_corners", &grid_corners, py::arg("cells"), py::arg("resolution"),
-             py::arg("origin"));
+             py::arg("origin"), py::arg("limit"));
   module.def("circles", &circles, py::arg("xy"), py::arg("radius"));
   module.def("scan_shapes", &scan_shapes, py::arg("ranges"), py::arg("angle_min"),
              py::arg("angle_increment"), py::arg("range_min"), py::arg("range_max"),

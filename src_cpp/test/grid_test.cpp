@@ -38,6 +38,13 @@ TEST(Grid, rectangles_cover_the_cells_and_no_others) {
   }
 }
 
+TEST(Grid, more_rectangles_than_the_limit_are_not_searched) {
+  const std::vector<std::uint8_t> cells = {1, 0, 1, 0, 1};
+  EXPECT_EQ(cover_cells(cells, 5, 3).size(), 3U);
+  EXPECT_EQ(cover_cells(cells, 5, 2).size(), 3U);
+  EXPECT_EQ(cover_cells(cells, 5, 1).size(), 2U);
+}
+
 TEST(Grid, corners_are_convex_and_counter_clockwise) {
   for (const double yaw : {0.0, 0.3, 1.5707963267948966, -3.0}) {
     for (const double x : {0.0, 1e6, -1e11, 1e14}) {

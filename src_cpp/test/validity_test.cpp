@@ -230,6 +230,28 @@ TEST(Validity, AnotherActivation) {
   EXPECT_EQ(status_after(validity, 20 * kMs), Status::success);
 }
 
+TEST(Validity, TwoServersWithOneName) {
+  Validity validity = mirror();
+  const std::uint64_t other = kId + (9ULL << 32);
+  const auto receive = [&](std::uint64_t id, std::uint64_t counter, std::int64_t ms) {
+    HeartbeatFacts facts = heartbeat(counter, 5, id);
+    facts.stamp = kNow + ms * kMs;
+    validity.receive_heartbeat(facts, at(ms * kMs));
+    if (id != 0) validity.receive_snapshot(snapshot(5, id), at(ms * kMs));
+    return status_after(validity, ms * kMs);
+  };
+  // A server that was started again: all its heartbeats are later.
+  EXPECT_EQ(receive(other, 1, 10), Status::success);
+  EXPECT_EQ(receive(other, 2, 20), Status::success);
+  EXPECT_EQ(receive(0, 3, 25), Status::success);  // an error, then again
+  EXPECT_EQ(receive(other, 4, 30), Status::success);
+  // The first one goes on.
+  EXPECT_EQ(receive(kId, 2, 40), Status::snapshot_mismatch);
+  EXPECT_EQ(receive(other, 5, 50), Status::snapshot_mismatch);
+  EXPECT_EQ(receive(other, 6, 350), Status::snapshot_mismatch);
+  EXPECT_EQ(receive(other, 7, 351), Status::success);  // it has ended
+}
+
 TEST(Validity, OtherParameters) {
   Validity validity = mirror();
   HeartbeatFacts facts = heartbeat(2, 6);

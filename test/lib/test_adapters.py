@@ -5,7 +5,9 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 from fractions import Fraction
+from math import inf, nan
 from types import SimpleNamespace as Message
 from typing import Any
 
@@ -66,6 +68,55 @@ def test_a_negative_radius_is_refused_as_it_was_sent(radius: float) -> None:
     message = costmap([(small, 0.0), (large, 0.0), (large, 1.0)], radius)
     with pytest.raises(InputError, match=f"radius.*got {radius}"):
         COSTMAP(message, Config(), SOURCE).check(10, 10)
+
+
+FIRST = r"obstacles\[0\]"
+
+
+@pytest.mark.parametrize(("change", "field"), [
+    (lambda o: setattr(o, "radius", nan), ".radius: must be finite"),
+    (lambda o: setattr(o.polygon, "points", []), ".polygon.points: must have at least one"),
+    (lambda o: setattr(o.polygon.points[1], "y", inf), r".polygon.points\[1\]: x and y must be"),
+    (lambda o: setattr(o.velocities.twist.linear, "y", inf), ".velocities.twist.linear.y: must"),
+])  # fmt: skip
+def test_malformed_obstacle_is_refused(change: Callable[[Any], None], field: str) -> None:
+    """The error names the field of the message."""
+    message = costmap([(0.0, 0.0), (1.0, 0.0)], 0.0)
+    message.obstacles[0].velocities.twist.linear = Message(x=0.0, y=0.0, z=0.0)
+    change(message.obstacles[0])
+    with pytest.raises(InputError, match=FIRST + field):
+        COSTMAP(message, Config(), SOURCE)
+
+
+def instance(number: int, count: int, x: float, nanosec: int) -> Any:
+    header = Message(frame_id="odom", stamp=Message(sec=1, nanosec=nanosec))
+    points = [Message(x=x + i / count, y=float(i % 2), z=0.0) for i in range(count)]
+    return Message(header=header, polygon=Message(id=number, polygon=Message(points=points)))
+
+
+@pytest.mark.parametrize(("count", "x", "status"), [
+    (6, 5.0, Status.LIMIT_EXCEEDED),
+    (3, nan, Status.NON_FINITE),
+    (0, 5.0, Status.TOO_FEW_POINTS),
+])  # fmt: skip
+def test_bad_outline_stays_a_fault_of_its_instance(count: int, x: float, status: Status) -> None:
+    """A good outline of another id does not hide it, also if there was none of this id before."""
+    kind = "geometry_msgs/msg/PolygonInstanceStamped"
+    source = SourceConfig("obstacles", type=kind)
+    config = Config(robot_radius=0.3, sources=(source,), max_points_per_obstacle=5)
+    world = World(config)
+
+    def send(*outline: Any) -> Status | None:
+        data = CONVERTERS[kind](instance(*outline), config, source)
+        now = data.stamp
+        world.receive_obstacles("obstacles", data, now=now, steady=now)
+        fault = world.snapshot(now=now, steady=now).fault
+        return None if fault is None else fault.status
+
+    assert send(8, 3, 20.0, 1) is None
+    assert send(7, count, x, 2) is status
+    assert send(8, 3, 20.0, 3) is status
+    assert send(7, 3, 5.0, 4) is None
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ The oracle samples points of each object in each orientation that is possible.
 from __future__ import annotations
 
 import random
-from math import cos, hypot, pi, sin
+from math import cos, hypot, inf, nan, pi, sin
 from types import SimpleNamespace as Message
 from typing import Any
 
@@ -22,7 +22,7 @@ from gjk_collision.server.config import Config, SourceConfig
 from gjk_collision.server.frames import Pose
 from gjk_collision.server.obstacles import Obstacles
 from gjk_collision.server.world import World
-from gjk_collision.verdict import Status, Verdict
+from gjk_collision.verdict import Verdict
 
 DETECTED = "autoware_perception_msgs/msg/DetectedObjects"
 TRACKED = "autoware_perception_msgs/msg/TrackedObjects"
@@ -30,6 +30,7 @@ UNAVAILABLE, SIGN_UNKNOWN, AVAILABLE = 0, 1, 2
 BOX, CYLINDER, POLYGON = 0, 1, 2
 NS = 1_000_000_000
 ROBOT = 0.2
+ROUND = [(cos(2 * pi * i / 150), sin(2 * pi * i / 150)) for i in range(150)]
 HEADER = Message(frame_id="odom", stamp=Message(sec=100, nanosec=0))
 
 
@@ -162,11 +163,34 @@ def test_unknown_orientation_needs_no_quaternion() -> None:
 @pytest.mark.parametrize(("changes", "field"), [
     ({"known": 3}, r"objects\[0\].kinematics.orientation_availability"),
     ({"kind": 3}, r"objects\[0\].shape.type"),
-    ({"size": (0.0, 1.0)}, r"objects\[0\].shape length"),
-    ({"size": (1.0, float("nan"))}, r"objects\[0\].shape width"),
+    ({"size": (0.0, 1.0)}, r"objects\[0\].shape.dimensions.x: must be positive"),
+    ({"size": (1.0, nan)}, r"objects\[0\].shape.dimensions.y: must be positive"),
+    ({"size": (1.0, inf)}, r"objects\[0\].shape.dimensions.y: must be finite"),
+    ({"kind": CYLINDER, "size": (inf, 1.0)}, r"objects\[0\].shape.dimensions.x: must be finite"),
+    ({"at": (0.0, nan, 0.0)}, r"objects\[0\] pose"),
+    ({"at": (0.0, nan, 0.0), "known": UNAVAILABLE}, r"objects\[0\].kinematics.*position.y"),
+    ({"twist": (0.0, 0.0, inf)}, r"objects\[0\].kinematics.twist_with_.*angular.z: must be fin"),
+    ({"twist": (-inf, 0.0, 0.0), "known": SIGN_UNKNOWN}, r"objects\[0\].kinematics.*linear.x"),
+    *(
+        ({"kind": POLYGON, "known": known, "points": outline}, rf"objects\[0\].{field}{text}")
+        for field in ["shape.footprint.points"]
+        for outline, text in (
+            (ROUND[:0], ": must have at least one point"),
+            (ROUND[:2], r": an outline must have at least 3 points \(got 2\)"),
+            ([*ROUND[:3], (nan, 0.0)], r"\[3\]: x and y must be finite"),
+            ([*ROUND, *ROUND], ": 300 points in this obstacle, limit 256"),
+        )
+        for known in (UNAVAILABLE, SIGN_UNKNOWN, AVAILABLE)
+    ),
+    ({"kind": POLYGON, "known": SIGN_UNKNOWN, "points": ROUND}, "points: 150 points, limit 128"),
 ])  # fmt: skip
 def test_malformed_object_is_refused(kind: str, changes: Any, field: str) -> None:
+    """The error names the field of the message."""
     given: dict[str, Any] = {"kind": BOX, "known": AVAILABLE, "size": (1.0, 1.0), **changes}
-    with pytest.raises(InputError, match=field) as caught:
+    with pytest.raises(InputError, match=field):
         convert(kind, thing(**given))
-    assert caught.value.status is Status.INVALID_INPUT
+
+
+def test_velocity_that_is_nan_is_not_known() -> None:
+    data = convert(DETECTED, thing(BOX, AVAILABLE, size=(1.0, 1.0), twist=(1.0, nan, 0.0)))
+    assert np.isnan(data.velocities[:2]).all()

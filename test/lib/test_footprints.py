@@ -406,6 +406,11 @@ def test_footprint_per_pose_is_refused_where_it_is_not_clear(time: Time) -> None
     text = refused(footprints=["small"] * 257, which=one)
     assert text.startswith("footprints: must have at most 256 names")
     assert "footprint: must be empty" in refused(footprints=["small"], footprint="long")
+    # Without the names, all poses would be checked with the default footprint.
+    assert refused(which=one) == "which: must be empty if footprints is empty (got 3 values)"
+    assert "mode: must be 0 (collide), 1 (distance), 2 (witness) or 3 (gradient) (got 4)" in (
+        refused(mode=4)
+    )
     assert request(poses, footprints=["long"]).ask(snapshot, SameFrameOnly()).answer.is_free
     poses = np.full((3, 3), 1e300)
     poses[0] = 0.0

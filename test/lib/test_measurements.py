@@ -477,13 +477,33 @@ def test_the_unspoiled_message_is_used(kind: str) -> None:
     assert answer(world_of(kind, make()), -50.0, -50.0).verdict is Verdict.FREE
 
 
-def test_too_many_points_are_not_cut() -> None:
-    source = SourceConfig("obstacles", type=SCAN, voxel_size=0.0)
-    config = Config(robot_radius=ROBOT, sources=(source,), max_obstacles=100)
-    world = World(config)
-    data = CONVERTERS[SCAN](scan([5.0] * 101), config, source)
-    world.receive_obstacles("obstacles", data, now=100 * NS, steady=0)
-    assert answer(world, 0.0, 0.0).status is Status.LIMIT_EXCEEDED
+CELLS = np.indices((11, 23)).sum(axis=0) % 2  # a chess board: 126 rectangles
+
+
+@pytest.mark.parametrize(("kind", "make", "field"), [
+    (SCAN, lambda: scan([5.0] * 126), "ranges"),
+    (CLOUD, lambda: cloud([(i, i, 1.0) for i in range(126)], random.Random(2), rows=2), "data"),
+    (GRID, lambda: grid((CELLS * 100).astype(np.int8)), "data"),
+    (COSTMAP, lambda: costmap((CELLS * 254).astype(np.uint8)), "data"),
+])  # fmt: skip
+def test_too_many_obstacles_are_not_cut(kind: str, make: Callable[[], Any], field: str) -> None:
+    """None is left out: the message is refused with its field. At the limit it is used."""
+    source = SourceConfig(
+        "obstacles", type=kind, **({"voxel_size": 0.0} if kind in (SCAN, CLOUD) else {})
+    )
+    known = CONVERTERS[kind](make(), Config(max_obstacles=126, sources=(source,)), source)
+    assert len(known) == 126
+    with pytest.raises(InputError, match=f"^{field}: .* limit 125 .max_obstacles.") as caught:
+        CONVERTERS[kind](make(), Config(max_obstacles=125, sources=(source,)), source)
+    assert caught.value.status is Status.LIMIT_EXCEEDED
+
+
+@pytest.mark.parametrize(("voxel", "text"), [(0.0, "1e.15 m "), (0.05, "m for this voxel_size ")])
+def test_point_out_of_range_is_named(voxel: float, text: str) -> None:
+    far = cloud([(1.0, 2.0, 1.0), (1.0, 1e20, 1.0)], random.Random(2), rows=1)
+    found = answer(world_of(CLOUD, far, voxel_size=voxel), -50.0, -50.0)
+    assert found.status is Status.COORD_RANGE
+    assert re.search(rf"^obstacles: data\[1\]: must be within .*{text}", found.message)
 
 
 def test_parameter_of_another_type_is_refused() -> None:

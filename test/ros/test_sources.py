@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable
-from math import nan
+from math import cos, nan, pi, sin
 from typing import Any
 
 import pytest
@@ -15,12 +15,13 @@ pytest.importorskip("rclpy", reason="rclpy is not installed")
 
 from array import array
 
+from geometry_msgs.msg import Point32
 from gjk_collision.msg import ObstacleArray
 from gjk_collision.srv import GetSnapshot
 from nav_msgs.msg import OccupancyGrid
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from sensor_msgs.msg import LaserScan, PointCloud2, PointField
-from server import Bench, Server, said
+from server import Bench, Server, doubles, said
 from std_srvs.srv import Trigger
 
 from gjk_collision.region import OUTSIDE
@@ -65,11 +66,68 @@ def grid(bad: bool) -> OccupancyGrid:
     return found
 
 
-KINDS: dict[str, tuple[type[Any], Callable[[bool], Any], dict[str, Any], str]] = {
-    "scan": (LaserScan, scan, {"point_radius": 0.25}, "ranges[50]"),
-    "cloud": (PointCloud2, cloud, {"point_radius": 0.25, "min_height": 0.0}, "fields"),
-    "grid": (OccupancyGrid, grid, {}, "data"),
-}
+def costmap(bad: bool) -> Any:
+    found = class_of(COSTMAP)()
+    found.metadata.resolution, found.metadata.size_x, found.metadata.size_y = 0.25, 4, 2
+    found.metadata.origin.position.x, found.metadata.origin.position.y = 5.5, -0.25
+    found.data = array("B", [253, 254, 255, 0] * 2)
+    if bad:
+        found.data.pop()
+    return found
+
+
+def detected(bad: bool) -> Any:
+    """A box of 1 m x 0.5 m that is turned by 90 degrees."""
+    found = class_of(DETECTED)(objects=[class_of(DETECTED[:-1])()])
+    (each,) = found.objects
+    each.kinematics.orientation_availability = each.kinematics.AVAILABLE
+    place(each, 6.0, pi / 2)
+    each.shape.dimensions.x, each.shape.dimensions.y = 1.0, 0.0 if bad else 0.5
+    return found
+
+
+def tracked(bad: bool) -> Any:
+    """A triangle whose orientation is not known: a circle with a radius of 0.25 m."""
+    found = class_of(TRACKED)(objects=[class_of(TRACKED[:-1])()])
+    (each,) = found.objects
+    each.object_id.uuid = UUID
+    place(each, 6.0)
+    each.shape.type = each.shape.POLYGON
+    points = [(0.25, 0.0), (0.0, 0.125), (nan if bad else 0.0, -0.125)]
+    each.shape.footprint.points = [Point32(x=x, y=y) for x, y in points]
+    return found
+
+
+def place(each: Any, x: float, yaw: float = 0.0) -> None:
+    pose = each.kinematics.pose_with_covariance.pose
+    pose.position.x = x
+    pose.orientation.z, pose.orientation.w = sin(yaw / 2), cos(yaw / 2)
+
+
+def class_of(kind: str) -> type[Any]:
+    package, _, name = kind.partition("/msg/")
+    reason = f"the package {package} is not installed"
+    found: type[Any] = getattr(pytest.importorskip(f"{package}.msg", reason=reason), name)
+    return found
+
+
+COSTMAP = "nav2_msgs/msg/Costmap"
+DETECTED = "autoware_perception_msgs/msg/DetectedObjects"
+TRACKED = "autoware_perception_msgs/msg/TrackedObjects"
+UUID = array("B", range(0x90, 0xA0))
+# docs/sources.md: the first 59 bits, then four zero bits; the first bit is the sign of an int64.
+TRACKED_ID = int.from_bytes(UUID[:8].tobytes(), "big") >> 5 << 4
+
+KINDS: dict[str, tuple[str, Callable[[bool], Any], dict[str, Any], str]] = {
+    "scan": ("sensor_msgs/msg/LaserScan", scan, {"point_radius": 0.25}, "ranges[50]"),
+    "cloud": (
+        "sensor_msgs/msg/PointCloud2", cloud, {"point_radius": 0.25, "min_height": 0.0}, "fields"
+    ),
+    "grid": ("nav_msgs/msg/OccupancyGrid", grid, {}, "data"),
+    "costmap": (COSTMAP, costmap, {"unknown_is_occupied": False}, "data"),
+    "detected": (DETECTED, detected, {}, "objects[0].shape.dimensions.y"),
+    "tracked": (TRACKED, tracked, {}, "objects[0].shape.footprint.points[2]"),
+}  # fmt: skip
 
 
 def publish(bench: Bench, kind: type[Any], make: Callable[[], Any], **quality: Any) -> Any:
@@ -93,14 +151,14 @@ def publish(bench: Bench, kind: type[Any], make: Callable[[], Any], **quality: A
 @pytest.mark.parametrize("name", KINDS)
 def test_measurements_over_the_network(start: Start, name: str) -> None:
     kind, make, parameters, field = KINDS[name]
+    message = class_of(kind)
     given = {f"obstacles.{each}": value for each, value in parameters.items()}
-    package = kind.__module__.partition(".")[0]
     _, bench = start(
         f"reads_{name}",
-        **{"obstacles.type": f"{package}/msg/{kind.__name__}", "obstacles.topic": "seen", **given},
+        **{"obstacles.type": kind, "obstacles.topic": "seen", **given},
     )
     bad = []
-    publish(bench, kind, lambda: make(bool(bad)))
+    publish(bench, message, lambda: make(bool(bad)))
     bench.until_status(*FREE)
     assert said(bench.collide(4.7)) == FREE
     assert said(bench.collide(4.8)) == HIT
@@ -110,6 +168,30 @@ def test_measurements_over_the_network(start: Start, name: str) -> None:
     assert said(bench.collide(50.0))[0] == Verdict.UNKNOWN
     bad.clear()
     bench.until(lambda: said(bench.collide(50.0)) == FREE, "the next good message")
+
+
+def test_tracked_object_moves_with_its_twist(start: Start) -> None:
+    """The twist is in the frame of the object, which is turned by 90 degrees."""
+    message = class_of(TRACKED)
+    _, bench = start(
+        "follows",
+        **{"obstacles.type": TRACKED, "obstacles.topic": "seen", "obstacles.timeout": 2.0},
+    )
+
+    def make() -> Any:
+        found = tracked(False)
+        (each,) = found.objects
+        each.kinematics.orientation_availability = each.kinematics.AVAILABLE
+        place(each, 6.0, pi / 2)
+        each.kinematics.twist_with_covariance.twist.linear.x = 5.0
+        return found
+
+    publish(bench, message, make)
+    bench.until_status(*FREE)
+    poses = [[6.0, 12.0, 0.0], [6.0, 12.0, 0.0], [18.0, 0.0, 0.0]]
+    reply = bench.check_poses(poses, times=doubles([0.0, 2.4, 2.4]))
+    assert list(reply.verdicts) == [Verdict.FREE, Verdict.COLLISION, Verdict.FREE]
+    assert list(reply.nearest_ids) == [-1, TRACKED_ID, -1]
 
 
 def test_region_over_the_network(start: Start) -> None:

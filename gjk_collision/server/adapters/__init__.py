@@ -44,9 +44,9 @@ def _listed(convert: Callable[[Any, Config], Obstacles]) -> Convert:
     return lambda message, config, source: convert(message, config)
 
 
-def _measured(convert: Callable[[Any, SourceConfig], Obstacles]) -> Convert:
-    """Return a converter of measurements, which have no limits: their size is that of the data."""
-    return lambda message, config, source: convert(message, source)
+def _measured(convert: Callable[[Any, SourceConfig, int], Obstacles]) -> Convert:
+    """Return a converter of measurements, which have one limit: the number of obstacles."""
+    return lambda message, config, source: convert(message, source, config.max_obstacles)
 
 
 CONVERTERS: dict[str, Convert] = {

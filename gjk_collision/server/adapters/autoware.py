@@ -14,7 +14,7 @@ from .. import fields
 from ..config import Config
 from ..frames import Pose
 from ..obstacles import Obstacles
-from .gathered import UNKNOWN, Gathered, extent, kind_of, rectangle, refuse
+from .gathered import UNKNOWN, Gathered, extent, finite, kind_of, rectangle, refuse, speeds
 
 __all__ = ["detected_objects", "predicted_objects", "tracked_objects"]
 
@@ -67,7 +67,10 @@ def predicted_objects(message: Any, config: Config) -> Obstacles:
         name, motion = f"objects[{i}]", each.kinematics
         place = fields.pose(motion.initial_pose_with_covariance.pose, f"{name} pose")
         points, radius = _shape(found, f"{name}.shape", each.shape)
-        velocity = _velocity(motion.initial_twist_with_covariance.twist, place)
+        twist = motion.initial_twist_with_covariance.twist
+        velocity = _velocity(
+            f"{name}.kinematics.initial_twist_with_covariance.twist", twist, place
+        )
         identity = _identity(each.object_id)
         paths = motion.predicted_paths
         if len(paths) > MAX_PATHS:
@@ -103,7 +106,11 @@ def _add_oriented(found: Gathered, name: str, identity: int, each: Any, twist: A
     points, radius = _shape(found, f"{name}.shape", each.shape)
     known, at = motion.orientation_availability, motion.pose_with_covariance.pose
     if known == UNAVAILABLE:
-        place = Pose(float(at.position.x), float(at.position.y))
+        x, y = (
+            finite(f"{name}.kinematics.pose_with_covariance.pose.position.{axis}", value)
+            for axis, value in (("x", at.position.x), ("y", at.position.y))
+        )
+        place = Pose(float(x), float(y))
         far = np.abs(points) * (1.0 + 2.0**-50)
         radius = nextafter(radius + float(np.hypot(*far.T).max(initial=0.0)), inf)
         points = points[:1] * 0.0
@@ -115,19 +122,23 @@ def _add_oriented(found: Gathered, name: str, identity: int, each: Any, twist: A
         raise InputError(Status.INVALID_INPUT, argument, None, rule)
     kind = kind_of(points)
     if known == SIGN_UNKNOWN and each.shape.type == POLYGON:
+        if 2 * len(points) > (limit := found.config.max_points_per_obstacle):
+            rule = f"{len(points)} points, limit {limit // 2} if the sign of the orientation is "
+            rule += "not known (half of max_points_per_obstacle)"
+            refuse(f"{name}.shape.footprint.points", rule)
         points, kind = np.concatenate([points, -points]), 0
-    velocity = UNKNOWN if twist is None or known != AVAILABLE else _velocity(twist, place)
+    velocity = UNKNOWN
+    if twist is not None:
+        moving = _velocity(f"{name}.kinematics.twist_with_covariance.twist", twist, place)
+        velocity = moving if known == AVAILABLE else UNKNOWN
     found.add(identity, points, kind=kind, radius=radius, pose=place, velocity=velocity)
 
 
-def _velocity(twist: Any, place: Pose) -> tuple[float, float, float]:
+def _velocity(name: str, twist: Any, place: Pose) -> tuple[float, float, float]:
     """Return the velocity in the frame of the header. Autoware gives it in the object's frame."""
+    vx, vy, wz = speeds(name, twist)
     c, s = cos(place.yaw), sin(place.yaw)
-    return (
-        c * twist.linear.x - s * twist.linear.y,
-        s * twist.linear.x + c * twist.linear.y,
-        twist.angular.z,
-    )
+    return c * vx - s * vy, s * vx + c * vy, wz
 
 
 def _identity(uuid: Any) -> int:
@@ -138,10 +149,14 @@ def _shape(found: Gathered, name: str, shape: Any) -> tuple[Floats, float]:
     """Return the points and the radius of an Autoware shape, in the frame of the object."""
     size = shape.dimensions
     if shape.type == BOUNDING_BOX:
-        return rectangle(name, size.x, size.y), 0.0
+        return rectangle(f"{name}.dimensions", size), 0.0
     if shape.type == CYLINDER:
-        return np.zeros((1, 2)), extent(f"{name}.dimensions", size.x) / 2.0
+        return np.zeros((1, 2)), extent(f"{name}.dimensions.x", size.x) / 2.0
     if shape.type == POLYGON:
-        return found.points(f"{name}.footprint.points", shape.footprint.points), 0.0
+        outline = found.points(f"{name}.footprint.points", shape.footprint.points)
+        if len(outline) < 3:
+            rule = f"an outline must have at least 3 points (got {len(outline)})"
+            raise InputError(Status.TOO_FEW_POINTS, f"{name}.footprint.points", None, rule)
+        return outline, 0.0
     rule = f"must be 0 (bounding box), 1 (cylinder) or 2 (polygon) (got {shape.type})"
     raise InputError(Status.INVALID_INPUT, f"{name}.type", None, rule)

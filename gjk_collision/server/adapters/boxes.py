@@ -31,5 +31,5 @@ def _boxes(name: str, header: Any, found_boxes: Sequence[Any], config: Config) -
     found.expect(name, len(found_boxes))
     for i, box in enumerate(found_boxes):
         pose = fields.pose(box.center, f"{name}[{i}] center")
-        found.add(i, rectangle(f"{name}[{i}]", box.size.x, box.size.y), pose=pose)
+        found.add(i, rectangle(f"{name}[{i}].size", box.size), pose=pose)
     return found.obstacles(header)

@@ -13,7 +13,7 @@ from ...verdict import Status
 from .. import fields
 from ..config import SourceConfig
 from ..obstacles import Obstacles
-from .readings import convex, merged
+from .readings import check_count, convex, merged
 
 __all__ = ["cloud"]
 
@@ -22,12 +22,13 @@ Floats = npt.NDArray[np.float64]
 _TYPES = {7: "f4", 8: "f8"}  # PointField.FLOAT32, FLOAT64
 
 
-def cloud(message: Any, source: SourceConfig) -> Obstacles:
+def cloud(message: Any, source: SourceConfig, limit: int) -> Obstacles:
     """Convert a sensor_msgs/PointCloud2: the points between two heights, seen from above.
 
     Heights are measured along z of the frame of the cloud. Points in the same cell of `voxel_size`
     are merged. The id of an obstacle is the lowest index of its points. If `is_dense` is false, a
-    point with three NaN is a missing measurement, see `invalid_returns`.
+    point with three NaN is a missing measurement, see `invalid_returns`. There may be `limit`
+    obstacles.
 
     Raises
     ------
@@ -52,7 +53,10 @@ def cloud(message: Any, source: SourceConfig) -> Obstacles:
     in_band = (xyz[:, 2] >= source.min_height) & (xyz[:, 2] <= source.max_height)
     xy, index = xyz[in_band, :2], index[in_band]
     radius = np.full(len(xy), source.point_radius)
-    return convex(message.header, *merged("data", index, xy, radius, source.voxel_size))
+    found = merged("data", index, xy, radius, source.voxel_size)
+    remedy = f"increase {source.name}.voxel_size, or use a smaller range of heights"
+    check_count("data", len(found[0]), limit, remedy)
+    return convex(message.header, *found)
 
 
 def _points(message: Any) -> Floats:

@@ -8,7 +8,7 @@ This is slow, so the sizes of a message are checked first.
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import chain
-from math import nan
+from math import isfinite, isinf, nan
 from typing import Any
 
 import numpy as np
@@ -21,7 +21,10 @@ from ..config import Config
 from ..frames import Pose
 from ..obstacles import Obstacles
 
-__all__ = ["UNKNOWN", "Gathered", "check_frame", "extent", "kind_of", "rectangle", "refuse"]
+__all__ = [
+    "UNKNOWN", "Gathered", "check_frame", "extent", "finite", "kind_of", "rectangle", "refuse",
+    "speeds",
+]  # fmt: skip
 
 Floats = npt.NDArray[np.float64]
 
@@ -48,13 +51,20 @@ class Gathered:
             refuse(name, f"{count} obstacles, limit {self.config.max_obstacles} (max_obstacles)")
 
     def points(self, name: str, points: Any) -> Floats:
-        """Return the x and y of points as an array (n, 2); their number is checked."""
+        """Return the x and y of points as an array (n, 2); they are finite, and not too many."""
         limit = self.config.max_points_per_obstacle
         if len(points) > limit:
             rule = f"{len(points)} points in this obstacle, limit {limit}"
             refuse(name, f"{rule} (max_points_per_obstacle)")
-        xy = [(point.x, point.y) for point in points]
-        return np.array(xy, dtype=np.float64).reshape(-1, 2)
+        if not len(points):
+            raise InputError(Status.TOO_FEW_POINTS, name, None, "must have at least one point")
+        xy = np.array([(point.x, point.y) for point in points], dtype=np.float64)
+        bad = ~np.isfinite(xy).all(axis=1)
+        if bad.any():
+            i = int(np.argmax(bad))
+            rule = f"x and y must be finite (got {tuple(xy[i].tolist())})"
+            raise InputError(Status.NON_FINITE, name, i, rule)
+        return xy
 
     def add(
         self,
@@ -103,17 +113,34 @@ class Gathered:
         )
 
 
-def rectangle(name: str, length: float, width: float) -> Floats:
-    """Return the corners (4, 2) of a rectangle around the origin [m]."""
-    x, y = extent(f"{name} length", length) / 2.0, extent(f"{name} width", width) / 2.0
+def rectangle(name: str, size: Any) -> Floats:
+    """Return the corners (4, 2) of a rectangle around the origin; `size` has its x and y [m]."""
+    x, y = extent(f"{name}.x", size.x) / 2.0, extent(f"{name}.y", size.y) / 2.0
     return np.array([(x, y), (-x, y), (-x, -y), (x, -y)])
 
 
 def extent(name: str, value: float) -> float:
-    """Check the length of a side [m]: it must be positive."""
+    """Check the length of a side [m]: it must be positive and finite."""
     if not value > 0.0:  # an extent that the sender did not set, or NaN
         raise InputError(Status.INVALID_INPUT, name, None, f"must be positive (got {value})")
+    return finite(name, value)
+
+
+def finite(name: str, value: float) -> float:
+    """Check that a number is finite."""
+    if not isfinite(value):
+        raise InputError(Status.NON_FINITE, name, None, f"must be finite (got {value})")
     return value
+
+
+def speeds(name: str, twist: Any) -> tuple[float, float, float]:
+    """Return vx, vy and wz of a geometry_msgs/Twist; NaN where not known."""
+    values = twist.linear.x, twist.linear.y, twist.angular.z
+    for part, value in zip(("linear.x", "linear.y", "angular.z"), values, strict=True):
+        if isinf(value):
+            rule = f"must be finite, or NaN where not known (got {value})"
+            raise InputError(Status.NON_FINITE, f"{name}.{part}", None, rule)
+    return values
 
 
 def kind_of(points: Floats) -> int:

@@ -22,11 +22,11 @@ MAX_CELLS = 2**24  # about 4000 x 4000; converting them takes up to seconds, see
 _NO_INFORMATION = 255  # of a costmap
 
 
-def grid(message: Any, source: SourceConfig) -> Obstacles:
+def grid(message: Any, source: SourceConfig, limit: int) -> Obstacles:
     """Convert a nav_msgs/OccupancyGrid: rectangles that cover the occupied cells.
 
     The rules are those of `obstacles_from_grid`. There are no obstacles outside of the grid. The
-    ids are the indices of the rectangles.
+    ids are the indices of the rectangles, of which there may be `limit`.
 
     Raises
     ------
@@ -39,10 +39,10 @@ def grid(message: Any, source: SourceConfig) -> Obstacles:
         marked = marked_cells(data, source.occupied_threshold, source.unknown_is_occupied)
     except InputError as error:
         raise InputError(error.status, "data", error.index, error.rule) from None
-    return _covered(message.header, marked, info, "info")
+    return _covered(message.header, marked, info, "info", limit)
 
 
-def costmap(message: Any, source: SourceConfig) -> Obstacles:
+def costmap(message: Any, source: SourceConfig, limit: int) -> Obstacles:
     """Convert a nav2_msgs/Costmap: rectangles that cover the cells with a high cost.
 
     As for `grid`. The cost 255 means that nothing is known of a cell.
@@ -57,7 +57,7 @@ def costmap(message: Any, source: SourceConfig) -> Obstacles:
     marked = (data >= source.cost_threshold) & (data != _NO_INFORMATION)
     if source.unknown_is_occupied:
         marked |= data == _NO_INFORMATION
-    return _covered(message.header, marked.view(np.uint8), info, "metadata")
+    return _covered(message.header, marked.view(np.uint8), info, "metadata", limit)
 
 
 def _cells(values: Any, columns: int, rows: int, names: str) -> npt.NDArray[Any]:
@@ -75,7 +75,9 @@ def _cells(values: Any, columns: int, rows: int, names: str) -> npt.NDArray[Any]
     return data.reshape(height, width)
 
 
-def _covered(header: Any, marked: npt.NDArray[np.uint8], info: Any, name: str) -> Obstacles:
+def _covered(
+    header: Any, marked: npt.NDArray[np.uint8], info: Any, name: str, limit: int
+) -> Obstacles:
     """Return the rectangles over the marked cells; `info` has their size and their origin."""
     origin = fields.pose(info.origin, f"{name}.origin")
     resolution = float(info.resolution)
@@ -84,10 +86,13 @@ def _covered(header: Any, marked: npt.NDArray[np.uint8], info: Any, name: str) -
         rule = f"must be finite and greater than 0 (got {resolution})"
         raise InputError(status, f"{name}.resolution", None, rule)
     try:
-        corners = _core.grid_corners(marked, resolution, origin)
+        corners = _core.grid_corners(marked, resolution, origin, limit)
     except InputError as error:
         argument = f"{name}.{error.argument}"
         raise InputError(error.status, argument, error.index, error.rule) from None
     count = len(corners) // 8
+    if count > limit:
+        rule = f"more than {limit} rectangles cover the cells, limit {limit} (max_obstacles)"
+        raise InputError(Status.LIMIT_EXCEEDED, "data", None, rule)
     points, radii = corners.reshape(-1, 2), np.zeros(count)
     return convex(header, np.arange(count), np.full(count, 4), points, radii)

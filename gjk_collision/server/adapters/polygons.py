@@ -6,12 +6,15 @@ from math import inf, nextafter
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
+from ...errors import InputError
+from ...verdict import Status
 from .. import fields
 from ..config import Config
 from ..frames import Pose, lost_in_sum
 from ..obstacles import Footprint, Obstacles
-from .gathered import UNKNOWN, Gathered, check_frame, kind_of
+from .gathered import UNKNOWN, Gathered, check_frame, finite, kind_of, speeds
 
 __all__ = ["costmap_obstacles", "footprint", "polygon", "polygon_instance"]
 
@@ -19,19 +22,15 @@ __all__ = ["costmap_obstacles", "footprint", "polygon", "polygon_instance"]
 def footprint(message: Any, config: Config) -> Footprint:
     """Convert a geometry_msgs/PolygonStamped: the outline of the vehicle.
 
-    At most `max_points_per_obstacle` + 1 points are converted. The extra point makes the check of
-    the limit fail.
+    The points are not checked here.
     """
-    points = message.polygon.points[: config.max_points_per_obstacle + 1]
-    xy = np.array([(point.x, point.y) for point in points], dtype=np.float64)
     stamp = fields.nanoseconds(message.header.stamp)
-    return Footprint(message.header.frame_id, stamp, xy.reshape(-1, 2))
+    return Footprint(message.header.frame_id, stamp, _points(message.polygon, config))
 
 
 def polygon(message: Any, config: Config) -> Obstacles:
     """Convert a geometry_msgs/PolygonStamped: one outline, the only obstacle of its sender."""
-    found = Gathered(config)
-    points = found.points("polygon.points", message.polygon.points)
+    found, points = Gathered(config), _points(message.polygon, config)
     found.add(0, points, kind=kind_of(points))
     return found.obstacles(message.header)
 
@@ -40,12 +39,21 @@ def polygon_instance(message: Any, config: Config) -> Obstacles:
     """Convert a geometry_msgs/PolygonInstanceStamped: one of several outlines with an id.
 
     Each id counts as a sender: its outline is used until the next message with this id, and only
-    while it is fresh.
+    while it is fresh. The points are not checked here: the fault of an outline is that of its
+    sender, also in the first message with this id.
     """
-    found = Gathered(config)
-    points = found.points("polygon.polygon.points", message.polygon.polygon.points)
+    found, points = Gathered(config), _points(message.polygon.polygon, config)
     found.add(message.polygon.id, points, kind=kind_of(points))
     return found.obstacles(message.header, source=f"instance {message.polygon.id}")
+
+
+def _points(polygon: Any, config: Config) -> npt.NDArray[np.float64]:
+    """Return the points of a geometry_msgs/Polygon (n, 2), at most `max_points_per_obstacle` + 1.
+
+    The extra point makes the check of the limit fail.
+    """
+    points = polygon.points[: config.max_points_per_obstacle + 1]
+    return np.array([(p.x, p.y) for p in points], dtype=np.float64).reshape(-1, 2)
 
 
 def costmap_obstacles(message: Any, config: Config) -> Obstacles:
@@ -62,14 +70,15 @@ def costmap_obstacles(message: Any, config: Config) -> Obstacles:
         # The velocity is that of the centroid, so the obstacle's frame is there. Its coordinates
         # are rounded to float32 like those of the points. The rounding error of the differences is
         # added to the radius.
-        centre, radius = np.zeros(2), each.radius
-        if len(points) and np.isfinite(points).all():
-            centre = points.mean(axis=0).astype(np.float32).astype(np.float64)
-            lost = lost_in_sum(points, -centre).sum(axis=1).max()
-            if lost and radius >= 0.0:  # a negative radius is refused later, as it was sent
-                radius = nextafter(radius + nextafter(lost, inf), inf)
-        linear, angular = each.velocities.twist.linear, each.velocities.twist.angular
-        velocity = (linear.x, linear.y, angular.z)
+        radius = finite(f"{name}.radius", each.radius)
+        if radius < 0.0:
+            rule = f"must not be negative (got {radius})"
+            raise InputError(Status.INVALID_INPUT, f"{name}.radius", None, rule)
+        centre = points.mean(axis=0).astype(np.float32).astype(np.float64)
+        lost = lost_in_sum(points, -centre).sum(axis=1).max()
+        if lost:
+            radius = nextafter(radius + nextafter(lost, inf), inf)
+        velocity = speeds(f"{name}.velocities.twist", each.velocities.twist)
         found.add(
             each.id,
             points - centre,

@@ -7,18 +7,26 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ..._core import MAX_COORDINATE
 from ...errors import InputError
 from ...verdict import Status
 from .. import fields
 from ..obstacles import Obstacles
 
-__all__ = ["convex", "merged"]
+__all__ = ["check_count", "convex", "merged"]
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 
 # Largest index of a cell. The quotient of a coordinate and the size of a cell is exact enough.
 _FARTHEST = 2.0**30
+
+
+def check_count(name: str, count: int, limit: int, remedy: str) -> None:
+    """Raise an error if there are more obstacles than the limit; `name` is that of the field."""
+    if count > limit:
+        rule = f"{count} obstacles, limit {limit} (max_obstacles): {remedy}"
+        raise InputError(Status.LIMIT_EXCEEDED, name, None, rule)
 
 
 def convex(header: Any, ids: Integers, counts: Integers, xy: Floats, radius: Floats) -> Obstacles:
@@ -75,17 +83,18 @@ def merged(
     Raises
     ------
     InputError
-        COORD_RANGE: a point is too far away for cells of this size.
+        COORD_RANGE: a point is too far away, or too far for cells of this size.
     """
+    farthest = min(_FARTHEST * size, MAX_COORDINATE) if size else MAX_COORDINATE
+    beyond = ~(np.abs(xy) < farthest).all(axis=1)
+    if beyond.any():
+        i = int(np.argmax(beyond))
+        reason = " for this voxel_size" if farthest < MAX_COORDINATE else ""
+        rule = f"must be within {farthest:g} m{reason} (got {tuple(xy[i].tolist())})"
+        raise InputError(Status.COORD_RANGE, name, int(ids[i]), rule)
     if not size or not len(ids):
         return ids, np.ones(len(ids), np.int64), xy, radius
     cells = np.floor(xy / size)
-    beyond = ~(np.abs(cells) < _FARTHEST).all(axis=1)
-    if beyond.any():
-        i = int(np.argmax(beyond))
-        limit = _FARTHEST * size
-        rule = f"must be within {limit:g} m for this voxel_size (got {tuple(xy[i].tolist())})"
-        raise InputError(Status.COORD_RANGE, name, int(ids[i]), rule)
     keys = (cells[:, 0].astype(np.int64) << 32) + cells[:, 1].astype(np.int64)
     order = np.argsort(keys, kind="stable")
     keys = keys[order]

@@ -13,7 +13,7 @@ from ...verdict import Status
 from .. import fields
 from ..config import SourceConfig
 from ..obstacles import Obstacles
-from .readings import convex, merged
+from .readings import check_count, convex, merged
 
 __all__ = ["scan"]
 
@@ -22,12 +22,13 @@ __all__ = ["scan"]
 _TOLERANCE = 1.5
 
 
-def scan(message: Any, source: SourceConfig) -> Obstacles:
+def scan(message: Any, source: SourceConfig, limit: int) -> Obstacles:
     """Convert a sensor_msgs/LaserScan: a circle around each return, in the frame of the sensor.
 
     The rules are those of `obstacles_from_scan`. `invalid_returns` controls how beams without a
     valid measurement are treated: NaN, and numbers outside [range_min, range_max]. Returns in the
-    same cell of `voxel_size` are merged. The id of an obstacle is the index of its beam.
+    same cell of `voxel_size` are merged. The id of an obstacle is the lowest index of its beams.
+    There may be `limit` obstacles.
 
     Raises
     ------
@@ -62,7 +63,8 @@ def scan(message: Any, source: SourceConfig) -> Obstacles:
     single = counts == 1
     points = merged("ranges", beams[single], xy[is_point], radius[single], source.voxel_size)
     close = beams[~single], counts[~single], xy[~is_point], radius[~single]
-    joined = (np.concatenate(pair) for pair in zip(points, close, strict=True))
+    joined = [np.concatenate(pair) for pair in zip(points, close, strict=True)]
+    check_count("ranges", len(joined[0]), limit, f"increase {source.name}.voxel_size")
     return convex(message.header, *joined)
 
 

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -36,9 +37,10 @@ class GridCover {
         open_(cells.begin(), cells.end()) {}
 
   // Greedy: at the first occupied cell that is not covered, the better of two maximal rectangles.
-  std::vector<CellRectangle> find() {
+  // Stops after `limit` + 1 rectangles.
+  std::vector<CellRectangle> find(std::size_t limit) {
     std::vector<CellRectangle> found;
-    for (std::size_t at = 0; at < open_.size(); ++at) {
+    for (std::size_t at = 0; at < open_.size() && found.size() <= limit; ++at) {
       at = next_open(at);
       if (at == open_.size()) break;
       const CellRectangle wide = widest(at / columns_, at % columns_);
@@ -121,10 +123,12 @@ class GridCover {
 
 }  // namespace detail
 
-// Maximal rectangles whose union is the set of the occupied (nonzero) cells. They may overlap.
-inline std::vector<CellRectangle> cover_cells(std::span<const std::uint8_t> cells,
-                                              std::size_t columns) {
-  return detail::GridCover(cells, columns).find();
+// Maximal rectangles whose union is the set of the occupied (nonzero) cells. They may overlap. If
+// there are more than `limit`, the result has `limit` + 1 of them.
+inline std::vector<CellRectangle> cover_cells(
+    std::span<const std::uint8_t> cells, std::size_t columns,
+    std::size_t limit = std::numeric_limits<std::size_t>::max()) {
+  return detail::GridCover(cells, columns).find(limit);
 }
 
 // The positions of the cells of a grid: cell (0, 0) has its corner at the pose, columns follow its

@@ -72,6 +72,7 @@ struct HeartbeatFacts {
 // A snapshot is valid while
 // - the clock does not go back,
 // - heartbeats arrive, and are of the same activation of the server and the same parameters,
+// - they are of one server only,
 // - no later snapshot was announced by a heartbeat more than `lag_limit` ago, and
 // - no data in it is too old, by its stamp and by its receipt at the server.
 //
@@ -103,6 +104,7 @@ class Validity {
     // A heartbeat that was received before is not a sign of life.
     const bool is_same_epoch = heartbeat_ && epoch(facts.id) == epoch(heartbeat_->id);
     if (is_same_epoch && facts.id != 0 && facts.counter <= heartbeat_->counter) return;
+    note_servers(epoch(facts.id), arrival.read.steady);
     heartbeat_ = std::move(facts);
     heartbeat_at_ = Received(arrival, heartbeat_->stamp);
     if (heartbeat_->id != 0 && epoch(heartbeat_->id) != missing_epoch_) {
@@ -184,6 +186,15 @@ class Validity {
     newest_ = now;
   }
 
+  // Notes whether heartbeats of an earlier activation go on after those of a later one. They are
+  // then of two servers. Heartbeats without a snapshot have the epoch 0 and do not count.
+  void note_servers(std::uint64_t of, std::int64_t steady) noexcept {
+    if (of == 0 || of == last_epoch_) return;
+    if (of == epoch_before_) two_servers_ = steady;
+    epoch_before_ = last_epoch_;
+    last_epoch_ = of;
+  }
+
   // Notes whether the last heartbeat has announced a snapshot that was not received.
   void note_missing() {
     if (!heartbeat_ || heartbeat_->id == 0) return;
@@ -206,6 +217,10 @@ class Validity {
                    text("no new message received on ~/state for %.3f s, limit "
                         "%g s",
                         static_cast<double>(silence) * 1e-9, snapshot.heartbeat_limit)};
+    }
+    if (two_servers_ && steady - *two_servers_ <= nanoseconds(snapshot.heartbeat_limit)) {
+      return Fault{Status::snapshot_mismatch,
+                   "two nodes publish ~/snapshot and ~/state: their names must be different"};
     }
     if (heartbeat_->id == 0) return heartbeat_->fault;
     if (epoch(heartbeat_->id) != epoch(snapshot.id)) {
@@ -266,8 +281,11 @@ class Validity {
   Received heartbeat_at_;
   std::vector<Announced> missing_;   // announced snapshots that were not received, in their order
   std::uint64_t missing_epoch_ = 0;  // of the heartbeats that announced them
-  std::optional<Fault> jump_;        // why there is no snapshot
-  std::int64_t newest_ = 0;          // ns, newest time of the clock
+  std::uint64_t last_epoch_ = 0;     // of the last heartbeat with a snapshot
+  std::uint64_t epoch_before_ = 0;   // of the last heartbeat with a snapshot of another activation
+  std::optional<std::int64_t> two_servers_;  // steady time at which two servers were noticed [ns]
+  std::optional<Fault> jump_;                // why there is no snapshot
+  std::int64_t newest_ = 0;                  // ns, newest time of the clock
 };
 
 }  // namespace gjk
