@@ -126,6 +126,7 @@ function play() {
 
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || event.target.tagName === "SELECT") return;
+  if (event.target.classList?.contains("wide") && /^(Arrow|Home|End| )/.test(event.key)) return;  // they scroll the table
   const inScene = event.target === el("scene"), far = event.shiftKey ? 10 : 1;
   const inTime = event.target === el("timeline"), half = (shown.to - shown.from) / 2;
   const keys = {

@@ -32,14 +32,22 @@ py::tuple trace_parts(const Shape& a, const Shape& b, const PoseArgument& pose_a
 
 const char* name_of(detail::Step step) {
   switch (step) {
-    case detail::Step::turned_boxes: return "turned boxes";
-    case detail::Step::overlap: return "overlap";
-    case detail::Step::boxes: return "boxes";
-    case detail::Step::extremes: return "extremes";
-    case detail::Step::axes: return "axes";
-    case detail::Step::gjk: return "GJK";
-    case detail::Step::exact: return "exact";
-    default: return "";
+    case detail::Step::turned_boxes:
+      return "turned boxes";
+    case detail::Step::overlap:
+      return "overlap";
+    case detail::Step::boxes:
+      return "boxes";
+    case detail::Step::extremes:
+      return "extremes";
+    case detail::Step::axes:
+      return "axes";
+    case detail::Step::gjk:
+      return "GJK";
+    case detail::Step::exact:
+      return "exact";
+    default:
+      return "";
   }
 }
 
@@ -59,8 +67,7 @@ py::tuple deciding_step(const Shape& a, const Shape& b, const PoseArgument& pose
   const Transform at_q = Transform::from_pose(checked_pose(pose_b, "pose_b"));
   Rooms rooms{Room(p.size), Room(q.size)};
   detail::Step step = detail::Step::none;
-  const Verdict verdict =
-      detail::collide_in_steps(p, at_p, q, at_q, rooms, margin, Last{&step});
+  const Verdict verdict = detail::collide_in_steps(p, at_p, q, at_q, rooms, margin, Last{&step});
   const double certain = free_above(rooms.p.place(p, at_p), rooms.q.place(q, at_q), margin);
   return py::make_tuple(static_cast<int>(verdict), name_of(step), certain);
 }

@@ -308,6 +308,65 @@ def test_no_width_is_scrolled_sideways(name: str, pages: Path) -> None:
     assert f"<title>{' '.join(map(str, widths))}</title>" in dom
 
 
+KEYBOARD = """
+for (const each of document.querySelectorAll("details")) each.open = true;
+const canHaveFocus = "a[href], button, input, select, summary, [tabindex]";
+const all = [...document.querySelectorAll(canHaveFocus)].filter((each) =>
+  each.getClientRects().length);
+const faults = [];
+const press = (each, key, shiftKey = false) => each.dispatchEvent(new KeyboardEvent("keydown",
+  { key, shiftKey, bubbles: true, cancelable: true }));
+for (const each of all) {
+  const name = each.outerHTML.slice(0, 60);
+  each.focus();
+  if (document.activeElement !== each) faults.push("cannot have the focus: " + name);
+  if (each.tabIndex !== 0) faults.push("has another place in the order: " + name);
+  if (!press(each, "Tab") || !press(each, "Tab", true)) faults.push("keeps the focus: " + name);
+  const { outlineStyle } = getComputedStyle(each);
+  if (each.matches(":focus-visible") && outlineStyle === "none") faults.push("no ring: " + name);
+}
+const before = stamp;
+if (!press(document.getElementById("obstacle-table"), "ArrowRight") || stamp !== before) {
+  faults.push("the table cannot be scrolled by keys");
+}
+document.documentElement.dataset.keyboard = all.length + " " + faults.join("; ");
+"""
+
+
+@needs_browser
+@pytest.mark.parametrize("name", ["faulty", "street"])
+def test_everything_is_reached_by_keyboard(name: str, pages: Path, tmp_path: Path) -> None:
+    """Each control can have the focus, in the order of the page, and gives it on at Tab."""
+    dom = acted(pages / name / "index.html", tmp_path, KEYBOARD)
+    found = re.search(r'data-keyboard="(\d+) ([^"]*)"', dom)
+    assert found and found[2] == ""
+    assert int(found[1]) > 15
+
+
+@needs_browser
+@pytest.mark.parametrize("name", ["faulty", "street"])
+def test_nothing_overlaps_at_200_percent(name: str, pages: Path, tmp_path: Path) -> None:
+    """A zoom of 200 % in a window of 1280 px: 640 px of CSS with two pixels each."""
+    script = """
+      const boxes = [...document.querySelectorAll("button, select, h2, th, td, dt, dd, output")]
+        .filter((each) => each.getClientRects().length);
+      const faults = [];
+      for (const a of boxes) for (const b of boxes) {
+        if (a === b || a.contains(b) || b.contains(a)) continue;
+        const [r, s] = [a.getBoundingClientRect(), b.getBoundingClientRect()];
+        const across = r.left < s.right - 1 && s.left < r.right - 1;
+        if (across && r.top < s.bottom - 1 && s.top < r.bottom - 1) {
+          faults.push(a.outerHTML.slice(0, 60) + " covers " + b.outerHTML.slice(0, 60));
+        }
+      }
+      const wide = document.documentElement.scrollWidth;
+      document.documentElement.dataset.zoomed = wide + " " + devicePixelRatio + " " + faults[0];"""
+    copy = with_script(pages / name / "index.html", tmp_path / "page.html", f"{{{script}}}")
+    dom = browse(copy, "--window-size=640,900", "--force-device-scale-factor=2")
+    found = re.search(r'data-zoomed="([^"]*)"', dom)
+    assert found and found[1] == "640 2 undefined"
+
+
 @needs_browser
 def test_picture_of_a_comparison_in_light_and_dark(pages: Path, tmp_path: Path) -> None:
     shots = []

@@ -33,8 +33,8 @@ namespace detail {
 
 // collide() below; see Unreported for `begin`.
 template <class Begin = Unreported>
-Verdict collide_in_steps(const Convex& p, const Convex& q, double margin,
-                         Begin begin = {}) noexcept {
+[[gnu::always_inline]] inline Verdict collide_in_steps(const Convex& p, const Convex& q,
+                                                       double margin, Begin begin = {}) noexcept {
   if (!in_domain(p, q) || !(margin >= 0.0 && margin <= kMaxCoordinate)) return Verdict::unknown;
   // The shapes collide if the distance of their polygons is at most the reach.
   const double reach = p.radius + q.radius + margin;
@@ -58,8 +58,9 @@ Verdict collide_in_steps(const Convex& p, const Convex& q, double margin,
   }
   // GJK, then exact arithmetic if GJK does not decide
   Simplex s = facing_edge(p, q, w, side);
-  return on_views(
-      p, q, [&, begin](const auto& a, const auto& b) { return collide_from(a, b, margin, s, begin); });
+  return on_views(p, q, [&, begin](const auto& a, const auto& b) {
+    return collide_from(a, b, margin, s, begin);
+  });
 }
 
 }  // namespace detail
@@ -84,9 +85,10 @@ struct Rooms {
 namespace detail {
 
 template <class Begin = Unreported>
-Verdict collide_in_steps(const Convex& p, const Transform& at_p, const Convex& q,
-                         const Transform& at_q, Rooms& rooms, double margin,
-                         Begin begin = {}) noexcept {
+[[gnu::always_inline]] inline Verdict collide_in_steps(const Convex& p, const Transform& at_p,
+                                                       const Convex& q, const Transform& at_q,
+                                                       Rooms& rooms, double margin,
+                                                       Begin begin = {}) noexcept {
   if (!(margin >= 0.0 && margin <= kMaxCoordinate)) return Verdict::unknown;
   begin(Step::turned_boxes);
   const Certificate boxes = Certificate::boxes(box_at(p, at_p), box_at(q, at_q), 0.0);

@@ -112,8 +112,7 @@ exact::Contact facing_pair(const View& p, const View& q, const EdgeTests& test) 
 }
 
 template <class View, class Begin = Unreported>
-Verdict verdict_of(const View& p, const View& q, const EdgeTests& test,
-                   Begin begin = {}) noexcept {
+Verdict verdict_of(const View& p, const View& q, const EdgeTests& test, Begin begin = {}) noexcept {
   const bool is_exact = p.error + q.error == 0.0;
   if (test.is_separated()) {
     const Certificate certificate = is_exact ? Certificate::edges(test) : along_edges(p, q, test);

@@ -313,8 +313,7 @@ inline Simplex facing_edge(const Convex& p, const Convex& q, const Quadrilateral
 
 // GJK from simplex s; exact arithmetic decides the rest.
 template <class P, class Q, class Begin = Unreported>
-Verdict collide_from(const P& p, const Q& q, double margin, Simplex& s,
-                     Begin begin = {}) noexcept {
+Verdict collide_from(const P& p, const Q& q, double margin, Simplex& s, Begin begin = {}) noexcept {
   begin(Step::gjk);
   const Verdict verdict = collide_by_gjk(p, q, margin, s);
   if (verdict != Verdict::unknown) return verdict;
