@@ -87,41 +87,41 @@ bench_python() {
     export PYTHONSAFEPATH=1 PYTHONPATH=$site:$ROOT/bench
 }
 
-# bench_page NAME PAGE SCRIPT SCRIPT-OPTION... -- OPTION...: run the script of ./dev bench --NAME, which writes into PAGE.
-bench_page() {
-    local name=$1 page=$2 command=()
+# bench_options NAME PAGE OPTION...: the options of the script of ./dev bench --NAME, which writes into PAGE: OPTIONS.
+bench_options() {
+    local name=$1 page=$2
     shift 2
-    while [[ $1 != -- ]]; do command+=("$1"); shift; done
-    shift
-    command+=("--command=./dev bench --$name${*:+ $*}")
+    OPTIONS=("--command=./dev bench --$name${*:+ $*}")
     while (($#)); do
         case $1 in
-            --quick) command+=(--quick) ;;
-            --docs) command+=("--docs=$page") ;;
+            --quick) OPTIONS+=(--quick) ;;
+            --docs) OPTIONS+=("--docs=$page") ;;
             *) die "bench --$name takes --quick and --docs, not $1" ;;
         esac
         shift
     done
-    "$DEV/bench/venv/bin/python" "${command[@]}"
 }
 
 bench_planning() {
-    local worlds=../shared/data/planning_worlds.json
+    local python=$DEV/bench/venv/bin/python worlds=../shared/data/planning_worlds.json
+    bench_options planning docs/benchmarks-planning.md "$@"
     [[ -r $worlds ]] || die "bench --planning needs $worlds, the worlds of Bench-MR"
     bench_python
-    "$DEV/bench/venv/bin/python" -c 'import ompl' || die "bench --planning needs OMPL, which PyPI has not for this machine"
-    bench_page planning docs/benchmarks-planning.md bench/planning.py "--worlds=$worlds" -- "$@"
+    "$python" -c 'import ompl' || die "bench --planning needs OMPL, and PyPI has no wheel of it for this machine"
+    "$python" bench/planning.py "${OPTIONS[@]}" "--worlds=$worlds"
 }
 
 bench_mppi() {
+    bench_options mppi docs/benchmarks-planning.md "$@"
     bench_python
     must "bench: build" "mend the build error above" cpp_build bench bench-scene
-    bench_page mppi docs/benchmarks-planning.md bench/mppi.py "--raster=$DEV/cpp/bench-scene/libraster.so" -- "$@"
+    "$DEV/bench/venv/bin/python" bench/mppi.py "${OPTIONS[@]}" "--raster=$DEV/cpp/bench-scene/libraster.so"
 }
 
 bench_one_shot() {
+    bench_options one-shot docs/benchmarks.md "$@"
     bench_python
-    bench_page one-shot docs/benchmarks.md bench/one_shot.py -- "$@"
+    "$DEV/bench/venv/bin/python" bench/one_shot.py "${OPTIONS[@]}"
 }
 
 # Peers of scenes and planners, each where it installs.
