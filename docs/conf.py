@@ -22,7 +22,7 @@ project = "gjk_collision"
 author = copyright = "gjk_collision contributors"
 version = release = PACKAGE.findtext("version")
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+extensions = ["breathe", "myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 html_theme = "furo"
 html_title = f"{project} {version}"
 myst_heading_anchors = 4
@@ -42,6 +42,9 @@ autodoc_mock_imports = [
     "rclpy",
     "std_msgs",
 ]
+# ./dev docs runs doxygen with docs/Doxyfile.
+breathe_projects = {"gjk": str(ROOT / ".dev" / "docs" / "doxygen" / "xml")}
+breathe_default_project = "gjk"
 napoleon_numpy_docstring = True
 napoleon_use_ivar = True
 

@@ -9,8 +9,15 @@ command_docs() {
     lib_environment
     once "$out/venv.stamp" "$(hash_of requirements/docs.txt)-$("$PYTHON" -VV)" "docs: environment from PyPI" \
         "check the network and PyPI access, then run again" venv "$out/venv" '' requirements/docs.txt
+    packages 'command -v doxygen' doxygen
+    must "docs: doxygen" "mend each error above" docs_headers "$out"
     must "docs: sphinx" "mend each warning above" docs_build "$out"
     say "   $out/html/index.html"
+}
+
+# docs_headers FOLDER: what the reference of C++ is made from.
+docs_headers() {
+    { cat docs/Doxyfile && printf 'OUTPUT_DIRECTORY = %s\n' "$1/doxygen"; } | doxygen -
 }
 
 # docs_build FOLDER: a warning is an error. The docstrings are those of the installed package.

@@ -85,7 +85,7 @@ venv() {
 }
 
 lib_venv() {
-    local files=(requirements/{lib,test,lint}.txt)
+    local files=(requirements/{lib,test,lint,demo}.txt) # demo: the examples and the code of docs/
     once "$DEV/lib/venv.stamp" "$(hash_of "${files[@]}")-$("$PYTHON" -VV)" "lib: environment from PyPI" \
         "check the network and PyPI access, then run again" venv "$DEV/lib/venv" '' "${files[@]}"
 }

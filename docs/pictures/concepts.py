@@ -46,14 +46,14 @@ def verdicts() -> None:
     car = Shape.polygon([[2.6, 0.9], [-1.8, 0.9], [-1.8, -0.9], [2.6, -0.9]])
     tree = Shape.hull([[0.0, -0.9], [1.2, -0.6], [1.6, 0.4], [0.7, 1.0], [-0.3, 0.3]])
     margin = 0.6
-    figure, panels = plt.subplots(1, 4, figsize=(10.0, 2.7))
+    figure, panels = plt.subplots(2, 2, figsize=(6.6, 4.4))
     cases = [
         ("FREE:\ndistance > margin", (5.0, 0.6, 0.0)),
         ("MARGIN:\n0 < distance ≤ margin", (3.3, 0.6, 0.0)),
         ("COLLISION:\ncontact or overlap", (2.4, 0.7, 0.0)),
         ("UNKNOWN:\nthe data is missing", None),
     ]
-    for axes, (title, place) in zip(panels, cases, strict=True):
+    for axes, (title, place) in zip(panels.flat, cases, strict=True):
         plain(axes, title)
         axes.set_xlim(-2.7, 7.0)
         axes.set_ylim(-2.0, 2.4)

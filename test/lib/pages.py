@@ -16,6 +16,8 @@ the page takes for granted. It is executed before the block.
 from __future__ import annotations
 
 import re
+import shlex
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -77,3 +79,21 @@ BLOCKS = {page: blocks_of(page) for page in PAGES}
 def blocks(*kinds: str) -> list[Block]:
     """Return the blocks of these kinds on all pages."""
     return [each for found in BLOCKS.values() for each in found if each.kind in kinds]
+
+
+def commands(text: str) -> Iterator[list[str]]:
+    """Return the words of each simple command. A substitution is one word."""
+    text = re.sub(r"\\\n", " ", text)
+    text = re.sub(r"\$\([^)]*\)", "SUBSTITUTED", text)
+    lexer = shlex.shlex(text.replace("\n", " ;\n"), posix=True, punctuation_chars=";&|")
+    lexer.whitespace_split = True
+    words: list[str] = []
+    for word in lexer:
+        if set(word) <= set(";&|"):
+            if words:
+                yield words
+            words = []
+        elif words or not re.match(r"\w+=", word):  # without variables before the command
+            words.append(word)
+    if words:
+        yield words

@@ -31,7 +31,7 @@ def test_every_public_name_is_described() -> None:
 
 def test_every_status_has_a_cause_and_a_remedy() -> None:
     text = (DOCS / "reference" / "statuses.md").read_text()
-    rows = re.findall(r"^\| (\d+) \| (\w+) \| ([^|]+) \| ([^|]*) \|$", text, re.MULTILINE)
+    rows = re.findall(r"^\| (\d+) \| (\w+) \| ([^|]+) \|([^|]*)\|$", text, re.MULTILINE)
     assert [(int(number), name) for number, name, _, _ in rows] == [
         (status.value, status.name) for status in gjk_collision.Status
     ]
