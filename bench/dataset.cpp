@@ -83,25 +83,32 @@ double depth(const Polygon& a, const Polygon& b) {
   return least;
 }
 
-Polygon polygon_at(int n, Vec2 centre, Random& random) {
+Polygon box(double width, double height) {
+  Polygon shape;
+  for (const Vec2 v : {Vec2{0.0, 0.0}, {width, 0.0}, {width, height}, {0.0, height}}) shape.add(v);
+  return shape;
+}
+
+Polygon polygon_at(Outlines outlines, int n, Vec2 centre, Random& random) {
   const double width = random.uniform(1.0, 5.0);
   const double height = random.uniform(1.0, 3.0);
-  Polygon shape = valtr(n, width, height, random);
+  Polygon shape =
+      outlines == Outlines::boxes ? box(width, height) : valtr(n, width, height, random);
   for (double& x : shape.x) x -= 0.5 * width;
   for (double& y : shape.y) y -= 0.5 * height;
   return placed(shape, random.direction(), centre);
 }
 
 // Fills c.a and c.b; false where the draw is not of the kind.
-bool draw(Kind kind, int n, Random& random, Case& c) {
+bool draw(Kind kind, Outlines outlines, int n, Random& random, Case& c) {
   const Vec2 centre{random.uniform(-47.0, 47.0), random.uniform(-47.0, 47.0)};
   // Centres of overlapping pairs are less than the sum of the largest half diagonals apart.
   const double apart =
       kind == Kind::overlap ? 5.9 * std::sqrt(random.uniform()) : random.uniform(1.5, 32.0);
   const Vec2 other = centre + apart * random.direction();
   if (std::fabs(other.x) > 47.0 || std::fabs(other.y) > 47.0) return false;
-  c.a = polygon_at(n, centre, random);
-  c.b = polygon_at(n, other, random);
+  c.a = polygon_at(outlines, n, centre, random);
+  c.b = polygon_at(outlines, n, other, random);
   snap(c.a);
   snap(c.b);
   if (kind == Kind::overlap) return depth(c.a, c.b) >= 0.01;
@@ -121,17 +128,13 @@ bool draw(Kind kind, int n, Random& random, Case& c) {
 
 }  // namespace
 
-std::string_view name_of(Kind kind) {
-  return kind == Kind::distant ? "distant" : (kind == Kind::overlap ? "overlap" : "touch");
-}
-
-Dataset make_dataset(Kind kind, int n, int cases, std::uint64_t seed) {
+Dataset make_dataset(Kind kind, int n, int cases, std::uint64_t seed, Outlines outlines) {
   Random random(seed * 1000003 + static_cast<std::uint64_t>(n) * 10 +
                 static_cast<std::uint64_t>(kind));
-  Dataset dataset{kind, n, {}};
+  Dataset dataset{kind, n, {}, outlines};
   while (static_cast<int>(dataset.cases.size()) < cases) {
     Case c;
-    if (!draw(kind, n, random, c)) continue;
+    if (!draw(kind, outlines, n, random, c)) continue;
     const auto a = to_ring<Int128>(c.a, kGridExponent);
     const auto b = to_ring<Int128>(c.b, kGridExponent);
     if (!is_convex<Int128>(a) || !is_convex<Int128>(b))

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -12,6 +13,7 @@
 namespace bench {
 
 enum class Kind { distant, overlap, touch };
+enum class Outlines { polygons, boxes };
 
 std::string_view name_of(Kind kind);
 
@@ -27,11 +29,19 @@ struct Dataset {
   Kind kind = Kind::distant;
   int n = 0;
   std::vector<Case> cases;
+  Outlines outlines = Outlines::polygons;
 };
 
 // New random convex polygons in every case: Valtr's, 1-5 m by 1-3 m, at any heading, within 50 m of
 // the origin. Distant: 1.5 to 26 m apart. Overlap: at least 1 cm deep. Touch: a distant pair, one
-// of them moved by the separating vector; rounding leaves gaps and depths of about 1e-14 m.
-Dataset make_dataset(Kind kind, int n, int cases, std::uint64_t seed);
+// of them moved by the separating vector; rounding leaves gaps and depths of about 1e-14 m. Boxes
+// are rectangles of these sizes (n = 4).
+Dataset make_dataset(Kind kind, int n, int cases, std::uint64_t seed,
+                     Outlines outlines = Outlines::polygons);
+
+// FOLDER/KIND-N.f64: of each case the x, then the y of a, the x, then the y of b, and the distance,
+// as float64. The distance is 0 only where the shapes collide.
+void write_cases(const Dataset& dataset, const std::string& folder);
+Dataset read_cases(Kind kind, int n, const std::string& folder);
 
 }  // namespace bench

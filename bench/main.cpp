@@ -5,7 +5,6 @@
 
 #include <cstdio>
 #include <exception>
-#include <filesystem>
 #include <regex>
 #include <set>
 
@@ -14,13 +13,14 @@
 namespace bench {
 namespace {
 
-#ifdef GJK_BENCH_COAL
-void add_coal_rows(std::vector<Row>& rows) {
-  void* module = dlopen(GJK_BENCH_COAL, RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND);
+// Peers whose symbols would clash are modules. The list of their files ends with a null pointer.
+constexpr const char* kModules[] = {GJK_BENCH_MODULES nullptr};
+
+void add_module_rows(const char* file, std::vector<Row>& rows) {
+  void* module = dlopen(file, RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND);
   if (module == nullptr) throw std::runtime_error(dlerror());
-  reinterpret_cast<void (*)(std::vector<Row>&)>(dlsym(module, "add_coal_rows"))(rows);
+  reinterpret_cast<void (*)(std::vector<Row>&)>(dlsym(module, "add_rows"))(rows);
 }
-#endif
 
 std::vector<Row> rows_for(const Options& options) {
   std::vector<Row> all;
@@ -34,9 +34,7 @@ std::vector<Row> rows_for(const Options& options) {
   add_boost_geometry_rows(all);
   add_geos_rows(all);
 #endif
-#ifdef GJK_BENCH_COAL
-  add_coal_rows(all);
-#endif
+  for (const char* const* file = kModules; *file != nullptr; ++file) add_module_rows(*file, all);
   const std::regex wanted(options.rows);
   const std::set<int> levels(options.levels.begin(), options.levels.end());
   std::erase_if(all, [&](const Row& row) {
@@ -47,6 +45,7 @@ std::vector<Row> rows_for(const Options& options) {
 }
 
 std::string cell(const Result& result, double base) {
+  if (result.times.empty()) return "-";
   char text[64];
   std::snprintf(text, sizeof text, "%.1f (%.2f)", result.median(), result.median() / base);
   char mark[32] = "";
@@ -56,6 +55,14 @@ std::string cell(const Result& result, double base) {
     std::snprintf(mark, sizeof mark, " ~%.0f", 1000.0 * result.inexact / result.queries);
   }
   return std::string(text) + mark;
+}
+
+// Box2D's row for the same input.
+std::string base_of(const std::string& row) {
+  for (const char* input : {" at poses", " from vertices"}) {
+    if (row.ends_with(input)) return std::string("Box2D") + input;
+  }
+  return "Box2D";
 }
 
 // Columns: numbers of vertices.
@@ -68,8 +75,7 @@ void print_table(int level, Kind kind, std::span<const Row> rows, const Options&
     if (row.level != level) continue;
     std::printf("  %-24s", row.name.c_str());
     for (auto& column : columns) {
-      const bool at_poses = row.name.ends_with("at poses");
-      const double base = column[{level, at_poses ? "Box2D at poses" : "Box2D"}].median();
+      const double base = column[{level, base_of(row.name)}].median();
       std::printf("%22s", cell(column[{level, row.name}], base).c_str());
     }
     std::printf("\n");
@@ -77,33 +83,23 @@ void print_table(int level, Kind kind, std::span<const Row> rows, const Options&
   std::fflush(stdout);
 }
 
-void write_cases(const Options& options) {
-  std::filesystem::create_directories(options.write);
+void write_all(const Options& options) {
   for (const Kind kind : options.kinds) {
     for (const int n : options.n) {
-      const Dataset dataset = make_dataset(kind, n, options.cases, options.seed);
-      std::ofstream file(
-          options.write + "/" + std::string(name_of(kind)) + "-" + std::to_string(n) + ".f64",
-          std::ios::binary);
-      for (const Case& c : dataset.cases) {
-        for (const auto* values : {&c.a.x, &c.a.y, &c.b.x, &c.b.y}) {
-          file.write(reinterpret_cast<const char*>(values->data()),
-                     static_cast<std::streamsize>(values->size() * sizeof(double)));
-        }
-        file.write(reinterpret_cast<const char*>(&c.distance), sizeof(double));
-      }
-      if (!file) throw std::runtime_error("cannot write to " + options.write);
+      write_cases(make_dataset(kind, n, options.cases, options.seed, options.outlines),
+                  options.write);
     }
   }
 }
 
 int run(const Options& options) {
   if (!options.write.empty()) {
-    write_cases(options);
+    write_all(options);
     return 0;
   }
   const std::vector<Row> rows = rows_for(options);
   benchmark::AddCustomContext("compiler", std::string("g++ ") + __VERSION__);
+  benchmark::AddCustomContext("absent peers", GJK_BENCH_ABSENT);
   for (const Row& row : rows) {
     if (row.level == options.levels.front() && !row.version.empty()) {
       benchmark::AddCustomContext("version " + row.name, row.version);
@@ -114,7 +110,7 @@ int run(const Options& options) {
   for (const Kind kind : options.kinds) {
     std::vector<std::map<RowKey, Result>> columns;
     for (const int n : options.n) {
-      const Dataset dataset = make_dataset(kind, n, options.cases, options.seed);
+      const Dataset dataset = make_dataset(kind, n, options.cases, options.seed, options.outlines);
       columns.push_back(measure(dataset, rows, options, json));
       for (const auto& [key, result] : columns.back()) {
         wrong |= key.second.starts_with("gjk") && result.wrong > 0.0;

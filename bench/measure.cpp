@@ -109,6 +109,7 @@ std::map<RowKey, Result> measure(const Dataset& dataset, std::span<const Row> ro
   std::vector<std::unique_ptr<Passes>> passes;
   std::map<std::string, RowKey> keys;
   for (const Row& row : rows) {
+    if (!row.takes(dataset)) continue;
     passes.push_back(std::make_unique<Passes>(row, dataset, options.seed + passes.size()));
     const std::string name = "level" + std::to_string(row.level) + "/" +
                              std::string(name_of(dataset.kind)) + "/" + std::to_string(dataset.n) +

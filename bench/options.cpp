@@ -13,12 +13,13 @@ namespace {
 
 constexpr const char* kUsage =
     R"(usage: gjk_bench [--n=4,8,12,16,20,24] [--kinds=distant,overlap,touch] [--levels=1,2]
-                 [--rows=REGEX] [--passes=21] [--cases=20480] [--seed=1] [--json=FILE]
+                 [--outlines=polygons|boxes] [--rows=REGEX] [--passes=21] [--cases=20480]
+                 [--seed=1] [--json=FILE]
        gjk_bench --write=FOLDER [--n=...] [--kinds=...] [--cases=...] [--seed=...]
 
 Prints the median time of a query in ns and, in brackets, its ratio to Box2D, which is always measured.
 !k: k wrong answers per 1000 queries, which disqualify a row. ~k: k contacts per 1000 called otherwise
-than exact arithmetic calls them. Exit 1: a row of this package gave a wrong answer.
+than exact arithmetic calls them. -: the row's shapes cannot be these. Exit 1: a row of this package gave a wrong answer.
 
 --write only writes the cases, to FOLDER/KIND-N.f64: of each case the x, then the y of a, the x, then
 the y of b, and the distance, as float64.
@@ -55,6 +56,10 @@ Options parse(int argc, char** argv) {
       {"--n", [&](const std::string& value) { options.n = numbers(value); }},
       {"--kinds", [&](const std::string& value) { options.kinds = kinds(value); }},
       {"--levels", [&](const std::string& value) { options.levels = numbers(value); }},
+      {"--outlines",
+       [&](const std::string& value) {
+         options.outlines = value == "boxes" ? Outlines::boxes : Outlines::polygons;
+       }},
       {"--rows", [&](const std::string& value) { options.rows = value; }},
       {"--passes", [&](const std::string& value) { options.passes = std::stoi(value); }},
       {"--cases", [&](const std::string& value) { options.cases = std::stoi(value); }},

@@ -15,6 +15,7 @@ struct Options {
   std::vector<int> n{4, 8, 12, 16, 20, 24};
   std::vector<Kind> kinds{Kind::distant, Kind::overlap, Kind::touch};
   std::vector<int> levels{1, 2};
+  Outlines outlines = Outlines::polygons;
   std::string rows = ".*";  // regular expression
   int passes = 21;
   int cases = 20480;

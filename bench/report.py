@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tables and a plot from the JSON of gjk_bench (and python_peers.py).
 
-python report.py RESULT.json... [--svg FILE] [--docs docs/benchmarks.md]
+python report.py RESULT.json... [--boxes BOXES.json] [--svg FILE] [--docs docs/benchmarks.md]
 
 --docs rewrites what lies between ``<!-- begin NAME -->`` and ``<!-- end NAME -->`` there.
 """
@@ -30,6 +30,13 @@ AT_POSES = "gjk at poses"
 # Both make their own form of the shapes from the vertices, in the time that is measured.
 FROM_VERTICES = "gjk from vertices"
 BASES = {AT_POSES: "Box2D at poses", FROM_VERTICES: "Box2D from vertices"}
+
+
+def base_of(row: str) -> str:
+    """Box2D's row for the same input as `row`."""
+    endings = (base.removeprefix(BASE) for base in BASES.values())
+    return BASE + next((ending for ending in endings if row.endswith(ending)), "")
+
 
 # Time divided by Box2D's, at most; by (level, kind). Touching squares may take longer.
 GOALS = {
@@ -129,7 +136,7 @@ class Results:
     def ratio(self, level: int, kind: str, n: int, row: str) -> float | None:
         """Time divided by Box2D's in the same run for the same input; see `BASES`."""
         cell = self.get(level, kind, n, row)
-        base = self.get(level, kind, n, BASES.get(row, BASE))
+        base = self.get(level, kind, n, base_of(row))
         return cell.median / base.median if cell and base and cell.times else None
 
 
@@ -205,14 +212,17 @@ def goal_table(results: Results) -> str:
 
 
 def fastest_peer(
-    results: Results, level: int, kind: str, n: int, exact: bool = False
+    results: Results, level: int, kind: str, n: int, exact: bool = False, base: str = BASE
 ) -> tuple[float, str]:
-    """Ratio and name of the fastest peer without wrong answers; `exact`: at contact too."""
+    """Fastest peer that is given the same as `base` and is never wrong: its ratio, and its name.
+
+    `exact`: it is right at contacts too.
+    """
     candidates = []
     for row in results.rows:
         cell = results.get(level, kind, n, row)
         ratio = results.ratio(level, kind, n, row)
-        if row.startswith(OURS) or row in BASES.values():
+        if row.startswith(OURS) or base_of(row) != base:
             continue
         if not cell or not ratio or not cell.is_right:
             continue
@@ -242,9 +252,7 @@ def losses(results: Results) -> str:
                 limit = goal(level, kind, n, row)
                 if ratio > limit:
                     missed.append(f"{n} ({ratio:.2f}, goal {limit:.2f})")
-                # Only the peer of BASES is given the same input.
-                same = (1.0, BASES[row]) if row in BASES else None
-                fastest, peer = same or fastest_peer(results, level, kind, n)
+                fastest, peer = fastest_peer(results, level, kind, n, base=base_of(row))
                 if fastest < ratio:
                     share = otherwise(results, level, kind, n, peer)
                     beaten.append(f"{n} ({peer}{share}, {ratio / fastest:.2f} times as fast)")
@@ -283,7 +291,7 @@ def circumstances(results: Results) -> str:
     """Table of what was measured, on what, with what, when."""
     context = results.context
     versions = {
-        key.removeprefix("version ").split()[0]: value.replace("_", ".")
+        key.removeprefix("version ").removesuffix(" from vertices"): value.replace("_", ".")
         for key, value in context.items()
         if key.startswith("version ")
     }
@@ -294,6 +302,7 @@ def circumstances(results: Results) -> str:
         ("machine", context.get("machine", "")),
         ("compiler", context["compiler"] + ", -O3 -ffp-contract=off"),
         ("peers", ", ".join(f"{name} {version}" for name, version in versions.items())),
+        ("absent peers", context.get("absent peers") or "none"),
         ("cases", f"{cases:.0f} per cell, {passes} passes"),
         ("command", f"`{context.get('command', '')}`"),
     ]
@@ -353,16 +362,23 @@ def plot(results: Results, file: Path) -> None:
     figure.savefig(file, metadata={"Date": None})
 
 
-def rewrite(docs: Path, results: Results) -> None:
-    """Put the tables between their marks."""
-    blocks = {
-        "circumstances": circumstances(results),
-        "goals": goal_table(results),
-        "losses": losses(results),
-        "paper": paper_table(results),
-    }
-    for level in (1, 2):
-        blocks[f"level {level}"] = "\n\n".join(time_table(results, level, k) for k in KINDS)
+def boxes_table(results: Results) -> str:
+    """Rows for pairs of rectangles: ratio to Box2D, and ns."""
+    lines = []
+    for row in results.rows:
+        line = [f"**{row}**" if row == OURS else row]
+        for level in (1, 2):
+            for kind in KINDS:
+                cell = results.get(level, kind, 4, row)
+                ratio = results.ratio(level, kind, 4, row)
+                mark = otherwise(results, level, kind, 4, row)
+                line.append(f"{ratio:.2f} ({cell.median:.0f}){mark}" if cell and ratio else "")
+        lines.append(line)
+    return table(["", *(f"level {level}, {kind}" for level in (1, 2) for kind in KINDS)], lines)
+
+
+def put(docs: Path, blocks: dict[str, str]) -> None:
+    """Put texts between their marks."""
     text = docs.read_text()
     for name, block in blocks.items():
         pattern = re.compile(rf"(<!-- begin {name} -->\n).*?(<!-- end {name} -->)", re.DOTALL)
@@ -372,10 +388,26 @@ def rewrite(docs: Path, results: Results) -> None:
     docs.write_text(text)
 
 
+def rewrite(docs: Path, results: Results, boxes: Results | None) -> None:
+    """Put the tables between their marks."""
+    blocks = {
+        "circumstances": circumstances(results),
+        "goals": goal_table(results),
+        "losses": losses(results),
+        "paper": paper_table(results),
+    }
+    for level in (1, 2):
+        blocks[f"level {level}"] = "\n\n".join(time_table(results, level, k) for k in KINDS)
+    if boxes:
+        blocks["boxes"] = boxes_table(boxes)
+    put(docs, blocks)
+
+
 def main() -> None:
     """Command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("results", type=Path, nargs="+")
+    parser.add_argument("--boxes", type=Path, help="results for rectangles")
     parser.add_argument("--svg", type=Path)
     parser.add_argument("--docs", type=Path)
     parser.add_argument("--command", default="", help="what was run, for the docs")
@@ -383,11 +415,17 @@ def main() -> None:
     results = Results(arguments.results)
     results.context["command"] = arguments.command
     results.context["machine"] = machine()
+    boxes = Results([arguments.boxes]) if arguments.boxes else None
     print(losses(results))
+    if boxes:
+        print(f"\nRectangles:\n\n{boxes_table(boxes)}")
+    absent = results.context.get("absent peers")
+    if absent:
+        print(f"\nAbsent peers: {absent}. --peers=DIR names the folder of their checkouts.")
     if arguments.svg:
         plot(results, arguments.svg)
     if arguments.docs:
-        rewrite(arguments.docs, results)
+        rewrite(arguments.docs, results, boxes)
         plot(results, arguments.docs.with_suffix(".svg"))
 
 

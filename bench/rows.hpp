@@ -9,6 +9,7 @@
 #include <cmath>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <span>
 #include <string>
 #include <vector>
@@ -33,6 +34,12 @@ struct Row {
   int level = 1;
   int stride = 1;  // slow rows answer one case in so many per pass, and over the passes all
   std::function<Outcome(const Dataset&, std::span<const int> order, std::size_t chunk)> pass;
+  int most = std::numeric_limits<int>::max();  // vertices that the competitor's shapes can have
+  bool only_boxes = false;                     // its shapes are rectangles
+
+  bool takes(const Dataset& dataset) const {
+    return dataset.n <= most && (dataset.outlines == Outlines::boxes || !only_boxes);
+  }
 };
 
 // A right answer is within this of the truth: Box2D computes in float, whose coordinates carry 4 um
@@ -43,6 +50,10 @@ inline constexpr double kPeerTolerance = 1e-4;  // m
 // shapes of one planning problem do, and the branch predictor never sees a sequence twice. Slow
 // rows take fewer, so that the scheduler seldom comes between.
 inline std::size_t queries_per_chunk(int stride) { return stride == 1 ? 256 : 16; }
+
+// How often a chunk is answered. More than once only to count instructions: the difference between
+// two counts is that of the queries alone.
+inline int repeats = 1;
 
 // How often the scheduler has taken the core from this thread.
 inline long interruptions() {
@@ -76,10 +87,12 @@ Outcome time_pass(const Dataset& dataset, std::span<const int> order, std::size_
     const std::size_t count = chunk.size();
     const long before = interruptions();
     const auto start = Clock::now();
-    if constexpr (kIsBatch) {
-      engine.run();
-    } else {
-      for (std::size_t i = 0; i < count; ++i) answers[i] = engine(i);
+    for (int k = 0; k < repeats; ++k) {
+      if constexpr (kIsBatch) {
+        engine.run();
+      } else {
+        for (std::size_t i = 0; i < count; ++i) answers[i] = engine(i);
+      }
     }
     const auto stop = Clock::now();
     if constexpr (kIsBatch) {
@@ -116,7 +129,7 @@ Row row(std::string name, std::string version = "", int stride = 1) {
   return {std::move(name), std::move(version), kIsVerdict ? 1 : 2, stride, time_pass<Engine>};
 }
 
-// One per file rows_*.cpp.
+// One per file rows_*.cpp. Files that are modules of their own export `add_rows` instead.
 void add_gjk_rows(std::vector<Row>& rows);
 void add_box2d_rows(std::vector<Row>& rows);
 void add_sat_rows(std::vector<Row>& rows);

@@ -68,7 +68,7 @@ struct Distance : Prisms {
 
 }  // namespace bench
 
-extern "C" void add_coal_rows(std::vector<bench::Row>& rows) {
+extern "C" void add_rows(std::vector<bench::Row>& rows) {
   rows.push_back(bench::row<bench::Collide>("Coal", COAL_VERSION, 20));
   rows.push_back(bench::row<bench::Distance>("Coal", COAL_VERSION, 20));
 }

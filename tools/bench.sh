@@ -7,7 +7,10 @@
 command_bench() {
     local what=kernel
     case ${1:-} in
-        --scene | --scale | --node | --planning | --mppi | --one-shot | --summary) what=${1#--}; shift ;;
+        --scene | --scale | --node | --planning | --mppi | --one-shot | --instructions | --compare | --summary)
+            what=${1#--}
+            shift
+            ;;
     esac
     "bench_${what//-/_}" "$@"
     [[ " $* " != *" --docs "* ]] || bench_summary
@@ -19,12 +22,13 @@ bench_summary() {
 }
 
 bench_kernel() {
-    local passes=21 cases=20480 docs=() out=$DEV/bench build=$DEV/cpp/bench run="./dev bench${*:+ $*}" site
+    local passes=21 cases=20480 docs=() out=$DEV/bench build=$DEV/cpp/bench run="./dev bench${*:+ $*}" site peers=''
     while (($#)); do
         case $1 in
             --quick) passes=7 cases=2048 ;;
             --docs) docs=(--docs docs/benchmarks.md) ;;
-            *) die "bench takes --quick and --docs, not $1" ;;
+            --peers=*) peers=$(peers_folder "${1#--peers=}") run=${run/"$1"/--peers=DIR} ;;
+            *) die "bench takes --quick, --docs and --peers=DIR, not $1" ;;
         esac
         shift
     done
@@ -36,13 +40,81 @@ bench_kernel() {
         'command -v pkg-config' pkg-config
     bench_venv
     site=$("$out/venv/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
-    must "bench: build" "mend the build error above" cpp_build bench bench "-DGJK_BENCH_COAL=$site/cmeel.prefix"
+    must "bench: build" "mend the build error above" cpp_build bench bench "-DGJK_BENCH_COAL=$site/cmeel.prefix" \
+        "-DGJK_BENCH_CHECKOUTS=$peers"
     "$build/gjk_bench" "--passes=$passes" "--cases=$cases" "--json=$out/results.json" ||
         die "a row of ours was wrong, or the benchmark could not run; see above"
+    "$build/gjk_bench" --outlines=boxes --n=4 "--passes=$passes" "--cases=$cases" "--json=$out/boxes.json" >"$out/boxes.txt" ||
+        die "a row of ours was wrong for rectangles: see .dev/bench/boxes.txt"
     "$build/gjk_bench" "--write=$out/cases" --cases=2048
     must "bench: shapely, from Python" "see above" "$out/venv/bin/python" bench/python_peers.py "$out/cases" \
         "--passes=$passes" "--json=$out/shapely.json"
-    "$out/venv/bin/python" bench/report.py "$out"/{results,shapely}.json --svg "$out/results.svg" --command "$run" "${docs[@]}"
+    "$out/venv/bin/python" bench/report.py "$out"/{results,shapely}.json --boxes "$out/boxes.json" --svg "$out/results.svg" \
+        --command "$run" "${docs[@]}"
+}
+
+peers_folder() {
+    [[ -d $1 ]] || die "--peers=$1: there is no such folder; see docs/benchmarks.md#peers-from-their-checkouts"
+    (cd "$1" && pwd)
+}
+
+# bench_compare BASE [--quick]: the rows of two revisions in turns.
+bench_compare() {
+    local base=${1:-} passes=21 cases=10240 commit out=$DEV/bench tree
+    shift || die "bench --compare needs a revision of git: ./dev bench --compare HEAD~1"
+    commit=$(git rev-parse --quiet --verify --short "$base^{commit}") || die "git knows no revision '$base'"
+    while (($#)); do
+        case $1 in
+            --quick) passes=7 cases=2048 ;;
+            *) die "bench --compare BASE takes --quick, not $1" ;;
+        esac
+        shift
+    done
+    compilers
+    packages 'test -f /usr/include/gmpxx.h' libgmp-dev
+    tree=$out/base/$commit
+    if [[ ! -d $tree ]]; then
+        rm -rf "$out/base"
+        mkdir -p "$tree"
+        git archive "$commit" bench src_cpp package.xml | tar -x -C "$tree"
+    fi
+    must "bench: build this tree" "mend the build error above" cpp_build bench/compare compare
+    must "bench: build $commit" "choose a later revision if its rows do not have the form that bench/compare/side.cpp expects" \
+        cpp_build bench/compare compare-base "-DGJK_TREE=$tree"
+    printf '%s: %s\n\n' "Base $commit" "$(git log -1 --format='%cs, %s' "$commit")" | tee "$out/compare.md"
+    "$DEV/cpp/compare/gjk_compare" "$DEV"/cpp/compare{-base,}/libgjk_side.so "$passes" "$cases" | tee -a "$out/compare.md"
+}
+
+# Instructions per query, counted by qemu for x86-64 and for ARM.
+bench_instructions() {
+    local cases=512 docs=() out=$DEV/bench/instructions run="./dev bench --instructions${*:+ $*}" here=$DEV/cpp/bench-scene
+    while (($#)); do
+        case $1 in
+            --quick) cases=64 ;;
+            --docs) docs=(--docs docs/benchmarks.md) ;;
+            *) die "bench --instructions takes --quick and --docs, not $1" ;;
+        esac
+        shift
+    done
+    [[ $(uname -m) == x86_64 ]] || die "bench --instructions compares aarch64 with x86-64, and runs on x86-64 only"
+    compilers
+    packages 'test -f /usr/include/gmpxx.h' libgmp-dev 'command -v qemu-aarch64 && command -v qemu-x86_64' qemu-user \
+        'command -v aarch64-linux-gnu-g++' g++-aarch64-linux-gnu
+    must "bench: build" "mend the build error above" cpp_preset bench bench-scene bench-instructions
+    must "bench: build for aarch64" "mend the build error above" cpp_preset bench bench-aarch64 bench-aarch64
+    rm -rf "$out"
+    "$here/gjk_instructions" write "$out" "$cases"
+    cc -O2 -shared -fPIC bench/count_instructions.c -o "$out/count.so"
+    must "bench: count with SSE2" "see above" count_instructions "$out" sse2 baseline "$here" qemu-x86_64 -cpu max
+    must "bench: count with AVX2" "see above" count_instructions "$out" avx2 avx2 "$here" qemu-x86_64 -cpu max
+    must "bench: count with NEON" "see above" count_instructions "$out" neon baseline "$DEV/cpp/bench-aarch64" \
+        qemu-aarch64 -L /usr/aarch64-linux-gnu
+    "$PYTHON" bench/instructions.py "$out" --command "$run" "${docs[@]}"
+}
+
+# count_instructions FOLDER NAME ISA BUILD QEMU...
+count_instructions() {
+    "${@:5}" -plugin "$1/count.so,counts=$1/$2.counts" "$4/gjk_instructions" "$1" "$3" >"$1/$2.rows"
 }
 
 bench_scene() {
