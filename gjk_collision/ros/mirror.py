@@ -169,8 +169,8 @@ class CollisionMirror:
     def _note_activity(self) -> None:
         self._pauses.note_activity(steady_time())
 
-    def _receive_snapshot(self, data: bytes) -> None:
-        earliest = self._pauses.earliest(steady_time())
+    def _receive_snapshot(self, data: bytes, info: dict[str, Any]) -> None:
+        earliest = self._pauses.earliest_of(info)
         try:
             content = self._mirror.read(deserialize_message(data, Snapshot))
         except Exception as error:
@@ -182,8 +182,8 @@ class CollisionMirror:
             self._mirror.receive_snapshot(content, now=now, steady=steady, earliest=earliest)
             self._changed.notify_all()
 
-    def _receive_state(self, data: bytes) -> None:
-        earliest = self._pauses.earliest(steady_time())
+    def _receive_state(self, data: bytes, info: dict[str, Any]) -> None:
+        earliest = self._pauses.earliest_of(info)
         try:
             message = deserialize_message(data, CollisionState)
         except Exception as error:
