@@ -361,6 +361,12 @@ def loaded(caller: Caller, seconds: float) -> list[str]:
     ]
 
 
+def stamps() -> dict[str, int]:
+    """Return the time stamps of the middleware for a message that was just sent."""
+    now = time.time_ns()
+    return {"source_timestamp": now, "received_timestamp": now}
+
+
 def microseconds(ask: Callable[[], Any], calls: int) -> list[float]:
     taken = []
     for _ in range(calls + 50):
@@ -440,7 +446,7 @@ def mirrored(
     )
     caller.spin_until(lambda: received)
     taken = microseconds(
-        lambda: (mirror._receive_snapshot(received[-1]), mirror.collide(x)), calls // 4
+        lambda: (mirror._receive_snapshot(received[-1], stamps()), mirror.collide(x)), calls // 4
     )
     caller.until_known(obstacles)
     timer = caller.node.create_timer(0.05, lambda: caller.publish(obstacles))

@@ -261,6 +261,8 @@ def _check_shape(array: NDArray[Any], argument: str, columns: tuple[int, ...]) -
     """Refuse an array of a wrong shape. The kernel reads flat data and would not detect it."""
     if not columns or array.shape == (0,):
         return
+    if array.ndim == 2 and array.shape[1] in columns and array.shape[1]:
+        return
     allowed = [(count,) if count else () for count in columns]
     if array.ndim == 0 or array.shape[1:] not in allowed:
         shapes = " or ".join(f"(n, {count})" if count else "(n,)" for count in columns)

@@ -64,7 +64,6 @@ WAKE_UP = 0.1
 Found = TypeVar("Found")
 
 _NO_INDICES = np.empty(0, np.int64)
-_NO_WITNESSES = np.empty((0, 4))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -169,8 +168,8 @@ class CollisionMirror:
     def _note_activity(self) -> None:
         self._pauses.note_activity(steady_time())
 
-    def _receive_snapshot(self, data: bytes) -> None:
-        earliest = self._pauses.earliest(steady_time())
+    def _receive_snapshot(self, data: bytes, info: dict[str, Any]) -> None:
+        earliest = self._pauses.earliest_of(info)
         try:
             content = self._mirror.read(deserialize_message(data, Snapshot))
         except Exception as error:
@@ -182,8 +181,8 @@ class CollisionMirror:
             self._mirror.receive_snapshot(content, now=now, steady=steady, earliest=earliest)
             self._changed.notify_all()
 
-    def _receive_state(self, data: bytes) -> None:
-        earliest = self._pauses.earliest(steady_time())
+    def _receive_state(self, data: bytes, info: dict[str, Any]) -> None:
+        earliest = self._pauses.earliest_of(info)
         try:
             message = deserialize_message(data, CollisionState)
         except Exception as error:
@@ -200,9 +199,10 @@ class CollisionMirror:
 
     def _times(self) -> tuple[int, int]:
         """Return the present ROS time and steady time [ns]."""
-        clock = self._clock
         # Without simulated time, ROS time is the time of the system, which is read faster here.
-        now = clock.now().nanoseconds if clock.ros_time_is_active else time.time_ns()
+        # The property `ros_time_is_active` of the clock would take three times as long.
+        is_simulated = self._clock.handle.get_ros_time_override_is_enabled()
+        now = self._clock.now().nanoseconds if is_simulated else time.time_ns()
         return now, steady_time()
 
     # ---- state
@@ -289,9 +289,9 @@ class CollisionMirror:
         found = asked.answer(
             lambda data, frame: ask(
                 data,
-                rows.ravel(),
+                rows,
                 seconds,
-                frame=lambda: frame,
+                frame=None if frame is IDENTITY else lambda: frame,
                 stamp=asked.at,
                 margin=extra,
                 mode=number,
@@ -302,23 +302,9 @@ class CollisionMirror:
         common = asked.common(found.answer)
         if len(found.verdicts) != len(rows):  # the request was refused as a whole
             return poses_reply(common, found, len(rows))
-        witnesses = found.witnesses
-        return PosesReply._of(
-            {
-                **common,
-                "verdicts": found.verdicts,
-                "statuses": found.statuses,
-                "distances": found.distances,
-                "lower_bounds": found.lower_bounds,
-                "nearest_ids": found.nearest_ids,
-                "nearest_indices": _NO_INDICES,
-                "witnesses": _NO_WITNESSES if witnesses is None else witnesses.reshape(-1, 4),
-                "directions": None,
-                "first_invalid_index": found.first_invalid_index,
-                "group_first_invalid": _NO_INDICES,
-                "gradients": None,
-            }
-        )
+        values = {**vars(found), **common, "nearest_indices": _NO_INDICES}
+        del values["answer"]
+        return PosesReply._of(values)
 
     def check_path(
         self,
@@ -579,30 +565,28 @@ class _Asked:
 
     def common(self, answer: Answer) -> dict[str, Any]:
         """Return the values of the fields of `Reply`."""
-        data = self.data
-        passed = (self.at - data.stamp) * 1e-9
+        data, at, seconds = self.data, self.at, time.perf_counter() - self.begin
+        config, stamp = data.config, data.stamp
+        passed = (at - stamp) * 1e-9
         is_received = data.footprint_age != 0.0
-        is_known = data.stamp > 0
-        seconds = time.perf_counter() - self.begin
+        info = {
+            "frame_id": config.check_frame if stamp > 0 else "",
+            "stamp_ns": at,
+            "snapshot_id": data.id,
+            "oldest_data_stamp_ns": data.oldest_data_stamp,
+            "footprint_age": data.footprint_age + passed * is_received,
+            "max_obstacle_age": data.max_obstacle_age + passed,
+            "bad_sources": data.bad_sources,
+            "config_hash": config.hash if stamp > 0 else 0,
+            "compute_time": seconds,
+            "footprint": "" if data.footprint is None else data.footprint_name,
+        }
         return {
             "is_free": answer.is_free and data.id > 0,
             "verdict": answer.verdict,
             "status": answer.status,
             "message": answer.message,
-            "info": Info._of(
-                {
-                    "frame_id": data.config.check_frame if is_known else "",
-                    "stamp_ns": self.at,
-                    "snapshot_id": data.id,
-                    "oldest_data_stamp_ns": data.oldest_data_stamp,
-                    "footprint_age": data.footprint_age + passed * is_received,
-                    "max_obstacle_age": data.max_obstacle_age + passed,
-                    "bad_sources": data.bad_sources,
-                    "config_hash": data.config.hash if is_known else 0,
-                    "compute_time": seconds,
-                    "footprint": "" if data.footprint is None else data.footprint_name,
-                }
-            ),
+            "info": Info._of(info),
             "round_trip": seconds,
         }
 

@@ -276,7 +276,7 @@ class CollisionServer(LifecycleNode):
     # ---- inputs
 
     def _subscribe(
-        self, kind: Any, topic: str, receive: Callable[[bytes], None], qos: QoSProfile
+        self, kind: Any, topic: str, receive: Callable[[bytes, Any], None], qos: QoSProfile
     ) -> Subscription:
         """Subscribe to a topic until `_release` is called.
 
@@ -303,10 +303,10 @@ class CollisionServer(LifecycleNode):
         return found
 
     def _subscribe_source(self, source: SourceConfig, adapter: sources.Adapter) -> None:
-        def receive(data: bytes) -> None:
+        def receive(data: bytes, info: dict[str, Any]) -> None:
             if self._world is None:
                 return
-            now, steady = self._times_of_message()
+            now, steady = self._times_of_message(info)
             try:
                 message = deserialize_message(data, adapter.message)
                 obstacles = adapter.convert(message, self.config, source)
@@ -333,10 +333,10 @@ class CollisionServer(LifecycleNode):
                 self._subscribe_source(source, sources.adapter(source))
 
     def _subscribe_twist(self, kind: Any, topic: str, qos: QoSProfile) -> None:
-        def receive(data: bytes) -> None:
+        def receive(data: bytes, info: dict[str, Any]) -> None:
             if self._world is None:
                 return
-            now, steady = self._times_of_message()
+            now, steady = self._times_of_message(info)
             try:
                 found = twist(deserialize_message(data, kind), self.config)
             except Exception as error:
@@ -347,10 +347,10 @@ class CollisionServer(LifecycleNode):
 
         self._subscribe(kind, topic, receive, qos)
 
-    def _receive_footprint(self, data: bytes) -> None:
+    def _receive_footprint(self, data: bytes, info: dict[str, Any]) -> None:
         if self._world is None:
             return
-        now, steady = self._times_of_message()
+        now, steady = self._times_of_message(info)
         try:
             message = deserialize_message(data, PolygonStamped)
             outline = footprint(message, self.config)
@@ -383,9 +383,9 @@ class CollisionServer(LifecycleNode):
     def _times(self) -> tuple[int, int]:
         return self.now(), steady_time()
 
-    def _times_of_message(self) -> tuple[int, int]:
+    def _times_of_message(self, info: dict[str, Any]) -> tuple[int, int]:
         """Return the present time, and the earliest steady time of a message's arrival [ns]."""
-        return self.now(), self._pauses.earliest(steady_time())
+        return self.now(), self._pauses.earliest_of(info)
 
     def snapshot(self, require_id: int = 0) -> Snapshot:
         """Return the present snapshot, or the earlier one with this id; 0: the present one."""

@@ -219,6 +219,10 @@ class StateAnswer(Record):
     __bool__ = no_truth_value("`.answer.is_free`")
 
 
+# Answers without a message and an obstacle, by verdict.
+_SUCCESS = [Answer(each, Status.SUCCESS) for each in Verdict]
+
+
 def _copy_verdict(found: CheckResult | PathResult, answer: Answer) -> None:
     object.__setattr__(found, "verdict", answer.verdict)
     object.__setattr__(found, "is_free", answer.is_free)
@@ -263,6 +267,8 @@ def answer_of(snapshot: Snapshot, found: tuple[int, int, str, int, int]) -> Answ
     """
     verdict, status, message, index, errors = found
     INVARIANT.violations += errors
+    if index < 0 and status == Status.SUCCESS:
+        return _SUCCESS[verdict]
     nearest = int(snapshot.scene._id_of[index])
     source = snapshot.source_of(index)
     return Answer(_VERDICTS[verdict], _STATUSES[status], message, nearest, source)

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -76,8 +77,10 @@ class KernelInPython {
     return Status::success;
   }
 
+  // Checks the whole path, and then calls go_on once.
   PathResult check_path(const Shape& shape, std::span<const Pose> poses,
-                        std::span<const double> times, const PathOptions& options) const {
+                        std::span<const double> times, const PathOptions& options,
+                        const std::function<bool(std::size_t)>& go_on) const {
     const py::gil_scoped_acquire gil;
     const auto found = py::dict(core_.attr("check_paths")(
         py::cast(&shape), rows_of(poses), array_of(times), 1, options.margin, options.tolerance,
@@ -91,6 +94,7 @@ class KernelInPython {
     result.first_collision_time = first("first_collision_times").cast<double>();
     result.obstacle = first("obstacles").cast<std::int64_t>();
     result.distance = {first("lower_bounds").cast<double>(), first("distances").cast<double>()};
+    go_on(std::max<std::size_t>(1, poses.size() - 1));
     return result;
   }
 

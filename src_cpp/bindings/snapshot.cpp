@@ -31,6 +31,10 @@ struct KnownSnapshot {
     return question(KernelInPython(scene));
   }
   bool is_scene = true;
+
+  // What all answers share that have no distances or no witnesses.
+  py::array no_distances = Doubles(0);
+  py::array no_witnesses = Doubles(py::array::ShapeContainer{0, 4});
 };
 
 KnownSnapshot known_snapshot(py::object scene, py::object footprint, std::int64_t stamp,
@@ -136,16 +140,23 @@ py::tuple check_poses_of(const KnownSnapshot& known, const Doubles& poses, const
                              .margin = margin,
                              .mode = mode,
                              .stop_at_first = stop_at_first};
+  refuse(check_batch(request.poses, request.times, known.view.max_poses));
   warn_of_degrees_in(poses);
   const Budget budget = budget_of(is_late, chunk_time, first_chunk);
   PosesAnswer found = known.ask(
       [&](const auto& kernel) { return detail::check_poses(kernel, known.view, request, budget); });
   refuse(std::move(found.issue));
+  py::array distances = known.no_distances;
+  py::array lower_bounds = known.no_distances;
+  py::array witnesses = known.no_witnesses;
+  if (!found.distances.empty()) {
+    distances = array_of<double>(found.distances);
+    lower_bounds = array_of<double>(found.lower_bounds);
+  }
+  if (!found.witnesses.empty()) witnesses = array_of(found.witnesses);
   return py::make_tuple(tuple_of(found.answer), array_of<std::uint8_t>(found.verdicts),
-                        array_of<std::uint16_t>(found.statuses), array_of<double>(found.distances),
-                        array_of<double>(found.lower_bounds),
-                        array_of<std::int64_t>(found.obstacles), array_of(found.witnesses),
-                        found.first_invalid);
+                        array_of<std::uint16_t>(found.statuses), distances, lower_bounds,
+                        array_of<std::int64_t>(found.obstacles), witnesses, found.first_invalid);
 }
 
 py::tuple check_path_of(const KnownSnapshot& known, const Doubles& poses, const Doubles& times,

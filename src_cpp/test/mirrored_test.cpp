@@ -298,13 +298,30 @@ TEST(Mirrored, LimitsAreThoseOfTheMessage) {
 
 TEST(Pauses, MessagesAfterAPauseMayHaveArrivedAtItsBegin) {
   constexpr std::int64_t kMs = 1'000'000;
+  constexpr std::int64_t kLater = 10'000 * kMs;  // sent after the pause
   Pauses pauses(0);
   for (std::int64_t t = 0; t <= 1000; t += 50) pauses.note_activity(t * kMs);
-  EXPECT_EQ(pauses.earliest(1050 * kMs), 1050 * kMs);
-  EXPECT_EQ(pauses.earliest(3000 * kMs), 1050 * kMs);
+  EXPECT_EQ(pauses.earliest(1050 * kMs, 0), 1050 * kMs);
+  EXPECT_EQ(pauses.earliest(3000 * kMs, kLater), 1050 * kMs);
   for (std::int64_t t = 3050; t <= 3250; t += 50) pauses.note_activity(t * kMs);
-  EXPECT_EQ(pauses.earliest(3250 * kMs), 1050 * kMs);
-  EXPECT_EQ(pauses.earliest(3300 * kMs), 3300 * kMs);
+  EXPECT_EQ(pauses.earliest(3250 * kMs, kLater), 1050 * kMs);
+  EXPECT_EQ(pauses.earliest(3300 * kMs, kLater), 3300 * kMs);
+}
+
+// However late it is read.
+TEST(Pauses, AMessageOfAPauseIsNeverNew) {
+  constexpr std::int64_t kMs = 1'000'000;
+  Pauses pauses(0);
+  for (std::int64_t t = 3000; t <= 9000; t += 50) pauses.note_activity(t * kMs);
+  EXPECT_EQ(pauses.earliest(9000 * kMs, 2999 * kMs), 0);
+  EXPECT_EQ(pauses.earliest(9000 * kMs, -5 * kMs), -5 * kMs);
+  EXPECT_EQ(pauses.earliest(9000 * kMs, 3000 * kMs), 9000 * kMs);
+  constexpr std::int64_t kZero = 1'000'000 * kMs;  // of the system clock
+  EXPECT_EQ(Pauses::sending_time(kZero + 40, kZero + 50, 100, kZero + 100), 40);
+  EXPECT_EQ(Pauses::sending_time(kZero + 70, kZero + 50, 100, kZero + 100), 50);
+  EXPECT_EQ(Pauses::sending_time(kZero + 40, 0, 100, kZero + 100), 40);
+  EXPECT_EQ(Pauses::sending_time(0, kZero + 50, 100, kZero + 100), 50);
+  EXPECT_EQ(Pauses::sending_time(0, 0, 100, kZero + 100), 100);
 }
 
 }  // namespace

@@ -76,8 +76,10 @@ struct Wrong {
     found.push_back({0, closest});
     return Status::success;
   }
+  template <class GoOn>
   PathResult check_path(const Shape&, std::span<const Pose>, std::span<const double>,
-                        const PathOptions&) const {
+                        const PathOptions&, GoOn&& go_on) const {
+    go_on(1);
     PathResult r;
     r.verdict = Verdict::free;
     r.status = Status::success;

@@ -199,13 +199,7 @@ def test_pieces_are_the_whole(swept: bool, timed: bool, monkeypatch: pytest.Monk
         whole = questions.check_path(known, way, times, **options)
         pieces = questions.check_path(known, way, times, **options, is_late=lambda: False)
         seen.add(whole.answer.verdict)
-        assert pieces.answer == whole.answer
-        assert pieces.first_invalid_segment == whole.first_invalid_segment
-        assert pieces.last_valid_fraction == pytest.approx(whole.last_valid_fraction, abs=0.01)
-        assert pieces.min_distance == pytest.approx(whole.min_distance, abs=0.02)
-        assert pieces.first_collision_time == pytest.approx(
-            whole.first_collision_time, abs=0.01, nan_ok=True
-        )
+        assert pieces == whole  # an answer must not depend on the time that it takes
     assert seen == {Verdict.FREE, Verdict.MARGIN, Verdict.COLLISION}
 
 

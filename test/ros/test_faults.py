@@ -20,6 +20,7 @@ import pytest
 
 pytest.importorskip("rclpy", reason="rclpy is not installed")
 
+from builtin_interfaces.msg import Time
 from geometry_msgs.msg import Point32, PolygonStamped
 from gjk_collision.msg import ObstacleArray
 from gjk_collision.srv import (
@@ -32,11 +33,13 @@ from gjk_collision.srv import (
 )
 from rclpy.parameter import Parameter
 from rclpy.serialization import deserialize_message, serialize_message
+from rosgraph_msgs.msg import Clock
 from server import BOX, Bench, Server, doubles, said
 from std_srvs.srv import Trigger
 
 from gjk_collision.ros import exchange, services
 from gjk_collision.ros.node import CollisionServer
+from gjk_collision.ros.pauses import steady_time
 from gjk_collision.server import questions, world
 from gjk_collision.server.frames import Pose
 from gjk_collision.verdict import Status, Verdict
@@ -298,6 +301,41 @@ def slowly(seconds: float) -> Callable[..., Any]:
         return compose(*args, **options)
 
     return wait
+
+
+@pytest.mark.requirement("D-12")
+def test_message_that_is_read_long_after_a_pause() -> None:
+    """It is as old as the pause, also if the clock has stopped and the process is slow then."""
+    limits = {"obstacles.timeout": 1.0, "time_budget": 1.0}
+    with serving("late", use_sim_time=True, **limits) as (server, bench):
+        clock = bench.node.create_publisher(Clock, "/clock", 10)
+        now = [100 * 10**9]
+
+        def stamp() -> Time:
+            seconds, rest = divmod(now[0], 10**9)
+            return Time(sec=seconds, nanosec=rest)
+
+        def seen() -> ObstacleArray:
+            now[0] += 20_000_000
+            clock.publish(Clock(clock=stamp()))
+            message = bench.array()
+            message.header.stamp = stamp()
+            return message
+
+        bench.publish(seen)
+        bench.until_status(*FREE)
+        bench.stop_publishing()
+        bench.obstacles.publish(seen())
+        time.sleep(1.5)  # a pause: the executor does not spin
+        end = time.monotonic() + 1.0
+        while time.monotonic() < end:  # the process is active, but has not read the message yet
+            server._pauses.note_activity(steady_time())
+            time.sleep(0.05)
+        end = time.monotonic() + 0.5
+        while time.monotonic() < end:
+            assert said(bench.collide()) == (Verdict.UNKNOWN, Status.STALE_OBSTACLES)
+        bench.publish(seen)
+        bench.until_status(*FREE)
 
 
 @pytest.mark.requirement("N-3")

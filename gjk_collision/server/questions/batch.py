@@ -28,7 +28,7 @@ def check_poses(
     poses: Floats,
     times: Floats = _NO_FLOATS,
     *,
-    frame: Callable[[], Pose] = Pose,
+    frame: Callable[[], Pose] | None = None,
     stamp: int = 0,
     margin: float = 0.0,
     mode: int = 0,
@@ -46,9 +46,9 @@ def check_poses(
     times : (M,) float64
         Time of each pose after `stamp` [s]; empty: the obstacles do not move. A pose later than
         `Snapshot.known_until` is UNKNOWN with the status PREDICTION_TOO_SHORT.
-    frame : callable
+    frame : callable, optional
         Returns the pose of the frame of `poses` in the check frame. It is called after `poses` and
-        `times` were checked.
+        `times` were checked. None: the poses are in the check frame.
     stamp : int
         Stamp of the request [ns]; 0: the stamp of the snapshot.
     margin : float
@@ -66,8 +66,9 @@ def check_poses(
     InputError
         The request is invalid.
     """
-    checked = batch(poses, times, snapshot.config.max_poses)
-    rows, errors = snapshot.composed(checked, frame())
+    rows, errors = poses, _NO_FLOATS
+    if frame is not None:
+        rows, errors = snapshot.composed(batch(poses, times, snapshot.config.max_poses), frame())
     found, *arrays, first_invalid = snapshot.core().check_poses(
         rows,
         times,
@@ -93,7 +94,7 @@ def check_poses(
             "lower_bounds": lower_bounds,
             "nearest_ids": snapshot.scene._ids_of(nearest),
             "nearest_indices": nearest,
-            "witnesses": witnesses if len(witnesses) else _NO_FLOATS,
+            "witnesses": witnesses,
             "directions": None,
             "first_invalid_index": first_invalid,
             "group_first_invalid": _NO_GROUPS,

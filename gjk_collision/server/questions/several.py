@@ -64,7 +64,7 @@ def check_poses_of_several(
     poses: Floats,
     times: Floats,
     *,
-    frame: Callable[[], Pose] = Pose,
+    frame: Callable[[], Pose] | None = None,
     mode: int = 0,
     stop_at_first: bool = False,
     **options: Any,
@@ -94,7 +94,7 @@ def check_poses_of_several(
     chosen = [snapshot.chosen(name, "footprints", i) for i, name in enumerate(names)]
     # Beside a fault no pose is FREE, so that each search would stop before a certain collision.
     stops = stop_at_first and all(each.fault is None for each in chosen)
-    pose = frame()
+    pose = None if frame is None else frame()
     found: list[tuple[npt.NDArray[np.intp], PosesAnswer]] = []
     for i in range(len(names)):
         rows = np.flatnonzero(indices == i)
@@ -105,7 +105,7 @@ def check_poses_of_several(
                 chosen[i],
                 np.asarray(poses).reshape(-1, 3)[rows].ravel(),
                 times[rows] if len(times) else times,
-                frame=lambda: pose,
+                frame=None if pose is None else lambda: pose,
                 mode=mode,
                 stop_at_first=stops,
                 **options,

@@ -95,10 +95,16 @@ class CollisionMirror {
     options.callback_group = thread_.group();
     snapshots_ = rclcpp::create_subscription<msg::Snapshot>(
         node, server + "/snapshot", rclcpp::QoS(1).reliable().transient_local(),
-        [this](const msg::Snapshot& message) { receive(message); }, options);
+        [this](const msg::Snapshot& message, const rclcpp::MessageInfo& info) {
+          receive(message, earliest(info));
+        },
+        options);
     states_ = rclcpp::create_subscription<msg::CollisionState>(
         node, server + "/state", rclcpp::QoS(1),
-        [this](const msg::CollisionState& message) { receive(message); }, options);
+        [this](const msg::CollisionState& message, const rclcpp::MessageInfo& info) {
+          receive(message, earliest(info));
+        },
+        options);
     thread_.start(std::chrono::nanoseconds(gjk::Pauses::kPeriod),
                   [this] { pauses_.note_activity(steady_time()); });
   }
@@ -237,10 +243,7 @@ class CollisionMirror {
     request.margin = question.margin;
     request.swept = question.swept;
     request.tolerance = question.tolerance;
-    // The server checks a path in chunks, and the last digits depend on them.
-    gjk::Budget same_chunks;
-    same_chunks.is_late = [] { return false; };
-    const gjk::PathAnswer found = gjk::check_path(asked.view(), request, same_chunks);
+    const gjk::PathAnswer found = gjk::check_path(asked.view(), request);
     srv::CheckPath::Response response;
     response.first_invalid_segment = static_cast<std::int32_t>(found.first_invalid_segment);
     response.last_valid_fraction = found.last_valid_fraction;
@@ -269,8 +272,18 @@ class CollisionMirror {
     return {{clock_->now().nanoseconds(), steady_time()}, earliest};
   }
 
-  void receive(const msg::Snapshot& message) {
-    const std::int64_t earliest = pauses_.earliest(steady_time());
+  // The earliest steady time (ns) at which a message that is read now can have arrived.
+  std::int64_t earliest(const rclcpp::MessageInfo& info) {
+    const std::int64_t steady = steady_time();
+    const std::int64_t system =
+        std::chrono::system_clock::now().time_since_epoch() / std::chrono::nanoseconds(1);
+    const rmw_message_info_t& stamps = info.get_rmw_message_info();
+    return pauses_.earliest(
+        steady, gjk::Pauses::sending_time(stamps.source_timestamp, stamps.received_timestamp,
+                                          steady, system));
+  }
+
+  void receive(const msg::Snapshot& message, std::int64_t earliest) {
     gjk::Issue issue;
     std::shared_ptr<const gjk::Mirrored> data = gjk::Mirrored::read(message, issue);
     if (issue) {
@@ -293,8 +306,7 @@ class CollisionMirror {
     changed_.notify_all();
   }
 
-  void receive(const msg::CollisionState& message) {
-    const std::int64_t earliest = pauses_.earliest(steady_time());
+  void receive(const msg::CollisionState& message, std::int64_t earliest) {
     {
       const std::lock_guard lock(mutex_);
       validity_.receive_heartbeat(gjk::Mirrored::heartbeat_of(message), arrival(earliest));

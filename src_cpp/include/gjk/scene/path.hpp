@@ -284,10 +284,17 @@ inline PathResult refused_path() noexcept {
   return result;
 }
 
-// Checks the segments one after the other, until one collides. next(i) returns segment i.
-template <class Next>
+// Goes on after any number of segments.
+struct Always {
+  bool operator()(std::size_t) const noexcept { return true; }
+};
+
+// Checks the segments one after the other, until one collides or go_on(number of segments that are
+// done) returns false. next(i) returns segment i.
+template <class Next, class GoOn = Always>
 PathResult check_segments(const Scene& scene, const Shape& ego, std::size_t segments,
-                          std::span<const double> times, const PathOptions& options, Next&& next) {
+                          std::span<const double> times, const PathOptions& options, Next&& next,
+                          GoOn&& go_on = {}) {
   PathResult result;
   const bool timed = !times.empty();
   PathCheck check(scene, ego, options);
@@ -303,7 +310,7 @@ PathResult check_segments(const Scene& scene, const Shape& ego, std::size_t segm
       result.last_valid_fraction = std::fmin(1.0, std::fmax(0.0, share * (1.0 - 0x1p-50)));
       result.obstacle = check.first().obstacle;
     }
-    if (check.decision().verdict() == Verdict::collision) break;
+    if (check.decision().verdict() == Verdict::collision || !go_on(i + 1)) break;
   }
   result.verdict = check.decision().verdict();
   result.status = check.decision().status();
@@ -319,19 +326,23 @@ PathResult check_segments(const Scene& scene, const Shape& ego, std::size_t segm
 // Checks the motion of the ego from pose to pose, in straight lines and turning the shorter way.
 // Certified to the tolerance: FREE is never wrong, and a hit may be reported if the distance is at
 // most margin plus tolerance. `times` (s, strictly increasing) has one entry per pose, or is empty
-// if the obstacles stand still.
-inline PathResult check_path(const Scene& scene, const Shape& ego, std::span<const Pose> poses,
-                             std::span<const double> times, const PathOptions& options) {
+// if the obstacles stand still. After each segment without a collision, go_on(number of segments
+// that are done) is called; if it returns false, the result is that of these segments.
+template <class GoOn = detail::Always>
+PathResult check_path(const Scene& scene, const Shape& ego, std::span<const Pose> poses,
+                      std::span<const double> times, const PathOptions& options,
+                      GoOn&& go_on = {}) {
   bool sound = detail::is_sound(scene, ego, times, poses.size(), options);
   for (const Pose& pose : poses) sound &= is_in_domain(pose);
   if (!sound) return detail::refused_path();
   const std::size_t segments = std::max<std::size_t>(1, poses.size() - 1);
-  return detail::check_segments(scene, ego, segments, times, options, [&](std::size_t i) {
+  const auto segment = [&](std::size_t i) {
     const std::size_t next = std::min(i + 1, poses.size() - 1);  // a single pose is a segment too
     const bool timed = !times.empty();
     return Piece::between(timed ? times[i] : static_cast<double>(i), poses[i],
                           timed ? times[next] : static_cast<double>(next), poses[next]);
-  });
+  };
+  return detail::check_segments(scene, ego, segments, times, options, segment, go_on);
 }
 
 // The same along a curve. `times` (s) has one entry for the start and one for the end of each arc:

@@ -3,9 +3,11 @@
 // The rules that all answers have in common.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstddef>
+#include <limits>
 #include <span>
 #include <string>
 #include <utility>
@@ -54,25 +56,53 @@ inline Fault budget_spent(std::size_t done, std::size_t count) {
                                    std::to_string(count) + " items"};
 }
 
-// Splits `count` items into chunks. Calls next(begin, end) for each, until all are done, next
-// returns false or the time is over. The size of a chunk is computed from the duration of the one
-// before. Returns the number of items that are done.
+// Tells a loop over items when to check whether the time is over: after each chunk of items. The
+// size of a chunk is computed from the duration of the one before. Without a limit, all items are
+// one chunk. The budget must outlive it.
+class Chunks {
+ public:
+  Chunks(const Budget& budget, std::size_t first)
+      : budget_(budget), size_(budget.first_chunk > 0 ? budget.first_chunk : first) {
+    if (budget.is_late) end_ = size_;
+  }
+
+  // The item after the last one of the present chunk.
+  std::size_t end() const noexcept { return end_; }
+
+  // Whether to go on after `done` items. Call it at end() at the latest.
+  bool go_on(std::size_t done) {
+    if (done < end_) return true;
+    if (budget_.is_late()) return false;
+    const Clock::time_point now = Clock::now();
+    const double took = std::chrono::duration<double>(now - started_).count();
+    const double growth = std::fmin(8.0, took > 0.0 ? budget_.chunk_time / took : 8.0);
+    const double scaled = std::nearbyint(static_cast<double>(size_) * growth);
+    size_ = scaled < 1.0 ? 1 : static_cast<std::size_t>(std::fmin(scaled, 0x1p52));
+    end_ = done + size_;
+    started_ = now;
+    return true;
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  const Budget& budget_;
+  std::size_t size_;
+  std::size_t end_ = std::numeric_limits<std::size_t>::max();
+  Clock::time_point started_ = Clock::now();
+};
+
+// Calls next(begin, end) for each chunk of `count` items, until all are done, next returns false or
+// the time is over. Returns the number of items that are done.
 template <class Next>
 std::size_t for_each_chunk_until(const Budget& budget, std::size_t count, std::size_t first,
                                  Next&& next) {
-  using Clock = std::chrono::steady_clock;
-  const bool limited = static_cast<bool>(budget.is_late);
-  std::size_t size = !limited ? count : budget.first_chunk > 0 ? budget.first_chunk : first;
+  Chunks chunks(budget, first);
   std::size_t done = 0;
   while (done < count) {
     const std::size_t begin = done;
-    done = count - begin < size ? count : begin + size;
-    const Clock::time_point started = Clock::now();
-    if (!next(begin, done) || (limited && budget.is_late())) break;
-    const double took = std::chrono::duration<double>(Clock::now() - started).count();
-    const double growth = std::fmin(8.0, took > 0.0 ? budget.chunk_time / took : 8.0);
-    const double scaled = std::nearbyint(static_cast<double>(size) * growth);
-    size = scaled < 1.0 ? 1 : static_cast<std::size_t>(std::fmin(scaled, 0x1p52));
+    done = std::min(count, chunks.end());
+    if (!next(begin, done) || !chunks.go_on(done)) break;
   }
   return done;
 }

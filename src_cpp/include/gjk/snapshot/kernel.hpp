@@ -38,9 +38,11 @@ class Kernel {
     Scene::Ego ego(shape);
     return scene_->nearest(ego, pose, k, max_distance, result);
   }
+  template <class GoOn>
   PathResult check_path(const Shape& shape, std::span<const Pose> poses,
-                        std::span<const double> times, const PathOptions& options) const {
-    return gjk::check_path(*scene_, shape, poses, times, options);
+                        std::span<const double> times, const PathOptions& options,
+                        GoOn&& go_on) const {
+    return gjk::check_path(*scene_, shape, poses, times, options, go_on);
   }
 
  private:
@@ -74,12 +76,12 @@ std::vector<PoseResult> checked(const K& kernel, const Shape& shape, std::span<c
   return results;
 }
 
-// A path that is checked also between its poses, after refute().
-template <class K>
+// A path that is checked also between its poses, after refute(). go_on: see gjk::check_path().
+template <class K, class GoOn>
 PathResult checked_path(const K& kernel, const Shape& shape, std::span<const Pose> poses,
                         std::span<const double> times, const PathOptions& options,
-                        std::size_t& violations) {
-  PathResult result = kernel.check_path(shape, poses, times, options);
+                        std::size_t& violations, GoOn&& go_on) {
+  PathResult result = kernel.check_path(shape, poses, times, options, go_on);
   const bool was_free = is_free(result.verdict);
   violations +=
       refute(result.verdict, result.status, true, result.distance.lower, options.margin) ? 1 : 0;

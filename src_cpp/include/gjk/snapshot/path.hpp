@@ -191,16 +191,16 @@ PathAnswer check_path(const K& kernel, const Snapshot& snapshot, const PathReque
   }
   const bool timed = !at.empty();
   std::size_t violations = 0;
-  const auto ask = [&](std::size_t begin, std::size_t end) {
-    const std::span<const Pose> own = std::span(poses).subspan(begin, end - begin);
-    const std::span<const double> times =
-        timed ? std::span(at).subspan(begin, end - begin) : std::span<const double>{};
-    if (request.swept) {
-      const PathOptions options{.margin = total, .tolerance = tolerance};
-      return checked_path(kernel, vehicle.shape(), own, times, options, violations);
-    }
-    const CheckOptions options{.margin = total, .mode = Mode::distance};
-    return of_poses(checked(kernel, vehicle.shape(), own, times, options, violations), times);
+  const auto poses_in = [&](std::size_t begin, std::size_t end) {
+    return std::span(poses).subspan(begin, end - begin);
+  };
+  const auto times_in = [&](std::size_t begin, std::size_t end) {
+    return timed ? std::span(at).subspan(begin, end - begin) : std::span<const double>{};
+  };
+  const auto sweep = [&](std::size_t begin, std::size_t end, auto&& go_on) {
+    const PathOptions options{.margin = total, .tolerance = tolerance};
+    return checked_path(kernel, vehicle.shape(), poses_in(begin, end), times_in(begin, end),
+                        options, violations, go_on);
   };
   const std::int64_t since = (request.stamp != 0 ? request.stamp : snapshot.stamp) - snapshot.epoch;
   const double offset = static_cast<double>(since) * 1e-9;
@@ -212,20 +212,34 @@ PathAnswer check_path(const K& kernel, const Snapshot& snapshot, const PathReque
   }
   const std::size_t segments = known > 1 ? known - 1 : known;  // a single pose counts as one
   std::vector<PathPart> parts;
-  bool hit = false;
-  const std::size_t done = for_each_chunk_until(
-      budget, segments, kFirstSegments, [&](std::size_t begin, std::size_t end) {
-        parts.push_back({begin, ask(begin, std::min(end + 1, known))});
-        hit = parts.back().result.verdict == Verdict::collision;
-        return !hit;
-      });
+  std::size_t done = 0;
+  if (request.swept && segments > 0) {
+    Chunks chunks(budget, kFirstSegments);
+    const PathResult result = sweep(0, known, [&](std::size_t n) {
+      done = n;
+      return chunks.go_on(n);
+    });
+    parts.push_back({0, result});
+  } else {
+    const CheckOptions options{.margin = total, .mode = Mode::distance};
+    done = for_each_chunk_until(
+        budget, segments, kFirstSegments, [&](std::size_t begin, std::size_t end) {
+          end = std::min(end + 1, known);
+          const std::span<const double> times = times_in(begin, end);
+          parts.push_back({begin, of_poses(checked(kernel, vehicle.shape(), poses_in(begin, end),
+                                                   times, options, violations),
+                                           times)});
+          return parts.back().result.verdict != Verdict::collision;
+        });
+  }
+  const bool hit = !parts.empty() && parts.back().result.verdict == Verdict::collision;
   if (!hit && known < count && done == segments) {
     const std::size_t last = known > 0 ? known - 1 : 0;  // the segment that contains the limit
     PathResult beyond = unknown_path(Status::prediction_too_short);
     if (request.swept && known > 0) {
       const double share =
           (limit - request.times[last]) / (request.times[known] - request.times[last]);
-      beyond = cut(ask(last, known + 1), share, limit + offset);
+      beyond = cut(sweep(last, known + 1, Always{}), share, limit + offset);
     }
     parts.push_back({last, beyond});
   }

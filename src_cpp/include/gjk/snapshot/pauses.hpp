@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <deque>
+#include <optional>
 
 namespace gjk {
 
@@ -23,34 +24,55 @@ class Pauses {
   void note_activity(std::int64_t steady) {
     const std::int64_t gap = steady - last_;
     active_ += std::min(gap, kNoticed);
-    if (gap > kNoticed) pauses_.push_back({last_, active_});
+    if (gap > kNoticed) {
+      last_pause_ = {last_, steady, active_};
+      pauses_.push_back(*last_pause_);
+    }
     last_ = steady;
     while (!pauses_.empty() && pauses_.front().active_at_end + kSettled < active_) {
       pauses_.pop_front();
     }
   }
 
-  // The earliest time at which a message that is read now can have arrived.
-  std::int64_t earliest(std::int64_t steady) {
+  // The earliest time at which a message that is read now can have arrived. `sent`: when it was
+  // sent, see sending_time().
+  std::int64_t earliest(std::int64_t steady, std::int64_t sent) {
     note_activity(steady);
-    return pauses_.empty() ? steady : pauses_.front().begin;
+    const std::int64_t found = pauses_.empty() ? steady : pauses_.front().begin;
+    if (!last_pause_ || sent >= last_pause_->end) return found;
+    return std::min({found, last_pause_->begin, sent});
+  }
+
+  // The steady time at which a message was sent, or was received if that is earlier, by the time
+  // stamps of the middleware; 0: not known. `source`: of the sender's system clock. `received`:
+  // when a thread of the middleware received it, which reads the network some time after a pause of
+  // the process. `steady`, `system`: the present times of both clocks.
+  static std::int64_t sending_time(std::int64_t source, std::int64_t received, std::int64_t steady,
+                                   std::int64_t system) noexcept {
+    std::int64_t known = system;
+    if (source > 0) known = source;
+    if (received > 0) known = std::min(known, received);
+    return steady - (system - known);
   }
 
  private:
   // If there was no call for more than this time (ns), the process was paused.
   static constexpr std::int64_t kNoticed = 100'000'000;
-  // A message that was sent during a pause is read at most this time (ns) after the pause; time in
-  // other pauses does not count.
+  // Every message that is read at most this time (ns) after a pause counts as sent before the end
+  // of the pause; time in other pauses does not count. For a message that is read later, this
+  // depends on its time stamps.
   static constexpr std::int64_t kSettled = 250'000'000;
 
   struct Pause {
     std::int64_t begin = 0;
+    std::int64_t end = 0;
     std::int64_t active_at_end = 0;  // `active_` at its end
   };
 
   std::int64_t last_;
-  std::int64_t active_ = 0;  // time without pauses; each pause counts as kNoticed
-  std::deque<Pause> pauses_;
+  std::int64_t active_ = 0;   // time without pauses; each pause counts as kNoticed
+  std::deque<Pause> pauses_;  // that are not over for more than kSettled
+  std::optional<Pause> last_pause_;
 };
 
 }  // namespace gjk
