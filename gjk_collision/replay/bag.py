@@ -135,7 +135,8 @@ class Bag:
     @property
     def seconds(self) -> float:
         """Duration of the recording [s]."""
-        return (self.end - self.begin) * 1e-9
+        duration: float = (self.end - self.begin) * 1e-9
+        return duration
 
     def messages(self, topics: Iterable[str]) -> Iterator[Message]:
         """Yield the messages of some topics in the order of log time.

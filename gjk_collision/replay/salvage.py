@@ -109,7 +109,8 @@ def advice(bag: Path) -> str:
     files = sorted(bag.glob("*.mcap")) if bag.is_dir() else [bag]
     if files and files[0].suffix == ".mcap":
         return "repair it with 'mcap recover FILE.mcap -o NEW.mcap'"
-    text = "repair it with 'sqlite3 FILE.db3 .recover | sqlite3 NEW.db3'"
+    # Not .recover: sqlite3 3.40.1 ends it with "SQL logic error" for each recording.
+    text = """repair it with 'sqlite3 FILE.db3 ".clone NEW.db3"'"""
     return f"{text}, then 'ros2 bag reindex -s sqlite3 FOLDER'"
 
 

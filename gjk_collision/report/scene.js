@@ -200,7 +200,7 @@ function grid(g, w, h) {
   return { step, ticks };
 }
 
-function axes(g, w, h, { step, ticks }) {
+function axes(g, w, h, { step, ticks }, top) {
   const write = (text, u, v) => {
     g.lineWidth = 3; g.lineJoin = "round"; g.strokeStyle = colour("panel"); g.strokeText(text, u, v);
     g.fillStyle = colour("faint"); g.fillText(text, u, v);
@@ -210,7 +210,7 @@ function axes(g, w, h, { step, ticks }) {
   g.textAlign = "center";
   for (const [u, text] of ticks[0]) if (u > 50 && u < right - long - 20) write(text, u, h - 9);
   g.textAlign = "left";
-  for (const [v, text] of ticks[1]) if (v > 30 && v < h - 24) write(text, 4, v);
+  for (const [v, text] of ticks[1]) if (v > top && v < h - 24) write(text, 4, v);
   write("x right, y up, in m" + (data.frame ? ", frame " + data.frame : ""), 6, 12);
   g.strokeStyle = colour("ink"); g.lineWidth = 2; g.beginPath();  // the scale bar
   g.moveTo(right - long, h - 20); g.lineTo(right - long, h - 8); g.moveTo(right - long, h - 14);
@@ -288,8 +288,9 @@ function drawObstacles(g, w, h, frame, obstacles) {
 function labelWitness(g, w, h, witness, text, vehicle) {
   const a = screen(witness[0], witness[1]), b = screen(witness[2], witness[3]);
   const long = Math.hypot(b[0] - a[0], b[1] - a[1]) || 1, places = [];
+  const aside = Math.max(34, g.measureText(text).width / 2 + 14);
   for (const far of [1, 1.6, 2.4, 3.4]) for (const way of [1, -1]) for (const end of [0.5, 1, 0]) {  // beside it
-    places.push([a[0] + end * (b[0] - a[0]) + way * far * (b[1] - a[1]) / long * 34, a[1] + end * (b[1] - a[1]) - way * far * (b[0] - a[0]) / long * 22]);
+    places.push([a[0] + end * (b[0] - a[0]) + way * far * (b[1] - a[1]) / long * aside, a[1] + end * (b[1] - a[1]) - way * far * (b[0] - a[0]) / long * 22]);
   }
   label(g, w, h, text, places, vehicle);
 }
@@ -377,7 +378,7 @@ function drawScene() {
     const places = [...(moves || size < SMALL ? [] : [[0, 0]]), [0, far * back], [0, -far * back], [wide, 0], [-wide, 0]].map(([du, dv]) => [u + du, v + dv]);
     label(g, w, h, text, places, vehicle);
   }
-  axes(g, w, h, lines);
+  axes(g, w, h, lines, frame.g ? 74 : 30);
   drawTable(obstacles);
 }
 

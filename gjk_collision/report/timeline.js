@@ -205,7 +205,8 @@ function drawAxis(g, w, h) {
   const step = ceiling([(shown.to - shown.from) / Math.max(2, Math.floor((w - LEFT) / 75))], 1e-6);
   const digits = Math.max(0, Math.ceil(-Math.log10(step) - 1e-9));
   for (let k = Math.ceil(shown.from / step - 1e-9); k * step <= shown.to + 1e-9; k++) {
-    g.fillText((k * step).toFixed(digits) + " s", Math.min(xOf(k * step, w), w - 18), h - 9);
+    const text = (k * step).toFixed(digits) + " s";
+    g.fillText(text, Math.min(xOf(k * step, w), w - g.measureText(text).width / 2 - 1), h - 9);
   }
 }
 

@@ -4,8 +4,11 @@
 
 from __future__ import annotations
 
+import re
+import shlex
 import shutil
 import sqlite3
+import subprocess
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -250,6 +253,30 @@ def test_damaged_page_of_an_sqlite_file(tmp_path: Path) -> None:
     assert "the recording is incomplete" in result.failures[0]
     assert "malformed" in result.failures[0]
     assert len(rows_of(tmp_path)) < 400
+
+
+@pytest.mark.skipif(shutil.which("sqlite3") is None, reason="no program sqlite3 on this machine")
+@pytest.mark.parametrize("damage", ["page", "cut"])
+def test_advice_repairs_an_sqlite_file(damage: str, tmp_path: Path) -> None:
+    """The command in the error, as it is printed."""
+    bag = long_drive(tmp_path)
+    with Bag(bag) as whole:
+        count = sum(whole.counts.values())
+    path = file_of(bag)
+    data = bytearray(path.read_bytes())
+    middle = len(data) // 2 // 4096 * 4096
+    data[middle : middle + 4096] = b"\xa5" * 4096
+    path.write_bytes(data if damage == "page" else data[:middle])
+    [failure] = replay(bag, tmp_path).failures
+    command = re.search(r"repair it with '(sqlite3 .*?)', then", failure)
+    assert command
+    text = command[1].replace("FILE.db3", str(path)).replace("NEW.db3", str(tmp_path / "new.db3"))
+    subprocess.run(shlex.split(text), check=True, capture_output=True, timeout=60)
+    with Bag(tmp_path / "new.db3") as new:
+        found = sum(new.counts.values())
+    assert 0.3 * count < found < count
+    if damage == "page":
+        assert found > 0.9 * count
 
 
 def test_sqlite_without_metadata_is_complete_only_if_its_end_is_noted(tmp_path: Path) -> None:

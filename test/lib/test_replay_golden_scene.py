@@ -171,3 +171,34 @@ def test_frames_of_many_changes_show_the_most_severe_one() -> None:
         codes = [LABELS.index(each) + 1 for each in own if each]
         assert frame["g"]["c"] == min(codes, default=0)
         assert own[frame["i"] - frame["first"]] == (LABELS[min(codes) - 1] if codes else "")
+
+
+@needs_browser
+def test_one_stamp_and_long_names(tmp_path: Path) -> None:
+    """A curve of one value is a dot. No name is run as HTML, or leaves no room for the values."""
+    name = '<img src=x onerror="document.title=1">' + "w" * 60
+    with BagWriter(tmp_path / "bag") as writer:
+        writer.transform(at(0.0), Pose(0.0, 0.0, 0.0))
+        writer.footprint(at(0.0), EGO)
+        writer.obstacles(cars(0.0, [Pose(20.0, 0.0, 0.0)], source=name), "/lidar")
+        writer.obstacles(cars(0.0, [Pose(-20.0, 0.0, 0.0)]), "/radar")
+    files = []
+    for margin in (1.0, 2.0):
+        files += ["--params", str(tmp_path / f"{margin}{name.replace('/', '')}.yaml")]
+        Path(files[-1]).write_text(PARAMETERS % (margin, 0.0))
+    command = ["replay", str(tmp_path / "bag"), *files, "--out", str(tmp_path), "--quiet"]
+    assert main(command) == 0
+    script = """
+      let dots = 0;
+      const arc = CanvasRenderingContext2D.prototype.arc;
+      CanvasRenderingContext2D.prototype.arc = function (...at) { dots++; arc.apply(this, at); };
+      drawTimeline();
+      const share = el("facts").querySelector("dd").clientWidth / el("facts").clientWidth;
+      const row = [...el("obstacles").rows].find((each) => each.cells[2].textContent !== "/radar");
+      return [dots, share, row.cells[2].textContent, row.offsetWidth, document.images.length];"""
+    dots, share, sender, wide, images = told(tmp_path / "bag" / "index.html", script, tmp_path)
+    assert dots == 1 + 1 + 3, "the distance of both results; footprint, lidar and radar"
+    assert share > 0.5
+    assert sender == name
+    assert wide < 1300
+    assert images == 0

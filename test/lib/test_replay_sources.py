@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 from replays import replay, rows_of
 from rosbags.typesys import get_types_from_msg
-from write_scenarios import Road, at, steps
+from write_scenarios import CAR, Road, at, steps
 
 from gjk_collision.region import OUTSIDE
 from gjk_collision.replay.write import BagWriter
@@ -226,3 +226,37 @@ def test_a_static_grid_is_used_to_the_end(tmp_path: Path) -> None:
         result = replay(tmp_path / "bag", tmp_path, parameters=parameters)
         assert result.outcome is Outcome.PASSED, result.failures
         assert rows_of(tmp_path)[-1].verdict is last
+
+
+@pytest.mark.parametrize("kind", ["two sources", "two senders", "old stamps"])
+@pytest.mark.parametrize("timeout", [0.5, 10.0])
+def test_obstacle_age_counts_a_source_that_has_stopped(
+    kind: str, timeout: float, tmp_path: Path
+) -> None:
+    """Also where its data is still used: the limit of its age is long."""
+
+    def cars(t: float, x: float, source: str = "") -> Obstacles:
+        return Obstacles(
+            frame="odom", stamp=at(t), sequence=round(20 * t) + 1, ids=np.array([1]),
+            offsets=np.array([0, 4]), xy=np.ravel(CAR) + [x, 0.0] * 4, source=source,
+        )  # fmt: skip
+
+    with BagWriter(tmp_path / "bag") as writer:
+        road = Road(writer)
+        for t in steps(3.0):
+            road.ego(t)
+            if t <= 1.0:
+                writer.obstacles(cars(t, 20.0, "a" if kind == "two senders" else ""), "/lidar")
+            elif kind == "old stamps":
+                writer.obstacles(cars(1.0, 20.0), "/lidar")
+            last = ("b", "/lidar") if kind == "two senders" else ("", "/radar")
+            writer.obstacles(cars(t, -20.0, last[0]), last[1])
+    names = ["lidar"] if kind == "two senders" else ["lidar", "radar"]
+    parameters: dict[str, Any] = {"obstacle_sources": names}
+    for name in names:
+        parameters |= {f"{name}.topic": f"/{name}", f"{name}.timeout": timeout}
+    replay(tmp_path / "bag", tmp_path, parameters=parameters)
+    for row in rows_of(tmp_path):
+        wanted = max(0.0, (row.time - at(1.0)) * 1e-9)
+        assert row.obstacle_age == pytest.approx(wanted, abs=1e-9)
+        assert (row.verdict is Verdict.UNKNOWN) == (wanted > timeout)
