@@ -347,7 +347,7 @@ def _draw(
     if areas and style.get("fill", True):
         rings = [Path(np.concatenate([area, area[:1]]), closed=True) for area in areas]
         body = PathPatch(Path.make_compound_path(*rings), **style)
-        body.set_linestyle("-")  # dashes of width 0 raise an error when the figure is saved
+        body.set_linestyle("solid")  # dashes of width 0 raise an error when the figure is saved
         body.set_linewidth(0.0)
         patches.append(body)
     if lines:

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Pictures show the shapes that are meant."""
 
+import io
 import itertools
 
 import numpy as np
@@ -245,3 +246,14 @@ def test_pair_names_its_distance():
     axes = Figure().add_subplot()
     draw_pair(axes, (0.0, 0.0), (0.0, 1.5), 1.5)
     assert [text.get_text() for text in axes.texts] == ["1.50 m"]
+
+
+@pytest.mark.parametrize("dash", ["--", "-.", ":"])
+def test_a_shape_with_dashes_can_be_saved(dash):
+    """MARGIN and UNKNOWN are drawn with dashes, and matplotlib refuses dashes of width 0."""
+    figure = Figure()
+    draw_shape(figure.add_subplot(), CAR, linestyle=dash)
+    result = Scene([CAR], [(4.5, 0.0, 0.0)]).check(CAR, [(0.0, 0.0, 0.0)], margin=1.0)
+    assert result.verdict is Verdict.MARGIN
+    draw_result(figure.add_subplot(), CAR, [(0.0, 0.0, 0.0)], result)
+    figure.savefig(io.BytesIO(), format="svg")
