@@ -290,18 +290,18 @@ def paper_table(results: Results) -> str:
 def circumstances(results: Results) -> str:
     """Table of what was measured, on what, with what, when."""
     context = results.context
-    versions = {
-        key.removeprefix("version ").removesuffix(" from vertices"): value.replace("_", ".")
+    versions = dict.fromkeys(
+        f"{key.split()[1]} {value.replace('_', '.')}"
         for key, value in context.items()
         if key.startswith("version ")
-    }
+    )
     passes = max(len(cell.times) for cell in results.cells.values())
     cases = max(cell.queries / max(1, len(cell.times)) for cell in results.cells.values())
     lines = [
         ("date", context["date"][:10]),
         ("machine", context.get("machine", "")),
         ("compiler", context["compiler"] + ", -O3 -ffp-contract=off"),
-        ("peers", ", ".join(f"{name} {version}" for name, version in versions.items())),
+        ("peers", ", ".join(versions)),
         ("absent peers", context.get("absent peers") or "none"),
         ("cases", f"{cases:.0f} per cell, {passes} passes"),
         ("command", f"`{context.get('command', '')}`"),
@@ -399,7 +399,9 @@ def rewrite(docs: Path, results: Results, boxes: Results | None) -> None:
     for level in (1, 2):
         blocks[f"level {level}"] = "\n\n".join(time_table(results, level, k) for k in KINDS)
     if boxes:
-        blocks["boxes"] = boxes_table(boxes)
+        date, command = boxes.context["date"][:10], results.context["command"]
+        how = f"`{command}`, {date}, {results.context['machine']}."
+        blocks["boxes"] = f"{how}\n\n{boxes_table(boxes)}"
     put(docs, blocks)
 
 
