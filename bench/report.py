@@ -296,7 +296,7 @@ def circumstances(results: Results) -> str:
         if key.startswith("version ")
     )
     passes = max(len(cell.times) for cell in results.cells.values())
-    cases = max(cell.queries / max(1, len(cell.times)) for cell in results.cells.values())
+    cases = max(cell.queries for cell in results.cells.values()) / passes
     lines = [
         ("date", context["date"][:10]),
         ("machine", context.get("machine", "")),
@@ -320,7 +320,10 @@ def machine() -> str:
 
 
 def plot(results: Results, file: Path) -> None:
-    """Ratio to Box2D over the number of vertices: a panel per level and kind."""
+    """Ratio to Box2D over the number of vertices: a panel per level and kind.
+
+    Only rows that are divided by the same row of Box2D.
+    """
     import matplotlib as mpl
 
     mpl.use("svg")
@@ -329,8 +332,9 @@ def plot(results: Results, file: Path) -> None:
 
     figure, axes = plt.subplots(2, 3, figsize=(13, 8), sharex=True, sharey=True)
     colours = plt.get_cmap("tab20").colors
+    rows = [row for row in results.rows if base_of(row) == BASE]
     for (level, kind), axis in zip(GOALS, axes.flat, strict=True):
-        for i, row in enumerate(results.rows):
+        for i, row in enumerate(rows):
             points = []
             for n in COUNTS:
                 cell = results.get(level, kind, n, row)
@@ -344,7 +348,7 @@ def plot(results: Results, file: Path) -> None:
                     label=row,
                     color="black" if ours else colours[i % len(colours)],
                     linewidth=2.5 if ours else 1.2,
-                    marker="o" if ours else ".",
+                    marker="o" if ours else "." if i < len(colours) else "x",
                     linestyle="--" if row.startswith("gjk ") else "-",
                 )
         axis.plot(COUNTS, [goal(level, kind, n) for n in COUNTS], ":", color="grey", label="goal")
