@@ -290,18 +290,18 @@ def paper_table(results: Results) -> str:
 def circumstances(results: Results) -> str:
     """Table of what was measured, on what, with what, when."""
     context = results.context
-    versions = {
-        key.removeprefix("version ").removesuffix(" from vertices"): value.replace("_", ".")
+    versions = dict.fromkeys(
+        f"{key.split()[1]} {value.replace('_', '.')}"
         for key, value in context.items()
         if key.startswith("version ")
-    }
+    )
     passes = max(len(cell.times) for cell in results.cells.values())
-    cases = max(cell.queries / max(1, len(cell.times)) for cell in results.cells.values())
+    cases = max(cell.queries for cell in results.cells.values()) / passes
     lines = [
         ("date", context["date"][:10]),
         ("machine", context.get("machine", "")),
         ("compiler", context["compiler"] + ", -O3 -ffp-contract=off"),
-        ("peers", ", ".join(f"{name} {version}" for name, version in versions.items())),
+        ("peers", ", ".join(versions)),
         ("absent peers", context.get("absent peers") or "none"),
         ("cases", f"{cases:.0f} per cell, {passes} passes"),
         ("command", f"`{context.get('command', '')}`"),
@@ -320,7 +320,10 @@ def machine() -> str:
 
 
 def plot(results: Results, file: Path) -> None:
-    """Ratio to Box2D over the number of vertices: a panel per level and kind."""
+    """Ratio to Box2D over the number of vertices: a panel per level and kind.
+
+    Only rows that are divided by the same row of Box2D.
+    """
     import matplotlib as mpl
 
     mpl.use("svg")
@@ -329,8 +332,9 @@ def plot(results: Results, file: Path) -> None:
 
     figure, axes = plt.subplots(2, 3, figsize=(13, 8), sharex=True, sharey=True)
     colours = plt.get_cmap("tab20").colors
+    rows = [row for row in results.rows if base_of(row) == BASE]
     for (level, kind), axis in zip(GOALS, axes.flat, strict=True):
-        for i, row in enumerate(results.rows):
+        for i, row in enumerate(rows):
             points = []
             for n in COUNTS:
                 cell = results.get(level, kind, n, row)
@@ -344,7 +348,7 @@ def plot(results: Results, file: Path) -> None:
                     label=row,
                     color="black" if ours else colours[i % len(colours)],
                     linewidth=2.5 if ours else 1.2,
-                    marker="o" if ours else ".",
+                    marker="o" if ours else "." if i < len(colours) else "x",
                     linestyle="--" if row.startswith("gjk ") else "-",
                 )
         axis.plot(COUNTS, [goal(level, kind, n) for n in COUNTS], ":", color="grey", label="goal")
@@ -399,7 +403,9 @@ def rewrite(docs: Path, results: Results, boxes: Results | None) -> None:
     for level in (1, 2):
         blocks[f"level {level}"] = "\n\n".join(time_table(results, level, k) for k in KINDS)
     if boxes:
-        blocks["boxes"] = boxes_table(boxes)
+        date, command = boxes.context["date"][:10], results.context["command"]
+        how = f"`{command}`, {date}, {results.context['machine']}."
+        blocks["boxes"] = f"{how}\n\n{boxes_table(boxes)}"
     put(docs, blocks)
 
 
