@@ -382,7 +382,9 @@ def losses(runs: Runs) -> str:
         spent = {c: mean(runs[world, planner, c], "checks") for c in CHECKERS}
         ratio = spent[SHAPELY] / spent[CERTIFIED]
         if ratio < GOAL:
-            lines.append(f"- {world}, {planner}: {ratio:.1f} times less time than shapely.")
+            lines.append(
+                f"- {world}, {planner}: {ratio:.2f} times less than shapely, goal {GOAL:.0f}."
+            )
         faster = [peer for peer in (SHAPELY, FCL) if spent.get(peer, np.inf) < spent[CERTIFIED]]
         lines += [f"- {world}, {planner}: {peer} is faster." for peer in faster]
     return "\n".join(lines) or "The goal is met everywhere in this run, and no peer is faster."

@@ -9,6 +9,16 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 MARKS = "<!-- begin summary -->\n<!-- end summary -->\n"
+KERNEL = """<!-- begin level 1 -->
+| level 1, distant | 4 | 8 |
+| --- | ---: | ---: |
+| **gjk** | 0.10 (1) | 0.10 (1) |
+| gjk from vertices | 0.50 (20) | 0.60 (30) |
+| Box2D from vertices | 1.00 (40) | 1.00 (50) |
+| slow from vertices | 2.00 (80) ~5 % | 0.50 (25) ~5 % |
+| wrong from vertices | 0.10 (4) | wrong in 3 % |
+<!-- end level 1 -->
+"""
 SCENE = """<!-- begin scene -->
 Microseconds per pose, collides, and so on:
 
@@ -28,10 +38,11 @@ Microseconds per pose, nearest distance, and so on:
 
 def summary(folder: Path, peer: str) -> dict[str, list[str]]:
     """Return the cells of the table by its first column."""
-    (folder / "benchmarks.md").write_text(MARKS)
+    (folder / "benchmarks.md").write_text(MARKS + KERNEL)
     (folder / "benchmarks-scene.md").write_text(SCENE.format(peer=peer))
     subprocess.run([sys.executable, ROOT / "bench/summary.py", folder], check=True)
-    lines = (folder / "benchmarks.md").read_text().splitlines()[3:-1]
+    block = (folder / "benchmarks.md").read_text().partition("<!-- end summary")[0]
+    lines = block.splitlines()[3:]
     cells = [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines]
     return {first: rest for first, *rest in cells}
 
@@ -51,6 +62,14 @@ def test_figures_are_those_of_the_page(tmp_path: Path) -> None:
 def test_a_faster_peer_is_bold(tmp_path: Path) -> None:
     """A loss would look like a success."""
     assert summary(tmp_path, "0.30")[COLLIDE][2] == "**0.75**"
+
+
+def test_the_fastest_peer_with_right_answers_counts(tmp_path: Path) -> None:
+    """A faster peer would be left out, or one that guesses would be counted."""
+    row = summary(tmp_path, "2.00")["two polygons from vertices, in C++: collide"]
+    ours, peer, ratio, _ = row
+    assert (ours, ratio) == ("20 to 30 ns", "**0.83 to 2.00**")
+    assert peer == "the fastest of Box2D, slow: 25 to 40 ns"
 
 
 def test_a_missing_figure_names_its_command(tmp_path: Path) -> None:
