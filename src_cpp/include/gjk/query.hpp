@@ -143,7 +143,6 @@ inline Closest closest(const Convex& p, const Convex& q) noexcept {
 inline Bounds distance(const Convex& p, const Convex& q) noexcept {
   using namespace detail;
   if (!in_domain(p, q)) return unknown_bounds();
-  if (p.error + q.error > 0.0) return not_negative(closest(p, q));
   const Quadrilateral w = inscribed(p, q);
   const bool apart = takes(Step::boxes) && boxes_apart(w, 0.0);
   if (takes(Step::features) && apart) {
@@ -153,7 +152,7 @@ inline Bounds distance(const Convex& p, const Convex& q) noexcept {
         return bounds_by_enumeration(a, b, w);
       const Neighbourhood around = nearest_if_apart(a, b, middle(w));
       if (around.nearness != Nearness::settled) return {};
-      return bounds_of(around, around.area, around.error);
+      return over_all_vertices(a, b, around, bounds_of(around, around.area, around.error));
     });
     if (bounds.lower > 0.0) return distance_of_surfaces(p, q, bounds);
   }
