@@ -317,7 +317,7 @@ Result after_extremes(const Convex& p, const Convex& q, const Quadrilateral& w, 
       const EdgeTests test = test_axes(a, b, axes);
       exact::Contact facing;
       if (is_overlap(a, b, test, facing)) return vertices_overlap;
-      start.push({p.vertex(facing.p) - q.vertex(facing.q), facing.p, facing.q});
+      start = start_at(p, q, facing);
     } else {
       start = facing_edge(p, q, w, side);
     }
@@ -325,20 +325,23 @@ Result after_extremes(const Convex& p, const Convex& q, const Quadrilateral& w, 
   });
 }
 
+// Level 2 from a simplex.
+template <class View>
+Bounds distance_from(const View& p, const View& q, const Simplex& start) noexcept {
+  Bounds near;
+  if (is_settled_at(p, q, contact(start), near)) return near;
+  exact::Pair pair;
+  const Separation found = separation_from(p, q, start, &pair);
+  if (found.outcome == Outcome::separated) return distance_of_surfaces(p, q, found.bounds);
+  return distance_of_surfaces(p, q, {0.0, std::fmax(0.0, found.may_be_apart)});
+}
+
 [[gnu::noinline]] inline Bounds distance_by_search(const Convex& p, const Convex& q,
                                                    const Quadrilateral& w, bool apart) noexcept {
   const Bounds vertices_overlap = distance_of_surfaces(p, q, {0.0, 0.0});
   return after_extremes(p, q, w, apart, Bounds{0.0, 0.0}, vertices_overlap,
-                        [&](const auto& a, const auto& b, const Simplex& start) noexcept {
-                          Bounds near;
-                          if (is_settled_at(a, b, contact(start), near)) return near;
-                          exact::Pair pair;
-                          const Separation found = separation_from(a, b, start, &pair);
-                          if (found.outcome == Outcome::separated) {
-                            return distance_of_surfaces(p, q, found.bounds);
-                          }
-                          return distance_of_surfaces(
-                              p, q, {0.0, std::fmax(0.0, found.may_be_apart)});
+                        [](const auto& a, const auto& b, const Simplex& start) noexcept {
+                          return distance_from(a, b, start);
                         });
 }
 
