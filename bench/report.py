@@ -56,7 +56,14 @@ BATCH_GOALS = {
 
 # The same of the rows of BASES, divided by the time of their base.
 BASES_GOALS = {
-    AT_POSES: {(1, "distant"): 0.35, (1, "overlap"): 0.50, (1, "touch"): 2.0},
+    AT_POSES: {
+        (1, "distant"): 0.35,
+        (1, "overlap"): 0.50,
+        (1, "touch"): 2.0,
+        (2, "distant"): 1.0,
+        (2, "overlap"): 1.0,
+        (2, "touch"): 1.0,
+    },
     FROM_VERTICES: {
         (1, "distant"): 0.25,
         (1, "overlap"): 0.60,

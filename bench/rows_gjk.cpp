@@ -42,9 +42,8 @@ struct HillClimbing : gjk::Convex {
   }
 };
 
-// Shapes has a(i) and b(i), the shapes of a case.
-template <class Shape, class Shapes = Views<Shape>>
-struct Collide : Shapes {
+template <class Shape>
+struct Collide : Views<Shape> {
   static constexpr double tolerance = 0.0;
   bool operator()(std::size_t i) const {
     const Shape& a = this->a(i);
@@ -58,8 +57,8 @@ struct Collide : Shapes {
   }
 };
 
-template <class Shape, class Shapes = Views<Shape>>
-struct Distance : Shapes {
+template <class Shape>
+struct Distance : Views<Shape> {
   static constexpr double tolerance = 1e-9;
   double operator()(std::size_t i) const {
     const Shape& a = this->a(i);
@@ -128,7 +127,7 @@ struct DistanceAtPoses : AtPoses {
   }
 };
 
-// Views are made in the timed loop, as for a user who has vertices.
+// The vertices as a user has them. Nothing is known of them before the query.
 class FromVertices {
  public:
   void load(std::span<const Case* const> cases) {
@@ -143,17 +142,29 @@ class FromVertices {
   }
 
  protected:
-  gjk::Convex a(std::size_t i) const { return view(2 * i); }
-  gjk::Convex b(std::size_t i) const { return view(2 * i + 1); }
+  gjk::Hull a(std::size_t i) const { return hull(2 * i); }
+  gjk::Hull b(std::size_t i) const { return hull(2 * i + 1); }
 
  private:
-  gjk::Convex view(std::size_t polygon) const {
+  gjk::Hull hull(std::size_t polygon) const {
     const double* x = values_.data() + polygon * 2 * static_cast<std::size_t>(n_);
-    return gjk::Convex::view(x, x + n_, n_);
+    return {x, x + n_, n_};
   }
 
   std::vector<double> values_;
   int n_ = 0;
+};
+
+struct CollideFromVertices : FromVertices {
+  static constexpr double tolerance = 0.0;
+  bool operator()(std::size_t i) const {
+    return gjk::collide(a(i), b(i)) == gjk::Verdict::collision;
+  }
+};
+
+struct DistanceFromVertices : FromVertices {
+  static constexpr double tolerance = 1e-9;
+  double operator()(std::size_t i) const { return gjk::distance(a(i), b(i)).upper; }
 };
 
 // All pairs of a chunk in one call.
@@ -181,12 +192,12 @@ void add_gjk_rows(std::vector<Row>& rows) {
   rows.push_back(row<Collide<gjk::Convex>>("gjk"));
   rows.push_back(row<CollideBatch>("gjk batch"));
   rows.push_back(row<CollideAtPoses>("gjk at poses"));
-  rows.push_back(row<Collide<gjk::Convex, FromVertices>>("gjk from vertices"));
+  rows.push_back(row<CollideFromVertices>("gjk from vertices"));
   rows.push_back(row<Collide<Generic>>("gjk barycode"));
   rows.push_back(row<Collide<HillClimbing>>("gjk barycode HCS"));
   rows.push_back(row<Distance<gjk::Convex>>("gjk"));
   rows.push_back(row<DistanceAtPoses>("gjk at poses"));
-  rows.push_back(row<Distance<gjk::Convex, FromVertices>>("gjk from vertices"));
+  rows.push_back(row<DistanceFromVertices>("gjk from vertices"));
   rows.push_back(row<Distance<Generic>>("gjk barycode"));
   rows.push_back(row<Distance<HillClimbing>>("gjk barycode HCS"));
 }

@@ -77,6 +77,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     require(answers.collide == Verdict::unknown, "collide knows a bad shape", pair);
     require(answers.in_batch == Verdict::unknown, "collide_pairs knows a bad shape", pair);
     require(answers.at_poses == Verdict::unknown, "collide at poses knows a bad shape", pair);
+    require(answers.of_points.collide == Verdict::unknown, "collide knows a bad hull", pair);
+    require(answers.of_disordered.collide == Verdict::unknown, "collide knows a bad hull", pair);
     require(answers.classify == Verdict::unknown, "classify knows a bad shape", pair);
   } else if (answers.collide != Verdict::unknown) {
     require(answers.distance.lower <= answers.distance.upper, "distance: bounds crossed", pair);
@@ -84,6 +86,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     require(answers.closest.lower_bound <= answers.closest.distance, "closest: bounds crossed",
             pair);
   }
+  // The order of points does not matter. If they are an outline, they are the shape itself.
+  const verify::OfHulls& hulls = answers.of_points;
+  require(pair.has_poses || hulls.collide == answers.of_disordered.collide,
+          "the order of points matters", pair);
+  require(pair.has_poses || answers.collide == Verdict::unknown || hulls.collide == answers.collide,
+          "collide of hulls answers otherwise", pair);
   for (const auto isa : isas) {
     simd::isa = isa;
     require(verify::answer(pair).same_as(answers), verify::name_of(isa).data(), pair);

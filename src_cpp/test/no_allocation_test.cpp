@@ -80,6 +80,13 @@ TEST(Allocation, no_query_allocates) {
     const Closest near = closest(a, b);
     const Closest turned = closest(rooms.p.place(a, turn), rooms.q.place(b, turn));
     const Bounds bounds = distance(a, b);
+    // Two vertices twice, so that the hull is computed.
+    const double x[] = {a.x[0], b.x[0], a.x[0], b.x[0]};
+    const double y[] = {a.y[0], b.y[0], a.y[0], b.y[0]};
+    const Hull hull{x, y, 4, 0.5}, other{b.x, b.y, b.size};
+    EXPECT_EQ(collide(hull, other), Verdict::collision);  // b's vertex belongs to both
+    const Bounds of_hulls = distance(hull, other);
+    const Closest of_points = closest(hull, other);
     const ConvexPair pair{&a, &b};
     Verdict verdict[1];
     collide_pairs({&pair, 1}, 0.0, verdict);
@@ -99,6 +106,8 @@ TEST(Allocation, no_query_allocates) {
     EXPECT_EQ(ray.status, Status::success);
     EXPECT_GT(steps.size, 0);
 
+    EXPECT_EQ(of_hulls.upper, 0.0);
+    EXPECT_EQ(of_points.status, Status::success);
     EXPECT_EQ(near.status, Status::success);
     EXPECT_EQ(turned.status, Status::success);
     EXPECT_LE(bounds.lower, bounds.upper);

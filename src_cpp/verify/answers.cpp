@@ -33,6 +33,10 @@ void print(const Answers& answers) {
               static_cast<int>(answers.swapped), static_cast<int>(answers.classify),
               static_cast<int>(answers.in_batch), static_cast<int>(answers.at_poses));
   print("distance", {answers.distance.lower, answers.distance.upper});
+  for (const OfHulls& of : {answers.of_points, answers.of_disordered}) {
+    std::printf(" hulls %d", static_cast<int>(of.collide));
+    print("distance", {of.distance.lower, of.distance.upper, of.closest.lower, of.closest.upper});
+  }
   print("closest", {near.distance, near.lower_bound, near.point_a.x, near.point_a.y, near.point_b.x,
                     near.point_b.y, near.direction.x, near.direction.y});
   std::printf(" features %d %d %d %d\n", near.feature_a.first, near.feature_a.second,

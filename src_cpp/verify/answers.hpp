@@ -17,6 +17,28 @@ inline bool same(const Bounds& a, const Bounds& b) {
   return same(a.lower, b.lower) && same(a.upper, b.upper);
 }
 
+// The answers for points in one order.
+struct OfHulls {
+  Verdict collide = Verdict::unknown;
+  Bounds distance;
+  Bounds closest;
+
+  bool same_as(const OfHulls& other) const {
+    return collide == other.collide && same(distance, other.distance) &&
+           same(closest, other.closest);
+  }
+};
+
+// The same points, one of them twice, in an order that is no outline.
+inline Polygon disordered(const Polygon& polygon) {
+  Polygon result;
+  for (const int first : {1, 0}) {
+    for (int i = first; i < polygon.size(); i += 2) result.add(polygon.vertex(i));
+  }
+  if (polygon.size() > 0) result.add(polygon.vertex(0));
+  return result;
+}
+
 struct Answers {
   Verdict loop = Verdict::unknown;  // GJK alone, from the paper's start; UNKNOWN: it is not certain
   bool is_exact = false;            // collide() went on to exact arithmetic, where that is counted
@@ -26,6 +48,8 @@ struct Answers {
   Bounds distance;
   Verdict in_batch = Verdict::unknown;  // collide_pairs()
   Verdict at_poses = Verdict::unknown;  // collide() of shapes at poses; as `collide` without
+  OfHulls of_points;                    // of hulls, without poses
+  OfHulls of_disordered;
   Closest closest;
   Penetration penetration;  // of the polygons, where closest() says that they overlap
   double error = 0.0;       // m: of the placement of both shapes
@@ -41,6 +65,7 @@ struct Answers {
     const Closest& d = other.closest;
     return collide == other.collide && swapped == other.swapped && classify == other.classify &&
            in_batch == other.in_batch && at_poses == other.at_poses &&
+           of_points.same_as(other.of_points) && of_disordered.same_as(other.of_disordered) &&
            same(distance, other.distance) && c.status == d.status && same(c.distance, d.distance) &&
            same(c.lower_bound, d.lower_bound) && same_point(c.point_a, d.point_a) &&
            same_point(c.point_b, d.point_b) && same_point(c.direction, d.direction) &&
@@ -73,10 +98,28 @@ inline Answers answer(const Convex& p, const Convex& q, double margin) {
 
 }  // namespace detail
 
+namespace detail {
+
+inline OfHulls answer(const Hull& p, const Hull& q, double margin) {
+  const Closest near = closest(p, q);
+  return {collide(p, q, margin), distance(p, q), {near.lower_bound, near.distance}};
+}
+
+}  // namespace detail
+
 inline Answers answer(const Pair& pair) {
   const Convex p = pair.p.view(pair.p_radius);
   const Convex q = pair.q.view(pair.q_radius);
-  if (!pair.has_poses) return detail::answer(p, q, pair.margin);
+  if (!pair.has_poses) {
+    Answers answers = detail::answer(p, q, pair.margin);
+    answers.of_points =
+        detail::answer(pair.p.hull(pair.p_radius), pair.q.hull(pair.q_radius), pair.margin);
+    const Polygon other_p = disordered(pair.p);
+    const Polygon other_q = disordered(pair.q);
+    answers.of_disordered =
+        detail::answer(other_p.hull(pair.p_radius), other_q.hull(pair.q_radius), pair.margin);
+    return answers;
+  }
   Rooms rooms{Room(p.size), Room(q.size)};
   const Transform at_p = Transform::from_pose(pair.p_pose);
   const Transform at_q = Transform::from_pose(pair.q_pose);

@@ -159,6 +159,18 @@ inline Findings check(const Pair& pair, const Answers& answers, const Truth& tru
     gap(name, bounds.lower, bounds.upper);
   };
   judge_distance("distance", answers.distance);
+  const auto judge_hulls = [&](const char* name, const OfHulls& of) {
+    judge(name, of.collide, found.collides, pair.margin);
+    judge_distance(name, of.distance);
+    if (slack == 0.0 && touch != (of.closest.upper <= 0.0)) {
+      fail(found.wrong, std::string(name) + ", closest: sign " + number(of.closest.upper));
+    }
+    if (!truth.polygons_meet()) gap(name, of.closest.lower, of.closest.upper);
+  };
+  if (!pair.has_poses) {
+    judge_hulls("hulls", answers.of_points);
+    judge_hulls("hulls of disordered points", answers.of_disordered);
+  }
 
   const Closest& near = answers.closest;
   if (near.status != Status::success || !std::isfinite(near.distance) ||

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "gjk/narrow/hulls.hpp"
 #include "gjk/shape/convex.hpp"
 #include "gjk/shape/vec2.hpp"
 #include "random.hpp"
@@ -29,6 +30,7 @@ struct Polygon {
   Convex view(double radius = 0.0) const {
     return Convex::view(x.data(), y.data(), size(), radius);
   }
+  Hull hull(double radius = 0.0) const { return {x.data(), y.data(), size(), radius}; }
 };
 
 // Valtr's uniformly random convex polygon (P. Valtr, "Probability that n random points are in

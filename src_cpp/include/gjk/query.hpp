@@ -19,6 +19,7 @@
 #include "gjk/narrow/extremes.hpp"
 #include "gjk/narrow/features.hpp"
 #include "gjk/narrow/gjk.hpp"
+#include "gjk/narrow/hulls.hpp"
 #include "gjk/narrow/overlap.hpp"
 #include "gjk/narrow/separation.hpp"
 #include "gjk/narrow/steps.hpp"
@@ -30,6 +31,28 @@
 namespace gjk {
 
 namespace detail {
+
+// Level 1 for pairs that the boxes and the extremes w leave undecided. views(query) calls query
+// with views of p and q. See Unreported for `begin`.
+template <class Views, class Begin = Unreported>
+[[gnu::always_inline]] inline Verdict collide_by_axes_or_gjk(const Convex& p, const Convex& q,
+                                                             double margin, const Quadrilateral& w,
+                                                             const double (&side)[4],
+                                                             unsigned inner, const Views& views,
+                                                             Begin begin = {}) noexcept {
+  // Axes: an edge that separates; exact signs decide the edges within the rounding error
+  const Axes axes = Axes::deciding(p, q, inner);
+  if (p.radius + q.radius + margin == 0.0 && axes.decide) {
+    begin(Step::axes);
+    return views([axes, begin](const auto& a, const auto& b) {
+      return verdict_of(a, b, test_axes(a, b, axes), begin);
+    });
+  }
+  // GJK, then exact arithmetic if GJK does not decide
+  Simplex s = facing_edge(p, q, w, side);
+  return views(
+      [&, begin](const auto& a, const auto& b) { return collide_from(a, b, margin, s, begin); });
+}
 
 // collide() below; see Unreported for `begin`.
 template <class Begin = Unreported>
@@ -48,19 +71,20 @@ template <class Begin = Unreported>
   double side[4];
   const unsigned inner = inner_sides(w, side);
   if (takes(Step::extremes) && inner == kAllSides) return Verdict::collision;
-  // Axes: an edge that separates; exact signs decide the edges within the rounding error
-  const Axes axes = Axes::deciding(p, q, inner);
-  if (reach == 0.0 && axes.decide) {
-    begin(Step::axes);
-    return on_views(p, q, [axes, begin](const auto& a, const auto& b) {
-      return verdict_of(a, b, test_axes(a, b, axes), begin);
-    });
-  }
-  // GJK, then exact arithmetic if GJK does not decide
-  Simplex s = facing_edge(p, q, w, side);
-  return on_views(p, q, [&, begin](const auto& a, const auto& b) {
-    return collide_from(a, b, margin, s, begin);
-  });
+  const auto views = [&](const auto& query) { return on_views(p, q, query); };
+  return collide_by_axes_or_gjk(p, q, margin, w, side, inner, views, begin);
+}
+
+// Level 2 for polygons whose boxes are apart. The lower bound is not positive if the features do
+// not decide. Only the boxes of the extremes w are used.
+template <class View>
+Bounds distance_if_apart(const View& p, const View& q, const Quadrilateral& w) noexcept {
+  if (p.size < 2 || q.size < 2) return {};
+  if (takes(Step::quadrilaterals) && are_quadrilaterals(p, q))
+    return bounds_by_enumeration(p, q, w);
+  const Neighbourhood around = nearest_if_apart(p, q, middle(w));
+  if (around.nearness != Nearness::settled) return {};
+  return over_all_vertices(p, q, around, bounds_of(around, around.area, around.error));
 }
 
 }  // namespace detail
@@ -74,6 +98,57 @@ template <class Begin = Unreported>
 // smaller than the bound on the rounding error.
 inline Verdict collide(const Convex& p, const Convex& q, double margin = 0.0) noexcept {
   return detail::collide_in_steps(p, q, margin);
+}
+
+// The same for points. The convex hull is not computed for a pair that the boxes or the extremes
+// decide, nor for points that are the vertices of a convex outline, counter-clockwise.
+inline Verdict collide(const Hull& a, const Hull& b, double margin = 0.0) noexcept {
+  using namespace detail;
+  if (!(margin >= 0.0 && margin <= kMaxCoordinate)) return Verdict::unknown;
+  const double reach = a.radius + b.radius + margin;
+  bool is_decided = false;
+  Verdict verdict = Verdict::unknown;
+  if (has_vectors(a, b)) {
+    verdict = simd::on_widest([&](auto set) {
+      using View = typename ViewOf<decltype(set)>::Type;
+      using Outline = Outlined<decltype(set)>;
+      Outline outline_a(a);
+      Outline outline_b(b);
+      const OutlineBox box_a = outline_a.box();
+      const OutlineBox box_b = outline_b.box();
+      is_decided = true;
+      if (!in_domain(box_a, box_b)) return Verdict::unknown;
+      // Coordinates may be tiny.
+      const double grown = (reach + 2.0 * kTinyError) * (1.0 + 16.0 * kUnitRoundoff);
+      const Certificate boxes = Certificate::boxes(box_of_difference(box_a, box_b), grown, margin);
+      if (takes(Step::boxes) && boxes.proves(margin)) return boxes.beyond(margin, Verdict::unknown);
+      outline_a.take(a, box_a);
+      outline_b.take(b, box_b);
+      const Convex& p = outline_a.view();
+      const Convex& q = outline_b.view();
+      const auto views = [&](const auto& query) { return query(View{p}, View{q}); };
+      const bool is_few = reach == 0.0 && a.size <= Outline::kFew && b.size <= Outline::kFew;
+      if (takes(Step::axes) && is_few) {
+        is_decided = outline_a.is_surely_convex() && outline_b.is_surely_convex();
+        if (!is_decided) return Verdict::unknown;
+        return views([](const auto& u, const auto& v) {
+          return verdict_of(u, v, test_axes(u, v, {true, true, {}}));
+        });
+      }
+      outline_a.find_extremes(box_a);
+      outline_b.find_extremes(box_b);
+      const Quadrilateral w = inscribed_by_index(p, q);
+      double side[4];
+      const unsigned inner = inner_sides(w, side);
+      if (takes(Step::extremes) && inner == kAllSides) return Verdict::collision;
+      is_decided = outline_a.is_surely_convex() && outline_b.is_surely_convex();
+      if (!is_decided) return Verdict::unknown;
+      return collide_by_axes_or_gjk(p, q, margin, w, side, inner, views);
+    });
+  }
+  if (is_decided) return verdict;
+  return on_hulls(a, b,
+                  [margin](const Convex& p, const Convex& q) { return collide(p, q, margin); });
 }
 
 // Memory for two shapes at poses.
@@ -143,21 +218,74 @@ inline Closest closest(const Convex& p, const Convex& q) noexcept {
 inline Bounds distance(const Convex& p, const Convex& q) noexcept {
   using namespace detail;
   if (!in_domain(p, q)) return unknown_bounds();
-  if (p.error + q.error > 0.0) return not_negative(closest(p, q));
   const Quadrilateral w = inscribed(p, q);
   const bool apart = takes(Step::boxes) && boxes_apart(w, 0.0);
   if (takes(Step::features) && apart) {
-    const Bounds bounds = on_views(p, q, [&](const auto& a, const auto& b) -> Bounds {
-      if (a.size < 2 || b.size < 2) return {};
-      if (takes(Step::quadrilaterals) && are_quadrilaterals(p, q))
-        return bounds_by_enumeration(a, b, w);
-      const Neighbourhood around = nearest_if_apart(a, b, middle(w));
-      if (around.nearness != Nearness::settled) return {};
-      return bounds_of(around, around.area, around.error);
-    });
+    const Bounds bounds =
+        on_views(p, q, [&](const auto& a, const auto& b) { return distance_if_apart(a, b, w); });
     if (bounds.lower > 0.0) return distance_of_surfaces(p, q, bounds);
   }
   return distance_by_search(p, q, w, apart);
+}
+
+// The same for points.
+inline Bounds distance(const Hull& a, const Hull& b) noexcept {
+  using namespace detail;
+  bool is_decided = false;
+  Bounds bounds;
+  if (has_vectors(a, b)) {
+    bounds = simd::on_widest([&](auto set) {
+      using View = typename ViewOf<decltype(set)>::Type;
+      using Outline = Outlined<decltype(set)>;
+      Outline outline_a(a);
+      Outline outline_b(b);
+      const OutlineBox box_a = outline_a.box();
+      const OutlineBox box_b = outline_b.box();
+      is_decided = true;
+      if (!in_domain(box_a, box_b)) return unknown_bounds();
+      outline_a.take(a, box_a);
+      outline_b.take(b, box_b);
+      const Convex& p = outline_a.view();
+      const Convex& q = outline_b.view();
+      const Quadrilateral w = box_of_difference(box_a, box_b);
+      const bool apart = takes(Step::boxes) && boxes_apart(w, 0.0);
+      is_decided = outline_a.is_surely_convex() && outline_b.is_surely_convex();
+      if (!is_decided) return Bounds{};
+      if (takes(Step::features) && apart) {
+        const Bounds found = distance_if_apart(View{p}, View{q}, w);
+        if (found.lower > 0.0) return distance_of_surfaces(p, q, found);
+      }
+      const bool is_few = a.size <= Axes::kFew && b.size <= Axes::kFew;
+      if (takes(Step::axes) && is_few && !apart) {
+        const View u{p};
+        const View v{q};
+        exact::Contact facing;
+        if (is_overlap(u, v, test_axes(u, v, {true, true, {}}), facing)) return Bounds{0.0, 0.0};
+        return distance_from(u, v, start_at(u, v, facing));
+      }
+      outline_a.find_extremes(box_a);
+      outline_b.find_extremes(box_b);
+      return distance_by_search(p, q, inscribed_by_index(p, q), apart);
+    });
+  }
+  if (is_decided) return bounds;
+  return on_hulls(a, b, [](const Convex& p, const Convex& q) { return distance(p, q); });
+}
+
+// Level 3 for points. The features are indices of the points.
+inline Closest closest(const Hull& a, const Hull& b) noexcept {
+  using namespace detail;
+  return on_hulls(a, b, [&](const Convex& p, const Convex& q) {
+    Closest result = closest(p, q);
+    if (result.status != Status::success) return result;
+    for (int* vertex : {&result.feature_a.first, &result.feature_a.second}) {
+      *vertex = point_of(a, p, *vertex);
+    }
+    for (int* vertex : {&result.feature_b.first, &result.feature_b.second}) {
+      *vertex = point_of(b, q, *vertex);
+    }
+    return result;
+  });
 }
 
 }  // namespace gjk

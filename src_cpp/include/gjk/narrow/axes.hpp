@@ -133,10 +133,12 @@ template <class View>
 bool is_overlap(const View& p, const View& q, const EdgeTests& test,
                 exact::Contact& facing) noexcept {
   if (!test.is_unsure() || few_share_vertex(p, q)) return true;
+  if (edges_decide(p, q, test) && !test.is_separated() &&
+      !Certificate::unsure_edges(p, q, test).proves(0.0)) {
+    return true;
+  }
   facing = facing_pair(p, q, test);
-  if (!edges_decide(p, q, test)) return false;
-  if (p.vertex(facing.p) == q.vertex(facing.q)) return true;  // they touch
-  return !test.is_separated() && !Certificate::unsure_edges(p, q, test).proves(0.0);
+  return false;
 }
 
 }  // namespace gjk::detail

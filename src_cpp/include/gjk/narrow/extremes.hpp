@@ -49,9 +49,11 @@ inline bool boxes_apart(const Quadrilateral& w, double reach) noexcept {
 // Error of a cross product of differences, relative to the magnitudes of its two products.
 inline constexpr double kSideBound = 6.0 * kUnitRoundoff;
 
-// Bit k: O is certainly on the inner side of the line from extreme k to the next, or the two are
-// the same point. `side` receives the cross products of successive vertices.
-inline unsigned inner_sides(const Quadrilateral& w, double (&side)[4]) noexcept {
+// Bit k: O is certainly on the inner side of the line from extreme k to the next, by more than
+// `depth` (m), or the two are the same point. `side` receives the cross products of successive
+// vertices.
+inline unsigned inner_sides(const Quadrilateral& w, double (&side)[4],
+                            double depth = 0.0) noexcept {
   unsigned inner = 0;
   unsigned points = 0;
   for (unsigned k = 0; k < 4; ++k) {
@@ -59,8 +61,12 @@ inline unsigned inner_sides(const Quadrilateral& w, double (&side)[4]) noexcept 
     const double left = w.x[k] * w.y[next];
     const double right = w.y[k] * w.x[next];
     side[k] = left - right;
-    inner |= static_cast<unsigned>(side[k] > kSideBound * (std::fabs(left) + std::fabs(right)))
-             << k;
+    double bound = kSideBound * (std::fabs(left) + std::fabs(right));
+    if (depth > 0.0) {  // times at least the length of the side
+      bound += depth * (std::fabs(w.x[k]) + std::fabs(w.x[next])) +
+               depth * (std::fabs(w.y[k]) + std::fabs(w.y[next]));
+    }
+    inner |= static_cast<unsigned>(side[k] > bound) << k;
     points |=
         (static_cast<unsigned>(w.x[k] == w.x[next]) & static_cast<unsigned>(w.y[k] == w.y[next]))
         << k;

@@ -200,7 +200,8 @@ Bounds certain_bounds(const P& p, const Q& q, const Neighbourhood& around) noexc
 }
 
 // With twice as many vertices, a search is faster than the enumeration.
-inline bool are_quadrilaterals(const Convex& p, const Convex& q) noexcept {
+template <class P, class Q>
+bool are_quadrilaterals(const P& p, const Q& q) noexcept {
   return p.size == 4 && q.size == 4;
 }
 

@@ -188,12 +188,18 @@ SimplexVertex support(const P& p, const Q& q, Vec2 d) noexcept {
   return {p.vertex(i) - q.vertex(j), i, j};
 }
 
+// The difference of two given vertices.
+template <class P, class Q>
+Simplex start_at(const P& p, const Q& q, exact::Contact at) noexcept {
+  Simplex s;
+  s.push({p.vertex(at.p) - q.vertex(at.q), at.p, at.q});
+  return s;
+}
+
 // The paper's start: any point of P - Q, here the difference of the first vertices.
 template <class P, class Q>
 Simplex first_vertices(const P& p, const Q& q) noexcept {
-  Simplex s;
-  s.push({p.vertex(0) - q.vertex(0), 0, 0});
-  return s;
+  return start_at(p, q, {});
 }
 
 // Whether the support vertex w, with d.w = along, is nearer to O along d than the simplex, by more

@@ -56,19 +56,24 @@ struct Unwatched {
   void operator()(const Simplex&, Vec2, const SimplexVertex&, double) const noexcept {}
 };
 
-// Sets the result if the neighbours of a vertex prove that O is outside. Exact shapes are convex,
-// so the feature nearest among its neighbours is nearest of all. For shapes with an error, the
-// bound is the gap between all vertices along its normal.
+// The bounds that a feature proves which is nearest among its neighbours. Exact shapes are convex,
+// so it is nearest of all, and `bounds` hold. For shapes with an error, the lower bound is the gap
+// between all vertices along the normal of the feature. It is 0 if the bounds are not tight.
+template <class P, class Q>
+Bounds over_all_vertices(const P& p, const Q& q, const Neighbourhood& around,
+                         Bounds bounds) noexcept {
+  const double error = p.error + q.error;
+  if (error == 0.0) return bounds;
+  bounds.lower = exact::gap_along(p, q, -around.normal, p.vertex(around.p));
+  return are_tight(bounds, error) ? bounds : Bounds{0.0, bounds.upper};
+}
+
+// Sets the result if the neighbours of a vertex prove that O is outside.
 template <class P, class Q>
 bool separation_at(const P& p, const Q& q, const Neighbourhood& around,
                    Separation& result) noexcept {
   if (around.nearness != Nearness::settled) return false;
-  result.bounds = certain_bounds(p, q, around);
-  const double error = p.error + q.error;
-  if (error > 0.0) {
-    result.bounds.lower = exact::gap_along(p, q, -around.normal, p.vertex(around.p));
-    if (!are_tight(result.bounds, error)) return false;
-  }
+  result.bounds = over_all_vertices(p, q, around, certain_bounds(p, q, around));
   if (!(result.bounds.lower > 0.0)) return false;
   result.outcome = Outcome::separated;
   result.normal = around.normal;
@@ -206,6 +211,20 @@ Bounds distance_of_surfaces(const P& p, const Q& q, Bounds polygons) noexcept {
   return {bounds.lower > 0.0 ? bounds.lower : 0.0, bounds.upper > 0.0 ? bounds.upper : 0.0};
 }
 
+// For shapes with errors that are near contact: whether the nearest features at two vertices bound
+// the distance as closely as the errors allow. Sets the bounds between the surfaces.
+template <class P, class Q>
+bool is_settled_at(const P& p, const Q& q, exact::Contact at, Bounds& surfaces) noexcept {
+  const double error = p.error + q.error;
+  if (error == 0.0) return false;
+  Bounds bounds;
+  const exact::Pair pair = exact::nearest_at(p, q, at, bounds.upper);
+  bounds.lower = std::fmax(0.0, exact::gap_along(p, q, pair));
+  if (!are_tight(bounds, error)) return false;
+  surfaces = distance_of_surfaces(p, q, bounds);
+  return true;
+}
+
 inline Bounds unknown_bounds() noexcept {
   return {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::quiet_NaN()};
 }
@@ -274,17 +293,20 @@ Closest closest_of(const P& p, const Q& q, const Separation& separation,
 }
 
 // The steps after the extremes w, in the widest vectors of this processor. Calls query(p, q, start)
-// for pairs that the extremes and axes leave undecided; returns `overlapping` if they prove an
-// overlap.
+// for pairs that the extremes and axes leave undecided. Returns `overlapping` if the shapes
+// certainly overlap, and `vertices_overlap` if the hulls of their vertices do, which for shapes
+// with errors is less.
 //
 // If the boxes are apart, the search starts from the support vertex towards O as seen from the
 // middle of P - Q; otherwise from an edge that may separate, or the quadrilateral's edge that faces
 // O.
 template <class Query, class Result>
 Result after_extremes(const Convex& p, const Convex& q, const Quadrilateral& w, bool apart,
-                      const Result& overlapping, const Query& query) noexcept {
+                      const Result& overlapping, const Result& vertices_overlap,
+                      const Query& query) noexcept {
+  const double error = (p.error + q.error) * (1.0 + 4.0 * kUnitRoundoff);
   double side[4];
-  const unsigned inner = apart ? 0u : inner_sides(w, side);
+  const unsigned inner = apart ? 0u : inner_sides(w, side, error);
   if (takes(Step::extremes) && inner == kAllSides) return overlapping;
   const Axes axes = apart ? Axes{} : Axes::deciding(p, q, inner);
   return on_views(p, q, [&](const auto& a, const auto& b) -> Result {
@@ -294,8 +316,8 @@ Result after_extremes(const Convex& p, const Convex& q, const Quadrilateral& w, 
     } else if (axes.decide) {
       const EdgeTests test = test_axes(a, b, axes);
       exact::Contact facing;
-      if (is_overlap(a, b, test, facing)) return overlapping;
-      start.push({p.vertex(facing.p) - q.vertex(facing.q), facing.p, facing.q});
+      if (is_overlap(a, b, test, facing)) return vertices_overlap;
+      start = start_at(p, q, facing);
     } else {
       start = facing_edge(p, q, w, side);
     }
@@ -303,15 +325,23 @@ Result after_extremes(const Convex& p, const Convex& q, const Quadrilateral& w, 
   });
 }
 
+// Level 2 from a simplex.
+template <class View>
+Bounds distance_from(const View& p, const View& q, const Simplex& start) noexcept {
+  Bounds near;
+  if (is_settled_at(p, q, contact(start), near)) return near;
+  exact::Pair pair;
+  const Separation found = separation_from(p, q, start, &pair);
+  if (found.outcome == Outcome::separated) return distance_of_surfaces(p, q, found.bounds);
+  return distance_of_surfaces(p, q, {0.0, std::fmax(0.0, found.may_be_apart)});
+}
+
 [[gnu::noinline]] inline Bounds distance_by_search(const Convex& p, const Convex& q,
                                                    const Quadrilateral& w, bool apart) noexcept {
-  const Bounds overlapping{0.0, 0.0};
-  return after_extremes(p, q, w, apart, overlapping,
-                        [&](const auto& a, const auto& b, const Simplex& start) noexcept {
-                          exact::Pair pair;
-                          const Separation found = separation_from(a, b, start, &pair);
-                          if (found.outcome == Outcome::overlapping) return overlapping;
-                          return distance_of_surfaces(p, q, found.bounds);
+  const Bounds vertices_overlap = distance_of_surfaces(p, q, {0.0, 0.0});
+  return after_extremes(p, q, w, apart, Bounds{0.0, 0.0}, vertices_overlap,
+                        [](const auto& a, const auto& b, const Simplex& start) noexcept {
+                          return distance_from(a, b, start);
                         });
 }
 
@@ -321,7 +351,7 @@ Result after_extremes(const Convex& p, const Convex& q, const Quadrilateral& w, 
   Separation overlapping;
   overlapping.outcome = Outcome::overlapping;
   const Separation found =
-      after_extremes(p, q, w, apart, overlapping,
+      after_extremes(p, q, w, apart, overlapping, overlapping,
                      [&](const auto& a, const auto& b, const Simplex& start) noexcept {
                        return separation_from(a, b, start, &pair);
                      });
@@ -350,11 +380,6 @@ bool closest_if_apart(const View& p, const View& q, const Quadrilateral& w,
   finish(p, q, bounds_of(around, around.area, around.error), false, result);
   const double error = p.error + q.error;
   return error == 0.0 || are_tight({result.lower_bound, result.distance}, 8.0 * error);
-}
-
-inline Bounds not_negative(const Closest& closest) noexcept {
-  return {closest.lower_bound > 0.0 ? closest.lower_bound : 0.0,
-          closest.distance > 0.0 ? closest.distance : 0.0};
 }
 
 inline Closest unknown_closest() noexcept {

@@ -95,15 +95,20 @@ struct Convex {
   }
   // `farthest`: the first vertex with the largest x, largest y, smallest x and smallest y.
   void take_extremes(const std::array<int, 4>& farthest) noexcept {
-    int times_past_0 = 0;
+    take_extreme_vertices(farthest);
     for (std::size_t k = 0; k < 4; ++k) {
-      const int vertex = farthest[k];
-      extreme[k] = vertex;
-      extreme_x[k] = x[vertex];
-      extreme_y[k] = y[vertex];
-      times_past_0 += static_cast<int>(farthest[(k + 1) & 3] < vertex);
+      extreme_x[k] = x[farthest[k]];
+      extreme_y[k] = y[farthest[k]];
     }
     extent = extent_of_extremes();
+  }
+  // Only their indices.
+  void take_extreme_vertices(const std::array<int, 4>& farthest) noexcept {
+    int times_past_0 = 0;
+    for (std::size_t k = 0; k < 4; ++k) {
+      extreme[k] = farthest[k];
+      times_past_0 += static_cast<int>(farthest[(k + 1) & 3] < farthest[k]);
+    }
     has_chains = times_past_0 == 1 || size == 1;
   }
   double extent_of_extremes() const noexcept {

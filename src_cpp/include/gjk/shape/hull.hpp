@@ -14,6 +14,44 @@
 
 namespace gjk {
 
+namespace detail {
+
+// Writes the convex hull to `hull`, which has room for twice as many points and one, and returns
+// the number of its vertices. Reorders the points. See convex_hull().
+inline std::size_t convex_hull(std::span<Vec2> points, Vec2* hull) noexcept {
+  const auto has_tiny = [](Vec2 p) { return is_tiny(p.x) || is_tiny(p.y); };
+  std::sort(points.begin(), points.end(), [&](Vec2 a, Vec2 b) {
+    const Vec2 c = snapped(a);
+    const Vec2 d = snapped(b);
+    if (!(c == d)) return lexicographically_less(c, d);
+    if (has_tiny(a) != has_tiny(b)) return has_tiny(a);
+    return lexicographically_less(a, b);
+  });
+  const auto is_same = [&](Vec2 a, Vec2 b) { return snapped(a) == snapped(b); };
+  const auto end = std::unique(points.begin(), points.end(), is_same);
+  const std::span<const Vec2> sorted(points.begin(), end);
+  std::size_t size = 0;
+  const auto extend = [&](Vec2 point, std::size_t start) {
+    while (size >= start + 2) {
+      const Vec2 last = hull[size - 1];
+      const int turn = exact::orientation(snapped(hull[size - 2]), snapped(last), snapped(point));
+      if (turn > 0 || (turn == 0 && has_tiny(last))) break;
+      --size;
+    }
+    hull[size++] = point;
+  };
+  if (sorted.size() < 3) {
+    for (const Vec2 point : sorted) hull[size++] = point;
+    return size;
+  }
+  for (const Vec2 point : sorted) extend(point, 0);
+  const std::size_t upper = size - 1;
+  for (std::size_t i = sorted.size() - 1; i-- > 0;) extend(sorted[i], upper);
+  return size - 1;  // the last one is the first point again
+}
+
+}  // namespace detail
+
 // Convex hull, counter-clockwise, without collinear or repeated points: one point, the two ends of
 // a segment, or a polygon. Andrew's monotone chain with exact orientations.
 //
@@ -22,33 +60,9 @@ namespace gjk {
 // as exact. For the same reason, a point with a tiny coordinate is dropped only if it lies strictly
 // inside the hull.
 inline std::vector<Vec2> convex_hull(std::span<const Vec2> points) {
-  const auto has_tiny = [](Vec2 p) { return is_tiny(p.x) || is_tiny(p.y); };
   std::vector<Vec2> sorted(points.begin(), points.end());
-  std::sort(sorted.begin(), sorted.end(), [&](Vec2 a, Vec2 b) {
-    const Vec2 c = snapped(a);
-    const Vec2 d = snapped(b);
-    if (!(c == d)) return lexicographically_less(c, d);
-    if (has_tiny(a) != has_tiny(b)) return has_tiny(a);
-    return lexicographically_less(a, b);
-  });
-  const auto is_same = [&](Vec2 a, Vec2 b) { return snapped(a) == snapped(b); };
-  sorted.erase(std::unique(sorted.begin(), sorted.end(), is_same), sorted.end());
-  if (sorted.size() < 3) return sorted;
-
-  std::vector<Vec2> hull;
-  const auto extend = [&](Vec2 point, std::size_t start) {
-    while (hull.size() >= start + 2) {
-      const int turn =
-          exact::orientation(snapped(hull[hull.size() - 2]), snapped(hull.back()), snapped(point));
-      if (turn > 0 || (turn == 0 && has_tiny(hull.back()))) break;
-      hull.pop_back();
-    }
-    hull.push_back(point);
-  };
-  for (const Vec2 point : sorted) extend(point, 0);
-  const std::size_t upper = hull.size() - 1;
-  for (std::size_t i = sorted.size() - 1; i-- > 0;) extend(sorted[i], upper);
-  hull.pop_back();  // the first point again
+  std::vector<Vec2> hull(2 * sorted.size() + 1);
+  hull.resize(detail::convex_hull(sorted, hull.data()));
   return hull;
 }
 

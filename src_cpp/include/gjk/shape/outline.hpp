@@ -23,6 +23,12 @@ inline Vec2 snapped(Vec2 p) noexcept {
   return {is_tiny(p.x) ? 0.0 : p.x, is_tiny(p.y) ? 0.0 : p.y};
 }
 
+// The bounding box of an outline (m).
+struct OutlineBox {
+  double most[4];  // largest x, largest y, minus the smallest x, minus the smallest y
+  double extent;   // largest magnitude of a coordinate; NaN if a coordinate is NaN
+};
+
 struct OutlineFacts {
   // The first vertex with the largest x, largest y, smallest x and smallest y, if all are finite.
   std::array<int, 4> farthest{};
