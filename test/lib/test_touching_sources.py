@@ -35,9 +35,7 @@ def placed(rng: random.Random) -> tuple[Any, Any]:
     x, y = (rng.uniform(-5.0, 5.0) * rng.choice((1, 1000)) for _ in "xy")
     yaw, length = rng.choice((pi / 2, rng.uniform(-pi, pi))), rng.choice((1.0, 1.0003, 0.9997))
     z, w = sin(yaw / 2) * length, cos(yaw / 2) * length
-    pose = Message(
-        position=Message(x=x, y=y, z=0.0), orientation=Message(x=0.0, y=0.0, z=z, w=w)
-    )
+    pose = Message(position=Message(x=x, y=y, z=0.0), orientation=Message(x=0.0, y=0.0, z=z, w=w))
     qz, qw = Fraction(z), Fraction(w)
     norm = qz * qz + qw * qw
     c, s = (qw * qw - qz * qz) / norm, 2 * qz * qw / norm
