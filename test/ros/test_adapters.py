@@ -290,7 +290,6 @@ def test_detections_and_boxes() -> None:
 
 
 MANY: dict[str, Callable[[], Any]] = {
-    "PolygonStamped": lambda: make("PolygonStamped", polygon=ring(*SQUARE * 5)),
     "ObstacleArrayMsg": lambda: make(
         "ObstacleArrayMsg", obstacles=[make("ObstacleMsg", polygon=ring(*SQUARE))] * 41
     ),
@@ -312,6 +311,14 @@ def test_over_the_limits_nothing_is_cut(kind: str) -> None:
     with pytest.raises(InputError) as caught:
         convert(kind, MANY[kind]())
     assert caught.value.status is Status.LIMIT_EXCEEDED
+
+
+@pytest.mark.parametrize("kind", ["PolygonStamped", "PolygonInstanceStamped"])
+def test_too_many_points_of_an_outline_are_a_fault_of_its_sender(kind: str) -> None:
+    many = ring(*SQUARE * 5)
+    polygon = make("PolygonInstance", polygon=many, id=7) if "Instance" in kind else many
+    data = convert(kind, make(kind, header=header(), polygon=polygon))
+    assert verdict(data, 50.0) == (Verdict.UNKNOWN, Status.LIMIT_EXCEEDED)
 
 
 @pytest.mark.parametrize("value", [nan, inf])
