@@ -215,9 +215,16 @@ def report(made: dict[int, Made], checked: dict[int, dict[str, float]], among: i
     lines += ["", "Milliseconds to move obstacles (`updated`), boxes from arrays:", ""]
     lines += table(
         ["obstacles", "one moved", "1 % moved"],
-        [row(n, *(ms(m[WAYS[2]], k) for k in ("one moved", "1 % moved"))) for n, m in made.items()],
+        [
+            row(n, *(ms(m[WAYS[2]], k) for k in ("one moved", "1 % moved")))
+            for n, m in made.items()
+        ],
     )
-    lines += ["", f"Seconds to check poses among {among} obstacles, at most {CHUNK} in a call:", ""]
+    lines += [
+        "",
+        f"Seconds to check poses among {among} obstacles, at most {CHUNK} in a call:",
+        "",
+    ]
     lines += table(
         ["poses", "gjk", "2 threads", TREE, f"{TREE} / gjk", "collide",
          "MB in one call", "MB in chunks"],
@@ -251,7 +258,9 @@ def plot(
         axes[0].loglog(list(of), [t["1"] for t in of.values()], "o-", label=name, **style)
         if name != TREE:
             axes[0].loglog(list(of), [t["2"] for t in of.values()], "^:", **style)
-        axes[1].loglog(list(of), [1e-6 * t["kept"] for t in of.values()], "o-", label=name, **style)
+        axes[1].loglog(
+            list(of), [1e-6 * t["kept"] for t in of.values()], "o-", label=name, **style
+        )
     axes[0].plot([], [], "k^:", label="2 threads")
     axes[0].set(title="making a scene", xlabel="obstacles", ylabel="s")
     axes[1].set(title="memory of a scene", xlabel="obstacles", ylabel="MB")
