@@ -10,10 +10,12 @@ growth of the resident memory in a process of its own: what the result keeps, an
 """
 
 import argparse
-import multiprocessing
 import statistics
+import subprocess
+import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +31,7 @@ COUNTS = (1_000, 10_000, 100_000, 1_000_000)
 POSES = (10_000, 100_000, 1_000_000, 10_000_000)
 MOST_SHAPES = 100_000  # a list of as many Shape objects takes long to make
 CHUNK = 1_000_000  # poses in a call
+MEMORY_AMONG = 1_000  # obstacles, to measure the memory of a check
 TREE = scene_peers.Shapely.name
 WAYS = ("one Shape, poses", "list of Shape", "arrays, boxes", "arrays, circles")
 
@@ -64,6 +67,7 @@ class Inputs:
         return ways
 
     def tree(self) -> scene_peers.Shapely:
+        """Return the tree of shapely, with its polygons."""
         return scene_peers.Shapely(self.poses, self.sizes, EGO)
 
 
@@ -75,23 +79,33 @@ def resident(field: str) -> int:
     raise SystemExit(f"no {field} in /proc/self/status")
 
 
-def growth(make: Callable[[], Any]) -> tuple[float, float]:
-    """Return by how much the memory grows in a child process: kept, and at the peak [bytes]."""
+def grow(what: str, count: int) -> None:
+    """Print by how much the memory of this process grows: kept, and at the peak [bytes]."""
+    make: Callable[[], Any]
+    if what.startswith("check"):
+        inputs = Inputs(MEMORY_AMONG)
+        scene, poses = inputs.ways()[WAYS[2]](), inputs.field.somewhere(count)
+        check = ours(scene, 2)
+        check(poses[:1000])
+        make = (
+            partial(in_chunks, check, poses) if what == "check chunks" else partial(check, poses)
+        )
+    else:
+        inputs = Inputs(count)
+        make = inputs.tree if what == TREE else inputs.ways()[what]
+        Scene(EGO_SHAPE)
+        scene_peers.Shapely(inputs.poses[:1], inputs.sizes[:1], EGO)
+    before = resident("VmRSS")
+    made = make()
+    print(resident("VmRSS") - before, resident("VmHWM") - before)
+    del made
 
-    def run(results: Any) -> None:
-        before = resident("VmRSS")
-        made = make()
-        results.put((resident("VmRSS") - before, resident("VmHWM") - before))
-        del made
 
-    context = multiprocessing.get_context("fork")
-    results = context.SimpleQueue()
-    child = context.Process(target=run, args=(results,))
-    child.start()
-    child.join()
-    if child.exitcode != 0:
-        raise SystemExit("the measurement of memory failed; see above")
-    kept, peak = results.get()
+def growth(what: str, count: int) -> tuple[int, int]:
+    """Return what grow() prints in a process of its own."""
+    command = [sys.executable, __file__, f"--memory={what}", str(count)]
+    shown = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
+    kept, peak = map(int, shown.split())
     return kept, peak
 
 
@@ -113,9 +127,9 @@ def making(count: int, passes: int) -> Made:
             calls[name, f"{threads}"] = make
     calls[TREE, "1"] = inputs.tree
     made: Made = {}
-    for (name, threads), make in calls.items():
+    for name, threads in calls:
         if threads == "1":
-            made[name] = dict(zip(("kept", "peak"), growth(make), strict=True))
+            made[name] = dict(zip(("kept", "peak"), growth(name, count), strict=True))
     spent: dict[tuple[str, str], list[float]] = {call: [] for call in calls}
     for _ in range(passes):
         for call, make in calls.items():
@@ -137,18 +151,19 @@ def in_chunks(check: Callable[[Floats], Answers], poses: Floats, chunk: int = CH
     return np.concatenate([check(poses[i : i + chunk]) for i in range(0, len(poses), chunk)])
 
 
+def ours(scene: Scene, threads: int) -> Callable[[Floats], Answers]:
+    return lambda poses: scene.check(EGO_SHAPE, poses, threads=threads).verdicts == 2
+
+
 def checking(count: int, batches: tuple[int, ...], passes: int) -> dict[int, dict[str, float]]:
     """Seconds to check poses among `count` obstacles, and memory."""
     inputs = Inputs(count)
     scene = inputs.ways(2)[WAYS[2]]()
     tree = inputs.tree()
 
-    def ours(threads: int) -> Callable[[Floats], Answers]:
-        return lambda poses: scene.check(EGO_SHAPE, poses, threads=threads).verdicts == 2
-
     checks = {
-        "1": ours(1),
-        "2": ours(2),
+        "1": ours(scene, 1),
+        "2": ours(scene, 2),
         TREE: lambda poses: in_chunks(tree.collide, poses, CHUNK // 10),
     }
     results = {}
@@ -163,8 +178,8 @@ def checking(count: int, batches: tuple[int, ...], passes: int) -> dict[int, dic
                 spent[name].append(time.perf_counter() - start)
         agree(scene, poses, found)
         result = {name: statistics.median(times) for name, times in spent.items()}
-        result["whole"] = growth(lambda poses=poses: ours(2)(poses))[1]
-        result["chunks"] = growth(lambda poses=poses: in_chunks(ours(2), poses))[1]
+        result["whole"] = growth("check", batch)[1]
+        result["chunks"] = growth("check chunks", batch)[1]
         result["hits"] = float(np.count_nonzero(found["1"])) / batch
         results[batch] = result
     return results
@@ -186,7 +201,11 @@ def ms(times: dict[str, float], name: str) -> str:
 
 
 def report(made: dict[int, Made], checked: dict[int, dict[str, float]], among: int) -> str:
-    lines = [f"{machine()}. From Python; medians.", "", "Milliseconds to make a scene:", ""]
+    lines = [
+        f"{machine()}; {time.strftime('%Y-%m-%d')}. From Python; medians.",
+        "",
+        "Milliseconds to make a scene:",
+    ]
     header = ["obstacles"]
     for way in WAYS:
         header += [way, "2 threads"]
@@ -197,7 +216,7 @@ def report(made: dict[int, Made], checked: dict[int, dict[str, float]], among: i
             for n, m in made.items()
         ],
     )
-    lines += ["", "Bytes per obstacle, kept and at the peak while the scene is made:", ""]
+    lines += ["", "Bytes per obstacle, kept and at the peak while the scene is made:"]
     lines += table(
         ["obstacles", *WAYS, TREE, "`nbytes`, boxes"],
         [
@@ -212,7 +231,7 @@ def report(made: dict[int, Made], checked: dict[int, dict[str, float]], among: i
             for n, m in made.items()
         ],
     )
-    lines += ["", "Milliseconds to move obstacles (`updated`), boxes from arrays:", ""]
+    lines += ["", "Milliseconds to move obstacles (`updated`), boxes from arrays:"]
     lines += table(
         ["obstacles", "one moved", "1 % moved"],
         [
@@ -223,7 +242,6 @@ def report(made: dict[int, Made], checked: dict[int, dict[str, float]], among: i
     lines += [
         "",
         f"Seconds to check poses among {among} obstacles, at most {CHUNK} in a call:",
-        "",
     ]
     lines += table(
         ["poses", "gjk", "2 threads", TREE, f"{TREE} / gjk", "collide",
@@ -280,7 +298,12 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--svg", type=Path)
     parser.add_argument("--docs", type=Path)
+    parser.add_argument("--memory", help="used by this script: the row to measure")
+    parser.add_argument("count", type=int, nargs="?")
     options = parser.parse_args()
+    if options.memory:
+        grow(options.memory, options.count)
+        return
     counts, batches = (COUNTS[:-1], POSES[:-1]) if options.quick else (COUNTS, POSES)
     made = {n: making(n, {1_000: 21, 10_000: 11, 100_000: 5}.get(n, 3)) for n in counts}
     checked = checking(counts[-1], batches, 3)

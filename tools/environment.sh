@@ -81,8 +81,11 @@ venv() {
     shift 2
     rm -rf "$folder"
     "$PYTHON" -m venv ${option:+"$option"} "$folder"
-    "$folder/bin/python" -m pip install --disable-pip-version-check --no-input "${@/#/--requirement=}"
+    pip_install "$folder/bin/python" "${@/#/--requirement=}"
 }
+
+# pip_install PYTHON PIP-OPTION...
+pip_install() { "$1" -m pip install --disable-pip-version-check --no-input "${@:2}"; }
 
 lib_venv() {
     local files=(requirements/{lib,test,lint,demo}.txt) # demo: the examples and the code of docs/
@@ -159,9 +162,17 @@ ros_wheels() {
     export ROS_VERSION=2 ROS_PYTHON_VERSION=3
 }
 
+# The module is compiled while pip installs the rest, because it needs only pybind11. If this fails, colcon compiles it
+# and shows the error.
 ros_wheels_venv() {
-    venv "$HOME_DIR/venv" '' "$@"
-    "$HOME_DIR/venv/bin/python" requirements/repair_wheels.py
+    local python=$HOME_DIR/venv/bin/python
+    rm -rf "$HOME_DIR/venv"
+    "$PYTHON" -m venv "$HOME_DIR/venv"
+    pip_install "$python" "$(grep '^pybind11==' "requirements/$ROS_DISTRO.txt")"
+    module_build "$python" >"$DEV/logs/module.log" 2>&1 &
+    pip_install "$python" "${@/#/--requirement=}"
+    "$python" requirements/repair_wheels.py
+    wait $! || echo "the module was not compiled here; see logs/module.log"
 }
 
 # source_setup FILE: source a setup file of ROS, which may use unset variables.

@@ -43,6 +43,18 @@ module_take() {
     echo "$2"/_core.*.so
 }
 
+# module_build PYTHON: compile the module with the same flags as pip and colcon, and keep it, unless it is kept already.
+module_build() {
+    local build=$DEV/module/build key
+    key=$(module_key "$1")
+    [[ $(cat "$(module_folder "$1")/key" 2>/dev/null) != "$key" ]] || return 0
+    rm -rf "$build"
+    cmake -S src_cpp -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DGJK_PYTHON=ON "-DPython_EXECUTABLE=$1"
+    cmake --build "$build" --target _core
+    module_keep "$1" "$key" "$build"
+    rm -rf "$build"
+}
+
 # module_keep PYTHON KEY FOLDER: keep the module that was installed into a subfolder of FOLDER. KEY is of before the
 # build: where it has changed since, a source was edited meanwhile, and the module is not kept.
 module_keep() {

@@ -36,7 +36,7 @@ Scene still(double margin, double rate, double stamp = 0.0, double time_error = 
 TEST(Margins, grow_after_the_stamp_only) {
   Margins margins;
   margins.assign(2, std::array{1.0, 0.0}, std::array{0.0, 0.5});
-  margins.update(std::array{0.0, 100.0});
+  margins.update([](std::size_t i) noexcept { return i == 0 ? 0.0 : 100.0; });
   EXPECT_FALSE(margins.none());
   EXPECT_EQ(margins.at(0, {1e9, 0.0}), 1.0);
   EXPECT_EQ(margins.at(1, {-1.0, 0.0}), 0.0);
@@ -52,7 +52,7 @@ TEST(Margins, grow_after_the_stamp_only) {
 TEST(Margins, of_zeros_are_none) {
   Margins margins;
   margins.assign(2, {}, {});
-  margins.update(std::array{0.0, 0.0});
+  margins.update([](std::size_t) noexcept { return 0.0; });
   EXPECT_TRUE(margins.none());
   EXPECT_EQ(margins.fixed(1), 0.0);
   EXPECT_EQ(margins.at(1, {5.0, 1.0}), 0.0);

@@ -45,8 +45,8 @@ class Margins {
       if (rates_[i] > 0.0) first_stamp_ = std::min(first_stamp_, stamp(i));
     }
     if (most_fixed_ > 0.0 || most_rate_ > 0.0) return;
-    fixed_.clear();
-    rates_.clear();
+    fixed_ = std::vector<double>();  // frees the memory
+    rates_ = std::vector<double>();
   }
 
   double fixed(std::size_t i) const noexcept { return none() ? 0.0 : fixed_[i]; }  // m

@@ -39,13 +39,18 @@ class PackedParts {
       c.radius = radius_;
       c.error = error_;
       c.has_chains = has_chains_;
-      // Pairs are stored at once, because the queries load pairs.
-      typedef double Two __attribute__((vector_size(16)));
-      for (int k = 0; k < 4; k += 2) {
-        const Two x{x_[corner(k)], x_[corner(k + 1)]};
-        const Two y{y_[corner(k)], y_[corner(k + 1)]};
-        std::memcpy(c.extreme_x + k, &x, sizeof x);
-        std::memcpy(c.extreme_y + k, &y, sizeof y);
+      if (has_few()) {
+        // Pairs are stored at once, because the queries load pairs.
+        typedef double Two __attribute__((vector_size(16)));
+        for (int k = 0; k < 4; k += 2) {
+          const Two x{x_[corner_[k]], x_[corner_[k + 1]]};
+          const Two y{y_[corner_[k]], y_[corner_[k + 1]]};
+          std::memcpy(c.extreme_x + k, &x, sizeof x);
+          std::memcpy(c.extreme_y + k, &y, sizeof y);
+        }
+      } else {
+        std::memcpy(c.extreme_x, x_, sizeof x_);
+        std::memcpy(c.extreme_y, y_, sizeof y_);
       }
       if (is_known_) c.extent = c.extent_of_extremes();
       return c;
@@ -53,8 +58,6 @@ class PackedParts {
 
    private:
     friend class PackedParts;
-    // Index in x_ and y_ of extreme k.
-    int corner(int k) const noexcept { return (corners_ >> (2 * k)) & 3; }
     bool has_few() const noexcept { return size_ <= kFew; }
 
     // The vertices, or the four extremes if there are more than kFew vertices.
@@ -64,10 +67,10 @@ class PackedParts {
     double error_ = 0.0;   // m
     std::int32_t size_ = 0;
     std::int32_t owner_ = 0;
-    std::uint32_t many_ = kNone;  // index in PackedParts::many_
-    std::uint8_t corners_ = 0;    // two bits for each extreme
-    bool has_chains_ = false;
-    bool is_known_ = false;  // the extent is not NaN
+    std::uint32_t many_ : 30 = kNone;  // index in PackedParts::many_
+    bool has_chains_ : 1 = false;
+    bool is_known_ : 1 = false;    // the extent is not NaN
+    std::uint8_t corner_[4] = {};  // if there are few: the vertex of each extreme
   };
 
   void reserve(std::size_t parts) { parts_.reserve(parts); }
@@ -99,7 +102,7 @@ class PackedParts {
     if (part.has_few()) {
       c.x = part.x_;
       c.y = part.y_;
-      for (int k = 0; k < 4; ++k) c.extreme[k] = part.corner(k);
+      for (int k = 0; k < 4; ++k) c.extreme[k] = part.corner_[k];
     } else {
       const Many& many = many_[part.many_];
       c.x = x_.data() + many.begin;
@@ -129,20 +132,23 @@ class PackedParts {
     Convex placed;
     if (local.size <= Part::kFew) {
       place(local, at, part.x_, part.y_, placed);
-      pack(placed, placed.extreme, part);
+      for (int k = 0; k < 4; ++k) part.corner_[k] = static_cast<std::uint8_t>(placed.extreme[k]);
     } else {
       Many& many = many_[part.many_];
       place(local, at, x_.data() + many.begin, y_.data() + many.begin, placed);
       std::copy_n(placed.extreme, 4, many.extreme.begin());
       std::copy_n(placed.extreme_x, 4, part.x_);
       std::copy_n(placed.extreme_y, 4, part.y_);
-      constexpr int kInOrder[4] = {0, 1, 2, 3};
-      pack(placed, kInOrder, part);
     }
+    part.size_ = placed.size;
+    part.radius_ = placed.radius;
+    part.error_ = placed.error;
+    part.has_chains_ = placed.has_chains;
+    part.is_known_ = !std::isnan(placed.extent);
   }
 
  private:
-  static constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
+  static constexpr std::uint32_t kNone = (1U << 30U) - 1U;
 
   // The rest of a part with more than kFew vertices.
   struct Many {
@@ -156,7 +162,7 @@ class PackedParts {
   }
   void make_room(Part& part, std::size_t vertices) {
     if (part.many_ == kNone) {
-      part.many_ = static_cast<std::uint32_t>(many_.size());
+      part.many_ = static_cast<std::uint32_t>(many_.size()) & kNone;
       many_.emplace_back();
     }
     many_[part.many_].begin = x_.size();
@@ -164,15 +170,7 @@ class PackedParts {
     x_.resize(x_.size() + vertices);
     y_.resize(y_.size() + vertices);
   }
-  static void pack(const Convex& placed, const int* corners, Part& part) noexcept {
-    part.size_ = placed.size;
-    part.radius_ = placed.radius;
-    part.error_ = placed.error;
-    part.has_chains_ = placed.has_chains;
-    part.is_known_ = !std::isnan(placed.extent);
-    part.corners_ =
-        static_cast<std::uint8_t>(corners[0] | corners[1] << 2 | corners[2] << 4 | corners[3] << 6);
-  }
+  static_assert(sizeof(Part) == 96);
 
   std::vector<double> x_;
   std::vector<double> y_;

@@ -128,6 +128,7 @@ class SharedParts {
           const std::size_t last = std::min(parts, first + kPage);
           pages_[p]->reserve(last - first);
           fill(*pages_[p], first, last);
+          pages_[p]->shrink_to_fit();
         }
       };
     });

@@ -643,8 +643,9 @@ class Scene {
       const Obstacles::Found found = obstacles_.find(k, view, ego.origin_, ego.moving_);
       if (!found) return false;
       const double required = required_to(k, view, margin);
+      const Convex obstacle = found.convex();
       for (std::size_t i = 0; i < ego.placed_.size(); ++i) {
-        const Verdict verdict = classify(ego.placed_.just_placed(i), found.convex(), required);
+        const Verdict verdict = classify(ego.placed_.just_placed(i), obstacle, required);
         if (decision.take(verdict, {}, required)) {
           result.nearest = obstacles_.owner(k);
         }
@@ -699,11 +700,11 @@ class Scene {
       const Obstacles::Found found = obstacles_.find(k, view, ego.origin_, ego.moving_);
       if (!found) return;
       const double required = required_to(k, view, margin);
+      const Convex b = found.convex();
       for (std::size_t i = 0; i < ego.placed_.size(); ++i) {
         const Convex& a = ego.placed_.just_placed(i);
-        const Convex b = found.convex();
         const double certain = free_above(a, b, required);
-        const Certificate boxes = apart(ego.placed_.just_placed(i), found.part().facts());
+        const Certificate boxes = apart(a, b);
         if (boxes.lower() > best.distance && boxes.proves(certain)) {
           decision.take(boxes, required);
           continue;
