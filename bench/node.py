@@ -325,7 +325,8 @@ def paced(caller: Caller, seconds: float) -> str:
 
 def disturbed(caller: Caller, seconds: float) -> list[str]:
     """Ask small questions beside large batches; return the rows of a table."""
-    caller.until_known(hexagons(OBSTACLES, np.random.default_rng(5)))
+    obstacles = hexagons(OBSTACLES, np.random.default_rng(5))
+    caller.until_known(obstacles)
     lines = [
         "",
         f"| `~/collide`, one every {PACE * 1e3:.0f} ms | calls | median, ms | 99 % | 99.9 % | max "
@@ -333,6 +334,7 @@ def disturbed(caller: Caller, seconds: float) -> list[str]:
         "|---|---:|---:|---:|---:|---:|---:|",
         f"| alone | {paced(caller, seconds)} | |",
     ]
+    caller.until_known(obstacles)  # so that they do not become too old
     with asking(caller, 1, LARGE, LARGE_OUTSTANDING) as statuses:
         found = paced(caller, seconds)
     what = f"beside a client with {LARGE_OUTSTANDING} batches of {LARGE} poses under way"
