@@ -175,7 +175,7 @@ class PlacedTruth {
     PlacedParts placed;
     for (std::size_t k = 0; k < body.parts.size(); ++k) {
       const Convex part = body.shape.part(static_cast<int>(k));
-      placed.add(part, Transform::from_pose(at.pose, origin, at.error), 0);
+      placed.add(part, Transform::from_pose(at.pose, origin, at.error));
       const Convex there = placed.convex(k);
       double reach = 0.0;
       for (int i = 0; i < body.parts[k].size(); ++i)
