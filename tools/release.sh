@@ -67,7 +67,7 @@ wheel_test() {
         wheel_install "$out"
     must "wheel: the tests' packages from PyPI" "check the network and PyPI access, then run again" \
         "$out/test/bin/python" -m pip install --disable-pip-version-check --no-input \
-        --requirement=requirements/lib.txt --requirement=requirements/test.txt
+        --requirement=requirements/lib.txt --requirement=requirements/test.txt --requirement=requirements/demo.txt
     browser
     npm_packages
     rm -f "$DEV"/results/wheel.xml
