@@ -17,7 +17,7 @@
 
 #include "gjk/broad/bvh.hpp"
 #include "gjk/query.hpp"
-#include "gjk/scene/placed_parts.hpp"
+#include "gjk/scene/packed_parts.hpp"
 #include "gjk/shape/shape.hpp"
 
 namespace {
@@ -178,7 +178,7 @@ struct Field {
   double half;
   bool uneven;
   gjk::Shape ego;
-  gjk::PlacedParts obstacles;
+  gjk::PackedParts obstacles;
   std::vector<gjk::Shape> shapes;
   std::vector<gjk::Pose> poses;
   std::vector<Box> boxes;
@@ -238,7 +238,7 @@ struct Runner {
   }
   // The first poses are for the caches.
   void query(const Field& field, const std::vector<gjk::Pose>& poses, std::vector<char>& hits) {
-    gjk::PlacedParts ego;
+    gjk::PackedParts ego;
     ego.add(field.ego.part(0), {}, 0);
     auto start = std::chrono::steady_clock::now();
     for (std::size_t n = 0; n < poses.size(); ++n) {
