@@ -176,8 +176,13 @@ class Scene:
         )
         placed = None if poses is None else as_floats(poses, "poses", 3)
         if isinstance(shapes, Shape):
+            if placed is None:
+                raise InputError(
+                    "shapes: must be a sequence (got Shape): pass a list of shapes, or poses of "
+                    "shape (n, 3), at which this Shape is placed"
+                )
             cores = [shapes._core]
-            count = 1 if placed is None else len(placed)
+            count = len(placed)
         else:
             cores = _cores(shapes)
             count = len(cores)
