@@ -178,8 +178,11 @@ class Scene:
         if isinstance(shapes, Shape):
             if placed is None:
                 raise InputError(
-                    "shapes: must be a sequence (got Shape): pass a list of shapes, or poses of "
-                    "shape (n, 3), at which this Shape is placed"
+                    Status.INVALID_INPUT,
+                    "shapes",
+                    None,
+                    "must be a sequence (got Shape): pass a list of shapes, or the poses at which "
+                    "this Shape is placed",
                 )
             cores = [shapes._core]
             count = len(placed)
