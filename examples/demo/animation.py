@@ -28,8 +28,8 @@ from gjk_collision.plotting import VERDICT_COLOURS, place
 from gjk_collision.verdict import Verdict
 
 RATE = 12  # frames/s
-SEARCH = 24  # frames
-DRIVE = 48
+SEARCH = 18  # frames
+DRIVE = 36
 REST = 18  # frames of the last picture, before it begins again
 
 
@@ -39,7 +39,7 @@ def animate(log: dict[str, Any], drive: Drive, file: Path) -> None:
     closest = answers[int(np.argmin(clearance))]
     edges = [answer for answer in log["answers"] if answer["purpose"] == "edge"]
     figure, (scene, profile) = plt.subplots(
-        2, 1, figsize=(9.0, 4.1), height_ratios=(2.4, 1.0), layout="constrained"
+        2, 1, figsize=(11.0, 4.8), height_ratios=(2.4, 1.0), layout="constrained"
     )
     draw_road(scene)
     for obstacle in drive.obstacles(drive.message(closest)):
@@ -78,7 +78,7 @@ def animate(log: dict[str, Any], drive: Drive, file: Path) -> None:
             vehicle.set_xy(place(drive.footprint, path[0]))
             driven.set_data([], [])
             nearest.set_data([], [])
-            curtain.set(x=0.0, width=along[-1])
+            curtain.set(x=0.0, width=along[-1] + 1.0)
             return
         way = min((frame - SEARCH + 1) / DRIVE, 1.0) * along[-1]
         at = min(int(np.searchsorted(along, way)), len(path) - 1)
@@ -86,7 +86,7 @@ def animate(log: dict[str, Any], drive: Drive, file: Path) -> None:
         driven.set_data(*path[: at + 1, :2].T)
         pair = [answers[at][side][0] for side in ("witness_ego", "witness_obstacle")]
         nearest.set_data(*np.array(pair).T)
-        curtain.set(x=along[at], width=along[-1] - along[at])
+        curtain.set(x=along[at], width=along[-1] - along[at] + 1.0)
         scene.set_title(
             f"{len(edges)} edges checked by the node; clearance {clearance[at]:.2f} m",
             loc="left", fontsize=10,
