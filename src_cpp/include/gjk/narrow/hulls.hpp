@@ -75,7 +75,7 @@ class HullRoom {
   }
 
  private:
-  static constexpr std::size_t kPoints = 2 * kMostHullVertices;
+  static constexpr std::size_t kPoints = std::size_t{2} * std::size_t{kMostHullVertices};
 
   Vec2 points_[kPoints];
   Vec2 hull_[2 * kPoints + 1];
