@@ -49,7 +49,8 @@ module_build() {
     key=$(module_key "$1")
     [[ $(cat "$(module_folder "$1")/key" 2>/dev/null) != "$key" ]] || return 0
     rm -rf "$build"
-    cmake -S src_cpp -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DGJK_PYTHON=ON "-DPython_EXECUTABLE=$1"
+    cmake -S src_cpp -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DGJK_PYTHON=ON "-DPython_EXECUTABLE=$1" \
+        "-DCMAKE_LIBRARY_OUTPUT_DIRECTORY=$build/gjk_collision"
     cmake --build "$build" --target _core
     module_keep "$1" "$key" "$build"
     rm -rf "$build"
@@ -63,7 +64,8 @@ module_keep() {
     [[ $2 == "$(module_key "$1")" ]] || return 0
     rm -rf "$kept"
     mkdir -p "$kept"
-    find "$3" -name '_core.*.so' -exec cp --dereference {} "$kept/" \;
+    # Other packages have modules of this name, too.
+    find "$3" -path '*/gjk_collision/_core.*.so' -exec cp --dereference {} "$kept/" \;
     # Last, so that an interrupted copy has no key. An installation without a module is an error.
     compgen -G "$kept/_core.*.so" >/dev/null && printf '%s' "$2" >"$kept/key"
 }
