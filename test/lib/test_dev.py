@@ -29,8 +29,9 @@ def checkout(tmp_path: Path) -> Path:
     shutil.copytree(ROOT / "tools", tmp_path / "tools")
     no_corpus = shutil.ignore_patterns("corpus")
     shutil.copytree(ROOT / "src_cpp", tmp_path / "src_cpp", ignore=no_corpus)
-    (tmp_path / "installed").mkdir()
-    (tmp_path / "installed" / SUFFIX).write_text("compiled")
+    for package, text in (("gjk_collision", "compiled"), ("scipy", "another package's")):
+        (tmp_path / "installed" / package).mkdir(parents=True)
+        (tmp_path / "installed" / package / SUFFIX).write_text(text)
     return tmp_path
 
 

@@ -40,8 +40,14 @@ def test_one_shape_at_many_poses_is_a_list_of_it() -> None:
     one = Scene(BOX, at, ids=ids, velocities=velocities)
     assert_same(Scene([BOX] * 3000, at, ids=ids, velocities=velocities), one)
     assert one.shapes[2999] == BOX
-    assert len(Scene(BOX)) == 1
     assert len(Scene(BOX, np.empty((0, 3)))) == 0
+
+
+def test_one_shape_needs_poses() -> None:
+    """Otherwise a list that was forgotten is a scene of one obstacle."""
+    with pytest.raises(InputError) as caught:
+        Scene(BOX)
+    assert (caught.value.status, caught.value.argument) == (Status.INVALID_INPUT, "shapes")
 
 
 def test_arrays_for_one_shape_must_fit_its_poses() -> None:
@@ -70,7 +76,7 @@ def test_threads_make_the_same_scene(threads: int) -> None:
 @pytest.mark.parametrize("threads", [-1, 1.5, "2"])
 def test_a_wrong_number_of_threads_is_refused(threads: object) -> None:
     with pytest.raises(InputError) as caught:
-        Scene(BOX, threads=threads)  # type: ignore[arg-type]
+        Scene([BOX], threads=threads)  # type: ignore[arg-type]
     assert caught.value.argument == "threads"
 
 
