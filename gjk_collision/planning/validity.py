@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 
     from .edges import Checker
 
+    # Poses at the ends of the arcs of a curve: fraction of the length, x, y, yaw.
+    Knots = list[tuple[float, ...]]
+
 __all__ = ["MotionValidator", "StateValidityChecker"]
 
 _BEFORE_END = nextafter(1.0, 0.0)  # at 1, OMPL copies the end instead of driving there
@@ -120,6 +123,11 @@ class _Poses:
         return self._checker(edge_poses(self._space, start, end, self._step)).is_free
 
 
+def back(knots: Knots, start: tuple[float, float, float]) -> Knots:
+    """Return the poses of a curve from its end to its start."""
+    return [*((1.0 - share, *pose) for share, *pose in reversed(knots[:-1])), (1.0, *start)]
+
+
 class _Curve:
     """Certifies the curve of an edge, and that OMPL drives this curve.
 
@@ -159,7 +167,9 @@ class _Curve:
         # PRM and RRT* take an edge that is free one way as free the other way too, but OMPL may
         # then drive another curve of the same length.
         self._is_symmetric = self._steering in (2, 3)
-        self._at = space.allocState()
+        self._at = at = space.allocState()
+        self._values = at.getX, at.getY, at.getYaw
+        self._interpolate = space.interpolate
         tolerance = checker.tolerance or 0.0
         self._slack = 0.2 * tolerance if self._steering else 0.0
         self._tolerance = tolerance - self._slack
@@ -189,24 +199,31 @@ class _Curve:
         while curve is not None:
             number, length, knots = curve
             is_free = is_free or self._is_driven(start, end, length, knots)
-            if not is_free_back:
-                back = [(1.0 - share, *pose) for share, *pose in reversed(knots[:-1])]
-                is_free_back = self._is_driven(end, start, length, [*back, (1.0, *a)])
+            is_free_back = is_free_back or self._is_driven(end, start, length, back(knots, a))
             if is_free and is_free_back:
                 return True
             curve = self._free_curve(a, b, number + 1)
-        is_free = is_free or self._is_free_at_samples(start, end)
-        return is_free and (is_free_back or self._is_free_at_samples(end, start))
+        shortest = _core.shortest_curves(self._steering, a, b, self._radius)
+        is_free = is_free or self._is_another_free(start, end, shortest)
+        if not is_free or is_free_back:
+            return is_free
+        shortest = [(length, back(knots, a)) for length, knots in shortest]
+        return self._is_another_free(end, start, shortest)
 
-    def _is_free_at_samples(self, start: Any, end: Any) -> bool:
-        """Check poses on OMPL's curve. An edge with too many of them is not free."""
+    def _is_another_free(self, start: Any, end: Any, shortest: list[tuple[float, Knots]]) -> bool:
+        """Check poses on OMPL's curve, unless it is one of the shortest, none of which is free.
+
+        An edge with too many poses is not free.
+        """
+        if any(self._is_driven(start, end, *curve) for curve in shortest):
+            return False
         is_short = self._space.distance(start, end) <= _MOST_SAMPLES * _SAMPLE_STEP
         return is_short and self._sampled(start, end)
 
     def _free_curve(
         self, start: tuple[float, float, float], end: tuple[float, float, float], first: int
-    ) -> tuple[int, float, list[tuple[float, ...]]] | None:
-        found: tuple[int, float, list[tuple[float, ...]]] | None
+    ) -> tuple[int, float, Knots] | None:
+        found: tuple[int, float, Knots] | None
         found = _core.free_curve(
             self._scene._core,
             self._shape._core,
@@ -221,21 +238,20 @@ class _Curve:
         return found
 
     def _is_driven(
-        self,
-        start: Any,
-        end: Any,
-        length: float,
-        knots: list[tuple[float, ...]],
+        self, start: Any, end: Any, length: float, knots: Knots
     ) -> bool:
         """Return whether OMPL's curve is this one up to the slack."""
         drift = abs(self._space.distance(start, end) - length)
-        at, interpolate = self._at, self._space.interpolate
+        interpolate, at, (get_x, get_y, get_yaw) = self._interpolate, self._at, self._values
+        slack, radius, turn_round = self._slack, self._radius, 2.0 * pi
         for share, x, y, yaw in knots:
-            interpolate(start, end, min(share, _BEFORE_END), at)
-            turn = self._radius * abs(remainder(at.getYaw() - yaw, 2.0 * pi))
-            drift = max(drift, hypot(at.getX() - x, at.getY() - y) + turn)
-            if drift > self._slack:
+            interpolate(start, end, share if share < 1.0 else _BEFORE_END, at)
+            turn = radius * abs(remainder(get_yaw() - yaw, turn_round))
+            beside = hypot(get_x() - x, get_y() - y) + turn
+            if not beside <= slack:
                 return False
+            if beside > drift:
+                drift = beside
         tilt, before = 0.0, 0.0
         for share, *_ in knots:
             size = max((share - before) * length, 1e-300)

@@ -63,6 +63,29 @@ Candidates steer(Steering steering, const Pose& a, const Pose& b, double radius)
   return found;
 }
 
+bool is_same(const Curve& a, const Curve& b, double rounding) {
+  bool same = a.count == b.count;
+  for (std::size_t i = 0; i < a.arcs.size(); ++i) {
+    same &= a.arcs[i].curvature == b.arcs[i].curvature &&
+            std::fabs(a.arcs[i].length - b.arcs[i].length) <= rounding;
+  }
+  return same;
+}
+
+// Several curves may be shortest: all of them, each once.
+Candidates shortest_of(const Candidates& candidates, double radius) {
+  const double rounding = 1e-9 * (radius + candidates.shortest());
+  const double longest = candidates.shortest() + rounding;
+  Candidates found;
+  for (std::size_t i = 0; i < candidates.count; ++i) {
+    const Curve& curve = candidates.curves[i];
+    bool skip = !(curve.length() <= longest);
+    for (std::size_t k = 0; k < i; ++k) skip |= is_same(candidates.curves[k], curve, rounding);
+    if (!skip) found.add(curve);
+  }
+  return found;
+}
+
 // Poses on a curve: fraction of the length, x, y, yaw. Between two of them, and before the first
 // one, the curve is a straight line or an arc of at most 2.4 rad. The last one is its end.
 py::list knots(const Pose& start, const Curve& curve) {
@@ -82,15 +105,6 @@ py::list knots(const Pose& start, const Curve& curve) {
     }
   }
   return poses;
-}
-
-bool is_same(const Curve& a, const Curve& b, double rounding) {
-  bool same = a.count == b.count;
-  for (std::size_t i = 0; i < a.arcs.size(); ++i) {
-    same &= a.arcs[i].curvature == b.arcs[i].curvature &&
-            std::fabs(a.arcs[i].length - b.arcs[i].length) <= rounding;
-  }
-  return same;
 }
 
 Pose pose_on(const Pose& start, const Curve& curve, double distance) {
@@ -120,8 +134,8 @@ bool is_free_at_poses(const Scene& scene, Scene::Ego& ego, const Pose& start, co
   return true;
 }
 
-// Several curves may be shortest. Returns the first one, from number `first` on, that is certified
-// free: its number, length (m) and knots, or None. A straight line has no knots.
+// Returns the first of the shortest curves, from number `first` on, that is certified free: its
+// number, length (m) and knots, or None. A straight line has no knots.
 py::object free_curve(const Scene& scene, const Shape& shape, int steering, const PoseValues& start,
                       const PoseValues& goal, double radius, double margin, double tolerance,
                       std::size_t first) {
@@ -138,13 +152,9 @@ py::object free_curve(const Scene& scene, const Shape& shape, int steering, cons
     const Verdict verdict = check_path(scene, shape, ends, {}, options).verdict;
     return is_free(verdict) ? py::object(py::make_tuple(0, 0.0, py::list())) : py::none();
   }
-  const Candidates candidates = steer(kind, ends[0], ends[1], radius);
-  const double rounding = 1e-9 * (radius + candidates.shortest());
-  for (std::size_t i = first; i < candidates.count; ++i) {
-    const Curve& curve = candidates.curves[i];
-    bool skip = !(curve.length() <= candidates.shortest() + rounding);
-    for (std::size_t k = 0; k < i; ++k) skip |= is_same(candidates.curves[k], curve, rounding);
-    if (skip) continue;
+  const Candidates shortest = shortest_of(steer(kind, ends[0], ends[1], radius), radius);
+  for (std::size_t i = first; i < shortest.count; ++i) {
+    const Curve& curve = shortest.curves[i];
     if (!is_free_at_poses(scene, ego, ends[0], curve, at_pose, radius)) continue;
     const ArcPath path{ends[0], curve.view()};
     if (is_free(check_path(scene, shape, path, {}, options).verdict)) {
@@ -152,6 +162,20 @@ py::object free_curve(const Scene& scene, const Shape& shape, int steering, cons
     }
   }
   return py::none();
+}
+
+// Returns all of the shortest curves, free or not: length (m) and knots of each.
+py::list shortest_curves(int steering, const PoseValues& start, const PoseValues& goal,
+                         double radius) {
+  const Pose from = checked_pose(start.data(), "start", -1);
+  const Pose to = checked_pose(goal.data(), "end", -1);
+  const Candidates shortest =
+      shortest_of(steer(static_cast<Steering>(steering), from, to, radius), radius);
+  py::list found;
+  for (std::size_t i = 0; i < shortest.count; ++i) {
+    found.append(py::make_tuple(shortest.curves[i].length(), knots(from, shortest.curves[i])));
+  }
+  return found;
 }
 
 }  // namespace
@@ -172,6 +196,8 @@ void bind_curves(py::module_& module) {
   module.def("free_curve", &free_curve, py::arg("scene"), py::arg("shape"), py::arg("steering"),
              py::arg("start"), py::arg("end"), py::arg("radius"), py::arg("margin"),
              py::arg("tolerance"), py::arg("first"));
+  module.def("shortest_curves", &shortest_curves, py::arg("steering"), py::arg("start"),
+             py::arg("end"), py::arg("radius"));
 }
 
 }  // namespace gjk::bindings
