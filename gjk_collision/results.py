@@ -77,13 +77,6 @@ class Invariant:
             verdicts[broken], statuses[broken] = Verdict.UNKNOWN, Status.INTERNAL_ERROR
         self.violations += int(np.count_nonzero(statuses == Status.INTERNAL_ERROR))
 
-    def holds(self, verdict: Verdict, lower_bound: float, margin: float) -> bool:
-        """Return whether one result follows the rule, and count it if not."""
-        if verdict is not Verdict.FREE or lower_bound >= margin:
-            return True
-        self.violations += 1
-        return False
-
 
 INVARIANT = Invariant()
 

@@ -271,9 +271,6 @@ class Expectations:
         self.left_out = [str(one) for one in self._each if not one.is_tested_in(span)]
         self._each = [one for one in self._each if one.is_tested_in(span)]
 
-    def __len__(self) -> int:
-        return len(self._each)
-
     def add(self, t: float, row: Row) -> None:
         """Check the answer `row` at the time `t` [s] after the begin of the bag."""
         for each in self._each:

@@ -233,22 +233,16 @@ def unknown(fault: Fault) -> Answer:
     return Answer(Verdict.UNKNOWN, fault.status, fault.message)
 
 
-def worst(
-    verdicts: npt.NDArray[np.uint8], statuses: npt.NDArray[np.uint16], fault: Fault | None = None
-) -> Answer:
+def worst(verdicts: npt.NDArray[np.uint8], statuses: npt.NDArray[np.uint16]) -> Answer:
     """Return the worst verdict with its reason. For an empty list it is UNKNOWN.
 
     Parameters
     ----------
     verdicts, statuses : (M,) uint8, (M,) uint16
         Verdict and status of each item.
-    fault : Fault, optional
-        Fault of the data. If given, it is the reason of the answer.
     """
     counts = np.bincount(verdicts, minlength=len(WORST_FIRST)).tolist()
     verdict = next((each for each in WORST_FIRST if counts[each]), Verdict.UNKNOWN)
-    if fault is not None:
-        return Answer(verdict, fault.status, fault.message)
     status = Status.SUCCESS if len(verdicts) else Status.UNDEFINED
     if verdict is Verdict.UNKNOWN and len(verdicts):
         status = Status(int(statuses[np.argmax(verdicts == Verdict.UNKNOWN)]))

@@ -327,5 +327,54 @@ TEST(TimeOfImpact, of_an_interval_that_has_no_length_or_is_too_long) {
   EXPECT_EQ(status(0.0, kMaxCoordinate), Status::invalid_input);
 }
 
+// Circles of 1 m at (0, 0) and (0, 10); the other shape has circles of 1 m at (20, 0), (15, 10) and
+// (0, 40), and moves by -1 m/s in x. The nearest circles touch after 13 s.
+TEST(TimeOfImpact, of_shapes_with_parts_is_that_of_the_first_parts) {
+  Shape a;
+  Shape b;
+  for (const Vec2 at : {Vec2{0, 0}, Vec2{0, 10}}) a.add_part(std::vector{at}, 1.0);
+  for (const Vec2 at : {Vec2{20, 0}, Vec2{15, 10}, Vec2{0, 40}}) b.add_part(std::vector{at}, 1.0);
+  const Piece still = Piece::still({});
+  const Piece moving = Piece::moving({}, {-1.0, 0.0, 0.0});
+  const Impact hit = time_of_impact(a, {&still, 1}, b, {&moving, 1}, 0.0, 30.0);
+  EXPECT_EQ(hit.verdict, Verdict::collision);
+  EXPECT_LE(hit.time, 13.0);
+  EXPECT_GE(hit.time, 13.0 - 2 * kTolerance);
+  EXPECT_LE(hit.last_valid, hit.time);
+  const Impact none = time_of_impact(a, {&still, 1}, b, {&moving, 1}, 0.0, 12.9);
+  EXPECT_EQ(none.verdict, Verdict::free);
+  EXPECT_EQ(none.last_valid, 12.9);
+  EXPECT_NEAR(shape_cast(a, {}, {1.0, 0.0}, 30.0, b, {}).time, 13.0, 1e-6);
+  const Approach near = closest_approach(a, {&still, 1}, b, {&moving, 1}, 0.0, 3.0);
+  EXPECT_LE(near.distance.lower, 10.0);
+  EXPECT_GE(near.distance.upper, 10.0);
+  EXPECT_NEAR(near.distance.upper, 10.0, 2 * kTolerance);
+}
+
+// One pair is free up to 2 s only, the other one collides at 5 s.
+TEST(TimeOfImpact, after_an_unknown_part_is_not_later_than_it) {
+  Impact unknown;
+  unknown.status = Status::iteration_limit;
+  unknown.last_valid = 2.0;
+  Impact hit;
+  hit.verdict = Verdict::collision;
+  hit.status = Status::success;
+  hit.time = hit.last_valid = 5.0;
+  Impact free;
+  free.verdict = Verdict::free;
+  free.status = Status::success;
+  free.last_valid = 9.0;
+  for (const Impact& found : {earlier(unknown, hit), earlier(hit, unknown)}) {
+    EXPECT_EQ(found.verdict, Verdict::collision);
+    EXPECT_EQ(found.time, 2.0);
+    EXPECT_EQ(found.last_valid, 2.0);
+  }
+  for (const Impact& found : {earlier(unknown, free), earlier(free, unknown)}) {
+    EXPECT_EQ(found.verdict, Verdict::unknown);
+    EXPECT_EQ(found.last_valid, 2.0);
+  }
+  EXPECT_EQ(earlier(free, hit).time, 5.0);
+}
+
 }  // namespace
 }  // namespace gjk::cast_test

@@ -324,5 +324,43 @@ TEST(Pauses, AMessageOfAPauseIsNeverNew) {
   EXPECT_EQ(Pauses::sending_time(0, 0, 100, kZero + 100), 100);
 }
 
+TEST(Mirrored, ObstaclesFollowTheirPathsAndThePolicy) {
+  SnapshotMessage m = message();
+  ObstaclesMessage& moving = m.obstacles[1];
+  moving.velocities.clear();
+  // The circle moves from (0, 5) to (20, 5) in 2 s.
+  moving.path_offsets = {0, 2, 2};
+  moving.path_times = {0, 2};
+  moving.path_poses = {0, 0, 0, 20, 0, 0};
+  const std::vector<double> poses = {0, 5, 0, 10, 5, 0, 20, 5, 0};
+  const std::vector<double> times = {1.0, 1.0, 3.0};
+  const auto verdicts = [&](const char* policy) {
+    m.prediction_policy = policy;
+    Issue issue;
+    const auto data = Mirrored::read(m, issue);
+    EXPECT_FALSE(issue) << text_of(issue);
+    const Snapshot view = data->view(data->chosen(""), 101 * kSecond, {});
+    return check_poses(view, {.poses = poses, .times = times}).verdicts;
+  };
+  // The outline with the id 21 does not tell how it moves.
+  const Verdict hit = Verdict::collision;
+  EXPECT_EQ(verdicts("unknown_is_error"), (std::vector{Verdict::unknown, hit, Verdict::unknown}));
+  EXPECT_EQ(verdicts("hold"), (std::vector{Verdict::free, hit, hit}));
+  EXPECT_EQ(verdicts("constant_velocity")[1], hit);
+  EXPECT_NE(verdicts("constant_velocity")[2], hit);  // it has moved on, to (30, 5)
+}
+
+TEST(Mirrored, ConcaveOutlinesFollowThePolicy) {
+  SnapshotMessage m = message();
+  m.concave_policy = "hull";
+  EXPECT_EQ(ask(m, {-5, 0, 0}).id, 21);  // in the notch
+  m.concave_policy = "reject";
+  Issue issue;
+  EXPECT_EQ(Mirrored::read(m, issue), nullptr);
+  EXPECT_EQ(issue.status, Status::concave_rejected);
+  EXPECT_EQ(issue.argument, "obstacles[1].xy");
+  EXPECT_EQ(issue.rule, "obstacle 1: the outline is not convex at this vertex");
+}
+
 }  // namespace
 }  // namespace gjk::mirrored_test

@@ -111,5 +111,52 @@ TEST(RayCast, distances_are_those_to_circles) {
   EXPECT_GT(hits, 500);
 }
 
+// A rod from (0, 0) to (3, 0) with a radius of 0.2 m, and circles beside it. It is free of a circle
+// at the distance d and bearing b if |sin(yaw - b)| d > the sum of the radii.
+TEST(NearestFree, turns_by_the_least_angle) {
+  std::mt19937 generator(8);
+  const auto in = [&](double low, double high) {
+    return std::uniform_real_distribution<double>(low, high)(generator);
+  };
+  Shape rod;
+  rod.add_part(std::vector<Vec2>{{0.0, 0.0}, {3.0, 0.0}}, 0.2);
+  int moved = 0;
+  for (int n = 0; n < 200; ++n) {
+    Scene scene;
+    std::vector<Vec2> centers;
+    for (int i = 0; i < 1 + n % 4; ++i) {
+      const double bearing = in(-0.8, 0.8);
+      const double distance = in(1.0, 2.5);
+      centers.push_back({distance * std::cos(bearing), distance * std::sin(bearing)});
+      scene.add(circle(0.1), {centers.back().x, centers.back().y, 0.0});
+    }
+    scene.build();
+    const auto is_clear = [&](double yaw) {
+      for (const Vec2 c : centers) {
+        const double along = c.x * std::cos(yaw) + c.y * std::sin(yaw);
+        const double beside = c.y * std::cos(yaw) - c.x * std::sin(yaw);
+        if (along > 0.0 && !(std::fabs(beside) > 0.3)) return false;
+      }
+      return true;
+    };
+    double least = 10.0;
+    for (double yaw = 0.0; yaw <= 1.2 && least > 9.0; yaw += 1e-4) {
+      if (is_clear(yaw) || is_clear(-yaw)) least = yaw;
+    }
+    NearestFreeOptions options;
+    options.max_turn = 1.2;
+    const NearestFree found = NearestFreeQuery(scene, rod).at({}, options);
+    ASSERT_EQ(found.status, Status::success);
+    ASSERT_EQ(found.pose.has_value(), least < 9.0) << n << ": " << least;
+    if (!found.pose) continue;
+    EXPECT_EQ(found.pose->x, 0.0);
+    EXPECT_EQ(found.pose->y, 0.0);
+    EXPECT_TRUE(is_clear(found.pose->yaw)) << n;
+    EXPECT_LE(std::fabs(found.pose->yaw), least + 0.002) << n;
+    moved += found.pose->yaw != 0.0 ? 1 : 0;
+  }
+  EXPECT_GT(moved, 50);
+}
+
 }  // namespace
 }  // namespace gjk::nearest_free_test

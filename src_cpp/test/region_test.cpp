@@ -173,5 +173,23 @@ TEST(Region, excursion_is_bounded_for_shapes_with_many_vertices) {
   EXPECT_LE(found.lower_bound, -23.5);
 }
 
+// The vehicle is inside and touches a side of the region: its points of contact are on that side.
+TEST(Region, contact_is_where_the_boundary_is_touched) {
+  const auto region = region_of({{{0, 0}, {10, 0}, {10, 10}, {0, 10}}});
+  const Scene scene = scene_in(region);
+  const Shape ego = box(1.0, 0.5);
+  Scene::Ego memory(ego);
+  for (const Pose pose : {Pose{9.0, 5.0, 0.0}, Pose{5.0, 0.5, 0.0}, Pose{1.0, 9.5, 0.0}}) {
+    const PoseResult found = scene.check(memory, pose, {.mode = Mode::witness});
+    EXPECT_EQ(found.verdict, Verdict::collision);
+    EXPECT_EQ(found.distance, 0.0);
+    for (const Vec2 p : {found.witness_ego, found.witness_obstacle}) {
+      EXPECT_NEAR(std::min({p.x, p.y, 10.0 - p.x, 10.0 - p.y}), 0.0, 1e-12);
+      EXPECT_LE(std::fabs(p.x - pose.x), 1.0 + 1e-12);
+      EXPECT_LE(std::fabs(p.y - pose.y), 0.5 + 1e-12);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace gjk::region_test

@@ -560,5 +560,82 @@ TEST(Scene, a_part_that_is_not_convex_is_unknown) {
   }
 }
 
+// An update is the scene that is built from the same data.
+TEST(Scene, an_update_of_shapes_motions_and_margins_is_a_new_scene) {
+  std::mt19937_64 random(61);
+  const auto in = [&random](double low, double high) {
+    return std::uniform_real_distribution<double>(low, high)(random);
+  };
+  struct Obstacle {
+    Shape shape = square();
+    Pose pose;
+    std::vector<Piece> pieces;
+    double margin = 0.0;
+    double rate = 0.0;
+  };
+  Shape two = square();
+  two.add_part(std::vector<Vec2>{{2, 0}, {5, 0}, {5, 1}}, 0.2);
+  int hits = 0;
+  int unknown = 0;
+  for (int round = 0; round < 60; ++round) {
+    std::vector<Obstacle> obstacles(12);
+    for (Obstacle& each : obstacles) {
+      each.pose = {in(-15, 15), in(-15, 15), in(-3, 3)};
+      if (round % 2 == 0) each.pieces = {Piece::still(each.pose)};
+    }
+    const auto build = [&](const Vec2* at) {
+      Scene scene;
+      std::vector<double> margins;
+      std::vector<double> rates;
+      for (const Obstacle& each : obstacles) {
+        scene.add(each.shape, each.pose, {each.pieces.data(), each.pieces.size()}, 0.0);
+        margins.push_back(each.margin);
+        rates.push_back(each.rate);
+      }
+      scene.set_margins(margins, rates);
+      scene.build(at);
+      return scene;
+    };
+    Scene updated = build(nullptr);
+    for (int step = 0; step < 3; ++step) {
+      Obstacle& changed = obstacles[random() % obstacles.size()];
+      Obstacles::Change change;
+      change.index = static_cast<std::size_t>(&changed - obstacles.data());
+      changed.pose = {in(-15, 15), in(-15, 15), in(-3, 3)};
+      changed.pieces = {Piece::moving(changed.pose, {in(-3, 3), in(-3, 3), in(-1, 1)})};
+      if (round % 3 == 0) changed.shape = step == 1 ? square() : two;
+      if (round % 4 == 1) changed.margin = 0.5, changed.rate = 0.25;
+      change.pose = changed.pose;
+      change.motion = {changed.pieces.data(), changed.pieces.size()};
+      change.margin = changed.margin;
+      change.margin_rate = changed.rate;
+      if (round % 3 == 0) change.shape = &changed.shape;
+      updated = updated.updated({&change, 1});
+    }
+    const Scene anew = build(nullptr);
+    const Shape car = square();
+    Scene::Ego one(car);
+    Scene::Ego other(car);
+    for (int n = 0; n < 100; ++n) {
+      const Pose pose{in(-15, 15), in(-15, 15), in(-3, 3)};
+      const double time = in(0, 3);
+      const CheckOptions options{.mode = n % 2 == 0 ? Mode::collide : Mode::distance};
+      const PoseResult a = updated.check(one, pose, time, options);
+      const PoseResult b = anew.check(other, pose, time, options);
+      EXPECT_EQ(a.verdict, b.verdict) << round << " " << n;
+      EXPECT_EQ(a.status, b.status) << round << " " << n;
+      if (n % 2 == 1 && std::isfinite(b.distance)) {
+        EXPECT_NEAR(a.distance, b.distance, 1e-12) << round << " " << n;
+      }
+      EXPECT_EQ(updated.check(one, pose, options).verdict,
+                anew.check(other, pose, options).verdict);
+      hits += a.verdict == Verdict::collision ? 1 : 0;
+      unknown += a.verdict == Verdict::unknown ? 1 : 0;
+    }
+  }
+  EXPECT_GT(hits, 500);
+  EXPECT_GT(unknown, 500);  // obstacles without a motion
+}
+
 }  // namespace
 }  // namespace gjk::scene_test

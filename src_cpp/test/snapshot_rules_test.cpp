@@ -8,7 +8,9 @@
 #include <chrono>
 #include <cmath>
 #include <cstdint>
+#include <fstream>
 #include <limits>
+#include <regex>
 #include <string>
 #include <vector>
 
@@ -222,6 +224,46 @@ TEST(SnapshotRules, RequestsOutOfRangeAreRefused) {
   const PathAnswer path = check_path(known, {.poses = flat, .times = times});
   refused(path.issue, path.answer, Status::invalid_input,
           "times[1]: must increase strictly (got 1.0)");
+  const std::array<double, 3> origin{};
+  const std::array<double, 4> odd{};
+  const std::array<double, 1> one_time{0.0};
+  Snapshot small = known;
+  small.max_poses = 1;
+  const std::array<double, 3> turned{0.0, 0.0, -2e6};
+  const std::array<double, 3> infinite{0.0, 0.0, kInfinity};
+  const std::array<double, 1> late{2e10};
+  // Both questions check the same arguments.
+  const auto both = [&](const Snapshot& s, const PosesRequest& r, Status status,
+                        const std::string& text) {
+    const PosesAnswer poses = check_poses(s, r);
+    refused(poses.issue, poses.answer, status, text);
+    const PathAnswer way =
+        check_path(s, {.poses = r.poses, .times = r.times, .errors = r.errors, .margin = r.margin});
+    refused(way.issue, way.answer, status, text);
+  };
+  both(small, {.poses = flat}, Status::limit_exceeded, "poses: 2 poses, limit 1");
+  both(known, {.poses = odd}, Status::array_mismatch,
+       "poses: must have 3 values per pose, x y yaw (got 4 values)");
+  both(known, {.poses = flat, .times = one_time}, Status::array_mismatch,
+       "times: must be empty or have 2 values, one per pose (got 1)");
+  both(known, {.poses = infinite}, Status::non_finite, "poses[2]: must be finite (got inf)");
+  both(known, {.poses = turned}, Status::coord_range,
+       "poses[0]: magnitude of yaw must not exceed 1e6 rad (got (0.0, 0.0, -2000000.0))");
+  both(known, {.poses = origin, .times = late}, Status::coord_range,
+       "times[0]: magnitude must not exceed 1e10 s (got 20000000000.0)");
+  both(known, {.poses = flat, .errors = one_time}, Status::array_mismatch,
+       "errors: must be empty or have one value per pose");
+  both(known, {.poses = origin, .margin = kInfinity}, Status::non_finite,
+       "margin: must be finite (got inf)");
+  const PosesAnswer mode = check_poses(known, {.poses = origin, .mode = 3});
+  refused(mode.issue, mode.answer, Status::invalid_input,
+          "mode: must be 0 (collide), 1 (distance) or 2 (witness) (got 3)");
+  const PathAnswer rough = check_path(known, {.poses = origin, .tolerance = 2.0});
+  refused(rough.issue, rough.answer, Status::invalid_input,
+          "tolerance: must be 1e-06 to 1 m (got 2.0), or be 0");
+  const DistanceAnswer reach = distance(known, {.pose = {}, .max_distance = -1.0});
+  refused(reach.issue, reach.answer, Status::invalid_input,
+          "max_distance: must not be negative (got -1.0)");
   const PathAnswer none = check_path(known, {});
   refused(none.issue, none.answer, Status::empty_request, "poses: must have at least one pose");
 }
@@ -249,6 +291,124 @@ TEST(SnapshotText, NumbersAreWrittenAsInPython) {
   EXPECT_EQ(text_of(123456789012345680.0), "1.2345678901234568e+17");
   EXPECT_EQ(text_of(9007199254740993.0), "9007199254740992.0");
   EXPECT_EQ(text_of(-kInfinity), "-inf");
+}
+
+TEST(SnapshotRules, DistancesAreThoseToTheObstacles) {
+  const World world;
+  const DistanceAnswer found = distance(world.snapshot(), {.pose = {5.0, 0.0, 0.0}});
+  EXPECT_EQ(found.answer.verdict, Verdict::free);
+  EXPECT_EQ(found.answer.obstacle, 0);
+  ASSERT_EQ(found.nearest.size(), 1U);
+  EXPECT_NEAR(found.nearest[0].closest.distance, 3.0, 1e-12);
+  // Farther away than the limit: named, but not in the list.
+  const DistanceAnswer far =
+      distance(world.snapshot(), {.pose = {5.0, 0.0, 0.0}, .max_distance = 2.5});
+  EXPECT_EQ(far.answer.obstacle, 0);
+  EXPECT_TRUE(far.nearest.empty());
+}
+
+TEST(SnapshotRules, AfterTheFirstPoseThatIsNotFreeTheRestIsUnknown) {
+  const World world;
+  const std::array<double, 12> flat{50, 0, 0, 1, 0, 0, 60, 0, 0, 1, 0, 0};
+  const PosesAnswer found = check_poses(world.snapshot(), {.poses = flat, .stop_at_first = true});
+  EXPECT_EQ(found.verdicts,
+            (std::vector{Verdict::free, Verdict::collision, Verdict::unknown, Verdict::unknown}));
+  EXPECT_EQ(found.statuses[2], Status::undefined);
+  EXPECT_EQ(found.obstacles[3], -1);
+  EXPECT_EQ(found.first_invalid, 1);
+  EXPECT_EQ(found.answer.verdict, Verdict::collision);
+  const PosesAnswer all = check_poses(world.snapshot(), {.poses = flat});
+  EXPECT_EQ(all.verdicts[2], Verdict::free);
+}
+
+// The vehicle is larger by the error of the pose: of its own pose, not of another one.
+TEST(SnapshotRules, EachPoseHasItsOwnError) {
+  const World world;  // gaps of 1 m
+  const std::array<double, 9> flat{3, 0, 0, 3, 0, 0, 3, 0, 0};
+  const std::array<double, 3> errors{0.0, 1.5, 0.5};
+  const PosesAnswer found = check_poses(world.snapshot(), {.poses = flat, .errors = errors});
+  EXPECT_EQ(found.verdicts, (std::vector{Verdict::free, Verdict::collision, Verdict::free}));
+  const PathAnswer path = check_path(world.snapshot(), {.poses = flat, .errors = errors});
+  EXPECT_EQ(path.answer.verdict, Verdict::collision);
+}
+
+TEST(SnapshotRules, AnErrorThatIsNoBoundIsNotIgnored) {
+  const World world;
+  const Snapshot known = world.snapshot();
+  const std::array<double, 6> flat{50, 0, 0, 50, 0, 0};
+  for (const double wrong : {kNaN, -1e-9, kInfinity}) {
+    const std::array<double, 2> errors{0.5, wrong};
+    const PosesAnswer poses = check_poses(known, {.poses = flat, .errors = errors});
+    const PathAnswer path = check_path(known, {.poses = flat, .errors = errors});
+    const CollideAnswer one = collide(known, {.pose = {50, 0, 0}, .pose_error = wrong});
+    const DistanceAnswer near = distance(known, {.pose = {50, 0, 0}, .pose_error = wrong});
+    for (const Issue& issue : {poses.issue, path.issue, one.issue, near.issue}) {
+      EXPECT_EQ(issue.status, wrong < 0.0 ? Status::invalid_input : Status::non_finite) << wrong;
+    }
+    for (const Answer& answer : {poses.answer, path.answer, one.answer, near.answer}) {
+      EXPECT_EQ(answer.verdict, Verdict::unknown) << wrong;
+    }
+    if (std::isfinite(wrong)) {
+      EXPECT_EQ(path.answer.message, "errors[1]: must not be negative or NaN (got -1e-09)");
+    }
+  }
+}
+
+// The times of a request are relative to a stamp, which may be before the time zero of the scene.
+TEST(SnapshotRules, TimesAreMovedToTheClockOfTheScene) {
+  Snapshot known;
+  known.epoch = 100 * kSecond;
+  known.stamp = 100 * kSecond - 1'250'000'000;
+  const std::array<double, 2> times{0.0, 2.0};
+  EXPECT_EQ(detail::on_clock(known, times, 0), (std::vector<double>{-1.25, 0.75}));
+  EXPECT_EQ(detail::on_clock(known, times, 103 * kSecond + 500'000'000),
+            (std::vector<double>{3.5, 5.5}));
+}
+
+// In the first part, what comes after 2.5 s is not known; a later part collides at 7 s.
+TEST(SnapshotRules, AContactMayBeAsEarlyAsTheFirstUnknown) {
+  const std::array<double, 5> times{0.0, 2.0, 4.0, 6.0, 8.0};
+  std::array<detail::PathPart, 2> parts{detail::PathPart{0, {}}, detail::PathPart{2, {}}};
+  parts[0].result = detail::unknown_path(Status::iteration_limit);
+  parts[0].result.first_invalid_segment = 1;
+  parts[0].result.last_valid_fraction = 0.25;
+  parts[1].result.verdict = Verdict::collision;
+  parts[1].result.status = Status::success;
+  parts[1].result.first_invalid_segment = 1;
+  parts[1].result.first_collision_time = 7.0;
+  parts[1].result.obstacle = 0;
+  const PathAnswer path = detail::join({}, parts, 4, 4, times, 0.0);
+  EXPECT_EQ(path.answer.verdict, Verdict::collision);
+  EXPECT_EQ(path.first_collision_time, 2.5);
+  EXPECT_EQ(path.first_invalid_segment, 1);
+  EXPECT_EQ(path.last_valid_fraction, 0.25);
+  // Beside a fault, nothing is free.
+  Snapshot stale;
+  stale.fault = kStale;
+  parts[1] = parts[0];
+  EXPECT_EQ(detail::join(stale, parts, 4, 4, times, 0.0).answer.status, kStale.status);
+  parts[0].result.verdict = parts[1].result.verdict = Verdict::free;
+  EXPECT_EQ(detail::join(stale, parts, 4, 4, times, 0.0).answer.verdict, Verdict::unknown);
+  EXPECT_EQ(detail::join(stale, parts, 4, 4, times, 0.0).last_valid_fraction, 0.0);
+}
+
+// msg/Verdict.msg defines the statuses and their names.
+TEST(SnapshotText, StatusesAreNamedAsInTheMessage) {
+  const std::string file = __FILE__;
+  std::ifstream definition(file.substr(0, file.rfind("src_cpp")) + "msg/Verdict.msg");
+  const std::regex constant("uint16 ([A-Z_]+)=([0-9]+).*");
+  std::smatch found;
+  int count = 0;
+  for (std::string line; std::getline(definition, line);) {
+    if (!std::regex_match(line, found, constant)) continue;
+    ++count;
+    std::string name = found[1];
+    for (char& c : name) c = c == '_' ? ' ' : static_cast<char>(c - 'A' + 'a');
+    if (name == "success") name.clear();  // an answer without a reason
+    EXPECT_EQ(reason(static_cast<Status>(std::stoi(found[2]))), name);
+  }
+  EXPECT_EQ(count, 27);
+  EXPECT_EQ(reason(static_cast<Status>(39)), "unknown status");
 }
 
 }  // namespace

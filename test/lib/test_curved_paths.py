@@ -349,6 +349,7 @@ def test_pickle_and_copy() -> None:
             lambda: Path.dubins(np.zeros((2, 3)), np.full((2, 3), np.inf), 1.0),
             "b[0]: x, y and yaw",
         ),
+        (lambda: Path.dubins((0, 0, 0), (1e15, 0, 0), 1e-300), "b: no curve was found"),
         (lambda: Path.straight([0, 0, 0]), "poses: must have shape (..., n, 3)"),
         (lambda: Path.straight(np.zeros((0, 3))), "at least one pose"),
         (lambda: Path.arcs((0, 0, 0), [(0, 1)]).at(2.0), "must lie in [0, 1.0] (got 2.0)"),
@@ -382,3 +383,19 @@ def test_refusals_of_a_check(how: dict[str, object], message: str) -> None:
     with pytest.raises(InputError) as caught:
         Scene([CAR]).check_path(CAR, path, **how)  # type: ignore[call-overload]
     assert message in str(caught.value)
+
+
+def test_only_several_paths_have_a_count() -> None:
+    """The length of one path is in metres: `Path.length`."""
+    assert len(Path.straight(np.zeros((4, 2, 3)))) == 4
+    with pytest.raises(TypeError, match=r"a Path of shape \(\) has no length"):
+        len(Path.straight(np.zeros((2, 3))))
+
+
+def test_a_turn_on_the_spot_has_no_constant_speed() -> None:
+    """Two times say when the path begins and ends, but not when it passes the pose between."""
+    turn = Path.straight([(0, 0, 0), (0, 0, 1), (0, 0, 2)])
+    scene, car = Scene([]), Shape.box(4.0, 2.0)
+    with pytest.raises(InputError, match="times: must hold a time for each of the 3 poses"):
+        scene.check_path(car, turn, times=[0.0, 2.0])
+    assert scene.check_path(car, turn, times=[0.0, 1.0, 2.0]).is_free

@@ -133,3 +133,24 @@ def test_a_new_environment_is_installed_into(checkout: Path) -> None:
         """,
     ).splitlines()
     assert len(keys) == len(set(keys)) == 2
+
+
+@pytest.mark.parametrize(
+    ("total", "counted", "row", "fails"),
+    [
+        ("TOTAL        1000     50    95.0%", "missed", "1000        50      95.0", False),
+        ("TOTAL        1000     51    94.9%", "missed", "1000        51      94.9", True),
+        ("TOTAL  1000  950  95%", "run", "1000        50      95.0", False),
+        ("TOTAL  1000  949  94%", "run", "1000        51      94.9", True),
+        ("", "run", "no data", True),
+    ],
+)
+def test_coverage_fails_below_its_limit_and_without_data(
+    total: str, counted: str, row: str, fails: bool, checkout: Path
+) -> None:
+    (checkout / ".dev/coverage").mkdir(parents=True)
+    (checkout / ".dev/coverage/kernel.txt").write_text(f"a.hpp 9 9 100%\n{total}\n")
+    judge = f"source tools/coverage.sh; coverage_row kernel {counted}; echo ${{#FAILURES[@]}}"
+    said = run(checkout, judge).split("\n")
+    assert said[0].startswith("kernel") and row in said[0]
+    assert said[1] == str(int(fails))

@@ -387,6 +387,35 @@ def test_each_pose_has_the_answer_of_its_footprint(time: Time) -> None:
     assert len(seen) == 4  # free and hit, both ways
 
 
+def test_each_pose_has_the_verdict_of_its_footprint_without_distances(time: Time) -> None:
+    snapshot = world_of(time, (0.0, 0.0)).snapshot(**time.both)
+    poses = np.array([[0.0, 0.0, 0.0], [30.0, 0.0, 0.0], [0.0, 0.0, 0.0]])
+    which = np.array([0, 1, 1], np.uint8)
+    found = request(poses, footprints=["small", "long"], which=which, mode=0)
+    answer = found.ask(snapshot, SameFrameOnly())
+    assert isinstance(answer, PosesAnswer)
+    assert answer.verdicts.tolist() == [Verdict.COLLISION, Verdict.FREE, Verdict.COLLISION]
+    assert len(answer.distances) == len(answer.witnesses) == 0
+
+
+def test_errors_count_all_poses_and_not_those_of_one_footprint(time: Time) -> None:
+    snapshot = world_of(time).snapshot(**time.both)
+    which = np.array([0, 1, 0, 1], np.uint8)
+    good = np.zeros((4, 3))
+
+    def refused(poses: np.ndarray, **fields: Any) -> str:
+        names = ["small", "long"]
+        with pytest.raises(InputError) as caught:
+            request(poses, footprints=names, which=which, **fields).ask(snapshot, SameFrameOnly())
+        return str(caught.value)
+
+    far = good.copy()
+    far[3, 1] = 1e300
+    assert refused(far).startswith("poses[9]: magnitude of x and y")
+    assert refused(good, times=np.array([0.0, 0.0, 0.0, 1e11])).startswith("times[3]: magnitude")
+    assert refused(good, margin=1e300).startswith("margin: must not exceed")
+
+
 def test_footprint_per_pose_is_refused_where_it_is_not_clear(time: Time) -> None:
     snapshot = world_of(time).snapshot(**time.both)
     poses = np.zeros((3, 3))

@@ -232,3 +232,11 @@ def test_aliases_of_aliases_are_read_at_once() -> None:
     ((value, where),) = read_documents("\n".join(lines))
     assert value["a0"] == [1]
     assert where["a30",] == 31
+
+
+def test_second_document_is_refused(tmp_path: Path) -> None:
+    """A reader that stops after the first document would not see its parameters."""
+    path = tmp_path / "two.yaml"
+    path.write_text("/**:\n  ros__parameters: {safety_margin: 1.0}\n---\n/**: {}\n")
+    with pytest.raises(InputError, match="line 4: a second document"):
+        read_sections(path)

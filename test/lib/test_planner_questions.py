@@ -236,6 +236,22 @@ def test_arcs_meet_a_moving_obstacle_and_end_at_the_horizon() -> None:
     assert hit.last_valid_fraction == 0.0
 
 
+def test_arcs_with_missing_data_are_unknown() -> None:
+    """After the horizon, a contact may follow a part that is only too close."""
+    known = snapshot(data=shapes((0, 50), velocities=np.zeros(3)))
+    start, way = [-10.0, 0.0, 0.0], [[0.0, 10.0], [0.0, 10.0]]
+    close = path_asked(known, start, way, times=np.array([0.0, 2.0, 4.0]), margin=100.0)
+    assert (close.verdict, close.answer.status) == (Verdict.MARGIN, Status.SUCCESS)
+    short = path_asked(known, start, way, times=np.array([0.0, 4.0, 6.0]), margin=100.0)
+    assert (short.verdict, short.answer.status) == (Verdict.UNKNOWN, Status.PREDICTION_TOO_SHORT)
+    assert np.isnan(short.min_distance)
+    late = path_asked(replace(known, fault=STALE), start, way, times=np.array([6.0, 7.0, 8.0]))
+    assert (late.verdict, late.answer.status) == (Verdict.UNKNOWN, Status.STALE_OBSTACLES)
+    found = path_asked(replace(known, footprint=None), start, way)
+    assert (found.verdict, found.answer.status) == (Verdict.UNKNOWN, Status.NO_FOOTPRINT)
+    assert (found.first_invalid_segment, found.last_valid_fraction) == (0, 0.0)
+
+
 def test_arcs_from_another_frame_contain_its_rounding() -> None:
     """The rounding of the frame's yaw turns the end of a long path by more than its start."""
     known, frame = snapshot((0, 0)), Pose(0.3, -0.2, 1000.0)

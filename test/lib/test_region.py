@@ -622,3 +622,21 @@ def test_refused(outlines, holes, message: str) -> None:
 def test_refused_as_argument() -> None:
     with pytest.raises(InputError, match="inside: must be a Region"):
         Scene([], inside=square(0, 0))
+
+
+@pytest.mark.parametrize("snap", [0.0, 0.1])
+def test_a_ring_without_vertices_is_refused(snap: float) -> None:
+    for outlines, holes, where in (
+        ([ROAD, np.empty((0, 2))], [], "outlines[1]"),
+        ([ROAD], [np.empty((0, 2))], "holes[0]"),
+    ):
+        with pytest.raises(InputError) as caught:
+            Region(outlines, holes, snap=snap)
+        assert caught.value.status is Status.TOO_FEW_POINTS
+        assert str(caught.value).startswith(f"{where}: an outline needs at least 3 distinct")
+
+
+@pytest.mark.parametrize("points", [1.0, [1.0, 2.0, 3.0], np.zeros((4, 3))])
+def test_points_have_two_coordinates(points: object) -> None:
+    with pytest.raises(InputError, match=r"points: must have shape \(\.\.\., 2\)"):
+        Region([ROAD]).contains(points)

@@ -363,3 +363,37 @@ def test_a_bad_static_message_stays_bad_until_the_next_good_one() -> None:
     assert answer(world, 0.0, 0.0, 1000 * NS).status is Status.NON_FINITE
     receive(world, good, now=1001 * NS)
     assert answer(world, 0.0, 0.0, 1001 * NS).verdict is Verdict.FREE
+
+
+def test_the_paths_beside_a_region_stay_with_their_obstacles() -> None:
+    """The region is taken out of the list; an obstacle after it keeps its own path."""
+    world = make_world()
+    data = outlines(
+        [(0, box(-4, 3, 1, 1)), (REGION, box(-5, -5, 10, 10)), (0, box(3, 3, 1, 1))],
+        path_offsets=np.array([0, 1, 1, 2]),
+        path_times=np.array([1.0, 1.0]),
+        path_poses=np.array([0.0, 0.0, 0.0, 0.0, -6.0, 0.0]),  # the second one moves down
+    )
+    receive(world, data)
+    snapshot = world.snapshot(now=100 * NS, steady=100 * NS)
+    poses = np.array([-3.5, 3.5, 0.0, 3.5, -2.5, 0.0, 3.5, 3.5, 0.0])
+    found = questions.check_poses(snapshot, poses, np.ones(3))
+    assert found.verdicts.tolist() == [Verdict.COLLISION, Verdict.COLLISION, Verdict.FREE]
+    assert found.nearest_ids.tolist()[:2] == [10, 12]
+
+
+def test_static_data_has_no_paths() -> None:
+    """It is known at all times, but a path ends."""
+    world = make_world(SourceConfig("fence", static=True))
+    data = outlines(
+        [(0, box(3, 3, 1, 1))],
+        path_offsets=np.array([0, 1]),
+        path_times=np.array([1.0]),
+        path_poses=np.zeros(3),
+    )
+    receive(world, data)
+    found = answer(world, 0.0, 0.0)
+    assert found.verdict is Verdict.UNKNOWN
+    assert "path_times: must be empty, because the source has the parameter static" in (
+        found.message
+    )

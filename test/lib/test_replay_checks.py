@@ -183,6 +183,8 @@ def test_slip_in_a_scenario_is_refused(text: str, tmp_path: Path) -> None:
          "server; did you mean 'obstacles.timeout'? (got 1.0)"),
         ("parameters:\n  obstacles.timeout: -1.0",
          "line 5, case 'b': parameters.obstacles.timeout: must be 0.01 to 60 s (got -1.0)"),
+        ("topics:\n  obstacles: {seen: 3}",
+         "line 5, case 'b': topics.obstacles: must be the name of a topic (got {'seen': 3})"),
         ("topics:\n  footprnt: /a",
          "line 5, case 'b': topics.footprnt: unknown key; did you mean 'footprint'?; allowed: "
          "footprint, twist, obstacles, tf, tf_static, clock, server"),
@@ -246,6 +248,9 @@ def test_parameter_file_of_the_server(tmp_path: Path) -> None:
     assert read_parameters(path) == Config()
     (tmp_path / "own.yaml").write_text("ego:\n  collision_server:\n    ros__parameters: {}\n")
     with pytest.raises(CaseError):
+        read_parameters(tmp_path / "own.yaml")
+    (tmp_path / "own.yaml").write_text("/**:\n  ros__parameters: {global_frame: map}\n")
+    with pytest.raises(CaseError, match="contains no parameter of the collision server"):
         read_parameters(tmp_path / "own.yaml")
     (tmp_path / "own.yaml").write_text("")
     with pytest.raises(CaseError, match=r"keys: none"):
@@ -906,3 +911,20 @@ def test_all_commands_end_alike(
         assert main(command) == code, command
         said = capsys.readouterr()
         assert f"{command[0]}: " in said.err or "cannot be read" in said.out, command
+
+
+def test_topic_of_a_source_that_does_not_exist_is_refused(tmp_path: Path) -> None:
+    """Else the topic of a misspelt source would not be replayed."""
+    case = two_sources(tmp_path, 3.0, 3.0)
+    case = replace(case, topics={"obstacles": {"lidar": "/lidar", "rader": "/radar"}})
+    assert run(case, tmp_path / "out", Options()).outcome is Outcome.BROKEN
+    with pytest.raises(BagError, match="unknown source: rader; allowed: lidar, radar"):
+        moment(case, 0.0, None)
+
+
+def test_folder_without_a_bag_is_an_error(tmp_path: Path) -> None:
+    """Else a replay of no bag would pass."""
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "metadata.txt").write_text("no bag")
+    with pytest.raises(BagError, match="this folder contains no bag"):
+        read_cases(tmp_path / "notes", Config())

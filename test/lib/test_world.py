@@ -292,6 +292,18 @@ def test_late_message_does_not_replace_a_newer_one(time: Time) -> None:
     assert ask(world, time, Pose()) == HIT
 
 
+@pytest.mark.requirement("D-3")
+def test_late_message_of_the_same_stamp_does_not_replace_a_newer_one(time: Time) -> None:
+    world = World(Config(footprint=CAR))
+    world.receive_obstacles("obstacles", boxes((0, 0), stamp=time.now, sequence=2), **time.both)
+    late = boxes((50, 50), stamp=time.now, sequence=1)
+    world.receive_obstacles("obstacles", late, **time.both)
+    assert ask(world, time, Pose()) == HIT
+    time.pass_(1.0)
+    fault = world.snapshot(**time.both).fault
+    assert "sequence number 1 was received after 2 and dropped" in fault.message
+
+
 def test_sender_that_starts_again_is_heard(time: Time) -> None:
     world = World(Config(footprint=CAR))
     world.receive_obstacles("obstacles", boxes((0, 0), sequence=900), **time.both)

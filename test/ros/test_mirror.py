@@ -23,6 +23,7 @@ import mirroring
 from gjk_collision.msg import ObstacleArray
 from server import Bench, Server
 
+from gjk_collision.errors import InputError
 from gjk_collision.ros.client import CollisionClient, Reply
 from gjk_collision.ros.messages import filled
 from gjk_collision.ros.mirror import CollisionMirror
@@ -227,6 +228,25 @@ def test_questions_that_are_refused(mirrored: Any) -> None:
         elsewhere.close()
     closed = elsewhere.collide(far, frame_pose=(1.0, 2.0, 3.0))
     assert (closed.verdict, closed.status) == (Verdict.UNKNOWN, Status.NOT_ACTIVE)
+
+
+@pytest.mark.requirement("V-15")
+def test_each_pose_has_its_footprint(mirrored: Any) -> None:
+    """At the same pose, the long vehicle hits the box, and the small one does not."""
+    _, bench, mirror = mirrored(
+        "mirror_footprints",
+        footprint_names=["small", "long"],
+        **{"small.robot_radius": 0.5, "long.robot_radius": 2.5},
+    )
+    bench.publish()
+    until(mirror, bench, None)
+    poses, names = [(-3.0, 0.0, 0.0)] * 3, ["small", "long"]
+    found = mirror.check_poses(poses, footprint=names, which=[0, 1, 0])
+    assert found.verdicts.tolist() == [Verdict.FREE, Verdict.COLLISION, Verdict.FREE]
+    wrong = mirror.check_poses(poses, footprint=names, which=[0, 2, 0])
+    assert (wrong.verdict, wrong.status) == (Verdict.UNKNOWN, Status.INVALID_INPUT)
+    with pytest.raises(InputError, match="which: can only be given if footprint is a sequence"):
+        mirror.check_poses(poses, which=[0, 1, 0])
 
 
 def test_nothing_is_sent_without_a_subscriber(start: Start) -> None:

@@ -141,9 +141,21 @@ inline std::vector<double> on_clock(const Snapshot& snapshot, std::span<const do
   return moved;
 }
 
+// An error bound of a pose (m). An infinite one is refused as a footprint that is too large.
+inline Issue check_error(double error, const char* argument, long index) {
+  if (error >= 0.0) return {};
+  return {std::isnan(error) ? Status::non_finite : Status::invalid_input, argument, index,
+          "must not be negative or NaN" + got(error)};
+}
+
 inline Issue check_errors(std::span<const double> errors, std::size_t count) {
-  if (errors.empty() || errors.size() == count) return {};
-  return {Status::array_mismatch, "errors", -1, "must be empty or have one value per pose"};
+  if (!errors.empty() && errors.size() != count) {
+    return {Status::array_mismatch, "errors", -1, "must be empty or have one value per pose"};
+  }
+  for (std::size_t i = 0; i < errors.size(); ++i) {
+    if (Issue issue = check_error(errors[i], "errors", static_cast<long>(i))) return issue;
+  }
+  return {};
 }
 
 inline std::vector<Pose> poses_of(std::span<const double> flat) {

@@ -29,7 +29,10 @@ CollideAnswer collide(const K& kernel, const Snapshot& snapshot, const CollideRe
   if (Issue issue = check_margin(snapshot, request.margin, total)) {
     return refused<CollideAnswer>(std::move(issue));
   }
-  if (Issue issue = check_single(request.pose)) return refused<CollideAnswer>(std::move(issue));
+  for (Issue issue :
+       {check_single(request.pose), check_error(request.pose_error, "pose_error", -1)}) {
+    if (issue) return refused<CollideAnswer>(std::move(issue));
+  }
   if (!is_known(snapshot)) return {{}, unknown_footprint(snapshot)};
   const Vehicle vehicle(*snapshot.footprint, request.pose_error);
   for (Issue issue :
@@ -53,7 +56,10 @@ DistanceAnswer distance(const K& kernel, const Snapshot& snapshot, const Distanc
   if (Issue issue = check_non_negative("max_distance", request.max_distance)) {
     return refused<DistanceAnswer>(std::move(issue));
   }
-  if (Issue issue = check_single(request.pose)) return refused<DistanceAnswer>(std::move(issue));
+  for (Issue issue :
+       {check_single(request.pose), check_error(request.pose_error, "pose_error", -1)}) {
+    if (issue) return refused<DistanceAnswer>(std::move(issue));
+  }
   if (!is_known(snapshot)) return {{}, unknown_footprint(snapshot), {}};
   const double margin = snapshot.safety_margin;
   const Vehicle vehicle(*snapshot.footprint, request.pose_error);
