@@ -26,6 +26,7 @@ import numpy.typing as npt
 import shapely
 from report import machine, table
 from scene import rewrite
+from scene_peers import mistakes
 
 from gjk_collision import Scene, Shape, Verdict
 
@@ -218,12 +219,16 @@ def judge(
     """
     some = poses[:: ROLLOUTS // JUDGED]
     start = time.process_time()
-    truth = np.asarray(shapely.intersects(solid, shapely.polygons(turned(CORNERS, some))))
+    outlines = shapely.polygons(turned(CORNERS, some))
+    truth = np.asarray(shapely.intersects(solid, outlines))
     spent = (time.process_time() - start) * (ROLLOUTS / JUDGED)
-    found = scene.check(Shape.box(LENGTH, WIDTH), some, mode="distance")
-    hits = np.asarray(found.verdicts == Verdict.COLLISION)
-    if (differ := (hits != truth) & (np.abs(found.distances) > 1e-9)).any():
-        sys.exit(f"{where}: shapely differs at {some[differ][0].tolist()}")
+    verdicts = np.asarray(scene.check(Shape.box(LENGTH, WIDTH), some).verdicts)
+    hits = verdicts == Verdict.COLLISION
+    if not (hits | (verdicts == Verdict.FREE)).all():
+        sys.exit(f"{where}: a verdict is UNKNOWN")
+    wrong_ones = mistakes(hits, outlines, lambda each, _: shapely.intersects(solid, each), 1e-9)
+    if len(wrong_ones):
+        sys.exit(f"{where}: shapely differs at {some.reshape(-1, 3)[wrong_ones[0]].tolist()}")
     floats = some.astype(np.float32)
     second = costmap.compiled(floats, 2, False)
     rows = {OURS: hits, RASTER: costmap.compiled(floats, 1, False), NUMPY: costmap.in_numpy(some)}

@@ -176,7 +176,7 @@ def checking(count: int, batches: tuple[int, ...], passes: int) -> dict[int, dic
                 start = time.perf_counter()
                 found[name] = in_chunks(check, poses)
                 spent[name].append(time.perf_counter() - start)
-        agree(scene, poses, found)
+        agree(tree, poses, found)
         result = {name: statistics.median(times) for name, times in spent.items()}
         result["whole"] = growth("check", batch)[1]
         result["chunks"] = growth("check chunks", batch)[1]
@@ -185,15 +185,16 @@ def checking(count: int, batches: tuple[int, ...], passes: int) -> dict[int, dic
     return results
 
 
-def agree(scene: Scene, poses: Floats, found: dict[str, Answers]) -> None:
-    """Raise if the answers differ, unless the gap is less than the rounding error of the peer."""
+def agree(tree: scene_peers.Shapely, poses: Floats, found: dict[str, Answers]) -> None:
+    """Exit if the answers differ by more than the rounding error of the peer."""
     if not np.array_equal(found["1"], found["2"]):
         raise SystemExit("the answers depend on the number of threads")
     differ = np.flatnonzero(found["1"] != found[TREE])
-    if len(differ):
-        gaps = np.abs(scene.check(EGO_SHAPE, poses[differ], mode="distance").distances)
-        if not (gaps <= CONTACT).all():
-            raise SystemExit(f"{TREE} differs at a gap of {gaps.max()} m")
+    wrong = scene_peers.mistakes(
+        found["1"][differ], tree.outlines(poses[differ]), lambda each, _: tree.hits(each), CONTACT
+    )
+    if len(wrong):
+        raise SystemExit(f"{TREE} differs at {poses[differ[wrong[0]]].tolist()}")
 
 
 def ms(times: dict[str, float], name: str) -> str:

@@ -18,6 +18,32 @@ Floats = npt.NDArray[np.float64]
 Answers = npt.NDArray[Any]
 
 
+def mistakes(
+    hits: Answers, outlines: Answers, intersects: Callable[[Answers, Answers], Answers], by: float
+) -> Answers:
+    """Return the indices of the wrong verdicts, flat, by shapely alone.
+
+    A verdict is wrong if shapely contradicts it for the outline, and also for the outline that is
+    grown by `by` [m] if the verdict is a hit, or shrunk if it is not.
+
+    Parameters
+    ----------
+    hits : ndarray of bool, shape (n,)
+        Verdicts.
+    outlines : ndarray of shapely geometries, shape (n,)
+        The vehicle.
+    intersects : callable
+        Whether outlines hit; it takes outlines and their indices.
+    """
+    import shapely
+
+    hits, outlines = hits.ravel(), outlines.ravel()
+    differ = np.flatnonzero(hits != intersects(outlines, np.arange(len(hits))))
+    moved = shapely.buffer(outlines[differ], np.where(hits[differ], by, -by))
+    wrong: Answers = differ[hits[differ] != intersects(moved, differ)]
+    return wrong
+
+
 def corners(poses: Floats, sizes: Floats) -> Floats:
     """Corners of boxes, shape (n, 4, 2)."""
     signs = 0.5 * np.array([[1, 1], [-1, 1], [-1, -1], [1, -1]])
@@ -49,9 +75,13 @@ class Shapely:
 
     def collide(self, poses: Floats) -> Answers:
         """Whether it hits anything, shape (n,)."""
-        hits = np.zeros(len(poses), dtype=bool)
+        return self.hits(self.outlines(poses))
+
+    def hits(self, outlines: npt.NDArray[np.object_]) -> Answers:
+        """Whether outlines hit anything, shape (n,)."""
+        hits = np.zeros(len(outlines), dtype=bool)
         # It prepares the outlines itself.
-        hits[self.tree.query(self.outlines(poses), predicate="intersects")[0]] = True
+        hits[self.tree.query(outlines, predicate="intersects")[0]] = True
         return hits
 
     def distance(self, poses: Floats) -> Answers:

@@ -75,8 +75,9 @@ bench_compare() {
     tree=$out/base/$commit
     if [[ ! -d $tree ]]; then
         rm -rf "$out/base"
-        mkdir -p "$tree"
-        git archive "$commit" bench src_cpp package.xml | tar -x -C "$tree"
+        mkdir -p "$tree.part"
+        git archive "$commit" bench src_cpp package.xml | tar -x -C "$tree.part"
+        mv "$tree.part" "$tree" # only a complete tree has this name
     fi
     must "bench: build this tree" "mend the build error above" cpp_build bench/compare compare
     must "bench: build $commit" "choose a later revision if its rows do not have the form that bench/compare/side.cpp expects" \

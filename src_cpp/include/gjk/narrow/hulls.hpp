@@ -29,7 +29,9 @@ namespace gjk {
 //
 // Every query answers UNKNOWN for no points, NaN, infinity, coordinates beyond kMaxCoordinate, and
 // a negative radius. The same holds if the points are not the vertices of a convex polygon in
-// counter-clockwise order and their hull has more than kMostHullVertices vertices.
+// counter-clockwise order and their hull has more than kMostHullVertices vertices. It may also hold
+// if the hull of the first k points has more, for any k above kMostHullVertices: a Shape has no
+// such limit.
 struct Hull {
   const double* x = nullptr;  // m
   const double* y = nullptr;  // m
