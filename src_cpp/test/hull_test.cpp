@@ -123,6 +123,9 @@ TEST(Hull, answers_agree_with_integers_in_any_order) {
         ASSERT_LE(norm(at_a - near.point_a), 1e-9 * near.distance) << round;
       }
       if (!is_apart) continue;
+      ASSERT_LE(bounds.upper - bounds.lower, 1e-9 * bounds.upper) << round;
+      ASSERT_LE(near.lower_bound, bounds.upper) << round;  // both hold the true distance
+      ASSERT_LE(bounds.lower, near.distance) << round;
       // Just below and just above the distance, as radius or margin.
       ASSERT_TRUE(is_free(collide(a.hull(), b.hull(), 0.999 * bounds.lower))) << round;
       ASSERT_EQ(collide(a.hull(1.001 * bounds.upper), b.hull()), Verdict::collision) << round;

@@ -32,26 +32,34 @@ namespace gjk {
 
 namespace detail {
 
-// Level 1 for pairs that the boxes and the extremes w leave undecided. views(query) calls query
-// with views of p and q. See Unreported for `begin`.
-template <class Views, class Begin = Unreported>
+// Level 1 for pairs that the boxes and the extremes w leave undecided. See Unreported for `begin`.
+template <class Begin = Unreported>
 [[gnu::always_inline]] inline Verdict collide_by_axes_or_gjk(const Convex& p, const Convex& q,
                                                              double margin, const Quadrilateral& w,
                                                              const double (&side)[4],
-                                                             unsigned inner, const Views& views,
+                                                             unsigned inner,
                                                              Begin begin = {}) noexcept {
   // Axes: an edge that separates; exact signs decide the edges within the rounding error
   const Axes axes = Axes::deciding(p, q, inner);
   if (p.radius + q.radius + margin == 0.0 && axes.decide) {
     begin(Step::axes);
-    return views([axes, begin](const auto& a, const auto& b) {
+    return on_views(p, q, [axes, begin](const auto& a, const auto& b) {
       return verdict_of(a, b, test_axes(a, b, axes), begin);
     });
   }
   // GJK, then exact arithmetic if GJK does not decide
   Simplex s = facing_edge(p, q, w, side);
-  return views(
-      [&, begin](const auto& a, const auto& b) { return collide_from(a, b, margin, s, begin); });
+  return on_views(p, q, [&, begin](const auto& a, const auto& b) {
+    return collide_from(a, b, margin, s, begin);
+  });
+}
+
+// The same as a function of its own. As a part of collide() of two Hulls, it is slower (GCC 12).
+[[gnu::noinline]] inline Verdict collide_after_extremes(const Convex& p, const Convex& q,
+                                                        double margin, const Quadrilateral& w,
+                                                        const double (&side)[4],
+                                                        unsigned inner) noexcept {
+  return collide_by_axes_or_gjk(p, q, margin, w, side, inner);
 }
 
 // collide() below; see Unreported for `begin`.
@@ -71,8 +79,7 @@ template <class Begin = Unreported>
   double side[4];
   const unsigned inner = inner_sides(w, side);
   if (takes(Step::extremes) && inner == kAllSides) return Verdict::collision;
-  const auto views = [&](const auto& query) { return on_views(p, q, query); };
-  return collide_by_axes_or_gjk(p, q, margin, w, side, inner, views, begin);
+  return collide_by_axes_or_gjk(p, q, margin, w, side, inner, begin);
 }
 
 // Level 2 for polygons whose boxes are apart. The lower bound is not positive if the features do
@@ -126,14 +133,13 @@ inline Verdict collide(const Hull& a, const Hull& b, double margin = 0.0) noexce
       outline_b.take(b, box_b);
       const Convex& p = outline_a.view();
       const Convex& q = outline_b.view();
-      const auto views = [&](const auto& query) { return query(View{p}, View{q}); };
       const bool is_few = reach == 0.0 && a.size <= Outline::kFew && b.size <= Outline::kFew;
       if (takes(Step::axes) && is_few) {
         is_decided = outline_a.is_surely_convex() && outline_b.is_surely_convex();
         if (!is_decided) return Verdict::unknown;
-        return views([](const auto& u, const auto& v) {
-          return verdict_of(u, v, test_axes(u, v, {true, true, {}}));
-        });
+        const View u{p};
+        const View v{q};
+        return verdict_of(u, v, test_axes(u, v, {true, true, {}}));
       }
       outline_a.find_extremes(box_a);
       outline_b.find_extremes(box_b);
@@ -143,7 +149,7 @@ inline Verdict collide(const Hull& a, const Hull& b, double margin = 0.0) noexce
       if (takes(Step::extremes) && inner == kAllSides) return Verdict::collision;
       is_decided = outline_a.is_surely_convex() && outline_b.is_surely_convex();
       if (!is_decided) return Verdict::unknown;
-      return collide_by_axes_or_gjk(p, q, margin, w, side, inner, views);
+      return collide_after_extremes(p, q, margin, w, side, inner);
     });
   }
   if (is_decided) return verdict;
@@ -249,13 +255,20 @@ inline Bounds distance(const Hull& a, const Hull& b) noexcept {
       const Convex& q = outline_b.view();
       const Quadrilateral w = box_of_difference(box_a, box_b);
       const bool apart = takes(Step::boxes) && boxes_apart(w, 0.0);
+      const bool by_features = takes(Step::features) && apart;
+      const bool are_four = takes(Step::quadrilaterals) && are_quadrilaterals(p, q);
+      if (by_features && !are_four) {
+        const Bounds found = bounds_of_hulls(View{p}, View{q}, middle(w));
+        // Coordinates may be tiny.
+        if (found.lower > 4.0 * kTinyError) return distance_of_surfaces(p, q, found);
+      }
       is_decided = outline_a.is_surely_convex() && outline_b.is_surely_convex();
       if (!is_decided) return Bounds{};
-      if (takes(Step::features) && apart) {
-        const Bounds found = distance_if_apart(View{p}, View{q}, w);
+      if (by_features && are_four) {
+        const Bounds found = bounds_by_enumeration(View{p}, View{q}, w);
         if (found.lower > 0.0) return distance_of_surfaces(p, q, found);
       }
-      const bool is_few = a.size <= Axes::kFew && b.size <= Axes::kFew;
+      const bool is_few = a.size <= Outline::kFew && b.size <= Outline::kFew;
       if (takes(Step::axes) && is_few && !apart) {
         const View u{p};
         const View v{q};

@@ -11,7 +11,10 @@
 #include <span>
 
 #include "gjk/narrow/axes.hpp"
+#include "gjk/narrow/exact.hpp"
 #include "gjk/narrow/extremes.hpp"
+#include "gjk/narrow/features.hpp"
+#include "gjk/narrow/view.hpp"
 #include "gjk/shape/convex.hpp"
 #include "gjk/shape/hull.hpp"
 #include "gjk/shape/outline.hpp"
@@ -129,6 +132,66 @@ inline Quadrilateral inscribed_by_index(const Convex& p, const Convex& q) noexce
     w.y[k] = p.y[p.extreme[k]] - q.y[q.extreme[k ^ 2]];
   }
   return w;
+}
+
+// The point nearest O on the edges of P - Q at one vertex.
+struct NearestOfEdges {
+  Vec2 normal;  // from O towards P - Q: the point, or the normal of the edge with the edge's length
+  double upper;  // bound (m) on the distance of O to P - Q
+};
+
+// The four edges that may start at the vertex, and hence the bound, serve for points in any order.
+// Without branches, which would be unpredictable. For the rounding error see nearest_point_bound().
+template <class P, class Q>
+NearestOfEdges nearest_of_edges(const P& p, const Q& q, int i, int j) noexcept {
+  const Vec2 at_p = p.vertex(i);
+  const Vec2 at_q = q.vertex(j);
+  const Vec2 w = at_p - at_q;
+  const Vec2 edges[4] = {p.vertex(after(i, p.size)) - at_p, p.vertex(before(i, p.size)) - at_p,
+                         at_q - q.vertex(after(j, q.size)), at_q - q.vertex(before(j, q.size))};
+  Vec2 nearest = w;
+  Vec2 facing;
+  double least = dot(w, w);
+  double share = 0.0;
+  double longest = 0.0;
+  for (const Vec2 edge : edges) {
+    // An edge without length gives NaN, which becomes 0.
+    const double at = -dot(w, edge) / dot(edge, edge);
+    const double clamped = at > 0.0 ? (at < 1.0 ? at : 1.0) : 0.0;
+    const Vec2 point = w + clamped * edge;
+    const double square = dot(point, point);
+    const bool is_nearer = square < least;
+    least = is_nearer ? square : least;
+    share = is_nearer ? clamped : share;
+    facing = {is_nearer ? edge.x : facing.x, is_nearer ? edge.y : facing.y};
+    nearest = {is_nearer ? point.x : nearest.x, is_nearer ? point.y : nearest.y};
+    const double length = norm1(edge);
+    longest = length > longest ? length : longest;
+  }
+  const Vec2 n = perpendicular(facing);
+  const double side = dot(n, w) < 0.0 ? -1.0 : 1.0;
+  const bool is_between = (share > 0.0) & (share < 1.0);
+  const Vec2 normal{is_between ? side * n.x : nearest.x, is_between ? side * n.y : nearest.y};
+  const double rounding = 8.0 * kUnitRoundoff * (norm1(w) + longest);
+  return {normal, std::sqrt(least) * (1.0 + 8.0 * kUnitRoundoff) + rounding};
+}
+
+// Bounds (m) on the distance of the hulls of points in any order. `towards` leads from O towards
+// P - Q. The lower bound is the gap between all points along a normal, so it needs no convex
+// outline. It is not positive if the nearest edge is not found, or if the bounds are wider than
+// usual.
+template <class View>
+Bounds bounds_of_hulls(const View& p, const View& q, Vec2 towards) noexcept {
+  // Most first support vertices are ends of the nearest edge, and nearly all second ones.
+  for (int step = 0; step < 2; ++step) {
+    const int i = p.near_support(-towards);
+    const int j = q.near_support(towards);
+    const NearestOfEdges nearest = nearest_of_edges(p, q, i, j);
+    const double lower = exact::gap_along(p, q, -nearest.normal, p.vertex(i));
+    if (nearest.upper - lower <= kUsualGap * nearest.upper) return {lower, nearest.upper};
+    towards = nearest.normal;
+  }
+  return {};
 }
 
 // The view of a hull of 3 to 64 points, in the vectors of one instruction set. What is known of it
