@@ -8,7 +8,7 @@ import collections.abc
 import numpy
 import numpy.typing
 import typing
-__all__: list[str] = ['ConcavePolicy', 'FIRST_POSES', 'FIRST_SEGMENTS', 'HeartbeatFacts', 'MAX_COORDINATE', 'MAX_TOLERANCE', 'MIN_TOLERANCE', 'Motion', 'PredictionPolicy', 'Region', 'Said', 'Scene', 'Shape', 'Snapshot', 'SnapshotFacts', 'Validity', 'check_arrays', 'check_batch', 'check_coordinates', 'check_increasing', 'check_pairs', 'check_poses', 'check_times', 'check_tolerance', 'circles', 'closest', 'closest_approach', 'collide', 'compound', 'concave', 'deciding_step', 'distance', 'dubins', 'free_curve', 'grid_corners', 'grid_shapes', 'hull', 'is_pose', 'motion_from_pieces', 'moving', 'obstacle', 'path', 'polygon', 'poses_of', 'reason', 'reeds_shepp', 'scan_points', 'scan_shapes', 'scene_from_arrays', 'scene_from_shapes', 'scene_from_state', 'shape_cast', 'shape_from_state', 'state_of_scene', 'state_of_shape', 'time_of_impact', 'trace']
+__all__: list[str] = ['ConcavePolicy', 'FIRST_POSES', 'FIRST_SEGMENTS', 'HeartbeatFacts', 'MAX_COORDINATE', 'MAX_TOLERANCE', 'MIN_TOLERANCE', 'Motion', 'PredictionPolicy', 'Region', 'Said', 'Scene', 'Shape', 'Snapshot', 'SnapshotFacts', 'Validity', 'check_arrays', 'check_batch', 'check_coordinates', 'check_increasing', 'check_pairs', 'check_poses', 'check_times', 'check_tolerance', 'circles', 'closest', 'closest_approach', 'collide', 'compound', 'concave', 'deciding_step', 'distance', 'dubins', 'free_curve', 'grid_corners', 'grid_shapes', 'hull', 'is_pose', 'motion_from_pieces', 'moving', 'obstacle', 'path', 'polygon', 'poses_of', 'reason', 'reeds_shepp', 'scan_points', 'scan_shapes', 'scene_from_arrays', 'scene_from_shapes', 'scene_from_state', 'shape_cast', 'shape_from_state', 'shortest_curves', 'state_of_scene', 'state_of_shape', 'time_of_impact', 'trace']
 class ConcavePolicy:
     """
     Members:
@@ -313,6 +313,8 @@ def scene_from_state(first_part: typing.Annotated[numpy.typing.ArrayLike, numpy.
 def shape_cast(a: Shape, pose_a: collections.abc.Sequence[float] | None, direction: typing.Annotated[collections.abc.Sequence[typing.SupportsFloat | typing.SupportsIndex], "FixedSize(2)"], max_distance: typing.SupportsFloat | typing.SupportsIndex, b: Shape, pose_b: collections.abc.Sequence[float] | None, margin: typing.SupportsFloat | typing.SupportsIndex, tolerance: typing.SupportsFloat | typing.SupportsIndex) -> tuple:
     ...
 def shape_from_state(offsets: typing.Annotated[numpy.typing.ArrayLike, numpy.uint64], xy: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], radii: typing.Annotated[numpy.typing.ArrayLike, numpy.float64]) -> Shape:
+    ...
+def shortest_curves(steering: typing.SupportsInt | typing.SupportsIndex, start: collections.abc.Sequence[float], end: collections.abc.Sequence[float], radius: typing.SupportsFloat | typing.SupportsIndex) -> list:
     ...
 def state_of_scene(scene: Scene) -> tuple:
     ...

@@ -237,9 +237,7 @@ class _Curve:
         )
         return found
 
-    def _is_driven(
-        self, start: Any, end: Any, length: float, knots: Knots
-    ) -> bool:
+    def _is_driven(self, start: Any, end: Any, length: float, knots: Knots) -> bool:
         """Return whether OMPL's curve is this one up to the slack."""
         drift = abs(self._space.distance(start, end) - length)
         interpolate, at, (get_x, get_y, get_yaw) = self._interpolate, self._at, self._values
@@ -250,8 +248,7 @@ class _Curve:
             beside = hypot(get_x() - x, get_y() - y) + turn
             if not beside <= slack:
                 return False
-            if beside > drift:
-                drift = beside
+            drift = max(drift, beside)
         tilt, before = 0.0, 0.0
         for share, *_ in knots:
             size = max((share - before) * length, 1e-300)
