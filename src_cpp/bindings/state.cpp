@@ -18,7 +18,7 @@
 namespace gjk::bindings {
 namespace {
 
-using Offsets = Array<std::uint64_t>;
+using ObstacleOffsets = Array<std::uint64_t>;
 
 template <class T>
 Array<T> array(const std::vector<T>& values) {
@@ -43,7 +43,7 @@ struct PartArrays {
 };
 
 // Refuses offsets that are not those of `count` ranges up to `end`.
-void check_ranges(const Offsets& offsets, std::size_t count, std::size_t end) {
+void check_ranges(const ObstacleOffsets& offsets, std::size_t count, std::size_t end) {
   const std::span<const std::uint64_t> ends = view(offsets);
   if (ends.size() != count + 1 || ends.front() != 0 || ends.back() != end ||
       !std::is_sorted(ends.begin(), ends.end())) {
@@ -52,8 +52,8 @@ void check_ranges(const Offsets& offsets, std::size_t count, std::size_t end) {
 }
 
 // The shape of the parts [begin, end) of the arrays. Refuses one without parts, and empty parts.
-Shape shape_of(const Offsets& offsets, const Doubles& xy, const Doubles& radii, std::size_t begin,
-               std::size_t end) {
+Shape shape_of(const ObstacleOffsets& offsets, const Doubles& xy, const Doubles& radii,
+               std::size_t begin, std::size_t end) {
   Shape shape;
   bool is_whole = begin < end;
   for (std::size_t k = begin; k < end; ++k) {
@@ -76,7 +76,7 @@ py::tuple state_of_shape(const Shape& shape) {
   return parts.arrays();
 }
 
-Shape shape_from_state(const Offsets& offsets, const Doubles& xy, const Doubles& radii) {
+Shape shape_from_state(const ObstacleOffsets& offsets, const Doubles& xy, const Doubles& radii) {
   check_ranges(offsets, length(radii), length(xy) / 2);
   return shape_of(offsets, xy, radii, 0, length(radii));
 }
@@ -113,11 +113,11 @@ py::tuple state_of_scene(const Scene& scene) {
                         xy(all.origin()), all.time_error());
 }
 
-std::unique_ptr<Scene> scene_from_state(const Offsets& first_part,
-                                        const std::tuple<Offsets, Doubles, Doubles>& parts,
+std::unique_ptr<Scene> scene_from_state(const ObstacleOffsets& first_part,
+                                        const std::tuple<ObstacleOffsets, Doubles, Doubles>& parts,
                                         const Doubles& poses, const Doubles& stamps,
                                         const Doubles& margins, const Doubles& margin_rates,
-                                        const Offsets& first_piece, const Doubles& pieces,
+                                        const ObstacleOffsets& first_piece, const Doubles& pieces,
                                         const std::pair<double, double>& origin, double time_error,
                                         std::shared_ptr<Region> region) {
   const auto& [offsets, coordinates, radii] = parts;

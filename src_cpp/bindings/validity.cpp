@@ -40,9 +40,9 @@ HeartbeatFacts heartbeat_facts(std::uint64_t counter, std::uint64_t id, std::uin
 }
 
 // The status and the message of the fault; None: valid.
-std::optional<std::pair<int, std::string>> check(Validity& validity, std::int64_t at,
-                                                 std::int64_t now, std::int64_t steady,
-                                                 bool is_named) {
+std::optional<std::pair<int, std::string>> check_validity(Validity& validity, std::int64_t at,
+                                                          std::int64_t now, std::int64_t steady,
+                                                          bool is_named) {
   const std::optional<Fault> fault = validity.check(at, {now, steady}, is_named);
   if (!fault) return {};
   return std::pair{static_cast<int>(fault->status), fault->message};
@@ -76,7 +76,8 @@ void bind_validity(const py::module_& module) {
             validity.receive_heartbeat(facts, {{now, steady}, earliest});
           },
           py::arg("facts"), py::arg("now"), py::arg("steady"), py::arg("earliest"))
-      .def("check", &check, py::arg("at"), py::arg("now"), py::arg("steady"), py::arg("is_named"))
+      .def("check", &check_validity, py::arg("at"), py::arg("now"), py::arg("steady"),
+           py::arg("is_named"))
       .def("reset", &Validity::reset);
 }
 
