@@ -268,7 +268,7 @@ inline Bounds distance(const Hull& a, const Hull& b) noexcept {
         const Bounds found = bounds_by_enumeration(View{p}, View{q}, w);
         if (found.lower > 0.0) return distance_of_surfaces(p, q, found);
       }
-      const bool is_few = a.size <= Outline::kFew && b.size <= Outline::kFew;
+      const bool is_few = a.size <= Axes::kFew && b.size <= Axes::kFew;
       if (takes(Step::axes) && is_few && !apart) {
         const View u{p};
         const View v{q};
