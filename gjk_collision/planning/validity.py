@@ -104,7 +104,7 @@ class MotionValidator(ob.MotionValidator):  # type: ignore[misc]
             self._is_free: Callable[[Any, Any], bool] = _Curve(self._space, checker)
             return
         if step is None:
-            rule = "is needed for a checker of poses; path_checker(scene, shape) needs none"
+            rule = "is required for a checker of poses; use path_checker(scene, shape) to avoid it"
             raise InputError(Status.INVALID_INPUT, "step", None, rule)
         self._is_free = _Poses(self._space, checker, positive(step, "step"))
 

@@ -28,9 +28,9 @@ class Region:
     """Area in which a vehicle must stay: the union of outlines, without holes.
 
     The region is the interior of the union of the closed outlines, minus the closed holes. A shape
-    is in the region if all of its points are; it may not touch the boundary. Where outlines
-    overlap or share a part of an edge, the region continues. Where they only share a point, it
-    does not. Gaps between outlines are outside, however narrow.
+    is in the region if all of its points are in the region; it may not touch the boundary. If two
+    outlines overlap or share a part of an edge, a shape can pass from one to the other. If they
+    share only a point, it cannot. Gaps between outlines are outside, however narrow.
 
     The boundary is exact if no two edges cross in their interiors. Otherwise, the crossings are
     rounded to the nearest doubles, and a shape must keep the rounding error from the two edges.
@@ -49,7 +49,7 @@ class Region:
         Distance [m], 0 or >= 1e-40. In the order of the outlines, each vertex moves to the nearest
         earlier one that is at most this far away and did not move. Then each edge is bent to the
         vertices that are at most this far from it. This closes gaps between outlines, and moves
-        points of the boundary by at most 2 `snap`. Where more than two vertices follow each other
+        points of the boundary by at most 2 `snap`. If more than two vertices follow each other
         at such distances, a gap may stay: use a larger `snap`.
 
     Raises

@@ -70,8 +70,8 @@ _NO_INDICES = np.empty(0, np.int64)
 class GradientReply(Reply, GradientResult):
     """Distances and derivatives at poses: a `GradientResult`, with the verdict for all poses.
 
-    If the verdict is UNKNOWN for a reason that is not a single pose, all values are NaN and all
-    ids are -1.
+    If the reason for UNKNOWN concerns the whole question and not a single pose, all values are NaN
+    and all ids are -1.
     """
 
 
