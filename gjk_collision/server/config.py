@@ -135,9 +135,9 @@ class SourceConfig:
         "best_effort", "Reliability of the subscription.", choices=("best_effort", "reliable")
     )
     qos_durability: str = _parameter(
-        "volatile", "Durability of the subscription. transient_local: also receive the last "
-        "message from before the subscription, of a publisher that is transient_local, too; the "
-        "subscription is then reliable.",
+        "volatile", "Durability of the subscription. transient_local: if the publisher is "
+        "transient_local too, the last message from before the subscription is also received; "
+        "the subscription is then reliable.",
         choices=("volatile", "transient_local"),
     )  # fmt: skip
     static: bool = _parameter(
