@@ -25,9 +25,9 @@ class Path:
     """A path of the vehicle, or several of them. Immutable.
 
     Create paths with the class methods, and check them with `Scene.check_path`. A path is a start
-    pose and segments that follow one another. A segment of `arcs`, `dubins` or `reeds_shepp` is
-    a circular arc or a straight line, and the vehicle keeps its angle to it. A segment of
-    `straight` is a straight line, on which the vehicle may turn.
+    pose and segments that follow one another. A segment of `arcs`, `dubins` or `reeds_shepp` is a
+    circular arc or a straight line, to which the heading of the vehicle has a constant angle. A
+    segment of `straight` is a straight line, on which the vehicle may turn.
     """
 
     __slots__ = ("_arcs", "_first", "_leading", "_poses")
@@ -142,9 +142,9 @@ class Path:
         Notes
         -----
         L. E. Dubins, "On Curves of Minimal Length with a Constraint on Average Curvature", 1957.
-        The last pose is `b` up to rounding: of the coordinates, and in the yaw of the coordinates
-        divided by the radius. If several paths are equally short, one of them is
-        returned, which may differ from that of another library.
+        The last pose is `b` up to rounding: its position up to the rounding error of the
+        coordinates, and its yaw up to this error divided by the radius. If several paths are
+        equally short, one of them is returned. Another library may return another one.
         """
         return cls._shortest(_core.dubins, a, b, radius)
 

@@ -100,9 +100,9 @@ class CheckResult(Record):
         `Status` at each pose. UNDEFINED: not checked, because of `stop_at_first`.
     distances : ndarray, shape (n,)
         Signed distance to the nearest obstacle [m]. Negative: minus the penetration depth; for
-        shapes with several parts, that of the deepest pair of parts; outside of a region, that of
-        a far point of the shape to the region. inf: no obstacle. NaN: not computed, for example in
-        mode 'collide'.
+        shapes with several parts, that of the deepest pair of parts; outside of a region, the
+        distance of a far point of the shape to the region. inf: no obstacle. NaN: not computed,
+        for example in mode 'collide'.
     lower_bounds : ndarray, shape (n,)
         Certified lower bound of the distance [m]. -inf: no bound. NaN: not computed.
     nearest_ids : ndarray of int64, shape (n,)
@@ -217,9 +217,9 @@ class PathResult(Record):
     min_distance : float
         Smallest signed distance on the path up to the end of the first segment in collision [m].
         A value <= 0 means a collision, but is not the penetration depth. inf: no obstacle. NaN:
-        not computed. It exceeds the smallest distance by at most the tolerance, unless
-        `time_error` of the scene is large beside the tolerance; then `min_distance_lower_bound`
-        says how far the smallest distance is known.
+        not computed. It exceeds the smallest distance by at most the tolerance. If `time_error` of
+        the scene is large compared with the tolerance, it may exceed it by more; the smallest
+        distance is then at least `min_distance_lower_bound`.
     min_distance_lower_bound : float
         Certified lower bound of this distance [m]. -inf: no bound. NaN: not computed.
     """
@@ -304,7 +304,8 @@ class ContactResult(Record):
         none.
     verdicts : ndarray of uint8, shape (K,)
         The worst `Verdict` on each trajectory: COLLISION > UNKNOWN > MARGIN > FREE. MARGIN: there
-        is no contact, but a distance of at most that required by the `margins` of the scene.
+        is no contact, but a distance is not greater than its required distance (`margins` of the
+        scene).
     statuses : ndarray of uint16, shape (K,)
         `Status`: SUCCESS, or the reason for UNKNOWN.
     """
@@ -332,8 +333,8 @@ class TimeToCollisionResult(Record):
     ids : ndarray of int64, shape (...)
         Id of the first obstacle that is met, or that makes the answer UNKNOWN; -1: none.
     verdicts : ndarray of uint8, shape (...)
-        `Verdict`: COLLISION: there is a contact within the horizon. UNKNOWN, also if there may be
-        an earlier contact with an obstacle whose motion is not known. FREE.
+        `Verdict`. COLLISION: there is a contact within the horizon. FREE: there is none. UNKNOWN,
+        also if there may be an earlier contact with an obstacle whose motion is not known.
     statuses : ndarray of uint16, shape (...)
         `Status`: SUCCESS, or the reason for UNKNOWN.
     """

@@ -143,10 +143,10 @@ class Scene:
     distances could exceed 1e15 m, the verdict is UNKNOWN with COORD_RANGE, or COLLISION.
 
     If `inside` is given, its outside counts as one more obstacle in all queries. It never moves
-    and has no margin of its own. Results report it with the id `OUTSIDE` and the index n. A
-    vehicle that is in the region has the distance to its boundary. Otherwise, the verdict is
-    COLLISION, and the distance is minus the largest distance of a point of the vehicle to the
-    region: the largest one found, of which the lower bound certifies how much larger it may be.
+    and has no margin of its own. Results report it with the id `OUTSIDE` and the index n. If the
+    vehicle is in the region, the distance is that to the boundary. Otherwise, the verdict is
+    COLLISION, and the distance is minus the distance to the region of the farthest point of the
+    vehicle that was found. No point is farther outside than minus the lower bound.
     """
 
     __slots__ = ("_core", "_id_of", "_prediction", "_region")
@@ -768,9 +768,9 @@ class Scene:
         time: float | None = None,
         tolerance: float = 0.001,
     ) -> NDArray[np.float64] | None:
-        """Return the nearest pose that is FREE: that with the smallest shift, then turn.
+        """Return the nearest FREE pose: the one with the smallest shift, then the smallest turn.
 
-        Nothing is said about the way to this pose, which may lead through obstacles.
+        The way to this pose is not checked, and may lead through obstacles.
 
         Parameters
         ----------
@@ -804,10 +804,10 @@ class Scene:
 
         Notes
         -----
-        If a turn alone suffices, the shift is 0. Otherwise the shift is at most 0.1 % and the
-        tolerance longer than the smallest one. Free space that is narrower than four times the
-        tolerance may be missed, or sixteen times with turns; so may other free space after
-        200 000 steps of the search. A turn is made only if it shortens the shift.
+        If a turn alone suffices, the shift is 0. Otherwise, the shift exceeds the smallest one by
+        at most 0.1 % plus the tolerance. Free space that is narrower than four times the tolerance
+        may be missed; with turns, than sixteen times. The search ends after 200 000 steps, and may
+        then miss other free space. A turn is made only if it shortens the shift.
         """
         found = self._core.nearest_free(
             instance(shape, Shape, "shape")._core,
@@ -861,13 +861,13 @@ class Scene:
 
         Notes
         -----
-        Let n be the unit vector from the vehicle to the obstacle at their closest points, and in
-        penetration the direction of the smallest translation that separates them. With a and b the
-        closest points, c the origin of the vehicle and v the velocity of the obstacle at b, the
-        derivatives of the distance are -n by x and y, -n . perp(a - c) by yaw, where perp turns a
-        vector by +90 degrees, and n . v by time. While the closest features do not change, they
-        are exact (Lin and Canny, "A fast algorithm for incremental distance calculation", 1991).
-        In contact, they are finite.
+        Let a and b be the closest points, and n the unit vector from the vehicle to the obstacle
+        at these points. In penetration, n is the direction of the smallest translation that
+        separates them. With c the origin of the vehicle and v the velocity of the obstacle at b,
+        the derivatives of the distance are -n by x and y, -n . perp(a - c) by yaw, where perp
+        turns a vector by +90 degrees, and n . v by time. While the closest features do not change,
+        they are exact (Lin and Canny, "A fast algorithm for incremental distance calculation",
+        1991). In contact, they are finite.
         """
         count = as_integer(k, "k", 1)
         placed, leading = _checked_trajectories(poses)
