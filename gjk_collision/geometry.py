@@ -340,11 +340,11 @@ class Shape:
     def area(self) -> float:
         """Area of the union of all parts [m2], with the radii.
 
-        Regions in which parts overlap count once. For one part, this is the area of the polygon
-        + perimeter * radius + pi * radius^2 (Steiner's formula), up to a few roundings of the
-        square of its size. For parts that overlap, the relative error is about 1e-12. It is
-        computed at each call. If many parts overlap each other, this is slow: 0.3 s for 100
-        circles, all of which overlap, and seconds for several hundred.
+        Regions in which parts overlap count once. For one part, this is the area of the polygon +
+        perimeter * radius + pi * radius^2 (Steiner's formula), up to a few rounding errors
+        relative to the square of its size. For parts that overlap, the relative error is about
+        1e-12. The area is computed at each call. This takes seconds if several hundred parts all
+        overlap each other.
         """
         return self._core.area
 

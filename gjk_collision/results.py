@@ -303,7 +303,8 @@ class ContactResult(Record):
         none.
     verdicts : ndarray of uint8, shape (K,)
         The worst `Verdict` on each trajectory: COLLISION > UNKNOWN > MARGIN > FREE. MARGIN: there
-        is no contact, but a distance of at most that required by the `margins` of the scene.
+        is no contact, but a distance is not greater than its required distance (`margins` of the
+        scene).
     statuses : ndarray of uint16, shape (K,)
         `Status`: SUCCESS, or the reason for UNKNOWN.
     """
@@ -331,8 +332,8 @@ class TimeToCollisionResult(Record):
     ids : ndarray of int64, shape (...)
         Id of the first obstacle that is met, or that makes the answer UNKNOWN; -1: none.
     verdicts : ndarray of uint8, shape (...)
-        `Verdict`: COLLISION: there is a contact within the horizon. UNKNOWN, also if there may be
-        an earlier contact with an obstacle whose motion is not known. FREE.
+        `Verdict`. COLLISION: there is a contact within the horizon. FREE: there is none. UNKNOWN,
+        also if there may be an earlier contact with an obstacle whose motion is not known.
     statuses : ndarray of uint16, shape (...)
         `Status`: SUCCESS, or the reason for UNKNOWN.
     """

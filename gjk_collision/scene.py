@@ -805,10 +805,10 @@ class Scene:
 
         Notes
         -----
-        If a turn alone suffices, the shift is 0. Otherwise the shift is at most 0.1 % and the
-        tolerance longer than the smallest one. Free space that is narrower than four times the
-        tolerance may be missed, or sixteen times with turns; so may other free space after
-        200 000 steps of the search. A turn is made only if it shortens the shift.
+        If a turn alone suffices, the shift is 0. Otherwise, the shift exceeds the smallest one by
+        at most 0.1 % plus the tolerance. Free space that is narrower than four times the tolerance
+        may be missed; with turns, than sixteen times. The search ends after 200 000 steps, and may
+        then miss other free space. A turn is made only if it shortens the shift.
         """
         found = self._core.nearest_free(
             instance(shape, Shape, "shape")._core,

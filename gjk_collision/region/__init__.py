@@ -33,8 +33,8 @@ class Region:
     share only a point, it cannot. Gaps between outlines are outside, however narrow.
 
     The boundary is exact if no two edges cross in their interiors. Otherwise, the crossings are
-    rounded to the nearest doubles, and a shape must keep the rounding error from the two edges.
-    The error is at most 1e-9 m if coordinates do not exceed 5e6 m.
+    rounded to the nearest doubles. The distance of a shape from the two edges must then exceed the
+    rounding error. The error is at most 1e-9 m if coordinates do not exceed 5e6 m.
 
     Regions are immutable. Pass one to `Scene` as `inside`.
 
