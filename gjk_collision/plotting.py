@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from .scene import Scene
 
     class Region(Protocol):
-        """What has a boundary: segments (n, 4) that have the inside on their left [m]."""
+        """An object with a boundary: segments (n, 4) [m] that have the inside on their left."""
 
         @property
         def boundary(self) -> NDArray[np.float64]: ...
