@@ -105,7 +105,7 @@ class Path:
         try:
             leading = np.broadcast_shapes(starts.shape[:-1], ways.shape[:-2])
         except ValueError:
-            rule = f"must have a shape that fits that of start, {starts.shape} (got {ways.shape})"
+            rule = f"must be broadcastable with start, shape {starts.shape} (got {ways.shape})"
             raise InputError(Status.ARRAY_MISMATCH, "arcs", None, rule) from None
         with np.errstate(over="ignore"):
             turns, lengths = np.abs(ways.prod(axis=-1)).sum(-1), np.abs(ways[..., 1]).sum(-1)

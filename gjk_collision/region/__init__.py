@@ -100,7 +100,8 @@ class Region:
             rule = f"{error.rule}, after snapping by {self._snap} m"
             raise InputError(error.status, error.argument, error.index, rule) from None
         if len(segments) == 0:
-            raise InputError(Status.DEGENERATE, "holes", None, "the holes leave no region")
+            rule = "no region is left outside of the holes"
+            raise InputError(Status.DEGENERATE, "holes", None, rule)
         self._segments = _frozen(segments)
         self._radii = radii
         self._moved: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None

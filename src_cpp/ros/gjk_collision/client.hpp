@@ -265,7 +265,7 @@ class CollisionClient {
   }
 
   const ClientOptions options_;
-  mutable std::mutex mutex_;  // of the three that follow
+  mutable std::mutex mutex_;  // protects the three members that follow
   std::map<std::uint64_t, Pending> pending_;
   std::uint64_t last_number_ = 0;
   std::tuple<Client<srv::Collide>, Client<srv::Distance>, Client<srv::CheckPoses>,
