@@ -556,8 +556,9 @@ def collide(a: Shape, b: Shape, pose_a: Pose | None = None, pose_b: Pose | None 
     """Return whether two shapes have a common point. Contact is a collision.
 
     Without poses, the result is exact for the given doubles, as in rational arithmetic, and is the
-    same on every machine. With poses, a gap smaller than the rounding error of the transform
-    counts as a collision.
+    same on every machine. Coordinates other than 0 that are below 1e-40 m are an exception: they
+    are exact only to within 1e-40 m. With poses, a gap smaller than the rounding error of the
+    transform counts as a collision.
 
     Parameters
     ----------

@@ -46,11 +46,11 @@ class Region:
     holes : sequence of array_like, each of shape (n, 2)
         Vertices of each hole, as for `outlines`. Holes may overlap each other and the outlines.
     snap : float
-        Distance [m], 0 or >= 1e-40. In the order of the outlines, each vertex moves to the nearest
-        earlier one that is at most this far away and did not move. Then each edge is bent to the
-        vertices that are at most this far from it. This closes gaps between outlines, and moves
-        points of the boundary by at most 2 `snap`. If more than two vertices follow each other
-        at such distances, a gap may stay: use a larger `snap`.
+        Distance [m], 0 or >= 1e-40. Each vertex, in the order of the outlines, is moved to the
+        nearest earlier vertex within this distance that was not moved itself. Then each edge is
+        bent to the vertices within this distance of it. This closes gaps between outlines, and
+        moves points of the boundary by at most 2 `snap`. If more than two vertices follow each
+        other at such distances, a gap may stay: use a larger `snap`.
 
     Raises
     ------
