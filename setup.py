@@ -27,6 +27,9 @@ class CMakeBuild(build_ext):
     def build_extension(self, ext: Extension) -> None:
         target = Path(self.get_ext_fullpath(ext.name)).resolve()
         build = Path(self.build_temp).resolve()
+        # pip installs Ninja and pybind11 in a temporary folder, whose path CMake stores in its
+        # cache. Without the next line, a second `pip install .` in the same clone fails.
+        (build / "CMakeCache.txt").unlink(missing_ok=True)
         configure = [
             "cmake", "-S", str(ROOT / "src_cpp"), "-B", str(build), "-G", "Ninja",
             "-DCMAKE_BUILD_TYPE=Release",

@@ -25,6 +25,8 @@ version = release = PACKAGE.findtext("version")
 extensions = ["breathe", "myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 html_theme = "furo"
 html_title = f"{project} {version}"
+html_static_path = ["static"]
+html_css_files = ["tables.css"]
 myst_heading_anchors = 4
 # Words of these languages that the highlighter does not know are shown as they are.
 suppress_warnings = ["misc.highlighting_failure"]

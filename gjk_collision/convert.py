@@ -101,10 +101,10 @@ def obstacles_from_scan(
     range_min, range_max : float
         Smallest and largest distance that the sensor measures [m], 0 <= range_min <= range_max.
     radius : float
-        Radius of the circles and capsules [m], >= 0. Objects are not known between two beams: to
-        close the gaps of a surface at the distance d, the radius must be at least half the
-        distance of neighbouring returns, about ``d * angle_increment / 2`` where the surface faces
-        the sensor, plus the error of the measurement.
+        Radius of the circles and capsules [m], >= 0. The space between two beams is not
+        measured. To close the gaps of a surface, the radius must be at least half the distance of
+        neighbouring returns, plus the error of the measurement. If the surface is at the distance
+        d and faces the sensor, half of this distance is about ``d * angle_increment / 2``.
 
     Returns
     -------

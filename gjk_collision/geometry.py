@@ -340,11 +340,11 @@ class Shape:
     def area(self) -> float:
         """Area of the union of all parts [m2], with the radii.
 
-        Regions in which parts overlap count once. For one part, this is the area of the polygon
-        + perimeter * radius + pi * radius^2 (Steiner's formula), up to a few roundings of the
-        square of its size. For parts that overlap, the relative error is about 1e-12. It is
-        computed at each call. If many parts overlap each other, this is slow: 0.3 s for 100
-        circles, all of which overlap, and seconds for several hundred.
+        Regions in which parts overlap count once. For one part, this is the area of the polygon +
+        perimeter * radius + pi * radius^2 (Steiner's formula), up to a few rounding errors
+        relative to the square of its size. For parts that overlap, the relative error is about
+        1e-12. The area is computed at each call. This takes seconds if several hundred parts all
+        overlap each other.
         """
         return self._core.area
 
@@ -556,8 +556,9 @@ def collide(a: Shape, b: Shape, pose_a: Pose | None = None, pose_b: Pose | None 
     """Return whether two shapes have a common point. Contact is a collision.
 
     Without poses, the result is exact for the given doubles, as in rational arithmetic, and is the
-    same on every machine. With poses, a gap smaller than the rounding error of the transform
-    counts as a collision.
+    same on every machine. Coordinates other than 0 that are below 1e-40 m are an exception: they
+    are exact only to within 1e-40 m. With poses, a gap smaller than the rounding error of the
+    transform counts as a collision.
 
     Parameters
     ----------

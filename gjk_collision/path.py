@@ -26,8 +26,8 @@ class Path:
 
     Create paths with the class methods, and check them with `Scene.check_path`. A path is a start
     pose and segments that follow one another. A segment of `arcs`, `dubins` or `reeds_shepp` is
-    a circular arc or a straight line, and the vehicle keeps its angle to it. A segment of
-    `straight` is a straight line, on which the vehicle may turn.
+    a circular arc or a straight line. The angle between the vehicle and the direction of such a
+    segment is constant. A segment of `straight` is a straight line, on which the vehicle may turn.
     """
 
     __slots__ = ("_arcs", "_first", "_leading", "_poses")
@@ -105,7 +105,7 @@ class Path:
         try:
             leading = np.broadcast_shapes(starts.shape[:-1], ways.shape[:-2])
         except ValueError:
-            rule = f"must have a shape that fits that of start, {starts.shape} (got {ways.shape})"
+            rule = f"must be broadcastable with start, shape {starts.shape} (got {ways.shape})"
             raise InputError(Status.ARRAY_MISMATCH, "arcs", None, rule) from None
         with np.errstate(over="ignore"):
             turns, lengths = np.abs(ways.prod(axis=-1)).sum(-1), np.abs(ways[..., 1]).sum(-1)
@@ -142,9 +142,9 @@ class Path:
         Notes
         -----
         L. E. Dubins, "On Curves of Minimal Length with a Constraint on Average Curvature", 1957.
-        The last pose is `b` up to rounding: of the coordinates, and in the yaw of the coordinates
-        divided by the radius. If several paths are equally short, one of them is
-        returned, which may differ from that of another library.
+        The last pose is `b`, except for rounding errors. The error of the position is that of the
+        coordinates. The error of the yaw is this error divided by the radius. If several paths are
+        equally short, one of them is returned. Another library may return another one.
         """
         return cls._shortest(_core.dubins, a, b, radius)
 

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from .scene import Scene
 
     class Region(Protocol):
-        """What has a boundary: segments (n, 4) that have the inside on their left [m]."""
+        """A region: its boundary is segments (n, 4) [m], with the inside on the left."""
 
         @property
         def boundary(self) -> NDArray[np.float64]: ...

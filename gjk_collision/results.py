@@ -100,9 +100,9 @@ class CheckResult(Record):
         `Status` at each pose. UNDEFINED: not checked, because of `stop_at_first`.
     distances : ndarray, shape (n,)
         Signed distance to the nearest obstacle [m]. Negative: minus the penetration depth; for
-        shapes with several parts, that of the deepest pair of parts; outside of a region, that of
-        a far point of the shape to the region. inf: no obstacle. NaN: not computed, for example in
-        mode 'collide'.
+        shapes with several parts, that of the deepest pair of parts. Outside of a region: minus
+        the largest distance found of a point of the shape to the region. inf: no obstacle. NaN:
+        not computed, for example in mode 'collide'.
     lower_bounds : ndarray, shape (n,)
         Certified lower bound of the distance [m]. -inf: no bound. NaN: not computed.
     nearest_ids : ndarray of int64, shape (n,)
@@ -217,9 +217,8 @@ class PathResult(Record):
     min_distance : float
         Smallest signed distance on the path up to the end of the first segment in collision [m].
         A value <= 0 means a collision, but is not the penetration depth. inf: no obstacle. NaN:
-        not computed. It exceeds the smallest distance by at most the tolerance, unless
-        `time_error` of the scene is large beside the tolerance; then `min_distance_lower_bound`
-        says how far the smallest distance is known.
+        not computed. Unless `time_error` of the scene is large, it exceeds the smallest distance
+        by at most the tolerance. `min_distance_lower_bound` always limits the difference.
     min_distance_lower_bound : float
         Certified lower bound of this distance [m]. -inf: no bound. NaN: not computed.
     """
@@ -304,7 +303,8 @@ class ContactResult(Record):
         none.
     verdicts : ndarray of uint8, shape (K,)
         The worst `Verdict` on each trajectory: COLLISION > UNKNOWN > MARGIN > FREE. MARGIN: there
-        is no contact, but a distance of at most that required by the `margins` of the scene.
+        is no contact, but a distance is not greater than its required distance (`margins` of the
+        scene).
     statuses : ndarray of uint16, shape (K,)
         `Status`: SUCCESS, or the reason for UNKNOWN.
     """
@@ -332,8 +332,8 @@ class TimeToCollisionResult(Record):
     ids : ndarray of int64, shape (...)
         Id of the first obstacle that is met, or that makes the answer UNKNOWN; -1: none.
     verdicts : ndarray of uint8, shape (...)
-        `Verdict`: COLLISION: there is a contact within the horizon. UNKNOWN, also if there may be
-        an earlier contact with an obstacle whose motion is not known. FREE.
+        `Verdict`. COLLISION: there is a contact within the horizon. FREE: there is none. UNKNOWN,
+        also if there may be an earlier contact with an obstacle whose motion is not known.
     statuses : ndarray of uint16, shape (...)
         `Status`: SUCCESS, or the reason for UNKNOWN.
     """
@@ -397,7 +397,7 @@ class GradientResult(Record):
     smooth : ndarray of bool, shape (..., k)
         True: the closest pair of features is unique, and it stays the same if x, y, yaw and time
         change by at most 1e-6 (m, rad, s), as far as the predictions are known. False: this is not
-        certain, and the derivatives may be those of one side.
+        certain, and the derivatives may be one-sided.
     statuses : ndarray of uint16, shape (...)
         `Status` of each pose: SUCCESS, or the reason why values are missing.
     """

@@ -143,10 +143,10 @@ class Scene:
     distances could exceed 1e15 m, the verdict is UNKNOWN with COORD_RANGE, or COLLISION.
 
     If `inside` is given, its outside counts as one more obstacle in all queries. It never moves
-    and has no margin of its own. Results report it with the id `OUTSIDE` and the index n. A
-    vehicle that is in the region has the distance to its boundary. Otherwise, the verdict is
+    and has no margin of its own. Results report it with the id `OUTSIDE` and the index n. For
+    a vehicle in the region, the distance is that to the boundary. Otherwise, the verdict is
     COLLISION, and the distance is minus the largest distance of a point of the vehicle to the
-    region: the largest one found, of which the lower bound certifies how much larger it may be.
+    region, as far as the search found it. The lower bound also covers all other points.
     """
 
     __slots__ = ("_core", "_id_of", "_prediction", "_region")
@@ -768,9 +768,10 @@ class Scene:
         time: float | None = None,
         tolerance: float = 0.001,
     ) -> NDArray[np.float64] | None:
-        """Return the nearest pose that is FREE: that with the smallest shift, then turn.
+        """Return the nearest pose that is FREE: that with the smallest shift.
 
-        Nothing is said about the way to this pose, which may lead through obstacles.
+        Of poses with equal shifts, it is the one with the smallest turn. The path to this pose is
+        not checked: it may lead through obstacles.
 
         Parameters
         ----------
@@ -804,10 +805,10 @@ class Scene:
 
         Notes
         -----
-        If a turn alone suffices, the shift is 0. Otherwise the shift is at most 0.1 % and the
-        tolerance longer than the smallest one. Free space that is narrower than four times the
-        tolerance may be missed, or sixteen times with turns; so may other free space after
-        200 000 steps of the search. A turn is made only if it shortens the shift.
+        If a turn alone suffices, the shift is 0. Otherwise, the shift exceeds the smallest one by
+        at most 0.1 % plus the tolerance. Free space that is narrower than four times the tolerance
+        may be missed; with turns, than sixteen times. The search ends after 200 000 steps, and may
+        then miss other free space. A turn is made only if it shortens the shift.
         """
         found = self._core.nearest_free(
             instance(shape, Shape, "shape")._core,
@@ -861,11 +862,11 @@ class Scene:
 
         Notes
         -----
-        Let n be the unit vector from the vehicle to the obstacle at their closest points, and in
-        penetration the direction of the smallest translation that separates them. With a and b the
-        closest points, c the origin of the vehicle and v the velocity of the obstacle at b, the
-        derivatives of the distance are -n by x and y, -n . perp(a - c) by yaw, where perp turns a
-        vector by +90 degrees, and n . v by time. While the closest features do not change, they
+        a and b are the closest points, c is the origin of the vehicle, and v is the velocity of
+        the obstacle at b. n is the unit vector from a to b. In penetration, n is the direction of
+        the smallest translation of the obstacle that separates the shapes. perp turns a vector by
+        +90 degrees. The derivatives of the distance are -n by x and y, -n . perp(a - c) by yaw,
+        and n . v by time. While the closest features do not change, they
         are exact (Lin and Canny, "A fast algorithm for incremental distance calculation", 1991).
         In contact, they are finite.
         """

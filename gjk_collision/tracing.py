@@ -139,8 +139,8 @@ def deciding_step(
         ``turned boxes``, ``overlap``, ``boxes``, ``extremes``, ``axes``, ``GJK`` or ``exact``, as
         in docs/kernel.md.
     certain : float
-        If the certified lower bound of a query for the distance is greater [m], this bound decides
-        that the parts are FREE, without these steps.
+        Limit [m]: if the certified lower bound of a distance query is greater than this, the parts
+        are FREE by this bound, and these steps are not needed.
     """
     verdict, step, certain = _core.deciding_step(
         a._core,

@@ -40,7 +40,7 @@ class Verdict(IntEnum):
         Certified: the distance to every obstacle is greater than the required distance, which is
         the margin plus the obstacle's own margin.
     COLLISION
-        Contact or overlap.
+        Contact or overlap, or this cannot be excluded.
     MARGIN
         No contact, but a distance is not greater than the required one. Treat it as not free.
     """

@@ -65,11 +65,12 @@ class MotionValidator(ob.MotionValidator):  # type: ignore[misc]
 
     With `path_checker`, the whole curve is certified in one call: the straight line of an
     `SE2StateSpace`, or the shortest curve of a `DubinsStateSpace` or a `ReedsSheppStateSpace`.
-    Often two curves are equally short. Therefore, the certified curves are compared with
-    `interpolate` of OMPL. If one is free, but OMPL drives another one, poses on its curve at most
-    0.05 m apart are checked, with their `edge_margin`. An edge that needs more than 10 000 of them
-    is refused. If the space has `hasSymmetricInterpolate`, the edge is valid only if OMPL's curve
-    from its end to its start is free too: PRM and RRT* rely on it.
+    Often two curves are equally short. Therefore, the certified curve is compared with the curve
+    of OMPL, which is that of its function `interpolate`. If the certified curve is free, but OMPL
+    uses another one, poses on the curve of OMPL at most 0.05 m apart are checked, with their
+    `edge_margin`. An edge that needs more than 10 000 of them is refused. If the space has
+    `hasSymmetricInterpolate`, the edge is valid only if OMPL's curve from its end to its start is
+    free too: PRM and RRT* rely on it.
 
     With another checker, poses of the edge are checked, in one call, so that the whole edge is
     checked against one snapshot.
@@ -104,7 +105,7 @@ class MotionValidator(ob.MotionValidator):  # type: ignore[misc]
             self._is_free: Callable[[Any, Any], bool] = _Curve(self._space, checker)
             return
         if step is None:
-            rule = "is needed for a checker of poses; path_checker(scene, shape) needs none"
+            rule = "is required for a checker of poses; use path_checker(scene, shape) to avoid it"
             raise InputError(Status.INVALID_INPUT, "step", None, rule)
         self._is_free = _Poses(self._space, checker, positive(step, "step"))
 
@@ -131,9 +132,9 @@ def back(knots: Knots, start: tuple[float, float, float]) -> Knots:
 class _Curve:
     """Certifies the curve of an edge, and that OMPL drives this curve.
 
-    OMPL does not tell which curve it drives. It is compared at the ends of the arcs, where arcs of
-    more than 2.4 rad are divided. Let e be the largest difference (m, and rad times the turning
-    radius R), and at least the difference of the lengths.
+    OMPL does not provide the arcs of its curve. Both curves are compared at the ends of the arcs,
+    where arcs of more than 2.4 rad are divided. Let e be the largest difference (m, and rad times
+    the turning radius R), and at least the difference of the lengths.
 
     On an arc of angle w < pi and length R w, OMPL's curve must have turned by w too, up to
     4 e / R. There are two ways to turn as fast as that: forwards to one side, or backwards to the
@@ -164,8 +165,8 @@ class _Curve:
             rule = "path_checker needs an SE2StateSpace, DubinsStateSpace or ReedsSheppStateSpace"
             rule += f" (got {name}): use scene_checker with a step and edge_margin"
             raise InputError(Status.INVALID_INPUT, "si", None, rule)
-        # PRM and RRT* take an edge that is free one way as free the other way too, but OMPL may
-        # then drive another curve of the same length.
+        # PRM and RRT* use an edge that is free in one direction in the other direction too, but
+        # the curve of OMPL may then be another one of the same length.
         self._is_symmetric = self._steering in (2, 3)
         self._at = at = space.allocState()
         self._values = at.getX, at.getY, at.getYaw

@@ -28,13 +28,13 @@ class Region:
     """Area in which a vehicle must stay: the union of outlines, without holes.
 
     The region is the interior of the union of the closed outlines, minus the closed holes. A shape
-    is in the region if all of its points are; it may not touch the boundary. Where outlines
-    overlap or share a part of an edge, the region continues. Where they only share a point, it
-    does not. Gaps between outlines are outside, however narrow.
+    is in the region if all of its points are in the region; it may not touch the boundary. If two
+    outlines overlap or share a part of an edge, a shape can pass from one to the other. If they
+    share only a point, it cannot. Gaps between outlines are outside, however narrow.
 
     The boundary is exact if no two edges cross in their interiors. Otherwise, the crossings are
-    rounded to the nearest doubles, and a shape must keep the rounding error from the two edges.
-    The error is at most 1e-9 m if coordinates do not exceed 5e6 m.
+    rounded to the nearest doubles. The distance of a shape from the two edges must then exceed the
+    rounding error. The error is at most 1e-9 m if coordinates do not exceed 5e6 m.
 
     Regions are immutable. Pass one to `Scene` as `inside`.
 
@@ -46,11 +46,11 @@ class Region:
     holes : sequence of array_like, each of shape (n, 2)
         Vertices of each hole, as for `outlines`. Holes may overlap each other and the outlines.
     snap : float
-        Distance [m], 0 or >= 1e-40. In the order of the outlines, each vertex moves to the nearest
-        earlier one that is at most this far away and did not move. Then each edge is bent to the
-        vertices that are at most this far from it. This closes gaps between outlines, and moves
-        points of the boundary by at most 2 `snap`. Where more than two vertices follow each other
-        at such distances, a gap may stay: use a larger `snap`.
+        Distance [m], 0 or >= 1e-40. Each vertex, in the order of the outlines, is moved to the
+        nearest earlier vertex within this distance that was not moved itself. Then each edge is
+        bent to the vertices within this distance of it. This closes gaps between outlines, and
+        moves points of the boundary by at most 2 `snap`. If more than two vertices follow each
+        other at such distances, a gap may stay: use a larger `snap`.
 
     Raises
     ------
@@ -100,7 +100,8 @@ class Region:
             rule = f"{error.rule}, after snapping by {self._snap} m"
             raise InputError(error.status, error.argument, error.index, rule) from None
         if len(segments) == 0:
-            raise InputError(Status.DEGENERATE, "holes", None, "the holes leave no region")
+            rule = "no region is left outside of the holes"
+            raise InputError(Status.DEGENERATE, "holes", None, rule)
         self._segments = _frozen(segments)
         self._radii = radii
         self._moved: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None

@@ -103,7 +103,7 @@ class Bag:
                 raise BagError(f"{path.name}: cannot be read as a bag: {text}") from error
         if self._is_compressed():
             self.__exit__(None, None, None)
-            rule = "its messages are compressed (zstd), which only metadata.yaml says"
+            rule = "its messages are compressed (zstd), described only in metadata.yaml"
             raise BagError(f"{path.name}: {rule}; replay the folder with its metadata.yaml")
         self.begin, self.end = self._reader.start_time, self._reader.end_time
         if not self._reader.message_count:

@@ -507,7 +507,7 @@ class CollisionClient:
         tolerance: float = 0.0,
         footprint: str = "",
     ) -> NearestFreeReply:
-        """Search the nearest pose at which the vehicle is free: smallest shift, then turn.
+        """Search the nearest pose at which the vehicle is free, as `Scene.nearest_free` does.
 
         Parameters
         ----------

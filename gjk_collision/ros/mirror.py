@@ -70,8 +70,8 @@ _NO_INDICES = np.empty(0, np.int64)
 class GradientReply(Reply, GradientResult):
     """Distances and derivatives at poses: a `GradientResult`, with the verdict for all poses.
 
-    If the verdict is UNKNOWN for a reason that is not a single pose, all values are NaN and all
-    ids are -1.
+    If the reason for UNKNOWN concerns the whole question and not a single pose, all values are NaN
+    and all ids are -1.
     """
 
 
@@ -259,8 +259,9 @@ class CollisionMirror:
             Id of the snapshot to use. If it is not the last one, the reply is UNKNOWN with
             SNAPSHOT_MISMATCH. 0: the last one.
         at : int, optional
-            Time for which the question is asked [ns], of the clock of the node. `times` are after
-            it. Data must not be too old now and at this time. Default: now.
+            Time for which the question is asked [ns], on the clock of the node. `times` are
+            relative to it. Data must not be too old at this time, nor at the time of the call.
+            Default: now.
         frame_pose : (x, y, yaw), optional
             Pose of `frame` in the check frame [m, m, rad]. Default: `frame` is the check frame.
 

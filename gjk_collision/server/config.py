@@ -135,9 +135,9 @@ class SourceConfig:
         "best_effort", "Reliability of the subscription.", choices=("best_effort", "reliable")
     )
     qos_durability: str = _parameter(
-        "volatile", "Durability of the subscription. transient_local: also receive the last "
-        "message from before the subscription, of a publisher that is transient_local, too; the "
-        "subscription is then reliable.",
+        "volatile", "Durability of the subscription. transient_local: the node also receives the "
+        "last message from before the subscription. The publisher must be transient_local and "
+        "reliable, and the subscription is reliable.",
         choices=("volatile", "transient_local"),
     )  # fmt: skip
     static: bool = _parameter(
@@ -443,7 +443,8 @@ class Config:
         _check_names("footprint_names", names, taken)
         for i, name in enumerate(self.speed_footprints):
             if name not in names or name in self.speed_footprints[:i]:
-                rule = f"must be a name in footprint_names ({', '.join(names) or 'empty'}), once"
+                rule = f"must be a name in footprint_names ({', '.join(names) or 'empty'})"
+                rule += ", which is not repeated"
                 raise _refusal("speed_footprints", rule, name, index=i)
         if self.speed_footprints and not self.twist_topic:
             rule = "must be set if speed_footprints is set"

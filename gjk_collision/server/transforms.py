@@ -195,7 +195,8 @@ class TransformTree:
         found = [frame]
         while (edge := self._edges.get(found[-1])) is not None:
             if edge.parent in found:
-                text = f"the frames form a loop: '{edge.parent}' is above and below '{found[-1]}'"
+                text = f"the frames form a loop: '{edge.parent}' is its own ancestor"
+                text += f", through '{found[-1]}'"
                 raise FrameError(Status.TF_UNAVAILABLE, text)
             found.append(edge.parent)
         return found

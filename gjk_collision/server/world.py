@@ -630,7 +630,7 @@ class World:
             name = footprint_at(self._config, twist)
             if not name:
                 speed = f"{twist.vx:g} m/s, {twist.vy:g} m/s, {twist.wz:g} rad/s"
-                text = f"the twist {speed} is in the ranges of none of the speed_footprints"
+                text = f"no footprint in speed_footprints is for the twist {speed}"
                 return self._no_choice(Fault(Status.NO_FOOTPRINT, text))
         for each in self._named:
             if each.name == name:
@@ -764,8 +764,8 @@ class World:
         named = [(name, each) for name, each in lists if each is not None]
         regions = [name for name, each in named if each.has_region]
         if len(regions) > 1:
-            text = f"{len(regions)} senders have a region: {', '.join(regions)}; only one may, "
-            text += "which sends all outlines and holes"
+            text = f"{len(regions)} senders have a region: {', '.join(regions)}; "
+            text += "send all outlines and holes from one sender"
             return Fault(Status.INVALID_INPUT, text)
         for name, each in named if regions else ():
             if (each.ids == OUTSIDE).any():

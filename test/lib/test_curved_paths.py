@@ -341,7 +341,7 @@ def test_pickle_and_copy() -> None:
         (lambda: Path.arcs((0, 0, 9e5), [(1.0, 9e5)]), "yaw of the start and all turns"),
         (lambda: Path.arcs((0, 0, 0), np.zeros((0, 3, 2))), "arcs: must hold at least one arc"),
         (lambda: Path.arcs((0, 0, 0), [[[0, 1], [np.inf, 1]]]), "arcs[1]: curvature and length"),
-        (lambda: Path.arcs(np.zeros((2, 3)), np.zeros((3, 1, 2))), "fits that of start"),
+        (lambda: Path.arcs(np.zeros((2, 3)), np.zeros((3, 1, 2))), "broadcastable with start"),
         (lambda: Path.dubins((0, 0, 0), (0, 0, 0), 0.0), "radius: must be greater than 0"),
         (lambda: Path.dubins((0, 0, 0), (0, np.nan, 0), 1.0), "b: x, y and yaw must be finite"),
         (lambda: Path.dubins(np.zeros((2, 3)), np.zeros((3, 3)), 1.0), "fits that of a"),

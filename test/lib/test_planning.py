@@ -304,7 +304,7 @@ def test_an_edge_with_too_many_poses_is_refused(turn):
 
 def test_a_curve_needs_a_known_space_and_poses_need_a_step():
     si = ob.SpaceInformation(dubins_space())
-    with pytest.raises(InputError, match="step: is needed for a checker of poses"):
+    with pytest.raises(InputError, match="step: is required for a checker of poses"):
         MotionValidator(si, scene_checker(Scene([]), CAR))
     with pytest.raises(InputError, match="si: path_checker needs an SE2StateSpace"):
         MotionValidator(

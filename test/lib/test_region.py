@@ -609,7 +609,7 @@ def test_values() -> None:
         ([[(0, 0), (2, 0), (2, 2), (1, 0), (0, 2)]], [], r"outlines\[0\]: .*crosses or touches"),
         ([[(0, 0), (2, 0), (1, 0), (1, 2)]], [], r"outlines\[0\]: .*crosses or touches"),
         ([square(0, 0)], [[(0, 0), (np.nan, 1), (1, 1)]], r"holes\[0\]: vertex 1: must be finite"),
-        ([square(0, 0)], [square(-1, -1, 3, 3)], r"holes: the holes leave no region"),
+        ([square(0, 0)], [square(-1, -1, 3, 3)], r"holes: no region is left outside of the holes"),
         ([[(0, 0), (1, 0), (1e-50, 1)]], [], r"outlines\[0\]: vertex 2: .* at least 1e-40 m"),
         (square(0, 0), [], r"outlines\[0\]: must have shape \(n, 2\)"),
     ],

@@ -313,7 +313,7 @@ def test_compressed_messages_without_metadata_are_named(storage: Any, tmp_path: 
         result = replay(path, tmp_path)
         assert result.outcome is Outcome.BROKEN
         [failure] = result.failures
-        assert "its messages are compressed (zstd), which only metadata.yaml says" in failure
+        assert "its messages are compressed (zstd), described only in metadata.yaml" in failure
 
 
 # ---- folders

@@ -10,7 +10,8 @@
 verdicts rest on. Compile with -fno-fast-math, or link the CMake target gjk_collision::gjk"
 #endif
 
-// No macro of the compiler says whether it may fuse a product into a sum; GCC does by default.
+// Compilers have no macro that shows whether they may fuse a product into a sum. GCC does so by
+// default.
 #ifndef GJK_FP_CONTRACT_OFF
 #error \
     "gjk: compile with -ffp-contract=off -DGJK_FP_CONTRACT_OFF, or link the CMake target \

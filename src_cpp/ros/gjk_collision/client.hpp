@@ -39,8 +39,8 @@ struct ClientOptions {
 // Client of one collision server. Any number of threads may use it.
 //
 // Replies are received by a thread of the client. So the blocking functions may be called anywhere,
-// also in callbacks of any executor, spinning or not; only in a callback that was passed to
-// `send` they return UNKNOWN at once, because they would wait for their own thread.
+// also in callbacks of any executor, spinning or not. There is one exception: in a callback that
+// was passed to `send`, they return UNKNOWN at once, because they would wait for their own thread.
 //
 // A request is never repeated. The callback of each request is called exactly once, and each future
 // is set: by the reply, or with UNKNOWN when the time is up, or when the client is destroyed. If
@@ -132,7 +132,7 @@ class CollisionClient {
   template <class Service>
   using Client = typename rclcpp::Client<Service>::SharedPtr;
 
-  // A request without a reply. The one who takes it out of `pending_` calls `give_up` or the
+  // A request without a reply. The thread that removes it from `pending_` calls `give_up` or the
   // callback.
   struct Pending {
     Clock::time_point deadline;
@@ -230,7 +230,7 @@ class CollisionClient {
       Pending taken;
       if (take(number, taken)) taken.give_up();
     }
-    return future.get();  // whoever took the request is setting it now
+    return future.get();  // the thread that took the request sets it now
   }
 
   template <class Service>
@@ -265,7 +265,7 @@ class CollisionClient {
   }
 
   const ClientOptions options_;
-  mutable std::mutex mutex_;  // of the three that follow
+  mutable std::mutex mutex_;  // protects the three members that follow
   std::map<std::uint64_t, Pending> pending_;
   std::uint64_t last_number_ = 0;
   std::tuple<Client<srv::Collide>, Client<srv::Distance>, Client<srv::CheckPoses>,

@@ -32,8 +32,8 @@ namespace gjk_collision {
 struct Question {
   double margin = 0.0;    // m, >= 0, added to the safety margin of the server
   std::string footprint;  // name; "": the one for the present speed, or the default one
-  // Time for which it is asked (ns), of the clock of the node. `times` are after it. Data must not
-  // be too old now and at this time. 0: now.
+  // Time of the question (ns), on the clock of the node. `times` are relative to it. Data must not
+  // be too old at this time, nor at the time of the call. 0: now.
   std::int64_t at = 0;
 };
 
@@ -55,7 +55,7 @@ struct PathQuestion : Question {
 //
 // The answers are those of the server for the same snapshot and time. If the snapshot is no longer
 // valid (its data is too old, the heartbeat has stopped, the clock has jumped, the server was
-// restarted or has other parameters), every answer is UNKNOWN, and its message says why.
+// restarted or has other parameters), every answer is UNKNOWN, and its message gives the reason.
 class CollisionMirror {
  public:
   // The data for some questions. Ask it with the functions of gjk/snapshot/questions.hpp: this has

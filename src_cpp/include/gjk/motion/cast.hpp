@@ -4,8 +4,8 @@
 //
 // Conservative advancement (B. Mirtich, 1996): from a time at which the shapes are apart, advance
 // as far as a bound on their motion proves that they stay apart; repeat. GJK only proposes the
-// direction. The bound itself is evaluated separately, rounding included, and a step only goes to a
-// time at which it holds. So no contact is skipped, however thin or fast the shapes are.
+// direction. The bound itself is evaluated separately, with its rounding errors. A step ends at a
+// time up to which the bound holds. So no contact is skipped, however thin or fast the shapes are.
 #pragma once
 
 #include <cmath>

@@ -109,8 +109,9 @@ struct Piece {
     return piece;
   }
 
-  // Moves from `from` with a constant twist: the velocity is constant in the frame of the shape. In
-  // all, it drives `ahead` (m, in that frame) if it did not turn, and turns by `turn` (rad).
+  // Moves from `from` with a constant twist: the velocity is constant in the frame of the shape.
+  // `ahead` (m, in that frame) is the way that it would drive without the turn, and `turn` (rad) is
+  // its turn.
   static Piece arc(double begin, const Reached& from, double end, Vec2 ahead,
                    double turn) noexcept {
     const SinCos heading = sin_cos(from.pose.yaw);

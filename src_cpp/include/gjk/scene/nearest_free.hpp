@@ -43,11 +43,12 @@ struct NearestFree {
 // over cells of shifts and turns.
 //
 // The signed distance of two convex parts changes by at most the length of a shift, and by at most
-// reach * |turn| when the ego turns about its origin, which moves none of its points farther. So if
-// two parts are nearer than required by d at the centre of a cell, they are too near within a
-// distance of d: a cell with a smaller radius is left out. The cells with the smallest possible
-// shift are examined first. A free pose is checked as any other pose; the bounds above only decide
-// where to search. Allocates if its memory has to grow. Not for several threads at once.
+// reach * |turn| when the ego turns about its origin, which moves none of its points farther. Let
+// two parts be nearer than required by d at the centre of a cell. They are then too near at every
+// change within d of the centre, so a cell with a smaller radius is left out. The cells with the
+// smallest possible shift are examined first. A free pose is checked as any other pose; the bounds
+// above only decide where to search. Allocates if its memory has to grow. Not for several threads
+// at once.
 class NearestFreeQuery {
  public:
   NearestFreeQuery(const Scene& scene, const Shape& shape) : scene_(&scene), ego_(shape) {}

@@ -71,8 +71,8 @@ class Obstacles {
   void set_margins(std::span<const double> margins, std::span<const double> rates) {
     margins_.assign(size(), margins, rates);
   }
-  // Call once, after the last add(). `origin` (m): of a scene that this one is to equal. The result
-  // is the same for any number of threads.
+  // Call once, after the last add(). `origin` (m): the origin of another scene, if the answers must
+  // equal those of that scene. The result is the same for any number of threads.
   void build(const Vec2* origin = nullptr, unsigned threads = 1) {
     outlines_->finish(!pieces_.empty());
     update_margins();
@@ -84,7 +84,8 @@ class Obstacles {
     place(threads);
   }
 
-  // Costs little per changed obstacle: the tree keeps its order until that has become inefficient.
+  // The cost per changed obstacle is small: the tree is rebuilt only when its order has become
+  // inefficient.
   void change(std::span<const Change> changes) {
     const bool same_parts = change_shapes(changes);
     for (const Change& change : changes) {
@@ -327,8 +328,8 @@ class Obstacles {
   // exact (Sterbenz), and parts placed without rotation keep their exact shape and position.
   void choose_origin() noexcept {
     Box box;
-    // If some of the obstacles are too wide for an origin of their own, so are all of them, because
-    // the width grows by more than the distance of the middle.
+    // If a subset of the obstacles is too wide for a local origin, the whole set is too wide as
+    // well: a further obstacle increases the width by more than it moves the middle.
     const auto is_wide = [](double low, double high) noexcept {
       return (low < 0.0 && high > 0.0) || 2.0 * (high - low) > 0.5 * std::fabs(low + high) + kGrid;
     };

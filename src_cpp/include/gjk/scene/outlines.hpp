@@ -17,7 +17,7 @@
 
 namespace gjk {
 
-// Numbers, which take no memory as long as number i is i.
+// A list of numbers. It takes no memory as long as the number at each index i is i.
 class Numbers {
  public:
   void push_back(std::size_t value) {

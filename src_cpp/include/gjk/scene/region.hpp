@@ -3,10 +3,11 @@
 // A region in which the ego shape must stay, given by its boundary.
 //
 // The boundary is a set of segments that form closed curves. In a scene, they are the parts of one
-// more obstacle. A connected shape that touches none of them lies either in the region or outside
-// of it as a whole, and any of its points tells which: it is inside if a ray from it crosses the
-// boundary an odd number of times. A segment that had to be rounded has a radius that covers the
-// true one. Moving a segment within its radius does not change the answer for points beyond it.
+// more obstacle. A connected shape that touches none of them lies as a whole either in the region
+// or outside of it. Any of its points decides which: the point is inside if a ray from it crosses
+// the boundary an odd number of times. A segment that had to be rounded has a radius that covers
+// the true segment. Moving a segment within its radius does not change the answer for points beyond
+// it.
 #pragma once
 
 #include <algorithm>

@@ -46,9 +46,9 @@ struct TimeToCollisionOptions {
 
 namespace detail {
 
-// The motions of an obstacle from a time on, if it keeps the velocity that it has then: constant in
-// its own frame. Calls visit(piece) for each velocity that it may have, because the time has an
-// error. Returns false if its pose or its velocity is unknown.
+// The motions of an obstacle after a time, if it keeps the velocity that it has at this time, in
+// its own frame. The time has an error, so the obstacle may have one of several velocities: calls
+// visit(piece) for each of them. Returns false if its pose or its velocity is unknown.
 template <class Visit>
 bool visit_kept(const Obstacles& obstacles, std::size_t index, double reach, double time,
                 double horizon, Visit&& visit) {

@@ -6,7 +6,7 @@
 // and its sign is the sign of its last component. Source: J. R. Shewchuk, "Adaptive Precision
 // Floating-Point Arithmetic and Fast Robust Geometric Predicates", 1997, sections 2.1 to 2.5.
 // Results are exact as long as nothing overflows or underflows; convex.hpp limits coordinates so
-// that the products of degree 4 in exact.hpp do neither.
+// that the products of degree 4 in exact.hpp neither overflow nor underflow.
 #pragma once
 
 #include <cmath>

@@ -34,10 +34,11 @@ inline constexpr double kSinCosError = 4.0 * kUnitRoundoff;
 
 // Sine and cosine for |angle| <= kMaxYaw. NaN beyond, so that a shape placed with it is never FREE.
 //
-// The C library's sine and cosine differ in the last bit between versions and processors, but a
-// verdict must not. Only +, -, * and rint are used, whose results IEEE 754 defines. pi/2 is
-// subtracted in three parts (Cody and Waite). The first two have 32 significant bits, so their
-// product with k is exact for |k| < 2^20. For |r| <= pi/4 the Taylor series are cut below 2^-54.
+// The sine and cosine of the C library differ in the last bit between versions and processors.
+// Verdicts must not depend on this. Only +, -, * and rint are used, whose results IEEE 754 defines.
+// pi/2 is subtracted in three parts (Cody and Waite). The first two have 32 significant bits, so
+// their product with k is exact for |k| < 2^20. For |r| <= pi/4 the Taylor series are cut below
+// 2^-54.
 inline SinCos sin_cos(double angle) noexcept {
   if (!(std::fabs(angle) <= kMaxYaw)) {  // NaN too
     constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();

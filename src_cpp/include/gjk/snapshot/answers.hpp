@@ -56,9 +56,9 @@ inline Fault budget_spent(std::size_t done, std::size_t count) {
                                    std::to_string(count) + " items"};
 }
 
-// Tells a loop over items when to check whether the time is over: after each chunk of items. The
-// size of a chunk is computed from the duration of the one before. Without a limit, all items are
-// one chunk. The budget must outlive it.
+// Decides when a loop over items checks whether the time is over: after each chunk of items. The
+// size of a chunk is computed from the duration of the previous chunk. Without a limit, all items
+// are one chunk. The budget must outlive it.
 class Chunks {
  public:
   Chunks(const Budget& budget, std::size_t first)

@@ -50,8 +50,8 @@ class Kernel {
 };
 
 // Each FREE result has a lower bound of at least the margin, because the kernel concludes FREE only
-// from such a bound. Another one is an error of the kernel: it becomes UNKNOWN with INTERNAL_ERROR.
-// Returns whether the result is an error.
+// from such a bound. A FREE result with a smaller bound is an error of the kernel: it becomes
+// UNKNOWN with INTERNAL_ERROR. Returns whether the result is an error.
 inline bool refute(Verdict& verdict, Status& status, bool has_bound, double bound,
                    double margin) noexcept {
   if (has_bound && is_free(verdict) && !(bound >= margin)) {

@@ -134,8 +134,8 @@ Issue check_obstacles(const Obstacles& list, const std::string& name) {
 
 }  // namespace detail
 
-// The data of one message, ready to be asked. It does not change, so that any number of threads may
-// ask it.
+// The data of one message, in the form that answers questions. It does not change, so any number of
+// threads may use it.
 class Mirrored {
  public:
   // The id of the outside of the region, as gjk_collision.OUTSIDE.

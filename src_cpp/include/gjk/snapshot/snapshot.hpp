@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: gjk_collision contributors
 // SPDX-License-Identifier: Apache-2.0
-// What the collision server knows at one time, requests about it, and its answers. Frames and
-// messages are not known here: poses are those of the base frame in the check frame.
+// What the collision server knows at one time, requests about it, and its answers. This file uses
+// neither frames nor messages: poses are those of the base frame in the check frame.
 #pragma once
 
 #include <array>

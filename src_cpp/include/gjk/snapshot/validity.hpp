@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: gjk_collision contributors
 // SPDX-License-Identifier: Apache-2.0
-// The rules that tell whether a mirror of the collision server may answer from the last snapshot
-// that it received. There is no clock here: each call passes times. Messages are passed as the
-// plain values of their fields.
+// The rules that decide whether a mirror of the collision server may answer from the last snapshot
+// that it received. This file reads no clock: the caller passes the times. Messages are passed as
+// the plain values of their fields.
 #pragma once
 
 #include <algorithm>
@@ -101,7 +101,7 @@ class Validity {
 
   void receive_heartbeat(HeartbeatFacts facts, const Arrival& arrival) {
     note_time(arrival.read.now);
-    // A heartbeat that was received before is not a sign of life.
+    // A heartbeat that was received before does not prove that the server runs.
     const bool is_same_epoch = heartbeat_ && epoch(facts.id) == epoch(heartbeat_->id);
     if (is_same_epoch && facts.id != 0 && facts.counter <= heartbeat_->counter) return;
     note_servers(epoch(facts.id), arrival.read.steady);
@@ -186,8 +186,8 @@ class Validity {
     newest_ = now;
   }
 
-  // Notes whether heartbeats of an earlier activation go on after those of a later one. They are
-  // then of two servers. Heartbeats without a snapshot have the epoch 0 and do not count.
+  // Detects two servers: heartbeats of an earlier activation arrive after those of a later one.
+  // Heartbeats without a snapshot have the epoch 0 and do not count.
   void note_servers(std::uint64_t of, std::int64_t steady) noexcept {
     if (of == 0 || of == last_epoch_) return;
     if (of == epoch_before_) two_servers_ = steady;
