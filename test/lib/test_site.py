@@ -35,7 +35,7 @@ def test_every_status_has_a_cause_and_a_remedy() -> None:
     assert [(int(number), name) for number, name, _, _ in rows] == [
         (status.value, status.name) for status in gjk_collision.Status
     ]
-    assert [name for _, name, _, remedy in rows if not remedy.strip()] == ["SUCCESS"]
+    assert not [name for _, name, _, remedy in rows if not remedy.strip()]
 
 
 def test_every_command_is_shown() -> None:
