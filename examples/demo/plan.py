@@ -40,7 +40,7 @@ from gjk_collision.ros.client import CollisionClient, DistanceReply, PosesReply,
 from gjk_collision.verdict import Verdict
 
 STARTUP_TIMEOUT = 30.0  # s, for the server and for its first data
-EDGES = 1200  # asked about per attempt; a tree finds its path after some 300
+EDGES = 1200  # per attempt, after which the first path will do; a tree needs about 300
 ENOUGH = 4.0  # s per attempt, after which the first path will do
 PLAN_UNTIL = 16.0  # s from the start; the bag lasts little longer
 WATCH_UNTIL = 8.0  # s from the start; until then the path is asked about again and again
@@ -171,7 +171,8 @@ class Planner:
         edges: list[Poses] = []
         spent = ob.PlannerTerminationCondition(
             lambda: (
-                len(self.client.log) >= last or time.monotonic() > (enough if paths else deadline)
+                time.monotonic() > (enough if paths else deadline)
+                or (bool(paths) and len(self.client.log) >= last)
             )
         )
         while not spent():
@@ -182,7 +183,10 @@ class Planner:
             if problem.hasExactSolution():
                 paths.append(problem.getSolutionPath())
         if not paths:
-            raise PlanError(f"no path was found; the last answer was: {self.client.last()}")
+            asked = len(self.client.log) - (last - EDGES)
+            raise PlanError(
+                f"no path was found with {asked} edges; the last answer was: {self.client.last()}"
+            )
         return min(paths, key=lambda path: path.length()), edges
 
     def edges(self, si: Any, planner: Any) -> list[Poses]:
