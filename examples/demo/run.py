@@ -83,8 +83,9 @@ class Processes:
                     return
                 if code is not None:
                     early = "" if other == name else " too early"
+                    busy = "" if code else "The machine may be too busy: run the demo again.\n"
                     raise DemoError(
-                        f"{other} ended{early} (exit code {code}):\n{self.tail(other)}"
+                        f"{other} ended{early} (exit code {code}):\n{busy}{self.tail(other)}"
                     )
             time.sleep(0.05)
         raise DemoError(f"{name} took more than {TIMEOUT:.0f} s:\n{self.tail(name)}")
