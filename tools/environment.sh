@@ -94,7 +94,7 @@ install() {
     local python=$1
     shift
     if pip_install "$python" --requirement=requirements/uv.txt &&
-        "$python" -m uv pip install --python "$python" "$@"; then
+        "$python" -m uv pip install --system-certs --python "$python" "$@"; then
         return
     fi
     pip_install "$python" "$@"
