@@ -18,13 +18,13 @@ from typing import Any
 
 import pytest
 from consumers import needs_cmake, run
+from families import Point, edges, hull, meet, squared
 
 ROOT = Path(__file__).parents[2]
 CASES = int(os.environ.get("GJK_CASES", "1500"))
 FREE, COLLISION = 1, 2
 
 Real = tuple[float, float]
-Point = tuple[int, int]
 
 SOURCE = """
 #include "gjk/query.hpp"
@@ -57,60 +57,12 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Any:
     return ctypes.CDLL(str(folder / "hulls.so"))
 
 
-def cross(a: Point, b: Point, c: Point) -> int:
-    return (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
-
-
-def hull(points: list[Point]) -> list[Point]:
-    """Return the vertices in counter-clockwise order (Andrew's monotone chain)."""
-    points = sorted(set(points))
-    if len(points) < 3:
-        return points
-
-    def chain(each: list[Point]) -> list[Point]:
-        kept: list[Point] = []
-        for p in each:
-            while len(kept) > 1 and cross(kept[-2], kept[-1], p) <= 0:
-                kept.pop()
-            kept.append(p)
-        return kept[:-1]
-
-    return chain(points) + chain(points[::-1])
-
-
-def edges(outline: list[Point]) -> list[tuple[Point, Point]]:
-    return [(outline[i - 1], outline[i]) for i in range(len(outline))]
-
-
-def is_inside(outline: list[Point], p: Point) -> bool:
-    if len(outline) < 3:
-        return distance2(outline[0], outline[-1], p) == 0
-    return all(cross(a, b, p) >= 0 for a, b in edges(outline))
-
-
-def distance2(a: Point, b: Point, p: Point) -> Fraction:
-    """Return the squared distance of a point from a segment."""
-    ahead = (p[0] - a[0]) * (b[0] - a[0]) + (p[1] - a[1]) * (b[1] - a[1])
-    square = (b[0] - a[0]) ** 2 + (b[1] - a[1]) ** 2
-    if 0 < ahead < square:
-        return Fraction(cross(a, b, p) ** 2, square)
-    end = a if ahead <= 0 else b
-    return Fraction((p[0] - end[0]) ** 2 + (p[1] - end[1]) ** 2)
-
-
-def cross_each_other(e: tuple[Point, Point], f: tuple[Point, Point]) -> bool:
-    sides = [cross(*e, p) for p in f] + [cross(*f, p) for p in e]
-    return sides[0] * sides[1] < 0 and sides[2] * sides[3] < 0
-
-
 def squared_distance(a: list[Point], b: list[Point]) -> Fraction:
     """Return the squared distance of two hulls; 0 if they have a point in common."""
-    if any(is_inside(a, p) for p in b) or any(is_inside(b, p) for p in a):
+    if meet(a, b):
         return Fraction(0)
-    if any(cross_each_other(e, f) for e in edges(a) for f in edges(b)):
-        return Fraction(0)
-    pairs = ((a, b), (b, a))
-    return min(distance2(*e, p) for one, other in pairs for e in edges(one) for p in other)
+    sides = [(p, e) for one, other in ((a, b), (b, a)) for e in edges(one) for p in other]
+    return min(Fraction(*squared(p, *e)) for p, e in sides)
 
 
 def points(rng: random.Random, count: int, size: float, centre: Real) -> list[Real]:
