@@ -8,7 +8,7 @@ here.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
@@ -34,8 +34,6 @@ from .rules import MODES
 from .snapshot import Fault, Snapshot
 
 __all__ = ["SERVICES", "Found", "Request", "none"]
-
-MAX_NAMES = 256  # footprints of one request; an index is a uint8
 
 Found = Answer | DistanceAnswer | PosesAnswer | PathAnswer | NearestFreeAnswer | ShapesAnswer
 
@@ -96,7 +94,7 @@ class Request:
     def chosen(self, snapshot: Snapshot) -> Snapshot:
         """Return a snapshot with the footprint that the request names.
 
-        If it names several, the snapshot has one of them, and `footprint_name` has all.
+        If it names several, see `Snapshot.chosen_among`.
 
         Raises
         ------
@@ -114,12 +112,7 @@ class Request:
         if name:
             rule = f"must be empty if footprints is not empty (got {name!r})"
             raise InputError(Status.INVALID_INPUT, "footprint", None, rule)
-        if len(names) > MAX_NAMES:
-            rule = f"must have at most {MAX_NAMES} names (got {len(names)})"
-            raise InputError(Status.LIMIT_EXCEEDED, "footprints", None, rule)
-        found = [snapshot.chosen(each, "footprints", i) for i, each in enumerate(names)]
-        known = next((each for each in found if each.origin is not None), found[0])
-        return replace(known, footprint_name=", ".join(names))
+        return snapshot.chosen_among(names)
 
     def chosen_at(self, snapshot: Snapshot, index: int) -> Snapshot:
         """Return a snapshot with the footprint of one pose of the request."""

@@ -270,7 +270,7 @@ class Mirror:
             epoch=time_zero,
             spans=tuple(zip(ends, (part.obstacles.source for part in parts), strict=True)),
             parts=parts,
-            footprint_name=info.footprint,
+            footprint_names=(info.footprint,) if info.footprint else (),
             footprints=tuple(NamedFootprint(*each, _NO_POINTS) for each in named.items()),
             data_fault=_fault(message.data_verdict),
             region_source=message.region_source,

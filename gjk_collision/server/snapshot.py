@@ -43,6 +43,8 @@ __all__ = [
 
 Floats = npt.NDArray[np.float64]
 
+# Maximum number of footprints of one request: an index is a uint8.
+MAX_NAMES = 256
 # Maximum error of a request's pose in another frame [m]. A pose with a greater error is refused.
 MAX_ERROR = 1e6
 
@@ -137,11 +139,9 @@ class Snapshot:
         Points of the footprint in `config.base_frame` [m], without the directional margins.
     outline_stamp : int
         Stamp of a footprint from the topic [ns]; otherwise `stamp`.
-    footprint_name : str
-        Name of `footprint`; empty: it is not known. If a request uses several footprints, their
-        names, separated by ", ".
-    is_by_speed : bool
-        Whether `footprint` was selected by the twist of the vehicle.
+    footprint_names : tuple of str
+        Name of `footprint`; empty: it is not known. If a request uses several footprints, the
+        names of all that are known, see `chosen_among`.
     footprints : tuple of NamedFootprint
         All footprints from the parameters, which `chosen` can return; empty if every answer is
         UNKNOWN.
@@ -152,8 +152,8 @@ class Snapshot:
     expiries : tuple of Expiry
         When the data of each sender becomes too old, in the order of `spans`.
     footprint_expiries : tuple of Expiry
-        The same for the messages that `footprint` depends on: a footprint from the topic, or the
-        twist that selected it.
+        The same for the messages that the footprints of `footprint_names` depend on: a footprint
+        from the topic, or the twist that selected it.
     region_source : str
         Name of the sender of the region; empty: there is no region.
     origin : Snapshot or None
@@ -175,8 +175,7 @@ class Snapshot:
     parts: tuple["Placed", ...] = ()
     outline: Floats | None = None
     outline_stamp: int = 0
-    footprint_name: str = ""
-    is_by_speed: bool = False
+    footprint_names: tuple[str, ...] = ()
     footprints: tuple[NamedFootprint, ...] = ()
     data_fault: Fault | None = None
     twist: Twist | Fault | None = None
@@ -188,6 +187,11 @@ class Snapshot:
     _cores: list[_core.Snapshot] = field(
         default_factory=list, init=False, repr=False, compare=False
     )
+
+    @property
+    def footprint_name(self) -> str:
+        """`footprint_names`, separated by ", "."""
+        return ", ".join(self.footprint_names)
 
     @property
     def footprint_fault(self) -> Fault:
@@ -226,12 +230,45 @@ class Snapshot:
                     footprint=each.shape,
                     outline=each.outline,
                     outline_stamp=self.stamp,
-                    footprint_name=name,
-                    is_by_speed=False,
+                    footprint_names=(name,),
+                    footprint_expiries=(),
                     footprint_age=0.0,
                     fault=self.data_fault,
                 )
         return self
+
+    def chosen_among(self, names: Sequence[str], field: str = "footprints") -> "Snapshot":
+        """Return a copy for a request whose poses have footprints of several names.
+
+        It has the first footprint that is from the parameters, and depends on the messages of all.
+
+        Parameters
+        ----------
+        names : sequence of str
+            Names as for `chosen`, at least one and at most `MAX_NAMES`.
+        field : str
+            Field of the request with the names, for the error.
+
+        Raises
+        ------
+        InputError
+            A name is unknown, or there are too many or none.
+        """
+        if not names:
+            refuse(Status.INVALID_INPUT, field, None, "must have at least one name (got none)")
+        if len(names) > MAX_NAMES:
+            rule = f"must have at most {MAX_NAMES} names (got {len(names)})"
+            refuse(Status.LIMIT_EXCEEDED, field, None, rule)
+        found = [self.chosen(each, field, i) for i, each in enumerate(names)]
+        expiries = dict.fromkeys(expiry for each in found for expiry in each.footprint_expiries)
+        known = dict.fromkeys(name for each in found for name in each.footprint_names)
+        ages = [each.footprint_age for each in found if each.footprint is not None]
+        return replace(
+            next((each for each in found if each.origin is not None), found[0]),
+            footprint_names=tuple(known),
+            footprint_expiries=tuple(expiries),
+            footprint_age=max(ages, default=nan),
+        )
 
     def known_until(self, stamp: int) -> float:
         """Return until what time obstacles are predicted, in s after the stamp of a request.

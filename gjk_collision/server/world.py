@@ -430,12 +430,10 @@ class World:
             known = (*self._history, *self._kept)
             built = next((each for each in known if each.id == snapshot.id), None)
             passed = (now - snapshot.stamp) * 1e-9
-            names = snapshot.footprint_name.split(", ")
-            is_default = names == [""] or DEFAULT_FOOTPRINT in names
-            is_received = self._config.is_footprint_received and is_default
+            needed = {each.source for each in snapshot.footprint_expiries}
             last = replace(
                 snapshot,
-                footprint_age=snapshot.footprint_age + passed * is_received,
+                footprint_age=snapshot.footprint_age + passed * ("footprint" in needed),
                 max_obstacle_age=snapshot.max_obstacle_age + passed,
             )
             if built is None:
@@ -443,9 +441,9 @@ class World:
                 gone = Fault(Status.SNAPSHOT_MISMATCH, text)
                 return last.invalidated(self._jump or gone)
             old = dict(self._too_old(built, now, steady))
-            if not is_default:
+            if "footprint" not in needed:
                 old.pop("footprint", None)
-            if snapshot.is_by_speed and isinstance(
+            if "twist_topic" in needed and isinstance(
                 twist := self._usable_twist(now, steady), Fault
             ):
                 old = {"footprint": self._no_choice(twist).fault or twist, **old}
@@ -454,7 +452,7 @@ class World:
             stale = [each for each in old if each != "footprint"]
             bad = dict.fromkeys((*last.bad_sources, *stale))
             name, fault = next(iter(old.items()))
-            if name != "footprint" or not snapshot.is_by_speed:
+            if name != "footprint" or "twist_topic" not in needed:
                 fault = _prefixed(name, fault)
             return replace(last.invalidated(fault), bad_sources=tuple(bad))
 
@@ -987,8 +985,7 @@ class World:
             built.placed,
             built.choice.outline,
             now if built.footprint is None else built.footprint.stamp,
-            built.choice.name,
-            is_by_speed,
+            (built.choice.name,) if built.choice.name else (),
             self._named,
             data_fault,
             twist,

@@ -225,6 +225,38 @@ def test_answer_that_leaves_after_its_twist_is_stale_is_unknown(time: Time) -> N
     assert world.later(snapshot.chosen("long"), **time.both).footprint is not None
 
 
+@pytest.mark.requirement("D-11")
+@pytest.mark.parametrize("names", [[""], ["", ""], ["", "long"], ["long", "default"]])
+@pytest.mark.parametrize("is_by_speed", [False, True])
+def test_each_footprint_of_a_request_is_checked_again_when_its_answer_is_sent(
+    time: Time, names: list[str], is_by_speed: bool
+) -> None:
+    """A batch that outlives the footprint of some of its poses would be FREE with an old one."""
+    if is_by_speed:
+        names = [name.replace("default", "") for name in names]
+        world = by_speed(time)
+        drive(world, time, 0.5, stamp=time.now - round(0.4 * S))
+    else:
+        world = world_of(time, footprint=(), footprint_timeout=0.1)
+        world.receive_footprint(Footprint("base_link", time.now, BOX), **time.both)
+    message = SimpleNamespace(footprints=names, footprint="", which=np.zeros(1, np.uint8))
+    first = Request("CheckPoses", message).chosen(world.snapshot(**time.both))
+    used = {"small" if is_by_speed else "default"} | ({"long"} if "long" in names else set())
+    assert set(first.footprint_names) == used
+    assert world.later(first, **time.both).footprint is not None
+    time.pass_(0.09)
+    late = world.later(first, **time.both)
+    assert late.footprint is not None
+    assert late.footprint_age == pytest.approx(0.0 if is_by_speed else 0.09)
+    time.pass_(0.02)
+    late = world.later(first, **time.both)
+    assert said(late, FAR) == unknown(Status.STALE_FOOTPRINT)
+    named = SimpleNamespace(footprints=["long", "long"], footprint="", which=np.zeros(1, np.uint8))
+    first = Request("CheckPoses", named).chosen(first.origin or first)
+    assert first.footprint_names == ("long",)
+    assert world.later(first, **time.both).footprint is not None
+
+
 @pytest.mark.requirement("D-14")
 def test_snapshot_of_another_speed_is_not_returned_by_id(time: Time) -> None:
     world = by_speed(time, (0.0, 0.0))
