@@ -120,7 +120,8 @@ class SourceConfig:
     type: str = _parameter(OBSTACLE_ARRAY, "Message type, as package/msg/Name.")
     topic: str = _parameter("", "Name of the topic. If empty, the name of the source is used.")
     timeout: float = _parameter(
-        0.5, "Maximum age of obstacle data. Older data is not used.", "s",
+        0.5, "Maximum age of obstacle data. Older data is not used. If required is false, the "
+        "timeout cannot change while the node is active.", "s",
         low=0.01, high=60.0, safe="down",
     )  # fmt: skip
     required: bool = _parameter(
@@ -546,6 +547,9 @@ class Config:
                 return f"{name}: {rule}"
             assert isinstance(before, int | float)
             assert isinstance(after, int | float)
+            if active and name in new._optional_timeouts:
+                rule = "cannot change while the node is active: the source is optional, so that"
+                return f"{name}: {rule} data that becomes too old is no longer an obstacle"
             if active and (after < before) == (safe == "up"):
                 way = "increase" if safe == "up" else "decrease"
                 rule = f"can only {way} while the node is active"
@@ -574,6 +578,10 @@ class Config:
         if not self.is_by_speed or self.footprint or self.robot_radius:
             names.append(DEFAULT_FOOTPRINT)
         return tuple(names)
+
+    @cached_property
+    def _optional_timeouts(self) -> frozenset[str]:
+        return frozenset(f"{each.name}.timeout" for each in self.sources if not each.required)
 
     def source(self, name: str) -> SourceConfig:
         """Return the source with this name.

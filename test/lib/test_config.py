@@ -242,6 +242,19 @@ def test_live_changes_go_to_the_safe_side_only(name: str, safer: float, looser: 
     assert middle.refusal(middle.changed({name: looser}), active=False) == ""
 
 
+@pytest.mark.parametrize("timeout", [0.1, 2.0])
+def test_timeout_of_an_optional_source_is_fixed_while_the_node_is_active(timeout: float) -> None:
+    """Data of an optional source that is too old is excused: a hit would become FREE."""
+    config = Config.from_parameters(
+        {"obstacle_sources": ["lidar", "radar"], "radar.required": False}
+    )
+    new = config.changed({"radar.timeout": timeout})
+    assert config.refusal(new, active=True).startswith("radar.timeout: cannot change while")
+    assert config.refusal(new, active=False) == ""
+    assert config.refusal(config.changed({"lidar.timeout": 0.1}), active=True) == ""
+    assert config.refusal(config.changed({"radar.inflation": 1.0}), active=True) == ""
+
+
 def test_the_rest_is_read_at_configure() -> None:
     live = {name for name in Config().parameters() if parameter_facts(name).safe}
     assert live == {

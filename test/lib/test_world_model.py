@@ -397,7 +397,9 @@ class Machine(RuleBasedStateMachine):
         assert isinstance(old, float)
         new = self.world.config.changed({name: value})
         refusal = self.world.config.refusal(new, active=True)
-        assert bool(refusal) == ((value - old) * safe < 0.0), refusal
+        source, _, field = name.partition(".")
+        is_fixed = field == "timeout" and not new.source(source).required
+        assert bool(refusal) == ((value - old) * safe < 0.0 or (is_fixed and value != old))
         if not refusal:
             self.world.reconfigure(new)
             self.model.config = new
