@@ -18,7 +18,7 @@ of the ages still increases, so the data becomes stale.
 
 import threading
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate
 from math import nan
@@ -169,7 +169,7 @@ class _Choice:
     fault: Fault | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False)
 class _Built:
     """A scene, with the messages that it was built from."""
 
@@ -184,6 +184,22 @@ class _Built:
     spans: tuple[tuple[int, str], ...]
     region_source: str
     epoch: int | None
+    placed_at: int = 0  # the last time at which its static data was at its present place [ns]
+
+
+@dataclass(frozen=True, slots=True)
+class _Present:
+    """The scene of the present data, and what is wrong with this data."""
+
+    built: _Built
+    choice: _Choice
+    twist: Twist | Fault | None
+    data_fault: Fault | None  # the first one that does not concern the footprint
+    bad_sources: tuple[str, ...]
+
+    @property
+    def fault(self) -> Fault | None:
+        return self.choice.fault or self.data_fault
 
 
 @dataclass
@@ -224,7 +240,8 @@ class World:
         self._next_id = (epoch << 32) + 1
         self._history: deque[_Built] = deque(maxlen=HISTORY)
         self._kept: tuple[_Built, ...] = ()
-        self._unchecked: list[Callable[[], Fault | None]] = []
+        # Checks of replaced messages, and the first id of a snapshot from after each message.
+        self._unchecked: list[tuple[int, Callable[[], Fault | None]]] = []
         self._newest_now: int | None = None
         self._jump: Fault | None = None
         self._footprint: _Message | None = None
@@ -396,39 +413,34 @@ class World:
         """
         with self._lock:
             self._check_clock(now)
-            built = None
-            twist = self._usable_twist(now, steady)
-            while built is None:
-                choice = self._choose(twist, now, steady)
-                parts, bad, data_fault = self._usable_sources(now, steady)
-                fault = choice.fault or data_fault
-                built = self._build(choice, parts, complete=fault is None)
-            if require_id not in (0, built.id):
-                old = self._recall(require_id, now, steady) if fault is None else None
-                if old is not None and old.choice.name != choice.name:
-                    old = None  # the footprint of that time may be too small for this speed
-                if old is None:
-                    text = (
-                        f"snapshot {require_id} is no longer available; "
-                        f"the latest snapshot is {built.id}"
-                    )
-                    fault = fault or Fault(Status.SNAPSHOT_MISMATCH, text)
-                    return empty_snapshot(self._config, fault, now)
-                built = old
-            return self._view(built, fault, data_fault, bad, twist, now, steady)
+            present = self._present(now, steady)
+            if require_id in (0, present.built.id):
+                return self._view(present.built, present, now, steady)
+            old = self._known(require_id) if present.fault is None else None
+            if old is not None and old.complete:
+                needed = {"footprint", "twist_topic"}
+                if not any(self._changes(old, needed, present, 0, now, steady)):
+                    old.placed_at = now
+                    return self._view(old, present, now, steady)
+            text = (
+                f"snapshot {require_id} is no longer available; "
+                f"the latest snapshot is {present.built.id}"
+            )
+            fault = present.fault or Fault(Status.SNAPSHOT_MISMATCH, text)
+            return empty_snapshot(self._config, fault, now)
 
     def later(self, snapshot: Snapshot, *, now: int, steady: int) -> Snapshot:
         """Return a snapshot with the ages at the time when its answer is sent.
 
-        If its data has become too old since it was made, the result has no footprint, and its
-        fault gives the reason. Times are as for `snapshot`.
+        If its data cannot be used any more, the result has no footprint, and its fault gives the
+        reason. Times are as for `snapshot`.
         """
         if not snapshot.id:
             return snapshot
         with self._lock:
             self._check_clock(now)
-            known = (*self._history, *self._kept)
-            built = next((each for each in known if each.id == snapshot.id), None)
+            present = self._present(now, steady)
+            built = self._known(snapshot.id)
             passed = (now - snapshot.stamp) * 1e-9
             needed = {each.source for each in snapshot.footprint_expiries}
             last = replace(
@@ -440,21 +452,15 @@ class World:
                 text = f"snapshot {snapshot.id} is no longer available"
                 gone = Fault(Status.SNAPSHOT_MISMATCH, text)
                 return last.invalidated(self._jump or gone)
-            old = dict(self._too_old(built, now, steady))
-            if "footprint" not in needed:
-                old.pop("footprint", None)
-            if "twist_topic" in needed and isinstance(
-                twist := self._usable_twist(now, steady), Fault
-            ):
-                old = {"footprint": self._no_choice(twist).fault or twist, **old}
-            if not old:
+            placed_at = built.placed_at
+            changes = list(self._changes(built, needed, present, placed_at, now, steady))
+            if not changes and snapshot.fault is None and present.data_fault is not None:
+                changes = [("", present.data_fault)]
+            if not changes:
                 return last
-            stale = [each for each in old if each != "footprint"]
-            bad = dict.fromkeys((*last.bad_sources, *stale))
-            name, fault = next(iter(old.items()))
-            if name != "footprint" or "twist_topic" not in needed:
-                fault = _prefixed(name, fault)
-            return replace(last.invalidated(fault), bad_sources=tuple(bad))
+            sources = [name for name, _ in changes if name not in ("", "footprint")]
+            bad = dict.fromkeys((*last.bad_sources, *sources))
+            return replace(last.invalidated(changes[0][1]), bad_sources=tuple(bad))
 
     def keep(self, snapshot: Snapshot) -> None:
         """Keep the data of a snapshot for `later`, until this is called again.
@@ -536,7 +542,7 @@ class World:
     def _keep_check(self, held: _Message, check: Callable[[], Fault | None]) -> None:
         """Store the check of a message that was replaced before its shapes were checked."""
         if held.fault is None and self._history:
-            self._unchecked.append(check)
+            self._unchecked.append((self._next_id, check))
             if len(self._unchecked) > MAX_UNCHECKED:
                 self._clear_history()
 
@@ -843,6 +849,17 @@ class World:
 
     # ---- snapshots
 
+    def _present(self, now: int, steady: int) -> _Present:
+        """Return the scene of the present data. This checks the shapes of all new messages."""
+        twist, built = self._usable_twist(now, steady), None
+        while built is None:
+            choice = self._choose(twist, now, steady)
+            parts, bad, data_fault = self._usable_sources(now, steady)
+            complete = choice.fault is None and data_fault is None
+            built = self._build(choice, parts, complete=complete)
+        built.placed_at = now
+        return _Present(built, choice, twist, data_fault, bad)
+
     def _build(self, choice: _Choice, parts: Sequence[_Part], *, complete: bool) -> _Built | None:
         """Return the scene of these messages. None: a message proved to be invalid."""
         key = (self._config_revision, *(part.held.revision for part in parts))
@@ -893,55 +910,92 @@ class World:
             part.held.is_checked = True
         return scene
 
-    def _recall(self, id: int, now: int, steady: int) -> _Built | None:
-        """Return an earlier snapshot if it was complete and its data is still fresh."""
-        if any(check() for check in self._unchecked):
-            self._clear_history()
+    def _known(self, id: int) -> _Built | None:
+        """Return a snapshot by its id, unless data with a fault was received since."""
+        first = max((since for since, check in self._unchecked if check()), default=0)
         self._unchecked.clear()
-        for built in self._history:
-            if built.id != id or not built.complete or built.key[0] != self._config_revision:
-                continue
-            if self._is_static_data_present(built) and not any(self._too_old(built, now, steady)):
-                return built
-        return None
+        if first:
+            later = [each for each in self._history if each.id >= first]
+            self._history = deque(later, maxlen=HISTORY)
+            self._kept = tuple(each for each in self._kept if each.id >= first)
+        known = (*self._history, *self._kept)
+        return next((each for each in known if each.id == id), None)
 
-    def _is_static_data_present(self, built: _Built) -> bool:
-        """Return whether the static data of a snapshot is that of now, at its present place.
-
-        It has no limit of its age, but it is valid only until the next message.
-        """
-        return all(
-            self._sources[part.source.name].senders.get(part.held.name) is part.held
-            and part.held.pose == placed.pose
-            for part, placed in zip(built.parts, built.placed, strict=True)
-            if part.source.static
-        )
-
-    def _too_old(self, built: _Built, now: int, steady: int) -> Iterator[tuple[str, Fault]]:
-        """Yield the name and the fault of each source, or "footprint", whose data is stale."""
-        timed = [
-            (part.source.name, part.held, part.source.timeout, Status.STALE_OBSTACLES)
-            for part in built.parts
-            if not part.source.static
-        ]
-        if built.footprint is not None:
-            timeout = self._config.footprint_timeout
-            timed.insert(0, ("footprint", built.footprint, timeout, Status.STALE_FOOTPRINT))
-        for name, held, timeout, stale in timed:
-            fault = self._time_fault(held, timeout, stale, now, steady)
-            if fault is not None:
-                yield name, fault
-
-    def _view(
+    def _changes(
         self,
         built: _Built,
-        fault: Fault | None,
-        data_fault: Fault | None,
-        bad: tuple[str, ...],
-        twist: Twist | Fault | None,
+        needed: Container[str],
+        present: _Present,
+        placed_at: int,
         now: int,
         steady: int,
-    ) -> Snapshot:
+    ) -> Iterator[tuple[str, Fault]]:
+        """Yield why the data of a snapshot cannot be used any more; nothing: it can be used.
+
+        This is decided here for replies that are sent and for snapshots that a request names.
+
+        Parameters
+        ----------
+        built : _Built
+            The snapshot; no data with a fault was received since.
+        needed : container of str
+            The messages that the footprints depend on: "footprint", "twist_topic".
+        present : _Present
+            The present data.
+        placed_at : int
+            Time since which static data may have moved with its frame [ns]; 0: it must be at its
+            present place.
+        now, steady : int
+            Times [ns].
+
+        Yields
+        ------
+        str, Fault
+            Name of the source, or "footprint"; empty: it concerns all data.
+        """
+        if built.key[0] != self._config_revision:
+            text = "the parameters or a static transform have changed since the snapshot was made"
+            yield "", Fault(Status.SNAPSHOT_MISMATCH, text)
+        if "twist_topic" in needed and self._config.speed_footprints:
+            if present.choice.fault is not None:
+                yield "footprint", present.choice.fault
+            elif present.choice.name != built.choice.name:
+                text = f"footprint: the one for the present speed is '{present.choice.name}', "
+                text += f"that of the snapshot is '{built.choice.name}'"
+                yield "footprint", Fault(Status.SNAPSHOT_MISMATCH, text)
+        if "footprint" in needed and built.footprint is not None:
+            timeout, stale = self._config.footprint_timeout, Status.STALE_FOOTPRINT
+            fault = self._time_fault(built.footprint, timeout, stale, now, steady)
+            if fault is not None:
+                yield "footprint", _prefixed("footprint", fault)
+        for part, placed in zip(built.parts, built.placed, strict=True):
+            name, timeout = part.source.name, part.source.timeout
+            if part.source.static:
+                fault = self._static_change(part, placed.pose, placed_at, now)
+            else:
+                fault = self._time_fault(part.held, timeout, Status.STALE_OBSTACLES, now, steady)
+            if fault is not None:
+                yield name, _prefixed(name, fault)
+
+    def _static_change(self, part: _Part, pose: Pose, placed_at: int, now: int) -> Fault | None:
+        """Return why static data at a pose cannot be used any more.
+
+        It has no limit of its age, but it is valid only until the next message. If its frame
+        moves, its place is valid for `transform_tolerance`.
+        """
+        if self._sources[part.source.name].senders.get(part.held.name) is not part.held:
+            text = "another message was received since the snapshot was made"
+            return Fault(Status.SNAPSHOT_MISMATCH, text)
+        fault = self._place_static(part.held, now)
+        if fault is None and part.held.pose != pose:
+            passed, limit = (now - placed_at) * 1e-9, self._config.transform_tolerance
+            if passed > limit:
+                text = f"placed {passed:.3f} s ago in a frame that has moved, limit {limit:g} s"
+                fault = Fault(Status.TF_EXTRAPOLATION, f"{text} (transform_tolerance)")
+        return fault
+
+    def _view(self, built: _Built, present: _Present, now: int, steady: int) -> Snapshot:
+        """Return the snapshot of the present data, or of earlier data that can still be used."""
         stamps = [part.held.stamp for part in built.parts if not part.source.static]
         footprint_age = nan
         if built.footprint is not None:
@@ -975,11 +1029,11 @@ class World:
             self._config,
             built.scene,
             built.choice.shape,
-            fault,
+            present.fault,
             min(stamps, default=0),
             footprint_age,
             obstacle_age,
-            bad,
+            present.bad_sources,
             now if built.epoch is None else built.epoch,
             built.spans,
             built.placed,
@@ -987,8 +1041,8 @@ class World:
             now if built.footprint is None else built.footprint.stamp,
             (built.choice.name,) if built.choice.name else (),
             self._named,
-            data_fault,
-            twist,
+            present.data_fault,
+            present.twist,
             tuple(
                 expiry(p.source.name, p.held, 0.0 if p.source.static else p.source.timeout)
                 for p in built.parts

@@ -12,11 +12,12 @@ import numpy as np
 import pytest
 
 from gjk_collision.server import lookup, questions
-from gjk_collision.server.config import Config, SourceConfig
+from gjk_collision.server.config import Config, FootprintConfig, SourceConfig
 from gjk_collision.server.frames import FrameError, Pose, SameFrameOnly
 from gjk_collision.server.obstacles import Obstacles
 from gjk_collision.server.snapshot import Fault, Report
 from gjk_collision.server.transforms import Placement, TransformTree
+from gjk_collision.server.twist import Twist
 from gjk_collision.server.world import Footprint, World
 from gjk_collision.verdict import Status, Verdict
 
@@ -421,6 +422,121 @@ def test_clock_that_goes_back_while_data_is_worked_on(time: Time) -> None:
     time.now -= S
     last = world.later(first, **time.both)
     assert questions.collide(last, FAR).status is Status.CLOCK_JUMP
+
+
+def change_the_margin(world: World, time: Time, tree: TransformTree) -> None:
+    world.reconfigure(world.config.changed({"safety_margin": 5.0}))
+
+
+def send_another_map(world: World, time: Time, tree: TransformTree) -> None:
+    world.receive_obstacles("map", boxes((50.0, 0.0), frame="map"), **time.both)
+
+
+def correct_a_static_transform(world: World, time: Time, tree: TransformTree) -> None:
+    assert not tree.insert("odom", "map", 0, Placement((40.0, 0.0, 0.0)), static=True)
+
+
+def send_garbage(world: World, time: Time, tree: TransformTree) -> None:
+    world.receive_fault("obstacles", Fault(Status.INVALID_INPUT, "no list"), **time.both)
+
+
+def send_a_bad_shape(world: World, time: Time, tree: TransformTree) -> None:
+    bow_tie = np.array([0.0, 0.0, 1.0, 1.0, 1.0, 0.0, 0.0, 1.0])
+    kinds = np.array([1], np.uint8)
+    bad = boxes((0.0, 0.0), stamp=time.now, xy=bow_tie, kinds=kinds)
+    world.receive_obstacles("obstacles", bad, **time.both)
+
+
+def send_a_bad_shape_and_a_good_one(world: World, time: Time, tree: TransformTree) -> None:
+    send_a_bad_shape(world, time, tree)
+    time.pass_(0.01)
+    world.receive_obstacles("obstacles", boxes((0.0, 0.0), stamp=time.now), **time.both)
+
+
+def send_from_too_many(world: World, time: Time, tree: TransformTree) -> None:
+    for i in range(17):
+        world.receive_obstacles("obstacles", boxes(stamp=time.now, source=f"{i}"), **time.both)
+
+
+@pytest.mark.requirement("D-11")
+@pytest.mark.parametrize("is_large", [False, True])
+@pytest.mark.parametrize(
+    ("happen", "status"),
+    [
+        (change_the_margin, Status.SNAPSHOT_MISMATCH),
+        (send_another_map, Status.SNAPSHOT_MISMATCH),
+        (correct_a_static_transform, Status.SNAPSHOT_MISMATCH),
+        (send_garbage, Status.SNAPSHOT_MISMATCH),
+        (send_a_bad_shape, Status.SNAPSHOT_MISMATCH),
+        (send_a_bad_shape_and_a_good_one, Status.SNAPSHOT_MISMATCH),
+        (send_from_too_many, Status.LIMIT_EXCEEDED),
+    ],
+)
+def test_what_happens_while_an_answer_is_computed(
+    time: Time,
+    happen: Callable[[World, Time, TransformTree], None],
+    status: Status,
+    is_large: bool,
+) -> None:
+    """A reply from replaced parameters, a replaced map or before a fault is not sent as FREE."""
+    tree = TransformTree(time.now)
+    tree.insert("odom", "map", 0, Placement(), static=True)
+    sources = (SourceConfig("obstacles"), SourceConfig("map", static=True))
+    world = World(Config(footprint=CAR, sources=sources), tree)
+    world.receive_obstacles("map", boxes((0.0, 0.0), frame="map"), **time.both)
+    world.receive_obstacles("obstacles", boxes((0.0, 0.0), stamp=time.now), **time.both)
+    first = world.snapshot(**time.both)
+    if is_large:
+        world.keep(first)
+    assert questions.collide(world.later(first, **time.both), FAR).is_free
+    time.pass_(0.01)
+    happen(world, time, tree)
+    time.pass_(0.01)
+    answer = questions.collide(world.later(first, **time.both), FAR)
+    assert (answer.verdict, answer.status) == unknown(status)
+    assert world.snapshot(**time.both, require_id=first.id).fault is not None
+
+
+@pytest.mark.requirement("D-14")
+def test_vehicle_that_becomes_faster_while_an_answer_is_computed(time: Time) -> None:
+    ranges = (
+        FootprintConfig("slow", footprint=CAR, linear_max=1.0),
+        FootprintConfig("fast", footprint=CAR, linear_min=1.0, linear_max=9.0),
+    )
+    world = known(
+        time, (0.0, 0.0), footprint=(), footprints=ranges, speed_footprints=("slow", "fast"),
+        twist_topic="odom",
+    )  # fmt: skip
+    world.receive_twist(Twist("base_link", time.now, 0.5, 0.0, 0.0), **time.both)
+    first = world.snapshot(**time.both)
+    named = first.chosen("slow")
+    time.pass_(0.01)
+    world.receive_twist(Twist("base_link", time.now, 0.6, 0.0, 0.0), **time.both)
+    assert questions.collide(world.later(first, **time.both), FAR).is_free
+    time.pass_(0.01)
+    world.receive_twist(Twist("base_link", time.now, 5.0, 0.0, 0.0), **time.both)
+    answer = questions.collide(world.later(first, **time.both), FAR)
+    assert (answer.verdict, answer.status) == unknown(Status.SNAPSHOT_MISMATCH)
+    assert questions.collide(world.later(named, **time.both), FAR).is_free
+
+
+def test_place_of_static_data_is_valid_for_the_transform_tolerance(time: Time) -> None:
+    """A map in a frame that moves: each reply would be UNKNOWN if the place had to be equal."""
+    tree = TransformTree(time.now)
+    tree.insert("odom", "map", time.now, Placement(), static=False)
+    world = World(
+        Config(footprint=CAR, sources=(SourceConfig("map", static=True),),
+               transform_tolerance=0.2), tree,
+    )  # fmt: skip
+    world.receive_obstacles("map", boxes((0.0, 0.0), frame="map"), **time.both)
+    first = world.snapshot(**time.both)
+    for passed, is_free in ((0.1, True), (0.2, True), (0.201, False)):
+        time.now, time.steady = T0 + round(passed * S), STEADY0 + round(passed * S)
+        tree.set_time(time.now)
+        tree.insert("odom", "map", time.now, Placement((passed, 0.0, 0.0)), static=False)
+        answer = questions.collide(world.later(first, **time.both), FAR)
+        assert answer.is_free == is_free
+    assert (answer.verdict, answer.status) == unknown(Status.TF_EXTRAPOLATION)
 
 
 def test_what_was_not_known_at_first_is_not_known_later(time: Time) -> None:
