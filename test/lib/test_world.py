@@ -424,6 +424,9 @@ def test_clock_that_goes_back_while_data_is_worked_on(time: Time) -> None:
     assert questions.collide(last, FAR).status is Status.CLOCK_JUMP
 
 
+Happening = Callable[[World, Time, TransformTree], None]
+
+
 def change_the_margin(world: World, time: Time, tree: TransformTree) -> None:
     world.reconfigure(world.config.changed({"safety_margin": 5.0}))
 
