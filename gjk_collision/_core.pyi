@@ -8,7 +8,7 @@ import collections.abc
 import numpy
 import numpy.typing
 import typing
-__all__: list[str] = ['ConcavePolicy', 'FIRST_POSES', 'FIRST_SEGMENTS', 'HeartbeatFacts', 'MAX_COORDINATE', 'MAX_TOLERANCE', 'MIN_TOLERANCE', 'Motion', 'PredictionPolicy', 'Region', 'Said', 'Scene', 'Shape', 'Snapshot', 'SnapshotFacts', 'Validity', 'check_arrays', 'check_batch', 'check_coordinates', 'check_increasing', 'check_pairs', 'check_poses', 'check_times', 'check_tolerance', 'circles', 'closest', 'closest_approach', 'collide', 'compound', 'concave', 'deciding_step', 'distance', 'dubins', 'free_curve', 'grid_corners', 'grid_shapes', 'hull', 'is_pose', 'motion_from_pieces', 'moving', 'obstacle', 'path', 'polygon', 'poses_of', 'reason', 'reeds_shepp', 'scan_points', 'scan_shapes', 'scene_from_arrays', 'scene_from_shapes', 'scene_from_state', 'shape_cast', 'shape_from_state', 'shortest_curves', 'state_of_scene', 'state_of_shape', 'time_of_impact', 'trace']
+__all__: list[str] = ['ConcavePolicy', 'FIRST_POSES', 'FIRST_SEGMENTS', 'HeartbeatFacts', 'HeldSnapshot', 'MAX_COORDINATE', 'MAX_TOLERANCE', 'MIN_TOLERANCE', 'Motion', 'PredictionPolicy', 'Region', 'Said', 'Scene', 'Shape', 'Snapshot', 'SnapshotFacts', 'Validity', 'check_arrays', 'check_batch', 'check_coordinates', 'check_increasing', 'check_pairs', 'check_poses', 'check_times', 'check_tolerance', 'circles', 'closest', 'closest_approach', 'collide', 'compound', 'concave', 'deciding_step', 'distance', 'dubins', 'free_curve', 'grid_corners', 'grid_shapes', 'hull', 'is_pose', 'motion_from_pieces', 'moving', 'obstacle', 'path', 'polygon', 'poses_of', 'reason', 'reeds_shepp', 'scan_points', 'scan_shapes', 'scene_from_arrays', 'scene_from_shapes', 'scene_from_state', 'shape_cast', 'shape_from_state', 'shortest_curves', 'state_of_scene', 'state_of_shape', 'time_of_impact', 'trace']
 class ConcavePolicy:
     """
     Members:
@@ -60,6 +60,8 @@ class ConcavePolicy:
 class HeartbeatFacts:
     def __init__(self, *, counter: typing.SupportsInt | typing.SupportsIndex, id: typing.SupportsInt | typing.SupportsIndex, sequence: typing.SupportsInt | typing.SupportsIndex, config_hash: typing.SupportsInt | typing.SupportsIndex, stamp: typing.SupportsInt | typing.SupportsIndex, status: typing.SupportsInt | typing.SupportsIndex, message: str) -> None:
         ...
+class HeldSnapshot:
+    pass
 class Motion:
     """
     Pose of a shape as a function of time.
@@ -224,7 +226,7 @@ class Snapshot:
     def on_clock(self, times: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], stamp: typing.SupportsInt | typing.SupportsIndex) -> numpy.typing.NDArray[numpy.float64]:
         ...
 class SnapshotFacts:
-    def __init__(self, *, id: typing.SupportsInt | typing.SupportsIndex, sequence: typing.SupportsInt | typing.SupportsIndex, config_hash: typing.SupportsInt | typing.SupportsIndex, stamp: typing.SupportsInt | typing.SupportsIndex, heartbeat_limit: typing.SupportsFloat | typing.SupportsIndex, lag_limit: typing.SupportsFloat | typing.SupportsIndex, max_future_stamp: typing.SupportsFloat | typing.SupportsIndex, limits: collections.abc.Sequence[tuple[str, typing.SupportsInt | typing.SupportsIndex, typing.SupportsInt | typing.SupportsIndex, typing.SupportsFloat | typing.SupportsIndex, typing.SupportsFloat | typing.SupportsIndex]], status: typing.SupportsInt | typing.SupportsIndex, message: str) -> None:
+    def __init__(self, *, id: typing.SupportsInt | typing.SupportsIndex, sequence: typing.SupportsInt | typing.SupportsIndex, config_hash: typing.SupportsInt | typing.SupportsIndex, stamp: typing.SupportsInt | typing.SupportsIndex, static_revision: typing.SupportsInt | typing.SupportsIndex, heartbeat_limit: typing.SupportsFloat | typing.SupportsIndex, max_future_stamp: typing.SupportsFloat | typing.SupportsIndex, limits: collections.abc.Sequence[tuple[str, typing.SupportsInt | typing.SupportsIndex, typing.SupportsInt | typing.SupportsIndex, typing.SupportsFloat | typing.SupportsIndex, typing.SupportsFloat | typing.SupportsIndex]], status: typing.SupportsInt | typing.SupportsIndex, message: str) -> None:
         ...
 class Validity:
     """
@@ -232,7 +234,9 @@ class Validity:
     """
     def __init__(self) -> None:
         ...
-    def check(self, at: typing.SupportsInt | typing.SupportsIndex, now: typing.SupportsInt | typing.SupportsIndex, steady: typing.SupportsInt | typing.SupportsIndex, is_named: bool) -> tuple[int, str] | None:
+    def check(self, at: typing.SupportsInt | typing.SupportsIndex, now: typing.SupportsInt | typing.SupportsIndex, steady: typing.SupportsInt | typing.SupportsIndex, is_named: bool, used: HeldSnapshot) -> tuple[int, str] | None:
+        ...
+    def held(self) -> HeldSnapshot:
         ...
     def receive_heartbeat(self, facts: HeartbeatFacts, now: typing.SupportsInt | typing.SupportsIndex, steady: typing.SupportsInt | typing.SupportsIndex, earliest: typing.SupportsInt | typing.SupportsIndex) -> None:
         ...

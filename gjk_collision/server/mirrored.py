@@ -21,7 +21,15 @@ from .answers import unknown
 from .config import Config
 from .frames import IDENTITY
 from .obstacles import Obstacles
-from .snapshot import Fault, NamedFootprint, Placed, Snapshot, compose_scene, in_check_frame
+from .snapshot import (
+    Expiry,
+    Fault,
+    NamedFootprint,
+    Placed,
+    Snapshot,
+    compose_scene,
+    in_check_frame,
+)
 
 __all__ = ["Content", "Mirror", "described", "obstacle_fields", "unusable"]
 
@@ -29,8 +37,6 @@ __all__ = ["Content", "Mirror", "described", "obstacle_fields", "unusable"]
 # periods of the heartbeat, but at least this time [s].
 MISSED_HEARTBEATS = 3
 LEAST_HEARTBEAT_LIMIT = 0.15
-# Time that a snapshot may be under way after a heartbeat has named it [s].
-LAG_LIMIT = 0.1
 
 # Parameters that are fields of the message, with the same names.
 PARAMETERS = (
@@ -90,7 +96,7 @@ def described(snapshot: Snapshot, sequence: int) -> dict[str, Any]:
         "time_zero": _time_zero(snapshot),
         **{name: getattr(config, name) for name in PARAMETERS},
         "heartbeat_limit": max(MISSED_HEARTBEATS / config.state_rate, LEAST_HEARTBEAT_LIMIT),
-        "lag_limit": LAG_LIMIT,
+        "static_revision": snapshot.static_revision,
     }
 
 
@@ -221,7 +227,15 @@ class Mirror:
         )
         self._validity.receive_heartbeat(facts, now, steady, earliest)
 
-    def fault(self, *, at: int, now: int, steady: int, is_named: bool = False) -> Fault | None:
+    def fault(
+        self,
+        *,
+        at: int,
+        now: int,
+        steady: int,
+        is_named: bool = False,
+        used: _core.HeldSnapshot | None = None,
+    ) -> Fault | None:
         """Return why no answer may be given from the snapshot; None: it is valid.
 
         Parameters
@@ -233,9 +247,16 @@ class Mirror:
         is_named : bool
             Whether the request names a footprint of the parameters, see `Snapshot.chosen`. It does
             not depend on messages with the footprint or the speed.
+        used : _core.HeldSnapshot, optional
+            The snapshot that an answer was computed from which is returned now, see `held`.
+            Default: the last one.
         """
-        found = self._validity.check(at, now, steady, is_named)
+        found = self._validity.check(at, now, steady, is_named, used)
         return None if found is None else Fault(Status(found[0]), found[1])
+
+    def held(self) -> _core.HeldSnapshot | None:
+        """Return the last snapshot for `fault`, when an answer from it is returned."""
+        return self._validity.held()
 
     def snapshot_at(self, at: int) -> Snapshot | None:
         """Return the snapshot for a question at a time [ns]."""
@@ -271,6 +292,7 @@ class Mirror:
             spans=tuple(zip(ends, (part.obstacles.source for part in parts), strict=True)),
             parts=parts,
             footprint_names=(info.footprint,) if info.footprint else (),
+            footprint_expiries=tuple(_expiries_of_footprint(message)),
             footprints=tuple(NamedFootprint(*each, _NO_POINTS) for each in named.items()),
             data_fault=_fault(message.data_verdict),
             region_source=message.region_source,
@@ -334,12 +356,23 @@ def _snapshot_facts(message: Any) -> _core.SnapshotFacts:
         config_hash=message.info.config_hash,
         stamp=fields.nanoseconds(message.info.header.stamp),
         heartbeat_limit=message.heartbeat_limit,
-        lag_limit=message.lag_limit,
+        static_revision=message.static_revision,
         max_future_stamp=message.max_future_stamp,
         limits=limits,
         status=message.verdict.status,
         message=message.verdict.message,
     )
+
+
+def _expiries_of_footprint(message: Any) -> Iterator[Expiry]:
+    for source, stamp, timeout, age in zip(
+        message.footprint_sources,
+        message.footprint_stamps,
+        message.footprint_timeouts,
+        message.footprint_receipt_ages,
+        strict=True,
+    ):
+        yield Expiry(source, fields.nanoseconds(stamp), float(timeout), round(age * 1e9))
 
 
 def _limits(stale: Status, *columns: Any) -> Iterator[tuple[str, int, int, float, float]]:
@@ -352,8 +385,8 @@ def _limits(stale: Status, *columns: Any) -> Iterator[tuple[str, int, int, float
 def unusable(error: Exception) -> Content:
     """Return the content of a message that cannot be used."""
     facts = _core.SnapshotFacts(
-        id=0, sequence=0, config_hash=0, stamp=0, heartbeat_limit=0.0, lag_limit=0.0,
-        max_future_stamp=0.0, limits=[], status=int(Status.INTERNAL_ERROR),
+        id=0, sequence=0, config_hash=0, stamp=0, static_revision=0,
+        heartbeat_limit=0.0, max_future_stamp=0.0, limits=[], status=int(Status.INTERNAL_ERROR),
         message=f"the message on ~/snapshot cannot be used: {error!r}",
     )  # fmt: skip
     return Content(None, facts, error=error)

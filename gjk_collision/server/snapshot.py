@@ -156,6 +156,8 @@ class Snapshot:
         from the topic, or the twist that selected it.
     region_source : str
         Name of the sender of the region; empty: there is no region.
+    static_revision : int
+        Increases with each message of a static source; 0: there is none.
     origin : Snapshot or None
         The snapshot without the choice of a footprint, if `chosen` returned this one.
     """
@@ -182,6 +184,7 @@ class Snapshot:
     expiries: tuple[Expiry, ...] = ()
     footprint_expiries: tuple[Expiry, ...] = ()
     region_source: str = ""
+    static_revision: int = 0
     origin: "Snapshot | None" = None
     # The result of `core`. A copy with other values has its own.
     _cores: list[_core.Snapshot] = field(

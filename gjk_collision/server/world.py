@@ -110,7 +110,8 @@ class _Message:
     name: str  # name of the sender
     stamp: int  # ns
     received: int  # steady time at which the stamp was first received [ns]
-    revision: int
+    revision: int  # changes with the place of static data
+    number: int = 0  # increases with each message
     obstacles: Obstacles | None = None
     footprint: Footprint | None = None
     twist: Twist | None = None
@@ -510,7 +511,8 @@ class World:
         received = stamps.note(stamp, steady, now + _ns(self._config.max_future_stamp))
         if held is not None and held.stamp == stamp:
             received = min(received, held.received)
-        return _Message(name, stamp, received, self._revise(), arrived=steady, stamps=stamps)
+        revision = self._revise()
+        return _Message(name, stamp, received, revision, revision, arrived=steady, stamps=stamps)
 
     def _carry_over(self, new: _Message, held: _Message | None, now: int | None) -> None:
         """Carry over the state of a sender from its last message to a new one.
@@ -1049,6 +1051,7 @@ class World:
             ),
             tuple(footprint_expiries),
             built.region_source,
+            max((part.held.number for part in built.parts if part.source.static), default=0),
         )
 
 

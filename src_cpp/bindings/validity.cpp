@@ -6,6 +6,7 @@
 #include <pybind11/stl.h>
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <tuple>
@@ -20,11 +21,12 @@ namespace {
 using Limit = std::tuple<std::string, std::uint16_t, std::int64_t, double, double>;
 
 SnapshotFacts snapshot_facts(std::uint64_t id, std::uint64_t sequence, std::uint32_t config_hash,
-                             std::int64_t stamp, double heartbeat_limit, double lag_limit,
-                             double max_future_stamp, const std::vector<Limit>& limits,
-                             std::uint16_t status, std::string message) {
-  SnapshotFacts facts{id,        sequence,         config_hash, stamp, heartbeat_limit,
-                      lag_limit, max_future_stamp, {},          {}};
+                             std::int64_t stamp, std::uint64_t static_revision,
+                             double heartbeat_limit, double max_future_stamp,
+                             const std::vector<Limit>& limits, std::uint16_t status,
+                             std::string message) {
+  SnapshotFacts facts{
+      id, sequence, config_hash, stamp, static_revision, heartbeat_limit, max_future_stamp, {}, {}};
   for (const auto& [source, stale, data_stamp, timeout, receipt_age] : limits) {
     facts.limits.push_back({source, static_cast<Status>(stale), data_stamp, timeout, receipt_age});
   }
@@ -42,8 +44,9 @@ HeartbeatFacts heartbeat_facts(std::uint64_t counter, std::uint64_t id, std::uin
 // The status and the message of the fault; None: valid.
 std::optional<std::pair<int, std::string>> check_validity(Validity& validity, std::int64_t at,
                                                           std::int64_t now, std::int64_t steady,
-                                                          bool is_named) {
-  const std::optional<Fault> fault = validity.check(at, {now, steady}, is_named);
+                                                          bool is_named,
+                                                          const Validity::Held* used) {
+  const std::optional<Fault> fault = validity.check(at, {now, steady}, is_named, used);
   if (!fault) return {};
   return std::pair{static_cast<int>(fault->status), fault->message};
 }
@@ -53,13 +56,14 @@ std::optional<std::pair<int, std::string>> check_validity(Validity& validity, st
 void bind_validity(const py::module_& module) {
   py::class_<SnapshotFacts>(module, "SnapshotFacts")
       .def(py::init(&snapshot_facts), py::kw_only(), py::arg("id"), py::arg("sequence"),
-           py::arg("config_hash"), py::arg("stamp"), py::arg("heartbeat_limit"),
-           py::arg("lag_limit"), py::arg("max_future_stamp"), py::arg("limits"), py::arg("status"),
-           py::arg("message"));
+           py::arg("config_hash"), py::arg("stamp"), py::arg("static_revision"),
+           py::arg("heartbeat_limit"), py::arg("max_future_stamp"), py::arg("limits"),
+           py::arg("status"), py::arg("message"));
   py::class_<HeartbeatFacts>(module, "HeartbeatFacts")
       .def(py::init(&heartbeat_facts), py::kw_only(), py::arg("counter"), py::arg("id"),
            py::arg("sequence"), py::arg("config_hash"), py::arg("stamp"), py::arg("status"),
            py::arg("message"));
+  py::class_<Validity::Held, std::shared_ptr<Validity::Held>>(module, "HeldSnapshot");
   py::class_<Validity>(module, "Validity", "Tells whether a mirror may answer from its snapshot.")
       .def(py::init<>())
       .def(
@@ -77,7 +81,11 @@ void bind_validity(const py::module_& module) {
           },
           py::arg("facts"), py::arg("now"), py::arg("steady"), py::arg("earliest"))
       .def("check", &check_validity, py::arg("at"), py::arg("now"), py::arg("steady"),
-           py::arg("is_named"))
+           py::arg("is_named"), py::arg("used").none(true))
+      .def("held",
+           [](const Validity& validity) {
+             return std::const_pointer_cast<Validity::Held>(validity.held());
+           })
       .def("reset", &Validity::reset);
 }
 

@@ -78,7 +78,7 @@ struct SnapshotMessage {
   std::uint32_t max_poses = 1000;
   double max_future_stamp = 0.1;
   double heartbeat_limit = 0.2;
-  double lag_limit = 0.1;
+  std::uint64_t static_revision = 0;
 };
 
 constexpr std::int64_t kSecond = 1'000'000'000;

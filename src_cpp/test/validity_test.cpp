@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <random>
@@ -27,16 +29,16 @@ SnapshotFacts snapshot(std::uint64_t sequence = 5, std::uint64_t id = kId) {
   facts.config_hash = 11;
   facts.stamp = kNow;
   facts.heartbeat_limit = 0.3;
-  facts.lag_limit = 0.1;
+  facts.static_revision = 3;
   facts.max_future_stamp = 0.05;
   facts.limits = {{"lidar", Status::stale_obstacles, kNow - 100 * kMs, 0.5, 0.04}};
   facts.fault = {Status::success, "complete"};
   return facts;
 }
 
-HeartbeatFacts heartbeat(std::uint64_t counter, std::uint64_t sequence = 5,
-                         std::uint64_t id = kId) {
-  return {counter, id, sequence, 11, kNow, {Status::success, ""}};
+HeartbeatFacts heartbeat(std::uint64_t counter, std::uint64_t sequence = 5, std::uint64_t id = kId,
+                         std::int64_t sent = 0) {
+  return {counter, id, sequence, 11, kNow + sent, {Status::success, ""}};
 }
 
 Clocks after(std::int64_t ns) { return {kNow + ns, kSteady + ns}; }
@@ -72,9 +74,9 @@ TEST(Validity, NothingWasReceived) {
   EXPECT_EQ(status_after(validity, 0), Status::undefined);
   Validity other;
   other.receive_snapshot(snapshot(), at(0));
-  EXPECT_EQ(status_after(other, 0), Status::undefined);
-  other.receive_heartbeat(heartbeat(1), at(0));
-  EXPECT_EQ(status_after(other, 0), Status::success);
+  EXPECT_EQ(status_after(other, 0), Status::success);  // the snapshot confirms itself
+  EXPECT_EQ(status_after(other, 300 * kMs), Status::success);
+  EXPECT_EQ(status_after(other, 300 * kMs + 1), Status::undefined);
 }
 
 TEST(Validity, WithoutAClockNothingIsValid) {
@@ -145,16 +147,166 @@ TEST(Validity, SnapshotsThatAreAlwaysLateAreNotValid) {
   }
 }
 
-TEST(Validity, AHeartbeatWithAnErrorDoesNotForgetWhatWasAnnounced) {
+TEST(Validity, AHeartbeatWithAnErrorConfirmsNothing) {
   Validity validity = mirror();
-  validity.receive_heartbeat(heartbeat(2, 6), at(50 * kMs));
-  HeartbeatFacts error = heartbeat(3, 0, 0);
+  HeartbeatFacts error = heartbeat(3, 0, 0, 100 * kMs);
   error.fault = {Status::internal_error, "error"};
   validity.receive_heartbeat(std::move(error), at(100 * kMs));
   EXPECT_EQ(status_after(validity, 110 * kMs), Status::internal_error);
-  validity.receive_heartbeat(heartbeat(4, 6), at(140 * kMs));
-  EXPECT_EQ(status_after(validity, 149 * kMs), Status::success);
-  EXPECT_EQ(status_after(validity, 151 * kMs), Status::snapshot_mismatch);
+  validity.receive_heartbeat(heartbeat(4, 6, kId, 140 * kMs), at(140 * kMs));
+  EXPECT_EQ(status_after(validity, 300 * kMs), Status::success);
+  EXPECT_EQ(status_after(validity, 300 * kMs + 1), Status::snapshot_mismatch);
+}
+
+// After an outage, a heartbeat that announces a newer snapshot does not make the last one valid
+// again: the obstacle of the newer one may be on the path.
+TEST(Validity, ASupersededSnapshotIsNotValidAgain) {
+  for (const std::int64_t outage : {301 * kMs, 1000 * kMs, 1600 * kMs}) {
+    SnapshotFacts facts = snapshot();
+    facts.limits[0].timeout = 60.0;
+    Validity validity;
+    validity.receive_snapshot(facts, at(0));
+    validity.receive_heartbeat(heartbeat(1), at(0));
+    EXPECT_EQ(status_after(validity, outage - 1 * kMs),
+              outage > 301 * kMs ? Status::undefined : Status::success);
+    for (std::int64_t t = outage; t < outage + 500 * kMs; t += 20 * kMs) {
+      const auto counter = static_cast<std::uint64_t>(t / kMs);
+      validity.receive_heartbeat(heartbeat(counter, 7, kId, t), at(t));
+      EXPECT_EQ(status_after(validity, t + 5 * kMs), Status::snapshot_mismatch) << t;
+    }
+    facts = snapshot(7);
+    facts.limits[0].timeout = 60.0;
+    facts.stamp = kNow + outage + 500 * kMs;
+    validity.receive_snapshot(facts, at(outage + 500 * kMs));
+    EXPECT_EQ(status_after(validity, outage + 500 * kMs), Status::success);
+  }
+}
+
+// Against the definition, for random losses and delays: the last snapshot is valid if and only if
+// a message that confirms it was sent at most the limit ago.
+TEST(Validity, ASnapshotIsValidForTheLimitAfterItsLastConfirmation) {
+  struct Message {
+    std::int64_t sent = 0;
+    std::int64_t arrives = 0;
+    std::uint64_t sequence = 0;
+    std::uint64_t counter = 0;  // 0: a snapshot
+  };
+  std::mt19937_64 random(7);
+  const auto up_to = [&](std::int64_t limit) {
+    return std::uniform_int_distribution<std::int64_t>(0, limit)(random);
+  };
+  int valid = 0;
+  int invalid = 0;
+  for (int run = 0; run < 300; ++run) {
+    std::vector<Message> messages;
+    std::uint64_t sequence = 5;
+    const std::int64_t slow = up_to(3) * 100 * kMs;  // delays of snapshots
+    const std::int64_t lost = up_to(8);              // of 10
+    std::int64_t last_arrival[2] = {0, 0};
+    const auto send = [&](std::int64_t sent, std::uint64_t counter) {
+      const bool is_snapshot = counter == 0;
+      const std::int64_t arrives = sent + up_to(is_snapshot ? slow + 20 * kMs : 30 * kMs);
+      std::int64_t& last = last_arrival[is_snapshot];
+      last = std::max(last, arrives);  // in their order
+      if (up_to(9) >= lost) messages.push_back({sent, last, sequence, counter});
+    };
+    for (std::int64_t t = 0; t < 3000 * kMs; t += 20 * kMs) {
+      if (up_to(4) == 0) {
+        ++sequence;
+        send(t, 0);
+      }
+      if (t % (100 * kMs) == 0) send(t + 1, static_cast<std::uint64_t>(t / kMs) + 1);
+    }
+    std::stable_sort(messages.begin(), messages.end(),
+                     [](const Message& a, const Message& b) { return a.arrives < b.arrives; });
+    Validity validity;
+    std::size_t next = 0;
+    std::uint64_t held = 0;
+    std::size_t first = 0;  // the heartbeats from here on can confirm it
+    std::size_t heartbeat_before = 0;
+    for (std::int64_t t = 0; t < 3000 * kMs; t += 7 * kMs) {
+      for (; next < messages.size() && messages[next].arrives <= t; ++next) {
+        const Message& each = messages[next];
+        if (each.counter != 0) {
+          validity.receive_heartbeat(heartbeat(each.counter, each.sequence, kId, each.sent),
+                                     at(each.arrives));
+          heartbeat_before = next;
+        } else {
+          SnapshotFacts facts = snapshot(each.sequence);
+          facts.stamp = kNow + each.sent;
+          facts.limits.clear();
+          validity.receive_snapshot(facts, at(each.arrives));
+          held = each.sequence;
+          first = heartbeat_before;
+        }
+      }
+      bool is_confirmed = false;
+      for (std::size_t i = 0; i < next; ++i) {
+        const bool counts = messages[i].counter == 0 || i >= first;
+        is_confirmed |= counts && messages[i].sequence == held && t - messages[i].sent <= 300 * kMs;
+      }
+      const bool is_valid = status_after(validity, t) == Status::success;
+      EXPECT_EQ(is_valid, held != 0 && is_confirmed) << "run " << run << ", " << t << " ns";
+      (is_valid ? valid : invalid) += 1;
+    }
+  }
+  EXPECT_GT(valid, 10'000);
+  EXPECT_GT(invalid, 10'000);
+}
+
+// A long computation: its answer is judged again when it is returned, with its own snapshot.
+TEST(Validity, AnAnswerIsCheckedWhenItIsReturned) {
+  const auto status = [](Validity& validity, const Validity::Held& used, std::int64_t ns) {
+    const auto fault = validity.check(kNow, after(ns), false, &used);
+    return fault ? fault->status : Status::success;
+  };
+  // The node ends during the computation.
+  Validity dead = mirror();
+  EXPECT_EQ(status(dead, *dead.held(), 300 * kMs), Status::success);
+  EXPECT_EQ(status(dead, *dead.held(), 300 * kMs + 1), Status::undefined);
+
+  // Newer snapshots arrive. Its own must not be too old, by its data and by its confirmation.
+  Validity alive = mirror();
+  const auto used = alive.held();
+  const auto receive = [&](std::int64_t ns, auto... change) {
+    SnapshotFacts facts = snapshot(6);
+    facts.stamp = kNow + ns;
+    facts.limits[0].stamp = kNow + ns;
+    (change(facts), ...);
+    alive.receive_snapshot(facts, at(ns));
+  };
+  receive(250 * kMs);
+  EXPECT_EQ(status(alive, *used, 300 * kMs), Status::success);
+  EXPECT_EQ(status(alive, *used, 300 * kMs + 1), Status::undefined);
+  EXPECT_EQ(status_after(alive, 301 * kMs), Status::success);
+
+  // Other parameters, other static data, another activation, a fault: also if it is over.
+  const auto changes = std::vector<void (*)(SnapshotFacts&)>{
+      [](SnapshotFacts& facts) { facts.config_hash = 12; },
+      [](SnapshotFacts& facts) { facts.static_revision = 4; },
+      [](SnapshotFacts& facts) { facts.id += 1ULL << 32; },
+      [](SnapshotFacts& facts) { facts.fault.status = Status::non_finite; },
+  };
+  for (std::size_t i = 0; i < changes.size(); ++i) {
+    alive = mirror();
+    const auto before = alive.held();
+    receive(10 * kMs);
+    EXPECT_EQ(status(alive, *before, 20 * kMs), Status::success) << i;
+    receive(30 * kMs, changes[i]);
+    EXPECT_EQ(status(alive, *before, 40 * kMs), Status::snapshot_mismatch) << i;
+    receive(50 * kMs);
+    EXPECT_EQ(status(alive, *before, 60 * kMs), Status::snapshot_mismatch) << i;
+  }
+
+  // The clock goes back, and messages arrive again.
+  Validity back = mirror();
+  const auto before = back.held();
+  EXPECT_EQ(status_after(back, 10 * kMs), Status::success);
+  EXPECT_EQ(status_after(back, 9 * kMs), Status::clock_jump);
+  back.receive_snapshot(snapshot(), at(20 * kMs));
+  back.receive_heartbeat(heartbeat(9), at(20 * kMs));
+  EXPECT_EQ(status_after(back, 20 * kMs), Status::success);
+  EXPECT_EQ(status(back, *before, 20 * kMs), Status::snapshot_mismatch);
 }
 
 TEST(Validity, DelaysOfAMessageMakeTheExpiryEarlier) {
@@ -230,26 +382,56 @@ TEST(Validity, AnotherActivation) {
   EXPECT_EQ(status_after(validity, 20 * kMs), Status::success);
 }
 
-TEST(Validity, TwoServersWithOneName) {
+// Servers with one name, at several rates and in any order: no snapshot is valid, except within the
+// first period, when only one of them was received.
+TEST(Validity, SeveralServersWithOneName) {
+  std::mt19937_64 random(3);
+  for (const int count : {2, 3, 4}) {
+    for (const bool in_rotation : {true, false}) {
+      for (const std::int64_t slowest : {20 * kMs, 1000 * kMs}) {  // the period of the first server
+        Validity validity;
+        std::vector<std::int64_t> next(static_cast<std::size_t>(count), 0);
+        std::uint64_t counter = 0;
+        int received = 0;
+        for (std::int64_t t = 0; t < 6000 * kMs; t += 5 * kMs) {
+          for (std::size_t k = 0; k < next.size(); ++k) {
+            if (next[k] > t) continue;
+            const std::int64_t period = k == 0 ? slowest : 20 * kMs;
+            const std::int64_t late =
+                in_rotation ? 0 : std::uniform_int_distribution<std::int64_t>(0, 30)(random) * kMs;
+            next[k] = t + period + late * (k != 0);
+            const std::uint64_t id = kId + ((9ULL * k) << 32);
+            SnapshotFacts facts = snapshot(5, id);
+            facts.stamp = kNow + t;
+            facts.limits.clear();
+            validity.receive_snapshot(facts, at(t));
+            validity.receive_heartbeat(heartbeat(++counter, 5, id, t), at(t));
+            ++received;
+          }
+          if (received >= count && t > 100 * kMs) {
+            EXPECT_EQ(status_after(validity, t), Status::snapshot_mismatch) << count << ' ' << t;
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(Validity, AServerThatWasStartedAgain) {
   Validity validity = mirror();
   const std::uint64_t other = kId + (9ULL << 32);
   const auto receive = [&](std::uint64_t id, std::uint64_t counter, std::int64_t ms) {
-    HeartbeatFacts facts = heartbeat(counter, 5, id);
+    SnapshotFacts facts = snapshot(5, id);
     facts.stamp = kNow + ms * kMs;
-    validity.receive_heartbeat(facts, at(ms * kMs));
-    if (id != 0) validity.receive_snapshot(snapshot(5, id), at(ms * kMs));
+    facts.limits.clear();
+    validity.receive_snapshot(facts, at(ms * kMs));
+    validity.receive_heartbeat(heartbeat(counter, 5, id, ms * kMs), at(ms * kMs));
     return status_after(validity, ms * kMs);
   };
-  // A server that was started again: all its heartbeats are later.
-  EXPECT_EQ(receive(other, 1, 10), Status::success);
-  EXPECT_EQ(receive(other, 2, 20), Status::success);
-  EXPECT_EQ(receive(0, 3, 25), Status::success);  // an error, then again
-  EXPECT_EQ(receive(other, 4, 30), Status::success);
-  // The first one goes on.
-  EXPECT_EQ(receive(kId, 2, 40), Status::snapshot_mismatch);
-  EXPECT_EQ(receive(other, 5, 50), Status::snapshot_mismatch);
-  EXPECT_EQ(receive(other, 6, 350), Status::snapshot_mismatch);
-  EXPECT_EQ(receive(other, 7, 351), Status::success);  // it has ended
+  EXPECT_EQ(receive(other, 1, 2000), Status::snapshot_mismatch);
+  EXPECT_EQ(receive(other, 2, 3000), Status::snapshot_mismatch);
+  EXPECT_EQ(receive(other, 3, 3001), Status::success);  // 3 s after the last message of the other
+  EXPECT_EQ(receive(other + (1ULL << 32), 4, 3100), Status::success);  // activated again
 }
 
 TEST(Validity, OtherParameters) {
@@ -264,23 +446,6 @@ TEST(Validity, OtherParameters) {
   changed.config_hash = 12;
   other.receive_snapshot(changed, at(10 * kMs));
   EXPECT_EQ(status_after(other, 10 * kMs), Status::success);
-}
-
-TEST(Validity, AnAnnouncedSnapshotMustArrive) {
-  for (const std::uint64_t announced : {std::uint64_t{0}, std::uint64_t{6}}) {
-    Validity validity = mirror();
-    validity.receive_heartbeat(heartbeat(2, announced), at(10 * kMs));
-    // A later heartbeat that announces another one does not extend the time.
-    validity.receive_heartbeat(heartbeat(3, 9), at(100 * kMs));
-    EXPECT_EQ(status_after(validity, 110 * kMs), Status::success);
-    EXPECT_EQ(status_after(validity, 110 * kMs + 1), Status::snapshot_mismatch);
-    validity.receive_snapshot(snapshot(6), at(112 * kMs));
-    // 6 has arrived; 9 was announced at 100 ms.
-    EXPECT_EQ(status_after(validity, 200 * kMs), Status::success);
-    EXPECT_EQ(status_after(validity, 201 * kMs), Status::snapshot_mismatch);
-    validity.receive_snapshot(snapshot(9), at(201 * kMs));
-    EXPECT_EQ(status_after(validity, 201 * kMs), Status::success);
-  }
 }
 
 TEST(Validity, TheClockGoesBack) {

@@ -16,7 +16,7 @@ from typing import Any
 import mirroring
 import numpy as np
 import pytest
-from mirroring import MS, Run
+from mirroring import MS, Run, S
 
 from gjk_collision.server import questions
 from gjk_collision.server.answers import Answer
@@ -175,3 +175,96 @@ def test_data_with_the_stamp_zero_is_not_static() -> None:
     ]
     assert bits(found[0]) == bits(found[1])
     assert Verdict.COLLISION in found[0].verdicts
+
+
+def outage(run: Run, seconds: float) -> None:
+    """Let time pass; what is sent meanwhile is lost."""
+    delay, run.delay = run.delay, 10**6 * S
+    run.pass_time(round(seconds * S))
+    run.under_way.clear()
+    run.delay = delay
+
+
+@pytest.mark.requirement("V-23")
+@pytest.mark.parametrize("seconds", [0.31, 0.5, 1.6])
+def test_superseded_snapshot_is_not_used_again_after_an_outage(seconds: float) -> None:
+    """The first heartbeat after the outage names a newer snapshot, with an obstacle on the way."""
+    source = SourceConfig("obstacles", timeout=5.0)
+    run = Run(Config(robot_radius=0.5, sources=(source,)), mirroring.Frames({}))
+    run.world.receive_obstacles("obstacles", boxes(run.now, 50.0), **run.times)
+    run.beat()
+    assert questions.collide(run.mirrored(), Pose()).is_free
+    run.world.receive_obstacles("obstacles", boxes(run.now + 1, 0.0), **run.times)
+    outage(run, seconds)
+    assert questions.collide(run.snapshot(), Pose()).verdict is Verdict.COLLISION
+    for _ in range(50):  # heartbeats arrive, the snapshot does not
+        run.beat()
+        run.pass_time(20 * MS)
+        assert questions.collide(run.mirrored(), Pose()).verdict is Verdict.UNKNOWN
+    run.key = None
+    run.beat()
+    assert questions.collide(run.mirrored(), Pose()).verdict is Verdict.COLLISION
+
+
+@pytest.mark.requirement("V-23")
+@pytest.mark.parametrize("count", [2, 3, 5])
+@pytest.mark.parametrize("slow", [1, 10])
+def test_nodes_with_one_name_are_noticed(count: int, slow: int) -> None:
+    """In rotation, each heartbeat is of another node; one of them may be ten times slower."""
+    config = Config(robot_radius=0.5, sources=(SourceConfig("obstacles", timeout=60.0),))
+    runs = [Run(config, mirroring.Frames({}), epoch=7 + 5 * k) for k in range(count)]
+    for k, run in enumerate(runs):
+        run.mirror = runs[0].mirror
+        run.world.receive_obstacles("obstacles", boxes(run.now, 50.0 * k), **run.times)
+    for step in range(40):
+        for k, run in enumerate(runs):
+            if k or step % slow == 0:
+                run.key = None
+                run.beat()
+            if step:
+                assert questions.collide(run.mirrored(), Pose(9.0)).verdict is Verdict.UNKNOWN
+        for run in runs:
+            run.is_beating = False
+            run.pass_time(100 * MS)
+
+
+@pytest.mark.requirement("V-23")
+def test_answer_of_a_long_question_is_judged_when_it_is_returned() -> None:
+    """The node ends while the mirror computes; or its parameters or its map change."""
+
+    def world() -> Run:
+        sources = (SourceConfig("obstacles", timeout=0.3), SourceConfig("map", static=True))
+        run = Run(Config(robot_radius=0.5, sources=sources), mirroring.Frames({}))
+        run.world.receive_obstacles("map", boxes(run.now, 40.0), **run.times)
+        run.world.receive_obstacles("obstacles", boxes(run.now, 50.0), **run.times)
+        run.beat()
+        return run
+
+    def fault(run: Run, used: Any) -> Status | None:
+        times = run.mirror_times
+        found = run.mirror.fault(at=run.now, **times, used=used)
+        return None if found is None else found.status
+
+    run = world()
+    used = run.mirror.held()
+    run.is_beating = False
+    run.pass_time(300 * MS)
+    assert fault(run, used) is None
+    run.pass_time(1)
+    assert fault(run, used) is Status.UNDEFINED
+
+    for change in ("obstacles", "map", "margin", "restart"):
+        run = world()
+        used = run.mirror.held()
+        if change == "margin":
+            run.world.reconfigure(run.config.changed({"safety_margin": 0.1}))
+        if change == "restart":
+            run.restart()
+        run.pass_time(10 * MS)
+        for name in ("obstacles", "map") if change == "restart" else (change,):
+            if change != "margin":
+                run.world.receive_obstacles(name, boxes(run.now, 0.0), **run.times)
+        run.beat()
+        assert run.fault() is None
+        expected = None if change == "obstacles" else Status.SNAPSHOT_MISMATCH
+        assert fault(run, used) is expected, change

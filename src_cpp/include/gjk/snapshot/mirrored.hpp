@@ -167,7 +167,7 @@ class Mirrored {
     facts.config_hash = message.info.config_hash;
     facts.stamp = detail::nanoseconds_of(message.info.header.stamp);
     facts.heartbeat_limit = message.heartbeat_limit;
-    facts.lag_limit = message.lag_limit;
+    facts.static_revision = message.static_revision;
     facts.max_future_stamp = message.max_future_stamp;
     facts.fault = fault_of(message.verdict);
     for (std::size_t i = 0; i < message.footprint_sources.size(); ++i) {
@@ -276,11 +276,10 @@ class Mirrored {
     toi_tolerance_ = message.toi_tolerance;
     max_poses_ = message.max_poses;
     for (const double value : {horizon_, safety_margin_, toi_tolerance_, message.max_future_stamp,
-                               message.heartbeat_limit, message.lag_limit}) {
+                               message.heartbeat_limit}) {
       if (!(value >= 0.0 && value <= kMaxTime)) {
         return detail::bad(
-            "prediction_horizon, safety_margin, toi_tolerance, max_future_stamp, "
-            "heartbeat_limit, lag_limit",
+            "prediction_horizon, safety_margin, toi_tolerance, max_future_stamp, heartbeat_limit",
             "must lie in [0, 1e10]" + got(value), Status::invalid_input);
       }
     }

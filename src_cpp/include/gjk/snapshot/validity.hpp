@@ -7,9 +7,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstddef>
 #include <cstdint>
 #include <cstdio>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -49,9 +49,9 @@ struct SnapshotFacts {
   std::uint64_t id = 0;
   std::uint64_t sequence = 0;
   std::uint32_t config_hash = 0;
-  std::int64_t stamp = 0;         // ns, of info.header
+  std::int64_t stamp = 0;  // ns, of info.header
+  std::uint64_t static_revision = 0;
   double heartbeat_limit = 0.0;   // s
-  double lag_limit = 0.0;         // s
   double max_future_stamp = 0.0;  // s
   std::vector<AgeLimit> limits;   // of the footprint, if it is from a topic, and of each sender
   Fault fault;                    // `verdict`; used if the id is 0
@@ -69,73 +69,22 @@ struct HeartbeatFacts {
 
 // Keeps the facts of the last messages. Not for several threads at once.
 //
-// A snapshot is valid while
+// A snapshot can be used while
 // - the clock does not go back,
-// - heartbeats arrive, and are of the same activation of the server and the same parameters,
-// - they are of one server only,
-// - no later snapshot was announced by a heartbeat more than `lag_limit` ago, and
+// - at most `heartbeat_limit` has passed since the last message that confirmed it was sent: the
+//   snapshot itself, or a heartbeat with its sequence number and its activation of the server,
+// - the last heartbeat has no fault, and the same parameters,
+// - no message of another server with this name was received within kOtherServer, and
 // - no data in it is too old, by its stamp and by its receipt at the server.
+//
+// An answer that is returned after a newer snapshot was received needs more: since its own
+// snapshot, the server has had no fault, no other parameters and no other static data.
 //
 // The server computes the time since the receipt with its own steady clock, which is not known
 // here. It is replaced by an upper bound: the time at the server when the snapshot was made, plus
 // the time under way by the common clock, plus the time since then by the steady clock here. If the
 // process was paused, the time since the earliest possible arrival counts too.
 class Validity {
- public:
-  // Returns whether the snapshot is used. An older one that arrives late is not.
-  bool receive_snapshot(SnapshotFacts facts, const Arrival& arrival) {
-    note_time(arrival.read.now);
-    const bool is_same_epoch = snapshot_ && epoch(facts.id) == epoch(snapshot_->id);
-    if (is_same_epoch && facts.id != 0 && facts.sequence < snapshot_->sequence) return false;
-    snapshot_ = std::move(facts);
-    snapshot_at_ = Received(arrival, snapshot_->stamp);
-    // Snapshots are announced by heartbeats of the same activation. A process that was restarted
-    // begins to count again.
-    if (epoch(snapshot_->id) == missing_epoch_) {
-      std::erase_if(missing_, [&](const Announced& each) noexcept {
-        return each.sequence <= snapshot_->sequence;
-      });
-    }
-    return true;
-  }
-
-  void receive_heartbeat(HeartbeatFacts facts, const Arrival& arrival) {
-    note_time(arrival.read.now);
-    // A heartbeat that was received before does not prove that the server runs.
-    const bool is_same_epoch = heartbeat_ && epoch(facts.id) == epoch(heartbeat_->id);
-    if (is_same_epoch && facts.id != 0 && facts.counter <= heartbeat_->counter) return;
-    note_servers(epoch(facts.id), arrival.read.steady);
-    heartbeat_ = std::move(facts);
-    heartbeat_at_ = Received(arrival, heartbeat_->stamp);
-    if (heartbeat_->id != 0 && epoch(heartbeat_->id) != missing_epoch_) {
-      missing_.clear();
-      missing_epoch_ = epoch(heartbeat_->id);
-    }
-    note_missing();
-  }
-
-  // Forgets all messages.
-  void reset() { *this = {}; }
-
-  // Why no answer may be given from the last snapshot; nothing: it is valid.
-  //
-  // `at` (ns) is the time for which it is asked. The data must not be too old now and at that time.
-  // `is_named`: the request names a footprint of the parameters, so that the limits with the status
-  // stale_footprint do not count.
-  std::optional<Fault> check(std::int64_t at, const Clocks& clocks, bool is_named = false) {
-    if (clocks.now == 0) {
-      return Fault{Status::clock_jump, "no time received on /clock yet (use_sim_time)"};
-    }
-    note_time(clocks.now);
-    if (jump_ && !(snapshot_ && heartbeat_)) return jump_;
-    if (!snapshot_) return Fault{Status::undefined, "no message received on ~/snapshot"};
-    const SnapshotFacts& snapshot = *snapshot_;
-    if (snapshot.id == 0) return snapshot.fault;
-    if (auto fault = check_heartbeat(snapshot, clocks.steady)) return fault;
-    return check_data(snapshot, at, clocks, is_named);
-  }
-
- private:
   // When a message was received, to bound the time since it was sent.
   struct Received {
     std::int64_t read = 0;      // steady time, ns
@@ -154,12 +103,83 @@ class Validity {
     }
   };
 
-  struct Announced {
-    std::uint64_t sequence = 0;  // of a snapshot; 0: the server has sent none with its present data
-    std::int64_t steady = 0;     // ns, when it was announced
+ public:
+  // A snapshot that was received. An answer keeps it, to be checked again when it is returned.
+  struct Held {
+    SnapshotFacts facts;
+    Received received;
+    Received confirmed;          // by the last message that confirmed it
+    std::uint64_t revision = 0;  // see `revision_`
   };
 
-  static constexpr std::size_t kMaxMissing = 1024;  // 10 s of heartbeats at their highest rate
+  // Returns whether the snapshot is used. An older one that arrives late is not.
+  bool receive_snapshot(SnapshotFacts facts, const Arrival& arrival) {
+    note_time(arrival.read.now);
+    const bool is_same_epoch = held_ && epoch(facts.id) == epoch(held_->facts.id);
+    if (is_same_epoch && facts.id != 0 && facts.sequence < held_->facts.sequence) return false;
+    note_server(epoch(facts.id), arrival.read.steady);
+    if (held_ && ends(held_->facts, facts)) ++revision_;
+    const Received received(arrival, facts.stamp);
+    held_ = std::make_shared<Held>(Held{std::move(facts), received, received, revision_});
+    if (heartbeat_) note_confirmation(*heartbeat_, heartbeat_at_, arrival.read.steady);
+    return true;
+  }
+
+  void receive_heartbeat(HeartbeatFacts facts, const Arrival& arrival) {
+    note_time(arrival.read.now);
+    // A heartbeat that was received before does not prove that the server runs.
+    const bool is_same_epoch = heartbeat_ && epoch(facts.id) == epoch(heartbeat_->id);
+    if (is_same_epoch && facts.id != 0 && facts.counter <= heartbeat_->counter) return;
+    note_server(epoch(facts.id), arrival.read.steady);
+    heartbeat_ = std::move(facts);
+    heartbeat_at_ = Received(arrival, heartbeat_->stamp);
+    note_confirmation(*heartbeat_, heartbeat_at_, arrival.read.steady);
+  }
+
+  // Forgets all messages. Answers from their snapshots cannot be used any more.
+  void reset() {
+    const std::uint64_t next = revision_ + 1;
+    *this = {};
+    revision_ = next;
+  }
+
+  // The last snapshot; null: there is none.
+  std::shared_ptr<const Held> held() const noexcept { return held_; }
+
+  // Why no answer may be given from the last snapshot; nothing: it can be used.
+  //
+  // `at` (ns) is the time for which it is asked. The data must not be too old now and at that time.
+  // `is_named`: the request names a footprint of the parameters, so that the limits with the status
+  // stale_footprint do not count. `used`: the snapshot from which an answer was computed that is
+  // returned now; null: the last one.
+  std::optional<Fault> check(std::int64_t at, const Clocks& clocks, bool is_named = false,
+                             const Held* used = nullptr) {
+    if (clocks.now == 0) {
+      return Fault{Status::clock_jump, "no time received on /clock yet (use_sim_time)"};
+    }
+    note_time(clocks.now);
+    if (!held_) {
+      return jump_ ? jump_ : Fault{Status::undefined, "no message received on ~/snapshot"};
+    }
+    if (held_->facts.id == 0) return held_->facts.fault;
+    if (used == nullptr) used = held_.get();
+    if (used->revision != revision_) {
+      return Fault{Status::snapshot_mismatch,
+                   "since the snapshot, the node has had a fault, other parameters or other static "
+                   "data"};
+    }
+    if (auto fault = check_server(*used, clocks.steady)) return fault;
+    return check_data(*used, at, clocks, is_named);
+  }
+
+ private:
+  struct Server {
+    std::uint64_t epoch = 0;  // 0: none
+    std::int64_t steady = 0;  // time of its last message, ns
+  };
+
+  // The longest time between two heartbeats of a server is 1 s, and up to two may be lost [ns].
+  static constexpr std::int64_t kOtherServer = 3'000'000'000;
 
   static std::uint64_t epoch(std::uint64_t id) noexcept { return id >> 32; }
   // Rounded as the server rounds its limits.
@@ -186,62 +206,65 @@ class Validity {
     newest_ = now;
   }
 
-  // Detects two servers: heartbeats of an earlier activation arrive after those of a later one.
-  // Heartbeats without a snapshot have the epoch 0 and do not count.
-  void note_servers(std::uint64_t of, std::int64_t steady) noexcept {
-    if (of == 0 || of == last_epoch_) return;
-    if (of == epoch_before_) two_servers_ = steady;
-    epoch_before_ = last_epoch_;
-    last_epoch_ = of;
+  // Whether an answer from a snapshot cannot be used any more after the next one.
+  static bool ends(const SnapshotFacts& last, const SnapshotFacts& next) noexcept {
+    return epoch(last.id) != epoch(next.id) || last.config_hash != next.config_hash ||
+           last.static_revision != next.static_revision ||
+           (last.fault.status == Status::success && next.fault.status != Status::success);
   }
 
-  // Notes whether the last heartbeat has announced a snapshot that was not received.
-  void note_missing() {
-    if (!heartbeat_ || heartbeat_->id == 0) return;
-    const std::uint64_t announced = heartbeat_->sequence;
-    const bool is_same_epoch = snapshot_ && epoch(snapshot_->id) == epoch(heartbeat_->id);
-    if (is_same_epoch && announced != 0 && announced <= snapshot_->sequence) return;
-    if (!missing_.empty() && missing_.back().sequence == announced) return;
-    if (missing_.size() < kMaxMissing) {
-      missing_.push_back({announced, heartbeat_at_.earliest});
-    } else {  // its time is then too early
-      missing_.back().sequence = announced;
-    }
+  // Keeps the last message of each of two servers. Messages without a snapshot have the epoch 0.
+  void note_server(std::uint64_t of, std::int64_t steady) noexcept {
+    if (of == 0) return;
+    if (of != server_.epoch) other_server_ = server_;
+    server_ = {of, steady};
   }
 
-  std::optional<Fault> check_heartbeat(const SnapshotFacts& snapshot, std::int64_t steady) const {
-    if (!heartbeat_) return Fault{Status::undefined, "no message received on ~/state"};
-    const std::int64_t silence = heartbeat_at_.since(steady);
-    if (silence > nanoseconds(snapshot.heartbeat_limit)) {
-      return Fault{Status::undefined,
-                   text("no new message received on ~/state for %.3f s, limit "
-                        "%g s",
-                        static_cast<double>(silence) * 1e-9, snapshot.heartbeat_limit)};
+  // Whether a server is another one than that of a snapshot. The epoch before is that of the last
+  // activation of the same process, which has ended.
+  static bool is_other(const Server& server, std::uint64_t of, std::int64_t steady) noexcept {
+    return server.epoch != 0 && server.epoch != of && server.epoch + 1 != of &&
+           steady - server.steady <= kOtherServer;
+  }
+
+  void note_confirmation(const HeartbeatFacts& by, const Received& received, std::int64_t steady) {
+    if (!held_ || by.id == 0 || epoch(by.id) != epoch(held_->facts.id) ||
+        by.sequence != held_->facts.sequence) {
+      return;
     }
-    if (two_servers_ && steady - *two_servers_ <= nanoseconds(snapshot.heartbeat_limit)) {
+    if (received.since(steady) < held_->confirmed.since(steady)) held_->confirmed = received;
+  }
+
+  std::optional<Fault> check_server(const Held& used, std::int64_t steady) const {
+    const SnapshotFacts& facts = used.facts;
+    const std::int64_t limit = nanoseconds(facts.heartbeat_limit);
+    if (is_other(server_, epoch(facts.id), steady) ||
+        is_other(other_server_, epoch(facts.id), steady)) {
       return Fault{Status::snapshot_mismatch,
-                   "two nodes publish ~/snapshot and ~/state: their names must be different"};
+                   "~/state and ~/snapshot are of different activations, or of several nodes with "
+                   "this name: their names must be different"};
     }
-    if (heartbeat_->id == 0) return heartbeat_->fault;
-    if (epoch(heartbeat_->id) != epoch(snapshot.id)) {
-      return Fault{Status::snapshot_mismatch,
-                   "the snapshot is from before the last activation of the node"};
-    }
-    const bool is_earlier = heartbeat_->sequence != 0 && heartbeat_->sequence < snapshot.sequence;
-    if (!is_earlier && heartbeat_->config_hash != snapshot.config_hash) {
+    const bool is_beating = heartbeat_ && heartbeat_at_.since(steady) <= limit;
+    if (is_beating && heartbeat_->id == 0) return heartbeat_->fault;
+    const bool is_earlier =
+        is_beating && heartbeat_->sequence != 0 && heartbeat_->sequence < held_->facts.sequence;
+    if (is_beating && !is_earlier && heartbeat_->config_hash != facts.config_hash) {
       return Fault{Status::snapshot_mismatch, "the parameters of the node have changed"};
     }
-    const std::int64_t lag = missing_.empty() ? 0 : steady - missing_.front().steady;
-    if (lag > nanoseconds(snapshot.lag_limit)) {
-      return Fault{Status::snapshot_mismatch,
-                   text("a newer snapshot was announced %.3f s ago and not received, limit %g s",
-                        static_cast<double>(lag) * 1e-9, snapshot.lag_limit)};
-    }
-    return {};
+    const std::int64_t silence = used.confirmed.since(steady);
+    if (silence <= limit) return {};
+    return Fault{
+        is_beating ? Status::snapshot_mismatch : Status::undefined,
+        text(is_beating
+                 ? "the snapshot was last confirmed %.3f s ago, limit %g s: a newer one is "
+                   "late or lost"
+                 : "no new message received on ~/state and ~/snapshot for %.3f s, limit %g s",
+             static_cast<double>(silence) * 1e-9, facts.heartbeat_limit)};
   }
 
-  std::optional<Fault> check_data(const SnapshotFacts& snapshot, std::int64_t at,
-                                  const Clocks& clocks, bool is_named) const {
+  std::optional<Fault> check_data(const Held& used, std::int64_t at, const Clocks& clocks,
+                                  bool is_named) const {
+    const SnapshotFacts& snapshot = used.facts;
     const std::int64_t latest = std::max(at, clocks.now);
     const std::int64_t ahead = nanoseconds(snapshot.max_future_stamp);
     if (snapshot.stamp > latest + ahead) {
@@ -249,7 +272,7 @@ class Validity {
                                             static_cast<double>(snapshot.stamp - latest) * 1e-9,
                                             snapshot.max_future_stamp)};
     }
-    const std::int64_t passed = snapshot_at_.since(clocks.steady) + (latest - clocks.now);
+    const std::int64_t passed = used.received.since(clocks.steady) + (latest - clocks.now);
     for (const AgeLimit& each : snapshot.limits) {
       if (is_named && each.stale == Status::stale_footprint) continue;
       if (auto fault = too_old(each, latest, passed, snapshot.max_future_stamp)) return fault;
@@ -275,17 +298,15 @@ class Validity {
                             static_cast<double>(by_stamp ? age : silence) * 1e-9, limit.timeout)};
   }
 
-  std::optional<SnapshotFacts> snapshot_;
-  Received snapshot_at_;
+  std::shared_ptr<Held> held_;
   std::optional<HeartbeatFacts> heartbeat_;
   Received heartbeat_at_;
-  std::vector<Announced> missing_;   // announced snapshots that were not received, in their order
-  std::uint64_t missing_epoch_ = 0;  // of the heartbeats that announced them
-  std::uint64_t last_epoch_ = 0;     // of the last heartbeat with a snapshot
-  std::uint64_t epoch_before_ = 0;   // of the last heartbeat with a snapshot of another activation
-  std::optional<std::int64_t> two_servers_;  // steady time at which two servers were noticed [ns]
-  std::optional<Fault> jump_;                // why there is no snapshot
-  std::int64_t newest_ = 0;                  // ns, newest time of the clock
+  // Increases when answers from earlier snapshots cannot be used any more.
+  std::uint64_t revision_ = 0;
+  Server server_;              // of the last message
+  Server other_server_;        // of the last message of another activation
+  std::optional<Fault> jump_;  // why there is no snapshot
+  std::int64_t newest_ = 0;    // ns, newest time of the clock
 };
 
 }  // namespace gjk
