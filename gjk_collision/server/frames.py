@@ -13,6 +13,8 @@ from ..verdict import Status
 
 __all__ = [
     "IDENTITY",
+    "MAX_TILT",
+    "MAX_TILT_OF_READINGS",
     "FrameError",
     "Pose",
     "SameFrameOnly",
@@ -28,6 +30,9 @@ Floats = npt.NDArray[np.float64]
 # frame with more tilt, such as the optical frame of a camera, is not a frame of the plane; its
 # projection onto the plane would move its points.
 MAX_TILT = math.radians(20.0)
+# Maximum tilt of the frame of a scan, a cloud or a grid [rad]. Their points can be far away and
+# high, where a tilt moves them by metres.
+MAX_TILT_OF_READINGS = math.radians(2.0)
 
 U = 2.0**-53  # maximum relative error of rounding to nearest
 # Maximum error of a frame's yaw that is not 0 [rad], see `planar`. Relative to the squared norm of
@@ -63,6 +68,34 @@ class Pose(NamedTuple):
     y: float = 0.0
     yaw: float = 0.0
 
+    @property
+    def tilt(self) -> float:
+        """Angle between the plane of the frame and that of its parent [rad]."""
+        return 0.0
+
+    def tilt_error(self, reach: float, height: float = 0.0) -> float:
+        """Return a bound of the distance between a point and its place in the tilted frame [m].
+
+        Parameters
+        ----------
+        reach : float
+            Maximum distance of the point from the origin of the frame, in its plane [m].
+        height : float
+            Maximum distance of the point from the plane of the frame [m].
+
+        Notes
+        -----
+        Seen from above, a rotation by a tilt t and a yaw is the yaw, followed by a compression by
+        cos(t) along one direction. With v = 1 - cos(t), this moves a point by at most v reach. The
+        compression also turns the x axis, from which the yaw is computed, by at most
+        v / (2 sqrt(1 - v)). The height moves the point by height sin(t).
+        """
+        if self.tilt == 0.0:
+            return 0.0
+        v = 2.0 * math.sin(self.tilt / 2.0) ** 2
+        flat = v * (1.0 + 0.5 / math.sqrt(1.0 - v)) * reach
+        return (flat + math.sin(self.tilt) * height) * (1.0 + 2.0**-40)
+
     def of(self, inner: "Pose") -> "Pose":
         """Transform one pose from this frame to its parent."""
         if self == IDENTITY:
@@ -97,7 +130,7 @@ class Pose(NamedTuple):
         """
         if self == IDENTITY:
             return np.zeros(len(poses))
-        turn = lost_in_sum(poses[:, 2], self.yaw) + self._yaw_error
+        turn = lost_in_sum(poses[:, 2], self.yaw) + self._yaw_error + self.tilt_error(1.0)
         error: Floats = (self.transform_error(poses[:, :2]) + reach * turn) * (1.0 + 16.0 * U)
         return error
 
@@ -156,7 +189,10 @@ class Pose(NamedTuple):
 
     def turn_error(self, velocities: Floats) -> Floats:
         """Return a bound of the error of `turn` (N,) [m/s]; 0 for unknown velocities."""
-        return np.nan_to_num(Pose(yaw=self.yaw).transform_error(velocities[:, :2]), nan=0.0)
+        speeds = velocities[:, :2]
+        error = Pose(yaw=self.yaw).transform_error(speeds)
+        error += self.tilt_error(1.0) * np.abs(speeds).sum(axis=1)
+        return np.nan_to_num(error, nan=0.0)
 
     def transform(self, points: Floats) -> Floats:
         """Transform points (N, 2) [m] from this frame to its parent."""
@@ -173,11 +209,13 @@ class Pose(NamedTuple):
         of each coordinate is therefore less than 4.1 U m, and that of the point less than 6 U m.
         The error of the yaw adds `YAW_ERROR` m. A product that underflows has an error of at most
         2**-1074. The rounding error of the sums with x and y of the frame is computed exactly.
+        A tilt of the frame adds `tilt_error`.
         """
         turned = self._rotate(points)
         error = lost_in_sum(turned[:, 0], self.x) + lost_in_sum(turned[:, 1], self.y)
+        size = np.abs(points).sum(axis=1)
+        error += self.tilt_error(1.0) * size
         if self.yaw != 0.0:
-            size = np.abs(points).sum(axis=1)
             error += (6.0 * U + YAW_ERROR) * size + 2.0**-1060 * (size > 0.0)
         rounded_up: Floats = error * (1.0 + 16.0 * U)
         return rounded_up
@@ -191,6 +229,27 @@ class Pose(NamedTuple):
         c, s = math.cos(self.yaw), math.sin(self.yaw)
         x, y = points[:, 0], points[:, 1]
         return np.column_stack((c * x - s * y, s * x + c * y))
+
+
+class _TiltedPose(Pose):
+    """A pose of a frame whose plane is tilted against that of its parent."""
+
+    _tilt: float
+
+    @property
+    def tilt(self) -> float:
+        return self._tilt
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, tuple) or tuple(self) != tuple(other):
+            return False
+        return self.tilt == getattr(other, "tilt", 0.0)
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    def __hash__(self) -> int:
+        return super().__hash__()
 
 
 def lost_in_sum(values: Floats, more: Floats | float) -> Floats:
@@ -308,7 +367,7 @@ def planar(
     Returns
     -------
     Pose
-        Pose with the yaw of the rotated x axis.
+        Pose with the yaw of the rotated x axis, and its tilt.
 
     Raises
     ------
@@ -324,9 +383,15 @@ def planar(
     if abs(norm - 1.0) > 2e-3:
         rule = f"orientation must be a unit quaternion (got length {math.sqrt(norm):g})"
         raise InputError(Status.INVALID_INPUT, name, None, rule)
-    # The z component of the rotated z axis is the cosine of the tilt.
-    if 1.0 - 2.0 * (qx * qx + qy * qy) / norm < math.cos(MAX_TILT):
+    # The z component of the rotated z axis is the cosine of the tilt, 1 - v.
+    v = 2.0 * (qx * qx + qy * qy) / norm
+    if 1.0 - v < math.cos(MAX_TILT):
         limit = math.degrees(MAX_TILT)
         rule = f"orientation must not be tilted out of the plane by more than {limit:g} degrees"
         raise InputError(Status.INVALID_INPUT, name, None, rule)
-    return Pose(x, y, math.atan2(2.0 * (qw * qz + qx * qy), norm - 2.0 * (qy * qy + qz * qz)))
+    yaw = math.atan2(2.0 * (qw * qz + qx * qy), norm - 2.0 * (qy * qy + qz * qz))
+    if v == 0.0:
+        return Pose(x, y, yaw)
+    found = _TiltedPose(x, y, yaw)
+    found._tilt = 2.0 * math.asin(math.sqrt(v / 2.0))
+    return found

@@ -18,6 +18,7 @@ from ..errors import InputError
 from ..geometry import ConcavePolicy, Shape, outlined
 from ..scene import flat_arrays
 from ..verdict import Status
+from .frames import MAX_TILT
 
 __all__ = ["HOLE", "REGION", "Footprint", "Obstacles"]
 
@@ -96,6 +97,10 @@ class Obstacles:
         0.
     margin_rates : (N,) float64
         Growth of this distance after `stamp` [m/s], for requests with times; empty: all 0.
+    height : float
+        Maximum distance of the measured points from the plane of `frame` [m].
+    max_tilt : float
+        Maximum tilt of `frame` against the check frame [rad].
     """
 
     frame: str
@@ -114,6 +119,8 @@ class Obstacles:
     path_poses: Floats = field(default_factory=_no_floats)
     margins: Floats = field(default_factory=_no_floats)
     margin_rates: Floats = field(default_factory=_no_floats)
+    height: float = 0.0
+    max_tilt: float = MAX_TILT
 
     def __len__(self) -> int:
         """Return the number of obstacles."""

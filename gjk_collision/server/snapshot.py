@@ -544,7 +544,9 @@ def in_check_frame(part: Placed, config: Config) -> Obstacles:
 
 
 def placing_errors(part: Placed, config: Config) -> Floats:
-    """Return a bound of the transform's rounding error for each obstacle (n,) [m].
+    """Return a bound of the transform's error for each obstacle (n,) [m].
+
+    This is its rounding error, and the error of a frame that is tilted.
 
     No point of the obstacle is farther than this from its exact place, at its pose and at all
     predicted poses until the prediction horizon. It is 0 for data in the check frame.
@@ -573,7 +575,7 @@ def placed_ways(part: Placed, config: Config) -> tuple[Floats, Floats]:
     sizes = np.append(np.abs(data.xy.reshape(-1, 2)).sum(axis=1), 0.0)
     reaches = np.maximum.reduceat(sizes, data.offsets[:-1].astype(np.int64))
     own = data.poses.reshape(-1, 3) if len(data.poses) else np.zeros((count, 3))
-    errors = frame.compose_error(own, reaches)
+    errors = frame.compose_error(own, reaches) + frame.tilt_error(0.0, data.height)
     if len(paths):
         ends = data.path_offsets.astype(np.int64)
         counts = np.diff(ends)

@@ -21,7 +21,7 @@ from collections import deque
 from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate
-from math import nan
+from math import degrees, nan
 
 import numpy as np
 import numpy.typing as npt
@@ -809,7 +809,8 @@ class World:
         if fault is None and held.pose is None:
             assert held.obstacles is not None
             try:
-                held.pose = self._find(held, self._config.check_frame, held.obstacles.frame)
+                target, frame = self._config.check_frame, held.obstacles.frame
+                held.pose = _level(held.obstacles, target, self._find(held, target, frame))
             except FrameError as error:
                 if held.waits and not held.is_checked:  # check it before its transform is known
                     unplaced = _unplaced(source, held.obstacles)
@@ -823,6 +824,7 @@ class World:
         try:
             frame = held.obstacles.frame
             pose = lookup.frame_pose(self._config, self._transforms, frame, 0, now)
+            _level(held.obstacles, self._config.check_frame, pose)
         except FrameError as error:
             return Fault(error.status, str(error))
         if pose != held.pose:
@@ -1058,6 +1060,16 @@ class World:
 def _unplaced(source: SourceConfig, obstacles: Obstacles, pose: Pose = Pose()) -> Placed:  # noqa: B008
     """Return a list with a pose of its frame, to check its shapes."""
     return Placed(obstacles, pose, source.inflation, source.static)
+
+
+def _level(obstacles: Obstacles, target: str, pose: Pose) -> Pose:
+    """Return the pose of a list's frame; raise `FrameError` if it is tilted too much."""
+    if pose.tilt <= obstacles.max_tilt:
+        return pose
+    found, limit = degrees(pose.tilt), degrees(obstacles.max_tilt)
+    text = f"the frame '{obstacles.frame}' is tilted by {found:.3g} degrees against '{target}', "
+    text += f"limit {limit:g} for scans, clouds and grids: transform the data into a level frame"
+    raise FrameError(Status.TF_UNAVAILABLE, text)
 
 
 def _shape_fault(unplaced: Placed, config: Config) -> Fault | None:

@@ -88,6 +88,7 @@ def predicted_objects(message: Any, config: Config) -> Obstacles:
                 radius=radius,
                 pose=place,
                 velocity=velocity,
+                height=finite(f"{name}.shape.dimensions.z", each.shape.dimensions.z),
                 path=[fields.pose(step, f"{name}.predicted_paths[{k}]") for step in steps],
                 step=0.0 if path is None else path.time_step.sec + path.time_step.nanosec * 1e-9,
             )
@@ -131,7 +132,10 @@ def _add_oriented(found: Gathered, name: str, identity: int, each: Any, twist: A
     if twist is not None:
         moving = _velocity(f"{name}.kinematics.twist_with_covariance.twist", twist, place)
         velocity = moving if known == AVAILABLE else UNKNOWN
-    found.add(identity, points, kind=kind, radius=radius, pose=place, velocity=velocity)
+    height = finite(f"{name}.shape.dimensions.z", each.shape.dimensions.z)
+    found.add(
+        identity, points, kind=kind, radius=radius, pose=place, velocity=velocity, height=height
+    )
 
 
 def _velocity(name: str, twist: Any, place: Pose) -> tuple[float, float, float]:

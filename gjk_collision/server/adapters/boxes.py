@@ -8,7 +8,7 @@ from typing import Any
 from .. import fields
 from ..config import Config
 from ..obstacles import Obstacles
-from .gathered import Gathered, check_frame, rectangle
+from .gathered import Gathered, check_frame, finite, rectangle
 
 __all__ = ["boxes", "detections"]
 
@@ -31,5 +31,7 @@ def _boxes(name: str, header: Any, found_boxes: Sequence[Any], config: Config) -
     found.expect(name, len(found_boxes))
     for i, box in enumerate(found_boxes):
         pose = fields.pose(box.center, f"{name}[{i}] center")
-        found.add(i, rectangle(f"{name}[{i}].size", box.size), pose=pose)
+        points = rectangle(f"{name}[{i}].size", box.size)
+        height = finite(f"{name}[{i}].size.z", box.size.z)
+        found.add(i, points, pose=pose, height=height)
     return found.obstacles(header)

@@ -52,11 +52,12 @@ def cloud(message: Any, source: SourceConfig, limit: int) -> Obstacles:
         xyz, index = xyz[~missing], index[~missing]
     in_band = (xyz[:, 2] >= source.min_height) & (xyz[:, 2] <= source.max_height)
     xy, index = xyz[in_band, :2], index[in_band]
+    height = float(np.abs(xyz[in_band, 2]).max(initial=0.0))
     radius = np.full(len(xy), source.point_radius)
     found = merged("data", index, xy, radius, source.voxel_size)
     remedy = f"increase {source.name}.voxel_size, or use a smaller range of heights"
     check_count("data", len(found[0]), limit, remedy)
-    return convex(message.header, *found)
+    return convex(message.header, *found, height=height)
 
 
 def _points(message: Any) -> Floats:

@@ -8,7 +8,7 @@ This is slow, so the sizes of a message are checked first.
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import chain
-from math import isfinite, isinf, nan
+from math import inf, isfinite, isinf, nan, nextafter
 from typing import Any
 
 import numpy as np
@@ -77,8 +77,17 @@ class Gathered:
         velocity: Sequence[float] = UNKNOWN,
         path: Sequence[Pose] = (),
         step: float = 0.0,
+        height: float = 0.0,
     ) -> None:
-        """Add an obstacle. `path` has its predicted pose every `step` seconds, from the stamp."""
+        """Add an obstacle. `path` has its predicted pose every `step` seconds, from the stamp.
+
+        `height` is its extent along its z axis [m]. If it is tilted, its radius grows, so that it
+        contains what is seen from above.
+        """
+        if any(each.tilt for each in (pose, *path)):
+            reach = float(np.hypot(*points.T).max(initial=0.0))
+            grown = max(each.tilt_error(reach, abs(height) / 2.0) for each in (pose, *path))
+            radius = nextafter(radius + grown, inf)
         self.ids.append(identity)
         self.kinds.append(kind)
         self.outlines.append(points)

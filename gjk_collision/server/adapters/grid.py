@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Grids of cells: nav_msgs/OccupancyGrid and nav2_msgs/Costmap."""
 
+from math import degrees, hypot
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from ...errors import InputError
 from ...verdict import Status
 from .. import fields
 from ..config import SourceConfig
+from ..frames import MAX_TILT_OF_READINGS
 from ..obstacles import Obstacles
 from .readings import convex
 
@@ -80,6 +82,10 @@ def _covered(
 ) -> Obstacles:
     """Return the rectangles over the marked cells; `info` has their size and their origin."""
     origin = fields.pose(info.origin, f"{name}.origin")
+    if origin.tilt > MAX_TILT_OF_READINGS:
+        most = degrees(MAX_TILT_OF_READINGS)
+        rule = f"must not be tilted out of the plane by more than {most:g} degrees"
+        raise InputError(Status.INVALID_INPUT, f"{name}.origin", None, rule)
     resolution = float(info.resolution)
     if not 0.0 < resolution < np.inf:
         status = Status.INVALID_INPUT if np.isfinite(resolution) else Status.NON_FINITE
@@ -94,5 +100,6 @@ def _covered(
     if count > limit:
         rule = f"more than {limit} rectangles cover the cells, limit {limit} (max_obstacles)"
         raise InputError(Status.LIMIT_EXCEEDED, "data", None, rule)
-    points, radii = corners.reshape(-1, 2), np.zeros(count)
+    size = resolution * hypot(*marked.shape)
+    points, radii = corners.reshape(-1, 2), np.full(count, origin.tilt_error(size))
     return convex(header, np.arange(count), np.full(count, 4), points, radii)

@@ -11,6 +11,7 @@ from ..._core import MAX_COORDINATE
 from ...errors import InputError
 from ...verdict import Status
 from .. import fields
+from ..frames import MAX_TILT_OF_READINGS
 from ..obstacles import Obstacles
 
 __all__ = ["check_count", "convex", "merged"]
@@ -29,7 +30,15 @@ def check_count(name: str, count: int, limit: int, remedy: str) -> None:
         raise InputError(Status.LIMIT_EXCEEDED, name, None, rule)
 
 
-def convex(header: Any, ids: Integers, counts: Integers, xy: Floats, radius: Floats) -> Obstacles:
+def convex(
+    header: Any,
+    ids: Integers,
+    counts: Integers,
+    xy: Floats,
+    radius: Floats,
+    *,
+    height: float = 0.0,
+) -> Obstacles:
     """Return convex obstacles in the frame of a header, with unknown velocities.
 
     Parameters
@@ -42,6 +51,8 @@ def convex(header: Any, ids: Integers, counts: Integers, xy: Floats, radius: Flo
         The points of all obstacles [m].
     radius : (n,) float64
         Radius of each obstacle [m].
+    height : float
+        Maximum distance of the points from the plane of the frame [m].
     """
     return Obstacles(
         frame=header.frame_id,
@@ -51,6 +62,8 @@ def convex(header: Any, ids: Integers, counts: Integers, xy: Floats, radius: Flo
         offsets=np.concatenate([np.zeros(1, np.int64), np.cumsum(counts)]),
         xy=np.ascontiguousarray(xy).ravel(),
         radius=radius,
+        height=height,
+        max_tilt=MAX_TILT_OF_READINGS,
     )
 
 

@@ -1,0 +1,255 @@
+# SPDX-FileCopyrightText: gjk_collision contributors
+# SPDX-License-Identifier: Apache-2.0
+"""A frame or an object that is tilted: nothing is placed farther away than it is, seen from above.
+
+The oracle rotates points in space with numpy, by quaternions, and drops z.
+"""
+
+from math import cos, hypot, pi, radians, sin
+from types import SimpleNamespace as Message
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gjk_collision.errors import InputError
+from gjk_collision.server import questions
+from gjk_collision.server.adapters import CONVERTERS
+from gjk_collision.server.config import CLOUD, GRID, OBSTACLE_ARRAY, SCAN, Config, SourceConfig
+from gjk_collision.server.frames import IDENTITY, Pose, planar
+from gjk_collision.server.obstacles import Obstacles
+from gjk_collision.server.transforms import Placement, TransformTree
+from gjk_collision.server.world import Footprint, World
+from gjk_collision.verdict import Status, Verdict
+
+NS = 1_000_000_000
+NOW = 100 * NS
+STAMP = Message(sec=100, nanosec=0)
+BOXES, DETECTIONS = "vision_msgs/msg/BoundingBox3DArray", "vision_msgs/msg/Detection3DArray"
+AUTOWARE = "autoware_perception_msgs/msg/DetectedObjects"
+
+Quaternion = tuple[float, float, float, float]
+
+
+def tilt_of(angle: float, direction: float, yaw: float) -> Quaternion:
+    """x y z w of a yaw, followed by a tilt about a horizontal axis."""
+    qx, qy, qw = sin(angle / 2) * cos(direction), sin(angle / 2) * sin(direction), cos(angle / 2)
+    z, w = sin(yaw / 2), cos(yaw / 2)
+    return (qx * w + qy * z, qy * w - qx * z, qw * z, qw * w)
+
+
+def rotated(q: Quaternion, points: Any) -> Any:
+    """The points (n, 3) after a rotation, by its matrix."""
+    x, y, z, w = q
+    matrix = np.array([
+        [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
+        [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
+        [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
+    ])  # fmt: skip
+    return np.asarray(points) @ matrix.T
+
+
+def world_of(
+    kind: str, message: Any, q: Quaternion, at: tuple[float, float, float], *, static: bool = False
+) -> World:
+    """A world with one message in the frame 'sensor', which is at a place in 'odom'."""
+    tree = TransformTree(NOW)
+    assert not tree.insert("odom", "sensor", NOW, Placement(at, q), static=False)
+    points = {"point_radius": 0.0} if kind in (SCAN, CLOUD) else {}
+    source = SourceConfig("obstacles", type=kind, static=static, **points)
+    world = World(Config(robot_radius=0.001, sources=(source,)), tree)
+    data = CONVERTERS[kind](message, world.config, source)
+    world.receive_obstacles("obstacles", data, now=NOW, steady=0)
+    return world
+
+
+def verdict(world: World, x: float, y: float) -> Any:
+    return questions.collide(world.snapshot(now=NOW, steady=0), Pose(x, y, 0.0))
+
+
+def scan(ranges: Any) -> Any:
+    count = len(ranges)
+    return Message(
+        header=Message(frame_id="sensor", stamp=STAMP), angle_min=-pi,
+        angle_increment=2 * pi / count, angle_max=-pi + (count - 1) * 2 * pi / count,
+        range_min=0.1, range_max=100.0, ranges=np.asarray(ranges, np.float32),
+    )  # fmt: skip
+
+
+def cloud(points: Any) -> Any:
+    data = np.asarray(points, np.float64)
+    fields = [
+        Message(name=name, offset=8 * k, datatype=8, count=1) for k, name in enumerate("xyz")
+    ]
+    return Message(
+        header=Message(frame_id="sensor", stamp=STAMP), height=1, width=len(data), point_step=24,
+        row_step=24 * len(data), is_bigendian=False, is_dense=True, fields=fields,
+        data=np.frombuffer(data.tobytes(), np.uint8),
+    )  # fmt: skip
+
+
+def one_cell(origin: Quaternion = (0.0, 0.0, 0.0, 1.0)) -> Any:
+    """A grid of 40 m with one occupied cell of 0.1 m in its far corner."""
+    cells = np.zeros((400, 400), np.int8)
+    cells[399, 399] = 100
+    x, y, z, w = origin
+    pose = Message(position=Message(x=0.0, y=0.0, z=0.0), orientation=Message(x=x, y=y, z=z, w=w))
+    info = Message(width=400, height=400, resolution=0.1, origin=pose)
+    return Message(header=Message(frame_id="sensor", stamp=STAMP), info=info, data=cells.ravel())
+
+
+def some_tilt(rng: np.random.Generator, limit: float) -> Quaternion:
+    return tilt_of(rng.uniform(0, radians(limit)), *rng.uniform(-pi, pi, 2).tolist())
+
+
+@pytest.mark.requirement("G-12")
+@pytest.mark.parametrize("kind", [SCAN, CLOUD, GRID, OBSTACLE_ARRAY])
+def test_no_point_of_a_tilted_frame_is_free(kind: str) -> None:
+    """The vehicle is a point where the measured point really is."""
+    rng = np.random.default_rng(5)
+    for _ in range(150):
+        q = some_tilt(rng, 20.0 if kind == OBSTACLE_ARRAY else 1.999)
+        at = (float(rng.uniform(-50, 50)), float(rng.uniform(-50, 50)), float(rng.uniform(0, 2)))
+        if kind == SCAN:
+            ranges = np.float32(rng.uniform(1.0, 60.0, 8))
+            angles = -pi + np.arange(8) * 2 * pi / 8
+            points = np.c_[ranges * np.cos(angles), ranges * np.sin(angles), np.zeros(8)]
+            message = scan(ranges)
+        elif kind == CLOUD:
+            points = np.c_[rng.uniform(-40, 40, (6, 2)), rng.uniform(0.2, 1.9, 6)]
+            message = cloud(points)
+        elif kind == GRID:
+            points, message = np.array([[39.95, 39.95, 0.0], [40.0, 40.0, 0.0]]), one_cell()
+        else:
+            points = np.c_[rng.uniform(-40, 40, (6, 2)), np.zeros(6)]
+            message = Obstacles(
+                frame="sensor", stamp=NOW, ids=np.arange(6), offsets=np.arange(7),
+                xy=np.ascontiguousarray(points[:, :2]).ravel(),
+            )  # fmt: skip
+            message = Message(
+                header=Message(frame_id="sensor", stamp=STAMP), source="", sequence=0,
+                **{name: getattr(message, name) for name in ("ids", "kinds", "offsets", "xy",
+                   "radius", "poses", "velocities", "path_offsets", "path_times", "path_poses")},
+            )  # fmt: skip
+        world = world_of(kind, message, q, at)
+        for x, y, _ in rotated(q, points) + at:
+            found = verdict(world, float(x), float(y))
+            assert found.verdict is Verdict.COLLISION, (kind, q, at, x, y, found)
+        # The bound is not larger than what a tilt can do: 0.15 of the distance and the height.
+        far = rotated(q, points)[0] + at
+        far = far + 0.2 * (far - at) + 1.0 * np.sign(far - at)
+        others = rotated(q, points) + at
+        if np.hypot(*(others[:, :2] - far[:2]).T).min() > 0.2 * hypot(*(far[:2] - at[:2])) + 1.0:
+            assert verdict(world, float(far[0]), float(far[1])).verdict is Verdict.FREE
+
+
+@pytest.mark.parametrize("static", [False, True])
+@pytest.mark.parametrize(
+    ("kind", "message"),
+    [(SCAN, scan([10.0] * 8)), (CLOUD, cloud([(9, 0, 1)])), (GRID, one_cell())],
+)
+def test_readings_in_a_frame_that_is_tilted_too_much_are_refused(
+    kind: str, message: Any, static: bool
+) -> None:
+    for angle, is_used in ((1.99, True), (2.01, False), (10.0, False), (19.9, False)):
+        world = world_of(
+            kind, message, tilt_of(radians(angle), 1.0, 0.5), (0, 0, 0), static=static
+        )
+        found = verdict(world, 500.0, 0.0)
+        assert found.is_free == is_used
+        if not is_used:
+            assert found.status is Status.TF_UNAVAILABLE
+            assert "tilted by" in found.message
+            assert "limit 2" in found.message
+
+
+def test_origin_of_a_grid_must_be_level() -> None:
+    still = (0.0, 0.0, 0.0, 1.0)
+    for direction in (0.0, 1.0, 2.0):
+        q = tilt_of(radians(1.9), direction, 0.4)
+        world = world_of(GRID, one_cell(q), still, (0, 0, 0))
+        for x, y, _ in rotated(q, [[39.95, 39.95, 0.0], [39.91, 39.99, 0.0]]):
+            assert verdict(world, float(x), float(y)).verdict is Verdict.COLLISION
+    with pytest.raises(InputError, match=r"info.origin: must not be tilted .* more than 2 deg"):
+        world_of(GRID, one_cell(tilt_of(radians(2.1), 0.0, 0.0)), still, (0, 0, 0))
+
+
+@pytest.mark.requirement("G-12")
+@pytest.mark.parametrize("kind", [BOXES, DETECTIONS, AUTOWARE])
+def test_tilted_boxes_contain_what_is_seen_from_above(kind: str) -> None:
+    """A box of 1 x 1 x 3 m that is tilted by 20 degrees reaches 0.48 m farther."""
+    rng = np.random.default_rng(8)
+    for run in range(150):
+        size = (1.0, 1.0, 3.0) if run == 0 else rng.uniform(0.2, 4.0, 3)
+        q = tilt_of(radians(19.99), 0.0, 0.0) if run == 0 else some_tilt(rng, 19.99)
+        place = rng.uniform(-20, 20, 2)
+        x, y, z, w = q
+        pose = Message(
+            position=Message(x=place[0], y=place[1], z=0.0),
+            orientation=Message(x=x, y=y, z=z, w=w),
+        )
+        dimensions = Message(**dict(zip("xyz", map(float, size), strict=True)))
+        header = Message(frame_id="odom", stamp=STAMP)
+        box = Message(center=pose, size=dimensions)
+        if kind == BOXES:
+            message = Message(header=header, boxes=[box])
+        elif kind == DETECTIONS:
+            message = Message(header=header, detections=[Message(header=header, bbox=box)])
+        else:
+            motion = Message(
+                has_twist=False, orientation_availability=2,
+                pose_with_covariance=Message(pose=pose),
+            )  # fmt: skip
+            shape = Message(type=0, dimensions=dimensions, footprint=Message(points=[]))
+            message = Message(header=header, objects=[Message(kinematics=motion, shape=shape)])
+        world = world_of(kind, message, (0.0, 0.0, 0.0, 1.0), (0, 0, 0))
+        corners = np.array([[i, j, k] for i in (-1, 1) for j in (-1, 1) for k in (-1, 1)])
+        inside = rng.uniform(-1, 1, (10, 3))
+        points = rotated(q, np.concatenate([corners, inside]) * size / 2)
+        for px, py, _ in points:
+            found = verdict(world, float(px + place[0]), float(py + place[1]))
+            assert found.verdict is Verdict.COLLISION, (kind, size, q, px, py)
+
+
+def test_footprint_in_a_tilted_frame_contains_its_points() -> None:
+    rng = np.random.default_rng(9)
+    for _ in range(50):
+        q = some_tilt(rng, 19.9)
+        tree = TransformTree(NOW)
+        tree.insert("base_link", "tilted", 0, Placement((0.5, 0.2, 1.0), q), static=True)
+        world = World(Config(), tree)
+        outline = np.array([(2.0, 1.0), (-1.0, 1.0), (-1.0, -1.0), (2.0, -1.0)])
+        world.receive_footprint(Footprint("tilted", NOW, outline), now=NOW, steady=0)
+        for corner in rotated(q, np.c_[outline, np.zeros(4)]) + (0.5, 0.2, 1.0):
+            point = Obstacles("odom", NOW, ids=np.arange(1), offsets=np.arange(2), xy=corner[:2])
+            world.receive_obstacles("obstacles", point, now=NOW, steady=0)
+            assert verdict(world, 0.0, 0.0).verdict is Verdict.COLLISION
+            world.reset()
+            world.receive_footprint(Footprint("tilted", NOW, outline), now=NOW, steady=0)
+
+
+def test_a_tilted_pose_is_not_the_same_as_a_level_one() -> None:
+    """A frame that is only tilted is not the identity, whose points need no bound."""
+    tilted = planar(0.0, 0.0, tilt_of(0.1, 0.0, 0.0))
+    assert tuple(tilted) == tuple(IDENTITY)
+    for one, other in ((tilted, IDENTITY), (IDENTITY, tilted)):
+        assert one != other
+        assert (one == other) is False
+    assert tilted == planar(0.0, 0.0, tilt_of(0.1, 0.0, 0.0))
+    assert tilted.tilt == pytest.approx(0.1)
+    assert planar(1.0, 2.0, (0.0, 0.0, 1.0, 0.0)).tilt == 0.0
+
+
+def test_bound_of_a_tilt_is_near_its_largest_error() -> None:
+    """The largest error at 1 m is at most the bound, and at least half of it."""
+    for angle in (1e-6, 0.001, 0.03, 0.1, 0.34):
+        worst = 0.0
+        for direction in np.linspace(0, pi, 91):
+            q = tilt_of(angle, float(direction), 0.3)
+            pose = planar(0.0, 0.0, q)
+            around = np.linspace(0, 2 * pi, 73)
+            points = np.c_[np.cos(around), np.sin(around)]
+            true = rotated(q, np.c_[points, np.zeros(73)])[:, :2]
+            worst = max(worst, float(np.hypot(*(true - pose.transform(points)).T).max()))
+        bound = pose.tilt_error(1.0)
+        assert 0.5 * bound - 1e-15 <= worst <= bound + 1e-15
