@@ -568,13 +568,12 @@ class CollisionClient:
             now = time.monotonic()
             waiting = []
             for index, future, sent in pending:
-                if future.done():
-                    if future.exception() is None:
-                        replies[index] = (future.result(), now - sent)
-                elif now - sent < self.timeout:
+                if now - sent >= self.timeout:  # a late reply is ignored, also one that is here
+                    client.remove_pending_request(future)
+                elif not future.done():
                     waiting.append((index, future, sent))
-                else:
-                    client.remove_pending_request(future)  # a late reply is ignored
+                elif future.exception() is None:
+                    replies[index] = (future.result(), now - sent)
             pending = waiting
         return replies
 

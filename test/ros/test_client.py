@@ -5,6 +5,7 @@
 import threading
 import time
 from array import array
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ pytest.importorskip("rclpy", reason="rclpy is not installed")
 import rclpy
 from gjk_collision.srv import CheckPath, CheckPoses, Collide, Distance, NearestFree
 from rclpy.executors import SingleThreadedExecutor
+from rclpy.task import Future
 
 from gjk_collision.errors import InputError
 from gjk_collision.ros.client import CollisionClient
@@ -147,6 +149,38 @@ def test_a_late_reply_is_not_free_and_not_mistaken_for_the_next(client, puppet, 
     # The late FREE comes in while the next question waits for its own answer.
     puppet.fill, puppet.delay = (lambda reply: None), 0.0
     assert not ask(client, service).is_free
+
+
+def test_a_reply_that_is_here_but_late_is_not_free(client, monkeypatch):
+    """The executor of the planner was busy: the reply is read after the time limit."""
+    clock = SimpleNamespace(now=0.0, spins=0.9 * TIMEOUT, monotonic=lambda: clock.now)
+    monkeypatch.setattr("gjk_collision.ros.client.time", clock)
+
+    def spin_once(timeout):
+        clock.now += clock.spins
+
+    monkeypatch.setattr(client, "_executor", SimpleNamespace(spin_once=spin_once))
+    free = Collide.Response(is_free=True)
+    free.verdict.verdict, free.verdict.status, free.info.snapshot_id = 1, 1, 7
+    asked = []
+
+    class Requests:
+        srv_type = Collide
+
+        def call_async(self, request):
+            asked.append(Future())
+            asked[-1].set_result(free)
+            return asked[-1]
+
+        def remove_pending_request(self, future):
+            asked.remove(future)
+
+    [(early, took)] = client._exchange(Requests(), [Collide.Request()])
+    assert (early, took) == (free, 0.9 * TIMEOUT)
+    clock.spins = 1.1 * TIMEOUT
+    [(late, took)] = client._exchange(Requests(), [Collide.Request()])
+    assert (late.is_free, late.verdict.verdict, took) == (False, Verdict.UNKNOWN, np.inf)
+    assert len(asked) == 1
 
 
 def test_no_server_is_not_free(nodes):

@@ -230,7 +230,10 @@ class CollisionClient {
       Pending taken;
       if (take(number, taken)) taken.give_up();
     }
-    return future.get();  // the thread that took the request sets it now
+    Reply<Service> reply = future.get();  // the thread that took the request sets it now
+    // This thread may have been stopped after the reply arrived.
+    if (Clock::now() <= deadline || !reply.is_free) return reply;
+    return no_reply<Service>("no reply within " + timeout_text(), size...);
   }
 
   template <class Service>
