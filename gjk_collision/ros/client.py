@@ -46,9 +46,9 @@ __all__ = [
     "PathReply",
     "PosesReply",
     "Reply",
-    "footprint_indices",
     "path_reply",
     "poses_reply",
+    "selected_footprints",
 ]
 
 MAX_OUTSTANDING = 64
@@ -347,15 +347,11 @@ class CollisionClient:
         request.require_snapshot_id = as_integer(
             require_snapshot_id, "require_snapshot_id", 0, 2**64 - 1
         )
-        if isinstance(footprint, str):
-            request.footprint = footprint
+        names, request.which = selected_footprints(footprint, which)
+        if isinstance(names, str):
+            request.footprint = names
         else:
-            request.footprints = [_name(each) for each in footprint]
-        if which is not None:
-            request.which = footprint_indices(which)
-            if not len(request.footprints):
-                rule = "can only be given if footprint is a sequence of names"
-                raise InputError(Status.INVALID_INPUT, "which", None, rule)
+            request.footprints = names
         [(reply, round_trip)] = self._exchange(self._check_poses, [request])
         n = len(request.poses) // 3
         return poses_reply(
@@ -653,19 +649,31 @@ def _name(footprint: Any) -> str:
     return footprint
 
 
-def footprint_indices(which: ArrayLike) -> array[int]:
-    """Return indices of footprints as the field of a request.
+def selected_footprints(
+    footprint: str | Sequence[str], which: ArrayLike | None
+) -> tuple[str | list[str], array[int]]:
+    """Return the name of a footprint or a list of names, and the index of the one at each pose.
 
     Raises
     ------
     InputError
-        INVALID_INPUT: they are not integers from 0 to 255.
+        INVALID_INPUT: `footprint` is not a name, or a sequence of at least one name; or `which`
+        are not integers from 0 to 255, or are given beside one name.
     """
-    given = np.asarray(which)
+    if isinstance(footprint, str):
+        if which is not None:
+            rule = "can only be given if footprint is a sequence of names"
+            raise InputError(Status.INVALID_INPUT, "which", None, rule)
+        return footprint, array("B")
+    names = [_name(each) for each in footprint]
+    if not names:
+        rule = 'must have at least one name (got none); "" is the default footprint'
+        raise InputError(Status.INVALID_INPUT, "footprint", None, rule)
+    given = np.empty(0, np.uint8) if which is None else np.asarray(which)
     if given.dtype.kind not in "iu" or given.ndim != 1 or ((given < 0) | (given > 255)).any():
         rule = "must be a list of indices in footprint"
         raise InputError(Status.INVALID_INPUT, "which", None, rule)
-    return array("B", given.astype(np.uint8).tobytes())
+    return names, array("B", given.astype(np.uint8).tobytes())
 
 
 def _gradients(reply: Any, n: int) -> GradientResult | None:

@@ -46,9 +46,9 @@ from .client import (
     PathReply,
     PosesReply,
     Reply,
-    footprint_indices,
     path_reply,
     poses_reply,
+    selected_footprints,
 )
 from .pauses import PERIOD, Pauses, steady_time
 from .quality import SNAPSHOT_QOS
@@ -276,16 +276,10 @@ class CollisionMirror:
         extra, number = as_number(margin, "margin"), mode_number(mode)
         stops = as_bool(stop_at_first, "stop_at_first")
         required = as_integer(require_snapshot_id, "require_snapshot_id", 0, 2**64 - 1)
-        names = [footprint] if isinstance(footprint, str) else list(footprint)
+        names, selected = selected_footprints(footprint, which)
         ask: Callable[..., PosesAnswer] = questions.check_poses
-        if not isinstance(footprint, str):
-            selected = (
-                np.empty(0, np.uint8) if which is None else numbers(footprint_indices(which))
-            )
-            ask = partial(_several, names, selected)
-        elif which is not None:
-            rule = "can only be given if footprint is a sequence of names"
-            raise InputError(Status.INVALID_INPUT, "which", None, rule)
+        if not isinstance(names, str):
+            ask = partial(_several, names, numbers(selected))
         asked = self._ask(names, at, frame_pose, required)
         found = asked.answer(
             lambda data, frame: ask(
@@ -337,7 +331,7 @@ class CollisionMirror:
         seconds = as_floats(times, "times", 0)
         extra, finest = as_number(margin, "margin"), as_number(tolerance, "tolerance")
         between = as_bool(swept, "swept")
-        asked = self._ask([footprint], at, frame_pose)
+        asked = self._ask(footprint, at, frame_pose)
         found = asked.answer(
             lambda data, frame: questions.check_path(
                 data,
@@ -382,7 +376,7 @@ class CollisionMirror:
         place = Pose(*as_vector(pose, "pose"))
         count = as_integer(k, "k", 0, 2**32 - 1)
         reach = as_number(max_distance, "max_distance")
-        asked = self._ask([footprint], at, frame_pose)
+        asked = self._ask(footprint, at, frame_pose)
         found = asked.answer(
             lambda data, frame: questions.distance(data, place, count, reach, frame=frame),
             DistanceAnswer,
@@ -423,7 +417,7 @@ class CollisionMirror:
             As for `check_poses`.
         """
         place, extra = Pose(*as_vector(pose, "pose")), as_number(margin, "margin")
-        asked = self._ask([footprint], at, frame_pose)
+        asked = self._ask(footprint, at, frame_pose)
         found = asked.answer(
             lambda data, frame: questions.collide(data, place, extra, frame=frame),
             lambda answer: answer,
@@ -464,21 +458,23 @@ class CollisionMirror:
         seconds = as_floats(times, "times", 0)
         count = as_integer(k, "k", 1, 2**32 - 1)
         extra = as_number(margin, "margin")
-        asked = self._ask([footprint], at, None)
-        found = asked.answer(
-            lambda data, _: questions.check_poses(
+        asked = self._ask(footprint, at, None)
+
+        def ask(data: Data, _: Pose) -> tuple[PosesAnswer, GradientResult | None]:
+            found = questions.check_poses(
                 data, rows.ravel(), seconds, stamp=asked.at, margin=extra
-            ),
-            PosesAnswer,
-        )
-        data = asked.data
-        if data.footprint is None or data.fault is not None or not len(found.verdicts):
-            result = _no_gradients(len(rows), count, found.answer.status)
-        else:
+            )
+            if data.footprint is None or data.fault is not None or not len(found.verdicts):
+                return found, None
             on_scene_clock = data.core().on_clock(seconds, asked.at) if len(seconds) else None
             result = data.scene.gradient(data.footprint, rows, on_scene_clock, count)
             if len(seconds):
                 _clear(result, seconds > data.known_until(asked.at))
+            return found, result
+
+        found, result = asked.answer(ask, lambda answer: (PosesAnswer(answer), None))
+        if result is None:
+            result = _no_gradients(len(rows), count, found.answer.status)
         return GradientReply(
             **asked.common(found.answer),
             **{name: getattr(result, name) for name in GradientResult.__dataclass_fields__},
@@ -486,7 +482,7 @@ class CollisionMirror:
 
     def _ask(
         self,
-        names: Sequence[str],
+        footprint: str | Sequence[str],
         at: int | None,
         frame_pose: Sequence[float] | None,
         required: int = 0,
@@ -498,20 +494,22 @@ class CollisionMirror:
             now, steady = self._times()
             if when is None:
                 when = max(now, 1)
-            held = self._mirror.snapshot_at(when)
-            chosen, issue, is_named = held or self._nothing, None, False
-            if held is not None and any(names):
+            snapshot, used = self._mirror.snapshot_at(when), self._mirror.held()
+            chosen, issue = snapshot or self._nothing, None
+            if snapshot is not None and footprint:
                 try:
-                    of_names = [held.chosen(name) for name in names]
-                    is_named = all(each is not held for each in of_names)
-                    chosen = of_names[0] if len(of_names) == 1 else held
+                    chosen = (
+                        snapshot.chosen(footprint)
+                        if isinstance(footprint, str)
+                        else snapshot.chosen_among(footprint, "footprint")
+                    )
                 except InputError as error:
                     issue = Fault(error.status, str(error))
-            fault = self._mirror.fault(at=when, now=now, steady=steady, is_named=is_named)
+            is_named = not chosen.footprint_expiries
+            state = self._mirror.fault(at=when, now=now, steady=steady, is_named=is_named)
         if self._is_closed:
-            fault = Fault(Status.NOT_ACTIVE, "the mirror is closed")
-        if fault is None:
-            fault = issue
+            state = Fault(Status.NOT_ACTIVE, "the mirror is closed")
+        fault = state or issue
         if fault is None and required not in (0, chosen.id):
             text = f"snapshot {required} is not available; the last snapshot is {chosen.id}"
             fault = Fault(Status.SNAPSHOT_MISMATCH, text)
@@ -521,7 +519,17 @@ class CollisionMirror:
             fault = Fault(Status.UNKNOWN_FRAME, text)
         if fault is not None:
             chosen = chosen.invalidated(fault)
-        return _Asked(chosen, frame, when, begin)
+        return _Asked(self, chosen, frame, when, begin, used, is_named, state)
+
+    def _fault_at_return(self, asked: _Asked) -> Fault | None:
+        """Return why an answer that was computed cannot be returned; None: it can."""
+        if self._is_closed:
+            return Fault(Status.NOT_ACTIVE, "the mirror is closed")
+        with self._lock:
+            now, steady = self._times()
+            return self._mirror.fault(
+                at=asked.at, now=now, steady=steady, is_named=asked.is_named, used=asked.used
+            )
 
 
 def _several(
@@ -552,17 +560,33 @@ def _node_beside(node: Node) -> Node:
 class _Asked:
     """A question: the data for its answer, the pose of its frame, and its time [ns]."""
 
+    mirror: CollisionMirror
     data: Data
     frame: Pose
     at: int
     begin: float  # of time.perf_counter [s]
+    used: Any  # of `Mirror.held`
+    is_named: bool  # whether it does not depend on messages with the footprint or the speed
+    state: Fault | None  # why the mirror has no valid snapshot
 
     def answer(self, ask: Callable[[Data, Pose], Found], none: Callable[[Answer], Found]) -> Found:
-        """Return the answer; if the request is refused, one without results."""
+        """Return the answer; if the request is refused, one without results.
+
+        If the data cannot be used any more after the computation, the answer is UNKNOWN.
+        """
+        found = self._answer(ask, none)
+        if self.state is None and (fault := self.mirror._fault_at_return(self)) is not None:
+            self.state, self.data = fault, self.data.invalidated(fault)
+            found = self._answer(ask, none)
+        return found
+
+    def _answer(
+        self, ask: Callable[[Data, Pose], Found], none: Callable[[Answer], Found]
+    ) -> Found:
         try:
             return ask(self.data, self.frame)
         except InputError as error:
-            return none(unknown(Fault(error.status, str(error))))
+            return none(unknown(self.state or Fault(error.status, str(error))))
 
     def common(self, answer: Answer) -> dict[str, Any]:
         """Return the values of the fields of `Reply`."""

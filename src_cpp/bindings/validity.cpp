@@ -44,9 +44,9 @@ HeartbeatFacts heartbeat_facts(std::uint64_t counter, std::uint64_t id, std::uin
 // The status and the message of the fault; None: valid.
 std::optional<std::pair<int, std::string>> check_validity(Validity& validity, std::int64_t at,
                                                           std::int64_t now, std::int64_t steady,
-                                                          bool is_named,
-                                                          const Validity::Held* used) {
-  const std::optional<Fault> fault = validity.check(at, {now, steady}, is_named, used);
+                                                          bool is_named, const py::object& used) {
+  const Validity::Held* const held = used.is_none() ? nullptr : used.cast<const Validity::Held*>();
+  const std::optional<Fault> fault = validity.check(at, {now, steady}, is_named, held);
   if (!fault) return {};
   return std::pair{static_cast<int>(fault->status), fault->message};
 }
@@ -81,7 +81,7 @@ void bind_validity(const py::module_& module) {
           },
           py::arg("facts"), py::arg("now"), py::arg("steady"), py::arg("earliest"))
       .def("check", &check_validity, py::arg("at"), py::arg("now"), py::arg("steady"),
-           py::arg("is_named"), py::arg("used").none(true))
+           py::arg("is_named"), py::arg("used"))
       .def("held",
            [](const Validity& validity) {
              return std::const_pointer_cast<Validity::Held>(validity.held());

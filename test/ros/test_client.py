@@ -368,6 +368,8 @@ def test_bad_arguments_are_refused(client, puppet):
                     call(**{**good, argument: wrong})
     with pytest.raises(InputError, match=r"^footprint: must be a name \(got 3\)"):
         client.collide(POSES[0], footprint=3)
+    with pytest.raises(InputError, match=r"^footprint: must have at least one name"):
+        client.check_poses(POSES, footprint=[])
     with pytest.raises(ValueError, match="timeout"):
         CollisionClient(client._node, "odom", timeout=0.0)
     with pytest.raises(ValueError, match="max_outstanding"):

@@ -28,6 +28,7 @@ from gjk_collision.ros.client import CollisionClient, Reply
 from gjk_collision.ros.messages import filled
 from gjk_collision.ros.mirror import CollisionMirror
 from gjk_collision.ros.snapshots import _key
+from gjk_collision.server import questions
 from gjk_collision.server.config import Config
 from gjk_collision.server.mirrored import obstacle_fields
 from gjk_collision.server.snapshot import Expiry, Fault, empty_snapshot
@@ -194,6 +195,89 @@ def test_a_node_that_stands_still_or_ends(mirrored: Any, start: Start) -> None:
     assert mirror.collide(far).info.snapshot_id >> 32 != first >> 32
 
 
+FAR = (50.0, 0.0, 0.0)
+QUESTIONS = {
+    "collide": lambda mirror: mirror.collide(FAR),
+    "distance": lambda mirror: mirror.distance(FAR),
+    "check_poses": lambda mirror: mirror.check_poses([FAR] * 3, mode="distance"),
+    "check_path": lambda mirror: mirror.check_path([FAR, (51.0, 0.0, 0.0)]),
+    "gradient": lambda mirror: mirror.gradient([FAR] * 3),
+}
+
+
+@pytest.mark.requirement("V-23")
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_an_answer_is_judged_when_it_is_returned(
+    mirrored: Any, monkeypatch: pytest.MonkeyPatch, question: str
+) -> None:
+    """The node is killed during a computation, which then lasts until its data is too old."""
+    server, bench, mirror = mirrored(f"mirror_killed_{question}")
+    bench.publish()
+    until(mirror, bench, None)
+    assert QUESTIONS[question](mirror).is_free
+    used = "check_poses" if question == "gradient" else question
+    compute, computed = getattr(questions, used), []
+
+    def slow(*arguments: Any, **options: Any) -> Any:
+        found = compute(*arguments, **options)
+        if not computed:
+            server.stop(signal.SIGKILL)
+            until(mirror, bench, Status.UNDEFINED)
+        computed.append(found)
+        return found
+
+    monkeypatch.setattr(questions, used, slow)
+    reply = QUESTIONS[question](mirror)
+    assert getattr(computed[0], "answer", computed[0]).verdict is Verdict.FREE
+    assert (reply.is_free, reply.verdict) == (False, Verdict.UNKNOWN)
+    assert reply.status is Status.UNDEFINED
+    for each in getattr(reply, "verdicts", ()):
+        assert each == Verdict.UNKNOWN
+
+
+@pytest.mark.requirement("V-23")
+def test_three_nodes_of_one_name(mirrored: Any, start: Start) -> None:
+    """No answer of a mirror is FREE while it hears all of them."""
+    _, bench, mirror = mirrored("mirror_three")
+    bench.publish()
+    until(mirror, bench, None)
+    more = [start("mirror_three")[0] for _ in range(2)]
+    until(mirror, bench, Status.SNAPSHOT_MISMATCH)
+    heard: set[int] = set()
+
+    def all_heard() -> bool:
+        heard.add(bench.states[-1].info.snapshot_id >> 32)
+        assert not mirror.collide(FAR).is_free
+        return len(heard - {0}) == 3
+
+    bench.until(all_heard, "heartbeats of three nodes")
+    bench.states.clear()
+
+    def many_heard() -> bool:
+        assert not mirror.collide(FAR).is_free
+        return len(bench.states) > 60
+
+    bench.until(many_heard, "heartbeats")
+    for server in more:
+        server.stop()
+    until(mirror, bench, None)
+
+
+def test_the_state_is_said_before_errors_of_the_question(mirrored: Any) -> None:
+    _, bench, mirror = mirrored("mirror_state_first", autostart=False)
+    until(mirror, bench, Status.NOT_ACTIVE)
+    bad = (np.nan, 0.0, 0.0)
+    for reply in (
+        mirror.collide(bad),
+        mirror.collide(FAR, footprint="nobody"),
+        mirror.distance(FAR, max_distance=-1.0),
+        mirror.check_poses([bad]),
+        mirror.check_path([bad]),
+        mirror.gradient([bad]),
+    ):
+        assert (reply.verdict, reply.status) == (Verdict.UNKNOWN, Status.NOT_ACTIVE)
+
+
 def test_questions_that_are_refused(mirrored: Any) -> None:
     """As the client says it: a wrong value is UNKNOWN with the status of the server."""
     _, bench, mirror = mirrored("mirror_refusals", max_poses=10)
@@ -247,6 +331,17 @@ def test_each_pose_has_its_footprint(mirrored: Any) -> None:
     assert (wrong.verdict, wrong.status) == (Verdict.UNKNOWN, Status.INVALID_INPUT)
     with pytest.raises(InputError, match="which: can only be given if footprint is a sequence"):
         mirror.check_poses(poses, which=[0, 1, 0])
+    client = CollisionClient(
+        bench.node, "odom", server="/mirror_footprints", executor=bench.executor, timeout=30.0
+    )
+    assert client.wait_for_server(60.0)
+    for each in (client, mirror):
+        with pytest.raises(InputError, match=r"^footprint: must have at least one name"):
+            each.check_poses(poses, footprint=[])
+        many = each.check_poses(poses, footprint=["small"] * 257, which=[0, 1, 2])
+        assert (many.verdict, many.status) == (Verdict.UNKNOWN, Status.LIMIT_EXCEEDED)
+        some = each.check_poses(poses, footprint=["small", "long", "small"], which=[0, 1, 2])
+        assert some.info.footprint == "small, long"
 
 
 def test_nothing_is_sent_without_a_subscriber(start: Start) -> None:

@@ -59,11 +59,11 @@ struct PathQuestion : Question {
 class CollisionMirror {
  public:
   // The data for some questions. Ask it with the functions of gjk/snapshot/questions.hpp: this has
-  // the least overhead. Do not keep it: it does not notice that its data becomes too old.
+  // the least overhead. Call fault_at_return() after the computation, before an answer is used.
   class Asked {
    public:
     const gjk::Snapshot& view() const noexcept { return view_; }
-    // Whether the name of the footprint, or the frame, was refused.
+    // Whether the name of the footprint was refused.
     const gjk::Issue& issue() const noexcept { return chosen_.issue; }
     std::int64_t id_of(std::int64_t index) const noexcept {
       return data_ ? data_->id_of(index) : -1;
@@ -76,8 +76,10 @@ class CollisionMirror {
     friend class CollisionMirror;
     std::shared_ptr<const gjk::Mirrored> data_;
     std::shared_ptr<const msg::ReplyInfo> info_;  // at the time of the message
+    std::shared_ptr<const gjk::Validity::Held> used_;
     gjk::Mirrored::Chosen chosen_;
     gjk::Snapshot view_;
+    std::optional<gjk::Fault> state_;  // why the mirror has no valid snapshot
     std::chrono::steady_clock::time_point begin_;
   };
 
@@ -139,10 +141,12 @@ class CollisionMirror {
       if (at == 0) at = std::max<std::int64_t>(clocks.now, 1);
       asked.data_ = data_;
       asked.info_ = info_;
+      asked.used_ = validity_.held();
       if (data_) asked.chosen_ = data_->chosen(question.footprint);
-      fault = validity_.check(at, clocks, asked.chosen_.is_named);
+      asked.state_ = validity_.check(at, clocks, asked.chosen_.is_named);
     }
-    if (!fault && !asked.data_) fault = gjk::Fault{};
+    if (!asked.state_ && !asked.data_) asked.state_ = gjk::Fault{};
+    fault = asked.state_;
     if (!fault && asked.issue()) {
       fault = gjk::Fault{asked.issue().status, gjk::text_of(asked.issue())};
     }
@@ -157,23 +161,25 @@ class CollisionMirror {
                          "the poses are in '" + frame_ + "', but the server checks in '" +
                              asked.info_->header.frame_id + "': transform them"};
     }
-    static const gjk::Mirrored::Chosen none;
-    if (asked.data_) {
-      asked.view_ = asked.data_->view(fault ? none : asked.chosen_, at, std::move(fault));
-    } else {
-      asked.view_.stamp = at;
-      asked.view_.fault = std::move(fault);
-      asked.view_.max_poses = std::numeric_limits<std::size_t>::max();
-    }
+    set_view(asked, at, std::move(fault));
     return asked;
+  }
+
+  // Why an answer that was computed from this data must not be used any more; nothing: it can be
+  // used. The data may have become too old, or the parameters may have changed.
+  std::optional<gjk::Fault> fault_at_return(const Asked& asked) {
+    const std::lock_guard lock(mutex_);
+    const gjk::Clocks clocks{clock_->now().nanoseconds(), steady_time()};
+    return validity_.check(asked.view().stamp, clocks, asked.chosen_.is_named, asked.used_.get());
   }
 
   // ---- questions: as the services of the same names. Poses are of the base frame.
 
   Reply<srv::Collide> collide(const gjk::Pose& pose, const Question& question = {}) {
-    const Asked asked = ask(question);
-    const gjk::CollideAnswer found =
-        gjk::collide(asked.view(), gjk::CollideRequest{pose, question.margin, 0.0});
+    Asked asked = ask(question);
+    const gjk::CollideAnswer found = answer(asked, [&] {
+      return gjk::collide(asked.view(), gjk::CollideRequest{pose, question.margin, 0.0});
+    });
     srv::Collide::Response response;
     response.obstacle_id = asked.id_of(found.answer.obstacle);
     response.obstacle_source = asked.source_of(found.answer.obstacle);
@@ -183,9 +189,10 @@ class CollisionMirror {
   // `question.margin` must be 0, as distances do not depend on it.
   Reply<srv::Distance> distance(const gjk::Pose& pose, std::size_t k = 1, double max_distance = 0.0,
                                 const Question& question = {}) {
-    const Asked asked = ask(question);
-    const gjk::DistanceAnswer found =
-        gjk::distance(asked.view(), gjk::DistanceRequest{pose, k, max_distance, 0.0});
+    Asked asked = ask(question);
+    const gjk::DistanceAnswer found = answer(asked, [&] {
+      return gjk::distance(asked.view(), gjk::DistanceRequest{pose, k, max_distance, 0.0});
+    });
     srv::Distance::Response response;
     for (const gjk::Nearest& each : found.nearest) {
       const gjk::Closest& c = each.closest;
@@ -204,7 +211,7 @@ class CollisionMirror {
   // `poses`: x (m), y (m), yaw (rad) per pose.
   Reply<srv::CheckPoses> check_poses(std::span<const double> poses,
                                      const PosesQuestion& question = {}) {
-    const Asked asked = ask(question, question.require_snapshot_id);
+    Asked asked = ask(question, question.require_snapshot_id);
     gjk::PosesRequest request;
     request.poses = poses;
     request.times = question.times;
@@ -212,7 +219,8 @@ class CollisionMirror {
     request.margin = question.margin;
     request.mode = static_cast<int>(question.mode);
     request.stop_at_first = question.stop_at_first;
-    gjk::PosesAnswer found = gjk::check_poses(asked.view(), request);
+    gjk::PosesAnswer found =
+        answer(asked, [&] { return gjk::check_poses(asked.view(), request); });
     srv::CheckPoses::Response response;
     for (const gjk::Verdict each : found.verdicts) {
       response.verdicts.push_back(static_cast<std::uint8_t>(each));
@@ -235,7 +243,7 @@ class CollisionMirror {
   // `poses`: as above, along a path of straight lines.
   Reply<srv::CheckPath> check_path(std::span<const double> poses,
                                    const PathQuestion& question = {}) {
-    const Asked asked = ask(question);
+    Asked asked = ask(question);
     gjk::PathRequest request;
     request.poses = poses;
     request.times = question.times;
@@ -243,7 +251,8 @@ class CollisionMirror {
     request.margin = question.margin;
     request.swept = question.swept;
     request.tolerance = question.tolerance;
-    const gjk::PathAnswer found = gjk::check_path(asked.view(), request);
+    const gjk::PathAnswer found =
+        answer(asked, [&] { return gjk::check_path(asked.view(), request); });
     srv::CheckPath::Response response;
     response.first_invalid_segment = static_cast<std::int32_t>(found.first_invalid_segment);
     response.last_valid_fraction = found.last_valid_fraction;
@@ -313,6 +322,34 @@ class CollisionMirror {
       ++received_;
     }
     changed_.notify_all();
+  }
+
+  static void set_view(Asked& asked, std::int64_t at, std::optional<gjk::Fault> fault) {
+    static const gjk::Mirrored::Chosen none;
+    if (asked.data_) {
+      asked.view_ = asked.data_->view(fault ? none : asked.chosen_, at, std::move(fault));
+    } else {
+      asked.view_.stamp = at;
+      asked.view_.fault = std::move(fault);
+      asked.view_.max_poses = std::numeric_limits<std::size_t>::max();
+    }
+  }
+
+  // The answer that `compute()` gives. If the data cannot be used any more after the computation,
+  // or if the mirror has no valid snapshot, it is UNKNOWN with this reason, also for a request that
+  // is not valid.
+  template <class Compute>
+  auto answer(Asked& asked, Compute compute) {
+    auto found = compute();
+    if (!asked.state_) {
+      asked.state_ = fault_at_return(asked);
+      if (!asked.state_) return found;
+      set_view(asked, asked.view().stamp, asked.state_);
+      found = compute();
+    }
+    found.answer.status = asked.state_->status;
+    found.answer.message = asked.state_->message;
+    return found;
   }
 
   template <class Service, class... Size>
