@@ -20,6 +20,7 @@ from gjk_collision.server.config import Config, SourceConfig
 from gjk_collision.server.world import World
 from gjk_collision.verdict import Status
 
+S = 1_000_000_000
 SOURCE = SourceConfig("obstacles")
 COSTMAP = CONVERTERS["costmap_converter_msgs/msg/ObstacleArrayMsg"]
 
@@ -139,3 +140,33 @@ def test_footprint_with_too_many_points_is_refused(count: int, status: Status) -
     fault = world.snapshot(now=found.stamp, steady=0).fault
     assert fault is not None
     assert fault.status is status
+
+
+@pytest.mark.parametrize("kind", ["Detection3DArray", "ObstacleArrayMsg"])
+@pytest.mark.parametrize(("inner", "is_used"), [(0, True), (7 * S, True), (7 * S - 1, False)])
+def test_stamp_of_an_object_is_not_ignored(kind: str, inner: int, is_used: bool) -> None:
+    """An object that was seen earlier may have moved since; it would be placed where it was."""
+
+    def header(stamp: int) -> Any:
+        return Message(frame_id="odom", stamp=Message(sec=stamp // S, nanosec=stamp % S))
+
+    place = Message(
+        position=Message(x=0.0, y=0.0, z=0.0), orientation=Message(x=0.0, y=0.0, z=0.0, w=1.0)
+    )
+    box = Message(center=place, size=Message(x=1.0, y=1.0, z=1.0))
+    points = [Message(x=x, y=y) for x, y in ((0.0, 0.0), (1.0, 0.0), (0.0, 1.0))]
+    still = Message(linear=Message(x=0.0, y=0.0), angular=Message(z=0.0))
+    each = Message(
+        header=header(inner), bbox=box, polygon=Message(points=points), radius=0.0, id=3,
+        velocities=Message(twist=still), orientation=Message(x=0.0, y=0.0, z=0.0, w=1.0),
+    )  # fmt: skip
+    message = Message(header=header(7 * S), detections=[each], obstacles=[each])
+    package = "vision_msgs" if kind == "Detection3DArray" else "costmap_converter_msgs"
+    source = SourceConfig("seen", type=f"{package}/msg/{kind}")
+    convert = CONVERTERS[source.type]
+    if is_used:
+        assert convert(message, Config(), source).stamp == 7 * S
+        return
+    with pytest.raises(InputError, match=r"\[0\].header.stamp: must be 0 or the stamp") as caught:
+        convert(message, Config(), source)
+    assert caught.value.status is Status.INVALID_INPUT

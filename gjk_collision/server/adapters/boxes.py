@@ -8,7 +8,7 @@ from typing import Any
 from .. import fields
 from ..config import Config
 from ..obstacles import Obstacles
-from .gathered import Gathered, check_frame, finite, rectangle
+from .gathered import Gathered, check_header, finite, rectangle
 
 __all__ = ["boxes", "detections"]
 
@@ -16,7 +16,7 @@ __all__ = ["boxes", "detections"]
 def detections(message: Any, config: Config) -> Obstacles:
     """Convert a vision_msgs/Detection3DArray: boxes, as rectangles of their length and width."""
     for i, each in enumerate(message.detections[: config.max_obstacles + 1]):
-        check_frame(f"detections[{i}]", each.header, message.header)
+        check_header(f"detections[{i}]", each.header, message.header)
     boxes = [each.bbox for each in message.detections[: config.max_obstacles + 1]]
     return _boxes("detections", message.header, boxes, config)
 

@@ -22,7 +22,7 @@ from ..frames import Pose
 from ..obstacles import Obstacles
 
 __all__ = [
-    "UNKNOWN", "Gathered", "check_frame", "extent", "finite", "kind_of", "rectangle", "refuse",
+    "UNKNOWN", "Gathered", "check_header", "extent", "finite", "kind_of", "rectangle", "refuse",
     "speeds",
 ]  # fmt: skip
 
@@ -164,12 +164,20 @@ def kind_of(points: Floats) -> int:
     return int(np.any(arms[:, 0] * far[1] - arms[:, 1] * far[0]))
 
 
-def check_frame(name: str, header: Any, whole: Any) -> None:
-    """Check that the header of an object names no other frame than that of the message."""
+def check_header(name: str, header: Any, whole: Any) -> None:
+    """Check that the header of an object names no other frame or stamp than that of the message.
+
+    Its place at another time is not known, because the object may have moved since.
+    """
     if header.frame_id not in ("", whole.frame_id):
         rule = f"must be empty or the frame of the message header, '{whole.frame_id}'"
         rule += f" (got '{header.frame_id}')"
         raise InputError(Status.UNKNOWN_FRAME, f"{name}.header.frame_id", None, rule)
+    stamp = fields.nanoseconds(header.stamp)
+    if stamp not in (0, fields.nanoseconds(whole.stamp)):
+        rule = "must be 0 or the stamp of the message header, "
+        rule += f"{whole.stamp.sec}.{whole.stamp.nanosec:09} s (got {stamp * 1e-9:.9f} s)"
+        raise InputError(Status.INVALID_INPUT, f"{name}.header.stamp", None, rule)
 
 
 def refuse(name: str, rule: str) -> None:

@@ -14,7 +14,7 @@ from .. import fields
 from ..config import Config
 from ..frames import Pose, lost_in_sum
 from ..obstacles import Footprint, Obstacles
-from .gathered import UNKNOWN, Gathered, check_frame, finite, kind_of, speeds
+from .gathered import UNKNOWN, Gathered, check_header, finite, kind_of, speeds
 
 __all__ = ["costmap_obstacles", "footprint", "polygon", "polygon_instance"]
 
@@ -65,7 +65,7 @@ def costmap_obstacles(message: Any, config: Config) -> Obstacles:
     found.expect("obstacles", len(message.obstacles))
     for i, each in enumerate(message.obstacles):
         name = f"obstacles[{i}]"
-        check_frame(name, each.header, message.header)
+        check_header(name, each.header, message.header)
         points = found.points(f"{name}.polygon.points", each.polygon.points)
         # The velocity is that of the centroid, so the obstacle's frame is there. Its coordinates
         # are rounded to float32 like those of the points. The rounding error of the differences is
