@@ -60,6 +60,9 @@ MAX_WAITING = 8
 # Maximum number of stamps ahead of the clock that are stored for one sender. If there are more,
 # the latest stamps are removed.
 MAX_EARLY = 64
+# If the sequence number of a sender twice does not increase within this time [ns], two publishers
+# use its name. The sender is not used until this has not happened for this time.
+CLASH = 3_000_000_000
 # Number of snapshots that a request can name by id, as long as their data is fresh.
 HISTORY = 16
 # Maximum number of messages that were replaced before a scene was built from them. Their shapes
@@ -78,6 +81,8 @@ class _Stamps:
     newest: int | None = None  # the newest stamp that is not in the future [ns]
     received: int = 0  # steady time at which `newest` was first received [ns]
     early: dict[int, int] = field(default_factory=dict)  # stamps in the future -> steady time
+    not_greater: int | None = None  # steady time of the last sequence number that was not greater
+    clash: int | None = None  # steady time at which two publishers were noticed last [ns]
 
     def note(self, stamp: int, received: int, limit: int) -> int:
         """Store a stamp, and return the steady time at which it was first received [ns].
@@ -101,6 +106,19 @@ class _Stamps:
         if len(self.early) > MAX_EARLY:
             del self.early[max(self.early)]
         return min(first, received)
+
+    def note_number(self, last: int, number: int, steady: int) -> bool:
+        """Store the sequence number of a new stamp; return whether there are two publishers.
+
+        A publisher that was started again begins to count again, but not twice in a short time.
+        """
+        if not last or not number or number > last:
+            return False
+        before, self.not_greater = self.not_greater, steady
+        if before is None or steady - before > CLASH:
+            return False
+        self.clash = steady
+        return True
 
 
 @dataclass(slots=True)
@@ -325,10 +343,13 @@ class World:
                 return
             new = self._new_message(sender, obstacles.stamp, held, now, steady)
             new.obstacles, new.sequence = obstacles, obstacles.sequence
-            why = "" if held is None or known.config.static else _order_fault(held, new)
-            if held is not None and why:
-                _drop(held, why, steady)
-                return
+            if held is not None and not known.config.static:
+                is_new = new.stamp != held.stamp
+                if is_new and new.stamps.note_number(held.sequence, new.sequence, steady):
+                    self._clear_history()
+                if why := _order_fault(held, new):
+                    _drop(held, why, steady)
+                    return
             self._carry_over(new, held, now)
             if held is not None and held.obstacles is not None and not held.is_checked:
                 unplaced = _unplaced(known.config, held.obstacles)
@@ -804,7 +825,10 @@ class World:
             if held.fault is not None and not held.is_misplaced:
                 return held.fault
             return self._place_static(held, now) or held.fault
-        timeout = source.timeout
+        timeout, clash = source.timeout, held.stamps.clash
+        if clash is not None and steady - clash <= CLASH:
+            text = f"two publishers use the name '{held.name}'; give each one its own in `source`"
+            return Fault(Status.INVALID_INPUT, text)
         fault = held.fault or self._time_fault(held, timeout, Status.STALE_OBSTACLES, now, steady)
         if fault is None and held.pose is None:
             assert held.obstacles is not None

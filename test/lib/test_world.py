@@ -271,6 +271,34 @@ def test_optional_source_that_cannot_be_read_is_not_silent(time: Time) -> None:
 
 
 @pytest.mark.requirement("D-3")
+@pytest.mark.parametrize("first", [1, 90, 100])
+@pytest.mark.parametrize("required", [True, False])
+def test_two_publishers_with_one_name_are_noticed(time: Time, first: int, required: bool) -> None:
+    """One list hits the vehicle and the other does not: the answers would alternate."""
+    source = SourceConfig("obstacles", required=required)
+    world = World(Config(footprint=CAR, sources=(source,)))
+    answers = []
+    for k in range(20):
+        for number, x in ((100 + k, 0.0), (first + k, 60.0)):
+            data = boxes((x, 0.0), stamp=time.now, source="tracker", sequence=number)
+            world.receive_obstacles("obstacles", data, **time.both)
+            answers.append(ask(world, time, Pose()))
+            time.pass_(0.05)
+    assert FREE not in answers[3:]
+    assert answers[-1] == unknown(Status.INVALID_INPUT)
+    message = questions.collide(world.snapshot(**time.both), Pose()).message
+    assert "two publishers use the name 'tracker'" in message
+    # One of them has ended. A publisher that is started again, once, is not two publishers.
+    for k in range(70):
+        number = 200 + k if k < 65 else k - 60
+        data = boxes((60.0, 0.0), stamp=time.now, source="tracker", sequence=number)
+        world.receive_obstacles("obstacles", data, **time.both)
+        if k > 61:
+            assert ask(world, time, Pose()) == FREE, k
+        time.pass_(0.05)
+
+
+@pytest.mark.requirement("D-3")
 def test_repeated_sequence_does_not_keep_data_alive(time: Time) -> None:
     """A relay that stamps the same message anew is found out by its number."""
     world = World(Config(footprint=CAR))
@@ -278,7 +306,7 @@ def test_repeated_sequence_does_not_keep_data_alive(time: Time) -> None:
         again = boxes((0, 0), stamp=time.now, sequence=5)
         world.receive_obstacles("obstacles", again, **time.both)
         time.pass_(0.1)
-    assert ask(world, time) == unknown(Status.STALE_OBSTACLES)
+    assert ask(world, time) == unknown(Status.INVALID_INPUT)  # as if there were two publishers
     fault = world.snapshot(**time.both).fault
     assert "a second message with the sequence number 5" in fault.message
 

@@ -48,8 +48,9 @@ class Model:
 
     def forget(self, has_jumped: bool) -> None:
         # Messages by source and sender, those left out that were dropped; when each stamp of a
-        # sender was first received; sources with too many senders.
-        self.log, self.first, self.crowded = {}, {}, set()
+        # sender was first received; sources with too many senders; when the sequence number of a
+        # sender did not increase, and when this was so twice within 3 s.
+        self.log, self.first, self.crowded, self.stuck, self.clash = {}, {}, set(), {}, {}
         # faulty: how often that was, or a message was bad, early or not decoded
         self.has_jumped, self.faulty = has_jumped, self.faulty + 1
 
@@ -79,6 +80,10 @@ class Model:
         last = next((each for each in reversed(log) if each.decoded), None)
         known = (stamp for *sender, stamp in self.first if (*sender,) == who)
         is_late = any(stamp > m.stamp and not self.is_early(stamp) for stamp in known)
+        if last and 0 < m.sequence <= last.sequence and m.stamp != log[-1].stamp:
+            if steady - self.stuck.get(who, -inf) <= 3 * S:
+                self.clash[who], self.faulty = steady, self.faulty + 1
+            self.stuck[who] = steady
         if m.sequence and last is not None:
             is_late |= m.sequence < last.sequence and m.stamp == last.stamp
             is_late |= m.sequence == last.sequence
@@ -126,8 +131,10 @@ class Model:
             logs = [log for who, log in self.log.items() if who[0] == name]
             whys = [(jump if self.has_jumped else {none}, not required)] if not logs else []
             whys += [({Status.LIMIT_EXCEEDED}, False)] if name in self.crowded else []
-            for log in logs:
+            for who, log in ((who, log) for who, log in self.log.items() if who[0] == name):
                 m, why = self.choose(log, steady)
+                if steady - self.clash.get(who, -inf) <= 3 * S:
+                    m, why = [], why | {Status.INVALID_INPUT}
                 parts += m
                 is_silent = steady - log[-1].spoke > round(timeout * S)
                 is_silent |= self.judge(log[-1], steady)[0] == {stale}
