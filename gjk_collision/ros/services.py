@@ -217,8 +217,9 @@ class Services:
             return reply, last
         except (InputError, FrameError) as error:
             last, fault = server.later(first), Fault(error.status, str(error))
-            if isinstance(error, FrameError) and not server.is_active:
-                fault = last.fault or fault  # the reason is that the node is not active
+            # Without a snapshot, the state of the node is the reason, whatever is asked.
+            if kind is not CheckShapes and not (last.id and server.is_active):
+                fault = last.fault or fault
             return messages.none(kind, fault), last
 
     async def _reply(

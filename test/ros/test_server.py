@@ -542,6 +542,13 @@ def test_lifecycle(start: Callable[..., tuple[Server, Bench]]) -> None:
     bench.until(lambda: bench.states, "heartbeat")
     assert said(bench.states[-1]) == unknown(Status.NOT_ACTIVE)
     assert said(bench.collide(frame="nowhere")) == unknown(Status.NOT_ACTIVE)
+    for bad in ({"margin": -1.0}, {"margin": np.nan}, {"footprint": "nobody"}, {"x": np.inf}):
+        assert said(bench.collide(**bad)) == unknown(Status.NOT_ACTIVE)
+    for poses in ([], [np.nan, 0.0, 0.0], [0.0, 0.0]):
+        assert said(bench.check_poses(poses)) == unknown(Status.NOT_ACTIVE)
+        assert said(bench.check_path(poses)) == unknown(Status.NOT_ACTIVE)
+    assert said(bench.check_poses([0, 0, 0], mode=77)) == unknown(Status.NOT_ACTIVE)
+    assert said(bench.distance(max_distance=-1.0)) == unknown(Status.NOT_ACTIVE)
     assert bench.transition("configure")
     assert said(bench.collide()) == unknown(Status.NOT_ACTIVE)
     assert bench.transition("activate")
