@@ -18,7 +18,8 @@ import rclpy
 from geometry_msgs.msg import PolygonStamped
 from gjk_collision.msg import CollisionState
 from lifecycle_msgs.srv import ChangeState
-from rclpy.clock import Clock, ClockType
+from rclpy.clock import Clock, ClockType, JumpThreshold
+from rclpy.duration import Duration
 from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
 from rclpy.qos import QoSProfile, ReliabilityPolicy
@@ -126,6 +127,11 @@ class CollisionServer(LifecycleNode):
         )
         self._last_markers = 0.0
         self._hit: tuple[Pose, float] | None = None
+        # A simulated clock may step back and forth between two times at which the node reads it.
+        self._steps = self.get_clock().create_jump_callback(
+            JumpThreshold(min_forward=None, min_backward=Duration(nanoseconds=-1)),
+            post_callback=lambda step: self._note_time(),
+        )
         self._snapshots = SnapshotPublisher(self, self)
         self._answering = Services(self, self)  # rclpy has a _services of its own
         Diagnostics(self, self)
@@ -379,6 +385,12 @@ class CollisionServer(LifecycleNode):
     def now(self) -> int:
         """Return the present time [ns], with which stamps are compared."""
         return self.get_clock().now().nanoseconds
+
+    def _note_time(self) -> None:
+        """Delete the data if the clock went back."""
+        if self._world is not None:
+            self._world.note_time(self.now())
+            self._snapshots.note_change()
 
     def _times(self) -> tuple[int, int]:
         return self.now(), steady_time()

@@ -287,6 +287,11 @@ class World:
             self._jump = None
             self._delete_data()
 
+    def note_time(self, now: int) -> None:
+        """Note the time of the clock [ns]. If it went back, all data is deleted."""
+        with self._lock:
+            self._check_clock(now)
+
     def receive_footprint(self, footprint: Footprint, *, now: int, steady: int) -> None:
         """Store a footprint message. If it is invalid, store its fault; no error is raised."""
         with self._lock:

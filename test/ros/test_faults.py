@@ -31,6 +31,7 @@ from gjk_collision.srv import (
     Distance,
     GetSnapshot,
 )
+from rclpy.duration import Duration
 from rclpy.parameter import Parameter
 from rclpy.serialization import deserialize_message, serialize_message
 from rosgraph_msgs.msg import Clock
@@ -334,6 +335,31 @@ def test_message_that_is_read_long_after_a_pause() -> None:
         end = time.monotonic() + 0.5
         while time.monotonic() < end:
             assert said(bench.collide()) == (Verdict.UNKNOWN, Status.STALE_OBSTACLES)
+        bench.publish(seen)
+        bench.until_status(*FREE)
+
+
+@pytest.mark.requirement("D-8")
+def test_clock_that_steps_back_and_forth_between_two_readings() -> None:
+    """The data is deleted although the clock shows its old time again."""
+    with serving("stepping", use_sim_time=True, **{"obstacles.timeout": 60.0}) as (server, bench):
+        publisher = bench.node.create_publisher(Clock, "/clock", 10)
+        first = Time(sec=100)
+
+        def seen() -> ObstacleArray:
+            publisher.publish(Clock(clock=first))
+            message = bench.array()
+            message.header.stamp = first
+            return message
+
+        bench.publish(seen)
+        bench.until_status(*FREE)
+        bench.stop_publishing()
+        clock = server.get_clock()
+        now = clock.now()
+        for each in (now - Duration(seconds=3), now):
+            clock.set_ros_time_override(each)
+        assert said(bench.collide()) == (Verdict.UNKNOWN, Status.CLOCK_JUMP)
         bench.publish(seen)
         bench.until_status(*FREE)
 
