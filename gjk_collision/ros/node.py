@@ -163,6 +163,7 @@ class CollisionServer(LifecycleNode):
             if config.is_footprint_received:
                 qos = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
                 self._subscribe(PolygonStamped, "footprint", self._receive_footprint, qos)
+            self._settings.warn_of_unused_quality()
         except Exception as error:
             why = str(error) if isinstance(error, InputError) else repr(error)
             self._release(f"configure failed: {why}")

@@ -21,6 +21,7 @@ from ..server.config import (
     checked_value,
     group_defaults,
     group_names,
+    is_of_every_node,
     parameter_facts,
 )
 from ..server.parameter_files import (
@@ -32,9 +33,6 @@ from ..server.parameter_files import (
 )
 
 __all__ = ["Parameters"]
-
-# Names, or beginnings of names, of the parameters that every rclpy node has.
-_RCLPY = ("use_sim_time", "start_type_description_service", "qos_overrides.")
 
 
 class Parameters:
@@ -104,6 +102,19 @@ class Parameters:
         """Allow any valid value again."""
         self._config = None
 
+    def warn_of_unused_quality(self) -> None:
+        """Warn of parameters ``qos_overrides.*`` that no subscription has; rclpy ignores them."""
+        given = self._node._parameter_overrides
+        unused = {n for n in given if is_of_every_node(n) and not self._node.has_parameter(n)}
+        self._warn_of(
+            unused, "name no subscription of the node, or a policy that it does not have"
+        )
+
+    def _warn_of(self, names: set[str], why: str) -> None:
+        if names:
+            text = f"these parameters {why}, and have no effect: {', '.join(sorted(names))}"
+            self._node.get_logger().warning(text)
+
     def _read_file(self, file: str) -> None:
         """Find the sections for this node. If the file is not valid, `configure` raises."""
         try:
@@ -115,13 +126,9 @@ class Parameters:
         """Return all values that were set, including unknown names, which may be misspelled."""
         declared = self._node.get_parameters_by_prefix("")
         given = {**self._node._parameter_overrides, **declared}
-        ours = {name: _plain(each) for name, each in given.items() if not _is_rclpys(name)}
+        ours = {name: _plain(each) for name, each in given.items() if not is_of_every_node(name)}
         foreign = foreign_names(self._sections, group_names(ours)) & ours.keys()
-        if foreign:
-            self._node.get_logger().warning(
-                "these parameters are not parameters of the collision server and have no effect: "
-                f"{', '.join(sorted(foreign))}"
-            )
+        self._warn_of(foreign, "are not parameters of the collision server")
         return {name: value for name, value in ours.items() if name not in foreign}
 
     def _declare_sources(self) -> None:
@@ -177,7 +184,7 @@ class Parameters:
         return [self._typed_change(each) for each in changes]
 
     def _typed_change(self, change: Parameter) -> Parameter:
-        if _is_rclpys(change.name) or not self._node.has_parameter(change.name):
+        if is_of_every_node(change.name) or not self._node.has_parameter(change.name):
             return change
         kind = self._node.get_parameter(change.name).type_
         try:
@@ -194,7 +201,7 @@ class Parameters:
         return Parameter(change.name, kind, list(value) if isinstance(value, tuple) else value)
 
     def _check(self, changes: list[Parameter]) -> SetParametersResult:
-        ours = {each.name: each.value for each in changes if not _is_rclpys(each.name)}
+        ours = {each.name: each.value for each in changes if not is_of_every_node(each.name)}
         try:
             for name, value in ours.items():
                 checked_value(name, value)
@@ -206,7 +213,7 @@ class Parameters:
         return SetParametersResult(successful=not refusal, reason=refusal)
 
     def _apply(self, changes: list[Parameter]) -> None:
-        ours = {each.name: each.value for each in changes if not _is_rclpys(each.name)}
+        ours = {each.name: each.value for each in changes if not is_of_every_node(each.name)}
         self._defaults -= ours.keys()
         for name in ours:
             self._refused.pop(name, None)
@@ -215,10 +222,6 @@ class Parameters:
             if config != self._config:
                 self._config = config
                 self._changed(config)
-
-
-def _is_rclpys(name: str) -> bool:
-    return name.startswith(_RCLPY)
 
 
 def _plain(given: Parameter) -> Any:

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 import rclpy
 from geometry_msgs.msg import Point32, PolygonStamped
+from gjk_collision.msg import ObstacleArray
 from lifecycle_msgs.msg import Transition
 from lifecycle_msgs.srv import ChangeState
 from rcl_interfaces.srv import DescribeParameters
@@ -110,6 +111,32 @@ def test_parameters_of_other_nodes_in_a_shared_file(start: Start, tmp_path: Path
     assert "have no effect: bond_timeout, global_frame" in server.log
     _, bench = start("slipped", params_file=file_of(tmp_path, text % "safty_margin"))
     assert "did you mean 'safety_margin'?" in bench.collide().verdict.message
+
+
+def test_parameters_of_a_source_with_a_name_like_use_sim_time_are_used(start: Start) -> None:
+    """Without its inflation of 2 m, the pose with a gap of 1.5 m would be FREE."""
+    name = "use_sim_time_a"
+    _, bench = start("alike", obstacle_sources=[name], **{f"{name}.inflation": 2.0})
+    assert bench.get(f"{name}.inflation") == [2.0]
+    bench.obstacles = bench.node.create_publisher(ObstacleArray, f"/{name}", 5)
+    bench.publish()
+    bench.until_status(*FREE, x=4.5)
+    assert said(bench.collide(3.5)) == (Verdict.COLLISION, Status.SUCCESS)
+    assert not bench.set(**{f"{name}.inflation": 1.0}).successful  # down, while active
+    assert bench.set(**{f"{name}.inflation": 3.0}).successful
+    assert said(bench.collide(4.5)) == (Verdict.COLLISION, Status.SUCCESS)
+
+
+def test_misspelled_parameters_of_every_node_are_reported(start: Start, tmp_path: Path) -> None:
+    _, bench = start("misspelled", use_sim_timee=True)
+    assert "did you mean 'use_sim_time'?" in bench.collide().verdict.message
+    other = "qos_overrides./other.subscription.depth"
+    good = "qos_overrides./footprint.subscription.depth"
+    server, bench = start("unused", footprint=None, **{other: 3, good: 2})
+    bench.until_status(Verdict.UNKNOWN, Status.NO_FOOTPRINT)
+    (line,) = [each for each in server.log.splitlines() if "have no effect" in each]
+    assert other in line
+    assert good not in line
 
 
 def test_foreign_parameter_in_the_own_section_is_refused(start: Start, tmp_path: Path) -> None:
