@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Launch the collision server.
 
-If an argument is empty, the parameter file sets the parameter. Each default is therefore written
-only once.
+An argument that is not given sets no parameter, and no parameter file is passed by default. A
+default would replace the values of `SetParameter` around this file. The node has the defaults.
 """
 
 from pathlib import Path
@@ -16,7 +16,6 @@ from launch_ros.actions import Node
 from launch_ros.substitutions import FindPackageShare
 
 SHARE = FindPackageShare("gjk_collision")
-DEFAULT_FILE = PathJoinSubstitution([SHARE, "config", "collision_server.yaml"])
 RVIZ_FILE = PathJoinSubstitution([SHARE, "config", "collision_server.rviz"])
 TRUTH = ["true", "false", "True", "False"]
 LEVELS = ["debug", "info", "warn", "error", "fatal"]
@@ -27,7 +26,7 @@ def check(params_file: str, log_level: str, rviz: bool) -> None:
 
     Without this check, launch only warns about a missing file, and starts the node with defaults.
     """
-    if not Path(params_file).is_file():
+    if params_file and not Path(params_file).is_file():
         raise RuntimeError(f"params_file: the file '{params_file}' does not exist")
     # rcl also accepts the level of one logger, as "name:=level".
     if log_level.rpartition(":=")[2].lower() not in LEVELS:
@@ -48,14 +47,15 @@ def start(context: LaunchContext) -> list[Node]:
     def is_true(name: str) -> bool:
         return value(name).lower() == "true"
 
-    check(value("params_file"), value("log_level"), is_true("rviz"))
+    file = value("params_file")
+    check(file, value("log_level"), is_true("rviz"))
     given = {name: is_true(name) for name in ("use_sim_time", "autostart") if value(name)}
     server = Node(
         package="gjk_collision",
         executable="collision_server",
         name="collision_server",
         namespace=value("namespace"),
-        parameters=[value("params_file"), *([given] if given else [])],
+        parameters=[*([file] if file else []), *([given] if given else [])],
         ros_arguments=[
             "--log-level",
             value("log_level"),
@@ -89,7 +89,7 @@ def generate_launch_description() -> LaunchDescription:
             ),
             DeclareLaunchArgument(
                 "params_file",
-                default_value=DEFAULT_FILE,
+                default_value="",
                 description="Parameter file; its key is '/**' or the full name of the node",
             ),
             DeclareLaunchArgument(

@@ -3,6 +3,7 @@
 """The parameters of the node: declaration, checks and changes of a `Config`."""
 
 from collections.abc import Callable, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -62,7 +63,8 @@ class Parameters:
         self._config: Config | None = None  # None: not configured, any valid value can be set
         self._defaults: set[str] = set()
         self._refused: dict[str, InputError] = {}  # invalid values from the start of the node
-        self._sections: list[Section] = []  # the sections of parameter files for this node
+        # The sections for this node in each parameter file.
+        self._sections: dict[str, list[Section]] = {}
         self._may_change = may_change
         self._changed = changed
         names = tuple(name for name in Config().parameters() if "." not in name)
@@ -118,7 +120,8 @@ class Parameters:
     def _read_file(self, file: str) -> None:
         """Find the sections for this node. If the file is not valid, `configure` raises."""
         try:
-            self._sections += sections_for(Path(file), self._node.get_fully_qualified_name())
+            name = self._node.get_fully_qualified_name()
+            self._sections[file] = sections_for(Path(file), name)
         except InputError as error:
             self._refused[file] = error
 
@@ -127,7 +130,8 @@ class Parameters:
         declared = self._node.get_parameters_by_prefix("")
         given = {**self._node._parameter_overrides, **declared}
         ours = {name: _plain(each) for name, each in given.items() if not is_of_every_node(name)}
-        foreign = foreign_names(self._sections, group_names(ours)) & ours.keys()
+        sections = chain.from_iterable(self._sections.values())
+        foreign = foreign_names(sections, group_names(ours)) & ours.keys()
         self._warn_of(foreign, "are not parameters of the collision server")
         return {name: value for name, value in ours.items() if name not in foreign}
 

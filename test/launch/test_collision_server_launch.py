@@ -28,6 +28,8 @@ from launch.actions import GroupAction, IncludeLaunchDescription, RegisterEventH
 from launch.event_handlers import OnProcessStart
 from launch.launch_description_sources import PythonLaunchDescriptionSource
 from launch_pytest.actions import ReadyToTest
+from launch_ros.actions import SetParameter, SetParametersFromFile
+from launch_xml.launch_description_sources import XMLLaunchDescriptionSource
 from server import BOX, Bench, said
 
 from gjk_collision.server.fields import nanoseconds
@@ -127,6 +129,44 @@ def wrong_key(tmp_path: Path) -> LaunchDescription:
     return started(params_file=str(file), namespace="r1", use_sim_time="false")
 
 
+def around(way: str, folder: Path, **arguments: str) -> LaunchDescription:
+    """The launch file in a group with a margin for all nodes of the group, set in one of WAYS."""
+    if way == "xml":
+        file = folder / "robot.launch.xml"
+        server = "$(find-pkg-share gjk_collision)/launch/collision_server.launch.py"
+        given = "".join(f'<arg name="{k}" value="{v}"/>' for k, v in arguments.items())
+        file.write_text(
+            '<launch><group><set_parameter name="safety_margin" value="0.7"/>'
+            '<set_parameter name="robot_radius" value="1.0"/>'
+            f'<include file="{server}">{given}</include></group></launch>'
+        )
+        group = IncludeLaunchDescription(XMLLaunchDescriptionSource(str(file)))
+        return LaunchDescription([group, ReadyToTest()])
+    if way == "file":
+        file = folder / "all.yaml"
+        text = "{safety_margin: 0.7, robot_radius: 1.0}"
+        file.write_text(f"/**:\n  ros__parameters: {text}\n")
+        setting = [SetParametersFromFile(str(file))]
+    else:
+        setting = [SetParameter("safety_margin", 0.7), SetParameter("robot_radius", 1.0)]
+    return LaunchDescription([GroupAction([*setting, included(**arguments)]), ReadyToTest()])
+
+
+WAYS = ["python", "xml", "file"]
+
+
+@launch_pytest.fixture(params=WAYS)
+def in_group(request: pytest.FixtureRequest, tmp_path: Path) -> LaunchDescription:
+    return around(request.param, tmp_path)
+
+
+@launch_pytest.fixture
+def in_group_with_file(tmp_path: Path) -> LaunchDescription:
+    file = tmp_path / "own.yaml"
+    file.write_text("/**:\n  ros__parameters: {safety_margin: 0.0}\n")
+    return around("python", tmp_path, params_file=str(file))
+
+
 @launch_pytest.fixture
 def twice(tmp_path: Path) -> LaunchDescription:
     """Two robots: a group keeps the arguments of one include from the next."""
@@ -222,6 +262,22 @@ def test_included_twice(benches: list[Bench]) -> None:
     assert second.get("safety_margin", "autostart") == [0.25, True]
     assert "not configured" in first.collide().verdict.message
     second.until_status(Verdict.UNKNOWN, Status.NO_FOOTPRINT)
+
+
+@pytest.mark.launch(fixture=in_group)
+def test_parameters_around_the_launch_file_are_used(bench: Bench) -> None:
+    """A default parameter file would replace them: the pose with a gap of 0.5 m would be FREE."""
+    bench.publish()
+    bench.until_status(*FREE, x=2.8)
+    assert said(bench.collide(2.5)) == (Verdict.MARGIN, Status.SUCCESS)
+    assert bench.get("safety_margin") == [0.7]
+
+
+@pytest.mark.launch(fixture=in_group_with_file)
+def test_parameter_around_the_launch_file_that_its_file_replaces_is_refused(bench: Bench) -> None:
+    reply = bench.collide()
+    assert said(reply) == NOT_ACTIVE
+    assert "a parameter file replaces it with 0.0" in reply.verdict.message
 
 
 @pytest.mark.requirement("N-4")

@@ -7,6 +7,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Callable
+from itertools import permutations
 from pathlib import Path
 
 import pytest
@@ -20,8 +21,9 @@ from rclpy.parameter import Parameter
 from rclpy.qos import QoSProfile, ReliabilityPolicy
 from server import BOX, Bench, Server, said
 
+from gjk_collision.errors import InputError
 from gjk_collision.server.config import Config, parameter_facts
-from gjk_collision.server.parameter_files import read_sections
+from gjk_collision.server.parameter_files import check_values, read_sections
 from gjk_collision.verdict import Status, Verdict
 
 NOT_ACTIVE = (Verdict.UNKNOWN, Status.NOT_ACTIVE)
@@ -94,6 +96,40 @@ def test_file_of_which_only_the_shared_section_applies_is_refused(
     for said_of_it in (bench.collide().verdict.message, server.log):
         assert f"configure failed: {file}: the section '/hidden' does not apply" in said_of_it
         assert "use the key '/r1/hidden'" in said_of_it
+
+
+def test_values_on_the_command_line_are_used_as_rcl_uses_them(tmp_path: Path) -> None:
+    """What rclpy gives a node is the oracle: a value of a file in place of a typed one is refused.
+
+    Launch passes `SetParameter` as a value before the files: a margin would be lost in silence.
+    """
+    files, words = {}, [["-p", "x:=1"], ["-p", "n:x:=1"]]
+    keys = {"all": "/**", "any": "/*", "own": "/n", "plain": "n"}
+    for name, key in {**keys, "empty": "/**"}.items():
+        path = tmp_path / name
+        given = "{x: 2}" if name in keys else "{}"
+        path.write_text(f'"{key}":\n  ros__parameters: {given}\n')
+        files[str(path)] = read_sections(path)
+        words.append(["--params-file", str(path)])
+    found = []
+    for line in permutations(words, 3):
+        arguments = ["--ros-args", *(word for each in line for word in each)]
+        if "-p" not in arguments:
+            continue
+        context = rclpy.Context()
+        rclpy.init(args=arguments, context=context)
+        node = rclpy.create_node("n", context=context, enable_rosout=False)
+        value = node._parameter_overrides["x"].value
+        node.destroy_node()
+        rclpy.shutdown(context=context)
+        try:
+            check_values(arguments, files, "/n")
+            refused = False
+        except InputError:
+            refused = True
+        assert refused == (value == 2), line
+        found.append(refused)
+    assert 0 < sum(found) < len(found)
 
 
 def test_file_applies_under_a_namespace(start: Start, tmp_path: Path) -> None:
