@@ -183,7 +183,7 @@ class CollisionServer(LifecycleNode):
     def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Start to receive data and to answer requests. Earlier data is not used."""
         self._epoch = self._epoch % MAX_EPOCH + 1
-        self._world = World(self.config, self.transforms, self._epoch)
+        self._world = World(self.config, self.transforms, self._epoch, self._topics())
         self._snapshots.note_change()
         self._receive_last_again()
         self._make_bond()
@@ -275,6 +275,12 @@ class CollisionServer(LifecycleNode):
         self.get_logger().info(f"{', '.join(names)}; config hash {config.hash:#010x}")
 
     # ---- inputs
+
+    def _topics(self) -> dict[str, str]:
+        """Return the resolved topic of each source, of "footprint" and of "twist_topic"."""
+        topics = {each.name: each.topic for each in self.config.sources}
+        topics |= {"footprint": "footprint", "twist_topic": self.config.twist_topic}
+        return {name: self.resolve_topic_name(topic) for name, topic in topics.items() if topic}
 
     def _subscribe(
         self, kind: Any, topic: str, receive: Callable[[bytes, Any], None], qos: QoSProfile

@@ -830,9 +830,9 @@ def two_sources(folder: Path, lidar: float, radar: float) -> Case:
 def test_page_tells_obstacles_of_two_sources_apart(tmp_path: Path) -> None:
     run(two_sources(tmp_path, 20.0, 30.0), tmp_path, Options())
     text = (tmp_path / "drive" / "index.html").read_text()
-    assert f'"id":"{NUMBER}","src":"/lidar"' in text
+    assert f'"id":"{NUMBER}","src":"lidar"' in text
     assert f'"{NUMBER}",0]' in text and f'"{NUMBER}",1]' in text
-    assert re.findall(r'"sender":"(.*?)"', text) == ["/lidar", "/radar"]
+    assert re.findall(r'"sender":"(.*?)"', text) == ["lidar", "radar"]
 
 
 @pytest.mark.parametrize(("lidar", "radar"), [(20.0, 30.0), (30.0, 20.0)])

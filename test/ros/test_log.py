@@ -78,8 +78,8 @@ def test_log_names_the_inputs_that_are_missing() -> None:
         said = bench.until(lambda: lines(server, "not available: footprint"), "the footprint")
         assert said == [
             "WARN not available: footprint on /r1/footprint: NO_FOOTPRINT: footprint: no footprint"
-            " configured, and none received on the topic footprint; the topic has 1 publishers; "
-            "check their quality of service"
+            " configured, and none received on the topic '/r1/footprint'; the topic has 1 "
+            "publishers; check their quality of service"
         ]
         bench.until(lambda: len(lines(server, "not available")) == 3, "the other inputs")
         [radar] = lines(server, "not available: optional source 'radar'")
