@@ -563,17 +563,19 @@ def _spin_once(executor: SingleThreadedExecutor) -> Exception | None:
 
 def main(args: Sequence[str] | None = None) -> int:
     """Run the node until SIGINT or SIGTERM; return the exit code."""
-    # rclpy handles both signals. Python's own handler of SIGINT would also raise
-    # KeyboardInterrupt at an arbitrary point of the code.
-    interrupts: list[int] = []
-    signal.signal(signal.SIGINT, lambda number, _: interrupts.append(number))
+    # rclpy handles both signals between `init` and `try_shutdown`. Python's own handler of SIGINT
+    # would also raise KeyboardInterrupt at an arbitrary point of the code, and SIGTERM would end
+    # the process with another exit code before and after.
+    stops: list[int] = []
+    for each in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(each, lambda number, _: stops.append(number))
     try:
         rclpy.init(args=None if args is None else list(args))
     except RuntimeError as error:  # from rcl; the message names the argument
         print(f"collision_server: {error}", file=sys.stderr)
         return 2
     try:
-        if not interrupts:  # no SIGINT arrived before rclpy started to handle it
+        if not stops:  # no signal arrived before rclpy started to handle both
             _run(args)
     except ExternalShutdownException:
         pass
