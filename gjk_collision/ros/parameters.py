@@ -18,6 +18,7 @@ from rclpy.parameter import Parameter
 
 from ..errors import InputError
 from ..server.config import (
+    WHILE_CONFIGURED,
     Config,
     checked_value,
     group_defaults,
@@ -209,12 +210,21 @@ class Parameters:
         try:
             for name, value in ours.items():
                 checked_value(name, value)
-            if self._config is None or not ours:
+            if self._config is None:
                 return SetParametersResult(successful=True)
-            refusal = self._may_change(self._config.changed(ours))
+            refusal = self._clock_refusal(changes)
+            if ours and not refusal:
+                refusal = self._may_change(self._config.changed(ours))
         except InputError as error:
             return SetParametersResult(successful=False, reason=str(error))
         return SetParametersResult(successful=not refusal, reason=refusal)
+
+    def _clock_refusal(self, changes: list[Parameter]) -> str:
+        """Return why a configured node cannot use another clock; empty if none is requested."""
+        now = self._node.get_parameter("use_sim_time").value
+        if all(each.value == now for each in changes if each.name == "use_sim_time"):
+            return ""
+        return f"use_sim_time: {WHILE_CONFIGURED}"
 
     def _apply(self, changes: list[Parameter]) -> None:
         ours = {each.name: each.value for each in changes if not is_of_every_node(each.name)}

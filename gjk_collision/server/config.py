@@ -25,6 +25,7 @@ from ..verdict import Status
 
 __all__ = [
     "DEFAULT_FOOTPRINT",
+    "WHILE_CONFIGURED",
     "Config",
     "FootprintConfig",
     "SourceConfig",
@@ -49,6 +50,8 @@ SCAN = "sensor_msgs/msg/LaserScan"
 CLOUD = "sensor_msgs/msg/PointCloud2"
 GRID = "nav_msgs/msg/OccupancyGrid"
 COSTMAP = "nav2_msgs/msg/Costmap"
+# Why a parameter that is not live cannot change.
+WHILE_CONFIGURED = "cannot change while the node is configured: deactivate and clean up first"
 _SOURCE_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 # Parameters that rclpy gives every node. Further ones are "qos_overrides.<topic>.*".
 _OF_EVERY_NODE = ("use_sim_time", "start_type_description_service")
@@ -546,8 +549,7 @@ class Config:
                 continue
             safe = parameter_facts(name).safe
             if safe is None:
-                rule = "cannot change while the node is configured: deactivate and clean up first"
-                return f"{name}: {rule}"
+                return f"{name}: {WHILE_CONFIGURED}"
             assert isinstance(before, int | float)
             assert isinstance(after, int | float)
             if active and (after < before) == (safe == "up"):

@@ -253,3 +253,27 @@ def test_security_policy_allows_all_that_the_server_has(start: Start) -> None:
     )
     served = names(node.get_service_names_and_types_by_node)
     assert {"/collision_server/check_path"} <= served <= allowed("service", "reply")
+
+
+def test_clock_of_a_configured_node_cannot_be_changed(start: Start) -> None:
+    """Otherwise every answer would become UNKNOWN, without a line in the log."""
+    server, bench = start("steady")
+    bench.publish()
+    bench.until_status(*FREE)
+    for label in ("", "deactivate"):
+        assert not label or bench.transition(label)
+        result = bench.set(use_sim_time=True)
+        assert not result.successful
+        assert "use_sim_time: cannot change while the node is configured" in result.reason
+        assert not bench.set(use_sim_time=True, safety_margin=0.5).successful
+        assert bench.get("use_sim_time", "safety_margin") == [False, 0.0]
+        assert bench.set(use_sim_time=False).successful  # no change
+    assert bench.transition("activate")
+    bench.until_status(*FREE)
+    for label in ("deactivate", "cleanup"):
+        assert bench.transition(label)
+    assert bench.set(use_sim_time=True).successful
+    for label in ("configure", "activate"):
+        assert bench.transition(label)
+    bench.until_status(*unknown(Status.CLOCK_JUMP))
+    assert "active, waiting for: the time on /clock (use_sim_time)" in server.log
