@@ -97,7 +97,7 @@ class CollisionServer(LifecycleNode):
     """
 
     def __init__(self, *, arguments: Sequence[str] | None = None, **options: Any) -> None:
-        super().__init__(NODE_NAME, **options)
+        super().__init__(NODE_NAME, **{"enable_logger_service": True, **options})
         line = sys.argv if arguments is None else arguments
         # rclpy reads both lists, as two separate command lines.
         line = [*line, "--", *(options.get("cli_args") or ())]
@@ -141,8 +141,10 @@ class CollisionServer(LifecycleNode):
 
     def start(self) -> None:
         """Configure and activate the node if the parameter `autostart` is true."""
-        autostart = self.get_parameter("autostart").value
-        if autostart is not False and self.trigger_configure() == SUCCESS:
+        if self.get_parameter("autostart").value is False:
+            text = "autostart is false: not configured until a transition is requested"
+            self.get_logger().info(f"{text}, for example by a lifecycle manager")
+        elif self.trigger_configure() == SUCCESS:
             self.trigger_activate()
 
     # ---- lifecycle
