@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import InputError
-from ..server.config import Config
+from ..server.config import Config, group_names, is_of_every_node
 from ..server.parameter_files import (
     NODE_NAME,
     flat,
@@ -128,14 +128,14 @@ def read_parameters(path: Path, node: str = "") -> Config:
         sections = sections_for(path, node or _only_server(path))
         for section in sections:
             given |= section.parameters
-        sources = given.get("obstacle_sources")
-        named = [str(each) for each in sources] if isinstance(sources, list) else ["obstacles"]
+        lists = {name: value for name, value in given.items() if isinstance(value, list)}
+        named = [str(each) for each in group_names({"obstacle_sources": ["obstacles"], **lists})]
         for name in foreign_names(sections, named):
             del given[name]
         if not given:
             raise CaseError(f"{path}: the file contains no parameter of the collision server")
-        given.pop("use_sim_time", None)  # every node has this parameter
-        return Config.from_parameters(given)
+        own = {name: given[name] for name in given if not is_of_every_node(name)}
+        return Config.from_parameters(own)
     except InputError as error:
         raise CaseError(f"{path}: {error}") from error
 

@@ -70,7 +70,7 @@ class Drive:
         self._bag, self._topics, self._faults = bag, topics, faults
         self._config = config
         self.transforms = RecordedTransforms()
-        self._world = World(config, self.transforms)
+        self._world = World(config, self.transforms, topics=topics.resolved(config))
         self.errors: list[str] = []
         self._requests = Recorded(config, self.transforms, self.errors)
         self._clock = 0

@@ -121,7 +121,7 @@ def _moment(
         found = np.flatnonzero(obstacles.ids == wanted)
         if wanted == -1 or not len(found):
             continue
-        if nearest_source not in ("", obstacles.source or config.source(source).topic):
+        if nearest_source not in ("", obstacles.sender(source)):
             continue
         i = int(found[0])
         shape = obstacles.shape(i, config.concave_policy)

@@ -58,6 +58,13 @@ class Topics:
         named = {self.footprint, self.twist, self.tf, self.tf_static, self.clock}
         return (named | {*self.obstacles, *self.services}) - {""}
 
+    def resolved(self, config: Config) -> dict[str, str]:
+        """Return the topic of each source, of "footprint" and of "twist_topic", for messages."""
+        found = {each.name: _absolute(each.topic) for each in config.sources}
+        found["footprint"] = self.footprint or "/footprint"
+        found["twist_topic"] = self.twist or _absolute(config.twist_topic)
+        return found | {name: topic for topic, names in self.obstacles.items() for name in names}
+
 
 def checked_mapping(mapping: Any, place: Place) -> dict[str, Any]:
     """Check a mapping from parts to topics and return it unchanged.

@@ -137,7 +137,7 @@ class Drawing:
             except (InputError, FrameError):
                 continue  # the status of the row gives the reason
             used = config.source(source)
-            key = (source, obstacles.source or used.topic, obstacles.frame, used.inflation)
+            key = (source, obstacles.sender(source), obstacles.frame, used.inflation)
             number = self._sources.setdefault(key, len(self._sources))
             oldest = snapshot.oldest_data_stamp or obstacles.stamp
             until = config.prediction_horizon + (oldest - obstacles.stamp) * 1e-9

@@ -129,6 +129,7 @@ class Diagnostics:
                 found = [_status("", ERROR, f"this check failed: {error!r}")]
             for each in found:
                 each.name = f"{name}: {each.name or title}"
+                each.hardware_id = self._node.get_fully_qualified_name()
                 message.status.append(each)
         self._publisher.publish(message)
 

@@ -98,7 +98,7 @@ class CollisionServer(LifecycleNode):
     """
 
     def __init__(self, *, arguments: Sequence[str] | None = None, **options: Any) -> None:
-        super().__init__(NODE_NAME, **options)
+        super().__init__(NODE_NAME, **{"enable_logger_service": True, **options})
         line = sys.argv if arguments is None else arguments
         # rclpy reads both lists, as two separate command lines.
         line = [*line, "--", *(options.get("cli_args") or ())]
@@ -147,8 +147,10 @@ class CollisionServer(LifecycleNode):
 
     def start(self) -> None:
         """Configure and activate the node if the parameter `autostart` is true."""
-        autostart = self.get_parameter("autostart").value
-        if autostart is not False and self.trigger_configure() == SUCCESS:
+        if self.get_parameter("autostart").value is False:
+            text = "autostart is false: not configured until a transition is requested"
+            self.get_logger().info(f"{text}, for example by a lifecycle manager")
+        elif self.trigger_configure() == SUCCESS:
             self.trigger_activate()
 
     # ---- lifecycle
@@ -169,6 +171,7 @@ class CollisionServer(LifecycleNode):
             if config.is_footprint_received:
                 qos = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
                 self._subscribe(PolygonStamped, "footprint", self._receive_footprint, qos)
+            self._settings.warn_of_unused_quality()
         except Exception as error:
             why = str(error) if isinstance(error, InputError) else repr(error)
             self._release(f"configure failed: {why}")
@@ -188,7 +191,7 @@ class CollisionServer(LifecycleNode):
     def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Start to receive data and to answer requests. Earlier data is not used."""
         self._epoch = self._epoch % MAX_EPOCH + 1
-        self._world = World(self.config, self.transforms, self._epoch)
+        self._world = World(self.config, self.transforms, self._epoch, self._topics())
         self._snapshots.note_change()
         self._receive_last_again()
         self._make_bond()
@@ -280,6 +283,12 @@ class CollisionServer(LifecycleNode):
         self.get_logger().info(f"{', '.join(names)}; config hash {config.hash:#010x}")
 
     # ---- inputs
+
+    def _topics(self) -> dict[str, str]:
+        """Return the resolved topic of each source, of "footprint" and of "twist_topic"."""
+        topics = {each.name: each.topic for each in self.config.sources}
+        topics |= {"footprint": "footprint", "twist_topic": self.config.twist_topic}
+        return {name: self.resolve_topic_name(topic) for name, topic in topics.items() if topic}
 
     def _subscribe(
         self, kind: Any, topic: str, receive: Callable[[bytes, Any], None], qos: QoSProfile
@@ -568,17 +577,19 @@ def _spin_once(executor: SingleThreadedExecutor) -> Exception | None:
 
 def main(args: Sequence[str] | None = None) -> int:
     """Run the node until SIGINT or SIGTERM; return the exit code."""
-    # rclpy handles both signals. Python's own handler of SIGINT would also raise
-    # KeyboardInterrupt at an arbitrary point of the code.
-    interrupts: list[int] = []
-    signal.signal(signal.SIGINT, lambda number, _: interrupts.append(number))
+    # rclpy handles both signals between `init` and `try_shutdown`. Python's own handler of SIGINT
+    # would also raise KeyboardInterrupt at an arbitrary point of the code, and SIGTERM would end
+    # the process with another exit code before and after.
+    stops: list[int] = []
+    for each in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(each, lambda number, _: stops.append(number))
     try:
         rclpy.init(args=None if args is None else list(args))
     except RuntimeError as error:  # from rcl; the message names the argument
         print(f"collision_server: {error}", file=sys.stderr)
         return 2
     try:
-        if not interrupts:  # no SIGINT arrived before rclpy started to handle it
+        if not stops:  # no signal arrived before rclpy started to handle both
             _run(args)
     except ExternalShutdownException:
         pass

@@ -3,6 +3,7 @@
 """The parameters of the node: declaration, checks and changes of a `Config`."""
 
 from collections.abc import Callable, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +18,12 @@ from rclpy.parameter import Parameter
 
 from ..errors import InputError
 from ..server.config import (
+    WHILE_CONFIGURED,
     Config,
     checked_value,
     group_defaults,
     group_names,
+    is_of_every_node,
     parameter_facts,
 )
 from ..server.parameter_files import (
@@ -32,9 +35,6 @@ from ..server.parameter_files import (
 )
 
 __all__ = ["Parameters"]
-
-# Names, or beginnings of names, of the parameters that every rclpy node has.
-_RCLPY = ("use_sim_time", "start_type_description_service", "qos_overrides.")
 
 
 class Parameters:
@@ -64,7 +64,8 @@ class Parameters:
         self._config: Config | None = None  # None: not configured, any valid value can be set
         self._defaults: set[str] = set()
         self._refused: dict[str, InputError] = {}  # invalid values from the start of the node
-        self._sections: list[Section] = []  # the sections of parameter files for this node
+        # The sections for this node in each parameter file.
+        self._sections: dict[str, list[Section]] = {}
         self._may_change = may_change
         self._changed = changed
         names = tuple(name for name in Config().parameters() if "." not in name)
@@ -104,10 +105,24 @@ class Parameters:
         """Allow any valid value again."""
         self._config = None
 
+    def warn_of_unused_quality(self) -> None:
+        """Warn of parameters ``qos_overrides.*`` that no subscription has; rclpy ignores them."""
+        given = self._node._parameter_overrides
+        unused = {n for n in given if is_of_every_node(n) and not self._node.has_parameter(n)}
+        self._warn_of(
+            unused, "name no subscription of the node, or a policy that it does not have"
+        )
+
+    def _warn_of(self, names: set[str], why: str) -> None:
+        if names:
+            text = f"these parameters {why}, and have no effect: {', '.join(sorted(names))}"
+            self._node.get_logger().warning(text)
+
     def _read_file(self, file: str) -> None:
         """Find the sections for this node. If the file is not valid, `configure` raises."""
         try:
-            self._sections += sections_for(Path(file), self._node.get_fully_qualified_name())
+            name = self._node.get_fully_qualified_name()
+            self._sections[file] = sections_for(Path(file), name)
         except InputError as error:
             self._refused[file] = error
 
@@ -115,13 +130,10 @@ class Parameters:
         """Return all values that were set, including unknown names, which may be misspelled."""
         declared = self._node.get_parameters_by_prefix("")
         given = {**self._node._parameter_overrides, **declared}
-        ours = {name: _plain(each) for name, each in given.items() if not _is_rclpys(name)}
-        foreign = foreign_names(self._sections, group_names(ours)) & ours.keys()
-        if foreign:
-            self._node.get_logger().warning(
-                "these parameters are not parameters of the collision server and have no effect: "
-                f"{', '.join(sorted(foreign))}"
-            )
+        ours = {name: _plain(each) for name, each in given.items() if not is_of_every_node(name)}
+        sections = chain.from_iterable(self._sections.values())
+        foreign = foreign_names(sections, group_names(ours)) & ours.keys()
+        self._warn_of(foreign, "are not parameters of the collision server")
         return {name: value for name, value in ours.items() if name not in foreign}
 
     def _declare_sources(self) -> None:
@@ -177,7 +189,7 @@ class Parameters:
         return [self._typed_change(each) for each in changes]
 
     def _typed_change(self, change: Parameter) -> Parameter:
-        if _is_rclpys(change.name) or not self._node.has_parameter(change.name):
+        if is_of_every_node(change.name) or not self._node.has_parameter(change.name):
             return change
         kind = self._node.get_parameter(change.name).type_
         try:
@@ -194,19 +206,28 @@ class Parameters:
         return Parameter(change.name, kind, list(value) if isinstance(value, tuple) else value)
 
     def _check(self, changes: list[Parameter]) -> SetParametersResult:
-        ours = {each.name: each.value for each in changes if not _is_rclpys(each.name)}
+        ours = {each.name: each.value for each in changes if not is_of_every_node(each.name)}
         try:
             for name, value in ours.items():
                 checked_value(name, value)
-            if self._config is None or not ours:
+            if self._config is None:
                 return SetParametersResult(successful=True)
-            refusal = self._may_change(self._config.changed(ours))
+            refusal = self._clock_refusal(changes)
+            if ours and not refusal:
+                refusal = self._may_change(self._config.changed(ours))
         except InputError as error:
             return SetParametersResult(successful=False, reason=str(error))
         return SetParametersResult(successful=not refusal, reason=refusal)
 
+    def _clock_refusal(self, changes: list[Parameter]) -> str:
+        """Return why a configured node cannot use another clock; empty if none is requested."""
+        now = self._node.get_parameter("use_sim_time").value
+        if all(each.value == now for each in changes if each.name == "use_sim_time"):
+            return ""
+        return f"use_sim_time: {WHILE_CONFIGURED}"
+
     def _apply(self, changes: list[Parameter]) -> None:
-        ours = {each.name: each.value for each in changes if not _is_rclpys(each.name)}
+        ours = {each.name: each.value for each in changes if not is_of_every_node(each.name)}
         self._defaults -= ours.keys()
         for name in ours:
             self._refused.pop(name, None)
@@ -215,10 +236,6 @@ class Parameters:
             if config != self._config:
                 self._config = config
                 self._changed(config)
-
-
-def _is_rclpys(name: str) -> bool:
-    return name.startswith(_RCLPY)
 
 
 def _plain(given: Parameter) -> Any:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from rclpy.clock import Clock, ClockType
+from rclpy.logging import LoggingSeverity
 from rclpy.node import Node
 
 from ..server import lookup
@@ -102,6 +103,7 @@ class Progress:
             return
         for key, each in self._inputs.items():
             self._log_change(each, faults.get(key, {}), now)
+        self._log_details()
         fault = snapshot.fault
         if fault is None:
             if not self._was_complete:
@@ -116,6 +118,17 @@ class Progress:
             seconds = (now - self._incomplete_since) / SECOND
             text = f"every answer has been UNKNOWN for {seconds:.0f} s: {fault.status.name}"
             self._node.get_logger().warning(f"{text}: {fault.message}")
+
+    def _log_details(self) -> None:
+        """Log the state of each sender at the level debug."""
+        logger = self._node.get_logger()
+        if not logger.is_enabled_for(LoggingSeverity.DEBUG):
+            return
+        for each in self._server.reports():
+            name = f"sender '{each.sender}' of '{each.source}'"
+            counts = f"{each.received} messages received, {each.dropped} dropped"
+            state = "used" if each.fault is None else each.fault.message
+            logger.debug(f"{name}: {each.count} items, {each.age:.3f} s old; {counts}; {state}")
 
     def _log_change(self, each: _Input, faults: dict[str, str], now: int) -> None:
         """Log an input if its faults differ from those in its last log line.

@@ -25,6 +25,7 @@ from ..verdict import Status
 
 __all__ = [
     "DEFAULT_FOOTPRINT",
+    "WHILE_CONFIGURED",
     "Config",
     "FootprintConfig",
     "SourceConfig",
@@ -33,6 +34,7 @@ __all__ = [
     "group_defaults",
     "group_names",
     "is_foreign",
+    "is_of_every_node",
     "parameter_facts",
     "to_yaml",
 ]
@@ -48,7 +50,12 @@ SCAN = "sensor_msgs/msg/LaserScan"
 CLOUD = "sensor_msgs/msg/PointCloud2"
 GRID = "nav_msgs/msg/OccupancyGrid"
 COSTMAP = "nav2_msgs/msg/Costmap"
+# Why a parameter that is not live cannot change.
+WHILE_CONFIGURED = "cannot change while the node is configured: deactivate and clean up first"
 _SOURCE_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
+# Parameters that rclpy gives every node. Further ones are "qos_overrides.<topic>.*".
+_OF_EVERY_NODE = ("use_sim_time", "start_type_description_service")
+_QOS_OVERRIDES = "qos_overrides"
 # If the similarity of two names (difflib's ratio) is at least this, one counts as a misspelling of
 # the other. Names with one or two wrong letters are above it. Names that nav2 uses
 # (robot_base_frame: 0.77) are below it.
@@ -543,8 +550,7 @@ class Config:
                 continue
             safe = parameter_facts(name).safe
             if safe is None:
-                rule = "cannot change while the node is configured: deactivate and clean up first"
-                return f"{name}: {rule}"
+                return f"{name}: {WHILE_CONFIGURED}"
             assert isinstance(before, int | float)
             assert isinstance(after, int | float)
             if active and name in new._optional_timeouts:
@@ -660,7 +666,7 @@ def closest_parameter(name: str, groups: Iterable[str]) -> str:
     order (``front_margin`` and ``margin_front``). `groups` are the names of sources and of
     footprints.
     """
-    ours = [*(each.name for each in _parameter_fields(Config)), *_GROUPS]
+    ours = [*(each.name for each in _parameter_fields(Config)), *_GROUPS, *_OF_EVERY_NODE]
     ours += [
         f"{group}.{leaf.name}"
         for group in groups
@@ -676,6 +682,15 @@ def closest_parameter(name: str, groups: Iterable[str]) -> str:
 
 def _sorted_words(name: str) -> str:
     return "_".join(sorted(name.lower().split("_")))
+
+
+def is_of_every_node(name: str) -> bool:
+    """Return whether rclpy gives every node this parameter; it is not one of the server.
+
+    The whole name is compared. ``use_sim_time_a.inflation`` is a parameter of a source, and
+    ``use_sim_timee`` is a misspelling. A topic in ``qos_overrides.<topic>.*`` begins with "/".
+    """
+    return name in _OF_EVERY_NODE or name.startswith(f"{_QOS_OVERRIDES}./")
 
 
 def is_foreign(name: str, groups: Iterable[str]) -> bool:
@@ -792,8 +807,10 @@ def _refusal(name: str, rule: str, got: Any, index: int | None = None) -> InputE
 
 def _check_names(parameter: str, names: list[str], taken: Container[str]) -> None:
     """Check the names of sources or footprints."""
+    reserved = (*_OF_EVERY_NODE, _QOS_OVERRIDES)
     for i, name in enumerate(names):
-        if not _SOURCE_NAME.fullmatch(name) or name in taken or name in names[:i]:
+        is_used = name in taken or name in reserved or name in names[:i]
+        if not _SOURCE_NAME.fullmatch(name) or is_used:
             rule = (
                 "must be a unique name of letters, digits and underscores, "
                 "and not the name of a parameter"

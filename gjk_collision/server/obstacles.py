@@ -67,7 +67,7 @@ class Obstacles:
     stamp : int
         Time at which the data is valid [ns].
     source : str
-        Name of the sender; empty: the name of the topic.
+        Name of the sender; empty: the sender has the name of the source, see `sender`.
     sequence : int
         Increases with each message of the sender; 0: the sender does not count its messages.
     ids : (N,) integers
@@ -125,6 +125,10 @@ class Obstacles:
     def __len__(self) -> int:
         """Return the number of obstacles."""
         return max(len(self.offsets) - 1, 0)
+
+    def sender(self, source: str) -> str:
+        """Return the name of the sender, for a list of the source with this name."""
+        return self.source or source
 
     @property
     def has_region(self) -> bool:

@@ -7,7 +7,7 @@ section a parameter comes, or that a file has no section for the node.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -43,10 +43,13 @@ class Section:
         of names.
     parameters : dict
         Flat name -> value.
+    written : str
+        The key as written in the file, where the first ``/`` may be missing.
     """
 
     key: str
     parameters: dict[str, Any]
+    written: str = ""
 
     @property
     def shared(self) -> bool:
@@ -159,14 +162,13 @@ def _parsed(text: str) -> Any:
 def sections_for(path: Path, node: str) -> list[Section]:
     """Return the sections of a parameter file that apply to the node with this full name.
 
-    Sections without parameters are ignored.
-
     Raises
     ------
     InputError
-        The file cannot be read, or no section applies to the node. The error is also raised if
-        the file has sections with the name of this node, or with its name before a remapping, but
-        all of them are in other namespaces: a section with a wildcard must not hide this mistake.
+        The file cannot be read, or no section with parameters applies to the node. The error is
+        also raised if the file has sections with the name of this node, or with its name before a
+        remapping, but all of them are in other namespaces: a section with a wildcard must not
+        hide this mistake.
     """
     sections = read_sections(path)
     filled = [each for each in sections if each.parameters]
@@ -187,7 +189,8 @@ def sections_for(path: Path, node: str) -> list[Section]:
         keys = ", ".join(f"'{key}'" for key in missed)
         rule = f"the section {keys} does not apply to {node}: use the key '{node}'"
     else:
-        return mine
+        # Sections without parameters too: `check_values` needs the order of the keys.
+        return [each for each in sections if each.applies_to(node)]
     raise InputError(Status.INVALID_INPUT, str(path), None, rule)
 
 
@@ -196,9 +199,9 @@ def _sections(key: str, content: Any) -> Iterator[Section]:
         raise ValueError(f"'{key}' must be a mapping with the key ros__parameters")
     for name, inner in content.items():
         if name == "ros__parameters":
-            yield Section(key, flat(inner or {}))
+            yield Section(f"/{key.lstrip('/')}", flat(inner or {}), key)
         else:
-            yield from _sections(f"{key}/{str(name).lstrip('/')}", inner)
+            yield from _sections(f"{key}/{str(name).lstrip('/')}" if key else str(name), inner)
 
 
 def flat(parameters: Any, prefix: str = "") -> dict[str, Any]:
@@ -235,15 +238,17 @@ def named_files(arguments: Sequence[str]) -> Iterable[str]:
     return (value for flag, value in _ros_arguments(arguments) if flag == "--params-file")
 
 
-def check_values(arguments: Sequence[str], sections: Sequence[Section], node: str) -> None:
+def check_values(
+    arguments: Sequence[str], files: Mapping[str, Sequence[Section]], node: str
+) -> None:
     """Check that the values after ``-p`` in the ROS arguments of a command line are used.
 
     Parameters
     ----------
     arguments : sequence of str
         The command line.
-    sections : sequence of Section
-        The sections of parameter files that apply to the node.
+    files : mapping
+        Path of each parameter file on the command line -> its sections that apply to the node.
     node : str
         Full name of the node.
 
@@ -251,32 +256,46 @@ def check_values(arguments: Sequence[str], sections: Sequence[Section], node: st
     ------
     InputError
         A value has the name of this server in another namespace, or its name before a remapping,
-        and so has no effect; or a parameter file replaces the value. If a value has no node name,
-        rcl prefers a section with the name of the node.
+        and so has no effect; or a parameter file replaces the value.
+
+    Notes
+    -----
+    rcl keeps the values of each key together, in the order in which the keys first appear on the
+    command line. The keys ``n`` and ``/n`` are different. A value after ``-p`` without the name of
+    a node has the key ``/**``. The later value of a key is used, and of several keys that match
+    the node, the last one.
     """
-    for flag, rule in _ros_arguments(arguments):
-        if flag not in ("-p", "--param") or ":=" not in rule:
+    values: dict[str, dict[str, tuple[str, Any]]] = {}  # key -> name -> rule after -p or "", value
+    typed: dict[str, tuple[str, str]] = {}  # name -> rule, text of the last value after -p
+    for flag, word in _ros_arguments(arguments):
+        if flag == "--params-file":
+            for section in files.get(word, ()):
+                own = values.setdefault(section.written or section.key, {})
+                own |= {name: ("", value) for name, value in section.parameters.items()}
+        if flag not in ("-p", "--param") or ":=" not in word:
             continue
-        target, text = rule.split(":=", 1)
+        target, text = word.split(":=", 1)
         key, _, name = target.rpartition(":")
-        given = Section(f"/{key.lstrip('/')}", {})
-        if key and not given.applies_to(node):
-            if given.is_named_as(node) or given.name == NODE_NAME:
-                why = f"does not apply to {node}: use '{node}:{name}:=...' or '{name}:=...'"
-                raise InputError(Status.INVALID_INPUT, f"-p {rule}", None, why)
+        given = Section(f"/{key.lstrip('/')}" if key else "/**", {})
+        if given.applies_to(node):
+            values.setdefault(key or given.key, {})[name] = word, text
+            typed[name] = word, text
+        elif given.is_named_as(node) or given.name == NODE_NAME:
+            why = f"does not apply to {node}: use '{name}:=...'"
+            raise InputError(Status.INVALID_INPUT, f"-p {word}", None, why)
+    used = {name: (key, *each) for key, own in values.items() for name, each in own.items()}
+    for name, (word, text) in typed.items():
+        key, by, in_file = used[name]
+        if by:
             continue
-        for section in sections:
-            if key or section.shared or name not in section.parameters:
+        try:
+            if in_file == _parsed(text):
                 continue
-            in_file = section.parameters[name]
-            try:
-                if in_file == _parsed(text):
-                    continue
-                why = f"the section '{section.key}' of a parameter file replaces it"
-                why += f" with {in_file!r}: use '{node}:{name}:=...', or change the file"
-            except ValueError as error:
-                why = f"the value cannot be read as YAML: {error}"
-            raise InputError(Status.INVALID_INPUT, f"-p {rule}", None, why)
+            why = f"the section '{key}' of a parameter file replaces it with {in_file!r}: "
+            why += "remove it from the file, or pass the file before the value"
+        except ValueError as error:
+            why = f"the value cannot be read as YAML: {error}"
+        raise InputError(Status.INVALID_INPUT, f"-p {word}", None, why)
 
 
 def _ros_arguments(arguments: Sequence[str]) -> Iterator[tuple[str, str]]:

@@ -18,7 +18,7 @@ of the ages still increases, so the data becomes stale.
 
 import threading
 from collections import deque
-from collections.abc import Callable, Container, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate
 from math import degrees, nan
@@ -242,6 +242,9 @@ class World:
     epoch : int
         Upper 32 bits of the snapshot ids; the lower 32 bits are a counter. Two worlds with
         different epochs never have a snapshot id in common.
+    topics : mapping
+        Name of a source, "footprint" or "twist_topic" -> resolved name of its topic, for messages.
+        A topic that is not in the mapping has its name in `config`.
 
     Raises
     ------
@@ -250,8 +253,13 @@ class World:
     """
 
     def __init__(
-        self, config: Config, transforms: TransformSource | None = None, epoch: int = 0
+        self,
+        config: Config,
+        transforms: TransformSource | None = None,
+        epoch: int = 0,
+        topics: Mapping[str, str] | None = None,
     ) -> None:
+        self._topics = topics or {}
         self._lock = threading.RLock()
         self._transforms = transforms or SameFrameOnly()
         self._corrections = self._transforms.corrections
@@ -337,12 +345,13 @@ class World:
             self._check_clock(now)
             known = self._sources[source]
             known.senders.pop("", None)  # see `receive_fault`
-            sender = obstacles.source or known.config.topic
+            sender = obstacles.sender(source)
             held = known.senders.get(sender)
             if held is None and len(known.senders) >= MAX_SENDERS:
                 known.fault = Fault(
                     Status.LIMIT_EXCEEDED,
-                    f"more than {MAX_SENDERS} senders on the topic '{known.config.topic}'; "
+                    f"more than {MAX_SENDERS} senders on the topic "
+                    f"'{self._topics.get(source, known.config.topic)}'; "
                     "call ~/reset to remove old senders",
                 )
                 return
@@ -418,8 +427,7 @@ class World:
                 if source.fault is not None:
                     found.append(Report(name, "", source.fault))
                 elif not source.senders:
-                    text = f"no message received on the topic '{source.config.topic}'"
-                    missing = Fault(Status.NO_OBSTACLES, text)
+                    missing = self._nothing_received(name, source.config.topic)
                     found.append(Report(name, "", missing, not source.config.required))
             return found
 
@@ -669,7 +677,8 @@ class World:
                 return _Choice(name, each.shape, each.outline)
         held = self._footprint
         if held is None:
-            text = "no footprint configured, and none received on the topic footprint"
+            topic = self._topics.get("footprint", "footprint")
+            text = f"no footprint configured, and none received on the topic '{topic}'"
             missing = Fault(Status.NO_FOOTPRINT, text)
             return _Choice(fault=_prefixed("footprint", self._jump or missing))
         used, fault = _newest(held, lambda each: self._footprint_fault(each, now, steady))
@@ -689,8 +698,8 @@ class World:
         if not config.twist_topic:
             return None
         if held is None:
-            text = f"no message received on the topic '{config.twist_topic}'"
-            missing = Fault(Status.NO_FOOTPRINT, text)
+            missing = self._nothing_received("twist_topic", config.twist_topic)
+            missing = replace(missing, status=Status.NO_FOOTPRINT)
             return _prefixed("twist_topic", self._jump or missing)
         timeout, stale = config.twist_timeout, Status.STALE_FOOTPRINT
         fault = held.fault or self._time_fault(held, timeout, stale, now, steady)
@@ -757,9 +766,8 @@ class World:
                 faults.append(_prefixed(name, source.fault))
             elif not source.senders:
                 bad[name] = None
-                text = f"no message received on the topic '{source.config.topic}'"
                 if source.config.required:
-                    missing = Fault(Status.NO_OBSTACLES, text)
+                    missing = self._nothing_received(name, source.config.topic)
                     faults.append(_prefixed(name, self._jump or missing))
             for held in source.senders.values():
                 used, fault, excused = self._usable(source.config, held, now, steady)
@@ -789,6 +797,10 @@ class World:
             is_any = any(source.senders for source in self._sources.values())
             faults.append(none if is_any else self._jump or none)
         return parts, tuple(bad), faults[0] if faults else None
+
+    def _nothing_received(self, name: str, topic: str) -> Fault:
+        topic = self._topics.get(name, topic)
+        return Fault(Status.NO_OBSTACLES, f"no message received on the topic '{topic}'")
 
     def _region_fault(self, parts: Sequence[_Part]) -> Fault | None:
         """Return why the region does not agree with the other messages."""

@@ -24,10 +24,19 @@ from ament_index_python import get_package_share_directory as share
 from builtin_interfaces.msg import Time
 from gjk_collision.msg import ObstacleArray
 from launch import LaunchDescription
-from launch.actions import GroupAction, IncludeLaunchDescription, RegisterEventHandler
+from launch.actions import (
+    GroupAction,
+    IncludeLaunchDescription,
+    RegisterEventHandler,
+    SetLaunchConfiguration,
+)
 from launch.event_handlers import OnProcessStart
 from launch.launch_description_sources import PythonLaunchDescriptionSource
 from launch_pytest.actions import ReadyToTest
+from launch_ros.actions import PushRosNamespace, SetParameter, SetParametersFromFile
+from launch_xml.launch_description_sources import XMLLaunchDescriptionSource
+from rcl_interfaces.srv import GetLoggerLevels
+from rclpy.logging import LoggingSeverity
 from server import BOX, Bench, said
 
 from gjk_collision.server.fields import nanoseconds
@@ -65,7 +74,9 @@ import sys
 from launch import LaunchDescription, LaunchService
 sys.path.insert(0, {folder!r})
 from test_collision_server_launch import included
-service = LaunchService()
+typed = [f"{{name}}:={{value}}" for name, value in {arguments!r}.items()]
+sys.argv = ["ros2", "launch", "gjk_collision", "collision_server.launch.py", *typed]
+service = LaunchService(argv=typed)
 service.include_launch_description(LaunchDescription([included(**{arguments!r})]))
 sys.exit(service.run())
 """
@@ -125,6 +136,44 @@ def wrong_key(tmp_path: Path) -> LaunchDescription:
     file = tmp_path / "own.yaml"
     file.write_text("collision_server:\n  ros__parameters:\n    safety_margin: 0.5\n")
     return started(params_file=str(file), namespace="r1", use_sim_time="false")
+
+
+def around(way: str, folder: Path, **arguments: str) -> LaunchDescription:
+    """The launch file in a group with a margin for all nodes of the group, set in one of WAYS."""
+    if way == "xml":
+        file = folder / "robot.launch.xml"
+        server = "$(find-pkg-share gjk_collision)/launch/collision_server.launch.py"
+        given = "".join(f'<arg name="{k}" value="{v}"/>' for k, v in arguments.items())
+        file.write_text(
+            '<launch><group><set_parameter name="safety_margin" value="0.7"/>'
+            '<set_parameter name="robot_radius" value="1.0"/>'
+            f'<include file="{server}">{given}</include></group></launch>'
+        )
+        group = IncludeLaunchDescription(XMLLaunchDescriptionSource(str(file)))
+        return LaunchDescription([group, ReadyToTest()])
+    if way == "file":
+        file = folder / "all.yaml"
+        text = "{safety_margin: 0.7, robot_radius: 1.0}"
+        file.write_text(f"/**:\n  ros__parameters: {text}\n")
+        setting = [SetParametersFromFile(str(file))]
+    else:
+        setting = [SetParameter("safety_margin", 0.7), SetParameter("robot_radius", 1.0)]
+    return LaunchDescription([GroupAction([*setting, included(**arguments)]), ReadyToTest()])
+
+
+WAYS = ["python", "xml", "file"]
+
+
+@launch_pytest.fixture(params=WAYS)
+def in_group(request: pytest.FixtureRequest, tmp_path: Path) -> LaunchDescription:
+    return around(request.param, tmp_path)
+
+
+@launch_pytest.fixture
+def in_group_with_file(tmp_path: Path) -> LaunchDescription:
+    file = tmp_path / "own.yaml"
+    file.write_text("/**:\n  ros__parameters: {safety_margin: 0.0}\n")
+    return around("python", tmp_path, params_file=str(file))
 
 
 @launch_pytest.fixture
@@ -224,6 +273,22 @@ def test_included_twice(benches: list[Bench]) -> None:
     second.until_status(Verdict.UNKNOWN, Status.NO_FOOTPRINT)
 
 
+@pytest.mark.launch(fixture=in_group)
+def test_parameters_around_the_launch_file_are_used(bench: Bench) -> None:
+    """A default parameter file would replace them: the pose with a gap of 0.5 m would be FREE."""
+    bench.publish()
+    bench.until_status(*FREE, x=2.8)
+    assert said(bench.collide(2.5)) == (Verdict.MARGIN, Status.SUCCESS)
+    assert bench.get("safety_margin") == [0.7]
+
+
+@pytest.mark.launch(fixture=in_group_with_file)
+def test_parameter_around_the_launch_file_that_its_file_replaces_is_refused(bench: Bench) -> None:
+    reply = bench.collide()
+    assert said(reply) == NOT_ACTIVE
+    assert "a parameter file replaces it with 0.0" in reply.verdict.message
+
+
 @pytest.mark.requirement("N-4")
 @pytest.mark.launch(fixture=wrong_key)
 def test_file_of_which_nothing_applies_is_refused(benches: list[Bench]) -> None:
@@ -245,10 +310,50 @@ def test_file_of_which_nothing_applies_is_refused(benches: list[Bench]) -> None:
         ({"log_level": "bogus"}, "log_level: must be debug | info | warn | error | fatal"),
         ({"log_level": ""}, "log_level: must be"),
         ({"respawn": "perhaps"}, "respawn"),
+        ({"param_file": "/own.yaml"}, "param_file: is not an argument"),
+        ({"auto_start": "false"}, "did you mean 'autostart'?"),
+        ({"enclave": "/server"}, "enclave: has no effect"),
+        ({"remappings": "obstacles:= things"}, "remappings: must be rules"),
     ],
 )
 def test_bad_argument_starts_nothing(arguments: dict[str, str], words: str) -> None:
     assert words in refused(**arguments)
+
+
+def test_unknown_argument_on_the_command_line_starts_nothing() -> None:
+    """`ros2 launch` accepts any name: without this, the node would run with its defaults."""
+    assert "config: is not an argument of collision_server" in refused(config="/own.yaml")
+
+
+@launch_pytest.fixture
+def inside() -> LaunchDescription:
+    """As an including file with arguments of its own, of which one is like a given one of ours."""
+    own = {"config": "/own.yaml", "name_space": "other", "use_namespace": "true"}
+    setting = [SetLaunchConfiguration(*each) for each in own.items()]
+    logger = {"name": "front", "log_level": "front:=debug"}
+    remappings = "obstacles:=things footprint:=/outline"
+    server = included(namespace="robot", autostart="false", remappings=remappings, **logger)
+    group = [PushRosNamespace("fleet"), *setting, server]
+    return LaunchDescription([GroupAction(group), ReadyToTest()])
+
+
+@pytest.mark.launch(fixture=inside)
+def test_name_remappings_and_level_of_a_logger_in_namespaces() -> None:
+    bench = Bench("fleet/robot/front")
+    try:
+        assert said(bench.collide()) == NOT_ACTIVE
+        assert bench.transition("configure")
+        subscribed = bench.node.get_subscriber_names_and_types_by_node
+        names = bench.until(lambda: dict(subscribed("front", "/fleet/robot")), "the topics")
+        assert {"/fleet/robot/things", "/outline"} <= names.keys()
+        kind = GetLoggerLevels
+        client = bench.node.create_client(kind, "/fleet/robot/front/get_logger_levels")
+        request = kind.Request(names=["fleet.robot.front", "rcl"])
+        levels = bench.first_reply(client, request).levels
+        assert levels[0].level == LoggingSeverity.DEBUG
+        assert levels[1].level != LoggingSeverity.DEBUG
+    finally:
+        bench.close()
 
 
 def test_rviz_that_is_not_installed_starts_nothing() -> None:

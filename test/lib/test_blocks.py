@@ -313,7 +313,12 @@ def check_ros2(words: list[str]) -> None:
                 each for each in arguments if not re.fullmatch(r"--?\w[\w-]*|\d+(\.\d+)?", each)
             ][:3]
             values_fit(yaml.safe_load(values), kind)
-        case ["topic", "echo" | "hz" | "info", *arguments]:
+        case ["topic", "echo", *arguments]:
+            # Without the type, it fails if the daemon of ros2 has not found the topic yet.
+            kinds = [each for each in arguments if each.count("/") == 2 and each[0] != "/"]
+            assert any(each.startswith("/") for each in arguments)
+            assert len(kinds) == 1, f"{arguments}: name the type of the message"
+        case ["topic", "hz" | "info", *arguments]:
             assert any(each.startswith("/") for each in arguments)
         case ["service", "call", name, kind, *values]:
             if kind.startswith("gjk_collision/"):

@@ -15,6 +15,7 @@ from gjk_collision.server.config import (
     SourceConfig,
     checked_value,
     is_foreign,
+    is_of_every_node,
     parameter_facts,
     to_yaml,
 )
@@ -152,6 +153,45 @@ def test_misspelling_of_a_parameter_is_not_taken_for_another_nodes(name: str) ->
 def test_name_that_may_be_meant_for_the_server_is_not_another_nodes(name: str) -> None:
     """An unknown name that belongs to a source or may set a clearance is refused."""
     assert not is_foreign(name, ["obstacles", "lidar"])
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("use_sim_time", True),
+        ("start_type_description_service", True),
+        ("qos_overrides./scan.subscription.depth", True),
+        ("use_sim_timee", False),
+        ("use_sim_time_a.inflation", False),
+        ("use_sim_time.inflation", False),
+        ("start_type_description_services", False),
+        ("qos_overrides.inflation", False),
+        ("qos_overrides", False),
+    ],
+)
+def test_names_that_every_node_has_are_compared_exactly(name: str, expected: bool) -> None:
+    """By its beginning alone, the inflation of a source `use_sim_time_a` would be ignored."""
+    assert is_of_every_node(name) == expected
+    if not expected:
+        with pytest.raises(InputError, match="is not a parameter of the collision server"):
+            Config.from_parameters({name: True})
+
+
+@pytest.mark.parametrize("name", ["use_sim_timee", "use_simtime", "use_time_sim"])
+def test_misspelling_of_use_sim_time_is_not_another_nodes(name: str) -> None:
+    """Ignored in a shared section, the node would run on the clock of the machine."""
+    assert not is_foreign(name, ["obstacles"])
+    with pytest.raises(InputError, match="did you mean 'use_sim_time'"):
+        Config.from_parameters({name: True})
+
+
+@pytest.mark.parametrize(
+    "name", ["use_sim_time", "start_type_description_service", "qos_overrides"]
+)
+@pytest.mark.parametrize("parameter", ["obstacle_sources", "footprint_names"])
+def test_source_is_not_named_as_a_parameter_of_every_node(parameter: str, name: str) -> None:
+    with pytest.raises(InputError, match="not the name of a parameter"):
+        Config.from_parameters({parameter: [name]})
 
 
 def test_footprint_and_radius_exclude_each_other() -> None:

@@ -493,7 +493,7 @@ def test_fault_beside_a_footprint_per_pose(time: Time) -> None:
     assert found.statuses[1] == Status.NO_FOOTPRINT
     assert (found.answer.verdict, found.answer.status) == unknown(Status.NO_FOOTPRINT)
     assert found.first_invalid_index == 1 and not found.is_free
-    assert "none received on the topic footprint" in found.answer.message
+    assert "none received on the topic 'footprint'" in found.answer.message
 
 
 def test_collision_beside_a_fault_of_the_data(time: Time) -> None:

@@ -186,6 +186,7 @@ def test_only_ros_arguments_name_files() -> None:
         ("/front:safety_margin:=1.5", "does not apply to /r1/front"),
         ("/r1/front:safety_margin:=1.5", ""),
         ("safety_margin:=1.5", "the section '/r1/front' of a parameter file replaces it with 0.1"),
+        ("front:safety_margin:=1.5", "use 'safety_margin:=...'"),
         ("safety_margin:=0.1", ""),
         ("margin_rear:=1.5", ""),
         ("planner:safety_margin:=1.5", ""),
@@ -195,27 +196,59 @@ def test_only_ros_arguments_name_files() -> None:
 def test_value_on_the_command_line_that_is_not_used_is_refused(rule: str, words: str) -> None:
     """The node would be active without the margin that somebody has typed."""
     sections = [Section("/**", {"timeout": 2.0}), Section("/r1/front", {"safety_margin": 0.1})]
+    file = ["--params-file", "own.yaml"]
     for flag in ("-p", "--param"):
-        line = ["node", flag, "collision_server:a:=1", "--ros-args", "-r", "a:=b", flag, rule]
+        line = ["node", flag, "collision_server:a:=1", "--ros-args", "-r", "a:=b", *file]
+        line += [flag, rule]
         if not words:
-            check_values(line, sections, "/r1/front")
+            check_values(line, {"own.yaml": sections}, "/r1/front")
             continue
         with pytest.raises(InputError) as caught:
-            check_values(line, sections, "/r1/front")
+            check_values(line, {"own.yaml": sections}, "/r1/front")
         assert words in str(caught.value)
-        assert "/r1/front:safety_margin:=..." in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("line", "replaced"),
+    [
+        ("-p x:=1 --params-file all", True),  # as launch passes SetParameter
+        ("--params-file all -p x:=1", False),
+        ("-p x:=1 --params-file all -p x:=3", False),
+        ("-p x:=1 --params-file same", False),
+        ("-p x:=1 --params-file own", True),
+        ("--params-file own -p x:=1", False),
+        ("--params-file empty --params-file own -p x:=1", True),  # '/**' is before '/n'
+        ("--params-file own -p n:x:=1", False),
+        ("-p n:x:=1 --params-file all --params-file own", True),
+        ("-p other:x:=1 --params-file all", False),
+    ],
+)
+def test_value_on_the_command_line_and_files_in_each_order(line: str, replaced: bool) -> None:
+    """`test/ros/test_parameters.py` compares more lines with what rclpy does."""
+    files = {
+        "all": [Section("/**", {"x": 2})],
+        "same": [Section("/**", {"x": 1})],
+        "own": [Section("/n", {"x": 2})],
+        "empty": [Section("/**", {})],
+    }
+    words = ["--ros-args", *line.split()]
+    if not replaced:
+        check_values(words, files, "/n")
+        return
+    with pytest.raises(InputError, match="of a parameter file replaces it with 2"):
+        check_values(words, files, "/n")
 
 
 def test_value_on_the_command_line_that_only_rcl_accepts_is_refused() -> None:
     sections = [Section("/front", {"frame": "map"})]
     for rule in ("frame:=2026-02-30", "planner:frame:=2026-02-30", "other:=2026-02-30"):
-        line = ["--ros-args", "-p", rule]
+        line = ["--ros-args", "-p", rule, "--params-file", "own.yaml"]
         if rule.startswith("frame"):
             with pytest.raises(InputError) as caught:
-                check_values(line, sections, "/front")
+                check_values(line, {"own.yaml": sections}, "/front")
             assert str(caught.value).startswith(f"-p {rule}: the value cannot be read as YAML: ")
         else:  # its value is not compared
-            check_values(line, sections, "/front")
+            check_values(line, {"own.yaml": sections}, "/front")
 
 
 def test_a_pipe_is_no_parameter_file(tmp_path: Path) -> None:

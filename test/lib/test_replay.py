@@ -355,6 +355,23 @@ def test_sources_in_frames_of_their_own(tmp_path: Path) -> None:
         assert row.distance == pytest.approx(40.0 - 2.25 - 3.75 - 10.0 * t, abs=1e-6)
 
 
+def test_source_has_the_same_name_in_a_replay_as_in_the_node(tmp_path: Path) -> None:
+    """The name of the source, whatever its topic; the topic in a message is that of the bag."""
+    with BagWriter(tmp_path / "bag") as writer:
+        road = Road(writer)
+        for t in steps(1.0):
+            road.ego(t)
+            if t >= 0.5:
+                road.obstacles(t, [thing(CAR, 20.0, 0.0)], topic="/r1/objects")
+    parameters = {"obstacle_sources": ["seen"], "seen.topic": "perception/objects"}
+    topics = {"obstacles": "/r1/objects"}
+    replay(tmp_path / "bag", tmp_path, parameters=parameters, topics=topics)
+    first, *_, last = rows_of(tmp_path)
+    assert first.message == "seen: no message received on the topic '/r1/objects'"
+    assert first.bad_sources == ("seen",)
+    assert last.nearest_source == "seen"
+
+
 def test_no_obstacle_is_free_and_infinitely_far(tmp_path: Path) -> None:
     with BagWriter(tmp_path / "bag") as writer:
         road = Road(writer)

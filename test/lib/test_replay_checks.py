@@ -257,6 +257,23 @@ def test_parameter_file_of_the_server(tmp_path: Path) -> None:
         read_parameters(tmp_path / "own.yaml")
 
 
+def test_parameters_of_every_node_in_a_file_of_the_server(tmp_path: Path) -> None:
+    """Replay accepts and refuses the same names as the node."""
+    path = tmp_path / "own.yaml"
+    text = "%s:\n  ros__parameters:\n    safety_margin: 1.0\n    %s\n"
+    good = "use_sim_time: true\n    qos_overrides./footprint.subscription.reliability: reliable"
+    for key in ("collision_server", "/**"):
+        path.write_text(text % (key, good + "\n    start_type_description_service: false"))
+        assert read_parameters(path) == Config(safety_margin=1.0)
+        path.write_text(text % (key, "use_sim_timee: true"))
+        with pytest.raises(CaseError, match="did you mean 'use_sim_time'"):
+            read_parameters(path)
+    named = "footprint_names: [loaded]\n    loaded.robot_radius: 2.0\n    loaded.colour: red"
+    path.write_text(text % ("/**", named))
+    with pytest.raises(CaseError, match=r"loaded\.colour: is not a parameter"):
+        read_parameters(path)
+
+
 def test_parameter_file_of_several_nodes(tmp_path: Path) -> None:
     """A planner's margin of 0 must not replace that of the server."""
     path = tmp_path / "own.yaml"
@@ -813,9 +830,9 @@ def two_sources(folder: Path, lidar: float, radar: float) -> Case:
 def test_page_tells_obstacles_of_two_sources_apart(tmp_path: Path) -> None:
     run(two_sources(tmp_path, 20.0, 30.0), tmp_path, Options())
     text = (tmp_path / "drive" / "index.html").read_text()
-    assert f'"id":"{NUMBER}","src":"/lidar"' in text
+    assert f'"id":"{NUMBER}","src":"lidar"' in text
     assert f'"{NUMBER}",0]' in text and f'"{NUMBER}",1]' in text
-    assert re.findall(r'"sender":"(.*?)"', text) == ["/lidar", "/radar"]
+    assert re.findall(r'"sender":"(.*?)"', text) == ["lidar", "radar"]
 
 
 @pytest.mark.parametrize(("lidar", "radar"), [(20.0, 30.0), (30.0, 20.0)])

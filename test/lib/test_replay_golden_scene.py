@@ -56,9 +56,9 @@ def test_frames_have_both_answers(drive: Path) -> None:
     data = data_of(drive)
     front, rear = max(x for x, _ in EGO), min(x for x, _ in EGO)
     for frame in data["film"]["frames"]:
-        assert (frame["id"], frame["src"], frame["d"]) == (1, "/radar", 1.0)
+        assert (frame["id"], frame["src"], frame["d"]) == (1, "radar", 1.0)
         other = frame["g"]
-        assert (other["id"], other["src"], other["d"]) == (1, "/lidar", 2.0)
+        assert (other["id"], other["src"], other["d"]) == (1, "lidar", 2.0)
         assert (other["v"], other["s"]) == (Verdict.FREE, "SUCCESS")
         assert other["c"] == LABELS.index("distance") + 1
         own = frame["w"][::2]
@@ -100,8 +100,8 @@ def test_both_answers_are_drawn(drive: Path, tmp_path: Path) -> None:
     assert (
         "answer of old.yaml: closest points, nearest obstacle, safety margin of 1.50 m" in legend
     )
-    assert rows == ["1 (nearest) /radar", "1 (nearest of old.yaml) /lidar"]
-    assert "nearest of old.yaml1 of /lidar, 2.0000 m" in facts
+    assert rows == ["1 (nearest) radar", "1 (nearest of old.yaml) lidar"]
+    assert "nearest of old.yaml1 of lidar, 2.0000 m" in facts
 
 
 @needs_browser
@@ -194,7 +194,7 @@ def test_one_stamp_and_long_names(tmp_path: Path) -> None:
       CanvasRenderingContext2D.prototype.arc = function (...at) { dots++; arc.apply(this, at); };
       drawTimeline();
       const share = el("facts").querySelector("dd").clientWidth / el("facts").clientWidth;
-      const row = [...el("obstacles").rows].find((each) => each.cells[2].textContent !== "/radar");
+      const row = [...el("obstacles").rows].find((each) => each.cells[2].textContent !== "radar");
       return [dots, share, row.cells[2].textContent, row.offsetWidth, document.images.length];"""
     dots, share, sender, wide, images = told(tmp_path / "bag" / "index.html", script, tmp_path)
     assert dots == 1 + 1 + 3, "the distance of both results; footprint, lidar and radar"

@@ -94,8 +94,8 @@ def test_velocities_margins_and_sources_are_in_the_check_frame(drive: Path) -> N
     data = data_of(drive)
     assert data["frame"] == "odom"
     assert data["film"]["sources"] == [
-        {"source": "lidar", "sender": "/lidar", "frame": "lidar_frame", "inflation": 0.25},
-        {"source": "radar", "sender": "/radar", "frame": "odom", "inflation": 0.0},
+        {"source": "lidar", "sender": "lidar", "frame": "lidar_frame", "inflation": 0.25},
+        {"source": "radar", "sender": "radar", "frame": "odom", "inflation": 0.0},
     ]
     frame = data["film"]["frames"][3]
     near, away, radar = frame["o"]
@@ -237,13 +237,13 @@ def test_an_obstacle_tells_its_source_and_frame(drive: Path, tmp_path: Path) -> 
       return [el("pointed").textContent, [...el("obstacles").rows].map(texts)];"""
     pointed, rows = told(drive, script, tmp_path)
     assert pointed == (
-        "obstacle 1 of /lidar (source lidar, published in lidar_frame): x 664751.000 m, "
+        "obstacle 1 of lidar (source lidar, published in lidar_frame): x 664751.000 m, "
         "y 4.750 m in odom, speed 2.00 m/s, inflation 0.250 m"
     )
     assert rows[0] == [
-        "1 (nearest)", "lidar", "/lidar", "lidar_frame", "664751.000", "4.750", "2.00", "0.250"
+        "1 (nearest)", "lidar", "lidar", "lidar_frame", "664751.000", "4.750", "2.00", "0.250"
     ]  # fmt: skip
-    assert ["1", "radar", "/radar", "odom", "664764.000", "0.000", "unknown", "0.000"] in rows
+    assert ["1", "radar", "radar", "odom", "664764.000", "0.000", "unknown", "0.000"] in rows
 
 
 @needs_browser

@@ -207,7 +207,7 @@ def test_a_region_is_answered_for(tmp_path: Path) -> None:
             continue
         assert row.verdict is (Verdict.COLLISION if t >= 0.5 else Verdict.FREE), row
         assert row.nearest_id == OUTSIDE
-        assert row.nearest_source.lstrip("/") == "fence"
+        assert row.nearest_source == "obstacles"
 
 
 def test_a_static_grid_is_used_to_the_end(tmp_path: Path) -> None:

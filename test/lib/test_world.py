@@ -124,6 +124,34 @@ def test_answer_names_the_obstacle_and_its_source(time: Time) -> None:
     assert questions.distance(snapshot, Pose(30, 5, 0), k=9).sources == ("lidar", "front", "lidar")
 
 
+def test_source_has_one_name_and_its_topic_is_the_resolved_one(time: Time) -> None:
+    """Whoever reads `bad_sources` and the verdict must see that both mean the same source."""
+    sources = (SourceConfig("scan", topic="/sensors/scan"), SourceConfig("grid", required=False))
+    config = Config(footprint=CAR, sources=sources, twist_topic="odom")
+    topics = {"scan": "/r1/front/scan", "twist_topic": "/r1/odom", "footprint": "/r1/outline"}
+    world = World(config, topics=topics)
+    snapshot = world.snapshot(**time.both)
+    assert snapshot.bad_sources == ("scan", "grid")
+    assert snapshot.fault is not None
+    assert snapshot.fault.message == "scan: no message received on the topic '/r1/front/scan'"
+    texts = {each.source: each.fault.message for each in world.reports(**time.both) if each.fault}
+    assert "'/r1/front/scan'" in texts["scan"]
+    assert "'grid'" in texts["grid"]  # without a resolved name
+    assert "'/r1/odom'" in texts["twist_topic"]
+    world.receive_obstacles("scan", boxes((0.0, 0.0), source=""), **time.both)
+    answer = questions.collide(world.snapshot(**time.both), Pose(0, 0, 0))
+    assert answer.nearest_source == "scan"
+    assert ("scan", "scan") in {(each.source, each.sender) for each in world.reports(**time.both)}
+    for i in range(20):
+        world.receive_obstacles("scan", boxes(source=f"sender {i}"), **time.both)
+    snapshot = world.snapshot(**time.both)
+    assert snapshot.fault is not None
+    assert "senders on the topic '/r1/front/scan'" in snapshot.fault.message
+    fault = World(Config(), topics=topics).snapshot(**time.both).fault
+    assert fault is not None
+    assert "none received on the topic '/r1/outline'" in fault.message
+
+
 # ---- footprint
 
 
@@ -308,7 +336,7 @@ def test_repeated_sequence_does_not_keep_data_alive(time: Time) -> None:
         time.pass_(0.1)
     assert ask(world, time) == unknown(Status.INVALID_INPUT)  # as if there were two publishers
     fault = world.snapshot(**time.both).fault
-    assert "a second message with the sequence number 5" in fault.message
+    assert "two publishers use the name" in fault.message
 
 
 @pytest.mark.requirement("D-3")

@@ -69,11 +69,13 @@ SERVICES = {
 
 class Server:
     """The process ``python -m gjk_collision.ros.node``; ``__ns`` is its namespace,
-    ``params_file`` its parameter file; a parameter that is None is not set."""
+    ``params_file`` its parameter file, ``remap`` its rules of remapping; a parameter that is None
+    is not set."""
 
     def __init__(self, name: str, **parameters: Any) -> None:
         self.name = name
         remaps = [f"{key}:={parameters.pop(key)}" for key in ("__ns",) if key in parameters]
+        remaps += parameters.pop("remap", [])
         file = parameters.pop("params_file", None)
         given = [f"{k}:={_text(value)}" for k, value in parameters.items() if value is not None]
         arguments = [word for each in remaps for word in ("-r", each)]

@@ -152,7 +152,7 @@ def test_speed_selects_the_footprint(start: Start, kind: Any) -> None:
     _, bench = start(name, **BY_SPEED, twist_type=f"{package}/msg/{kind.__name__}")
     bench.publish()
     reply = bench.until_status(Verdict.UNKNOWN, Status.NO_FOOTPRINT, x=NEAR)
-    assert "no message received on the topic 'odometry'" in reply.verdict.message
+    assert "no message received on the topic '/odometry'" in reply.verdict.message
     bench.until_status(*FREE, x=NEAR, footprint="small")
     driver = Driver(bench, kind)
     driver.vx = 0.5

@@ -14,6 +14,8 @@ import pytest
 pytest.importorskip("rclpy", reason="rclpy is not installed")
 
 from gjk_collision.msg import ObstacleArray
+from rcl_interfaces.msg import LoggerLevel
+from rcl_interfaces.srv import SetLoggerLevels
 from sensor_msgs.msg import LaserScan
 from server import Bench, Server
 
@@ -78,8 +80,8 @@ def test_log_names_the_inputs_that_are_missing() -> None:
         said = bench.until(lambda: lines(server, "not available: footprint"), "the footprint")
         assert said == [
             "WARN not available: footprint on /r1/footprint: NO_FOOTPRINT: footprint: no footprint"
-            " configured, and none received on the topic footprint; the topic has 1 publishers; "
-            "check their quality of service"
+            " configured, and none received on the topic '/r1/footprint'; the topic has 1 "
+            "publishers; check their quality of service"
         ]
         bench.until(lambda: len(lines(server, "not available")) == 3, "the other inputs")
         [radar] = lines(server, "not available: optional source 'radar'")
@@ -163,7 +165,8 @@ class Node:
 
     def get_logger(self) -> Any:
         log = self.lines.append
-        return SimpleNamespace(info=log, warning=log, error=log)
+        never = lambda level: False  # noqa: E731
+        return SimpleNamespace(info=log, warning=log, error=log, is_enabled_for=never)
 
     def create_timer(self, *args: Any, **more: Any) -> None:
         pass
@@ -264,3 +267,23 @@ def test_nothing_is_logged_while_not_active(node: Node) -> None:
     node.progress.log_transition("deactivated")
     assert node.after(0.0) == []
     assert node.after(10 * REMINDER) == []
+
+
+def test_log_tells_that_it_waits_and_the_state_of_senders(start: Start) -> None:
+    """At the level debug, which the service of the node sets."""
+    server, bench = start("waiting", autostart=False)
+    [line] = bench.until(lambda: lines(server, "autostart is false"), "the line")
+    assert line.startswith("INFO autostart is false: not configured until")
+    client = bench.node.create_client(SetLoggerLevels, "/waiting/set_logger_levels")
+    level = LoggerLevel(name="waiting", level=LoggerLevel.LOG_LEVEL_DEBUG)
+    (result,) = bench.first_reply(client, SetLoggerLevels.Request(levels=[level])).results
+    assert result.successful
+    for label in ("configure", "activate"):
+        assert bench.transition(label)
+    bench.publish(lambda: bench.array([(0, 0), (5, 0)]))
+    found = bench.until(
+        lambda: lines(server, "DEBUG sender 'obstacles' of 'obstacles': 2 items"), "the state"
+    )
+    assert re.search(
+        r": 2 items, \d\.\d{3} s old; \d+ messages received, 0 dropped; used", found[0]
+    )

@@ -62,6 +62,7 @@ def test_diagnostics_say_how_each_part_is(start: Start) -> None:
     bench.until(lambda: levels().get("obstacles") == (DiagnosticStatus.OK, "used"), "used")
     hit = DiagnosticStatus.WARN, "COLLISION / SUCCESS"  # of the last heartbeat, which may be older
     bench.until(lambda: levels()["verdict"] == hit, "verdict")
+    assert {each.hardware_id for each in heard[-1].status} == {"/ill"}
     now = levels()
     assert now["footprint"][0] == DiagnosticStatus.OK
     assert now["frames"][0] == DiagnosticStatus.OK

@@ -7,11 +7,13 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Callable
+from itertools import permutations
 from pathlib import Path
 
 import pytest
 import rclpy
 from geometry_msgs.msg import Point32, PolygonStamped
+from gjk_collision.msg import ObstacleArray
 from lifecycle_msgs.msg import Transition
 from lifecycle_msgs.srv import ChangeState
 from rcl_interfaces.srv import DescribeParameters
@@ -19,8 +21,9 @@ from rclpy.parameter import Parameter
 from rclpy.qos import QoSProfile, ReliabilityPolicy
 from server import BOX, Bench, Server, said
 
+from gjk_collision.errors import InputError
 from gjk_collision.server.config import Config, parameter_facts
-from gjk_collision.server.parameter_files import read_sections
+from gjk_collision.server.parameter_files import check_values, read_sections
 from gjk_collision.verdict import Status, Verdict
 
 NOT_ACTIVE = (Verdict.UNKNOWN, Status.NOT_ACTIVE)
@@ -95,6 +98,40 @@ def test_file_of_which_only_the_shared_section_applies_is_refused(
         assert "use the key '/r1/hidden'" in said_of_it
 
 
+def test_values_on_the_command_line_are_used_as_rcl_uses_them(tmp_path: Path) -> None:
+    """What rclpy gives a node is the oracle: a value of a file in place of a typed one is refused.
+
+    Launch passes `SetParameter` as a value before the files: a margin would be lost in silence.
+    """
+    files, words = {}, [["-p", "x:=1"], ["-p", "n:x:=1"]]
+    keys = {"all": "/**", "any": "/*", "own": "/n", "plain": "n"}
+    for name, key in {**keys, "empty": "/**"}.items():
+        path = tmp_path / name
+        given = "{x: 2}" if name in keys else "{}"
+        path.write_text(f'"{key}":\n  ros__parameters: {given}\n')
+        files[str(path)] = read_sections(path)
+        words.append(["--params-file", str(path)])
+    found = []
+    for line in permutations(words, 3):
+        arguments = ["--ros-args", *(word for each in line for word in each)]
+        if "-p" not in arguments:
+            continue
+        context = rclpy.Context()
+        rclpy.init(args=arguments, context=context)
+        node = rclpy.create_node("n", context=context, enable_rosout=False)
+        value = node._parameter_overrides["x"].value
+        node.destroy_node()
+        rclpy.shutdown(context=context)
+        try:
+            check_values(arguments, files, "/n")
+            refused = False
+        except InputError:
+            refused = True
+        assert refused == (value == 2), line
+        found.append(refused)
+    assert 0 < sum(found) < len(found)
+
+
 def test_file_applies_under_a_namespace(start: Start, tmp_path: Path) -> None:
     file = file_of(tmp_path, "/r1/rooted:\n  ros__parameters: {safety_margin: 1.0}\n")
     _, bench = start("r1/rooted", __ns="/r1", params_file=file)
@@ -110,6 +147,32 @@ def test_parameters_of_other_nodes_in_a_shared_file(start: Start, tmp_path: Path
     assert "have no effect: bond_timeout, global_frame" in server.log
     _, bench = start("slipped", params_file=file_of(tmp_path, text % "safty_margin"))
     assert "did you mean 'safety_margin'?" in bench.collide().verdict.message
+
+
+def test_parameters_of_a_source_with_a_name_like_use_sim_time_are_used(start: Start) -> None:
+    """Without its inflation of 2 m, the pose with a gap of 1.5 m would be FREE."""
+    name = "use_sim_time_a"
+    _, bench = start("alike", obstacle_sources=[name], **{f"{name}.inflation": 2.0})
+    assert bench.get(f"{name}.inflation") == [2.0]
+    bench.obstacles = bench.node.create_publisher(ObstacleArray, f"/{name}", 5)
+    bench.publish()
+    bench.until_status(*FREE, x=4.5)
+    assert said(bench.collide(3.5)) == (Verdict.COLLISION, Status.SUCCESS)
+    assert not bench.set(**{f"{name}.inflation": 1.0}).successful  # down, while active
+    assert bench.set(**{f"{name}.inflation": 3.0}).successful
+    assert said(bench.collide(4.5)) == (Verdict.COLLISION, Status.SUCCESS)
+
+
+def test_misspelled_parameters_of_every_node_are_reported(start: Start, tmp_path: Path) -> None:
+    _, bench = start("misspelled", use_sim_timee=True)
+    assert "did you mean 'use_sim_time'?" in bench.collide().verdict.message
+    other = "qos_overrides./other.subscription.depth"
+    good = "qos_overrides./footprint.subscription.depth"
+    server, bench = start("unused", footprint=None, **{other: 3, good: 2})
+    bench.until_status(Verdict.UNKNOWN, Status.NO_FOOTPRINT)
+    (line,) = [each for each in server.log.splitlines() if "have no effect" in each]
+    assert other in line
+    assert good not in line
 
 
 def test_foreign_parameter_in_the_own_section_is_refused(start: Start, tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import os
 import signal
+import threading
 import time
 import xml.etree.ElementTree as ET
 from collections.abc import Callable
@@ -16,15 +17,18 @@ import pytest
 
 pytest.importorskip("rclpy", reason="rclpy is not installed")
 
+import rclpy
 from ament_index_python import get_package_share_directory
 from builtin_interfaces.msg import Time
 from gjk_collision.msg import ObstacleArray
 from lifecycle_msgs.msg import State, Transition
 from lifecycle_msgs.srv import ChangeState, GetState
+from rclpy.executors import SingleThreadedExecutor
 from rclpy.qos import ReliabilityPolicy
 from rosgraph_msgs.msg import Clock
 from server import BOX, Bench, Server, said
 
+from gjk_collision.ros.node import CollisionServer
 from gjk_collision.server.fields import nanoseconds
 from gjk_collision.verdict import Status, Verdict
 
@@ -253,3 +257,59 @@ def test_security_policy_allows_all_that_the_server_has(start: Start) -> None:
     )
     served = names(node.get_service_names_and_types_by_node)
     assert {"/collision_server/check_path"} <= served <= allowed("service", "reply")
+
+
+def test_clock_of_a_configured_node_cannot_be_changed(start: Start) -> None:
+    """Otherwise every answer would become UNKNOWN, without a line in the log."""
+    server, bench = start("steady")
+    bench.publish()
+    bench.until_status(*FREE)
+    for label in ("", "deactivate"):
+        assert not label or bench.transition(label)
+        result = bench.set(use_sim_time=True)
+        assert not result.successful
+        assert "use_sim_time: cannot change while the node is configured" in result.reason
+        assert not bench.set(use_sim_time=True, safety_margin=0.5).successful
+        assert bench.get("use_sim_time", "safety_margin") == [False, 0.0]
+        assert bench.set(use_sim_time=False).successful  # no change
+    assert bench.transition("activate")
+    bench.until_status(*FREE)
+    for label in ("deactivate", "cleanup"):
+        assert bench.transition(label)
+    assert bench.set(use_sim_time=True).successful
+    for label in ("configure", "activate"):
+        assert bench.transition(label)
+    bench.until_status(*unknown(Status.CLOCK_JUMP))
+    assert "active, waiting for: the time on /clock (use_sim_time)" in server.log
+
+
+def test_two_servers_in_one_process() -> None:
+    """Each has its own namespace, parameters and data; one executor spins both."""
+    context = rclpy.Context()
+    rclpy.init(args=[], context=context)
+    executor = SingleThreadedExecutor(context=context)
+    servers = []
+    for name, margin in (("p1", 0.0), ("p2", 1.0)):
+        line = ["--ros-args", "-r", f"__ns:=/{name}", "-p", "robot_radius:=1.0"]
+        line += ["-p", f"safety_margin:={margin}", "-p", "time_budget:=1.0"]
+        server = CollisionServer(context=context, cli_args=line, use_global_arguments=False)
+        executor.add_node(server)
+        servers.append(server)
+        server.start()
+    spinning = threading.Thread(target=executor.spin)
+    spinning.start()
+    benches = [Bench(f"{name}/collision_server") for name in ("p1", "p2")]
+    try:
+        for bench, verdict in zip(benches, (Verdict.FREE, Verdict.MARGIN), strict=True):
+            assert said(bench.collide()) == unknown(Status.NO_OBSTACLES)
+            bench.publish()
+            bench.until_status(verdict, Status.SUCCESS, x=2.5)
+    finally:
+        for bench in benches:
+            bench.close()
+        executor.shutdown()
+        spinning.join()
+        for server in servers:
+            server.close()
+            server.destroy_node()
+        context.shutdown()

@@ -58,6 +58,10 @@ PARAMETERS = {
     "set_parameters": parameters.SetParameters,
     "set_parameters_atomically": parameters.SetParametersAtomically,
 }
+LOGGING = {
+    "get_logger_levels": parameters.GetLoggerLevels,
+    "set_logger_levels": parameters.SetLoggerLevels,
+}
 QUESTIONS = {
     "collide": Collide,
     "distance": Distance,
@@ -114,7 +118,7 @@ def graph(start: Callable[..., tuple[Server, Bench]]) -> Iterator[Bench]:
     subscribe(supervisor, CollisionState, f"{SERVER}state")
     subscribe(supervisor, TransitionEvent, f"{SERVER}transition_event")
     subscribe(supervisor, DiagnosticArray, "/diagnostics")
-    for name, kind in {**LIFECYCLE, **PARAMETERS, "reset": Trigger}.items():
+    for name, kind in {**LIFECYCLE, **PARAMETERS, **LOGGING, "reset": Trigger}.items():
         supervisor.create_client(kind, f"{SERVER}{name}")
     perception.create_publisher(ObstacleArray, "obstacles", 1)
     perception.create_publisher(PolygonStamped, "footprint", 1)

@@ -87,6 +87,27 @@ def test_all_zero_state_is_not_free() -> None:
 # ---- the services
 
 
+def test_source_has_one_name_also_with_a_remapped_topic(start: Callable[..., Any]) -> None:
+    """The name in `obstacle_sources`; a message about its topic has the name after remapping."""
+    parameters = {"obstacle_sources": ["seen"], "seen.topic": "/perception/objects"}
+    _, bench = start("renamed", remap=["/perception/objects:=/obstacles"], **parameters)
+    reply = bench.until_status(Verdict.UNKNOWN, Status.NO_OBSTACLES)
+    assert reply.verdict.message == "seen: no message received on the topic '/obstacles'"
+    assert list(reply.info.bad_sources) == ["seen"]
+    bench.publish()
+    bench.until_status(*FREE)
+    hit = bench.collide(0.0)
+    assert (hit.obstacle_id, hit.obstacle_source) == (0, "seen")
+    assert list(bench.distance(k=1).sources) == ["seen"]
+    bench.states.clear()
+    state = bench.until(lambda: bench.states, "heartbeat")[0]
+    assert state.nearest_source in ("seen", "")  # "": the pose of the vehicle is not known
+    bench.stop_publishing()
+    reply = bench.until_status(Verdict.UNKNOWN, Status.STALE_OBSTACLES)
+    assert reply.verdict.message.startswith("seen: ")
+    assert list(reply.info.bad_sources) == ["seen"]
+
+
 @pytest.mark.requirement("V-7")
 def test_collide(bench: Bench) -> None:
     reply = bench.collide(1.5)

@@ -18,6 +18,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -25,6 +26,7 @@ import pytest
 pytest.importorskip("rclpy", reason="rclpy is not installed")
 
 import rclpy
+from ament_index_python import get_package_prefix
 from geometry_msgs.msg import TransformStamped
 from gjk_collision.msg import CollisionState
 from lifecycle_msgs.srv import ChangeState
@@ -39,6 +41,7 @@ EIGHTH = -(-STOPS // 8)
 AT_ONCE = 4
 HAS_TF = importlib.util.find_spec("tf2_msgs") is not None
 NOT_ACTIVE = (Verdict.UNKNOWN, Status.NOT_ACTIVE)
+EXECUTABLE = "/lib/gjk_collision/collision_server"
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
@@ -178,6 +181,66 @@ def test_signal_before_the_executor_is_made(monkeypatch: pytest.MonkeyPatch) -> 
     del server
     gc.collect()
     assert not [each.err_msg or each.exc_value for each in ignored]
+
+
+SIGNALLING = """
+import os, sys
+class Finder:
+    def find_spec(self, name, path=None, target=None):
+        if name == {module!r}:
+            os.kill(os.getpid(), {signal})
+sys.meta_path.insert(0, Finder())
+"""
+
+
+@pytest.mark.parametrize("how", SIGNALS, ids=lambda how: how.name)
+@pytest.mark.parametrize(
+    "module",
+    ["gjk_collision", "numpy", "rclpy", "gjk_collision.msg", "gjk_collision.ros.services"],
+)
+def test_signal_during_the_imports(module: str, how: signal.Signals, tmp_path: Path) -> None:
+    """The process sends itself the signal when it begins to import the module."""
+    text = SIGNALLING.format(module=module, signal=int(how))
+    (tmp_path / "sitecustomize.py").write_text(text)
+    paths = [str(tmp_path), os.environ.get("PYTHONPATH", "")]
+    done = subprocess.run(
+        [sys.executable, get_package_prefix("gjk_collision") + EXECUTABLE],
+        env={**os.environ, "PYTHONSAFEPATH": "1", "PYTHONPATH": os.pathsep.join(paths)},
+        capture_output=True,
+        text=True,
+        timeout=50.0,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("how", SIGNALS, ids=lambda how: how.name)
+@pytest.mark.parametrize("where", ["init", "try_shutdown"])
+def test_signal_before_rclpy_handles_it_and_after(where: str, how: signal.Signals) -> None:
+    """Here the handlers are those of `main`: rclpy has none yet, or none any more."""
+    code = f"""
+import os, sys, rclpy
+from gjk_collision.ros import node
+original = rclpy.{where}
+def signalling(*arguments, **options):
+    if {where == "init"}:
+        os.kill(os.getpid(), {int(how)})
+    original(*arguments, **options)
+    os.kill(os.getpid(), {int(how)})
+rclpy.{where} = signalling
+node.spin = lambda server: None
+sys.exit(node.main([]))
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**os.environ, "PYTHONSAFEPATH": "1"},
+        capture_output=True,
+        text=True,
+        timeout=50.0,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "Traceback" not in done.stderr
 
 
 def test_stop_that_takes_too_long() -> None:
