@@ -224,7 +224,8 @@ class Shape:
         convex: Hertel and Mehlhorn, "Fast Triangulation of Simple Polygons", 1983.
         """
         if isinstance(holes, (int, float)):
-            rule = f"must be a sequence of outlines (got {holes!r}): a radius is radius={holes!r}"
+            given = short(holes)
+            rule = f"must be a sequence of outlines (got {given}): a radius is radius={given}"
             raise InputError(Status.INVALID_INPUT, "holes", None, rule)
         rings = [
             as_floats(hole, f"holes[{k}]", 2) for k, hole in enumerate(as_list(holes, "holes"))

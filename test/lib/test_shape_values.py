@@ -303,7 +303,7 @@ POLYGON = {"type": "Polygon"}
 BAD_GEOMETRIES: list[tuple[Any, Status, str]] = [
     (3, Status.INVALID_INPUT, "g: must have __geo_interface__"),
     ({"type": "Circle"}, Status.INVALID_INPUT, "g: type must be one of .*'Circle'"),
-    ({"type": []}, Status.INVALID_INPUT, "g: type must be one of"),
+    ({"type": []}, Status.INVALID_INPUT, "g: type must be a string"),
     ({"coordinates": []}, Status.INVALID_INPUT, "g: must have __geo_interface__"),
     (POLYGON, Status.INVALID_INPUT, "g.coordinates: must be a sequence"),
     ({"type": "Point", "coordinates": None}, Status.INVALID_INPUT, "g.coordinates"),
