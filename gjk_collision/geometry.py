@@ -344,8 +344,13 @@ class Shape:
         Regions in which parts overlap count once. For one part, this is the area of the polygon +
         perimeter * radius + pi * radius^2 (Steiner's formula), up to a few rounding errors
         relative to the square of its size. For parts that overlap, the relative error is about
-        1e-12. The area is computed at each call. This takes seconds if several hundred parts all
-        overlap each other.
+        1e-12. The area is computed at each call.
+
+        Raises
+        ------
+        InputError
+            LIMIT_EXCEEDED: the boundary of the union has too many corners, as that of 500 bars
+            across 500 others. Computing its area would take minutes.
         """
         return self._core.area
 
