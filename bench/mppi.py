@@ -14,6 +14,7 @@ fails.
 
 import argparse
 import ctypes
+import os
 import statistics
 import sys
 import time
@@ -185,6 +186,16 @@ TRUTH = "shapely, all poses"
 ROWS = (OURS, PAIR, EVERY, DISTANCE, RASTER, SECOND, NUMPY, TRUTH)
 Methods = dict[str, Callable[[], Any]]
 Wrong = dict[str, npt.NDArray[np.int64]]  # per method: see `wrong`
+Spent = tuple[float, float]  # processor time of all threads, and elapsed time [s]
+
+
+def spent_since(start: Spent) -> Spent:
+    """Return the processor time of all threads and the elapsed time [s] since a start.
+
+    Both are measured for every row, so that a column compares times of one kind. While other
+    programs run, only the processor times can be compared.
+    """
+    return time.process_time() - start[0], time.perf_counter() - start[1]
 
 
 def methods(scene: Scene, costmap: Costmap, poses: Floats) -> Methods:
@@ -212,16 +223,16 @@ def wrong(hits: Answers, truth: Answers) -> npt.NDArray[np.int64]:
 
 def judge(
     scene: Scene, costmap: Costmap, poses: Floats, solid: Any, wrongs: Wrong, where: str
-) -> float:
+) -> Spent:
     """Compare the verdicts of some rollouts with shapely's, and fail where ours is another one.
 
-    Return the time that shapely takes for a cycle [s].
+    Return the times that shapely takes for a cycle.
     """
     some = poses[:: ROLLOUTS // JUDGED]
-    start = time.process_time()
+    start = spent_since((0.0, 0.0))
     outlines = shapely.polygons(turned(CORNERS, some))
     truth = np.asarray(shapely.intersects(solid, outlines))
-    spent = (time.process_time() - start) * (ROLLOUTS / JUDGED)
+    processor, elapsed = (each * (ROLLOUTS / JUDGED) for each in spent_since(start))
     verdicts = np.asarray(scene.check(Shape.box(LENGTH, WIDTH), some).verdicts)
     hits = verdicts == Verdict.COLLISION
     if not (hits | (verdicts == Verdict.FREE)).all():
@@ -237,14 +248,14 @@ def judge(
     both = wrongs.get(SECOND, 0) + wrong(second, truth)
     both[:4] = 0  # half of its poses have no answer
     wrongs[SECOND] = both
-    return spent
+    return processor, elapsed
 
 
-def measure(library: ctypes.CDLL, passes: int) -> dict[str, tuple[dict[str, float], Wrong]]:
-    """Return the median time of a cycle [s] and the wrong answers, by the scene and the method."""
+def measure(library: ctypes.CDLL, passes: int) -> dict[str, tuple[dict[str, Spent], Wrong]]:
+    """Return the median times of a cycle and the wrong answers, by the scene and the method."""
     results = {}
     for kind, (make, turn) in SCENES.items():
-        spent: dict[str, list[float]] = {}
+        spent: dict[str, list[Spent]] = {}
         wrongs: Wrong = {}
         for number in range(passes):
             rng = np.random.default_rng(number)
@@ -257,29 +268,36 @@ def measure(library: ctypes.CDLL, passes: int) -> dict[str, tuple[dict[str, floa
             costmap = Costmap(solid, library)
             calls = list(methods(scene, costmap, poses).items())
             for name, call in calls[number % len(calls) :] + calls[: number % len(calls)]:
-                clock = time.perf_counter if name == PAIR else time.process_time
-                start = clock()
+                start = spent_since((0.0, 0.0))
                 call()
-                spent.setdefault(name, []).append(clock() - start)
+                spent.setdefault(name, []).append(spent_since(start))
             where = f"{kind}, pass {number}"
             exact = judge(scene, costmap, poses, solid, wrongs, where)
             spent.setdefault(TRUTH, []).append(exact)
-        results[kind] = {name: statistics.median(each) for name, each in spent.items()}, wrongs
+        medians = {name: median(each) for name, each in spent.items()}
+        results[kind] = medians, wrongs
     return results
+
+
+def median(times: list[Spent]) -> Spent:
+    """Return the median of each kind of time."""
+    processor, elapsed = zip(*times, strict=True)
+    return statistics.median(processor), statistics.median(elapsed)
 
 
 def share(count: int, total: int) -> str:
     return f"{100 * count / total:.2f} %"
 
 
-def report(results: dict[str, tuple[dict[str, float], Wrong]]) -> str:
+def report(results: dict[str, tuple[dict[str, Spent], Wrong]]) -> str:
     """Return the tables, one for each scene."""
     tables = []
     for kind, (spent, wrongs) in results.items():
         lines = []
         for name in ROWS:
-            seconds = spent[name]
-            line = [name, f"{1e3 * seconds:.2f}", f"{100 * seconds / CYCLE:.1f} %"]
+            processor, elapsed = spent[name]
+            line = [name, f"{1e3 * processor:.2f}", f"{100 * processor / CYCLE:.1f} %"]
+            line.append(f"{1e3 * elapsed:.2f}")
             if name in wrongs:
                 w = wrongs[name]
                 poses = [share(w[0], w[3]), share(w[1], w[3])] if w[3] else ["", ""]
@@ -296,6 +314,7 @@ def report(results: dict[str, tuple[dict[str, float], Wrong]]) -> str:
                     kind,
                     "ms per cycle",
                     "of 50 ms",
+                    "ms elapsed",
                     "poses falsely free",
                     "poses falsely occupied",
                     "rollouts falsely free",
@@ -315,10 +334,12 @@ def main() -> None:
     parser.add_argument("--command", default="", help="what was run, for the docs")
     options = parser.parse_args()
     passes = 5 if options.quick else 31
+    load = os.getloadavg()[0]
     results = measure(ctypes.CDLL(str(options.raster.resolve())), passes)
     head = (
         f"{machine()}; shapely {shapely.__version__}, numpy {np.__version__}; "
-        f"{time.strftime('%Y-%m-%d')}; `{options.command}`. Medians of {passes} cycles. The wrong "
+        f"{time.strftime('%Y-%m-%d')}; load average {load:.1f}; `{options.command}`. Medians of "
+        f"{passes} cycles. The wrong "
         f"answers are those of {passes * JUDGED} rollouts per scene."
     )
     text = f"{head}\n\n{report(results)}"

@@ -404,7 +404,7 @@ def _shape(name: str, text: str, radius: float) -> "Shape":
         return Shape.hull(json.loads(text), radius=radius)
     except json.JSONDecodeError as error:
         raise ValueError(f"shape {name}: must be a JSON list of vertices: {error}") from error
-    except (ValueError, OSError) as error:
+    except (ValueError, OSError, RecursionError) as error:
         raise ValueError(f"shape {name}: {error}") from error
 
 

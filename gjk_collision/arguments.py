@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence, Set
 from operator import index
 from reprlib import repr as short
 from typing import Any, TypeVar
@@ -43,6 +43,7 @@ T = TypeVar("T")
 _FLOAT64 = np.dtype(np.float64)
 _EMPTY = np.empty(0)  # it has no element that could be changed
 _NESTED = {list, tuple, np.ma.MaskedArray}
+_DEEPEST = 64  # dimensions of an array of numpy
 _BOOLS = (bool, np.bool_)  # a tuple, because each use of `bool | np.bool_` creates a new object
 
 
@@ -68,9 +69,9 @@ def as_number(value: float, argument: str) -> float:
 
 
 def _loses_meaning(value: object) -> bool:
-    """Return whether a conversion to float would drop an imaginary part or a unit of time."""
+    """Return whether a conversion to float would drop axes, an imaginary part or a time unit."""
     dtype = getattr(value, "dtype", None)
-    return dtype is not None and dtype.kind in "cmM"
+    return dtype is not None and (dtype.kind in "cmM" or getattr(value, "ndim", 0) > 0)
 
 
 def as_integer(value: int, argument: str, low: int = -(2**31), high: int = 2**31 - 1) -> int:
@@ -102,12 +103,14 @@ def as_choice(value: object, choices: tuple[str, ...], argument: str) -> str:
 
 
 def as_list(values: Sequence[T], argument: str) -> list[T]:
-    """Return the elements of a sequence."""
+    """Return the elements of a sequence. Strings, mappings and sets are refused, also if empty."""
     try:
-        return list(values)
+        if not isinstance(values, str | bytes | bytearray | Mapping | Set):
+            return list(values)
     except TypeError:
-        rule = f"must be a sequence (got {type(values).__name__})"
-        raise InputError(Status.INVALID_INPUT, argument, None, rule) from None
+        pass
+    rule = f"must be a sequence (got {type(values).__name__})"
+    raise InputError(Status.INVALID_INPUT, argument, None, rule)
 
 
 def as_floats(values: ArrayLike, argument: str, *columns: int) -> NDArray[np.float64]:
@@ -223,14 +226,20 @@ def _as_array(values: ArrayLike, argument: str) -> NDArray[Any]:
         raise InputError(Status.INVALID_INPUT, argument, masked, rule)
     try:
         return np.asarray(values)
-    except ValueError as error:
-        rule, row = _uneven_row(values) or (str(error), None)
+    except (ValueError, RecursionError) as error:
+        rule, row = _uneven_row(values) or (
+            f"must be an array: rows of equal length, at most {_DEEPEST} of them in each other",
+            None,
+        )
         raise InputError(Status.ARRAY_MISMATCH, argument, row, rule) from error
 
 
 def _uneven_row(values: Any) -> tuple[str, int] | None:
     """Return a rule and the index of the first row that differs in length from the first one."""
-    if not all(isinstance(row, list | tuple) or np.ndim(row) for row in values):
+    try:
+        if not all(isinstance(row, list | tuple) or np.ndim(row) for row in values):
+            return None
+    except (TypeError, ValueError, RecursionError):
         return None
     lengths = [len(row) for row in values]
     for i, length in enumerate(lengths):
@@ -247,13 +256,17 @@ def _kind(values: object, array: NDArray[Any]) -> str:
     return type(inner).__name__ if inner is values else f"objects of type {type(inner).__name__}"
 
 
-def _masked_row(values: ArrayLike) -> int | None:
+def _masked_row(values: ArrayLike, depth: int = 0) -> int | None:
     """Return the index of the first row with a masked element, also in nested lists."""
+    if depth > _DEEPEST:
+        return None  # it cannot become an array
     if isinstance(values, np.ma.MaskedArray):
         rows: Any = values if values.ndim else [values]
         return next((i for i, row in enumerate(rows) if np.ma.is_masked(row)), None)
     if isinstance(values, list | tuple) and _NESTED & set(map(type, values)):
-        return next((i for i, row in enumerate(values) if _masked_row(row) is not None), None)
+        return next(
+            (i for i, row in enumerate(values) if _masked_row(row, depth + 1) is not None), None
+        )
     return None
 
 

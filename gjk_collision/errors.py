@@ -8,6 +8,8 @@ from .verdict import Status
 
 __all__ = ["InputError"]
 
+_LONGEST = 400  # characters of a rule
+
 
 class InputError(ValueError):
     """Invalid input. It is refused and never repaired.
@@ -22,13 +24,16 @@ class InputError(ValueError):
         Index of the invalid element in the argument; None: the whole argument is invalid. In an
         array with several axes, elements are counted in the order of ``ravel()``.
     rule : str
-        What is allowed, and what was given.
+        What is allowed, and what was given. In a rule of more than 400 characters, the middle is
+        replaced by "...".
     """
 
     def __init__(self, status: Status, argument: str, index: int | None, rule: str) -> None:
         self.status = Status(status)
         self.argument = argument
         self.index = index
+        if len(rule) > _LONGEST:
+            rule = f"{rule[: _LONGEST // 2 - 3]}...{rule[-_LONGEST // 2 :]}"
         self.rule = rule
         where = argument if index is None else f"{argument}[{index}]"
         super().__init__(f"{where}: {rule}")

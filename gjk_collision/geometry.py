@@ -224,7 +224,8 @@ class Shape:
         convex: Hertel and Mehlhorn, "Fast Triangulation of Simple Polygons", 1983.
         """
         if isinstance(holes, (int, float)):
-            rule = f"must be a sequence of outlines (got {holes!r}): a radius is radius={holes!r}"
+            given = short(holes)
+            rule = f"must be a sequence of outlines (got {given}): a radius is radius={given}"
             raise InputError(Status.INVALID_INPUT, "holes", None, rule)
         rings = [
             as_floats(hole, f"holes[{k}]", 2) for k, hole in enumerate(as_list(holes, "holes"))
@@ -343,8 +344,13 @@ class Shape:
         Regions in which parts overlap count once. For one part, this is the area of the polygon +
         perimeter * radius + pi * radius^2 (Steiner's formula), up to a few rounding errors
         relative to the square of its size. For parts that overlap, the relative error is about
-        1e-12. The area is computed at each call. This takes seconds if several hundred parts all
-        overlap each other.
+        1e-12. The area is computed at each call.
+
+        Raises
+        ------
+        InputError
+            LIMIT_EXCEEDED: the boundary of the union has too many corners, as that of 500 bars
+            across 500 others. Computing its area would take minutes.
         """
         return self._core.area
 

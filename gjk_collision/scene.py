@@ -57,6 +57,7 @@ Paths: TypeAlias = Sequence[tuple[ArrayLike, ArrayLike] | None]
 
 _MODES: dict[str, int] = {"collide": 0, "distance": 1, "witness": 2}
 _EMPTY: NDArray[np.float64] = np.empty(0)
+_FEW_ENTRIES, _MOST_ENTRIES = 100, 1_000_000  # per pose, and of all poses: see _check_entries()
 _WORST_FIRST = Verdict.COLLISION, Verdict.UNKNOWN, Verdict.MARGIN, Verdict.FREE
 _VERDICTS = tuple(Verdict)  # _VERDICTS[n] is faster than Verdict(n)
 _PER_POSE = (
@@ -604,7 +605,8 @@ class Scene:
         pose : array_like, shape (3,) or (..., 3)
             Pose or poses of the base frame: x [m], y [m], yaw [rad].
         k : int
-            Maximum number of obstacles at each pose, >= 1.
+            Maximum number of obstacles at each pose, >= 1. For many poses: at most the largest of
+            100, the number of obstacles, and 1 000 000 / number of poses.
         max_distance : float
             Maximum distance [m], >= 0. Obstacles whose lower bound of the distance is greater are
             left out.
@@ -623,8 +625,9 @@ class Scene:
         Raises
         ------
         InputError
-            PREDICTION_TOO_SHORT: the pose of an obstacle is not known at `time`. NON_FINITE,
-            COORD_RANGE, ARRAY_MISMATCH, INVALID_INPUT.
+            PREDICTION_TOO_SHORT: the pose of an obstacle is not known at `time`. LIMIT_EXCEEDED:
+            `k` is too large for many poses. NON_FINITE, COORD_RANGE, ARRAY_MISMATCH,
+            INVALID_INPUT.
         """
         count = as_integer(k, "k", 1)
         if _is_many(pose):
@@ -650,6 +653,14 @@ class Scene:
             statuses=statuses,
         )
 
+    def _check_entries(self, k: int, poses: int) -> None:
+        """Refuse a result that has many more entries for each pose than there are obstacles."""
+        obstacles = len(self) + 1  # the outside of a region counts as one
+        most = max(_FEW_ENTRIES, obstacles, _MOST_ENTRIES // max(1, poses))
+        if k > most:
+            rule = f"must be at most {most}, because each of {poses} poses has k entries (got {k})"
+            raise InputError(Status.LIMIT_EXCEEDED, "k", None, rule)
+
     def _nearest_at_each(
         self,
         shape: Shape,
@@ -661,6 +672,7 @@ class Scene:
     ) -> NearestResult:
         placed = as_poses(poses, "pose")
         leading = placed.shape[:-1]
+        self._check_entries(k, placed.size // 3)
         times = _EMPTY
         if time is not None:
             given = as_floats(time, "time")
@@ -807,8 +819,9 @@ class Scene:
         -----
         If a turn alone suffices, the shift is 0. Otherwise, the shift exceeds the smallest one by
         at most 0.1 % plus the tolerance. Free space that is narrower than four times the tolerance
-        may be missed; with turns, than sixteen times. The search ends after 200 000 steps, and may
-        then miss other free space. A turn is made only if it shortens the shift.
+        may be missed; with turns, than sixteen times. The search ends after 200 000 steps, or
+        100 000 000 pairs of parts, and may then miss other free space. A turn is made only if it
+        shortens the shift.
         """
         found = self._core.nearest_free(
             instance(shape, Shape, "shape")._core,
@@ -845,7 +858,8 @@ class Scene:
             time, the status of the pose is PREDICTION_TOO_SHORT. Default: the obstacles do not
             move.
         k : int
-            Number of obstacles at each pose, >= 1.
+            Number of obstacles at each pose, >= 1. At most the largest of 100, the number of
+            obstacles, and 1 000 000 / number of poses.
         threads : int
             Number of threads, at most 256. 0: one per processor. The result is the same for any
             number.
@@ -857,8 +871,8 @@ class Scene:
         Raises
         ------
         InputError
-            EMPTY_REQUEST: no pose is given. NON_FINITE, COORD_RANGE, ARRAY_MISMATCH,
-            INVALID_INPUT.
+            EMPTY_REQUEST: no pose is given. LIMIT_EXCEEDED: `k` is too large. NON_FINITE,
+            COORD_RANGE, ARRAY_MISMATCH, INVALID_INPUT.
 
         Notes
         -----
@@ -872,6 +886,7 @@ class Scene:
         """
         count = as_integer(k, "k", 1)
         placed, leading = _checked_trajectories(poses)
+        self._check_entries(count, len(placed))
         at = _checked_times(times, leading)
         try:
             found = self._core.gradient(
@@ -983,6 +998,9 @@ class Scene:
 
         Notes
         -----
+        Each part of the shape is compared with each part of the obstacles near the path. If both
+        have thousands of parts, a segment takes seconds.
+
         Conservative advancement on certified lower bounds, see `time_of_impact`. On an arc, the
         bound includes the Taylor remainder of the position, ``v w t^2 / 2`` for a speed v and a
         rate of turn w.

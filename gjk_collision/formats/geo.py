@@ -8,6 +8,7 @@ S. Gillies, "A Python Protocol for Geospatial Data"; GeoJSON: RFC 7946.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from reprlib import repr as short
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -30,6 +31,9 @@ _KINDS = (
 )
 
 
+_DEEPEST = 16  # levels of features and collections in each other
+
+
 class Piece(NamedTuple):
     """A point, a polyline or a polygon.
 
@@ -42,22 +46,29 @@ class Piece(NamedTuple):
     rings: list[NDArray[np.float64]]
 
 
-def pieces(g: Any, where: str = "g") -> Iterator[Piece]:
+def pieces(g: Any, where: str = "g", depth: int = 0) -> Iterator[Piece]:
     """Yield the points, polylines and polygons of a geometry.
 
     Raises
     ------
     InputError
-        INVALID_INPUT: it is not a geometry. TOO_FEW_POINTS: it is empty. ARRAY_MISMATCH: a
+        INVALID_INPUT: it is not a geometry, or more than 16 features and collections are in each
+        other. TOO_FEW_POINTS: it is empty. ARRAY_MISMATCH: a
         position is not x, y.
     """
     found = getattr(g, "__geo_interface__", g)
     if not isinstance(found, Mapping) or "type" not in found:
         rule = "must have __geo_interface__ or be a mapping as in GeoJSON"
         raise InputError(Status.INVALID_INPUT, where, None, f"{rule} (got {type(g).__name__})")
+    if depth > _DEEPEST:
+        rule = f"must not hold more than {_DEEPEST} features or collections in each other"
+        raise InputError(Status.INVALID_INPUT, "g", None, rule)
     kind = found["type"]
+    if not isinstance(kind, str):
+        rule = f"type must be a string (got {type(kind).__name__})"
+        raise InputError(Status.INVALID_INPUT, where, None, rule)
     if kind == "Feature":
-        yield from pieces(found.get("geometry"), f"{where}.geometry")
+        yield from pieces(found.get("geometry"), f"{where}.geometry", depth + 1)
         return
     for group, members in (
         ("GeometryCollection", "geometries"),
@@ -66,18 +77,18 @@ def pieces(g: Any, where: str = "g") -> Iterator[Piece]:
         if kind == group:
             listed = _listed(found.get(members), f"{where}.{members}")
             for i, each in enumerate(listed):
-                yield from pieces(each, f"{where}.{members}[{i}]")
+                yield from pieces(each, f"{where}.{members}[{i}]", depth + 1)
             return
     if kind not in _KINDS:
         names = ", ".join(_KINDS)
-        rule = f"type must be one of {names}, GeometryCollection, Feature (got {kind!r})"
+        rule = f"type must be one of {names}, GeometryCollection, Feature (got {short(kind)})"
         raise InputError(Status.INVALID_INPUT, where, None, rule)
     place, coordinates = f"{where}.coordinates", found.get("coordinates")
-    if not str(kind).startswith("Multi"):
+    if not kind.startswith("Multi"):
         yield _piece(kind, coordinates, place)
         return
     for i, each in enumerate(_listed(coordinates, place)):
-        yield _piece(str(kind).removeprefix("Multi"), each, f"{place}[{i}]")
+        yield _piece(kind.removeprefix("Multi"), each, f"{place}[{i}]")
 
 
 def _piece(kind: str, coordinates: Any, where: str) -> Piece:

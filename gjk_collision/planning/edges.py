@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import pairwise
-from math import ceil
+from math import ceil, inf
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -169,10 +169,15 @@ def edge_margin(step: float, reach: float, turning_radius: float) -> float:
     Raises
     ------
     InputError
-        INVALID_INPUT: `step` or `turning_radius` is not greater than 0.
+        INVALID_INPUT: `step` or `turning_radius` is not greater than 0, or `reach` is negative or
+        not finite.
     """
     length, radius = positive(step, "step"), positive(turning_radius, "turning_radius")
-    return 0.5 * length * (1.0 + as_number(reach, "reach") / radius)
+    distance = as_number(reach, "reach")
+    if not 0.0 <= distance < inf:
+        rule = f"must be finite and not negative (got {distance})"
+        raise InputError(Status.INVALID_INPUT, "reach", None, rule)
+    return 0.5 * length * (1.0 + distance / radius)
 
 
 def edge_poses(space: Any, start: Any, end: Any, step: float) -> NDArray[np.float64]:

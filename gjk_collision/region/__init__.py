@@ -58,8 +58,9 @@ class Region:
         `argument` is ``outlines`` or ``holes``, and `index` is the index of the outline.
         EMPTY_REQUEST: there is no outline. TOO_FEW_POINTS. DEGENERATE: an outline has no area, or
         the holes leave no region. INVALID_INPUT: an outline crosses or touches itself, or a
-        coordinate other than 0 is below 1e-40 m in magnitude. NON_FINITE, COORD_RANGE,
-        ARRAY_MISMATCH.
+        coordinate other than 0 is below 1e-40 m in magnitude. LIMIT_EXCEEDED: edges of different
+        outlines and holes cross or touch more than 50 000 times; crossings inside of a third
+        outline and shared vertices do not count. NON_FINITE, COORD_RANGE, ARRAY_MISMATCH.
     """
 
     __slots__ = ("_core", "_holes", "_moved", "_outlines", "_radii", "_segments", "_snap")

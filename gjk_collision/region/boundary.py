@@ -5,6 +5,10 @@
 The edges are split where they meet. A piece belongs to the boundary if exactly one of its sides
 is inside. Most decisions are made in floating point with an error bound, and the others with
 integers or fractions.
+
+A crossing of two outlines inside a third one is left out: both sides of both edges are covered
+there, so neither edge begins or ends to be boundary. Many outlines that all overlap have many
+such crossings, and few others.
 """
 
 from __future__ import annotations
@@ -29,6 +33,9 @@ Point: TypeAlias = tuple[Number, Number]
 
 _ROUNDING = 2.0**-52
 _MOST = 2**20  # elements of a temporary array
+
+MAX_MEETINGS = 50_000
+"""Maximum number of times that edges of two rings cross, or touch inside of one of them."""
 
 
 def boundary_of(
@@ -57,6 +64,7 @@ def boundary_of(
     ------
     InputError
         DEGENERATE: an outline has no area. INVALID_INPUT: it crosses or touches itself.
+        LIMIT_EXCEEDED: edges meet more than `MAX_MEETINGS` times.
     """
     edges = _Edges(outlines, holes, vertices)
     return _Pieces(edges, edges.splits()).of_boundary()
@@ -120,10 +128,8 @@ class _Edges:
 
     def _close_pairs(self) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
         """Yield pairs of edges (i, j) whose boxes overlap, in chunks."""
-        order = np.argsort(self.low[:, 0], kind="stable")
+        order, counts = min((self._in_order(axis) for axis in (0, 1)), key=lambda a: a[1].sum())
         low, high = self.low[order], self.high[order]
-        ends = np.searchsorted(low[:, 0], high[:, 0], side="right")
-        counts = ends - np.arange(len(order)) - 1
         total = np.concatenate([[0], np.cumsum(counts)])
         begin = 0
         while begin < len(order):
@@ -132,9 +138,16 @@ class _Edges:
             i = np.repeat(np.arange(begin, end), counts[begin:end])
             j = np.arange(len(i)) - np.repeat(total[begin:end] - total[begin], counts[begin:end])
             j += i + 1
-            near = (low[i, 1] <= high[j, 1]) & (low[j, 1] <= high[i, 1])
+            near = ((low[i] <= high[j]) & (low[j] <= high[i])).all(axis=1)
             yield order[i[near]], order[j[near]]
             begin = end
+
+    def _in_order(self, axis: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return the edges in order along an axis, and how many after each one overlap it."""
+        order = np.argsort(self.low[:, axis], kind="stable")
+        low, high = self.low[order, axis], self.high[order, axis]
+        ends = np.searchsorted(low, high, side="right")
+        return order, ends - np.arange(len(order)) - 1
 
     def _sides(self, edge: NDArray[np.int64], vertex: NDArray[np.int64]) -> NDArray[np.int8]:
         """Return the signs of the orientation of each edge and vertex: 1 is on the left."""
@@ -160,14 +173,139 @@ class _Edges:
         Checks that the rings are simple.
         """
         found: dict[int, set[Point]] = {}
+        kept = [np.empty((0, 2), dtype=np.int64)]  # pairs of edges that cross
+        fresh = list(kept)
+        touches = 0
         for i, j in self._close_pairs():
             on_i = self._sides(i, j), self._sides(i, self.next[j])
             on_j = self._sides(j, i), self._sides(j, self.next[i])
             meets = (on_i[0] * on_i[1] <= 0) & (on_j[0] * on_j[1] <= 0)
+            has_zero = (np.array([*on_i, *on_j]) == 0).any(axis=0)
+            is_own = self.ring[i] == self.ring[j]
+            cross = meets & ~has_zero & ~is_own
+            fresh.append(np.column_stack([i[cross], j[cross]]))
+            # Edges of two rings that only have an end in common are not split.
+            meets &= is_own | (has_zero & self._touch_inside(i, j, on_i, on_j))
+            touches += int((meets & ~is_own).sum())
+            if sum(map(len, fresh)) > MAX_MEETINGS:
+                kept.append(self._exposed(np.concatenate(fresh)))
+                fresh.clear()
+            self._check_count(touches + sum(map(len, kept)))
             for k in np.flatnonzero(meets).tolist():
                 signs = int(on_i[0][k]), int(on_i[1][k]), int(on_j[0][k]), int(on_j[1][k])
                 self._split(int(i[k]), int(j[k]), signs, found)
+        kept.append(self._exposed(np.concatenate([*kept[:1], *fresh])))
+        self._check_count(touches + sum(map(len, kept)))
+        for one, other in np.concatenate(kept).tolist():
+            point = _crossing(
+                *(self.exact[k] for k in (one, self.next[one], other, self.next[other]))
+            )
+            found.setdefault(one, set()).add(point)
+            found.setdefault(other, set()).add(point)
         return found
+
+    def _check_count(self, count: int) -> None:
+        if count > MAX_MEETINGS:
+            rule = f"edges of outlines and holes cross or touch more than {MAX_MEETINGS} times, "
+            rule += "inside of no third outline: divide the region, or leave out details"
+            raise InputError(Status.LIMIT_EXCEEDED, "outlines", None, rule)
+
+    def _touch_inside(
+        self,
+        i: NDArray[np.int64],
+        j: NDArray[np.int64],
+        on_i: tuple[NDArray[np.int8], NDArray[np.int8]],
+        on_j: tuple[NDArray[np.int8], NDArray[np.int8]],
+    ) -> NDArray[np.bool_]:
+        """Return whether an end of one edge is on the line of the other one, but not its end."""
+        touch = np.zeros(len(i), dtype=bool)
+        for edge, other, signs in ((i, j, on_i), (j, i, on_j)):
+            for vertex, sign in zip((other, self.next[other]), signs, strict=True):
+                p = self.xy[vertex]
+                is_end = (p == self.xy[edge]).all(axis=1) | (p == self.end[edge]).all(axis=1)
+                touch |= (sign == 0) & ~is_end
+        return touch
+
+    def _exposed(self, pairs: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the crossings (n, 2) of edges that are not surely inside of a third outline.
+
+        Crossings of the edges of holes, or near these edges, are returned too: there, an outline
+        ends at a hole, even if it is inside of another outline.
+        """
+        is_outline = (self.ring[pairs] < self.outlines).all(axis=1)
+        exposed, pairs = pairs[~is_outline], pairs[is_outline]
+        points, error = self._rough_crossings(pairs)
+        is_hidden = np.zeros(len(pairs), dtype=bool)
+        left = np.flatnonzero(np.isfinite(error))
+        for r in np.argsort(-self._box_areas(), kind="stable").tolist():
+            near = self.near(r, points[left], error[left])
+            near &= (self.ring[pairs[left]] != r).all(axis=1)
+            some = left[near]
+            odd, (unsure, _) = _crossed(*self.ring_edges(r), points[some], error[some])
+            odd[unsure] = False
+            is_hidden[some[odd]] = True
+            left = left[~is_hidden[left]]
+        hidden = np.flatnonzero(is_hidden)
+        for r in range(self.outlines, len(self.sign)):
+            some = hidden[self.near(r, points[hidden], error[hidden])]
+            _, (unsure, _) = _crossed(*self.ring_edges(r), points[some], error[some])
+            is_hidden[some[unsure]] = False
+        return np.concatenate([exposed, pairs[~is_hidden]])
+
+    def ring_edges(self, r: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return both ends of the edges of ring r."""
+        own = slice(int(self.first[r]), int(self.first[r + 1]))
+        return self.xy[own], self.end[own]
+
+    def near(
+        self, r: int, points: NDArray[np.float64], error: NDArray[np.float64]
+    ) -> NDArray[np.bool_]:
+        """Return whether each point, which has an error, can be in the box of ring r."""
+        own = slice(int(self.first[r]), int(self.first[r + 1]))
+        low, high = self.low[own].min(axis=0), self.high[own].max(axis=0)
+        near: NDArray[np.bool_] = (
+            (low - error[:, None] <= points) & (points <= high + error[:, None])
+        ).all(axis=1)
+        return near
+
+    def _box_areas(self) -> NDArray[np.float64]:
+        """Return the areas of the boxes of the outlines, without the holes [m2]."""
+        begins = self.first[: self.outlines]
+        ends = int(self.first[self.outlines])
+        low = np.minimum.reduceat(self.xy[:ends], begins, axis=0)
+        high = np.maximum.reduceat(self.xy[:ends], begins, axis=0)
+        areas: NDArray[np.float64] = (high - low).prod(axis=1)
+        return areas
+
+    def _rough_crossings(
+        self, pairs: NDArray[np.int64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return where edges cross (n, 2), and a bound of the error of each coordinate (n,) [m].
+
+        Notes
+        -----
+        The crossing is a + s (b - a) with s = n / d, where n and d are determinants. The errors e
+        of n and d, as in `_sides`, change s by at most (e_n + |s| e_d) / (|d| - e_d). If the bound
+        is not small, it is infinite here.
+        """
+        a, b, c, d = (each[pairs[:, k]] for k in (0, 1) for each in (self.xy, self.end))
+        terms = [
+            ((c - a)[:, 0] * (d - c)[:, 1], (c - a)[:, 1] * (d - c)[:, 0]),
+            ((b - a)[:, 0] * (d - c)[:, 1], (b - a)[:, 1] * (d - c)[:, 0]),
+        ]
+        (top, top_error), (bottom, bottom_error) = (
+            (one - other, 4.0 * _ROUNDING * (np.abs(one) + np.abs(other)) + 1e-290)
+            for one, other in terms
+        )
+        least = np.abs(bottom) - bottom_error
+        is_known = least > 0.0
+        share = np.where(is_known, top / np.where(is_known, bottom, 1.0), 0.0)
+        error = (top_error + np.abs(share) * bottom_error) / np.where(is_known, least, 1.0)
+        size = np.abs(np.concatenate([a, b], axis=1)).max(axis=1)
+        length = np.abs(b - a).max(axis=1)
+        error = length * error * 1.25 + 16.0 * _ROUNDING * size + 1e-300
+        is_known &= error <= 2.0**-30 * size
+        return a + share[:, None] * (b - a), np.where(is_known, error, np.inf)
 
     def _split(
         self, i: int, j: int, signs: tuple[int, int, int, int], found: dict[int, set[Point]]
@@ -190,12 +328,6 @@ class _Edges:
             point = self.exact[vertex]
             if point not in (self.exact[edge], self.exact[self.next[edge]]):
                 found.setdefault(edge, set()).add(point)
-        if 0 not in signs:
-            crossing = _crossing(
-                self.exact[i], self.exact[next_i], self.exact[j], self.exact[next_j]
-            )
-            found.setdefault(i, set()).add(crossing)
-            found.setdefault(j, set()).add(crossing)
 
     def _is_in_box(self, edge: int, vertex: int) -> bool:
         a, b, p = self.exact[edge], self.exact[self.next[edge]], self.exact[vertex]
@@ -211,11 +343,10 @@ def _crossing(a: Point, b: Point, c: Point, d: Point) -> Point:
     """Return the point in which the lines through a, b and through c, d cross."""
     along = b[0] - a[0], b[1] - a[1]
     other = d[0] - c[0], d[1] - c[1]
-    share = Fraction(
-        (c[0] - a[0]) * other[1] - (c[1] - a[1]) * other[0],
-        along[0] * other[1] - along[1] * other[0],
-    )
-    return a[0] + share * along[0], a[1] + share * along[1]
+    top = (c[0] - a[0]) * other[1] - (c[1] - a[1]) * other[0]
+    bottom = along[0] * other[1] - along[1] * other[0]
+    x, y = (a[k] * bottom + top * along[k] for k in (0, 1))
+    return Fraction(x, bottom), Fraction(y, bottom)
 
 
 class _Pieces:
@@ -275,47 +406,16 @@ class _Pieces:
         """Set the sides of the pieces that ring r covers."""
         edges = self.edges
         covered[self.ring == r, 0] = True
-        begin, end = int(edges.first[r]), int(edges.first[r + 1])
-        a, b = edges.xy[begin:end], edges.end[begin:end]
-        low, high = a.min(axis=0), a.max(axis=0)
+        begin = int(edges.first[r])
+        a, b = edges.ring_edges(r)
         # The rounding of the ends of a piece moves its middle, also if they are far from the ring.
-        size = np.maximum(np.abs(self.xy).max(axis=1), max(np.abs(low).max(), np.abs(high).max()))
-        error = (8.0 * _ROUNDING * size + 1e-300)[:, None]
-        middle = self.middle
-        near = ((low - error <= middle) & (middle <= high + error)).all(axis=1) & (self.ring != r)
-        chosen = np.flatnonzero(near)
-        rows = max(1, _MOST // (end - begin))
-        for k in range(0, len(chosen), rows):
-            some = chosen[k : k + rows]
-            self._cover_some(begin, a, b, error[some], some, covered, edges.sign[r])
-
-    def _cover_some(
-        self,
-        begin: int,
-        a: NDArray[np.float64],
-        b: NDArray[np.float64],
-        error: NDArray[np.float64],
-        chosen: NDArray[np.int64],
-        covered: NDArray[np.bool_],
-        winding: int,
-    ) -> None:
-        """Count the edges that a ray from the middle of each chosen piece to the right crosses."""
-        x, y = self.middle[chosen].T[:, :, None]
-        rises = a[:, 1] <= y
-        may_cross = np.maximum(a[:, 0], b[:, 0]) >= x - error
-        crosses = may_cross & (rises != (b[:, 1] <= y))
-        left = (b[:, 0] - a[:, 0]) * (y - a[:, 1])
-        right = (b[:, 1] - a[:, 1]) * (x - a[:, 0])
-        det = left - right
-        bound = 4.0 * _ROUNDING * (np.abs(left) + np.abs(right)) + 2.0 * error * (
-            np.abs(b - a).sum(axis=1)
-        )
-        near_end = (np.abs(a[:, 1] - y) <= error) | (np.abs(b[:, 1] - y) <= error)
-        unsure = may_cross & (near_end | (crosses & (np.abs(det) <= bound)))
-        odd = np.logical_xor.reduce(crosses & ((det > 0.0) == rises) & ~unsure, axis=1)
-        exact, after = self.edges.exact, self.edges.next
+        size = np.maximum(np.abs(self.xy).max(axis=1), np.abs(a).max())
+        error = 8.0 * _ROUNDING * size + 1e-300
+        chosen = np.flatnonzero(edges.near(r, self.middle, error) & (self.ring != r))
+        odd, unsure = _crossed(a, b, self.middle[chosen], error[chosen])
+        exact, after, winding = edges.exact, edges.next, edges.sign[r]
         on_edge: dict[int, bool] = {}
-        for row, column in zip(*(index.tolist() for index in np.nonzero(unsure)), strict=True):
+        for row, column in zip(*(index.tolist() for index in unsure), strict=True):
             p, q = self.ends[chosen[row]]
             start, end = exact[begin + column], exact[after[begin + column]]
             side = _side_of_middle(p, q, start, end)
@@ -329,6 +429,67 @@ class _Pieces:
         covered[chosen[odd]] = True
         for row, same in on_edge.items():
             covered[chosen[row], 0 if same else 1] = True
+
+
+def _crossed(
+    a: NDArray[np.float64],
+    b: NDArray[np.float64],
+    points: NDArray[np.float64],
+    error: NDArray[np.float64],
+) -> tuple[NDArray[np.bool_], tuple[NDArray[np.int64], NDArray[np.int64]]]:
+    """Count the edges of a ring that a ray from each point to the right crosses.
+
+    Parameters
+    ----------
+    a, b : ndarray, shape (m, 2)
+        Ends of the edges [m].
+    points : ndarray, shape (n, 2)
+        Where the rays begin [m].
+    error : ndarray, shape (n,)
+        Bound of the error of both coordinates of each point [m].
+
+    Returns
+    -------
+    odd : ndarray, shape (n,)
+        Whether the number is odd. The unsure crossings do not count.
+    unsure : two ndarrays
+        The points and the edges of the crossings that the error leaves undecided.
+    """
+    odd = np.zeros(len(points), dtype=bool)
+    unsure = [(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64))]
+    order = np.argsort(points[:, 1], kind="stable")
+    y = points[order, 1]
+    most = float(error.max(initial=0.0))
+    below, above = np.minimum(a[:, 1], b[:, 1]) - most, np.maximum(a[:, 1], b[:, 1]) + most
+    first = np.searchsorted(y, below, side="left")
+    counts = np.searchsorted(y, above, side="right") - first
+    total = np.concatenate([[0], np.cumsum(counts)])
+    begin = 0
+    while begin < len(a):
+        end = int(np.searchsorted(total, total[begin] + _MOST, side="right")) - 1
+        end = min(max(end, begin + 1), len(a))
+        edge = np.repeat(np.arange(begin, end), counts[begin:end])
+        at = np.arange(len(edge)) - np.repeat(
+            total[begin:end] - total[begin] - first[begin:end], counts[begin:end]
+        )
+        begin = end
+        point = order[at]
+        may_cross = np.maximum(a[edge, 0], b[edge, 0]) >= points[point, 0] - error[point]
+        edge, point = edge[may_cross], point[may_cross]
+        start, stop, p, e = a[edge], b[edge], points[point], error[point]
+        rises = start[:, 1] <= p[:, 1]
+        crosses = rises != (stop[:, 1] <= p[:, 1])
+        left = (stop[:, 0] - start[:, 0]) * (p[:, 1] - start[:, 1])
+        right = (stop[:, 1] - start[:, 1]) * (p[:, 0] - start[:, 0])
+        det = left - right
+        bound = 4.0 * _ROUNDING * (np.abs(left) + np.abs(right))
+        bound += 2.0 * e * np.abs(stop - start).sum(axis=1)
+        near_end = (np.abs(start[:, 1] - p[:, 1]) <= e) | (np.abs(stop[:, 1] - p[:, 1]) <= e)
+        is_unsure = near_end | (crosses & (np.abs(det) <= bound))
+        hits = point[crosses & ((det > 0.0) == rises) & ~is_unsure]
+        odd ^= (np.bincount(hits, minlength=len(points)) & 1).astype(bool)
+        unsure.append((point[is_unsure], edge[is_unsure]))
+    return odd, (np.concatenate([p for p, _ in unsure]), np.concatenate([e for _, e in unsure]))
 
 
 def _side_of_middle(p: Point, q: Point, a: Point, b: Point) -> int:

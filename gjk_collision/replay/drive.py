@@ -21,7 +21,6 @@ from ..server.adapters import CONVERTERS, footprint, twist
 from ..server.config import Config
 from ..server.fields import nanoseconds
 from ..server.frames import FrameError, Pose
-from ..server.obstacles import Obstacles
 from ..server.snapshot import Fault, Report, Snapshot, empty_snapshot
 from ..server.transforms import insert_message
 from ..server.world import World
@@ -53,9 +52,7 @@ class Drive:
     Attributes
     ----------
     snapshot : Snapshot
-        The snapshot of the last row.
-    shown : dict
-        (source, sender) -> the last list of obstacles, as received.
+        The snapshot that the last row was answered from.
     latency : int
         Computation time of the last answer [ns].
     processed, unreadable : int
@@ -76,7 +73,6 @@ class Drive:
         self._clock = 0
         self._time = bag.begin
         self.snapshot = self._empty_snapshot()
-        self.shown: dict[tuple[str, str], Obstacles] = {}
         self.latency = 0
         self.processed = self.unreadable = 0
         self._handlers = self._dispatch()
@@ -128,21 +124,6 @@ class Drive:
         """Return notes about the parts of the bag that were not used."""
         return self._requests.notes() + self.transforms.notes()
 
-    def frame_of(self, source: str, obstacles: Obstacles) -> Pose:
-        """Return the pose of the frame of a source's list in the check frame; see `shown`.
-
-        Raises
-        ------
-        FrameError
-            The pose is not known.
-        """
-        target = self._config.check_frame
-        if obstacles.frame == target:
-            return Pose()
-        if self._config.source(source).static:
-            return self.transforms.latest(target, obstacles.frame)[0]
-        return self.transforms.lookup(target, obstacles.frame, obstacles.stamp)
-
     # ---- messages
 
     def _dispatch(self) -> dict[str, Callable[[Any], list[Row]]]:
@@ -193,7 +174,6 @@ class Drive:
             self._fail(source, error)
             return isinstance(error, InputError)
         self._world.receive_obstacles(source, obstacles, now=self._now(), steady=self._time)
-        self.shown[source, obstacles.source] = obstacles
         return True
 
     def _fail(self, source: str, error: Exception) -> None:
@@ -257,8 +237,10 @@ class Drive:
             row = self._answer(time, cause)
         except Exception as error:
             self.errors.append(repr(error))
-            message = repr(error)
-            row = Row(time, self._now(), cause, Verdict.UNKNOWN, Status.INTERNAL_ERROR, message)
+            fault = Fault(Status.INTERNAL_ERROR, repr(error))
+            # The snapshot of the row before is not drawn with this row.
+            self.snapshot = empty_snapshot(self._config, fault, self._now())
+            row = Row(time, self._now(), cause, Verdict.UNKNOWN, fault.status, fault.message)
         self.latency = perf_counter_ns() - begin
         return row
 

@@ -41,7 +41,9 @@ def read_rows(path: Path) -> Iterator[Row]:
                 raise GoldenError(f"{path}: is not a result file of format {FORMAT}")
             for line in file:
                 yield Row.from_json(json.loads(line))
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+    except (
+        OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError
+    ) as error:  # fmt: skip
         raise GoldenError(f"{path}: cannot be read as a result file: {error}") from error
 
 

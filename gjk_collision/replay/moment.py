@@ -9,6 +9,7 @@ from itertools import islice
 import numpy as np
 
 from ..geometry import Shape
+from ..region import OUTSIDE
 from ..server.frames import Pose
 from .bag import Bag
 from .case import Case
@@ -117,21 +118,22 @@ def _moment(
     vehicle, config = drive.snapshot.footprint, drive.snapshot.config
     if vehicle is None or not row.ego:
         raise MomentError(f"the vehicle is not known: {row.status.name}, {row.message}")
-    for (source, _), obstacles in drive.shown.items():
+    for part, (_, sender) in zip(drive.snapshot.parts, drive.snapshot.spans, strict=True):
+        obstacles = part.obstacles
         found = np.flatnonzero(obstacles.ids == wanted)
-        if wanted == -1 or not len(found):
-            continue
-        if nearest_source not in ("", obstacles.sender(source)):
+        if wanted == -1 or not len(found) or nearest_source not in ("", sender):
             continue
         i = int(found[0])
-        shape = obstacles.shape(i, config.concave_policy)
-        shape = shape.inflated(config.source(source).inflation)
-        pose = drive.frame_of(source, obstacles)
+        shape = obstacles.shape(i, config.concave_policy).inflated(part.inflation)
+        pose = part.pose
         if len(obstacles.poses):
             pose = pose.of(Pose(*obstacles.poses.reshape(-1, 3)[i].tolist()))
         margin = config.safety_margin
         if len(obstacles.margins):
             margin += float(obstacles.margins[i])
         return Moment(stamp, time, row, vehicle, Pose(*row.ego), shape, pose, wanted, margin)
+    if wanted == OUTSIDE and drive.snapshot.region_source:
+        text = "the outside of the region is nearest, and it is not a shape that can be traced; "
+        raise MomentError(f"{text}choose an obstacle by its id")
     text = "there is no nearest obstacle" if wanted == -1 else f"obstacle {wanted} is not known"
     raise MomentError(f"{text}: {row.verdict.name}/{row.status.name}")

@@ -53,7 +53,7 @@ def record(scene: Path, bag: Path, storage: Storage = "mcap") -> int:
         raise FileExistsError(f"{bag} already exists")
     try:
         frames = json.loads(scene.read_text(encoding="utf-8"))["frames"]
-    except (ValueError, TypeError, KeyError) as error:
+    except (ValueError, TypeError, KeyError, RecursionError) as error:
         raise SceneError(f"{scene}: is not a scene file: {_text(error)}") from error
     if not isinstance(frames, list) or not frames:
         raise SceneError(f"{scene}: frames: must be a list of at least one frame")

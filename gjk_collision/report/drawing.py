@@ -14,10 +14,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..errors import InputError
 from ..replay.drive import Drive
 from ..replay.rows import Row
-from ..server.frames import FrameError, Pose
+from ..server.frames import Pose
 from ..server.obstacles import REGION, Obstacles
 
 __all__ = ["Drawing", "exact"]
@@ -31,16 +30,20 @@ MAX_POINTS = 16  # number of points of a drawn path
 
 @dataclass(frozen=True, slots=True)
 class _Sent:
-    """The list of one sender, its frame in the check frame, and the end of its predictions."""
+    """The list of one sender, its frame in the check frame, its age and the predicted time."""
 
     obstacles: Obstacles
     frame: Pose
     number: int  # in `Drawing.to_dict`
+    age: float | None  # s; None: the list is static, so its stamp has no meaning
     until: float  # s after the stamp of the list
 
 
 class Drawing:
     """The shapes that the frames of a page refer to by index, and the places of these shapes.
+
+    The obstacles are those of the snapshot that the answer was computed from. Messages that are
+    not used are not drawn: they are too old or invalid, or their transform is not known yet.
 
     Parameters
     ----------
@@ -68,8 +71,9 @@ class Drawing:
         dict
             ``ego``: x y yaw of the vehicle. ``f``, ``bare``: outlines of the footprint, with and
             without the directional margins. ``o``: for each obstacle: outline, x, y, yaw, id,
-            number of the source, vx, vy, own margin; the last three may be missing. ``u``: for
-            each source that moves, the end of its predictions [s after the stamp of its list].
+            number of the source, vx, vy, own margin; the last three may be missing. ``a``: for
+            each source with obstacles that is not static, the age of its list [s]. ``u``: for
+            each of them, the end of its predictions [s after the stamp of its list].
             ``p``: predicted paths, index in ``o`` and x y of each point. ``path``: the path of the
             last request. ``w``: witness points.
         """
@@ -92,6 +96,7 @@ class Drawing:
             "f": self._footprint(),
             "bare": self._bare(),
             "o": placed,
+            "a": {each.number: round(each.age, 4) for each in sent if each.age is not None},
             "u": {each.number: round(each.until, 3) for each in sent if each.until > 0.0},
             "p": [[k, *self._predicted(each, i)] for _, k, each, i in paths],
             "path": self._asked(row.time),
@@ -127,21 +132,21 @@ class Drawing:
         }
 
     def _sent(self) -> Iterable[_Sent]:
-        """Yield the last list of each sender that has a valid list and a known frame."""
+        """Yield the list of each sender in the snapshot."""
         snapshot = self._drive.snapshot
-        config = snapshot.config
-        for (source, _), obstacles in self._drive.shown.items():
-            try:
-                obstacles.check(config.max_obstacles, config.max_points_per_obstacle)
-                frame = self._drive.frame_of(source, obstacles)
-            except (InputError, FrameError):
-                continue  # the status of the row gives the reason
-            used = config.source(source)
-            key = (source, obstacles.sender(source), obstacles.frame, used.inflation)
+        for part, (_, sender), limits in zip(
+            snapshot.parts, snapshot.spans, snapshot.expiries, strict=True
+        ):
+            obstacles = part.obstacles if part.received is None else part.received
+            key = (limits.source, sender, obstacles.frame, part.inflation)
             number = self._sources.setdefault(key, len(self._sources))
-            oldest = snapshot.oldest_data_stamp or obstacles.stamp
-            until = config.prediction_horizon + (oldest - obstacles.stamp) * 1e-9
-            yield _Sent(obstacles, frame, number, 0.0 if used.static else until)
+            if part.is_static:
+                yield _Sent(obstacles, part.pose, number, None, 0.0)
+                continue
+            age = (snapshot.stamp - obstacles.stamp) * 1e-9
+            ahead = (snapshot.oldest_data_stamp - obstacles.stamp) * 1e-9
+            until = snapshot.config.prediction_horizon + ahead
+            yield _Sent(obstacles, part.pose, number, age, until)
 
     # ---- obstacles
 
@@ -150,8 +155,6 @@ class Drawing:
         obstacles, frame = sent.obstacles, sent.frame
         n = len(obstacles)
         points = obstacles.xy.reshape(-1, 2)
-        if not np.isfinite(points).all():
-            return  # the source is bad; the status of the row gives the reason
         ends = obstacles.offsets.astype(np.int64).tolist()
         radii = obstacles.radius.tolist() or [0.0] * n
         margins = obstacles.margins.tolist() or [0.0] * n
@@ -172,8 +175,6 @@ class Drawing:
                 own = own - own[0]
             else:
                 x, y, yaw = rows[i].tolist()
-            if not all(map(isfinite, (x, y, yaw))):
-                continue
             x0, y0 = self._anchor(x, y)
             more = _speed_and_margin(speeds[i] if speeds else None, margins[i])
             # Of a region only the boundary is drawn.

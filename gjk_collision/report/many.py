@@ -6,6 +6,7 @@ Each case runs independently and returns its reports as bytes, so a worker only 
 bag. If a worker is lost, its unfinished cases run again in another one.
 """
 
+import asyncio
 import json
 import logging
 import multiprocessing
@@ -38,6 +39,9 @@ ATTEMPTS = 3
 # Times without a worker of a Dask scheduler, before a message and before the end [s], and the
 # period of looking for workers [s].
 WORKER_NOTICE, WORKER_LIMIT, WORKER_PERIOD = 3.0, 60.0, 1.0
+
+# In Python 3.10, the error of asyncio is not the builtin one.
+TimeoutErrors = TimeoutError, asyncio.TimeoutError
 
 
 class ClusterError(Exception):
@@ -243,7 +247,8 @@ def _on_cluster(
 
     cluster: Any = distributed  # its type hints are incomplete
     for name in logging.root.manager.loggerDict:
-        if name.partition(".")[0] == "distributed":  # its errors are in the results
+        # Their errors are in the results. asyncio logs requests that `_Workers.result` ended.
+        if name.partition(".")[0] in ("distributed", "asyncio"):
             logging.getLogger(name).setLevel(logging.CRITICAL + 1)
     try:
         client = cluster.Client(scheduler, set_as_default=False)
@@ -267,14 +272,15 @@ def _on_cluster(
             for future in batch:
                 case = futures.pop(future)
                 try:
-                    delivery = future.result()
+                    delivery = workers.result(future)
                 except Exception as error:
                     lost = f"the scheduler at {scheduler} was lost"
-                    delivery = _lost(case, lost if future.cancelled() else repr(error))
+                    why = str(error) if isinstance(error, ClusterError) else repr(error)
+                    delivery = _lost(case, lost if future.cancelled() else why)
                 yield delivery
                 future.release()
         for case in futures.values():
-            yield _lost(case, f"{workers.none}: none came within {WORKER_LIMIT:g} s")
+            yield _lost(case, str(workers.error()))
 
 
 class _Workers:
@@ -291,29 +297,72 @@ class _Workers:
     def __init__(self, client: Any, scheduler: str) -> None:
         self.none = f"the scheduler at {scheduler} has no worker"
         self._client = client
-        self._asked = self._seen = monotonic()
+        self._asked = monotonic()
+        self._gone: float | None = None  # time of the first look that found no worker
         self._is_said = False
 
     def are_gone(self) -> bool:
-        """Return whether there was no worker for `WORKER_LIMIT`; report it after a notice time."""
+        """Return whether there was no worker for `WORKER_LIMIT`; report it after a notice time.
+
+        The time begins when no worker is found, and not when one was found last: this process may
+        have been busy or stopped in between.
+        """
         now = monotonic()
         if now - self._asked >= WORKER_PERIOD:
             self._asked = now
             # Without a connection, the futures are cancelled.
             if self._client.status != "running" or self._has_worker():
-                self._seen, self._is_said = now, False
-        missing = now - self._seen
+                self._gone, self._is_said = None, False
+            elif self._gone is None:
+                self._gone = now
+        if self._gone is None:
+            return False
+        missing = now - self._gone
         if missing >= WORKER_NOTICE and not self._is_said:
             self._is_said = True
             text = f"{self.none}; waiting up to {WORKER_LIMIT:g} s"
             print(text, file=sys.stderr, flush=True)
         return missing >= WORKER_LIMIT
 
+    def error(self) -> ClusterError:
+        """Return the error of cases that were not replayed because all workers are gone."""
+        return ClusterError(f"{self.none}: none came within {WORKER_LIMIT:g} s")
+
+    def result(self, future: Any) -> Delivery:
+        """Return the result of a finished case.
+
+        The worker that holds it may be lost. The case is then replayed again, by another worker.
+
+        Raises
+        ------
+        ClusterError
+            All workers are gone.
+        Exception
+            The case raised an error, or the scheduler was lost.
+        """
+        wait = WORKER_PERIOD
+        while (delivery := _fetched(future, wait)) is None:
+            if self.are_gone():
+                raise self.error()
+            wait *= 2.0  # so that a large result comes through a slow network
+        return delivery
+
     def _has_worker(self) -> bool:
         try:
             return bool(self._client.nthreads())
         except OSError:  # the scheduler is lost
             return True
+
+
+def _fetched(future: Any, seconds: float) -> Delivery | None:
+    """Return the result of a case; None: it did not come in this time."""
+    try:
+        delivery: Delivery = future.result(timeout=seconds)
+    except TimeoutErrors:
+        if future.status == "error":  # an error of the case
+            raise
+        return None
+    return delivery
 
 
 def _wait_for_worker(client: Any, scheduler: str) -> None:
@@ -324,17 +373,15 @@ def _wait_for_worker(client: Any, scheduler: str) -> None:
     ClusterError
         It has none within `WORKER_LIMIT`, or the scheduler was lost.
     """
-    from asyncio import TimeoutError as NoWorkerError  # in Python 3.10 not the builtin one
-
     none = f"the scheduler at {scheduler} has no worker"
     try:
         try:
             client.wait_for_workers(1, timeout=WORKER_NOTICE)
-        except NoWorkerError:
+        except TimeoutErrors:
             text = f"{none}; waiting up to {WORKER_LIMIT:g} s"
             print(text, file=sys.stderr, flush=True)
             client.wait_for_workers(1, timeout=WORKER_LIMIT - WORKER_NOTICE)
-    except NoWorkerError as error:
+    except TimeoutErrors as error:
         raise ClusterError(f"{none}: none came within {WORKER_LIMIT:g} s") from error
     except OSError as error:
         raise ClusterError(f"the scheduler at {scheduler} was lost: {error}") from error

@@ -354,6 +354,6 @@ def _beside(golden: Path | None, *keys: str) -> Any:
         found = json.loads((golden.parent / SUMMARY).read_text(encoding="utf-8"))
         for key in keys:
             found = found[key]
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return None
     return found

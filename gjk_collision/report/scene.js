@@ -24,7 +24,7 @@ function obstacleAt(frame, index) {
   return {
     index, outline: film.outlines[outline], x, y, yaw, id, source, from, margin: margin || 0,
     velocity: known ? [vx, vy] : null, until: frame.u[source] || 0,
-    bad: frame.bad.includes(from.source), isNearest: id === frame.id && from.sender === frame.src,
+    age: frame.a[source] ?? null, isNearest: id === frame.id && from.sender === frame.src,
     isGolden: !!frame.g && id === frame.g.id && from.sender === frame.g.src,  // the nearest one of the golden answer
   };
 }
@@ -37,11 +37,12 @@ function obstaclesOf(frame) {
 }
 
 const speedText = (each) => each.velocity ? number(Math.hypot(...each.velocity), 2, "m/s") : "unknown";
+const ageText = (each) => each.age === null ? "static" : number(each.age, 3, "s");
 const placeText = (x, y) => "x " + (x + film.origin[0]).toFixed(3) + " m, y " + (y + film.origin[1]).toFixed(3) + " m";
 
 function describe(each) {
   const parts = [placeText(each.x, each.y) + inFrame(), "speed " + speedText(each),
-    "inflation " + number(each.from.inflation, 3, "m")];
+    "inflation " + number(each.from.inflation, 3, "m"), "age of the data " + ageText(each)];
   if (each.margin) parts.push("own margin " + number(each.margin, 3, "m"));
   return "obstacle " + each.id + " of " + each.from.sender + " (source " + each.from.source +
     ", published in " + each.from.frame + "): " + parts.join(", ");
@@ -64,7 +65,7 @@ function outlineOf(corners) {
   return path;
 }
 
-function shape(g, outline, x, y, yaw, fill, edge, dashed) {
+function shape(g, outline, x, y, yaw, fill, edge) {
   g.lineJoin = "round"; g.lineCap = "round";
   const path = outlineOf(placed(outline, x, y, yaw));
   if (outline.r > 0) {  // draw the radius r as a stroke of width 2 r, above a wider one as its edge
@@ -75,9 +76,8 @@ function shape(g, outline, x, y, yaw, fill, edge, dashed) {
     return;
   }
   g.fillStyle = fill; g.fill(path);
-  g.setLineDash(dashed ? [5, 4] : []);
-  g.strokeStyle = edge; g.lineWidth = 1.25; g.stroke(path);
   g.setLineDash([]);
+  g.strokeStyle = edge; g.lineWidth = 1.25; g.stroke(path);
 }
 
 function pen(g, name) {
@@ -250,7 +250,7 @@ function drawVehicle(g, w, h, frame) {
   }
   if (!frame.ego) return;
   g.globalAlpha = 0.75;
-  for (const k of frame.f) shape(g, film.outlines[k], ...frame.ego, filling(g, verdicts[frame.v]), colour("ink"), false);
+  for (const k of frame.f) shape(g, film.outlines[k], ...frame.ego, filling(g, verdicts[frame.v]), colour("ink"));
   g.globalAlpha = 1;
   for (const k of frame.bare) { pen(g, "bare"); g.stroke(outlineOf(placed(film.outlines[k], ...frame.ego))); }
   if (data.margin > 0) {
@@ -267,7 +267,7 @@ function drawObstacles(g, w, h, frame, obstacles) {
   for (const each of obstacles) {
     const isPointed = pointed && pointed.id === each.id && pointed.source === each.source;
     const edge = isPointed ? colour("focus") : each.isNearest ? verdict : colour("edge");
-    shape(g, each.outline, each.x, each.y, each.yaw, colour("body"), edge, each.bad);
+    shape(g, each.outline, each.x, each.y, each.yaw, colour("body"), edge);
   }
   const grown = (more, chosen, name) => around(g, w, h, obstacles.filter(chosen).map((each) =>
     [placed(each.outline, each.x, each.y, each.yaw), (each.outline.r + more(each)) * view.scale]), name);
@@ -394,9 +394,10 @@ function drawTable(obstacles) {
   el("obstacles").replaceChildren(...rows.map((each) => {
     const row = document.createElement("tr"), [x0, y0] = film.origin;
     const near = [each.isNearest && "nearest", each.isGolden && "nearest of " + data.names[0]].filter(Boolean).join(", ");
-    const texts = [each.id + (near ? " (" + near + ")" : ""), each.from.source + (each.bad ? " (bad)" : ""), each.from.sender,
+    const texts = [each.id + (near ? " (" + near + ")" : ""), each.from.source, each.from.sender,
       each.from.frame, (each.x + x0).toFixed(3), (each.y + y0).toFixed(3),
-      each.velocity ? Math.hypot(...each.velocity).toFixed(2) : "unknown", each.from.inflation.toFixed(3)];
+      each.velocity ? Math.hypot(...each.velocity).toFixed(2) : "unknown", each.from.inflation.toFixed(3),
+      each.age === null ? "static" : each.age.toFixed(3)];
     row.append(...texts.map((text) => { const cell = document.createElement("td"); cell.textContent = text; return cell; }));
     return row;
   }));

@@ -428,9 +428,11 @@ class Report:
     is_excused : bool
         Whether the fault is excused, because the source is optional. Answers can still be FREE.
     age : float
-        Age of the data by its stamp [s]; NaN: no message.
+        Age, by its stamp, of the message that is used [s]. This is not the last message while
+        the transform of the last one is not known yet. If no message is used: age of the last one.
+        NaN: no message.
     count : int
-        Number of obstacles, or of points of a footprint.
+        Number of obstacles, or of points of a footprint, in the same message.
     received, dropped : int
         Number of messages since activation, and number of those that were dropped.
     """

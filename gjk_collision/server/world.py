@@ -412,18 +412,21 @@ class World:
         with self._lock:
             held = self._footprint
             twist = self._usable_twist(now, steady)
-            fault = self._choose(twist, now, steady).fault
-            points = held.footprint.points if held and held.footprint else ()
-            found = [_report("footprint", held, fault, False, len(points), now)]
+            choice = self._choose(twist, now, steady)
+            placed = choice.held or held
+            points = placed.footprint.points if placed and placed.footprint else ()
+            found = [_report("footprint", held, placed, choice.fault, False, len(points), now)]
             if twist is not None:
                 bad = twist if isinstance(twist, Fault) else None
                 excused = not self._config.speed_footprints
-                found.append(_report("twist_topic", self._twist, bad, excused, 0, now))
+                found.append(
+                    _report("twist_topic", self._twist, self._twist, bad, excused, 0, now)
+                )
             for name, source in self._sources.items():
                 for held in source.senders.values():
                     used, fault, excused = self._usable(source.config, held, now, steady)
                     count = len(used.obstacles) if used.obstacles is not None else 0
-                    found.append(_report(name, held, fault, excused, count, now))
+                    found.append(_report(name, held, used, fault, excused, count, now))
                 if source.fault is not None:
                     found.append(Report(name, "", source.fault))
                 elif not source.senders:
@@ -1192,11 +1195,18 @@ def _drop(held: _Message, why: str, steady: int) -> None:
 
 
 def _report(
-    source: str, held: _Message | None, fault: Fault | None, excused: bool, count: int, now: int
+    source: str,
+    held: _Message | None,
+    used: _Message | None,
+    fault: Fault | None,
+    excused: bool,
+    count: int,
+    now: int,
 ) -> Report:
-    if held is None:
+    """Return the report of a sender with the last message `held`; `used` is in force."""
+    if held is None or used is None:
         return Report(source, "", fault, excused)
-    age = (now - held.stamp) * 1e-9
+    age = (now - used.stamp) * 1e-9
     received = held.messages + held.drops
     return Report(source, held.name, fault, excused, age, count, received, held.drops)
 

@@ -10,9 +10,15 @@
 namespace gjk::bindings {
 namespace {
 
-[[noreturn]] void refuse_domain() {
-  throw InputIssue{
-      {Status::coord_range, "pose_b", -1, "must not move the shapes out of the range of 1e15 m"}};
+// Refuses the pose that moves its shape out of the domain. Requires that one of them does.
+[[noreturn]] void refuse_domain(const Shape& a, const Transform& at_a, Rooms& rooms) {
+  bool is_a = false;
+  for (int i = 0; i < a.parts(); ++i) {
+    const Convex& placed = rooms.p.place(a.part(i), at_a);
+    is_a |= !in_domain(placed, placed);
+  }
+  refuse(Status::coord_range, is_a ? "pose_a" : "pose_b", -1,
+         "must not move the shape out of the range of 1e15 m");
 }
 
 int most_vertices(const Shape& shape) {
@@ -35,7 +41,7 @@ bool collide_shapes(const Shape& a, const Shape& b, const PoseArgument& pose_a,
       is_known &= is_free(verdict);
     }
   }
-  if (!is_known) refuse_domain();
+  if (!is_known) refuse_domain(a, at_a, rooms);
   return false;
 }
 
@@ -59,7 +65,7 @@ ClosestShapes closest_shapes(const Shape& a, const Shape& b, const PoseArgument&
     const Convex& p = rooms.p.place(a.part(i), best.at_a);
     for (int j = 0; j < b.parts(); ++j) {
       const Closest pair = closest(p, rooms.q.place(b.part(j), best.at_b));
-      if (pair.status != Status::success) refuse_domain();
+      if (pair.status != Status::success) refuse_domain(a, best.at_a, rooms);
       const bool first = best.closest.status == Status::undefined;
       const double lower =
           first ? pair.lower_bound : std::fmin(best.closest.lower_bound, pair.lower_bound);

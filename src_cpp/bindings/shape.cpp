@@ -118,6 +118,15 @@ py::tuple bounds(const Shape& shape) {
   return py::make_tuple(box.low.x, box.low.y, box.high.x, box.high.y);
 }
 
+double area_of(const Shape& shape) {
+  const double found = area(shape);
+  if (std::isnan(found)) {
+    refuse(Status::limit_exceeded, "area", -1,
+           "the parts overlap at too many places: the area of their union is not computed");
+  }
+  return found;
+}
+
 // Equal for shapes with the same parts: the corners and the radius of each, in a fixed order.
 py::bytes key(const Shape& shape) {
   std::vector<std::vector<double>> keys;
@@ -146,7 +155,7 @@ void bind_shape(py::module_& module) {
   py::class_<Shape>(module, "Shape", "Union of convex polygons, each grown by a radius.")
       .def_property_readonly("radius", &Shape::radius)
       .def_property_readonly("bounds", &bounds)
-      .def_property_readonly("area", &area)
+      .def_property_readonly("area", &area_of)
       .def_property_readonly("key", &key)
       .def("parts", &parts)
       .def("radii", &radii)

@@ -54,6 +54,55 @@ TEST(Area, OfPartsThatOverlap) {
   EXPECT_NEAR(area(row), 7.0 + 0.25 * kPi, 1e-13);
 }
 
+TEST(Area, OfManyPartsThatAllOverlap) {
+  // Unit discs on a line that is not along an axis. Each pair crosses at two points of its own. The
+  // union is all discs without the lens of each disc and the next one.
+  constexpr int kCount = 400;
+  constexpr double kStep = 0.001;
+  Shape discs;
+  for (int i = 0; i < kCount; ++i) {
+    discs.add_part(std::vector<Vec2>{{0.6 * kStep * i, 0.8 * kStep * i}}, 1.0);
+  }
+  const double half = 0.5 * kStep;
+  const double lens = 2.0 * std::acos(half) - 2.0 * half * std::sqrt(1.0 - half * half);
+  EXPECT_NEAR(area(discs), kCount * kPi - (kCount - 1) * lens, 1e-9);
+}
+
+TEST(Area, CrossingsInsideOfAnotherPartBeginNoStrip) {
+  Shape boxes;
+  add_box(boxes, 0.0, 0.0, 4.0, 2.0);
+  const Convex box = boxes.part(0);
+  EXPECT_TRUE(detail::is_deep_in(box, {2.0, 1.0}, 0.5));
+  EXPECT_FALSE(detail::is_deep_in(box, {2.0, 1.75}, 0.5));
+  EXPECT_FALSE(detail::is_deep_in(box, {2.0, 2.0}, 1e-9));
+  EXPECT_FALSE(detail::is_deep_in(box, {5.0, 1.0}, 1e-9));
+  Shape round;
+  round.add_part(std::vector<Vec2>{{0.0, 0.0}, {3.0, 4.0}}, 2.0);
+  const Convex capsule = round.part(0);
+  EXPECT_TRUE(detail::is_deep_in(capsule, {1.5, 2.0}, 1.9));
+  EXPECT_TRUE(detail::is_deep_in(capsule, {-1.0, 0.0}, 0.9));
+  EXPECT_FALSE(detail::is_deep_in(capsule, {-1.0, 0.0}, 1.1));
+  EXPECT_FALSE(detail::is_deep_in(capsule, {-3.0, 0.0}, 1e-9));
+}
+
+TEST(Area, HasALimit) {
+  // 500 bars across 500 others: the union has a million corners, and each strip has 1000 bars.
+  Shape bars;
+  for (int i = 0; i < 500; ++i) {
+    const double at = 2.0 * i;
+    const auto turned = [](double x, double y) {
+      return Vec2{0.8 * x - 0.6 * y, 0.6 * x + 0.8 * y};
+    };
+    bars.add_part(std::vector<Vec2>{turned(0.0, at), turned(999.0, at), turned(999.0, at + 1.0),
+                                    turned(0.0, at + 1.0)},
+                  0.0);
+    bars.add_part(std::vector<Vec2>{turned(at, 0.0), turned(at + 1.0, 0.0), turned(at + 1.0, 999.0),
+                                    turned(at, 999.0)},
+                  0.0);
+  }
+  EXPECT_TRUE(std::isnan(area(bars)));
+}
+
 TEST(Area, OfEqualParts) {
   Shape same;
   for (int i = 0; i < 3; ++i) add_box(same, 0.0, 0.0, 4.0, 2.0, 0.5);

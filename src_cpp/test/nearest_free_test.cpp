@@ -64,6 +64,38 @@ TEST(NearestFree, is_free_and_no_shorter_shift_on_a_grid_is) {
   EXPECT_GT(moved, 50);
 }
 
+// Teeth along y, 1 m wide and 1 m apart, of `count` parts.
+Shape comb(int count) {
+  Shape shape;
+  for (int i = 0; i < count; ++i) {
+    const double x = 2.0 * i;
+    shape.add_part(std::vector<Vec2>{{x, 0.0}, {x + 1.0, 0.0}, {x + 1.0, 20.0}, {x, 20.0}}, 0.0);
+  }
+  return shape;
+}
+
+TEST(NearestFree, the_work_for_a_vehicle_of_many_parts_is_bounded) {
+  // Else each cell compares all pairs of parts, and the number of cells alone is bounded.
+  const Shape ego = comb(60);
+  Scene scene;
+  scene.add(ego, {0.3, 0.5, 0.0});
+  scene.build();
+  NearestFreeQuery query(scene, ego);
+  NearestFreeOptions options;
+  options.max_shift = 200.0;
+  options.max_turn = 3.0;
+  options.most_parts = 100'000;
+  const NearestFree found = query.at({}, options);
+  EXPECT_EQ(found.status, Status::success);
+  if (found.pose) {
+    Scene::Ego placed(ego);
+    EXPECT_TRUE(is_free(scene.check(placed, *found.pose, CheckOptions{}).verdict));
+  }
+  // What is begun is finished: the pairs of one cell, and a few checks.
+  EXPECT_GE(query.work(), 100'000U);
+  EXPECT_LE(query.work(), 100'000U + 60U * 60U + 100U * 60U);
+}
+
 TEST(NearestFree, answers_have_a_status) {
   Scene empty;
   empty.build();

@@ -18,6 +18,7 @@ import pytest
 
 from gjk_collision import (
     Motion,
+    Region,
     Scene,
     Shape,
     _core,
@@ -673,6 +674,122 @@ def test_the_range_of_coordinates_is_that_of_the_kernel() -> None:
         with pytest.raises(InputError, match="magnitude must not exceed 1e15 m") as caught:
             make(math.nextafter(_core.MAX_COORDINATE, INF))
         assert caught.value.status is Status.COORD_RANGE
+
+
+@pytest.mark.parametrize("query", [collide, closest, distance, penetration])
+def test_the_pose_that_leaves_the_range_is_named(query: Callable[..., Any]) -> None:
+    """The user would look for the error in the other pose."""
+    far, near = Shape.hull([(1e15, 1e15), (1e15, 0.0)]), Shape.point((0.0, 0.0))
+    away = (1e15, 0.0, 0.0)
+    for call, name in (
+        (lambda: query(far, near, away, None), "pose_a"),
+        (lambda: query(near, far, None, away), "pose_b"),
+        (lambda: query(far, near, away, POSE), "pose_a"),
+        (lambda: query(near, far, POSE, away), "pose_b"),
+    ):
+        with pytest.raises(InputError) as caught:
+            call()
+        assert (caught.value.status, caught.value.argument) == (Status.COORD_RANGE, name)
+
+
+def nested(depth: int) -> list[Any]:
+    """A number in `depth` lists."""
+    values: Any = 0.0
+    for _ in range(depth):
+        values = [values]
+    found: list[Any] = values
+    return found
+
+
+def test_lists_in_lists_without_end_are_refused_by_name() -> None:
+    """Else they end in a RecursionError, which names no argument."""
+    endless: list[Any] = []
+    endless.append(endless)
+    for values in (endless, nested(100), nested(3000)):
+        for call, name in (
+            (lambda: Shape.hull(values), "points"),  # noqa: B023
+            (lambda: Shape.polygon([values]), "xy"),  # noqa: B023
+            (lambda: Shape.concave(SQUARE, [values]), "holes[0]"),  # noqa: B023
+            (lambda: Region([SQUARE, values]), "outlines"),  # noqa: B023
+            (lambda: SCENE.check(CAR, values), "poses"),  # noqa: B023
+        ):
+            with pytest.raises(InputError) as caught:
+                call()
+            assert caught.value.argument == name
+            assert caught.value.status in (Status.ARRAY_MISMATCH, Status.INVALID_INPUT)
+
+
+def test_geometries_in_geometries_without_end_are_refused() -> None:
+    collection: dict[str, Any] = {"type": "GeometryCollection"}
+    collection["geometries"] = [collection]
+    feature: dict[str, Any] = {"type": "Feature"}
+    feature["geometry"] = feature
+    deep: dict[str, Any] = {"type": "Point", "coordinates": (1.0, 2.0)}
+    for _ in range(3000):
+        deep = {"type": "Feature", "geometry": deep}
+    for geometry in (collection, feature, deep):
+        with pytest.raises(InputError, match="16 features or collections") as caught:
+            Shape.from_geo(geometry)
+        assert (caught.value.status, caught.value.argument) == (Status.INVALID_INPUT, "g")
+    point: dict[str, Any] = {"type": "Point", "coordinates": (1.0, 2.0)}
+    for _ in range(16):
+        point = {"type": "GeometryCollection", "geometries": [point]}
+    assert Shape.from_geo(point) == Shape.point((1.0, 2.0))
+
+
+@pytest.mark.parametrize("kind", [np.array(["Point", "Point"]), np.array(["Point"]), ["Point"], 1])
+def test_the_type_of_a_geometry_is_a_string(kind: Any) -> None:
+    """An array of several words has no truth value, and one of one word is not a type."""
+    with pytest.raises(InputError, match="type must be a string") as caught:
+        Shape.from_geo({"type": kind, "coordinates": (0.0, 0.0)})
+    assert caught.value.argument == "g"
+
+
+@pytest.mark.parametrize("empty", ["", b"", {}, set(), frozenset()])
+def test_no_string_and_no_mapping_counts_as_an_empty_sequence(empty: Any) -> None:
+    """Else a wrong argument would leave out holes or obstacles in silence."""
+    for call, name in (
+        (lambda: Shape.concave(SQUARE, empty), "holes"),
+        (lambda: Region([SQUARE], empty), "holes"),
+        (lambda: Shape.compound(empty), "shapes"),
+        (lambda: Scene(empty), "shapes"),
+    ):
+        with pytest.raises(InputError, match=r"must be a sequence \(got ") as caught:
+            call()
+        assert caught.value.argument == name
+
+
+class Old(np.ndarray[Any, np.dtype[np.float64]]):
+    """An array of one element that becomes a float, as all of them did before numpy 2.4."""
+
+    def __float__(self) -> float:
+        return float(self.ravel()[0])
+
+
+def test_an_array_with_axes_is_not_a_number() -> None:
+    one = np.zeros((1, 1, 1, 1)).view(Old)
+    for call, name in (
+        (lambda: SCENE.check(CAR, (0.0, 0.0, 0.0), margin=one), "margin"),
+        (lambda: Shape.circle(one), "radius"),
+    ):
+        with pytest.raises(InputError, match="must be a number") as caught:
+            call()
+        assert caught.value.argument == name
+    assert Shape.circle(np.array(1.0)) == Shape.circle(1.0)
+
+
+def test_a_message_is_short_whatever_was_given() -> None:
+    """A log line with the whole input hides the rule."""
+    wordy = type("X" * 1000, (), {})()
+    for call, word in (
+        (lambda: Shape.hull(wordy), "must be an array of real numbers"),
+        (lambda: Shape.concave(SQUARE, 10**900), "must be a sequence of outlines"),  # type: ignore[arg-type]
+        (lambda: Shape.from_geo({"type": "x" * 1000}), "type must be one of"),
+        (lambda: SCENE.check(wordy, POSE), "must be a Shape"),
+    ):
+        with pytest.raises(InputError, match=word) as caught:
+            call()
+        assert len(str(caught.value)) < 450
 
 
 def test_an_error_survives_pickling() -> None:

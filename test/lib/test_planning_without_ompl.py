@@ -27,6 +27,11 @@ def test_lengths_must_be_positive(bad: float) -> None:
     with pytest.raises(InputError, match="turning_radius: must be greater than 0"):
         edge_margin(1.0, 1.0, bad)
 
+    for wrong in (float("nan"), float("inf"), -1.0):
+        with pytest.raises(InputError, match="reach: must be finite and not negative"):
+            edge_margin(1.0, wrong, 1.0)
+    assert edge_margin(1.0, 0.0, 1.0) == 0.5
+
     class Line:
         def distance(self, start: float, end: float) -> float:
             return end - start

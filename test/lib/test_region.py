@@ -23,6 +23,7 @@ from shapely.geometry import MultiPoint, Point, Polygon
 from shapely.ops import unary_union
 
 from gjk_collision import OUTSIDE, InputError, Path, Region, Scene, Shape, Status, Verdict
+from gjk_collision.region import boundary
 
 CASES = int(os.environ.get("GJK_CASES", "1500"))
 ORIGIN = (0.0, 0.0, 0.0)
@@ -640,3 +641,122 @@ def test_a_ring_without_vertices_is_refused(snap: float) -> None:
 def test_points_have_two_coordinates(points: object) -> None:
     with pytest.raises(InputError, match=r"points: must have shape \(\.\.\., 2\)"):
         Region([ROAD]).contains(points)
+
+
+# ---- the work that a boundary needs
+
+
+def counted(monkeypatch: pytest.MonkeyPatch, owner: object, name: str) -> list[int]:
+    """Count the calls of a function: the returned list has one element."""
+    count, function = [0], getattr(owner, name)
+
+    def call(*args: object) -> object:
+        count[0] += 1
+        return function(*args)
+
+    monkeypatch.setattr(owner, name, call)
+    return count
+
+
+def outline_length(area) -> float:
+    return float(area.boundary.length)
+
+
+def boundary_length(region: Region) -> float:
+    a, b = region.boundary[:, :2], region.boundary[:, 2:]
+    return math.fsum(np.hypot(*(b - a).T).tolist())
+
+
+def test_crossings_inside_of_other_outlines_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    """300 random triangles cross at 90 000 points. Almost all are inside of another triangle.
+
+    Each crossing costs integers of hundreds of bits, so that all of them took half a minute.
+    """
+    crossings = counted(monkeypatch, boundary, "_crossing")
+    rng = np.random.default_rng(3)
+    triangles = [rng.uniform(0.0, 100.0, (3, 2)) for _ in range(300)]
+    region = Region(triangles)
+    truth = unary_union([Polygon(each) for each in triangles])
+    assert region.area == pytest.approx(truth.area, rel=1e-12)
+    assert boundary_length(region) == pytest.approx(outline_length(truth), rel=1e-12)
+    assert crossings[0] < 3_000
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_holes_begin_at_hidden_crossings_too(seed: int) -> None:
+    """A hole with an edge on that of an outline, which is inside of other outlines.
+
+    If only one of both edges were divided at a crossing, a piece of the boundary would be there
+    twice.
+    """
+    rng = np.random.default_rng(seed)
+
+    def star() -> np.ndarray:
+        angles = np.sort(rng.uniform(0.0, 2.0 * np.pi, rng.integers(3, 9)))
+        radii = rng.uniform(2.0, 9.0, len(angles))
+        ring = np.column_stack([np.cos(angles), np.sin(angles)]) * radii[:, None]
+        return np.round(ring + rng.uniform(0.0, 18.0, 2))
+
+    outlines: list[np.ndarray] = []
+    while len(outlines) < 12:
+        ring = star()
+        if Polygon(ring).is_valid and Polygon(ring).area > 0.0:
+            outlines.append(ring)
+    holes = [outlines[0], outlines[1][::-1]]
+    truth = unary_union([Polygon(each) for each in outlines])
+    truth = truth.difference(unary_union([Polygon(each) for each in holes]))
+    assert Region(outlines, holes).area == pytest.approx(truth.area, rel=1e-9)
+
+
+def test_outlines_that_share_a_vertex_are_not_divided(monkeypatch: pytest.MonkeyPatch) -> None:
+    """1000 wedges around one vertex have 2 000 000 pairs of edges that meet there."""
+    splits = counted(monkeypatch, boundary._Edges, "_split")
+    angles = np.linspace(0.0, 2.0 * np.pi, 1001)
+    rim = np.column_stack([np.cos(angles), np.sin(angles)])
+    rim[-1] = rim[0]
+    wedges = [[(0.0, 0.0), *rim[k : k + 2].tolist()] for k in range(1000)]
+    region = Region(wedges)
+    truth = math.fsum(np.linalg.det(rim[k : k + 2]) / 2.0 for k in range(1000))
+    assert region.area == pytest.approx(truth, rel=1e-12)
+    assert len(region.boundary) == 1000
+    assert splits[0] <= 5 * 1000  # mostly an edge and the next one of the same wedge
+
+
+def comb(teeth: int) -> np.ndarray:
+    """Teeth along y, 1 m wide and 1 m apart, on a bar along x."""
+    long = 2.0 * teeth + 1.0
+    ring = [(0.0, -1.0), (2.0 * teeth - 1.0, -1.0)]
+    for k in reversed(range(teeth)):
+        x = 2.0 * k
+        ring += [(x + 1.0, 0.0), (x + 1.0, long), (x, long), (x, 0.0)]
+    return np.array(ring)
+
+
+def test_outlines_may_cross_at_many_points_but_not_without_limit(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The teeth of two combs of n teeth cross 4 n^2 times, and all crossings are boundary."""
+    lying = comb(20)[:, ::-1] + (-1.0, 1.0)
+    region = Region([comb(20), lying])
+    truth = unary_union([Polygon(comb(20)), Polygon(lying)])
+    assert region.area == pytest.approx(truth.area, rel=1e-12)
+    crossings = counted(monkeypatch, boundary, "_crossing")
+    with pytest.raises(InputError, match=r"50000 times.*divide the region") as caught:
+        Region([comb(300), comb(300)[:, ::-1] + (-1.0, 1.0)])
+    assert (caught.value.status, caught.value.argument) == (Status.LIMIT_EXCEEDED, "outlines")
+    assert crossings[0] == 0, "the limit is checked first"
+
+
+def test_outlines_that_touch_each_other_have_the_same_limit() -> None:
+    """1000 rectangles with a common corner: the corners of each are on edges of larger ones."""
+    with pytest.raises(InputError, match="cross or touch more than 50000 times"):
+        Region([square(0.0, 0.0, k, 1.0) for k in range(1, 1001)])
+    assert Region([square(0.0, 0.0, k, 1.0) for k in range(1, 101)]).area == 100.0
+
+
+def test_large_outlines_are_not_compared_edge_by_edge() -> None:
+    """Two outlines of 20 000 vertices that cross: n^2 tests of points would take minutes."""
+    angles = np.linspace(0.0, 2.0 * np.pi, 20_000, endpoint=False)
+    ring = np.column_stack([np.cos(angles), np.sin(angles)])
+    region = Region([ring, ring + (1.0, 0.0)])
+    assert region.area == pytest.approx(4.0 * np.pi / 3.0 + math.sqrt(3.0) / 2.0, rel=1e-6)

@@ -27,6 +27,7 @@ from gjk_collision.replay.bag import BagError
 from gjk_collision.replay.case import Case, CaseError, read_cases, read_parameters
 from gjk_collision.replay.expect import Expectations, parse
 from gjk_collision.replay.faults import KINDS
+from gjk_collision.replay.golden import GoldenError, read_rows
 from gjk_collision.replay.interfaces import typestore
 from gjk_collision.replay.moment import moment
 from gjk_collision.replay.record import record
@@ -928,6 +929,16 @@ def test_all_commands_end_alike(
         assert main(command) == code, command
         said = capsys.readouterr()
         assert f"{command[0]}: " in said.err or "cannot be read" in said.out, command
+
+
+def test_json_of_lists_in_lists_without_end_is_refused(tmp_path: Path) -> None:
+    """Else the command ends with a traceback of a RecursionError."""
+    deep = tmp_path / "deep.json"
+    deep.write_text('{"frames": ' + "[" * 100_000)
+    assert main(["record", str(deep), str(tmp_path / "bag")]) == 2
+    assert main(["trace", "[" * 100_000, "[[1, 1]]", "--out", str(tmp_path / "trace")]) == 2
+    with pytest.raises(GoldenError, match="cannot be read as a result file"):
+        list(read_rows(deep))
 
 
 def test_topic_of_a_source_that_does_not_exist_is_refused(tmp_path: Path) -> None:

@@ -172,24 +172,27 @@ def test_second_interrupt_ends_at_once(tmp_path: Path) -> None:
 # ---- Dask
 
 
+def watcher(address: str) -> Any:
+    """Return a client of a scheduler, to close after use."""
+    import distributed
+
+    client: Any = distributed.Client
+    return client(address, set_as_default=False)
+
+
 @contextmanager
 def cluster(
     folder: Path, workers: int
 ) -> Iterator[tuple[str, list[subprocess.Popen[bytes]], subprocess.Popen[bytes]]]:
     """A scheduler and workers, each its own process, as on a cluster."""
     file = folder / "scheduler.json"
-    environment = {**os.environ, "DASK_DISTRIBUTED__SCHEDULER__WORKER_TTL": "10s"}
     started: list[subprocess.Popen[bytes]] = []
 
     def start(program: str, *options: str) -> None:
         command = [sys.executable, "-m", "distributed.cli." + program, *options]
         # Killed as a group: a worker may have a nanny.
         log = (folder / f"{len(started)}.log").open("wb")
-        started.append(
-            subprocess.Popen(
-                command, env=environment, stderr=log, stdout=log, start_new_session=True
-            )
-        )
+        started.append(subprocess.Popen(command, stderr=log, stdout=log, start_new_session=True))
 
     try:
         start("dask_scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard",
@@ -203,6 +206,9 @@ def cluster(
         for _ in range(workers):
             start("dask_worker", address, "--nthreads", "1", "--no-nanny", "--no-dashboard",
                   "--host", "127.0.0.1", "--local-directory", str(folder))  # fmt: skip
+        if workers:  # so that no limit of a test includes their start
+            with watcher(address) as client:
+                client.wait_for_workers(workers, timeout=120.0)
         yield address, started[1:], started[0]
     finally:
         for process in reversed(started):
@@ -265,17 +271,25 @@ def test_scheduler_without_workers_is_said(
 def test_all_workers_lost_in_a_run_is_said(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """The results so far are kept; the other bags are broken, and the command ends."""
+    """The results so far are kept; the other bags are broken, and the command ends.
+
+    The worker dies with the result of a second bag, which was not fetched. Before, the command
+    waited for this result forever.
+    """
     names = write_drives(tmp_path / "bags")
     out = tmp_path / "out"
-    monkeypatch.setattr(many, "WORKER_NOTICE", 1.0)
-    monkeypatch.setattr(many, "WORKER_LIMIT", 3.0)
+    monkeypatch.setattr(many, "WORKER_NOTICE", 0.2)
+    monkeypatch.setattr(many, "WORKER_LIMIT", 0.4)
+    monkeypatch.setattr(many, "WORKER_PERIOD", 0.1)
     with cluster(tmp_path, 1) as (address, workers, _):
         written = many._write
 
         def write_and_kill(folder: Path, files: dict[str, bytes]) -> None:
             written(folder, files)
-            if files:  # the first result has come: the next is at work
+            if files:  # the first result has come
+                with watcher(address) as client:
+                    while sum(map(len, client.has_what().values())) < 2:
+                        time.sleep(0.02)
                 os.killpg(workers[0].pid, signal.SIGKILL)
 
         monkeypatch.setattr(many, "_write", write_and_kill)
@@ -283,13 +297,52 @@ def test_all_workers_lost_in_a_run_is_said(
         code = main(["replay", str(tmp_path / "bags"), *options])
     said = capfd.readouterr()
     assert code == 3
-    assert f"the scheduler at {address} has no worker; waiting up to 3 s\n" in said.err
+    assert f"the scheduler at {address} has no worker; waiting up to 0.4 s\n" in said.err
     assert f"not replayed: the scheduler at {address} has no worker: none came" in said.out
     assert "Traceback" not in said.err
     merged = json.loads((out / "summary.json").read_text())
     outcomes = {each["name"]: each["outcome"] for each in merged["replays"]}
     assert list(outcomes) == names
-    assert set(outcomes.values()) == {"not judged", "broken"}
+    assert sorted(outcomes.values()) == [*["broken"] * 5, "not judged"]
+
+
+class Scheduler:
+    """Stands for a client of a scheduler: the number of its workers is set by a test."""
+
+    status = "running"
+    workers = 1
+
+    def nthreads(self) -> dict[str, int]:
+        return {f"worker{i}": 1 for i in range(self.workers)}
+
+
+def test_workers_are_gone_from_the_first_look_without_them(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Else a run that was busy for a minute would end when a worker has just been lost."""
+    now = 100.0
+    monkeypatch.setattr(many, "monotonic", lambda: now)
+    scheduler = Scheduler()
+    workers = many._Workers(scheduler, "tcp://x")
+    now += 3600.0
+    assert not workers.are_gone()
+    scheduler.workers = 0
+    now += 3600.0
+    assert not workers.are_gone()
+    now += many.WORKER_NOTICE - 0.5
+    assert not workers.are_gone()
+    assert not capsys.readouterr().err
+    now += 0.5
+    assert not workers.are_gone()
+    assert "tcp://x has no worker; waiting up to 60 s" in capsys.readouterr().err
+    scheduler.workers = 1  # it comes back, and is lost again
+    now += 30.0
+    assert not workers.are_gone()
+    scheduler.workers = 0
+    now += 3600.0
+    assert not workers.are_gone()
+    now += many.WORKER_LIMIT
+    assert workers.are_gone()
 
 
 @needs_dask

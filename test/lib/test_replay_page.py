@@ -9,8 +9,7 @@ from collections.abc import Sequence
 from html.parser import HTMLParser
 from importlib import resources
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import pytest
@@ -31,6 +30,7 @@ from gjk_collision.report.page import overview, page
 from gjk_collision.report.run import Options
 from gjk_collision.report.timeline import MAX_BINS, Timeline
 from gjk_collision.server.config import Config
+from gjk_collision.server.snapshot import Fault, empty_snapshot
 from gjk_collision.verdict import Status, Verdict
 
 
@@ -185,8 +185,7 @@ def test_names_cannot_break_out_of_the_page(tmp_path: Path) -> None:
 class StillDrive:
     """A drive of nothing: the frames of its rows have verdicts, but no shapes."""
 
-    snapshot = SimpleNamespace(footprint=None, config=Config())
-    shown: ClassVar[dict[tuple[str, str], Any]] = {}
+    snapshot = empty_snapshot(Config(), Fault(Status.NO_FOOTPRINT, ""), 0)
     asked_path = None
 
 

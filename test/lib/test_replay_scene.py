@@ -7,6 +7,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from html import unescape
 from pathlib import Path
 from typing import Any
@@ -17,14 +18,16 @@ from test_replay_checks import with_requests
 from test_replay_page import browse, needs_browser
 from write_scenarios import CAR, EGO, at, steps
 
+from gjk_collision.geometry import distance
 from gjk_collision.replay.case import Case
+from gjk_collision.replay.moment import MomentError, moment
 from gjk_collision.replay.write import BagWriter
 from gjk_collision.report.drawing import MAX_PATHS, MAX_POINTS
 from gjk_collision.report.run import Options, run
 from gjk_collision.server.config import Config
 from gjk_collision.server.frames import Pose
 from gjk_collision.server.obstacles import Obstacles
-from gjk_collision.verdict import Verdict
+from gjk_collision.verdict import Status, Verdict
 
 FAR = 664_750.0  # m, as in UTM
 PARAMETERS: dict[str, Any] = {
@@ -167,6 +170,67 @@ def test_the_path_of_a_request_is_drawn_until_the_horizon(tmp_path: Path) -> Non
     assert (path["v"], path["age"]) == (Verdict.COLLISION, 0.04)
 
 
+@pytest.fixture(scope="module")
+def late(tmp_path_factory: pytest.TempPathFactory) -> Case:
+    """The transform of each list arrives with the next list, 0.05 s later.
+
+    List k, of the stamp t = k / 20 s, has one car with the id k + 1; its rear is at x = 20 - 6 t.
+    The front of the vehicle is at x = 3.75. The last list is that of 1 s; the bag ends at 2 s.
+    """
+    folder = tmp_path_factory.mktemp("late")
+    with BagWriter(folder / "bag") as writer:
+        for t in steps(2.0):
+            writer.transform(at(t), Pose())
+            writer.footprint(at(t), EGO)
+            if t <= 1.0:
+                writer.transform(at(t - 0.05), Pose(), "odom", "lidar_frame", log=at(t))
+                car = cars(t, [Pose(22.25 - 6.0 * t, 0.0, 0.0)], "lidar_frame")
+                writer.obstacles(replace(car, ids=np.array([round(20 * t) + 1])))
+    return Case("drive", folder / "bag", Config.from_parameters({"check_frame": "odom"}))
+
+
+def test_the_scene_shows_the_message_of_the_answer(late: Case, tmp_path: Path) -> None:
+    """If it showed the newest message, the nearest obstacle would be missing in the picture."""
+    run(late, tmp_path, Options())
+    data = data_of(tmp_path / "drive" / "index.html")
+    film, [[x0, _]] = data["film"], [data["film"]["origin"]]
+    frames = {round(20 * frame["t"]): frame for frame in film["frames"]}
+    assert frames[20]["s"] == "SUCCESS"
+    for k in range(1, 21):
+        frame = frames[k]
+        [[outline, x, _, _, number, source, *_]] = frame["o"]
+        assert (number, frame["id"], frame["n"]) == (k, k, 1)
+        rear = x0 + x + min(px for px, _ in film["outlines"][outline]["p"])
+        assert rear == pytest.approx(20.0 - 6.0 * (k - 1) / 20)
+        assert frame["d"] == pytest.approx(rear - 3.75)
+        assert frame["a"] == {str(source): 0.05}
+    lane = next(each for each in data["timeline"]["sources"] if each["name"] == "obstacles")
+    ages = np.cumsum(lane["age"]) * 1e-4  # of the first stamp, no list is used
+    assert ages[:21] == pytest.approx([0.0, *[0.05] * 20])
+
+
+def test_trace_shows_the_message_of_the_answer(late: Case) -> None:
+    """If it looked in the newest message, it would not find the nearest obstacle."""
+    for k in (1, 7, 20):
+        found = moment(late, k / 20)
+        assert (found.row.status, found.obstacle_id) == (Status.SUCCESS, k)
+        poses = found.vehicle_pose, found.obstacle_pose
+        gap = distance(found.vehicle, found.obstacle, *poses)
+        assert gap == pytest.approx(16.25 - 6.0 * (k - 1) / 20)
+        assert gap == found.row.distance
+
+
+def test_data_that_is_not_used_is_not_shown(late: Case, tmp_path: Path) -> None:
+    """The last list is too old from 1.55 s on. It would look like data of the answer."""
+    run(late, tmp_path, Options())
+    frames = data_of(tmp_path / "drive" / "index.html")["film"]["frames"]
+    last = frames[-1]
+    assert (last["s"], last["bad"]) == ("STALE_OBSTACLES", ["obstacles"])
+    assert last["o"] == [] and last["a"] == {}
+    with pytest.raises(MomentError, match="obstacle 20 is not known: UNKNOWN/STALE_OBSTACLES"):
+        moment(late, 2.0, 20)
+
+
 def told(page: Path, script: str, folder: Path) -> Any:
     """Return what a script in the page returns."""
     text = page.read_text(encoding="utf-8")
@@ -238,12 +302,14 @@ def test_an_obstacle_tells_its_source_and_frame(drive: Path, tmp_path: Path) -> 
     pointed, rows = told(drive, script, tmp_path)
     assert pointed == (
         "obstacle 1 of lidar (source lidar, published in lidar_frame): x 664751.000 m, "
-        "y 4.750 m in odom, speed 2.00 m/s, inflation 0.250 m"
+        "y 4.750 m in odom, speed 2.00 m/s, inflation 0.250 m, age of the data 0.000 s"
     )
     assert rows[0] == [
-        "1 (nearest)", "lidar", "lidar", "lidar_frame", "664751.000", "4.750", "2.00", "0.250"
+        "1 (nearest)", "lidar", "lidar", "lidar_frame", "664751.000", "4.750", "2.00", "0.250",
+        "0.000",
     ]  # fmt: skip
-    assert ["1", "radar", "radar", "odom", "664764.000", "0.000", "unknown", "0.000"] in rows
+    radar = ["1", "radar", "radar", "odom", "664764.000", "0.000", "unknown", "0.000", "0.000"]
+    assert radar in rows
 
 
 @needs_browser

@@ -1707,6 +1707,24 @@ def test_reports_of_each_sender(time: Time) -> None:
     assert [each.age for each in reports] == [0.75, 0.75, 0.5, 0.75]
 
 
+def test_a_report_has_the_age_and_the_count_of_the_message_in_use(time: Time) -> None:
+    """Else it would look fresh while its answers come from an older message."""
+    tree = Late(0, time.now)
+    world = World(Config(), tree)
+    world.receive_footprint(Footprint("map", time.now, BOX), **time.both)
+    world.receive_obstacles("obstacles", boxes((0, 0), frame="map"), **time.both)
+    time.pass_(0.25)  # the transforms of the next messages are late
+    world.receive_footprint(Footprint("map", time.now, BOX[:3]), **time.both)
+    later = boxes((0, 0), (9, 0), frame="map", stamp=time.now)
+    world.receive_obstacles("obstacles", later, **time.both)
+    assert world.reports(**time.both) == [
+        Report("footprint", "footprint", None, False, 0.25, 4, 2, 0),
+        Report("obstacles", "obstacles", None, False, 0.25, 1, 2, 0),
+    ]
+    tree.newest = time.now
+    assert [(each.age, each.count) for each in world.reports(**time.both)] == [(0.0, 3), (0.0, 2)]
+
+
 def test_reports_of_a_configured_footprint_and_of_messages_without_data(time: Time) -> None:
     world = World(Config(footprint=CAR))
     world.receive_fault("obstacles", Fault(Status.INTERNAL_ERROR, "no"), **time.both)

@@ -30,6 +30,9 @@ struct NearestFreeOptions {
   double margin = 0.0;        // m, >= 0
   double tolerance = 0.001;   // m, > 0
   std::size_t most = 200000;  // cells, and poses of a turn in place, that are examined
+  // Parts of the ego that are placed, and pairs of parts that are compared. A vehicle of many parts
+  // needs more of them for each cell.
+  std::size_t most_parts = 100'000'000;
   // The search ends then, with the status time_budget.
   std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
 };
@@ -63,6 +66,8 @@ class NearestFreeQuery {
 
   // Cells and poses examined by the last query.
   std::size_t examined() const noexcept { return examined_; }
+  // Parts placed and pairs compared by the last query, without the pairs of its checks.
+  std::size_t work() const noexcept { return work_; }
 
  private:
   static constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -86,6 +91,7 @@ class NearestFreeQuery {
     view_ = view;
     options_ = options;
     examined_ = 0;
+    work_ = 0;
     blocking_ = 0;
     best_.reset();
     const PoseResult here = check({});
@@ -112,8 +118,11 @@ class NearestFreeQuery {
   Pose changed(const Change& by) const noexcept {
     return {start_.x + by.shift.x, start_.y + by.shift.y, start_.yaw + by.turn};
   }
+  // Whether the search ends before it is complete.
+  bool is_over() const noexcept { return work_ >= options_.most_parts || is_late(); }
   PoseResult check(const Change& by) noexcept {
     ++examined_;
+    work_ += ego_.placed_.size();
     return scene_->check(ego_, changed(by), {.margin = options_.margin}, view_, {});
   }
   // Whether the pose is FREE and, as rounded, within the limits.
@@ -126,6 +135,7 @@ class NearestFreeQuery {
   // m. By how much two parts are nearer than required, at most; 0 if none are. Stops at `enough`.
   double depth_at(const Change& by, double enough) noexcept {
     ++examined_;
+    work_ += ego_.placed_.size();
     scene_->place(ego_, changed(by));
     if (!ego_.known_) return kInfinity;
     const Obstacles& obstacles = scene_->obstacles();
@@ -136,6 +146,7 @@ class NearestFreeQuery {
       const Obstacles::Found found = obstacles.find(k, view_, ego_.origin_, ego_.moving_);
       if (!found) return false;
       const double required = scene_->required_to(k, view_, options_.margin);
+      work_ += ego_.placed_.size();
       for (std::size_t i = 0; i < ego_.placed_.size(); ++i) {
         if (Scene::apart(ego_.placed_.just_placed(i), found.part().facts()).lower() >= required)
           continue;
@@ -165,7 +176,7 @@ class NearestFreeQuery {
       double blocked = 0.0;
       double next = 0.0;
       bool is_found = false;
-      while (!is_found && blocked < limit && examined_ < options_.most && !is_late()) {
+      while (!is_found && blocked < limit && examined_ < options_.most && !is_over()) {
         const double depth = depth_at({{}, sign * blocked}, kInfinity);
         next = std::fmin(limit, blocked + std::fmax(step, depth / ego_.reach_));
         if (!(next > blocked)) break;  // doubles do not resolve the step
@@ -202,7 +213,7 @@ class NearestFreeQuery {
       std::push_heap(cells_.begin(), cells_.end(), later);
     };
     add({}, options_.max_shift, most_turn);
-    for (std::size_t n = 0; n < options_.most && !cells_.empty() && !is_late(); ++n) {
+    for (std::size_t n = 0; n < options_.most && !cells_.empty() && !is_over(); ++n) {
       std::pop_heap(cells_.begin(), cells_.end(), later);
       const Cell cell = cells_.back();
       cells_.pop_back();
@@ -269,6 +280,7 @@ class NearestFreeQuery {
   std::vector<Cell> cells_;   // heap
   std::size_t blocking_ = 0;  // part that was nearest to blocking last
   std::size_t examined_ = 0;
+  std::size_t work_ = 0;  // see most_parts
 };
 
 }  // namespace gjk
