@@ -128,6 +128,14 @@ struct Piece {
     return piece;
   }
 
+  // The same way on a clock of its own: driven in one second, from the time 0 on. Between two times
+  // that are adjacent doubles, there are no times.
+  Piece in_one_second() const noexcept {
+    Piece piece = *this;
+    piece.begin = piece.start = piece.time_error = 0.0;
+    piece.end = piece.duration = 1.0;
+    return piece;
+  }
   // The same motion on a clock that starts at `origin` (s), with times known to within `error` (s).
   // The ends are rounded outwards: it begins no later and ends no earlier.
   Piece on_clock(double origin, double error) const noexcept {

@@ -123,7 +123,7 @@ class PathCheck {
   }
 
   void follow(const Piece& segment, double begin, double end, const Obstacles::View& view) {
-    const Box box = box_along(segment, begin, end);
+    const Box box = box_along(segment);
     const double near =
         obstacles_.range(view.timed ? obstacles_.at(end + options_.time_error) : view,
                          options_.margin + options_.tolerance);
@@ -137,23 +137,23 @@ class PathCheck {
     decision_.take(Certificate::exhausted(search, limit()));
   }
 
-  // Contains the ego at all times from begin to end, relative to the origin of the obstacles. On an
-  // arc, the box contains poses of equal distances. Between two of them, the origin is at most the
-  // length times the angle / 8 away from their chord.
-  Box box_along(const Piece& segment, double begin, double end) const noexcept {
+  // Contains the ego on the whole segment, relative to the origin of the obstacles. On an arc, the
+  // box contains poses of equal distances. Between two of them, the origin is at most the length
+  // times the angle / 8 away from their chord.
+  Box box_along(const Piece& segment) const noexcept {
     constexpr double kStep = 0.5;  // rad
-    const double turn = segment.is_arc ? std::fabs(segment.spin()) * (end - begin) : 0.0;
+    const Piece way = segment.in_one_second();
+    const double turn = way.is_arc ? std::fabs(way.spin()) : 0.0;
     const int steps = 1 + static_cast<int>(std::fmin(16.0, turn / kStep));
-    const double beside = turn > 0.0 ? norm(segment.velocity()) * (end - begin) / steps *
-                                           std::fmin(0.5, 0.125 * turn / steps) * (1.0 + 0x1p-40)
-                                     : 0.0;
+    const double beside =
+        norm(way.velocity()) / steps * std::fmin(0.5, 0.125 * turn / steps) * (1.0 + 0x1p-40);
     Box box;
     for (int step = 0; step <= steps; ++step) {
-      const double time = step == steps ? end : begin + (end - begin) * step / steps;
-      const Placement at = segment.at(time, reach_);
+      const Placement at = way.at(static_cast<double>(step) / steps, reach_);
       const Vec2 center = Vec2{at.pose.x, at.pose.y} - obstacles_.origin();
       const double by =
           reach_ + beside + 4.0 * at.error + 16.0 * kUnitRoundoff * norm1({at.pose.x, at.pose.y});
+      if (!(by < kEverywhere.high.x)) return kEverywhere;  // NaN too
       box.include(Box{center, center}.grown(by));
     }
     return box;
