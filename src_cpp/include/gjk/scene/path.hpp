@@ -78,7 +78,7 @@ class PathCheck {
     first_ = {};
     // A path that touches no part of the region's boundary stays on the side where it starts.
     if (!is_started_ && region_ != nullptr &&
-        region_->may_lack(ego_, segment.at(segment.begin, reach_))) {
+        region_->may_lack(ego_, segment.in_one_second().at(0.0, reach_))) {
       decision_.take(Verdict::collision);
       upper_ = std::fmin(upper_, 0.0);
       note(segment.begin, false, outside_);
@@ -86,13 +86,12 @@ class PathCheck {
     }
     is_started_ = true;
     if (!timed) {
-      follow(segment, segment.begin, segment.end, Obstacles::at_rest());
+      follow(segment, Obstacles::at_rest());
       return;
     }
     note_unknown(segment.begin, segment.end);
-    follow(
-        segment, segment.begin, segment.end,
-        obstacles_.swept(segment.begin - options_.time_error, segment.end + options_.time_error));
+    follow(segment, obstacles_.swept(segment.begin - options_.time_error,
+                                     segment.end + options_.time_error));
   }
 
   const Event& first() const noexcept { return first_; }
@@ -122,16 +121,16 @@ class PathCheck {
     }
   }
 
-  void follow(const Piece& segment, double begin, double end, const Obstacles::View& view) {
+  void follow(const Piece& segment, const Obstacles::View& view) {
     const Box box = box_along(segment);
     const double near =
-        obstacles_.range(view.timed ? obstacles_.at(end + options_.time_error) : view,
+        obstacles_.range(view.timed ? obstacles_.at(segment.end + options_.time_error) : view,
                          options_.margin + options_.tolerance);
     const auto limit = [&]() noexcept {
       return options_.has_distance ? std::fmax(near, upper_) : near;
     };
     const Exhausted search = obstacles_.nearest(box, limit(), view, [&](std::uint32_t k) {
-      for (int i = 0; i < ego_.parts(); ++i) meet(segment, begin, end, i, k, view.timed);
+      for (int i = 0; i < ego_.parts(); ++i) meet(segment, i, k, view.timed);
       return limit();
     });
     decision_.take(Certificate::exhausted(search, limit()));
@@ -159,35 +158,90 @@ class PathCheck {
     return box;
   }
 
+  // A segment lasts an instant if its duration is less than a microsecond, or of the size of the
+  // error of its times. Then the times do not say how fast the ego is, and doubles may not resolve
+  // them. `way` is the segment on the clock of an obstacle.
+  static bool is_instant(const Piece& way) noexcept {
+    constexpr double kShortest = 1e-6;  // s
+    const double unsure = (way.end - way.begin - way.duration) + way.time_error;
+    return !(way.duration > kShortest && way.duration > 8.0 * unsure);
+  }
+
+  // Makes `still` a motion that stands where obstacle part k is at any time from begin to end (s,
+  // on the clock of `motion`). Returns false if the obstacle moves too far meanwhile, or is not
+  // known.
+  bool stand(Motion motion, std::size_t k, double begin, double end, Piece& still) const noexcept {
+    const double reach = obstacles_.outlines().reach(k);
+    std::size_t at = 0;
+    const Piece* const piece = piece_at(motion, begin, at);
+    if (piece == nullptr) return false;
+    const LocalTime any{begin, (end - begin) * (1.0 + 4.0 * kUnitRoundoff)};
+    const double moved = drift(motion, at, any, reach);
+    if (!(moved <= 0x1p-6 * options_.tolerance)) return false;
+    const Placement now = piece->at(begin, reach);
+    still = Piece::still(now.pose);
+    still.is_arc = true;
+    still.from_shift = now.error + moved;
+    return true;
+  }
+
   // Part i of the ego against part k of the obstacles.
-  void meet(const Piece& segment, double begin, double end, int i, std::size_t k, bool timed) {
-    const std::int64_t owner = obstacles_.owner(k);
-    const auto index = static_cast<std::size_t>(owner);
+  void meet(const Piece& segment, int i, std::size_t k, bool timed) {
+    const auto index = static_cast<std::size_t>(obstacles_.owner(k));
+    const Margins& margins = obstacles_.margins();
     Piece still = Piece::still(obstacles_.pose(index));
-    if (timed) still.begin = still.end = 0.0;  // without a motion, known at its stamp only
-    Motion motion = timed ? obstacles_.motion(index) : Motion{};
+    if (!timed) {
+      const double most = sum_outwards(options_.margin, margins.fixed(index));
+      compare(
+          segment, {&still, 1}, i, k, segment.begin, segment.end,
+          [most](double) noexcept { return most; }, [](double time) noexcept { return time; });
+      return;
+    }
+    Motion motion = obstacles_.motion(index);
+    still.begin = still.end = 0.0;  // without a motion, known at its stamp only
     if (motion.empty()) motion = {&still, 1};
     // Both motions use the clock of the obstacle, which starts at its stamp.
-    const double stamp = timed ? obstacles_.stamp(index) : 0.0;
+    const double stamp = obstacles_.stamp(index);
     // The earliest query time that a time on that clock may correspond to.
-    const double early = timed ? obstacles_.time_error() + options_.time_error : 0.0;
-    const Piece way = timed ? segment.on_clock(stamp, early) : segment;
-    const auto to_query = [stamp, early](double time) noexcept {
-      return rounded_down(two_sum(rounded_down(two_sum(stamp, time)), -early));
+    const double early = obstacles_.time_error() + options_.time_error;
+    const Piece way = segment.on_clock(stamp, early);
+    // Only while its motion is known; note_unknown() reports the rest.
+    const double begin = std::fmax(way.begin, motion.front().begin);
+    const double end = std::fmin(way.end, motion.back().end);
+    if (!(begin <= end)) return;
+    const auto required = [&](double time) noexcept {
+      return sum_outwards(options_.margin, margins.at(index, {time, 2.0 * way.time_error}));
     };
-    if (timed) {  // only while its motion is known; note_unknown() reports the rest
-      begin = std::fmax(way.begin, motion.front().begin);
-      end = std::fmin(way.end, motion.back().end);
-      if (!(begin <= end)) return;
+    const double most = required(end);
+    Piece standing;
+    if (is_instant(way) && most - required(begin) <= 0.25 * options_.tolerance &&
+        stand(motion, k, begin, end, standing)) {
+      const double rounding =
+          4.0 * kUnitRoundoff * std::fmax(std::fabs(segment.begin), std::fabs(segment.end)) +
+          std::numeric_limits<double>::denorm_min();
+      compare(
+          segment.in_one_second(), {&standing, 1}, i, k, 0.0, 1.0,
+          [most](double) noexcept { return most; },
+          [&](double share) noexcept {
+            const double time = segment.begin + share * (segment.end - segment.begin);
+            return time - rounding - options_.time_error * (1.0 + 4.0 * kUnitRoundoff);
+          });
+      return;
     }
+    compare(way, motion, i, k, begin, end, required, [stamp, early](double time) noexcept {
+      return rounded_down(two_sum(rounded_down(two_sum(stamp, time)), -early));
+    });
+  }
+
+  // Part i of the ego on its way against part k of the obstacles on its motion, from begin to end
+  // (s). At each time, the distance must be greater than required(time) (m), which does not
+  // decrease. to_query(time) is the earliest query time that a time may correspond to.
+  template <class Required, class ToQuery>
+  void compare(const Piece& way, Motion motion, int i, std::size_t k, double begin, double end,
+               const Required& required, const ToQuery& to_query) {
+    const std::int64_t owner = obstacles_.owner(k);
     const Moving ego = Moving::along(ego_.part(i), {&way, 1});
     const Moving other{obstacles_.outlines().part(k), motion, obstacles_.outlines().reach(k)};
-    const auto required = [&](double time) noexcept {
-      const Margins& margins = obstacles_.margins();
-      const double own =
-          timed ? margins.at(index, {time, 2.0 * way.time_error}) : margins.fixed(index);
-      return sum_outwards(options_.margin, own);
-    };
     const double most = required(end);
     Certificate certificate;
     if (options_.has_distance) {

@@ -95,8 +95,7 @@ struct Velocities {
         all.unknown = static_cast<std::int64_t>(i);
       }
       for (const Piece& piece : motion) {
-        const double speed = norm(piece.velocity()) + std::fabs(piece.spin()) * reach;
-        all.fastest = std::fmax(all.fastest, speed * (1.0 + 0x1p-40));
+        all.fastest = std::fmax(all.fastest, piece.speed(reach) * (1.0 + 0x1p-40));
       }
     }
     return all;
