@@ -216,9 +216,9 @@ class PathResult(Record):
         Index of this obstacle in the scene; -1: none.
     min_distance : float
         Smallest signed distance on the path up to the end of the first segment in collision [m].
+        It is within the tolerance of the smallest distance, unless the lower bound is 0 or -inf.
         A value <= 0 means a collision, but is not the penetration depth. inf: no obstacle. NaN:
-        not computed. Unless `time_error` of the scene is large, it exceeds the smallest distance
-        by at most the tolerance. `min_distance_lower_bound` always limits the difference.
+        not computed.
     min_distance_lower_bound : float
         Certified lower bound of this distance [m]. -inf: no bound. NaN: not computed.
     """

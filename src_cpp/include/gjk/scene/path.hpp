@@ -77,12 +77,14 @@ class PathCheck {
   void follow(const Piece& segment, bool timed) {
     first_ = {};
     // A path that touches no part of the region's boundary stays on the side where it starts.
-    if (!is_started_ && region_ != nullptr &&
-        region_->may_lack(ego_, segment.in_one_second().at(0.0, reach_))) {
-      decision_.take(Verdict::collision);
-      upper_ = std::fmin(upper_, 0.0);
-      note(segment.begin, false, outside_);
-      return;
+    if (!is_started_ && region_ != nullptr) {
+      const double within = region_->to_outside(ego_, segment.in_one_second().at(0.0, reach_));
+      if (within < std::numeric_limits<double>::infinity()) {
+        decision_.take(Verdict::collision);
+        upper_ = std::fmin(upper_, within);
+        note(segment.begin, false, outside_);
+        return;
+      }
     }
     is_started_ = true;
     if (!timed) {
@@ -247,7 +249,8 @@ class PathCheck {
     if (options_.has_distance) {
       const double far = std::fmax(most + options_.tolerance, upper_);
       const Approach approach = closest_approach(ego, other, begin, end, options_.tolerance, far);
-      upper_ = std::fmin(upper_, approach.distance.upper);
+      const double radius = owner == outside_ ? other.shape.radius : 0.0;
+      upper_ = std::fmin(upper_, Region::distance_to_true(approach.distance.upper, radius));
       certificate = approach.certificate;  // true whatever the status: a walk to the end proved it
     }
     if (certificate.proves(most)) {
