@@ -155,6 +155,7 @@ def test_motions_of_any_duration_are_never_falsely_free(duration: float) -> None
     here = Motion.still()
     found = time_of_impact(Shape.point((0.0, 0.0)), CAR, over, here, 0.0, duration)
     assert found.verdict in (Verdict.COLLISION, Verdict.UNKNOWN)
+    assert math.isnan(found.time) == (found.verdict is Verdict.UNKNOWN)
     # The obstacle crosses the vehicle within that time.
     scene = Scene(
         [Shape.point((0.0, 0.0))],
@@ -163,6 +164,7 @@ def test_motions_of_any_duration_are_never_falsely_free(duration: float) -> None
     )
     contact = scene.first_contact(CAR, [[(0.0, 0.0, 0.0)] * 2], [0.0, duration])
     assert contact.verdicts[0] in (Verdict.COLLISION, Verdict.UNKNOWN)
+    assert math.isnan(contact.distances[0]) == (contact.verdicts[0] == Verdict.UNKNOWN)
 
 
 def duration_after(rng: np.random.Generator, time: float) -> float:
@@ -242,6 +244,7 @@ def test_any_durations_against_dense_samples() -> None:
                 is_hit = found.verdict is Verdict.COLLISION
                 least = gaps[: found.first_invalid_segment + 1 if is_hit else None].min()
                 assert found.min_distance_lower_bound <= least + 1e-5, literal
+                assert math.isnan(found.min_distance) == (found.verdict is Verdict.UNKNOWN)
             if found.first_invalid_segment < 0:
                 continue
             assert (gaps[: found.first_invalid_segment] > 0.0).all(), f"not free: {literal}"

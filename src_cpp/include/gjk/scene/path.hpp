@@ -42,9 +42,9 @@ struct PathResult {
   // collide or has no times.
   double first_collision_time = std::numeric_limits<double>::quiet_NaN();
   std::int64_t obstacle = -1;  // index of the obstacle that decides first_invalid_segment
-  // m. Bounds on the smallest distance on the path; NaN if not computed. If the path collides, only
-  // up to the end of the segment with the collision. A value of 0 or less means a collision, but is
-  // not the penetration depth.
+  // m. Bounds on the smallest distance on the path; NaN if not computed, the upper one also if the
+  // verdict is UNKNOWN. If the path collides, only up to the end of the segment with the collision.
+  // A value of 0 or less means a collision, but is not the penetration depth.
   Bounds distance{std::numeric_limits<double>::infinity(), std::numeric_limits<double>::infinity()};
 };
 
@@ -337,7 +337,8 @@ inline PathResult refused_path() noexcept {
   result.status = Status::invalid_input;
   result.first_invalid_segment = 0;
   result.last_valid_fraction = 0.0;
-  result.distance.lower = -std::numeric_limits<double>::infinity();
+  result.distance = {-std::numeric_limits<double>::infinity(),
+                     std::numeric_limits<double>::quiet_NaN()};
   return result;
 }
 
@@ -372,6 +373,9 @@ PathResult check_segments(const Scene& scene, const Shape& ego, std::size_t segm
   result.verdict = check.decision().verdict();
   result.status = check.decision().status();
   result.distance = check.distance();
+  if (result.verdict == Verdict::unknown) {
+    result.distance.upper = std::numeric_limits<double>::quiet_NaN();
+  }
   if (timed && result.verdict == Verdict::collision) {
     result.first_collision_time = std::fmax(check.contact_time(), times.front());
   }

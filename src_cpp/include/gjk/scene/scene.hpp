@@ -615,6 +615,11 @@ class Scene {
     }
     result.verdict = decision.verdict();
     result.status = decision.status();
+    if (result.verdict == Verdict::unknown) {  // the nearest obstacle may be another one
+      constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+      result.distance = kNaN;
+      result.witness_ego = result.witness_obstacle = result.direction = {kNaN, kNaN};
+    }
     return result;
   }
 
