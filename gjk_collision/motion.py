@@ -197,7 +197,7 @@ class Impact(Record):
         tolerance is too small for the rounding errors, or a shape leaves the range of 1e15 m.
     time : float
         Time of the impact [s], or distance moved [m] for a cast. It is never later than the true
-        impact. inf: no impact found.
+        impact. inf: the verdict is FREE. NaN: it is UNKNOWN.
     last_valid : float
         The distance is certainly greater than the margin before this time [s], or before this
         distance moved [m] for a cast. For FREE: the end of the interval.
@@ -237,6 +237,7 @@ class Approach(Record):
     ----------
     status : Status
         As in `Impact`. If it is not SUCCESS, the other fields cover only a part of the interval.
+        If no distance was computed, they are NaN, and the lower bound is -inf.
     distance : float
         Signed distance at `time` [m]. It exceeds the smallest distance by at most the tolerance.
     lower_bound : float

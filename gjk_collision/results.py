@@ -102,7 +102,7 @@ class CheckResult(Record):
         Signed distance to the nearest obstacle [m]. Negative: minus the penetration depth; for
         shapes with several parts, that of the deepest pair of parts. Outside of a region: minus
         the largest distance found of a point of the shape to the region. inf: no obstacle. NaN:
-        not computed, for example in mode 'collide'.
+        the verdict is UNKNOWN, or not computed, for example in mode 'collide'.
     lower_bounds : ndarray, shape (n,)
         Certified lower bound of the distance [m]. -inf: no bound. NaN: not computed.
     nearest_ids : ndarray of int64, shape (n,)
@@ -173,7 +173,8 @@ class NearestResult(Record):
     directions : ndarray, shape (n, 2)
         Unit vectors from the shape to the obstacle.
     statuses : ndarray of uint16, shape (n,)
-        `Status` of each obstacle.
+        `Status` of each obstacle. If it is not SUCCESS, the distance, the closest points and the
+        direction are NaN.
     """
 
     ids: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
@@ -216,9 +217,9 @@ class PathResult(Record):
         Index of this obstacle in the scene; -1: none.
     min_distance : float
         Smallest signed distance on the path up to the end of the first segment in collision [m].
+        It is within the tolerance of the smallest distance, unless the lower bound is 0 or -inf.
         A value <= 0 means a collision, but is not the penetration depth. inf: no obstacle. NaN:
-        not computed. Unless `time_error` of the scene is large, it exceeds the smallest distance
-        by at most the tolerance. `min_distance_lower_bound` always limits the difference.
+        the verdict is UNKNOWN, or not computed.
     min_distance_lower_bound : float
         Certified lower bound of this distance [m]. -inf: no bound. NaN: not computed.
     """
@@ -260,7 +261,7 @@ class PathsResult(Record):
     obstacle_ids : ndarray of int64, shape (...)
         Id of the first obstacle that makes the path not free; -1: none.
     distances : ndarray, shape (...)
-        As `PathResult.min_distance` [m]. NaN in mode 'collide'.
+        As `PathResult.min_distance` [m]. NaN if the verdict is UNKNOWN, and in mode 'collide'.
     lower_bounds : ndarray, shape (...)
         Certified lower bound of this distance [m]. NaN in mode 'collide'.
     """
@@ -292,9 +293,9 @@ class ContactResult(Record):
         COLLISION.
     distances : ndarray, shape (K,)
         Upper bound of the smallest signed distance [m], up to the end of the first segment with a
-        collision, and for the times at which the poses are known. It is within the tolerance of
-        the smallest distance, unless the lower bound is 0 or -inf. A value <= 0 means a collision,
-        but is not the penetration depth. inf: no distance is known, for example without obstacles.
+        collision. It is within the tolerance of the smallest distance, unless the lower bound is 0
+        or -inf. A value <= 0 means a collision, but is not the penetration depth. inf: no
+        obstacle. NaN: the verdict is UNKNOWN.
     lower_bounds : ndarray, shape (K,)
         Certified lower bound of this distance [m]. -inf: no bound.
     ids : ndarray of int64, shape (K,)
@@ -424,13 +425,14 @@ class PairsResult(Record):
     statuses : ndarray of uint16, shape (n,)
         `Status` of each pair.
     distances : ndarray, shape (n,), or None
-        Signed distances [m]. Negative: minus the penetration depth. None in mode 'collide'.
+        Signed distances [m]. Negative: minus the penetration depth. NaN if the verdict is UNKNOWN.
+        None in mode 'collide'.
     lower_bounds : ndarray, shape (n,), or None
-        Certified lower bounds of the distances [m]. None in mode 'collide'.
+        Certified lower bounds of the distances [m]. -inf: no bound. None in mode 'collide'.
     witnesses : ndarray, shape (n, 4), or None
-        Closest points: x, y on a and x, y on b [m]. None in all modes except 'witness'.
+        Closest points: x, y on a and x, y on b [m]; NaN: none. None in all modes except 'witness'.
     directions : ndarray, shape (n, 2), or None
-        Unit vectors from a to b. None in all modes except 'witness'.
+        Unit vectors from a to b; NaN: none. None in all modes except 'witness'.
     """
 
     verdicts: NDArray[np.uint8] = field(default_factory=lambda: np.empty(0, np.uint8))

@@ -140,8 +140,12 @@ void bind_casts(py::module_& module) {
       "closest_approach",
       [](const Shape& a, const OwnedMotion& motion_a, const Shape& b, const OwnedMotion& motion_b,
          double t0, double t1, double tolerance) {
-        const Approach found = closest_approach(a, motion_a.view(), b, motion_b.view(), t0, t1,
-                                                checked_options(0.0, tolerance).tolerance);
+        Approach found = closest_approach(a, motion_a.view(), b, motion_b.view(), t0, t1,
+                                          checked_options(0.0, tolerance).tolerance);
+        if (std::isnan(found.time)) {  // no distance was computed
+          found.closest = detail::unknown_closest();
+          found.distance.upper = found.time;
+        }
         return py::make_tuple(static_cast<int>(found.status), found.distance.upper,
                               found.distance.lower, found.time, closest_tuple(found.closest),
                               found.iterations);

@@ -124,6 +124,35 @@ TEST(Piece, is_still_only_if_nothing_changes) {
   EXPECT_FALSE(unsure.is_still());
 }
 
+// Speeds and errors may be infinite if the duration is tiny, but nothing is NaN: a comparison with
+// NaN could leave an obstacle out.
+TEST(Piece, of_any_duration_has_no_nan) {
+  for (const double duration : {5e-324, 1e-310, 1e-160, 1e-15}) {
+    for (const Vec2 ahead : {Vec2{0.0, 0.0}, Vec2{1.0, 0.0}, Vec2{1e-300, 0.0}}) {
+      for (const double turn : {0.0, 1.0}) {
+        Piece piece = Piece::arc(0.0, {}, duration, ahead, turn);
+        piece.time_error = 1e-14;
+        for (const double reach : {0.0, 2.0}) {
+          EXPECT_FALSE(std::isnan(piece.speed(reach)));
+          for (const double t : {0.0, duration}) {
+            const Placement there = piece.at(t, 2.0);
+            EXPECT_FALSE(std::isnan(there.pose.x + there.pose.y + there.pose.yaw + there.error));
+          }
+        }
+        // On a clock of its own, it has the same ends and no error of the time.
+        const Placement end = piece.in_one_second().at(1.0, 2.0);
+        EXPECT_EQ(end.pose.yaw, turn);
+        EXPECT_LT(end.error, 1e-13);
+      }
+    }
+    // A stop has no error, at any time.
+    Piece stop = Piece::arc(0.0, {}, duration, {}, 0.0);
+    stop.time_error = 1e-14;
+    EXPECT_EQ(stop.at(-1.0, 2.0).error, 0.0);
+    EXPECT_EQ(stop.at(-1.0, 2.0).pose.x, 0.0);
+  }
+}
+
 TEST(Piece, moving_passes_the_pose_at_its_time) {
   const Piece piece = Piece::moving({1.0, 2.0, 0.5}, {3.0, -4.0, 0.25}, 10.0);
   const Pose at = piece.at(12.0, 0.0).pose;

@@ -261,7 +261,7 @@ def test_radius_and_margin() -> None:
     assert scene.check(disc, (1.5, 2, 0), margin=0.5).verdict == Verdict.MARGIN
     assert scene.check(disc, (1.0, 2, 0)).verdict == Verdict.COLLISION  # it touches the boundary
     found = scene.check(disc, (0.5, 2, 0), mode="witness")
-    assert found.distances == -0.5
+    assert found.distances == pytest.approx(-0.5, abs=1e-12)
     assert found.witnesses.tolist() == [-0.5, 2.0, 0.0, 2.0]
     assert found.directions.tolist() == [-1.0, 0.0]
 

@@ -49,7 +49,8 @@ struct Impact {
   Verdict verdict = Verdict::unknown;
   // success; iteration_limit, prediction_too_short (a motion ends before t1), numeric_failure
   Status status = Status::undefined;
-  double time = std::numeric_limits<double>::infinity();         // s, of the hit; inf: none
+  // s, of the hit; infinity if FREE, NaN if UNKNOWN
+  double time = std::numeric_limits<double>::quiet_NaN();
   double last_valid = std::numeric_limits<double>::quiet_NaN();  // s, free on [t0, last_valid), or
                                                                  // up to t1 when FREE
   Closest closest;                                               // at the hit
@@ -323,7 +324,11 @@ inline Impact time_of_impact(const Moving& a, const Moving& b, double t0, double
     impact.verdict = contact ? Verdict::collision : Verdict::margin;
   } else if (walked.status == Status::success) {
     impact.verdict = walked.proven.of_all().beyond(options.margin, Verdict::unknown);
-    if (!is_free(impact.verdict)) impact.status = Status::internal_error;
+    if (is_free(impact.verdict)) {
+      impact.time = std::numeric_limits<double>::infinity();
+    } else {
+      impact.status = Status::internal_error;
+    }
   }
   return impact;
 }

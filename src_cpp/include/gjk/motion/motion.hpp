@@ -128,6 +128,14 @@ struct Piece {
     return piece;
   }
 
+  // The same way on a clock of its own: driven in one second, from the time 0 on. Between two times
+  // that are adjacent doubles, there are no times.
+  Piece in_one_second() const noexcept {
+    Piece piece = *this;
+    piece.begin = piece.start = piece.time_error = 0.0;
+    piece.end = piece.duration = 1.0;
+    return piece;
+  }
   // The same motion on a clock that starts at `origin` (s), with times known to within `error` (s).
   // The ends are rounded outwards: it begins no later and ends no earlier.
   Piece on_clock(double origin, double error) const noexcept {
@@ -147,6 +155,16 @@ struct Piece {
   // m/s; of an arc, at the time `start`
   Vec2 velocity() const noexcept { return {change.x / duration, change.y / duration}; }
   double spin() const noexcept { return change.yaw / duration; }  // rad/s
+  // m/s. Speed of the fastest point that is at most `reach` (m) from the origin. If the duration is
+  // tiny, the speed of the origin or the rate of turn may be infinite.
+  double speed(double reach) const noexcept {
+    return norm(velocity()) + (reach > 0.0 ? std::fabs(spin()) * reach : 0.0);
+  }
+  // How much of a change (m or rad) takes place within the error of the time. Infinite if the
+  // duration is tiny, but never NaN.
+  double late(double whole) const noexcept {
+    return whole == 0.0 ? 0.0 : time_error / duration * std::fabs(whole);
+  }
 
   // Pose at time t, for a shape with vertices at most `reach` (m) from its origin. The error bound
   // covers a difference of times, a quotient, a product and a sum per coordinate. Proof:
@@ -157,17 +175,17 @@ struct Piece {
       const Reached there = on_arc(t);
       return {there.pose, (there.shift + there.turn * reach) * (1.0 + 16.0 * kUnitRoundoff)};
     }
+    if (is_still()) return {from, 0.0};
     constexpr double kRelative = 8.0 * kUnitRoundoff;
     const double share = (t - start) / duration;
     const Pose moved{share * change.x, share * change.y, share * change.yaw};
-    const double late = time_error / duration;
     const double shift = kRelative * (std::fabs(from.x) + std::fabs(from.y) + std::fabs(moved.x) +
                                       std::fabs(moved.y)) +
-                         late * norm1({change.x, change.y});
+                         late(norm1({change.x, change.y}));
     const double turn = kRelative * (std::fabs(from.yaw) + std::fabs(moved.yaw)) +
-                        (std::fabs(share) + late) * yaw_error + late * std::fabs(change.yaw);
+                        std::fabs(share) * yaw_error + late(yaw_error) + late(change.yaw);
     return {{from.x + moved.x, from.y + moved.y, from.yaw + moved.yaw},
-            is_still() ? 0.0 : (shift + turn * reach) * (1.0 + 16.0 * kUnitRoundoff)};
+            (shift + turn * reach) * (1.0 + 16.0 * kUnitRoundoff)};
   }
 
   // Pose of an arc at time t. The chord from `from` has the direction of the mean of both headings,
@@ -179,6 +197,7 @@ struct Piece {
   // 4 u each, and 4 products and sums round. Together less than (48 + 3 |w|) u L, and L is at most
   // |ahead|_1. The yaw has the errors of at(), and one of the product in `change`.
   Reached on_arc(double t) const noexcept {
+    if (is_still()) return {from, from_shift, from_turn};
     const double share = (t - start) / duration;
     const Vec2 ahead{share * change.x, share * change.y};
     const double turned = share * change.yaw;
@@ -187,16 +206,15 @@ struct Piece {
     const double chord = detail::sinc(half, mean.sin);
     const Vec2 moved{chord * (mean.cos * ahead.x - mean.sin * ahead.y),
                      chord * (mean.sin * ahead.x + mean.cos * ahead.y)};
-    const double late = time_error / duration;
     const double rounding = 64.0 * kUnitRoundoff * (1.0 + std::fabs(turned)) * norm1(ahead) +
                             8.0 * kUnitRoundoff * norm1({from.x, from.y});
     const double off = from_turn + std::fabs(share) * yaw_error;  // rad
-    return {{from.x + moved.x, from.y + moved.y, from.yaw + turned},
-            (from_shift + off * norm1(ahead) + late * norm1({change.x, change.y}) + rounding) *
-                (1.0 + 16.0 * kUnitRoundoff),
-            (off + late * std::fabs(change.yaw) +
-             8.0 * kUnitRoundoff * (std::fabs(from.yaw) + std::fabs(turned))) *
-                (1.0 + 16.0 * kUnitRoundoff)};
+    return {
+        {from.x + moved.x, from.y + moved.y, from.yaw + turned},
+        (from_shift + off * norm1(ahead) + late(norm1({change.x, change.y})) + rounding) *
+            (1.0 + 16.0 * kUnitRoundoff),
+        (off + late(change.yaw) + 8.0 * kUnitRoundoff * (std::fabs(from.yaw) + std::fabs(turned))) *
+            (1.0 + 16.0 * kUnitRoundoff)};
   }
 
   // Velocity of the shape's origin at time t. That of an arc is off by the errors of `change`, of
@@ -208,8 +226,7 @@ struct Piece {
     const SinCos turn = sin_cos(turned);
     const Vec2 first = velocity();
     const double relative = 64.0 * kUnitRoundoff * (1.0 + std::fabs(turned)) + from_turn +
-                            std::fabs(share) * yaw_error +
-                            time_error / duration * std::fabs(change.yaw);
+                            std::fabs(share) * yaw_error + late(change.yaw);
     return {{turn.cos * first.x - turn.sin * first.y, turn.sin * first.x + turn.cos * first.y},
             relative * norm1(first)};
   }
@@ -269,7 +286,7 @@ inline double drift(Motion motion, std::size_t i, const LocalTime& at, double re
   double sum = 0.0;
   visit_within_error(motion, i, at, [&](const Piece& piece) noexcept {
     const double time = std::fmin(piece.end - piece.begin, at.error);
-    sum += time * (norm(piece.velocity()) + std::fabs(piece.spin()) * reach);
+    sum += time > 0.0 ? time * piece.speed(reach) : 0.0;
   });
   return sum * (1.0 + 0x1p-40);
 }
@@ -306,8 +323,10 @@ inline double travel(Motion motion, double reach, double t0, double t1) noexcept
     const double end = std::fmin(t1, piece->end);
     if (!(end > t) && t < t1) return std::numeric_limits<double>::infinity();
     relative += 4.0 * kUnitRoundoff;  // rounding of the sums
-    path += norm(piece->velocity()) * (end - t);
-    turn += std::fabs(piece->spin()) * (end - t);
+    if (end > t) {
+      path += norm(piece->velocity()) * (end - t);
+      turn += std::fabs(piece->spin()) * (end - t);
+    }
     error = std::fmax(error, piece->at(t, reach).error + piece->at(end, reach).error);
     t = end;
   } while (t < t1);

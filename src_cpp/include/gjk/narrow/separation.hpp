@@ -383,9 +383,11 @@ bool closest_if_apart(const View& p, const View& q, const Quadrilateral& w,
 }
 
 inline Closest unknown_closest() noexcept {
+  constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
   Closest result;
   result.status = Status::numeric_failure;
-  result.distance = result.lower_bound = std::numeric_limits<double>::quiet_NaN();
+  result.distance = result.lower_bound = kNaN;
+  result.point_a = result.point_b = result.direction = {kNaN, kNaN};
   return result;
 }
 

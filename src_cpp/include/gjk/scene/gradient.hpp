@@ -229,7 +229,7 @@ class GradientQuery {
     for (std::size_t i = 0; i < obstacles.size(); ++i) {
       const double reach = obstacles.motion(i).empty() ? 0.0 : reach_of(i);
       for (const Piece& piece : obstacles.motion(i)) {
-        fastest_ = std::fmax(fastest_, norm(piece.velocity()) + std::fabs(piece.spin()) * reach);
+        fastest_ = std::fmax(fastest_, piece.speed(reach));
       }
     }
   }

@@ -140,7 +140,8 @@ class NearestFreeQuery {
     if (!ego_.known_) return kInfinity;
     const Obstacles& obstacles = scene_->obstacles();
     // As far as a point of the ego is outside of the region.
-    double depth = scene_->is_outside(ego_) ? -scene_->excursion(ego_).distance : 0.0;
+    double depth = 0.0;
+    if (scene_->is_outside(ego_)) depth = std::fmax(0.0, -scene_->excursion(ego_).distance);
     if (depth >= enough) return depth;
     const auto look_at = [&](std::size_t k) noexcept {
       const Obstacles::Found found = obstacles.find(k, view_, ego_.origin_, ego_.moving_);

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <span>
 #include <utility>
@@ -38,10 +39,15 @@ inline PairResult check_pair(const Obstacles& a, std::size_t i, const SharedPart
                              const Obstacles& b, std::size_t j, const SharedParts& placed_b,
                              Vec2 origin, const CheckOptions& options) noexcept {
   PairResult result;
+  const auto lose_distance = [&result](double lower) noexcept {
+    result.closest = unknown_closest();
+    result.closest.lower_bound = lower;
+  };
   const Outlines& of_a = a.outlines();
   const Outlines& of_b = b.outlines();
   if (of_a.begin(i) == of_a.end(i) || of_b.begin(j) == of_b.end(j)) {
     result.status = Status::invalid_input;
+    lose_distance(-std::numeric_limits<double>::infinity());
     return result;
   }
   Decision decision(options.margin);
@@ -68,6 +74,7 @@ inline PairResult check_pair(const Obstacles& a, std::size_t i, const SharedPart
   result.verdict = decision.verdict();
   result.status = decision.status();
   if (options.mode != Mode::collide) result.closest.lower_bound = decision.lower();
+  if (result.verdict == Verdict::unknown) lose_distance(decision.lower());
   result.closest.point_a = result.closest.point_a + origin;
   result.closest.point_b = result.closest.point_b + origin;
   return result;

@@ -42,9 +42,9 @@ struct PathResult {
   // collide or has no times.
   double first_collision_time = std::numeric_limits<double>::quiet_NaN();
   std::int64_t obstacle = -1;  // index of the obstacle that decides first_invalid_segment
-  // m. Bounds on the smallest distance on the path; NaN if not computed. If the path collides, only
-  // up to the end of the segment with the collision. A value of 0 or less means a collision, but is
-  // not the penetration depth.
+  // m. Bounds on the smallest distance on the path; NaN if not computed, the upper one also if the
+  // verdict is UNKNOWN. If the path collides, only up to the end of the segment with the collision.
+  // A value of 0 or less means a collision, but is not the penetration depth.
   Bounds distance{std::numeric_limits<double>::infinity(), std::numeric_limits<double>::infinity()};
 };
 
@@ -77,22 +77,23 @@ class PathCheck {
   void follow(const Piece& segment, bool timed) {
     first_ = {};
     // A path that touches no part of the region's boundary stays on the side where it starts.
-    if (!is_started_ && region_ != nullptr &&
-        region_->may_lack(ego_, segment.at(segment.begin, reach_))) {
-      decision_.take(Verdict::collision);
-      upper_ = std::fmin(upper_, 0.0);
-      note(segment.begin, false, outside_);
-      return;
+    if (!is_started_ && region_ != nullptr) {
+      const double within = region_->to_outside(ego_, segment.in_one_second().at(0.0, reach_));
+      if (within < std::numeric_limits<double>::infinity()) {
+        decision_.take(Verdict::collision);
+        upper_ = std::fmin(upper_, within);
+        note(segment.begin, false, outside_);
+        return;
+      }
     }
     is_started_ = true;
     if (!timed) {
-      follow(segment, segment.begin, segment.end, Obstacles::at_rest());
+      follow(segment, Obstacles::at_rest());
       return;
     }
     note_unknown(segment.begin, segment.end);
-    follow(
-        segment, segment.begin, segment.end,
-        obstacles_.swept(segment.begin - options_.time_error, segment.end + options_.time_error));
+    follow(segment, obstacles_.swept(segment.begin - options_.time_error,
+                                     segment.end + options_.time_error));
   }
 
   const Event& first() const noexcept { return first_; }
@@ -122,78 +123,134 @@ class PathCheck {
     }
   }
 
-  void follow(const Piece& segment, double begin, double end, const Obstacles::View& view) {
-    const Box box = box_along(segment, begin, end);
+  void follow(const Piece& segment, const Obstacles::View& view) {
+    const Box box = box_along(segment);
     const double near =
-        obstacles_.range(view.timed ? obstacles_.at(end + options_.time_error) : view,
+        obstacles_.range(view.timed ? obstacles_.at(segment.end + options_.time_error) : view,
                          options_.margin + options_.tolerance);
     const auto limit = [&]() noexcept {
       return options_.has_distance ? std::fmax(near, upper_) : near;
     };
     const Exhausted search = obstacles_.nearest(box, limit(), view, [&](std::uint32_t k) {
-      for (int i = 0; i < ego_.parts(); ++i) meet(segment, begin, end, i, k, view.timed);
+      for (int i = 0; i < ego_.parts(); ++i) meet(segment, i, k, view.timed);
       return limit();
     });
     decision_.take(Certificate::exhausted(search, limit()));
   }
 
-  // Contains the ego at all times from begin to end, relative to the origin of the obstacles. On an
-  // arc, the box contains poses of equal distances. Between two of them, the origin is at most the
-  // length times the angle / 8 away from their chord.
-  Box box_along(const Piece& segment, double begin, double end) const noexcept {
+  // Contains the ego on the whole segment, relative to the origin of the obstacles. On an arc, the
+  // box contains poses of equal distances. Between two of them, the origin is at most the length
+  // times the angle / 8 away from their chord.
+  Box box_along(const Piece& segment) const noexcept {
     constexpr double kStep = 0.5;  // rad
-    const double turn = segment.is_arc ? std::fabs(segment.spin()) * (end - begin) : 0.0;
+    const Piece way = segment.in_one_second();
+    const double turn = way.is_arc ? std::fabs(way.spin()) : 0.0;
     const int steps = 1 + static_cast<int>(std::fmin(16.0, turn / kStep));
-    const double beside = turn > 0.0 ? norm(segment.velocity()) * (end - begin) / steps *
-                                           std::fmin(0.5, 0.125 * turn / steps) * (1.0 + 0x1p-40)
-                                     : 0.0;
+    const double beside =
+        norm(way.velocity()) / steps * std::fmin(0.5, 0.125 * turn / steps) * (1.0 + 0x1p-40);
     Box box;
     for (int step = 0; step <= steps; ++step) {
-      const double time = step == steps ? end : begin + (end - begin) * step / steps;
-      const Placement at = segment.at(time, reach_);
+      const Placement at = way.at(static_cast<double>(step) / steps, reach_);
       const Vec2 center = Vec2{at.pose.x, at.pose.y} - obstacles_.origin();
       const double by =
           reach_ + beside + 4.0 * at.error + 16.0 * kUnitRoundoff * norm1({at.pose.x, at.pose.y});
+      if (!(by < kEverywhere.high.x)) return kEverywhere;  // NaN too
       box.include(Box{center, center}.grown(by));
     }
     return box;
   }
 
+  // A segment lasts an instant if its duration is less than a microsecond, or of the size of the
+  // error of its times. Then the times do not say how fast the ego is, and doubles may not resolve
+  // them. `way` is the segment on the clock of an obstacle.
+  static bool is_instant(const Piece& way) noexcept {
+    constexpr double kShortest = 1e-6;  // s
+    const double unsure = (way.end - way.begin - way.duration) + way.time_error;
+    return !(way.duration > kShortest && way.duration > 8.0 * unsure);
+  }
+
+  // Makes `still` a motion that stands where obstacle part k is at any time from begin to end (s,
+  // on the clock of `motion`). Returns false if the obstacle moves too far meanwhile, or is not
+  // known.
+  bool stand(Motion motion, std::size_t k, double begin, double end, Piece& still) const noexcept {
+    const double reach = obstacles_.outlines().reach(k);
+    std::size_t at = 0;
+    const Piece* const piece = piece_at(motion, begin, at);
+    if (piece == nullptr) return false;
+    const LocalTime any{begin, (end - begin) * (1.0 + 4.0 * kUnitRoundoff)};
+    const double moved = drift(motion, at, any, reach);
+    if (!(moved <= 0x1p-6 * options_.tolerance)) return false;
+    const Placement now = piece->at(begin, reach);
+    still = Piece::still(now.pose);
+    still.is_arc = true;
+    still.from_shift = now.error + moved;
+    return true;
+  }
+
   // Part i of the ego against part k of the obstacles.
-  void meet(const Piece& segment, double begin, double end, int i, std::size_t k, bool timed) {
-    const std::int64_t owner = obstacles_.owner(k);
-    const auto index = static_cast<std::size_t>(owner);
+  void meet(const Piece& segment, int i, std::size_t k, bool timed) {
+    const auto index = static_cast<std::size_t>(obstacles_.owner(k));
+    const Margins& margins = obstacles_.margins();
     Piece still = Piece::still(obstacles_.pose(index));
-    if (timed) still.begin = still.end = 0.0;  // without a motion, known at its stamp only
-    Motion motion = timed ? obstacles_.motion(index) : Motion{};
+    if (!timed) {
+      const double most = sum_outwards(options_.margin, margins.fixed(index));
+      compare(
+          segment, {&still, 1}, i, k, segment.begin, segment.end,
+          [most](double) noexcept { return most; }, [](double time) noexcept { return time; });
+      return;
+    }
+    Motion motion = obstacles_.motion(index);
+    still.begin = still.end = 0.0;  // without a motion, known at its stamp only
     if (motion.empty()) motion = {&still, 1};
     // Both motions use the clock of the obstacle, which starts at its stamp.
-    const double stamp = timed ? obstacles_.stamp(index) : 0.0;
+    const double stamp = obstacles_.stamp(index);
     // The earliest query time that a time on that clock may correspond to.
-    const double early = timed ? obstacles_.time_error() + options_.time_error : 0.0;
-    const Piece way = timed ? segment.on_clock(stamp, early) : segment;
-    const auto to_query = [stamp, early](double time) noexcept {
-      return rounded_down(two_sum(rounded_down(two_sum(stamp, time)), -early));
+    const double early = obstacles_.time_error() + options_.time_error;
+    const Piece way = segment.on_clock(stamp, early);
+    // Only while its motion is known; note_unknown() reports the rest.
+    const double begin = std::fmax(way.begin, motion.front().begin);
+    const double end = std::fmin(way.end, motion.back().end);
+    if (!(begin <= end)) return;
+    const auto required = [&](double time) noexcept {
+      return sum_outwards(options_.margin, margins.at(index, {time, 2.0 * way.time_error}));
     };
-    if (timed) {  // only while its motion is known; note_unknown() reports the rest
-      begin = std::fmax(way.begin, motion.front().begin);
-      end = std::fmin(way.end, motion.back().end);
-      if (!(begin <= end)) return;
+    const double most = required(end);
+    Piece standing;
+    if (is_instant(way) && most - required(begin) <= 0.25 * options_.tolerance &&
+        stand(motion, k, begin, end, standing)) {
+      const double rounding =
+          4.0 * kUnitRoundoff * std::fmax(std::fabs(segment.begin), std::fabs(segment.end)) +
+          std::numeric_limits<double>::denorm_min();
+      compare(
+          segment.in_one_second(), {&standing, 1}, i, k, 0.0, 1.0,
+          [most](double) noexcept { return most; },
+          [&](double share) noexcept {
+            const double time = segment.begin + share * (segment.end - segment.begin);
+            return time - rounding - options_.time_error * (1.0 + 4.0 * kUnitRoundoff);
+          });
+      return;
     }
+    compare(way, motion, i, k, begin, end, required, [stamp, early](double time) noexcept {
+      return rounded_down(two_sum(rounded_down(two_sum(stamp, time)), -early));
+    });
+  }
+
+  // Part i of the ego on its way against part k of the obstacles on its motion, from begin to end
+  // (s). At each time, the distance must be greater than required(time) (m), which does not
+  // decrease. to_query(time) is the earliest query time that a time may correspond to.
+  template <class Required, class ToQuery>
+  void compare(const Piece& way, Motion motion, int i, std::size_t k, double begin, double end,
+               const Required& required, const ToQuery& to_query) {
+    const std::int64_t owner = obstacles_.owner(k);
     const Moving ego = Moving::along(ego_.part(i), {&way, 1});
     const Moving other{obstacles_.outlines().part(k), motion, obstacles_.outlines().reach(k)};
-    const auto required = [&](double time) noexcept {
-      const Margins& margins = obstacles_.margins();
-      const double own =
-          timed ? margins.at(index, {time, 2.0 * way.time_error}) : margins.fixed(index);
-      return sum_outwards(options_.margin, own);
-    };
     const double most = required(end);
     Certificate certificate;
     if (options_.has_distance) {
       const double far = std::fmax(most + options_.tolerance, upper_);
       const Approach approach = closest_approach(ego, other, begin, end, options_.tolerance, far);
-      upper_ = std::fmin(upper_, approach.distance.upper);
+      const double radius = owner == outside_ ? other.shape.radius : 0.0;
+      upper_ = std::fmin(upper_, Region::distance_to_true(approach.distance.upper, radius));
       certificate = approach.certificate;  // true whatever the status: a walk to the end proved it
     }
     if (certificate.proves(most)) {
@@ -280,7 +337,8 @@ inline PathResult refused_path() noexcept {
   result.status = Status::invalid_input;
   result.first_invalid_segment = 0;
   result.last_valid_fraction = 0.0;
-  result.distance.lower = -std::numeric_limits<double>::infinity();
+  result.distance = {-std::numeric_limits<double>::infinity(),
+                     std::numeric_limits<double>::quiet_NaN()};
   return result;
 }
 
@@ -315,6 +373,9 @@ PathResult check_segments(const Scene& scene, const Shape& ego, std::size_t segm
   result.verdict = check.decision().verdict();
   result.status = check.decision().status();
   result.distance = check.distance();
+  if (result.verdict == Verdict::unknown) {
+    result.distance.upper = std::numeric_limits<double>::quiet_NaN();
+  }
   if (timed && result.verdict == Verdict::collision) {
     result.first_collision_time = std::fmax(check.contact_time(), times.front());
   }

@@ -100,11 +100,6 @@ class Region {
     return search.is_complete() && is_certain && is_inside;
   }
 
-  // Whether a point is inside, and farther than `error` (m) and its rounding from the boundary.
-  bool holds_certainly(Vec2 p, double error) const noexcept {
-    const double clear = error + radius_ + rounding(norm1(p));
-    return nearest(p).distance > clear && holds(p, {});
-  }
   // Whether an exact point is inside. False on the boundary, and within the radius of a segment.
   bool contains(Vec2 p) const noexcept {
     p = snapped(p);
@@ -124,20 +119,43 @@ class Region {
     return !is_near && holds(p, {});
   }
 
-  // Whether some part of a shape at a pose is not certainly inside, given that it touches no
-  // segment.
-  bool may_lack(const Shape& shape, const Placement& at) const noexcept {
+  // For a shape at a pose that touches no segment: infinity if each part is certainly inside.
+  // Otherwise an upper bound (m) on the distance of a part to the outside of the region: 0 if it is
+  // certainly outside.
+  double to_outside(const Shape& shape, const Placement& at) const noexcept {
     const Transform transform = Transform::from_pose(at.pose, {}, at.error);
+    double least = std::numeric_limits<double>::infinity();
     for (int i = 0; i < shape.parts(); ++i) {
       const Convex part = shape.part(i);
-      const double error = part.error + transform.t_error + 2.0 * transform.error(part.extent);
-      if (!holds_certainly(transform.apply(part.vertex(0)), error)) return true;
+      const Vec2 p = transform.apply(part.vertex(0));
+      const double error = part.error + transform.t_error + 2.0 * transform.error(part.extent) +
+                           radius_ + rounding(norm1(p));
+      const bool is_certain = nearest(p).distance > error;
+      if (is_certain && holds(p, {})) continue;
+      const double within = error < kMaxCoordinate ? 2.0 * error : kMaxCoordinate;  // NaN too
+      least = std::fmin(least, is_certain ? 0.0 : within);
     }
-    return false;
+    return least;
   }
 
-  // Signed distance of a placed shape that is outside or touches the boundary: minus the largest
-  // distance of one of its points to the region. Add the other parts of a shape with include().
+  // m. Upper bound on the distance of a shape to the true boundary, given that to a segment, which
+  // has a radius.
+  static double distance_to_true(double distance, double radius) noexcept {
+    return distance + 2.0 * radius * (1.0 + 2.0 * kUnitRoundoff);
+  }
+
+  // Whether contact of a part and a segment of the boundary is not excluded. Then their distance
+  // does not tell how far the part is outside.
+  static bool may_touch(const Closest& closest, const Convex& part,
+                        const Convex& segment) noexcept {
+    return closest.status == Status::success &&
+           !(closest.lower_bound > free_above(part, segment, 0.0)) &&
+           collide(part, segment) == Verdict::collision;
+  }
+
+  // Signed distance of a placed shape that is outside or for which contact with the boundary is not
+  // excluded: minus the largest distance of one of its points to the region. Add the other parts of
+  // a shape with include().
   class Excursion {
    public:
     // `part` is relative to `origin`.
@@ -146,57 +164,64 @@ class Region {
       const double slack =
           part.error + region.radius_ + region.rounding(part.extent + norm1(origin));
       upper_ = std::fmax(upper_, search.upper + part.radius + slack);
-      if (!(search.depth > 0.0)) region.touch(part, origin, touched_, contact_);
-      if (!is_empty_ && search.depth <= depth_) return;
+      const double certain = search.farthest.height - part.error - search.error;
+      if (!(certain > 0.0)) region.touch(part, origin, contact_);
+      if (!is_empty_ && certain <= certain_) return;
       is_empty_ = false;
-      depth_ = search.depth;
-      closest_.point_a = search.point - origin;
-      closest_.point_b = search.nearest - origin;
+      certain_ = certain;
+      closest_.point_a = search.farthest.point - origin;
+      closest_.point_b = search.farthest.near.point - origin;
       closest_.direction = search.outward;
     }
     Closest closest() const noexcept {
       Closest result = closest_;
-      if (!(depth_ > 0.0) && touched_ != kNone) {  // no point that is outside was found
-        result = contact_;
+      result.distance = -certain_;
+      if (!(certain_ > 0.0)) {  // no point that is certainly outside was found
+        const bool touches = contact_.status == Status::success;
+        if (touches) result = contact_;
         result.point_a = result.point_b;
+        result.distance = touches ? std::fmax(0.0, contact_.distance) : 0.0;
       }
       result.status = Status::success;
-      result.distance = depth_ > 0.0 ? -depth_ : 0.0;
       result.lower_bound = -upper_;
       return result;
     }
 
    private:
     bool is_empty_ = true;
-    double depth_ = 0.0;
+    double certain_ = 0.0;  // m, how far the farthest point is outside, at least
     double upper_ = 0.0;
     Closest closest_;
-    Closest contact_;  // with the segment touched_
-    std::uint32_t touched_ = kNone;
+    Closest contact_;  // with a segment, not farther than to the true boundary; status: undefined
   };
 
  private:
-  static constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
-
-  // Looks for a segment that a part touches, with a smaller index than `least`.
-  void touch(const Convex& part, Vec2 origin, std::uint32_t& least,
-             Closest& contact) const noexcept {
+  // Looks for a segment that may touch a part, and is nearer than `contact`. All that certainly
+  // touch are equally near; the one with the smallest index is taken.
+  void touch(const Convex& part, Vec2 origin, Closest& contact) const noexcept {
+    std::uint32_t least = std::numeric_limits<std::uint32_t>::max();
     Box box;
     for (int i = 0; i < part.size; ++i) box.include(box_around(part.vertex(i) + origin));
-    tree_.overlapping(
-        FloatBox::around(box.grown(part.radius + part.error)), {}, [&](std::uint32_t k) noexcept {
-          if (k >= least) return false;
-          const Vec2 from = segments_[k].from - origin;
-          const Vec2 to = segments_[k].to - origin;
-          const double x[] = {from.x, to.x};
-          const double y[] = {from.y, to.y};
-          const int size = from == to ? 1 : 2;
-          const Closest found = gjk::closest(part, Convex::view(x, y, size, segments_[k].radius));
-          if (found.status != Status::success || found.distance > 0.0) return false;
-          least = k;
-          contact = found;
-          return false;
-        });
+    tree_.overlapping(FloatBox::around(box.grown(part.radius + part.error)), {},
+                      [&](std::uint32_t k) noexcept {
+                        const Vec2 from = segments_[k].from - origin;
+                        const Vec2 to = segments_[k].to - origin;
+                        const double x[] = {from.x, to.x};
+                        const double y[] = {from.y, to.y};
+                        const int size = from == to ? 1 : 2;
+                        const double radius = segments_[k].radius;
+                        const Convex segment = Convex::view(x, y, size, radius);
+                        Closest found = gjk::closest(part, segment);
+                        if (!may_touch(found, part, segment)) return false;
+                        found.distance = std::fmax(0.0, distance_to_true(found.distance, radius));
+                        const bool is_first = contact.status != Status::success;
+                        if (is_first || found.distance < contact.distance ||
+                            (found.distance == contact.distance && k < least)) {
+                          least = k;
+                          contact = found;
+                        }
+                        return false;
+                      });
   }
 
   struct Near {
@@ -264,11 +289,10 @@ class Region {
       grow(region, part.radius);
     }
 
-    double depth = 0.0;                                       // m, of the farthest point found
     double upper = -std::numeric_limits<double>::infinity();  // m, of the polygon without radius
-    Vec2 point;                                               // that point
-    Vec2 nearest;  // the point of the boundary nearest to it
-    Vec2 outward;  // unit vector
+    Sample farthest;                                          // of the shape, as far as found
+    double error = 0.0;                                       // m, of its height
+    Vec2 outward;                                             // unit vector
 
    private:
     struct Cell {
@@ -348,19 +372,22 @@ class Region {
       } else if (norm(right) > 0.0) {
         outward = (1.0 / norm(right)) * right;
       }
-      point = best.point;
-      nearest = best.near.point;
-      depth = best.height;
-      if (radius == 0.0) return;
+      farthest = best;
       const Vec2 aside = perpendicular(outward);
-      for (const Vec2 way : {outward, aside, -outward, -aside}) {
-        const Sample beyond = region.sample(best.point + radius * way);
-        if (!(beyond.height > depth)) continue;
-        point = beyond.point;
-        nearest = beyond.near.point;
-        depth = beyond.height;
-        if (depth > 0.0) outward = (1.0 / depth) * (point - nearest);
+      const std::array ways{outward, aside, -outward, -aside};
+      for (std::size_t i = 0; i < ways.size() && radius > 0.0; ++i) {
+        const Sample beyond = region.sample(best.point + radius * ways[i]);
+        if (!(beyond.height > farthest.height)) continue;
+        farthest = beyond;
+        if (beyond.height > 0.0)
+          outward = (1.0 / beyond.height) * (beyond.point - beyond.near.point);
       }
+      // The point is off by u of its coordinates and 8 u of the radius, and its distance to the
+      // segment by less than 12 u of their coordinates.
+      const Segment& nearest = region.segments_[farthest.near.segment];
+      error = nearest.radius + kTinyError +
+              16.0 * kUnitRoundoff *
+                  (norm1(farthest.point) + norm1(nearest.from) + norm1(nearest.to) + radius);
     }
 
     static constexpr std::size_t kMostCells = 64;

@@ -615,6 +615,11 @@ class Scene {
     }
     result.verdict = decision.verdict();
     result.status = decision.status();
+    if (result.verdict == Verdict::unknown) {  // the nearest obstacle may be another one
+      constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+      result.distance = kNaN;
+      result.witness_ego = result.witness_obstacle = result.direction = {kNaN, kNaN};
+    }
     return result;
   }
 
@@ -709,10 +714,13 @@ class Scene {
           decision.take(boxes, required);
           continue;
         }
-        const Closest closest = gjk::closest(a, b);
-        if (is_of_region(k) && is_contact(closest, a, b)) {
-          leave();
-          return;
+        Closest closest = gjk::closest(a, b);
+        if (is_of_region(k)) {
+          if (Region::may_touch(closest, a, b)) {
+            leave();
+            return;
+          }
+          closest.distance = Region::distance_to_true(closest.distance, b.radius);
         }
         take_best(closest, pair_number(ego, i, k));
         const Certificate certificate = bound_of(closest, boxes);
@@ -763,11 +771,7 @@ class Scene {
     }
     return false;
   }
-  static bool is_contact(const Closest& closest, const Convex& a, const Convex& b) noexcept {
-    return closest.status == Status::success && closest.distance <= 0.0 &&
-           classify(a, b, 0.0) == Verdict::collision;
-  }
-  // The signed distance to the outside of the region, for an ego that is not in it.
+  // The signed distance to the outside of the region, for an ego that is not certainly in it.
   [[gnu::noinline]] Closest excursion(const Ego& ego) const noexcept {
     Region::Excursion farthest;
     for (std::size_t i = 0; i < ego.placed_.size(); ++i) {
@@ -806,8 +810,10 @@ class Scene {
       const Certificate boxes = apart(ego.placed_.just_placed(i), found.part().facts());
       if (boxes.lower() > limit) continue;
       Closest closest = gjk::closest(ego.placed_.convex(i), found.convex());
-      if (is_of_region(k) && is_contact(closest, ego.placed_.convex(i), found.convex())) {
-        return leave();
+      if (is_of_region(k)) {
+        const Convex segment = found.convex();
+        if (Region::may_touch(closest, ego.placed_.convex(i), segment)) return leave();
+        closest.distance = Region::distance_to_true(closest.distance, segment.radius);
       }
       closest.lower_bound = bound_of(closest, boxes).lower();
       const double rank = closest.status == Status::success ? closest.distance : -kInfinity;

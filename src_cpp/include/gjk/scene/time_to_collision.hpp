@@ -95,8 +95,7 @@ struct Velocities {
         all.unknown = static_cast<std::int64_t>(i);
       }
       for (const Piece& piece : motion) {
-        const double speed = norm(piece.velocity()) + std::fabs(piece.spin()) * reach;
-        all.fastest = std::fmax(all.fastest, speed * (1.0 + 0x1p-40));
+        all.fastest = std::fmax(all.fastest, piece.speed(reach) * (1.0 + 0x1p-40));
       }
     }
     return all;
@@ -146,7 +145,8 @@ inline TimeToCollision time_to_collision(const Scene& scene, const Shape& ego, c
     decision.fail(Status::prediction_too_short);
     note(0.0, velocities.unknown, false);
   }
-  if (scene.region() != nullptr && scene.region()->may_lack(ego, {pose, 0.0})) {
+  if (scene.region() != nullptr &&
+      scene.region()->to_outside(ego, {pose, 0.0}) < std::numeric_limits<double>::infinity()) {
     decision.take(Verdict::collision);
     note(0.0, static_cast<std::int64_t>(scene.size()), true);
   }

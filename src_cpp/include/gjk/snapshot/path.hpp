@@ -154,8 +154,8 @@ inline PathAnswer join(const Snapshot& snapshot, std::span<const PathPart> parts
   path.distance = parts.front().result.distance;
   for (const PathPart& part : parts) {
     const Bounds& own = part.result.distance;
-    if (own.upper < path.distance.upper) path.distance.upper = own.upper;
-    if (own.lower < path.distance.lower) path.distance.lower = own.lower;
+    path.distance = {least_of(path.distance.lower, own.lower),
+                     least_of(path.distance.upper, own.upper)};
   }
   return path;
 }

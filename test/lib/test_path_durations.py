@@ -1,0 +1,257 @@
+# SPDX-FileCopyrightText: gjk_collision contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Checks of paths whose segments last any time: a denormal, a few ulps, nothing (a stop), weeks.
+
+The oracle samples each segment by its shares, not by times, and measures with shapely. The poses
+on arcs are integrals of the velocity (`test_curved_paths.poses_along`). GJK_CASES sets how many
+random paths are tried.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+
+import numpy as np
+import pytest
+import shapely
+from numpy.typing import NDArray
+from test_curved_paths import poses_along
+from test_first_contact import convex, outlines
+
+from gjk_collision import Motion, Path, Region, Scene, Shape, Verdict, time_of_impact
+
+CASES = int(os.environ.get("GJK_CASES", "600"))
+SAMPLES = 101  # of a segment
+TOLERANCE = 0.005
+MODES = ["collide", "distance"]
+CAR = Shape.box(4.0, 2.0)
+DENORMAL = 5e-324
+
+Floats = NDArray[np.float64]
+
+
+def standing(shape: Shape, pose: tuple[float, float, float], stamp: float = 0.0) -> Scene:
+    return Scene([shape], [pose], velocities=[(0.0, 0.0, 0.0)], stamps=[stamp])
+
+
+@pytest.mark.requirement("V-9")
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("ulps", [1, 2, 3, 7, 30, 1000])
+def test_an_arc_of_a_few_ulps_is_seen_as_a_whole(mode: str, ulps: int) -> None:
+    """Between its times are no doubles, or few: its middle must be checked nevertheless."""
+    car = Shape.box(4.9, 1.9, center=(1.4, 0.0))
+    scene = standing(Shape.circle(0.1), (6.05, 2.04, 0.0), stamp=100.0)
+    times = [100.0, 100.0 + ulps * np.spacing(100.0)]
+    found = scene.check_path(car, Path.arcs((0.0, 0.0, 0.0), [(0.1, 30.0)]), times, mode=mode)
+    assert found.verdict is Verdict.COLLISION  # 1.05 m deep at 6.5 m
+    assert found.last_valid_fraction * 30.0 <= 6.5
+    assert found.first_collision_time == pytest.approx(100.0)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_short_arc_after_a_slow_one(mode: str) -> None:
+    point = (-0.3427012054441217, -0.392218826752275, 0.0)
+    arcs = [(0.0, 1.0), (-0.5, -11.862416154057852)]
+    start = (0.0, 0.0, -0.1882923433710797)
+    shares = np.linspace(0.0, 1.0, 5001)
+    poses = poses_along(np.array([start]), np.array([arcs]), shares)[0]
+    body = outlines(np.array([(-0.5, -0.2), (0.5, -0.2), (0.5, 0.2), (-0.5, 0.2)]), poses)
+    assert shapely.intersects(body, shapely.Point(point)).any(), "the oracle sees the contact"
+    found = standing(Shape.point((0.0, 0.0)), point, stamp=100.0).check_path(
+        Shape.box(1.0, 0.4), Path.arcs(start, arcs), [100.0, 101.0, 101.00000000000001], mode=mode
+    )
+    assert found.verdict is Verdict.COLLISION
+    assert found.first_invalid_segment == 1
+
+
+@pytest.mark.parametrize("start", [0.0, 1e-3, 100.0, 1.8e9])
+@pytest.mark.parametrize("mode", MODES)
+def test_a_corner_in_a_turn_in_place_is_seen(mode: str, start: float) -> None:
+    """On a path of constant speed, a turn in place lasts one ulp: at time 0, a denormal.
+
+    A corner of the car sweeps over (1.5, 1.5), where the car is neither before nor after the turn.
+    """
+    scene = standing(Shape.circle(0.1), (1.5, 1.5, 0.0), stamp=start)
+    poses = [(0.0, 0.0, 0.0), (0.0, 0.0, math.pi / 2), (0.0, 5.0, math.pi / 2)]
+    found = scene.check_path(CAR, Path.straight(poses), [start, start + 10.0], mode=mode)
+    assert found.verdict is not Verdict.FREE
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("start", [0.0, 1e-3, 100.0, 1.8e9])
+@pytest.mark.parametrize("at", [(1.5, 1.5), (20.0, 0.0)])
+def test_a_turn_in_place_takes_an_instant(
+    mode: str, start: float, at: tuple[float, float]
+) -> None:
+    """It has the answer of a turn without times: nothing is far, early or unknown."""
+    scene = standing(Shape.circle(0.1), (*at, 0.0), stamp=start)
+    poses = [(0.0, 0.0, 0.0), (0.0, 0.0, math.pi / 2), (0.0, 5.0, math.pi / 2)]
+    found = scene.check_path(CAR, Path.straight(poses), [start, start + 10.0], mode=mode)
+    if at == (1.5, 1.5):
+        assert found.verdict is Verdict.COLLISION
+        assert (found.first_invalid_segment, found.last_valid_fraction) == (0, 0.0)
+        assert found.first_collision_time == pytest.approx(start, abs=1e-5)
+    else:
+        assert found.verdict is Verdict.FREE
+        if mode == "distance":
+            # from (x, y) of a corner of the turned car, reached at the end of the turn or in it
+            nearest = 20.0 - math.hypot(2.0, 1.0) - 0.1
+            assert nearest - 1e-6 <= found.min_distance <= nearest + TOLERANCE
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("stops", [1, 3])
+def test_a_stop_at_the_start_takes_no_time(mode: str, stops: int) -> None:
+    path = Path.arcs((0.0, 0.0, 0.0), [(0.0, 0.0)] * stops + [(0.0, 1.0)])
+    far = standing(Shape.circle(0.5), (100.0, 0.0, 0.0))
+    found = far.check_path(CAR, path, [0.0, 10.0], mode=mode)
+    assert found.verdict is Verdict.FREE
+    if mode == "distance":
+        assert found.min_distance == pytest.approx(100.0 - 0.5 - 3.0, abs=TOLERANCE)
+    coming = Scene(
+        [Shape.circle(0.5)],
+        [(10.0, 0.0, 0.0)],
+        velocities=[(-2.0, 0.0, 0.0)],
+        prediction="constant_velocity",
+        horizon=50.0,
+    )
+    found = coming.check_path(CAR, path, [0.0, 10.0], mode=mode)
+    meet = 7.5 / 2.1  # s: the gap of 7.5 m closes with 2 m/s and 0.1 m/s
+    assert found.verdict is Verdict.COLLISION
+    assert found.first_invalid_segment == stops
+    assert meet - 0.01 <= found.first_collision_time <= meet
+    assert found.last_valid_fraction == pytest.approx(meet / 10.0, abs=1e-3)
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("stamp", [0.0, 3.0])
+def test_a_part_in_collision_is_not_claimed_free(mode: str, stamp: float) -> None:
+    """A segment of a denormal duration, beside a clock whose ulp is longer by 1e307."""
+    path = Path.arcs((0.0, 0.0, 0.0), [(0.0, 1.0), (0.0, 1.0)])
+    scene = standing(Shape.circle(0.5), (3.0, 0.0, 0.0), stamp=stamp)
+    found = scene.check_path(CAR, path, [0.0, DENORMAL, 2.86], mode=mode)
+    assert found.verdict is Verdict.COLLISION
+    assert found.first_invalid_segment == 0
+    assert found.last_valid_fraction <= 0.25, "the gap is 0.5 m of 2 m"
+    assert found.first_collision_time <= DENORMAL
+
+
+def test_a_region_and_an_instant() -> None:
+    """A turn in place within a region, whose corners stay inside, is FREE; else it is not."""
+    poses = [(0.0, 0.0, 0.0), (0.0, 0.0, math.pi / 2), (0.0, 1.0, math.pi / 2)]
+    for half, verdict in ((4.0, Verdict.FREE), (2.1, Verdict.COLLISION)):
+        square = [(-half, -half), (half, -half), (half, half), (-half, half)]
+        scene = Scene([], inside=Region([square]))
+        for mode in MODES:
+            found = scene.check_path(CAR, Path.straight(poses), [0.0, 10.0], mode=mode)
+            assert found.verdict is verdict
+
+
+@pytest.mark.parametrize("duration", [DENORMAL, 1e-310, 1e-160, 1e-15])
+def test_motions_of_any_duration_are_never_falsely_free(duration: float) -> None:
+    """Of the speed of such a motion, nothing may be known, but it is never FREE in contact."""
+    over = Motion.path([0.0, duration], [(-50.0, 0.0, 0.0), (50.0, 0.3, 1.0)])
+    here = Motion.still()
+    found = time_of_impact(Shape.point((0.0, 0.0)), CAR, over, here, 0.0, duration)
+    assert found.verdict in (Verdict.COLLISION, Verdict.UNKNOWN)
+    assert math.isnan(found.time) == (found.verdict is Verdict.UNKNOWN)
+    # The obstacle crosses the vehicle within that time.
+    scene = Scene(
+        [Shape.point((0.0, 0.0))],
+        [(-50.0, 0.0, 0.0)],
+        paths=[([0.0, duration], [(-50.0, 0.0, 0.0), (50.0, 0.3, 1.0)])],
+    )
+    contact = scene.first_contact(CAR, [[(0.0, 0.0, 0.0)] * 2], [0.0, duration])
+    assert contact.verdicts[0] in (Verdict.COLLISION, Verdict.UNKNOWN)
+    assert math.isnan(contact.distances[0]) == (contact.verdicts[0] == Verdict.UNKNOWN)
+
+
+def duration_after(rng: np.random.Generator, time: float) -> float:
+    """Return the duration of a segment that starts at a time [s]."""
+    kind = rng.integers(7)
+    ulp = math.nextafter(time, math.inf) - time
+    if kind < 2:
+        return ulp * (1.0 if kind == 0 else rng.integers(1, 31))
+    if kind == 2:
+        return max(ulp, 10.0 ** rng.uniform(-18, -6))
+    if kind == 3:
+        return max(ulp, DENORMAL * rng.integers(1, 100))
+    if kind == 4:
+        return 10.0 ** rng.uniform(2, 6)
+    return 10.0 ** rng.uniform(-3, 1)
+
+
+@pytest.mark.requirement("V-9")
+def test_any_durations_against_dense_samples() -> None:
+    """FREE, bounds, the free part and the time of contact, beside an obstacle that may move."""
+    rng = np.random.default_rng(31)
+    shares = np.linspace(0.0, 1.0, SAMPLES)
+    answers = dict.fromkeys(Verdict, 0)
+    for case in range(CASES):
+        m = int(rng.integers(1, 5))
+        curvature = rng.normal(size=m) * rng.choice([0.0, 0.1, 0.5, 2.0], m)
+        length = rng.normal(size=m) * rng.choice([0.0, 1e-9, 1.0, 6.0], m)
+        most = 6.0 / np.maximum(np.abs(curvature), 1e-3)
+        length = np.clip(length, -most, most)
+        start = rng.normal(size=3) * 2.0
+        begin = float(rng.choice([0.0, 100.0, 1e-3, -5.0, 1.7e9]))
+        times = [begin]
+        for _ in range(m):
+            later = times[-1] + duration_after(rng, times[-1])
+            times.append(max(later, math.nextafter(times[-1], math.inf)))
+        knots = np.array(times)
+        if rng.random() < 0.3 and np.abs(length).sum() > 0.0:  # constant speed
+            times = [begin, begin + float(rng.choice([10.0, 1.0]))]
+            driven = np.append(0.0, np.cumsum(np.abs(length)))
+            knots = times[0] + (times[1] - times[0]) * driven / driven[-1]
+        if rng.random() < 0.3:
+            poses = np.cumsum(rng.normal(size=(m + 1, 3)) * [3.0, 3.0, 1.0], axis=0)
+            stays = np.append(False, rng.random(m) < 0.4)
+            for i in np.flatnonzero(stays):
+                poses[i, :2] = poses[i - 1, :2]
+            path, times = Path.straight(poses), times if len(times) == m + 1 else times[:1]
+            if len(times) == 1:
+                continue
+            change = np.diff(poses, axis=0)
+            change[:, 2] = np.remainder(change[:, 2] + np.pi, 2 * np.pi) - np.pi
+            at = poses[:-1, None] + shares[:, None] * change[:, None]
+        else:
+            path = Path.arcs(start, np.stack([curvature, length], axis=-1))
+            at = poses_along(start[None], np.stack([curvature, length], axis=-1)[None], shares)[0]
+        ego, other = 0.7 * convex(rng), 0.1 * convex(rng)
+        velocity = rng.normal(size=3) * rng.choice([0.0, 0.5]) * (knots[-1] - begin < 100.0)
+        passed = at[rng.integers(m), rng.integers(SAMPLES)]
+        place = np.append(passed[:2] + rng.normal(size=2) * rng.choice([0.0, 1.5]), 0.0)
+        scene = Scene(
+            [Shape.polygon(other)],
+            [place],
+            velocities=[velocity],
+            stamps=[begin],
+            prediction="constant_velocity",
+            horizon=1e7,
+        )
+        since = (knots[:-1, None] - begin) + shares * np.diff(knots)[:, None]
+        moved = place + since[..., None] * velocity
+        gaps = shapely.distance(outlines(ego, at), outlines(other, moved))
+        for mode in MODES:
+            found = scene.check_path(Shape.polygon(ego), path, times, TOLERANCE, mode=mode)
+            literal = f"case {case}: {path.poses.tolist()}, {times}, {mode}: {found}"
+            answers[found.verdict] += 1
+            if found.verdict is Verdict.FREE:
+                assert gaps.min() > 0.0, f"falsely free: {literal}"
+            if mode == "distance":
+                is_hit = found.verdict is Verdict.COLLISION
+                least = gaps[: found.first_invalid_segment + 1 if is_hit else None].min()
+                assert found.min_distance_lower_bound <= least + 1e-5, literal
+                assert math.isnan(found.min_distance) == (found.verdict is Verdict.UNKNOWN)
+            if found.first_invalid_segment < 0:
+                continue
+            assert (gaps[: found.first_invalid_segment] > 0.0).all(), f"not free: {literal}"
+            touching = np.argwhere(gaps == 0.0)
+            if len(touching) and found.verdict is Verdict.COLLISION:
+                i, j = touching[0]
+                contact = begin + since[i, j]
+                assert found.first_collision_time <= contact + 1e-6, literal
+    assert answers[Verdict.FREE] > 0.2 * CASES and answers[Verdict.COLLISION] > 0.2 * CASES
+    assert answers[Verdict.UNKNOWN] <= 0.02 * CASES, "nearly all have an answer"

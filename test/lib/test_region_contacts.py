@@ -1,0 +1,185 @@
+# SPDX-FileCopyrightText: gjk_collision contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Vehicles that touch the boundary of a region up to rounding: the truth lies between the bounds.
+
+The truth is computed with 60 digits, from the sine and cosine on: minus the largest distance of a
+vertex to the region if one is outside, else the smallest distance of an edge to the boundary. The
+regions are convex, or convex beside the vehicle. GJK_CASES sets how many poses are tried.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import random
+from collections.abc import Sequence
+from decimal import Decimal, localcontext
+
+import numpy as np
+import pytest
+
+from gjk_collision import Region, Scene, Shape, Verdict
+
+CASES = int(os.environ.get("GJK_CASES", "600"))
+DIGITS = 60
+Exact = tuple[Decimal, Decimal]
+PI = Decimal("3.14159265358979323846264338327950288419716939937510582097494459230781640628620899")
+
+
+def sin_cos(angle: Decimal) -> tuple[Decimal, Decimal]:
+    """Return sine and cosine by their series."""
+    sine = cosine = Decimal(0)
+    term, k = Decimal(1), 0
+    angle %= 2 * PI
+    while abs(term) > Decimal(10) ** -DIGITS:
+        sign = -1 if k % 4 > 1 else 1
+        if k % 2:
+            sine += sign * term
+        else:
+            cosine += sign * term
+        k += 1
+        term *= angle / k
+    return sine, cosine
+
+
+def placed(points: np.ndarray, pose: Sequence[float]) -> list[Exact]:
+    sine, cosine = sin_cos(Decimal(pose[2]))
+    exact = [(Decimal(float(a)), Decimal(float(b))) for a, b in points]
+    return [
+        (Decimal(pose[0]) + cosine * a - sine * b, Decimal(pose[1]) + sine * a + cosine * b)
+        for a, b in exact
+    ]
+
+
+def height(p: Exact, ring: list[Exact]) -> Decimal:
+    """Return the signed distance of a point to a convex region: positive outside."""
+    inside, least = True, Decimal("Infinity")
+    for a, b in zip(ring, ring[1:] + ring[:1], strict=True):
+        along = b[0] - a[0], b[1] - a[1]
+        off = p[0] - a[0], p[1] - a[1]
+        inside &= along[0] * off[1] - along[1] * off[0] > 0
+        square = along[0] ** 2 + along[1] ** 2
+        share = (off[0] * along[0] + off[1] * along[1]) / square
+        share = min(Decimal(1), max(Decimal(0), share))
+        beyond = off[0] - share * along[0], off[1] - share * along[1]
+        least = min(least, (beyond[0] ** 2 + beyond[1] ** 2).sqrt())
+    return -least if inside else least
+
+
+def truth(points: np.ndarray, pose: Sequence[float], ring: Sequence[Sequence[float]]) -> Decimal:
+    """Return the signed distance to the outside.
+
+    In a convex region, the distance to the outside is concave: a vertex of the vehicle is nearest.
+    """
+    exact = [(Decimal(float(x)), Decimal(float(y))) for x, y in ring]
+    return -max(height(p, exact) for p in placed(points, pose))
+
+
+def bounds(scene: Scene, car: Shape, pose: Sequence[float]) -> dict[str, tuple[float, float]]:
+    """Return the lower bound and the distance that each query gives."""
+    check = scene.check(car, pose, mode="distance")
+    nearest = scene.nearest(car, pose)
+    gradient = scene.gradient(car, pose)
+    path = scene.check_path(car, [pose])
+    contact = scene.first_contact(car, [[pose]], [0.0])
+    return {
+        "check": (float(check.lower_bounds), float(check.distances)),
+        "nearest": (nearest.lower_bounds[0], nearest.distances[0]),
+        "gradient": (gradient.lower_bounds[0], gradient.distances[0]),
+        "check_path": (path.min_distance_lower_bound, path.min_distance),
+        "first_contact": (contact.lower_bounds[0], contact.distances[0]),
+    }
+
+
+def test_a_vehicle_that_touches_from_outside() -> None:
+    """It is 4.5 m outside; whether its front touches the boundary is undecided."""
+    road = Region([[(0, 0), (60, 0), (60, 3.5), (0, 3.5)]])
+    scene = Scene([], inside=road)
+    pose = (30.0, -2.25, math.pi / 2)
+    for name, (lower, distance) in bounds(scene, Shape.box(4.5, 1.8), pose).items():
+        assert lower <= -4.5, name
+        if "path" not in name and "contact" not in name:
+            assert distance == pytest.approx(-4.5, abs=1e-9), name
+            assert lower == pytest.approx(-4.5, abs=1e-9), name
+
+
+@pytest.mark.parametrize("width", [1e-9, 1e-3, 0.5])
+def test_a_thin_vehicle_through_the_tip_of_a_wedge(width: float) -> None:
+    ring = [(0.0, 0.0), (20.0, -3.0), (20.0, 3.0)]
+    scene = Scene([], inside=Region([ring]))
+    for yaw in np.linspace(-3.0, 3.0, 25).tolist():
+        pose = (1e-17, 0.0, yaw)
+        corners = np.array([(-2, -width), (2, -width), (2, width), (-2, width)]) / (1, 2)
+        with localcontext() as context:
+            context.prec = DIGITS
+            true = truth(corners, pose, ring)
+        for name, (lower, distance) in bounds(scene, Shape.polygon(corners), pose).items():
+            assert Decimal(lower) <= true <= Decimal(distance), (name, pose)
+
+
+@pytest.mark.requirement("G-5")
+def test_bounds_hold_the_truth() -> None:
+    rng = random.Random(11)
+    inside = outside = 0
+    with localcontext() as context:
+        context.prec = DIGITS
+        for case in range(CASES):
+            ring, rings = region_near(rng)
+            scene = Scene([], inside=Region(rings))
+            length, width = rng.uniform(1, 8), rng.choice([1.8, 1e-9, 1e-3, rng.uniform(0.1, 3)])
+            corners = np.array([(-1, -1), (1, -1), (1, 1), (-1, 1)]) * (length, width) / 2
+            pose = pose_at_boundary(rng, ring, corners)
+            true = truth(corners, pose, ring)
+            found = bounds(scene, Shape.polygon(corners), pose)
+            literal = f"case {case}: {rings}, {corners.tolist()}, {pose}: {float(true)}, {found}"
+            for name, (lower, distance) in found.items():
+                assert Decimal(lower) <= true, f"{name}, lower bound: {literal}"
+                assert true <= Decimal(distance), f"{name}, distance: {literal}"
+            if true < 0:
+                outside += 1
+                off = float(true) + 1e-6 * (length + width) + 1e-9
+                assert found["check"][1] <= off + 1e-13 * abs(ring[0][0]), literal
+            else:
+                inside += 1
+            if scene.check(Shape.polygon(corners), pose).verdict == Verdict.FREE:
+                assert true > 0, literal
+    assert outside > CASES // 4 and inside > CASES // 50
+
+
+def region_near(rng: random.Random) -> tuple[list[tuple[float, float]], list]:
+    """Return a convex ring, and the outlines of a region that is that ring near its left side."""
+    if rng.random() < 0.5:
+        wide, high = rng.choice([60.0, 7.5, rng.uniform(5, 50)]), rng.uniform(2, 9)
+        ring = [(0.0, 0.0), (wide, 0.0), (wide, high), (0.0, high)]
+    else:
+        angle = rng.uniform(0.05, 1.2)
+        far = 20 * math.cos(angle), 20 * math.sin(angle)
+        ring = [(0.0, 0.0), (far[0], -far[1]), far]
+    x, y = rng.choice([(0, 0), (0, 0), (1e3, 5e2), (6.6e5, 4.1e6)])
+    ring = [(math.fsum([x, a]), math.fsum([y, b])) for a, b in ring]
+    rings = [ring]
+    if len(ring) == 4 and ring[1][0] - ring[0][0] > 49.0:
+        # A triangle across the upper side, far from the left: its crossings must be rounded.
+        x, y = ring[3]
+        rings.append([(x + 45.0, y - 0.7), (x + 48.0, y + 0.9), (x + 44.1, y + 1.1)])
+    return ring, rings
+
+
+def pose_at_boundary(
+    rng: random.Random, ring: list[tuple[float, float]], corners: np.ndarray
+) -> tuple[float, float, float]:
+    """Return a pose at which a corner or an edge lies on the boundary, up to rounding."""
+    yaw = rng.choice([0.0, math.pi / 2, -math.pi / 2, math.pi, rng.uniform(-4, 4)])
+    own = corners[rng.randrange(4)] * rng.choice([(1, 1), (1, 1), (1, 0), (0, 1), (0.5, 0.5)])
+    i = rng.choice([0, len(ring) - 1])
+    a, b = np.array(ring[i]), np.array(ring[(i + 1) % len(ring)])
+    if a[0] > b[0]:
+        a, b = b, a
+    at = a + rng.choice([0.0, 0.5, rng.random()]) * 0.3 * (b - a)
+    sine, cosine = math.sin(yaw), math.cos(yaw)
+    at = at - np.array([cosine * own[0] - sine * own[1], sine * own[0] + cosine * own[1]])
+    size = rng.choice([0.0, 0.0, 1e-16, 1e-15, 1e-13, 1e-9, 0.3])
+    at = at + size * np.array([rng.uniform(-1, 1), rng.uniform(-1, 1)])
+    if rng.random() < 0.4:
+        at = np.round(64 * at) / 64
+    return float(at[0]), float(at[1]), yaw
