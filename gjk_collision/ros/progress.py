@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The log of the node: transitions, missing inputs, and inputs that appear or are lost."""
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Protocol
@@ -73,6 +74,7 @@ class Progress:
         self._node = node
         self._server = server
         self._inputs: dict[str, _Input] = {}
+        self._shared: dict[str, int] = {}  # source -> steady time of its line about publishers
         self._begin = self._incomplete_since = self._reminded = 0
         self._is_active = self._was_complete = False
         clock = Clock(clock_type=ClockType.STEADY_TIME)
@@ -103,6 +105,7 @@ class Progress:
             return
         for key, each in self._inputs.items():
             self._log_change(each, faults.get(key, {}), now)
+        self._log_shared_names(now)
         self._log_details()
         fault = snapshot.fault
         if fault is None:
@@ -118,6 +121,22 @@ class Progress:
             seconds = (now - self._incomplete_since) / SECOND
             text = f"every answer has been UNKNOWN for {seconds:.0f} s: {fault.status.name}"
             self._node.get_logger().warning(f"{text}: {fault.message}")
+
+    def _log_shared_names(self, now: int) -> None:
+        """Log each source with more publishers than senders, once per minute.
+
+        Two publishers that use one name replace each other's data.
+        """
+        senders = Counter(each.source for each in self._server.reports() if each.sender)
+        for source in self._server.config.sources:
+            count = len(self._node.get_publishers_info_by_topic(source.topic))
+            last = self._shared.get(source.name, now - REMINDER * SECOND)
+            if count > senders[source.name] > 0 and now - last >= REMINDER * SECOND:
+                self._shared[source.name] = now
+                text = f"source '{source.name}': {count} publishers on the topic, but "
+                text += f"{senders[source.name]} different names in their messages; each "
+                text += "publisher must have its own in `source`, or its own topic and source"
+                self._node.get_logger().warning(text)
 
     def _log_details(self) -> None:
         """Log the state of each sender at the level debug."""

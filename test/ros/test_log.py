@@ -153,6 +153,7 @@ class Node:
         self.lines: list[str] = []
         self.progress = Progress(self, self)  # type: ignore[arg-type]
         self.time = 10**12
+        self.publishers = 1
 
     def after(self, seconds: float) -> list[str]:
         """Let time pass; return the lines of it."""
@@ -188,7 +189,7 @@ class Node:
         return f"/{name}"
 
     def get_publishers_info_by_topic(self, name: str) -> list[Any]:
-        return []
+        return [SimpleNamespace(topic_type="")] * self.publishers
 
 
 @pytest.fixture
@@ -247,6 +248,20 @@ def test_another_fault_is_logged_and_the_same_one_is_not(node: Node) -> None:
         "not available: source 'lidar' on /lidar (gjk_collision/msg/ObstacleArray): "
         "FUTURE_STAMP: 0.2 s ahead"
     )
+
+
+def test_publishers_that_share_a_name_are_logged(node: Node) -> None:
+    """Each replaces the list of the other one, and the verdict alternates."""
+    node.senders, node.fault = {"front": None, "rear": None}, None
+    node.publishers = 2
+    node.after(QUIET)
+    assert node.after(REMINDER) == []
+    node.publishers = 3
+    [line] = node.after(REMINDER)
+    assert line.startswith("source 'lidar': 3 publishers on the topic, but 2 different names")
+    assert len(node.after(REMINDER)) == 1
+    node.senders = {"": MISSING}  # nothing is received: another line says so
+    assert not [line for line in node.after(2 * REMINDER) if "different names" in line]
 
 
 def test_reminder_while_nothing_is_answered(node: Node) -> None:
