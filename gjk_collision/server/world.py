@@ -204,6 +204,7 @@ class _Built:
     region_source: str
     epoch: int | None
     placed_at: int = 0  # the last time at which its static data was at its present place [ns]
+    revision: int = 0  # of all data, when this was the scene of the present data last
 
 
 @dataclass(frozen=True, slots=True)
@@ -348,6 +349,7 @@ class World:
             sender = obstacles.sender(source)
             held = known.senders.get(sender)
             if held is None and len(known.senders) >= MAX_SENDERS:
+                self._revise()
                 known.fault = Fault(
                     Status.LIMIT_EXCEEDED,
                     f"more than {MAX_SENDERS} senders on the topic "
@@ -477,10 +479,12 @@ class World:
             return snapshot
         with self._lock:
             self._check_clock(now)
-            present = self._present(now, steady)
-            built = self._known(snapshot.id)
-            passed = (now - snapshot.stamp) * 1e-9
             needed = {each.source for each in snapshot.footprint_expiries}
+            present, built = None, self._known(snapshot.id)
+            if built and (built.revision != self._revision or "twist_topic" in needed):
+                present = self._present(now, steady)
+                built = self._known(snapshot.id)  # the present data may have got a fault
+            passed = (now - snapshot.stamp) * 1e-9
             last = replace(
                 snapshot,
                 footprint_age=snapshot.footprint_age + passed * ("footprint" in needed),
@@ -492,7 +496,7 @@ class World:
                 return last.invalidated(self._jump or gone)
             placed_at = built.placed_at
             changes = list(self._changes(built, needed, present, placed_at, now, steady))
-            if not changes and snapshot.fault is None and present.data_fault is not None:
+            if not changes and snapshot.fault is None and present and present.data_fault:
                 changes = [("", present.data_fault)]
             if not changes:
                 return last
@@ -905,7 +909,7 @@ class World:
             parts, bad, data_fault = self._usable_sources(now, steady)
             complete = choice.fault is None and data_fault is None
             built = self._build(choice, parts, complete=complete)
-        built.placed_at = now
+        built.placed_at, built.revision = now, self._revision
         return _Present(built, choice, twist, data_fault, bad)
 
     def _build(self, choice: _Choice, parts: Sequence[_Part], *, complete: bool) -> _Built | None:
@@ -973,7 +977,7 @@ class World:
         self,
         built: _Built,
         needed: Container[str],
-        present: _Present,
+        present: _Present | None,
         placed_at: int,
         now: int,
         steady: int,
@@ -988,8 +992,9 @@ class World:
             The snapshot; no data with a fault was received since.
         needed : container of str
             The messages that the footprints depend on: "footprint", "twist_topic".
-        present : _Present
-            The present data.
+        present : _Present or None
+            The present data; None: nothing was received since the snapshot, and no footprint
+            depends on the twist.
         placed_at : int
             Time since which static data may have moved with its frame [ns]; 0: it must be at its
             present place.
@@ -1004,7 +1009,7 @@ class World:
         if built.key[0] != self._config_revision:
             text = "the parameters or a static transform have changed since the snapshot was made"
             yield "", Fault(Status.SNAPSHOT_MISMATCH, text)
-        if "twist_topic" in needed and self._config.speed_footprints:
+        if present and "twist_topic" in needed and self._config.speed_footprints:
             if present.choice.fault is not None:
                 yield "footprint", present.choice.fault
             elif present.choice.name != built.choice.name:
