@@ -14,6 +14,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -219,8 +220,7 @@ class CollisionMirror {
     request.margin = question.margin;
     request.mode = static_cast<int>(question.mode);
     request.stop_at_first = question.stop_at_first;
-    gjk::PosesAnswer found =
-        answer(asked, [&] { return gjk::check_poses(asked.view(), request); });
+    gjk::PosesAnswer found = answer(asked, [&] { return gjk::check_poses(asked.view(), request); });
     srv::CheckPoses::Response response;
     for (const gjk::Verdict each : found.verdicts) {
       response.verdicts.push_back(static_cast<std::uint8_t>(each));
@@ -339,8 +339,8 @@ class CollisionMirror {
   // or if the mirror has no valid snapshot, it is UNKNOWN with this reason, also for a request that
   // is not valid.
   template <class Compute>
-  auto answer(Asked& asked, Compute compute) {
-    auto found = compute();
+  std::invoke_result_t<Compute&> answer(Asked& asked, Compute compute) {
+    std::invoke_result_t<Compute&> found = compute();
     if (!asked.state_) {
       asked.state_ = fault_at_return(asked);
       if (!asked.state_) return found;
