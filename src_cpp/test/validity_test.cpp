@@ -434,6 +434,51 @@ TEST(Validity, AServerThatWasStartedAgain) {
   EXPECT_EQ(receive(other + (1ULL << 32), 4, 3100), Status::success);  // activated again
 }
 
+TEST(Validity, AnotherServerIsNotForgotten) {
+  const std::uint64_t other = kId + (400ULL << 32);
+  const auto hear = [](Validity& validity, std::uint64_t id, std::int64_t ms) {
+    SnapshotFacts facts = snapshot(5, id);
+    facts.stamp = kNow + ms * kMs;
+    facts.limits.clear();
+    validity.receive_snapshot(facts, at(ms * kMs));
+    validity.receive_heartbeat(heartbeat(static_cast<std::uint64_t>(ms), 5, id, ms * kMs),
+                               at(ms * kMs));
+    return status_after(validity, ms * kMs);
+  };
+  const std::uint64_t next = kId + (1ULL << 32);
+  // The first server is activated again.
+  Validity again;
+  EXPECT_EQ(hear(again, kId, 1), Status::success);
+  EXPECT_EQ(hear(again, other, 100), Status::snapshot_mismatch);
+  EXPECT_EQ(hear(again, kId, 200), Status::snapshot_mismatch);
+  EXPECT_EQ(hear(again, next, 300), Status::snapshot_mismatch);
+  EXPECT_EQ(hear(again, next, 3100), Status::snapshot_mismatch);
+  EXPECT_EQ(hear(again, next, 3101), Status::success);
+  // A late message of the last activation changes nothing.
+  again.receive_heartbeat(heartbeat(9999, 5, kId, 3102), at(3102 * kMs));
+  EXPECT_EQ(status_after(again, 3102 * kMs), Status::success);
+
+  // The first server has ended; the second one starts, and is activated again.
+  Validity started;
+  EXPECT_EQ(hear(started, kId, 1), Status::success);
+  EXPECT_EQ(hear(started, other, 500), Status::snapshot_mismatch);
+  EXPECT_EQ(hear(started, other + (1ULL << 32), 900), Status::snapshot_mismatch);
+  EXPECT_EQ(hear(started, other + (1ULL << 32), 3002), Status::success);
+
+  // The clock of the mirror goes back: the messages are forgotten, the other server is not.
+  Validity stepped;
+  EXPECT_EQ(hear(stepped, other, 100), Status::success);
+  EXPECT_EQ(hear(stepped, kId, 200), Status::snapshot_mismatch);
+  EXPECT_EQ(status_after(stepped, 150 * kMs), Status::clock_jump);
+  SnapshotFacts facts = snapshot(6);
+  facts.stamp = kNow + 150 * kMs;
+  facts.limits.clear();
+  stepped.receive_snapshot(facts, {{kNow + 150 * kMs, kSteady + 210 * kMs}, kSteady + 210 * kMs});
+  const auto fault = stepped.check(kNow + 150 * kMs, {kNow + 150 * kMs, kSteady + 210 * kMs});
+  ASSERT_TRUE(fault);
+  EXPECT_EQ(fault->status, Status::snapshot_mismatch);
+}
+
 TEST(Validity, OtherParameters) {
   Validity validity = mirror();
   HeartbeatFacts facts = heartbeat(2, 6);

@@ -198,7 +198,11 @@ class Validity {
   void note_time(std::int64_t now) {
     if (now < newest_) {
       const double back = static_cast<double>(newest_ - now) * 1e-9;
+      const Server last = server_;  // their times are steady
+      const Server other = other_server_;
       reset();
+      server_ = last;
+      other_server_ = other;
       jump_ = {Status::clock_jump, text("the clock went back by %.9g s; waiting for messages "
                                         "on ~/snapshot and ~/state",
                                         back)};
@@ -213,10 +217,12 @@ class Validity {
            (last.fault.status == Status::success && next.fault.status != Status::success);
   }
 
-  // Keeps the last message of each of two servers. Messages without a snapshot have the epoch 0.
+  // Keeps the last message of each of two servers. Messages without a snapshot have the epoch 0. A
+  // server that is activated again has the next epoch; it is not another one, and a late message of
+  // its last activation does not count.
   void note_server(std::uint64_t of, std::int64_t steady) noexcept {
-    if (of == 0) return;
-    if (of != server_.epoch) other_server_ = server_;
+    if (of == 0 || of + 1 == server_.epoch) return;
+    if (of != server_.epoch && of != server_.epoch + 1) other_server_ = server_;
     server_ = {of, steady};
   }
 
