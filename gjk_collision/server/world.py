@@ -272,6 +272,7 @@ class World:
         self._unchecked: list[tuple[int, Callable[[], Fault | None]]] = []
         self._newest_now: int | None = None
         self._jump: Fault | None = None
+        self._jump_id = 0  # snapshots with lower ids are from before the jump
         self._footprint: _Message | None = None
         self._twist: _Message | None = None
         self._sources: dict[str, _Source] = {}
@@ -480,10 +481,12 @@ class World:
         with self._lock:
             self._check_clock(now)
             needed = {each.source for each in snapshot.footprint_expiries}
-            present, built = None, self._known(snapshot.id)
-            if built and (built.revision != self._revision or "twist_topic" in needed):
+            present, built = None, self._stored(snapshot.id)
+            is_new = built is not None and built.revision != self._revision
+            # Beside a fault only COLLISION is sent, which another fault does not change.
+            if (is_new and snapshot.fault is None) or "twist_topic" in needed:
                 present = self._present(now, steady)
-                built = self._known(snapshot.id)  # the present data may have got a fault
+                built = self._known(snapshot.id)
             passed = (now - snapshot.stamp) * 1e-9
             last = replace(
                 snapshot,
@@ -493,7 +496,8 @@ class World:
             if built is None:
                 text = f"snapshot {snapshot.id} is no longer available"
                 gone = Fault(Status.SNAPSHOT_MISMATCH, text)
-                return last.invalidated(self._jump or gone)
+                is_jump = self._jump is not None and snapshot.id < self._jump_id
+                return last.invalidated((self._jump if is_jump else None) or gone)
             placed_at = built.placed_at
             changes = list(self._changes(built, needed, present, placed_at, now, steady))
             if not changes and snapshot.fault is None and present and present.data_fault:
@@ -626,6 +630,7 @@ class World:
         newest = self._newest_now
         if newest is not None and now < newest:
             self._delete_data(keep_static=True)
+            self._jump_id = self._next_id
             self._jump = Fault(
                 Status.CLOCK_JUMP,
                 f"the clock went back by {(newest - now) * 1e-9:.9g} s, all data was deleted; "
@@ -970,6 +975,10 @@ class World:
             later = [each for each in self._history if each.id >= first]
             self._history = deque(later, maxlen=HISTORY)
             self._kept = tuple(each for each in self._kept if each.id >= first)
+        return self._stored(id)
+
+    def _stored(self, id: int) -> _Built | None:
+        """Return a snapshot by its id."""
         known = (*self._history, *self._kept)
         return next((each for each in known if each.id == id), None)
 

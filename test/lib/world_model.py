@@ -133,11 +133,11 @@ class Model:
             whys += [({Status.LIMIT_EXCEEDED}, False)] if name in self.crowded else []
             for who, log in ((who, log) for who, log in self.log.items() if who[0] == name):
                 m, why = self.choose(log, steady)
-                if steady - self.clash.get(who, -inf) <= 3 * S:
-                    m, why = [], why | {Status.INVALID_INPUT}
+                clash = steady - self.clash.get(who, -inf) <= 3 * S
+                m, why = ([], why | {Status.INVALID_INPUT}) if clash else (m, why)
                 parts += m
                 is_silent = steady - log[-1].spoke > round(timeout * S)
-                is_silent |= self.judge(log[-1], steady)[0] == {stale}
+                is_silent |= not clash and self.judge(log[-1], steady)[0] == {stale}
                 whys += [(why, is_silent and not required)] if why else []
             bad += [name] if whys else []
             if counted := [why for why, is_excused in whys if not is_excused]:
