@@ -43,7 +43,7 @@ T = TypeVar("T")
 _FLOAT64 = np.dtype(np.float64)
 _EMPTY = np.empty(0)  # it has no element that could be changed
 _NESTED = {list, tuple, np.ma.MaskedArray}
-_DEEPEST = 64  # dimensions of an array of numpy
+_DEEPEST = 8  # lists in each other; no argument has so many axes
 _BOOLS = (bool, np.bool_)  # a tuple, because each use of `bool | np.bool_` creates a new object
 
 
@@ -225,6 +225,9 @@ def _as_array(values: ArrayLike, argument: str) -> NDArray[Any]:
         rule = "must not be masked: remove the element"
         raise InputError(Status.INVALID_INPUT, argument, masked, rule)
     try:
+        # Lists that hold each other have too many elements long before numpy refuses them.
+        if _depth(values) > _DEEPEST:
+            raise RecursionError
         return np.asarray(values)
     except (ValueError, RecursionError) as error:
         rule, row = _uneven_row(values) or (
@@ -232,6 +235,14 @@ def _as_array(values: ArrayLike, argument: str) -> NDArray[Any]:
             None,
         )
         raise InputError(Status.ARRAY_MISMATCH, argument, row, rule) from error
+
+
+def _depth(values: Any) -> int:
+    """Return how many lists or tuples are in each other, by their first elements."""
+    depth = 0
+    while isinstance(values, list | tuple) and len(values) and depth <= _DEEPEST:
+        values, depth = values[0], depth + 1
+    return depth
 
 
 def _uneven_row(values: Any) -> tuple[str, int] | None:

@@ -33,6 +33,7 @@ Point: TypeAlias = tuple[Number, Number]
 
 _ROUNDING = 2.0**-52
 _MOST = 2**20  # elements of a temporary array
+_BATCH = 2**13  # crossings that are looked at together
 
 MAX_MEETINGS = 50_000
 """Maximum number of times that edges of two rings cross, or touch inside of one of them."""
@@ -187,9 +188,11 @@ class _Edges:
             # Edges of two rings that only have an end in common are not split.
             meets &= is_own | (has_zero & self._touch_inside(i, j, on_i, on_j))
             touches += int((meets & ~is_own).sum())
-            if sum(map(len, fresh)) > MAX_MEETINGS:
-                kept.append(self._exposed(np.concatenate(fresh)))
-                fresh.clear()
+            waiting = np.concatenate(fresh)
+            for k in range(0, len(waiting) - _BATCH, _BATCH):  # an error comes before the rest
+                kept.append(self._exposed(waiting[k : k + _BATCH]))
+                self._check_count(touches + sum(map(len, kept)))
+                fresh = [waiting[k + _BATCH :]]
             self._check_count(touches + sum(map(len, kept)))
             for k in np.flatnonzero(meets).tolist():
                 signs = int(on_i[0][k]), int(on_i[1][k]), int(on_j[0][k]), int(on_j[1][k])

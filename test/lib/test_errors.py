@@ -719,6 +719,25 @@ def test_lists_in_lists_without_end_are_refused_by_name() -> None:
             assert caught.value.status in (Status.ARRAY_MISMATCH, Status.INVALID_INPUT)
 
 
+@pytest.mark.parametrize("depth", [9, 40, 3000])
+def test_lists_that_hold_others_twice_are_refused_at_once(depth: int) -> None:
+    """They have 2^depth numbers: a conversion of 40 lists would never end."""
+    values: Any = [0.0, 0.0]
+    for _ in range(depth):
+        values = [values, values]
+    scene, circle = Scene([Shape.circle(1.0)]), Shape.circle(1.0)
+    for call, argument in (
+        (Shape.hull, "points"),
+        (Shape.polygon, "xy"),
+        (lambda v: scene.check(circle, v), "poses"),
+        (lambda v: scene.is_free(circle, v), "pose"),
+        (lambda v: collide(circle, circle, v), "pose_a"),
+        (lambda v: Region([v]), r"outlines\[0\]"),
+    ):
+        with pytest.raises(InputError, match=f"^{argument}: must"):
+            call(values)
+
+
 def test_geometries_in_geometries_without_end_are_refused() -> None:
     collection: dict[str, Any] = {"type": "GeometryCollection"}
     collection["geometries"] = [collection]

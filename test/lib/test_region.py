@@ -747,6 +747,24 @@ def test_outlines_may_cross_at_many_points_but_not_without_limit(
     assert crossings[0] == 0, "the limit is checked first"
 
 
+def test_too_many_crossings_are_refused_before_all_are_looked_at(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """400 x 400 bars cross 640 000 times; to look at all of them takes a minute."""
+    looked_at, expose = [], boundary._Edges._exposed
+
+    def counting(self: boundary._Edges, pairs: np.ndarray) -> np.ndarray:
+        looked_at.append(len(pairs))
+        return expose(self, pairs)
+
+    monkeypatch.setattr(boundary._Edges, "_exposed", counting)
+    bars = [square(3.0 * k, -1.0, 1.0, 1202.0) for k in range(400)]
+    bars += [square(-1.0, 3.0 * k, 1202.0, 1.0) for k in range(400)]
+    with pytest.raises(InputError, match="cross or touch more than 50000 times"):
+        Region(bars)
+    assert sum(looked_at) < 70_000
+
+
 def test_outlines_that_touch_each_other_have_the_same_limit() -> None:
     """1000 rectangles with a common corner: the corners of each are on edges of larger ones."""
     with pytest.raises(InputError, match="cross or touch more than 50000 times"):
