@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Some minutes of the simulated chain: no answer FREE that the oracle cannot justify.
 
-Each seed is a test of its own. ``python -m simulation --seed N`` shows a short history of a failure.
+Each seed is a test of its own. ``python -m simulation --seed N`` shows a short history of a
+failure.
 """
 
 from __future__ import annotations

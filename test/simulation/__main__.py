@@ -26,7 +26,9 @@ def main() -> int:
     parser.add_argument("--no-shrink", action="store_true", help="print the whole history")
     parser.add_argument("--excuse", default="", help="only count violations with this text")
     given = parser.parse_args()
-    begin, seed, free, answers, failed = time.monotonic(), given.seed, Counter(), Counter(), 0
+    begin, seed, failed = time.monotonic(), given.seed, 0
+    free: Counter[str] = Counter()
+    answers: Counter[str] = Counter()
     while True:
         plan = new_plan(seed, given.length)
         outcome = Run(plan, given.excuse).execute()

@@ -135,7 +135,7 @@ class Server:
 
     def begin(self, service: str, message: Any, *, is_batch: bool) -> Asked:
         """Begin to answer a request: its first snapshot, and the answer from it."""
-        exchange_module.time = self.time
+        vars(exchange_module)["time"] = self.time
         asked = Asked(service, message, Exchange(self))
         try:
             first = asked.exchange.first_snapshot(getattr(message, "require_snapshot_id", 0))
@@ -150,7 +150,7 @@ class Server:
 
     def end(self, asked: Asked) -> tuple[Any, Snapshot]:
         """Return the reply that is sent now, and its snapshot."""
-        exchange_module.time = self.time
+        vars(exchange_module)["time"] = self.time
         assert asked.first is not None
         if asked.error is None:
             try:
@@ -180,11 +180,12 @@ class Server:
             return None
         self.last_key, self.last_sent = key, self.true
         self.sequence += 1
-        return as_message(described(snapshot, self.sequence))
+        message: SimpleNamespace = as_message(described(snapshot, self.sequence))
+        return message
 
     def beat(self) -> tuple[SimpleNamespace, Snapshot, Any]:
         """Return a heartbeat, with its snapshot and the answer in it."""
-        exchange_module.time = self.time
+        vars(exchange_module)["time"] = self.time
         exchange = Exchange(self)
         self.counter += 1
         first = exchange.first_snapshot()

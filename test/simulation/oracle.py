@@ -123,12 +123,13 @@ class Data:
                 when = at + seconds(question.times[i])
                 begin, most = min(stamps, default=at), seconds(self.config["prediction_horizon"])
                 need(when <= begin + most + 1000, f"pose {i}: after the prediction horizon")
-                need(when >= max(stamps, default=0) - 1000, f"pose {i}: before its data")
             for part in self.parts:
                 moves = when is not None and not self.is_static(part)
                 after = (when - part.message.stamp) * 1e-9 if moves and when is not None else 0.0
                 grown = self.config[f"{part.source}.inflation"]
                 for box in part.message.boxes:
+                    runs = moves and (box.vx or box.vy)
+                    need(not runs or after > -1e-6, f"pose {i}: before its data")
                     gap = distance((x + by[0], y + by[1]), size, box, part.place, after, grown)
                     margin = self.config["safety_margin"] + question.margin
                     need(gap > margin - NEAR, f"pose {i} is {gap:.3f} m from {part.source}: {box}")
@@ -273,12 +274,12 @@ class NodeRecord:
         first = sender.receipts.get(message.stamp, receipt)
         sender.receipts[message.stamp], sender.arrived = min(first, receipt), receipt
         last = sender.last
-        if not static and last is not None and message.number and last.number:
-            if message.number <= last.number and message.stamp != last.stamp:
-                if sender.smaller is not None and receipt - sender.smaller <= CLASH:
-                    sender.clash = receipt
-                    self.end(at, f"{source}: two publishers use one name")
-                sender.smaller = receipt
+        counts = not static and last is not None and 0 < message.number <= last.number
+        if counts and last is not None and message.stamp != last.stamp:
+            if sender.smaller is not None and receipt - sender.smaller <= CLASH:
+                sender.clash = receipt
+                self.end(at, f"{source}: two publishers use one name")
+            sender.smaller = receipt
         if not static and sender.drops(message, ros + ahead):
             return
         sender.last, sender.is_bad = message, bool(message.bad)
