@@ -157,7 +157,8 @@ class Snapshot:
     region_source : str
         Name of the sender of the region; empty: there is no region.
     static_revision : int
-        Increases with each message of a static source; 0: there is none.
+        Increases with each message of a static source, and with each correction of a static
+        transform; 0: there was neither.
     origin : Snapshot or None
         The snapshot without the choice of a footprint, if `chosen` returned this one.
     """

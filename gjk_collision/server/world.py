@@ -265,6 +265,7 @@ class World:
         self._transforms = transforms or SameFrameOnly()
         self._corrections = self._transforms.corrections
         self._revision = 0
+        self._placed_again = 0  # revision of the last correction of a static transform
         self._next_id = (epoch << 32) + 1
         self._history: deque[_Built] = deque(maxlen=HISTORY)
         self._kept: tuple[_Built, ...] = ()
@@ -644,7 +645,7 @@ class World:
 
     def _place_again(self) -> None:
         """Delete the poses of all messages, because a static transform was corrected."""
-        self._config_revision = self._revise()
+        self._config_revision = self._placed_again = self._revise()
         senders = [held for source in self._sources.values() for held in source.senders.values()]
         newest = [*senders, *(held for held in (self._footprint, self._twist) if held is not None)]
         for held in [each for one in newest for each in (one, *one.earlier)]:
@@ -1111,7 +1112,11 @@ class World:
             ),
             tuple(footprint_expiries),
             built.region_source,
-            max((part.held.number for part in built.parts if part.source.static), default=0),
+            max(
+                self._placed_again,
+                *(part.held.number for part in built.parts if part.source.static),
+                0,
+            ),
         )
 
 

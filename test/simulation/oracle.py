@@ -1,0 +1,595 @@
+# SPDX-FileCopyrightText: gjk_collision contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Decides which answers FREE are justified, from the facts alone, in the strictest reading.
+
+It is written from docs/ros.md and docs/mirror.md, and shares no code with the server. `NodeRecord`
+keeps what reached one process of the node, `MirrorRecord` what reached a mirror. Obstacles are
+rounded rectangles that do not turn, so distances have a closed form.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from math import hypot
+from typing import Any
+
+from .facts import MS, SECOND, Box, Message, Question, Violation
+
+Place = tuple[float, float]
+NEAR = 1e-6  # m: nearer to contact than this, both verdicts are accepted
+PAUSE = 100 * MS  # a longer pause of a process is noticed
+SETTLED = 250 * MS  # a message that is read so soon after a pause has waited
+CLASH = OTHER = 3 * SECOND
+GAP = LEAD = 2 * SECOND
+
+
+def seconds(value: float) -> int:
+    """Return a parameter in ns."""
+    return round(value * 1e9)
+
+
+def need(condition: object, text: str) -> None:
+    """Raise `Violation` if an answer FREE has no right to be given."""
+    if not condition:
+        raise Violation(text)
+
+
+def distance(at: Place, size: Place, box: Box, by: Place, after: float, grown: float) -> float:
+    """Return a signed distance [m] of a rectangle at a place from an obstacle.
+
+    `by` is the place of the frame of the obstacle, `after` the time since its stamp [s].
+    """
+    x, y = box.x + by[0] + box.vx * after, box.y + by[1] + box.vy * after
+    dx, dy = abs(x - at[0]) - size[0] - box.hx, abs(y - at[1]) - size[1] - box.hy
+    gap = hypot(max(dx, 0.0), max(dy, 0.0)) if dx > 0.0 or dy > 0.0 else max(dx, dy)
+    return gap - box.r - grown
+
+
+@dataclass
+class Sender:
+    """What was received from one sender."""
+
+    receipts: dict[int, int] = field(default_factory=dict)  # stamp -> first receipt, steady
+    last: Message | None = None  # the last one that was not dropped
+    is_bad: bool = False
+    arrived: int = 0  # steady time of the last message, dropped or not
+    smaller: int | None = None  # steady time of the last number that was not greater
+    clash: int | None = None  # steady time at which two publishers were noticed
+
+    def drops(self, new: Message, limit: int) -> bool:
+        """Return whether a message is in the wrong order; `limit`: a later stamp is early."""
+        last = self.last
+        newest = max((each for each in self.receipts if each <= limit), default=None)
+        if newest is not None and new.stamp < newest:
+            return True
+        if last is None or not new.number:
+            return False
+        return new.number == last.number or (new.number < last.number and new.stamp == last.stamp)
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """A list that is in use, with the place of its frame."""
+
+    source: str
+    message: Message
+    receipt: int
+    place: Place
+
+
+@dataclass(frozen=True, eq=False)
+class Data:
+    """The data in force at one time. `key` is equal for equal data."""
+
+    at: int
+    key: tuple[Any, ...]
+    fault: str  # why data other than the footprint is not complete
+    parts: tuple[Part, ...]
+    config: Mapping[str, Any]
+    choice: str  # name of the footprint of a request that names none
+    choice_fault: str
+    footprint: Message | None  # from the topic
+    twist: Message | None
+    receipts: Mapping[str, int]  # of the footprint and of the twist
+
+    def size_of(self, name: str) -> Place | None:
+        """Return the half sizes of a footprint; None: it is not known."""
+        name = name or self.choice
+        if name == "default" and self.config["footprint_is"] == "topic":
+            return None if self.footprint is None else self.footprint.size
+        return self.config["sizes"].get(name)  # type: ignore[no-any-return]
+
+    def is_named(self, question: Question, free: Iterable[int]) -> bool:
+        """Return whether no footprint of poses is from a topic or selected by a twist."""
+        return all(self.is_fixed(question.name_at(i)) for i in free)
+
+    def is_fixed(self, name: str) -> bool:
+        """Return whether a footprint depends on no message."""
+        if name not in ("", "default"):
+            return True
+        kind = self.config["footprint_is"]
+        return bool(kind == "parameter" or (kind == "speed" and name == "default"))
+
+    def check_geometry(self, question: Question, free: Iterable[int], at: int, by: Place) -> None:
+        """Check that poses are free of this data; `at` is the time of the question (ROS)."""
+        stamps = [p.message.stamp for p in self.parts if not self.is_static(p)]
+        for i in free:
+            size, (x, y) = self.size_of(question.name_at(i)), question.poses[i]
+            need(size is not None, f"pose {i}: the footprint is not known")
+            assert size is not None
+            when = None
+            if question.times:
+                when = at + seconds(question.times[i])
+                begin, most = min(stamps, default=at), seconds(self.config["prediction_horizon"])
+                need(when <= begin + most + 1000, f"pose {i}: after the prediction horizon")
+            for part in self.parts:
+                moves = when is not None and not self.is_static(part)
+                after = (when - part.message.stamp) * 1e-9 if moves and when is not None else 0.0
+                grown = self.config[f"{part.source}.inflation"]
+                for box in part.message.boxes:
+                    runs = moves and (box.vx or box.vy)
+                    need(not runs or after > -1e-6, f"pose {i}: before its data")
+                    gap = distance((x + by[0], y + by[1]), size, box, part.place, after, grown)
+                    margin = self.config["safety_margin"] + question.margin
+                    need(gap > margin - NEAR, f"pose {i} is {gap:.3f} m from {part.source}: {box}")
+
+    def is_static(self, part: Part) -> bool:
+        """Return whether a list never becomes too old."""
+        return bool(self.config[f"{part.source}.static"])
+
+    def check_ages(
+        self, ros: int, steady: int, *, is_named: bool, twist: Message | None, slack: int = 0
+    ) -> None:
+        """Check that all data is fresh by both clocks. `twist`: the one that must be fresh."""
+        ahead = seconds(self.config["max_future_stamp"])
+        limits = [
+            (each.source, each.message, each.receipt, self.config[f"{each.source}.timeout"])
+            for each in self.parts
+            if not self.is_static(each)
+        ]
+        if not is_named:
+            for name, message in (("footprint", self.footprint), ("twist", twist)):
+                if message is not None and name in self.receipts:
+                    limit = self.config[f"{name}_timeout"]
+                    limits.append((name, message, self.receipts[name], limit))
+        for name, message, receipt, limit in limits:
+            age, silence = ros - message.stamp, steady - receipt
+            need(age <= seconds(limit), f"{name} is {age * 1e-9:.3f} s old, limit {limit}")
+            text = f"{name} was received {silence * 1e-9:.3f} s ago, limit {limit}"
+            need(silence <= seconds(limit) + slack, text)
+            need(-age <= ahead, f"{name} is {-age * 1e-9:.3f} s ahead of the clock")
+
+
+class NodeRecord:
+    """What one process of the node received, and when."""
+
+    def __init__(self, config: Mapping[str, Any], clock: Callable[[int], int]) -> None:
+        self.config, self.clock = config, clock
+        self.epoch = 0  # of the activation; 0: not active
+        self.senders: dict[tuple[str, str], Sender] = {}
+        self.unknown_bad: dict[str, int] = {}  # source -> time: no sender was known
+        self.mount: Place | None = None  # of the frame "sensor", static
+        self.tf: dict[int, Place] = {}  # of the frame "map": stamp -> place
+        self.none_ahead_until = 0
+        self.pauses: list[tuple[int, int]] = []
+        self.acted = 0
+        self.ends: list[tuple[int, str]] = []  # what ends the use of every earlier snapshot
+        self.places: list[tuple[int, Place | None]] = []  # of "map", at each reading
+        self.ids: dict[int, Data] = {}
+        self.read: int | None = None  # the last time that the node read (ROS)
+        self.revision = 0
+
+    # ---- what happens
+
+    def look(self, at: int) -> int:
+        """Note that the node reads its ROS clock. A step back deletes all data but static data."""
+        ros = self.clock(at)
+        if self.read is not None and ros < self.read:
+            self.end(at, "the clock stepped back")
+            self.none_ahead_until = min(self.read, ros + LEAD)
+            self.tf = {}
+            self.senders = {k: v for k, v in self.senders.items() if self.is_static(k[0])}
+            self.unknown_bad = {k: v for k, v in self.unknown_bad.items() if self.is_static(k)}
+        self.read = ros
+        self.places.append((ros, self.map_place(ros)))
+        return ros
+
+    def is_static(self, source: str) -> bool:
+        """Return whether the data of a source never becomes too old."""
+        return bool(self.config.get(f"{source}.static", False))
+
+    def end(self, at: int, why: str) -> None:
+        """Note that no earlier snapshot can be used any more."""
+        self.ends.append((at, why))
+
+    def delete(self, at: int, why: str) -> None:
+        """Delete all data, also static data."""
+        self.end(at, why)
+        self.senders, self.unknown_bad = {}, {}
+
+    def configure(self, at: int, config: Mapping[str, Any]) -> None:
+        """Note that a change of parameters was acknowledged."""
+        self.config = config
+        self.revision += 1
+        self.end(at, "the parameters changed")
+
+    def act(self, at: int) -> None:
+        """Note that the process takes messages now: at each message, and every 50 ms."""
+        gap = at - self.acted
+        if self.acted and gap > PAUSE:
+            self.pauses.append((self.acted, at))
+        self.acted = at
+
+    def receipt(self, at: int, sent: int) -> int:
+        """Return when a message that is read now counts as received (steady = true time)."""
+        self.act(at)
+        found = at
+        settled = 0  # time since the end of a pause, without the other pauses
+        until = at
+        for i, (begin, end) in enumerate(reversed(self.pauses[-20:])):
+            settled += until - end
+            if settled <= SETTLED:
+                found = min(found, begin)
+            if i == 0 and sent < end:
+                found = min(found, begin, sent)
+            settled, until = settled + PAUSE, begin
+        return found
+
+    def receive(self, at: int, message: Message) -> None:
+        """Note a message that the node reads while it is active."""
+        ros = self.look(at)
+        if message.kind == "mount":
+            self._receive_mount(at, message)
+        elif message.kind == "tf":
+            ahead = message.stamp - ros
+            refused = ahead > LEAD or (ahead > 0 and ros < self.none_ahead_until)
+            if not refused:
+                self.tf[message.stamp] = message.place
+            self.look(at)
+        elif self.epoch:
+            self._receive_data(at, ros, message)
+
+    def _receive_mount(self, at: int, message: Message) -> None:
+        if self.mount is not None and self.mount != message.place:
+            self.revision += 1
+            self.end(at, "a static transform was corrected")
+        self.mount = message.place
+
+    def _receive_data(self, at: int, ros: int, message: Message) -> None:
+        receipt, source = self.receipt(at, message.sent), message.source
+        if message.bad == "undecodable":
+            if source != "twist":
+                self.end(at, f"{source}: a message could not be decoded")
+            known = [each for key, each in self.senders.items() if key[0] == source]
+            for each in known:
+                each.is_bad, each.arrived = True, receipt
+            if not known:
+                self.unknown_bad[source] = receipt
+            return
+        self.unknown_bad.pop(source, None)
+        static = self.is_static(source)
+        sender = self.senders.setdefault((source, message.sender), Sender())
+        ahead = seconds(self.config["max_future_stamp"])
+        first = sender.receipts.get(message.stamp, receipt)
+        sender.receipts[message.stamp], sender.arrived = min(first, receipt), receipt
+        last = sender.last
+        counts = not static and last is not None and 0 < message.number <= last.number
+        if counts and last is not None and message.stamp != last.stamp:
+            if sender.smaller is not None and receipt - sender.smaller <= CLASH:
+                sender.clash = receipt
+                self.end(at, f"{source}: two publishers use one name")
+            sender.smaller = receipt
+        if not static and sender.drops(message, ros + ahead):
+            return
+        sender.last, sender.is_bad = message, bool(message.bad)
+        if static:
+            self.end(at, f"{source}: another message of a static source")
+        if message.bad and source != "twist":
+            self.end(at, f"{source}: an invalid message")
+        if not static and message.stamp > ros + ahead and source != "twist":
+            self.end(at, f"{source}: a stamp too far ahead")
+
+    # ---- what is in force
+
+    def map_place(self, ros: int) -> Place | None:
+        """Return the place of the frame "map" at the present time, if it is known."""
+        stamps = sorted(self.tf)
+        if not stamps:
+            return None
+        last = stamps[-1]
+        if last <= ros:
+            fresh = ros - last <= seconds(self.config["transform_tolerance"])
+            return self.tf[last] if fresh else None
+        before = max((each for each in stamps if each <= ros), default=None)
+        if before is None:
+            return None
+        after = min(each for each in stamps if each > ros)
+        if before == ros:
+            return self.tf[before]
+        if after - before > GAP:
+            return None
+        share = (ros - before) / (after - before)
+        (ax, ay), (bx, by) = self.tf[before], self.tf[after]
+        return ax + share * (bx - ax), ay + share * (by - ay)
+
+    def place_of(self, frame: str, ros: int) -> Place | None:
+        """Return the place of a frame in the check frame at the present time."""
+        if frame == "odom":
+            return 0.0, 0.0
+        return self.mount if frame == "sensor" else self.map_place(ros)
+
+    def fault_of(self, source: str, sender: Sender, ros: int, steady: int) -> str:
+        """Return why the data of a sender cannot be used; "silent": it is optional."""
+        config, last = self.config, sender.last
+        is_obstacles = f"{source}.static" in config
+        static = is_obstacles and config[f"{source}.static"]
+        limit = seconds(config[f"{source}.timeout" if is_obstacles else f"{source}_timeout"])
+        optional = is_obstacles and not config[f"{source}.required"]
+        if optional and not static and steady - sender.arrived > limit:
+            return "silent"
+        if sender.is_bad or last is None:
+            return f"{source} is invalid"
+        if static:
+            return "" if self.place_of(last.frame, ros) is not None else f"{source}: no transform"
+        if sender.clash is not None and steady - sender.clash <= CLASH:
+            return f"{source}: two publishers use one name"
+        if last.stamp - ros > seconds(config["max_future_stamp"]):
+            return f"{source} is ahead of the clock"
+        if max(ros - last.stamp, steady - sender.receipts[last.stamp]) > limit:
+            return "silent" if optional else f"{source} is too old"
+        known = last.kind != "list" or self.place_of(last.frame, ros) is not None
+        return "" if known else f"{source}: no transform"
+
+    def data(self, at: int) -> Data:
+        """Return the data in force now."""
+        ros, config = self.look(at), self.config
+        parts, faults = [], []
+        for source in config["obstacle_sources"]:
+            known = [(key, each) for key, each in self.senders.items() if key[0] == source]
+            if not known and config[f"{source}.required"]:
+                faults.append(f"{source} is missing")
+            if source in self.unknown_bad:
+                silent = at - self.unknown_bad[source] > seconds(config[f"{source}.timeout"])
+                is_excused = not config[f"{source}.required"] and silent
+                if not is_excused or config[f"{source}.static"]:
+                    faults.append(f"{source} could not be decoded")
+            for _, sender in sorted(known, key=lambda each: each[0]):
+                fault = self.fault_of(source, sender, ros, at)
+                if fault:
+                    faults += [fault] * (fault != "silent")
+                    continue
+                last = sender.last
+                assert last is not None
+                place = self.place_of(last.frame, ros)
+                assert place is not None
+                parts.append(Part(source, last, sender.receipts[last.stamp], place))
+        if not parts and not faults:
+            faults.append("no source has fresh data")
+        choice, choice_fault, footprint, twist, receipts = self._choice(at, ros)
+        key = (
+            self.epoch,
+            self.revision,
+            choice,
+            id(footprint),
+            *((id(each.message), each.place) for each in parts),
+        )
+        fault = faults[0] if faults else "" if self.epoch else "the node is not active"
+        return Data(
+            at, key, fault, tuple(parts), config, choice, choice_fault, footprint, twist, receipts
+        )
+
+    def _choice(
+        self, at: int, ros: int
+    ) -> tuple[str, str, Message | None, Message | None, dict[str, int]]:
+        """Return the footprint of a request that names none, and what it depends on."""
+        kind = self.config["footprint_is"]
+        if kind == "parameter":
+            return "default", "", None, None, {}
+        source = "footprint" if kind == "topic" else "twist"
+        sender = self.senders.get((source, ""))
+        if sender is None or source in self.unknown_bad:
+            return "", f"no {source}", None, None, {}
+        if fault := self.fault_of(source, sender, ros, at):
+            return "", fault, None, None, {}
+        last = sender.last
+        assert last is not None
+        receipts = {source: sender.receipts[last.stamp]}
+        if kind == "topic":
+            return "default", "", last, None, receipts
+        for name in self.config["speed_footprints"]:
+            low, high = self.config["speeds"][name]
+            if low <= last.speed <= high:
+                return name, "", None, last, receipts
+        return "", "no footprint is for this speed", None, last, receipts
+
+    def has_ended(self, since: int, until: int) -> str:
+        """Return why a snapshot that was made at a time cannot be used any more."""
+        return next((why for at, why in self.ends if since < at <= until), "")
+
+    # ---- answers
+
+    def judge(
+        self, question: Question, asked: int, sent: int, id_: int, free: list[int], required: int
+    ) -> None:
+        """Check an answer that the node sends now; `asked`: when it began to answer.
+
+        The data in force at `asked` was passed to `remember`.
+        """
+        if not free:
+            return
+        now = self.data(sent)
+        need(self.epoch, "the node is not active")
+        need(id_ >> 32 == self.epoch, "the id of the snapshot is of another activation")
+        data = self.ids.get(id_)
+        need(data is not None, "a snapshot that was never in force")
+        assert data is not None
+        need(not required or id_ == required, "not the required snapshot")
+        is_named = data.is_named(question, free)
+        need(not data.fault, f"data was not complete: {data.fault}")
+        if not is_named:
+            need(not data.choice_fault, f"no footprint: {data.choice_fault}")
+        begin = data.at
+        need(not self.has_ended(begin, sent), f"since then: {self.has_ended(begin, sent)}")
+        ros = self.clock(sent)
+        data.check_ages(ros, sent, is_named=is_named, twist=None)  # its present state: below
+        need(not now.fault, f"the data now has a fault: {now.fault}")
+        if not is_named and self.config["footprint_is"] == "speed":
+            need(not now.choice_fault, f"no footprint now: {now.choice_fault}")
+            need(now.choice == data.choice, "another footprint is for the present speed")
+        self._check_places(data, ros)
+        is_late = sent - asked > seconds(self.config["time_budget"])
+        need(not is_late or len(free) < len(question.poses), "the time budget is used up")
+
+    def _check_places(self, data: Data, ros: int) -> None:
+        for part in data.parts:
+            if not data.is_static(part) or part.message.frame != "map":
+                continue
+            last = max((when for when, place in self.places if place == part.place), default=0)
+            limit = seconds(self.config["transform_tolerance"])
+            text = f"{part.source} was placed {(ros - last) * 1e-9:.3f} s ago"
+            need(ros - last <= limit, text)
+
+    def remember(self, id_: int, data: Data) -> None:
+        """Note the data in force at the time of a complete snapshot: equal ids, equal data."""
+        known = self.ids.setdefault(id_, data)
+        need(known.key == data.key, f"the id {id_} stands for {known.key} and {data.key}")
+
+
+@dataclass(frozen=True, eq=False)
+class Published:
+    """A snapshot or a heartbeat that a node sent to its mirrors."""
+
+    process: int  # number of the process that sent it
+    sent: int
+    ros: int  # its stamp
+    epoch: int
+    sequence: int
+    id: int
+    data: Data | None  # in force when it was sent
+    is_snapshot: bool
+    statics: tuple[int, ...] = ()  # which messages of static sources, and which corrections
+
+
+class MirrorRecord:
+    """What one mirror received, and when it read it."""
+
+    def __init__(self, clock: Callable[[int], int]) -> None:
+        self.clock = clock
+        self.received: list[tuple[int, int, Published]] = []  # read at, ROS time then, what
+        self.read: int | None = None
+        self.count = 0  # number of messages
+        self.ends: list[int] = []  # `count` at each step back of the clock
+
+    def look(self, at: int) -> int:
+        """Note that the mirror reads its ROS clock. After a step back it knows nothing."""
+        ros = self.clock(at)
+        if self.read is not None and ros < self.read:
+            self.ends.append(self.count)
+        self.read = ros
+        return ros
+
+    def receive(self, at: int, what: Published) -> None:
+        """Note a message that the mirror reads."""
+        ros = self.look(at)
+        self.received.append((at, ros, what))
+        self.count += 1
+        del self.received[:-600]
+
+    def used(self) -> Published | None:
+        """Return the snapshot that a question is answered from now."""
+        found: Published | None = None
+        since = self.ends[-1] if self.ends else 0
+        for _, _, what in self.received[since - self.count :] if since < self.count else ():
+            if what.is_snapshot:
+                is_same = found is not None and found.epoch == what.epoch != 0
+                if found is None or not is_same or what.sequence >= found.sequence:
+                    found = what
+        return found
+
+    def begin(self, at: int) -> tuple[Published | None, int, int]:
+        """Return the state at the time of a question, for `judge`."""
+        self.look(at)
+        return self.used(), len(self.ends), self.count
+
+    def judge(
+        self,
+        question: Question,
+        begin: tuple[Published | None, int, int],
+        sent: int,
+        when: int,
+        id_: int,
+        free: list[int],
+    ) -> None:
+        """Check an answer that the mirror returns now; `when`: the time asked for (ROS)."""
+        if not free:
+            return
+        used, ends, number = begin
+        need(used is not None and used.id == id_, "not the last snapshot")
+        assert used is not None
+        need(len(self.ends) == ends, "the clock stepped back")
+        data = used.data
+        need(data is not None and not data.fault, f"fault of the node: {data and data.fault}")
+        assert data is not None
+        is_named = data.is_named(question, free)
+        need(is_named or not data.choice_fault, f"no footprint: {data.choice_fault}")
+        ros = self.clock(sent)
+        slack = min(self._slack(at, ros_, what) for at, ros_, what in self._of(used))
+        latest = max(ros, when)
+        data.check_ages(latest, sent, is_named=is_named, twist=data.twist, slack=slack)
+        ahead = seconds(data.config["max_future_stamp"])
+        need(used.ros <= max(ros, when) + ahead, "the snapshot is ahead of the clock")
+        self._check_confirmation(used, sent)
+        self._check_others(used, sent)
+        new = (
+            self.received[len(self.received) - (self.count - number) :]
+            if self.count > number
+            else []
+        )
+        for _, _, what in new:
+            if what.is_snapshot and what.epoch == used.epoch:
+                if what.sequence <= used.sequence:
+                    continue
+                late = what.data
+                need(late is not None and not late.fault, "a fault of the node since")
+                assert late is not None
+                need(late.config == data.config, "other parameters since")
+                need(what.statics == used.statics, "other static data or transforms since")
+        data.check_geometry(question, free, when, (0.0, 0.0))
+
+    def _of(self, what: Published) -> list[tuple[int, int, Published]]:
+        return [each for each in self.received if each[2] is what]
+
+    def _slack(self, at: int, ros: int, what: Published) -> int:
+        """Return by how much the time under way may be more than the ROS clock measured."""
+        return max(0, (at - what.sent) - max(0, ros - what.ros)) + MS
+
+    def _check_confirmation(self, used: Published, sent: int) -> None:
+        """A message that confirms the snapshot was sent within the limit."""
+        assert used.data is not None
+        limit = max(seconds(3.0 / used.data.config["state_rate"]), 150 * MS)
+        good: list[int] = []
+        newest = 0
+        since = self.ends[-1] if self.ends else 0
+        known = self.received[since - self.count :] if since < self.count else []
+        for at, ros, what in known:
+            is_same = what.epoch == used.epoch and what.sequence == used.sequence
+            if is_same and what.data is not None and what.data.key == used.data.key:
+                slack = self._slack(at, ros, what)
+                good.append(sent - what.sent - slack)
+                newest = max(newest, what.sent)
+        need(good and min(good) <= limit, f"not confirmed for {min(good, default=0) * 1e-9} s")
+        for _, _, what in known:
+            if what.sent > newest and sent - what.sent <= limit:
+                if what.epoch not in (0, used.epoch):
+                    continue
+                need(what.epoch, "the node is not active")
+                config = None if what.data is None else what.data.config
+                need(config == used.data.config, "the parameters have changed")
+
+    def _check_others(self, used: Published, sent: int) -> None:
+        """No message of another node, or of a later activation, within 3 s."""
+        for at, _, what in self.received:
+            if what.epoch and what.epoch != used.epoch and sent - OTHER <= at <= sent:
+                is_before = what.process == used.process and what.epoch < used.epoch
+                need(is_before, "messages of another node of this name")

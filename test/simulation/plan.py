@@ -1,0 +1,339 @@
+# SPDX-FileCopyrightText: gjk_collision contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Random plans. Each seed switches a part of the kinds of faults on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from random import Random
+from typing import Any
+
+from .facts import MS, SECOND, Box, Event, Plan, Question
+
+BEGIN = 1000 * SECOND  # true time at which a plan begins
+FAULTS = (
+    "steps", "rates", "skew", "delay", "outage", "bad", "repeat", "order", "future", "silence",
+    "pause", "life", "crash", "twin", "parameters", "reset", "static", "mount", "map", "long",
+    "required", "several", "times", "shared name", "jumps",
+)  # fmt: skip
+SIZES = {"default": (0.5, 0.4), "big": (0.9, 0.6), "slow": (0.4, 0.4), "fast": (0.8, 0.4)}
+SPEEDS = {"slow": (-0.5, 1.0), "fast": (1.0, 3.0)}
+LIVE = ("safety_margin", "footprint_timeout", "twist_timeout", "state_rate")
+FIELD = 6.0  # m: half the width of the field with obstacles and poses
+
+
+def plain(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the parameters in the words of the oracle."""
+    if parameters["speed_footprints"]:
+        kind = "speed"
+    else:
+        kind = "parameter" if parameters["footprint"] else "topic"
+    return {**parameters, "footprint_is": kind, "sizes": SIZES, "speeds": SPEEDS}
+
+
+def outline(name: str) -> list[float]:
+    """Return the parameter of a footprint."""
+    x, y = SIZES[name]
+    return [x, y, -x, y, -x, -y, x, -y]
+
+
+def new_plan(seed: int, length: float = 40.0) -> Plan:
+    """Return the plan of a seed; `length` is the simulated time [s]."""
+    random = Random(seed)
+    share = random.choice((0.15, 0.3, 0.5))
+    faults = tuple(each for each in FAULTS if random.random() < share)
+    made = _Maker(random, set(faults), round(length * SECOND))
+    made.write()
+    return Plan(
+        seed,
+        faults,
+        made.parameters,
+        random.random() < 0.5,
+        made.mirrors,
+        made.length,
+        tuple(sorted(made.events, key=lambda each: each.at)),
+    )
+
+
+class _Maker:
+    def __init__(self, random: Random, faults: set[str], length: int) -> None:
+        self.random, self.faults, self.length = random, faults, length
+        self.events: list[Event] = []
+        self.windows: list[tuple[int, int]] = []  # begin and length of long computations
+        self.mirrors = random.choice((1, 1, 2))
+        self.senders: list[tuple[str, str]] = []
+        self.parameters = self._parameters()
+
+    def _parameters(self) -> dict[str, Any]:
+        random = self.random
+        kind = random.choice(("topic", "parameter", "speed"))
+        sources = ["lidar", *(["radar"] if random.random() < 0.6 else [])]
+        if "static" in self.faults or "map" in self.faults:
+            sources.append("map")
+        found: dict[str, Any] = {
+            "base_frame": "odom",
+            "check_frame": "odom",
+            "footprint": [] if kind == "topic" else outline("default"),
+            "footprint_names": ["big", "slow", "fast"],
+            "speed_footprints": ["slow", "fast"] if kind == "speed" else [],
+            "twist_topic": "odom" if kind == "speed" else "",
+            "footprint_timeout": random.choice((0.3, 0.6, 1.0)),
+            "twist_timeout": random.choice((0.3, 0.5)),
+            "obstacle_sources": sources,
+            "state_rate": random.choice((2.0, 5.0, 10.0, 20.0)),
+            "safety_margin": random.choice((0.0, 0.0, 0.1)),
+            "time_budget": random.choice((0.05, 1.0, 3.0)) if "long" in self.faults else 0.05,
+            "prediction_horizon": random.choice((1.0, 5.0)),
+            "transform_tolerance": random.choice((0.1, 0.3)),
+            "max_future_stamp": 0.05,
+        }
+        for name in ("big", "slow", "fast"):
+            found[f"{name}.footprint"] = outline(name)
+        for name in ("slow", "fast"):
+            found[f"{name}.linear_min"], found[f"{name}.linear_max"] = SPEEDS[name]
+        for each in sources:
+            found[f"{each}.timeout"] = random.choice((0.2, 0.4, 0.8))
+            found[f"{each}.required"] = each == "lidar" or random.random() < 0.4
+            found[f"{each}.inflation"] = random.choice((0.0, 0.0, 0.2))
+            found[f"{each}.static"] = each == "map"
+            several = each != "map" and random.random() < 0.3
+            self.senders += [(each, name) for name in (("a", "b") if several else ("a",))]
+        return found
+
+    # ---- parts of a plan
+
+    def write(self) -> None:
+        """Write all events."""
+        self._requests()
+        for source, sender in self.senders:
+            self._lists(source, sender)
+        if not self.parameters["footprint"]:
+            self._data("footprint", "", self.random.choice((0.1, 0.2)))
+        if self.parameters["speed_footprints"]:
+            self._data("twist", "", self.random.choice((0.05, 0.15)))
+        mounts = self.random.randint(1, 4) if "mount" in self.faults else 0
+        self._add(0, "mount", place=(0.5, 0.0))
+        for at in self._times(mounts):
+            self._add(at, "mount", place=self._place())
+        if "map" in self.faults:
+            self._transforms()
+        self._disturbances()
+
+    def _add(self, after: int, kind: str, **data: Any) -> None:
+        self.events.append(Event(BEGIN + after, kind, data))
+
+    def _times(self, count: int) -> list[int]:
+        """Return random times, half of them while an answer is computed."""
+        random, found = self.random, []
+        for _ in range(count):
+            begin, width = 0, self.length
+            if self.windows and random.random() < 0.5:
+                begin, width = random.choice(self.windows)
+            found.append(begin + random.randrange(width))
+        return found
+
+    def _some(self, fault: str, most: int) -> list[int]:
+        """Return times at which a kind of fault occurs."""
+        return self._times(self.random.randint(1, most)) if fault in self.faults else []
+
+    def _place(self) -> tuple[float, float]:
+        return self.random.choice((-1.0, 0.0, 0.5, 2.0)), self.random.choice((0.0, 1.0))
+
+    def _delay(self) -> int:
+        random = self.random
+        if "delay" in self.faults and random.random() < 0.2:
+            return random.randrange(500 * MS)
+        return random.randrange(1, 8) * MS
+
+    def _boxes(self) -> tuple[Box, ...]:
+        random, found = self.random, []
+        for _ in range(random.randint(1, 3)):
+            x, y = random.uniform(-FIELD, FIELD), random.uniform(-FIELD, FIELD)
+            is_circle = random.random() < 0.4
+            hx, hy = (0.0, 0.0) if is_circle else (random.uniform(0.1, 2), random.uniform(0.1, 2))
+            found.append(Box(x, y, hx, hy, random.uniform(0.1, 0.8)))
+        return tuple(found)
+
+    def _lists(self, source: str, sender: str) -> None:
+        is_static = source == "map"
+        frame = "odom"
+        if is_static and "map" in self.faults:
+            frame = "map"
+        elif "mount" in self.faults and self.random.random() < 0.5:
+            frame = "sensor"
+        if is_static:
+            for at in (0, *self._some("static", 6)):
+                bad = "shape" if "bad" in self.faults and self.random.random() < 0.1 else ""
+                self._message(at, "list", source, sender, frame=frame, bad=bad)
+            return
+        self._data("list", source, self.random.choice((0.05, 0.1, 0.15)), sender, frame)
+
+    def _data(
+        self, kind: str, source: str, period: float, sender: str = "", frame: str = "odom"
+    ) -> None:
+        """Write the messages of one sender, with the faults that are switched on."""
+        source = source or kind
+        random, at = self.random, random_at(self.random)
+        silences = [(t, t + random.randrange(3 * SECOND)) for t in self._some("silence", 4)]
+        moves = kind == "list" and random.random() < 0.4
+        counts = kind == "list" and random.random() < 0.7
+        number = 1
+        while at < self.length:
+            if not any(begin <= at < end for begin, end in silences):
+                given: dict[str, Any] = {"number": number if counts else 0, "frame": frame}
+                for fault, values in (
+                    ("bad", {"bad": random.choice(("value", "shape", "undecodable"))}),
+                    ("repeat", {"repeat": True}),
+                    ("order", {"error": -random.randrange(400 * MS)}),
+                    ("future", {"error": random.randrange(20, 900) * MS}),
+                    ("shared name", {"number": max(1, number - 40) if counts else 0}),
+                ):
+                    if fault in self.faults and random.random() < 0.03:
+                        given.update(values)
+                if kind == "twist" and given.get("bad"):
+                    given["bad"] = "undecodable"  # its adapter refuses each bad value
+                elif kind != "list" and given.get("bad") == "shape":
+                    given["bad"] = "value"
+                self._message(at, kind, source, sender, moves=moves, **given)
+                number += 1
+            at += round(period * random.uniform(0.9, 1.1) * SECOND)
+
+    def _message(
+        self, at: int, kind: str, source: str, sender: str, *, moves: bool = False, **given: Any
+    ) -> None:
+        random = self.random
+        given.setdefault("error", -random.randrange(5, 30) * MS)
+        if kind == "list":
+            boxes = self._boxes()
+            if moves:
+                speeds = [(random.uniform(-2, 2), random.uniform(-2, 2)) for _ in boxes]
+                boxes = tuple(
+                    Box(b.x, b.y, b.hx, b.hy, b.r, *v) for b, v in zip(boxes, speeds, strict=True)
+                )
+            given["boxes"] = boxes
+        elif kind == "footprint":
+            given["size"] = random.choice(((0.4, 0.4), (0.8, 0.5), (1.2, 0.6)))
+        else:
+            given["speed"] = random.choice((0.0, 0.5, 1.5, 2.0))
+            given["speed"] = 9.0 if random.random() < 0.01 else given["speed"]
+        self._add(at, kind, source=source, sender=sender, delay=self._delay(), **given)
+
+    def _transforms(self) -> None:
+        random, at, place = self.random, 0, (0.0, 0.0)
+        period = random.choice((0.02, 0.05))
+        silences = [(t, t + random.randrange(SECOND)) for t in self._some("silence", 3)]
+        while at < self.length:
+            if random.random() < 0.02:
+                place = self._place()
+            if not any(begin <= at < end for begin, end in silences):
+                self._add(at, "tf", place=place, error=-10 * MS, delay=self._delay())
+            at += round(period * SECOND)
+
+    def _question(self, *, is_mirror: bool) -> Question:
+        random = self.random
+        count = random.randint(1, 12)
+        poses = tuple(
+            (random.uniform(-FIELD, FIELD), random.uniform(-FIELD, FIELD)) for _ in range(count)
+        )
+        names: tuple[str, ...] = ()
+        which: tuple[int, ...] = ()
+        if random.random() < 0.3:
+            names = (random.choice(("big", "slow", "default")),)
+        if "several" in self.faults and random.random() < 0.5:
+            pool = ("", "default", "big", "slow")
+            names = tuple(random.choice(pool) for _ in range(random.randint(1, 3)))
+            which = tuple(random.randrange(len(names)) for _ in poses)
+        times: tuple[float, ...] = ()
+        if "times" in self.faults and random.random() < 0.5:
+            times = tuple(sorted(random.uniform(0.0, 1.5) for _ in poses))
+        margin = random.choice((0.0, 0.0, 0.2))
+        frame = "odom"
+        if not is_mirror and "map" in self.faults and random.random() < 0.2:
+            frame = "map"
+        return Question(poses, names, which, times, margin, frame)
+
+    def _duration(self, at: int) -> int:
+        random = self.random
+        if "long" in self.faults and random.random() < 0.5:
+            found = random.randrange(20 * MS, random.choice((150, 400, 1500)) * MS)
+            self.windows.append((at, found))
+            return found
+        return random.randrange(1, 10) * MS
+
+    def _requests(self) -> None:
+        random, at = self.random, 200 * MS
+        while at < self.length:
+            required = 0
+            if "required" in self.faults and random.random() < 0.4:
+                required = random.randint(1, 6)
+            service = "Collide" if random.random() < 0.2 else "CheckPoses"
+            question = self._question(is_mirror=False)
+            if service == "Collide":
+                question = Question(question.poses[:1], question.names[:1], (), (), 0.0)
+                required = 0
+            self._add(
+                at, "ask", question=question, service=service, duration=self._duration(at),
+                required=required,
+            )  # fmt: skip
+            at += random.randrange(20, 300) * MS
+        for mirror in range(self.mirrors):
+            at = 200 * MS
+            while at < self.length:
+                question = self._question(is_mirror=True)
+                ahead = random.randrange(300 * MS) if random.random() < 0.1 else 0
+                self._add(
+                    at, "think", mirror=mirror, question=question, duration=self._duration(at),
+                    ahead=ahead,
+                )  # fmt: skip
+                at += random.randrange(20, 300) * MS
+
+    def _disturbances(self) -> None:
+        random, add, some = self.random, self._add, self._some
+        for at in some("steps", 6):
+            by = random.choice((-1, -1, 1)) * random.choice((1, MS, 50 * MS, SECOND, 3 * SECOND))
+            add(at, "step", who=random.choice(("all", "node", "mirror")), by=by)
+        for at in some("jumps", 4):  # back and forth
+            by, pause = random.choice((100 * MS, SECOND)), random.randrange(1, 50) * MS
+            add(at, "step", who="all", by=-by)
+            add(at + pause, "step", who="all", by=by + pause)
+        for at in some("rates", 5):
+            add(at, "rate", rate=random.choice((0.0, 0.1, 0.9, 1.0, 2.0)))
+            add(at + random.randrange(4 * SECOND), "rate", rate=1.0)
+        if "skew" in self.faults:
+            add(0, "step", who="node", by=random.randrange(-20, 20) * MS)
+            add(0, "step", who="mirror", by=random.randrange(-20, 20) * MS)
+        if "delay" in self.faults:
+            for at in self._times(6):
+                most = random.choice((2, 20, 100, 400)) * MS
+                add(at, "link", topic=random.choice(("snapshot", "state", "both")), most=most)
+        for at in some("outage", 6):
+            until = at + random.randrange(4 * SECOND)
+            topic = random.choice(("snapshot", "state", "both", "both"))
+            add(at, "outage", topic=topic, until=BEGIN + until, holds=random.random() < 0.5)
+        for at in some("pause", 5):
+            who = random.choice(("node", "mirror"))
+            add(at, "pause", who=who, duration=random.randrange(20, 2500) * MS)
+        for at in some("life", 4):
+            add(at, "deactivate")
+            add(at + random.randrange(10, 1500) * MS, "activate")
+        for at in some("crash", 3):
+            add(at, "crash")
+            epoch = random.randrange(1, 2**32 - 100)
+            add(at + random.randrange(10, 3000) * MS, "restart", epoch=epoch)
+        for at in some("twin", 2):
+            rate = random.choice((1.0, 2.0, 10.0))
+            add(at, "twin", epoch=random.randrange(1, 2**32 - 100), rate=rate)
+            add(at + random.randrange(5 * SECOND), "end twin")
+        for at in some("parameters", 8):
+            pool = [*LIVE, *(f"{each}.timeout" for each in self.parameters["obstacle_sources"])]
+            pool += [f"{each}.inflation" for each in self.parameters["obstacle_sources"]]
+            name = random.choice([*pool, "time_budget"])
+            factor = random.choice((0.5, 0.8, 1.5))
+            add(at, "parameter", name=name, factor=factor)
+        for at in some("reset", 3):
+            add(at, "reset")
+
+
+def random_at(random: Random) -> int:
+    """Return the time of the first message of a sender."""
+    return random.randrange(200 * MS)
