@@ -730,8 +730,6 @@ def test_lists_that_hold_others_twice_are_refused_at_once(depth: int) -> None:
         (Shape.hull, "points"),
         (Shape.polygon, "xy"),
         (lambda v: scene.check(circle, v), "poses"),
-        (lambda v: scene.is_free(circle, v), "pose"),
-        (lambda v: collide(circle, circle, v), "pose_a"),
         (lambda v: Region([v]), r"outlines\[0\]"),
     ):
         with pytest.raises(InputError, match=f"^{argument}: must"):
