@@ -20,17 +20,21 @@ pytest.importorskip("rosbags", reason="rosbags is not installed")
 sys.path.insert(0, str(Path(__file__).parents[1] / "lib"))
 
 import mirroring
-from gjk_collision.msg import ObstacleArray
+from gjk_collision.msg import CollisionState, ObstacleArray
+from gjk_collision.msg import Snapshot as SnapshotMessage
+from rclpy.qos import QoSProfile
 from server import Bench, Server
 
 from gjk_collision.errors import InputError
 from gjk_collision.ros.client import CollisionClient, Reply
 from gjk_collision.ros.messages import filled
 from gjk_collision.ros.mirror import CollisionMirror
+from gjk_collision.ros.quality import SNAPSHOT_QOS
 from gjk_collision.ros.snapshots import _key
 from gjk_collision.server import questions
-from gjk_collision.server.config import Config
-from gjk_collision.server.mirrored import obstacle_fields
+from gjk_collision.server.config import Config, SourceConfig
+from gjk_collision.server.mirrored import described, obstacle_fields
+from gjk_collision.server.obstacles import Obstacles
 from gjk_collision.server.snapshot import Expiry, Fault, empty_snapshot
 from gjk_collision.verdict import Status, Verdict
 
@@ -233,6 +237,67 @@ def test_an_answer_is_judged_when_it_is_returned(
     assert reply.status is Status.UNDEFINED
     for each in getattr(reply, "verdicts", ()):
         assert each == Verdict.UNKNOWN
+
+
+@pytest.mark.requirement("V-23")
+def test_superseded_snapshot_after_an_outage() -> None:
+    """The first heartbeats after an outage name a newer snapshot, which is lost."""
+    bench = Bench("outage")
+    mirror = CollisionMirror(bench.node, "odom", server="/outage")
+    source = SourceConfig("obstacles", timeout=60.0)
+    run = mirroring.Run(Config(robot_radius=0.5, sources=(source,)), mirroring.Frames({}))
+    snapshots = bench.node.create_publisher(SnapshotMessage, "/outage/snapshot", SNAPSHOT_QOS)
+    states = bench.node.create_publisher(CollisionState, "/outage/state", QoSProfile(depth=1))
+    near = (0.0, 0.0, 0.0)
+    try:
+
+        def see(x: float) -> None:
+            run.now = run.steady = bench.node.get_clock().now().nanoseconds
+            corners = np.array([[x - 1, -1], [x + 1, -1], [x + 1, 1], [x - 1, 1]])
+            arrays = {"ids": np.array([1]), "offsets": np.array([0, 4]), "xy": corners.ravel()}
+            data = Obstacles("odom", run.now, **arrays)
+            run.world.receive_obstacles("obstacles", data, **run.times)
+            run.sequence += 1
+
+        def send(*, with_snapshot: bool) -> None:
+            run.now = run.steady = bench.node.get_clock().now().nanoseconds
+            snapshot, run.counter = run.snapshot(), run.counter + 1
+            if with_snapshot:
+                snapshots.publish(filled(SnapshotMessage, described(snapshot, run.sequence)))
+            state = CollisionState(counter=run.counter, snapshot_sequence=run.sequence)
+            state.info.snapshot_id = snapshot.id
+            state.info.config_hash = snapshot.config.hash
+            state.header.stamp = bench.node.get_clock().now().to_msg()
+            states.publish(state)
+            bench.spin(0.02)
+
+        def is_free() -> bool:
+            send(with_snapshot=True)
+            return mirror.collide(near).is_free
+
+        see(50.0)
+        bench.until(is_free, "the first snapshot")
+        until(mirror, bench, Status.UNDEFINED)  # the outage
+        see(0.0)
+
+        def is_announced() -> bool:
+            send(with_snapshot=False)
+            assert not mirror.collide(near).is_free
+            fault = mirror.fault()
+            return fault is not None and fault.status is Status.SNAPSHOT_MISMATCH
+
+        bench.until(is_announced, "a heartbeat with the newer snapshot")
+        for _ in range(20):
+            assert is_announced()
+
+        def is_hit() -> bool:
+            send(with_snapshot=True)
+            return mirror.collide(near).verdict is Verdict.COLLISION
+
+        bench.until(is_hit, "the newer snapshot")
+    finally:
+        mirror.close()
+        bench.close()
 
 
 @pytest.mark.requirement("V-23")

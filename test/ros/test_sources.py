@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable
-from math import cos, nan, pi, sin
+from math import cos, nan, pi, radians, sin
 from typing import Any
 
 import pytest
@@ -21,7 +21,7 @@ from gjk_collision.srv import GetSnapshot
 from nav_msgs.msg import OccupancyGrid
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from sensor_msgs.msg import LaserScan, PointCloud2, PointField
-from server import Bench, Server, doubles, said
+from server import HAS_TRANSFORMS, Bench, Server, doubles, said
 from std_srvs.srv import Trigger
 
 from gjk_collision.region import OUTSIDE
@@ -236,3 +236,42 @@ def test_map_that_was_published_once_before_the_activation(start: Start) -> None
     assert bench.call("reset", Trigger.Request(), may_repeat=False).success
     bench.until(lambda: said(bench.collide(50.0)) == FREE, "the map, after the reset")
     assert said(bench.collide(4.8)) == HIT
+
+
+@pytest.mark.skipif(not HAS_TRANSFORMS, reason="tf2_msgs is not installed")
+@pytest.mark.parametrize(("degrees", "is_used"), [(1.9, True), (19.9, False)])
+def test_scan_in_a_tilted_frame(start: Start, degrees: float, is_used: bool) -> None:
+    """A return at 10 m is 9.4 m away, seen from above, if the laser looks down by 20 degrees."""
+    from geometry_msgs.msg import TransformStamped
+    from tf2_msgs.msg import TFMessage
+
+    name = f"tilted_{is_used}"
+    _, bench = start(
+        name, **{"obstacles.type": "sensor_msgs/msg/LaserScan",
+        "obstacles.topic": f"scan_{name}", "obstacles.point_radius": 0.0},
+    )  # fmt: skip
+    latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+    transforms = bench.node.create_publisher(TFMessage, "/tf_static", latched)
+    transform = TransformStamped(child_frame_id=f"laser_{name}")
+    transform.header.frame_id = "odom"
+    half = radians(degrees) / 2.0
+    transform.transform.rotation.y, transform.transform.rotation.w = sin(half), cos(half)
+    transforms.publish(TFMessage(transforms=[transform]))
+    publisher = bench.node.create_publisher(LaserScan, f"/scan_{name}", 5)
+    true = 10.0 * cos(radians(degrees))
+
+    def send() -> None:
+        message = scan(bad=False)
+        message.ranges[50] = 10.0
+        message.header.frame_id = f"laser_{name}"
+        message.header.stamp = bench.node.get_clock().now().to_msg()
+        publisher.publish(message)
+
+    timer = bench.node.create_timer(0.05, send)
+    if is_used:
+        bench.until_status(*FREE, x=-50.0)
+        assert said(bench.collide(true - 1.0 + 0.001)) == HIT
+    else:
+        reply = bench.until_status(Verdict.UNKNOWN, Status.TF_UNAVAILABLE, x=true - 1.3)
+        assert "tilted by 19.9 degrees" in reply.verdict.message
+    bench.node.destroy_timer(timer)
