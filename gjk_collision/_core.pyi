@@ -226,7 +226,7 @@ class Snapshot:
     def on_clock(self, times: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], stamp: typing.SupportsInt | typing.SupportsIndex) -> numpy.typing.NDArray[numpy.float64]:
         ...
 class SnapshotFacts:
-    def __init__(self, *, id: typing.SupportsInt | typing.SupportsIndex, sequence: typing.SupportsInt | typing.SupportsIndex, config_hash: typing.SupportsInt | typing.SupportsIndex, stamp: typing.SupportsInt | typing.SupportsIndex, static_revision: typing.SupportsInt | typing.SupportsIndex, heartbeat_limit: typing.SupportsFloat | typing.SupportsIndex, max_future_stamp: typing.SupportsFloat | typing.SupportsIndex, limits: collections.abc.Sequence[tuple[str, typing.SupportsInt | typing.SupportsIndex, typing.SupportsInt | typing.SupportsIndex, typing.SupportsFloat | typing.SupportsIndex, typing.SupportsFloat | typing.SupportsIndex]], status: typing.SupportsInt | typing.SupportsIndex, message: str) -> None:
+    def __init__(self, *, id: typing.SupportsInt | typing.SupportsIndex, sequence: typing.SupportsInt | typing.SupportsIndex, config_hash: typing.SupportsInt | typing.SupportsIndex, stamp: typing.SupportsInt | typing.SupportsIndex, static_revision: typing.SupportsInt | typing.SupportsIndex, heartbeat_limit: typing.SupportsFloat | typing.SupportsIndex, max_future_stamp: typing.SupportsFloat | typing.SupportsIndex, limits: collections.abc.Sequence[tuple[str, typing.SupportsInt | typing.SupportsIndex, typing.SupportsInt | typing.SupportsIndex, typing.SupportsFloat | typing.SupportsIndex, typing.SupportsFloat | typing.SupportsIndex]], status: typing.SupportsInt | typing.SupportsIndex, message: str, data_status: typing.SupportsInt | typing.SupportsIndex) -> None:
         ...
 class Validity:
     """

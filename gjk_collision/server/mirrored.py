@@ -361,6 +361,7 @@ def _snapshot_facts(message: Any) -> _core.SnapshotFacts:
         limits=limits,
         status=message.verdict.status,
         message=message.verdict.message,
+        data_status=message.data_verdict.status,
     )
 
 
@@ -388,5 +389,6 @@ def unusable(error: Exception) -> Content:
         id=0, sequence=0, config_hash=0, stamp=0, static_revision=0,
         heartbeat_limit=0.0, max_future_stamp=0.0, limits=[], status=int(Status.INTERNAL_ERROR),
         message=f"the message on ~/snapshot cannot be used: {error!r}",
+        data_status=int(Status.INTERNAL_ERROR),
     )  # fmt: skip
     return Content(None, facts, error=error)

@@ -24,13 +24,14 @@ SnapshotFacts snapshot_facts(std::uint64_t id, std::uint64_t sequence, std::uint
                              std::int64_t stamp, std::uint64_t static_revision,
                              double heartbeat_limit, double max_future_stamp,
                              const std::vector<Limit>& limits, std::uint16_t status,
-                             std::string message) {
+                             std::string message, std::uint16_t data_status) {
   SnapshotFacts facts{
       id, sequence, config_hash, stamp, static_revision, heartbeat_limit, max_future_stamp, {}, {}};
   for (const auto& [source, stale, data_stamp, timeout, receipt_age] : limits) {
     facts.limits.push_back({source, static_cast<Status>(stale), data_stamp, timeout, receipt_age});
   }
   facts.fault = {static_cast<Status>(status), std::move(message)};
+  facts.data_status = static_cast<Status>(data_status);
   return facts;
 }
 
@@ -58,12 +59,12 @@ void bind_validity(const py::module_& module) {
       .def(py::init(&snapshot_facts), py::kw_only(), py::arg("id"), py::arg("sequence"),
            py::arg("config_hash"), py::arg("stamp"), py::arg("static_revision"),
            py::arg("heartbeat_limit"), py::arg("max_future_stamp"), py::arg("limits"),
-           py::arg("status"), py::arg("message"));
+           py::arg("status"), py::arg("message"), py::arg("data_status"));
   py::class_<HeartbeatFacts>(module, "HeartbeatFacts")
       .def(py::init(&heartbeat_facts), py::kw_only(), py::arg("counter"), py::arg("id"),
            py::arg("sequence"), py::arg("config_hash"), py::arg("stamp"), py::arg("status"),
            py::arg("message"));
-  py::class_<Validity::Held, std::shared_ptr<Validity::Held>>(module, "HeldSnapshot");
+  const py::class_<Validity::Held, std::shared_ptr<Validity::Held>> held(module, "HeldSnapshot");
   py::class_<Validity>(module, "Validity", "Tells whether a mirror may answer from its snapshot.")
       .def(py::init<>())
       .def(

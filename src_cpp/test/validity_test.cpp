@@ -286,6 +286,7 @@ TEST(Validity, AnAnswerIsCheckedWhenItIsReturned) {
       [](SnapshotFacts& facts) { facts.static_revision = 4; },
       [](SnapshotFacts& facts) { facts.id += 1ULL << 32; },
       [](SnapshotFacts& facts) { facts.fault.status = Status::non_finite; },
+      [](SnapshotFacts& facts) { facts.data_status = Status::non_finite; },
   };
   for (std::size_t i = 0; i < changes.size(); ++i) {
     alive = mirror();

@@ -20,11 +20,11 @@ from mirroring import MS, Run, S
 
 from gjk_collision.server import questions
 from gjk_collision.server.answers import Answer
-from gjk_collision.server.config import Config, SourceConfig
+from gjk_collision.server.config import Config, FootprintConfig, SourceConfig
 from gjk_collision.server.frames import Pose
 from gjk_collision.server.mirrored import described
 from gjk_collision.server.obstacles import Obstacles
-from gjk_collision.server.snapshot import Snapshot
+from gjk_collision.server.snapshot import Fault, Snapshot
 from gjk_collision.verdict import Status, Verdict
 
 SNAPSHOTS = int(os.environ.get("GJK_CASES", "60"))
@@ -268,3 +268,22 @@ def test_answer_of_a_long_question_is_judged_when_it_is_returned() -> None:
         assert run.fault() is None
         expected = None if change == "obstacles" else Status.SNAPSHOT_MISMATCH
         assert fault(run, used) is expected, change
+
+
+@pytest.mark.requirement("V-23")
+def test_fault_since_a_snapshot_without_its_default_footprint() -> None:
+    """A question names a footprint; the snapshot has a fault that does not concern it."""
+    small = FootprintConfig("small", robot_radius=0.5)
+    source = SourceConfig("obstacles", timeout=60.0)
+    run = Run(Config(footprints=(small,), sources=(source,)), mirroring.Frames({}))
+    run.world.receive_obstacles("obstacles", boxes(run.now, 50.0), **run.times)
+    run.beat()
+    used = run.mirror.held()
+    times = {"at": run.now, **run.mirror_times, "is_named": True, "used": used}
+    assert run.mirror.fault(**times) is None
+    run.world.receive_fault("obstacles", Fault(Status.NON_FINITE, "xy[0]"), **run.times)
+    run.pass_time(10 * MS)
+    run.beat()
+    fault = run.mirror.fault(**{**times, "at": run.now, **run.mirror_times})
+    assert fault is not None
+    assert fault.status is Status.SNAPSHOT_MISMATCH

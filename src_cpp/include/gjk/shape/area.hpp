@@ -375,7 +375,7 @@ inline double area(const Shape& shape) {
     own_boxes.clear();
     const Vec2 origin = parts[group_members.front()].vertex(0);
     for (const std::size_t k : group_members) {
-      detail::PartBoundary(parts[k], origin, boundaries);
+      const detail::PartBoundary added(parts[k], origin, boundaries);
       own.push_back(parts[k]);
       own_boxes.push_back(boxes[k]);
     }

@@ -170,6 +170,7 @@ class Mirrored {
     facts.static_revision = message.static_revision;
     facts.max_future_stamp = message.max_future_stamp;
     facts.fault = fault_of(message.verdict);
+    facts.data_status = static_cast<Status>(message.data_verdict.status);
     for (std::size_t i = 0; i < message.footprint_sources.size(); ++i) {
       add_limit(facts, message.footprint_sources[i], Status::stale_footprint,
                 detail::nanoseconds_of(message.footprint_stamps[i]), message.footprint_timeouts[i],

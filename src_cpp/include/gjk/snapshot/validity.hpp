@@ -55,6 +55,7 @@ struct SnapshotFacts {
   double max_future_stamp = 0.0;  // s
   std::vector<AgeLimit> limits;   // of the footprint, if it is from a topic, and of each sender
   Fault fault;                    // `verdict`; used if the id is 0
+  Status data_status = Status::success;  // of `data_verdict`
 };
 
 // Fields of msg/CollisionState.
@@ -212,9 +213,13 @@ class Validity {
 
   // Whether an answer from a snapshot cannot be used any more after the next one.
   static bool ends(const SnapshotFacts& last, const SnapshotFacts& next) noexcept {
+    const auto has_fault_since = [](Status before, Status after) noexcept {
+      return before == Status::success && after != Status::success;
+    };
     return epoch(last.id) != epoch(next.id) || last.config_hash != next.config_hash ||
            last.static_revision != next.static_revision ||
-           (last.fault.status == Status::success && next.fault.status != Status::success);
+           has_fault_since(last.fault.status, next.fault.status) ||
+           has_fault_since(last.data_status, next.data_status);
   }
 
   // Keeps the last message of each of two servers. Messages without a snapshot have the epoch 0. A
