@@ -43,7 +43,7 @@ T = TypeVar("T")
 _FLOAT64 = np.dtype(np.float64)
 _EMPTY = np.empty(0)  # it has no element that could be changed
 _NESTED = {list, tuple, np.ma.MaskedArray}
-_DEEPEST = 8  # lists in each other; no argument has so many axes
+_DEEPEST = 8  # maximum depth of nested lists; no argument has more axes
 _BOOLS = (bool, np.bool_)  # a tuple, because each use of `bool | np.bool_` creates a new object
 
 

@@ -321,8 +321,8 @@ inline double union_area(std::vector<Boundary>& all, DeepIn& is_deep, Vec2 origi
 
 }  // namespace detail
 
-// m2. The relative error is about 1e-12; of one part, a few roundings. NaN: the boundary of the
-// union has so many corners that the area is not computed, as of 1000 crossing bars (kMostTests,
+// m2. The relative error is about 1e-12; of one part, a few roundings. The result is NaN if the
+// boundary of the union has too many corners, for example for 1000 crossing bars (kMostTests,
 // kMostLevels).
 inline double area(const Shape& shape) {
   const auto count = static_cast<std::size_t>(shape.parts());
