@@ -98,21 +98,22 @@ class Progress:
         if not self._is_active:
             return
         try:
-            faults = self._faults()
+            reports = self._server.reports()
+            faults = self._faults(reports)
             snapshot = self._server.snapshot()
         except Exception as error:
             self._server.note_error("log", error)
             return
         for key, each in self._inputs.items():
             self._log_change(each, faults.get(key, {}), now)
-        self._log_shared_names(now)
-        self._log_details()
+        self._log_shared_names(reports, now)
+        self._log_details(reports)
         fault = snapshot.fault
         if fault is None:
             if not self._was_complete:
                 self._was_complete = True
                 seconds = (now - self._begin) / SECOND
-                count = sum(report.count for report in self._server.reports()[1:])
+                count = sum(report.count for report in reports[1:])
                 text = f"first complete snapshot, {seconds:.1f} s after activation"
                 self._node.get_logger().info(f"{text}: {count} obstacles")
             self._incomplete_since = self._reminded = now
@@ -122,12 +123,12 @@ class Progress:
             text = f"every answer has been UNKNOWN for {seconds:.0f} s: {fault.status.name}"
             self._node.get_logger().warning(f"{text}: {fault.message}")
 
-    def _log_shared_names(self, now: int) -> None:
+    def _log_shared_names(self, reports: list[Report], now: int) -> None:
         """Log each source with more publishers than senders, once per minute.
 
         Two publishers that use one name replace each other's data.
         """
-        senders = Counter(each.source for each in self._server.reports() if each.sender)
+        senders = Counter(each.source for each in reports if each.sender)
         for source in self._server.config.sources:
             count = len(self._node.get_publishers_info_by_topic(source.topic))
             last = self._shared.get(source.name, now - REMINDER * SECOND)
@@ -138,12 +139,12 @@ class Progress:
                 text += "publisher must have its own in `source`, or its own topic and source"
                 self._node.get_logger().warning(text)
 
-    def _log_details(self) -> None:
+    def _log_details(self, reports: list[Report]) -> None:
         """Log the state of each sender at the level debug."""
         logger = self._node.get_logger()
         if not logger.is_enabled_for(LoggingSeverity.DEBUG):
             return
-        for each in self._server.reports():
+        for each in reports:
             name = f"sender '{each.sender}' of '{each.source}'"
             counts = f"{each.received} messages received, {each.dropped} dropped"
             state = "used" if each.fault is None else each.fault.message
@@ -195,7 +196,7 @@ class Progress:
             frames = f"transform from '{config.check_frame}' to '{config.base_frame}'"
             yield "vehicle", f"{frames} on {topics}"
 
-    def _faults(self) -> dict[str, dict[str, str]]:
+    def _faults(self, reports: list[Report]) -> dict[str, dict[str, str]]:
         """Return the present faults of each input; inputs without a fault are not included."""
         server, config = self._server, self._server.config
         found: dict[str, dict[str, str]] = {}
@@ -203,7 +204,7 @@ class Progress:
         if now == 0:
             found["clock"] = {"": "no time has been received"}
         sources = {each.name: each for each in config.sources}
-        for report in server.reports():
+        for report in reports:
             if (fault := report.fault) is None:
                 continue
             text = f"{fault.status.name}: {fault.message}"
