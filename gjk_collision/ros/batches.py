@@ -13,6 +13,7 @@ from contextlib import suppress
 from typing import Any, TypeVar
 
 from rclpy.callback_groups import ReentrantCallbackGroup
+from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 from rclpy.task import Future
 
@@ -30,7 +31,7 @@ GRACE = 0.001
 # the service, because rclpy resumes each waiting request in each cycle, which takes time.
 MAX_WAITING = 16
 
-Found = TypeVar("Found")
+Result = TypeVar("Result")
 
 
 def is_large(kind: str, request: Any) -> bool:
@@ -49,7 +50,7 @@ def is_large(kind: str, request: Any) -> bool:
 
 
 class Batches:
-    """Computes large requests, one after the other, in a second thread.
+    """Computes large requests, one after the other, in a second thread: a `Scheduler`.
 
     All methods are called in the thread of the executor.
 
@@ -67,6 +68,7 @@ class Batches:
     """
 
     def __init__(self, node: Node) -> None:
+        self._node = node
         self.group = _Group(self)
         self.is_closed = False
         self._is_busy = False
@@ -96,11 +98,23 @@ class Batches:
         else:
             self._is_busy = False
 
-    async def run(self, compute: Callable[[], Found]) -> Found:
-        """Return the result of a function that is called in the second thread.
+    def future(self) -> Future:
+        """Return an object to `await`."""
+        return Future()
+
+    def call_later(self, seconds: float, callback: Callable[[], None]) -> Callable[[], None]:
+        """Call a function after a steady time [s]; return a function that prevents this."""
+        clock = Clock(clock_type=ClockType.STEADY_TIME)
+        timer = self._node.create_timer(seconds, callback, clock=clock)
+        return lambda: self._node.destroy_timer(timer)
+
+    async def run(self, compute: Callable[[], Result], *, is_large: bool) -> Result:
+        """Return the result of a function; that of a large request runs in the second thread.
 
         An error that it raises is raised here.
         """
+        if not is_large:
+            return compute()
         job = self._pool.submit(compute)
         if not wait([job], GRACE).done:
             done = Future()

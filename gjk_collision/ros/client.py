@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import time
 from array import array
-from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -26,6 +25,7 @@ from ..errors import InputError
 from ..record import Record
 from ..results import CheckResult, GradientResult, NearestResult, PathResult
 from ..scene import Mode, mode_number
+from ..server.calls import Calls
 from ..server.fields import nanoseconds, numbers
 from ..server.snapshot import Fault
 from ..verdict import Status, Verdict, no_truth_value
@@ -551,27 +551,19 @@ class CollisionClient:
         """
         text = f"no reply within {self.timeout} s"
         missing = none(client.srv_type, Fault(Status.UNDEFINED, text))
-        replies: list[tuple[Any, float]] = [(missing, np.inf)] * len(requests)
-        unsent = deque(enumerate(requests))
-        pending: list[tuple[int, Any, float]] = []
-        while unsent or pending:
-            while unsent and len(pending) < self.max_outstanding:
-                index, request = unsent.popleft()
-                pending.append((index, client.call_async(request), time.monotonic()))
-            oldest = pending[0][2]
+        calls = Calls(
+            requests,
+            client.call_async,
+            client.remove_pending_request,
+            self.timeout,
+            self.max_outstanding,
+            missing,
+        )
+        while (until := calls.send(time.monotonic())) is not None:
             # spin_until_future_complete() is not used, because each call leaks a wake-up on Jazzy.
-            self._executor.spin_once(max(0.0, oldest + self.timeout - time.monotonic()))
-            now = time.monotonic()
-            waiting = []
-            for index, future, sent in pending:
-                if now - sent >= self.timeout:  # a late reply is ignored, also one that is here
-                    client.remove_pending_request(future)
-                elif not future.done():
-                    waiting.append((index, future, sent))
-                elif future.exception() is None:
-                    replies[index] = (future.result(), now - sent)
-            pending = waiting
-        return replies
+            self._executor.spin_once(max(0.0, until - time.monotonic()))
+            calls.collect(time.monotonic())
+        return calls.replies
 
     def _fill(self, request: Any, poses: ArrayLike, times: ArrayLike) -> None:
         request.header.frame_id = self.frame

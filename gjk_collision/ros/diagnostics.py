@@ -4,9 +4,9 @@
 
 import time
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Protocol
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from gjk_collision.msg import CollisionState
@@ -17,11 +17,11 @@ from ..geometry import Shape, collide, distance
 from ..results import INVARIANT
 from ..server import lookup
 from ..server.frames import FrameError
+from ..server.server import Server
 from ..server.snapshot import Report
 from ..verdict import Status, Verdict
-from .exchange import ServerData
 
-__all__ = ["Diagnostics", "Health", "Server"]
+__all__ = ["Diagnostics", "Health"]
 
 PERIOD = 1.0  # s
 
@@ -80,21 +80,6 @@ class Record:
     longest_gap: float
 
 
-class Server(ServerData, Protocol):
-    """The part of the server that the diagnostics use."""
-
-    health: Health
-    errors: int
-    last_state: CollisionState
-
-    @property
-    def is_active(self) -> bool:
-        """Whether the server receives data and answers requests from it."""
-
-    def reports(self) -> list[Report]:
-        """Return the state of each sender; empty while the server is not active."""
-
-
 class Diagnostics:
     """Publishes the state of a server in every lifecycle state.
 
@@ -104,11 +89,18 @@ class Diagnostics:
         The node that gets the publisher and a timer on the steady clock.
     server : Server
         The server whose state is published.
+    health : Health
+        Counters of replies and heartbeats.
+    last_state : callable
+        Returns the last heartbeat.
     """
 
-    def __init__(self, node: Node, server: Server) -> None:
+    def __init__(
+        self, node: Node, server: Server, health: Health, last_state: Callable[[], CollisionState]
+    ) -> None:
         self._node = node
         self._server = server
+        self._health, self._last_state = health, last_state
         self._publisher = node.create_publisher(DiagnosticArray, "/diagnostics", 10)
         node.create_timer(PERIOD, self._publish, clock=Clock(clock_type=ClockType.STEADY_TIME))
 
@@ -134,7 +126,7 @@ class Diagnostics:
         self._publisher.publish(message)
 
     def _verdict(self) -> list[DiagnosticStatus]:
-        state = self._server.last_state
+        state = self._last_state()
         verdict, status = Verdict(state.verdict.verdict), Status(state.verdict.status)
         level = {Verdict.FREE: OK, Verdict.UNKNOWN: ERROR}.get(verdict, WARN)
         if status is Status.NOT_ACTIVE:
@@ -208,7 +200,7 @@ class Diagnostics:
         return [_status("", level, text, **words)]
 
     def _latency(self) -> list[DiagnosticStatus]:
-        record, config = self._server.health.take(), self._server.config
+        record, config = self._health.take(), self._server.config
         late = record.statuses[Status.TIME_BUDGET]
         beat = 1.0 / config.state_rate
         slow = record.longest_gap > 2.0 * beat

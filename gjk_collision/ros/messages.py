@@ -35,6 +35,7 @@ from ..server.answers import (
 from ..server.dispatch import Found
 from ..server.mirrored import obstacle_fields
 from ..server.obstacles import Obstacles
+from ..server.server import Heartbeat
 from ..server.snapshot import Fault, Placed, Snapshot, in_check_frame
 from ..verdict import Status
 
@@ -46,6 +47,7 @@ __all__ = [
     "fill_state",
     "filled",
     "none",
+    "state",
     "time",
 ]
 
@@ -261,6 +263,18 @@ _KINDS = {
         for each in (Footprint, ObstacleArray, ReplyInfo, Verdict)
     },
 }
+
+
+def state(beat: Heartbeat) -> CollisionState:
+    """Return a ``msg/CollisionState``."""
+    message = CollisionState()
+    fill_state(message, beat.found)
+    fill_info(message.info, beat.snapshot)
+    message.counter, message.snapshot_sequence = beat.counter, beat.sequence
+    message.header.stamp = time(beat.stamp)
+    message.header.frame_id = beat.snapshot.config.check_frame
+    message.info.compute_time = beat.seconds
+    return message
 
 
 def fill_state(message: CollisionState, found: StateAnswer) -> None:

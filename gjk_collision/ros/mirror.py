@@ -27,16 +27,16 @@ from rclpy.qos import QoSProfile
 from rclpy.serialization import deserialize_message
 
 from ..arguments import as_bool, as_floats, as_integer, as_number, as_vector
-from ..errors import InputError
 from ..results import GradientResult
 from ..scene import Mode, mode_number
 from ..server import questions
-from ..server.answers import Answer, DistanceAnswer, PathAnswer, PosesAnswer, unknown
-from ..server.config import Config
+from ..server.answers import Answer, DistanceAnswer, PathAnswer, PosesAnswer
 from ..server.fields import numbers
 from ..server.frames import IDENTITY, Pose
-from ..server.mirrored import Mirror, unusable
-from ..server.snapshot import Fault, empty_snapshot
+from ..server.mirror import Asked, Mirror
+from ..server.mirrored import unusable
+from ..server.pauses import PERIOD, Pauses, sending_time, steady_time
+from ..server.snapshot import Fault
 from ..server.snapshot import Snapshot as Data
 from ..verdict import Status
 from .client import (
@@ -50,7 +50,6 @@ from .client import (
     poses_reply,
     selected_footprints,
 )
-from .pauses import PERIOD, Pauses, steady_time
 from .quality import SNAPSHOT_QOS
 
 if TYPE_CHECKING:
@@ -64,6 +63,7 @@ WAKE_UP = 0.1
 Found = TypeVar("Found")
 
 _NO_INDICES = np.empty(0, np.int64)
+_CLOSED = Fault(Status.NOT_ACTIVE, "the mirror is closed")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -109,7 +109,6 @@ class CollisionMirror:
         self._changed = threading.Condition(self._lock)
         self._mirror = Mirror()
         self._pauses = Pauses(steady_time())
-        self._nothing = empty_snapshot(Config(), Fault(Status.UNDEFINED, ""), 0)
         self._thread: threading.Thread | None = None
         self._is_closed = False
         if own_thread:
@@ -169,7 +168,7 @@ class CollisionMirror:
         self._pauses.note_activity(steady_time())
 
     def _receive_snapshot(self, data: bytes, info: dict[str, Any]) -> None:
-        earliest = self._pauses.earliest_of(info)
+        earliest = self._pauses.earliest(steady_time(), sending_time(info))
         try:
             content = self._mirror.read(deserialize_message(data, Snapshot))
         except Exception as error:
@@ -182,7 +181,7 @@ class CollisionMirror:
             self._changed.notify_all()
 
     def _receive_state(self, data: bytes, info: dict[str, Any]) -> None:
-        earliest = self._pauses.earliest_of(info)
+        earliest = self._pauses.earliest(steady_time(), sending_time(info))
         try:
             message = deserialize_message(data, CollisionState)
         except Exception as error:
@@ -486,50 +485,32 @@ class CollisionMirror:
         at: int | None,
         frame_pose: Sequence[float] | None,
         required: int = 0,
-    ) -> _Asked:
+    ) -> _Question:
         begin = time.perf_counter()
         frame = IDENTITY if frame_pose is None else Pose(*as_vector(frame_pose, "frame_pose"))
         when = None if at is None else as_integer(at, "at", 1, 2**62)
         with self._lock:
             now, steady = self._times()
-            if when is None:
-                when = max(now, 1)
-            snapshot, used = self._mirror.snapshot_at(when), self._mirror.held()
-            chosen, issue = snapshot or self._nothing, None
-            if snapshot is not None and footprint:
-                try:
-                    chosen = (
-                        snapshot.chosen(footprint)
-                        if isinstance(footprint, str)
-                        else snapshot.chosen_among(footprint, "footprint")
-                    )
-                except InputError as error:
-                    issue = Fault(error.status, str(error))
-            is_named = not chosen.footprint_expiries
-            state = self._mirror.fault(at=when, now=now, steady=steady, is_named=is_named)
+            asked = self._mirror.ask(
+                footprint,
+                when,
+                self.frame if frame_pose is None else None,
+                now=now,
+                steady=steady,
+                required=required,
+            )
         if self._is_closed:
-            state = Fault(Status.NOT_ACTIVE, "the mirror is closed")
-        fault = state or issue
-        if fault is None and required not in (0, chosen.id):
-            text = f"snapshot {required} is not available; the last snapshot is {chosen.id}"
-            fault = Fault(Status.SNAPSHOT_MISMATCH, text)
-        if fault is None and frame_pose is None and self.frame != chosen.config.check_frame:
-            text = f"the poses are in '{self.frame}', but the server checks in "
-            text += f"'{chosen.config.check_frame}': pass frame_pose"
-            fault = Fault(Status.UNKNOWN_FRAME, text)
-        if fault is not None:
-            chosen = chosen.invalidated(fault)
-        return _Asked(self, chosen, frame, when, begin, used, is_named, state)
+            asked.state = _CLOSED
+            asked.data = asked.data.invalidated(_CLOSED)
+        return _Question(self, asked, frame, begin)
 
-    def _fault_at_return(self, asked: _Asked) -> Fault | None:
+    def _fault_at_return(self, asked: Asked) -> Fault | None:
         """Return why an answer that was computed cannot be returned; None: it can."""
         if self._is_closed:
-            return Fault(Status.NOT_ACTIVE, "the mirror is closed")
+            return _CLOSED
         with self._lock:
             now, steady = self._times()
-            return self._mirror.fault(
-                at=asked.at, now=now, steady=steady, is_named=asked.is_named, used=asked.used
-            )
+            return self._mirror.fault_at_return(asked, now=now, steady=steady)
 
 
 def _several(
@@ -557,40 +538,36 @@ def _node_beside(node: Node) -> Node:
 
 
 @dataclass(slots=True)
-class _Asked:
-    """A question: the data for its answer, the pose of its frame, and its time [ns]."""
+class _Question:
+    """A question with the pose of its frame."""
 
     mirror: CollisionMirror
-    data: Data
+    asked: Asked
     frame: Pose
-    at: int
     begin: float  # of time.perf_counter [s]
-    used: Any  # of `Mirror.held`
-    is_named: bool  # whether it does not depend on messages with the footprint or the speed
-    state: Fault | None  # why the mirror has no valid snapshot
+
+    @property
+    def at(self) -> int:
+        """Time for which the question is asked [ns]."""
+        return self.asked.at
 
     def answer(self, ask: Callable[[Data, Pose], Found], none: Callable[[Answer], Found]) -> Found:
         """Return the answer; if the request is refused, one without results.
 
         If the data cannot be used any more after the computation, the answer is UNKNOWN.
         """
-        found = self._answer(ask, none)
-        if self.state is None and (fault := self.mirror._fault_at_return(self)) is not None:
-            self.state, self.data = fault, self.data.invalidated(fault)
-            found = self._answer(ask, none)
-        return found
 
-    def _answer(
-        self, ask: Callable[[Data, Pose], Found], none: Callable[[Answer], Found]
-    ) -> Found:
-        try:
-            return ask(self.data, self.frame)
-        except InputError as error:
-            return none(unknown(self.state or Fault(error.status, str(error))))
+        def compute(data: Data) -> Found:
+            return ask(data, self.frame)
+
+        found, fault = self.asked.answer(compute, none), None
+        if self.asked.state is None:
+            fault = self.mirror._fault_at_return(self.asked)
+        return self.asked.at_return(found, fault, compute, none)
 
     def common(self, answer: Answer) -> dict[str, Any]:
         """Return the values of the fields of `Reply`."""
-        data, at, seconds = self.data, self.at, time.perf_counter() - self.begin
+        data, at, seconds = self.asked.data, self.at, time.perf_counter() - self.begin
         config, stamp = data.config, data.stamp
         passed = (at - stamp) * 1e-9
         is_received = data.footprint_age != 0.0

@@ -27,27 +27,28 @@ from rclpy.qos_overriding_options import QoSOverridingOptions
 from rclpy.serialization import deserialize_message
 from rclpy.subscription import Subscription
 from rclpy.timer import Timer
+from std_srvs.srv import Trigger
 from visualization_msgs.msg import MarkerArray
 
 from ..errors import InputError
-from ..server import lookup, questions
 from ..server.adapters import footprint, twist
 from ..server.answers import StateAnswer, unknown
 from ..server.config import Config, SourceConfig
-from ..server.fields import nanoseconds
-from ..server.frames import FrameError, Pose, SameFrameOnly, Transforms, TransformSource
+from ..server.frames import Pose
+from ..server.obstacles import Obstacles
 from ..server.parameter_files import NODE_NAME
-from ..server.snapshot import Fault, Report, Snapshot, empty_snapshot
+from ..server.pauses import PERIOD, sending_time, steady_time
+from ..server.server import MAX_EPOCH, Heartbeat, Server
+from ..server.snapshot import Fault
 from ..server.world import World
 from ..verdict import Status
 from . import markers, messages, sources
 from .bond import ManagerBond
 from .deadline import end_process_after
 from .diagnostics import Diagnostics, Health
-from .exchange import Exchange
 from .parameters import Parameters
-from .pauses import PERIOD, Pauses, steady_time
 from .progress import Progress
+from .quality import SERVICE_QOS
 from .services import Services
 from .snapshots import SnapshotPublisher
 from .transforms import ReceivedTransforms, find_transforms
@@ -58,10 +59,6 @@ __all__ = ["CollisionServer", "main"]
 MARKER_PERIOD = 0.2  # s
 # A collision that a request found is shown for this time.
 HIT_SHOWN = 2.0  # s
-
-# Maximum epoch of snapshot ids, see `World`. Each activation has another epoch, so that ids are
-# never used again. A replay has the epoch 0.
-MAX_EPOCH = 2**32 - 1
 
 # If every callback fails for this time, the process itself has a fault, and it is ended.
 BROKEN_AFTER = 5.0  # s
@@ -85,14 +82,10 @@ class CollisionServer(LifecycleNode):
 
     Attributes
     ----------
-    config : Config
-        Present parameters.
-    transforms : Transforms
-        Source of the poses between frames.
+    server : Server
+        What decides, without ROS.
     health : Health
         Counters of replies and heartbeats.
-    errors : int
-        Number of internal errors since the start; normally 0.
     last_state : CollisionState
         The last heartbeat.
     """
@@ -102,23 +95,18 @@ class CollisionServer(LifecycleNode):
         line = sys.argv if arguments is None else arguments
         # rclpy reads both lists, as two separate command lines.
         line = [*line, "--", *(options.get("cli_args") or ())]
-        self.config = Config()
-        self.transforms: TransformSource = SameFrameOnly("the node is not configured")
+        self.server = Server(self, secrets.randbelow(MAX_EPOCH))
         self.health = Health()
-        self.errors = 0
         self.last_state = CollisionState()
-        none = StateAnswer(unknown(Fault(Status.NOT_ACTIVE, "no heartbeat yet")))
-        messages.fill_state(self.last_state, none)
-        self._world: World | None = None  # while active
-        self._epoch = secrets.randbelow(MAX_EPOCH)  # increases by 1 with each activation
+        messages.fill_state(
+            self.last_state,
+            StateAnswer(unknown(Fault(Status.NOT_ACTIVE, "no heartbeat yet"))),
+        )
         self._inputs: list[Subscription] = []
         self._latched: dict[str, Subscription] = {}  # of sources with transient_local, by name
-        self._reason = "not configured"
-        self._counter = 0
         self._heartbeat: Timer | None = None
-        self._pauses = Pauses(steady_time())
         self._pulse: Timer | None = None  # while configured
-        self._settings = Parameters(self, line, self._may_change, self._change)
+        self._settings = Parameters(self, line, self.server.refusal, self._change)
         self._state_publisher = self.create_publisher(
             CollisionState, "~/state", QoSProfile(depth=1)
         )
@@ -130,12 +118,14 @@ class CollisionServer(LifecycleNode):
         # A simulated clock may step back and forth between two times at which the node reads it.
         self._steps = self.get_clock().create_jump_callback(
             JumpThreshold(min_forward=None, min_backward=Duration(nanoseconds=-1)),
-            post_callback=lambda step: self._note_time(),
+            post_callback=lambda step: self.server.note_step_back(-step.delta.nanoseconds),
         )
-        self._snapshots = SnapshotPublisher(self, self)
-        self._answering = Services(self, self)  # rclpy has a _services of its own
-        Diagnostics(self, self)
-        self._progress = Progress(self, self)
+        self._snapshots = SnapshotPublisher(self, self.server)
+        # rclpy has a _services of its own
+        self._answering = Services(self, self.server, self.health, lambda at: self.note_hit(at))
+        self.create_service(Trigger, "~/reset", self._reset, qos_profile=SERVICE_QOS)
+        Diagnostics(self, self.server, self.health, lambda: self.last_state)
+        self._progress = Progress(self, self.server)
         self._bond = ManagerBond(self)
         self._answer_bad_transitions()
         self._start_heartbeat()
@@ -161,38 +151,35 @@ class CollisionServer(LifecycleNode):
             config = self._settings.configure()
             World(config)  # check the configured footprint now, not at activation
             adapters = [(each, sources.adapter(each)) for each in config.sources]
-            self.transforms = find_transforms(self, self._note_transforms)
+            transforms = find_transforms(self, self._note_transforms)
+            self.server.transforms = transforms
             for source, adapter in adapters:
                 self._subscribe_source(source, adapter)
             if config.twist_topic:
                 kind = sources.message_class("twist_type", config.twist_type)
                 best_effort = QoSProfile(depth=5, reliability=ReliabilityPolicy.BEST_EFFORT)
-                self._subscribe_twist(kind, config.twist_topic, best_effort)
+                receive = self._receiver("twist_topic", kind, twist)
+                self._subscribe(kind, config.twist_topic, receive, best_effort)
             if config.is_footprint_received:
                 qos = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
-                self._subscribe(PolygonStamped, "footprint", self._receive_footprint, qos)
+                receive = self._receiver("footprint", PolygonStamped, footprint)
+                self._subscribe(PolygonStamped, "footprint", receive, qos)
             self._settings.warn_of_unused_quality()
         except Exception as error:
             why = str(error) if isinstance(error, InputError) else repr(error)
             self._release(f"configure failed: {why}")
-            self.get_logger().error(self._reason)
+            self.get_logger().error(f"configure failed: {why}")
             return FAILURE
-        self.config = config
-        self._pauses = Pauses(steady_time())
-        self._pulse = self.create_steady_timer(
-            PERIOD, lambda: self._pauses.note_activity(steady_time())
-        )
+        self.server.configure(config, transforms)
+        self._pulse = self._create_steady_timer(PERIOD, self.server.note_activity)
         self._answering.record(config.record_requests)
         self._start_heartbeat()
-        self._reason = "inactive"
         self._progress.log_transition(f"configured: config hash {config.hash:#010x}")
         return SUCCESS
 
     def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Start to receive data and to answer requests. Earlier data is not used."""
-        self._epoch = self._epoch % MAX_EPOCH + 1
-        self._world = World(self.config, self.transforms, self._epoch, self._topics())
-        self._snapshots.note_change()
+        self.server.activate(self._topics())
         self._receive_last_again()
         self._make_bond()
         self._progress.log_activation(steady_time())
@@ -200,9 +187,8 @@ class CollisionServer(LifecycleNode):
 
     def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Delete all data."""
-        self._world = None
+        self.server.deactivate()
         self._bond.break_off()
-        self._snapshots.note_change()
         self._progress.log_transition("deactivated: all data deleted")
         return SUCCESS
 
@@ -226,9 +212,7 @@ class CollisionServer(LifecycleNode):
 
     def _release(self, reason: str) -> None:
         """Delete the data and remove the subscriptions; `reason` is the message of replies."""
-        self._world = None
         self._bond.release()
-        self._snapshots.note_change()
         for each in self._inputs:
             self.destroy_subscription(each)
         self._inputs = []
@@ -236,18 +220,17 @@ class CollisionServer(LifecycleNode):
         if self._pulse is not None:
             self.destroy_timer(self._pulse)
             self._pulse = None
-        if isinstance(self.transforms, ReceivedTransforms):
-            self.transforms.close()
-        self.transforms = SameFrameOnly("the node is not configured")
+        if isinstance(self.server.transforms, ReceivedTransforms):
+            self.server.transforms.close()
+        self.server.release(reason)
         self._answering.record(False)
         self._settings.release()
-        self._reason = reason
 
     def _make_bond(self) -> None:
         try:
-            self._bond.make(self.config.bond_heartbeat_period)
+            self._bond.make(self.server.config.bond_heartbeat_period)
         except Exception as error:  # the manager notices by itself that there is no bond
-            self.note_error("the bond with the lifecycle manager", error)
+            self.server.note_error("the bond with the lifecycle manager", error)
 
     def _answer_bad_transitions(self) -> None:
         """Send a reply to a request for a transition that is not possible in the present state.
@@ -269,16 +252,10 @@ class CollisionServer(LifecycleNode):
 
     # ---- parameters
 
-    def _may_change(self, config: Config) -> str:
-        return self.config.refusal(config, active=self._world is not None)
-
     def _change(self, config: Config) -> None:
-        before, after = self.config.parameters(), config.parameters()
+        before, after = self.server.config.parameters(), config.parameters()
         names = [f"{name} = {after[name]}" for name in after if after[name] != before.get(name)]
-        self.config = config
-        if self._world is not None:
-            self._world.reconfigure(config)
-        self._snapshots.note_change()
+        self.server.reconfigure(config)
         self._start_heartbeat()
         self.get_logger().info(f"{', '.join(names)}; config hash {config.hash:#010x}")
 
@@ -286,8 +263,8 @@ class CollisionServer(LifecycleNode):
 
     def _topics(self) -> dict[str, str]:
         """Return the resolved topic of each source, of "footprint" and of "twist_topic"."""
-        topics = {each.name: each.topic for each in self.config.sources}
-        topics |= {"footprint": "footprint", "twist_topic": self.config.twist_topic}
+        topics = {each.name: each.topic for each in self.server.config.sources}
+        topics |= {"footprint": "footprint", "twist_topic": self.server.config.twist_topic}
         return {name: self.resolve_topic_name(topic) for name, topic in topics.items() if topic}
 
     def _subscribe(
@@ -318,19 +295,10 @@ class CollisionServer(LifecycleNode):
         return found
 
     def _subscribe_source(self, source: SourceConfig, adapter: sources.Adapter) -> None:
-        def receive(data: bytes, info: dict[str, Any]) -> None:
-            if self._world is None:
-                return
-            now, steady = self._times_of_message(info)
-            try:
-                message = deserialize_message(data, adapter.message)
-                obstacles = adapter.convert(message, self.config, source)
-            except Exception as error:
-                self._receive_fault(source.name, error, now, steady)
-                return
-            self._world.receive_obstacles(source.name, obstacles, now=now, steady=steady)
-            self._snapshots.note_change()
+        def convert(message: Any, config: Config) -> Obstacles:
+            return adapter.convert(message, config, source)
 
+        receive = self._receiver(source.name, adapter.message, convert)
         found = self._subscribe(adapter.message, source.topic, receive, sources.qos(source))
         if source.qos_durability == "transient_local":
             self._latched[source.name] = found
@@ -340,51 +308,26 @@ class CollisionServer(LifecycleNode):
 
         A message from before the activation was not used, and ~/reset deletes it.
         """
-        for source in self.config.sources:
+        for source in self.server.config.sources:
             if source.qos_durability == "transient_local":
                 if (old := self._latched.pop(source.name, None)) is not None:
                     self._inputs.remove(old)
                     self.destroy_subscription(old)
                 self._subscribe_source(source, sources.adapter(source))
 
-    def _subscribe_twist(self, kind: Any, topic: str, qos: QoSProfile) -> None:
+    def _receiver(
+        self, name: str, kind: Any, convert: Callable[[Any, Config], Any]
+    ) -> Callable[[bytes, dict[str, Any]], None]:
+        """Return the callback of a source, of "footprint" or of "twist_topic"."""
+
         def receive(data: bytes, info: dict[str, Any]) -> None:
-            if self._world is None:
-                return
-            now, steady = self._times_of_message(info)
-            try:
-                found = twist(deserialize_message(data, kind), self.config)
-            except Exception as error:
-                self._receive_fault("twist_topic", error, now, steady)
-                return
-            self._world.receive_twist(found, now=now, steady=steady)
-            self._snapshots.note_change()
+            self.server.receive(
+                name,
+                lambda: convert(deserialize_message(data, kind), self.server.config),
+                sending_time(info),
+            )
 
-        self._subscribe(kind, topic, receive, qos)
-
-    def _receive_footprint(self, data: bytes, info: dict[str, Any]) -> None:
-        if self._world is None:
-            return
-        now, steady = self._times_of_message(info)
-        try:
-            message = deserialize_message(data, PolygonStamped)
-            outline = footprint(message, self.config)
-        except Exception as error:
-            self._receive_fault("footprint", error, now, steady)
-            return
-        self._world.receive_footprint(outline, now=now, steady=steady)
-        self._snapshots.note_change()
-
-    def _receive_fault(self, source: str, error: Exception, now: int, steady: int) -> None:
-        """Store the fault of a source, "footprint" or "twist_topic", of an unusable message."""
-        assert self._world is not None
-        if isinstance(error, InputError):
-            fault = Fault(error.status, str(error))
-        else:
-            self.note_error(f"{source}: the message cannot be decoded", error)
-            fault = Fault(Status.INTERNAL_ERROR, f"the message cannot be decoded: {error!r}")
-        self._world.receive_fault(source, fault, now=now, steady=steady)
-        self._snapshots.note_change()
+        return receive
 
     def _note_transforms(self) -> None:
         """Continue what waits for transforms that have arrived."""
@@ -395,69 +338,26 @@ class CollisionServer(LifecycleNode):
         """Return the present time [ns], with which stamps are compared."""
         return self.get_clock().now().nanoseconds
 
-    def _note_time(self) -> None:
-        """Delete the data if the clock went back."""
-        if self._world is not None:
-            self._world.note_time(self.now())
-            self._snapshots.note_change()
+    def steady(self) -> int:
+        """Return the present steady time [ns]."""
+        return steady_time()
 
-    def _times(self) -> tuple[int, int]:
-        return self.now(), steady_time()
-
-    def _times_of_message(self, info: dict[str, Any]) -> tuple[int, int]:
-        """Return the present time, and the earliest steady time of a message's arrival [ns]."""
-        return self.now(), self._pauses.earliest_of(info)
-
-    def snapshot(self, require_id: int = 0) -> Snapshot:
-        """Return the present snapshot, or the earlier one with this id; 0: the present one."""
-        now, steady = self._times()
-        if self._world is None:
-            return empty_snapshot(self.config, Fault(Status.NOT_ACTIVE, self._reason), now)
-        if now == 0:
-            # With use_sim_time, before the first message on /clock. Data stamped 0 would be fresh.
-            fault = Fault(Status.CLOCK_JUMP, "no time received on /clock yet (use_sim_time)")
-            return empty_snapshot(self.config, fault, now)
-        return self._world.snapshot(now=now, steady=steady, require_id=require_id)
-
-    def later(self, snapshot: Snapshot) -> Snapshot:
-        """Return a snapshot with the present ages, to send an answer from it."""
-        now, steady = self._times()
-        if self._world is None:  # deactivated since the snapshot was made, if it has an id
-            fault = Fault(Status.NOT_ACTIVE, self._reason)
-            return snapshot.invalidated(fault) if snapshot.id else snapshot
-        return self._world.later(snapshot, now=now, steady=steady)
-
-    def keep(self, snapshot: Snapshot) -> None:
-        """Keep the data of a snapshot for `later`, until this is called again."""
-        if self._world is not None:
-            self._world.keep(snapshot)
-
-    # ---- used by the services, the diagnostics and the log
-
-    @property
-    def is_active(self) -> bool:
-        """Whether the node is active: it receives data and answers requests from it."""
-        return self._world is not None
-
-    def reports(self) -> list[Report]:
-        """Return the state of each sender; empty while the node is not active."""
-        now, steady = self._times()
-        return [] if self._world is None else self._world.reports(now=now, steady=steady)
-
-    def reset(self) -> tuple[bool, str]:
-        """Delete all data; return whether the node is active, and a message."""
-        if self._world is None:
-            return False, f"the node has no data: {self._reason}"
-        self._world.reset()
+    def note_change(self) -> None:
+        """Publish the snapshot soon."""
         self._snapshots.note_change()
-        self._receive_last_again()
-        self.get_logger().info("reset: all data deleted")
-        return True, "all data deleted; answers are UNKNOWN until fresh data is received"
 
-    def note_error(self, where: str, error: Exception) -> None:
-        """Log and count an internal error."""
-        self.errors += 1
+    def log_error(self, where: str, error: Exception) -> None:
+        """Log an internal error."""
         self.get_logger().error(f"{where}: {error!r}", throttle_duration_sec=1.0)
+
+    # ---- used by the services
+
+    def _reset(self, request: Trigger.Request, reply: Trigger.Response) -> Trigger.Response:
+        reply.success, reply.message = self.server.reset()
+        if reply.success:
+            self._receive_last_again()
+            self.get_logger().info("reset: all data deleted")
+        return reply
 
     def note_hit(self, pose: Pose) -> None:
         """For the time `HIT_SHOWN`, show that a request found a collision at this pose.
@@ -472,52 +372,29 @@ class CollisionServer(LifecycleNode):
         """Start the timer of the heartbeat, at the present `state_rate`."""
         if self._heartbeat is not None:
             self.destroy_timer(self._heartbeat)
-        self._heartbeat = self.create_steady_timer(1.0 / self.config.state_rate, self._beat)
+        period = 1.0 / self.server.config.state_rate
+        self._heartbeat = self._create_steady_timer(period, self._beat)
 
-    def create_steady_timer(self, period: float, callback: Callable[[], None]) -> Timer:
+    def _create_steady_timer(self, period: float, callback: Callable[[], None]) -> Timer:
         """Create a timer on the steady clock, which does not depend on the ROS clock."""
         clock = Clock(clock_type=ClockType.STEADY_TIME)
         return self.create_timer(period, callback, clock=clock)
 
     def _beat(self) -> None:
         sequence = self._snapshots.publish_change()
-        exchange = Exchange(self)
-        message = CollisionState()
-        self._counter += 1
-        snapshot, found = None, None
-        try:
-            first = exchange.first_snapshot()
-            ego = self._ego(first, exchange.transforms)
-            found = questions.with_time_to_collision(questions.state(first, ego), first, ego)
-            snapshot = exchange.final_snapshot(first, found.answer.verdict)
-            if snapshot.fault is not first.fault:
-                found = questions.state(snapshot, ego)
-            messages.fill_state(message, found)
-            messages.fill_info(message.info, snapshot)
-        except Exception as error:
-            self.note_error("~/state", error)
-            message = CollisionState()
-            fault = Fault(Status.INTERNAL_ERROR, repr(error))
-            messages.fill_state(message, StateAnswer(unknown(fault)))
-            messages.fill_info(message.info, exchange.snapshot_or_empty(fault))
-        message.counter = self._counter
-        message.snapshot_sequence = sequence
-        message.header.stamp = self.get_clock().now().to_msg()
-        message.header.frame_id = self.config.check_frame
-        message.info.compute_time = exchange.seconds
-        if snapshot is not None:  # from the time of the snapshot to the stamp of the message
-            passed = (nanoseconds(message.header.stamp) - snapshot.stamp) * 1e-9
-            left = message.time_to_collision - passed
-            message.time_to_collision = 0.0 if left < 0.0 else left  # NaN stays NaN
+        message, beat, is_good = self.server.beat(sequence, messages.state)
         self._state_publisher.publish(message)
         self.last_state = message
         self.health.note_beat()
-        if snapshot is not None and found is not None:
-            self._show(snapshot, ego, found)
+        if is_good:
+            self._show(beat)
 
-    def _show(self, snapshot: Snapshot, ego: Pose | Fault, found: StateAnswer) -> None:
+    def _show(self, beat: Heartbeat) -> None:
         """Publish markers if they have a subscriber."""
-        wanted = self.config.publish_markers and self._marker_publisher.get_subscription_count()
+        snapshot, ego, found = beat.snapshot, beat.ego, beat.found
+        wanted = (
+            snapshot.config.publish_markers and self._marker_publisher.get_subscription_count()
+        )
         if not wanted or time.monotonic() - self._last_markers < MARKER_PERIOD:
             return
         self._last_markers = time.monotonic()
@@ -526,13 +403,7 @@ class CollisionServer(LifecycleNode):
             shown = hit if time.monotonic() < until else None
             self._marker_publisher.publish(markers.marker_array(snapshot, ego, found, shown))
         except Exception as error:
-            self.note_error("~/markers", error)
-
-    def _ego(self, snapshot: Snapshot, transforms: Transforms) -> Pose | Fault:
-        try:
-            return lookup.ego_pose(snapshot.config, transforms, snapshot.stamp)
-        except FrameError as error:
-            return Fault(error.status, str(error))
+            self.server.note_error("~/markers", error)
 
 
 class _Executor(SingleThreadedExecutor):

@@ -5,7 +5,6 @@
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Protocol
 
 from rclpy.clock import Clock, ClockType
 from rclpy.logging import LoggingSeverity
@@ -13,12 +12,12 @@ from rclpy.node import Node
 
 from ..server import lookup
 from ..server.frames import FrameError
+from ..server.pauses import steady_time
+from ..server.server import Server
 from ..server.snapshot import Report
 from ..verdict import Status
-from .exchange import ServerData
-from .pauses import steady_time
 
-__all__ = ["Progress", "Server"]
+__all__ = ["Progress"]
 
 PERIOD = 0.5  # s
 # A missing input is logged this long after activation. Each input is logged at most this often.
@@ -47,16 +46,6 @@ class _Input:
     name: str
     logged: tuple[str, ...] | None
     time: int
-
-
-class Server(ServerData, Protocol):
-    """The part of the server that the log uses."""
-
-    def reports(self) -> list[Report]:
-        """Return the state of each sender; empty while the server is not active."""
-
-    def note_error(self, where: str, error: Exception) -> None:
-        """Log and count an internal error."""
 
 
 class Progress:

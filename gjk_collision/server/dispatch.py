@@ -340,4 +340,5 @@ SERVICES = {
 
 def none(service: str, fault: Fault) -> Found:
     """Return an answer without results, with the reason why there are none."""
-    return SERVICES[service].none(unknown(fault))
+    answer = unknown(fault)
+    return SERVICES[service].none(answer) if service in SERVICES else answer

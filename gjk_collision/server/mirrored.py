@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Snapshots as messages, ``msg/Snapshot``, to answer requests in another process.
 
-`described` gives the fields of a message, and `Mirror` makes snapshots from messages.
+`described` gives the fields of a message, and `Reader` makes snapshots from messages.
 """
 
 from collections.abc import Iterator
@@ -31,7 +31,7 @@ from .snapshot import (
     in_check_frame,
 )
 
-__all__ = ["Content", "Mirror", "described", "obstacle_fields", "unusable"]
+__all__ = ["Content", "Reader", "described", "heartbeat_facts", "obstacle_fields", "unusable"]
 
 # Time after which a mirror answers UNKNOWN because it received no heartbeat: this number of
 # periods of the heartbeat, but at least this time [s].
@@ -176,94 +176,20 @@ class Content:
     error: Exception | None = None
 
 
-class Mirror:
-    """The last snapshot of a server, received by messages, and whether it is still valid.
-
-    It has no clock: each call passes times in ns, as for `World`. If a call passes a message,
-    `earliest` is the earliest steady time at which the message can have arrived. Calls must not
-    overlap.
-
-    Attributes
-    ----------
-    snapshot : Snapshot or None
-        The snapshot in the last message, with the time of the message. Answer from it only if
-        `fault` is None; otherwise answer from `snapshot.invalidated(fault)`.
-    """
+class Reader:
+    """Makes snapshots from messages."""
 
     def __init__(self) -> None:
-        self.snapshot: Snapshot | None = None
-        self._is_timeless = False
-        self._validity = _core.Validity()
         self._key: tuple[Any, ...] = ()
         self._config: Config | None = None
 
     def read(self, message: Any) -> Content:
-        """Return the content of a ``msg/Snapshot``, or why it cannot be used.
-
-        This builds the scene. It can overlap with all calls except itself.
-        """
+        """Return the content of a ``msg/Snapshot``, or why it cannot be used."""
         try:
             is_timeless = not np.any(fields.numbers(message.timeouts))
             return Content(self._read(message), _snapshot_facts(message), is_timeless)
         except Exception as error:
             return unusable(error)
-
-    def receive_snapshot(self, content: Content, *, now: int, steady: int, earliest: int) -> None:
-        """Store the content of a message. If it has none, `fault` gives the reason."""
-        is_used = self._validity.receive_snapshot(content.facts, now, steady, earliest)
-        if content.snapshot is not None and is_used:
-            self.snapshot, self._is_timeless = content.snapshot, content.is_timeless
-
-    def receive_state(self, message: Any, *, now: int, steady: int, earliest: int) -> None:
-        """Store a ``msg/CollisionState``."""
-        facts = _core.HeartbeatFacts(
-            counter=message.counter,
-            id=message.info.snapshot_id,
-            sequence=message.snapshot_sequence,
-            config_hash=message.info.config_hash,
-            stamp=fields.nanoseconds(message.header.stamp),
-            status=message.verdict.status,
-            message=message.verdict.message,
-        )
-        self._validity.receive_heartbeat(facts, now, steady, earliest)
-
-    def fault(
-        self,
-        *,
-        at: int,
-        now: int,
-        steady: int,
-        is_named: bool = False,
-        used: _core.HeldSnapshot | None = None,
-    ) -> Fault | None:
-        """Return why no answer may be given from the snapshot; None: it is valid.
-
-        Parameters
-        ----------
-        at : int
-            Time for which the question is asked [ns].
-        now, steady : int
-            Present times [ns].
-        is_named : bool
-            Whether the request names a footprint of the parameters, see `Snapshot.chosen`. It does
-            not depend on messages with the footprint or the speed.
-        used : _core.HeldSnapshot, optional
-            The snapshot that an answer was computed from which is returned now, see `held`.
-            Default: the last one.
-        """
-        found = self._validity.check(at, now, steady, is_named, used)
-        return None if found is None else Fault(Status(found[0]), found[1])
-
-    def held(self) -> _core.HeldSnapshot | None:
-        """Return the last snapshot for `fault`, when an answer from it is returned."""
-        return self._validity.held()
-
-    def snapshot_at(self, at: int) -> Snapshot | None:
-        """Return the snapshot for a question at a time [ns]."""
-        held = self.snapshot
-        if held is None or not self._is_timeless:
-            return held
-        return replace(held, epoch=at)  # the obstacles are the same at every time
 
     def _read(self, message: Any) -> Snapshot:
         info, config = message.info, self._config_of(message)
@@ -362,6 +288,19 @@ def _snapshot_facts(message: Any) -> _core.SnapshotFacts:
         status=message.verdict.status,
         message=message.verdict.message,
         data_status=message.data_verdict.status,
+    )
+
+
+def heartbeat_facts(message: Any) -> _core.HeartbeatFacts:
+    """Return what a ``msg/CollisionState`` says about the validity of a snapshot."""
+    return _core.HeartbeatFacts(
+        counter=message.counter,
+        id=message.info.snapshot_id,
+        sequence=message.snapshot_sequence,
+        config_hash=message.info.config_hash,
+        stamp=fields.nanoseconds(message.header.stamp),
+        status=message.verdict.status,
+        message=message.verdict.message,
     )
 
 

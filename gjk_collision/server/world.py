@@ -298,9 +298,13 @@ class World:
             self._jump = None
             self._delete_data()
 
-    def note_time(self, now: int) -> None:
-        """Note the time of the clock [ns]. If it went back, all data is deleted."""
+    def note_step_back(self, now: int, by: int) -> None:
+        """Delete all data, because the clock went back by a time, to `now` [ns].
+
+        This is also right if no other call has passed the time before the step.
+        """
         with self._lock:
+            self._check_clock(max(now + by, self._newest_now or 0))
             self._check_clock(now)
 
     def receive_footprint(self, footprint: Footprint, *, now: int, steady: int) -> None:
@@ -578,6 +582,8 @@ class World:
             held.earlier = ()
         if new.received < new.arrived:
             new.dropped = "the stamp of the last message was received before"
+        if held is not None:  # this message may have waited during a pause
+            new.arrived = max(new.arrived, held.arrived)
 
     def _replace_twist(self, new: _Message) -> None:
         """Store a new message with a twist. It does not affect earlier snapshots."""
@@ -1210,7 +1216,7 @@ def _order_fault(held: _Message, new: _Message) -> str:
 def _drop(held: _Message, why: str, steady: int) -> None:
     held.dropped = why
     held.drops += 1
-    held.arrived = steady
+    held.arrived = max(held.arrived, steady)
 
 
 def _report(

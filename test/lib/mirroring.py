@@ -18,7 +18,8 @@ from rosbags.typesys.base import Nodetype  # type: ignore[attr-defined]
 from gjk_collision.replay.interfaces import typestore
 from gjk_collision.server.config import Config, SourceConfig
 from gjk_collision.server.frames import FrameError, Pose, SameFrameOnly
-from gjk_collision.server.mirrored import Mirror, described
+from gjk_collision.server.mirror import Mirror
+from gjk_collision.server.mirrored import described
 from gjk_collision.server.obstacles import Obstacles
 from gjk_collision.server.snapshot import Fault, Snapshot, empty_snapshot
 from gjk_collision.server.world import Footprint, World

@@ -9,7 +9,8 @@ import numpy as np
 
 from gjk_collision import Status
 from gjk_collision.server.config import Config
-from gjk_collision.server.mirrored import Mirror, described
+from gjk_collision.server.mirror import Mirror
+from gjk_collision.server.mirrored import described
 from gjk_collision.server.obstacles import Obstacles
 from gjk_collision.server.transforms import Placement, TransformTree
 from gjk_collision.server.world import World

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import pytest
 
-from gjk_collision.ros.pauses import NOTICED, PERIOD, SETTLED, Pauses, sending_time
+from gjk_collision.server.pauses import NOTICED, PERIOD, SETTLED, Pauses, sending_time
 
 MS = 1_000_000
 BEGIN = 5_000 * MS

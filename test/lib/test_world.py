@@ -415,6 +415,18 @@ def test_no_step_back_of_the_clock_is_too_small(time: Time, step: int) -> None:
     assert ask(world, time) == FREE
 
 
+@pytest.mark.requirement("D-8")
+def test_a_step_back_that_is_reported_counts_from_a_time_that_was_not_read(time: Time) -> None:
+    """The clock leaps to 0.4 s ahead, and back by 0.3 s, between two readings."""
+    world = known(time, (0, 0))
+    assert ask(world, time) == FREE
+    time.pass_(0.1)
+    world.note_step_back(time.now, round(0.3 * S))
+    assert ask(world, time) == unknown(Status.CLOCK_JUMP)
+    world.receive_obstacles("obstacles", boxes((0, 0), stamp=time.now), **time.both)
+    assert ask(world, time) == FREE
+
+
 def test_clock_that_leaps_ahead_makes_data_stale(time: Time) -> None:
     world = known(time, (0, 0))
     time.now += 3600 * S
@@ -1605,6 +1617,23 @@ def test_an_optional_source_whose_messages_are_dropped_is_not_silent(time: Time)
         world.receive_obstacles("lidar", lidar, **time.both)
         assert ask(world, time) == unknown(Status.NON_FINITE)
         time.pass_(0.1)
+
+
+@pytest.mark.requirement("D-7")
+@pytest.mark.parametrize("age", [-0.01, 0.01])
+def test_a_message_of_a_pause_does_not_make_an_optional_source_silent(
+    time: Time, age: float
+) -> None:
+    """It is read after a bad message that arrived later, and counts as received before it."""
+    world = two(time, required=False)
+    lidar = boxes((0, 0), stamp=time.now)
+    bad = boxes((np.nan, 0), stamp=time.now)
+    world.receive_obstacles("lidar", lidar, **time.both)
+    world.receive_obstacles("radar", bad, **time.both)
+    assert ask(world, time) == unknown(Status.NON_FINITE)
+    late = boxes((np.nan, 0), stamp=time.now - round(age * S))
+    world.receive_obstacles("radar", late, now=time.now, steady=time.steady - S)
+    assert ask(world, time)[0] is Verdict.UNKNOWN
 
 
 def test_an_optional_source_that_is_silent_after_a_stamp_ahead(time: Time) -> None:

@@ -90,14 +90,15 @@ class Model:
         if not is_late:
             log.append(m)
             self.faulty += m.bad is not None or self.is_early(m.stamp)
-        log[-1].spoke = steady
+        log[-1].spoke = max(steady, *(each.spoke for each in log))
 
     def receive_garbage(self, source: str, status: Status, now: int, steady: int) -> None:
         self.clock(now)
         self.faulty += 1
         for who in [k for k in self.log if k[0] == source] or [(source, source * (source == CAR))]:
             log = self.log.setdefault(who, [Message(source, 0)])
-            log.append(Message(source, log[-1].stamp, bad=status, decoded=False, spoke=steady))
+            spoke = max(steady, log[-1].spoke)
+            log.append(Message(source, log[-1].stamp, bad=status, decoded=False, spoke=spoke))
 
     def is_old(self, m: Message, steady: int) -> bool:
         return max(self.now - m.stamp, steady - m.received) > round(self.rules()[m.source][0] * S)

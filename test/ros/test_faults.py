@@ -38,10 +38,8 @@ from rosgraph_msgs.msg import Clock
 from server import BOX, Bench, Server, doubles, said
 from std_srvs.srv import Trigger
 
-from gjk_collision.ros import exchange, services
 from gjk_collision.ros.node import CollisionServer
-from gjk_collision.ros.pauses import steady_time
-from gjk_collision.server import questions, world
+from gjk_collision.server import exchange, questions, requests, world
 from gjk_collision.server.frames import Pose
 from gjk_collision.verdict import Status, Verdict
 
@@ -162,7 +160,7 @@ def test_error_inside_is_answered_and_survived(
             lambda: bench.states and said(bench.states[-1])[1] is Status.INTERNAL_ERROR, "state"
         )
         has_the_none_of_each_field(bench.states[-1])
-    assert server.errors >= 5
+    assert server.server.errors >= 5
     assert said(bench.collide()) == FREE
 
 
@@ -176,12 +174,12 @@ def test_world_that_fails_is_not_free(
         raise KeyError("lost")
 
     with monkeypatch.context() as patch:
-        patch.setattr(server._world, "snapshot", fail)
+        patch.setattr(server.server.world, "snapshot", fail)
         reply = bench.collide()
         assert said(reply) == (Verdict.UNKNOWN, Status.INTERNAL_ERROR)
         assert reply.info.snapshot_id == 0
         assert np.isnan([reply.info.footprint_age, reply.info.max_obstacle_age]).all()
-        assert reply.info.config_hash == server.config.hash
+        assert reply.info.config_hash == server.server.config.hash
         has_the_none_of_each_field(reply)
         bench.states.clear()
         state = bench.until(lambda: bench.states and bench.states[-1], "state")
@@ -207,12 +205,12 @@ def test_second_opinion_that_disagrees(
 
     assert [said(reply) for reply in replies()] == [FREE] * 4
     with monkeypatch.context() as patch:
-        patch.setattr(services, "verdict_error", lambda *_: "the gap is -1 m")
+        patch.setattr(requests, "verdict_error", lambda *_: "the gap is -1 m")
         for reply in replies():
             assert said(reply) == (Verdict.UNKNOWN, Status.INTERNAL_ERROR)
             assert not reply.is_free
             assert "kernel error at (" in reply.verdict.message
-    assert server.errors == 4
+    assert server.server.errors == 4
     assert [said(reply) for reply in replies()] == [FREE] * 4
 
 
@@ -238,9 +236,9 @@ def test_second_opinion_is_on_the_poses_that_were_answered(
     server, bench = inside
     judged, hits = [], []
     frames = Drifting()
-    monkeypatch.setattr(server, "transforms", frames)
+    monkeypatch.setattr(server.server, "transforms", frames)
     monkeypatch.setattr(
-        services,
+        requests,
         "verdict_error",
         lambda _, pose, __, ___, frame: judged.append(frame.of(pose)) or "",
     )
@@ -330,7 +328,7 @@ def test_message_that_is_read_long_after_a_pause() -> None:
         time.sleep(1.5)  # a pause: the executor does not spin
         end = time.monotonic() + 1.0
         while time.monotonic() < end:  # the process is active, but has not read the message yet
-            server._pauses.note_activity(steady_time())
+            server.server.note_activity()
             time.sleep(0.05)
         end = time.monotonic() + 0.5
         while time.monotonic() < end:
@@ -429,7 +427,7 @@ def test_pose_of_the_vehicle_that_ages_while_the_node_works(
 ) -> None:
     """A tree that is known beyond the present does not make an old answer young."""
     server, bench = inside
-    server.transforms = Driven(server, ahead)
+    server.server.transforms = Driven(server, ahead)
     stale = (Verdict.UNKNOWN, Status.TF_EXTRAPOLATION)
     bench.until(lambda: bench.states and said(bench.states[-1]) == FREE, "free")
     assert said(bench.collide(frame="")) == FREE

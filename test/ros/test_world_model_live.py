@@ -25,9 +25,9 @@ from rosgraph_msgs.msg import Clock
 from server import BOX, Bench, Server, said
 from world_model import Message, Model
 
-from gjk_collision.ros.pauses import steady_time
 from gjk_collision.server.config import Config, SourceConfig
 from gjk_collision.server.fields import nanoseconds
+from gjk_collision.server.pauses import steady_time
 from gjk_collision.verdict import Status, Verdict
 
 S = 1_000_000_000

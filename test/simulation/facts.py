@@ -13,6 +13,8 @@ from typing import Any
 
 SECOND = 1_000_000_000
 MS = 1_000_000
+BEAMS, MAX_RANGE = 24, 9.0  # of a scan; m
+CELLS, CELL = 16, 0.5  # cells in each direction of a grid; m
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +28,7 @@ class Box:
     r: float
     vx: float = 0.0
     vy: float = 0.0
+    is_region: bool = False  # the vehicle must stay inside
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +57,7 @@ class Plan:
 class Message:
     """A message of a sender on its way to the node."""
 
-    kind: str  # list, footprint, twist, mount (static transform) or tf
+    kind: str  # list, footprint, twist; transforms: mount (static), tf, ego
     sent: int
     stamp: int  # common ROS clock
     source: str = ""
@@ -64,20 +67,31 @@ class Message:
     boxes: tuple[Box, ...] = ()
     size: tuple[float, float] = (0.0, 0.0)  # half sizes of the footprint
     speed: float = 0.0
-    place: tuple[float, float] = (0.0, 0.0)  # of a frame
+    place: tuple[float, float] = (0.0, 0.0)  # of a frame, or of a grid
     bad: str = ""  # value, shape or undecodable
+    returns: tuple[tuple[float, float], ...] = ()  # of a scan: beam, range; of a grid: row, column
+    is_list: bool = True  # not a scan and not a grid
+
+    @property
+    def is_refused(self) -> bool:
+        """Whether it cannot be converted, so that its sender is not known."""
+        return bool(self.bad) and (
+            self.bad == "undecodable" or self.kind == "twist" or not self.is_list
+        )
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
     """What is asked of a service or a mirror: poses without a turn, and how."""
 
+    service: str  # CheckPoses, CheckPath, Collide, Distance or NearestFree
     poses: tuple[tuple[float, float], ...]
     names: tuple[str, ...] = ()  # of footprints; empty: the default one
     which: tuple[int, ...] = ()
     times: tuple[float, ...] = ()
     margin: float = 0.0
-    frame: str = "odom"
+    frame: str = "odom"  # empty: the present pose of the vehicle
+    is_stamped: bool = False  # for a time, not for the newest pose of the frame
 
     def name_at(self, index: int) -> str:
         """Return the name of the footprint for a pose; empty: that of a request without names."""
@@ -86,5 +100,5 @@ class Question:
         return self.names[self.which[index] if self.which else 0]
 
 
-class Violation(Exception):  # noqa: N818
-    """An answer that the oracle cannot justify."""
+class Violation(BaseException):
+    """An answer that the oracle cannot justify. The package's `except Exception` passes it on."""

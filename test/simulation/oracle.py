@@ -9,6 +9,7 @@ rounded rectangles that do not turn, so distances have a closed form.
 
 from __future__ import annotations
 
+from bisect import bisect_left, insort
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from math import hypot
@@ -22,6 +23,9 @@ PAUSE = 100 * MS  # a longer pause of a process is noticed
 SETTLED = 250 * MS  # a message that is read so soon after a pause has waited
 CLASH = OTHER = 3 * SECOND
 GAP = LEAD = 2 * SECOND
+KEPT = 10 * SECOND  # transforms
+WAITING = 8  # messages of a sender that wait for their transform
+SAMPLES = 6  # of each segment of a path
 
 
 def seconds(value: float) -> int:
@@ -42,8 +46,26 @@ def distance(at: Place, size: Place, box: Box, by: Place, after: float, grown: f
     """
     x, y = box.x + by[0] + box.vx * after, box.y + by[1] + box.vy * after
     dx, dy = abs(x - at[0]) - size[0] - box.hx, abs(y - at[1]) - size[1] - box.hy
+    if box.is_region:
+        return min(box.hx - abs(x - at[0]) - size[0], box.hy - abs(y - at[1]) - size[1]) - grown
     gap = hypot(max(dx, 0.0), max(dy, 0.0)) if dx > 0.0 or dy > 0.0 else max(dx, dy)
     return gap - box.r - grown
+
+
+def places_of(
+    question: Question, free: Iterable[int]
+) -> Iterable[tuple[int, Place, float | None]]:
+    """Return index, place and time [s] of what must be free: poses, or points of a path."""
+    poses, times = question.poses, question.times
+    if question.service != "CheckPath":
+        yield from ((i, poses[i], times[i] if times else None) for i in free)
+        return
+    for i in range(len(poses) - 1):
+        for k in range(SAMPLES + 1):
+            share = k / SAMPLES
+            (ax, ay), (bx, by) = poses[i], poses[i + 1]
+            when = times[i] + share * (times[i + 1] - times[i]) if times else None
+            yield i, (ax + share * (bx - ax), ay + share * (by - ay)), when
 
 
 @dataclass
@@ -52,7 +74,9 @@ class Sender:
 
     receipts: dict[int, int] = field(default_factory=dict)  # stamp -> first receipt, steady
     last: Message | None = None  # the last one that was not dropped
-    is_bad: bool = False
+    used: Message | None = None  # the one in force, of a sender without fault
+    is_bad: bool = False  # a message could not be read
+    earlier: tuple[Message, ...] = ()  # newest first, before `last`
     arrived: int = 0  # steady time of the last message, dropped or not
     smaller: int | None = None  # steady time of the last number that was not greater
     clash: int | None = None  # steady time at which two publishers were noticed
@@ -111,16 +135,21 @@ class Data:
         kind = self.config["footprint_is"]
         return bool(kind == "parameter" or (kind == "speed" and name == "default"))
 
-    def check_geometry(self, question: Question, free: Iterable[int], at: int, by: Place) -> None:
-        """Check that poses are free of this data; `at` is the time of the question (ROS)."""
+    def check_geometry(
+        self, question: Question, free: Iterable[int], at: int, by: Place, bound: float = -1.0
+    ) -> None:
+        """Check that poses are free of this data; `at` is the time of the question (ROS).
+
+        `bound`: a lower bound of the distance [m].
+        """
         stamps = [p.message.stamp for p in self.parts if not self.is_static(p)]
-        for i in free:
-            size, (x, y) = self.size_of(question.name_at(i)), question.poses[i]
+        for i, (x, y), time in places_of(question, free):
+            size = self.size_of(question.name_at(i))
             need(size is not None, f"pose {i}: the footprint is not known")
             assert size is not None
             when = None
-            if question.times:
-                when = at + seconds(question.times[i])
+            if time is not None:
+                when = at + seconds(time)
                 begin, most = min(stamps, default=at), seconds(self.config["prediction_horizon"])
                 need(when <= begin + most + 1000, f"pose {i}: after the prediction horizon")
             for part in self.parts:
@@ -133,6 +162,10 @@ class Data:
                     gap = distance((x + by[0], y + by[1]), size, box, part.place, after, grown)
                     margin = self.config["safety_margin"] + question.margin
                     need(gap > margin - NEAR, f"pose {i} is {gap:.3f} m from {part.source}: {box}")
+                    need(
+                        bound < gap + NEAR,
+                        f"bound {bound} m, {gap:.3f} m from {part.source}: {box}",
+                    )
 
     def is_static(self, part: Part) -> bool:
         """Return whether a list never becomes too old."""
@@ -170,7 +203,9 @@ class NodeRecord:
         self.senders: dict[tuple[str, str], Sender] = {}
         self.unknown_bad: dict[str, int] = {}  # source -> time: no sender was known
         self.mount: Place | None = None  # of the frame "sensor", static
-        self.tf: dict[int, Place] = {}  # of the frame "map": stamp -> place
+        # of the moving frames "map" and "base": stamps, and stamp -> place
+        self.tf: dict[str, tuple[list[int], dict[int, Place]]] = {}
+        self.placed: dict[Message, Place] = {}  # at its stamp
         self.none_ahead_until = 0
         self.pauses: list[tuple[int, int]] = []
         self.acted = 0
@@ -185,6 +220,8 @@ class NodeRecord:
     def look(self, at: int) -> int:
         """Note that the node reads its ROS clock. A step back deletes all data but static data."""
         ros = self.clock(at)
+        if self.read == 0 and ros:  # the simulated clock has started
+            self.tf = {}
         if self.read is not None and ros < self.read:
             self.end(at, "the clock stepped back")
             self.none_ahead_until = min(self.read, ros + LEAD)
@@ -192,8 +229,14 @@ class NodeRecord:
             self.senders = {k: v for k, v in self.senders.items() if self.is_static(k[0])}
             self.unknown_bad = {k: v for k, v in self.unknown_bad.items() if self.is_static(k)}
         self.read = ros
-        self.places.append((ros, self.map_place(ros)))
+        if "map" in self.tf:
+            self.places.append((ros, self.newest("map", ros)[0]))
         return ros
+
+    def step_back(self, at: int, by: int) -> None:
+        """Note that the clock reports a step back, from a time that was perhaps not read."""
+        self.read = max(self.read or 0, self.clock(at) + by)
+        self.look(at)
 
     def is_static(self, source: str) -> bool:
         """Return whether the data of a source never becomes too old."""
@@ -202,6 +245,19 @@ class NodeRecord:
     def end(self, at: int, why: str) -> None:
         """Note that no earlier snapshot can be used any more."""
         self.ends.append((at, why))
+
+    def activate(self, at: int, epoch: int) -> None:
+        """Note an activation, with its part of the ids of snapshots."""
+        self.epoch, self.ids = epoch, {}
+        self.delete(at, "activated")
+
+    def trim(self) -> None:
+        """Forget what is too old to matter."""
+        del self.places[:-4000], self.ends[:-500]
+        if len(self.placed) > 500:
+            self.placed = dict(list(self.placed.items())[-250:])
+        if len(self.ids) > 500:
+            self.ids = dict(list(self.ids.items())[-250:])
 
     def delete(self, at: int, why: str) -> None:
         """Delete all data, also static data."""
@@ -241,11 +297,10 @@ class NodeRecord:
         ros = self.look(at)
         if message.kind == "mount":
             self._receive_mount(at, message)
-        elif message.kind == "tf":
+        elif message.kind in ("tf", "ego"):
             ahead = message.stamp - ros
-            refused = ahead > LEAD or (ahead > 0 and ros < self.none_ahead_until)
-            if not refused:
-                self.tf[message.stamp] = message.place
+            if ahead <= LEAD and (ahead <= 0 or ros >= self.none_ahead_until):
+                self._insert("map" if message.kind == "tf" else "base", message)
             self.look(at)
         elif self.epoch:
             self._receive_data(at, ros, message)
@@ -256,14 +311,25 @@ class NodeRecord:
             self.end(at, "a static transform was corrected")
         self.mount = message.place
 
+    def _insert(self, frame: str, message: Message) -> None:
+        stamps, places = self.tf.setdefault(frame, ([], {}))
+        if stamps and message.stamp < stamps[-1] - KEPT:
+            return
+        if message.stamp not in places:
+            insort(stamps, message.stamp)
+        places[message.stamp] = message.place
+        while stamps[0] < stamps[-1] - KEPT:
+            del places[stamps.pop(0)]
+
     def _receive_data(self, at: int, ros: int, message: Message) -> None:
         receipt, source = self.receipt(at, message.sent), message.source
-        if message.bad == "undecodable":
+        if message.is_refused:
             if source != "twist":
                 self.end(at, f"{source}: a message could not be decoded")
             known = [each for key, each in self.senders.items() if key[0] == source]
             for each in known:
-                each.is_bad, each.arrived = True, receipt
+                each.is_bad, each.earlier = True, ()
+                each.arrived = max(each.arrived, receipt)
             if not known:
                 self.unknown_bad[source] = receipt
             return
@@ -272,7 +338,8 @@ class NodeRecord:
         sender = self.senders.setdefault((source, message.sender), Sender())
         ahead = seconds(self.config["max_future_stamp"])
         first = sender.receipts.get(message.stamp, receipt)
-        sender.receipts[message.stamp], sender.arrived = min(first, receipt), receipt
+        sender.receipts[message.stamp] = min(first, receipt)
+        sender.arrived = max(sender.arrived, receipt)
         last = sender.last
         counts = not static and last is not None and 0 < message.number <= last.number
         if counts and last is not None and message.stamp != last.stamp:
@@ -282,7 +349,9 @@ class NodeRecord:
             sender.smaller = receipt
         if not static and sender.drops(message, ros + ahead):
             return
-        sender.last, sender.is_bad = message, bool(message.bad)
+        if last is not None and not sender.is_bad:
+            sender.earlier = (last, *sender.earlier)[:WAITING]
+        sender.last, sender.is_bad = message, False
         if static:
             self.end(at, f"{source}: another message of a static source")
         if message.bad and source != "twist":
@@ -292,54 +361,81 @@ class NodeRecord:
 
     # ---- what is in force
 
-    def map_place(self, ros: int) -> Place | None:
-        """Return the place of the frame "map" at the present time, if it is known."""
-        stamps = sorted(self.tf)
-        if not stamps:
-            return None
-        last = stamps[-1]
-        if last <= ros:
-            fresh = ros - last <= seconds(self.config["transform_tolerance"])
-            return self.tf[last] if fresh else None
-        before = max((each for each in stamps if each <= ros), default=None)
-        if before is None:
-            return None
-        after = min(each for each in stamps if each > ros)
-        if before == ros:
-            return self.tf[before]
-        if after - before > GAP:
-            return None
-        share = (ros - before) / (after - before)
-        (ax, ay), (bx, by) = self.tf[before], self.tf[after]
-        return ax + share * (bx - ax), ay + share * (by - ay)
-
-    def place_of(self, frame: str, ros: int) -> Place | None:
-        """Return the place of a frame in the check frame at the present time."""
+    def at_stamp(self, frame: str, stamp: int) -> Place | None:
+        """Return the place of a frame in the check frame at a time, if it is known."""
         if frame == "odom":
             return 0.0, 0.0
-        return self.mount if frame == "sensor" else self.map_place(ros)
+        if frame == "sensor":
+            return self.mount
+        stamps, places = self.tf.get(frame, ([], {}))
+        k = bisect_left(stamps, stamp)
+        if k < len(stamps) and stamps[k] == stamp:
+            return places[stamp]
+        if k in (0, len(stamps)) or stamps[k] - stamps[k - 1] > GAP:
+            return None
+        share = (stamp - stamps[k - 1]) / (stamps[k] - stamps[k - 1])
+        (ax, ay), (bx, by) = places[stamps[k - 1]], places[stamps[k]]
+        return ax + share * (bx - ax), ay + share * (by - ay)
+
+    def newest(self, frame: str, ros: int) -> tuple[Place | None, int | None]:
+        """Return the place of a frame now, if it is known, and its stamp; None: it is static."""
+        if frame in ("odom", "sensor"):
+            return self.at_stamp(frame, ros), None
+        stamps = self.tf.get(frame, ([], {}))[0]
+        last = min(stamps[-1], ros) if stamps else 0
+        is_fresh = ros - last <= seconds(self.config["transform_tolerance"])
+        return (self.at_stamp(frame, last) if is_fresh else None), last
+
+    def is_awaited(self, message: Message) -> bool:
+        """Return whether the transform of a message may still arrive."""
+        stamps = self.tf.get(message.frame, ([], {}))[0]
+        return bool(stamps) and message.stamp > stamps[-1]
+
+    def place_of(self, message: Message) -> Place | None:
+        """Return the place of a list at its stamp; it stays when it is known."""
+        if message.frame in ("odom", "sensor"):
+            return self.at_stamp(message.frame, message.stamp)
+        known = self.placed.get(message) or self.at_stamp(message.frame, message.stamp)
+        if known is not None:
+            self.placed[message] = known
+        return known
 
     def fault_of(self, source: str, sender: Sender, ros: int, steady: int) -> str:
         """Return why the data of a sender cannot be used; "silent": it is optional."""
-        config, last = self.config, sender.last
+        config = self.config
         is_obstacles = f"{source}.static" in config
         static = is_obstacles and config[f"{source}.static"]
         limit = seconds(config[f"{source}.timeout" if is_obstacles else f"{source}_timeout"])
         optional = is_obstacles and not config[f"{source}.required"]
         if optional and not static and steady - sender.arrived > limit:
             return "silent"
-        if sender.is_bad or last is None:
+        if sender.is_bad or sender.last is None:
             return f"{source} is invalid"
         if static:
-            return "" if self.place_of(last.frame, ros) is not None else f"{source}: no transform"
+            if sender.last.bad:
+                return f"{source} is invalid"
+            known = self.newest(sender.last.frame, ros)[0] is not None
+            return "" if known else f"{source}: no transform"
         if sender.clash is not None and steady - sender.clash <= CLASH:
             return f"{source}: two publishers use one name"
-        if last.stamp - ros > seconds(config["max_future_stamp"]):
-            return f"{source} is ahead of the clock"
-        if max(ros - last.stamp, steady - sender.receipts[last.stamp]) > limit:
-            return "silent" if optional else f"{source} is too old"
-        known = last.kind != "list" or self.place_of(last.frame, ros) is not None
-        return "" if known else f"{source}: no transform"
+        fault = ""
+        for k, message in enumerate((sender.last, *sender.earlier)):
+            is_late = max(ros - message.stamp, steady - sender.receipts[message.stamp]) > limit
+            if message.bad:
+                why = f"{source} is invalid"
+            elif message.stamp - ros > seconds(config["max_future_stamp"]):
+                why = f"{source} is ahead of the clock"
+            elif is_late:
+                why = "silent" if optional else f"{source} is too old"
+            elif message.kind != "list" or self.place_of(message) is not None:
+                sender.used, sender.earlier = message, sender.earlier[:k]
+                return ""
+            else:
+                why = f"{source}: no transform"
+            fault = fault or why
+            if not why.endswith("no transform") or not self.is_awaited(message):
+                break
+        return fault
 
     def data(self, at: int) -> Data:
         """Return the data in force now."""
@@ -359,11 +455,12 @@ class NodeRecord:
                 if fault:
                     faults += [fault] * (fault != "silent")
                     continue
-                last = sender.last
-                assert last is not None
-                place = self.place_of(last.frame, ros)
+                static = self.is_static(source)
+                used = sender.last if static else sender.used
+                assert used is not None
+                place = self.newest(used.frame, ros)[0] if static else self.place_of(used)
                 assert place is not None
-                parts.append(Part(source, last, sender.receipts[last.stamp], place))
+                parts.append(Part(source, used, sender.receipts[used.stamp], place))
         if not parts and not faults:
             faults.append("no source has fresh data")
         choice, choice_fault, footprint, twist, receipts = self._choice(at, ros)
@@ -392,7 +489,7 @@ class NodeRecord:
             return "", f"no {source}", None, None, {}
         if fault := self.fault_of(source, sender, ros, at):
             return "", fault, None, None, {}
-        last = sender.last
+        last = sender.used
         assert last is not None
         receipts = {source: sender.receipts[last.stamp]}
         if kind == "topic":
@@ -410,11 +507,21 @@ class NodeRecord:
     # ---- answers
 
     def judge(
-        self, question: Question, asked: int, sent: int, id_: int, free: list[int], required: int
+        self,
+        question: Question,
+        asked: int,
+        sent: int,
+        id_: int,
+        free: list[int],
+        *,
+        required: int = 0,
+        is_whole: bool = True,
+        pose: int | None = None,
     ) -> None:
         """Check an answer that the node sends now; `asked`: when it began to answer.
 
-        The data in force at `asked` was passed to `remember`.
+        The data in force at `asked` was passed to `remember`. `is_whole`: the verdict is FREE, not
+        only that of some poses. `pose`: stamp of the pose of the frame; None: it has no age.
         """
         if not free:
             return
@@ -439,7 +546,10 @@ class NodeRecord:
             need(now.choice == data.choice, "another footprint is for the present speed")
         self._check_places(data, ros)
         is_late = sent - asked > seconds(self.config["time_budget"])
-        need(not is_late or len(free) < len(question.poses), "the time budget is used up")
+        need(not (is_late and is_whole), "the time budget is used up")
+        if pose is not None:
+            age = abs(ros - min(pose, self.clock(asked)))
+            need(age <= seconds(self.config["transform_tolerance"]), "the pose is too old")
 
     def _check_places(self, data: Data, ros: int) -> None:
         for part in data.parts:
@@ -520,6 +630,7 @@ class MirrorRecord:
         when: int,
         id_: int,
         free: list[int],
+        bound: float,
     ) -> None:
         """Check an answer that the mirror returns now; `when`: the time asked for (ROS)."""
         if not free:
@@ -555,7 +666,7 @@ class MirrorRecord:
                 assert late is not None
                 need(late.config == data.config, "other parameters since")
                 need(what.statics == used.statics, "other static data or transforms since")
-        data.check_geometry(question, free, when, (0.0, 0.0))
+        data.check_geometry(question, free, when, (0.0, 0.0), bound)
 
     def _of(self, what: Published) -> list[tuple[int, int, Published]]:
         return [each for each in self.received if each[2] is what]

@@ -5,21 +5,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import cos, pi, sin
 from random import Random
 from typing import Any
 
-from .facts import MS, SECOND, Box, Event, Plan, Question
+from .facts import BEAMS, CELL, CELLS, MAX_RANGE, MS, SECOND, Box, Event, Plan, Question
 
 BEGIN = 1000 * SECOND  # true time at which a plan begins
 FAULTS = (
     "steps", "rates", "skew", "delay", "outage", "bad", "repeat", "order", "future", "silence",
     "pause", "life", "crash", "twin", "parameters", "reset", "static", "mount", "map", "long",
-    "required", "several", "times", "shared name", "jumps",
+    "required", "several", "times", "shared name", "jumps", "loss", "duplicate", "clock", "ego",
+    "region", "client",
 )  # fmt: skip
 SIZES = {"default": (0.5, 0.4), "big": (0.9, 0.6), "slow": (0.4, 0.4), "fast": (0.8, 0.4)}
 SPEEDS = {"slow": (-0.5, 1.0), "fast": (1.0, 3.0)}
 LIVE = ("safety_margin", "footprint_timeout", "twist_timeout", "state_rate")
 FIELD = 6.0  # m: half the width of the field with obstacles and poses
+ARRAY, SCAN = "gjk_collision/msg/ObstacleArray", "sensor_msgs/msg/LaserScan"
+GRID = "nav_msgs/msg/OccupancyGrid"
+SERVICES = ("CheckPoses", "CheckPoses", "CheckPath", "Collide", "Distance", "NearestFree")
 
 
 def plain(parameters: Mapping[str, Any]) -> dict[str, Any]:
@@ -37,16 +42,22 @@ def outline(name: str) -> list[float]:
     return [x, y, -x, y, -x, -y, x, -y]
 
 
-def new_plan(seed: int, length: float = 40.0) -> Plan:
-    """Return the plan of a seed; `length` is the simulated time [s]."""
+def new_plan(seed: int, length: float = 40.0, faults: tuple[str, ...] | None = None) -> Plan:
+    """Return the plan of a seed.
+
+    `length` is the simulated time [s]; a plan with slow senders is longer. `faults` are the kinds
+    of faults; default: a random part of all.
+    """
     random = Random(seed)
-    share = random.choice((0.15, 0.3, 0.5))
-    faults = tuple(each for each in FAULTS if random.random() < share)
-    made = _Maker(random, set(faults), round(length * SECOND))
+    share = random.choice((0.1, 0.2, 0.4))
+    chosen = tuple(each for each in FAULTS if random.random() < share)
+    if random.random() < 0.4:  # what happens while an answer is computed
+        chosen = tuple(dict.fromkeys((*chosen, "long")))
+    made = _Maker(random, set(chosen if faults is None else faults), length)
     made.write()
     return Plan(
         seed,
-        faults,
+        tuple(each for each in FAULTS if each in made.faults),
         made.parameters,
         random.random() < 0.5,
         made.mirrors,
@@ -56,8 +67,11 @@ def new_plan(seed: int, length: float = 40.0) -> Plan:
 
 
 class _Maker:
-    def __init__(self, random: Random, faults: set[str], length: int) -> None:
-        self.random, self.faults, self.length = random, faults, length
+    def __init__(self, random: Random, faults: set[str], length: float) -> None:
+        self.random, self.faults = random, faults
+        # Senders, timeouts and requests of a slow plan are slower, and so are its faults.
+        self.scale = random.choice((1, 1, 1, 5, 20))
+        self.length = round(length * self.scale * SECOND)
         self.events: list[Event] = []
         self.windows: list[tuple[int, int]] = []  # begin and length of long computations
         self.mirrors = random.choice((1, 1, 2))
@@ -65,26 +79,27 @@ class _Maker:
         self.parameters = self._parameters()
 
     def _parameters(self) -> dict[str, Any]:
-        random = self.random
+        random, faults = self.random, self.faults
         kind = random.choice(("topic", "parameter", "speed"))
         sources = ["lidar", *(["radar"] if random.random() < 0.6 else [])]
-        if "static" in self.faults or "map" in self.faults:
+        if faults & {"static", "map", "region"}:
             sources.append("map")
         found: dict[str, Any] = {
-            "base_frame": "odom",
+            "base_frame": "base" if "ego" in faults else "odom",
             "check_frame": "odom",
             "footprint": [] if kind == "topic" else outline("default"),
             "footprint_names": ["big", "slow", "fast"],
             "speed_footprints": ["slow", "fast"] if kind == "speed" else [],
             "twist_topic": "odom" if kind == "speed" else "",
-            "footprint_timeout": random.choice((0.3, 0.6, 1.0)),
-            "twist_timeout": random.choice((0.3, 0.5)),
+            "footprint_timeout": self._seconds(0.3, 0.6, 1.0),
+            "twist_timeout": self._seconds(0.3, 0.5),
             "obstacle_sources": sources,
-            "state_rate": random.choice((2.0, 5.0, 10.0, 20.0)),
+            "state_rate": random.choice((1.0, 2.0) if self.scale > 1 else (2.0, 5.0, 10.0, 20.0)),
             "safety_margin": random.choice((0.0, 0.0, 0.1)),
-            "time_budget": random.choice((0.05, 1.0, 3.0)) if "long" in self.faults else 0.05,
+            "time_budget": random.choice((0.05, 1.0, 3.0)) if "long" in faults else 0.05,
             "prediction_horizon": random.choice((1.0, 5.0)),
-            "transform_tolerance": random.choice((0.1, 0.3)),
+            "transform_tolerance": min(self._seconds(0.1, 0.3), 1.0),
+            "transform_wait": random.choice((0.0, 0.1)),
             "max_future_stamp": 0.05,
         }
         for name in ("big", "slow", "fast"):
@@ -92,13 +107,21 @@ class _Maker:
         for name in ("slow", "fast"):
             found[f"{name}.linear_min"], found[f"{name}.linear_max"] = SPEEDS[name]
         for each in sources:
-            found[f"{each}.timeout"] = random.choice((0.2, 0.4, 0.8))
+            types = (ARRAY, GRID) if each == "map" else (ARRAY, ARRAY, SCAN, GRID)
+            chosen = random.choice(types)
+            found[f"{each}.type"] = ARRAY if "region" in faults and each == "map" else chosen
+            found[f"{each}.timeout"] = self._seconds(0.2, 0.4, 0.8)
             found[f"{each}.required"] = each == "lidar" or random.random() < 0.4
             found[f"{each}.inflation"] = random.choice((0.0, 0.0, 0.2))
             found[f"{each}.static"] = each == "map"
-            several = each != "map" and random.random() < 0.3
-            self.senders += [(each, name) for name in (("a", "b") if several else ("a",))]
+            is_named = each != "map" and found[f"{each}.type"] == ARRAY
+            several = is_named and random.random() < 0.3
+            names = ("a", "b") if several else ("a",) if is_named or each == "map" else (each,)
+            self.senders += [(each, name) for name in names]
         return found
+
+    def _seconds(self, *values: float) -> float:
+        return self.random.choice(values) * self.scale
 
     # ---- parts of a plan
 
@@ -108,15 +131,18 @@ class _Maker:
         for source, sender in self.senders:
             self._lists(source, sender)
         if not self.parameters["footprint"]:
-            self._data("footprint", "", self.random.choice((0.1, 0.2)))
+            self._data(
+                "footprint", "", self._seconds(0.1, 0.2), frame=self.parameters["base_frame"]
+            )
         if self.parameters["speed_footprints"]:
-            self._data("twist", "", self.random.choice((0.05, 0.15)))
+            self._data("twist", "", self._seconds(0.05, 0.15), frame=self.parameters["base_frame"])
         mounts = self.random.randint(1, 4) if "mount" in self.faults else 0
         self._add(0, "mount", place=(0.5, 0.0))
         for at in self._times(mounts):
             self._add(at, "mount", place=self._place())
-        if "map" in self.faults:
-            self._transforms()
+        for kind, fault in (("tf", "map"), ("ego", "ego")):
+            if fault in self.faults:
+                self._transforms(kind)
         self._disturbances()
 
     def _add(self, after: int, kind: str, **data: Any) -> None:
@@ -142,8 +168,10 @@ class _Maker:
     def _delay(self) -> int:
         random = self.random
         if "delay" in self.faults and random.random() < 0.2:
-            return random.randrange(500 * MS)
+            return random.randrange(500 * self.scale * MS)
         return random.randrange(1, 8) * MS
+
+    # ---- what sensors see
 
     def _boxes(self) -> tuple[Box, ...]:
         random, found = self.random, []
@@ -154,46 +182,80 @@ class _Maker:
             found.append(Box(x, y, hx, hy, random.uniform(0.1, 0.8)))
         return tuple(found)
 
+    def _region(self) -> Box:
+        random = self.random
+        x, y = random.uniform(-2, 2), random.uniform(-2, 2)
+        return Box(x, y, random.uniform(4, 9), random.uniform(4, 9), 0.0, is_region=True)
+
+    def _reading(self, source: str, *, moves: bool) -> dict[str, Any]:
+        """Return the obstacles of a message, and how they are written in it."""
+        random, kind = self.random, self.parameters[f"{source}.type"]
+        if kind == SCAN:
+            beams = random.sample(range(BEAMS), random.randint(1, 5))
+            returns = tuple((beam, random.uniform(1.0, MAX_RANGE)) for beam in beams)
+            angles = [(2.0 * pi * beam / BEAMS, r) for beam, r in returns]
+            seen = tuple(Box(r * cos(a), r * sin(a), 0.0, 0.0, 0.0) for a, r in angles)
+            return {"boxes": seen, "returns": returns, "is_list": False}
+        if kind == GRID:
+            place = random.uniform(-2, 2), random.uniform(-2, 2)
+            cells = {(random.randrange(CELLS), random.randrange(CELLS)) for _ in range(6)}
+            first = [each - 0.5 * CELL * (CELLS - 1) for each in place]
+            half = 0.5 * CELL
+            seen = tuple(
+                Box(first[0] + CELL * column, first[1] + CELL * row, half, half, 0.0)
+                for row, column in sorted(cells)
+            )
+            returns = tuple((float(row), float(column)) for row, column in sorted(cells))
+            return {"boxes": seen, "returns": returns, "is_list": False, "place": place}
+        boxes = self._boxes()
+        if moves:
+            speeds = [(random.uniform(-2, 2), random.uniform(-2, 2)) for _ in boxes]
+            boxes = tuple(
+                Box(b.x, b.y, b.hx, b.hy, b.r, *v) for b, v in zip(boxes, speeds, strict=True)
+            )
+        if "region" in self.faults and source == "map":
+            boxes = (*boxes, self._region())
+        return {"boxes": boxes}
+
     def _lists(self, source: str, sender: str) -> None:
-        is_static = source == "map"
         frame = "odom"
-        if is_static and "map" in self.faults:
+        if "map" in self.faults and (source == "map" or self.random.random() < 0.4):
             frame = "map"
         elif "mount" in self.faults and self.random.random() < 0.5:
             frame = "sensor"
-        if is_static:
+        if source == "map":
             for at in (0, *self._some("static", 6)):
                 bad = "shape" if "bad" in self.faults and self.random.random() < 0.1 else ""
                 self._message(at, "list", source, sender, frame=frame, bad=bad)
             return
-        self._data("list", source, self.random.choice((0.05, 0.1, 0.15)), sender, frame)
+        self._data("list", source, self._seconds(0.05, 0.1, 0.15), sender, frame)
 
     def _data(
         self, kind: str, source: str, period: float, sender: str = "", frame: str = "odom"
     ) -> None:
         """Write the messages of one sender, with the faults that are switched on."""
         source = source or kind
-        random, at = self.random, random_at(self.random)
-        silences = [(t, t + random.randrange(3 * SECOND)) for t in self._some("silence", 4)]
-        moves = kind == "list" and random.random() < 0.4
-        counts = kind == "list" and random.random() < 0.7
+        random, at = self.random, self.random.randrange(200 * MS)
+        longest = 3 * self.scale * SECOND
+        silences = [(t, t + random.randrange(longest)) for t in self._some("silence", 4)]
+        counts = kind == "list" and self.parameters[f"{source}.type"] == ARRAY
+        moves = counts and random.random() < 0.4
+        counts = counts and random.random() < 0.7
         number = 1
         while at < self.length:
-            if not any(begin <= at < end for begin, end in silences):
+            is_lost = "loss" in self.faults and random.random() < 0.15
+            if not is_lost and not any(begin <= at < end for begin, end in silences):
                 given: dict[str, Any] = {"number": number if counts else 0, "frame": frame}
                 for fault, values in (
                     ("bad", {"bad": random.choice(("value", "shape", "undecodable"))}),
                     ("repeat", {"repeat": True}),
-                    ("order", {"error": -random.randrange(400 * MS)}),
+                    ("order", {"error": -random.randrange(400 * self.scale * MS)}),
                     ("future", {"error": random.randrange(20, 900) * MS}),
                     ("shared name", {"number": max(1, number - 40) if counts else 0}),
+                    ("duplicate", {"again": random.randrange(300 * self.scale * MS)}),
                 ):
                     if fault in self.faults and random.random() < 0.03:
                         given.update(values)
-                if kind == "twist" and given.get("bad"):
-                    given["bad"] = "undecodable"  # its adapter refuses each bad value
-                elif kind != "list" and given.get("bad") == "shape":
-                    given["bad"] = "value"
                 self._message(at, kind, source, sender, moves=moves, **given)
                 number += 1
             at += round(period * random.uniform(0.9, 1.1) * SECOND)
@@ -204,13 +266,7 @@ class _Maker:
         random = self.random
         given.setdefault("error", -random.randrange(5, 30) * MS)
         if kind == "list":
-            boxes = self._boxes()
-            if moves:
-                speeds = [(random.uniform(-2, 2), random.uniform(-2, 2)) for _ in boxes]
-                boxes = tuple(
-                    Box(b.x, b.y, b.hx, b.hy, b.r, *v) for b, v in zip(boxes, speeds, strict=True)
-                )
-            given["boxes"] = boxes
+            given.update(self._reading(source, moves=moves))
         elif kind == "footprint":
             given["size"] = random.choice(((0.4, 0.4), (0.8, 0.5), (1.2, 0.6)))
         else:
@@ -218,44 +274,58 @@ class _Maker:
             given["speed"] = 9.0 if random.random() < 0.01 else given["speed"]
         self._add(at, kind, source=source, sender=sender, delay=self._delay(), **given)
 
-    def _transforms(self) -> None:
+    def _transforms(self, kind: str) -> None:
+        """Write a moving transform: late, ahead of the clock, with steps and silences."""
         random, at, place = self.random, 0, (0.0, 0.0)
-        period = random.choice((0.02, 0.05))
-        silences = [(t, t + random.randrange(SECOND)) for t in self._some("silence", 3)]
+        period, error = self._seconds(0.02, 0.05), random.choice((-10, -10, -80, 40)) * MS
+        longest = self.scale * SECOND
+        silences = [(t, t + random.randrange(longest)) for t in self._some("silence", 3)]
+        drift = (random.uniform(-0.02, 0.02), 0.0) if random.random() < 0.5 else (0.0, 0.0)
         while at < self.length:
             if random.random() < 0.02:
                 place = self._place()
+            place = place[0] + drift[0], place[1]
+            if abs(place[0]) > 3.0:
+                drift = -drift[0], 0.0
             if not any(begin <= at < end for begin, end in silences):
-                self._add(at, "tf", place=place, error=-10 * MS, delay=self._delay())
+                self._add(at, kind, place=place, error=error, delay=self._delay())
             at += round(period * SECOND)
+
+    # ---- what is asked
 
     def _question(self, *, is_mirror: bool) -> Question:
         random = self.random
-        count = random.randint(1, 12)
-        poses = tuple(
-            (random.uniform(-FIELD, FIELD), random.uniform(-FIELD, FIELD)) for _ in range(count)
-        )
+        service = random.choice(SERVICES[: -1 if is_mirror else None])
+        is_batch = service in ("CheckPoses", "CheckPath")
+        count = random.randint(2, 12) if is_batch else 1
+        poses = [(random.uniform(-FIELD, FIELD), random.uniform(-FIELD, FIELD))]
+        step = 1.0 if service == "CheckPath" else 2.0 * FIELD
+        while len(poses) < count:
+            x, y = poses[-1] if service == "CheckPath" else (0.0, 0.0)
+            poses.append((x + random.uniform(-step, step), y + random.uniform(-step, step)))
         names: tuple[str, ...] = ()
         which: tuple[int, ...] = ()
         if random.random() < 0.3:
             names = (random.choice(("big", "slow", "default")),)
-        if "several" in self.faults and random.random() < 0.5:
+        if "several" in self.faults and service == "CheckPoses" and random.random() < 0.5:
             pool = ("", "default", "big", "slow")
             names = tuple(random.choice(pool) for _ in range(random.randint(1, 3)))
             which = tuple(random.randrange(len(names)) for _ in poses)
         times: tuple[float, ...] = ()
-        if "times" in self.faults and random.random() < 0.5:
+        if "times" in self.faults and is_batch and random.random() < 0.5:
             times = tuple(sorted(random.uniform(0.0, 1.5) for _ in poses))
-        margin = random.choice((0.0, 0.0, 0.2))
-        frame = "odom"
-        if not is_mirror and "map" in self.faults and random.random() < 0.2:
-            frame = "map"
-        return Question(poses, names, which, times, margin, frame)
+        margin = 0.0 if service == "Distance" else random.choice((0.0, 0.0, 0.2))
+        frame, is_stamped = "odom", False
+        if not is_mirror and "map" in self.faults and random.random() < 0.3:
+            frame, is_stamped = "map", random.random() < 0.5
+        elif not is_mirror and not is_batch and random.random() < 0.3:
+            frame, poses = "", [(0.0, 0.0)]
+        return Question(service, tuple(poses), names, which, times, margin, frame, is_stamped)
 
     def _duration(self, at: int) -> int:
         random = self.random
         if "long" in self.faults and random.random() < 0.5:
-            found = random.randrange(20 * MS, random.choice((150, 400, 1500)) * MS)
+            found = random.randrange(20 * MS, random.choice((150, 400, 1500)) * self.scale * MS)
             self.windows.append((at, found))
             return found
         return random.randrange(1, 10) * MS
@@ -264,18 +334,18 @@ class _Maker:
         random, at = self.random, 200 * MS
         while at < self.length:
             required = 0
+            question = self._question(is_mirror=False)
             if "required" in self.faults and random.random() < 0.4:
                 required = random.randint(1, 6)
-            service = "Collide" if random.random() < 0.2 else "CheckPoses"
-            question = self._question(is_mirror=False)
-            if service == "Collide":
-                question = Question(question.poses[:1], question.names[:1], (), (), 0.0)
-                required = 0
             self._add(
-                at, "ask", question=question, service=service, duration=self._duration(at),
-                required=required,
+                at, "ask", question=question, duration=self._duration(at), required=required,
+                is_slow_at_first=random.random() < 0.3, error=-random.randrange(-5, 60) * MS,
+                is_large=random.random() < 0.6, count=random.choice((1, 1, 1, 3)),
+                timeout=random.choice((0.02, 0.1, 2.0)), limit=random.choice((1, 16)),
+                way=[random.randrange(MS, (200 if "client" in self.faults else 3) * MS)
+                     for _ in range(6)],
             )  # fmt: skip
-            at += random.randrange(20, 300) * MS
+            at += random.randrange(20, 300) * self.scale * MS
         for mirror in range(self.mirrors):
             at = 200 * MS
             while at < self.length:
@@ -285,10 +355,10 @@ class _Maker:
                     at, "think", mirror=mirror, question=question, duration=self._duration(at),
                     ahead=ahead,
                 )  # fmt: skip
-                at += random.randrange(20, 300) * MS
+                at += random.randrange(20, 300) * self.scale * MS
 
     def _disturbances(self) -> None:
-        random, add, some = self.random, self._add, self._some
+        random, add, some, scale = self.random, self._add, self._some, self.scale
         for at in some("steps", 6):
             by = random.choice((-1, -1, 1)) * random.choice((1, MS, 50 * MS, SECOND, 3 * SECOND))
             add(at, "step", who=random.choice(("all", "node", "mirror")), by=by)
@@ -298,10 +368,16 @@ class _Maker:
             add(at + pause, "step", who="all", by=by + pause)
         for at in some("rates", 5):
             add(at, "rate", rate=random.choice((0.0, 0.1, 0.9, 1.0, 2.0)))
-            add(at + random.randrange(4 * SECOND), "rate", rate=1.0)
+            add(at + random.randrange(4 * scale * SECOND), "rate", rate=1.0)
         if "skew" in self.faults:
             add(0, "step", who="node", by=random.randrange(-20, 20) * MS)
             add(0, "step", who="mirror", by=random.randrange(-20, 20) * MS)
+        if "clock" in self.faults:
+            at, period = 0, random.choice((10, 50)) * MS * min(scale, 4)
+            while at < self.length:
+                if random.random() < 0.9:
+                    add(at, "tick", delay=self._delay())
+                at += period
         if "delay" in self.faults:
             for at in self._times(6):
                 most = random.choice((2, 20, 100, 400)) * MS
@@ -312,10 +388,10 @@ class _Maker:
             add(at, "outage", topic=topic, until=BEGIN + until, holds=random.random() < 0.5)
         for at in some("pause", 5):
             who = random.choice(("node", "mirror"))
-            add(at, "pause", who=who, duration=random.randrange(20, 2500) * MS)
+            add(at, "pause", who=who, duration=random.randrange(20, 2500 * scale) * MS)
         for at in some("life", 4):
             add(at, "deactivate")
-            add(at + random.randrange(10, 1500) * MS, "activate")
+            add(at + random.randrange(10, 1500 * scale) * MS, "activate")
         for at in some("crash", 3):
             add(at, "crash")
             epoch = random.randrange(1, 2**32 - 100)
@@ -332,8 +408,3 @@ class _Maker:
             add(at, "parameter", name=name, factor=factor)
         for at in some("reset", 3):
             add(at, "reset")
-
-
-def random_at(random: Random) -> int:
-    """Return the time of the first message of a sender."""
-    return random.randrange(200 * MS)

@@ -1,36 +1,38 @@
 # SPDX-FileCopyrightText: gjk_collision contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The process of a planner: a mirror, as ros/mirror.py drives it."""
+"""The process of a planner: the package's mirror, with virtual times."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from gjk_collision import InputError
-from gjk_collision.ros.pauses import Pauses
 from gjk_collision.server import questions
-from gjk_collision.server.answers import unknown
-from gjk_collision.server.mirrored import Mirror
-from gjk_collision.server.snapshot import Fault, Snapshot
+from gjk_collision.server.answers import DistanceAnswer, PathAnswer, PosesAnswer
+from gjk_collision.server.frames import Pose
+from gjk_collision.server.mirror import Asked, Mirror
+from gjk_collision.server.pauses import Pauses
+from gjk_collision.server.snapshot import Snapshot
 
 from .facts import Question
-from .node import rows_of
+from .wire import rows_of
 
 
 @dataclass
 class Thinking:
     """A question to a mirror that is being answered."""
 
-    at: int  # ROS time asked for
-    data: Snapshot
-    used: Any
-    is_named: bool
-    state: Fault | None
+    asked: Asked
     answer: Any
+
+    @property
+    def at(self) -> int:
+        """ROS time asked for."""
+        return self.asked.at
 
 
 class Planner:
@@ -39,6 +41,10 @@ class Planner:
     def __init__(self, clock: Callable[[int], int], true: int) -> None:
         self.mirror, self.clock, self.true = Mirror(), clock, true
         self.pauses = Pauses(true)
+
+    def note_activity(self) -> None:
+        """The process takes messages now."""
+        self.pauses.note_activity(self.true)
 
     def receive(self, message: Any, sent: int, *, is_snapshot: bool) -> None:
         """Receive a message of ~/snapshot or ~/state."""
@@ -49,52 +55,50 @@ class Planner:
         else:
             self.mirror.receive_state(message, **times)
 
-    def begin(self, question: Question, ahead: int) -> Thinking | None:
-        """Begin to answer a question for a time ahead of now; None: there is no snapshot."""
+    def begin(self, question: Question, ahead: int) -> Thinking:
+        """Begin to answer a question for a time ahead of now."""
         now = self.clock(self.true)
-        at = now + ahead
-        snapshot, used = self.mirror.snapshot_at(at), self.mirror.held()
-        if snapshot is None:
-            self.mirror.fault(at=at, now=now, steady=self.true)
-            return None
-        chosen, issue = snapshot, None
-        try:
-            if question.names:
-                chosen = snapshot.chosen_among(question.names, "footprint")
-        except InputError as error:
-            issue = Fault(error.status, str(error))
-        is_named = not chosen.footprint_expiries
-        state = self.mirror.fault(at=at, now=now, steady=self.true, is_named=is_named)
-        if (fault := state or issue) is not None:
-            chosen = chosen.invalidated(fault)
-        return Thinking(at, chosen, used, is_named, state, ask(chosen, question, at))
+        # As its callers do: one name as a string, several as a sequence.
+        names = question.names if question.which else "".join(question.names[:1])
+        asked = self.mirror.ask(
+            names, max(now + ahead, 1), question.frame, now=now, steady=self.true
+        )
+        return Thinking(
+            asked, asked.answer(partial(ask, question, asked.at), NONE[question.service])
+        )
 
     def end(self, thinking: Thinking, question: Question) -> Any:
         """Return the answer that is returned now."""
-        now = self.clock(self.true)
-        if thinking.state is None:
-            fault = self.mirror.fault(
-                at=thinking.at,
-                now=now,
-                steady=self.true,
-                is_named=thinking.is_named,
-                used=thinking.used,
-            )
-            if fault is not None:
-                thinking.answer = ask(thinking.data.invalidated(fault), question, thinking.at)
-        return thinking.answer
+        asked = thinking.asked
+        fault = None
+        if asked.state is None:
+            now = self.clock(self.true)
+            fault = self.mirror.fault_at_return(asked, now=now, steady=self.true)
+        return asked.at_return(
+            thinking.answer, fault, partial(ask, question, asked.at), NONE[question.service]
+        )
 
 
-def ask(data: Snapshot, question: Question, at: int) -> Any:
-    """Answer a question from a snapshot."""
+NONE: dict[str, Callable[[Any], Any]] = {
+    "CheckPoses": PosesAnswer,
+    "CheckPath": PathAnswer,
+    "Distance": DistanceAnswer,
+    "Collide": lambda answer: answer,
+}
+
+
+def ask(question: Question, at: int, data: Snapshot) -> Any:
+    """Answer a question from a snapshot with its footprint."""
+    if question.service == "Collide":
+        return questions.collide(data, Pose(*question.poses[0]), question.margin)
+    if question.service == "Distance":
+        return questions.distance(data, Pose(*question.poses[0]), 1, 0.0)
     rows, times = rows_of(question).ravel(), np.array(question.times)
     options: Any = {"stamp": at, "margin": question.margin}
-    try:
-        if question.names:
-            which = np.array(question.which, np.uint8)
-            return questions.check_poses_of_several(
-                data, question.names, which, rows, times, **options
-            )
-        return questions.check_poses(data, rows, times, **options)
-    except InputError as error:
-        return unknown(Fault(error.status, str(error)))
+    if question.service == "CheckPath":
+        return questions.check_path(data, rows, times, frame=Pose, swept=True, **options)
+    if question.which:
+        which = np.array(question.which, np.uint8)
+        several = questions.check_poses_of_several
+        return several(data, question.names, which, rows, times, **options)
+    return questions.check_poses(data, rows, times, **options)

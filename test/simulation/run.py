@@ -5,26 +5,34 @@
 from __future__ import annotations
 
 import heapq
+from collections import deque
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import Any
 from zlib import crc32
 
-from gjk_collision import Status, Verdict
-from gjk_collision.ros import exchange
+from gjk_collision import Verdict
+from gjk_collision.server.calls import Calls
 from gjk_collision.server.config import Config
+from gjk_collision.server.snapshot import Snapshot
 
 from .clocks import Clock
 from .facts import MS, SECOND, Event, Message, Plan, Question, Violation
-from .node import Server, as_time, request_of
-from .oracle import MirrorRecord, NodeRecord, Published, need
+from .node import Future, Node, Task
+from .oracle import MirrorRecord, NodeRecord, Place, Published, need
 from .plan import BEGIN, plain
 from .planner import Planner, ask
+from .wire import request
 
 EPOCH = 1_700_000_000 * SECOND  # ROS time at the begin
 PULSE = 50 * MS
-DOWN = {"timeout"}  # the last part of the names of parameters that can only decrease
+DEPTHS = {"footprint": 1, "tf": 100, "ego": 100, "mount": 100, "tick": 1}  # of queues; others: 5
+HERE: Place = (0.0, 0.0)
+COMPARED = (
+    "verdict", "status", "verdicts", "statuses", "distances", "lower_bounds", "nearest_ids",
+    "nearest_id", "first_invalid_segment", "min_distance",
+)  # fmt: skip
 
 
 @dataclass
@@ -35,32 +43,30 @@ class Outcome:
     at: int = 0
     free: dict[str, int] = field(default_factory=dict)  # kind of answer -> poses that are FREE
     answers: dict[str, int] = field(default_factory=dict)
+    last_unknown: dict[str, int] = field(default_factory=dict)  # node or mirror -> true time
 
 
 @dataclass
 class Process:
     """A process of the node or of a planner."""
 
-    server: Any  # Server or Planner
+    server: Any  # Node or Planner
     record: Any  # NodeRecord or MirrorRecord
     blocked: int = 0  # it does nothing until this time
     is_alive: bool = True
     is_changed: bool = False  # a snapshot is to be published soon
-    batches: list[Callable[[], None]] = field(default_factory=list)
-    is_batch: bool = False
     parameters: Mapping[str, Any] = field(default_factory=dict)
     links: dict[str, int] = field(default_factory=dict)  # topic -> last arrival
+    queues: dict[str, deque[Callable[[], None]]] = field(default_factory=dict)
     beats: int = 0  # number of the timer of the heartbeat
+    seen: int = 0  # the last time on /clock, if the clock is simulated
 
 
 class Run:
-    """One execution of a plan.
+    """One execution of a plan."""
 
-    Violations of mirrors whose text contains `excused` are only counted.
-    """
-
-    def __init__(self, plan: Plan, excused: str = "") -> None:
-        self.plan, self.now, self.excused = plan, BEGIN, excused
+    def __init__(self, plan: Plan) -> None:
+        self.plan, self.now = plan, BEGIN
         self.queue: list[tuple[int, int, Callable[[], None]]] = []
         self.numbers = count()
         self.common = Clock(BEGIN, EPOCH)
@@ -73,6 +79,7 @@ class Run:
         self.mount: Message | None = None
         self.seen: list[int] = []  # ids of snapshots in replies
         self.twin: Process | None = None
+        self.has_ticks = "clock" in plan.faults
         self.node = self._new_node(77)
         self.mirrors = [self._new_mirror() for _ in range(plan.mirrors)]
 
@@ -80,15 +87,17 @@ class Run:
         """Run to the end, or to the first answer that cannot be justified."""
         for event in self.plan.events:
             self._at(event.at, lambda event=event: self._do(event))  # type: ignore[misc]
-        end, clock = BEGIN + self.plan.length, vars(exchange)["time"]
+        end = BEGIN + self.plan.length
         try:
             while self.queue and self.queue[0][0] <= end:
                 self.now, _, do = heapq.heappop(self.queue)
                 do()
+            for process in (self.node, self.twin):
+                errors = [] if process is None else process.server.errors
+                wrong = [each for each in errors if "not enough bytes" not in each]
+                need(not wrong, f"an internal error: {wrong[:1]}")
         except Violation as why:
             self.outcome.violation, self.outcome.at = str(why), self.now
-        finally:
-            vars(exchange)["time"] = clock
         return self.outcome
 
     # ---- time
@@ -106,12 +115,15 @@ class Run:
         process.server.true = self.now
         do()
 
+    def _later(self, process: Process, delay: int, do: Callable[[], None]) -> None:
+        self._at(self.now + delay, lambda: self._when_free(process, do))
+
     def _every(self, process: Process, period: int, do: Callable[[], bool]) -> None:
         def again() -> None:
             if do():
-                self._at(self.now + period, lambda: self._when_free(process, again))
+                self._later(process, period, again)
 
-        self._at(self.now, lambda: self._when_free(process, again))
+        self._later(process, 0, again)
 
     def _block(self, process: Process, duration: int) -> None:
         if self.now >= process.blocked:
@@ -119,18 +131,25 @@ class Run:
 
     # ---- processes
 
+    def _clock_of(self, process: Process, who: str) -> Callable[[int], int]:
+        if self.has_ticks:
+            return lambda true: process.seen
+        return lambda true: self.common.at(true) + self.offsets[who]
+
     def _new_node(self, epoch: int, rate: float = 0.0) -> Process:
         parameters = dict(self.plan.parameters)
         if rate:
             parameters["state_rate"] = rate
-
-        def clock(true: int) -> int:
-            return self.common.at(true) + self.offsets["node"]
-
-        server = Server(Config.from_parameters(parameters), epoch, clock, self.now)
-        record = NodeRecord(plain(parameters), clock)
-        process = Process(server, record, parameters=parameters)
-        self._pulse(process)
+        process = Process(None, None, parameters=parameters)
+        clock = self._clock_of(process, "node")
+        process.record = NodeRecord(plain(parameters), clock)
+        process.server = Node(
+            Config.from_parameters(parameters), epoch, clock, self.now,
+            lambda delay, do: self._later(process, delay, do),
+            lambda: self._note_change(process),
+            lambda snapshot, required: self._watch(process, snapshot, required),
+        )  # fmt: skip
+        self._every(process, PULSE, lambda: self._pulse(process))
         if self.mount is not None:
             self._deliver(process, self.mount, self.now + 5 * MS)
         self._activate(process)
@@ -138,21 +157,19 @@ class Run:
         return process
 
     def _new_mirror(self) -> Process:
-        def clock(true: int) -> int:
-            return self.common.at(true) + self.offsets["mirror"]
-
-        process = Process(Planner(clock, self.now), MirrorRecord(clock))
-        self._pulse(process)
+        process = Process(None, None)
+        clock = self._clock_of(process, "mirror")
+        process.server, process.record = Planner(clock, self.now), MirrorRecord(clock)
+        self._every(process, PULSE, lambda: self._pulse(process))
         return process
 
-    def _pulse(self, process: Process) -> None:
-        def note() -> bool:
-            process.server.pauses.note_activity(self.now)
-            if isinstance(process.record, NodeRecord):
-                process.record.act(self.now)
-            return True
-
-        self._every(process, PULSE, note)
+    def _pulse(self, process: Process) -> bool:
+        if isinstance(process.record, NodeRecord):
+            process.record.act(self.now)
+            process.server.server.note_activity()
+        else:
+            process.server.note_activity()
+        return True
 
     def _start_heartbeat(self, process: Process) -> None:
         process.beats += 1
@@ -170,18 +187,14 @@ class Run:
         if process.record.epoch:
             return
         process.server.true = self.now
-        process.server.activate()
-        record: NodeRecord = process.record
-        record.epoch, record.ids = process.server.epoch, {}
-        record.delete(self.now, "activated")
+        process.server.server.activate()
+        process.record.activate(self.now, process.server.server.world._next_id >> 32)
         self._receive_last_again(process)
-        self._note_change(process)
 
     def _deactivate(self, process: Process) -> None:
-        process.server.deactivate()
+        process.server.server.deactivate()
         process.record.epoch = 0
         process.record.delete(self.now, "deactivated")
-        self._note_change(process)
 
     def _receive_last_again(self, process: Process) -> None:
         for message in list(self.latched.values()):
@@ -196,7 +209,7 @@ class Run:
         if data.get("repeat"):
             stamp = self.stamps.get((source, sender), stamp)
         self.stamps[source, sender] = stamp
-        names = ("number", "frame", "boxes", "size", "speed", "place", "bad")
+        names = ("number", "frame", "boxes", "size", "speed", "place", "bad", "returns", "is_list")
         given = {name: data[name] for name in names if name in data}
         message = Message(event.kind, self.now, stamp, source, sender, **given)
         if event.kind == "mount":
@@ -205,74 +218,110 @@ class Run:
             self.latched[source] = message
         for process in (self.node, self.twin):
             if process is not None:
-                self._deliver(process, message, self.now + data.get("delay", 2 * MS))
+                delay = data.get("delay", 2 * MS)
+                self._deliver(process, message, self.now + delay)
+                if "again" in data:
+                    self._deliver(process, message, self.now + delay + data["again"])
 
     def _deliver(self, process: Process, message: Message, at: int) -> None:
         def receive() -> None:
             process.record.receive(self.now, message)
             process.server.receive(message)
-            self._note_change(process)
 
-        self._at(at, lambda: self._when_free(process, receive))
+        self._put(process, message.source or message.kind, at, receive)
+
+    def _put(self, process: Process, topic: str, at: int, read: Callable[[], None]) -> None:
+        """Put a message in the queue of a topic; if it is full, the oldest one is lost."""
+        if topic in ("tf", "ego", "mount", "tick"):  # reliable, or from one publisher: in order
+            at = process.links[topic] = max(at, process.links.get(topic, 0) + 1)
+
+        def arrive() -> None:
+            waiting = process.queues.setdefault(topic, deque())
+            waiting.append(read)
+            if len(waiting) > DEPTHS.get(topic, 5):
+                waiting.popleft()
+            self._when_free(process, take)
+
+        def take() -> None:
+            if process.queues[topic]:
+                process.queues[topic].popleft()()
+
+        self._at(at, arrive)
+
+    def _tick(self, delay: int) -> None:
+        """A message on /clock."""
+        shown = self.common.at(self.now)
+        for process in (self.node, self.twin, *self.mirrors):
+            if process is not None:
+                self._put(
+                    process, "tick", self.now + delay,
+                    lambda process=process: self._see(process, shown),  # type: ignore[misc]
+                )  # fmt: skip
+
+    def _see(self, process: Process, shown: int) -> None:
+        by, process.seen = process.seen - shown, shown
+        if isinstance(process.server, Node):
+            process.record.look(self.now)
+            if by > 0:
+                process.server.note_step_back(by)
 
     # ---- from the node to the mirrors
 
     def _note_change(self, process: Process) -> None:
         if not process.is_changed:
             process.is_changed = True
-            later = self.now + 2 * MS
-            self._at(later, lambda: self._when_free(process, lambda: self._publish(process)))
+            self._later(process, 2 * MS, lambda: self._publish(process))
 
-    def _statics(self, process: Process, data: Any) -> tuple[int, ...]:
-        lists = [id(p.message) for p in data.parts if data.is_static(p)]
-        return (*lists, id(process.record.mount))
+    def _watch(self, process: Process, snapshot: Snapshot, required: int) -> None:
+        """Note the data in force when the node makes a snapshot."""
+        data = process.record.data(self.now)
+        task = process.server.current
+        if task is not None and task.first is None:
+            record, ros = process.record, process.record.clock(self.now)
+            task.began, task.ros, task.first = self.now, ros, data
+            task.places = {each: record.newest(each, ros) for each in ("odom", "map", "base")}
+        if snapshot.id and snapshot.data_fault is None and not required:
+            process.record.remember(snapshot.id, data)
+        if required and snapshot.fault is None:
+            need(not data.fault, f"an earlier snapshot was returned, but {data.fault}")
 
-    def _publish(self, process: Process) -> None:
+    def _publish(self, process: Process) -> int:
         process.is_changed = False
-        record, server = process.record, process.server
+        record = process.record
         data = record.data(self.now)
-        message = server.publish_change()
-        if message is None:
-            return
-        id_ = message.info.snapshot_id
-        if message.verdict.status == Status.SUCCESS:
-            record.remember(id_, data)
-        is_active = bool(record.epoch)
-        what = Published(
-            id(process), self.now, record.clock(self.now), id_ >> 32, message.sequence, id_,
-            data if is_active else None, True, self._statics(process, data),
-        )  # fmt: skip
-        self._send_to_mirrors(process, "snapshot", message, what)
+        message, number = process.server.publish()
+        if message is not None:
+            id_ = message.info.snapshot_id
+            statics = tuple(id(p.message) for p in data.parts if data.is_static(p))
+            what = Published(
+                id(process), self.now, record.clock(self.now), id_ >> 32, message.sequence, id_,
+                data if record.epoch else None, True, (*statics, record.revision),
+            )  # fmt: skip
+            self._send_to_mirrors("snapshot", message, what)
+        return int(number)
 
     def _beat(self, process: Process) -> None:
         record, server = process.record, process.server
-        self._publish(process)
+        number = self._publish(process)
         data = record.data(self.now)
-        if server.world is None:
-            server.note_time()
-        message, snapshot, answer = server.beat()
-        if snapshot.fault is None:
-            record.remember(snapshot.id, data)
-        if answer.is_free:
-            question = Question(((0.0, 0.0),))
+        message, beat = server.beat(number)
+        if beat.found.answer.is_free:
+            question = Question("Collide", (HERE,))
             self._count("heartbeat", 1, 1)
-            record.judge(question, self.now, self.now, snapshot.id, [0], 0)
-            record.ids[snapshot.id].check_geometry(question, [0], 0, (0.0, 0.0))
+            ros = record.clock(self.now)
+            by, pose = record.newest(data.config["base_frame"], ros)
+            need(by is not None, "the pose of the vehicle is not known")
+            record.judge(question, self.now, self.now, beat.snapshot.id, [0], pose=pose)
+            bound = beat.found.lower_bound
+            record.ids[beat.snapshot.id].check_geometry(question, [0], 0, by, bound)
         what = Published(
-            id(process), self.now, record.clock(self.now), snapshot.id >> 32,
-            message.snapshot_sequence, snapshot.id, data if record.epoch else None, False,
+            id(process), self.now, record.clock(self.now), beat.snapshot.id >> 32,
+            number, beat.snapshot.id, data if record.epoch else None, False,
         )  # fmt: skip
-        self._send_to_mirrors(process, "state", message, what)
-        self._trim(record)
+        self._send_to_mirrors("state", message, what)
+        record.trim()
 
-    def _trim(self, record: NodeRecord) -> None:
-        del record.places[:-4000], record.ends[:-500]
-        if len(record.ids) > 500:
-            record.ids = dict(list(record.ids.items())[-250:])
-
-    def _send_to_mirrors(
-        self, process: Process, topic: str, message: Any, what: Published
-    ) -> None:
+    def _send_to_mirrors(self, topic: str, message: Any, what: Published) -> None:
         for number, mirror in enumerate(self.mirrors):
             key = f"{topic} {number}"
             share = crc32(f"{self.plan.seed} {key} {self.now}".encode()) / 2**32
@@ -285,8 +334,7 @@ class Run:
                 if not cut[3] or share > 0.2:
                     continue
                 at = cut[1] + MS
-            at = max(at, process.links.get(key, 0) + 1)
-            process.links[key] = at
+            at = mirror.links[key] = max(at, mirror.links.get(key, 0) + 1)
             self._hear(mirror, message, what, at)
 
     def _hear(self, mirror: Process, message: Any, what: Published, at: int) -> None:
@@ -296,7 +344,7 @@ class Run:
 
         self._at(at, lambda: self._when_free(mirror, receive))
 
-    # ---- questions
+    # ---- questions to the node
 
     def _count(self, kind: str, answers: int, free: int) -> None:
         outcome = self.outcome
@@ -304,55 +352,120 @@ class Run:
         outcome.free[kind] = outcome.free.get(kind, 0) + free
 
     def _ask(self, event: Event) -> None:
-        process, data = self.node, event.data
-        if data["service"] == "Collide":
-            self._when_free(process, lambda: self._answer(process, data, is_batch=False))
-        elif process.is_batch:
-            process.batches.append(lambda: self._answer(process, data, is_batch=True))
-        else:
-            self._when_free(process, lambda: self._answer(process, data, is_batch=True))
+        """A client calls: one request, or several at once."""
+        data, question, steady = event.data, event.data["question"], lambda: self.now * 1e-9
+        questions = [question] * data["count"]
+        futures: list[tuple[Any, list[Any]]] = []
 
-    def _answer(self, process: Process, data: Mapping[str, Any], *, is_batch: bool) -> None:
-        record, server, question = process.record, process.server, data["question"]
-        if is_batch and process.is_batch:
-            process.batches.append(lambda: self._answer(process, data, is_batch=True))
-            return
-        process.is_batch = process.is_batch or is_batch
-        required = (
-            self.seen[-min(data["required"], len(self.seen))]
-            if self.seen and data["required"]
-            else 0
+        def call(index: int) -> Any:
+            future, arrived = Future(), []  # type: ignore[var-annotated]
+            futures.append((future, arrived))
+            future.exception = lambda: None  # type: ignore[attr-defined]
+            future.result = lambda: arrived[0]  # type: ignore[attr-defined]
+            way = data["way"][index], data["way"][index + 3]
+            node = self.node
+            self._at(
+                self.now + way[0],
+                lambda: self._when_free(node, lambda: self._answer(node, data, reply)),
+            )
+
+            def reply(found: Any, free: list[int]) -> None:
+                def arrive() -> None:
+                    need(not arrived, "a second reply")
+                    arrived.append((index, found, free, self.now))
+                    future.set_result(None)
+                    collect()
+
+                self._at(self.now + way[1], arrive)
+
+            return future
+
+        calls = Calls(
+            range(len(questions)), call, lambda future: None, data["timeout"], data["limit"], None
         )
-        now, begin = record.data(self.now), self.now
-        message = request_of(question, required) if is_batch else _collide(question)
-        asked = server.begin(data["service"], message, is_batch=is_batch)
-        if asked.first is not None and asked.first.fault is None:
-            if required:
-                why = now.fault
-                need(not why, f"an earlier snapshot was returned, but {why}")
-            else:
-                self.seen = [*self.seen[-30:], asked.first.id]
-                record.remember(asked.first.id, now)
-        by = record.place_of(question.frame, record.clock(self.now))
-        at = record.clock(self.now)
+        begun = self.now
 
-        def end() -> None:
+        def collect() -> None:
+            before = list(calls.replies)
+            calls.collect(steady())
+            for index, (reply, took) in enumerate(calls.replies):
+                if reply is None or before[index][0] is not None:
+                    continue
+                need(reply[0] == index, "a reply to another request")
+                is_late = self.now - begun > seconds_of(data) or took >= data["timeout"]
+                need(not is_late, f"a reply after {took} s is used")
+                self._count("client", 1, len(reply[2]))
+            wait()
+
+        def wait() -> None:
+            until = calls.send(steady())
+            if until is not None:
+                at = max(round(until * 1e9), self.now + MS)
+                self._at(at, collect)
+
+        def seconds_of(data: Mapping[str, Any]) -> float:
+            return float(data["timeout"] * data["count"] * 1e9) + MS
+
+        wait()
+
+    def _answer(
+        self, process: Process, data: Mapping[str, Any], reply: Callable[[Any, list[int]], None]
+    ) -> None:
+        record, node, question = process.record, process.server, data["question"]
+        required = 0
+        if data["required"] and self.seen and question.service == "CheckPoses":
+            required = self.seen[-min(data["required"], len(self.seen))]
+        stamp = self.common.at(self.now) + data["error"] if question.is_stamped else 0
+        is_large = data["is_large"] and question.service in ("CheckPoses", "CheckPath")
+
+        def done(answered: Any) -> None:
             record.look(self.now)
-            found, last = server.end(asked)
-            if is_batch:
-                process.is_batch = False
+            found, last = answered.found, answered.snapshot
             free = _free(found)
-            self._count(data["service"], 1, len(free))
+            self._count(question.service, 1, len(free))
+            self._note_unknown("node", found)
+            if last.id and not required:
+                self.seen = [*self.seen[-30:], last.id]
             if free:
-                need(by is not None, "the frame of the request is not known")
-                record.judge(question, begin, self.now, last.id, free, required)
-                record.ids[last.id].check_geometry(question, free, at, by)
-            if is_batch and process.batches:
-                self._when_free(process, process.batches.pop(0))
+                self._judge(process, question, task, last.id, found, free, required, stamp)
+            reply(found, free)
 
-        if not is_batch:
-            self._block(process, data["duration"])
-        self._at(self.now + data["duration"], lambda: self._when_free(process, end))
+        is_slow = is_large and data["is_slow_at_first"]
+        task = Task(data["duration"], is_large, is_slow, done)
+        node.ask(question.service, request(question, stamp, required), task)
+        if not is_large and task.first is not None and self.now >= process.blocked:
+            self._block(process, task.duration)
+
+    def _judge(
+        self, process: Process, question: Question, task: Task, id_: int, found: Any,
+        free: list[int], required: int, stamp: int,
+    ) -> None:  # fmt: skip
+        record = process.record
+        frame = question.frame or record.config["base_frame"]
+        if question.is_stamped:
+            by, pose = record.at_stamp(frame, stamp), None
+        else:
+            by, pose = task.places[frame]
+        need(by is not None, f"the frame {frame} of the request is not known")
+        whole = getattr(found, "answer", found).is_free
+        record.judge(
+            question, task.began, self.now, id_, free, required=required, is_whole=whole,
+            pose=pose,
+        )  # fmt: skip
+        data = record.ids[id_]
+        if question.service == "NearestFree":
+            x, y, _ = found.free_pose.tolist()
+            question, by = replace(question, poses=((x, y),)), HERE
+        bound = -1e9
+        if question.service == "Distance" and len(found.lower_bounds):
+            bound = float(found.lower_bounds[0])
+        data.check_geometry(question, free, stamp or task.ros, by, bound)
+
+    # ---- questions to mirrors
+
+    def _note_unknown(self, who: str, found: Any) -> None:
+        if getattr(found, "answer", found).verdict is Verdict.UNKNOWN:
+            self.outcome.last_unknown[who] = self.now
 
     def _think(self, event: Event) -> None:
         data = event.data
@@ -363,9 +476,7 @@ class Run:
         question = data["question"]
         state = mirror.record.begin(self.now)
         thinking = mirror.server.begin(question, data["ahead"])
-        if thinking is None:
-            return
-        if thinking.state is None and thinking.data.fault is None:
+        if thinking.asked.state is None and thinking.asked.data.fault is None:
             self._compare(thinking, question)
 
         def end() -> None:
@@ -373,44 +484,48 @@ class Run:
             found = mirror.server.end(thinking, question)
             free = _free(found)
             self._count("mirror", 1, len(free))
-            try:
-                mirror.record.judge(question, state, self.now, thinking.at, thinking.data.id, free)
-            except Violation as why:
-                if not self.excused or self.excused not in str(why):
-                    raise
-                self._count("excused", 1, len(free))
+            self._note_unknown("mirror", found)
+            bound = -1e9
+            if free and question.service == "Distance" and len(found.lower_bounds):
+                bound = float(found.lower_bounds[0])
+            mirror.record.judge(
+                question, state, self.now, thinking.at, thinking.asked.data.id, free, bound
+            )
 
         self._at(self.now + data["duration"], lambda: self._when_free(mirror, end))
 
     def _compare(self, thinking: Any, question: Question) -> None:
         """The node and a mirror answer alike from the same snapshot, for the same time."""
         node = self.node
-        if not node.is_alive or self.now < node.blocked or node.server.world is None:
+        if not node.is_alive or self.now < node.blocked or not node.record.epoch:
             return
         node.server.true = self.now
         node.record.look(self.now)
-        snapshot = node.server.snapshot()
-        if snapshot.id != thinking.data.id or snapshot.fault is not None:
+        snapshot = node.server.server.snapshot()
+        if snapshot.id != thinking.asked.data.id or snapshot.fault is not None:
             return
-        if question.names:
+        if question.which:
             snapshot = snapshot.chosen_among(question.names)
-        own, other = thinking.answer, ask(snapshot, question, thinking.at)
+        elif question.names:
+            snapshot = snapshot.chosen(question.names[0])
+        own, other = thinking.answer, ask(question, thinking.at, snapshot)
         self._count("compared", 1, 0)
-        for name in ("verdicts", "statuses", "distances", "nearest_ids"):
-            one, two = getattr(own, name, None), getattr(other, name, None)
-            same = one is None or two is None or one.tobytes() == two.tobytes()
-            need(same, f"the mirror differs from the node in {name}: {one} {two}")
+        for name in COMPARED:
+            one, two = _value(own, name), _value(other, name)
+            need(one == two, f"the mirror differs from the node in {name}: {one} {two}")
 
     # ---- events
 
     def _do(self, event: Event) -> None:
         kind, data, node = event.kind, event.data, self.node
-        if kind in ("list", "footprint", "twist", "mount", "tf"):
+        if kind in ("list", "footprint", "twist", "mount", "tf", "ego"):
             self._send(event)
         elif kind == "ask":
             self._ask(event)
         elif kind == "think":
             self._think(event)
+        elif kind == "tick":
+            self._tick(data["delay"])
         elif kind in ("step", "rate"):
             self._change_clock(kind, data)
         elif kind == "link":
@@ -445,25 +560,24 @@ class Run:
 
     def _reset(self, node: Process) -> None:
         if node.record.epoch:
-            node.server.reset()
+            node.server.server.reset()
             node.record.delete(self.now, "reset")
             self._receive_last_again(node)
-            self._note_change(node)
 
     def _change_clock(self, kind: str, data: Mapping[str, Any]) -> None:
         if kind == "rate":
             self.common.run(self.now, data["rate"])
-        elif data["who"] == "all":
+        elif data["who"] == "all" or self.has_ticks:
             self.common.step(self.now, data["by"])
         else:
             self.offsets[data["who"]] += data["by"]
-        if not self.plan.is_simulated:
+        if not self.plan.is_simulated or self.has_ticks or data.get("by", 0) >= 0:
             return
         for process in (self.node, self.twin):
             if process is not None and process.is_alive and self.now >= process.blocked:
                 process.server.true = self.now
-                process.record.look(self.now)
-                process.server.note_time()
+                process.record.step_back(self.now, -data["by"])
+                process.server.note_step_back(-data["by"])
 
     def _set_parameter(self, node: Process, data: Mapping[str, Any]) -> None:
         name, old = data["name"], node.parameters[data["name"]]
@@ -480,23 +594,17 @@ class Run:
             need(not optional, f"{name} of an optional source was changed")
         node.parameters = {**node.parameters, name: value}
         node.record.configure(self.now, plain(node.parameters))
-        self._note_change(node)
         if name == "state_rate":
             self._start_heartbeat(node)
+
+
+def _value(found: Any, name: str) -> Any:
+    value = getattr(found, name, getattr(getattr(found, "answer", None), name, None))
+    return value.tobytes() if hasattr(value, "tobytes") else repr(value)
 
 
 def _free(found: Any) -> list[int]:
     """Return the indices of the poses that an answer calls FREE."""
     if hasattr(found, "verdicts"):
         return [i for i, each in enumerate(found.verdicts.tolist()) if each == Verdict.FREE]
-    return [0] if found.is_free else []
-
-
-def _collide(question: Question) -> Any:
-    from types import SimpleNamespace as Fields
-
-    (x, y), name = question.poses[0], question.name_at(0)
-    position = Fields(x=x, y=y, z=0.0)
-    pose = Fields(position=position, orientation=Fields(x=0.0, y=0.0, z=0.0, w=1.0))
-    header = Fields(frame_id="odom", stamp=as_time(0))
-    return Fields(pose=Fields(header=header, pose=pose), margin=question.margin, footprint=name)
+    return [0] if getattr(found, "answer", found).is_free else []

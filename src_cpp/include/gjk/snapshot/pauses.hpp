@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: gjk_collision contributors
 // SPDX-License-Identifier: Apache-2.0
-// Pauses of the process: a message may have waited in a queue during a pause. As ros/pauses.py.
+// Pauses of the process: a message may have waited in a queue during a pause. As server/pauses.py.
 #pragma once
 
 #include <algorithm>

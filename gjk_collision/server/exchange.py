@@ -2,28 +2,33 @@
 # SPDX-License-Identifier: Apache-2.0
 """A request or a heartbeat: its time budget, and the check that its answer can still be sent."""
 
-import time
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, Protocol
 
-from ..server import lookup
-from ..server.config import Config
-from ..server.frames import FrameError, Pose, Transforms
-from ..server.snapshot import Fault, Snapshot, empty_snapshot
 from ..verdict import Status, Verdict
+from . import lookup
+from .config import Config
+from .frames import FrameError, Pose, Transforms
+from .snapshot import Fault, Snapshot, empty_snapshot
 
-__all__ = ["Exchange", "ServerData"]
+__all__ = ["Exchange"]
 
 
-class ServerData(Protocol):
-    """The present data of the server."""
+class _Server(Protocol):
+    """The part of `Server` that an exchange uses."""
 
     config: Config
-    transforms: Transforms
+
+    @property
+    def transforms(self) -> Transforms:
+        """Source of the poses between frames."""
 
     def now(self) -> int:
         """Return the present time [ns], with which stamps are compared."""
+
+    def steady(self) -> int:
+        """Return the present steady time [ns]."""
 
     def snapshot(self, require_id: int = 0) -> Snapshot:
         """Return the present snapshot, or the earlier one with this id; 0: the present one."""
@@ -37,7 +42,7 @@ class Exchange:
 
     Parameters
     ----------
-    server : ServerData
+    server : Server
         The server that received the request.
 
     Attributes
@@ -48,16 +53,16 @@ class Exchange:
         The snapshot of the answer; None: `first_snapshot` was not called yet.
     """
 
-    def __init__(self, server: ServerData) -> None:
+    def __init__(self, server: _Server) -> None:
         self._server = server
-        self._begin = time.perf_counter_ns()
+        self._begin = server.steady()
         self.transforms = _Present(server.transforms)
         self.snapshot: Snapshot | None = None
 
     @property
     def seconds(self) -> float:
         """Time since the arrival [s]."""
-        return (time.perf_counter_ns() - self._begin) * 1e-9
+        return (self._server.steady() - self._begin) * 1e-9
 
     def is_late(self) -> bool:
         """Return whether the time budget is used up."""

@@ -29,7 +29,9 @@ def steady_time() -> int:
     return time.clock_gettime_ns(_STEADY)
 
 
-def sending_time(info: dict[str, Any], steady: int, system: int) -> int:
+def sending_time(
+    info: dict[str, Any], steady: int | None = None, system: int | None = None
+) -> int:
     """Return the steady time at which a message was sent, or was received if that is earlier [ns].
 
     Parameters
@@ -38,9 +40,11 @@ def sending_time(info: dict[str, Any], steady: int, system: int) -> int:
         The time stamps of the middleware, which rclpy passes to a callback. The source timestamp
         is the time of the sender's system clock. The other one is the time of the reception by a
         thread of the middleware, which reads the network some time after a pause of the process.
-    steady, system : int
-        Present times of the steady clock and of the system clock [ns].
+    steady, system : int, optional
+        Times of the steady clock and of the system clock [ns]. Default: the present times.
     """
+    if steady is None or system is None:
+        steady, system = steady_time(), time.time_ns()
     stamps = info["source_timestamp"], info["received_timestamp"]
     known = [stamp for stamp in stamps if stamp > 0]  # a middleware may lack one of them
     return steady - (system - min(known, default=system))
@@ -87,8 +91,3 @@ class Pauses:
         if self._last_pause is None or sent >= self._last_pause[1]:
             return found
         return min(found, self._last_pause[0], sent)
-
-    def earliest_of(self, info: dict[str, Any]) -> int:
-        """Return the same for a message with this information of rclpy, read at this time."""
-        steady = steady_time()
-        return self.earliest(steady, sending_time(info, steady, time.time_ns()))

@@ -1,0 +1,297 @@
+# SPDX-FileCopyrightText: gjk_collision contributors
+# SPDX-License-Identifier: Apache-2.0
+"""What happens to a request from its arrival to its reply. Every request gets a reply."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import count
+from typing import Any, Protocol, TypeVar
+
+from ..errors import InputError
+from ..verdict import Status, Verdict
+from . import dispatch, fields, lookup
+from .answers import Answer, NearestFreeAnswer, PathAnswer, PosesAnswer, unknown
+from .dispatch import Found, Request
+from .exchange import Exchange
+from .frames import IDENTITY, FrameError, Pose
+from .rules import total_margin
+from .server import Server
+from .snapshot import Fault, Snapshot, empty_snapshot
+from .verification import verdict_error
+
+__all__ = ["Answered", "Requests", "Scheduler"]
+
+# Maximum number of requests that wait for a transform. Further requests are answered at once.
+MAX_WAITING = 64
+
+Result = TypeVar("Result")
+
+
+class Scheduler(Protocol):
+    """Where requests wait, and where their answers are computed."""
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether the process ends. A computation must then end soon."""
+
+    def future(self) -> Any:
+        """Return an object to `await`, with the methods `done` and `set_result`."""
+
+    def call_later(self, seconds: float, callback: Callable[[], None]) -> Callable[[], None]:
+        """Call a function after a steady time [s]; return a function that prevents this."""
+
+    async def enter(self) -> None:
+        """Wait for the turn of a large request. Its end is `leave`."""
+
+    def leave(self) -> None:
+        """End the turn of a large request, and begin the turn of the next one."""
+
+    async def run(self, compute: Callable[[], Result], *, is_large: bool) -> Result:
+        """Return the result of a function; that of a large request may run in another thread."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """The answer to a request.
+
+    Attributes
+    ----------
+    reply : object
+        What the function `fill` made of the answer.
+    found : Found
+        The answer.
+    snapshot : Snapshot
+        The data that it is from, with the ages at the time when it is sent.
+    seconds : float
+        Time from the arrival of the request [s], without the time that it waited.
+    request : Request or None
+        The request, with the poses that were looked up; None: the answer is an error.
+    """
+
+    reply: Any
+    found: Found
+    snapshot: Snapshot
+    seconds: float
+    request: Request | None = None
+
+
+class Requests:
+    """Answers the requests of a server.
+
+    Parameters
+    ----------
+    server : Server
+        The server that has the data for the answers.
+    scheduler : Scheduler
+        Where requests wait, and where their answers are computed.
+    """
+
+    def __init__(self, server: Server, scheduler: Scheduler) -> None:
+        self._server, self._scheduler = server, scheduler
+        self._waiting: dict[Any, Any] = {}  # future -> request that waits for its transform
+        self._is_resuming = False
+        self._due = 0.0  # sum of verify_fraction; at 1 an answer is verified
+        self._any = count(step=7919)  # selects poses to verify; the step is a prime number
+
+    async def answer(
+        self,
+        service: str,
+        message: Any,
+        fill: Callable[[Found, Snapshot | None], Any],
+        *,
+        is_large: bool,
+        name: str = "",
+    ) -> Answered:
+        """Answer a request. After any error, the answer is UNKNOWN.
+
+        Parameters
+        ----------
+        service : str
+            Name of the service type.
+        message : object
+            An object with the fields of the request.
+        fill : callable
+            Makes the reply of an answer from a snapshot, without its info. It is called where the
+            answer is computed. Without a snapshot, the answer only gives a reason.
+        is_large : bool
+            Whether large requests must wait for each other, see `Scheduler.enter`.
+        name : str
+            Name of the service, for the log.
+        """
+        server, scheduler = self._server, self._scheduler
+        exchange = Exchange(server)
+        try:
+            if self._is_awaited(message, {}):
+                await self._transform(message)
+                exchange = Exchange(server)  # the time budget does not include the wait
+            if is_large:
+                await scheduler.enter()
+                exchange = Exchange(server)
+            try:
+                return await self._answer(service, message, fill, exchange, is_large)
+            finally:
+                if is_large:
+                    scheduler.leave()
+        except Exception as error:
+            server.note_error(name or service, error)
+            fault = Fault(Status.INTERNAL_ERROR, repr(error))
+            found, snapshot = dispatch.none(service, fault), exchange.snapshot_or_empty(fault)
+            return Answered(fill(found, None), found, snapshot, exchange.seconds)
+
+    # ---- the wait for a transform
+
+    def resume(self) -> None:
+        """Continue the requests whose transforms have arrived."""
+        if self._is_resuming:  # a lookup inserts received transforms, which calls this again
+            return
+        self._is_resuming = True
+        try:
+            known: dict[str, float] = {}
+            for done, request in list(self._waiting.items()):
+                if not done.done() and not self._is_awaited(request, known):
+                    done.set_result(None)
+        finally:
+            self._is_resuming = False
+
+    def _is_awaited(self, request: Any, known: dict[str, float]) -> bool:
+        """Return whether the transform of a request's frame at its stamp may still arrive.
+
+        `known` stores the result of `lookup.awaited_from` for each frame.
+        """
+        server = self._server
+        if not server.is_active:
+            return False
+        frame, stamp = fields.frame_and_stamp(request)
+        if frame not in known:
+            known[frame] = lookup.awaited_from(server.config, server.transforms, frame)
+        return stamp > known[frame]
+
+    async def _transform(self, request: Any) -> None:
+        """Wait until the transform of a request has arrived, but at most `transform_wait`."""
+        if len(self._waiting) >= MAX_WAITING:
+            return
+        done = self._scheduler.future()
+        cancel = self._scheduler.call_later(
+            self._server.config.transform_wait,
+            lambda: None if done.done() else done.set_result(None),
+        )
+        self._waiting[done] = request
+        try:
+            await done
+        finally:
+            del self._waiting[done]
+            cancel()
+
+    # ---- the answer
+
+    async def _answer(
+        self,
+        service: str,
+        message: Any,
+        fill: Callable[[Found, Snapshot | None], Any],
+        exchange: Exchange,
+        is_large: bool,
+    ) -> Answered:
+        server, needs_data = self._server, service != "CheckShapes"
+        if needs_data:
+            in_time = service != "GetSnapshot"
+            first = exchange.first_snapshot(_wanted(service, message), in_time=in_time)
+        else:
+            first = empty_snapshot(server.config, Fault(Status.UNDEFINED, ""), server.now())
+        try:
+            request = Request(service, message)
+            if service != "GetSnapshot":
+                first = request.chosen(first)
+            if is_large:
+                server.keep(first)
+
+            async def computed(snapshot: Snapshot) -> tuple[Found, Any]:
+                return await self._compute(request, snapshot, fill, exchange, is_large)
+
+            found, reply = await computed(first)
+            last = exchange.final_snapshot(first, _verdict_of(found))
+            if last.fault is not first.fault:
+                found, reply = await computed(last)
+            return Answered(reply, found, last, exchange.seconds, request)
+        except (InputError, FrameError) as error:
+            last, fault = server.later(first), Fault(error.status, str(error))
+            # Without a snapshot, the state of the node is the reason, whatever is asked.
+            if needs_data and not (last.id and server.is_active):
+                fault = last.fault or fault
+            found = dispatch.none(service, fault)
+            return Answered(fill(found, None), found, last, exchange.seconds)
+
+    async def _compute(
+        self,
+        request: Request,
+        snapshot: Snapshot,
+        fill: Callable[[Found, Snapshot | None], Any],
+        exchange: Exchange,
+        is_large: bool,
+    ) -> tuple[Found, Any]:
+        """Return the answer from a snapshot, and what `fill` made of it."""
+
+        def is_late() -> bool:
+            return self._scheduler.is_closed or exchange.is_late()
+
+        def compute() -> tuple[Found, Any]:
+            found = request.ask(snapshot, exchange.transforms, is_late)
+            return found, fill(found, snapshot)
+
+        if request.service == "GetSnapshot":
+            found: Found = unknown(snapshot.fault or Fault(Status.SUCCESS, "complete"))
+            return found, fill(found, snapshot)
+        if is_large:
+            exchange.find_frame(fields.frame_and_stamp(request.message), snapshot)
+        found, reply = await self._scheduler.run(compute, is_large=is_large)
+        if request.service != "CheckShapes":
+            self._verify(request, found, snapshot)
+        return found, reply
+
+    def _verify(self, request: Request, found: Found, snapshot: Snapshot) -> None:
+        """Check the fraction `verify_fraction` of the answers by a second method.
+
+        The second method checks single poses among obstacles that do not move. For a batch, and
+        for a path that is FREE, it checks one of the poses.
+
+        Raises
+        ------
+        RuntimeError
+            The second method contradicts the verdict.
+        """
+        message, verdict = request.message, _verdict_of(found)
+        is_path, is_batch = isinstance(found, PathAnswer), isinstance(found, PosesAnswer)
+        if (is_path or is_batch) and len(message.times):
+            return
+        if (is_path and verdict is not Verdict.FREE) or not self._is_due(snapshot):
+            return
+        pose, frame = request.pose, request.frame or IDENTITY
+        if pose is None:
+            i = next(self._any) % (len(message.poses) // 3)
+            pose = request.pose_at(i)
+            if isinstance(found, PosesAnswer):
+                verdict = Verdict(int(found.verdicts[i]))
+            snapshot = request.chosen_at(snapshot, i)
+        elif isinstance(found, NearestFreeAnswer) and len(found.free_pose):
+            pose, frame = Pose(*found.free_pose.tolist()), IDENTITY
+        margin = total_margin(snapshot.config, getattr(message, "margin", 0.0))
+        if why := verdict_error(snapshot, pose, verdict, margin, frame):
+            raise RuntimeError(f"kernel error at {tuple(frame.of(pose))}: {why}")
+
+    def _is_due(self, snapshot: Snapshot) -> bool:
+        """Return whether this answer is to be verified."""
+        self._due += snapshot.config.verify_fraction
+        if self._due < 1.0:
+            return False
+        self._due -= 1.0
+        return True
+
+
+def _verdict_of(found: Found) -> Verdict:
+    return found.verdict if isinstance(found, Answer) else found.answer.verdict
+
+
+def _wanted(service: str, message: Any) -> int:
+    """Return the id of the snapshot that a request requires; 0: the latest."""
+    names = {"CheckPoses": "require_snapshot_id", "GetSnapshot": "snapshot_id"}
+    return int(getattr(message, names[service])) if service in names else 0

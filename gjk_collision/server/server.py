@@ -1,0 +1,327 @@
+# SPDX-FileCopyrightText: gjk_collision contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The collision server without ROS: its life, the data that it receives, and its heartbeat.
+
+The node in ros/ passes on messages and calls. It reads the clocks and publishes what this returns.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+from ..errors import InputError
+from ..verdict import Status
+from . import lookup, questions
+from .answers import StateAnswer, unknown
+from .config import Config
+from .exchange import Exchange
+from .frames import FrameError, Pose, SameFrameOnly, Transforms, TransformSource
+from .obstacles import Footprint, Obstacles
+from .pauses import Pauses
+from .publication import Publication
+from .snapshot import Fault, Report, Snapshot, empty_snapshot
+from .twist import Twist
+from .world import World
+
+__all__ = ["MAX_EPOCH", "Heartbeat", "Server", "Shell"]
+
+# Maximum epoch of snapshot ids, see `World`. Each activation has another epoch, so that ids are
+# never used again. A replay has the epoch 0.
+MAX_EPOCH = 2**32 - 1
+
+
+class Shell(Protocol):
+    """What the server needs from its process."""
+
+    def now(self) -> int:
+        """Return the present time [ns], with which stamps are compared."""
+
+    def steady(self) -> int:
+        """Return the present steady time [ns]."""
+
+    def note_change(self) -> None:
+        """Publish the snapshot soon, because the data has changed."""
+
+    def log_error(self, where: str, error: Exception) -> None:
+        """Write an internal error to the log."""
+
+
+@dataclass(frozen=True, slots=True)
+class Heartbeat:
+    """The content of a ``msg/CollisionState``.
+
+    Attributes
+    ----------
+    counter : int
+        Number of the heartbeat.
+    sequence : int
+        Number of the last message on ``~/snapshot``; 0: none.
+    stamp : int
+        Time of the heartbeat [ns].
+    found : StateAnswer
+        The verdict at the present pose of the vehicle.
+    snapshot : Snapshot
+        The data that it is from.
+    ego : Pose or Fault
+        The present pose of the vehicle in the check frame.
+    seconds : float
+        Time that the computation took [s].
+    """
+
+    counter: int
+    sequence: int
+    stamp: int
+    found: StateAnswer
+    snapshot: Snapshot
+    ego: Pose | Fault
+    seconds: float
+
+
+class Server:
+    """What the node decides.
+
+    Its methods must be called in one thread.
+
+    Parameters
+    ----------
+    shell : Shell
+        The process that it runs in.
+    epoch : int
+        Epoch of the snapshot ids before the first activation. Each activation adds 1.
+
+    Attributes
+    ----------
+    config : Config
+        Present parameters.
+    transforms : TransformSource
+        Source of the poses between frames.
+    errors : int
+        Number of internal errors since the start; normally 0.
+    """
+
+    def __init__(self, shell: Shell, epoch: int) -> None:
+        self._shell = shell
+        self._epoch = epoch
+        self.config = Config()
+        self.transforms: TransformSource = SameFrameOnly("the node is not configured")
+        self.errors = 0
+        self.world: World | None = None  # while active
+        self._reason = "not configured"
+        self._counter = 0
+        self._publication = Publication()
+        self._pauses = Pauses(self.steady())
+
+    def now(self) -> int:
+        """Return the present time [ns], with which stamps are compared."""
+        return self._shell.now()
+
+    def steady(self) -> int:
+        """Return the present steady time [ns]."""
+        return self._shell.steady()
+
+    def note_error(self, where: str, error: Exception) -> None:
+        """Log and count an internal error."""
+        self.errors += 1
+        self._shell.log_error(where, error)
+
+    # ---- life
+
+    @property
+    def is_active(self) -> bool:
+        """Whether the server receives data and answers requests from it."""
+        return self.world is not None
+
+    def configure(self, config: Config, transforms: TransformSource) -> None:
+        """Use these parameters and transforms. The server is not active."""
+        self.config, self.transforms = config, transforms
+        self._pauses = Pauses(self.steady())
+        self._reason = "inactive"
+
+    def activate(self, topics: Mapping[str, str] | None = None) -> None:
+        """Start to receive data and to answer requests. Earlier data is not used.
+
+        `topics` are the resolved names of the topics, as for `World`.
+        """
+        self._epoch = self._epoch % MAX_EPOCH + 1
+        self.world = World(self.config, self.transforms, self._epoch, topics)
+        self._shell.note_change()
+
+    def deactivate(self) -> None:
+        """Delete all data."""
+        self.world = None
+        self._shell.note_change()
+
+    def release(self, reason: str) -> None:
+        """Delete all data and the transforms. `reason` is the message of replies."""
+        self.deactivate()
+        self.transforms = SameFrameOnly("the node is not configured")
+        self._reason = reason
+
+    def refusal(self, config: Config) -> str:
+        """Return why the parameters may not be changed to these now; empty: they may."""
+        return self.config.refusal(config, active=self.is_active)
+
+    def reconfigure(self, config: Config) -> None:
+        """Change the parameters and keep the data. `refusal` must allow it."""
+        self.config = config
+        if self.world is not None:
+            self.world.reconfigure(config)
+        self._shell.note_change()
+
+    def reset(self) -> tuple[bool, str]:
+        """Delete all data; return whether the server is active, and a message."""
+        if self.world is None:
+            return False, f"the node has no data: {self._reason}"
+        self.world.reset()
+        self._shell.note_change()
+        return True, "all data deleted; answers are UNKNOWN until fresh data is received"
+
+    # ---- data
+
+    def note_activity(self) -> None:
+        """Note that the process takes messages now. Call this every `pauses.PERIOD`."""
+        self._pauses.note_activity(self.steady())
+
+    def note_step_back(self, by: int) -> None:
+        """Delete the data, because the clock went back by a time [ns]."""
+        if self.world is not None:
+            self.world.note_step_back(self.now(), by)
+            self._shell.note_change()
+
+    def receive(
+        self, source: str, read: Callable[[], Obstacles | Footprint | Twist], sent: int
+    ) -> None:
+        """Receive a message, or the fault that it cannot be used.
+
+        Parameters
+        ----------
+        source : str
+            Name of the source, "footprint" or "twist_topic".
+        read : callable
+            Decodes and converts the message. Any error that it raises is a fault of the source.
+        sent : int
+            Steady time at which the message was sent [ns], see `pauses.sending_time`.
+        """
+        world = self.world
+        if world is None:
+            return
+        now, steady = self.now(), self._pauses.earliest(self.steady(), sent)
+        try:
+            data = read()
+        except InputError as error:
+            world.receive_fault(source, Fault(error.status, str(error)), now=now, steady=steady)
+        except Exception as error:
+            self.note_error(f"{source}: the message cannot be decoded", error)
+            fault = Fault(Status.INTERNAL_ERROR, f"the message cannot be decoded: {error!r}")
+            world.receive_fault(source, fault, now=now, steady=steady)
+        else:
+            if isinstance(data, Footprint):
+                world.receive_footprint(data, now=now, steady=steady)
+            elif isinstance(data, Twist):
+                world.receive_twist(data, now=now, steady=steady)
+            else:
+                world.receive_obstacles(source, data, now=now, steady=steady)
+        self._shell.note_change()
+
+    def snapshot(self, require_id: int = 0) -> Snapshot:
+        """Return the present snapshot, or the earlier one with this id; 0: the present one."""
+        now, steady = self.now(), self.steady()
+        if self.world is None:
+            return empty_snapshot(self.config, Fault(Status.NOT_ACTIVE, self._reason), now)
+        if now == 0:
+            # With use_sim_time, before the first message on /clock. Data stamped 0 would be fresh.
+            fault = Fault(Status.CLOCK_JUMP, "no time received on /clock yet (use_sim_time)")
+            return empty_snapshot(self.config, fault, now)
+        return self.world.snapshot(now=now, steady=steady, require_id=require_id)
+
+    def later(self, snapshot: Snapshot) -> Snapshot:
+        """Return a snapshot with the present ages, to send an answer from it."""
+        now, steady = self.now(), self.steady()
+        if self.world is None:  # deactivated since the snapshot was made, if it has an id
+            fault = Fault(Status.NOT_ACTIVE, self._reason)
+            return snapshot.invalidated(fault) if snapshot.id else snapshot
+        return self.world.later(snapshot, now=now, steady=steady)
+
+    def keep(self, snapshot: Snapshot) -> None:
+        """Keep the data of a snapshot for `later`, until this is called again."""
+        if self.world is not None:
+            self.world.keep(snapshot)
+
+    def reports(self) -> list[Report]:
+        """Return the state of each sender; empty while the server is not active."""
+        now, steady = self.now(), self.steady()
+        return [] if self.world is None else self.world.reports(now=now, steady=steady)
+
+    # ---- for mirrors and monitors
+
+    def publish(self, subscribers: int, send: Callable[[dict[str, Any]], Any]) -> int:
+        """Publish the snapshot if necessary, see `Publication.publish`.
+
+        Returns
+        -------
+        int
+            Sequence number of the message with the present snapshot; 0: there is no subscriber,
+            or an error occurred.
+        """
+        if not subscribers:
+            return self._publication.stop()
+        try:
+            found = self.snapshot()
+            return self._publication.publish(found, subscribers, self.steady(), send)
+        except Exception as error:
+            self.note_error("~/snapshot", error)
+            return 0
+
+    def beat(self, sequence: int, fill: Callable[[Heartbeat], Any]) -> tuple[Any, Heartbeat, bool]:
+        """Make a heartbeat.
+
+        Parameters
+        ----------
+        sequence : int
+            What `publish` returned.
+        fill : callable
+            Makes the message.
+
+        Returns
+        -------
+        (object, Heartbeat, bool)
+            The message, its content, and whether no error occurred. After an error the verdict is
+            UNKNOWN.
+        """
+        exchange = Exchange(self)
+        self._counter += 1
+        try:
+            first = exchange.first_snapshot()
+            ego = self._ego(first, exchange.transforms)
+            found = questions.with_time_to_collision(questions.state(first, ego), first, ego)
+            last = exchange.final_snapshot(first, found.answer.verdict)
+            if last.fault is not first.fault:
+                found = questions.state(last, ego)
+            made = self._heartbeat(sequence, found, last, ego, exchange)
+            return fill(made), made, True
+        except Exception as error:
+            self.note_error("~/state", error)
+            fault = Fault(Status.INTERNAL_ERROR, repr(error))
+            last = exchange.snapshot_or_empty(fault)
+            made = self._heartbeat(sequence, StateAnswer(unknown(fault)), last, fault, exchange)
+            return fill(made), made, False
+
+    def _heartbeat(
+        self,
+        sequence: int,
+        found: StateAnswer,
+        snapshot: Snapshot,
+        ego: Pose | Fault,
+        exchange: Exchange,
+    ) -> Heartbeat:
+        stamp = self.now()
+        # from the time of the snapshot to the stamp of the message
+        left = found.time_to_collision - (stamp - snapshot.stamp) * 1e-9
+        found = replace(found, time_to_collision=0.0 if left < 0.0 else left)  # NaN stays NaN
+        return Heartbeat(self._counter, sequence, stamp, found, snapshot, ego, exchange.seconds)
+
+    def _ego(self, snapshot: Snapshot, transforms: Transforms) -> Pose | Fault:
+        try:
+            return lookup.ego_pose(snapshot.config, transforms, snapshot.stamp)
+        except FrameError as error:
+            return Fault(error.status, str(error))
