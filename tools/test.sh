@@ -19,6 +19,14 @@ command_test() {
     done
 }
 
+# command_simulate [--seed N] [--hours H] [--seeds N] [--length S] [--processes N] [--keep-going]
+command_simulate() {
+    lib_environment
+    # PYTHONSAFEPATH: the checkout's gjk_collision must not shadow the installed one.
+    PYTHONPATH='' in_lib env PYTHONPATH=test PYTHONSAFEPATH=1 python -m simulation "$@" ||
+        die "an answer FREE could not be justified, see above; the seed repeats it"
+}
+
 test_summary() {
     local results
     mapfile -t results < <(compgen -G "$DEV/results/*.xml")

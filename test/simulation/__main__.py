@@ -1,66 +1,95 @@
 # SPDX-FileCopyrightText: gjk_collision contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Runs random seeds: python -m simulation [--seed N] [--hours H] [--minutes M]."""
+"""Simulates the whole chain under random seeds, and checks each answer FREE."""
 
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 import time
 from collections import Counter
+from collections.abc import Iterator
+from datetime import datetime, timezone
+from functools import partial
+from multiprocessing import Pool
 
 from .facts import Event, Plan
 from .plan import BEGIN, new_plan
-from .run import Run
+from .run import Outcome, Run
 from .shrink import shrunk
+
+AT_ONCE = 4  # seeds that a process takes at a time
 
 
 def main() -> int:
     """Return 1 if an answer could not be justified."""
-    parser = argparse.ArgumentParser(prog="simulation", description=__doc__)
-    parser.add_argument("--seed", type=int, default=1, help="first seed")
-    parser.add_argument("--hours", type=float, default=0.0, help="real time to run for")
-    parser.add_argument("--seeds", type=int, default=1, help="number of seeds, without --hours")
+    parser = argparse.ArgumentParser(prog="./dev simulate", description=__doc__)
+    parser.add_argument(
+        "--seed", type=int, help="simulate this seed alone; with --hours: the first one. Default: "
+        "from the date, so that each day has its own seeds",
+    )  # fmt: skip
+    parser.add_argument("--hours", type=float, help="time to run for; default without --seed: .05")
+    parser.add_argument("--seeds", type=int, help="number of seeds, instead of --hours")
     parser.add_argument("--length", type=float, default=40.0, help="simulated time per seed [s]")
+    parser.add_argument(
+        "--processes", type=int, default=os.cpu_count(), help="default: one per core"
+    )
     parser.add_argument("--keep-going", action="store_true", help="do not stop at a violation")
-    parser.add_argument("--no-shrink", action="store_true", help="print the whole history")
     given = parser.parse_args()
-    begin, seed, failed, simulated = time.monotonic(), given.seed, 0, 0
+    first = given.seed
+    if first is None:
+        first = int(datetime.now(tz=timezone.utc).strftime("%y%m%d")) * 1_000_000
+    hours = given.hours or (0.0 if given.seeds or given.seed is not None else 0.05)
+    count = (given.seeds or 1) if not hours else 1_000_000
+    begin, seeds, simulated, failed = time.monotonic(), 0, 0, 0
     free: Counter[str] = Counter()
     answers: Counter[str] = Counter()
-    while True:
-        plan = new_plan(seed, given.length)
-        outcome = Run(plan).execute()
-        free.update(outcome.free)
-        answers.update(outcome.answers)
-        seed += 1
-        simulated += plan.length
-        passed = time.monotonic() - begin
-        if outcome.violation:
-            failed += 1
-            print(f"seed {plan.seed} after {passed:.0f} s: {outcome.violation}", flush=True)
-            print(f"  faults: {', '.join(plan.faults)}; {(outcome.at - BEGIN) * 1e-9:.3f} s")
-            if not given.keep_going:
-                if not given.no_shrink:
-                    plan = shrunk(plan, outcome)
-                show(plan)
-                break
-        is_over = (
-            passed > given.hours * 3600.0 if given.hours else seed >= given.seed + given.seeds
+    print(f"seeds from {first}", flush=True)
+    with Pool(min(given.processes, count)) as pool:
+        found = pool.imap_unordered(
+            partial(outcome_of, given.length),
+            range(first, first + count),
+            1 if count < 50 else AT_ONCE,
         )
-        if is_over:
-            break
-    minutes = simulated * 1e-9 / 60.0
-    print(f"{seed - given.seed} seeds, {minutes:.1f} simulated minutes, {passed:.0f} s")
-    print(f"answers {dict(answers)}, FREE poses {dict(free)}, {failed} seeds failed")
+        for seed, length, outcome in found:
+            seeds, simulated = seeds + 1, simulated + length
+            free.update(outcome.free)
+            answers.update(outcome.answers)
+            passed = time.monotonic() - begin
+            if outcome.violation:
+                failed += 1
+                report(seed, given.length, outcome, passed, short=not given.keep_going)
+            is_over = failed and not given.keep_going
+            if is_over or (hours and passed > 3600.0 * hours):
+                pool.terminate()
+                break
+    print(f"{seeds} seeds, {simulated / 6e10:.0f} simulated minutes, {passed:.0f} s")
+    print(f"answers {dict(answers)}\nFREE poses {dict(free)}\n{failed} seeds failed")
     return 1 if failed else 0
 
 
-def show(plan: Plan) -> None:
-    """Print a history."""
-    print(f"parameters: {dict(plan.parameters)}\nsimulated clock: {plan.is_simulated}")
+def outcome_of(length: float, seed: int) -> tuple[int, int, Outcome]:
+    """Return the outcome of a seed, and its simulated time [ns]."""
+    plan = new_plan(seed, length)
+    return seed, plan.length, Run(plan).execute()
+
+
+def report(seed: int, length: float, outcome: Outcome, passed: float, *, short: bool) -> None:
+    """Print a violation, and the shortest history that was found for it."""
+    plan = new_plan(seed, length)
+    print(f"seed {seed} after {passed:.0f} s: {outcome.violation}")
+    print(f"  faults: {', '.join(plan.faults)}; {(outcome.at - BEGIN) * 1e-9:.3f} s", flush=True)
+    if short:
+        print("\n".join(lines(shrunk(plan, outcome))))
+
+
+def lines(plan: Plan) -> Iterator[str]:
+    """Yield the lines of a history."""
+    yield f"parameters: {dict(plan.parameters)}"
+    yield f"steps of the clock are reported: {plan.is_simulated}"
     for event in plan.events:
-        print(_line(event))
+        yield _line(event)
 
 
 def _line(event: Event) -> str:

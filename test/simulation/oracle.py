@@ -145,27 +145,25 @@ class Data:
         stamps = [p.message.stamp for p in self.parts if not self.is_static(p)]
         for i, (x, y), time in places_of(question, free):
             size = self.size_of(question.name_at(i))
-            need(size is not None, f"pose {i}: the footprint is not known")
+            need(size is not None, "the footprint is not known")
             assert size is not None
             when = None
             if time is not None:
                 when = at + seconds(time)
                 begin, most = min(stamps, default=at), seconds(self.config["prediction_horizon"])
-                need(when <= begin + most + 1000, f"pose {i}: after the prediction horizon")
+                need(when <= begin + most + 1000, "after the prediction horizon")
             for part in self.parts:
                 moves = when is not None and not self.is_static(part)
                 after = (when - part.message.stamp) * 1e-9 if moves and when is not None else 0.0
                 grown = self.config[f"{part.source}.inflation"]
                 for box in part.message.boxes:
                     runs = moves and (box.vx or box.vy)
-                    need(not runs or after > -1e-6, f"pose {i}: before its data")
+                    need(not runs or after > -1e-6, "before its data")
                     gap = distance((x + by[0], y + by[1]), size, box, part.place, after, grown)
                     margin = self.config["safety_margin"] + question.margin
-                    need(gap > margin - NEAR, f"pose {i} is {gap:.3f} m from {part.source}: {box}")
-                    need(
-                        bound < gap + NEAR,
-                        f"bound {bound} m, {gap:.3f} m from {part.source}: {box}",
-                    )
+                    if not gap > margin - NEAR or not bound < gap + NEAR:
+                        where = f"{gap:.3f} m from {part.source}: {box}"
+                        raise Violation(f"pose {i} is {where}; lower bound {bound} m")
 
     def is_static(self, part: Part) -> bool:
         """Return whether a list never becomes too old."""
@@ -589,6 +587,7 @@ class MirrorRecord:
         self.received: list[tuple[int, int, Published]] = []  # read at, ROS time then, what
         self.read: int | None = None
         self.count = 0  # number of messages
+        self.last: Published | None = None  # the snapshot in use
         self.ends: list[int] = []  # `count` at each step back of the clock
 
     def look(self, at: int) -> int:
@@ -596,6 +595,7 @@ class MirrorRecord:
         ros = self.clock(at)
         if self.read is not None and ros < self.read:
             self.ends.append(self.count)
+            self.last = None
         self.read = ros
         return ros
 
@@ -605,17 +605,15 @@ class MirrorRecord:
         self.received.append((at, ros, what))
         self.count += 1
         del self.received[:-600]
+        if what.is_snapshot:
+            last = self.last
+            is_same = last is not None and last.epoch == what.epoch != 0
+            if last is None or not is_same or what.sequence >= last.sequence:
+                self.last = what
 
     def used(self) -> Published | None:
         """Return the snapshot that a question is answered from now."""
-        found: Published | None = None
-        since = self.ends[-1] if self.ends else 0
-        for _, _, what in self.received[since - self.count :] if since < self.count else ():
-            if what.is_snapshot:
-                is_same = found is not None and found.epoch == what.epoch != 0
-                if found is None or not is_same or what.sequence >= found.sequence:
-                    found = what
-        return found
+        return self.last
 
     def begin(self, at: int) -> tuple[Published | None, int, int]:
         """Return the state at the time of a question, for `judge`."""

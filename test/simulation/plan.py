@@ -70,7 +70,7 @@ class _Maker:
     def __init__(self, random: Random, faults: set[str], length: float) -> None:
         self.random, self.faults = random, faults
         # Senders, timeouts and requests of a slow plan are slower, and so are its faults.
-        self.scale = random.choice((1, 1, 1, 5, 20))
+        self.scale = random.choice((1, 1, 5, 20, 20))
         self.length = round(length * self.scale * SECOND)
         self.events: list[Event] = []
         self.windows: list[tuple[int, int]] = []  # begin and length of long computations
