@@ -68,6 +68,7 @@ class Message:
     size: tuple[float, float] = (0.0, 0.0)  # half sizes of the footprint
     speed: float = 0.0
     place: tuple[float, float] = (0.0, 0.0)  # of a frame, or of a grid
+    pitch: float = 0.0  # rad, of a frame
     bad: str = ""  # value, shape or undecodable
     returns: tuple[tuple[float, float], ...] = ()  # of a scan: beam, range; of a grid: row, column
     is_list: bool = True  # not a scan and not a grid

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Coroutine, Generator
 from dataclasses import dataclass
+from math import cos, sin
 from typing import Any
 
 from gjk_collision import InputError
@@ -23,7 +24,6 @@ from gjk_collision.server.transforms import Placement, TransformTree
 from .facts import Message
 from .wire import as_message, converted, state
 
-UP = (0.0, 0.0, 0.0, 1.0)
 CHILDREN = {"mount": "sensor", "tf": "map", "ego": "base"}  # kind of message -> child of "odom"
 
 
@@ -184,12 +184,11 @@ class Node:
     def receive(self, message: Message) -> None:
         """Receive one message."""
         if message.kind in CHILDREN:
-            x, y = message.place
+            (x, y), half = message.place, 0.5 * message.pitch
+            placement = Placement((x, y, 0.0), (0.0, sin(half), 0.0, cos(half)))
+            child, static = CHILDREN[message.kind], message.kind == "mount"
             self._tree.set_time(self.now())
-            self._tree.insert(
-                "odom", CHILDREN[message.kind], message.stamp, Placement((x, y, 0.0), UP),
-                static=message.kind == "mount",
-            )  # fmt: skip
+            self._tree.insert("odom", child, message.stamp, placement, static=static)
             self.requests.resume()
             self.note_change()
             return

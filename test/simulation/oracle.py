@@ -12,12 +12,12 @@ from __future__ import annotations
 from bisect import bisect_left, insort
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from math import hypot
+from math import cos, hypot
 from typing import Any
 
 from .facts import MS, SECOND, Box, Message, Question, Violation
 
-Place = tuple[float, float]
+Place = tuple[float, ...]  # of a frame: x, y; cosine of the pitch, if it is not level
 NEAR = 1e-6  # m: nearer to contact than this, both verdicts are accepted
 PAUSE = 100 * MS  # a longer pause of a process is noticed
 SETTLED = 250 * MS  # a message that is read so soon after a pause has waited
@@ -44,8 +44,9 @@ def distance(at: Place, size: Place, box: Box, by: Place, after: float, grown: f
 
     `by` is the place of the frame of the obstacle, `after` the time since its stamp [s].
     """
-    x, y = box.x + by[0] + box.vx * after, box.y + by[1] + box.vy * after
-    dx, dy = abs(x - at[0]) - size[0] - box.hx, abs(y - at[1]) - size[1] - box.hy
+    level = by[2] if len(by) > 2 else 1.0
+    x, y = (box.x + box.vx * after) * level + by[0], box.y + box.vy * after + by[1]
+    dx, dy = abs(x - at[0]) - size[0] - box.hx * level, abs(y - at[1]) - size[1] - box.hy
     if box.is_region:
         return min(box.hx - abs(x - at[0]) - size[0], box.hy - abs(y - at[1]) - size[1]) - grown
     gap = hypot(max(dx, 0.0), max(dy, 0.0)) if dx > 0.0 or dy > 0.0 else max(dx, dy)
@@ -304,10 +305,11 @@ class NodeRecord:
             self._receive_data(at, ros, message)
 
     def _receive_mount(self, at: int, message: Message) -> None:
-        if self.mount is not None and self.mount != message.place:
+        place = (*message.place, cos(message.pitch))
+        if self.mount is not None and self.mount != place:
             self.revision += 1
             self.end(at, "a static transform was corrected")
-        self.mount = message.place
+        self.mount = place
 
     def _insert(self, frame: str, message: Message) -> None:
         stamps, places = self.tf.setdefault(frame, ([], {}))
@@ -372,7 +374,7 @@ class NodeRecord:
         if k in (0, len(stamps)) or stamps[k] - stamps[k - 1] > GAP:
             return None
         share = (stamp - stamps[k - 1]) / (stamps[k] - stamps[k - 1])
-        (ax, ay), (bx, by) = places[stamps[k - 1]], places[stamps[k]]
+        (ax, ay), (bx, by) = places[stamps[k - 1]][:2], places[stamps[k]][:2]
         return ax + share * (bx - ax), ay + share * (by - ay)
 
     def newest(self, frame: str, ros: int) -> tuple[Place | None, int | None]:

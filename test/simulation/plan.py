@@ -16,7 +16,7 @@ FAULTS = (
     "steps", "rates", "skew", "delay", "outage", "bad", "repeat", "order", "future", "silence",
     "pause", "life", "crash", "twin", "parameters", "reset", "static", "mount", "map", "long",
     "required", "several", "times", "shared name", "jumps", "loss", "duplicate", "clock", "ego",
-    "region", "client",
+    "region", "client", "tilt",
 )  # fmt: skip
 SIZES = {"default": (0.5, 0.4), "big": (0.9, 0.6), "slow": (0.4, 0.4), "fast": (0.8, 0.4)}
 SPEEDS = {"slow": (-0.5, 1.0), "fast": (1.0, 3.0)}
@@ -137,9 +137,10 @@ class _Maker:
         if self.parameters["speed_footprints"]:
             self._data("twist", "", self._seconds(0.05, 0.15), frame=self.parameters["base_frame"])
         mounts = self.random.randint(1, 4) if "mount" in self.faults else 0
-        self._add(0, "mount", place=(0.5, 0.0))
+        pitches = (0.0, 0.02, -0.03, 0.1, 0.35) if "tilt" in self.faults else (0.0,)
+        self._add(0, "mount", place=(0.5, 0.0), pitch=self.random.choice(pitches))
         for at in self._times(mounts):
-            self._add(at, "mount", place=self._place())
+            self._add(at, "mount", place=self._place(), pitch=self.random.choice(pitches))
         for kind, fault in (("tf", "map"), ("ego", "ego")):
             if fault in self.faults:
                 self._transforms(kind)
@@ -221,7 +222,7 @@ class _Maker:
         frame = "odom"
         if "map" in self.faults and (source == "map" or self.random.random() < 0.4):
             frame = "map"
-        elif "mount" in self.faults and self.random.random() < 0.5:
+        elif self.faults & {"mount", "tilt"} and self.random.random() < 0.5:
             frame = "sensor"
         if source == "map":
             for at in (0, *self._some("static", 6)):

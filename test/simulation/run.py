@@ -209,7 +209,10 @@ class Run:
         if data.get("repeat"):
             stamp = self.stamps.get((source, sender), stamp)
         self.stamps[source, sender] = stamp
-        names = ("number", "frame", "boxes", "size", "speed", "place", "bad", "returns", "is_list")
+        names = (
+            "number", "frame", "boxes", "size", "speed", "place", "pitch", "bad", "returns",
+            "is_list",
+        )  # fmt: skip
         given = {name: data[name] for name in names if name in data}
         message = Message(event.kind, self.now, stamp, source, sender, **given)
         if event.kind == "mount":
