@@ -104,7 +104,7 @@ TEST(Mirror, AMessageThatCannotBeUsedEndsTheLastSnapshot) {
   const Mirror::Asked asked = mirror.ask({}, 0, "odom", after(0));
   SnapshotMessage bad = message();
   bad.obstacles[0].xy.pop_back();
-  Mirror::Content content = Mirror::read(bad);
+  const Mirror::Content content = Mirror::read(bad);
   EXPECT_TRUE(content.issue);
   EXPECT_FALSE(mirror.receive_snapshot(content, at(0)));
   EXPECT_EQ(ask(mirror, kFree).status, Status::internal_error);

@@ -52,13 +52,13 @@ class Mirror {
    private:
     friend class Mirror;
 
-    void set_view(std::int64_t at, std::optional<Fault> fault) {
+    void set_view(std::int64_t at, const std::optional<Fault>& fault) {
       static const Mirrored::Chosen none;
       if (data_) {
-        view_ = data_->view(fault ? none : chosen_, at, std::move(fault));
+        view_ = data_->view(fault ? none : chosen_, at, fault);
       } else {
         view_.stamp = at;
-        view_.fault = std::move(fault);
+        view_.fault = fault;
         view_.max_poses = std::numeric_limits<std::size_t>::max();
       }
     }
@@ -127,14 +127,15 @@ class Mirror {
   template <class Compute, class FaultNow>
   static std::invoke_result_t<Compute&> answer(Asked& asked, Compute compute, FaultNow fault_now) {
     std::invoke_result_t<Compute&> found = compute();
-    if (!asked.state_) {
-      asked.state_ = fault_now();
-      if (!asked.state_) return found;
-      asked.set_view(asked.view_.stamp, asked.state_);
+    std::optional<Fault> fault = asked.state_;
+    if (!fault) {
+      fault = fault_now();
+      if (!fault) return found;
+      asked.set_view(asked.view_.stamp, fault);
       found = compute();
     }
-    found.answer.status = asked.state_->status;
-    found.answer.message = asked.state_->message;
+    found.answer.status = fault->status;
+    found.answer.message = fault->message;
     return found;
   }
 
