@@ -12,6 +12,7 @@
 //   B  steady, ROS time, at, footprint, margin, poses, times   a question begins. Questions are
 //                                                              numbered from 0
 //   E  steady, ROS time, number                    its answer is returned
+//   C  steady, ROS time                            a question whose answer is not needed
 // stdout: a line for each B and E, with the answer from the data of the question if it is returned
 // then: verdict, status, number of poses, three values per pose (verdict, status, id), a tab and
 // the message.
@@ -123,6 +124,8 @@ class Process {
       thinking.asked = mirror_.ask(question, 0, "odom", clocks);
       write(thinking, clocks);
       thinking_.emplace(number_++, std::move(thinking));
+    } else if (kind == 'C') {
+      mirror_.ask({}, 0, "odom", clocks);
     } else if (kind == 'E') {
       const auto found = thinking_.find(input_.take<std::uint64_t>());
       write(found->second, clocks);

@@ -55,6 +55,9 @@ STATE = {
     "info": {"snapshot_id": "Q", "config_hash": "I"}, "verdict": VERDICT,
 }  # fmt: skip
 
+# What is compared.
+HEAD, COLUMNS = ("verdict", "status", "message"), ("verdicts", "statuses", "nearest_ids")
+
 
 @cache
 def program() -> Path | None:
@@ -143,6 +146,10 @@ class CppPlanner:
         self._record(b"E", (thinking.number, "Q"))
         return self._answer()
 
+    def read_clock(self) -> None:
+        """Read the clock, as each question does."""
+        self._record(b"C")
+
     def _record(self, kind: bytes, *fields: tuple[Any, Any]) -> None:
         self._write((kind, "c"), (self.true, "q"), (self.clock(self.true), "q"), *fields)
 
@@ -190,11 +197,12 @@ class PairedPlanner:
         _, cpp = self._both()
         own = self.planner.begin(question, ahead)
         if len(question.names) > 1:  # C++ has one footprint per question
+            cpp.read_clock()
             return own
         other = cpp.begin(question, ahead)
         if own is not None:
             self.thinking[id(own)] = other
-            self._compare(own.answer, other.answer, own.state)
+            self._compare(own.answer, other.answer)
         elif other.answer.answer.verdict is not Verdict.UNKNOWN:
             raise Violation("the mirror in C++ answers without a snapshot")
         return own
@@ -203,20 +211,22 @@ class PairedPlanner:
         """Return the answer that is returned now."""
         _, cpp = self._both()
         found = self.planner.end(thinking, question)
-        other = self.thinking.pop(id(thinking), None)
-        if other is not None:
-            self._compare(found, cpp.end(other, question), thinking.state)
+        if len(question.names) > 1:
+            if thinking.state is None:
+                cpp.read_clock()
+            return found
+        self._compare(found, cpp.end(self.thinking.pop(id(thinking)), question))
         return found
 
     def _both(self) -> tuple[Planner, CppPlanner]:
         self.planner.true = self.cpp.true = self.true
         return self.planner, self.cpp
 
-    def _compare(self, own: Any, other: CppAnswer, state: Any) -> None:
+    def _compare(self, own: Any, other: CppAnswer) -> None:
         self.compared += 1
         one, two = getattr(own, "answer", own), other.answer
-        same = (one.verdict, one.status) == (two.verdict, two.status)
-        for name in ("verdicts", "statuses", "nearest_ids"):
+        same = all(getattr(one, name) == getattr(two, name) for name in HEAD)
+        for name in COLUMNS:
             same = same and np.array_equal(getattr(own, name, ()), getattr(other, name))
         if not same:
             raise Violation(f"the mirror in C++ differs: {own} {other}")
