@@ -8,7 +8,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <ctime>
-#include <limits>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -18,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-#include "gjk/snapshot/mirrored.hpp"
+#include "gjk/snapshot/mirror.hpp"
 #include "gjk/snapshot/pauses.hpp"
 #include "gjk/snapshot/questions.hpp"
 #include "gjk_collision/msg/collision_state.hpp"
@@ -29,14 +28,7 @@
 
 namespace gjk_collision {
 
-// What all questions to a mirror have.
-struct Question {
-  double margin = 0.0;    // m, >= 0, added to the safety margin of the server
-  std::string footprint;  // name; "": the one for the present speed, or the default one
-  // Time of the question (ns), on the clock of the node. `times` are relative to it. Data must not
-  // be too old at this time, nor at the time of the call. 0: now.
-  std::int64_t at = 0;
-};
+using gjk::Question;
 
 struct PosesQuestion : Question {
   std::span<const double> times;  // s after `at`, one per pose; empty: obstacles do not move
@@ -61,26 +53,9 @@ class CollisionMirror {
  public:
   // The data for some questions. Ask it with the functions of gjk/snapshot/questions.hpp: this has
   // the least overhead. Call fault_at_return() after the computation, before an answer is used.
-  class Asked {
-   public:
-    const gjk::Snapshot& view() const noexcept { return view_; }
-    // Whether the name of the footprint was refused.
-    const gjk::Issue& issue() const noexcept { return chosen_.issue; }
-    std::int64_t id_of(std::int64_t index) const noexcept {
-      return data_ ? data_->id_of(index) : -1;
-    }
-    std::string source_of(std::int64_t index) const {
-      return data_ ? data_->source_of(index) : std::string();
-    }
-
-   private:
+  class Asked : public gjk::Mirror::Asked {
     friend class CollisionMirror;
-    std::shared_ptr<const gjk::Mirrored> data_;
     std::shared_ptr<const msg::ReplyInfo> info_;  // at the time of the message
-    std::shared_ptr<const gjk::Validity::Held> used_;
-    gjk::Mirrored::Chosen chosen_;
-    gjk::Snapshot view_;
-    std::optional<gjk::Fault> state_;  // why the mirror has no valid snapshot
     std::chrono::steady_clock::time_point begin_;
   };
 
@@ -134,35 +109,10 @@ class CollisionMirror {
   Asked ask(const Question& question, std::uint64_t require_snapshot_id = 0) {
     Asked asked;
     asked.begin_ = std::chrono::steady_clock::now();
-    std::optional<gjk::Fault> fault;
-    std::int64_t at = question.at;
-    {
-      const std::lock_guard lock(mutex_);
-      const gjk::Clocks clocks{clock_->now().nanoseconds(), steady_time()};
-      if (at == 0) at = std::max<std::int64_t>(clocks.now, 1);
-      asked.data_ = data_;
-      asked.info_ = info_;
-      asked.used_ = validity_.held();
-      if (data_) asked.chosen_ = data_->chosen(question.footprint);
-      asked.state_ = validity_.check(at, clocks, asked.chosen_.is_named);
-    }
-    if (!asked.state_ && !asked.data_) asked.state_ = gjk::Fault{};
-    fault = asked.state_;
-    if (!fault && asked.issue()) {
-      fault = gjk::Fault{asked.issue().status, gjk::text_of(asked.issue())};
-    }
-    if (!fault && require_snapshot_id != 0 && require_snapshot_id != asked.info_->snapshot_id) {
-      fault = gjk::Fault{gjk::Status::snapshot_mismatch,
-                         "snapshot " + std::to_string(require_snapshot_id) +
-                             " is not available; the last snapshot is " +
-                             std::to_string(asked.info_->snapshot_id)};
-    }
-    if (!fault && frame_ != asked.info_->header.frame_id) {
-      fault = gjk::Fault{gjk::Status::unknown_frame,
-                         "the poses are in '" + frame_ + "', but the server checks in '" +
-                             asked.info_->header.frame_id + "': transform them"};
-    }
-    set_view(asked, at, std::move(fault));
+    const std::lock_guard lock(mutex_);
+    static_cast<gjk::Mirror::Asked&>(asked) =
+        mirror_.ask(question, require_snapshot_id, frame_, clocks());
+    asked.info_ = info_;
     return asked;
   }
 
@@ -170,8 +120,7 @@ class CollisionMirror {
   // used. The data may have become too old, or the parameters may have changed.
   std::optional<gjk::Fault> fault_at_return(const Asked& asked) {
     const std::lock_guard lock(mutex_);
-    const gjk::Clocks clocks{clock_->now().nanoseconds(), steady_time()};
-    return validity_.check(asked.view().stamp, clocks, asked.chosen_.is_named, asked.used_.get());
+    return mirror_.fault_at_return(asked, clocks());
   }
 
   // ---- questions: as the services of the same names. Poses are of the base frame.
@@ -275,11 +224,8 @@ class CollisionMirror {
 #endif
   }
 
-  // The times of a message. Call it with the lock, so that the times of all calls to `validity_`
-  // increase. `earliest`: read when the callback began.
-  gjk::Arrival arrival(std::int64_t earliest) const {
-    return {{clock_->now().nanoseconds(), steady_time()}, earliest};
-  }
+  // The present times. Call it with the lock, so that the times of all calls to `mirror_` increase.
+  gjk::Clocks clocks() const { return {clock_->now().nanoseconds(), steady_time()}; }
 
   // The earliest steady time (ns) at which a message that is read now can have arrived.
   std::int64_t earliest(const rclcpp::MessageInfo& info) {
@@ -292,23 +238,17 @@ class CollisionMirror {
                                           steady, system));
   }
 
+  // `earliest`: read when the callback began.
   void receive(const msg::Snapshot& message, std::int64_t earliest) {
-    gjk::Issue issue;
-    std::shared_ptr<const gjk::Mirrored> data = gjk::Mirrored::read(message, issue);
-    if (issue) {
-      RCLCPP_ERROR(logger_, "~/snapshot cannot be used: %s", gjk::text_of(issue).c_str());
+    gjk::Mirror::Content content = gjk::Mirror::read(message);
+    if (content.issue) {
+      RCLCPP_ERROR(logger_, "~/snapshot cannot be used: %s", gjk::text_of(content.issue).c_str());
     }
     auto info = std::make_shared<const msg::ReplyInfo>(message.info);
     {
       const std::lock_guard lock(mutex_);
-      const gjk::Arrival now = arrival(earliest);
-      if (data) {
-        if (validity_.receive_snapshot(gjk::Mirrored::facts_of(message), now)) {
-          data_ = std::move(data);
-          info_ = std::move(info);
-        }
-      } else {
-        validity_.receive_snapshot(gjk::Mirrored::no_facts(issue), now);
+      if (mirror_.receive_snapshot(std::move(content), {clocks(), earliest})) {
+        info_ = std::move(info);
       }
       ++received_;
     }
@@ -318,38 +258,15 @@ class CollisionMirror {
   void receive(const msg::CollisionState& message, std::int64_t earliest) {
     {
       const std::lock_guard lock(mutex_);
-      validity_.receive_heartbeat(gjk::Mirrored::heartbeat_of(message), arrival(earliest));
+      mirror_.receive_heartbeat(message, {clocks(), earliest});
       ++received_;
     }
     changed_.notify_all();
   }
 
-  static void set_view(Asked& asked, std::int64_t at, std::optional<gjk::Fault> fault) {
-    static const gjk::Mirrored::Chosen none;
-    if (asked.data_) {
-      asked.view_ = asked.data_->view(fault ? none : asked.chosen_, at, std::move(fault));
-    } else {
-      asked.view_.stamp = at;
-      asked.view_.fault = std::move(fault);
-      asked.view_.max_poses = std::numeric_limits<std::size_t>::max();
-    }
-  }
-
-  // The answer that `compute()` gives. If the data cannot be used any more after the computation,
-  // or if the mirror has no valid snapshot, it is UNKNOWN with this reason, also for a request that
-  // is not valid.
   template <class Compute>
   std::invoke_result_t<Compute&> answer(Asked& asked, Compute compute) {
-    std::invoke_result_t<Compute&> found = compute();
-    if (!asked.state_) {
-      asked.state_ = fault_at_return(asked);
-      if (!asked.state_) return found;
-      set_view(asked, asked.view().stamp, asked.state_);
-      found = compute();
-    }
-    found.answer.status = asked.state_->status;
-    found.answer.message = asked.state_->message;
-    return found;
+    return gjk::Mirror::answer(asked, compute, [&] { return fault_at_return(asked); });
   }
 
   template <class Service, class... Size>
@@ -367,10 +284,10 @@ class CollisionMirror {
           1e-9 * static_cast<double>(asked.view().stamp -
                                      gjk::detail::nanoseconds_of(asked.info_->header.stamp));
       if (response.info.footprint_age != 0.0) response.info.footprint_age += since;
-      if (asked.chosen_.is_named) response.info.footprint_age = 0.0;
+      if (asked.chosen().is_named) response.info.footprint_age = 0.0;
       response.info.max_obstacle_age += since;
       response.info.footprint =
-          asked.view().footprint != nullptr ? *asked.chosen_.name : std::string();
+          asked.view().footprint != nullptr ? *asked.chosen().name : std::string();
     } else {
       response.info.footprint_age = detail::kNaN;
       response.info.max_obstacle_age = detail::kNaN;
@@ -386,10 +303,9 @@ class CollisionMirror {
   gjk::Pauses pauses_;  // of the thread of the mirror only
   std::mutex mutex_;    // of the following
   std::condition_variable changed_;
-  std::shared_ptr<const gjk::Mirrored> data_;
-  std::shared_ptr<const msg::ReplyInfo> info_;
-  gjk::Validity validity_;
-  std::size_t received_ = 0;  // number of messages
+  gjk::Mirror mirror_;
+  std::shared_ptr<const msg::ReplyInfo> info_;  // of its snapshot
+  std::size_t received_ = 0;                    // number of messages
   rclcpp::Subscription<msg::Snapshot>::SharedPtr snapshots_;
   rclcpp::Subscription<msg::CollisionState>::SharedPtr states_;
   OwnThread thread_;  // the last member: it uses the others

@@ -254,6 +254,8 @@ class Mirrored {
   }
 
   const Scene& scene() const noexcept { return scene_; }
+  std::uint64_t id() const noexcept { return id_; }
+  const std::string& frame() const noexcept { return frame_; }  // the check frame
 
  private:
   struct Footprint {
@@ -270,6 +272,8 @@ class Mirrored {
 
   template <class Message>
   Issue fill(const Message& message) {
+    id_ = message.info.snapshot_id;
+    frame_ = message.info.header.frame_id;
     fault_ = reason_of(message.verdict);
     data_fault_ = reason_of(message.data_verdict);
     horizon_ = message.prediction_horizon;
@@ -493,6 +497,8 @@ class Mirrored {
     facts.limits.push_back(std::move(limit));
   }
 
+  std::uint64_t id_ = 0;
+  std::string frame_;
   Scene scene_;
   std::vector<std::int64_t> ids_;  // by obstacle
   std::vector<Sender> senders_;    // in the order of their obstacles
