@@ -204,7 +204,7 @@ class _Built:
     region_source: str
     epoch: int | None
     placed_at: int = 0  # the last time at which its static data was at its present place [ns]
-    revision: int = 0  # of all data, when this was the scene of the present data last
+    revision: int = 0  # of all data, when this was the scene of complete data last
 
 
 @dataclass(frozen=True, slots=True)
@@ -921,7 +921,9 @@ class World:
             parts, bad, data_fault = self._usable_sources(now, steady)
             complete = choice.fault is None and data_fault is None
             built = self._build(choice, parts, complete=complete)
-        built.placed_at, built.revision = now, self._revision
+        built.placed_at = now
+        if complete:  # otherwise `later` must look for the fault
+            built.revision = self._revision
         return _Present(built, choice, twist, data_fault, bad)
 
     def _build(self, choice: _Choice, parts: Sequence[_Part], *, complete: bool) -> _Built | None:

@@ -1636,6 +1636,21 @@ def test_a_message_of_a_pause_does_not_make_an_optional_source_silent(
     assert ask(world, time)[0] is Verdict.UNKNOWN
 
 
+@pytest.mark.requirement("D-11")
+def test_a_fault_of_an_optional_source_that_returns_while_an_answer_is_computed(
+    time: Time,
+) -> None:
+    """The scene stays the same, because the message is not used."""
+    world = two(time, required=False)
+    world.receive_obstacles("lidar", boxes((0, 0), stamp=time.now), **time.both)
+    first = world.snapshot(**time.both)
+    lost = boxes((0, 0), stamp=time.now, frame="nowhere")
+    world.receive_obstacles("radar", lost, **time.both)
+    present = world.snapshot(**time.both)  # for example of a heartbeat
+    assert first.fault is None and present.fault is not None and present.id == first.id
+    assert world.later(first, **time.both).fault is not None
+
+
 def test_an_optional_source_that_is_silent_after_a_stamp_ahead(time: Time) -> None:
     world = two(time, required=False)
     world.receive_obstacles("radar", boxes((0, 0), stamp=2 * T0), **time.both)
