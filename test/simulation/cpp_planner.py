@@ -20,8 +20,8 @@ from gjk_collision import Status, Verdict
 from gjk_collision.server.answers import Answer
 
 from .facts import Question, Violation
-from .node import rows_of
 from .planner import Planner, Thinking
+from .wire import rows_of
 
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src_cpp/test/mirror_history.cpp"
@@ -122,9 +122,9 @@ class CppPlanner:
         """End the process."""
         self.process.communicate()
 
-    def note_activity(self, steady: int) -> None:
-        """Store that the process takes messages, as `Pauses.note_activity`."""
-        self._write((b"A", "c"), (steady, "q"))
+    def note_activity(self) -> None:
+        """The process takes messages now."""
+        self._write((b"A", "c"), (self.true, "q"))
 
     def receive(self, message: Any, sent: int, *, is_snapshot: bool) -> None:
         """Receive a message of ~/snapshot or ~/state."""
@@ -175,47 +175,42 @@ class PairedPlanner:
 
     def __init__(self, program: Path, clock: Callable[[int], int], true: int) -> None:
         self.planner, self.cpp = Planner(clock, true), CppPlanner(program, clock, true)
-        self.true, self.pauses, self.compared = true, self, 0
+        self.true, self.compared = true, 0
         self.thinking: dict[int, CppThinking] = {}  # by the id of the other's
 
     def close(self) -> None:
         """End the process in C++."""
         self.cpp.close()
 
-    def note_activity(self, steady: int) -> None:
-        """Store that both processes take messages."""
-        self.planner.pauses.note_activity(steady)
-        self.cpp.note_activity(steady)
+    def note_activity(self) -> None:
+        """The processes take messages now."""
+        for each in self._both():
+            each.note_activity()
 
     def receive(self, message: Any, sent: int, *, is_snapshot: bool) -> None:
         """Receive a message of ~/snapshot or ~/state."""
         for each in self._both():
             each.receive(message, sent, is_snapshot=is_snapshot)
 
-    def begin(self, question: Question, ahead: int) -> Thinking | None:
+    def begin(self, question: Question, ahead: int) -> Thinking:
         """Begin to answer a question."""
         _, cpp = self._both()
         own = self.planner.begin(question, ahead)
-        if len(question.names) > 1:  # C++ has one footprint per question
-            cpp.read_clock()
-            return own
-        other = cpp.begin(question, ahead)
-        if own is not None:
-            self.thinking[id(own)] = other
+        if _is_for_both(question):
+            other = self.thinking[id(own)] = cpp.begin(question, ahead)
             self._compare(own.answer, other.answer)
-        elif other.answer.answer.verdict is not Verdict.UNKNOWN:
-            raise Violation("the mirror in C++ answers without a snapshot")
+        else:
+            cpp.read_clock()
         return own
 
     def end(self, thinking: Thinking, question: Question) -> Any:
         """Return the answer that is returned now."""
         _, cpp = self._both()
         found = self.planner.end(thinking, question)
-        if len(question.names) > 1:
-            if thinking.state is None:
-                cpp.read_clock()
-            return found
-        self._compare(found, cpp.end(self.thinking.pop(id(thinking)), question))
+        if _is_for_both(question):
+            self._compare(found, cpp.end(self.thinking.pop(id(thinking)), question))
+        elif thinking.asked.state is None:
+            cpp.read_clock()
         return found
 
     def _both(self) -> tuple[Planner, CppPlanner]:
@@ -230,3 +225,8 @@ class PairedPlanner:
             same = same and np.array_equal(getattr(own, name, ()), getattr(other, name))
         if not same:
             raise Violation(f"the mirror in C++ differs: {own} {other}")
+
+
+def _is_for_both(question: Question) -> bool:
+    """Return whether a question can be asked in C++: poses with one footprint."""
+    return question.service == "CheckPoses" and not question.which

@@ -9,6 +9,7 @@ from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import count
+from pathlib import Path
 from typing import Any
 from zlib import crc32
 
@@ -18,6 +19,7 @@ from gjk_collision.server.config import Config
 from gjk_collision.server.snapshot import Snapshot
 
 from .clocks import Clock
+from .cpp_planner import PairedPlanner
 from .facts import MS, SECOND, Event, Message, Plan, Question, Violation
 from .node import Future, Node, Task
 from .oracle import MirrorRecord, NodeRecord, Place, Published, need
@@ -63,9 +65,13 @@ class Process:
 
 
 class Run:
-    """One execution of a plan."""
+    """One execution of a plan.
 
-    def __init__(self, plan: Plan) -> None:
+    `cpp` is the program of `cpp_planner`, which answers beside each mirror in Python.
+    """
+
+    def __init__(self, plan: Plan, cpp: Path | None = None) -> None:
+        self.cpp = cpp
         self.plan, self.now = plan, BEGIN
         self.queue: list[tuple[int, int, Callable[[], None]]] = []
         self.numbers = count()
@@ -98,6 +104,11 @@ class Run:
                 need(not wrong, f"an internal error: {wrong[:1]}")
         except Violation as why:
             self.outcome.violation, self.outcome.at = str(why), self.now
+        finally:
+            if self.cpp is not None:
+                for each in self.mirrors:
+                    self._count("compared with C++", each.server.compared, 0)
+                    each.server.close()
         return self.outcome
 
     # ---- time
@@ -159,7 +170,10 @@ class Run:
     def _new_mirror(self) -> Process:
         process = Process(None, None)
         clock = self._clock_of(process, "mirror")
-        process.server, process.record = Planner(clock, self.now), MirrorRecord(clock)
+        process.server = Planner(clock, self.now)
+        if self.cpp is not None:
+            process.server = PairedPlanner(self.cpp, clock, self.now)
+        process.record = MirrorRecord(clock)
         self._every(process, PULSE, lambda: self._pulse(process))
         return process
 
