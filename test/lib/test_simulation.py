@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Some minutes of the simulated chain: no answer FREE that the oracle cannot justify.
 
-Each seed is a test of its own. ``python -m simulation --seed N`` shows a short history of a
+Each seed is a test of its own. ``./dev simulate --seed N`` shows a short history of a
 failure.
 """
 
@@ -15,6 +15,7 @@ import pytest
 
 sys.path.append(str(Path(__file__).parents[1]))
 
+from simulation import liveness
 from simulation.facts import Box, Violation
 from simulation.oracle import distance, need
 from simulation.plan import new_plan
@@ -26,7 +27,7 @@ LENGTH = 15.0  # s of simulated time per seed
 @pytest.mark.parametrize("seed", range(1, 13))
 def test_every_free_is_justified(seed: int) -> None:
     outcome = Run(new_plan(seed, LENGTH)).execute()
-    assert not outcome.violation, f"python -m simulation --seed {seed} --length {LENGTH}"
+    assert not outcome.violation, f"./dev simulate --seed {seed} --length {LENGTH}"
 
 
 def test_a_calm_chain_answers() -> None:
@@ -37,6 +38,12 @@ def test_a_calm_chain_answers() -> None:
     for kind in ("CheckPoses", "Collide", "mirror"):
         assert outcome.free[kind] > 0.2 * outcome.answers[kind]
     assert outcome.answers["compared"] > 50
+
+
+@pytest.mark.parametrize("seed", range(1, 3))
+@pytest.mark.parametrize("row", liveness.rows())
+def test_answers_come_back_in_time(row: str, seed: int) -> None:
+    assert not list(liveness.too_late(row, seed))
 
 
 def test_the_same_seed_is_the_same_history() -> None:

@@ -45,7 +45,8 @@ class Outcome:
     at: int = 0
     free: dict[str, int] = field(default_factory=dict)  # kind of answer -> poses that are FREE
     answers: dict[str, int] = field(default_factory=dict)
-    last_unknown: dict[str, int] = field(default_factory=dict)  # node or mirror -> true time
+    # node or mirror -> true time at which the last question was asked whose answer was UNKNOWN
+    last_unknown: dict[str, int] = field(default_factory=dict)
 
 
 @dataclass
@@ -433,14 +434,17 @@ class Run:
         if data["required"] and self.seen and question.service == "CheckPoses":
             required = self.seen[-min(data["required"], len(self.seen))]
         stamp = self.common.at(self.now) + data["error"] if question.is_stamped else 0
-        is_large = data["is_large"] and question.service in ("CheckPoses", "CheckPath")
+        begun, is_large = (
+            self.now,
+            data["is_large"] and question.service in ("CheckPoses", "CheckPath"),
+        )
 
         def done(answered: Any) -> None:
             record.look(self.now)
             found, last = answered.found, answered.snapshot
             free = _free(found)
             self._count(question.service, 1, len(free))
-            self._note_unknown("node", found)
+            self._note_unknown("node", found, begun)
             if last.id and not required:
                 self.seen = [*self.seen[-30:], last.id]
             if free:
@@ -480,9 +484,9 @@ class Run:
 
     # ---- questions to mirrors
 
-    def _note_unknown(self, who: str, found: Any) -> None:
+    def _note_unknown(self, who: str, found: Any, begun: int) -> None:
         if getattr(found, "answer", found).verdict is Verdict.UNKNOWN:
-            self.outcome.last_unknown[who] = self.now
+            self.outcome.last_unknown[who] = max(begun, self.outcome.last_unknown.get(who, 0))
 
     def _think(self, event: Event) -> None:
         data = event.data
@@ -490,7 +494,7 @@ class Run:
         self._when_free(mirror, lambda: self._think_now(mirror, data))
 
     def _think_now(self, mirror: Process, data: Mapping[str, Any]) -> None:
-        question = data["question"]
+        question, begun = data["question"], self.now
         state = mirror.record.begin(self.now)
         thinking = mirror.server.begin(question, data["ahead"])
         if thinking.asked.state is None and thinking.asked.data.fault is None:
@@ -501,7 +505,7 @@ class Run:
             found = mirror.server.end(thinking, question)
             free = _free(found)
             self._count("mirror", 1, len(free))
-            self._note_unknown("mirror", found)
+            self._note_unknown("mirror", found, begun)
             bound = -1e9
             if free and question.service == "Distance" and len(found.lower_bounds):
                 bound = float(found.lower_bounds[0])
