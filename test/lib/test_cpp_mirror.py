@@ -24,6 +24,7 @@ def path() -> Path:
     return found
 
 
+@pytest.mark.requirement("D-16")
 @pytest.mark.timeout(600)  # the first test builds the program
 @pytest.mark.parametrize("seed", range(21, 29))
 def test_the_mirror_in_cpp_answers_as_in_python(path: Path, seed: int) -> None:

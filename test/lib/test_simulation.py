@@ -24,6 +24,7 @@ from simulation.run import Run
 LENGTH = 15.0  # s of simulated time per seed
 
 
+@pytest.mark.requirement("D-16")
 @pytest.mark.parametrize("seed", range(1, 13))
 def test_every_free_is_justified(seed: int) -> None:
     outcome = Run(new_plan(seed, LENGTH)).execute()
@@ -40,6 +41,7 @@ def test_a_calm_chain_answers() -> None:
     assert outcome.answers["compared"] > 50
 
 
+@pytest.mark.requirement("N-9")
 @pytest.mark.parametrize("seed", range(1, 3))
 @pytest.mark.parametrize("row", liveness.rows())
 def test_answers_come_back_in_time(row: str, seed: int) -> None:
