@@ -1,0 +1,262 @@
+# SPDX-FileCopyrightText: gjk_collision contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Compares real processes of the node with the simulator: the same history has the same answers.
+
+`player` plays a plan in real time, and writes down what happened when. The simulator executes
+this several times; each time, all questions are a little earlier or later. The answer of the node
+must be one of those of the simulator.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from random import Random
+from typing import Any
+
+from gjk_collision import Status, Verdict
+from gjk_collision.server.answers import unknown
+
+from .facts import MS, SECOND, Event, Plan, Question
+from .plan import BEGIN, new_plan
+from .player import HERE, Answer, History, Player
+from .real import said
+from .run import Process, Run
+
+# Kinds of faults that can be played in real time, without transforms.
+PLAYED = (
+    "delay", "bad", "repeat", "order", "future", "silence", "pause", "life", "crash", "twin",
+    "parameters", "reset", "static", "required", "several", "times", "shared name",
+)  # fmt: skip
+NEAR = tuple(each * MS for each in (-3, -2, -1, 0, 1, 2, 3))  # of a strong comparison
+SHIFTS = tuple(each * MS for each in (-40, -30, -20, -15, -11, -7, -5, 5, 7, 11, 15, 20, 30, 40))
+# Questions are shifted in all runs. In a part of them, the latency of messages is random.
+RUNS = tuple((each, seed) for each in NEAR for seed in (0, 1)) + tuple(
+    (each, 2) for each in SHIFTS
+)
+QUEUES = {"footprint": 1, "list": 5, "twist": 5}  # depths of the subscriptions in ros/node.py
+
+
+class Replay(Run):
+    """Executes what happened in a play, and collects the answers by the numbers of questions."""
+
+    def __init__(self, plan: Plan, shift: int, seed: int) -> None:
+        random, events = Random(seed), _without_lost(plan.events)
+        events = [_moved(each, shift, random if seed else None) for each in events]
+        self.said: dict[int, tuple[Any, ...]] = {}
+        self.ids: dict[int, int] = {}
+        self.number, self.question = 0, HERE  # of the question that is asked now
+        super().__init__(replace(plan, events=tuple(sorted(events, key=lambda each: each.at))))
+
+    def _new_node(self, epoch: int, rate: float = 0.0) -> Process:
+        process = super()._new_node(epoch, rate)
+        server = process.server
+        server.begin = self._numbered(server.begin)
+
+        def end(asked: Any, end: Any = server.end) -> Any:
+            answer, last = end(asked)
+            self.said[asked.number] = said(answer, asked.question)
+            self.ids[asked.number] = last.id
+            return answer, last
+
+        server.end = end
+        return process
+
+    def _new_mirror(self) -> Process:
+        process = super()._new_mirror()
+        planner = process.server
+        planner.begin = self._numbered(planner.begin)
+
+        def end(thinking: Any, question: Question, end: Any = planner.end) -> Any:
+            answer = end(thinking, question)
+            self.said[thinking.number] = said(answer, question)
+            return answer
+
+        planner.end = end
+        return process
+
+    def _numbered(self, begin: Callable[..., Any]) -> Callable[..., Any]:
+        def numbered(*arguments: Any, **options: Any) -> Any:
+            found = begin(*arguments, **options)
+            if found is not None:
+                found.number, found.question = self.number, self.question
+            return found
+
+        return numbered
+
+    def _answer(self, process: Process, data: Mapping[str, Any], *, is_batch: bool) -> None:
+        self.number, self.question = data["answer"], data["question"]
+        if data["of"]:  # the snapshot of the same earlier answer as in the play
+            self.seen, data = [self.ids.get(data["of"], 1)], {**data, "required": 1}
+        else:
+            data = {**data, "required": 0}
+        super()._answer(process, data, is_batch=is_batch)
+
+    def _think_now(self, mirror: Process, data: Mapping[str, Any]) -> None:
+        self.number, self.question = data["answer"], data["question"]
+        planner = mirror.server
+        if planner.mirror.snapshot_at(at := planner.clock(self.now) + data["ahead"]) is None:
+            now = planner.clock(self.now)
+            fault = planner.mirror.fault(at=at, now=now, steady=self.now)
+            self.said[self.number] = said(unknown(fault), self.question)
+        super()._think_now(mirror, data)
+
+    def _do(self, event: Event) -> None:
+        if event.kind == "beat":
+            self._when_free(self.node, lambda: self._look(event.data["answer"]))
+        elif event.kind == "activate twin":
+            self._activate(self.twin)  # type: ignore[arg-type]
+        else:
+            super()._do(event)
+        if event.kind == "restart":
+            self._deactivate(self.node)
+        elif event.kind == "twin" and self.twin is not None:
+            self._deactivate(self.twin)
+
+    def _look(self, number: int) -> None:
+        server = self.node.server
+        if server.world is None:
+            server.note_time()
+        answer = server.beat()[2]
+        server.counter -= 1
+        self.said[number] = said(answer, HERE)
+
+    def _set_parameter(self, node: Process, data: Mapping[str, Any]) -> None:
+        before = node.parameters
+        super()._set_parameter(node, data)
+        self.said[data["answer"]] = (node.parameters is not before,)
+
+
+def _moved(event: Event, shift: int, random: Random | None) -> Event:
+    if event.kind in QUEUES and random is not None:
+        return replace(event, data={**event.data, "delay": random.randrange(MS // 5, 3 * MS)})
+    is_question = event.kind in ("ask", "think", "beat")
+    return replace(event, at=event.at + shift) if is_question else event
+
+
+def _without_lost(events: Sequence[Event]) -> list[Event]:
+    """Return the events without the messages that did not fit in a queue while the node paused."""
+    lost: set[int] = set()
+    for pause in events:
+        if pause.kind == "pause" and pause.data["who"] == "node":
+            waiting: dict[tuple[str, str], list[int]] = {}
+            for index, each in enumerate(events):
+                if each.kind in QUEUES and 0 <= each.at - pause.at < pause.data["duration"]:
+                    waiting.setdefault((each.kind, each.data["source"]), []).append(index)
+            for (kind, _), indices in waiting.items():
+                lost.update(indices[: -QUEUES[kind]])
+    return [each for index, each in enumerate(events) if index not in lost]
+
+
+@dataclass
+class Report:
+    """Counts of answers, and the differences.
+
+    An answer is strong if the simulator has only this answer up to 3 ms earlier and later, weak if
+    it has others too, and late if it only has this answer more than 3 ms earlier or later.
+    """
+
+    histories: int = 0
+    counts: Counter[str] = field(default_factory=Counter)
+    by_fault: dict[str, Counter[str]] = field(default_factory=dict)
+    by_kind: dict[str, Counter[str]] = field(default_factory=dict)
+    reasons: Counter[str] = field(default_factory=Counter)
+    statuses: Counter[str] = field(default_factory=Counter)
+    differences: list[str] = field(default_factory=list)
+
+    def add(self, history: History) -> None:
+        """Compare all answers of a history with those of the simulator."""
+        self.histories += 1
+        plan, runs = history.plan, {}
+        for each in RUNS:
+            runs[each] = run = Replay(plan, *each)
+            if why := run.execute().violation:
+                self.differences.append(f"seed {plan.seed}, run {each}: {why}")
+        for number, answer in history.answers.items():
+            found = {each: run.said.get(number) for each, run in runs.items()}
+            outcome = self._outcome(history, answer, found)
+            if outcome == "different":
+                self.differences.append(_line(plan, number, answer, found))
+            self._count(plan, answer.kind, outcome)
+            if outcome != "not compared" and answer.kind != "parameter":
+                verdict, status, _ = answer.said
+                self.statuses[f"{Verdict(verdict).name}/{Status(status).name}"] += 1
+        for _ in range(history.unanswered):
+            self.reasons["no reply"] += 1
+            self._count(plan, "service", "not compared")
+
+    def _outcome(self, history: History, answer: Answer, found: Mapping[Any, Any]) -> str:
+        reason = history.reason(answer)
+        if reason:
+            self.reasons[reason] += 1
+            return "not compared"
+        if answer.said not in found.values():
+            return "different"
+        near = {value for (shift, _), value in found.items() if shift in NEAR}
+        if answer.said not in near:
+            return "late"
+        return "strong" if len(near) == 1 else "weak"
+
+    def _count(self, plan: Plan, kind: str, outcome: str) -> None:
+        self.counts[outcome] += 1
+        self.by_kind.setdefault(kind, Counter())[outcome] += 1
+        for fault in plan.faults or ("none",):
+            self.by_fault.setdefault(fault, Counter())[outcome] += 1
+
+    def show(self) -> None:
+        """Print all counts."""
+        print(f"{self.histories} histories, {self.counts.total()} answers: {_text(self.counts)}")
+        for title, groups in (("answer", self.by_kind), ("fault", self.by_fault)):
+            for name, counts in sorted(groups.items()):
+                print(f"  {title} {name:12} {_text(counts)}")
+        print(f"not compared: {dict(self.reasons)}")
+        print(f"answers compared: {dict(self.statuses.most_common())}")
+
+
+def _text(counts: Counter[str]) -> str:
+    names = ("strong", "weak", "late", "not compared", "different")
+    return ", ".join(f"{counts[name]} {name}" for name in names)
+
+
+def _line(plan: Plan, number: int, answer: Answer, found: Mapping[Any, Any]) -> str:
+    event = next(each for each in plan.events if each.data.get("answer") == number)
+    others = "; ".join(map(str, dict.fromkeys(found.values())))
+    at = (answer.at - BEGIN) / SECOND
+    return f"seed {plan.seed}, {at:.3f} s, {answer}: {others} ({event})"
+
+
+def live_plan(seed: int, length: float) -> Plan:
+    """Return a plan that can be played."""
+    plan = new_plan(seed, length, PLAYED)
+    parameters = {**plan.parameters, "time_budget": 1.0}
+    if "map" in parameters["obstacle_sources"]:
+        parameters["map.qos_durability"] = "transient_local"
+    return replace(plan, parameters=parameters)
+
+
+def main() -> int:
+    """Return 1 if an answer of the node was not one of the simulator."""
+    parser = argparse.ArgumentParser(prog="simulation.live", description=__doc__)
+    parser.add_argument("--seed", type=int, default=1, help="first seed")
+    parser.add_argument("--histories", type=int, default=30, help="number of seeds")
+    parser.add_argument("--length", type=float, default=8.0, help="time per history [s]")
+    given = parser.parse_args()
+    os.environ["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "LOCALHOST"
+    os.environ["ROS_DOMAIN_ID"] = str(1 + os.getpid() % 100)
+    report = Report()
+    for seed in range(given.seed, given.seed + given.histories):
+        known = len(report.differences)
+        report.add(Player(live_plan(seed, given.length)).play())
+        print(f"seed {seed}: {_text(report.counts)}", flush=True)
+        for each in report.differences[known:]:
+            print(f"  {each}", flush=True)
+    report.show()
+    return 1 if report.differences else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
