@@ -180,7 +180,7 @@ class Report:
             found = {each: run.said.get(number) for each, run in runs.items()}
             outcome = self._outcome(history, answer, found)
             if outcome == "different":
-                self.differences.append(_line(plan, number, answer, found))
+                self.differences.append(_line(plan, answer, found))
             self._count(plan, answer.kind, outcome)
             if outcome != "not compared" and answer.kind != "parameter":
                 verdict, status, _ = answer.said
@@ -222,11 +222,13 @@ def _text(counts: Counter[str]) -> str:
     return ", ".join(f"{counts[name]} {name}" for name in names)
 
 
-def _line(plan: Plan, number: int, answer: Answer, found: Mapping[Any, Any]) -> str:
-    event = next(each for each in plan.events if each.data.get("answer") == number)
-    others = "; ".join(map(str, dict.fromkeys(found.values())))
+def _line(plan: Plan, answer: Answer, found: Mapping[Any, Any]) -> str:
+    values = [str(each)[:200] for each in (answer.said, *dict.fromkeys(found.values()))]
     at = (answer.at - BEGIN) / SECOND
-    return f"seed {plan.seed}, {at:.3f} s, {answer}: {others} ({event})"
+    return (
+        f"seed {plan.seed}, {at:.3f} s, {answer.kind}: node {values[0]} {answer.text!r}, "
+        f"simulator {'; '.join(values[1:])}"
+    )
 
 
 def live_plan(seed: int, length: float) -> Plan:
