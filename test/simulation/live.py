@@ -34,7 +34,8 @@ PLAYED = (
 )  # fmt: skip
 NEAR = tuple(each * MS for each in (-3, -2, -1, 0, 1, 2, 3))  # of a strong comparison
 SHIFTS = tuple(each * MS for each in (-40, -30, -20, -15, -11, -7, -5, 5, 7, 11, 15, 20, 30, 40))
-# Questions are shifted in all runs. In a part of them, the latency of messages is random.
+# Shifts of the questions, and seeds. With a seed, the latency of messages is random; with the seed
+# 1, heartbeats are not shifted.
 RUNS = tuple((each, seed) for each in NEAR for seed in (0, 1)) + tuple(
     (each, 2) for each in SHIFTS
 )
@@ -46,7 +47,8 @@ class Replay(Run):
 
     def __init__(self, plan: Plan, shift: int, seed: int) -> None:
         random, events = Random(seed), _without_lost(plan.events)
-        events = [_moved(each, shift, random if seed else None) for each in events]
+        kinds = ("ask", "think") if seed == 1 else ("ask", "think", "beat")
+        events = [_moved(each, shift, kinds, random if seed else None) for each in events]
         self.said: dict[int, tuple[Any, ...]] = {}
         self.ids: dict[int, int] = {}
         self.number, self.question = 0, HERE  # of the question that is asked now
@@ -107,7 +109,10 @@ class Replay(Run):
 
     def _do(self, event: Event) -> None:
         if event.kind == "beat":
-            self._when_free(self.node, lambda: self._look(event.data["answer"]))
+            process = self.twin if event.data["twin"] else self.node
+            if process is not None:
+                number = event.data["answer"]
+                self._when_free(process, lambda: self._send_heartbeat(process, number))
         elif event.kind == "activate twin":
             self._activate(self.twin)  # type: ignore[arg-type]
         else:
@@ -117,13 +122,20 @@ class Replay(Run):
         elif event.kind == "twin" and self.twin is not None:
             self._deactivate(self.twin)
 
-    def _look(self, number: int) -> None:
-        server = self.node.server
-        if server.world is None:
-            server.note_time()
-        answer = server.beat()[2]
-        server.counter -= 1
-        self.said[number] = said(answer, HERE)
+    def _start_heartbeat(self, process: Process) -> None:
+        """Heartbeats are sent at the times of the play."""
+
+    def _send_heartbeat(self, process: Process, number: int) -> None:
+        beat = process.server.beat
+
+        def recorded() -> Any:
+            found = beat()
+            self.said[number] = said(found[2], HERE)
+            return found
+
+        process.server.beat = recorded
+        self._beat(process)
+        process.server.beat = beat
 
     def _set_parameter(self, node: Process, data: Mapping[str, Any]) -> None:
         before = node.parameters
@@ -131,11 +143,10 @@ class Replay(Run):
         self.said[data["answer"]] = (node.parameters is not before,)
 
 
-def _moved(event: Event, shift: int, random: Random | None) -> Event:
+def _moved(event: Event, shift: int, kinds: tuple[str, ...], random: Random | None) -> Event:
     if event.kind in QUEUES and random is not None:
         return replace(event, data={**event.data, "delay": random.randrange(MS // 5, 3 * MS)})
-    is_question = event.kind in ("ask", "think", "beat")
-    return replace(event, at=event.at + shift) if is_question else event
+    return replace(event, at=event.at + shift) if event.kind in kinds else event
 
 
 def _without_lost(events: Sequence[Event]) -> list[Event]:

@@ -95,7 +95,7 @@ class Player:
         self.tasks: list[tuple[Any, Task]] = []  # with the process that each is for
         self.stamps: dict[tuple[str, str], int] = {}
         self.ids: list[tuple[int, int]] = []  # number of an answer, and id of its snapshot
-        self.asked = self.heard = self.beat = 0
+        self.asked = self.heard = self.beat = self.counter = self.calm = 0
         self.values = dict(plan.parameters)
         self.twin: Process | None = None
         self.publishers = self._make_publishers()
@@ -321,13 +321,18 @@ class Player:
 
     def _hear(self, state: Any) -> None:
         number, at = next(self.numbers), nanoseconds(state.info.header.stamp) - self.zero
+        if at < BEGIN:
+            return
+        is_twin = self.twin is not None and not 0 < state.counter - self.counter < 4
+        self._note("beat", at, answer=number, twin=is_twin)
+        if is_twin:
+            return
+        self.counter = state.counter
         period = round(SECOND / self.values["state_rate"])
         if self.beat:
             self._note_stall(self.beat + period, at)
         self.beat = at
-        if self.twin is None and at > BEGIN:  # with a twin, its sender is not known
-            self._note("beat", at, answer=number)
-            self._record(number, "heartbeat", at, state, HERE)
+        self._record(number, "heartbeat", at, state, HERE)
 
     # ---- other events
 
@@ -348,6 +353,8 @@ class Player:
             self.twin.wanted = self.now()
         elif kind == "end twin" and self.twin is not None:
             self._end_twin(self.twin)
+        elif self.node.is_stopped or self.now() < self.calm:
+            self._at(self.now() + QUEUES, lambda: self._do(event))  # after the messages in queues
         elif self.node.is_up:  # else the planned event has nothing to act on
             if kind == "crash":
                 self._crash()
@@ -409,11 +416,12 @@ class Player:
     def _resume(self, node: Process) -> None:
         node.server.process.send_signal(signal.SIGCONT)
         node.is_stopped, self.beat = False, 0
+        self.calm = self.now() + QUEUES
 
     def _crash(self) -> None:
         self._note("crash")
         self._end(self.node, signal.SIGKILL)
-        self.values = dict(self.plan.parameters)
+        self.values, self.counter = dict(self.plan.parameters), 0
         self.node = self._start()
 
     def _end_twin(self, twin: Process) -> None:
