@@ -9,5 +9,5 @@ runs many seeds.
 Not simulated: scans, clouds, grids and regions, transforms of lists that arrive late, the loss of
 /clock, paths, gradients and nearest free poses, mirrors in C++, and rclpy itself. `node` and
 `planner` repeat what the callbacks in ros/ do, and use ros/exchange.py and ros/pauses.py
-themselves.
+themselves. `live` compares them with real processes of the node: ``python -m simulation.live``.
 """

@@ -37,11 +37,11 @@ def outline(name: str) -> list[float]:
     return [x, y, -x, y, -x, -y, x, -y]
 
 
-def new_plan(seed: int, length: float = 40.0) -> Plan:
+def new_plan(seed: int, length: float = 40.0, kinds: tuple[str, ...] = FAULTS) -> Plan:
     """Return the plan of a seed; `length` is the simulated time [s]."""
     random = Random(seed)
     share = random.choice((0.15, 0.3, 0.5))
-    faults = tuple(each for each in FAULTS if random.random() < share)
+    faults = tuple(each for each in kinds if random.random() < share)
     made = _Maker(random, set(faults), round(length * SECOND))
     made.write()
     return Plan(
