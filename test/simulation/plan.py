@@ -42,18 +42,25 @@ def outline(name: str) -> list[float]:
     return [x, y, -x, y, -x, -y, x, -y]
 
 
-def new_plan(seed: int, length: float = 40.0, faults: tuple[str, ...] | None = None) -> Plan:
+def new_plan(
+    seed: int,
+    length: float = 40.0,
+    faults: tuple[str, ...] | None = None,
+    *,
+    is_simple: bool = False,
+) -> Plan:
     """Return the plan of a seed.
 
     `length` is the simulated time [s]; a plan with slow senders is longer. `faults` are the kinds
-    of faults; default: a random part of all.
+    of faults; default: a random part of all. A simple plan has no slow senders, only lists of
+    obstacles, and only questions about single poses.
     """
     random = Random(seed)
     share = random.choice((0.1, 0.2, 0.4))
     chosen = tuple(each for each in FAULTS if random.random() < share)
     if random.random() < 0.4:  # what happens while an answer is computed
         chosen = tuple(dict.fromkeys((*chosen, "long")))
-    made = _Maker(random, set(chosen if faults is None else faults), length)
+    made = _Maker(random, set(chosen if faults is None else faults), length, is_simple=is_simple)
     made.write()
     return Plan(
         seed,
@@ -67,10 +74,12 @@ def new_plan(seed: int, length: float = 40.0, faults: tuple[str, ...] | None = N
 
 
 class _Maker:
-    def __init__(self, random: Random, faults: set[str], length: float) -> None:
-        self.random, self.faults = random, faults
+    def __init__(
+        self, random: Random, faults: set[str], length: float, *, is_simple: bool
+    ) -> None:
+        self.random, self.faults, self.is_simple = random, faults, is_simple
         # Senders, timeouts and requests of a slow plan are slower, and so are its faults.
-        self.scale = random.choice((1, 1, 5, 20, 20))
+        self.scale = 1 if is_simple else random.choice((1, 1, 5, 20, 20))
         self.length = round(length * self.scale * SECOND)
         self.events: list[Event] = []
         self.windows: list[tuple[int, int]] = []  # begin and length of long computations
@@ -109,7 +118,8 @@ class _Maker:
         for each in sources:
             types = (ARRAY, GRID) if each == "map" else (ARRAY, ARRAY, SCAN, GRID)
             chosen = random.choice(types)
-            found[f"{each}.type"] = ARRAY if "region" in faults and each == "map" else chosen
+            is_list = self.is_simple or ("region" in faults and each == "map")
+            found[f"{each}.type"] = ARRAY if is_list else chosen
             found[f"{each}.timeout"] = self._seconds(0.2, 0.4, 0.8)
             found[f"{each}.required"] = each == "lidar" or random.random() < 0.4
             found[f"{each}.inflation"] = random.choice((0.0, 0.0, 0.2))
@@ -297,7 +307,10 @@ class _Maker:
 
     def _question(self, *, is_mirror: bool) -> Question:
         random = self.random
-        service = random.choice(SERVICES[: -1 if is_mirror else None])
+        services = SERVICES[: -1 if is_mirror else None]
+        if self.is_simple:
+            services = ("CheckPoses",) if is_mirror else ("CheckPoses", "CheckPoses", "Collide")
+        service = random.choice(services)
         is_batch = service in ("CheckPoses", "CheckPath")
         count = random.randint(2, 12) if is_batch else 1
         poses = [(random.uniform(-FIELD, FIELD), random.uniform(-FIELD, FIELD))]
@@ -320,7 +333,7 @@ class _Maker:
         frame, is_stamped = "odom", False
         if not is_mirror and "map" in self.faults and random.random() < 0.3:
             frame, is_stamped = "map", random.random() < 0.5
-        elif not is_mirror and not is_batch and random.random() < 0.3:
+        elif not (is_mirror or is_batch or self.is_simple) and random.random() < 0.3:
             frame, poses = "", [(0.0, 0.0)]
         return Question(service, tuple(poses), names, which, times, margin, frame, is_stamped)
 

@@ -443,6 +443,7 @@ class Run:
             record.look(self.now)
             found, last = answered.found, answered.snapshot
             free = _free(found)
+            self._note_answer(data, found, last.id)
             self._count(question.service, 1, len(free))
             self._note_unknown("node", found, begun)
             if last.id and not required:
@@ -482,6 +483,9 @@ class Run:
             bound = float(found.lower_bounds[0])
         data.check_geometry(question, free, stamp or task.ros, by, bound)
 
+    def _note_answer(self, data: Mapping[str, Any], found: Any, id_: int) -> None:
+        """The node or a mirror has answered the question of an event; `id_`: of the snapshot."""
+
     # ---- questions to mirrors
 
     def _note_unknown(self, who: str, found: Any, begun: int) -> None:
@@ -504,6 +508,7 @@ class Run:
             mirror.record.look(self.now)
             found = mirror.server.end(thinking, question)
             free = _free(found)
+            self._note_answer(data, found, 0)
             self._count("mirror", 1, len(free))
             self._note_unknown("mirror", found, begun)
             bound = -1e9
