@@ -131,7 +131,7 @@ class Region:
     """
     Boundary of a region.
     """
-    def __init__(self, segments: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], radii: typing.Annotated[numpy.typing.ArrayLike, numpy.float64]) -> None:
+    def __init__(self, segments: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], radii: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], inflation: typing.SupportsFloat | typing.SupportsIndex = 0.0) -> None:
         ...
     def contains(self, points: typing.Annotated[numpy.typing.ArrayLike, numpy.float64]) -> numpy.typing.NDArray[numpy.bool]:
         ...

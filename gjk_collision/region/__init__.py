@@ -63,7 +63,16 @@ class Region:
         outline and shared vertices do not count. NON_FINITE, COORD_RANGE, ARRAY_MISMATCH.
     """
 
-    __slots__ = ("_core", "_holes", "_moved", "_outlines", "_radii", "_segments", "_snap")
+    __slots__ = (
+        "_core",
+        "_holes",
+        "_inflation",
+        "_moved",
+        "_outlines",
+        "_radii",
+        "_segments",
+        "_snap",
+    )
 
     def __init__(
         self,
@@ -105,10 +114,13 @@ class Region:
             raise InputError(Status.DEGENERATE, "holes", None, rule)
         self._segments = _frozen(segments)
         self._radii = radii
+        self._inflation = 0.0
         self._moved: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None
         self._core = _core.Region(segments, radii)
 
-    def _with_boundary(self, segments: NDArray[np.float64], radii: NDArray[np.float64]) -> Region:
+    def _with_boundary(
+        self, segments: NDArray[np.float64], radii: NDArray[np.float64], inflation: float = 0.0
+    ) -> Region:
         """Return a region with the same outlines, whose boundary was moved.
 
         Parameters
@@ -117,19 +129,28 @@ class Region:
             The moved segments of `boundary` [m]. Equal ends must stay equal.
         radii : (n,) float64
             Distance that a shape must keep from each segment [m].
+        inflation : float
+            Distance that a shape must keep from the true boundary [m], a part of each radius;
+            the rest is the rounding error of the segment.
         """
-        return self._of_boundary((self._outlines, self._holes, self._snap), segments, radii)
+        given = (self._outlines, self._holes, self._snap)
+        return self._of_boundary(given, segments, radii, inflation)
 
     @classmethod
     def _of_boundary(
-        cls, given: tuple[Any, ...], segments: NDArray[np.float64], radii: NDArray[np.float64]
+        cls,
+        given: tuple[Any, ...],
+        segments: NDArray[np.float64],
+        radii: NDArray[np.float64],
+        inflation: float,
     ) -> Region:
         """Return a region with a known boundary; `given` are the arguments of `Region`."""
         other = cls.__new__(cls)
         other._outlines, other._holes, other._snap = given
         other._segments, other._radii = _frozen(segments), radii
+        other._inflation = inflation
         other._moved = (other._segments, radii)
-        other._core = _core.Region(segments, radii)
+        other._core = _core.Region(segments, radii, inflation)
         return other
 
     @property
@@ -210,7 +231,7 @@ class Region:
             for group in (self._outlines, self._holes)
         ]
         moved = () if self._moved is None else tuple((a + 0.0).tobytes() for a in self._moved)
-        return (*rings, self._snap, moved)
+        return (*rings, self._snap, moved, self._inflation)
 
     def _refuse_few(self, k: int, count: int) -> None:
         """Refuse ring k of the outlines and holes, which has too few vertices."""
@@ -225,7 +246,7 @@ class Region:
         given = self._outlines, self._holes, self._snap
         if self._moved is None:
             return type(self), given
-        return _moved, (given, *self._moved)
+        return _moved, (given, *self._moved, self._inflation)
 
     def __repr__(self) -> str:
         """Return the numbers of outlines and holes, and the bounds."""
@@ -234,9 +255,12 @@ class Region:
 
 
 def _moved(
-    given: tuple[Any, ...], segments: NDArray[np.float64], radii: NDArray[np.float64]
+    given: tuple[Any, ...],
+    segments: NDArray[np.float64],
+    radii: NDArray[np.float64],
+    inflation: float = 0.0,
 ) -> Region:
-    return Region(*given)._with_boundary(segments, radii)
+    return Region(*given)._with_boundary(segments, radii, inflation)
 
 
 def _frozen(values: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -65,7 +65,7 @@ def region_of(obstacles: Obstacles, pose: Pose, inflation: float) -> Region | No
     errors = pose.transform_error(points).reshape(-1, 2).max(axis=1)
     radii = np.nextafter(np.nextafter(region._radii + errors, np.inf) + inflation, np.inf)
     radii = np.where((errors == 0.0) & (region._radii == 0.0), inflation, radii)
-    return region._with_boundary(pose.transform(points).reshape(segments.shape), radii)
+    return region._with_boundary(pose.transform(points).reshape(segments.shape), radii, inflation)
 
 
 @lru_cache(maxsize=8)

@@ -117,6 +117,7 @@ def _region(snapshot: Snapshot) -> dict[str, Any]:
         "region_source": snapshot.region_source,
         "region_boundary": np.empty(0) if region is None else region.boundary.ravel(),
         "region_radii": np.empty(0) if region is None else region._radii,
+        "region_inflation": 0.0 if region is None else region._inflation,
     }
 
 
@@ -250,7 +251,8 @@ def _fault(verdict: Any) -> Fault | None:
 
 def _region_of(message: Any) -> Region:
     segments = fields.numbers(message.region_boundary).reshape(-1, 4)
-    return Region._of_boundary(((), (), 0.0), segments, fields.numbers(message.region_radii))
+    radii = fields.numbers(message.region_radii)
+    return Region._of_boundary(((), (), 0.0), segments, radii, message.region_inflation)
 
 
 def _shape(message: Any) -> Shape:

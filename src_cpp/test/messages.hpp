@@ -61,6 +61,7 @@ struct SnapshotMessage {
   Time time_zero;
   std::string region_source;
   std::vector<double> region_boundary, region_radii;
+  double region_inflation = 0.0;
   double safety_margin = 0.0;
   std::string concave_policy = "decompose";
   std::string prediction_policy = "unknown_is_error";

@@ -86,8 +86,8 @@ class Input {
     read(m.info, m.sequence, m.verdict, m.data_verdict, m.footprints, m.footprint_names,
          m.footprint_by_speed, m.footprint_sources, m.footprint_stamps, m.footprint_timeouts,
          m.footprint_receipt_ages, m.obstacles, m.sources, m.timeouts, m.receipt_ages, m.time_zero,
-         m.region_source, m.region_boundary, m.region_radii, m.safety_margin, m.concave_policy,
-         m.prediction_policy, m.prediction_horizon, m.toi_tolerance, m.max_poses,
+         m.region_source, m.region_boundary, m.region_radii, m.region_inflation, m.safety_margin,
+         m.concave_policy, m.prediction_policy, m.prediction_horizon, m.toi_tolerance, m.max_poses,
          m.max_future_stamp, m.heartbeat_limit, m.static_revision);
   }
   void field(msg::HeartbeatMessage& m) {

@@ -42,6 +42,14 @@ Found ask(const SnapshotMessage& m, const Pose& pose, const std::string& footpri
           data->source_of(found.answer.obstacle), found.answer.status};
 }
 
+// A region, [-9, 9] x [-9, 9], whose radii are 0.25 m.
+void add_fence(SnapshotMessage& m, double inflation) {
+  m.region_source = "fence";
+  m.region_boundary = {-9, -9, 9, -9, 9, -9, 9, 9, 9, 9, -9, 9, -9, 9, -9, -9};
+  m.region_radii = {0.25, 0.25, 0.25, 0.25};
+  m.region_inflation = inflation;
+}
+
 TEST(Mirrored, AnswersNameObstaclesAndSenders) {
   const SnapshotMessage m = message();
   EXPECT_EQ(ask(m, {0, 0, 0}).verdict, Verdict::free);
@@ -89,14 +97,35 @@ TEST(Mirrored, FootprintsAreChosenByName) {
 
 TEST(Mirrored, RegionIsOneMoreObstacle) {
   SnapshotMessage m = message();
-  m.region_source = "fence";
-  m.region_boundary = {-9, -9, 9, -9, 9, -9, 9, 9, 9, 9, -9, 9, -9, 9, -9, -9};
+  add_fence(m, 0.0);
   m.region_radii = {0, 0, 0, 0};
   EXPECT_EQ(ask(m, {0, 0, 0}).verdict, Verdict::free);
   const Found left = ask(m, {8.8, 8, 0});
   EXPECT_EQ(left.verdict, Verdict::collision);
   EXPECT_EQ(left.id, Mirrored::kOutside);
   EXPECT_EQ(left.source, "fence");
+}
+
+// The square obstacle is 2.4 m away. The fence is 2.5 m away, and the vehicle must keep 0.25 m.
+TEST(Mirrored, InflationOfTheRegionIsAPartOfTheDistance) {
+  SnapshotMessage m = message();
+  m.obstacles[0].poses = {0.1, -6, 0};
+  add_fence(m, 0.25);
+  Issue issue;
+  const auto data = Mirrored::read(m, issue);
+  ASSERT_FALSE(issue) << text_of(issue);
+  const Snapshot view = data->view(data->chosen(""), 101 * kSecond, {});
+  for (const std::size_t k : {1, 3}) {
+    const DistanceAnswer found = distance(view, {.pose = {4, -6, 0}, .k = k});
+    ASSERT_EQ(found.nearest.size(), k);
+    EXPECT_EQ(data->id_of(found.nearest[0].obstacle), Mirrored::kOutside);
+    EXPECT_NEAR(found.nearest[0].closest.distance, 2.25, 1e-12);
+    EXPECT_NEAR(found.nearest[0].closest.lower_bound, 2.25, 1e-12);
+    if (k > 1) {
+      EXPECT_EQ(data->id_of(found.nearest[1].obstacle), 10);
+      EXPECT_NEAR(found.nearest[1].closest.distance, 2.4, 1e-12);
+    }
+  }
 }
 
 TEST(Mirrored, OnlyCollisionIsSaidOfIncompleteData) {
@@ -168,6 +197,9 @@ TEST(Mirrored, BrokenMessagesAreRefusedWithTheField) {
       {"footprint wide", [](auto& m) { m.footprints[1] = {"wide", {0}, {}, {}}; }},
       {"info.footprint", [](auto& m) { m.info.footprint = "narrow"; }},
       {"region_boundary", [](auto& m) { m.region_source = "fence"; }},
+      {"region_inflation", [&](auto& m) { add_fence(m, nan); }},
+      {"region_inflation", [&](auto& m) { add_fence(m, -0.1); }},
+      {"region_radii", [&](auto& m) { add_fence(m, std::nextafter(0.25, 1.0)); }},
       {"prediction_policy", [](auto& m) { m.prediction_policy = "guess"; }},
       {"concave_policy", [](auto& m) { m.concave_policy = "guess"; }},
       {"heartbeat_limit", [&](auto& m) { m.heartbeat_limit = nan; }},

@@ -249,8 +249,9 @@ class PathCheck {
     if (options_.has_distance) {
       const double far = std::fmax(most + options_.tolerance, upper_);
       const Approach approach = closest_approach(ego, other, begin, end, options_.tolerance, far);
-      const double radius = owner == outside_ ? other.shape.radius : 0.0;
-      upper_ = std::fmin(upper_, Region::distance_to_true(approach.distance.upper, radius));
+      double upper = approach.distance.upper;
+      if (owner == outside_) upper = region_->distance_to_true(upper, other.shape.radius);
+      upper_ = std::fmin(upper_, upper);
       certificate = approach.certificate;  // true whatever the status: a walk to the end proved it
     }
     if (certificate.proves(most)) {

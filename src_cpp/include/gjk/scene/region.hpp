@@ -8,6 +8,11 @@
 // the boundary an odd number of times. A segment that had to be rounded has a radius that covers
 // the true segment. Moving a segment within its radius does not change the answer for points beyond
 // it.
+//
+// A region may have an inflation: the distance that the ego must keep from the true boundary. The
+// radius of each segment includes it. The signed distance of a shape is smaller by the inflation:
+// that of the nearest point of a shape inside to the boundary, or minus that of its farthest point
+// outside, minus the inflation.
 #pragma once
 
 #include <algorithm>
@@ -43,8 +48,10 @@ class Region {
     double radius = 0.0;
   };
 
-  // At least one segment; the coordinates are in the kernel's domain.
-  explicit Region(std::span<const Segment> segments) : segments_(segments.begin(), segments.end()) {
+  // At least one segment; the coordinates are in the kernel's domain. `inflation` (m, >= 0) is at
+  // most the radius of each segment.
+  explicit Region(std::span<const Segment> segments, double inflation = 0.0)
+      : segments_(segments.begin(), segments.end()), inflation_(inflation) {
     for (const Segment& segment : segments_) {
       bounds_.include(segment.from);
       bounds_.include(segment.to);
@@ -120,8 +127,8 @@ class Region {
   }
 
   // For a shape at a pose that touches no segment: infinity if each part is certainly inside.
-  // Otherwise an upper bound (m) on the distance of a part to the outside of the region: 0 if it is
-  // certainly outside.
+  // Otherwise an upper bound (m) on the signed distance of a part to the outside of the region:
+  // minus the inflation if the part is certainly outside.
   double to_outside(const Shape& shape, const Placement& at) const noexcept {
     const Transform transform = Transform::from_pose(at.pose, {}, at.error);
     double least = std::numeric_limits<double>::infinity();
@@ -129,19 +136,22 @@ class Region {
       const Convex part = shape.part(i);
       const Vec2 p = transform.apply(part.vertex(0));
       const double error = part.error + transform.t_error + 2.0 * transform.error(part.extent) +
-                           radius_ + rounding(norm1(p));
-      const bool is_certain = nearest(p).distance > error;
+                           radius_ + rounding(norm1(p) + inflation_);
+      const double off = nearest(p).distance;
+      const bool is_certain = off > error;
       if (is_certain && holds(p, {})) continue;
-      const double within = error < kMaxCoordinate ? 2.0 * error : kMaxCoordinate;  // NaN too
-      least = std::fmin(least, is_certain ? 0.0 : within);
+      // The true boundary is at most off + (error - inflation_) away.
+      const double within =
+          error < kMaxCoordinate ? off + error - 2.0 * inflation_ : kMaxCoordinate;  // NaN too
+      least = std::fmin(least, is_certain ? 0.0 - inflation_ : within);
     }
     return least;
   }
 
-  // m. Upper bound on the distance of a shape to the true boundary, given that to a segment, which
-  // has a radius.
-  static double distance_to_true(double distance, double radius) noexcept {
-    return distance + 2.0 * radius * (1.0 + 2.0 * kUnitRoundoff);
+  // m. Upper bound on the distance of a shape to the true boundary with its inflation, given that
+  // to a segment, which has a radius. Without the inflation, the radius is the uncertainty.
+  double distance_to_true(double distance, double radius) const noexcept {
+    return sum_outwards(distance, 2.0 * (radius - inflation_) * (1.0 + 4.0 * kUnitRoundoff));
   }
 
   // Whether contact of a part and a segment of the boundary is not excluded. Then their distance
@@ -154,33 +164,38 @@ class Region {
   }
 
   // Signed distance of a placed shape that is outside or for which contact with the boundary is not
-  // excluded: minus the largest distance of one of its points to the region. Add the other parts of
-  // a shape with include().
+  // excluded: minus the largest distance of one of its points to the region, minus the inflation.
+  // If the shape is inside, but nearer to the boundary than the inflation, it is the distance to
+  // the boundary minus the inflation. Add the other parts of a shape with include().
   class Excursion {
    public:
     // `part` is relative to `origin`.
     void include(const Region& region, const Convex& part, Vec2 origin) noexcept {
+      inflation_ = region.inflation_;
       const Search search(region, part, origin);
       const double slack =
-          part.error + region.radius_ + region.rounding(part.extent + norm1(origin));
-      upper_ = std::fmax(upper_, search.upper + part.radius + slack);
-      const double certain = search.farthest.height - part.error - search.error;
-      if (!(certain > 0.0)) region.touch(part, origin, contact_);
+          part.error + region.radius_ + region.rounding(part.extent + norm1(origin) + inflation_);
+      const double certain = search.farthest.height - part.error - search.error + inflation_;
+      double upper = search.upper + part.radius + slack;
+      if (!(certain > inflation_)) {
+        upper = std::fmin(upper, -region.touch(part, origin, contact_));
+      }
+      upper_ = std::fmax(upper_, upper);
       if (!is_empty_ && certain <= certain_) return;
       is_empty_ = false;
       certain_ = certain;
       closest_.point_a = search.farthest.point - origin;
-      closest_.point_b = search.farthest.near.point - origin;
+      closest_.point_b = search.farthest.near.point - inflation_ * search.outward - origin;
       closest_.direction = search.outward;
     }
     Closest closest() const noexcept {
       Closest result = closest_;
       result.distance = -certain_;
-      if (!(certain_ > 0.0)) {  // no point that is certainly outside was found
+      if (!(certain_ > inflation_)) {  // no point that is certainly outside was found
         const bool touches = contact_.status == Status::success;
         if (touches) result = contact_;
-        result.point_a = result.point_b;
-        result.distance = touches ? std::fmax(0.0, contact_.distance) : 0.0;
+        if (inflation_ == 0.0) result.point_a = result.point_b;
+        result.distance = touches ? contact_.distance : 0.0 - inflation_;
       }
       result.status = Status::success;
       result.lower_bound = -upper_;
@@ -189,39 +204,49 @@ class Region {
 
    private:
     bool is_empty_ = true;
-    double certain_ = 0.0;  // m, how far the farthest point is outside, at least
+    double inflation_ = 0.0;
+    double certain_ = 0.0;  // m, how far the farthest point is outside, at least, and the inflation
     double upper_ = 0.0;
     Closest closest_;
     Closest contact_;  // with a segment, not farther than to the true boundary; status: undefined
   };
 
  private:
+  static constexpr double kNothing = -std::numeric_limits<double>::infinity();
+
   // Looks for a segment that may touch a part, and is nearer than `contact`. All that certainly
-  // touch are equally near; the one with the smallest index is taken.
-  void touch(const Convex& part, Vec2 origin, Closest& contact) const noexcept {
+  // touch are equally near, unless there is an inflation; of these, the one with the smallest index
+  // is taken. Returns a lower bound (m) on the distance of the part to the true boundary minus the
+  // inflation; -infinity if it is not certain that the part is inside.
+  double touch(const Convex& part, Vec2 origin, Closest& contact) const noexcept {
     std::uint32_t least = std::numeric_limits<std::uint32_t>::max();
     Box box;
     for (int i = 0; i < part.size; ++i) box.include(box_around(part.vertex(i) + origin));
-    tree_.overlapping(FloatBox::around(box.grown(part.radius + part.error)), {},
-                      [&](std::uint32_t k) noexcept {
-                        const Vec2 from = segments_[k].from - origin;
-                        const Vec2 to = segments_[k].to - origin;
-                        const double x[] = {from.x, to.x};
-                        const double y[] = {from.y, to.y};
-                        const int size = from == to ? 1 : 2;
-                        const double radius = segments_[k].radius;
-                        const Convex segment = Convex::view(x, y, size, radius);
-                        Closest found = gjk::closest(part, segment);
-                        if (!may_touch(found, part, segment)) return false;
-                        found.distance = std::fmax(0.0, distance_to_true(found.distance, radius));
-                        const bool is_first = contact.status != Status::success;
-                        if (is_first || found.distance < contact.distance ||
-                            (found.distance == contact.distance && k < least)) {
-                          least = k;
-                          contact = found;
-                        }
-                        return false;
-                      });
+    double lower = 0.0;  // other segments are not nearer than their radii
+    const Exhausted search = tree_.overlapping(
+        FloatBox::around(box.grown(part.radius + part.error)), {}, [&](std::uint32_t k) noexcept {
+          const Vec2 from = segments_[k].from - origin;
+          const Vec2 to = segments_[k].to - origin;
+          const double x[] = {from.x, to.x};
+          const double y[] = {from.y, to.y};
+          const int size = from == to ? 1 : 2;
+          const double radius = segments_[k].radius;
+          const Convex segment = Convex::view(x, y, size, radius);
+          Closest found = gjk::closest(part, segment);
+          const bool is_known = found.status == Status::success;
+          lower = is_known ? std::fmin(lower, found.lower_bound) : kNothing;
+          if (!may_touch(found, part, segment)) return false;
+          found.distance = std::fmax(0.0 - inflation_, distance_to_true(found.distance, radius));
+          const bool is_first = contact.status != Status::success;
+          if (is_first || found.distance < contact.distance ||
+              (found.distance == contact.distance && k < least)) {
+            least = k;
+            contact = found;
+          }
+          return false;
+        });
+    const bool is_beyond = search.is_complete() && lower > -inflation_;  // the true segments
+    return is_beyond && holds(part.vertex(0), origin) ? lower : kNothing;
   }
 
   struct Near {
@@ -340,7 +365,8 @@ class Region {
         return ++near > 1;
       });
       const Segment& segment = region.segments_[only];
-      if (near != 1 || segment.radius > 0.0) return std::numeric_limits<double>::infinity();
+      if (near != 1 || segment.radius > region.inflation_)
+        return std::numeric_limits<double>::infinity();
       const Vec2 along = segment.to - segment.from;
       double farthest = 0.0;
       const auto take = [&](Vec2 p) noexcept {
@@ -385,9 +411,10 @@ class Region {
       // The point is off by u of its coordinates and 8 u of the radius, and its distance to the
       // segment by less than 12 u of their coordinates.
       const Segment& nearest = region.segments_[farthest.near.segment];
-      error = nearest.radius + kTinyError +
+      error = nearest.radius - region.inflation_ + kTinyError +
               16.0 * kUnitRoundoff *
-                  (norm1(farthest.point) + norm1(nearest.from) + norm1(nearest.to) + radius);
+                  (norm1(farthest.point) + norm1(nearest.from) + norm1(nearest.to) + radius +
+                   region.inflation_);
     }
 
     static constexpr std::size_t kMostCells = 64;
@@ -441,6 +468,7 @@ class Region {
   Vec2 middle_;
   double extent_ = 0.0;  // m, largest |x| + |y|
   double radius_ = 0.0;  // m, the largest
+  double inflation_;     // m, the part of each radius that is no uncertainty
 };
 
 }  // namespace gjk

@@ -720,7 +720,7 @@ class Scene {
             leave();
             return;
           }
-          closest.distance = Region::distance_to_true(closest.distance, b.radius);
+          closest.distance = region_->distance_to_true(closest.distance, b.radius);
         }
         take_best(closest, pair_number(ego, i, k));
         const Certificate certificate = bound_of(closest, boxes);
@@ -813,7 +813,7 @@ class Scene {
       if (is_of_region(k)) {
         const Convex segment = found.convex();
         if (Region::may_touch(closest, ego.placed_.convex(i), segment)) return leave();
-        closest.distance = Region::distance_to_true(closest.distance, segment.radius);
+        closest.distance = region_->distance_to_true(closest.distance, segment.radius);
       }
       closest.lower_bound = bound_of(closest, boxes).lower();
       const double rank = closest.status == Status::success ? closest.distance : -kInfinity;

@@ -459,13 +459,18 @@ class Mirrored {
     }
     if (Issue issue = check_coordinates(ends, "region_boundary")) return issue;
     if (Issue issue = detail::check_lengths(message.region_radii, n, "region_radii")) return issue;
+    const double inflation = message.region_inflation;
+    if (Issue issue = check_radius(inflation, "region_inflation", -1)) return issue;
     std::vector<Region::Segment> segments(n);
     for (std::size_t k = 0; k < n; ++k) {
       segments[k] = {{ends[4 * k], ends[4 * k + 1]},
                      {ends[4 * k + 2], ends[4 * k + 3]},
                      message.region_radii[k]};
+      if (segments[k].radius < inflation) {
+        return detail::bad("region_radii", "must include the inflation", Status::invalid_input);
+      }
     }
-    scene_.set_region(std::make_shared<Region>(segments));
+    scene_.set_region(std::make_shared<Region>(segments, inflation));
     return {};
   }
 
