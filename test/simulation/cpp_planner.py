@@ -46,6 +46,7 @@ SNAPSHOT = {
     "footprint_stamps": [TIME], "footprint_timeouts": "*d", "footprint_receipt_ages": "*d",
     "obstacles": [OBSTACLES], "sources": ["text"], "timeouts": "*d", "receipt_ages": "*d",
     "time_zero": TIME, "region_source": "text", "region_boundary": "*d", "region_radii": "*d",
+    "region_inflation": "d",
     "safety_margin": "d", "concave_policy": "text", "prediction_policy": "text",
     "prediction_horizon": "d", "toi_tolerance": "d", "max_poses": "I", "max_future_stamp": "d",
     "heartbeat_limit": "d", "static_revision": "Q",
