@@ -63,7 +63,7 @@ class Services:
         self, node: Node, server: Server, health: Health, note_hit: Callable[[Pose], None]
     ) -> None:
         self._node = node
-        self._health = health
+        self._server, self._health = server, health
         self._note_hit = note_hit
         # A request that waits must not delay other requests.
         self._group = ReentrantCallbackGroup()
@@ -108,7 +108,10 @@ class Services:
             else:
                 reply.compute_time = answered.seconds
             self._health.note_reply(name, answered.seconds, reply.verdict.status)
-            self._show_hit(answered)
+            try:
+                self._show_hit(answered)
+            except Exception as error:  # the reply is sent in any case
+                self._server.note_error("~/markers", error)
             return reply
 
         return self._node.create_service(
