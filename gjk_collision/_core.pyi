@@ -8,7 +8,7 @@ import collections.abc
 import numpy
 import numpy.typing
 import typing
-__all__: list[str] = ['ConcavePolicy', 'FIRST_POSES', 'FIRST_SEGMENTS', 'HeartbeatFacts', 'HeldSnapshot', 'MAX_COORDINATE', 'MAX_TOLERANCE', 'MIN_TOLERANCE', 'Motion', 'PredictionPolicy', 'Region', 'Said', 'Scene', 'Shape', 'Snapshot', 'SnapshotFacts', 'Validity', 'check_arrays', 'check_batch', 'check_coordinates', 'check_increasing', 'check_pairs', 'check_poses', 'check_times', 'check_tolerance', 'circles', 'closest', 'closest_approach', 'collide', 'compound', 'concave', 'deciding_step', 'distance', 'dubins', 'free_curve', 'grid_corners', 'grid_shapes', 'hull', 'is_pose', 'motion_from_pieces', 'moving', 'obstacle', 'path', 'polygon', 'poses_of', 'reason', 'reeds_shepp', 'scan_points', 'scan_shapes', 'scene_from_arrays', 'scene_from_shapes', 'scene_from_state', 'shape_cast', 'shape_from_state', 'shortest_curves', 'state_of_scene', 'state_of_shape', 'time_of_impact', 'trace']
+__all__: list[str] = ['ConcavePolicy', 'FIRST_POSES', 'FIRST_SEGMENTS', 'HeartbeatFacts', 'HeldSnapshot', 'MAX_COORDINATE', 'MAX_TOLERANCE', 'MIN_TOLERANCE', 'Motion', 'Pauses', 'PredictionPolicy', 'Region', 'Said', 'Scene', 'Shape', 'Snapshot', 'SnapshotFacts', 'Validity', 'check_arrays', 'check_batch', 'check_coordinates', 'check_increasing', 'check_pairs', 'check_poses', 'check_times', 'check_tolerance', 'circles', 'closest', 'closest_approach', 'collide', 'compound', 'concave', 'deciding_step', 'distance', 'dubins', 'free_curve', 'grid_corners', 'grid_shapes', 'hull', 'is_pose', 'motion_from_pieces', 'moving', 'obstacle', 'path', 'polygon', 'poses_of', 'reason', 'reeds_shepp', 'scan_points', 'scan_shapes', 'scene_from_arrays', 'scene_from_shapes', 'scene_from_state', 'shape_cast', 'shape_from_state', 'shortest_curves', 'state_of_scene', 'state_of_shape', 'time_of_impact', 'trace']
 class ConcavePolicy:
     """
     Members:
@@ -78,6 +78,22 @@ class Motion:
         ...
     @property
     def pieces(self) -> numpy.typing.NDArray[numpy.float64]:
+        ...
+class Pauses:
+    """
+    Detects times when the process took no messages. Times in ns.
+    """
+    NOTICED: typing.ClassVar[int] = 100000000
+    PERIOD: typing.ClassVar[int] = 50000000
+    SETTLED: typing.ClassVar[int] = 250000000
+    @staticmethod
+    def sending_time(source: typing.SupportsInt | typing.SupportsIndex, received: typing.SupportsInt | typing.SupportsIndex, steady: typing.SupportsInt | typing.SupportsIndex, system: typing.SupportsInt | typing.SupportsIndex) -> int:
+        ...
+    def __init__(self, steady: typing.SupportsInt | typing.SupportsIndex) -> None:
+        ...
+    def earliest(self, steady: typing.SupportsInt | typing.SupportsIndex, sent: typing.SupportsInt | typing.SupportsIndex) -> int:
+        ...
+    def note_activity(self, steady: typing.SupportsInt | typing.SupportsIndex) -> None:
         ...
 class PredictionPolicy:
     """

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: gjk_collision contributors
 // SPDX-License-Identifier: Apache-2.0
-// The rules that tell whether a mirror may answer from its snapshot.
+// The rules that tell whether a mirror may answer from its snapshot, and when a message can have
+// arrived.
 #include "gjk/snapshot/validity.hpp"
 
 #include <pybind11/stl.h>
@@ -14,6 +15,7 @@
 #include <vector>
 
 #include "bindings.hpp"
+#include "gjk/snapshot/pauses.hpp"
 
 namespace gjk::bindings {
 namespace {
@@ -88,6 +90,16 @@ void bind_validity(const py::module_& module) {
              return std::const_pointer_cast<Validity::Held>(validity.held());
            })
       .def("reset", &Validity::reset);
+  py::class_<Pauses> pauses(module, "Pauses",
+                            "Detects times when the process took no messages. Times in ns.");
+  pauses.attr("PERIOD") = Pauses::kPeriod;
+  pauses.attr("NOTICED") = Pauses::kNoticed;
+  pauses.attr("SETTLED") = Pauses::kSettled;
+  pauses.def(py::init<std::int64_t>(), py::arg("steady"))
+      .def("note_activity", &Pauses::note_activity, py::arg("steady"))
+      .def("earliest", &Pauses::earliest, py::arg("steady"), py::arg("sent"))
+      .def_static("sending_time", &Pauses::sending_time, py::arg("source"), py::arg("received"),
+                  py::arg("steady"), py::arg("system"));
 }
 
 }  // namespace gjk::bindings

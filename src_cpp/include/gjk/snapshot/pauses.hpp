@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: gjk_collision contributors
 // SPDX-License-Identifier: Apache-2.0
-// Pauses of the process: a message may have waited in a queue during a pause. As server/pauses.py.
+// Pauses of the process: a message may have waited in a queue during a pause.
 #pragma once
 
 #include <algorithm>
@@ -16,6 +16,13 @@ class Pauses {
  public:
   // Call note_activity() at least this often (ns).
   static constexpr std::int64_t kPeriod = 50'000'000;
+  // If there was no call for more than this time (ns), the process was paused. Shorter pauses are
+  // not detected.
+  static constexpr std::int64_t kNoticed = 100'000'000;
+  // Every message that is read at most this time (ns) after a pause counts as sent before the end
+  // of the pause; time in other pauses does not count. For a message that is read later, this
+  // depends on its time stamps.
+  static constexpr std::int64_t kSettled = 250'000'000;
 
   // `steady`: the time at which the process started to take messages.
   explicit Pauses(std::int64_t steady) noexcept : last_(steady) {}
@@ -56,13 +63,6 @@ class Pauses {
   }
 
  private:
-  // If there was no call for more than this time (ns), the process was paused.
-  static constexpr std::int64_t kNoticed = 100'000'000;
-  // Every message that is read at most this time (ns) after a pause counts as sent before the end
-  // of the pause; time in other pauses does not count. For a message that is read later, this
-  // depends on its time stamps.
-  static constexpr std::int64_t kSettled = 250'000'000;
-
   struct Pause {
     std::int64_t begin = 0;
     std::int64_t end = 0;
