@@ -207,10 +207,11 @@ class PairedPlanner:
     def end(self, thinking: Thinking, question: Question) -> Any:
         """Return the answer that is returned now."""
         _, cpp = self._both()
+        reads = thinking.asked.state is None
         found = self.planner.end(thinking, question)
         if _is_for_both(question):
             self._compare(found, cpp.end(self.thinking.pop(id(thinking)), question))
-        elif thinking.asked.state is None:
+        elif reads:
             cpp.read_clock()
         return found
 
