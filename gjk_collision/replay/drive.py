@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: gjk_collision contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The main loop of a replay: it passes the messages of a bag to the `World` of the server.
+"""The main loop of a replay: it passes the messages of a bag to the `Server`, as the node does.
 
 Messages are processed in the order of log time, which replaces the steady clock. After all
 messages with the same log time, an answer is computed if one of them has obstacles. If there was
@@ -16,14 +16,12 @@ from time import perf_counter_ns
 from typing import Any
 
 from ..errors import InputError
-from ..server import lookup, questions
 from ..server.adapters import CONVERTERS, footprint, twist
 from ..server.config import Config
 from ..server.fields import nanoseconds
-from ..server.frames import FrameError, Pose
-from ..server.snapshot import Fault, Report, Snapshot, empty_snapshot
+from ..server.server import Heartbeat, Server
+from ..server.snapshot import Fault, Report, empty_snapshot
 from ..server.transforms import insert_message
-from ..server.world import World
 from ..verdict import Status, Verdict
 from .bag import Bag, Message
 from .faults import FaultSpec, Faulty, clock_shift, inject
@@ -36,7 +34,7 @@ __all__ = ["Drive"]
 
 
 class Drive:
-    """One run through a bag.
+    """One run through a bag: the shell of a `Server`, with the times of the log.
 
     Parameters
     ----------
@@ -67,12 +65,15 @@ class Drive:
         self._bag, self._topics, self._faults = bag, topics, faults
         self._config = config
         self.transforms = RecordedTransforms()
-        self._world = World(config, self.transforms, topics=topics.resolved(config))
         self.errors: list[str] = []
         self._requests = Recorded(config, self.transforms, self.errors)
         self._clock = 0
         self._time = bag.begin
-        self.snapshot = self._empty_snapshot()
+        self._server = Server(self, epoch=-1)
+        self._server.configure(config, self.transforms)
+        self._server.activate(topics.resolved(config))
+        not_yet = Fault(Status.CLOCK_JUMP, "no time received on /clock yet")
+        self.snapshot = empty_snapshot(config, not_yet, 0)
         self.latency = 0
         self.processed = self.unreadable = 0
         self._handlers = self._dispatch()
@@ -93,8 +94,8 @@ class Drive:
                 evaluated += period
                 yield self._state(evaluated, "silence")
             self._time = time
-            self._now()  # set the time before the first transform of that time is stored
-            self._requests.resume(time, self._present_snapshot)
+            self.now()  # set the time before the first transform of that time is stored
+            self._requests.resume(time, self._server.snapshot)
             has_data = False
             for message in together:
                 self.processed += 1
@@ -104,7 +105,7 @@ class Drive:
             if has_data:
                 evaluated = time
                 yield self._state(time, "data")
-        yield from self._requests.finish(self._time, self._present_snapshot)
+        yield from self._requests.finish(self._time, self._server.snapshot)
 
     @property
     def requests_without_content(self) -> int:
@@ -113,7 +114,7 @@ class Drive:
 
     def reports(self) -> list[Report]:
         """Return the state of each sender at the time of the last row."""
-        return self._world.reports(now=self._now(), steady=self._time)
+        return self._server.reports()
 
     @property
     def asked_path(self) -> AskedPath | None:
@@ -127,7 +128,7 @@ class Drive:
     # ---- messages
 
     def _dispatch(self) -> dict[str, Callable[[Any], list[Row]]]:
-        """Return a function for each topic that processes its messages, except obstacles."""
+        """Return a function for each topic without data that processes its messages."""
         topics = self._topics
         handlers: dict[str, Callable[[Any], list[Row]]] = {}
         if topics.tf:
@@ -136,10 +137,6 @@ class Drive:
             handlers[topics.tf_static] = partial(self._receive_transforms, static=True)
         for name, service in topics.services.items():
             handlers[name] = partial(self._receive_request, service)
-        if topics.footprint:
-            handlers[topics.footprint] = self._receive_footprint
-        if topics.twist:
-            handlers[topics.twist] = self._receive_twist
         if topics.clock:
             handlers[topics.clock] = self._receive_clock
         return handlers
@@ -147,6 +144,8 @@ class Drive:
     def _process(self, message: Message) -> tuple[bool, list[Row]]:
         """Process one message; return whether it has obstacles, and the rows that it completes."""
         sources = self._topics.obstacles.get(message.topic, ())
+        others = {self._topics.footprint: ["footprint"], self._topics.twist: ["twist_topic"]}
+        names = [*sources, *(others.get(message.topic, []) if message.topic else [])]
         rows: list[Row] = []
         try:
             fields = self._bag.decode(message)
@@ -156,61 +155,43 @@ class Drive:
                 rows = self._handlers[message.topic](fields)
         except Exception as error:  # invalid bytes can raise any error
             self.unreadable += 1
-            parts = {self._topics.footprint: "footprint", self._topics.twist: "twist_topic"}
-            part = parts.get(message.topic, "")
-            for source in (*sources, *([part] if part else [])):
-                self._fail(source, error)
+            for name in names:
+                self._receive(name, partial(_fail, error))
             return bool(sources), []
-        understood = [self._receive_obstacles(source, fields) for source in sources]
-        self.unreadable += not all(understood)
+        errors = [self._receive(name, partial(self._convert, name, fields)) for name in names]
+        self.unreadable += any(e is not None and not isinstance(e, InputError) for e in errors)
         return bool(sources), rows
 
-    def _receive_obstacles(self, source: str, fields: Any) -> bool:
-        """Store the obstacles of a source; return whether the message could be converted."""
-        try:
-            used = self._config.source(source)
-            obstacles = CONVERTERS[used.type](fields, self._config, used)
-        except Exception as error:
-            self._fail(source, error)
-            return isinstance(error, InputError)
-        self._world.receive_obstacles(source, obstacles, now=self._now(), steady=self._time)
-        return True
+    def _receive(self, name: str, read: Callable[[], Any]) -> Exception | None:
+        return self._server.receive(name, read, self._time)
 
-    def _fail(self, source: str, error: Exception) -> None:
-        """Store the fault of a source, "footprint" or "twist_topic", of an unusable message."""
-        fault = Fault(Status.INTERNAL_ERROR, f"the message cannot be decoded: {error!r}")
-        if isinstance(error, InputError):
-            fault = Fault(error.status, str(error))  # decoded, but invalid; the node does the same
-        self._world.receive_fault(source, fault, now=self._now(), steady=self._time)
-
-    def _receive_footprint(self, message: Any) -> list[Row]:
-        outline = footprint(message, self._config)
-        self._world.receive_footprint(outline, now=self._now(), steady=self._time)
-        return []
-
-    def _receive_twist(self, message: Any) -> list[Row]:
-        found = twist(message, self._config)
-        self._world.receive_twist(found, now=self._now(), steady=self._time)
-        return []
+    def _convert(self, name: str, fields: Any) -> Any:
+        """Return the data of a message for a source, "footprint" or "twist_topic"."""
+        if name == "footprint":
+            return footprint(fields, self._config)
+        if name == "twist_topic":
+            return twist(fields, self._config)
+        source = self._config.source(name)
+        return CONVERTERS[source.type](fields, self._config, source)
 
     def _receive_transforms(self, message: Any, *, static: bool) -> list[Row]:
-        self._now()
+        self.now()
         for each in message.transforms:
             insert_message(self.transforms, each, static=static)
-        self._requests.resume(self._time, self._present_snapshot)
+        self._requests.resume(self._time, self._server.snapshot)
         return []
 
     def _receive_request(self, service: str, event: Any) -> list[Row]:
-        return self._requests.process(service, event, self._time, self._present_snapshot)
+        return self._requests.process(service, event, self._time, self._server.snapshot)
 
     def _receive_clock(self, message: Any) -> list[Row]:
         self._clock = nanoseconds(message.clock)
-        self._now()
+        self.now()
         return []
 
-    # ---- time and answers
+    # ---- the shell of the server
 
-    def _now(self) -> int:
+    def now(self) -> int:
         """Return the present time [ns], with which stamps are compared."""
         now = self._clock if self._topics.clock else self._time
         if now:
@@ -218,61 +199,60 @@ class Drive:
         self.transforms.set_time(now)
         return now
 
-    def _present_snapshot(self) -> Snapshot:
-        now = self._now()
-        if now == 0:
-            return self._empty_snapshot()
-        return self._world.snapshot(now=now, steady=self._time)
+    def steady(self) -> int:
+        """Return the log time [ns]."""
+        return self._time
 
-    def _empty_snapshot(self) -> Snapshot:
-        return empty_snapshot(
-            self._config, Fault(Status.CLOCK_JUMP, "no clock time received yet"), 0
-        )
+    def note_change(self) -> None:
+        """There is no mirror."""
+
+    def log_error(self, where: str, error: Exception) -> None:
+        """Store an error that was raised while an answer was computed."""
+        self.errors.append(repr(error))
+
+    # ---- answers
 
     def _state(self, time: int, cause: str) -> Row:
-        """Return the answer for the vehicle at its pose. As in the node, an error is UNKNOWN."""
+        """Return the answer for the vehicle at its pose, as a heartbeat of the node."""
         self._time = time
         begin = perf_counter_ns()
-        try:
-            row = self._answer(time, cause)
-        except Exception as error:
-            self.errors.append(repr(error))
-            fault = Fault(Status.INTERNAL_ERROR, repr(error))
-            # The snapshot of the row before is not drawn with this row.
-            self.snapshot = empty_snapshot(self._config, fault, self._now())
-            row = Row(time, self._now(), cause, Verdict.UNKNOWN, fault.status, fault.message)
+        _, beat, is_good = self._server.beat(0, lambda beat: None)
         self.latency = perf_counter_ns() - begin
-        return row
+        self.snapshot = beat.snapshot
+        if is_good:
+            return _row(time, cause, beat)
+        # A snapshot whose answer is an error is not drawn.
+        fault = Fault(Status.INTERNAL_ERROR, beat.found.answer.message)
+        self.snapshot = empty_snapshot(self._config, fault, self.now())
+        return Row(time, self.now(), cause, Verdict.UNKNOWN, fault.status, fault.message)
 
-    def _answer(self, time: int, cause: str) -> Row:
-        self.snapshot = snapshot = self._present_snapshot()
-        pose: Pose | Fault
-        try:
-            pose = lookup.ego_pose(self._config, self.transforms, snapshot.stamp)
-        except FrameError as error:
-            pose = Fault(error.status, str(error))
-        found = questions.state(snapshot, pose)
-        found = questions.with_time_to_collision(found, snapshot, pose)
-        answer = found.answer
-        has_witness = answer.nearest_id != -1
-        return Row(
-            time,
-            snapshot.stamp,
-            cause,
-            answer.verdict,
-            answer.status,
-            answer.message,
-            found.distance,
-            found.lower_bound,
-            answer.nearest_id,
-            answer.nearest_source,
-            found.witness_ego if has_witness else (),
-            found.witness_obstacle if has_witness else (),
-            found.direction if has_witness else (),
-            () if isinstance(pose, Fault) else tuple(pose),
-            snapshot.id,
-            snapshot.footprint_age,
-            snapshot.max_obstacle_age,
-            snapshot.bad_sources,
-            time_to_collision=found.time_to_collision,
-        )
+
+def _fail(error: Exception) -> Any:
+    raise error
+
+
+def _row(time: int, cause: str, beat: Heartbeat) -> Row:
+    found, snapshot, pose = beat.found, beat.snapshot, beat.ego
+    answer = found.answer
+    has_witness = answer.nearest_id != -1
+    return Row(
+        time,
+        snapshot.stamp,
+        cause,
+        answer.verdict,
+        answer.status,
+        answer.message,
+        found.distance,
+        found.lower_bound,
+        answer.nearest_id,
+        answer.nearest_source,
+        found.witness_ego if has_witness else (),
+        found.witness_obstacle if has_witness else (),
+        found.direction if has_witness else (),
+        () if isinstance(pose, Fault) else tuple(pose),
+        snapshot.id,
+        snapshot.footprint_age,
+        snapshot.max_obstacle_age,
+        snapshot.bad_sources,
+        time_to_collision=found.time_to_collision,
+    )

@@ -321,11 +321,13 @@ class CollisionServer(LifecycleNode):
         """Return the callback of a source, of "footprint" or of "twist_topic"."""
 
         def receive(data: bytes, info: dict[str, Any]) -> None:
-            self.server.receive(
+            error = self.server.receive(
                 name,
                 lambda: convert(deserialize_message(data, kind), self.server.config),
-                sending_time(info),
+                self.server.earliest(sending_time(info)),
             )
+            if error is not None and not isinstance(error, InputError):
+                self.server.note_error(f"{name}: the message cannot be decoded", error)
 
         return receive
 

@@ -87,7 +87,8 @@ class Server:
     shell : Shell
         The process that it runs in.
     epoch : int
-        Epoch of the snapshot ids before the first activation. Each activation adds 1.
+        Epoch of the snapshot ids before the first activation. Each activation adds 1. -1: the
+        first activation has the epoch 0.
 
     Attributes
     ----------
@@ -142,7 +143,7 @@ class Server:
 
         `topics` are the resolved names of the topics, as for `World`.
         """
-        self._epoch = self._epoch % MAX_EPOCH + 1
+        self._epoch = self._epoch + 1 if self._epoch < MAX_EPOCH else 1
         self.world = World(self.config, self.transforms, self._epoch, topics)
         self._shell.note_change()
 
@@ -188,9 +189,16 @@ class Server:
             self.world.note_step_back(self.now(), by)
             self._shell.note_change()
 
+    def earliest(self, sent: int) -> int:
+        """Return the earliest steady time at which a message that is read now can have arrived.
+
+        `sent` is the steady time at which it was sent [ns], see `pauses.sending_time`.
+        """
+        return self._pauses.earliest(self.steady(), sent)
+
     def receive(
-        self, source: str, read: Callable[[], Obstacles | Footprint | Twist], sent: int
-    ) -> None:
+        self, source: str, read: Callable[[], Obstacles | Footprint | Twist], arrival: int
+    ) -> Exception | None:
         """Receive a message, or the fault that it cannot be used.
 
         Parameters
@@ -199,29 +207,35 @@ class Server:
             Name of the source, "footprint" or "twist_topic".
         read : callable
             Decodes and converts the message. Any error that it raises is a fault of the source.
-        sent : int
-            Steady time at which the message was sent [ns], see `pauses.sending_time`.
+        arrival : int
+            The earliest steady time at which it can have arrived [ns].
+
+        Returns
+        -------
+        Exception or None
+            The error that `read` raised.
         """
-        world = self.world
+        world, times = self.world, {"now": self.now(), "steady": arrival}
         if world is None:
-            return
-        now, steady = self.now(), self._pauses.earliest(self.steady(), sent)
+            return None
+        why: Exception | None = None
         try:
             data = read()
-        except InputError as error:
-            world.receive_fault(source, Fault(error.status, str(error)), now=now, steady=steady)
         except Exception as error:
-            self.note_error(f"{source}: the message cannot be decoded", error)
+            why = error
             fault = Fault(Status.INTERNAL_ERROR, f"the message cannot be decoded: {error!r}")
-            world.receive_fault(source, fault, now=now, steady=steady)
+            if isinstance(error, InputError):  # decoded, but invalid
+                fault = Fault(error.status, str(error))
+            world.receive_fault(source, fault, **times)
         else:
             if isinstance(data, Footprint):
-                world.receive_footprint(data, now=now, steady=steady)
+                world.receive_footprint(data, **times)
             elif isinstance(data, Twist):
-                world.receive_twist(data, now=now, steady=steady)
+                world.receive_twist(data, **times)
             else:
-                world.receive_obstacles(source, data, now=now, steady=steady)
+                world.receive_obstacles(source, data, **times)
         self._shell.note_change()
+        return why
 
     def snapshot(self, require_id: int = 0) -> Snapshot:
         """Return the present snapshot, or the earlier one with this id; 0: the present one."""
@@ -229,8 +243,8 @@ class Server:
         if self.world is None:
             return empty_snapshot(self.config, Fault(Status.NOT_ACTIVE, self._reason), now)
         if now == 0:
-            # With use_sim_time, before the first message on /clock. Data stamped 0 would be fresh.
-            fault = Fault(Status.CLOCK_JUMP, "no time received on /clock yet (use_sim_time)")
+            # Before the first message on /clock. Data stamped 0 would be fresh.
+            fault = Fault(Status.CLOCK_JUMP, "no time received on /clock yet")
             return empty_snapshot(self.config, fault, now)
         return self.world.snapshot(now=now, steady=steady, require_id=require_id)
 

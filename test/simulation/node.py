@@ -193,7 +193,8 @@ class Node:
             self.note_change()
             return
         name = {"twist": "twist_topic"}.get(message.source, message.source)
-        self.server.receive(name, lambda: converted(message, self.server.config), message.sent)
+        arrival = self.server.earliest(message.sent)
+        self.server.receive(name, lambda: converted(message, self.server.config), arrival)
 
     def note_step_back(self, by: int) -> None:
         """The clock reports a step back."""
