@@ -52,6 +52,7 @@ __all__ = [
 ]
 
 MAX_OUTSTANDING = 64
+LONGEST = 86400.0  # s: maximum of a time limit
 
 Enum = TypeVar("Enum", Verdict, Status)
 
@@ -229,7 +230,7 @@ class CollisionClient:
     server : str
         Name of the node of the server: absolute, or relative to the namespace of `node`.
     timeout : float
-        Maximum time to wait for each reply [s], > 0.
+        Maximum time to wait for each reply [s], > 0 and at most a day.
     max_outstanding : int
         Maximum number of requests without a reply, 1 to 64. It is limited because all clients
         share the queue of the server.
@@ -252,8 +253,9 @@ class CollisionClient:
         max_outstanding: int = 16,
         executor: Executor | None = None,
     ) -> None:
-        if not timeout > 0.0:
-            raise ValueError(f"timeout: must be positive (got {timeout})")
+        if not 0.0 < timeout <= LONGEST:
+            rule = f"must be positive, and at most {LONGEST:g} s (got {timeout})"
+            raise ValueError(f"timeout: {rule}")
         if not 1 <= max_outstanding <= MAX_OUTSTANDING:
             rule = f"must be 1 to {MAX_OUTSTANDING} (got {max_outstanding})"
             raise ValueError(f"max_outstanding: {rule}")
@@ -405,7 +407,7 @@ class CollisionClient:
             margin=as_number(margin, "margin"), tolerance=as_number(tolerance, "tolerance")
         )
         self._fill(request, poses, times)
-        request.footprint = _name(footprint)
+        request.footprint = footprint_name(footprint)
         request.arcs = array("d", as_floats(arcs, "arcs", 2).tobytes())
         request.interpolation = request.SWEPT if as_bool(swept, "swept") else request.DISCRETE
         [(reply, round_trip)] = self._exchange(self._check_path, [request])
@@ -448,7 +450,7 @@ class CollisionClient:
         request = {
             "k": as_integer(k, "k", 0, 2**32 - 1),
             "max_distance": as_number(max_distance, "max_distance"),
-            "footprint": _name(footprint),
+            "footprint": footprint_name(footprint),
         }
         requests = [
             Distance.Request(pose=self._pose(pose), **request)
@@ -483,7 +485,9 @@ class CollisionClient:
         InputError
             As for `check_poses`.
         """
-        request = Collide.Request(margin=as_number(margin, "margin"), footprint=_name(footprint))
+        request = Collide.Request(
+            margin=as_number(margin, "margin"), footprint=footprint_name(footprint)
+        )
         if pose is not None:
             request.pose = self._pose(as_vector(pose, "pose"))
         [(reply, round_trip)] = self._exchange(self._collide, [request])
@@ -528,7 +532,7 @@ class CollisionClient:
             max_turn=as_number(max_turn, "max_turn"),
             margin=as_number(margin, "margin"),
             tolerance=as_number(tolerance, "tolerance"),
-            footprint=_name(footprint),
+            footprint=footprint_name(footprint),
         )
         if pose is not None:
             request.pose = self._pose(as_vector(pose, "pose"))
@@ -627,7 +631,7 @@ class CollisionClient:
         )
 
 
-def _name(footprint: Any) -> str:
+def footprint_name(footprint: Any) -> str:
     """Return the name of a footprint.
 
     Raises
@@ -657,7 +661,11 @@ def selected_footprints(
             rule = "can only be given if footprint is a sequence of names"
             raise InputError(Status.INVALID_INPUT, "which", None, rule)
         return footprint, array("B")
-    names = [_name(each) for each in footprint]
+    try:
+        names = [footprint_name(each) for each in footprint]
+    except TypeError:
+        footprint_name(footprint)
+        raise
     if not names:
         rule = 'must have at least one name (got none); "" is the default footprint'
         raise InputError(Status.INVALID_INPUT, "footprint", None, rule)

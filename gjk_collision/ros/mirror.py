@@ -46,6 +46,7 @@ from .client import (
     PathReply,
     PosesReply,
     Reply,
+    footprint_name,
     path_reply,
     poses_reply,
     selected_footprints,
@@ -133,7 +134,9 @@ class CollisionMirror:
         """Stop receiving. Later answers are UNKNOWN."""
         if self._is_closed:
             return
-        self._is_closed = True
+        with self._changed:
+            self._is_closed = True
+            self._changed.notify_all()
         if self._thread is not None:
             atexit.unregister(self.close)
             if self._thread is not threading.current_thread():
@@ -226,6 +229,8 @@ class CollisionMirror:
         return True
 
     def _fault(self) -> Fault | None:
+        if self._is_closed:
+            return _CLOSED
         now, steady = self._times()
         fault = self._mirror.fault(at=now, now=now, steady=steady)
         if fault is None and self._mirror.snapshot is not None:
@@ -330,7 +335,7 @@ class CollisionMirror:
         seconds = as_floats(times, "times", 0)
         extra, finest = as_number(margin, "margin"), as_number(tolerance, "tolerance")
         between = as_bool(swept, "swept")
-        asked = self._ask(footprint, at, frame_pose)
+        asked = self._ask(footprint_name(footprint), at, frame_pose)
         found = asked.answer(
             lambda data, frame: questions.check_path(
                 data,
@@ -375,7 +380,7 @@ class CollisionMirror:
         place = Pose(*as_vector(pose, "pose"))
         count = as_integer(k, "k", 0, 2**32 - 1)
         reach = as_number(max_distance, "max_distance")
-        asked = self._ask(footprint, at, frame_pose)
+        asked = self._ask(footprint_name(footprint), at, frame_pose)
         found = asked.answer(
             lambda data, frame: questions.distance(data, place, count, reach, frame=frame),
             DistanceAnswer,
@@ -416,7 +421,7 @@ class CollisionMirror:
             As for `check_poses`.
         """
         place, extra = Pose(*as_vector(pose, "pose")), as_number(margin, "margin")
-        asked = self._ask(footprint, at, frame_pose)
+        asked = self._ask(footprint_name(footprint), at, frame_pose)
         found = asked.answer(
             lambda data, frame: questions.collide(data, place, extra, frame=frame),
             lambda answer: answer,
@@ -457,7 +462,7 @@ class CollisionMirror:
         seconds = as_floats(times, "times", 0)
         count = as_integer(k, "k", 1, 2**32 - 1)
         extra = as_number(margin, "margin")
-        asked = self._ask(footprint, at, None)
+        asked = self._ask(footprint_name(footprint), at, None)
 
         def ask(data: Data, _: Pose) -> tuple[PosesAnswer, GradientResult | None]:
             found = questions.check_poses(

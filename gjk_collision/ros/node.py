@@ -188,6 +188,7 @@ class CollisionServer(LifecycleNode):
     def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Delete all data."""
         self.server.deactivate()
+        self._answering.resume()
         self._bond.break_off()
         self._progress.log_transition("deactivated: all data deleted")
         return SUCCESS
@@ -212,6 +213,8 @@ class CollisionServer(LifecycleNode):
 
     def _release(self, reason: str) -> None:
         """Delete the data and remove the subscriptions; `reason` is the message of replies."""
+        self.server.deactivate()  # first, so that an error below leaves no data
+        self._answering.resume()
         self._bond.release()
         for each in self._inputs:
             self.destroy_subscription(each)
@@ -255,8 +258,10 @@ class CollisionServer(LifecycleNode):
     def _change(self, config: Config) -> None:
         before, after = self.server.config.parameters(), config.parameters()
         names = [f"{name} = {after[name]}" for name in after if after[name] != before.get(name)]
+        is_other_rate = config.state_rate != self.server.config.state_rate
         self.server.reconfigure(config)
-        self._start_heartbeat()
+        if is_other_rate:
+            self._start_heartbeat()
         self.get_logger().info(f"{', '.join(names)}; config hash {config.hash:#010x}")
 
     # ---- inputs
@@ -355,10 +360,14 @@ class CollisionServer(LifecycleNode):
     # ---- used by the services
 
     def _reset(self, request: Trigger.Request, reply: Trigger.Response) -> Trigger.Response:
-        reply.success, reply.message = self.server.reset()
-        if reply.success:
-            self._receive_last_again()
-            self.get_logger().info("reset: all data deleted")
+        try:
+            reply.success, reply.message = self.server.reset()
+            if reply.success:
+                self._receive_last_again()
+                self.get_logger().info("reset: all data deleted")
+        except Exception as error:
+            self.server.note_error("~/reset", error)
+            reply.success, reply.message = False, repr(error)
         return reply
 
     def note_hit(self, pose: Pose) -> None:

@@ -25,7 +25,7 @@ from ..server.frames import IDENTITY, Pose
 from ..server.requests import Answered, Requests
 from ..server.server import Server
 from ..server.snapshot import Snapshot
-from ..verdict import Verdict
+from ..verdict import Status, Verdict
 from . import messages
 from .batches import LARGE, Batches, is_large
 from .diagnostics import Health
@@ -97,7 +97,7 @@ class Services:
                 messages.fill_answer(reply, found)
             return reply
 
-        async def reply_to(request: Any, _: Any) -> Any:
+        async def answer(request: Any) -> Any:
             answered = await self._requests.answer(
                 service, request, fill, is_large=is_large(service, request), name=f"~/{name}"
             )
@@ -107,12 +107,21 @@ class Services:
                 reply.info.compute_time = answered.seconds
             else:
                 reply.compute_time = answered.seconds
-            self._health.note_reply(name, answered.seconds, reply.verdict.status)
-            try:
+            try:  # the reply is sent in any case
+                self._health.note_reply(name, answered.seconds, reply.verdict.status)
                 self._show_hit(answered)
-            except Exception as error:  # the reply is sent in any case
-                self._server.note_error("~/markers", error)
+            except Exception as error:
+                self._server.note_error(f"~/{name}", error)
             return reply
+
+        async def reply_to(request: Any, empty: Any) -> Any:
+            try:
+                return await answer(request)
+            except Exception as error:  # a reply in which all fields are zero is UNKNOWN
+                self._server.note_error(f"~/{name}", error)
+                empty.verdict.status = int(Status.INTERNAL_ERROR)
+                empty.verdict.message = repr(error)
+                return empty
 
         return self._node.create_service(
             kind,

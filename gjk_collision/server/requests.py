@@ -89,7 +89,7 @@ class Requests:
     def __init__(self, server: Server, scheduler: Scheduler) -> None:
         self._server, self._scheduler = server, scheduler
         self._waiting: dict[Any, Any] = {}  # future -> request that waits for its transform
-        self._is_resuming = False
+        self._is_resuming = self._is_again = False
         self._due = 0.0  # sum of verify_fraction; at 1 an answer is verified
         self._any = count(step=7919)  # selects poses to verify; the step is a prime number
 
@@ -142,14 +142,19 @@ class Requests:
 
     def resume(self) -> None:
         """Continue the requests whose transforms have arrived."""
+        self._is_again = True
         if self._is_resuming:  # a lookup inserts received transforms, which calls this again
             return
         self._is_resuming = True
         try:
-            known: dict[str, float] = {}
-            for done, request in list(self._waiting.items()):
-                if not done.done() and not self._is_awaited(request, known):
-                    done.set_result(None)
+            while self._is_again:
+                self._is_again = False
+                known: dict[str, float] = {}
+                for done, request in list(self._waiting.items()):
+                    if not done.done() and not self._is_awaited(request, known):
+                        done.set_result(None)
+        except Exception as error:  # the caller has received a transform; the wait has a limit
+            self._server.note_error("a request that waits for a transform", error)
         finally:
             self._is_resuming = False
 

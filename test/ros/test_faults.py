@@ -38,6 +38,7 @@ from rosgraph_msgs.msg import Clock
 from server import BOX, Bench, Server, doubles, said
 from std_srvs.srv import Trigger
 
+from gjk_collision.ros import messages
 from gjk_collision.ros.node import CollisionServer
 from gjk_collision.server import exchange, questions, requests, world
 from gjk_collision.server.frames import Pose
@@ -253,6 +254,66 @@ def test_second_opinion_is_on_the_poses_that_were_answered(
         assert poses and {pose.x for pose in poses} == {x + frames.asked}
         judged.clear()
         hits.clear()
+
+
+@pytest.mark.requirement("N-2")
+def test_a_hit_that_cannot_be_shown_does_not_cost_the_reply(
+    inside: tuple[CollisionServer, Bench], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Arcs after the horizon may be out of range; and the display may have any error."""
+    server, bench = inside
+    far = {"arcs": doubles([0.0, 8.0, 0.0, 1e15]), "times": doubles([0.0, 1.0, 100.0])}
+    assert said(bench.check_path([0, 0, 0], **far))[0] is not Verdict.FREE
+
+    def fail(*_: Any, **__: Any) -> Any:
+        raise KeyError("lost")
+
+    monkeypatch.setattr(server, "note_hit", fail)
+    assert said(bench.check_path([-50.0, 0, 0, 50.0, 0, 0]))[0] is Verdict.COLLISION
+    monkeypatch.setattr(messages, "fill_info", fail)  # not even the error can be written
+    reply = bench.collide()
+    assert said(reply) == (Verdict.UNKNOWN, Status.INTERNAL_ERROR)
+    assert not reply.is_free
+
+
+@pytest.mark.requirement("N-1")
+def test_a_release_that_fails_leaves_no_data(
+    inside: tuple[CollisionServer, Bench], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server, bench = inside
+
+    def fail(*_: Any) -> None:
+        raise RuntimeError("busy")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(server, "destroy_subscription", fail)
+        with pytest.raises(RuntimeError):
+            server._release("released")
+    assert said(bench.collide()) == (Verdict.UNKNOWN, Status.NOT_ACTIVE)
+
+
+def test_a_reset_that_fails_gets_a_reply(
+    inside: tuple[CollisionServer, Bench], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server, bench = inside
+
+    def fail(*_: Any) -> None:
+        raise RuntimeError("busy")
+
+    monkeypatch.setattr(server, "_receive_last_again", fail)
+    reply = bench.call("reset", Trigger.Request())
+    assert (reply.success, reply.message) == (False, "RuntimeError('busy')")
+
+
+def test_a_live_change_does_not_delay_the_heartbeat(
+    inside: tuple[CollisionServer, Bench], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server, bench = inside
+    timer = server._heartbeat
+    assert bench.set(safety_margin=0.1).successful
+    assert server._heartbeat is timer
+    assert bench.set(state_rate=20.0).successful
+    assert server._heartbeat is not timer
 
 
 @pytest.mark.requirement("N-3")

@@ -239,6 +239,28 @@ def test_an_answer_is_judged_when_it_is_returned(
         assert each == Verdict.UNKNOWN
 
 
+def test_one_footprint_where_one_is_asked_for_and_none_after_close() -> None:
+    bench = Bench("names")
+    mirror = CollisionMirror(bench.node, "odom", server="/names")
+    try:
+        for wrong in (["small", "big"], [], None, 3, True):
+            for ask in (mirror.collide, mirror.distance):
+                with pytest.raises(InputError, match="footprint"):
+                    ask((0.0, 0.0, 0.0), footprint=wrong)  # type: ignore[arg-type]
+            for ask_many in (mirror.check_path, mirror.gradient):
+                with pytest.raises(InputError, match="footprint"):
+                    ask_many([(0.0, 0.0, 0.0)], footprint=wrong)  # type: ignore[arg-type]
+        for wrong in (None, 3, True):
+            with pytest.raises(InputError, match="footprint"):
+                mirror.check_poses([(0.0, 0.0, 0.0)], footprint=wrong)  # type: ignore[arg-type]
+    finally:
+        mirror.close()
+        bench.close()
+    fault = mirror.fault()
+    assert fault is not None and fault.status is Status.NOT_ACTIVE
+    assert not mirror.wait_until_complete(0.0)
+
+
 @pytest.mark.requirement("V-23")
 def test_superseded_snapshot_after_an_outage() -> None:
     """The first heartbeats after an outage name a newer snapshot, which is lost."""

@@ -207,6 +207,7 @@ class Run:
 
     def _deactivate(self, process: Process) -> None:
         process.server.server.deactivate()
+        process.server.requests.resume()
         process.record.epoch = 0
         process.record.delete(self.now, "deactivated")
 

@@ -1,0 +1,110 @@
+# SPDX-FileCopyrightText: gjk_collision contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Requests that wait for a transform, without ROS: each gets one reply."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+sys.path.append(str(Path(__file__).parents[1]))
+
+from simulation import wire
+from simulation.facts import Question
+from simulation.node import Node, Task
+
+from gjk_collision.server.config import Config, SourceConfig
+from gjk_collision.server.transforms import Placement
+from gjk_collision.verdict import Status
+
+S = 1_000_000_000
+
+
+class Waiting:
+    """A node with requests in two frames that wait for their transforms, at 10 s."""
+
+    def __init__(self) -> None:
+        self.replies: list[tuple[str, Status]] = []
+        self.later: list[Callable[[], None]] = []
+        config = Config(
+            robot_radius=1.0, transform_wait=0.5, sources=(SourceConfig("lidar", required=False),)
+        )
+        self.node = Node(
+            config, 1, lambda true: true, 10 * S, self.do_later, lambda: None, lambda *_: None
+        )
+        self.node.server.activate()
+        for frame in ("cam", "map"):
+            self.insert(frame, 9 * S)
+            question = Question("CheckPoses", ((0.0, 0.0),), frame=frame)
+            task = Task(0, False, False, self.note(frame))
+            self.node.ask("CheckPoses", wire.request(question, 10 * S - 1, 0), task)
+        assert not self.replies
+
+    def do_later(self, delay: int, do: Callable[[], None]) -> None:
+        if not delay:
+            self.later.append(do)
+
+    def note(self, frame: str) -> Callable[[Any], None]:
+        def done(answered: Any) -> None:
+            self.replies.append((frame, answered.found.answer.status))
+
+        return done
+
+    def insert(self, frame: str, stamp: int) -> None:
+        tree: Any = self.node.server.transforms
+        tree.set_time(self.node.now())
+        tree.insert("odom", frame, stamp, Placement(), static=False)
+
+    def run(self) -> list[str]:
+        while self.later:
+            self.later.pop(0)()
+        return [frame for frame, _ in self.replies]
+
+
+def test_a_transform_that_arrives_during_the_lookups_is_noticed() -> None:
+    waiting = Waiting()
+    tree: Any = waiting.node.server.transforms
+    plain, arrived = tree.latest, []  # type: ignore[var-annotated]
+
+    def latest(target: str, source: str) -> Any:
+        found = plain(target, source)
+        if source == "cam" and not arrived:
+            arrived.append(source)
+            waiting.insert("map", 10 * S)
+            waiting.node.requests.resume()
+        return found
+
+    tree.latest = latest
+    waiting.insert("cam", 10 * S)
+    waiting.node.requests.resume()
+    assert sorted(waiting.run()) == ["cam", "map"]
+
+
+def test_an_error_in_a_lookup_does_not_reach_the_sender_of_transforms() -> None:
+    waiting = Waiting()
+    tree: Any = waiting.node.server.transforms
+    errors = iter([RuntimeError("lost")])
+    plain = tree.latest
+
+    def latest(target: str, source: str) -> Any:
+        for each in errors:
+            raise each
+        return plain(target, source)
+
+    tree.latest = latest
+    waiting.node.requests.resume()
+    assert waiting.node.errors and not waiting.run()
+    waiting.insert("cam", 10 * S)
+    waiting.insert("map", 10 * S)
+    waiting.node.requests.resume()
+    assert sorted(waiting.run()) == ["cam", "map"]
+
+
+def test_deactivation_ends_the_wait() -> None:
+    waiting = Waiting()
+    waiting.node.server.deactivate()
+    waiting.node.requests.resume()
+    assert sorted(waiting.run()) == ["cam", "map"]
+    assert {status for _, status in waiting.replies} == {Status.NOT_ACTIVE}
