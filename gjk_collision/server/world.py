@@ -1039,6 +1039,9 @@ class World:
             fault = self._time_fault(built.footprint, timeout, stale, now, steady)
             if fault is not None:
                 yield "footprint", _prefixed("footprint", fault)
+        for name in self._static_messages(built):
+            text = "another message was received since the snapshot was made"
+            yield name, _prefixed(name, Fault(Status.SNAPSHOT_MISMATCH, text))
         for part, placed in zip(built.parts, built.placed, strict=True):
             name, timeout = part.source.name, part.source.timeout
             if part.source.static:
@@ -1048,15 +1051,22 @@ class World:
             if fault is not None:
                 yield name, _prefixed(name, fault)
 
+    def _static_messages(self, built: _Built) -> Iterator[str]:
+        """Yield the static sources of which another message was received since a snapshot."""
+        used = {(part.source.name, part.held.name): part.held for part in built.parts}
+        for name, source in self._sources.items():
+            for held in source.senders.values() if source.config.static else ():
+                part = used.get((name, held.name))
+                # Beside a fault, the message may have been there, but could not be used.
+                if part is not held and (part is not None or built.complete):
+                    yield name
+
     def _static_change(self, part: _Part, pose: Pose, placed_at: int, now: int) -> Fault | None:
         """Return why static data at a pose cannot be used any more.
 
-        It has no limit of its age, but it is valid only until the next message. If its frame
-        moves, its place is valid for `transform_tolerance`.
+        It has no limit of its age. If its frame moves, its place is valid for
+        `transform_tolerance`.
         """
-        if self._sources[part.source.name].senders.get(part.held.name) is not part.held:
-            text = "another message was received since the snapshot was made"
-            return Fault(Status.SNAPSHOT_MISMATCH, text)
         fault = self._place_static(part.held, now)
         if fault is None and part.held.pose != pose:
             passed, limit = (now - placed_at) * 1e-9, self._config.transform_tolerance

@@ -1637,6 +1637,21 @@ def test_a_message_of_a_pause_does_not_make_an_optional_source_silent(
 
 
 @pytest.mark.requirement("D-11")
+def test_the_first_message_of_a_map_while_an_answer_is_computed(time: Time) -> None:
+    """As another one: the answer does not know its obstacles."""
+    sources = SourceConfig("lidar"), SourceConfig("map", static=True, required=False)
+    world = World(Config(footprint=CAR, sources=sources))
+    world.receive_obstacles("lidar", boxes((0, 0), stamp=time.now), **time.both)
+    first = world.snapshot(**time.both)
+    assert first.fault is None and world.later(first, **time.both).fault is None
+    world.receive_obstacles("map", boxes((50, 0), stamp=0, ids=np.array([7])), **time.both)
+    fault = world.later(first, **time.both).fault
+    assert fault is not None and fault.status is Status.SNAPSHOT_MISMATCH
+    again = world.snapshot(require_id=first.id, **time.both)
+    assert again.fault is not None and again.fault.status is Status.SNAPSHOT_MISMATCH
+
+
+@pytest.mark.requirement("D-11")
 def test_a_fault_of_an_optional_source_that_returns_while_an_answer_is_computed(
     time: Time,
 ) -> None:

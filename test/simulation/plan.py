@@ -233,7 +233,8 @@ class _Maker:
         if "map" in self.faults and (source == "map" or self.random.random() < 0.4):
             frame = "map"
         elif self.faults & {"mount", "tilt"} and self.random.random() < 0.5:
-            frame = "sensor"
+            # Distances to a region in a tilted frame are less accurate than the oracle's.
+            frame = "odom" if source == "map" and "region" in self.faults else "sensor"
         if source == "map":
             for at in (0, *self._some("static", 6)):
                 bad = "shape" if "bad" in self.faults and self.random.random() < 0.1 else ""
