@@ -57,6 +57,7 @@ class Task:
     is_large: bool
     is_slow_at_first: bool  # the computation is at the end of its duration, not at its begin
     done: Callable[[Answered], None]
+    stamp: int = 0  # of the request
     coroutine: Coroutine[Future, None, Answered] | None = None
     # Set by the runner, when its first snapshot is made: true time, ROS time, data, and frames.
     began: int = 0

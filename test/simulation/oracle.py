@@ -193,12 +193,44 @@ class Data:
             need(-age <= ahead, f"{name} is {-age * 1e-9:.3f} s ahead of the clock")
 
 
-class NodeRecord:
+class Activity:
+    """When a process took messages."""
+
+    def __init__(self) -> None:
+        self.pauses: list[tuple[int, int]] = []
+        self.acted = 0
+
+    def act(self, at: int) -> None:
+        """Note that the process takes messages now: at each message, and every 50 ms."""
+        gap = at - self.acted
+        if self.acted and gap > PAUSE:
+            self.pauses.append((self.acted, at))
+        self.acted = at
+
+    def receipt(self, at: int, sent: int) -> int:
+        """Return when a message that is read now counts as received (steady = true time)."""
+        self.act(at)
+        found = at
+        settled = 0  # time since the end of a pause, without the other pauses
+        until = at
+        for i, (begin, end) in enumerate(reversed(self.pauses[-20:])):
+            settled += until - end
+            if settled <= SETTLED:
+                found = min(found, begin)
+            if i == 0 and sent < end:
+                found = min(found, begin, sent)
+            settled, until = settled + PAUSE, begin
+        return found
+
+
+class NodeRecord(Activity):
     """What one process of the node received, and when."""
 
     def __init__(self, config: Mapping[str, Any], clock: Callable[[int], int]) -> None:
+        super().__init__()
         self.config, self.clock = config, clock
         self.epoch = 0  # of the activation; 0: not active
+        self.epochs: set[int] = set()  # of all activations
         self.senders: dict[tuple[str, str], Sender] = {}
         self.unknown_bad: dict[str, int] = {}  # source -> time: no sender was known
         self.mount: Place | None = None  # of the frame "sensor", static
@@ -206,8 +238,6 @@ class NodeRecord:
         self.tf: dict[str, tuple[list[int], dict[int, Place]]] = {}
         self.placed: dict[Message, Place] = {}  # at its stamp
         self.none_ahead_until = 0
-        self.pauses: list[tuple[int, int]] = []
-        self.acted = 0
         self.ends: list[tuple[int, str]] = []  # what ends the use of every earlier snapshot
         self.places: list[tuple[int, Place | None]] = []  # of "map", at each reading
         self.ids: dict[int, Data] = {}
@@ -247,6 +277,8 @@ class NodeRecord:
 
     def activate(self, at: int, epoch: int) -> None:
         """Note an activation, with its part of the ids of snapshots."""
+        need(epoch not in self.epochs, "ids of snapshots of an earlier activation are used again")
+        self.epochs.add(epoch)
         self.epoch, self.ids = epoch, {}
         self.delete(at, "activated")
 
@@ -269,28 +301,6 @@ class NodeRecord:
         self.revision += 1
         self.end(at, "the parameters changed")
 
-    def act(self, at: int) -> None:
-        """Note that the process takes messages now: at each message, and every 50 ms."""
-        gap = at - self.acted
-        if self.acted and gap > PAUSE:
-            self.pauses.append((self.acted, at))
-        self.acted = at
-
-    def receipt(self, at: int, sent: int) -> int:
-        """Return when a message that is read now counts as received (steady = true time)."""
-        self.act(at)
-        found = at
-        settled = 0  # time since the end of a pause, without the other pauses
-        until = at
-        for i, (begin, end) in enumerate(reversed(self.pauses[-20:])):
-            settled += until - end
-            if settled <= SETTLED:
-                found = min(found, begin)
-            if i == 0 and sent < end:
-                found = min(found, begin, sent)
-            settled, until = settled + PAUSE, begin
-        return found
-
     def receive(self, at: int, message: Message) -> None:
         """Note a message that the node reads while it is active."""
         ros = self.look(at)
@@ -301,8 +311,10 @@ class NodeRecord:
             if ahead <= LEAD and (ahead <= 0 or ros >= self.none_ahead_until):
                 self._insert("map" if message.kind == "tf" else "base", message)
             self.look(at)
-        elif self.epoch:
-            self._receive_data(at, ros, message)
+        else:
+            receipt = self.receipt(at, message.sent)
+            if self.epoch:
+                self._receive_data(at, ros, message, receipt)
 
     def _receive_mount(self, at: int, message: Message) -> None:
         place = (*message.place, cos(message.pitch))
@@ -321,8 +333,8 @@ class NodeRecord:
         while stamps[0] < stamps[-1] - KEPT:
             del places[stamps.pop(0)]
 
-    def _receive_data(self, at: int, ros: int, message: Message) -> None:
-        receipt, source = self.receipt(at, message.sent), message.source
+    def _receive_data(self, at: int, ros: int, message: Message, receipt: int) -> None:
+        source = message.source
         if message.is_refused:
             if source != "twist":
                 self.end(at, f"{source}: a message could not be decoded")
@@ -581,11 +593,13 @@ class Published:
     statics: tuple[int, ...] = ()  # which messages of static sources, and which corrections
 
 
-class MirrorRecord:
+class MirrorRecord(Activity):
     """What one mirror received, and when it read it."""
 
     def __init__(self, clock: Callable[[int], int]) -> None:
+        super().__init__()
         self.clock = clock
+        self.receipts: dict[Published, int] = {}
         self.received: list[tuple[int, int, Published]] = []  # read at, ROS time then, what
         self.read: int | None = None
         self.count = 0  # number of messages
@@ -605,7 +619,10 @@ class MirrorRecord:
         """Note a message that the mirror reads."""
         ros = self.look(at)
         self.received.append((at, ros, what))
+        self.receipts[what] = self.receipt(at, what.sent)
         self.count += 1
+        for _, _, old in self.received[:-600]:
+            del self.receipts[old]
         del self.received[:-600]
         if what.is_snapshot:
             last = self.last
@@ -672,8 +689,12 @@ class MirrorRecord:
         return [each for each in self.received if each[2] is what]
 
     def _slack(self, at: int, ros: int, what: Published) -> int:
-        """Return by how much the time under way may be more than the ROS clock measured."""
-        return max(0, (at - what.sent) - max(0, ros - what.ros)) + MS
+        """Return by how much the time under way may be more than what is measured.
+
+        It is measured by the ROS clock. After a pause, the time since the receipt counts too.
+        """
+        slow = (at - what.sent) - max(0, ros - what.ros)
+        return max(0, min(slow, self.receipts[what] - what.sent)) + MS
 
     def _check_confirmation(self, used: Published, sent: int) -> None:
         """A message that confirms the snapshot was sent within the limit."""
@@ -685,7 +706,9 @@ class MirrorRecord:
         known = self.received[since - self.count :] if since < self.count else []
         for at, ros, what in known:
             is_same = what.epoch == used.epoch and what.sequence == used.sequence
-            if is_same and what.data is not None and what.data.key == used.data.key:
+            data = what.data
+            is_same = is_same and data is not None and not data.fault
+            if is_same and data is not None and data.key == used.data.key:
                 slack = self._slack(at, ros, what)
                 good.append(sent - what.sent - slack)
                 newest = max(newest, what.sent)

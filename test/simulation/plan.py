@@ -82,7 +82,8 @@ class _Maker:
         self.scale = 1 if is_simple else random.choice((1, 1, 5, 20, 20))
         self.length = round(length * self.scale * SECOND)
         self.events: list[Event] = []
-        self.windows: list[tuple[int, int]] = []  # begin and length of long computations
+        # Begin and length of long computations during which the node, or a mirror, receives.
+        self.windows: dict[str, list[tuple[int, int]]] = {"node": [], "mirror": []}
         self.mirrors = random.choice((1, 1, 2))
         self.senders: list[tuple[str, str]] = []
         self.parameters = self._parameters()
@@ -103,7 +104,7 @@ class _Maker:
             "footprint_timeout": self._seconds(0.3, 0.6, 1.0),
             "twist_timeout": self._seconds(0.3, 0.5),
             "obstacle_sources": sources,
-            "state_rate": random.choice((1.0, 2.0) if self.scale > 1 else (2.0, 5.0, 10.0, 20.0)),
+            "state_rate": random.choice((1.0, 2.0) if self.scale > 1 else (1.0, 2.0, 5.0, 20.0)),
             "safety_margin": random.choice((0.0, 0.0, 0.1)),
             "time_budget": random.choice((0.05, 1.0, 3.0)) if "long" in faults else 0.05,
             "prediction_horizon": random.choice((1.0, 5.0)),
@@ -115,13 +116,17 @@ class _Maker:
             found[f"{name}.footprint"] = outline(name)
         for name in ("slow", "fast"):
             found[f"{name}.linear_min"], found[f"{name}.linear_max"] = SPEEDS[name]
+        # Lists may outlast a long computation: then something else ends the use of a snapshot.
+        lasting = "long" in faults and random.random() < 0.6
+        is_lidar_required = random.random() < 0.8
         for each in sources:
             types = (ARRAY, GRID) if each == "map" else (ARRAY, ARRAY, SCAN, GRID)
             chosen = random.choice(types)
             is_list = self.is_simple or ("region" in faults and each == "map")
             found[f"{each}.type"] = ARRAY if is_list else chosen
-            found[f"{each}.timeout"] = self._seconds(0.2, 0.4, 0.8)
-            found[f"{each}.required"] = each == "lidar" or random.random() < 0.4
+            found[f"{each}.timeout"] = self._seconds(*((1.0, 2.0) if lasting else (0.2, 0.4, 0.8)))
+            is_required = is_lidar_required if each == "lidar" else random.random() < 0.4
+            found[f"{each}.required"] = is_required
             found[f"{each}.inflation"] = random.choice((0.0, 0.0, 0.2))
             found[f"{each}.static"] = each == "map"
             is_named = each != "map" and found[f"{each}.type"] == ARRAY
@@ -132,6 +137,12 @@ class _Maker:
 
     def _seconds(self, *values: float) -> float:
         return self.random.choice(values) * self.scale
+
+    def _hide(self, at: int) -> None:
+        """Sometimes, mirrors hear of a change from the heartbeat alone."""
+        if self.random.random() < 0.4:
+            until, holds = at + self.random.randrange(3 * SECOND), self.random.random() < 0.5
+            self._add(at, "outage", topic="snapshot", until=BEGIN + until, holds=holds)
 
     # ---- parts of a plan
 
@@ -159,19 +170,20 @@ class _Maker:
     def _add(self, after: int, kind: str, **data: Any) -> None:
         self.events.append(Event(BEGIN + after, kind, data))
 
-    def _times(self, count: int) -> list[int]:
-        """Return random times, half of them while an answer is computed."""
+    def _times(self, count: int, who: str = "node") -> list[int]:
+        """Return random times, most of them while the node or a mirror computes an answer."""
         random, found = self.random, []
         for _ in range(count):
             begin, width = 0, self.length
-            if self.windows and random.random() < 0.5:
-                begin, width = random.choice(self.windows)
+            if self.windows[who] and random.random() < 0.7:
+                begin, width = random.choice(self.windows[who])
             found.append(begin + random.randrange(width))
         return found
 
     def _some(self, fault: str, most: int) -> list[int]:
         """Return times at which a kind of fault occurs."""
-        return self._times(self.random.randint(1, most)) if fault in self.faults else []
+        who = self.random.choice(("node", "node", "mirror"))
+        return self._times(self.random.randint(1, most), who) if fault in self.faults else []
 
     def _place(self) -> tuple[float, float]:
         return self.random.choice((-1.0, 0.0, 0.5, 2.0)), self.random.choice((0.0, 1.0))
@@ -249,6 +261,8 @@ class _Maker:
         source = source or kind
         random, at = self.random, self.random.randrange(200 * MS)
         longest = 3 * self.scale * SECOND
+        if kind != "list" and random.random() < 0.3:  # only requests with a name are answered then
+            longest = self.length
         silences = [(t, t + random.randrange(longest)) for t in self._some("silence", 4)]
         counts = kind == "list" and self.parameters[f"{source}.type"] == ARRAY
         moves = counts and random.random() < 0.4
@@ -256,10 +270,13 @@ class _Maker:
         number = 1
         while at < self.length:
             is_lost = "loss" in self.faults and random.random() < 0.15
-            if not is_lost and not any(begin <= at < end for begin, end in silences):
+            if any(begin <= at < end for begin, end in silences):
+                if "bad" in self.faults and random.random() < 0.1:  # only this can be heard
+                    self._message(at, kind, source, sender, frame=frame, bad="undecodable")
+            elif not is_lost:
                 given: dict[str, Any] = {"number": number if counts else 0, "frame": frame}
                 for fault, values in (
-                    ("bad", {"bad": random.choice(("value", "shape", "undecodable"))}),
+                    ("bad", {"bad": random.choice(("value", "shape", "shape", "undecodable"))}),
                     ("repeat", {"repeat": True}),
                     ("order", {"error": -random.randrange(400 * self.scale * MS)}),
                     ("future", {"error": random.randrange(20, 900) * MS}),
@@ -270,6 +287,10 @@ class _Maker:
                         given.update(values)
                 self._message(at, kind, source, sender, moves=moves, **given)
                 number += 1
+                if "bad" in given and random.random() < 0.5:  # replaced before it is used
+                    again = {"number": number if counts else 0, "frame": frame, "error": -4 * MS}
+                    self._message(at + MS, kind, source, sender, moves=moves, **again)
+                    number += 1
             at += round(period * random.uniform(0.9, 1.1) * SECOND)
 
     def _message(
@@ -290,7 +311,7 @@ class _Maker:
     def _transforms(self, kind: str) -> None:
         """Write a moving transform: late, ahead of the clock, with steps and silences."""
         random, at, place = self.random, 0, (0.0, 0.0)
-        period, error = self._seconds(0.02, 0.05), random.choice((-10, -10, -80, 40)) * MS
+        period, error = self._seconds(0.02, 0.05), random.choice((-10, -80, 40, 700)) * MS
         longest = self.scale * SECOND
         silences = [(t, t + random.randrange(longest)) for t in self._some("silence", 3)]
         drift = (random.uniform(-0.02, 0.02), 0.0) if random.random() < 0.5 else (0.0, 0.0)
@@ -321,8 +342,8 @@ class _Maker:
             poses.append((x + random.uniform(-step, step), y + random.uniform(-step, step)))
         names: tuple[str, ...] = ()
         which: tuple[int, ...] = ()
-        if random.random() < 0.3:
-            names = (random.choice(("big", "slow", "default")),)
+        if random.random() < 0.4:
+            names = (random.choice(("big", "slow", "default", "default")),)
         if "several" in self.faults and service == "CheckPoses" and random.random() < 0.5:
             pool = ("", "default", "big", "slow")
             names = tuple(random.choice(pool) for _ in range(random.randint(1, 3)))
@@ -332,17 +353,25 @@ class _Maker:
             times = tuple(sorted(random.uniform(0.0, 1.5) for _ in poses))
         margin = 0.0 if service == "Distance" else random.choice((0.0, 0.0, 0.2))
         frame, is_stamped = "odom", False
-        if not is_mirror and "map" in self.faults and random.random() < 0.3:
-            frame, is_stamped = "map", random.random() < 0.5
+        if not is_mirror and "map" in self.faults and random.random() < 0.4:
+            frame, is_stamped = "map", random.random() < 0.4
         elif not (is_mirror or is_batch or self.is_simple) and random.random() < 0.3:
             frame, poses = "", [(0.0, 0.0)]
         return Question(service, tuple(poses), names, which, times, margin, frame, is_stamped)
 
-    def _duration(self, at: int) -> int:
+    def _duration(self, at: int, who: str) -> int:
+        """Return the duration of a computation; `who`: who receives meanwhile, or nothing."""
         random = self.random
         if "long" in self.faults and random.random() < 0.5:
             found = random.randrange(20 * MS, random.choice((150, 400, 1500)) * self.scale * MS)
-            self.windows.append((at, found))
+            if random.random() < 0.3:  # near a limit
+                limits = [
+                    value for name, value in self.parameters.items()
+                    if name.endswith("timeout") or name in ("transform_tolerance", "time_budget")
+                ]  # fmt: skip
+                found = round(random.choice(limits) * random.uniform(0.7, 1.5) * SECOND)
+            if who:
+                self.windows[who].append((at, found))
             return found
         return random.randrange(1, 10) * MS
 
@@ -353,10 +382,12 @@ class _Maker:
             question = self._question(is_mirror=False)
             if "required" in self.faults and random.random() < 0.4:
                 required = random.randint(1, 6)
+            is_large = random.random() < 0.6 and question.service in ("CheckPoses", "CheckPath")
             self._add(
-                at, "ask", question=question, duration=self._duration(at), required=required,
+                at, "ask", question=question, required=required, is_large=is_large,
+                duration=self._duration(at, "node" if is_large else ""),
                 is_slow_at_first=random.random() < 0.3, error=-random.randrange(-5, 60) * MS,
-                is_large=random.random() < 0.6, count=random.choice((1, 1, 1, 3)),
+                count=random.choice((1, 1, 1, 3)),
                 timeout=random.choice((0.02, 0.1, 2.0)), limit=random.choice((1, 16)),
                 way=[random.randrange(MS, (200 if "client" in self.faults else 3) * MS)
                      for _ in range(6)],
@@ -368,8 +399,8 @@ class _Maker:
                 question = self._question(is_mirror=True)
                 ahead = random.randrange(300 * MS) if random.random() < 0.1 else 0
                 self._add(
-                    at, "think", mirror=mirror, question=question, duration=self._duration(at),
-                    ahead=ahead,
+                    at, "think", mirror=mirror, question=question, ahead=ahead,
+                    duration=self._duration(at, "mirror"),
                 )  # fmt: skip
                 at += random.randrange(20, 300) * self.scale * MS
 
@@ -404,8 +435,16 @@ class _Maker:
             add(at, "outage", topic=topic, until=BEGIN + until, holds=random.random() < 0.5)
         for at in some("pause", 5):
             who = random.choice(("node", "mirror"))
-            add(at, "pause", who=who, duration=random.randrange(20, 2500 * scale) * MS)
-        for at in some("life", 4):
+            duration = random.randrange(20, 2500 * scale) * MS
+            add(at, "pause", who=who, duration=duration)
+            if random.random() < 0.3:  # nothing newer arrives, and the clock is slow
+                until = BEGIN + at + duration + SECOND
+                hidden = at + random.randrange(duration)
+                add(hidden, "outage", topic="both", until=until, holds=False)
+                add(at, "rate", rate=0.1)
+                add(at + duration, "rate", rate=1.0)
+        for at in some("life", 6):
+            self._hide(at)
             add(at, "deactivate")
             add(at + random.randrange(10, 1500 * scale) * MS, "activate")
         for at in some("crash", 3):
@@ -417,10 +456,11 @@ class _Maker:
             add(at, "twin", epoch=random.randrange(1, 2**32 - 100), rate=rate)
             add(at + random.randrange(5 * SECOND), "end twin")
         for at in some("parameters", 8):
-            pool = [*LIVE, *(f"{each}.timeout" for each in self.parameters["obstacle_sources"])]
-            pool += [f"{each}.inflation" for each in self.parameters["obstacle_sources"]]
-            name = random.choice([*pool, "time_budget"])
+            source = random.choice(self.parameters["obstacle_sources"])
+            own = random.choice((f"{source}.timeout", f"{source}.inflation"))
+            name = random.choice((own, own, *LIVE, "time_budget"))
             factor = random.choice((0.5, 0.8, 1.5))
+            self._hide(at)
             add(at, "parameter", name=name, factor=factor)
-        for at in some("reset", 3):
+        for at in some("reset", 6):
             add(at, "reset")
