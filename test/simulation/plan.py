@@ -267,7 +267,7 @@ class _Maker:
         counts = kind == "list" and self.parameters[f"{source}.type"] == ARRAY
         moves = counts and random.random() < 0.4
         counts = counts and random.random() < 0.7
-        number = 1
+        number, stuck, stuck_until = 1, 0, 0
         while at < self.length:
             is_lost = "loss" in self.faults and random.random() < 0.15
             if any(begin <= at < end for begin, end in silences):
@@ -285,9 +285,14 @@ class _Maker:
                 ):
                     if fault in self.faults and random.random() < 0.03:
                         given.update(values)
+                if at < stuck_until:
+                    given["error"] = stuck - at - 200 * self.scale * MS
                 self._message(at, kind, source, sender, moves=moves, **given)
                 number += 1
-                if "bad" in given and random.random() < 0.5:  # replaced before it is used
+                what = random.random() if "bad" in given else 1.0
+                if what < 0.2:  # only messages with an older stamp follow
+                    stuck, stuck_until = at, at + random.randrange(longest)
+                elif what < 0.6:  # replaced before it is used
                     again = {"number": number if counts else 0, "frame": frame, "error": -4 * MS}
                     self._message(at + MS, kind, source, sender, moves=moves, **again)
                     number += 1
@@ -313,7 +318,8 @@ class _Maker:
         random, at, place = self.random, 0, (0.0, 0.0)
         period, error = self._seconds(0.02, 0.05), random.choice((-10, -80, 40, 700)) * MS
         longest = self.scale * SECOND
-        silences = [(t, t + random.randrange(longest)) for t in self._some("silence", 3)]
+        count = random.randint(0, 3)
+        silences = [(t, t + random.randrange(longest)) for t in self._times(count)]
         drift = (random.uniform(-0.02, 0.02), 0.0) if random.random() < 0.5 else (0.0, 0.0)
         while at < self.length:
             if random.random() < 0.02:
