@@ -465,7 +465,7 @@ class World:
             old = self._known(require_id) if present.fault is None else None
             if old is not None and old.complete:
                 needed = {"footprint", "twist_topic"}
-                if not any(self._changes(old, needed, present, 0, now, steady)):
+                if not any(self._changes(old, needed, present, 0, now, steady, is_good=True)):
                     old.placed_at = now
                     return self._view(old, present, now, steady)
             text = (
@@ -504,7 +504,10 @@ class World:
                 is_jump = self._jump is not None and snapshot.id < self._jump_id
                 return last.invalidated((self._jump if is_jump else None) or gone)
             placed_at = built.placed_at
-            changes = list(self._changes(built, needed, present, placed_at, now, steady))
+            is_good = snapshot.fault is None
+            changes = list(
+                self._changes(built, needed, present, placed_at, now, steady, is_good=is_good)
+            )
             if not changes and snapshot.fault is None and present and present.data_fault:
                 changes = [("", present.data_fault)]
             if not changes:
@@ -999,6 +1002,8 @@ class World:
         placed_at: int,
         now: int,
         steady: int,
+        *,
+        is_good: bool,
     ) -> Iterator[tuple[str, Fault]]:
         """Yield why the data of a snapshot cannot be used any more; nothing: it can be used.
 
@@ -1018,6 +1023,8 @@ class World:
             present place.
         now, steady : int
             Times [ns].
+        is_good : bool
+            Whether the snapshot has no fault, for the footprints that are needed.
 
         Yields
         ------
@@ -1039,7 +1046,7 @@ class World:
             fault = self._time_fault(built.footprint, timeout, stale, now, steady)
             if fault is not None:
                 yield "footprint", _prefixed("footprint", fault)
-        for name in self._static_messages(built):
+        for name in self._static_messages(built, is_good=is_good):
             text = "another message was received since the snapshot was made"
             yield name, _prefixed(name, Fault(Status.SNAPSHOT_MISMATCH, text))
         for part, placed in zip(built.parts, built.placed, strict=True):
@@ -1051,14 +1058,14 @@ class World:
             if fault is not None:
                 yield name, _prefixed(name, fault)
 
-    def _static_messages(self, built: _Built) -> Iterator[str]:
+    def _static_messages(self, built: _Built, *, is_good: bool) -> Iterator[str]:
         """Yield the static sources of which another message was received since a snapshot."""
         used = {(part.source.name, part.held.name): part.held for part in built.parts}
         for name, source in self._sources.items():
             for held in source.senders.values() if source.config.static else ():
                 part = used.get((name, held.name))
                 # Beside a fault, the message may have been there, but could not be used.
-                if part is not held and (part is not None or built.complete):
+                if part is not held and (part is not None or is_good):
                     yield name
 
     def _static_change(self, part: _Part, pose: Pose, placed_at: int, now: int) -> Fault | None:

@@ -715,7 +715,9 @@ class MirrorRecord(Activity):
         need(good and min(good) <= limit, f"not confirmed for {min(good, default=0) * 1e-9} s")
         for _, _, what in known:
             if what.sent > newest and sent - what.sent <= limit:
-                if what.epoch not in (0, used.epoch):
+                # A node without a clock has no id by which it could be told from another one.
+                is_other = not what.epoch and what.process != used.process
+                if is_other or what.epoch not in (0, used.epoch):
                     continue
                 need(what.epoch, "the node is not active")
                 config = None if what.data is None else what.data.config

@@ -518,7 +518,8 @@ class Run:
             self._compare(thinking, question)
 
         def end() -> None:
-            mirror.record.look(self.now)
+            if thinking.asked.state is None:  # otherwise it does not read the clock
+                mirror.record.look(self.now)
             found = mirror.server.end(thinking, question)
             free = _free(found)
             self._note_answer(data, found, 0)
