@@ -49,6 +49,11 @@ class ReceivedTransforms:
         """Number of static transforms that were replaced by a different one."""
         return self._tree.corrections
 
+    @property
+    def steps_back(self) -> int:
+        """Number of times that the clock was set to an earlier time."""
+        return self._tree.steps_back
+
     def lookup(self, target: str, source: str, stamp: int) -> Pose:
         """Return the pose of `source` in `target` at `stamp` [ns]; raises `FrameError`."""
         self.set_time(self._now())

@@ -307,6 +307,11 @@ class TransformSource(Transforms, Protocol):
         """Number of replaced static transforms. Poses from before the last one are outdated."""
         ...
 
+    @property
+    def steps_back(self) -> int:
+        """Number of times that the clock was set to an earlier time."""
+        ...
+
     def set_time(self, now: int) -> object:
         """Set the clock [ns]. After a step back, moving transforms from before are not used."""
         ...
@@ -321,7 +326,7 @@ class SameFrameOnly:
         Why there are no transforms, for the message of an error.
     """
 
-    corrections = 0
+    corrections = steps_back = 0
 
     def __init__(self, reason: str = "no transforms are available") -> None:
         self._reason = reason

@@ -82,6 +82,8 @@ class TransformTree:
     corrections : int
         Number of static transforms that were replaced by a different one. Poses computed before
         the last correction are out of date.
+    steps_back : int
+        Number of times that the clock was set to an earlier time.
     """
 
     def __init__(self, now: int = 0) -> None:
@@ -89,7 +91,7 @@ class TransformTree:
         self._frames: set[str] = set()
         self._now = now
         self._none_ahead_until = 0  # until this time [ns], stamps ahead of the clock are refused
-        self.corrections = 0
+        self.corrections = self.steps_back = 0
 
     def set_time(self, now: int) -> bool:
         """Set the clock [ns]; return whether all moving transforms were dropped.
@@ -101,6 +103,7 @@ class TransformTree:
         """
         before, self._now = self._now, now
         if now < before:
+            self.steps_back += 1
             self._none_ahead_until = min(before, now + MAX_LEAD)
         elif before or not now:
             return False

@@ -264,6 +264,7 @@ class World:
         self._lock = threading.RLock()
         self._transforms = transforms or SameFrameOnly()
         self._corrections = self._transforms.corrections
+        self._steps_back = self._transforms.steps_back
         self._revision = 0
         self._placed_again = 0  # revision of the last correction of a static transform
         self._next_id = (epoch << 32) + 1
@@ -638,16 +639,17 @@ class World:
         There is no tolerance: even a small step back makes data look younger than it is.
         """
         newest = self._newest_now
-        if newest is not None and now < newest:
+        # The transforms may have read the clock between two calls.
+        is_back = self._transforms.steps_back != self._steps_back
+        if newest is not None and (now < newest or is_back):
             self._delete_data(keep_static=True)
             self._jump_id = self._next_id
-            self._jump = Fault(
-                Status.CLOCK_JUMP,
-                f"the clock went back by {(newest - now) * 1e-9:.9g} s, all data was deleted; "
-                "waiting for fresh data",
-            )
+            by = f" by {(newest - now) * 1e-9:.9g} s" if now < newest else ""
+            text = f"the clock went back{by}, all data was deleted; waiting for fresh data"
+            self._jump = Fault(Status.CLOCK_JUMP, text)
         self._newest_now = now
         self._transforms.set_time(now)
+        self._steps_back = self._transforms.steps_back
         if self._transforms.corrections != self._corrections:
             self._corrections = self._transforms.corrections
             self._place_again()

@@ -416,6 +416,17 @@ def test_no_step_back_of_the_clock_is_too_small(time: Time, step: int) -> None:
 
 
 @pytest.mark.requirement("D-8")
+def test_a_step_back_that_only_the_transforms_have_read_counts(time: Time) -> None:
+    tree = TransformTree(time.now)
+    world = World(Config(footprint=CAR), tree)
+    world.receive_obstacles("obstacles", boxes((0, 0), stamp=time.now), **time.both)
+    assert ask(world, time) == FREE
+    tree.set_time(time.now - 1)
+    tree.set_time(time.now)
+    assert ask(world, time) == unknown(Status.CLOCK_JUMP)
+
+
+@pytest.mark.requirement("D-8")
 def test_a_step_back_that_is_reported_counts_from_a_time_that_was_not_read(time: Time) -> None:
     """The clock leaps to 0.4 s ahead, and back by 0.3 s, between two readings."""
     world = known(time, (0, 0))

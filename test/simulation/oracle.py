@@ -512,9 +512,13 @@ class NodeRecord(Activity):
                 return name, "", None, last, receipts
         return "", "no footprint is for this speed", None, last, receipts
 
-    def has_ended(self, since: int, until: int) -> str:
-        """Return why a snapshot that was made at a time cannot be used any more."""
-        return next((why for at, why in self.ends if since < at <= until), "")
+    def has_ended(self, since: int, until: int, *, is_named: bool) -> str:
+        """Return why a snapshot that was made at a time cannot be used any more.
+
+        An invalid footprint does not concern a request that names another one.
+        """
+        found = (why for at, why in self.ends if since < at <= until)
+        return next((why for why in found if not is_named or not why.startswith("footprint")), "")
 
     # ---- answers
 
@@ -549,7 +553,8 @@ class NodeRecord(Activity):
         if not is_named:
             need(not data.choice_fault, f"no footprint: {data.choice_fault}")
         begin = data.at
-        need(not self.has_ended(begin, sent), f"since then: {self.has_ended(begin, sent)}")
+        why = self.has_ended(begin, sent, is_named=is_named)
+        need(not why, f"since then: {why}")
         ros = self.clock(sent)
         data.check_ages(ros, sent, is_named=is_named, twist=None)  # its present state: below
         need(not now.fault, f"the data now has a fault: {now.fault}")
