@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: gjk_collision contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The time limits of a client: which replies it uses."""
+"""Decides, by time limits, which replies a client uses."""
 
 from collections import deque
 from collections.abc import Callable, Sequence

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: gjk_collision contributors
 # SPDX-License-Identifier: Apache-2.0
-"""A request or a heartbeat: its time budget, and the check that its answer can still be sent."""
+"""One request or heartbeat: its time budget, and the check that its answer may still be sent."""
 
 from collections.abc import Callable
 from contextlib import suppress

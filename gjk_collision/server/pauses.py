@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: gjk_collision contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Pauses of the process: a message may have waited in a queue during a pause.
+"""Detects pauses of the process, because messages may have waited in a queue meanwhile.
 
-The rules are those of mirrors in C++, ``gjk/snapshot/pauses.hpp``.
+The rules are in ``gjk/snapshot/pauses.hpp``, which mirrors in C++ use too.
 """
 
 import time

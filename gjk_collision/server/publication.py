@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: gjk_collision contributors
 # SPDX-License-Identifier: Apache-2.0
-"""When a snapshot is published on ``~/snapshot``, from which mirrors answer."""
+"""Decides when a snapshot is published on ``~/snapshot``. Mirrors answer from these snapshots."""
 
 from collections.abc import Callable
 from typing import Any

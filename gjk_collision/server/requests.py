@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: gjk_collision contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What happens to a request from its arrival to its reply. Every request gets a reply."""
+"""Handles requests from their arrival to their replies. Every request gets a reply."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,8 +1,9 @@
 # SPDX-FileCopyrightText: gjk_collision contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The collision server without ROS: its life, the data that it receives, and its heartbeat.
+"""The collision server without ROS: its states, the data that it receives, and its heartbeat.
 
-The node in ros/ passes on messages and calls. It reads the clocks and publishes what this returns.
+The node in ros/ reads the clocks, passes on messages and calls, and publishes the results. A
+replay does the same with the times of a log.
 """
 
 from collections.abc import Callable, Mapping
