@@ -38,7 +38,7 @@ from rosgraph_msgs.msg import Clock
 from server import BOX, Bench, Server, doubles, said
 from std_srvs.srv import Trigger
 
-from gjk_collision.ros import messages
+from gjk_collision.ros import services
 from gjk_collision.ros.node import CollisionServer
 from gjk_collision.server import exchange, questions, requests, world
 from gjk_collision.server.frames import Pose
@@ -270,7 +270,7 @@ def test_a_hit_that_cannot_be_shown_does_not_cost_the_reply(
 
     monkeypatch.setattr(server, "note_hit", fail)
     assert said(bench.check_path([-50.0, 0, 0, 50.0, 0, 0]))[0] is Verdict.COLLISION
-    monkeypatch.setattr(messages, "fill_info", fail)  # not even the error can be written
+    monkeypatch.setattr(services, "is_large", fail)  # before the request is looked at
     reply = bench.collide()
     assert said(reply) == (Verdict.UNKNOWN, Status.INTERNAL_ERROR)
     assert not reply.is_free
