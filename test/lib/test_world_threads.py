@@ -8,7 +8,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from queue import Empty, SimpleQueue
+from queue import SimpleQueue
 
 import numpy as np
 import pytest
@@ -54,19 +54,14 @@ def hits_in(snapshot: Snapshot) -> set[int]:
 def test_each_snapshot_keeps_its_answer() -> None:
     """The answer is that of the obstacles that the snapshot was made from, not of later ones."""
     world = World(Config(footprint=tuple(BOX.ravel().tolist())))
-    waiting: SimpleQueue[tuple[int, Snapshot]] = SimpleQueue()
-    is_done = False
+    waiting: SimpleQueue[tuple[int, Snapshot] | None] = SimpleQueue()  # None: the end
 
     def ask() -> Counter[str]:
         counts: Counter[str] = Counter()
-        while True:
-            try:
-                place, snapshot = waiting.get(timeout=0.01)
-            except Empty:
-                if is_done:
-                    return counts
-                continue
+        while (asked := waiting.get()) is not None:
+            place, snapshot = asked
             counts["right" if hits_in(snapshot) == {place} else "wrong"] += 1
+        return counts
 
     with ThreadPoolExecutor(THREADS) as pool:
         found = [pool.submit(ask) for _ in range(THREADS)]
@@ -88,6 +83,7 @@ def test_each_snapshot_keeps_its_answer() -> None:
                     waiting.put((place, snapshot))
                 assert world.later(snapshot, now=now + 1, steady=now + 1).fault is None
         finally:
-            is_done = True
+            for _ in range(THREADS):
+                waiting.put(None)
         counts = sum((each.result() for each in found), Counter[str]())
     assert counts == {"right": UPDATES * THREADS}
