@@ -13,9 +13,10 @@ from contextlib import suppress
 from typing import Any, TypeVar
 
 from rclpy.callback_groups import ReentrantCallbackGroup
-from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 from rclpy.task import Future
+
+from .timers import steady_timer
 
 __all__ = ["Batches", "is_large"]
 
@@ -104,8 +105,7 @@ class Batches:
 
     def call_later(self, seconds: float, callback: Callable[[], None]) -> Callable[[], None]:
         """Call a function after a steady time [s]; return a function that prevents this."""
-        clock = Clock(clock_type=ClockType.STEADY_TIME)
-        timer = self._node.create_timer(seconds, callback, clock=clock)
+        timer = steady_timer(self._node, seconds, callback)
         return lambda: self._node.destroy_timer(timer)
 
     async def run(self, compute: Callable[[], Result], *, is_large: bool) -> Result:

@@ -10,7 +10,6 @@ from itertools import pairwise
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from gjk_collision.msg import CollisionState
-from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 
 from ..geometry import Shape, collide, distance
@@ -20,6 +19,7 @@ from ..server.frames import FrameError
 from ..server.server import Server
 from ..server.snapshot import Report
 from ..verdict import Status, Verdict
+from .timers import steady_timer
 
 __all__ = ["Diagnostics", "Health"]
 
@@ -102,7 +102,7 @@ class Diagnostics:
         self._server = server
         self._health, self._last_state = health, last_state
         self._publisher = node.create_publisher(DiagnosticArray, "/diagnostics", 10)
-        node.create_timer(PERIOD, self._publish, clock=Clock(clock_type=ClockType.STEADY_TIME))
+        steady_timer(node, PERIOD, self._publish)
 
     def _publish(self) -> None:
         message = DiagnosticArray()

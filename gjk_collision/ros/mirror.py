@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from gjk_collision.msg import CollisionState, Snapshot
-from rclpy.clock import Clock, ClockType
 from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.parameter import Parameter
@@ -52,6 +51,7 @@ from .client import (
     selected_footprints,
 )
 from .quality import SNAPSHOT_QOS
+from .timers import steady_timer
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -123,8 +123,7 @@ class CollisionMirror:
                 (CollisionState, "state", self._receive_state, QoSProfile(depth=1)),
             )
         ]
-        steady = Clock(clock_type=ClockType.STEADY_TIME)
-        self._pulse = node.create_timer(PERIOD, self._note_activity, clock=steady)
+        self._pulse = steady_timer(node, PERIOD, self._note_activity)
         if own_thread:
             self._thread = threading.Thread(target=self._spin, name="mirror", daemon=True)
             self._thread.start()

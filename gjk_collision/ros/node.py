@@ -18,7 +18,7 @@ import rclpy
 from geometry_msgs.msg import PolygonStamped
 from gjk_collision.msg import CollisionState
 from lifecycle_msgs.srv import ChangeState
-from rclpy.clock import Clock, ClockType, JumpThreshold
+from rclpy.clock import JumpThreshold
 from rclpy.duration import Duration
 from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
@@ -51,6 +51,7 @@ from .progress import Progress
 from .quality import SERVICE_QOS
 from .services import Services
 from .snapshots import SnapshotPublisher
+from .timers import steady_timer
 from .transforms import ReceivedTransforms, find_transforms
 
 __all__ = ["CollisionServer", "main"]
@@ -171,7 +172,7 @@ class CollisionServer(LifecycleNode):
             self.get_logger().error(f"configure failed: {why}")
             return FAILURE
         self.server.configure(config, transforms)
-        self._pulse = self._create_steady_timer(PERIOD, self.server.note_activity)
+        self._pulse = steady_timer(self, PERIOD, self.server.note_activity)
         self._answering.record(config.record_requests)
         self._start_heartbeat()
         self._progress.log_transition(f"configured: config hash {config.hash:#010x}")
@@ -384,12 +385,7 @@ class CollisionServer(LifecycleNode):
         if self._heartbeat is not None:
             self.destroy_timer(self._heartbeat)
         period = 1.0 / self.server.config.state_rate
-        self._heartbeat = self._create_steady_timer(period, self._beat)
-
-    def _create_steady_timer(self, period: float, callback: Callable[[], None]) -> Timer:
-        """Create a timer on the steady clock, which does not depend on the ROS clock."""
-        clock = Clock(clock_type=ClockType.STEADY_TIME)
-        return self.create_timer(period, callback, clock=clock)
+        self._heartbeat = steady_timer(self, period, self._beat)
 
     def _beat(self) -> None:
         sequence = self._snapshots.publish_change()

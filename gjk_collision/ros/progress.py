@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from rclpy.clock import Clock, ClockType
 from rclpy.logging import LoggingSeverity
 from rclpy.node import Node
 
@@ -16,6 +15,7 @@ from ..server.pauses import steady_time
 from ..server.server import Server
 from ..server.snapshot import Report
 from ..verdict import Status
+from .timers import steady_timer
 
 __all__ = ["Progress"]
 
@@ -66,8 +66,7 @@ class Progress:
         self._shared: dict[str, int] = {}  # source -> steady time of its line about publishers
         self._begin = self._incomplete_since = self._reminded = 0
         self._is_active = self._was_complete = False
-        clock = Clock(clock_type=ClockType.STEADY_TIME)
-        node.create_timer(PERIOD, lambda: self.log_changes(steady_time()), clock=clock)
+        steady_timer(node, PERIOD, lambda: self.log_changes(steady_time()))
 
     def log_transition(self, text: str) -> None:
         """Log a transition that ends in a state in which the node is not active."""

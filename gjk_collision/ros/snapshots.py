@@ -5,12 +5,12 @@
 from typing import Any
 
 from gjk_collision.msg import Snapshot
-from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 
 from ..server.server import Server
 from .messages import filled
 from .quality import SNAPSHOT_QOS
+from .timers import steady_timer
 
 __all__ = ["SnapshotPublisher"]
 
@@ -33,8 +33,7 @@ class SnapshotPublisher:
     def __init__(self, node: Node, server: Server) -> None:
         self._server = server
         self._publisher = node.create_publisher(Snapshot, "~/snapshot", SNAPSHOT_QOS)
-        clock = Clock(clock_type=ClockType.STEADY_TIME)
-        self._timer = node.create_timer(DELAY, self._publish_later, clock=clock)
+        self._timer = steady_timer(node, DELAY, self._publish_later)
         self._timer.cancel()
 
     def note_change(self) -> None:
