@@ -216,9 +216,10 @@ class Server:
         Exception or None
             The error that `read` raised.
         """
-        world, times = self.world, {"now": self.now(), "steady": arrival}
+        world = self.world
         if world is None:
             return None
+        times = {"now": self.now(), "steady": arrival}
         why: Exception | None = None
         try:
             data = read()

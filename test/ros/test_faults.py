@@ -276,17 +276,18 @@ def test_a_hit_that_cannot_be_shown_does_not_cost_the_reply(
     assert not reply.is_free
 
 
+def busy(*_: Any) -> None:
+    raise RuntimeError("busy")
+
+
 @pytest.mark.requirement("N-1")
 def test_a_release_that_fails_leaves_no_data(
     inside: tuple[CollisionServer, Bench], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     server, bench = inside
 
-    def fail(*_: Any) -> None:
-        raise RuntimeError("busy")
-
     with monkeypatch.context() as patch:
-        patch.setattr(server, "destroy_subscription", fail)
+        patch.setattr(server, "destroy_subscription", busy)
         with pytest.raises(RuntimeError):
             server._release("released")
     assert said(bench.collide()) == (Verdict.UNKNOWN, Status.NOT_ACTIVE)
@@ -297,10 +298,7 @@ def test_a_reset_that_fails_gets_a_reply(
 ) -> None:
     server, bench = inside
 
-    def fail(*_: Any) -> None:
-        raise RuntimeError("busy")
-
-    monkeypatch.setattr(server, "_receive_last_again", fail)
+    monkeypatch.setattr(server, "_receive_last_again", busy)
     reply = bench.call("reset", Trigger.Request())
     assert (reply.success, reply.message) == (False, "RuntimeError('busy')")
 

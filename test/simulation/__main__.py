@@ -21,7 +21,7 @@ from .run import Outcome, Run
 from .shrink import shrunk
 
 AT_ONCE = 4  # seeds that a process takes at a time
-EACH_IN_CPP = 4  # in one of so many seeds, a mirror in C++ answers beside each one in Python
+EACH_IN_CPP = 4  # every fourth seed also has mirrors in C++
 
 
 def main() -> int:

@@ -433,7 +433,7 @@ class Player:
 
 
 def _repeated(question: Question) -> Question:
-    """Return a question with so many poses that the node computes it in its second thread."""
+    """Return the question with its poses repeated: the node computes it in its second thread."""
     more = LARGE["CheckPoses"] // len(question.poses) + 1
     poses, which, times = question.poses * more, question.which * more, question.times * more
     return replace(question, poses=poses, which=which, times=times)

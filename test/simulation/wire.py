@@ -15,7 +15,7 @@ from gjk_collision.server import adapters
 from gjk_collision.server.config import Config
 from gjk_collision.server.server import Heartbeat
 
-from .facts import BEAMS, CELL, CELLS, MAX_RANGE, SECOND, Box, Message, Question
+from .facts import BEAMS, CELL, CELLS, MAX_RANGE, SECOND, Message, Question
 
 BOW = [(-1, -1), (1, 1), (1, -1), (-1, 1)]  # an outline that crosses itself
 CONVEX, CONCAVE, REGION = 0, 1, 2
@@ -204,8 +204,3 @@ def request(question: Question, stamp: int, required: int) -> Fields:
     if question.service == "NearestFree":
         return Fields(**common, max_shift=1.0, max_turn=0.0, tolerance=0.01)
     return Fields(**common, k=1, max_distance=0.0)
-
-
-def region_of(box: Box) -> Box:
-    """Return the box as a region in which the vehicle must stay."""
-    return Box(box.x, box.y, box.hx, box.hy, 0.0, is_region=True)
