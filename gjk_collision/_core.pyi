@@ -8,7 +8,13 @@ import collections.abc
 import numpy
 import numpy.typing
 import typing
-__all__: list[str] = ['ConcavePolicy', 'FIRST_POSES', 'FIRST_SEGMENTS', 'HeartbeatFacts', 'HeldSnapshot', 'MAX_COORDINATE', 'MAX_TOLERANCE', 'MIN_TOLERANCE', 'Motion', 'Pauses', 'PredictionPolicy', 'Region', 'Said', 'Scene', 'Shape', 'Snapshot', 'SnapshotFacts', 'Validity', 'check_arrays', 'check_batch', 'check_coordinates', 'check_increasing', 'check_pairs', 'check_poses', 'check_times', 'check_tolerance', 'circles', 'closest', 'closest_approach', 'collide', 'compound', 'concave', 'deciding_step', 'distance', 'dubins', 'free_curve', 'grid_corners', 'grid_shapes', 'hull', 'is_pose', 'motion_from_pieces', 'moving', 'obstacle', 'path', 'polygon', 'poses_of', 'reason', 'reeds_shepp', 'scan_points', 'scan_shapes', 'scene_from_arrays', 'scene_from_shapes', 'scene_from_state', 'shape_cast', 'shape_from_state', 'shortest_curves', 'state_of_scene', 'state_of_shape', 'time_of_impact', 'trace']
+__all__: list[str] = ['Budget', 'ConcavePolicy', 'FIRST_PAIRS', 'FIRST_POSES', 'MAX_COORDINATE', 'MAX_TOLERANCE', 'MIN_TOLERANCE', 'MODE_GRADIENT', 'Mirror', 'MirrorAsked', 'MirrorContent', 'Motion', 'ObstacleParts', 'Pauses', 'PlacedObstacles', 'PredictionPolicy', 'Region', 'Reported', 'Scene', 'Shape', 'Snapshot', 'check_arrays', 'check_batch', 'check_coordinates', 'check_increasing', 'check_pairs', 'check_poses', 'check_shapes', 'check_times', 'choose_footprint', 'circles', 'closest', 'closest_approach', 'collide', 'compose', 'compound', 'concave', 'deciding_step', 'distance', 'dubins', 'free_curve', 'grid_corners', 'grid_shapes', 'hull', 'internal_errors', 'is_pose', 'motion_from_pieces', 'moving', 'obstacle', 'path', 'polygon', 'poses_of', 'reason', 'reeds_shepp', 'scan_points', 'scan_shapes', 'scene_from_arrays', 'scene_from_shapes', 'scene_from_state', 'shape_cast', 'shape_from_state', 'shortest_curves', 'state_of_scene', 'state_of_shape', 'time_of_impact', 'trace']
+class Budget:
+    """
+    Time limit of a request, which is computed in chunks.
+    """
+    def __init__(self, is_late: typing.Any = None, *, chunk_time: typing.SupportsFloat | typing.SupportsIndex = 0.002, first_chunk: typing.SupportsInt | typing.SupportsIndex = 0, search_time: typing.SupportsFloat | typing.SupportsIndex = ...) -> None:
+        ...
 class ConcavePolicy:
     """
     Members:
@@ -57,11 +63,58 @@ class ConcavePolicy:
     @property
     def value(self) -> int:
         ...
-class HeartbeatFacts:
-    def __init__(self, *, counter: typing.SupportsInt | typing.SupportsIndex, id: typing.SupportsInt | typing.SupportsIndex, sequence: typing.SupportsInt | typing.SupportsIndex, config_hash: typing.SupportsInt | typing.SupportsIndex, stamp: typing.SupportsInt | typing.SupportsIndex, status: typing.SupportsInt | typing.SupportsIndex, message: str) -> None:
+class Mirror:
+    """
+    The last snapshot of a server, and whether it is valid.
+    """
+    @staticmethod
+    def read(message: typing.Any) -> MirrorContent:
         ...
-class HeldSnapshot:
-    pass
+    @staticmethod
+    def unusable(rule: str) -> MirrorContent:
+        ...
+    def __init__(self) -> None:
+        ...
+    def ask(self, *, footprints: collections.abc.Sequence[str], at: typing.SupportsInt | typing.SupportsIndex, required: typing.SupportsInt | typing.SupportsIndex, frame: str | None, now: typing.SupportsInt | typing.SupportsIndex, steady: typing.SupportsInt | typing.SupportsIndex) -> MirrorAsked:
+        ...
+    def fault(self, asked: MirrorAsked, *, now: typing.SupportsInt | typing.SupportsIndex, steady: typing.SupportsInt | typing.SupportsIndex) -> tuple[int, str] | None:
+        ...
+    def receive_heartbeat(self, *, message: typing.Any, now: typing.SupportsInt | typing.SupportsIndex, steady: typing.SupportsInt | typing.SupportsIndex, earliest: typing.SupportsInt | typing.SupportsIndex) -> None:
+        ...
+    def receive_snapshot(self, *, content: MirrorContent, now: typing.SupportsInt | typing.SupportsIndex, steady: typing.SupportsInt | typing.SupportsIndex, earliest: typing.SupportsInt | typing.SupportsIndex) -> bool:
+        ...
+class MirrorAsked:
+    """
+    A question to a mirror: the data for it.
+    """
+    @property
+    def at(self) -> int:
+        ...
+    @property
+    def fault(self) -> tuple[int, str] | None:
+        ...
+    @property
+    def footprint(self) -> str:
+        ...
+    @property
+    def footprint_age(self) -> float:
+        ...
+    @property
+    def max_obstacle_age(self) -> float:
+        ...
+    @property
+    def snapshot_id(self) -> int:
+        ...
+    @property
+    def snapshots(self) -> list[Snapshot]:
+        ...
+class MirrorContent:
+    """
+    A message on ~/snapshot that was read.
+    """
+    @property
+    def error(self) -> str:
+        ...
 class Motion:
     """
     Pose of a shape as a function of time.
@@ -79,6 +132,12 @@ class Motion:
     @property
     def pieces(self) -> numpy.typing.NDArray[numpy.float64]:
         ...
+class ObstacleParts:
+    """
+    Convex parts of the points of obstacles.
+    """
+    def __init__(self, offsets: typing.Annotated[numpy.typing.ArrayLike, numpy.uint32], xy: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], kinds: typing.Annotated[numpy.typing.ArrayLike, numpy.uint8], policy: ConcavePolicy) -> None:
+        ...
 class Pauses:
     """
     Detects times when the process took no messages. Times in ns.
@@ -94,6 +153,12 @@ class Pauses:
     def earliest(self, steady: typing.SupportsInt | typing.SupportsIndex, sent: typing.SupportsInt | typing.SupportsIndex) -> int:
         ...
     def note_activity(self, steady: typing.SupportsInt | typing.SupportsIndex) -> None:
+        ...
+class PlacedObstacles:
+    """
+    What one message adds to a scene.
+    """
+    def __init__(self, parts: ObstacleParts, radius: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], poses: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], reported: Reported) -> None:
         ...
 class PredictionPolicy:
     """
@@ -151,9 +216,9 @@ class Region:
         ...
     def contains(self, points: typing.Annotated[numpy.typing.ArrayLike, numpy.float64]) -> numpy.typing.NDArray[numpy.bool]:
         ...
-class Said:
+class Reported:
     """
-    Reported motion and margins of obstacles, as flat arrays.
+    Reported motions and margins of obstacles, as flat arrays.
     """
     def __init__(self, velocities: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], stamps: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], path_offsets: typing.Annotated[numpy.typing.ArrayLike, numpy.uint32], path_times: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], path_poses: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], margins: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], margin_rates: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], policy: PredictionPolicy, horizon: typing.SupportsFloat | typing.SupportsIndex, time_error: typing.SupportsFloat | typing.SupportsIndex) -> None:
         ...
@@ -189,7 +254,7 @@ class Scene:
         ...
     def time_to_collision(self, shape: Shape, poses: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], twists: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], times: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], horizon: typing.SupportsFloat | typing.SupportsIndex, tolerance: typing.SupportsFloat | typing.SupportsIndex, threads: typing.SupportsInt | typing.SupportsIndex) -> tuple:
         ...
-    def updated(self, indices: typing.Annotated[numpy.typing.ArrayLike, numpy.int64], poses: typing.Annotated[numpy.typing.ArrayLike, numpy.float64] | None, shapes: collections.abc.Sequence[Shape] | None, said: Said) -> Scene:
+    def updated(self, indices: typing.Annotated[numpy.typing.ArrayLike, numpy.int64], poses: typing.Annotated[numpy.typing.ArrayLike, numpy.float64] | None, shapes: collections.abc.Sequence[Shape] | None, reported: Reported) -> Scene:
         ...
     @property
     def bytes(self) -> int:
@@ -227,11 +292,9 @@ class Snapshot:
     """
     Footprint and obstacles at one time.
     """
-    def __init__(self, scene: typing.Any, footprint: typing.Any, stamp: typing.SupportsInt | typing.SupportsIndex, epoch: typing.SupportsInt | typing.SupportsIndex, horizon: typing.SupportsFloat | typing.SupportsIndex, safety_margin: typing.SupportsFloat | typing.SupportsIndex, toi_tolerance: typing.SupportsFloat | typing.SupportsIndex, max_poses: typing.SupportsInt | typing.SupportsIndex, fault: typing.SupportsInt | typing.SupportsIndex | None, message: str) -> None:
+    def __init__(self, *, scene: typing.Any, footprint: typing.Any, stamp: typing.SupportsInt | typing.SupportsIndex, epoch: typing.SupportsInt | typing.SupportsIndex, horizon: typing.SupportsFloat | typing.SupportsIndex, safety_margin: typing.SupportsFloat | typing.SupportsIndex, toi_tolerance: typing.SupportsFloat | typing.SupportsIndex, max_poses: typing.SupportsInt | typing.SupportsIndex, fault: tuple[typing.SupportsInt | typing.SupportsIndex, str] | None, ids: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex], senders: collections.abc.Sequence[tuple[typing.SupportsInt | typing.SupportsIndex, str]], region_source: str) -> None:
         ...
-    def check_path(self, poses: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], times: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], errors: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], stamp: typing.SupportsInt | typing.SupportsIndex, margin: typing.SupportsFloat | typing.SupportsIndex, swept: bool, tolerance: typing.SupportsFloat | typing.SupportsIndex, is_late: typing.Any, chunk_time: typing.SupportsFloat | typing.SupportsIndex, first_chunk: typing.SupportsInt | typing.SupportsIndex) -> tuple:
-        ...
-    def check_poses(self, poses: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], times: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], errors: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], stamp: typing.SupportsInt | typing.SupportsIndex, margin: typing.SupportsFloat | typing.SupportsIndex, mode: typing.SupportsInt | typing.SupportsIndex, stop_at_first: bool, is_late: typing.Any, chunk_time: typing.SupportsFloat | typing.SupportsIndex, first_chunk: typing.SupportsInt | typing.SupportsIndex) -> tuple:
+    def check_path(self, poses: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], times: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], errors: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], arcs: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], stamp: typing.SupportsInt | typing.SupportsIndex, margin: typing.SupportsFloat | typing.SupportsIndex, swept: bool, tolerance: typing.SupportsFloat | typing.SupportsIndex, budget: Budget) -> tuple:
         ...
     def collide(self, pose: collections.abc.Sequence[float], margin: typing.SupportsFloat | typing.SupportsIndex, error: typing.SupportsFloat | typing.SupportsIndex) -> tuple:
         ...
@@ -239,28 +302,20 @@ class Snapshot:
         ...
     def known_until(self, stamp: typing.SupportsInt | typing.SupportsIndex) -> float:
         ...
-    def on_clock(self, times: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], stamp: typing.SupportsInt | typing.SupportsIndex) -> numpy.typing.NDArray[numpy.float64]:
+    def nearest_free(self, pose: collections.abc.Sequence[float], max_shift: typing.SupportsFloat | typing.SupportsIndex, max_turn: typing.SupportsFloat | typing.SupportsIndex, margin: typing.SupportsFloat | typing.SupportsIndex, tolerance: typing.SupportsFloat | typing.SupportsIndex, error: typing.SupportsFloat | typing.SupportsIndex, budget: Budget) -> tuple:
         ...
-class SnapshotFacts:
-    def __init__(self, *, id: typing.SupportsInt | typing.SupportsIndex, sequence: typing.SupportsInt | typing.SupportsIndex, config_hash: typing.SupportsInt | typing.SupportsIndex, stamp: typing.SupportsInt | typing.SupportsIndex, static_revision: typing.SupportsInt | typing.SupportsIndex, heartbeat_limit: typing.SupportsFloat | typing.SupportsIndex, max_future_stamp: typing.SupportsFloat | typing.SupportsIndex, limits: collections.abc.Sequence[tuple[str, typing.SupportsInt | typing.SupportsIndex, typing.SupportsInt | typing.SupportsIndex, typing.SupportsFloat | typing.SupportsIndex, typing.SupportsFloat | typing.SupportsIndex]], status: typing.SupportsInt | typing.SupportsIndex, message: str, data_status: typing.SupportsInt | typing.SupportsIndex) -> None:
+    def state(self, pose: collections.abc.Sequence[float] | None, pose_fault: tuple[typing.SupportsInt | typing.SupportsIndex, str] | None, twist: collections.abc.Sequence[float] | None) -> tuple:
         ...
-class Validity:
-    """
-    Tells whether a mirror may answer from its snapshot.
-    """
-    def __init__(self) -> None:
+    @property
+    def has_footprint(self) -> bool:
         ...
-    def check(self, at: typing.SupportsInt | typing.SupportsIndex, now: typing.SupportsInt | typing.SupportsIndex, steady: typing.SupportsInt | typing.SupportsIndex, is_named: bool, used: typing.Any) -> tuple[int, str] | None:
+    @property
+    def max_poses(self) -> int:
         ...
-    def held(self) -> HeldSnapshot:
+    @property
+    def reach(self) -> float:
         ...
-    def receive_heartbeat(self, facts: HeartbeatFacts, now: typing.SupportsInt | typing.SupportsIndex, steady: typing.SupportsInt | typing.SupportsIndex, earliest: typing.SupportsInt | typing.SupportsIndex) -> None:
-        ...
-    def receive_snapshot(self, facts: SnapshotFacts, now: typing.SupportsInt | typing.SupportsIndex, steady: typing.SupportsInt | typing.SupportsIndex, earliest: typing.SupportsInt | typing.SupportsIndex) -> bool:
-        ...
-    def reset(self) -> None:
-        ...
-def check_arrays(offsets: typing.Annotated[numpy.typing.ArrayLike, numpy.uint32], xy: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], kinds: typing.Annotated[numpy.typing.ArrayLike, numpy.uint8], radius: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], poses: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], said: Said) -> None:
+def check_arrays(offsets: typing.Annotated[numpy.typing.ArrayLike, numpy.uint32], xy: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], kinds: typing.Annotated[numpy.typing.ArrayLike, numpy.uint8], radius: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], poses: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], reported: Reported) -> None:
     ...
 def check_batch(poses: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], times: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], limit: typing.SupportsInt | typing.SupportsIndex) -> None:
     ...
@@ -270,11 +325,17 @@ def check_increasing(times: typing.Annotated[numpy.typing.ArrayLike, numpy.float
     ...
 def check_pairs(a: Scene, b: Scene, pairs: typing.Annotated[numpy.typing.ArrayLike, numpy.int64] | None, margin: typing.SupportsFloat | typing.SupportsIndex, mode: typing.SupportsInt | typing.SupportsIndex, threads: typing.SupportsInt | typing.SupportsIndex) -> tuple:
     ...
+@typing.overload
 def check_poses(poses: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], name: str) -> None:
+    ...
+@typing.overload
+def check_poses(snapshots: collections.abc.Sequence[Snapshot], poses: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], times: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], errors: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], which: typing.Annotated[numpy.typing.ArrayLike, numpy.int64], group_offsets: typing.Annotated[numpy.typing.ArrayLike, numpy.int64], stamp: typing.SupportsInt | typing.SupportsIndex, margin: typing.SupportsFloat | typing.SupportsIndex, mode: typing.SupportsInt | typing.SupportsIndex, stop_at_first: bool, k: typing.SupportsInt | typing.SupportsIndex, budget: Budget) -> tuple:
+    ...
+def check_shapes(a: tuple[typing.Annotated[numpy.typing.ArrayLike, numpy.uint32], typing.Annotated[numpy.typing.ArrayLike, numpy.float64], typing.Annotated[numpy.typing.ArrayLike, numpy.uint8], typing.Annotated[numpy.typing.ArrayLike, numpy.float64], typing.Annotated[numpy.typing.ArrayLike, numpy.float64]], b: tuple[typing.Annotated[numpy.typing.ArrayLike, numpy.uint32], typing.Annotated[numpy.typing.ArrayLike, numpy.float64], typing.Annotated[numpy.typing.ArrayLike, numpy.uint8], typing.Annotated[numpy.typing.ArrayLike, numpy.float64], typing.Annotated[numpy.typing.ArrayLike, numpy.float64]], pairs: typing.Annotated[numpy.typing.ArrayLike, numpy.int64], mode: typing.SupportsInt | typing.SupportsIndex, margin: typing.SupportsFloat | typing.SupportsIndex, policy: ConcavePolicy, max_pairs: typing.SupportsInt | typing.SupportsIndex, budget: Budget) -> tuple:
     ...
 def check_times(times: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], name: str, steps: typing.SupportsInt | typing.SupportsIndex) -> None:
     ...
-def check_tolerance(tolerance: typing.SupportsFloat | typing.SupportsIndex) -> None:
+def choose_footprint(name: str, names: collections.abc.Sequence[str], is_by_speed: bool) -> bool:
     ...
 def circles(xy: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], radius: typing.SupportsFloat | typing.SupportsIndex) -> list:
     ...
@@ -283,6 +344,8 @@ def closest(a: Shape, b: Shape, pose_a: collections.abc.Sequence[float] | None, 
 def closest_approach(a: Shape, motion_a: Motion, b: Shape, motion_b: Motion, t0: typing.SupportsFloat | typing.SupportsIndex, t1: typing.SupportsFloat | typing.SupportsIndex, tolerance: typing.SupportsFloat | typing.SupportsIndex) -> tuple[int, float, float, float, tuple, int]:
     ...
 def collide(a: Shape, b: Shape, pose_a: collections.abc.Sequence[float] | None, pose_b: collections.abc.Sequence[float] | None) -> bool:
+    ...
+def compose(messages: collections.abc.Sequence[PlacedObstacles], stamps: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], region: Region, time_error: typing.SupportsFloat | typing.SupportsIndex) -> Scene:
     ...
 def compound(shapes: collections.abc.Sequence[Shape]) -> Shape:
     ...
@@ -301,6 +364,8 @@ def grid_corners(cells: typing.Annotated[numpy.typing.ArrayLike, numpy.uint8], r
 def grid_shapes(cells: typing.Annotated[numpy.typing.ArrayLike, numpy.uint8], resolution: typing.SupportsFloat | typing.SupportsIndex, origin: collections.abc.Sequence[float]) -> list:
     ...
 def hull(points: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], radius: typing.SupportsFloat | typing.SupportsIndex, name: str) -> Shape:
+    ...
+def internal_errors() -> int:
     ...
 def is_pose(pose: typing.Any) -> bool:
     ...
@@ -324,9 +389,9 @@ def scan_points(ranges: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
     ...
 def scan_shapes(ranges: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], angle_min: typing.SupportsFloat | typing.SupportsIndex, angle_increment: typing.SupportsFloat | typing.SupportsIndex, range_min: typing.SupportsFloat | typing.SupportsIndex, range_max: typing.SupportsFloat | typing.SupportsIndex, radius: typing.SupportsFloat | typing.SupportsIndex) -> list:
     ...
-def scene_from_arrays(offsets: typing.Annotated[numpy.typing.ArrayLike, numpy.uint32], xy: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], kinds: typing.Annotated[numpy.typing.ArrayLike, numpy.uint8], radius: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], poses: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], said: Said, policy: ConcavePolicy, region: Region, threads: typing.SupportsInt | typing.SupportsIndex) -> Scene:
+def scene_from_arrays(offsets: typing.Annotated[numpy.typing.ArrayLike, numpy.uint32], xy: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], kinds: typing.Annotated[numpy.typing.ArrayLike, numpy.uint8], radius: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], poses: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], reported: Reported, policy: ConcavePolicy, region: Region, threads: typing.SupportsInt | typing.SupportsIndex) -> Scene:
     ...
-def scene_from_shapes(shapes: collections.abc.Sequence[Shape], count: typing.SupportsInt | typing.SupportsIndex, poses: typing.Annotated[numpy.typing.ArrayLike, numpy.float64] | None, said: Said, region: Region, threads: typing.SupportsInt | typing.SupportsIndex) -> Scene:
+def scene_from_shapes(shapes: collections.abc.Sequence[Shape], count: typing.SupportsInt | typing.SupportsIndex, poses: typing.Annotated[numpy.typing.ArrayLike, numpy.float64] | None, reported: Reported, region: Region, threads: typing.SupportsInt | typing.SupportsIndex) -> Scene:
     ...
 def scene_from_state(first_part: typing.Annotated[numpy.typing.ArrayLike, numpy.uint64], parts: tuple[typing.Annotated[numpy.typing.ArrayLike, numpy.uint64], typing.Annotated[numpy.typing.ArrayLike, numpy.float64], typing.Annotated[numpy.typing.ArrayLike, numpy.float64]], poses: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], stamps: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], margins: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], margin_rates: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], first_piece: typing.Annotated[numpy.typing.ArrayLike, numpy.uint64], pieces: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], origin: tuple[typing.SupportsFloat | typing.SupportsIndex, typing.SupportsFloat | typing.SupportsIndex], time_error: typing.SupportsFloat | typing.SupportsIndex, region: Region) -> Scene:
     ...
@@ -344,8 +409,9 @@ def time_of_impact(a: Shape, motion_a: Motion, b: Shape, motion_b: Motion, t0: t
     ...
 def trace(a: Shape, b: Shape, pose_a: collections.abc.Sequence[float] | None, pose_b: collections.abc.Sequence[float] | None, part_a: typing.SupportsInt | typing.SupportsIndex, part_b: typing.SupportsInt | typing.SupportsIndex) -> tuple:
     ...
+FIRST_PAIRS: int = 256
 FIRST_POSES: int = 128
-FIRST_SEGMENTS: int = 4
 MAX_COORDINATE: float = 1000000000000000.0
 MAX_TOLERANCE: float = 1.0
 MIN_TOLERANCE: float = 1e-06
+MODE_GRADIENT: int = 3

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from . import _core
 from .arguments import as_integers, as_number, instance
-from .results import INVARIANT, PairsResult
+from .results import PairsResult
 from .scene import Mode, Scene, mode_number, thread_count
 
 __all__ = ["check_pairs"]
@@ -55,7 +55,7 @@ def check_pairs(
     listed = None
     if pairs is not None:
         listed = as_integers(pairs, "pairs", np.int64, 2)
-    verdicts, statuses, distances, lower_bounds, witnesses, directions, least = _core.check_pairs(
+    verdicts, statuses, distances, lower_bounds, witnesses, directions = _core.check_pairs(
         instance(a, Scene, "a")._core,
         instance(b, Scene, "b")._core,
         listed,
@@ -63,9 +63,6 @@ def check_pairs(
         mode_number(mode),
         thread_count(threads),
     )
-    if not least >= margin:
-        has_bounds = mode != "collide"
-        INVARIANT.keep(verdicts, statuses, lower_bounds, margin, has_bounds=has_bounds)
     measured, witnessed = mode != "collide", mode == "witness"
     return PairsResult(
         verdicts=verdicts,

@@ -19,66 +19,15 @@ from .record import Record
 from .verdict import Status, Verdict, no_truth_value
 
 __all__ = [
-    "INVARIANT",
     "CheckResult",
     "ContactResult",
     "GradientResult",
-    "Invariant",
     "NearestResult",
     "PairsResult",
     "PathResult",
     "PathsResult",
     "TimeToCollisionResult",
 ]
-
-
-class Invariant:
-    """Check of the rule that each FREE result has a lower bound of at least the margin.
-
-    The kernel concludes FREE only from such a bound. A FREE result with a smaller bound is
-    therefore an error of the kernel, and is replaced by UNKNOWN with INTERNAL_ERROR. In mode
-    'collide' there are no bounds to check.
-
-    Attributes
-    ----------
-    violations : int
-        Number of results that broke the rule since the start of the process.
-    """
-
-    def __init__(self) -> None:
-        self.violations = 0
-
-    def keep(
-        self,
-        verdicts: NDArray[np.uint8],
-        statuses: NDArray[np.uint16],
-        lower_bounds: NDArray[np.float64],
-        margin: float,
-        *,
-        has_bounds: bool = True,
-    ) -> None:
-        """Replace results that break the rule, in place, and count them.
-
-        Results that the kernel itself reports as INTERNAL_ERROR are counted too.
-
-        Parameters
-        ----------
-        verdicts, statuses : ndarray, shape (n,)
-            Verdicts and statuses; both are changed.
-        lower_bounds : ndarray, shape (n,)
-            Lower bounds of the distances [m].
-        margin : float
-            Margin [m].
-        has_bounds : bool
-            False: `lower_bounds` is not used.
-        """
-        if has_bounds:
-            broken = (verdicts == Verdict.FREE) & ~(lower_bounds >= margin)
-            verdicts[broken], statuses[broken] = Verdict.UNKNOWN, Status.INTERNAL_ERROR
-        self.violations += int(np.count_nonzero(statuses == Status.INTERNAL_ERROR))
-
-
-INVARIANT = Invariant()
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)

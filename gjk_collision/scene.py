@@ -35,7 +35,6 @@ from .geometry import cores as _cores
 from .path import Path, shorter_turn
 from .region import OUTSIDE, Region
 from .results import (
-    INVARIANT,
     CheckResult,
     ContactResult,
     GradientResult,
@@ -336,6 +335,25 @@ class Scene:
         return scene
 
     @classmethod
+    def _composed(
+        cls,
+        messages: list[_core.PlacedObstacles],
+        stamps: list[float],
+        ids: NDArray[np.int64],
+        inside: Region | None,
+        prediction: PredictionPolicy,
+        horizon: float,
+        time_error: float,
+    ) -> Scene:
+        """Return a scene of the obstacles of several messages, each with its stamp [s]."""
+        scene = cls.__new__(cls)
+        scene._region = inside
+        scene._prediction = _checked_policy(prediction), horizon, time_error
+        scene._core = _core.compose(messages, stamps, _core_of(inside), time_error)
+        scene._id_of = _checked_ids(ids, len(scene._core), inside)
+        return scene
+
+    @classmethod
     def _restored(
         cls,
         core: tuple[Any, ...],
@@ -525,7 +543,7 @@ class Scene:
         trajectory: int = 0,
         which: NDArray[np.integer] = _NO_OFFSETS,
     ) -> dict[str, Any]:
-        """Return the answer of the kernel, after the check by `INVARIANT`.
+        """Return the answer of the kernel.
 
         `which` is the index of the shape at each pose, flat; empty: there is one shape.
         `trajectory` is the number of poses in each trajectory; 0: all are one trajectory.
@@ -542,13 +560,6 @@ class Scene:
             trajectory,
             which,
         )
-        if not found["least_free_bound"] >= margin:
-            verdicts = found["verdicts"]
-            bounds = found["lower_bounds"]
-            INVARIANT.keep(verdicts, found["statuses"], bounds, margin, has_bounds=mode > 0)
-            found["first_invalid"] = int(np.argmax(verdicts != Verdict.FREE))
-            is_hit = (verdicts == Verdict.COLLISION).any()
-            found["worst"] = int(Verdict.COLLISION if is_hit else Verdict.UNKNOWN)
         return found
 
     def is_free(
@@ -761,7 +772,6 @@ class Scene:
             )
         except InputError as error:
             raise located(error, directions=leading) from None
-        INVARIANT.keep(verdicts, statuses, distances, 0.0, has_bounds=False)
         return RayCastResult(
             distances=distances.reshape(leading)[()],
             ids=self._ids_of(indices).reshape(leading)[()],
@@ -1020,13 +1030,11 @@ class Scene:
                 rule = "must be True for a Path: pass Path.at(distances) to check poses"
                 raise InputError(Status.INVALID_INPUT, "swept", None, rule)
             found = poses._check(self._core, core, times, *options)
-            self._keep_paths(found, required, has_distance)
             return self._paths_result(found, poses.shape)
         placed = _checked_poses(poses)
         at = _rows(times, len(placed), "times", 0)
         if is_swept:
             found = self._core.check_paths(core, placed, at, 1, *options, 0.0)
-            self._keep_paths(found, required, has_distance)
             return self._paths_result(found, ())
         self._core.check_way(at, options[1])
         each = self.check(shape, placed, times, margin=margin, mode="distance")
@@ -1116,7 +1124,6 @@ class Scene:
             )
         except InputError as error:
             raise located(error, poses=leading, times=at.shape) from None
-        self._keep_paths(found, 0.0, True)
         return ContactResult(
             times=found["first_collision_times"],
             distances=found["distances"],
@@ -1214,22 +1221,12 @@ class Scene:
             shapes = {"poses": leading, "times": given.shape, "twists": each.shape[:-1]}
             raise located(error, **shapes) from None
         until, indices, verdicts, statuses = found
-        INVARIANT.keep(verdicts, statuses, until, 0.0, has_bounds=False)
         return TimeToCollisionResult(
             times=until.reshape(leading)[()],
             ids=self._ids_of(indices).reshape(leading)[()],
             verdicts=verdicts.reshape(leading)[()],
             statuses=statuses.reshape(leading)[()],
         )
-
-    def _keep_paths(self, found: dict[str, Any], margin: float, has_distance: bool) -> None:
-        """Apply `INVARIANT` to the arrays of paths."""
-        verdicts, statuses = found["verdicts"], found["statuses"]
-        was_free = verdicts == Verdict.FREE
-        INVARIANT.keep(verdicts, statuses, found["lower_bounds"], margin, has_bounds=has_distance)
-        broken = was_free & (verdicts != Verdict.FREE)
-        found["first_invalid_segments"][broken] = 0
-        found["last_valid_fractions"][broken] = 0.0
 
     def _paths_result(
         self, found: dict[str, Any], leading: tuple[int, ...]
@@ -1279,7 +1276,7 @@ def flat_arrays(
     prediction: _core.PredictionPolicy = _core.PredictionPolicy.unknown_is_error,
     horizon: float = 0.0,
     time_error: float = 0.0,
-) -> tuple[ArrayLike, ArrayLike, ArrayLike, ArrayLike, ArrayLike, _core.Said]:
+) -> tuple[ArrayLike, ArrayLike, ArrayLike, ArrayLike, ArrayLike, _core.Reported]:
     """Return the arguments of `Scene.from_arrays` with the types of the kernel's functions.
 
     The kernel checks the lengths and the values.
@@ -1290,7 +1287,7 @@ def flat_arrays(
         as_integers(_or_empty(kinds), "kinds", np.uint8, 0),
         as_floats(_or_empty(radius), "radius", 0),
         as_floats(_or_empty(poses), "poses", 0, 3),
-        _core.Said(
+        _core.Reported(
             as_floats(_or_empty(velocities), "velocities", 0, 3),
             as_floats(_or_empty(stamps), "stamps", 0),
             as_integers(_or_empty(path_offsets), "path_offsets", np.uint32, 0),
@@ -1447,7 +1444,7 @@ def _reported_motion(
     policy: _core.PredictionPolicy,
     horizon: float,
     time_error: float,
-) -> _core.Said:
+) -> _core.Reported:
     """Return the reported motions and margins of `count` obstacles as flat arrays."""
     offsets, all_times, all_poses = _NO_OFFSETS, [_EMPTY], [_EMPTY]
     if paths is not None:
@@ -1475,7 +1472,7 @@ def _reported_motion(
             all_times.append(own_times)
             all_poses.append(own_poses)
         offsets = np.cumsum([len(own) for own in all_times]).astype(np.uint32)
-    return _core.Said(
+    return _core.Reported(
         _rows(velocities, count, "velocities", 3),
         _rows(stamps, count, "stamps", 0),
         offsets,
@@ -1490,7 +1487,7 @@ def _reported_motion(
 
 
 @contextmanager
-def _errors_of_paths(reported: _core.Said) -> Iterator[None]:
+def _errors_of_paths(reported: _core.Reported) -> Iterator[None]:
     """Convert an error in the flat path arrays to one that names the path of an obstacle."""
     try:
         yield

@@ -8,7 +8,7 @@ from itertools import islice
 
 import numpy as np
 
-from ..geometry import Shape
+from ..geometry import Shape, outlined
 from ..region import OUTSIDE
 from ..server.frames import Pose
 from .bag import Bag
@@ -124,7 +124,13 @@ def _moment(
         if wanted == -1 or not len(found) or nearest_source not in ("", sender):
             continue
         i = int(found[0])
-        shape = obstacles.shape(i, config.concave_policy).inflated(part.inflation)
+        begin, end = obstacles.offsets[i : i + 2].tolist()
+        is_concave = len(obstacles.kinds) and obstacles.kinds[i]
+        shape = outlined(
+            obstacles.xy[2 * begin : 2 * end].reshape(-1, 2),
+            config.concave_policy if is_concave else "hull",
+            float(obstacles.radius[i]) if len(obstacles.radius) else 0.0,
+        ).inflated(part.inflation)
         pose = part.pose
         if len(obstacles.poses):
             pose = pose.of(Pose(*obstacles.poses.reshape(-1, 3)[i].tolist()))

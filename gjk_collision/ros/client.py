@@ -20,6 +20,7 @@ from geometry_msgs.msg import PoseStamped
 from gjk_collision.srv import CheckPath, CheckPoses, Collide, Distance, NearestFree
 from rclpy.executors import SingleThreadedExecutor
 
+from .. import _core
 from ..arguments import as_bool, as_floats, as_integer, as_integers, as_number, as_vector
 from ..errors import InputError
 from ..record import Record
@@ -339,8 +340,7 @@ class CollisionClient:
             INVALID_INPUT or ARRAY_MISMATCH: an argument has a wrong type or shape. The server
             checks the values.
         """
-        number = CheckPoses.Request.MODE_GRADIENT if mode == "gradient" else mode_number(mode)
-        request = CheckPoses.Request(margin=as_number(margin, "margin"), mode=number)
+        request = CheckPoses.Request(margin=as_number(margin, "margin"), mode=poses_mode(mode))
         self._fill(request, poses, times)
         request.k = as_integer(k, "k", 1, 2**32 - 1)
         offsets = as_integers(groups, "groups", np.uint32, 0)
@@ -537,15 +537,7 @@ class CollisionClient:
         if pose is not None:
             request.pose = self._pose(as_vector(pose, "pose"))
         [(reply, round_trip)] = self._exchange(self._free, [request])
-        common = self._common(reply, round_trip)
-        free = numbers(reply.free_pose)
-        common["is_free"] = is_free = common["is_free"] and len(free) == 3
-        return NearestFreeReply(
-            **common,
-            pose=free if is_free else None,
-            shift=reply.shift if is_free else np.nan,
-            turn=reply.turn if is_free else np.nan,
-        )
+        return nearest_free_reply(self._common(reply, round_trip), reply)
 
     def _exchange(self, client: Any, requests: Sequence[Any]) -> list[tuple[Any, float]]:
         """Send the requests, and return the reply and the round trip time [s] of each.
@@ -742,6 +734,23 @@ def _first_of_groups(
             own = free[begin:end]
             first[g] = -1 if own.all() else int(np.argmin(own))
     return first
+
+
+def nearest_free_reply(common: dict[str, Any], reply: Any) -> NearestFreeReply:
+    """Return the reply from the fields of `Reply` and a message or `NearestFreeAnswer`."""
+    free = numbers(reply.free_pose)
+    common["is_free"] = is_free = common["is_free"] and len(free) == 3
+    return NearestFreeReply(
+        **common,
+        pose=free if is_free else None,
+        shift=reply.shift if is_free else np.nan,
+        turn=reply.turn if is_free else np.nan,
+    )
+
+
+def poses_mode(mode: str) -> int:
+    """Return the number of a mode of CheckPoses."""
+    return _core.MODE_GRADIENT if mode == "gradient" else mode_number(mode)
 
 
 def path_reply(common: dict[str, Any], reply: Any) -> PathReply:

@@ -13,7 +13,6 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from math import nan
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -25,28 +24,35 @@ from rclpy.parameter import Parameter
 from rclpy.qos import QoSProfile
 from rclpy.serialization import deserialize_message
 
-from ..arguments import as_bool, as_floats, as_integer, as_number, as_vector
+from .. import _core
+from ..arguments import as_bool, as_floats, as_integer, as_integers, as_number, as_vector
+from ..errors import InputError
 from ..results import GradientResult
-from ..scene import Mode, mode_number
-from ..server import questions
-from ..server.answers import Answer, DistanceAnswer, PathAnswer, PosesAnswer
-from ..server.fields import numbers
+from ..server import fields, questions
+from ..server.answers import (
+    Answer,
+    DistanceAnswer,
+    NearestFreeAnswer,
+    PathAnswer,
+    PosesAnswer,
+    unknown,
+)
 from ..server.frames import IDENTITY, Pose
-from ..server.mirror import Asked, Mirror
-from ..server.mirrored import unusable
 from ..server.pauses import PERIOD, Pauses, sending_time, steady_time
 from ..server.snapshot import Fault
-from ..server.snapshot import Snapshot as Data
 from ..verdict import Status
 from .client import (
     CollideReply,
     DistanceReply,
     Info,
+    NearestFreeReply,
     PathReply,
     PosesReply,
     Reply,
     footprint_name,
+    nearest_free_reply,
     path_reply,
+    poses_mode,
     poses_reply,
     selected_footprints,
 )
@@ -54,7 +60,7 @@ from .quality import SNAPSHOT_QOS
 from .timers import steady_timer
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
 __all__ = ["CollisionMirror", "GradientReply"]
 
@@ -63,7 +69,6 @@ WAKE_UP = 0.1
 
 Found = TypeVar("Found")
 
-_NO_INDICES = np.empty(0, np.int64)
 _CLOSED = Fault(Status.NOT_ACTIVE, "the mirror is closed")
 
 
@@ -108,7 +113,8 @@ class CollisionMirror:
         self.frame = frame
         self._lock = threading.Lock()
         self._changed = threading.Condition(self._lock)
-        self._mirror = Mirror()
+        self._mirror = _core.Mirror()
+        self._info: Any = None  # of the snapshot in use
         self._pauses = Pauses(steady_time())
         self._thread: threading.Thread | None = None
         self._is_closed = False
@@ -172,14 +178,18 @@ class CollisionMirror:
     def _receive_snapshot(self, data: bytes, info: dict[str, Any]) -> None:
         earliest = self._pauses.earliest(steady_time(), sending_time(info))
         try:
-            content = self._mirror.read(deserialize_message(data, Snapshot))
+            message = deserialize_message(data, Snapshot)
+            content = self._mirror.read(message)
         except Exception as error:
-            content = unusable(error)
-        if content.error is not None:
+            content = self._mirror.unusable(repr(error))
+        if content.error:
             self._log_error("~/snapshot", content.error)
         with self._changed:
             now, steady = self._times()
-            self._mirror.receive_snapshot(content, now=now, steady=steady, earliest=earliest)
+            if self._mirror.receive_snapshot(
+                content=content, now=now, steady=steady, earliest=earliest
+            ):
+                self._info = message.info
             self._changed.notify_all()
 
     def _receive_state(self, data: bytes, info: dict[str, Any]) -> None:
@@ -187,15 +197,17 @@ class CollisionMirror:
         try:
             message = deserialize_message(data, CollisionState)
         except Exception as error:
-            self._log_error("~/state", error)
+            self._log_error("~/state", repr(error))
             return
         with self._changed:
             now, steady = self._times()
-            self._mirror.receive_state(message, now=now, steady=steady, earliest=earliest)
+            self._mirror.receive_heartbeat(
+                message=message, now=now, steady=steady, earliest=earliest
+            )
             self._changed.notify_all()
 
-    def _log_error(self, topic: str, error: Exception) -> None:
-        text = f"{topic}: the message cannot be used: {error!r}"
+    def _log_error(self, topic: str, error: str) -> None:
+        text = f"{topic}: the message cannot be used: {error}"
         self._node.get_logger().error(text, throttle_duration_sec=1.0)
 
     def _times(self) -> tuple[int, int]:
@@ -231,10 +243,10 @@ class CollisionMirror:
         if self._is_closed:
             return _CLOSED
         now, steady = self._times()
-        fault = self._mirror.fault(at=now, now=now, steady=steady)
-        if fault is None and self._mirror.snapshot is not None:
-            fault = self._mirror.snapshot.fault
-        return fault
+        asked = self._mirror.ask(
+            footprints=[], at=0, required=0, frame=None, now=now, steady=steady
+        )
+        return _fault_from(asked.fault)
 
     # ---- questions
 
@@ -244,11 +256,13 @@ class CollisionMirror:
         *,
         times: ArrayLike = (),
         margin: float = 0.0,
-        mode: Mode = "collide",
+        mode: str = "collide",
         stop_at_first: bool = False,
         require_snapshot_id: int = 0,
         footprint: str | Sequence[str] = "",
         which: ArrayLike | None = None,
+        groups: ArrayLike = (),
+        k: int = 1,
         at: int | None = None,
         frame_pose: Sequence[float] | None = None,
     ) -> PosesReply:
@@ -256,7 +270,7 @@ class CollisionMirror:
 
         Parameters
         ----------
-        poses, times, margin, mode, stop_at_first, footprint, which
+        poses, times, margin, mode, stop_at_first, footprint, which, groups, k
             As for `CollisionClient.check_poses`.
         require_snapshot_id : int
             Id of the snapshot to use. If it is not the last one, the reply is UNKNOWN with
@@ -276,33 +290,31 @@ class CollisionMirror:
         """
         rows = as_floats(poses, "poses", 3)
         seconds = as_floats(times, "times", 0)
-        extra, number = as_number(margin, "margin"), mode_number(mode)
+        extra, number = as_number(margin, "margin"), poses_mode(mode)
         stops = as_bool(stop_at_first, "stop_at_first")
         required = as_integer(require_snapshot_id, "require_snapshot_id", 0, 2**64 - 1)
+        offsets = as_integers(groups, "groups", np.uint32, 0).astype(np.int64)
+        neighbours = as_integer(k, "k", 1, 2**32 - 1)
         names, selected = selected_footprints(footprint, which)
-        ask: Callable[..., PosesAnswer] = questions.check_poses
-        if not isinstance(names, str):
-            ask = partial(_several, names, numbers(selected))
         asked = self._ask(names, at, frame_pose, required)
         found = asked.answer(
-            lambda data, frame: ask(
+            lambda data, frame: questions.check_poses(
                 data,
-                rows,
+                rows.ravel(),
                 seconds,
                 frame=None if frame is IDENTITY else lambda: frame,
                 stamp=asked.at,
                 margin=extra,
                 mode=number,
                 stop_at_first=stops,
+                which=fields.numbers(selected),
+                group_offsets=offsets,
+                k=neighbours,
             ),
             PosesAnswer,
         )
         common = asked.common(found.answer)
-        if len(found.verdicts) != len(rows):  # the request was refused as a whole
-            return poses_reply(common, found, len(rows))
-        values = {**vars(found), **common, "nearest_indices": _NO_INDICES}
-        del values["answer"]
-        return PosesReply._of(values)
+        return poses_reply(common, found, len(rows), offsets, found.gradients)
 
     def check_path(
         self,
@@ -313,14 +325,15 @@ class CollisionMirror:
         margin: float = 0.0,
         tolerance: float = 0.0,
         footprint: str = "",
+        arcs: ArrayLike = (),
         at: int | None = None,
         frame_pose: Sequence[float] | None = None,
     ) -> PathReply:
-        """Check the vehicle along a path through poses, as `CollisionClient.check_path` does.
+        """Check the vehicle along a path, as `CollisionClient.check_path` does.
 
         Parameters
         ----------
-        poses, times, swept, margin, tolerance
+        poses, times, swept, margin, tolerance, arcs
             As for `CollisionClient.check_path`.
         footprint, at, frame_pose
             As for `check_poses`.
@@ -333,13 +346,14 @@ class CollisionMirror:
         rows = as_floats(poses, "poses", 3)
         seconds = as_floats(times, "times", 0)
         extra, finest = as_number(margin, "margin"), as_number(tolerance, "tolerance")
-        between = as_bool(swept, "swept")
+        between, curves = as_bool(swept, "swept"), as_floats(arcs, "arcs", 2)
         asked = self._ask(footprint_name(footprint), at, frame_pose)
         found = asked.answer(
             lambda data, frame: questions.check_path(
                 data,
                 rows.ravel(),
                 seconds,
+                arcs=curves.ravel(),
                 frame=lambda: frame,
                 stamp=asked.at,
                 swept=between,
@@ -431,6 +445,48 @@ class CollisionMirror:
             obstacle_source=found.nearest_source,
         )
 
+    def nearest_free(
+        self,
+        pose: ArrayLike,
+        max_shift: float,
+        max_turn: float = 0.0,
+        *,
+        margin: float = 0.0,
+        tolerance: float = 0.0,
+        footprint: str = "",
+        at: int | None = None,
+        frame_pose: Sequence[float] | None = None,
+    ) -> NearestFreeReply:
+        """Search the nearest pose at which the vehicle is free.
+
+        There is no limit of the time that the search takes. The found pose is in the check frame.
+
+        Parameters
+        ----------
+        pose : array_like, shape (3,)
+            Pose of the base frame: x [m], y [m], yaw [rad].
+        max_shift, max_turn, margin, tolerance
+            As for `CollisionClient.nearest_free`.
+        footprint, at, frame_pose
+            As for `check_poses`.
+
+        Raises
+        ------
+        InputError
+            As for `check_poses`.
+        """
+        place, extra = Pose(*as_vector(pose, "pose")), as_number(margin, "margin")
+        shift, turn = as_number(max_shift, "max_shift"), as_number(max_turn, "max_turn")
+        finest = as_number(tolerance, "tolerance")
+        asked = self._ask(footprint_name(footprint), at, frame_pose)
+        found = asked.answer(
+            lambda data, frame: questions.nearest_free(
+                data, place, shift, turn, extra, finest, frame=frame
+            ),
+            NearestFreeAnswer,
+        )
+        return nearest_free_reply(asked.common(found.answer), found)
+
     def gradient(
         self,
         poses: ArrayLike,
@@ -457,29 +513,20 @@ class CollisionMirror:
         InputError
             As for `check_poses`.
         """
-        rows = as_floats(poses, "poses", 3)
-        seconds = as_floats(times, "times", 0)
-        count = as_integer(k, "k", 1, 2**32 - 1)
-        extra = as_number(margin, "margin")
-        asked = self._ask(footprint_name(footprint), at, None)
-
-        def ask(data: Data, _: Pose) -> tuple[PosesAnswer, GradientResult | None]:
-            found = questions.check_poses(
-                data, rows.ravel(), seconds, stamp=asked.at, margin=extra
-            )
-            if data.footprint is None or data.fault is not None or not len(found.verdicts):
-                return found, None
-            on_scene_clock = data.core().on_clock(seconds, asked.at) if len(seconds) else None
-            result = data.scene.gradient(data.footprint, rows, on_scene_clock, count)
-            if len(seconds):
-                _clear(result, seconds > data.known_until(asked.at))
-            return found, result
-
-        found, result = asked.answer(ask, lambda answer: (PosesAnswer(answer), None))
+        reply = self.check_poses(
+            poses,
+            times=times,
+            margin=margin,
+            mode="gradient",
+            footprint=footprint_name(footprint),
+            k=k,
+            at=at,
+        )
+        result = reply.gradients
         if result is None:
-            result = _no_gradients(len(rows), count, found.answer.status)
+            result = _no_gradients(len(reply.verdicts), k, reply.status)
         return GradientReply(
-            **asked.common(found.answer),
+            **{name: getattr(reply, name) for name in Reply.__dataclass_fields__},
             **{name: getattr(result, name) for name in GradientResult.__dataclass_fields__},
         )
 
@@ -492,35 +539,30 @@ class CollisionMirror:
     ) -> _Question:
         begin = time.perf_counter()
         frame = IDENTITY if frame_pose is None else Pose(*as_vector(frame_pose, "frame_pose"))
-        when = None if at is None else as_integer(at, "at", 1, 2**62)
+        when = 0 if at is None else as_integer(at, "at", 1, 2**62)
         with self._lock:
             now, steady = self._times()
             asked = self._mirror.ask(
-                footprint,
-                when,
-                self.frame if frame_pose is None else None,
+                footprints=[footprint] if isinstance(footprint, str) else list(footprint),
+                at=when,
+                required=required,
+                frame=self.frame if frame_pose is None else None,
                 now=now,
                 steady=steady,
-                required=required,
             )
-        if self._is_closed:
-            asked.state = _CLOSED
-            asked.data = asked.data.invalidated(_CLOSED)
-        return _Question(self, asked, frame, begin)
+            return _Question(self, asked, self._info, frame, begin)
 
-    def _fault_at_return(self, asked: Asked) -> Fault | None:
-        """Return why an answer that was computed cannot be returned; None: it can."""
+    def _fault_of(self, asked: _core.MirrorAsked) -> Fault | None:
+        """Return why no answer may be given from this data; None: it can be returned now."""
         if self._is_closed:
             return _CLOSED
         with self._lock:
             now, steady = self._times()
-            return self._mirror.fault_at_return(asked, now=now, steady=steady)
+            return _fault_from(self._mirror.fault(asked, now=now, steady=steady))
 
 
-def _several(
-    names: Sequence[str], which: NDArray[np.uint8], data: Data, *request: Any, **options: Any
-) -> PosesAnswer:
-    return questions.check_poses_of_several(data, names, which, *request, **options)
+def _fault_from(found: tuple[int, str] | None) -> Fault | None:
+    return None if found is None else Fault(Status(found[0]), found[1])
 
 
 def _node_beside(node: Node) -> Node:
@@ -543,10 +585,11 @@ def _node_beside(node: Node) -> Node:
 
 @dataclass(slots=True)
 class _Question:
-    """A question with the pose of its frame."""
+    """A question with the pose of its frame: `questions.Data`."""
 
     mirror: CollisionMirror
-    asked: Asked
+    asked: _core.MirrorAsked
+    info: Any  # ReplyInfo of the snapshot; None: there is none
     frame: Pose
     begin: float  # of time.perf_counter [s]
 
@@ -555,40 +598,45 @@ class _Question:
         """Time for which the question is asked [ns]."""
         return self.asked.at
 
-    def answer(self, ask: Callable[[Data, Pose], Found], none: Callable[[Answer], Found]) -> Found:
-        """Return the answer; if the request is refused, one without results.
+    def cores(self) -> list[_core.Snapshot]:
+        """Return the data with each footprint of the question."""
+        return self.asked.snapshots
 
-        If the data cannot be used any more after the computation, the answer is UNKNOWN.
+    def answer(
+        self, ask: Callable[[_Question, Pose], Found], none: Callable[[Answer], Found]
+    ) -> Found:
+        """Return the answer.
+
+        If the request is refused, it has no results. If the data is not valid, or cannot be used
+        any more after the computation, the answer is UNKNOWN with this reason.
         """
-
-        def compute(data: Data) -> Found:
-            return ask(data, self.frame)
-
-        found, fault = self.asked.answer(compute, none), None
-        if self.asked.state is None:
-            fault = self.mirror._fault_at_return(self.asked)
-        return self.asked.at_return(found, fault, compute, none)
+        try:
+            found = ask(self, self.frame)
+        except InputError as error:
+            found = none(unknown(Fault(error.status, str(error))))
+        fault = self.mirror._fault_of(self.asked)
+        return found if fault is None else none(unknown(fault))
 
     def common(self, answer: Answer) -> dict[str, Any]:
         """Return the values of the fields of `Reply`."""
-        data, at, seconds = self.asked.data, self.at, time.perf_counter() - self.begin
-        config, stamp = data.config, data.stamp
-        passed = (at - stamp) * 1e-9
-        is_received = data.footprint_age != 0.0
+        asked, data = self.asked, self.info
+        seconds = time.perf_counter() - self.begin
         info = {
-            "frame_id": config.check_frame if stamp > 0 else "",
-            "stamp_ns": at,
-            "snapshot_id": data.id,
-            "oldest_data_stamp_ns": data.oldest_data_stamp,
-            "footprint_age": data.footprint_age + passed * is_received,
-            "max_obstacle_age": data.max_obstacle_age + passed,
-            "bad_sources": data.bad_sources,
-            "config_hash": config.hash if stamp > 0 else 0,
+            "frame_id": "" if data is None else data.header.frame_id,
+            "stamp_ns": self.at,
+            "snapshot_id": asked.snapshot_id,
+            "oldest_data_stamp_ns": 0
+            if data is None
+            else fields.nanoseconds(data.oldest_data_stamp),
+            "footprint_age": asked.footprint_age,
+            "max_obstacle_age": asked.max_obstacle_age,
+            "bad_sources": () if data is None else tuple(data.bad_sources),
+            "config_hash": 0 if data is None else data.config_hash,
             "compute_time": seconds,
-            "footprint": "" if data.footprint is None else data.footprint_name,
+            "footprint": asked.footprint,
         }
         return {
-            "is_free": answer.is_free and data.id > 0,
+            "is_free": answer.is_free and asked.snapshot_id > 0,
             "verdict": answer.verdict,
             "status": answer.status,
             "message": answer.message,
@@ -598,23 +646,12 @@ class _Question:
 
 
 def _no_gradients(rows: int, k: int, status: Status) -> GradientResult:
-    result = GradientResult(
-        distances=np.empty((rows, k)),
-        lower_bounds=np.empty((rows, k)),
-        gradients=np.empty((rows, k, 3)),
-        rates=np.empty((rows, k)),
-        ids=np.empty((rows, k), np.int64),
-        smooth=np.empty((rows, k), bool),
+    return GradientResult(
+        distances=np.full((rows, k), nan),
+        lower_bounds=np.full((rows, k), nan),
+        gradients=np.full((rows, k, 3), nan),
+        rates=np.full((rows, k), nan),
+        ids=np.full((rows, k), -1),
+        smooth=np.zeros((rows, k), bool),
         statuses=np.full(rows, status, np.uint16),
     )
-    _clear(result, np.ones(rows, bool), status)
-    return result
-
-
-def _clear(
-    result: GradientResult, rows: Any, status: Status = Status.PREDICTION_TOO_SHORT
-) -> None:
-    """Set the rows of a result to what is not known."""
-    for each in (result.distances, result.lower_bounds, result.gradients, result.rates):
-        each[rows] = nan
-    result.ids[rows], result.smooth[rows], result.statuses[rows] = -1, False, status

@@ -10,10 +10,8 @@ from math import nan
 import numpy as np
 import numpy.typing as npt
 
-from .. import _core
 from ..record import Record
 from ..results import (
-    INVARIANT,
     CheckResult,
     GradientResult,
     NearestResult,
@@ -21,10 +19,9 @@ from ..results import (
     PathResult,
 )
 from ..verdict import Status, Verdict, no_truth_value
-from .snapshot import Fault, Snapshot
+from .snapshot import Fault
 
 __all__ = [
-    "WORST_FIRST",
     "Answer",
     "DistanceAnswer",
     "NearestFreeAnswer",
@@ -33,16 +30,11 @@ __all__ = [
     "ShapesAnswer",
     "StateAnswer",
     "answer_of",
-    "budget_spent",
-    "reason",
     "unknown",
-    "worst",
 ]
 
 _VERDICTS = tuple(Verdict)
 _STATUSES = {int(each): each for each in Status}
-
-WORST_FIRST = (Verdict.COLLISION, Verdict.UNKNOWN, Verdict.MARGIN, Verdict.FREE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,46 +225,15 @@ def unknown(fault: Fault) -> Answer:
     return Answer(Verdict.UNKNOWN, fault.status, fault.message)
 
 
-def worst(verdicts: npt.NDArray[np.uint8], statuses: npt.NDArray[np.uint16]) -> Answer:
-    """Return the worst verdict with its reason. For an empty list it is UNKNOWN.
+def answer_of(found: tuple[int, int, str, int, int, str]) -> Answer:
+    """Return the answer of the rules.
 
     Parameters
     ----------
-    verdicts, statuses : (M,) uint8, (M,) uint16
-        Verdict and status of each item.
-    """
-    counts = np.bincount(verdicts, minlength=len(WORST_FIRST)).tolist()
-    verdict = next((each for each in WORST_FIRST if counts[each]), Verdict.UNKNOWN)
-    status = Status.SUCCESS if len(verdicts) else Status.UNDEFINED
-    if verdict is Verdict.UNKNOWN and len(verdicts):
-        status = Status(int(statuses[np.argmax(verdicts == Verdict.UNKNOWN)]))
-    return Answer(verdict, status, reason(status))
-
-
-def answer_of(snapshot: Snapshot, found: tuple[int, int, str, int, int]) -> Answer:
-    """Return the answer of the kernel's rules, and count the errors of the kernel.
-
-    Parameters
-    ----------
-    snapshot : Snapshot
-        The data that was used.
     found : tuple
-        Verdict, status, message, index of the obstacle in the scene or -1, number of errors.
+        Verdict, status, message, and index, id and source of the obstacle.
     """
-    verdict, status, message, index, errors = found
-    INVARIANT.violations += errors
+    verdict, status, message, index, obstacle_id, source = found
     if index < 0 and status == Status.SUCCESS:
         return _SUCCESS[verdict]
-    nearest = int(snapshot.scene._id_of[index])
-    source = snapshot.source_of(index)
-    return Answer(_VERDICTS[verdict], _STATUSES[status], message, nearest, source)
-
-
-def reason(status: Status) -> str:
-    """Return a status as text; empty for SUCCESS."""
-    return _core.reason(status)
-
-
-def budget_spent(done: int, count: int) -> Fault:
-    """Return the fault of a request whose time budget ended after `done` of `count` items."""
-    return Fault(Status.TIME_BUDGET, f"time_budget used up after {done} of {count} items")
+    return Answer(_VERDICTS[verdict], _STATUSES[status], message, obstacle_id, source)

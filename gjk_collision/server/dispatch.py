@@ -3,18 +3,18 @@
 """Computes the answer to a request of a service. The node and replay both use it.
 
 A request is any object with the fields of the definition in ``srv/``: a message of rclpy or of
-rosbags. To add a service, add a file to `questions`, and a function and an entry in `SERVICES`
-here.
+rosbags. To add a service, add a function to `questions`, and one here with its entry in
+`SERVICES`.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
+from math import inf
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from .. import _core
 from ..errors import InputError
 from ..path import Path
 from ..verdict import Status
@@ -29,8 +29,6 @@ from .answers import (
     unknown,
 )
 from .frames import IDENTITY, Pose, Transforms
-from .questions.path import is_swept
-from .rules import MODES
 from .snapshot import Fault, Snapshot
 
 __all__ = ["SERVICES", "Found", "Request", "none"]
@@ -88,7 +86,9 @@ class Request:
             The pose of the request's frame, or of the vehicle, is not known.
         """
         self.pose = self.frame = None
-        context = _Context(self.chosen(snapshot), transforms, is_late)
+        search_time = inf if is_late is None else snapshot.config.time_budget
+        budget = _core.Budget(is_late, search_time=search_time)
+        context = _Context(self.chosen(snapshot), transforms, budget)
         return SERVICES[self.service].ask(self, context)
 
     def chosen(self, snapshot: Snapshot) -> Snapshot:
@@ -183,7 +183,7 @@ class _Context:
 
     snapshot: Snapshot
     transforms: Transforms
-    is_late: Callable[[], bool] | None
+    budget: _core.Budget
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,92 +211,40 @@ def _distance(request: Request, context: _Context) -> DistanceAnswer:
 
 
 def _check_poses(request: Request, context: _Context) -> PosesAnswer:
-    message, names, snapshot = request.message, request.footprints, context.snapshot
-    poses, times = fields.numbers(message.poses), fields.numbers(message.times)
-    count, mode, stop = len(poses) // 3, int(message.mode), bool(message.stop_at_first)
-    frame = cache(lambda: request._frame(context, message.header))
-    # Recordings of older versions do not have these fields.
-    offsets = fields.numbers(getattr(message, "group_offsets", ()))
-    k = 0
-    if mode > questions.MODE_GRADIENT:
-        rule = "must be 0 (collide), 1 (distance), 2 (witness) or 3 (gradient)"
-        raise InputError(Status.INVALID_INPUT, "mode", None, f"{rule} (got {mode})")
-    if mode == questions.MODE_GRADIENT:
-        limit = snapshot.config.max_poses
-        k = questions.checked_neighbours(int(getattr(message, "k", 0)), count, limit)
-    ends = questions.checked_groups(offsets, count) if len(offsets) else None
-    ask: Callable[..., PosesAnswer] = questions.check_poses
-    if names:
-        which = fields.numbers(message.which)
-        several = questions.check_poses_of_several
-        ask = lambda snapshot, *rest, **how: several(snapshot, names, which, *rest, **how)  # noqa: E731
-    found = ask(
-        snapshot,
-        poses,
-        times,
-        frame=frame,
-        stamp=fields.nanoseconds(message.header.stamp),
-        margin=float(message.margin),
-        mode=MODES.index("distance") if k else mode,
-        stop_at_first=stop and ends is None,
-        is_late=context.is_late,
-    )
-    if ends is not None:
-        found = questions.grouped(snapshot, found, ends, stop)
-    if k:
-        found = questions.with_gradients(
-            found,
-            [
-                (request.chosen_at(snapshot, int(rows[0])), rows)
-                for rows in _rows_by_footprint(request, count)
-            ],
-            poses,
-            times,
-            frame=frame(),
-            stamp=fields.nanoseconds(message.header.stamp),
-            k=k,
-            is_late=context.is_late,
-        )
-    return found
-
-
-def _rows_by_footprint(request: Request, count: int) -> list[NDArray[np.intp]]:
-    """Return the indices of the poses for each footprint that the request uses."""
-    which = fields.numbers(request.message.which) if request.footprints else ()
-    if not len(which):
-        return [np.arange(count)]
-    return [np.flatnonzero(which == each) for each in np.unique(which)]
-
-
-def _check_path(request: Request, context: _Context) -> PathAnswer:
     message = request.message
-    swept = is_swept(message.interpolation)
-    # Recordings of older versions do not have this field.
-    arcs = fields.numbers(getattr(message, "arcs", ()))
-    if len(arcs):
-        if not swept:
-            rule = "must be 1 (SWEPT) if arcs is not empty (got 0)"
-            raise InputError(Status.INVALID_INPUT, "interpolation", None, rule)
-        return questions.check_arcs(
-            context.snapshot,
-            fields.numbers(message.poses),
-            arcs,
-            fields.numbers(message.times),
-            frame=lambda: request._frame(context, message.header),
-            stamp=fields.nanoseconds(message.header.stamp),
-            margin=float(message.margin),
-            tolerance=float(message.tolerance),
-        )
-    return questions.check_path(
+    # Recordings of older versions do not have the fields that are read with `getattr`.
+    return questions.check_poses(
         context.snapshot,
         fields.numbers(message.poses),
         fields.numbers(message.times),
         frame=lambda: request._frame(context, message.header),
         stamp=fields.nanoseconds(message.header.stamp),
-        swept=swept,
+        margin=float(message.margin),
+        mode=int(message.mode),
+        stop_at_first=bool(message.stop_at_first),
+        which=fields.numbers(getattr(message, "which", ())),
+        group_offsets=fields.numbers(getattr(message, "group_offsets", ())),
+        k=int(getattr(message, "k", 0)),
+        budget=context.budget,
+    )
+
+
+def _check_path(request: Request, context: _Context) -> PathAnswer:
+    message, interpolation = request.message, int(request.message.interpolation)
+    if interpolation not in (0, 1):
+        rule = f"must be 0 or 1 (got {interpolation})"
+        raise InputError(Status.INVALID_INPUT, "interpolation", None, rule)
+    return questions.check_path(
+        context.snapshot,
+        fields.numbers(message.poses),
+        fields.numbers(message.times),
+        arcs=fields.numbers(getattr(message, "arcs", ())),
+        frame=lambda: request._frame(context, message.header),
+        stamp=fields.nanoseconds(message.header.stamp),
+        swept=bool(interpolation),
         margin=float(message.margin),
         tolerance=float(message.tolerance),
-        is_late=context.is_late,
+        budget=context.budget,
     )
 
 
@@ -311,7 +259,7 @@ def _nearest_free(request: Request, context: _Context) -> NearestFreeAnswer:
         float(message.margin),
         float(message.tolerance),
         frame=frame,
-        limited=context.is_late is not None,
+        budget=context.budget,
     )
 
 
@@ -324,7 +272,7 @@ def _check_shapes(request: Request, context: _Context) -> ShapesAnswer:
         fields.numbers(message.pairs),
         mode=int(message.mode),
         margin=float(message.margin),
-        is_late=context.is_late,
+        budget=context.budget,
     )
 
 

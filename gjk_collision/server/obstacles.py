@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from .. import _core
 from ..errors import InputError
-from ..geometry import ConcavePolicy, Shape, outlined
+from ..geometry import ConcavePolicy
 from ..scene import flat_arrays
 from ..verdict import Status
 from .frames import MAX_TILT
@@ -121,10 +121,25 @@ class Obstacles:
     margin_rates: Floats = field(default_factory=_no_floats)
     height: float = 0.0
     max_tilt: float = MAX_TILT
+    _parts: dict[str, _core.ObstacleParts] = field(default_factory=dict, init=False, repr=False)
 
     def __len__(self) -> int:
         """Return the number of obstacles."""
         return max(len(self.offsets) - 1, 0)
+
+    def parts(self, policy: ConcavePolicy) -> _core.ObstacleParts:
+        """Return the convex parts of the obstacles. They are computed once; `check` must pass.
+
+        Raises
+        ------
+        InputError
+            The points of an obstacle are not a valid shape.
+        """
+        if policy not in self._parts:
+            kinds = self.kinds.astype(np.uint8)
+            chosen = getattr(_core.ConcavePolicy, policy)
+            self._parts[policy] = _core.ObstacleParts(self.offsets, self.xy, kinds, chosen)
+        return self._parts[policy]
 
     def sender(self, source: str) -> str:
         """Return the name of the sender, for a list of the source with this name."""
@@ -159,20 +174,6 @@ class Obstacles:
             lengths = np.diff(self.path_offsets.astype(np.int64))
             changes["path_offsets"] = np.concatenate([[0], np.cumsum(lengths[is_solid])])
         return replace(self, **changes)
-
-    def shape(self, index: int, policy: ConcavePolicy) -> Shape:
-        """Return the shape of one obstacle in its own frame. `check` must have passed before.
-
-        Raises
-        ------
-        InputError
-            The points are not a valid shape, or the shape is concave and the policy is 'reject'.
-        """
-        begin, end = self.offsets[index : index + 2].tolist()
-        points = self.xy[2 * begin : 2 * end].reshape(-1, 2)
-        radius = float(self.radius[index]) if len(self.radius) else 0.0
-        concave = len(self.kinds) and self.kinds[index]
-        return outlined(points, policy if concave else "hull", radius)
 
     def check(self, max_obstacles: int, max_points: int, *, need_ids: bool = True) -> None:
         """Check the list, except the shapes, without a copy of the points.

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Detects pauses of the process, because messages may have waited in a queue meanwhile.
 
-The rules are in ``gjk/snapshot/pauses.hpp``, which mirrors in C++ use too.
+The rules are in ``gjk/rules/pauses.hpp``, which mirrors in C++ use too.
 """
 
 import time

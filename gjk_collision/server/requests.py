@@ -14,10 +14,9 @@ from .answers import Answer, NearestFreeAnswer, PathAnswer, PosesAnswer, unknown
 from .dispatch import Found, Request
 from .exchange import Exchange
 from .frames import IDENTITY, FrameError, Pose
-from .rules import total_margin
 from .server import Server
 from .snapshot import Fault, Snapshot, empty_snapshot
-from .verification import verdict_error
+from .verification import total_margin, verdict_error
 
 __all__ = ["Answered", "Requests", "Scheduler"]
 
@@ -279,7 +278,7 @@ class Requests:
             snapshot = request.chosen_at(snapshot, i)
         elif isinstance(found, NearestFreeAnswer) and len(found.free_pose):
             pose, frame = Pose(*found.free_pose.tolist()), IDENTITY
-        margin = total_margin(snapshot.config, getattr(message, "margin", 0.0))
+        margin = total_margin(snapshot.config, float(getattr(message, "margin", 0.0)))
         if why := verdict_error(snapshot, pose, verdict, margin, frame):
             raise RuntimeError(f"kernel error at {tuple(frame.of(pose))}: {why}")
 

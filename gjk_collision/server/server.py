@@ -309,7 +309,7 @@ class Server:
         try:
             first = exchange.first_snapshot()
             ego = self._ego(first, exchange.transforms)
-            found = questions.with_time_to_collision(questions.state(first, ego), first, ego)
+            found = questions.state(first, ego, first.twist)
             last = exchange.final_snapshot(first, found.answer.verdict)
             if last.fault is not first.fault:
                 found = questions.state(last, ego)

@@ -4,7 +4,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from math import nan
+from math import inf, nan
 from typing import Any
 
 import numpy as np
@@ -18,9 +18,8 @@ from ..scene import Scene
 from ..verdict import Status
 from .boundary import region_of
 from .config import DEFAULT_FOOTPRINT, Config, FootprintConfig
-from .frames import IDENTITY, Pose
+from .frames import Pose
 from .obstacles import Obstacles
-from .rules import refuse, sums_rounded_up
 from .twist import Twist
 
 __all__ = [
@@ -39,14 +38,13 @@ __all__ = [
     "outline",
     "placed_ways",
     "placing_errors",
+    "sums_rounded_up",
 ]
 
 Floats = npt.NDArray[np.float64]
 
 # Maximum number of footprints of one request: an index is a uint8.
 MAX_NAMES = 256
-# Maximum error of a request's pose in another frame [m]. A pose with a greater error is refused.
-MAX_ERROR = 1e6
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,6 +159,8 @@ class Snapshot:
         transform; 0: there was neither.
     origin : Snapshot or None
         The snapshot without the choice of a footprint, if `chosen` returned this one.
+    among : tuple of Snapshot
+        The snapshot with each footprint of the request, if `chosen_among` returned this one.
     """
 
     id: int
@@ -187,7 +187,8 @@ class Snapshot:
     region_source: str = ""
     static_revision: int = 0
     origin: "Snapshot | None" = None
-    # The result of `core`. A copy with other values has its own.
+    among: tuple["Snapshot", ...] = ()
+    # The result of `cores`. A copy with other values has its own.
     _cores: list[_core.Snapshot] = field(
         default_factory=list, init=False, repr=False, compare=False
     )
@@ -220,12 +221,13 @@ class Snapshot:
         InputError
             There is no footprint of this name.
         """
-        if not name or (name == DEFAULT_FOOTPRINT and not self.config.is_by_speed):
+        try:
+            config = self.config
+            is_named = _core.choose_footprint(name, config.usable_footprints, config.is_by_speed)
+        except InputError as error:
+            raise InputError(error.status, field, index, error.rule) from None
+        if not is_named:
             return self.origin or self
-        known = self.config.usable_footprints
-        if name not in known:
-            rule = f"must be empty or one of {', '.join(known)} (got {name!r})"
-            refuse(Status.INVALID_INPUT, field, index, rule)
         for each in self.footprints:
             if each.name == name:
                 return replace(
@@ -259,10 +261,11 @@ class Snapshot:
             A name is unknown, or there are too many or none.
         """
         if not names:
-            refuse(Status.INVALID_INPUT, field, None, "must have at least one name (got none)")
+            rule = "must have at least one name (got none)"
+            raise InputError(Status.INVALID_INPUT, field, None, rule)
         if len(names) > MAX_NAMES:
             rule = f"must have at most {MAX_NAMES} names (got {len(names)})"
-            refuse(Status.LIMIT_EXCEEDED, field, None, rule)
+            raise InputError(Status.LIMIT_EXCEEDED, field, None, rule)
         found = [self.chosen(each, field, i) for i, each in enumerate(names)]
         expiries = dict.fromkeys(expiry for each in found for expiry in each.footprint_expiries)
         known = dict.fromkeys(name for each in found for name in each.footprint_names)
@@ -272,6 +275,7 @@ class Snapshot:
             footprint_names=tuple(known),
             footprint_expiries=tuple(expiries),
             footprint_age=max(ages, default=nan),
+            among=tuple(found),
         )
 
     def known_until(self, stamp: int) -> float:
@@ -285,88 +289,41 @@ class Snapshot:
         stamp : int
             Stamp of the request [ns]; 0: the stamp of the snapshot.
         """
-        return self.core().known_until(stamp)
+        return self.cores()[0].known_until(stamp)
 
-    def composed(
-        self, poses: Floats, frame: Pose, *, is_path: bool = False, reach: float = 0.0
-    ) -> tuple[Floats, Floats]:
-        """Transform poses of a request into the check frame.
-
-        Parameters
-        ----------
-        poses : (N, 3) float64
-            x y yaw [m, m, rad] of the base frame in `frame`.
-        frame : Pose
-            Pose of the request's frame in the check frame.
-        is_path : bool
-            Whether the vehicle moves from each pose to the next one.
-        reach : float
-            Maximum length of a path from the poses, in the frame of the vehicle [m].
-
-        Returns
-        -------
-        poses : (N, 3) float64
-            x y yaw [m, m, rad] of the base frame in the check frame.
-        errors : (N,) float64
-            Upper bound of the distance between a point of the footprint and its exact place [m].
-            It is a power of two or 0. The footprint is grown by it, so that it contains the
-            footprint at the exact pose.
-
-        Raises
-        ------
-        InputError
-            COORD_RANGE: a pose is so far from the origin of its frame that its error is
-            `MAX_ERROR` or more.
-        """
-        if frame == IDENTITY or self.footprint is None:
-            return frame.compose(poses), np.zeros(len(poses))
-        size = _reach(self.footprint.parts) + reach
-        if is_path:
-            placed, errors = frame.compose_paths(poses, size, np.zeros(len(poses), bool))
-        else:
-            placed, errors = frame.compose(poses), frame.compose_error(poses, size)
-        known = errors < MAX_ERROR
-        if not known.all():
-            i = int(np.argmin(known))
-            rule = "the pose is too far from the origin of its frame to be transformed accurately"
-            raise InputError(Status.COORD_RANGE, "poses", 3 * i, rule)
-        # Poses near each other have the same error after this, and are checked together.
-        rounded_up = np.ldexp(1.0, np.frexp(errors)[1])
-        return placed, np.where(errors > 0.0, rounded_up, 0.0)
-
-    def core(self) -> _core.Snapshot:
-        """Return the snapshot for the rules of the kernel, which answer the questions."""
+    def cores(self) -> list[_core.Snapshot]:
+        """Return the snapshot for the rules of the kernel, with each footprint of the request."""
         if not self._cores:
-            config, fault, shape = self.config, self.fault, self.footprint
-            found = _core.Snapshot(
-                self.scene._core,
-                None if shape is None else shape._core,
-                self.stamp,
-                self.epoch,
-                config.prediction_horizon,
-                config.safety_margin,
-                config.toi_tolerance,
-                config.max_poses,
-                None if fault is None else int(fault.status),
-                "" if fault is None else fault.message,
-            )
-            self._cores.append(found)
-        return self._cores[0]
+            for each in self.among or (self,):
+                config, fault, shape = each.config, each.fault, each.footprint
+                core = _core.Snapshot(
+                    scene=each.scene._core,
+                    footprint=None if shape is None else shape._core,
+                    stamp=each.stamp,
+                    epoch=each.epoch,
+                    horizon=config.prediction_horizon,
+                    safety_margin=config.safety_margin,
+                    toi_tolerance=config.toi_tolerance,
+                    max_poses=config.max_poses,
+                    fault=None if fault is None else (int(fault.status), fault.message),
+                    ids=each.scene.ids.tolist(),
+                    senders=list(each.spans),
+                    region_source=each.region_source,
+                )
+                self._cores.append(core)
+        return self._cores
 
     def invalidated(self, fault: Fault) -> "Snapshot":
         """Return a copy without a footprint. Every answer from it is UNKNOWN with the fault."""
         return replace(
-            self, footprint=None, fault=fault, data_fault=fault, footprints=(), origin=None
+            self,
+            footprint=None,
+            fault=fault,
+            data_fault=fault,
+            footprints=(),
+            origin=None,
+            among=tuple(each.invalidated(fault) for each in self.among),
         )
-
-    def source_of(self, index: int) -> str:
-        """Return the name of the sender of an obstacle of the scene; '' for the index -1.
-
-        The index after the last obstacle is that of the outside of the region.
-        """
-        if index < 0:
-            return ""
-        return next((name for end, name in self.spans if index < end), self.region_source)
 
 
 @dataclass(frozen=True, slots=True)
@@ -395,6 +352,39 @@ class Placed:
     is_static: bool = False
     region: Region | None = None
     received: Obstacles | None = None
+    _placed: dict[tuple[Any, ...], _core.PlacedObstacles] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
+
+    def core(self, config: Config) -> _core.PlacedObstacles:
+        """Return the obstacles in the check frame, as a scene needs them.
+
+        They are computed once for the policies and the horizon of the parameters.
+        """
+        key = config.concave_policy, config.prediction_policy, config.prediction_horizon
+        if key not in self._placed:
+            data, (paths, errors) = self.obstacles, placed_ways(self, config)
+            radius = sums_rounded_up(_or_zeros(data.radius, len(data)), self.inflation)
+            reported = _core.Reported(
+                _velocities(self),
+                np.empty(0),
+                data.path_offsets if len(data.path_times) else np.empty(0, np.uint32),
+                data.path_times,
+                paths,
+                data.margins,
+                data.margin_rates,
+                getattr(_core.PredictionPolicy, config.prediction_policy),
+                config.prediction_horizon,
+                0.0,
+            )
+            self._placed.clear()
+            self._placed[key] = _core.PlacedObstacles(
+                data.parts(config.concave_policy),
+                sums_rounded_up(radius, errors),
+                _poses(self) if self.pose != Pose() or len(data.poses) else np.empty(0),
+                reported,
+            )
+        return self._placed[key]
 
     @classmethod
     def of(
@@ -468,55 +458,26 @@ def compose_scene(parts: Sequence[Placed], config: Config, epoch: int) -> Scene:
     Raises
     ------
     InputError
-        A shape is invalid. Its index counts the obstacles of all parts. To get the index in its
-        own message, compose that part alone.
+        A shape or a pose is not valid; the index is that in its message.
     """
-    lists = [part.obstacles for part in parts if len(part.obstacles)]
-    used = [part for part in parts if len(part.obstacles)]
     regions = [part.region for part in parts if part.region is not None]
     if len(regions) > 1:
         raise ValueError("at most one sender may have a region")
     inside = regions[0] if regions else None
+    used = [part for part in parts if len(part.obstacles)]
     if not used:
         return Scene([], inside=inside)
-    ends = np.cumsum([len(each.xy) // 2 for each in lists])
-    starts = [0, *ends[:-1]]
-    offsets = [
-        each.offsets[:-1].astype(np.int64) + start
-        for each, start in zip(lists, starts, strict=True)
-    ]
-    posed = any(part.pose != Pose() or len(part.obstacles.poses) for part in used)
-    ways = [placed_ways(part, config) for part in used]
     stamps = [0.0 if p.is_static else (p.obstacles.stamp - epoch) * 1e-9 for p in used]
     latest = max(map(abs, stamps)) + config.prediction_horizon
-    return Scene.from_arrays(
-        np.concatenate([*offsets, ends[-1:]]),
-        np.concatenate([each.xy for each in lists]),
-        ids=np.concatenate([each.ids for each in lists]),
-        kinds=np.concatenate([_or_zeros(each.kinds, len(each)) for each in lists]),
-        radius=np.concatenate(
-            [
-                sums_rounded_up(
-                    sums_rounded_up(_or_zeros(p.obstacles.radius, len(p.obstacles)), p.inflation),
-                    errors,
-                )
-                for p, (_, errors) in zip(used, ways, strict=True)
-            ]
-        ),
-        poses=np.concatenate([_poses(part) for part in used]) if posed else None,
-        velocities=np.concatenate([_velocities(part) for part in used]),
-        path_offsets=_path_offsets(lists),
-        path_times=np.concatenate([each.path_times for each in lists]),
-        path_poses=np.concatenate([poses for poses, _ in ways]),
-        stamps=np.repeat(stamps, [len(each) for each in lists]),
-        margins=np.concatenate([_or_zeros(each.margins, len(each)) for each in lists]),
-        margin_rates=np.concatenate([_or_zeros(each.margin_rates, len(each)) for each in lists]),
-        inside=inside,
-        concave_policy=config.concave_policy,
-        prediction=config.prediction_policy,
-        horizon=config.prediction_horizon,
+    return Scene._composed(
+        [part.core(config) for part in used],
+        stamps,
+        np.concatenate([part.obstacles.ids for part in used]),
+        inside,
+        config.prediction_policy,
+        config.prediction_horizon,
         # The conversions of stamps and of query times have a few rounding errors each.
-        time_error=2.0**-50 * (latest + 1.0),
+        2.0**-50 * (latest + 1.0),
     )
 
 
@@ -555,11 +516,6 @@ def placing_errors(part: Placed, config: Config) -> Floats:
     predicted poses until the prediction horizon. It is 0 for data in the check frame.
     """
     return placed_ways(part, config)[1]
-
-
-def _reach(rings: Sequence[Floats]) -> float:
-    """Return a bound of the distance from the origin [m] to any point of outlines (n, 2)."""
-    return max((float(np.abs(ring).sum(axis=1).max()) for ring in rings), default=0.0)
 
 
 def placed_ways(part: Placed, config: Config) -> tuple[Floats, Floats]:
@@ -704,18 +660,19 @@ def _velocities(part: Placed) -> Floats:
     return part.pose.turn(own)
 
 
-def _path_offsets(lists: Sequence[Obstacles]) -> npt.NDArray[np.int64]:
-    """Return the offsets of the paths of all lists together; empty if there are no paths."""
-    if not any(len(each.path_times) for each in lists):
-        return np.empty(0, np.int64)
-    counts = [
-        np.diff(each.path_offsets.astype(np.int64))
-        if len(each.path_offsets)
-        else np.zeros(len(each), np.int64)
-        for each in lists
-    ]
-    return np.cumsum(np.concatenate([np.zeros(1, np.int64), *counts]))
-
-
 def _or_zeros(values: npt.NDArray[Any], length: int) -> npt.NDArray[Any]:
     return values if len(values) else np.zeros(length, values.dtype)
+
+
+def sums_rounded_up(values: Floats, more: Floats | float) -> Floats:
+    """Return `values + more`. If a sum is not a double, it is rounded up.
+
+    Notes
+    -----
+    The rounding error of a sum is computed exactly (Knuth's two-sum).
+    """
+    sums = values + more
+    rest = sums - values
+    errors = (values - (sums - rest)) + (more - rest)
+    rounded: Floats = np.where(errors > 0.0, np.nextafter(sums, inf), sums)
+    return rounded

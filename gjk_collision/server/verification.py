@@ -23,11 +23,13 @@ import numpy as np
 import numpy.typing as npt
 
 from ..verdict import Verdict
+from .config import Config
 from .frames import IDENTITY, Pose
 from .obstacles import Obstacles
-from .snapshot import Placed, Snapshot, placing_errors
+from .placing import place
+from .snapshot import Placed, Snapshot, placing_errors, sums_rounded_up
 
-__all__ = ["verdict_error"]
+__all__ = ["total_margin", "verdict_error"]
 
 Floats = npt.NDArray[np.float64]
 Point = tuple[int, int]  # in steps of a grid
@@ -46,6 +48,11 @@ EARLY = 2.0**-42
 ROUNDED = 2.0**-47
 # Binary places of a cosine and a sine.
 BITS = 200
+
+
+def total_margin(config: Config, margin: float) -> float:
+    """Return the configured margin plus the margin of a request [m], rounded up."""
+    return float(sums_rounded_up(np.array([margin]), config.safety_margin)[0])
 
 
 def verdict_error(
@@ -154,7 +161,7 @@ def _near(snapshot: Snapshot, vehicle: list[_Body], margin: float) -> Iterator[_
     rings = np.concatenate([part.ring for part in vehicle])
     low, high, size = _boxes(rings, np.zeros(1, np.int64), np.array([pose]), frame)
     # The kernel's shapes are grown by the rounding errors of transforms. Allow for them here.
-    _, ego_error = snapshot.composed(np.array([pose]), frame)
+    _, ego_error = place(snapshot.cores(), np.array([pose]), frame)
     takes_hull = snapshot.config.concave_policy == "hull"
     for part in snapshot.parts:
         data = part.obstacles

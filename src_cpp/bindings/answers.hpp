@@ -3,9 +3,6 @@
 // Results of many queries, as arrays for Python.
 #pragma once
 
-#include <cmath>
-#include <limits>
-
 #include "bindings.hpp"
 
 namespace gjk::bindings {
@@ -65,19 +62,6 @@ class AnswerArrays {
   }
 
   Verdict verdict(py::ssize_t i) const noexcept { return static_cast<Verdict>(verdict_[i]); }
-
-  // Smallest lower bound of the FREE answers (m). Infinity: no answer is FREE, or `has_bounds` is
-  // false. -infinity: the bound of a FREE answer is NaN, or the kernel reports an internal error.
-  double least_free_bound(bool has_bounds) const noexcept {
-    constexpr double kInfinity = std::numeric_limits<double>::infinity();
-    double least = kInfinity;
-    for (py::ssize_t i = 0; i < verdicts.size(); ++i) {
-      if (status_[i] == static_cast<std::uint16_t>(Status::internal_error)) return -kInfinity;
-      if (!has_bounds || !is_free(verdict(i)) || lower_bound_[i] >= least) continue;
-      least = std::isnan(lower_bound_[i]) ? -kInfinity : lower_bound_[i];
-    }
-    return least;
-  }
 
   static py::ssize_t rows(std::size_t count) noexcept { return static_cast<py::ssize_t>(count); }
 

@@ -16,7 +16,8 @@
 #include <tuple>
 
 #include "gjk/gjk.hpp"
-#include "gjk/snapshot/arguments.hpp"
+#include "gjk/scene/obstacle_arrays.hpp"
+#include "gjk/shape/domain.hpp"
 
 namespace gjk::bindings {
 
@@ -280,11 +281,11 @@ void bind_time_to_collision(py::class_<Scene>& scene);
 void bind_gradient(py::class_<Scene>& scene);
 void bind_nearest_free(py::class_<Scene>& scene);
 void bind_ray_cast(py::class_<Scene>& scene);
-void bind_validity(const py::module_& module);
+void bind_mirror(py::module_& module);
 void bind_pairwise(py::module_& module);
 void bind_curves(py::module_& module);
 void bind_state(py::module_& module);
-void bind_snapshot(py::module_& module);
+void bind_rules(py::module_& module);
 void bind_convert(py::module_& module);
 
 }  // namespace gjk::bindings

@@ -29,7 +29,7 @@ PYBIND11_MODULE(_core, module) {
   gjk::bindings::bind_pairwise(module);
   gjk::bindings::bind_curves(module);
   gjk::bindings::bind_state(module);
-  gjk::bindings::bind_snapshot(module);
+  gjk::bindings::bind_rules(module);
   gjk::bindings::bind_convert(module);
-  gjk::bindings::bind_validity(module);
+  gjk::bindings::bind_mirror(module);
 }

@@ -10,8 +10,7 @@
 namespace gjk::bindings {
 namespace {
 
-// Returns verdicts, statuses, distances, lower bounds, witnesses, directions, and
-// least_free_bound() of the pairs.
+// Returns verdicts, statuses, distances, lower bounds, witnesses and directions of the pairs.
 py::tuple check_pairs_of(const Scene& a, const Scene& b,
                          const std::optional<Array<std::int64_t>>& pairs, double margin, int mode,
                          unsigned threads) {
@@ -42,8 +41,7 @@ py::tuple check_pairs_of(const Scene& a, const Scene& b,
     arrays.put(i, {verdict, status, c.distance, c.lower_bound, c.point_a, c.point_b, c.direction});
   }
   return py::make_tuple(arrays.verdicts, arrays.statuses, arrays.distances, arrays.lower_bounds,
-                        arrays.witnesses, arrays.directions,
-                        arrays.least_free_bound(options.mode != Mode::collide));
+                        arrays.witnesses, arrays.directions);
 }
 
 }  // namespace

@@ -51,7 +51,6 @@ py::dict check(const Scene& scene, const std::vector<const Shape*>& shapes, cons
   out["directions"] = arrays.directions;
   out["worst"] = static_cast<int>(worst);
   out["first_invalid"] = first_invalid;  // -1: none
-  out["least_free_bound"] = arrays.least_free_bound(options.mode != Mode::collide);
   return out;
 }
 

@@ -382,5 +382,39 @@ TEST(Decision, of_a_free_pair_has_the_better_bound) {
   EXPECT_EQ(decision.lower(), -kInfinity);
 }
 
+TEST(CheckFree, free_without_a_bound_of_the_margin_is_an_internal_error) {
+  const Verdict free = Certificate::of(Verdict::margin, 0.0).beyond(-1.0, Verdict::unknown);
+  ASSERT_TRUE(is_free(free));
+  constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  const std::size_t before = internal_errors;
+  for (const double bound : {0.5, std::nextafter(0.5, 1.0), 7.0, kInfinity}) {
+    Verdict verdict = free;
+    Status status = Status::success;
+    check_free(verdict, status, bound, 0.5);
+    EXPECT_TRUE(is_free(verdict));
+    EXPECT_EQ(status, Status::success);
+  }
+  EXPECT_EQ(internal_errors, before);
+  for (const double bound : {std::nextafter(0.5, 0.0), 0.0, -1.0, -kInfinity, kNaN}) {
+    Verdict verdict = free;
+    Status status = Status::success;
+    check_free(verdict, status, bound, 0.5);
+    EXPECT_EQ(verdict, Verdict::unknown);
+    EXPECT_EQ(status, Status::internal_error);
+  }
+  EXPECT_EQ(internal_errors, before + 5);
+  // Other verdicts stay. What the kernel itself reports is counted.
+  Verdict verdict = Verdict::unknown;
+  Status status = Status::internal_error;
+  check_free(verdict, status, 7.0, 0.5);
+  EXPECT_EQ(internal_errors, before + 6);
+  verdict = Verdict::margin;
+  status = Status::success;
+  check_free(verdict, status, 0.1, 0.5);
+  EXPECT_EQ(verdict, Verdict::margin);
+  EXPECT_EQ(internal_errors, before + 6);
+}
+
 }  // namespace
 }  // namespace gjk::certificate_test

@@ -29,6 +29,8 @@ struct InfoMessage {
   std::uint64_t snapshot_id = (1ULL << 32) + 1;
   std::uint32_t config_hash = 0;
   std::string footprint;
+  double footprint_age = 0.0;
+  double max_obstacle_age = 0.0;
 };
 struct ObstaclesMessage {
   Header header;

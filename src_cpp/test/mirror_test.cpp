@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: gjk_collision contributors
 // SPDX-License-Identifier: Apache-2.0
 // Questions to a mirror: when the answer is not the one that the last snapshot gives.
-#include "gjk/snapshot/mirror.hpp"
+#include "gjk/rules/mirror.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "gjk/snapshot/questions.hpp"
+#include "gjk/rules/questions.hpp"
 #include "messages.hpp"
 
 namespace gjk::mirror_test {
@@ -41,21 +41,26 @@ Mirror mirror() {
 }
 
 // The answer for a pose from `asked`, which is returned at a time.
-Answer returned(Mirror& mirror, Mirror::Asked asked, const Pose& pose, std::int64_t ns) {
+Answer returned(Mirror& mirror, const Mirror::Asked& asked, const Pose& pose, std::int64_t ns) {
   const auto compute = [&] { return collide(asked.view(), {pose}); };
-  const auto fault_now = [&] { return mirror.fault_at_return(asked, after(ns)); };
-  return Mirror::answer(asked, compute, fault_now).answer;
+  return Mirror::answer(compute, [&] { return mirror.fault(asked, after(ns)); }).answer;
 }
 
-Answer ask(Mirror& mirror, const Pose& pose, const Question& question = {},
-           std::uint64_t required = 0, const std::string& frame = "odom") {
-  return returned(mirror, mirror.ask(question, required, frame, after(0)), pose, 0);
+Mirror::Asked asked_of(Mirror& mirror, const std::vector<std::string>& footprints = {},
+                       std::uint64_t required = 0, const std::string& frame = "odom",
+                       std::int64_t at = 0) {
+  return mirror.ask(footprints, at, required, &frame, after(0));
+}
+
+Answer ask(Mirror& mirror, const Pose& pose, const std::vector<std::string>& footprints = {},
+           std::uint64_t required = 0, const std::string& frame = "odom", std::int64_t at = 0) {
+  return returned(mirror, asked_of(mirror, footprints, required, frame, at), pose, 0);
 }
 
 TEST(Mirror, AnswersFromTheLastSnapshot) {
   Mirror mirror = mirror_test::mirror();
   EXPECT_EQ(ask(mirror, kFree).verdict, Verdict::free);
-  const Mirror::Asked asked = mirror.ask({}, 0, "odom", after(0));
+  const Mirror::Asked asked = asked_of(mirror);
   EXPECT_EQ(asked.view().stamp, after(0).now);
   const Answer hit = returned(mirror, asked, kHit, 0);
   EXPECT_EQ(hit.verdict, Verdict::collision);
@@ -65,7 +70,7 @@ TEST(Mirror, AnswersFromTheLastSnapshot) {
 
 TEST(Mirror, WithoutASnapshotAllIsUnknown) {
   Mirror mirror;
-  const Mirror::Asked asked = mirror.ask({}, 0, "odom", after(0));
+  const Mirror::Asked asked = asked_of(mirror);
   EXPECT_EQ(asked.id_of(0), -1);
   EXPECT_EQ(asked.source_of(0), "");
   // This is said before an error of the question.
@@ -80,10 +85,9 @@ TEST(Mirror, WithoutASnapshotAllIsUnknown) {
 
 TEST(Mirror, QuestionsThatAreRefused) {
   Mirror mirror = mirror_test::mirror();
-  Question nobody;
-  nobody.footprint = "nobody";
-  EXPECT_EQ(ask(mirror, kHit, nobody).status, Status::invalid_input);
-  EXPECT_EQ(mirror.ask(nobody, 0, "odom", after(0)).issue().argument, "footprint");
+  EXPECT_EQ(ask(mirror, kHit, {"nobody"}).status, Status::invalid_input);
+  EXPECT_EQ(ask(mirror, kHit, {"", "nobody"}).status, Status::invalid_input);
+  EXPECT_EQ(asked_of(mirror, {"nobody"}).issue().argument, "footprint");
   EXPECT_EQ(ask(mirror, kHit, {}, message().info.snapshot_id).verdict, Verdict::collision);
   EXPECT_EQ(ask(mirror, kHit, {}, 5).status, Status::snapshot_mismatch);
   EXPECT_EQ(ask(mirror, kHit, {}, 0, "map").status, Status::unknown_frame);
@@ -92,16 +96,14 @@ TEST(Mirror, QuestionsThatAreRefused) {
 
 TEST(Mirror, DataMustNotBeTooOldAtTheTimeOfTheQuestion) {
   Mirror mirror = mirror_test::mirror();
-  Question question;
-  question.at = after(500 * kMs).now;
-  EXPECT_EQ(ask(mirror, kFree, question).verdict, Verdict::free);
-  ++question.at;
-  EXPECT_EQ(ask(mirror, kFree, question).status, Status::stale_obstacles);
+  const std::int64_t at = after(500 * kMs).now;
+  EXPECT_EQ(ask(mirror, kFree, {}, 0, "odom", at).verdict, Verdict::free);
+  EXPECT_EQ(ask(mirror, kFree, {}, 0, "odom", at + 1).status, Status::stale_obstacles);
 }
 
 TEST(Mirror, AMessageThatCannotBeUsedEndsTheLastSnapshot) {
   Mirror mirror = mirror_test::mirror();
-  const Mirror::Asked asked = mirror.ask({}, 0, "odom", after(0));
+  const Mirror::Asked asked = asked_of(mirror);
   SnapshotMessage bad = message();
   bad.obstacles[0].xy.pop_back();
   const Mirror::Content content = Mirror::read(bad);
@@ -123,7 +125,7 @@ TEST(Mirror, AnEarlierMessageThatArrivesLateIsNotUsed) {
 
 TEST(Mirror, AnAnswerIsJudgedWhenItIsReturned) {
   Mirror mirror = mirror_test::mirror();
-  const Mirror::Asked asked = mirror.ask({}, 0, "odom", after(0));
+  const Mirror::Asked asked = asked_of(mirror);
   HeartbeatMessage heartbeat;
   heartbeat.header.stamp = {101, 150 * kMs};
   heartbeat.counter = heartbeat.snapshot_sequence = 1;
@@ -135,7 +137,7 @@ TEST(Mirror, AnAnswerIsJudgedWhenItIsReturned) {
 
 TEST(Mirror, AnAnswerKeepsItsSnapshot) {
   Mirror mirror = mirror_test::mirror();
-  const Mirror::Asked asked = mirror.ask({}, 0, "odom", after(0));
+  const Mirror::Asked asked = asked_of(mirror);
   SnapshotMessage next = message();
   next.sequence = 2;
   ++next.info.snapshot_id;

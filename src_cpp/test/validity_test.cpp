@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: gjk_collision contributors
 // SPDX-License-Identifier: Apache-2.0
 // A mirror must not answer from data that the server would not use any more.
-#include "gjk/snapshot/validity.hpp"
+#include "gjk/rules/validity.hpp"
 
 #include <gtest/gtest.h>
 

@@ -15,13 +15,13 @@ from typing import Any
 import numpy as np
 from rosbags.typesys.base import Nodetype  # type: ignore[attr-defined]
 
+from gjk_collision import _core
 from gjk_collision.replay.interfaces import typestore
 from gjk_collision.server.config import Config, SourceConfig
 from gjk_collision.server.frames import FrameError, Pose, SameFrameOnly
-from gjk_collision.server.mirror import Mirror
 from gjk_collision.server.mirrored import described
 from gjk_collision.server.obstacles import Obstacles
-from gjk_collision.server.snapshot import Fault, Snapshot, empty_snapshot
+from gjk_collision.server.snapshot import Fault, Snapshot
 from gjk_collision.server.world import Footprint, World
 from gjk_collision.verdict import Status
 
@@ -100,7 +100,8 @@ class Run:
     steady: int = 5 * S
     epoch: int = 7
     world: World = field(init=False)
-    mirror: Mirror = field(default_factory=Mirror)
+    mirror: _core.Mirror = field(default_factory=_core.Mirror)
+    used: Any = None  # info of the message in use
     sequence: int = 0
     counter: int = 0
     key: Any = None
@@ -159,11 +160,12 @@ class Run:
             read = STORE.deserialize_cdr(data, kind)
             times = {**self.mirror_times, "earliest": self.mirror_times["steady"]}
             if kind == STATE:
-                self.mirror.receive_state(read, **times)
+                self.mirror.receive_heartbeat(message=read, **times)
                 continue
             content = self.mirror.read(read)
-            assert content.error is None, content.error
-            self.mirror.receive_snapshot(content, **times)
+            assert not content.error, content.error
+            if self.mirror.receive_snapshot(content=content, **times):
+                self.used = read.info
 
     @property
     def mirror_times(self) -> dict[str, int]:
@@ -182,18 +184,36 @@ class Run:
                 self.next_beat = self.steady + round(S / self.config.state_rate)
                 self.beat()
 
-    def fault(self) -> Fault | None:
-        """Why the mirror has no valid snapshot now."""
-        return self.mirror.fault(at=self.now, now=self.now, steady=self.steady + self.OTHER_ZERO)
+    def asked(self, *names: str) -> _core.MirrorAsked:
+        """A question to the mirror at this time."""
+        times = self.mirror_times
+        return self.mirror.ask(
+            footprints=list(names), at=self.now, required=0, frame=None, **times
+        )
 
-    def mirrored(self) -> Snapshot:
-        """The snapshot from which the mirror answers now."""
-        fault = self.mirror.fault(at=self.now, now=self.now, steady=self.steady + self.OTHER_ZERO)
-        held = self.mirror.snapshot_at(self.now)
-        if held is None:
-            assert fault is not None
-            return empty_snapshot(Config(), fault, self.now)
-        return held if fault is None else held.invalidated(fault)
+    def fault(self, asked: _core.MirrorAsked | None = None) -> Fault | None:
+        """Why the mirror has no valid snapshot now, or may not return an answer to a question."""
+        found = self.mirror.fault(asked or self.asked(), **self.mirror_times)
+        return None if found is None else Fault(Status(found[0]), found[1])
+
+    def mirrored(self) -> Mirrored:
+        """The data from which the mirror answers now."""
+        return Mirrored(self.asked())
+
+
+@dataclass
+class Mirrored:
+    """The data of a question to a mirror."""
+
+    asked: _core.MirrorAsked
+
+    def cores(self) -> list[_core.Snapshot]:
+        return self.asked.snapshots
+
+    @property
+    def fault(self) -> Fault | None:
+        found = self.asked.fault
+        return None if found is None else Fault(Status(found[0]), found[1])
 
 
 # ---- random data

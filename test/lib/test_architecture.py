@@ -29,8 +29,9 @@ LAYERS = (
     ("planning.edges", "plotting"),
     ("planning.validity",),
     ("planning",),
-    ("server.frames", "server.config", "server.obstacles", "server.budget", "server.calls"),
-    ("server.boundary", "server.fields", "server.rules", "server.parameter_files", "server.twist"),
+    ("server.frames", "server.config", "server.obstacles", "server.calls"),
+    ("server.boundary", "server.fields", "server.parameter_files", "server.placing"),
+    ("server.twist",),
     ("server.adapters", "server.snapshot"),
     ("server.answers", "server.lookup", "server.pauses"),
     (
@@ -41,7 +42,7 @@ LAYERS = (
         "server.drawing",
         "server.exchange",
     ),
-    ("server.dispatch", "server.mirror", "server.publication"),
+    ("server.dispatch", "server.publication"),
     ("server.server",),
     ("server.requests",),
     ("server",),
@@ -234,5 +235,4 @@ def test_only_certificates_conclude_free() -> None:
     naming = {path.name for path in files if "Verdict::free" in path.read_text()}
     assert naming == {"certificate.hpp"}
     casting = {path.name for path in files if "static_cast<Verdict>" in path.read_text()}
-    # of what the kernel answered, or its double in a test
-    assert casting == {"answers.hpp", "kernel_in_python.hpp"}
+    assert casting == {"answers.hpp"}  # of what the kernel answered

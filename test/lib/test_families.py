@@ -36,7 +36,7 @@ from gjk_collision.server import questions
 from gjk_collision.server.config import Config, SourceConfig
 from gjk_collision.server.frames import Pose
 from gjk_collision.server.obstacles import Obstacles
-from gjk_collision.server.questions.path import check_path
+from gjk_collision.server.questions import check_path
 from gjk_collision.server.world import World
 from gjk_collision.verdict import Verdict
 

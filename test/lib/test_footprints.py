@@ -250,7 +250,8 @@ def test_each_footprint_of_a_request_is_checked_again_when_its_answer_is_sent(
     assert late.footprint_age == pytest.approx(0.0 if is_by_speed else 0.09)
     time.pass_(0.02)
     late = world.later(first, **time.both)
-    assert said(late, FAR) == unknown(Status.STALE_FOOTPRINT)
+    answer = questions.check_poses(late, np.array(FAR), which=message.which).answer
+    assert (answer.verdict, answer.status) == unknown(Status.STALE_FOOTPRINT)
     named = SimpleNamespace(footprints=["long", "long"], footprint="", which=np.zeros(1, np.uint8))
     first = Request("CheckPoses", named).chosen(first.origin or first)
     assert first.footprint_names == ("long",)

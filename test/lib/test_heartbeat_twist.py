@@ -45,7 +45,7 @@ def world_of(time: Time, *centres: tuple[float, float], data: Any = None, **chan
 
 def left(snapshot: Snapshot, pose: Pose | Fault = START) -> float:
     plain = questions.state(snapshot, pose)
-    found = questions.with_time_to_collision(plain, snapshot, pose)
+    found = questions.state(snapshot, pose, snapshot.twist)
     assert replace(found, time_to_collision=nan).answer == plain.answer
     assert isnan(plain.time_to_collision)
     return found.time_to_collision

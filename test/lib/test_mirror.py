@@ -24,7 +24,7 @@ from gjk_collision.server.config import Config, FootprintConfig, SourceConfig
 from gjk_collision.server.frames import Pose
 from gjk_collision.server.mirrored import described
 from gjk_collision.server.obstacles import Obstacles
-from gjk_collision.server.snapshot import Fault, Snapshot
+from gjk_collision.server.snapshot import Fault
 from gjk_collision.verdict import Status, Verdict
 
 SNAPSHOTS = int(os.environ.get("GJK_CASES", "60"))
@@ -46,7 +46,7 @@ def bits(value: Any) -> Any:
     return value
 
 
-def ask(snapshot: Snapshot, stamp: int, seed: int) -> dict[str, Any]:
+def ask(snapshot: questions.Data, stamp: int, seed: int) -> dict[str, Any]:
     """The answers to random questions: 100 poses, 10 paths, and single poses."""
     rng = np.random.default_rng(seed)
     found: dict[str, Any] = {}
@@ -81,6 +81,32 @@ def ask(snapshot: Snapshot, stamp: int, seed: int) -> dict[str, Any]:
     found["collide"] = questions.collide(snapshot, pose, margin)
     found["collide in a frame"] = questions.collide(snapshot, pose, margin, frame=frame)
     found["distance"] = questions.distance(snapshot, pose, 3, float(rng.choice([0.0, 5.0])))
+    ends = np.r_[0, np.sort(rng.choice(np.arange(1, 100), 7, replace=False)), 100]
+    found["groups"] = questions.check_poses(
+        snapshot,
+        poses.ravel(),
+        margin=margin,
+        stamp=stamp,
+        group_offsets=ends,
+        stop_at_first=bool(rng.random() < 0.5),
+    )
+    found["gradients"] = questions.check_poses(
+        snapshot,
+        poses[:30].ravel(),
+        np.linspace(0.0, 4.0, 30) if rng.random() < 0.5 else np.empty(0),
+        stamp=stamp,
+        mode=3,
+        k=int(rng.integers(1, 4)),
+        frame=lambda: frame,
+    )
+    for k in range(3):
+        n = int(rng.integers(1, 5))
+        arcs = np.c_[rng.uniform(-0.5, 0.5, n), rng.uniform(-4.0, 6.0, n)]
+        times = np.cumsum(rng.uniform(0.1, 1.5, n + 1)) if rng.random() < 0.5 else np.empty(0)
+        found[f"arcs {k}"] = questions.check_path(
+            snapshot, poses[k], times, arcs=arcs.ravel(), stamp=stamp, margin=margin
+        )
+    found["nearest free"] = questions.nearest_free(snapshot, pose, 3.0, 0.5, tolerance=0.1)
     return found
 
 
@@ -107,7 +133,7 @@ def test_a_mirror_answers_as_its_node(delay: int) -> None:
                 run.beat()
             run.pass_time(int(rng.integers(1, 80)) * MS)
             node, mirror = run.snapshot(), run.mirrored()
-            held = run.mirror.snapshot
+            held = run.used
             theirs = ask(node, run.now, step)
             ours = ask(mirror, run.now, step)
             is_valid = run.fault() is None
@@ -115,9 +141,9 @@ def test_a_mirror_answers_as_its_node(delay: int) -> None:
                 assert set(verdicts(ours)) == {Verdict.UNKNOWN}, where
             if node.fault is not None and node.fault.status in STALE:
                 # Until the message arrives, the mirror cannot know of a shorter timeout.
-                is_old = held is not None and held.config.hash != node.config.hash
+                is_old = held is not None and held.config_hash != node.config.hash
                 assert is_old or not verdicts(ours)[Verdict.FREE], where
-            same = held is not None and held.id == node.id
+            same = held is not None and held.snapshot_id == node.id
             if delay == 0 and node.fault is None:
                 # An optional source may have expired after the last heartbeat.
                 is_stale = mirror.fault is not None and mirror.fault.status in STALE
@@ -240,13 +266,12 @@ def test_answer_of_a_long_question_is_judged_when_it_is_returned() -> None:
         run.beat()
         return run
 
-    def fault(run: Run, used: Any) -> Status | None:
-        times = run.mirror_times
-        found = run.mirror.fault(at=run.now, **times, used=used)
+    def fault(run: Run, asked: Any) -> Status | None:
+        found = run.fault(asked)
         return None if found is None else found.status
 
     run = world()
-    used = run.mirror.held()
+    used = run.asked()
     run.is_beating = False
     run.pass_time(300 * MS)
     assert fault(run, used) is None
@@ -255,7 +280,7 @@ def test_answer_of_a_long_question_is_judged_when_it_is_returned() -> None:
 
     for change in ("obstacles", "map", "margin", "restart"):
         run = world()
-        used = run.mirror.held()
+        used = run.asked()
         if change == "margin":
             run.world.reconfigure(run.config.changed({"safety_margin": 0.1}))
         if change == "restart":
@@ -278,12 +303,11 @@ def test_fault_since_a_snapshot_without_its_default_footprint() -> None:
     run = Run(Config(footprints=(small,), sources=(source,)), mirroring.Frames({}))
     run.world.receive_obstacles("obstacles", boxes(run.now, 50.0), **run.times)
     run.beat()
-    used = run.mirror.held()
-    times = {"at": run.now, **run.mirror_times, "is_named": True, "used": used}
-    assert run.mirror.fault(**times) is None
+    used = run.asked("small")
+    assert run.fault(used) is None
     run.world.receive_fault("obstacles", Fault(Status.NON_FINITE, "xy[0]"), **run.times)
     run.pass_time(10 * MS)
     run.beat()
-    fault = run.mirror.fault(**{**times, "at": run.now, **run.mirror_times})
+    fault = run.fault(used)
     assert fault is not None
     assert fault.status is Status.SNAPSHOT_MISMATCH

@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from gjk_collision import Status
+from gjk_collision import Status, _core
 from gjk_collision.server.config import Config
-from gjk_collision.server.mirror import Mirror
 from gjk_collision.server.mirrored import described
 from gjk_collision.server.obstacles import Obstacles
 from gjk_collision.server.transforms import Placement, TransformTree
@@ -43,22 +42,26 @@ def circle(stamp: int) -> Obstacles:
 def test_static_transform_is_corrected_while_an_answer_is_computed() -> None:
     tree = TransformTree(NOW)
     tree.insert("odom", "sensor", 0, Placement((0.0, 0.0, 0.0), UP), static=True)
-    world, mirror = World(Config(robot_radius=1.0), tree, epoch=7), Mirror()
+    world, mirror = World(Config(robot_radius=1.0), tree, epoch=7), _core.Mirror()
 
     def publish(at: int, sequence: int) -> None:
         snapshot = world.snapshot(now=at, steady=at)
         assert snapshot.fault is None
         content = mirror.read(message(described(snapshot, sequence)))
-        mirror.receive_snapshot(content, now=at, steady=at, earliest=at)
+        mirror.receive_snapshot(content=content, now=at, steady=at, earliest=at)
 
     world.receive_obstacles("obstacles", circle(NOW), now=NOW, steady=NOW)
     publish(NOW, 1)
-    used, later = mirror.held(), NOW + 20 * MS
-    assert mirror.fault(at=NOW, now=later, steady=later, used=used) is None
+
+    def ask(at: int) -> _core.MirrorAsked:
+        return mirror.ask(footprints=[], at=0, required=0, frame=None, now=at, steady=at)
+
+    used, later = ask(NOW), NOW + 20 * MS
+    assert mirror.fault(used, now=later, steady=later) is None
 
     tree.insert("odom", "sensor", 0, Placement((-3.0, 0.0, 0.0), UP), static=True)
     publish(later, 2)  # the obstacle is now at the place of the vehicle
-    fault = mirror.fault(at=NOW, now=later, steady=later, used=used)
+    fault = mirror.fault(used, now=later, steady=later)
     assert fault is not None
-    assert fault.status is Status.SNAPSHOT_MISMATCH
-    assert mirror.fault(at=later, now=later, steady=later) is None
+    assert fault[0] == Status.SNAPSHOT_MISMATCH
+    assert mirror.fault(ask(later), now=later, steady=later) is None

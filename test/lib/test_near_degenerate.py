@@ -34,7 +34,7 @@ from gjk_collision.pairs import check_pairs
 from gjk_collision.server.config import Config
 from gjk_collision.server.frames import Pose
 from gjk_collision.server.obstacles import Obstacles
-from gjk_collision.server.questions.batch import check_poses
+from gjk_collision.server.questions import check_poses
 from gjk_collision.server.world import World
 from gjk_collision.verdict import Verdict
 

@@ -12,14 +12,14 @@ import numpy as np
 import pytest
 from test_queries import STANDING, shapes, snapshot
 
+from gjk_collision import _core
 from gjk_collision.errors import InputError
 from gjk_collision.geometry import Shape
 from gjk_collision.scene import Scene
-from gjk_collision.server import budget, questions
+from gjk_collision.server import questions
 from gjk_collision.server.answers import PathAnswer
 from gjk_collision.server.config import Config
 from gjk_collision.server.frames import Pose
-from gjk_collision.server.questions import path
 from gjk_collision.server.snapshot import Fault, Snapshot, empty_snapshot
 from gjk_collision.verdict import Status, Verdict
 
@@ -87,9 +87,8 @@ def test_the_obstacle_is_the_first_in_the_way() -> None:
     for chunk in (1, 1000):
         known = snapshot((0, 2.5), (20, 0))
         way = np.array([-9.0, 0, 0, 9, 0, 0, 30, 0, 0])
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(path, "FIRST_CHUNK", chunk)
-            found = questions.check_path(known, way, margin=1.0, is_late=lambda: False)
+        budget = _core.Budget(lambda: False, first_chunk=chunk)
+        found = questions.check_path(known, way, margin=1.0, budget=budget)
         assert said(found) == (Verdict.COLLISION, Status.SUCCESS)
         assert (found.first_invalid_segment, found.answer.nearest_id) == (0, 0)
 
@@ -138,11 +137,9 @@ def test_what_is_not_predicted_is_unknown(swept: bool) -> None:
 @pytest.mark.requirement("V-12")
 @pytest.mark.parametrize("name", STANDING)
 @pytest.mark.parametrize("chunk", [1, 1000])
-def test_past_the_horizon_nothing_is_known(
-    name: str, chunk: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_past_the_horizon_nothing_is_known(name: str, chunk: int) -> None:
     """A path is free up to the horizon, and no further."""
-    monkeypatch.setattr(path, "FIRST_CHUNK", chunk)
+    budget = _core.Budget(lambda: False, first_chunk=chunk)
     known, short = STANDING[name](), (Verdict.UNKNOWN, Status.PREDICTION_TOO_SHORT)
     way = np.array([50.0, 0, 0, 51, 0, 0, 52, 0, 0, 53, 0, 0])
     for times, segment, fraction in (
@@ -153,9 +150,7 @@ def test_past_the_horizon_nothing_is_known(
         ([6.0, 7.0, 8.0, 9.0], 0, 0.0),
     ):
         for swept in (False, True):
-            found = questions.check_path(
-                known, way, np.array(times), swept=swept, is_late=lambda: False
-            )
+            found = questions.check_path(known, way, np.array(times), swept=swept, budget=budget)
             assert said(found) == short
             assert found.first_invalid_segment == segment
             assert found.last_valid_fraction == pytest.approx(fraction if swept else 0.0)
@@ -164,7 +159,9 @@ def test_past_the_horizon_nothing_is_known(
     within = questions.check_path(known, way, np.array([1.0, 2.0, 3.0, 5.0]))
     assert within.answer.is_free
     assert questions.check_path(known, way).answer.is_free  # without times they stand
-    late = questions.check_path(known, np.tile(way, 9), np.arange(36) * 0.2, is_late=lambda: True)
+    late = questions.check_path(
+        known, np.tile(way, 9), np.arange(36) * 0.2, budget=_core.Budget(lambda: True)
+    )
     assert said(late)[0] is Verdict.UNKNOWN
 
 
@@ -186,9 +183,9 @@ def test_a_hit_before_the_horizon_is_certain_and_one_after_it_is_not_known() -> 
 
 @pytest.mark.parametrize("swept", [False, True])
 @pytest.mark.parametrize("timed", [False, True])
-def test_pieces_are_the_whole(swept: bool, timed: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pieces_are_the_whole(swept: bool, timed: bool) -> None:
     rng = np.random.default_rng(11)
-    monkeypatch.setattr(budget, "CHUNK_TIME", 0.0)
+    budget = _core.Budget(lambda: False, chunk_time=0.0)
     seen = set()
     for _ in range(60):
         fields = {"velocities": rng.uniform(-1, 1, 6)} if timed else {}
@@ -197,7 +194,7 @@ def test_pieces_are_the_whole(swept: bool, timed: bool, monkeypatch: pytest.Monk
         times = np.cumsum(rng.uniform(0.1, 0.5, 9)) if timed else np.empty(0)
         options: dict[str, Any] = {"swept": swept, "margin": float(rng.uniform(0, 1))}
         whole = questions.check_path(known, way, times, **options)
-        pieces = questions.check_path(known, way, times, **options, is_late=lambda: False)
+        pieces = questions.check_path(known, way, times, **options, budget=budget)
         seen.add(whole.answer.verdict)
         assert pieces == whole  # an answer must not depend on the time that it takes
     assert seen == {Verdict.FREE, Verdict.MARGIN, Verdict.COLLISION}
@@ -207,10 +204,10 @@ def test_pieces_are_the_whole(swept: bool, timed: bool, monkeypatch: pytest.Monk
 @pytest.mark.parametrize("swept", [False, True])
 @pytest.mark.parametrize("until", [0.5, 1.0, 2.5])
 def test_the_first_collision_is_not_later_than_what_was_left_open(
-    monkeypatch: pytest.MonkeyPatch, chunk: int, swept: bool, until: float
+    chunk: int, swept: bool, until: float
 ) -> None:
     """One obstacle is known for a time, another is hit after that: in pieces as in one."""
-    monkeypatch.setattr(path, "FIRST_CHUNK", chunk)
+    budget = _core.Budget(lambda: False, first_chunk=chunk)
     data = shapes(
         (0, 90),
         (30, 0),
@@ -221,7 +218,7 @@ def test_the_first_collision_is_not_later_than_what_was_left_open(
     )
     poses = np.array([[10.0 * i, 0.0, 0.0] for i in range(5)]).ravel()
     found = questions.check_path(
-        snapshot(data=data), poses, np.arange(5.0), swept=swept, is_late=lambda: False
+        snapshot(data=data), poses, np.arange(5.0), swept=swept, budget=budget
     )
     assert found.answer.verdict is Verdict.COLLISION
     assert found.first_invalid_segment == int(until)
@@ -231,24 +228,22 @@ def test_the_first_collision_is_not_later_than_what_was_left_open(
 
 
 @pytest.mark.requirement("N-3")
-def test_past_the_time_budget(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_past_the_time_budget() -> None:
     """Free up to where the time ran out, but not a free path; a hit before that is a hit."""
-    monkeypatch.setattr(path, "FIRST_CHUNK", 2)
+    budget = _core.Budget(lambda: True, first_chunk=2)
     clear = np.array([[50.0 + i, 0, 0] for i in range(9)]).ravel()
-    found = questions.check_path(snapshot((0, 0)), clear, is_late=lambda: True)
+    found = questions.check_path(snapshot((0, 0)), clear, budget=budget)
     assert said(found) == (Verdict.UNKNOWN, Status.TIME_BUDGET)
     assert "2 of 8" in found.answer.message
     assert (found.first_invalid_segment, found.last_valid_fraction) == (2, 0.0)
     assert np.isnan([found.min_distance, found.min_distance_lower_bound]).all()
     near = np.concatenate([[-9.0, 2.5, 0, 9, 2.5, 0], clear])
-    margin = questions.check_path(snapshot((0, 0)), near, margin=1.0, is_late=lambda: True)
+    margin = questions.check_path(snapshot((0, 0)), near, margin=1.0, budget=budget)
     assert said(margin) == (Verdict.UNKNOWN, Status.TIME_BUDGET)
     assert (margin.first_invalid_segment, margin.answer.nearest_id) == (0, 0)
-    hit = questions.check_path(
-        snapshot((0, 0)), np.concatenate([THROUGH, clear]), is_late=lambda: True
-    )
+    hit = questions.check_path(snapshot((0, 0)), np.concatenate([THROUGH, clear]), budget=budget)
     assert said(hit) == (Verdict.COLLISION, Status.SUCCESS)
-    done = questions.check_path(snapshot((0, 0)), clear[:9], is_late=lambda: True)
+    done = questions.check_path(snapshot((0, 0)), clear[:9], budget=budget)
     assert done.answer.is_free, "what is done in time is an answer"
 
 
@@ -271,7 +266,7 @@ def test_beside_a_fault_nothing_of_a_path_is_free(swept: bool) -> None:
     assert said(hit) == (Verdict.COLLISION, Status.STALE_OBSTACLES)
     assert (hit.answer.nearest_id, hit.answer.message) == (0, STALE.message)
     late = questions.check_path(
-        faulty, np.tile([50.0, 0, 0], 99), swept=swept, is_late=lambda: True
+        faulty, np.tile([50.0, 0, 0], 99), swept=swept, budget=_core.Budget(lambda: True)
     )
     assert said(late) == (Verdict.UNKNOWN, Status.STALE_OBSTACLES)
     for found in (clear, margin, hit, late):
@@ -320,20 +315,9 @@ def test_bad_request_is_refused(
     known = snapshot((0, 0), max_poses=10)
     request: dict[str, Any] = {"poses": np.array([50.0, 0, 0, 51, 0, 0]), **change}
     with pytest.raises(InputError) as caught:
-        questions.check_path(known, **request, swept=swept, is_late=lambda: False)
+        questions.check_path(known, **request, swept=swept, budget=_core.Budget(lambda: False))
     assert caught.value.status is status
     assert str(caught.value).startswith(where)
-
-
-def test_interpolation() -> None:
-    """0 is DISCRETE, 1 is SWEPT; any other number is refused by the name of its field."""
-    assert path.is_swept(0) is False
-    assert path.is_swept(1) is True
-    for number in (2, 255):
-        with pytest.raises(InputError) as caught:
-            path.is_swept(number)
-        assert caught.value.status is Status.INVALID_INPUT
-        assert str(caught.value).startswith("interpolation: must be 0 or 1")
 
 
 def test_poses_of_another_frame() -> None:

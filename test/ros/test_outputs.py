@@ -21,7 +21,7 @@ from gjk_collision.srv import GetSnapshot
 from server import BOX, Bench, Server, doubles, said
 from visualization_msgs.msg import Marker, MarkerArray
 
-from gjk_collision.results import INVARIANT
+from gjk_collision import _core
 from gjk_collision.ros import messages
 from gjk_collision.ros.diagnostics import Diagnostics
 from gjk_collision.server.config import Config
@@ -199,7 +199,7 @@ def test_free_without_its_lower_bound_is_counted(monkeypatch: pytest.MonkeyPatch
     node: Any = SimpleNamespace(_server=SimpleNamespace(errors=0))
     (status,) = Diagnostics._kernel(node)
     assert status.level == DiagnosticStatus.OK
-    monkeypatch.setattr(INVARIANT, "violations", 3)
+    monkeypatch.setattr(_core, "internal_errors", lambda: 3)
     (status,) = Diagnostics._kernel(node)
     assert status.level == DiagnosticStatus.ERROR
     assert "WRONG RESULTS" in status.message

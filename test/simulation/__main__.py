@@ -14,14 +14,12 @@ from datetime import datetime, timezone
 from functools import partial
 from multiprocessing import Pool
 
-from .cpp_planner import program
 from .facts import Event, Plan
 from .plan import BEGIN, new_plan
 from .run import Outcome, Run
 from .shrink import shrunk
 
-AT_ONCE = 4  # seeds that a process takes at a time
-EACH_IN_CPP = 4  # every fourth seed also has mirrors in C++
+AT_ONCE = 4
 
 
 def main() -> int:
@@ -48,8 +46,6 @@ def main() -> int:
     free: Counter[str] = Counter()
     answers: Counter[str] = Counter()
     print(f"seeds from {first}", flush=True)
-    if program() is None:
-        print("there is no C++ compiler: mirrors in C++ are not simulated")
     with Pool(min(given.processes, count)) as pool:
         found = pool.imap_unordered(
             partial(outcome_of, given.length),
@@ -76,8 +72,7 @@ def main() -> int:
 def outcome_of(length: float, seed: int) -> tuple[int, int, Outcome]:
     """Return the outcome of a seed, and its simulated time [ns]."""
     plan = new_plan(seed, length)
-    cpp = program() if seed % EACH_IN_CPP == 0 else None
-    return seed, plan.length, Run(plan, cpp).execute()
+    return seed, plan.length, Run(plan).execute()
 
 
 def report(seed: int, length: float, outcome: Outcome, passed: float, *, short: bool) -> None:

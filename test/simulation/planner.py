@@ -6,17 +6,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
 
+from gjk_collision import InputError, Status, _core
 from gjk_collision.server import questions
-from gjk_collision.server.answers import DistanceAnswer, PathAnswer, PosesAnswer
+from gjk_collision.server.answers import DistanceAnswer, PathAnswer, PosesAnswer, unknown
 from gjk_collision.server.frames import Pose
-from gjk_collision.server.mirror import Asked, Mirror
 from gjk_collision.server.pauses import Pauses
-from gjk_collision.server.snapshot import Snapshot
+from gjk_collision.server.snapshot import Fault
 
 from .facts import Question
 from .wire import rows_of
@@ -26,7 +25,7 @@ from .wire import rows_of
 class Thinking:
     """A question to a mirror that is being answered."""
 
-    asked: Asked
+    asked: _core.MirrorAsked
     answer: Any
 
     @property
@@ -39,7 +38,7 @@ class Planner:
     """A process with a mirror. The runner sets `true` before each call."""
 
     def __init__(self, clock: Callable[[int], int], true: int) -> None:
-        self.mirror, self.clock, self.true = Mirror(), clock, true
+        self.mirror, self.clock, self.true = _core.Mirror(), clock, true
         self.pauses = Pauses(true)
 
     def note_activity(self) -> None:
@@ -51,32 +50,34 @@ class Planner:
         earliest = self.pauses.earliest(self.true, sent)
         times = {"now": self.clock(self.true), "steady": self.true, "earliest": earliest}
         if is_snapshot:
-            self.mirror.receive_snapshot(self.mirror.read(message), **times)
+            self.mirror.receive_snapshot(content=self.mirror.read(message), **times)
         else:
-            self.mirror.receive_state(message, **times)
+            self.mirror.receive_heartbeat(message=message, **times)
 
     def begin(self, question: Question, ahead: int) -> Thinking:
         """Begin to answer a question for a time ahead of now."""
         now = self.clock(self.true)
-        # As its callers do: one name as a string, several as a sequence.
-        names = question.names if question.which else "".join(question.names[:1])
         asked = self.mirror.ask(
-            names, max(now + ahead, 1), question.frame, now=now, steady=self.true
+            footprints=list(question.names if question.which else question.names[:1]),
+            at=max(now + ahead, 1),
+            required=0,
+            frame=question.frame,
+            now=now,
+            steady=self.true,
         )
-        return Thinking(
-            asked, asked.answer(partial(ask, question, asked.at), NONE[question.service])
-        )
+        try:
+            answer = ask(question, asked.at, Data(asked))
+        except InputError as error:
+            answer = NONE[question.service](unknown(Fault(error.status, str(error))))
+        return Thinking(asked, answer)
 
     def end(self, thinking: Thinking, question: Question) -> Any:
         """Return the answer that is returned now."""
-        asked = thinking.asked
-        fault = None
-        if asked.state is None:
-            now = self.clock(self.true)
-            fault = self.mirror.fault_at_return(asked, now=now, steady=self.true)
-        return asked.at_return(
-            thinking.answer, fault, partial(ask, question, asked.at), NONE[question.service]
-        )
+        now = self.clock(self.true)
+        fault = self.mirror.fault(thinking.asked, now=now, steady=self.true)
+        if fault is None:
+            return thinking.answer
+        return NONE[question.service](unknown(Fault(Status(fault[0]), fault[1])))
 
 
 NONE: dict[str, Callable[[Any], Any]] = {
@@ -87,8 +88,19 @@ NONE: dict[str, Callable[[Any], Any]] = {
 }
 
 
-def ask(question: Question, at: int, data: Snapshot) -> Any:
-    """Answer a question from a snapshot with its footprint."""
+@dataclass
+class Data:
+    """The data of a question."""
+
+    asked: _core.MirrorAsked
+
+    def cores(self) -> list[_core.Snapshot]:
+        """Return the data with each footprint of the question."""
+        return self.asked.snapshots
+
+
+def ask(question: Question, at: int, data: questions.Data) -> Any:
+    """Answer a question from the data for it."""
     if question.service == "Collide":
         return questions.collide(data, Pose(*question.poses[0]), question.margin)
     if question.service == "Distance":
@@ -97,8 +109,5 @@ def ask(question: Question, at: int, data: Snapshot) -> Any:
     options: Any = {"stamp": at, "margin": question.margin}
     if question.service == "CheckPath":
         return questions.check_path(data, rows, times, frame=Pose, swept=True, **options)
-    if question.which:
-        which = np.array(question.which, np.uint8)
-        several = questions.check_poses_of_several
-        return several(data, question.names, which, rows, times, **options)
-    return questions.check_poses(data, rows, times, **options)
+    which = np.array(question.which or (), np.int64)
+    return questions.check_poses(data, rows, times, which=which, **options)

@@ -9,7 +9,6 @@ from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import count
-from pathlib import Path
 from typing import Any
 from zlib import crc32
 
@@ -19,7 +18,6 @@ from gjk_collision.server.config import Config
 from gjk_collision.server.snapshot import Snapshot
 
 from .clocks import Clock
-from .cpp_planner import PairedPlanner
 from .facts import MS, SECOND, Event, Message, Plan, Question, Violation
 from .node import Future, Node, Task
 from .oracle import MirrorRecord, NodeRecord, Place, Published, need
@@ -66,13 +64,9 @@ class Process:
 
 
 class Run:
-    """One execution of a plan.
+    """One execution of a plan."""
 
-    `cpp` is the program of `cpp_planner`, which answers beside each mirror in Python.
-    """
-
-    def __init__(self, plan: Plan, cpp: Path | None = None) -> None:
-        self.cpp = cpp
+    def __init__(self, plan: Plan) -> None:
         self.plan, self.now = plan, BEGIN
         self.queue: list[tuple[int, int, Callable[[], None]]] = []
         self.numbers = count()
@@ -104,11 +98,6 @@ class Run:
                 need(not errors, f"an internal error: {errors[:1]}")
         except Violation as why:
             self.outcome.violation, self.outcome.at = str(why), self.now
-        finally:
-            if self.cpp is not None:
-                for each in self.mirrors:
-                    self._count("compared with C++", each.server.compared, 0)
-                    each.server.close()
         return self.outcome
 
     # ---- time
@@ -175,8 +164,6 @@ class Run:
         process = Process(None, None)
         clock = self._clock_of(process, "mirror")
         process.server = Planner(clock, self.now)
-        if self.cpp is not None:
-            process.server = PairedPlanner(self.cpp, clock, self.now)
         process.record = MirrorRecord(clock)
         self._every(process, PULSE, lambda: self._pulse(process))
         return process
@@ -514,12 +501,11 @@ class Run:
         question, begun = data["question"], self.now
         state = mirror.record.begin(self.now)
         thinking = mirror.server.begin(question, data["ahead"])
-        if thinking.asked.state is None and thinking.asked.data.fault is None:
+        if thinking.asked.fault is None:
             self._compare(thinking, question)
 
         def end() -> None:
-            if thinking.asked.state is None:  # otherwise it does not read the clock
-                mirror.record.look(self.now)
+            mirror.record.look(self.now)
             found = mirror.server.end(thinking, question)
             free = _free(found)
             self._note_answer(data, found, 0)
@@ -529,7 +515,7 @@ class Run:
             if free and question.service == "Distance" and len(found.lower_bounds):
                 bound = float(found.lower_bounds[0])
             mirror.record.judge(
-                question, state, self.now, thinking.at, thinking.asked.data.id, free, bound
+                question, state, self.now, thinking.at, thinking.asked.snapshot_id, free, bound
             )
 
         self._at(self.now + data["duration"], lambda: self._when_free(mirror, end))
@@ -542,7 +528,7 @@ class Run:
         node.server.true = self.now
         node.record.look(self.now)
         snapshot = node.server.server.snapshot()
-        if snapshot.id != thinking.asked.data.id or snapshot.fault is not None:
+        if snapshot.id != thinking.asked.snapshot_id or snapshot.fault is not None:
             return
         if question.which:
             snapshot = snapshot.chosen_among(question.names)

@@ -9,7 +9,9 @@
 // the verdict is not FREE. A test of the sources checks that no other file names Verdict::free.
 #pragma once
 
+#include <atomic>
 #include <cmath>
+#include <cstddef>
 #include <limits>
 
 #include "gjk/broad/exhausted.hpp"
@@ -282,5 +284,20 @@ class Decision {
   Verdict worst_ = Verdict::unknown;
   Status status_ = Status::undefined;
 };
+
+// Number of internal errors since the start of the process; 0 unless the kernel has an error.
+inline std::atomic<std::size_t> internal_errors{0};
+
+// The check of each answer on its way out of the kernel: FREE needs a lower bound (m) of at least
+// the margin (m). Otherwise the kernel has an error, and the answer is UNKNOWN, internal_error.
+// Internal errors are counted.
+inline void check_free(Verdict& verdict, Status& status, double lower_bound,
+                       double margin) noexcept {
+  if (is_free(verdict) && !(lower_bound >= margin)) {
+    verdict = Verdict::unknown;
+    status = Status::internal_error;
+  }
+  if (status == Status::internal_error) internal_errors.fetch_add(1, std::memory_order_relaxed);
+}
 
 }  // namespace gjk

@@ -17,9 +17,9 @@
 #include <utility>
 #include <vector>
 
-#include "gjk/snapshot/mirror.hpp"
-#include "gjk/snapshot/pauses.hpp"
-#include "gjk/snapshot/questions.hpp"
+#include "gjk/rules/mirror.hpp"
+#include "gjk/rules/pauses.hpp"
+#include "gjk/rules/questions.hpp"
 #include "gjk_collision/msg/collision_state.hpp"
 #include "gjk_collision/msg/snapshot.hpp"
 #include "gjk_collision/own_thread.hpp"
@@ -33,14 +33,32 @@ using gjk::Question;
 struct PosesQuestion : Question {
   std::span<const double> times;  // s after `at`, one per pose; empty: obstacles do not move
   gjk::Mode mode = gjk::Mode::collide;
-  bool stop_at_first = false;             // the poses after the first one not FREE are UNKNOWN
+  // The poses after the first one not FREE are UNKNOWN; with groups, those of its group.
+  bool stop_at_first = false;
   std::uint64_t require_snapshot_id = 0;  // 0: the last one
+  // Names of several footprints, and the index of that of each pose. Empty: `footprint`.
+  std::vector<std::string> footprints;
+  std::span<const std::int64_t> which;
+  // Group g has the poses group_offsets[g] to group_offsets[g + 1] - 1; empty: no groups.
+  std::span<const std::int64_t> group_offsets;
+  // Number of nearest obstacles at each pose whose distances and derivatives are computed, with the
+  // distances of `mode` distance; 0: none.
+  std::size_t gradients = 0;
 };
 
 struct PathQuestion : Question {
   std::span<const double> times;  // s after `at`, strictly increasing; empty as above
   bool swept = true;              // also check between the poses
   double tolerance = 0.0;         // m, 1e-6 to 1; 0: toi_tolerance of the server
+  // Curvature (1/m) and length (m) of each arc from the only pose; empty: straight lines. `times`
+  // has then one entry for the start and one for the end of each arc.
+  std::span<const double> arcs;
+};
+
+struct NearestFreeQuestion : Question {
+  double max_shift = 0.0;  // m
+  double max_turn = 0.0;   // rad
+  double tolerance = 0.0;  // m, resolution of the search; 0: toi_tolerance of the server
 };
 
 // Answers questions about one collision server, in this process. It receives ~/snapshot and
@@ -51,8 +69,9 @@ struct PathQuestion : Question {
 // restarted or has other parameters), every answer is UNKNOWN, and its message gives the reason.
 class CollisionMirror {
  public:
-  // The data for some questions. Ask it with the functions of gjk/snapshot/questions.hpp: this has
-  // the least overhead. Call fault_at_return() after the computation, before an answer is used.
+  // The data for some questions. Ask it with the functions of gjk/rules/questions.hpp: this has
+  // the least overhead. Call fault_at_return() after the computation, before an answer
+  // is used.
   class Asked : public gjk::Mirror::Asked {
     friend class CollisionMirror;
     std::shared_ptr<const msg::ReplyInfo> info_;  // at the time of the message
@@ -105,22 +124,24 @@ class CollisionMirror {
     return true;
   }
 
-  // The data for questions at this moment.
-  Asked ask(const Question& question, std::uint64_t require_snapshot_id = 0) {
+  // The data for questions at this moment. `footprints`: names; empty: that of the question.
+  Asked ask(const Question& question, std::uint64_t require_snapshot_id = 0,
+            std::vector<std::string> footprints = {}) {
     Asked asked;
     asked.begin_ = std::chrono::steady_clock::now();
+    if (footprints.empty()) footprints.push_back(question.footprint);
     const std::lock_guard lock(mutex_);
     static_cast<gjk::Mirror::Asked&>(asked) =
-        mirror_.ask(question, require_snapshot_id, frame_, clocks());
+        mirror_.ask(footprints, question.at, require_snapshot_id, &frame_, clocks());
     asked.info_ = info_;
     return asked;
   }
 
-  // Why an answer that was computed from this data must not be used any more; nothing: it can be
-  // used. The data may have become too old, or the parameters may have changed.
+  // Why no answer may be given from this data; nothing: an answer that was computed can be used.
+  // The data may have become too old, or the parameters may have changed.
   std::optional<gjk::Fault> fault_at_return(const Asked& asked) {
     const std::lock_guard lock(mutex_);
-    return mirror_.fault_at_return(asked, clocks());
+    return mirror_.fault(asked, clocks());
   }
 
   // ---- questions: as the services of the same names. Poses are of the base frame.
@@ -161,15 +182,19 @@ class CollisionMirror {
   // `poses`: x (m), y (m), yaw (rad) per pose.
   Reply<srv::CheckPoses> check_poses(std::span<const double> poses,
                                      const PosesQuestion& question = {}) {
-    Asked asked = ask(question, question.require_snapshot_id);
+    Asked asked = ask(question, question.require_snapshot_id, question.footprints);
     gjk::PosesRequest request;
     request.poses = poses;
     request.times = question.times;
     request.stamp = asked.view().stamp;
     request.margin = question.margin;
-    request.mode = static_cast<int>(question.mode);
+    request.mode = question.gradients > 0 ? gjk::kModeGradient : static_cast<int>(question.mode);
     request.stop_at_first = question.stop_at_first;
-    gjk::PosesAnswer found = answer(asked, [&] { return gjk::check_poses(asked.view(), request); });
+    request.which = question.which;
+    request.group_offsets = question.group_offsets;
+    request.k = question.gradients;
+    gjk::PosesAnswer found =
+        answer(asked, [&] { return gjk::check_poses(asked.views(), request); });
     srv::CheckPoses::Response response;
     for (const gjk::Verdict each : found.verdicts) {
       response.verdicts.push_back(static_cast<std::uint8_t>(each));
@@ -186,10 +211,22 @@ class CollisionMirror {
       response.witnesses.insert(response.witnesses.end(), each.begin(), each.end());
     }
     response.first_invalid_index = static_cast<std::int32_t>(found.first_invalid);
-    return finished<srv::CheckPoses>(asked, found.answer, std::move(response), poses.size() / 3);
+    for (const std::int64_t each : found.group_first_invalid) {
+      response.group_first_invalid.push_back(static_cast<std::int32_t>(each));
+    }
+    for (const gjk::Gradient& each : found.gradients) {
+      response.gradient_ids.push_back(asked.id_of(each.obstacle));
+      response.gradient_distances.push_back(each.distance);
+      response.gradients.insert(response.gradients.end(), {each.by_x, each.by_y, each.by_yaw});
+      response.gradient_rates.push_back(each.rate);
+      response.gradient_smooth.push_back(each.smooth ? 1 : 0);
+    }
+    const PosesAsked size(poses.size() / 3,
+                          {question.group_offsets.begin(), question.group_offsets.end()});
+    return finished<srv::CheckPoses>(asked, found.answer, std::move(response), size);
   }
 
-  // `poses`: as above, along a path of straight lines.
+  // `poses`: as above, along a path of straight lines; with arcs, the first pose.
   Reply<srv::CheckPath> check_path(std::span<const double> poses,
                                    const PathQuestion& question = {}) {
     Asked asked = ask(question);
@@ -200,6 +237,7 @@ class CollisionMirror {
     request.margin = question.margin;
     request.swept = question.swept;
     request.tolerance = question.tolerance;
+    request.arcs = question.arcs;
     const gjk::PathAnswer found =
         answer(asked, [&] { return gjk::check_path(asked.view(), request); });
     srv::CheckPath::Response response;
@@ -210,6 +248,22 @@ class CollisionMirror {
     response.min_distance = found.distance.upper;
     response.min_distance_lower_bound = found.distance.lower;
     return finished<srv::CheckPath>(asked, found.answer, std::move(response));
+  }
+
+  // There is no limit of the time that the search takes.
+  Reply<srv::NearestFree> nearest_free(const gjk::Pose& pose, const NearestFreeQuestion& question) {
+    Asked asked = ask(question);
+    const gjk::NearestFreeRequest request{
+        pose, question.max_shift, question.max_turn, question.margin, question.tolerance, 0.0};
+    const gjk::NearestFreeAnswer found =
+        answer(asked, [&] { return gjk::nearest_free(asked.view(), request); });
+    srv::NearestFree::Response response;
+    if (found.free_pose) {
+      response.free_pose = {found.free_pose->x, found.free_pose->y, found.free_pose->yaw};
+    }
+    response.shift = found.shift;
+    response.turn = found.turn;
+    return finished<srv::NearestFree>(asked, found.answer, std::move(response));
   }
 
  private:
@@ -266,7 +320,7 @@ class CollisionMirror {
 
   template <class Compute>
   std::invoke_result_t<Compute&> answer(Asked& asked, Compute compute) {
-    return gjk::Mirror::answer(asked, compute, [&] { return fault_at_return(asked); });
+    return gjk::Mirror::answer(compute, [&] { return fault_at_return(asked); });
   }
 
   template <class Service, class... Size>
@@ -280,18 +334,10 @@ class CollisionMirror {
         std::chrono::duration<double>(std::chrono::steady_clock::now() - asked.begin_).count();
     if (asked.info_) {
       response.info = *asked.info_;
-      const double since =
-          1e-9 * static_cast<double>(asked.view().stamp -
-                                     gjk::detail::nanoseconds_of(asked.info_->header.stamp));
-      if (response.info.footprint_age != 0.0) response.info.footprint_age += since;
-      if (asked.chosen().is_named) response.info.footprint_age = 0.0;
-      response.info.max_obstacle_age += since;
-      response.info.footprint =
-          asked.view().footprint != nullptr ? *asked.chosen().name : std::string();
-    } else {
-      response.info.footprint_age = detail::kNaN;
-      response.info.max_obstacle_age = detail::kNaN;
+      response.info.footprint = asked.footprint();
     }
+    response.info.footprint_age = asked.footprint_age();
+    response.info.max_obstacle_age = asked.max_obstacle_age();
     response.info.header.stamp = rclcpp::Time(asked.view().stamp);
     response.info.compute_time = passed;
     return reply_of<Service>(std::move(response), passed, size...);

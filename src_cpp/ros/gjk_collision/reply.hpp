@@ -19,6 +19,7 @@
 #include "gjk_collision/srv/check_poses.hpp"
 #include "gjk_collision/srv/collide.hpp"
 #include "gjk_collision/srv/distance.hpp"
+#include "gjk_collision/srv/nearest_free.hpp"
 
 namespace gjk_collision {
 
@@ -95,6 +96,12 @@ inline void clear(srv::CheckPath::Response& response) {
   response.min_distance_lower_bound = kNaN;
 }
 
+inline void clear(srv::NearestFree::Response& response) {
+  response.free_pose.clear();
+  response.shift = kNaN;
+  response.turn = kNaN;
+}
+
 // Why the fields of a response contradict each other; "": they do not.
 template <class Response>
 std::string contradiction_in_head(const Response& response) {
@@ -114,6 +121,12 @@ std::string contradiction_in_head(const Response& response) {
 
 inline std::string contradiction(const srv::Collide::Response& response) {
   return contradiction_in_head(response);
+}
+
+inline std::string contradiction(const srv::NearestFree::Response& response) {
+  if (std::string found = contradiction_in_head(response); !found.empty()) return found;
+  const std::size_t size = response.free_pose.size();
+  return size == (response.is_free ? 3U : 0U) ? "" : "free_pose does not fit is_free";
 }
 
 inline std::string contradiction(const srv::Distance::Response& response) {

@@ -73,6 +73,7 @@ inline PairResult check_pair(const Obstacles& a, std::size_t i, const SharedPart
   }
   result.verdict = decision.verdict();
   result.status = decision.status();
+  check_free(result.verdict, result.status, decision.lower(), options.margin);
   if (options.mode != Mode::collide) result.closest.lower_bound = decision.lower();
   if (result.verdict == Verdict::unknown) lose_distance(decision.lower());
   result.closest.point_a = result.closest.point_a + origin;

@@ -374,6 +374,13 @@ PathResult check_segments(const Scene& scene, const Shape& ego, std::size_t segm
   result.verdict = check.decision().verdict();
   result.status = check.decision().status();
   result.distance = check.distance();
+  check_free(result.verdict, result.status,
+             options.has_distance ? result.distance.lower : check.decision().lower(),
+             options.margin);
+  if (!is_free(result.verdict) && result.first_invalid_segment < 0) {
+    result.first_invalid_segment = 0;
+    result.last_valid_fraction = 0.0;
+  }
   if (result.verdict == Verdict::unknown) {
     result.distance.upper = std::numeric_limits<double>::quiet_NaN();
   }
@@ -409,9 +416,11 @@ PathResult check_path(const Scene& scene, const Shape& ego, std::span<const Pose
 
 // The same along a curve. `times` (s) has one entry for the start and one for the end of each arc:
 // the ego drives each arc with constant speed. The ends of the arcs are rounded, and all bounds
-// include their errors. An arc without length is an instant, which needs no time.
-inline PathResult check_path(const Scene& scene, const Shape& ego, const ArcPath& curve,
-                             std::span<const double> times, const PathOptions& options) {
+// include their errors. An arc without length is an instant, which needs no time. go_on: as above.
+template <class GoOn = detail::Always>
+PathResult check_path(const Scene& scene, const Shape& ego, const ArcPath& curve,
+                      std::span<const double> times, const PathOptions& options,
+                      GoOn&& go_on = {}) {
   const bool timed = !times.empty();
   if (!curve.is_in_domain() ||
       !detail::is_sound(scene, ego, times, curve.arcs.size() + 1, options)) {
@@ -419,12 +428,12 @@ inline PathResult check_path(const Scene& scene, const Shape& ego, const ArcPath
   }
   Along along(curve.start);
   const std::size_t segments = std::max<std::size_t>(1, curve.arcs.size());
-  PathResult result =
-      detail::check_segments(scene, ego, segments, times, options, [&](std::size_t i) {
-        const Arc arc = curve.arcs.empty() ? Arc{} : curve.arcs[i];  // no arc: an instant
-        if (!timed) return along.next(arc, 0.0, std::fabs(arc.length));
-        return along.next(arc, times[i], times[std::min(i + 1, times.size() - 1)]);
-      });
+  const auto next = [&](std::size_t i) {
+    const Arc arc = curve.arcs.empty() ? Arc{} : curve.arcs[i];  // no arc: an instant
+    if (!timed) return along.next(arc, 0.0, std::fabs(arc.length));
+    return along.next(arc, times[i], times[std::min(i + 1, times.size() - 1)]);
+  };
+  PathResult result = detail::check_segments(scene, ego, segments, times, options, next, go_on);
   if (result.first_invalid_segment >= 0) {
     const auto first = static_cast<std::size_t>(result.first_invalid_segment);
     const ArcPath before{curve.start, curve.arcs.first(std::min(first, curve.arcs.size()))};

@@ -615,6 +615,7 @@ class Scene {
     }
     result.verdict = decision.verdict();
     result.status = decision.status();
+    check_free(result.verdict, result.status, decision.lower(), options.margin);
     if (result.verdict == Verdict::unknown) {  // the nearest obstacle may be another one
       constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
       result.distance = kNaN;

@@ -189,6 +189,7 @@ inline TimeToCollision time_to_collision(const Scene& scene, const Shape& ego, c
   decision.take(Certificate::exhausted(search, limit()));
   result.verdict = decision.verdict();
   result.status = decision.status();
+  check_free(result.verdict, result.status, decision.lower(), 0.0);
   if (is_free(result.verdict)) result.time = std::numeric_limits<double>::infinity();
   if (result.verdict == Verdict::collision) result.time = until;
   return result;

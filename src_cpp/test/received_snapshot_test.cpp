@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: gjk_collision contributors
 // SPDX-License-Identifier: Apache-2.0
 // Data from a message as on ~/snapshot: what can be asked, and which messages are refused.
-#include "gjk/snapshot/mirrored.hpp"
+#include "gjk/rules/received_snapshot.hpp"
 
 #include <gtest/gtest.h>
 
@@ -13,17 +13,23 @@
 #include <utility>
 #include <vector>
 
-#include "gjk/snapshot/pauses.hpp"
-#include "gjk/snapshot/questions.hpp"
+#include "gjk/rules/pauses.hpp"
+#include "gjk/rules/questions.hpp"
 #include "messages.hpp"
 
-namespace gjk::mirrored_test {
+namespace gjk::received_snapshot_test {
 namespace {
 
 using messages::kSecond;
 using messages::message;
 using messages::ObstaclesMessage;
 using messages::SnapshotMessage;
+
+ReceivedSnapshot::Chosen default_of(const ReceivedSnapshot& data) {
+  ReceivedSnapshot::Chosen chosen;
+  EXPECT_FALSE(data.choose("", chosen));
+  return chosen;
+}
 
 struct Found {
   Verdict verdict;
@@ -34,10 +40,11 @@ struct Found {
 Found ask(const SnapshotMessage& m, const Pose& pose, const std::string& footprint = "",
           const std::optional<Fault>& fault = {}) {
   Issue issue;
-  const auto data = Mirrored::read(m, issue);
+  const auto data = ReceivedSnapshot::read(m, issue);
   EXPECT_FALSE(issue) << text_of(issue);
-  const CollideAnswer found =
-      collide(data->view(data->chosen(footprint), 101 * kSecond, fault), {pose});
+  ReceivedSnapshot::Chosen chosen;
+  EXPECT_FALSE(data->choose(footprint, chosen));
+  const CollideAnswer found = collide(data->view(chosen, 101 * kSecond, fault), {pose});
   return {found.answer.verdict, data->id_of(found.answer.obstacle),
           data->source_of(found.answer.obstacle), found.answer.status};
 }
@@ -50,7 +57,7 @@ void add_fence(SnapshotMessage& m, double inflation) {
   m.region_inflation = inflation;
 }
 
-TEST(Mirrored, AnswersNameObstaclesAndSenders) {
+TEST(ReceivedSnapshot, AnswersNameObstaclesAndSenders) {
   const SnapshotMessage m = message();
   EXPECT_EQ(ask(m, {0, 0, 0}).verdict, Verdict::free);
   const Found hit = ask(m, {3.6, 0, 0});
@@ -64,13 +71,13 @@ TEST(Mirrored, AnswersNameObstaclesAndSenders) {
   EXPECT_EQ(ask(m, {-5, 0.75, 0}).source, "moving");
 }
 
-TEST(Mirrored, TimesBeginAtTheStampOfTheRequest) {
+TEST(ReceivedSnapshot, TimesBeginAtTheStampOfTheRequest) {
   SnapshotMessage m = message();
   m.obstacles[0].velocities = {0, 0, 0};
   Issue issue;
-  const auto data = Mirrored::read(m, issue);
+  const auto data = ReceivedSnapshot::read(m, issue);
   ASSERT_FALSE(issue) << text_of(issue);
-  const Snapshot view = data->view(data->chosen(""), 101 * kSecond, {});
+  const Snapshot view = data->view(default_of(*data), 101 * kSecond, {});
   const std::vector<double> poses(6, 0.0);
   // The circle touches the vehicle 3.5 s after its stamp. The horizon ends 5 s after time zero.
   const std::vector<double> times = {3.4, 3.6};
@@ -81,44 +88,46 @@ TEST(Mirrored, TimesBeginAtTheStampOfTheRequest) {
   EXPECT_DOUBLE_EQ(known_until(view, 0), 4.0);
 }
 
-TEST(Mirrored, FootprintsAreChosenByName) {
+TEST(ReceivedSnapshot, FootprintsAreChosenByName) {
   const SnapshotMessage m = message();
   EXPECT_EQ(ask(m, {2.5, 0, 0}).verdict, Verdict::free);
   EXPECT_EQ(ask(m, {2.5, 0, 0}, "default").verdict, Verdict::free);
   EXPECT_EQ(ask(m, {2.5, 0, 0}, "wide").verdict, Verdict::collision);
   Issue issue;
-  const auto data = Mirrored::read(m, issue);
-  const auto chosen = data->chosen("narrow");
-  EXPECT_EQ(chosen.issue.status, Status::invalid_input);
-  EXPECT_EQ(chosen.issue.rule, "must be empty or one of default, wide (got 'narrow')");
-  EXPECT_TRUE(data->chosen("wide").is_named);
-  EXPECT_FALSE(data->chosen("").is_named);
+  const auto data = ReceivedSnapshot::read(m, issue);
+  ReceivedSnapshot::Chosen chosen;
+  const Issue unknown = data->choose("narrow", chosen);
+  EXPECT_EQ(unknown.status, Status::invalid_input);
+  EXPECT_EQ(unknown.rule, "must be empty or one of default, wide (got 'narrow')");
+  EXPECT_FALSE(data->choose("wide", chosen));
+  EXPECT_TRUE(chosen.is_named);
+  EXPECT_FALSE(default_of(*data).is_named);
 }
 
-TEST(Mirrored, RegionIsOneMoreObstacle) {
+TEST(ReceivedSnapshot, RegionIsOneMoreObstacle) {
   SnapshotMessage m = message();
   add_fence(m, 0.0);
   m.region_radii = {0, 0, 0, 0};
   EXPECT_EQ(ask(m, {0, 0, 0}).verdict, Verdict::free);
   const Found left = ask(m, {8.8, 8, 0});
   EXPECT_EQ(left.verdict, Verdict::collision);
-  EXPECT_EQ(left.id, Mirrored::kOutside);
+  EXPECT_EQ(left.id, ReceivedSnapshot::kOutside);
   EXPECT_EQ(left.source, "fence");
 }
 
 // The square obstacle is 2.4 m away. The fence is 2.5 m away, and the vehicle must keep 0.25 m.
-TEST(Mirrored, InflationOfTheRegionIsAPartOfTheDistance) {
+TEST(ReceivedSnapshot, InflationOfTheRegionIsAPartOfTheDistance) {
   SnapshotMessage m = message();
   m.obstacles[0].poses = {0.1, -6, 0};
   add_fence(m, 0.25);
   Issue issue;
-  const auto data = Mirrored::read(m, issue);
+  const auto data = ReceivedSnapshot::read(m, issue);
   ASSERT_FALSE(issue) << text_of(issue);
-  const Snapshot view = data->view(data->chosen(""), 101 * kSecond, {});
+  const Snapshot view = data->view(default_of(*data), 101 * kSecond, {});
   for (const std::size_t k : {1, 3}) {
     const DistanceAnswer found = distance(view, {.pose = {4, -6, 0}, .k = k});
     ASSERT_EQ(found.nearest.size(), k);
-    EXPECT_EQ(data->id_of(found.nearest[0].obstacle), Mirrored::kOutside);
+    EXPECT_EQ(data->id_of(found.nearest[0].obstacle), ReceivedSnapshot::kOutside);
     EXPECT_NEAR(found.nearest[0].closest.distance, 2.25, 1e-12);
     EXPECT_NEAR(found.nearest[0].closest.lower_bound, 2.25, 1e-12);
     if (k > 1) {
@@ -128,7 +137,7 @@ TEST(Mirrored, InflationOfTheRegionIsAPartOfTheDistance) {
   }
 }
 
-TEST(Mirrored, OnlyCollisionIsSaidOfIncompleteData) {
+TEST(ReceivedSnapshot, OnlyCollisionIsSaidOfIncompleteData) {
   SnapshotMessage m = message();
   m.verdict.status = static_cast<std::uint16_t>(Status::stale_obstacles);
   m.data_verdict = m.verdict;
@@ -141,7 +150,7 @@ TEST(Mirrored, OnlyCollisionIsSaidOfIncompleteData) {
   EXPECT_EQ(ask(message(), {0, 0, 0}, "", fault).status, Status::snapshot_mismatch);
 }
 
-TEST(Mirrored, WithoutAFootprintAllIsUnknown) {
+TEST(ReceivedSnapshot, WithoutAFootprintAllIsUnknown) {
   SnapshotMessage m = message();
   m.info.footprint.clear();
   m.footprints.clear();
@@ -152,14 +161,14 @@ TEST(Mirrored, WithoutAFootprintAllIsUnknown) {
   }
 }
 
-TEST(Mirrored, BrokenMessagesAreRefusedWithTheField) {
+TEST(ReceivedSnapshot, BrokenMessagesAreRefusedWithTheField) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   const double inf = std::numeric_limits<double>::infinity();
   using Break = std::function<void(SnapshotMessage&)>;
   const std::vector<std::pair<std::string, Break>> breaks = {
       {"obstacles[0].offsets", [](auto& m) { m.obstacles[0].offsets = {0, 5}; }},
-      {"obstacles[0].offsets", [](auto& m) { m.obstacles[0].offsets = {}; }},
-      {"obstacles[0].offsets", [](auto& m) { m.obstacles[0].offsets = {0, 4, 4}; }},
+      {"obstacles[0].ids", [](auto& m) { m.obstacles[0].offsets = {}; }},
+      {"obstacles[0].ids", [](auto& m) { m.obstacles[0].offsets = {0, 4, 4}; }},
       {"obstacles[1].offsets", [](auto& m) { m.obstacles[1].offsets = {0, 10, 9}; }},
       {"obstacles[1].offsets", [](auto& m) { m.obstacles[1].offsets = {0, 0, 9}; }},
       {"obstacles[0].xy", [](auto& m) { m.obstacles[0].xy.pop_back(); }},
@@ -180,7 +189,7 @@ TEST(Mirrored, BrokenMessagesAreRefusedWithTheField) {
          m.obstacles[0].path_times = {1};
          m.obstacles[0].path_poses = {1, 1, 1};
        }},
-      {"obstacles[0].path_poses", [](auto& m) { m.obstacles[0].path_times = {1}; }},
+      {"obstacles[0].path_offsets", [](auto& m) { m.obstacles[0].path_times = {1}; }},
       {"obstacles[0].path_times",
        [](auto& m) {
          m.obstacles[0].path_offsets = {0, 2};
@@ -209,22 +218,22 @@ TEST(Mirrored, BrokenMessagesAreRefusedWithTheField) {
     SnapshotMessage m = message();
     breaks[i].second(m);
     Issue issue;
-    EXPECT_EQ(Mirrored::read(m, issue), nullptr) << "case " << i;
+    EXPECT_EQ(ReceivedSnapshot::read(m, issue), nullptr) << "case " << i;
     EXPECT_NE(issue.argument.find(breaks[i].first), std::string::npos)
         << "case " << i << ": " << text_of(issue);
-    EXPECT_FALSE(Mirrored::no_facts(issue).fault.message.empty());
-    EXPECT_EQ(Mirrored::no_facts(issue).id, 0U);
+    EXPECT_FALSE(ReceivedSnapshot::no_facts(issue).fault.message.empty());
+    EXPECT_EQ(ReceivedSnapshot::no_facts(issue).id, 0U);
   }
 }
 
-TEST(Mirrored, LimitsAreThoseOfTheMessage) {
+TEST(ReceivedSnapshot, LimitsAreThoseOfTheMessage) {
   SnapshotMessage m = message();
   m.timeouts[0] = 0.0;  // no limit
   m.footprint_sources = {"twist_topic"};
   m.footprint_stamps = {{99, 5}};
   m.footprint_timeouts = {0.25};
   m.footprint_receipt_ages = {0.125};
-  const SnapshotFacts facts = Mirrored::facts_of(m);
+  const SnapshotFacts facts = ReceivedSnapshot::facts_of(m);
   ASSERT_EQ(facts.limits.size(), 2U);
   EXPECT_EQ(facts.limits[0].stale, Status::stale_footprint);
   EXPECT_EQ(facts.limits[0].stamp, 99 * kSecond + 5);
@@ -261,7 +270,7 @@ TEST(Pauses, AMessageOfAPauseIsNeverNew) {
   EXPECT_EQ(Pauses::sending_time(0, 0, 100, kZero + 100), 100);
 }
 
-TEST(Mirrored, ObstaclesFollowTheirPathsAndThePolicy) {
+TEST(ReceivedSnapshot, ObstaclesFollowTheirPathsAndThePolicy) {
   SnapshotMessage m = message();
   ObstaclesMessage& moving = m.obstacles[1];
   moving.velocities.clear();
@@ -274,9 +283,9 @@ TEST(Mirrored, ObstaclesFollowTheirPathsAndThePolicy) {
   const auto verdicts = [&](const char* policy) {
     m.prediction_policy = policy;
     Issue issue;
-    const auto data = Mirrored::read(m, issue);
+    const auto data = ReceivedSnapshot::read(m, issue);
     EXPECT_FALSE(issue) << text_of(issue);
-    const Snapshot view = data->view(data->chosen(""), 101 * kSecond, {});
+    const Snapshot view = data->view(default_of(*data), 101 * kSecond, {});
     return check_poses(view, {.poses = poses, .times = times}).verdicts;
   };
   // The outline with the id 21 does not tell how it moves.
@@ -287,17 +296,17 @@ TEST(Mirrored, ObstaclesFollowTheirPathsAndThePolicy) {
   EXPECT_NE(verdicts("constant_velocity")[2], hit);  // it has moved on, to (30, 5)
 }
 
-TEST(Mirrored, ConcaveOutlinesFollowThePolicy) {
+TEST(ReceivedSnapshot, ConcaveOutlinesFollowThePolicy) {
   SnapshotMessage m = message();
   m.concave_policy = "hull";
   EXPECT_EQ(ask(m, {-5, 0, 0}).id, 21);  // in the notch
   m.concave_policy = "reject";
   Issue issue;
-  EXPECT_EQ(Mirrored::read(m, issue), nullptr);
+  EXPECT_EQ(ReceivedSnapshot::read(m, issue), nullptr);
   EXPECT_EQ(issue.status, Status::concave_rejected);
   EXPECT_EQ(issue.argument, "obstacles[1].xy");
   EXPECT_EQ(issue.rule, "obstacle 1: the outline is not convex at this vertex");
 }
 
 }  // namespace
-}  // namespace gjk::mirrored_test
+}  // namespace gjk::received_snapshot_test

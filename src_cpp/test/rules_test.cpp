@@ -14,9 +14,9 @@
 #include <string>
 #include <vector>
 
-#include "gjk/snapshot/questions.hpp"
+#include "gjk/rules/questions.hpp"
 
-namespace gjk::snapshot_rules_test {
+namespace gjk::rules_test {
 namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
@@ -53,82 +53,53 @@ struct World {
   }
 };
 
+// FREE, as a certificate concludes it.
+Verdict certified_free(const World& world) {
+  return collide(world.snapshot(), {{50.0, 0.0, 0.0}}).answer.verdict;
+}
+
 const Fault kStale{Status::stale_obstacles, "obstacles: stale"};
 
-// A kernel that is FREE everywhere, with this lower bound and distance.
-struct Wrong {
-  double bound = kNaN;
+// A result at one pose.
+PoseResult result_of(Verdict verdict, Status status) {
+  PoseResult r;
+  r.verdict = verdict;
+  r.status = status;
+  r.distance = r.lower_bound = 1.0;
+  r.nearest = 0;
+  return r;
+}
 
-  std::size_t obstacles() const { return 1; }
-  template <class Put>
-  void check(const Shape&, std::span<const Pose> poses, std::span<const double>,
-             const CheckOptions& options, const Put& put) const {
-    for (std::size_t i = 0; i < poses.size(); ++i) {
-      PoseResult r;
-      r.verdict = Verdict::free;
-      r.status = Status::success;
-      if (options.mode != Mode::collide) r.distance = r.lower_bound = bound;
-      put(i, r);
-    }
-  }
-  Status nearest(const Shape&, const Pose&, std::size_t, double,
-                 std::vector<Nearest>& found) const {
-    Closest closest;
-    closest.distance = closest.lower_bound = bound;
-    found.push_back({0, closest});
-    return Status::success;
-  }
-  template <class GoOn>
-  PathResult check_path(const Shape&, std::span<const Pose>, std::span<const double>,
-                        const PathOptions&, GoOn&& go_on) const {
-    go_on(1);
-    PathResult r;
-    r.verdict = Verdict::free;
-    r.status = Status::success;
-    r.distance = {bound, bound};
-    return r;
-  }
-};
-
-TEST(SnapshotRules, FreeWithoutASufficientBoundIsUnknown) {
+// If the kernel gives up on a pose, it is UNKNOWN, and a certain collision beside it is worse.
+TEST(Rules, WhatTheKernelGivesUpOnIsUnknown) {
   const World world;
-  Snapshot known = world.snapshot();
-  known.safety_margin = 0.5;
-  const std::array<double, 3> flat{50.0, 0.0, 0.0};
-  for (const double bound :
-       {0.5, 7.0, kInfinity, std::nextafter(0.5, 0.0), 0.0, -kInfinity, kNaN}) {
-    const Wrong kernel{bound};
-    const bool right = bound >= 0.5;
-    const std::size_t errors = right ? 0 : 1;
-    const Verdict verdict = right ? Verdict::free : Verdict::unknown;
-    const Status status = right ? Status::success : Status::internal_error;
-    for (const int mode : {1, 2}) {
-      const PosesRequest request{.poses = flat, .mode = mode};
-      const PosesAnswer found = detail::check_poses(kernel, known, request, {});
-      EXPECT_EQ(found.answer.verdict, verdict);
-      EXPECT_EQ(found.answer.status, status);
-      EXPECT_EQ(found.answer.violations, errors);
-      EXPECT_EQ(found.first_invalid, right ? -1 : 0);
-      EXPECT_EQ(std::isnan(found.distances[0]), !right);
+  const Snapshot known = world.snapshot();
+  const Verdict free = certified_free(world);
+  for (const Status status : {Status::numeric_failure, Status::iteration_limit}) {
+    for (const Mode mode : {Mode::collide, Mode::distance, Mode::witness}) {
+      for (const bool is_hit : {false, true}) {
+        detail::PosesJoin join({&known, 1}, {}, 4, mode);
+        for (const std::size_t i : {0, 1, 3}) join.put(i, result_of(free, Status::success));
+        join.put(2, result_of(Verdict::unknown, status));
+        if (is_hit) join.put(3, result_of(Verdict::collision, Status::success));
+        const PosesAnswer found = join.join(4, false, {});
+        EXPECT_EQ(found.answer.verdict, is_hit ? Verdict::collision : Verdict::unknown);
+        EXPECT_EQ(found.answer.status, is_hit ? Status::success : status);
+        EXPECT_EQ(found.first_invalid, 2);
+        EXPECT_EQ(found.statuses[2], status);
+        EXPECT_EQ(found.verdicts[1], free);
+        if (mode != Mode::collide) EXPECT_TRUE(std::isnan(found.lower_bounds[2]));
+      }
     }
-    for (const bool swept : {true, false}) {
-      const PathRequest request{.poses = flat, .swept = swept};
-      const PathAnswer found = detail::check_path(kernel, known, request, {});
-      EXPECT_EQ(found.answer.verdict, verdict);
-      EXPECT_EQ(found.answer.status, status);
-      EXPECT_EQ(found.answer.violations, errors);
-      EXPECT_EQ(found.first_invalid_segment, right ? -1 : 0);
-      EXPECT_EQ(found.last_valid_fraction, right ? 1.0 : 0.0);
-    }
-    const DistanceAnswer near = detail::distance(kernel, known, {.pose = {50.0, 0.0, 0.0}});
-    EXPECT_EQ(near.answer.verdict, verdict);
-    EXPECT_EQ(near.answer.status, status);
-    EXPECT_EQ(near.answer.violations, errors);
-    EXPECT_EQ(near.nearest.empty(), !right);
+    EXPECT_EQ(detail::answer_at(known, result_of(Verdict::unknown, status)).status, status);
+    const std::vector<Verdict> verdicts{free, Verdict::unknown};
+    const std::vector<Status> statuses{Status::success, status};
+    EXPECT_EQ(detail::worst_of(verdicts, statuses, 2).verdict, Verdict::unknown);
+    EXPECT_EQ(detail::worst_of(verdicts, statuses, 2).status, status);
   }
 }
 
-TEST(SnapshotRules, BesideAFaultOnlyACollisionIsKept) {
+TEST(Rules, BesideAFaultOnlyACollisionIsKept) {
   const World world;
   Snapshot known = world.snapshot();
   known.fault = kStale;
@@ -151,7 +122,7 @@ TEST(SnapshotRules, BesideAFaultOnlyACollisionIsKept) {
   EXPECT_EQ(path.last_valid_fraction, 0.0);
 }
 
-TEST(SnapshotRules, WithoutAFootprintNothingIsKnown) {
+TEST(Rules, WithoutAFootprintNothingIsKnown) {
   const std::array<double, 3> flat{50.0, 0.0, 0.0};
   Snapshot known;
   known.max_poses = 9;
@@ -166,7 +137,7 @@ TEST(SnapshotRules, WithoutAFootprintNothingIsKnown) {
   }
 }
 
-TEST(SnapshotRules, AfterTheHorizonNothingIsKnown) {
+TEST(Rules, AfterTheHorizonNothingIsKnown) {
   const World world;
   Snapshot known = world.snapshot();
   known.stamp += kSecond;
@@ -182,7 +153,7 @@ TEST(SnapshotRules, AfterTheHorizonNothingIsKnown) {
   EXPECT_NEAR(path.last_valid_fraction, 0.5, 1e-9);
 }
 
-TEST(SnapshotRules, PastTheTimeLimitTheRestIsUnknown) {
+TEST(Rules, PastTheTimeLimitTheRestIsUnknown) {
   const World world;
   std::vector<double> flat;
   for (int i = 0; i < 1000; ++i) flat.insert(flat.end(), {50.0 + i, 0.0, 0.0});
@@ -199,7 +170,7 @@ TEST(SnapshotRules, PastTheTimeLimitTheRestIsUnknown) {
   EXPECT_EQ(check_poses(world.snapshot(), {.poses = flat}, later).answer.verdict, Verdict::free);
 }
 
-TEST(SnapshotRules, RequestsOutOfRangeAreRefused) {
+TEST(Rules, RequestsOutOfRangeAreRefused) {
   const World world;
   const Snapshot known = world.snapshot();
   const auto refused = [](const Issue& issue, const Answer& answer, Status status,
@@ -210,7 +181,7 @@ TEST(SnapshotRules, RequestsOutOfRangeAreRefused) {
     EXPECT_EQ(answer.message, text);
   };
   const CollideAnswer one = collide(known, {.pose = {kNaN, 0.0, 1.0}});
-  refused(one.issue, one.answer, Status::non_finite, "pose: must be finite (got (nan, 0.0, 1.0))");
+  refused(one.issue, one.answer, Status::non_finite, "pose: must be finite (got (nan, 0, 1))");
   const CollideAnswer two = collide(known, {.pose = {}, .margin = -1e-7});
   refused(two.issue, two.answer, Status::invalid_input,
           "margin: must not be negative (got -1e-07)");
@@ -218,12 +189,12 @@ TEST(SnapshotRules, RequestsOutOfRangeAreRefused) {
   const PosesAnswer far = check_poses(known, {.poses = flat});
   refused(far.issue, far.answer, Status::coord_range,
           "poses[3]: magnitude of x and y must not exceed 1e15 m "
-          "(got (0.0, 2000000000000000.0, 0.0))");
+          "(got (0, 2e+15, 0))");
   EXPECT_TRUE(far.verdicts.empty());
   const std::array<double, 2> times{1.0, 1.0};
   const PathAnswer path = check_path(known, {.poses = flat, .times = times});
   refused(path.issue, path.answer, Status::invalid_input,
-          "times[1]: must increase strictly (got 1.0)");
+          "times[1]: must increase strictly (got 1)");
   const std::array<double, 3> origin{};
   const std::array<double, 4> odd{};
   const std::array<double, 1> one_time{0.0};
@@ -248,27 +219,27 @@ TEST(SnapshotRules, RequestsOutOfRangeAreRefused) {
        "times: must be empty or have 2 values, one per pose (got 1)");
   both(known, {.poses = infinite}, Status::non_finite, "poses[2]: must be finite (got inf)");
   both(known, {.poses = turned}, Status::coord_range,
-       "poses[0]: magnitude of yaw must not exceed 1e6 rad (got (0.0, 0.0, -2000000.0))");
+       "poses[0]: magnitude of yaw must not exceed 1e6 rad (got (0, 0, -2e+06))");
   both(known, {.poses = origin, .times = late}, Status::coord_range,
-       "times[0]: magnitude must not exceed 1e10 s (got 20000000000.0)");
+       "times[0]: magnitude must not exceed 1e10 s (got 2e+10)");
   both(known, {.poses = flat, .errors = one_time}, Status::array_mismatch,
        "errors: must be empty or have one value per pose");
   both(known, {.poses = origin, .margin = kInfinity}, Status::non_finite,
        "margin: must be finite (got inf)");
-  const PosesAnswer mode = check_poses(known, {.poses = origin, .mode = 3});
+  const PosesAnswer mode = check_poses(known, {.poses = origin, .mode = 4});
   refused(mode.issue, mode.answer, Status::invalid_input,
-          "mode: must be 0 (collide), 1 (distance) or 2 (witness) (got 3)");
+          "mode: must be 0 (collide), 1 (distance), 2 (witness) or 3 (gradient) (got 4)");
   const PathAnswer rough = check_path(known, {.poses = origin, .tolerance = 2.0});
   refused(rough.issue, rough.answer, Status::invalid_input,
-          "tolerance: must be 1e-06 to 1 m (got 2.0), or be 0");
+          "tolerance: must be 1e-06 to 1 m (got 2), or be 0");
   const DistanceAnswer reach = distance(known, {.pose = {}, .max_distance = -1.0});
   refused(reach.issue, reach.answer, Status::invalid_input,
-          "max_distance: must not be negative (got -1.0)");
+          "max_distance: must not be negative (got -1)");
   const PathAnswer none = check_path(known, {});
   refused(none.issue, none.answer, Status::empty_request, "poses: must have at least one pose");
 }
 
-TEST(SnapshotRules, TheMarginIsRoundedUp) {
+TEST(Rules, TheMarginIsRoundedUp) {
   const World world;
   Snapshot known = world.snapshot();
   known.safety_margin = 1.0;
@@ -281,19 +252,16 @@ TEST(SnapshotRules, TheMarginIsRoundedUp) {
             Verdict::margin);
 }
 
-TEST(SnapshotText, NumbersAreWrittenAsInPython) {
-  EXPECT_EQ(text_of(3.0), "3.0");
-  EXPECT_EQ(text_of(-0.0), "-0.0");
+TEST(Texts, NumbersCanBeReadAgain) {
+  EXPECT_EQ(text_of(3.0), "3");
   EXPECT_EQ(text_of(0.1), "0.1");
   EXPECT_EQ(text_of(1e-5), "1e-05");
-  EXPECT_EQ(text_of(0.0001), "0.0001");
-  EXPECT_EQ(text_of(1e16), "1e+16");
-  EXPECT_EQ(text_of(123456789012345680.0), "1.2345678901234568e+17");
-  EXPECT_EQ(text_of(9007199254740993.0), "9007199254740992.0");
+  EXPECT_EQ(text_of(123456789012345680.0), "123456789012345680");
   EXPECT_EQ(text_of(-kInfinity), "-inf");
+  EXPECT_EQ(text_of(-kNaN), "nan");
 }
 
-TEST(SnapshotRules, DistancesAreThoseToTheObstacles) {
+TEST(Rules, DistancesAreThoseToTheObstacles) {
   const World world;
   const DistanceAnswer found = distance(world.snapshot(), {.pose = {5.0, 0.0, 0.0}});
   EXPECT_EQ(found.answer.verdict, Verdict::free);
@@ -307,7 +275,7 @@ TEST(SnapshotRules, DistancesAreThoseToTheObstacles) {
   EXPECT_TRUE(far.nearest.empty());
 }
 
-TEST(SnapshotRules, AfterTheFirstPoseThatIsNotFreeTheRestIsUnknown) {
+TEST(Rules, AfterTheFirstPoseThatIsNotFreeTheRestIsUnknown) {
   const World world;
   const std::array<double, 12> flat{50, 0, 0, 1, 0, 0, 60, 0, 0, 1, 0, 0};
   const PosesAnswer found = check_poses(world.snapshot(), {.poses = flat, .stop_at_first = true});
@@ -322,7 +290,7 @@ TEST(SnapshotRules, AfterTheFirstPoseThatIsNotFreeTheRestIsUnknown) {
 }
 
 // The vehicle is larger by the error of the pose: of its own pose, not of another one.
-TEST(SnapshotRules, EachPoseHasItsOwnError) {
+TEST(Rules, EachPoseHasItsOwnError) {
   const World world;  // gaps of 1 m
   const std::array<double, 9> flat{3, 0, 0, 3, 0, 0, 3, 0, 0};
   const std::array<double, 3> errors{0.0, 1.5, 0.5};
@@ -332,7 +300,7 @@ TEST(SnapshotRules, EachPoseHasItsOwnError) {
   EXPECT_EQ(path.answer.verdict, Verdict::collision);
 }
 
-TEST(SnapshotRules, AnErrorThatIsNoBoundIsNotIgnored) {
+TEST(Rules, AnErrorThatIsNoBoundIsNotIgnored) {
   const World world;
   const Snapshot known = world.snapshot();
   const std::array<double, 6> flat{50, 0, 0, 50, 0, 0};
@@ -355,7 +323,7 @@ TEST(SnapshotRules, AnErrorThatIsNoBoundIsNotIgnored) {
 }
 
 // The times of a request are relative to a stamp, which may be before the time zero of the scene.
-TEST(SnapshotRules, TimesAreMovedToTheClockOfTheScene) {
+TEST(Rules, TimesAreMovedToTheClockOfTheScene) {
   Snapshot known;
   known.epoch = 100 * kSecond;
   known.stamp = 100 * kSecond - 1'250'000'000;
@@ -366,7 +334,7 @@ TEST(SnapshotRules, TimesAreMovedToTheClockOfTheScene) {
 }
 
 // In the first part, what comes after 2.5 s is not known; a later part collides at 7 s.
-TEST(SnapshotRules, AContactMayBeAsEarlyAsTheFirstUnknown) {
+TEST(Rules, AContactMayBeAsEarlyAsTheFirstUnknown) {
   const std::array<double, 5> times{0.0, 2.0, 4.0, 6.0, 8.0};
   std::array<detail::PathPart, 2> parts{detail::PathPart{0, {}}, detail::PathPart{2, {}}};
   parts[0].result = detail::unknown_path(Status::iteration_limit);
@@ -412,4 +380,4 @@ TEST(SnapshotText, StatusesAreNamedAsInTheMessage) {
 }
 
 }  // namespace
-}  // namespace gjk::snapshot_rules_test
+}  // namespace gjk::rules_test

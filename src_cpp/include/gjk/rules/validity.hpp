@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "gjk/snapshot/snapshot.hpp"
+#include "gjk/rules/snapshot.hpp"
 #include "gjk/verdict.hpp"
 
 namespace gjk {

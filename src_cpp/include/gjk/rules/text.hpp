@@ -1,13 +1,9 @@
 // SPDX-FileCopyrightText: gjk_collision contributors
 // SPDX-License-Identifier: Apache-2.0
-// Texts of messages: numbers, statuses and refused arguments.
+// Texts of messages: statuses and refused arguments.
 #pragma once
 
-#include <charconv>
-#include <cmath>
-#include <cstddef>
 #include <string>
-#include <system_error>
 
 #include "gjk/shape/shape.hpp"
 #include "gjk/verdict.hpp"
@@ -80,25 +76,5 @@ inline std::string text_of(const Issue& issue) {
   const std::string at = issue.index < 0 ? "" : "[" + std::to_string(issue.index) + "]";
   return issue.argument + at + ": " + issue.rule;
 }
-
-// The shortest text from which the same number is read, written as in Python: 0.5, 3.0, 1e-07.
-inline std::string text_of(double value) {
-  if (std::isnan(value)) return "nan";
-  if (std::isinf(value)) return value < 0.0 ? "-inf" : "inf";
-  char buffer[40];
-  const auto scientific =
-      std::to_chars(buffer, buffer + sizeof buffer, value, std::chars_format::scientific);
-  std::string shortest(buffer, scientific.ptr);
-  const std::size_t e = shortest.find('e');
-  const int exponent = std::stoi(shortest.substr(e + 1));
-  if (exponent < -4 || exponent >= 16) return shortest;
-  const auto fixed = std::to_chars(buffer, buffer + sizeof buffer, value, std::chars_format::fixed);
-  std::string text(buffer, fixed.ptr);
-  if (text.find('.') == std::string::npos) text += ".0";
-  return text;
-}
-
-// The end of a message.
-inline std::string got(double value) { return " (got " + text_of(value) + ")"; }
 
 }  // namespace gjk

@@ -3,26 +3,23 @@
 // Checks of the values in a request. They return the reason of a refusal, if any.
 #pragma once
 
-#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "gjk/rules/snapshot.hpp"
+#include "gjk/rules/text.hpp"
+#include "gjk/shape/domain.hpp"
 #include "gjk/shape/expansion.hpp"
 #include "gjk/shape/pose.hpp"
 #include "gjk/shape/shape.hpp"
-#include "gjk/snapshot/snapshot.hpp"
-#include "gjk/snapshot/text.hpp"
 #include "gjk/verdict.hpp"
 
 namespace gjk {
 
-// Maximum magnitude of a time on the scene's clock (s). Seconds since 1970 are within it.
-inline constexpr double kMaxTime = 1e10;
 // Range of the tolerance of swept checks (m). A smaller one would take seconds to compute.
 inline constexpr double kMinTolerance = 1e-6;
 inline constexpr double kMaxTolerance = 1.0;
@@ -72,56 +69,6 @@ inline Issue check_single(const Pose& pose) {
               text_of(pose.yaw) + "))"};
 }
 
-inline Issue check_finite(const char* name, std::span<const double> values) {
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    if (!std::isfinite(values[i])) {
-      return {Status::non_finite, name, static_cast<long>(i), "must be finite" + got(values[i])};
-    }
-  }
-  return {};
-}
-
-// A pose in the domain of the kernel. `index`: as in the message, or -1.
-inline Issue check_in_domain(const Pose& pose, const char* argument, long index) {
-  const auto fail = [&](Status status, const char* rule) {
-    return Issue{status, argument, index,
-                 std::string(rule) + " (got (" + text_of(pose.x) + ", " + text_of(pose.y) + ", " +
-                     text_of(pose.yaw) + "))"};
-  };
-  if (!std::isfinite(pose.x) || !std::isfinite(pose.y) || !std::isfinite(pose.yaw)) {
-    return fail(Status::non_finite, "x, y and yaw must be finite");
-  }
-  if (std::fabs(pose.x) > kMaxCoordinate || std::fabs(pose.y) > kMaxCoordinate) {
-    return fail(Status::coord_range, "magnitude of x and y must not exceed 1e15 m");
-  }
-  if (std::fabs(pose.yaw) > kMaxYaw) {
-    return fail(Status::coord_range, "magnitude of yaw must not exceed 1e6 rad");
-  }
-  return {};
-}
-
-inline Issue check_times_in_domain(std::span<const double> times) {
-  for (std::size_t i = 0; i < times.size(); ++i) {
-    if (!(std::fabs(times[i]) <= kMaxTime)) {
-      const bool finite = std::isfinite(times[i]);
-      return {finite ? Status::coord_range : Status::non_finite, "times", static_cast<long>(i),
-              (finite ? "magnitude must not exceed 1e10 s" : "must be finite") + got(times[i])};
-    }
-  }
-  return {};
-}
-
-// Times on the scene's clock that do not increase strictly. The message shows those of the request.
-inline Issue check_increasing_times(std::span<const double> times, std::span<const double> given) {
-  for (std::size_t i = 1; i < times.size(); ++i) {
-    if (!(times[i] > times[i - 1])) {
-      return {Status::invalid_input, "times", static_cast<long>(i),
-              "must increase strictly" + got(given[i])};
-    }
-  }
-  return {};
-}
-
 // Times of a request (s after `stamp` (ns); 0: the stamp of the snapshot) on the scene's clock (s).
 // The whole seconds are added first: if the stamp is far from the data, the times cancel it, and
 // the first sum is exact. The rounding error is relative to the result.
@@ -154,22 +101,6 @@ inline Issue check_errors(std::span<const double> errors, std::size_t count) {
   }
   for (std::size_t i = 0; i < errors.size(); ++i) {
     if (Issue issue = check_error(errors[i], "errors", static_cast<long>(i))) return issue;
-  }
-  return {};
-}
-
-inline std::vector<Pose> poses_of(std::span<const double> flat) {
-  std::vector<Pose> poses(flat.size() / 3);
-  for (std::size_t i = 0; i < poses.size(); ++i) {
-    poses[i] = {flat[3 * i], flat[3 * i + 1], flat[3 * i + 2]};
-  }
-  return poses;
-}
-
-inline Issue check_poses_in_domain(std::span<const Pose> poses) {
-  for (std::size_t i = 0; i < poses.size(); ++i) {
-    if (!is_in_domain(poses[i]))
-      return check_in_domain(poses[i], "poses", static_cast<long>(3 * i));
   }
   return {};
 }

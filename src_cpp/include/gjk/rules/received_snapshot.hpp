@@ -17,11 +17,17 @@
 #include <vector>
 
 #include "gjk/motion/prediction.hpp"
+#include "gjk/rules/arguments.hpp"
+#include "gjk/rules/snapshot.hpp"
+#include "gjk/rules/text.hpp"
+#include "gjk/rules/validity.hpp"
+#include "gjk/scene/obstacle_arrays.hpp"
 #include "gjk/scene/region.hpp"
-#include "gjk/snapshot/arguments.hpp"
-#include "gjk/snapshot/snapshot.hpp"
-#include "gjk/snapshot/text.hpp"
-#include "gjk/snapshot/validity.hpp"
+#include "gjk/scene/scene.hpp"
+#include "gjk/shape/domain.hpp"
+#include "gjk/shape/shape.hpp"
+#include "gjk/shape/vec2.hpp"
+#include "gjk/verdict.hpp"
 
 namespace gjk {
 
@@ -37,123 +43,40 @@ inline Issue bad(std::string argument, std::string rule, Status status = Status:
   return {status, std::move(argument), index, std::move(rule)};
 }
 
-// Offsets of `count` ranges that divide `size` items.
-template <class Offsets>
-Issue check_offsets(const Offsets& offsets, std::size_t count, std::size_t size,
-                    const std::string& name) {
-  if (offsets.size() != count + 1) {
-    return bad(name, "must have " + std::to_string(count + 1) + " values (got " +
-                         std::to_string(offsets.size()) + ")");
-  }
-  if (offsets.front() != 0 || offsets.back() != size ||
-      !std::is_sorted(offsets.begin(), offsets.end())) {
-    return bad(name, "must increase from 0 to " + std::to_string(size));
-  }
-  return {};
-}
-
-// Radii or margins (m): none, or one for each of `count`.
-inline Issue check_lengths(std::span<const double> values, std::size_t count,
-                           const std::string& name) {
-  if (!values.empty() && values.size() != count) {
-    return bad(name, "must be empty or have " + std::to_string(count) + " values (got " +
-                         std::to_string(values.size()) + ")");
-  }
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    Issue issue = check_radius(values[i], name.c_str(), static_cast<long>(i));
-    if (issue) return issue;
-  }
-  return {};
-}
-
-// Flat poses: none, or x y yaw for each of `count`.
-inline Issue check_flat_poses(std::span<const double> poses, std::size_t count,
-                              const std::string& name) {
-  if (!poses.empty() && poses.size() != 3 * count) {
-    return bad(name, "must be empty or have " + std::to_string(3 * count) + " values (got " +
-                         std::to_string(poses.size()) + ")");
-  }
-  for (std::size_t i = 0; i + 2 < poses.size(); i += 3) {
-    Issue issue =
-        check_in_domain({poses[i], poses[i + 1], poses[i + 2]}, name.c_str(), static_cast<long>(i));
-    if (issue) return issue;
-  }
-  return {};
-}
-
-// The obstacles of one sender, as msg/ObstacleArray. `name`: for messages.
-template <class Obstacles>
-Issue check_obstacles(const Obstacles& list, const std::string& name) {
-  const std::size_t n = list.ids.size();
-  if (list.xy.size() % 2 != 0) return bad(name + ".xy", "must have 2 values per point");
-  if (n == 0 && list.offsets.empty()) return {};
-  Issue issue = check_offsets(list.offsets, n, list.xy.size() / 2, name + ".offsets");
-  if (!issue) issue = check_coordinates(list.xy, (name + ".xy").c_str());
-  if (!issue) issue = check_lengths(list.radius, n, name + ".radius");
-  if (!issue) issue = check_lengths(list.margins, n, name + ".margins");
-  if (!issue) issue = check_lengths(list.margin_rates, n, name + ".margin_rates");
-  if (!issue) issue = check_flat_poses(list.poses, n, name + ".poses");
-  if (issue) return issue;
-  if (!list.kinds.empty() && list.kinds.size() != n) {
-    return bad(name + ".kinds", "must be empty or have " + std::to_string(n) + " values");
-  }
-  for (const std::uint8_t kind : list.kinds) {
-    if (kind > 1) return bad(name + ".kinds", "must be 0 or 1", Status::invalid_input);
-  }
-  if (!list.velocities.empty() && list.velocities.size() != 3 * n) {
-    return bad(name + ".velocities", "must be empty or have " + std::to_string(3 * n) + " values");
-  }
-  for (const double value : list.velocities) {
-    if (std::isinf(value)) {
-      return bad(name + ".velocities", "must be finite or NaN", Status::non_finite);
-    }
-  }
-  const std::size_t times = list.path_times.size();
-  if (list.path_poses.size() != 3 * times) {
-    return bad(name + ".path_poses", "must have 3 values per path time");
-  }
-  if (list.path_offsets.empty()) {
-    return times == 0 ? Issue{} : bad(name + ".path_offsets", "empty, but path_times is not");
-  }
-  issue = check_offsets(list.path_offsets, n, times, name + ".path_offsets");
-  if (!issue) issue = check_flat_poses(list.path_poses, times, name + ".path_poses");
-  if (issue) return issue;
-  for (std::size_t i = 0; i < n; ++i) {
-    double last = -std::numeric_limits<double>::infinity();
-    for (std::size_t k = list.path_offsets[i]; k < list.path_offsets[i + 1]; ++k) {
-      const double time = list.path_times[k];
-      if (!(time >= 0.0 && time <= kMaxTime && time > last)) {
-        return bad(name + ".path_times", "must increase strictly from 0 s or more",
-                   Status::invalid_input, static_cast<long>(k));
-      }
-      last = time;
-    }
-  }
-  return {};
-}
-
 }  // namespace detail
+
+// Whether a request that names this footprint gets the one of the parameters; otherwise it gets the
+// one for requests that name none. `names`: that requests may use. Returns why the name is refused.
+inline Issue choose_footprint(const std::string& name, std::span<const std::string> names,
+                              bool is_by_speed, bool& is_named) {
+  is_named = false;
+  if (name.empty() || (name == "default" && !is_by_speed)) return {};
+  is_named = std::find(names.begin(), names.end(), name) != names.end();
+  if (is_named) return {};
+  std::string rule = "must be empty or one of ";
+  for (const std::string& each : names) rule += (&each == &names[0] ? "" : ", ") + each;
+  return {Status::invalid_input, "footprint", -1, rule + " (got '" + name + "')"};
+}
 
 // The data of one message, in the form that answers questions. It does not change, so any number of
 // threads may use it.
-class Mirrored {
+class ReceivedSnapshot {
  public:
   // The id of the outside of the region, as gjk_collision.OUTSIDE.
   static constexpr std::int64_t kOutside = -2;
 
-  // A footprint that a request has chosen, and the faults of the data that then count.
+  // A footprint that a request has chosen.
   struct Chosen {
-    Issue issue;                       // there is no footprint of this name
     const Shape* footprint = nullptr;  // null: not known
     bool is_named = false;             // the limits of Status::stale_footprint do not count
-    const std::string* name = nullptr;
+    std::string name;
   };
 
   // Reads a message; its fields are documented in msg/Snapshot.msg. If it cannot be used, `issue`
   // is set to the reason, and null is returned.
   template <class Message>
-  static std::shared_ptr<const Mirrored> read(const Message& message, Issue& issue) {
-    const std::shared_ptr<Mirrored> data(new Mirrored);
+  static std::shared_ptr<const ReceivedSnapshot> read(const Message& message, Issue& issue) {
+    const std::shared_ptr<ReceivedSnapshot> data(new ReceivedSnapshot);
     issue = data->fill(message);
     return issue ? nullptr : data;
   }
@@ -204,28 +127,25 @@ class Mirrored {
     return facts;
   }
 
-  // The footprint of this name; "": the one for the present speed, or the default one.
-  Chosen chosen(const std::string& name) const {
-    Chosen found{{}, default_, false, &default_name_};
-    if (name.empty() || (name == "default" && !is_by_speed_)) return found;
-    if (std::find(names_.begin(), names_.end(), name) == names_.end()) {
-      std::string rule = "must be empty or one of ";
-      for (const std::string& each : names_) rule += (&each == &names_[0] ? "" : ", ") + each;
-      found.issue = {Status::invalid_input, "footprint", -1, rule + " (got '" + name + "')"};
-      return found;
-    }
+  // Sets `chosen` to the footprint of this name; "": the one for the present speed, or the default
+  // one. Returns why there is none.
+  Issue choose(const std::string& name, Chosen& chosen) const {
+    chosen = {default_, false, default_name_};
+    bool is_named = false;
+    if (Issue issue = choose_footprint(name, names_, is_by_speed_, is_named)) return issue;
+    if (!is_named) return {};
     for (const Footprint& each : footprints_) {
-      if (each.name == name && each.is_named) return {{}, &each.shape, true, &each.name};
+      if (each.name == name && each.is_named) chosen = {&each.shape, true, each.name};
     }
-    return found;
+    return {};
   }
 
-  // What to ask with the functions of gjk/snapshot/questions.hpp. `at`: the time of the question
+  // What to ask with the functions of gjk/rules/questions.hpp. `at`: the time of the question
   // (ns). `fault`: why no answer may be given; every answer is then UNKNOWN. This object must
   // outlive the view.
   Snapshot view(const Chosen& chosen, std::int64_t at, const std::optional<Fault>& fault) const {
     Snapshot view;
-    view.scene = &scene_;
+    view.scene = scene_.get();
     view.footprint = fault ? nullptr : chosen.footprint;
     view.stamp = at;
     view.epoch = is_timeless_ ? at : time_zero_;
@@ -253,7 +173,16 @@ class Mirrored {
     return region_source_;
   }
 
-  const Scene& scene() const noexcept { return scene_; }
+  // Ages (s) at a time (ns), and the oldest stamps of the data, as in a reply of the server.
+  double footprint_age(const Chosen& chosen, std::int64_t at) const noexcept {
+    if (chosen.is_named || footprint_age_ == 0.0) return 0.0;
+    return footprint_age_ + static_cast<double>(at - stamp_) * 1e-9;
+  }
+  double max_obstacle_age(std::int64_t at) const noexcept {
+    return max_obstacle_age_ + static_cast<double>(at - stamp_) * 1e-9;
+  }
+
+  const Scene& scene() const noexcept { return *scene_; }
   std::uint64_t id() const noexcept { return id_; }
   const std::string& frame() const noexcept { return frame_; }  // the check frame
 
@@ -268,12 +197,15 @@ class Mirrored {
     std::size_t end = 0;  // its obstacles are before this index
   };
 
-  Mirrored() = default;
+  ReceivedSnapshot() = default;
 
   template <class Message>
   Issue fill(const Message& message) {
     id_ = message.info.snapshot_id;
     frame_ = message.info.header.frame_id;
+    stamp_ = detail::nanoseconds_of(message.info.header.stamp);
+    footprint_age_ = message.info.footprint_age;
+    max_obstacle_age_ = message.info.max_obstacle_age;
     fault_ = reason_of(message.verdict);
     data_fault_ = reason_of(message.data_verdict);
     horizon_ = message.prediction_horizon;
@@ -323,20 +255,11 @@ class Mirrored {
     footprints_.reserve(message.footprints.size());
     for (const auto& each : message.footprints) {
       Footprint footprint{each.name, {}, !(is_received && each.name == default_name_)};
-      const std::size_t parts = each.radius.size();
-      const std::string name = "footprint " + each.name;
-      if (each.xy.size() % 2 != 0) return detail::bad(name, "must have 2 values per vertex");
-      if (Issue issue = detail::check_offsets(each.offsets, parts, each.xy.size() / 2, name)) {
+      Issue issue = read_footprint(each, footprint.shape);
+      if (issue) {
+        issue.argument = "footprint " + each.name + "." + issue.argument;
         return issue;
       }
-      if (Issue issue = check_coordinates(each.xy, name.c_str())) return issue;
-      if (Issue issue = detail::check_lengths(each.radius, parts, name)) return issue;
-      for (std::size_t i = 0; i < parts; ++i) {
-        const std::vector<Vec2> vertices = points(each.xy, each.offsets[i], each.offsets[i + 1]);
-        if (vertices.empty()) return detail::bad(name, "a part has no vertices");
-        footprint.shape.add_part(vertices, each.radius[i]);
-      }
-      if (parts == 0) return detail::bad(name, "must have at least one part");
       footprints_.push_back(std::move(footprint));
     }
     if (default_name_.empty()) return {};
@@ -346,6 +269,32 @@ class Mirrored {
     if (default_ != nullptr) return {};
     return detail::bad("info.footprint", "'" + default_name_ + "' is not in footprints",
                        Status::invalid_input);
+  }
+
+  template <class Message>
+  static Issue read_footprint(const Message& message, Shape& shape) {
+    const std::size_t parts = message.radius.size();
+    const std::span<const std::uint32_t> offsets = message.offsets;
+    const std::span<const double> xy = message.xy;
+    if (xy.size() % 2 != 0) return detail::bad("xy", "must have 2 values per vertex");
+    if (parts == 0 || offsets.size() != parts + 1) {
+      return detail::bad("offsets", "must have one value more than radius, which is not empty");
+    }
+    for (Issue issue :
+         {detail::check_offsets(offsets, xy.size() / 2, "offsets",
+                                "must end at the number of vertices"),
+          check_coordinates(xy, "xy"), detail::check_lengths(message.radius, parts, "radius")}) {
+      if (issue) return issue;
+    }
+    for (std::size_t i = 0; i < parts; ++i) {
+      std::vector<Vec2> vertices;
+      for (std::size_t k = offsets[i]; k < offsets[i + 1]; ++k) {
+        vertices.push_back({xy[2 * k], xy[2 * k + 1]});
+      }
+      if (vertices.empty()) return detail::bad("offsets", "a part has no vertices");
+      shape.add_part(vertices, message.radius[i]);
+    }
+    return {};
   }
 
   template <class Message>
@@ -373,84 +322,41 @@ class Mirrored {
                          Status::invalid_input);
     }
 
-    std::vector<double> margins;
-    std::vector<double> rates;
+    std::vector<PlacedObstacles> placed;
+    std::vector<double> stamps;
     double latest = 0.0;
     for (std::size_t k = 0; k < message.obstacles.size(); ++k) {
       const auto& list = message.obstacles[k];
-      const std::string name = "obstacles[" + std::to_string(k) + "]";
-      if (Issue issue = detail::check_obstacles(list, name)) return issue;
-      const std::size_t n = list.ids.size();
-      const std::int64_t since =
-          message.timeouts[k] > 0.0 ? detail::nanoseconds_of(list.header.stamp) - time_zero_ : 0;
-      const double stamp = static_cast<double>(since) * 1e-9;
-      if (n > 0) latest = std::max(latest, std::fabs(stamp));
-      for (std::size_t i = 0; i < n; ++i) {
-        if (Issue issue = add(list, i, stamp, prediction, concave, name)) return issue;
-        margins.push_back(list.margins.empty() ? 0.0 : list.margins[i]);
-        rates.push_back(list.margin_rates.empty() ? 0.0 : list.margin_rates[i]);
-      }
-      senders_.push_back({list.source, ids_.size()});
-    }
-    if (Issue issue = add_region(message)) return issue;
-    if (!ids_.empty()) {
-      scene_.set_margins(margins, rates);
-      // The conversions of stamps and of query times have a few rounding errors each.
-      scene_.set_time_error(0x1p-50 * (latest + horizon_ + 1.0));
-    }
-    scene_.build();
-    return {};
-  }
-
-  template <class Obstacles>
-  Issue add(const Obstacles& list, std::size_t i, double stamp, const Prediction& prediction,
-            ConcavePolicy concave, const std::string& name) {
-    const std::vector<Vec2> own = points(list.xy, list.offsets[i], list.offsets[i + 1]);
-    if (own.empty()) {
-      return detail::bad(name + ".offsets", "the obstacle has no points", Status::too_few_points,
-                         static_cast<long>(i));
-    }
-    const double radius = list.radius.empty() ? 0.0 : list.radius[i];
-    Shape shape;
-    if (list.kinds.empty() || list.kinds[i] == 0) {
-      shape.add_part(convex_hull(own), radius);
-    } else {
-      std::vector<std::vector<Vec2>> parts;
-      Issue issue = outline_parts(own, concave, "xy", parts);
+      const ObstacleArrays arrays = ObstacleArrays::of(list);
+      ObstacleParts parts;
+      Issue issue = list.ids.size() == arrays.size()
+                        ? check_arrays(arrays)
+                        : detail::bad("ids", "must hold one id per obstacle");
+      if (!issue) issue = ObstacleParts::make(arrays, concave, parts);
       if (issue) {
-        issue.argument = name + ".xy";
-        issue.rule = "obstacle " + std::to_string(i) + ": " + issue.rule;
+        issue.argument = "obstacles[" + std::to_string(k) + "]." + issue.argument;
         return issue;
       }
-      for (const std::vector<Vec2>& part : parts) shape.add_part(part, radius);
+      const std::int64_t since =
+          message.timeouts[k] > 0.0 ? detail::nanoseconds_of(list.header.stamp) - time_zero_ : 0;
+      stamps.push_back(static_cast<double>(since) * 1e-9);
+      if (arrays.size() > 0) latest = std::max(latest, std::fabs(stamps.back()));
+      placed.emplace_back(parts, arrays, prediction);
+      ids_.insert(ids_.end(), list.ids.begin(), list.ids.end());
+      senders_.push_back({list.source, ids_.size()});
     }
-    ReportedMotion reported;
-    if (!list.poses.empty()) {
-      reported.pose = {list.poses[3 * i], list.poses[3 * i + 1], list.poses[3 * i + 2]};
-    }
-    if (!list.velocities.empty()) {
-      reported.velocity = {list.velocities[3 * i], list.velocities[3 * i + 1],
-                           list.velocities[3 * i + 2]};
-    }
-    std::vector<Pose> path;
-    if (!list.path_offsets.empty()) {
-      const std::size_t begin = list.path_offsets[i];
-      const std::size_t end = list.path_offsets[i + 1];
-      for (std::size_t k = 3 * begin; k < 3 * end; k += 3) {
-        path.push_back({list.path_poses[k], list.path_poses[k + 1], list.path_poses[k + 2]});
-      }
-      reported.path_times = std::span<const double>(list.path_times).subspan(begin, end - begin);
-      reported.path_poses = path;
-    }
-    std::vector<Piece> pieces;
-    append_prediction(reported, prediction, pieces);
-    scene_.add(shape, reported.pose, {pieces.data(), pieces.size()}, stamp);
-    ids_.push_back(list.ids[i]);
+    std::shared_ptr<const Region> region;
+    if (Issue issue = read_region(message, region)) return issue;
+    std::vector<const PlacedObstacles*> messages;
+    for (const PlacedObstacles& each : placed) messages.push_back(&each);
+    // The conversions of stamps and of query times have a few rounding errors each.
+    const double time_error = ids_.empty() ? 0.0 : 0x1p-50 * (latest + horizon_ + 1.0);
+    scene_ = compose(messages, stamps, std::move(region), time_error);
     return {};
   }
 
   template <class Message>
-  Issue add_region(const Message& message) {
+  Issue read_region(const Message& message, std::shared_ptr<const Region>& region) const {
     if (region_source_.empty()) return {};
     const std::size_t n = message.region_radii.size();
     const auto& ends = message.region_boundary;
@@ -470,14 +376,8 @@ class Mirrored {
         return detail::bad("region_radii", "must include the inflation", Status::invalid_input);
       }
     }
-    scene_.set_region(std::make_shared<Region>(segments, inflation));
+    region = std::make_shared<Region>(segments, inflation);
     return {};
-  }
-
-  static std::vector<Vec2> points(std::span<const double> xy, std::size_t begin, std::size_t end) {
-    std::vector<Vec2> found;
-    for (std::size_t k = begin; k < end; ++k) found.push_back({xy[2 * k], xy[2 * k + 1]});
-    return found;
   }
 
   template <class Verdict>
@@ -504,7 +404,10 @@ class Mirrored {
 
   std::uint64_t id_ = 0;
   std::string frame_;
-  Scene scene_;
+  std::int64_t stamp_ = 0;         // ns
+  double footprint_age_ = 0.0;     // s, at `stamp_`; 0: the footprint is a parameter
+  double max_obstacle_age_ = 0.0;  // s, at `stamp_`
+  std::unique_ptr<const Scene> scene_;
   std::vector<std::int64_t> ids_;  // by obstacle
   std::vector<Sender> senders_;    // in the order of their obstacles
   std::string region_source_;

@@ -7,16 +7,28 @@
 #include <chrono>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <limits>
-#include <span>
+#include <optional>
 #include <string>
 #include <utility>
 
-#include "gjk/snapshot/snapshot.hpp"
-#include "gjk/snapshot/text.hpp"
+#include "gjk/rules/snapshot.hpp"
+#include "gjk/rules/text.hpp"
+#include "gjk/scene/scene.hpp"
 #include "gjk/verdict.hpp"
 
-namespace gjk::detail {
+namespace gjk {
+
+// A verdict with its reason, and the obstacle that determines it. As in msg/Verdict.
+struct Answer {
+  Verdict verdict = Verdict::unknown;
+  Status status = Status::undefined;
+  std::string message;         // for a person; empty if the status is success
+  std::int64_t obstacle = -1;  // index in the scene; -1: none; size(): outside of the region
+};
+
+namespace detail {
 
 inline Answer unknown(const Fault& fault) {
   return {.verdict = Verdict::unknown, .status = fault.status, .message = fault.message};
@@ -26,12 +38,16 @@ inline bool is_known(const Snapshot& snapshot) noexcept {
   return snapshot.footprint != nullptr && snapshot.scene != nullptr;
 }
 
-inline Answer unknown_footprint(const Snapshot& snapshot) {
-  if (snapshot.fault) return unknown(*snapshot.fault);
-  return unknown({Status::no_footprint, "the footprint is not known"});
+// Why no answer can be FREE; nothing: it can.
+inline std::optional<Fault> fault_of(const Snapshot& snapshot) {
+  if (snapshot.fault || is_known(snapshot)) return snapshot.fault;
+  return Fault{Status::no_footprint, "the footprint is not known"};
 }
 
-// The answer to a refused request.
+inline Answer unknown_footprint(const Snapshot& snapshot) { return unknown(*fault_of(snapshot)); }
+
+// The answer to a refused request. A refused request has an `issue`; its answer is UNKNOWN with the
+// status and the text of the issue.
 template <class A>
 A refused(Issue issue) {
   A result;
@@ -43,11 +59,24 @@ A refused(Issue issue) {
 // The answer at one pose. If the snapshot has a fault, only COLLISION is kept.
 inline Answer answer_at(const Snapshot& snapshot, const PoseResult& found) {
   if (snapshot.fault && found.verdict != Verdict::collision) return unknown(*snapshot.fault);
-  Answer answer{found.verdict, found.status, reason(found.status), found.nearest, 0};
+  Answer answer{found.verdict, found.status, reason(found.status), found.nearest};
   if (snapshot.fault) {
     answer.status = snapshot.fault->status;
     answer.message = snapshot.fault->message;
   }
+  return answer;
+}
+
+// The worst of some verdicts, with the status of the first one that is as bad; UNKNOWN for none.
+template <class Verdicts, class Statuses>
+Answer worst_of(const Verdicts& verdicts, const Statuses& statuses, std::size_t count) {
+  Answer answer;
+  for (std::size_t i = 0; i < count; ++i) {
+    if (i > 0 && severity(verdicts[i]) <= severity(answer.verdict)) continue;
+    answer.verdict = verdicts[i];
+    answer.status = verdicts[i] == Verdict::unknown ? statuses[i] : Status::success;
+  }
+  answer.message = reason(answer.status);
   return answer;
 }
 
@@ -107,4 +136,5 @@ std::size_t for_each_chunk_until(const Budget& budget, std::size_t count, std::s
   return done;
 }
 
-}  // namespace gjk::detail
+}  // namespace detail
+}  // namespace gjk

@@ -8,23 +8,63 @@
 #include <cstddef>
 #include <cstdio>
 #include <limits>
-#include <span>
 #include <utility>
 #include <vector>
 
 #include "gjk/certificate.hpp"
-#include "gjk/snapshot/answers.hpp"
-#include "gjk/snapshot/arguments.hpp"
-#include "gjk/snapshot/kernel.hpp"
-#include "gjk/snapshot/snapshot.hpp"
-#include "gjk/snapshot/text.hpp"
-#include "gjk/snapshot/vehicle.hpp"
+#include "gjk/rules/answers.hpp"
+#include "gjk/rules/arguments.hpp"
+#include "gjk/rules/snapshot.hpp"
+#include "gjk/rules/text.hpp"
+#include "gjk/rules/vehicle.hpp"
+#include "gjk/scene/scene.hpp"
+#include "gjk/shape/pose.hpp"
+#include "gjk/shape/shape.hpp"
+#include "gjk/verdict.hpp"
 
 namespace gjk {
+
+// ---- srv/Collide
+struct CollideRequest {
+  Pose pose;
+  double margin = 0.0;      // m, >= 0, added to the safety margin
+  double pose_error = 0.0;  // m, error bound of the place of each point of the footprint
+};
+
+struct CollideAnswer {
+  Issue issue;
+  Answer answer;
+};
+
+// ---- srv/Distance
+struct DistanceRequest {
+  Pose pose;
+  std::size_t k = 1;          // maximum number of obstacles; 0: one
+  double max_distance = 0.0;  // m; 0: no limit
+  double pose_error = 0.0;    // m
+};
+
+struct DistanceAnswer {
+  Issue issue;
+  Answer answer;
+  std::vector<Nearest> nearest;  // a: vehicle, b: obstacle; points in the check frame
+};
+
 namespace detail {
 
-template <class K>
-CollideAnswer collide(const K& kernel, const Snapshot& snapshot, const CollideRequest& request) {
+// The answer for one pose in the domain, and a margin (m).
+inline Answer check_one(const Snapshot& snapshot, const Vehicle& vehicle, const Pose& pose,
+                        double margin) {
+  PoseResult result;
+  snapshot.scene->check(vehicle.shape(), {&pose, 1}, {}, {.margin = margin}, {&result, 1});
+  return answer_at(snapshot, result);
+}
+
+}  // namespace detail
+
+// Whether the vehicle is free at one pose, at the time of the snapshot.
+inline CollideAnswer collide(const Snapshot& snapshot, const CollideRequest& request) {
+  using namespace detail;
   double total = 0.0;
   if (Issue issue = check_margin(snapshot, request.margin, total)) {
     return refused<CollideAnswer>(std::move(issue));
@@ -39,19 +79,14 @@ CollideAnswer collide(const K& kernel, const Snapshot& snapshot, const CollideRe
        {vehicle.check(), check_in_domain(request.pose, "poses", 0), check_total(total)}) {
     if (issue) return refused<CollideAnswer>(std::move(issue));
   }
-  std::size_t violations = 0;
-  const CheckOptions options{.margin = total};
-  const PoseResult found =
-      checked(kernel, vehicle.shape(), {&request.pose, 1}, {}, options, violations).front();
-  CollideAnswer result{{}, answer_at(snapshot, found)};
-  result.answer.violations = violations;
-  return result;
+  return {{}, check_one(snapshot, vehicle, request.pose, total)};
 }
 
-// If the snapshot has a fault, the list may be incomplete. It is then only returned if the verdict
-// is COLLISION.
-template <class K>
-DistanceAnswer distance(const K& kernel, const Snapshot& snapshot, const DistanceRequest& request) {
+// The obstacles that are nearest to the vehicle at one pose, by ascending distance, and the verdict
+// there. If the snapshot has a fault, the list may be incomplete. It is then only returned if the
+// verdict is COLLISION.
+inline DistanceAnswer distance(const Snapshot& snapshot, const DistanceRequest& request) {
+  using namespace detail;
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   if (Issue issue = check_non_negative("max_distance", request.max_distance)) {
     return refused<DistanceAnswer>(std::move(issue));
@@ -68,25 +103,22 @@ DistanceAnswer distance(const K& kernel, const Snapshot& snapshot, const Distanc
     if (issue) return refused<DistanceAnswer>(std::move(issue));
   }
   DistanceAnswer result;
-  std::size_t violations = 0;
-  const CheckOptions options{.margin = margin};
-  const PoseResult hit =
-      checked(kernel, vehicle.shape(), {&request.pose, 1}, {}, options, violations).front();
-  result.answer = answer_at(snapshot, hit);
-  result.answer.violations = violations;
-  const std::size_t count = result.answer.verdict == Verdict::unknown ? 0 : kernel.obstacles();
-  if (count == 0) return result;
+  result.answer = check_one(snapshot, vehicle, request.pose, margin);
+  // The outside of the region counts as an obstacle.
+  const Scene& scene = *snapshot.scene;
+  const std::size_t obstacles = scene.size() + (scene.region() != nullptr ? 1 : 0);
+  if (result.answer.verdict == Verdict::unknown || obstacles == 0) return result;
   const double reach = request.max_distance > 0.0 ? request.max_distance : kInfinity;
   const auto look = [&](std::size_t k, double within, std::vector<Nearest>& found) {
-    const Status status = kernel.nearest(vehicle.shape(), request.pose, k, within, found);
+    Scene::Ego ego(vehicle.shape());
+    const Status status = scene.nearest(ego, request.pose, k, within, found);
     if (status == Status::success) return true;
-    const std::string rule = "must not move the shape out of the range of 1e15 m";
-    result = refused<DistanceAnswer>(Issue{status, "pose", -1, rule});
-    result.answer.violations = violations;
+    result = refused<DistanceAnswer>(
+        Issue{status, "pose", -1, "must not move the shape out of the range of 1e15 m"});
     return false;
   };
   std::vector<Nearest> near;
-  const std::size_t k = std::min(std::max<std::size_t>(request.k, 1), count);
+  const std::size_t k = std::min(std::max<std::size_t>(request.k, 1), obstacles);
   if (!look(k, reach, near)) return result;
   // The answer names the nearest obstacle, also where it is farther away than `max_distance`.
   std::vector<Nearest> nearest;
@@ -100,15 +132,14 @@ DistanceAnswer distance(const K& kernel, const Snapshot& snapshot, const Distanc
   }
   Verdict verdict = result.answer.verdict;
   Status status = Status::success;
-  if (refute(verdict, status, true, least, margin)) {
-    ++violations;
+  check_free(verdict, status, least, margin);
+  if (status == Status::internal_error) {
     char text[64];
     std::snprintf(text, sizeof text, "FREE, but the distance is %g m", least);
-    result.answer = unknown({Status::internal_error, text});
-    result.answer.violations = violations;
+    result.answer = unknown({status, text});
     return result;
   }
-  if (is_free(result.answer.verdict)) {  // this proves that no obstacle is nearer than the margin
+  if (is_free(verdict)) {  // this proves that no obstacle is nearer than the margin
     for (Nearest& each : near) {
       double& bound = each.closest.lower_bound;
       if (bound < margin) bound = margin;
@@ -116,19 +147,6 @@ DistanceAnswer distance(const K& kernel, const Snapshot& snapshot, const Distanc
   }
   result.nearest = std::move(near);
   return result;
-}
-
-}  // namespace detail
-
-// Whether the vehicle is free at one pose, at the time of the snapshot.
-inline CollideAnswer collide(const Snapshot& snapshot, const CollideRequest& request) {
-  return detail::collide(detail::Kernel(snapshot.scene), snapshot, request);
-}
-
-// The obstacles that are nearest to the vehicle at one pose, by ascending distance, and the verdict
-// there.
-inline DistanceAnswer distance(const Snapshot& snapshot, const DistanceRequest& request) {
-  return detail::distance(detail::Kernel(snapshot.scene), snapshot, request);
 }
 
 }  // namespace gjk

@@ -1,0 +1,358 @@
+// SPDX-FileCopyrightText: gjk_collision contributors
+// SPDX-License-Identifier: Apache-2.0
+// The rules of the server: questions about a snapshot. Poses are in the check frame.
+#include <pybind11/stl.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstring>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "answers.hpp"
+#include "gjk/certificate.hpp"
+#include "gjk/rules/questions.hpp"
+#include "gjk/rules/received_snapshot.hpp"
+#include "known_snapshot.hpp"
+
+namespace gjk::bindings {
+namespace {
+
+using Integers = Array<std::int64_t>;
+
+std::optional<Fault> fault_from(const std::optional<std::pair<int, std::string>>& fault) {
+  if (!fault) return {};
+  return Fault{static_cast<Status>(fault->first), fault->second};
+}
+
+KnownSnapshot known_snapshot(py::object scene, py::object footprint, std::int64_t stamp,
+                             std::int64_t epoch, double horizon, double safety_margin,
+                             double toi_tolerance, std::size_t max_poses,
+                             const std::optional<std::pair<int, std::string>>& fault,
+                             std::vector<std::int64_t> ids,
+                             std::vector<std::pair<std::size_t, std::string>> senders,
+                             std::string region_source) {
+  KnownSnapshot known;
+  known.view.scene = scene.cast<const Scene*>();
+  if (!footprint.is_none()) known.view.footprint = footprint.cast<const Shape*>();
+  known.view.stamp = stamp;
+  known.view.epoch = epoch;
+  known.view.horizon = horizon;
+  known.view.safety_margin = safety_margin;
+  known.view.toi_tolerance = toi_tolerance;
+  known.view.max_poses = max_poses;
+  known.view.fault = fault_from(fault);
+  const std::size_t count = known.view.scene->size();
+  known.id_of = [ids = std::move(ids), count](std::int64_t index) -> std::int64_t {
+    if (index < 0) return -1;
+    return static_cast<std::size_t>(index) < count ? ids[static_cast<std::size_t>(index)]
+                                                   : ReceivedSnapshot::kOutside;
+  };
+  known.source_of = [senders = std::move(senders),
+                     region = std::move(region_source)](std::int64_t index) {
+    if (index < 0) return std::string();
+    for (const auto& [end, name] : senders) {
+      if (static_cast<std::size_t>(index) < end) return name;
+    }
+    return region;
+  };
+  known.owner = py::make_tuple(std::move(scene), std::move(footprint));
+  return known;
+}
+
+// verdict, status, message, index, id and source of the obstacle
+py::tuple tuple_of(const KnownSnapshot& known, const gjk::Answer& a) {
+  return py::make_tuple(static_cast<int>(a.verdict), static_cast<int>(a.status), a.message,
+                        a.obstacle, known.id_of(a.obstacle), known.source_of(a.obstacle));
+}
+
+void warn_of_degrees_in(const Pose& pose) {
+  if (looks_like_degrees(pose.yaw)) warn_of_degrees("poses", 0, pose.yaw);
+}
+void warn_of_degrees_in(const Doubles& poses) {
+  for (std::size_t i = 0; 3 * i + 2 < length(poses); ++i) {
+    const double yaw = poses.data()[3 * i + 2];
+    if (looks_like_degrees(yaw)) return warn_of_degrees("poses", static_cast<long>(i), yaw);
+  }
+}
+
+// `is_late`: a function without arguments, or None.
+Budget new_budget(const py::object& is_late, double chunk_time, std::size_t first_chunk,
+                  double search_time) {
+  Budget budget{{}, chunk_time, first_chunk, search_time};
+  if (is_late.is_none()) return budget;
+  budget.is_late = [is_late] {
+    const py::gil_scoped_acquire gil;
+    return is_late().cast<bool>();
+  };
+  return budget;
+}
+
+// Calls question() without the GIL, and refuses what it refuses.
+template <class Question>
+auto asked(const Question& question) {
+  auto found = [&] {
+    const py::gil_scoped_release release;
+    return question();
+  }();
+  refuse(std::move(found.issue));
+  return found;
+}
+
+template <class To, class T>
+py::array_t<To> array_of(const std::vector<T>& values) {
+  static_assert(sizeof(To) == sizeof(T) && std::is_trivially_copyable_v<T>);
+  py::array_t<To> array(static_cast<py::ssize_t>(values.size()));
+  if (!values.empty()) std::memcpy(array.mutable_data(), values.data(), sizeof(T) * values.size());
+  return array;
+}
+
+template <std::size_t N>
+Doubles array_of(const std::vector<std::array<double, N>>& rows) {
+  Doubles array({static_cast<py::ssize_t>(rows.size()), static_cast<py::ssize_t>(N)});
+  if (!rows.empty()) std::memcpy(array.mutable_data(), rows.data(), sizeof(rows[0]) * rows.size());
+  return array;
+}
+
+Integers ids_of(const KnownSnapshot& known, const std::vector<std::int64_t>& indices) {
+  Integers ids(static_cast<py::ssize_t>(indices.size()));
+  std::transform(indices.begin(), indices.end(), ids.mutable_data(), known.id_of);
+  return ids;
+}
+
+py::tuple collide_of(const KnownSnapshot& known, const PoseValues& pose, double margin,
+                     double error) {
+  const CollideRequest request{{pose[0], pose[1], pose[2]}, margin, error};
+  warn_of_degrees_in(request.pose);
+  return tuple_of(known, asked([&] { return collide(known.view, request); }).answer);
+}
+
+py::tuple distance_of(const KnownSnapshot& known, const PoseValues& pose, std::size_t k,
+                      double max_distance, double error) {
+  const DistanceRequest request{{pose[0], pose[1], pose[2]}, k, max_distance, error};
+  warn_of_degrees_in(request.pose);
+  const DistanceAnswer found = asked([&] { return distance(known.view, request); });
+  const AnswerArrays arrays(found.nearest.size(), {.witnesses = true, .directions = true});
+  std::vector<std::int64_t> indices;
+  std::vector<std::string> sources;
+  for (std::size_t i = 0; i < found.nearest.size(); ++i) {
+    const Closest& c = found.nearest[i].closest;
+    indices.push_back(found.nearest[i].obstacle);
+    sources.push_back(known.source_of(indices.back()));
+    arrays.put(i, {{}, c.status, c.distance, c.lower_bound, c.point_a, c.point_b, c.direction});
+  }
+  return py::make_tuple(tuple_of(known, found.answer), ids_of(known, indices),
+                        array_of<std::int64_t>(indices), py::tuple(py::cast(sources)),
+                        arrays.distances, arrays.lower_bounds, arrays.witnesses, arrays.directions,
+                        arrays.statuses);
+}
+
+// Distances, lower bounds, gradients, rates, ids and smooth, k per pose, and statuses.
+py::object gradients_of(const KnownSnapshot& known, const PosesAnswer& found, std::size_t k) {
+  const std::size_t poses = found.gradient_statuses.size();
+  if (poses == 0) return py::none();
+  const py::array::ShapeContainer shape{static_cast<py::ssize_t>(poses),
+                                        static_cast<py::ssize_t>(k)};
+  Doubles distances(shape);
+  Doubles lower_bounds(shape);
+  Doubles derivatives({shape->at(0), shape->at(1), py::ssize_t{3}});
+  Doubles rates(shape);
+  Integers ids(shape);
+  py::array_t<bool> smooth(shape);
+  for (std::size_t i = 0; i < found.gradients.size(); ++i) {
+    const Gradient& g = found.gradients[i];
+    distances.mutable_data()[i] = g.distance;
+    lower_bounds.mutable_data()[i] = g.lower_bound;
+    std::copy_n(std::data({g.by_x, g.by_y, g.by_yaw}), 3, derivatives.mutable_data() + 3 * i);
+    rates.mutable_data()[i] = g.rate;
+    ids.mutable_data()[i] = known.id_of(g.obstacle);
+    smooth.mutable_data()[i] = g.smooth;
+  }
+  return py::make_tuple(distances, lower_bounds, derivatives, rates, ids, smooth,
+                        array_of<std::uint16_t>(found.gradient_statuses));
+}
+
+// `snapshots`: the same data with each footprint of the request.
+py::tuple check_poses_of(const std::vector<const KnownSnapshot*>& snapshots, const Doubles& poses,
+                         const Doubles& times, const Doubles& errors, const Integers& which,
+                         const Integers& group_offsets, std::int64_t stamp, double margin, int mode,
+                         bool stop_at_first, std::size_t k, const Budget& budget) {
+  std::vector<Snapshot> views;
+  for (const KnownSnapshot* const each : snapshots) views.push_back(each->view);
+  if (views.empty()) throw py::value_error("snapshots: at least one");
+  const PosesRequest request{.poses = view(poses),
+                             .times = view(times),
+                             .errors = view(errors),
+                             .stamp = stamp,
+                             .margin = margin,
+                             .mode = mode,
+                             .stop_at_first = stop_at_first,
+                             .which = view(which),
+                             .group_offsets = view(group_offsets),
+                             .k = k};
+  refuse(detail::check_poses_request(request, views.size(), views.front().max_poses));
+  warn_of_degrees_in(poses);
+  const PosesAnswer found = asked([&] { return check_poses(views, request, budget); });
+  const KnownSnapshot& known = *snapshots.front();
+  return py::make_tuple(tuple_of(known, found.answer), array_of<std::uint8_t>(found.verdicts),
+                        array_of<std::uint16_t>(found.statuses), array_of<double>(found.distances),
+                        array_of<double>(found.lower_bounds), ids_of(known, found.obstacles),
+                        array_of<std::int64_t>(found.obstacles), array_of(found.witnesses),
+                        found.first_invalid, array_of<std::int64_t>(found.group_first_invalid),
+                        gradients_of(known, found, std::max<std::size_t>(k, 1)));
+}
+
+py::tuple check_path_of(const KnownSnapshot& known, const Doubles& poses, const Doubles& times,
+                        const Doubles& errors, const Doubles& arcs, std::int64_t stamp,
+                        double margin, bool swept, double tolerance, const Budget& budget) {
+  const PathRequest request{.poses = view(poses),
+                            .times = view(times),
+                            .errors = view(errors),
+                            .stamp = stamp,
+                            .margin = margin,
+                            .swept = swept,
+                            .tolerance = tolerance,
+                            .arcs = view(arcs)};
+  warn_of_degrees_in(poses);
+  const PathAnswer found = asked([&] { return check_path(known.view, request, budget); });
+  return py::make_tuple(tuple_of(known, found.answer), found.first_invalid_segment,
+                        found.last_valid_fraction, found.first_collision_time, found.obstacle,
+                        found.distance.upper, found.distance.lower);
+}
+
+py::tuple nearest_free_of(const KnownSnapshot& known, const PoseValues& pose, double max_shift,
+                          double max_turn, double margin, double tolerance, double error,
+                          const Budget& budget) {
+  const NearestFreeRequest request{
+      {pose[0], pose[1], pose[2]}, max_shift, max_turn, margin, tolerance, error};
+  warn_of_degrees_in(request.pose);
+  const NearestFreeAnswer found = asked([&] { return nearest_free(known.view, request, budget); });
+  Doubles free_pose(found.free_pose ? 3 : 0);
+  if (const auto& p = found.free_pose) {
+    std::copy_n(std::data({p->x, p->y, p->yaw}), 3, free_pose.mutable_data());
+  }
+  return py::make_tuple(tuple_of(known, found.answer), free_pose, found.shift, found.turn);
+}
+
+// `pose_fault`: status and message; `twist`: vx, vy, wz.
+py::tuple state_of(const KnownSnapshot& known, const PoseArgument& pose,
+                   const std::optional<std::pair<int, std::string>>& pose_fault,
+                   const PoseArgument& twist) {
+  StateRequest request;
+  if (pose) request.pose = {(*pose)[0], (*pose)[1], (*pose)[2]};
+  request.pose_fault = fault_from(pose_fault);
+  if (twist) request.twist = Twist{(*twist)[0], (*twist)[1], (*twist)[2]};
+  const StateAnswer found = [&] {
+    const py::gil_scoped_release release;
+    return state(known.view, request);
+  }();
+  return py::make_tuple(tuple_of(known, found.answer), found.distance, found.lower_bound,
+                        found.time_to_collision, xy(found.witness_ego), xy(found.witness_obstacle),
+                        xy(found.direction));
+}
+
+// Offsets, points, kinds, radius and poses of a list of shapes.
+using ShapeArrays =
+    std::tuple<Array<std::uint32_t>, Doubles, Array<std::uint8_t>, Doubles, Doubles>;
+
+ObstacleArrays arrays_of(const ShapeArrays& list) {
+  const auto& [offsets, xy, kinds, radius, poses] = list;
+  return {view(offsets), view(xy), view(kinds), view(radius), view(poses), {}};
+}
+
+py::tuple check_shapes_of(const ShapeArrays& a, const ShapeArrays& b, const Integers& pairs,
+                          int mode, double margin, ConcavePolicy policy, std::size_t max_pairs,
+                          const Budget& budget) {
+  const ShapesRequest request{arrays_of(a), arrays_of(b), view(pairs), mode, margin};
+  const ShapesAnswer found =
+      asked([&] { return check_shapes(request, {policy, max_pairs}, budget); });
+  const gjk::Answer& answer = found.answer;
+  return py::make_tuple(py::make_tuple(static_cast<int>(answer.verdict),
+                                       static_cast<int>(answer.status), answer.message, -1, -1, ""),
+                        array_of<std::uint8_t>(found.verdicts),
+                        array_of<std::uint16_t>(found.statuses), array_of<double>(found.distances),
+                        array_of<double>(found.lower_bounds), array_of(found.witnesses),
+                        array_of(found.directions));
+}
+
+}  // namespace
+
+double KnownSnapshot::reach() const {
+  double reach = 0.0;
+  for (int k = 0; view.footprint != nullptr && k < view.footprint->parts(); ++k) {
+    const Convex part = view.footprint->part(k);
+    for (int i = 0; i < part.size; ++i) {
+      reach = std::fmax(reach, std::fabs(part.x[i]) + std::fabs(part.y[i]));
+    }
+  }
+  return reach;
+}
+
+void bind_rules(py::module_& module) {
+  module.attr("MIN_TOLERANCE") = kMinTolerance;
+  module.attr("MAX_TOLERANCE") = kMaxTolerance;
+  module.attr("MODE_GRADIENT") = kModeGradient;
+  module.def(
+      "reason", [](int status) { return reason(static_cast<Status>(status)); }, py::arg("status"));
+  module.def("internal_errors", [] { return internal_errors.load(); });
+  module.def(
+      "check_batch",
+      [](const Doubles& poses, const Doubles& times, std::size_t limit) {
+        refuse(check_batch(view(poses), view(times), limit));
+      },
+      py::arg("poses"), py::arg("times"), py::arg("limit"));
+  module.def(
+      "choose_footprint",
+      [](const std::string& name, const std::vector<std::string>& names, bool is_by_speed) {
+        bool is_named = false;
+        refuse(choose_footprint(name, names, is_by_speed, is_named));
+        return is_named;
+      },
+      py::arg("name"), py::arg("names"), py::arg("is_by_speed"));
+  module.attr("FIRST_POSES") = kFirstPoses;
+  module.attr("FIRST_PAIRS") = kFirstPairs;
+  py::class_<Budget>(module, "Budget", "Time limit of a request, which is computed in chunks.")
+      .def(py::init(&new_budget), py::arg("is_late") = py::none(), py::kw_only(),
+           py::arg("chunk_time") = Budget().chunk_time, py::arg("first_chunk") = 0,
+           py::arg("search_time") = Budget().search_time);
+  py::class_<KnownSnapshot>(module, "Snapshot", "Footprint and obstacles at one time.")
+      .def(py::init(&known_snapshot), py::kw_only(), py::arg("scene"), py::arg("footprint"),
+           py::arg("stamp"), py::arg("epoch"), py::arg("horizon"), py::arg("safety_margin"),
+           py::arg("toi_tolerance"), py::arg("max_poses"), py::arg("fault"), py::arg("ids"),
+           py::arg("senders"), py::arg("region_source"))
+      .def_property_readonly("reach", &KnownSnapshot::reach)
+      .def_property_readonly("max_poses",
+                             [](const KnownSnapshot& known) { return known.view.max_poses; })
+      .def_property_readonly(
+          "has_footprint",
+          [](const KnownSnapshot& known) { return known.view.footprint != nullptr; })
+      .def(
+          "known_until",
+          [](const KnownSnapshot& known, std::int64_t stamp) {
+            return known_until(known.view, stamp);
+          },
+          py::arg("stamp"))
+      .def("collide", &collide_of, py::arg("pose"), py::arg("margin"), py::arg("error"))
+      .def("distance", &distance_of, py::arg("pose"), py::arg("k"), py::arg("max_distance"),
+           py::arg("error"))
+      .def("check_path", &check_path_of, py::arg("poses"), py::arg("times"), py::arg("errors"),
+           py::arg("arcs"), py::arg("stamp"), py::arg("margin"), py::arg("swept"),
+           py::arg("tolerance"), py::arg("budget"))
+      .def("nearest_free", &nearest_free_of, py::arg("pose"), py::arg("max_shift"),
+           py::arg("max_turn"), py::arg("margin"), py::arg("tolerance"), py::arg("error"),
+           py::arg("budget"))
+      .def("state", &state_of, py::arg("pose"), py::arg("pose_fault"), py::arg("twist"));
+  module.def("check_poses", &check_poses_of, py::arg("snapshots"), py::arg("poses"),
+             py::arg("times"), py::arg("errors"), py::arg("which"), py::arg("group_offsets"),
+             py::arg("stamp"), py::arg("margin"), py::arg("mode"), py::arg("stop_at_first"),
+             py::arg("k"), py::arg("budget"));
+  module.def("check_shapes", &check_shapes_of, py::arg("a"), py::arg("b"), py::arg("pairs"),
+             py::arg("mode"), py::arg("margin"), py::arg("policy"), py::arg("max_pairs"),
+             py::arg("budget"));
+}
+
+}  // namespace gjk::bindings

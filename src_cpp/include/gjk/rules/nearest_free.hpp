@@ -1,0 +1,114 @@
+// SPDX-FileCopyrightText: gjk_collision contributors
+// SPDX-License-Identifier: Apache-2.0
+// The answer for the nearest pose at which the vehicle is free.
+#pragma once
+
+#include <chrono>
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <utility>
+
+#include "gjk/certificate.hpp"
+#include "gjk/rules/answers.hpp"
+#include "gjk/rules/arguments.hpp"
+#include "gjk/rules/single_pose.hpp"
+#include "gjk/rules/snapshot.hpp"
+#include "gjk/rules/vehicle.hpp"
+#include "gjk/scene/nearest_free.hpp"
+#include "gjk/shape/domain.hpp"
+#include "gjk/shape/pose.hpp"
+#include "gjk/shape/shape.hpp"
+#include "gjk/verdict.hpp"
+
+namespace gjk {
+
+// ---- srv/NearestFree
+struct NearestFreeRequest {
+  Pose pose;
+  double max_shift = 0.0;   // m, >= 0
+  double max_turn = 0.0;    // rad, >= 0
+  double margin = 0.0;      // m, >= 0, added to the safety margin
+  double tolerance = 0.0;   // m, resolution of the search; 0: toi_tolerance of the snapshot
+  double pose_error = 0.0;  // m
+};
+
+// FREE at `free_pose`. Otherwise the verdict at the requested pose, or UNKNOWN.
+struct NearestFreeAnswer {
+  Issue issue;
+  Answer answer;
+  std::optional<Pose> free_pose;  // in the check frame; empty: none was found
+  double shift = std::numeric_limits<double>::quiet_NaN();  // m, from the requested pose
+  double turn = std::numeric_limits<double>::quiet_NaN();   // rad
+};
+
+namespace detail {
+
+inline Issue check_at_most(const char* name, double value, double most, const char* rule) {
+  if (Issue issue = check_non_negative(name, value)) return issue;
+  if (value <= most) return {};
+  return {Status::invalid_input, name, -1, rule + got(value)};
+}
+
+}  // namespace detail
+
+// The nearest pose that is FREE. If the snapshot has a fault, no pose is searched. The search is
+// not divided into chunks: it takes at most `search_time` of the budget.
+inline NearestFreeAnswer nearest_free(const Snapshot& snapshot, const NearestFreeRequest& request,
+                                      const Budget& budget = {}) {
+  using namespace detail;
+  using Clock = std::chrono::steady_clock;
+  NearestFreeOptions options;
+  options.max_shift = request.max_shift;
+  options.max_turn = request.max_turn;
+  for (Issue issue :
+       {check_at_most("max_shift", request.max_shift, kMaxCoordinate, "must lie in [0, 1e15] m"),
+        check_at_most("max_turn", request.max_turn, kMaxYaw, "must lie in [0, 1e6] rad"),
+        check_tolerance(snapshot, request.tolerance, options.tolerance),
+        check_margin(snapshot, request.margin, options.margin)}) {
+    if (issue) return refused<NearestFreeAnswer>(std::move(issue));
+  }
+  NearestFreeAnswer result;
+  CollideAnswer here = collide(snapshot, {request.pose, request.margin, request.pose_error});
+  result.issue = std::move(here.issue);
+  result.answer = std::move(here.answer);
+  if (result.answer.verdict == Verdict::unknown || snapshot.fault) return result;
+  if (is_free(result.answer.verdict)) {
+    result.free_pose = request.pose;
+    result.shift = result.turn = 0.0;
+    return result;
+  }
+  if (std::isfinite(budget.search_time)) {
+    const std::chrono::duration<double> most(std::fmin(budget.search_time, 1e6));
+    options.deadline = Clock::now() + std::chrono::duration_cast<Clock::duration>(most);
+  }
+  const Vehicle vehicle(*snapshot.footprint, request.pose_error);
+  NearestFreeQuery query(*snapshot.scene, vehicle.shape());
+  const NearestFree found = query.at(request.pose, options);
+  if (found.status == Status::time_budget) {
+    return refused<NearestFreeAnswer>(
+        {found.status, "max_shift", -1,
+         "the search took longer than allowed: use a smaller max_shift or a larger tolerance" +
+             got(request.max_shift)});
+  }
+  if (found.status != Status::success) {
+    return refused<NearestFreeAnswer>(
+        {found.status, "pose", -1, "must not move the shape out of the range of 1e15 m"});
+  }
+  if (!found.pose) {
+    result.answer.message = "no free pose was found within max_shift and max_turn";
+    return result;
+  }
+  // Checked again, as a requested pose.
+  result.answer = collide(snapshot, {*found.pose, request.margin, 0.0}).answer;
+  if (!is_free(result.answer.verdict)) {
+    result.answer = unknown({Status::internal_error, "the pose of the search is not FREE"});
+    return result;
+  }
+  result.free_pose = found.pose;
+  result.shift = std::hypot(found.pose->x - request.pose.x, found.pose->y - request.pose.y);
+  result.turn = found.pose->yaw - request.pose.yaw;
+  return result;
+}
+
+}  // namespace gjk

@@ -1,0 +1,434 @@
+// SPDX-FileCopyrightText: gjk_collision contributors
+// SPDX-License-Identifier: Apache-2.0
+// The answer for a path: whether the vehicle is free on it.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "gjk/certificate.hpp"
+#include "gjk/motion/arc.hpp"
+#include "gjk/rules/answers.hpp"
+#include "gjk/rules/arguments.hpp"
+#include "gjk/rules/snapshot.hpp"
+#include "gjk/rules/text.hpp"
+#include "gjk/rules/vehicle.hpp"
+#include "gjk/scene/path.hpp"
+#include "gjk/scene/scene.hpp"
+#include "gjk/shape/expansion.hpp"
+#include "gjk/shape/pose.hpp"
+#include "gjk/shape/shape.hpp"
+#include "gjk/verdict.hpp"
+
+namespace gjk {
+
+// Segments in the first chunk: one segment among many obstacles takes up to a millisecond.
+inline constexpr std::size_t kFirstSegments = 4;
+
+// ---- srv/CheckPath
+struct PathRequest {
+  std::span<const double> poses{};   // as for PosesRequest, at least one
+  std::span<const double> times{};   // the same; strictly increasing
+  std::span<const double> errors{};  // the same
+  std::int64_t stamp = 0;            // the same
+  double margin = 0.0;               // the same
+  bool swept = true;                 // also check between the poses
+  double tolerance = 0.0;            // m; 0: toi_tolerance of the snapshot
+  // Curvature (1/m) and length (m) per arc, from the only pose; `times` has one entry for the start
+  // and one for the end of each arc. Empty: the path is straight from pose to pose.
+  std::span<const double> arcs{};
+};
+
+struct PathAnswer {
+  Issue issue;
+  Answer answer;
+  std::int64_t first_invalid_segment = 0;  // -1: all are FREE
+  // Of that segment, certified free. Of a path of arcs: of the length of the whole path.
+  double last_valid_fraction = 0.0;
+  // s after the stamp of the request; NaN: no collision or no times
+  double first_collision_time = std::numeric_limits<double>::quiet_NaN();
+  std::int64_t obstacle = -1;  // index of the first obstacle that makes the path not FREE
+  Bounds distance{std::numeric_limits<double>::quiet_NaN(),   // m, over the path; NaN: not known
+                  std::numeric_limits<double>::quiet_NaN()};  // upper: min_distance
+};
+
+namespace detail {
+
+// The result for a part of a path, and the index of its first segment.
+struct PathPart {
+  std::size_t begin = 0;
+  PathResult result;
+};
+
+// A path of which nothing is known.
+inline PathResult unknown_path(Status status) noexcept {
+  constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+  PathResult none;
+  none.status = status;
+  none.first_invalid_segment = 0;
+  none.last_valid_fraction = 0.0;
+  none.distance = {kNaN, kNaN};
+  return none;
+}
+
+// The smaller one; NaN if one of them is.
+inline double least_of(double a, double b) noexcept {
+  if (std::isnan(a) || std::isnan(b)) return std::numeric_limits<double>::quiet_NaN();
+  return std::fmin(a, b);
+}
+
+// The result for a path that is checked at its poses only. It is free up to the pose before the
+// first one that is not.
+inline PathResult of_poses(std::span<const PoseResult> poses, std::span<const double> times) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  PathResult path;
+  path.verdict = Verdict::unknown;
+  path.status = Status::success;
+  path.distance = {kInfinity, kInfinity};
+  bool hit = false;
+  std::size_t unsure = poses.size();
+  for (std::size_t i = 0; i < poses.size(); ++i) {
+    const PoseResult& r = poses[i];
+    if (i == 0 || severity(r.verdict) > severity(path.verdict)) {
+      path.verdict = r.verdict;
+      path.status = r.status;
+    }
+    if (path.first_invalid_segment < 0 && !is_free(r.verdict)) {
+      path.first_invalid_segment = i > 0 ? static_cast<std::int64_t>(i) - 1 : 0;
+      path.last_valid_fraction = 0.0;
+      path.obstacle = r.nearest;
+    }
+    const bool is_hit = r.verdict == Verdict::collision;
+    if (unsure == poses.size() && (is_hit || r.verdict == Verdict::unknown)) unsure = i;
+    if (!hit) {
+      path.distance = {least_of(path.distance.lower, r.lower_bound),
+                       least_of(path.distance.upper, r.distance)};
+    }
+    hit |= is_hit;
+  }
+  if (hit && !times.empty()) path.first_collision_time = times[unsure];
+  return path;
+}
+
+// The result for a segment that begins before and ends after the prediction horizon. `found`: the
+// result for the whole segment, as if there were no horizon. `share`: the fraction of the segment
+// before the horizon. `limit`: the time of the horizon on the scene's clock (s).
+inline PathResult cut(const PathResult& found, double share, double limit) noexcept {
+  if (found.verdict == Verdict::collision && found.first_collision_time <= limit) return found;
+  PathResult beyond = unknown_path(Status::prediction_too_short);
+  beyond.last_valid_fraction = std::fmin(found.last_valid_fraction, share);
+  if (found.last_valid_fraction <= share) beyond.obstacle = found.obstacle;
+  return beyond;
+}
+
+// The time (s) until which an UNKNOWN part is free; infinity for other verdicts.
+inline double end_of_free(const PathPart& part, std::span<const double> times) noexcept {
+  if (part.result.verdict != Verdict::unknown) return std::numeric_limits<double>::infinity();
+  const std::size_t first =
+      part.begin + static_cast<std::size_t>(part.result.first_invalid_segment);
+  const std::size_t next = std::min(first + 1, times.size() - 1);
+  return times[first] + part.result.last_valid_fraction * (times[next] - times[first]);
+}
+
+// Joins the results for the parts of a path, at least one. If the snapshot has a fault, no part of
+// the path is known to be free, and the minimum distance is not known.
+//
+// done, segments: number of segments that were checked, and of all segments before the horizon.
+// times: of the request (s); empty: no times. offset: their time zero on the scene's clock (s).
+inline PathAnswer join(const Snapshot& snapshot, std::span<const PathPart> parts, std::size_t done,
+                       std::size_t segments, std::span<const double> times, double offset) {
+  const PathPart* worst = &parts.front();
+  const PathPart* first = nullptr;  // that is not free
+  for (const PathPart& part : parts) {
+    if (severity(part.result.verdict) > severity(worst->result.verdict)) worst = &part;
+    if (first == nullptr && !is_free(part.result.verdict)) first = &part;
+  }
+  const bool hit = worst->result.verdict == Verdict::collision;
+  PathAnswer path;
+  std::optional<Fault> fault = snapshot.fault;
+  if (fault && !hit) {
+    path.answer = unknown(*fault);
+    return path;
+  }
+  if (done < segments && !hit) fault = budget_spent(done, segments);
+  path.answer.verdict = hit || !fault ? worst->result.verdict : Verdict::unknown;
+  path.answer.status = fault ? fault->status : worst->result.status;
+  path.answer.message = fault ? fault->message : reason(worst->result.status);
+  path.answer.obstacle = first != nullptr ? first->result.obstacle : -1;
+  // Rounded down, so that no contact is earlier.
+  double time = -rounded_up(two_sum(-worst->result.first_collision_time, offset));
+  for (const PathPart& part : parts) {
+    if (!hit || times.empty()) break;
+    const double end = end_of_free(part, times);
+    if (end < time) time = end;
+  }
+  path.first_collision_time = time;
+  if (snapshot.fault) return path;
+  if (first == nullptr && !fault) {
+    path.first_invalid_segment = -1;
+    path.last_valid_fraction = 1.0;
+  } else if (first == nullptr) {  // the first segment that was not checked is not free
+    path.first_invalid_segment = static_cast<std::int64_t>(done);
+  } else {
+    path.first_invalid_segment =
+        static_cast<std::int64_t>(first->begin) + first->result.first_invalid_segment;
+    path.last_valid_fraction = first->result.last_valid_fraction;
+    path.obstacle = first->result.obstacle;
+  }
+  if (path.answer.verdict == Verdict::unknown || fault) return path;
+  path.distance = parts.front().result.distance;
+  for (const PathPart& part : parts) {
+    const Bounds& own = part.result.distance;
+    path.distance = {least_of(path.distance.lower, own.lower),
+                     least_of(path.distance.upper, own.upper)};
+  }
+  return path;
+}
+
+// The results at some poses of a path.
+inline std::vector<PoseResult> results_at(const Snapshot& snapshot, const Vehicle& vehicle,
+                                          std::span<const Pose> poses,
+                                          std::span<const double> times, double margin) {
+  std::vector<PoseResult> results(poses.size());
+  snapshot.scene->check(vehicle.shape(), poses, times, {.margin = margin, .mode = Mode::distance},
+                        results);
+  return results;
+}
+
+// Time zero of the times of a request, on the scene's clock (s).
+inline double time_zero(const Snapshot& snapshot, std::int64_t stamp) noexcept {
+  const std::int64_t since = (stamp != 0 ? stamp : snapshot.stamp) - snapshot.epoch;
+  return static_cast<double>(since) * 1e-9;
+}
+
+// Number of times until the prediction horizon.
+inline std::size_t count_until(std::span<const double> times, double limit) {
+  return static_cast<std::size_t>(
+      std::count_if(times.begin(), times.end(), [limit](double t) noexcept { return t <= limit; }));
+}
+
+// A path from pose to pose.
+inline PathAnswer check_poses_of_path(const Snapshot& snapshot, const PathRequest& request,
+                                      const Budget& budget) {
+  const std::size_t count = request.poses.size() / 3;
+  double total = 0.0;
+  double tolerance = 0.0;
+  for (Issue issue :
+       {check_batch(request.poses, request.times, snapshot.max_poses),
+        check_errors(request.errors, count), check_margin(snapshot, request.margin, total),
+        check_tolerance(snapshot, request.tolerance, tolerance)}) {
+    if (issue) return refused<PathAnswer>(std::move(issue));
+  }
+  const std::vector<double> at = on_clock(snapshot, request.times, request.stamp);
+  if (Issue issue = check_increasing_times(at, request.times)) {
+    return refused<PathAnswer>(std::move(issue));
+  }
+  if (!is_known(snapshot)) return {{}, unknown_footprint(snapshot)};
+  double error = 0.0;
+  for (const double each : request.errors) error = std::fmax(error, each);
+  const Vehicle vehicle(*snapshot.footprint, error);
+  const std::vector<Pose> poses = poses_of(request.poses);
+  for (Issue issue : {vehicle.check(), check_flat_in_domain(request.poses),
+                      check_times_in_domain(at), check_total(total)}) {
+    if (issue) return refused<PathAnswer>(std::move(issue));
+  }
+  const bool timed = !at.empty();
+  const auto poses_in = [&](std::size_t begin, std::size_t end) {
+    return std::span(poses).subspan(begin, end - begin);
+  };
+  const auto times_in = [&](std::size_t begin, std::size_t end) {
+    return timed ? std::span(at).subspan(begin, end - begin) : std::span<const double>{};
+  };
+  const auto sweep = [&](std::size_t begin, std::size_t end, auto&& go_on) {
+    const PathOptions options{.margin = total, .tolerance = tolerance};
+    return gjk::check_path(*snapshot.scene, vehicle.shape(), poses_in(begin, end),
+                           times_in(begin, end), options, go_on);
+  };
+  const double offset = time_zero(snapshot, request.stamp);
+  const double limit = known_until(snapshot, request.stamp);
+  // Poses before the horizon.
+  const std::size_t known = timed ? count_until(request.times, limit) : count;
+  const std::size_t segments = known > 1 ? known - 1 : known;  // a single pose counts as one
+  std::vector<PathPart> parts;
+  std::size_t done = 0;
+  if (request.swept && segments > 0) {
+    Chunks chunks(budget, kFirstSegments);
+    const PathResult result = sweep(0, known, [&](std::size_t n) {
+      done = n;
+      return chunks.go_on(n);
+    });
+    parts.push_back({0, result});
+  } else {
+    done = for_each_chunk_until(
+        budget, segments, kFirstSegments, [&](std::size_t begin, std::size_t end) {
+          end = std::min(end + 1, known);
+          const std::span<const double> times = times_in(begin, end);
+          parts.push_back(
+              {begin,
+               of_poses(results_at(snapshot, vehicle, poses_in(begin, end), times, total), times)});
+          return parts.back().result.verdict != Verdict::collision;
+        });
+  }
+  const bool hit = !parts.empty() && parts.back().result.verdict == Verdict::collision;
+  if (!hit && known < count && done == segments) {
+    const std::size_t last = known > 0 ? known - 1 : 0;  // the segment that contains the limit
+    PathResult beyond = unknown_path(Status::prediction_too_short);
+    if (request.swept && known > 0) {
+      const double share =
+          (limit - request.times[last]) / (request.times[known] - request.times[last]);
+      beyond = cut(sweep(last, known + 1, Always{}), share, limit + offset);
+    }
+    parts.push_back({last, beyond});
+  }
+  return join(snapshot, parts, done, segments, request.times, offset);
+}
+
+// The arrays of a path of arcs.
+inline Issue check_arcs_request(const PathRequest& request, std::size_t limit) {
+  const std::size_t poses = request.poses.size() / 3;
+  const std::size_t arcs = request.arcs.size() / 2;
+  const std::size_t times = request.times.size();
+  if (!request.swept) {
+    return {Status::invalid_input, "interpolation", -1, "must be 1 (swept) if arcs is not empty"};
+  }
+  if (Issue issue = check_batch(request.poses, {}, limit)) return issue;
+  if (poses != 1) {
+    return {
+        Status::array_mismatch, "poses", -1,
+        "must have one pose, the start, if arcs is not empty (got " + std::to_string(poses) + ")"};
+  }
+  if (request.arcs.size() % 2 != 0) {
+    return {Status::array_mismatch, "arcs", -1,
+            "must have 2 values per arc, curvature and length (got " +
+                std::to_string(request.arcs.size()) + " values)"};
+  }
+  if (arcs >= limit) {
+    return {Status::limit_exceeded, "arcs", -1,
+            std::to_string(arcs) + " arcs, limit " + std::to_string(limit - 1) + " (max_poses)"};
+  }
+  if (times != 0 && times != arcs + 1) {
+    return {Status::array_mismatch, "times", -1,
+            "must be empty or have " + std::to_string(arcs + 1) +
+                " values, the start and the end of each arc (got " + std::to_string(times) + ")"};
+  }
+  if (Issue issue = check_finite("arcs", request.arcs)) return issue;
+  return check_finite("times", request.times);
+}
+
+// Nothing is known after the end of arc `segment`, which is this fraction of the whole path.
+inline PathAnswer unknown_after(Answer answer, std::size_t segment, double fraction) {
+  PathAnswer path;
+  path.answer = std::move(answer);
+  path.first_invalid_segment = static_cast<std::int64_t>(segment);
+  path.last_valid_fraction = fraction;
+  return path;
+}
+
+// A path of arcs. It is checked up to the last end of an arc that is before the horizon. If it goes
+// on after that, it is UNKNOWN, unless there is a collision before.
+inline PathAnswer check_arcs(const Snapshot& snapshot, const PathRequest& request,
+                             const Budget& budget) {
+  double total = 0.0;
+  double tolerance = 0.0;
+  for (Issue issue :
+       {check_arcs_request(request, snapshot.max_poses), check_errors(request.errors, 1),
+        check_margin(snapshot, request.margin, total),
+        check_tolerance(snapshot, request.tolerance, tolerance)}) {
+    if (issue) return refused<PathAnswer>(std::move(issue));
+  }
+  const std::vector<double> at = on_clock(snapshot, request.times, request.stamp);
+  if (Issue issue = check_increasing_times(at, request.times)) {
+    return refused<PathAnswer>(std::move(issue));
+  }
+  if (!is_known(snapshot)) return {{}, unknown_footprint(snapshot)};
+  std::vector<Arc> arcs(request.arcs.size() / 2);
+  for (std::size_t i = 0; i < arcs.size(); ++i) {
+    arcs[i] = {request.arcs[2 * i], request.arcs[2 * i + 1]};
+  }
+  const ArcPath whole{{request.poses[0], request.poses[1], request.poses[2]}, arcs};
+  const Vehicle vehicle(*snapshot.footprint, request.errors.empty() ? 0.0 : request.errors[0]);
+  for (Issue issue : {vehicle.check(), check_flat_in_domain(request.poses),
+                      check_times_in_domain(at), check_total(total)}) {
+    if (issue) return refused<PathAnswer>(std::move(issue));
+  }
+  if (!whole.is_in_domain()) {
+    return refused<PathAnswer>(
+        {Status::coord_range, "arcs", 0,
+         "the yaw of the start and all turns must sum up to at most 1e6 rad, and a path must be at "
+         "most 1e15 m long" +
+             got(whole.length())});
+  }
+  const bool timed = !at.empty();
+  const std::size_t times = count_until(request.times, known_until(snapshot, request.stamp));
+  const std::size_t known = timed ? std::max<std::size_t>(times, 1) - 1 : arcs.size();
+  const auto share_of = [&](std::size_t count) {  // of the length of the first `count` arcs
+    const double size = whole.length();
+    const ArcPath begin{whole.start, std::span(arcs).first(count)};
+    return size > 0.0 ? begin.length() / size * (1.0 - 0x1p-40) : 0.0;
+  };
+  const Answer too_short =
+      snapshot.fault
+          ? unknown(*snapshot.fault)
+          : unknown({Status::prediction_too_short, reason(Status::prediction_too_short)});
+  if (timed && times == 0) return unknown_after(too_short, 0, 0.0);  // it starts after the horizon
+  std::size_t done = 0;
+  PathResult found;
+  if (known > 0) {
+    Chunks chunks(budget, kFirstSegments);
+    const PathOptions options{.margin = total, .tolerance = tolerance};
+    found = gjk::check_path(
+        *snapshot.scene, vehicle.shape(), {whole.start, std::span(arcs).first(known)},
+        std::span(at).first(timed ? known + 1 : 0), options, [&](std::size_t n) {
+          done = n;
+          return chunks.go_on(n);
+        });
+  } else {  // the first arc ends after the horizon: only the start is checked
+    const std::span<const double> start = std::span(at).first(1);
+    found = of_poses(results_at(snapshot, vehicle, {&whole.start, 1}, start, total), start);
+  }
+  const bool hit = found.verdict == Verdict::collision;
+  const bool is_late = !hit && done < known;
+  if (snapshot.fault && !hit) return {{}, unknown(*snapshot.fault)};
+  const bool goes_on = known < arcs.size();
+  if (is_free(found.verdict) && is_late) {
+    return unknown_after(unknown(budget_spent(done, known)), done, share_of(done));
+  }
+  if (is_free(found.verdict) && goes_on) return unknown_after(too_short, known, share_of(known));
+  PathAnswer path;
+  path.answer = {found.verdict, found.status, reason(found.status), found.obstacle};
+  if (snapshot.fault) {
+    path.answer.status = snapshot.fault->status;
+    path.answer.message = snapshot.fault->message;
+  } else if (is_late || (goes_on && found.verdict == Verdict::margin)) {
+    path.answer = is_late ? unknown(budget_spent(done, known)) : too_short;
+    path.answer.obstacle = found.obstacle;
+  }
+  const double zero = time_zero(snapshot, request.stamp);
+  // Rounded down, so that no contact is earlier.
+  path.first_collision_time = -rounded_up(two_sum(-found.first_collision_time, zero));
+  if (snapshot.fault) return path;
+  path.first_invalid_segment = found.first_invalid_segment;
+  path.last_valid_fraction = found.last_valid_fraction * (goes_on ? share_of(known) : 1.0);
+  path.obstacle = found.obstacle;
+  if (path.answer.verdict != Verdict::unknown) path.distance = found.distance;
+  return path;
+}
+
+}  // namespace detail
+
+// Whether the vehicle is free on a path.
+inline PathAnswer check_path(const Snapshot& snapshot, const PathRequest& request,
+                             const Budget& budget = {}) {
+  return request.arcs.empty() ? detail::check_poses_of_path(snapshot, request, budget)
+                              : detail::check_arcs(snapshot, request, budget);
+}
+
+}  // namespace gjk

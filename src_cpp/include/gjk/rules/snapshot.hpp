@@ -1,0 +1,54 @@
+// SPDX-FileCopyrightText: gjk_collision contributors
+// SPDX-License-Identifier: Apache-2.0
+// What the collision server knows at one time, and the time limit of a request. The rules use
+// neither frames nor messages: poses are those of the base frame in the check frame.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <optional>
+#include <string>
+
+#include "gjk/scene/scene.hpp"
+#include "gjk/shape/shape.hpp"
+#include "gjk/verdict.hpp"
+
+namespace gjk {
+
+// Reason why data cannot be used, or why a question cannot be answered.
+struct Fault {
+  Status status = Status::undefined;
+  std::string message;
+};
+
+// A view of the footprint and the obstacles at one time. The scene and the footprint must outlive
+// it.
+struct Snapshot {
+  const Scene* scene = nullptr;      // in the check frame; null only if the footprint is null
+  const Shape* footprint = nullptr;  // with the directional margins; null: not known
+  std::int64_t stamp = 0;            // ns
+  std::int64_t epoch = 0;            // ns, time zero of the scene's clock
+  double horizon = 0.0;              // s, prediction_horizon; begins at `epoch`
+  double safety_margin = 0.0;        // m
+  double toi_tolerance = 0.005;      // m
+  std::size_t max_poses = 0;         // maximum number of poses of a request
+  std::optional<Fault> fault;        // why it is incomplete: no answer is FREE. None: complete
+};
+
+// Time limit of a request, which is computed in chunks. A default one has no limit.
+struct Budget {
+  std::function<bool()> is_late;  // whether the time is used up; empty: no limit
+  double chunk_time = 0.002;      // s, long compared with the overhead of a chunk
+  std::size_t first_chunk = 0;    // number of items in the first chunk; 0: default
+  // s, longest duration of a search that is not divided into chunks
+  double search_time = std::numeric_limits<double>::infinity();
+
+  static Budget until(std::chrono::steady_clock::time_point deadline) {
+    return {.is_late = [deadline] { return std::chrono::steady_clock::now() > deadline; }};
+  }
+};
+
+}  // namespace gjk

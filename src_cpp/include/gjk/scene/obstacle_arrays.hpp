@@ -1,0 +1,358 @@
+// SPDX-FileCopyrightText: gjk_collision contributors
+// SPDX-License-Identifier: Apache-2.0
+// Obstacles as flat arrays, in the layout of msg/ObstacleArray: the checks of the arrays, and the
+// obstacles of a scene that are made of them. Library, server and mirrors use these functions.
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "gjk/motion/prediction.hpp"
+#include "gjk/scene/region.hpp"
+#include "gjk/scene/scene.hpp"
+#include "gjk/shape/domain.hpp"
+#include "gjk/shape/hull.hpp"
+#include "gjk/shape/pose.hpp"
+#include "gjk/shape/shape.hpp"
+#include "gjk/shape/vec2.hpp"
+#include "gjk/verdict.hpp"
+
+namespace gjk {
+
+// Reported motions and margins of obstacles. Each array may be empty.
+struct ReportedArrays {
+  std::span<const double> velocities{};  // vx, vy (m/s), wz (rad/s) per obstacle; NaN: unknown
+  std::span<const double> stamps{};      // s, one per obstacle
+  // Obstacle i has the times and poses path_offsets[i] to path_offsets[i + 1] - 1.
+  std::span<const std::uint32_t> path_offsets{};
+  std::span<const double> path_times{};    // s after the stamp
+  std::span<const double> path_poses{};    // x, y (m), yaw (rad) per time
+  std::span<const double> margins{};       // m, one per obstacle
+  std::span<const double> margin_rates{};  // m/s, one per obstacle
+};
+
+struct ObstacleArrays {
+  std::span<const std::uint32_t> offsets{};  // obstacle i has the points offsets[i] to ...[i + 1]
+  std::span<const double> xy{};              // x, y (m) per point
+  std::span<const std::uint8_t> kinds{};     // 0: convex, 1: concave; empty: all 0
+  std::span<const double> radius{};          // m, one per obstacle; empty: all 0
+  std::span<const double> poses{};           // x, y (m), yaw (rad) per obstacle; empty: all 0
+  ReportedArrays reported{};
+
+  std::size_t size() const noexcept { return offsets.empty() ? 0 : offsets.size() - 1; }
+
+  // The arrays of a message. It must outlive them.
+  template <class Message>
+  static ObstacleArrays of(const Message& message) {
+    return {message.offsets,
+            message.xy,
+            message.kinds,
+            message.radius,
+            message.poses,
+            {message.velocities,
+             {},
+             message.path_offsets,
+             message.path_times,
+             message.path_poses,
+             message.margins,
+             message.margin_rates}};
+  }
+};
+
+namespace detail {
+
+inline Issue mismatch(const char* name, std::string rule) {
+  return {Status::array_mismatch, name, -1, std::move(rule)};
+}
+
+inline std::string got_size(std::size_t size) { return " (got " + std::to_string(size) + ")"; }
+
+// Offsets of ranges up to `end`; there is at least one offset.
+inline Issue check_offsets(std::span<const std::uint32_t> offsets, std::size_t end,
+                           const char* name, const std::string& end_rule) {
+  const auto fail = [&](std::size_t i, const std::string& rule) {
+    return Issue{Status::array_mismatch, name, static_cast<long>(i), rule + got_size(offsets[i])};
+  };
+  if (offsets.front() != 0) return fail(0, "must start at 0");
+  if (offsets.back() != end) {
+    return fail(offsets.size() - 1, end_rule + ", " + std::to_string(end));
+  }
+  for (std::size_t i = 1; i < offsets.size(); ++i) {
+    if (offsets[i] > end) return fail(i, "must not exceed " + std::to_string(end));
+    if (offsets[i] < offsets[i - 1]) return fail(i, "must not decrease");
+  }
+  return {};
+}
+
+// An array with `width` values for each of `count` items, or an empty one.
+inline Issue check_length(std::size_t size, std::size_t count, std::size_t width, const char* name,
+                          const std::string& of) {
+  if (size == 0 || size == width * count) return {};
+  return mismatch(name, "must be empty or hold " + of + " for each of " + std::to_string(count) +
+                            got_size(size));
+}
+
+// Radii or margins: none, or one for each of `count` obstacles. `per`: the rest of their unit.
+inline Issue check_lengths(std::span<const double> values, std::size_t count, const char* name,
+                           const char* per = "") {
+  if (!values.empty() && values.size() != count) {
+    return mismatch(name, "must be empty or hold one value for each of " + std::to_string(count) +
+                              " obstacles" + got_size(values.size()));
+  }
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (Issue issue = check_radius(values[i], name, static_cast<long>(i))) {
+      if (issue.status == Status::coord_range) issue.rule += per;
+      issue.rule += got(values[i]);
+      return issue;
+    }
+  }
+  return {};
+}
+
+// Flat poses in the domain of the kernel. An index counts poses.
+inline Issue check_flat_poses(std::span<const double> poses, std::size_t count, const char* name) {
+  if (poses.size() != 3 * count) {
+    return mismatch(name, "must hold 3 values (x, y, yaw) for each of " + std::to_string(count) +
+                              got_size(poses.size()));
+  }
+  for (std::size_t i = 0; i < count; ++i) {
+    const Pose pose{poses[3 * i], poses[3 * i + 1], poses[3 * i + 2]};
+    if (!is_in_domain(pose)) return check_in_domain(pose, name, static_cast<long>(i));
+  }
+  return {};
+}
+
+inline Issue check_stamps(std::span<const double> times, const char* name) {
+  Issue issue = check_times_in_domain(times);
+  issue.argument = name;
+  return issue;
+}
+
+}  // namespace detail
+
+// Checks the reported motions and margins of `count` obstacles.
+inline Issue check_arrays(const ReportedArrays& arrays, std::size_t count) {
+  using namespace detail;
+  if (Issue issue = check_length(arrays.velocities.size(), count, 3, "velocities",
+                                 "3 values (vx, vy, wz)")) {
+    return issue;
+  }
+  for (std::size_t i = 0; i < arrays.velocities.size(); ++i) {
+    if (std::isinf(arrays.velocities[i])) {
+      return {Status::non_finite, "velocities", static_cast<long>(i / 3),
+              "must be finite, or NaN where not known" + got(arrays.velocities[i])};
+    }
+  }
+  for (Issue issue : {check_length(arrays.stamps.size(), count, 1, "stamps", "one time"),
+                      check_stamps(arrays.stamps, "stamps"),
+                      check_lengths(arrays.margins, count, "margins"),
+                      check_lengths(arrays.margin_rates, count, "margin_rates", "/s")}) {
+    if (issue) return issue;
+  }
+  const std::span<const double> times = arrays.path_times;
+  const std::span<const std::uint32_t> ends = arrays.path_offsets;
+  if (ends.empty()) {
+    if (times.empty() && arrays.path_poses.empty()) return {};
+    return mismatch("path_offsets", std::string("empty, but ") +
+                                        (times.empty() ? "path_poses" : "path_times") + " is not");
+  }
+  if (ends.size() != count + 1) {
+    return mismatch("path_offsets", "must be empty or hold " + std::to_string(count + 1) +
+                                        " values" + got_size(ends.size()));
+  }
+  for (Issue issue : {check_offsets(ends, times.size(), "path_offsets",
+                                    "must end at the number of path_times"),
+                      check_stamps(times, "path_times")}) {
+    if (issue) return issue;
+  }
+  for (std::size_t i = 0; i < count; ++i) {
+    for (std::size_t k = ends[i]; k < ends[i + 1]; ++k) {
+      const bool is_first = k == ends[i];
+      if (is_first ? times[k] >= 0.0 : times[k] > times[k - 1]) continue;
+      return {Status::invalid_input, "path_times", static_cast<long>(k),
+              (is_first ? "must not be negative" : "must increase strictly") + got(times[k])};
+    }
+  }
+  return check_flat_poses(arrays.path_poses, times.size(), "path_poses");
+}
+
+// Checks all arrays, without building the shapes.
+inline Issue check_arrays(const ObstacleArrays& arrays) {
+  using namespace detail;
+  const std::size_t count = arrays.size();
+  if (arrays.offsets.empty() && !arrays.xy.empty()) {
+    return mismatch("offsets", "empty, but xy is not");
+  }
+  if (arrays.xy.size() % 2 != 0) {
+    return mismatch("xy", "must hold 2 values (x, y) per point" + got_size(arrays.xy.size()));
+  }
+  if (!arrays.offsets.empty()) {
+    if (Issue issue = check_offsets(arrays.offsets, arrays.xy.size() / 2, "offsets",
+                                    "must end at the number of points")) {
+      return issue;
+    }
+  }
+  if (!arrays.kinds.empty() && arrays.kinds.size() != count) {
+    return mismatch("kinds", "must be empty or hold one value for each of " +
+                                 std::to_string(count) + " obstacles" +
+                                 got_size(arrays.kinds.size()));
+  }
+  for (std::size_t i = 0; i < arrays.kinds.size(); ++i) {
+    if (arrays.kinds[i] > 1) {
+      return {Status::invalid_input, "kinds", static_cast<long>(i),
+              "must be 0 (convex) or 1 (concave)" + got_size(arrays.kinds[i])};
+    }
+  }
+  if (Issue issue = check_lengths(arrays.radius, count, "radius")) return issue;
+  if (!arrays.poses.empty()) {
+    if (Issue issue = check_flat_poses(arrays.poses, count, "poses")) return issue;
+  }
+  return check_arrays(arrays.reported, count);
+}
+
+// The convex parts of the points of obstacles, without their radii and poses.
+class ObstacleParts {
+ public:
+  // `arrays` has passed check_arrays(). Sets `parts`, or returns why a shape is not valid.
+  static Issue make(const ObstacleArrays& arrays, ConcavePolicy policy, ObstacleParts& parts) {
+    if (Issue issue = check_coordinates(arrays.xy, "xy")) return issue;
+    std::vector<Vec2> points(arrays.xy.size() / 2);
+    for (std::size_t k = 0; k < points.size(); ++k) {
+      points[k] = {arrays.xy[2 * k], arrays.xy[2 * k + 1]};
+    }
+    for (std::size_t i = 0; i < arrays.size(); ++i) {
+      const std::size_t begin = arrays.offsets[i];
+      const std::span<const Vec2> own =
+          std::span(points).subspan(begin, arrays.offsets[i + 1] - begin);
+      if (own.empty()) {
+        return {Status::too_few_points, "offsets", static_cast<long>(i),
+                "the obstacle has no points"};
+      }
+      if (arrays.kinds.empty() || arrays.kinds[i] == 0) {
+        parts.rings_.push_back(convex_hull(own));
+      } else if (Issue issue = outline_parts(own, policy, "xy", parts.rings_)) {
+        issue.rule = "obstacle " + std::to_string(i) + ": " + issue.rule;
+        if (issue.index >= 0) issue.index = 2 * (issue.index + static_cast<long>(begin));
+        return issue;
+      }
+      parts.ends_.push_back(parts.rings_.size());
+    }
+    return {};
+  }
+
+  std::size_t size() const noexcept { return ends_.size() - 1; }
+  Shape shape(std::size_t i, double radius) const {
+    Shape shape;
+    for (std::size_t k = ends_[i]; k < ends_[i + 1]; ++k) shape.add_part(rings_[k], radius);
+    return shape;
+  }
+
+ private:
+  std::vector<std::vector<Vec2>> rings_;
+  std::vector<std::size_t> ends_{0};  // obstacle i has the rings ends_[i] to ends_[i + 1] - 1
+};
+
+// Predicted motions of obstacles, one per pose.
+class PredictedMotions {
+ public:
+  PredictedMotions() = default;
+  // `arrays` has passed check_arrays().
+  PredictedMotions(const ReportedArrays& arrays, std::span<const Pose> poses,
+                   const Prediction& prediction)
+      : stamps_(arrays.stamps.begin(), arrays.stamps.end()) {
+    const bool paths = !arrays.path_offsets.empty();
+    const bool velocities = !arrays.velocities.empty();
+    if (!paths && !velocities && prediction.policy != PredictionPolicy::hold) {
+      return;  // no motion is known
+    }
+    const std::vector<Pose> path_poses = detail::poses_of(arrays.path_poses);
+    first_.push_back(0);
+    for (std::size_t i = 0; i < poses.size(); ++i) {
+      ReportedMotion reported;
+      reported.pose = poses[i];
+      if (velocities) {
+        reported.velocity = {arrays.velocities[3 * i], arrays.velocities[3 * i + 1],
+                             arrays.velocities[3 * i + 2]};
+      }
+      if (paths) {
+        const std::size_t begin = arrays.path_offsets[i];
+        const std::size_t size = arrays.path_offsets[i + 1] - begin;
+        reported.path_times = arrays.path_times.subspan(begin, size);
+        reported.path_poses = std::span(path_poses).subspan(begin, size);
+      }
+      append_prediction(reported, prediction, pieces_);
+      first_.push_back(pieces_.size());
+    }
+  }
+
+  Motion of(std::size_t i) const noexcept {
+    if (first_.empty()) return {};
+    return {pieces_.data() + first_[i], first_[i + 1] - first_[i]};
+  }
+  double stamp(std::size_t i) const noexcept { return stamps_.empty() ? 0.0 : stamps_[i]; }
+
+ private:
+  std::vector<Piece> pieces_;
+  std::vector<std::size_t> first_;
+  std::vector<double> stamps_;
+};
+
+// Obstacles at their poses, with their predicted motions: what one message adds to a scene.
+struct PlacedObstacles {
+  std::vector<Shape> shapes;
+  std::vector<Pose> poses;
+  PredictedMotions motions;
+  std::vector<double> margins;       // m
+  std::vector<double> margin_rates;  // m/s
+
+  // `arrays` has passed check_arrays(), and `parts` is of the same points.
+  PlacedObstacles(const ObstacleParts& parts, const ObstacleArrays& arrays,
+                  const Prediction& prediction)
+      : poses(detail::poses_of(arrays.poses)),
+        margins(arrays.reported.margins.begin(), arrays.reported.margins.end()),
+        margin_rates(arrays.reported.margin_rates.begin(), arrays.reported.margin_rates.end()) {
+    poses.resize(parts.size());
+    margins.resize(parts.size());
+    margin_rates.resize(parts.size());
+    motions = PredictedMotions(arrays.reported, poses, prediction);
+    shapes.reserve(parts.size());
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      shapes.push_back(parts.shape(i, arrays.radius.empty() ? 0.0 : arrays.radius[i]));
+    }
+  }
+};
+
+// One scene of the obstacles of several messages, in their order. `stamps` (s): of each message,
+// added to the stamps of its obstacles. `time_error` (s): see Scene::set_time_error().
+inline std::unique_ptr<Scene> compose(std::span<const PlacedObstacles* const> messages,
+                                      std::span<const double> stamps,
+                                      std::shared_ptr<const Region> region, double time_error,
+                                      unsigned threads = 1) {
+  std::size_t count = 0;
+  for (const PlacedObstacles* const each : messages) count += each->shapes.size();
+  auto scene = std::make_unique<Scene>();
+  scene->reserve(count);
+  std::vector<double> margins;
+  std::vector<double> rates;
+  for (std::size_t m = 0; m < messages.size(); ++m) {
+    const PlacedObstacles& own = *messages[m];
+    for (std::size_t i = 0; i < own.shapes.size(); ++i) {
+      scene->add(own.shapes[i], own.poses[i], own.motions.of(i), stamps[m] + own.motions.stamp(i));
+    }
+    margins.insert(margins.end(), own.margins.begin(), own.margins.end());
+    rates.insert(rates.end(), own.margin_rates.begin(), own.margin_rates.end());
+  }
+  scene->set_region(std::move(region));
+  scene->set_margins(margins, rates);
+  scene->set_time_error(time_error);
+  scene->build(nullptr, threads);
+  return scene;
+}
+
+}  // namespace gjk
