@@ -43,8 +43,6 @@ __all__ = [
 
 Floats = npt.NDArray[np.float64]
 
-# Maximum number of footprints of one request: an index is a uint8.
-MAX_NAMES = 256
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,21 +249,18 @@ class Snapshot:
         Parameters
         ----------
         names : sequence of str
-            Names as for `chosen`, at least one and at most `MAX_NAMES`.
+            Names as for `chosen`, at least one.
         field : str
             Field of the request with the names, for the error.
 
         Raises
         ------
         InputError
-            A name is unknown, or there are too many or none.
+            A name is unknown, or there is none.
         """
         if not names:
             rule = "must have at least one name (got none)"
             raise InputError(Status.INVALID_INPUT, field, None, rule)
-        if len(names) > MAX_NAMES:
-            rule = f"must have at most {MAX_NAMES} names (got {len(names)})"
-            raise InputError(Status.LIMIT_EXCEEDED, field, None, rule)
         found = [self.chosen(each, field, i) for i, each in enumerate(names)]
         expiries = dict.fromkeys(expiry for each in found for expiry in each.footprint_expiries)
         known = dict.fromkeys(name for each in found for name in each.footprint_names)

@@ -31,6 +31,8 @@ namespace gjk {
 inline constexpr std::size_t kFirstPoses = 128;  // in a chunk: a fraction of a millisecond
 inline constexpr int kModeGradient = 3;          // a mode of srv/CheckPoses, after those of Mode
 
+inline constexpr std::size_t kMaxFootprints = 256;  // of a request: an index is a uint8
+
 // ---- srv/CheckPoses
 struct PosesRequest {
   std::span<const double> poses{};   // x [m], y [m], yaw [rad] per pose
@@ -83,6 +85,11 @@ inline Issue check_poses_request(const PosesRequest& request, std::size_t footpr
     return {Status::limit_exceeded, "k", -1,
             std::to_string(count) + " poses with " + std::to_string(k) + " obstacles each, limit " +
                 std::to_string(limit) + " together (max_poses)"};
+  }
+  if (footprints > kMaxFootprints) {
+    return {Status::limit_exceeded, "footprints", -1,
+            "must have at most " + std::to_string(kMaxFootprints) + " names (got " +
+                std::to_string(footprints) + ")"};
   }
   const bool may_be_empty = footprints == 1;
   if (request.which.size() != count && !(may_be_empty && request.which.empty())) {
