@@ -10,19 +10,13 @@ computed here from the trace.
 
 from collections.abc import Sequence
 from fractions import Fraction
-from math import cos, sin
 from typing import Any
-
-import numpy as np
-import numpy.typing as npt
 
 from ..geometry import Pose, Shape, collide
 from ..tracing import Trace, TraceStep, deciding_step
 from ..verdict import Verdict
 
-__all__ = ["answer", "decision", "digits", "placed"]
-
-Points = npt.NDArray[np.float64]
+__all__ = ["answer", "decision", "digits"]
 
 # What each step of the cascade has proven, by the verdict: docs/kernel.md.
 _PROVEN = {
@@ -104,13 +98,6 @@ def answer(trace: Trace) -> str:
 def digits(value: float, count: int = 6) -> str:
     """Return a number with a count of significant digits."""
     return f"{value + 0.0:.{count}g}"  # never -0
-
-
-def placed(shape: Shape, pose: Pose) -> list[Points]:
-    """Return the vertices of each part of a shape at a pose, rounded."""
-    x, y, yaw = pose
-    turn = np.array([[cos(yaw), sin(yaw)], [-sin(yaw), cos(yaw)]])
-    return [np.asarray(part) @ turn + (x, y) for part in shape.parts]
 
 
 def _steps(steps: Sequence[tuple[Verdict, str, float]], name: str, margin: float) -> str:

@@ -12,11 +12,12 @@ from typing import Any
 
 import numpy as np
 
+from ..formats.figures import VERDICT_COLOURS, rgb
 from ..replay.drive import Drive
 from ..replay.interfaces import typestore
 from ..replay.rows import Row
 from ..server.answers import Answer, StateAnswer
-from ..server.drawing import COLOURS, HEIGHT, LIFETIME, WIDTH, Label, Lines, drawing
+from ..server.drawing import HEIGHT, LIFETIME, WIDTH, Label, Lines, drawing
 from ..server.frames import Pose
 from ..verdict import Verdict
 
@@ -49,7 +50,7 @@ class Recording:
         self._writer.start(profile="ros2", library="gjk_collision")
         self._channels = {each: self._channel(*each) for each in (STATE, MARKERS)}
         colour = self._types["std_msgs/msg/ColorRGBA"]
-        self._colours = {verdict: colour(*rgb, 1.0) for verdict, rgb in COLOURS.items()}
+        self._colours = {each: colour(*rgb(VERDICT_COLOURS[each]), 1.0) for each in Verdict}
         self._count = 0
         self._no_bytes = np.zeros(0, np.uint8)
 

@@ -7,6 +7,7 @@ from geometry_msgs.msg import Point
 from std_msgs.msg import ColorRGBA
 from visualization_msgs.msg import Marker, MarkerArray
 
+from ..formats.figures import VERDICT_COLOURS, rgb
 from ..server import drawing
 from ..server.answers import StateAnswer
 from ..server.frames import Pose
@@ -17,8 +18,8 @@ from . import messages
 __all__ = ["marker_array"]
 
 COLOURS = {
-    verdict: ColorRGBA(r=red, g=green, b=blue, a=1.0)
-    for verdict, (red, green, blue) in drawing.COLOURS.items()
+    verdict: ColorRGBA(**dict(zip("rgb", rgb(colour), strict=True)), a=1.0)
+    for verdict, colour in VERDICT_COLOURS.items()
 }
 LIFETIME = Duration(sec=drawing.LIFETIME)
 

@@ -8,29 +8,21 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from ..formats.figures import outline
 from ..geometry import Shape
 from ..verdict import Status, Verdict
 from .answers import StateAnswer
 from .frames import Pose
 from .snapshot import Placed, Snapshot
 
-__all__ = ["COLOURS", "HEIGHT", "LIFETIME", "WIDTH", "Label", "Lines", "drawing"]
+__all__ = ["HEIGHT", "LIFETIME", "WIDTH", "Label", "Lines", "drawing"]
 
 Floats = npt.NDArray[np.float64]
 
-# Red, green and blue in [0, 1]: the colours of Okabe and Ito, which colour-blind people can
-# distinguish too.
-COLOURS = {
-    Verdict.UNKNOWN: (0.48, 0.48, 0.48),
-    Verdict.FREE: (0.0, 0.62, 0.45),
-    Verdict.COLLISION: (0.84, 0.37, 0.0),
-    Verdict.MARGIN: (0.90, 0.62, 0.0),
-}
 WIDTH = 0.04  # m, line width
 HEIGHT = 0.8  # m, text height
 LIFETIME = 1  # s; a drawing disappears when it is old
-_ANGLES = np.arange(16) * (np.pi / 8)
-_CIRCLE = np.column_stack([np.cos(_ANGLES), np.sin(_ANGLES)])
+_ARC_STEP = np.pi / 8  # rad
 
 
 @dataclass(frozen=True)
@@ -164,8 +156,7 @@ def _outlines(part: Placed) -> list[Floats]:
 
 def _round(points: Floats, radius: float) -> Floats:
     """Return the outline of the convex hull of points, grown by `radius` [m]."""
-    grown = (points[:, None, :] + radius * _CIRCLE).reshape(-1, 2) if radius else points
-    return Shape.hull(grown).parts[0]
+    return outline(Shape.hull(points).parts[0], radius, _ARC_STEP)
 
 
 def _ring(points: Floats) -> Floats:
