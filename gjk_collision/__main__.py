@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from .geometry import Pose, Shape
+    from .geometry import PoseLike, Shape
     from .report.outcome import Result
 
 __all__ = ["main"]
@@ -194,7 +194,7 @@ FIRST = "first"
 def _replay(given: argparse.Namespace) -> int:
     from .replay.bag import Bag, BagError
     from .replay.case import CaseError, read_cases, read_parameters
-    from .replay.fields import Place
+    from .replay.case_fields import Place
     from .replay.span import Span
     from .replay.topics import checked_mapping
     from .report.exports import Exports
@@ -307,10 +307,10 @@ def _add_record(commands: "argparse._SubParsersAction[argparse.ArgumentParser]")
 
 
 def _record(given: argparse.Namespace) -> int:
-    from .replay.record import SceneError, record
+    from .replay.scene_file import SceneError, write_bag
 
     try:
-        count = record(given.scene, given.bag, given.storage)
+        count = write_bag(given.scene, given.bag, given.storage)
     except (SceneError, OSError) as error:
         return _refuse("record", error)
     print(f"{count} frames -> {given.bag}")
@@ -410,7 +410,7 @@ def _shape(name: str, text: str, radius: float) -> "Shape":
 
 def _pair_of_bag(
     given: argparse.Namespace,
-) -> "tuple[tuple[Shape, Shape], tuple[Pose, Pose], str, float]":
+) -> "tuple[tuple[Shape, Shape], tuple[PoseLike, PoseLike], str, float]":
     from .replay.bag import BagError
     from .replay.case import read_cases, read_parameters
     from .replay.moment import moment

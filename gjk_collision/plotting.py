@@ -88,7 +88,7 @@ def draw_shape(
     `style` is passed to the patches. Returns the patch of the area, if there is one, and that of
     its boundary. A point without a radius is drawn as a dot.
     """
-    return _draw(axes, [_Drawing(shape)], [pose], style)
+    return _draw(axes, [_Outlines(shape)], [pose], style)
 
 
 def draw_scene(axes: Axes, scene: Scene, time: float | None = None, **style: Any) -> None:
@@ -106,10 +106,10 @@ def draw_scene(axes: Axes, scene: Scene, time: float | None = None, **style: Any
     poses = scene.poses if time is None else scene.poses_at(time)
     is_known = ~np.isnan(poses[:, 0])
     poses[~is_known] = scene.poses[~is_known]
-    drawings = [_Drawing(shape) for shape in scene.shapes]
+    outlined = [_Outlines(shape) for shape in scene.shapes]
     for some, look in ((is_known, known), (~is_known, unknown)):
         if some.any():
-            _draw(axes, [drawings[i] for i in np.flatnonzero(some)], poses[some], look)
+            _draw(axes, [outlined[i] for i in np.flatnonzero(some)], poses[some], look)
 
 
 def draw_result(
@@ -143,7 +143,7 @@ def draw_result(
     if len(verdicts) != len(placed):
         rule = f"must be those of the result, {len(verdicts)} (got {len(placed)})"
         raise InputError(Status.ARRAY_MISMATCH, "poses", None, rule)
-    drawing = _Drawing(shape)
+    drawing = _Outlines(shape)
     for verdict in (Verdict.FREE, Verdict.MARGIN, Verdict.UNKNOWN, Verdict.COLLISION):
         some = placed[verdicts == verdict]
         if len(some):
@@ -204,7 +204,7 @@ def draw_path(
         if end > begin:
             line = way.at(np.linspace(begin, end, PATH_POINTS))
             axes.plot(line[:, 0], line[:, 1], **{"linewidth": 1.6, "zorder": 3, **look, **style})
-    drawing = None if shape is None else _Drawing(shape)
+    drawing = None if shape is None else _Outlines(shape)
     distances = np.linspace(0.0, length, max(footprints, 1))
     for some, look in ((distances <= free, drawn), (distances > free, rest)):
         if drawing is not None and some.any():
@@ -273,7 +273,7 @@ def draw_pair(
     )
 
 
-class _Drawing:
+class _Outlines:
     """The areas and the boundary lines of a shape in its own frame."""
 
     def __init__(self, shape: Shape) -> None:
@@ -285,10 +285,10 @@ class _Drawing:
 
 
 def _draw(
-    axes: Axes, drawings: Sequence[_Drawing], poses: Iterable[ArrayLike], style: dict[str, Any]
+    axes: Axes, outlined: Sequence[_Outlines], poses: Iterable[ArrayLike], style: dict[str, Any]
 ) -> list[PathPatch]:
     """Draw shapes at poses: one patch for all areas, and one for all boundaries."""
-    pairs = list(zip(drawings, poses, strict=True))
+    pairs = list(zip(outlined, poses, strict=True))
     areas = [place(area, pose) for drawing, pose in pairs for area in drawing.areas]
     lines = [place(line, pose) for drawing, pose in pairs for line in drawing.lines]
     dots = [place(dot, pose) for drawing, pose in pairs for dot in drawing.dots]

@@ -30,7 +30,7 @@ from .arguments import (
     located,
 )
 from .errors import InputError
-from .geometry import ConcavePolicy, Pose, Shape
+from .geometry import ConcavePolicy, PoseLike, Shape
 from .geometry import cores as _cores
 from .path import Path, shorter_turn
 from .region import OUTSIDE, Region
@@ -552,7 +552,7 @@ class Scene:
         return found
 
     def is_free(
-        self, shape: Shape, pose: Pose, *, time: float | None = None, margin: float = 0.0
+        self, shape: Shape, pose: PoseLike, *, time: float | None = None, margin: float = 0.0
     ) -> bool:
         """Return whether `shape` is certified free at one pose.
 
@@ -589,7 +589,7 @@ class Scene:
     def nearest(
         self,
         shape: Shape,
-        pose: Pose | ArrayLike,
+        pose: PoseLike | ArrayLike,
         k: int = 1,
         max_distance: float = np.inf,
         *,
@@ -772,7 +772,7 @@ class Scene:
     def nearest_free(
         self,
         shape: Shape,
-        pose: Pose,
+        pose: PoseLike,
         max_shift: float,
         max_turn: float = 0.0,
         *,

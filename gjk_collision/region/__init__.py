@@ -15,8 +15,8 @@ from .. import _core
 from ..arguments import as_floats, as_list, as_number, located
 from ..errors import InputError
 from ..verdict import Status
-from .boundary import boundary_of
 from .snapping import snapped
+from .union import boundary_of
 
 __all__ = ["OUTSIDE", "Region"]
 

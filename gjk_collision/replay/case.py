@@ -17,9 +17,9 @@ from ..server.parameter_files import (
     sections_for,
 )
 from .bag import STORAGE, BagError, find_bags
+from .case_fields import CaseError, Fields, Place
 from .expect import Reaction, Share, Window, parse
 from .faults import FaultSpec
-from .fields import CaseError, Fields, Place
 from .topics import checked_mapping
 
 __all__ = ["Case", "CaseError", "read_cases", "read_parameters"]

@@ -26,10 +26,10 @@ from ..server.dispatch import Found, Request
 from ..server.frames import FrameError
 from ..server.snapshot import Fault, Snapshot
 from ..verdict import Status, Verdict
+from .recorded_transforms import RecordedTransforms
 from .rows import DIGITS, Row
-from .transforms import RecordedTransforms
 
-__all__ = ["AskedPath", "Recorded"]
+__all__ = ["AskedPath", "RecordedRequests"]
 
 # service_msgs/msg/ServiceEventInfo
 REQUEST_SENT, REQUEST_RECEIVED, RESPONSE_SENT, RESPONSE_RECEIVED = 0, 1, 2, 3
@@ -64,7 +64,7 @@ class AskedPath:
     verdict: Verdict
 
 
-class Recorded:
+class RecordedRequests:
     """Answers recorded requests. Each answer is kept until the recorded reply is read.
 
     Parameters

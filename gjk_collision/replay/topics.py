@@ -12,7 +12,7 @@ from ..server.config import Config
 from ..server.dispatch import SERVICES
 from ..server.parameter_files import NODE_NAME
 from .bag import Bag, BagError
-from .fields import Fields, Place
+from .case_fields import Fields, Place
 from .interfaces import CLOCK, POLYGON_STAMPED, TF_MESSAGE
 
 __all__ = ["Topics", "checked_mapping", "choose"]

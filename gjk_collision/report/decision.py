@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
-from ..geometry import Pose, Shape, collide
+from ..geometry import PoseLike, Shape, collide
 from ..tracing import Trace, TraceStep, deciding_step
 from ..verdict import Verdict
 
@@ -38,7 +38,7 @@ _PROVEN = {
 
 
 def decision(
-    trace: Trace, a: Shape, b: Shape, pose_a: Pose, pose_b: Pose, margin: float = 0.0
+    trace: Trace, a: Shape, b: Shape, pose_a: PoseLike, pose_b: PoseLike, margin: float = 0.0
 ) -> list[tuple[str, str]]:
     """Return the decision on a pair and its certificate: names and texts.
 

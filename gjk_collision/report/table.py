@@ -7,8 +7,8 @@ from math import isnan, nan
 from pathlib import Path
 from typing import Any
 
+from ..replay.case_fields import CaseError
 from ..replay.drive import Drive
-from ..replay.fields import CaseError
 from ..replay.rows import Row
 
 __all__ = ["COLUMNS", "Table", "check_table"]

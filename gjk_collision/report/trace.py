@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from ..errors import InputError
 from ..formats.figures import place
-from ..geometry import Pose, Shape
+from ..geometry import PoseLike, Shape
 from ..tracing import Trace, TraceStep
 from .decision import answer, decision, digits
 from .panel import HEIGHT, WIDTH, Panel
@@ -37,8 +37,8 @@ def trace_svg(
     trace: Trace,
     a: Shape,
     b: Shape,
-    pose_a: Pose,
-    pose_b: Pose,
+    pose_a: PoseLike,
+    pose_b: PoseLike,
     title: str = "a and b",
     margin: float = 0.0,
 ) -> str:
@@ -70,8 +70,8 @@ def trace_page(
     trace: Trace,
     a: Shape,
     b: Shape,
-    pose_a: Pose,
-    pose_b: Pose,
+    pose_a: PoseLike,
+    pose_b: PoseLike,
     title: str,
     margin: float = 0.0,
 ) -> str:
@@ -104,7 +104,7 @@ def _head(title: str, facts: Sequence[tuple[str, str]]) -> tuple[list[str], floa
     return texts, 22.0 + LINE * len(lines)
 
 
-def _panels(trace: Trace, a: Shape, b: Shape, pose_a: Pose, pose_b: Pose) -> list[str]:
+def _panels(trace: Trace, a: Shape, b: Shape, pose_a: PoseLike, pose_b: PoseLike) -> list[str]:
     """Return the picture of each step. If there was no step, return one with the answer."""
     part_a, part_b = trace.closest.feature_a[0], trace.closest.feature_b[0]
     ours = [place(part, pose_a) for part in a.parts]

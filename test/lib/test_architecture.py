@@ -20,7 +20,7 @@ SOURCE = Path(__file__).parents[2] / "gjk_collision"
 LAYERS = (
     ("verdict", "_core"),
     ("errors", "record"),
-    ("arguments", "region.boundary", "region.snapping"),
+    ("arguments", "region.union", "region.snapping"),
     ("formats",),
     ("geometry", "region"),
     ("motion", "path", "tracing", "results", "convert"),

@@ -20,8 +20,8 @@ from write_scenarios import write
 from gjk_collision.__main__ import main
 from gjk_collision.replay.case import read_cases
 from gjk_collision.replay.golden import Golden
-from gjk_collision.replay.record import record
 from gjk_collision.replay.rows import Row
+from gjk_collision.replay.scene_file import write_bag
 from gjk_collision.report.film import MAX_FRAMES, Film
 from gjk_collision.report.many import run_all
 from gjk_collision.report.outcome import Outcome, Result
@@ -139,7 +139,7 @@ def test_overview_leads_to_the_pages(pages: Path) -> None:
 @needs_data
 def test_page_of_utm_coordinates(tmp_path: Path) -> None:
     """Great coordinates are drawn about an origin near by, and told whole."""
-    record(DATA / "scenes" / "nuplan_col__multiple_collisions.json", tmp_path / "bag")
+    write_bag(DATA / "scenes" / "nuplan_col__multiple_collisions.json", tmp_path / "bag")
     cases = read_cases(tmp_path / "bag", Config())
     run_all(cases, tmp_path / "out", Options())
     dom = browse(tmp_path / "out" / "bag" / "index.html", fragment="#t=1")

@@ -21,7 +21,7 @@ from ..server.drawing import HEIGHT, LIFETIME, WIDTH, Label, Lines, drawing
 from ..server.frames import Pose
 from ..verdict import Verdict
 
-__all__ = ["MARKERS", "STATE", "Recording"]
+__all__ = ["MARKERS", "STATE", "AnswerFile"]
 
 # Topic -> message type.
 STATE = "/replay/state", "gjk_collision/msg/CollisionState"
@@ -31,7 +31,7 @@ MARKERS = "/replay/markers", "visualization_msgs/msg/MarkerArray"
 LINE_LIST, TEXT_VIEW_FACING, ADD, DELETEALL = 5, 9, 0, 3
 
 
-class Recording:
+class AnswerFile:
     """An mcap file that is open for writing.
 
     Parameters
