@@ -10,14 +10,13 @@ from typing import Any
 from ..replay.drive import Drive
 from ..replay.golden import LABELS, Comparison
 from ..replay.rows import Row
-from ..verdict import Verdict
+from ..verdict import WORST_FIRST, Verdict
 from .scene_view import SceneView, exact
 
-__all__ = ["WORST_FIRST", "Film"]
+__all__ = ["Film"]
 
 MAX_FRAMES = 400
 
-WORST_FIRST = (Verdict.COLLISION, Verdict.UNKNOWN, Verdict.MARGIN, Verdict.FREE)
 _BADNESS = {verdict: -i for i, verdict in enumerate(WORST_FIRST)}
 
 
