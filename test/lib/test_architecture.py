@@ -29,6 +29,8 @@ LAYERS = (
     ("planning.edges", "plotting"),
     ("planning.validity",),
     ("planning",),
+    ("server.parameter_values",),
+    ("server.parameter_names",),
     ("server.frames", "server.config", "server.obstacles", "server.budget", "server.calls"),
     ("server.boundary", "server.fields", "server.rules", "server.parameter_files", "server.twist"),
     ("server.adapters", "server.snapshot"),
