@@ -414,13 +414,13 @@ class Shape:
 
 def cores(shapes: Sequence[Shape], argument: str = "shapes") -> list[_core.Shape]:
     """Return the kernel's objects of a sequence of shapes."""
-    found = []
+    listed = []
     for i, shape in enumerate(as_list(shapes, argument)):
         if not isinstance(shape, Shape):
             rule = f"must be a Shape (got {type(shape).__name__})"
             raise InputError(Status.INVALID_INPUT, argument, i, rule)
-        found.append(shape._core)
-    return found
+        listed.append(shape._core)
+    return listed
 
 
 def _of_piece(piece: geo.Piece, radius: float) -> list[Shape]:
@@ -650,17 +650,17 @@ def penetration(
     The depth is the minimum over all edge normals of the Minkowski difference. The expanding
     polytope algorithm (EPA) converges to the same value.
     """
-    found = closest(a, b, pose_a, pose_b)
-    if found.distance > 0.0:
+    deepest = closest(a, b, pose_a, pose_b)
+    if deepest.distance > 0.0:
         return None
     return Penetration(
-        -found.distance,
-        -found.lower_bound,
-        found.direction,
-        found.point_a,
-        found.point_b,
-        found.feature_a,
-        found.feature_b,
+        -deepest.distance,
+        -deepest.lower_bound,
+        deepest.direction,
+        deepest.point_a,
+        deepest.point_b,
+        deepest.feature_a,
+        deepest.feature_b,
     )
 
 

@@ -325,8 +325,8 @@ class Path:
         share = np.divide(since, steps[on], out=np.ones_like(since), where=steps[on] > 0.0)
         change = ends[on + 1] - ends[on]
         change[..., 2] = shorter_turn(change[..., 2])
-        found: NDArray[np.float64] = ends[on] + share[..., None] * change
-        return found
+        placed: NDArray[np.float64] = ends[on] + share[..., None] * change
+        return placed
 
     def _check(
         self,
@@ -344,9 +344,9 @@ class Path:
             at, error = self._knot_times(as_floats(times, "times"))
         options = margin, tolerance, has_distance, threads, error
         if self._arcs is None:
-            found = scene.check_paths(shape, self._poses, at, len(self._poses), *options)
-            self._of_whole_length(found["first_invalid_segments"], found["last_valid_fractions"])
-            return found
+            answer = scene.check_paths(shape, self._poses, at, len(self._poses), *options)
+            self._of_whole_length(answer["first_invalid_segments"], answer["last_valid_fractions"])
+            return answer
         return scene.check_curves(shape, self._poses, self._first, self._arcs, at, *options)
 
     def _of_whole_length(

@@ -317,8 +317,8 @@ def _body(frame: Panel, points: Points, radius: float, name: str) -> str:
 
 def _closest_points(frame: Panel, trace: Trace) -> list[str]:
     """Draw the closest points of the shapes, or the deepest ones if they overlap."""
-    found = trace.closest
-    points = found.point_a, found.point_b
+    closest = trace.closest
+    points = closest.point_a, closest.point_b
     dots = [_dot(frame, point, "witness", 3.0) for point in points]
     return [_line(frame, *points, "witness"), *dots]
 

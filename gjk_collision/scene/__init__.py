@@ -468,7 +468,7 @@ class Scene:
         at = checked_times(times, leading)
         required, has_bounds = as_number(margin, "margin"), mode_number(mode) > 0
         try:
-            found: dict[str, Any] = self._core.check(
+            answer: dict[str, Any] = self._core.check(
                 vehicles,
                 placed,
                 at_each(at, leading),
@@ -482,29 +482,29 @@ class Scene:
             )
         except InputError as error:  # faster than `located_in`
             raise located(error, poses=leading, times=at.shape) from None
-        verdicts, bounds = found["verdicts"], found["lower_bounds"]
-        if not found["least_free_bound"] >= required:
-            INVARIANT.keep(verdicts, found["statuses"], bounds, required, has_bounds=has_bounds)
-            found["first_invalid"] = int(np.argmax(verdicts != Verdict.FREE))
+        verdicts, bounds = answer["verdicts"], answer["lower_bounds"]
+        if not answer["least_free_bound"] >= required:
+            INVARIANT.keep(verdicts, answer["statuses"], bounds, required, has_bounds=has_bounds)
+            answer["first_invalid"] = int(np.argmax(verdicts != Verdict.FREE))
             is_hit = (verdicts == Verdict.COLLISION).any()
-            found["worst"] = int(Verdict.COLLISION if is_hit else Verdict.UNKNOWN)
+            answer["worst"] = int(Verdict.COLLISION if is_hit else Verdict.UNKNOWN)
         if len(leading) != 1:
-            for name, values in found.items():
+            for name, values in answer.items():
                 if isinstance(values, np.ndarray) and len(values):
-                    found[name] = values.reshape(leading + values.shape[1:])[()]
+                    answer[name] = values.reshape(leading + values.shape[1:])[()]
         return CheckResult._of(
             {
-                "is_free": found["first_invalid"] == -1,
-                "verdict": _VERDICTS[found["worst"]],
-                "verdicts": found["verdicts"],
-                "statuses": found["statuses"],
-                "distances": found["distances"],
-                "lower_bounds": found["lower_bounds"],
-                "nearest_ids": self._ids_of(found["nearest"]),
-                "nearest_indices": found["nearest"],
-                "witnesses": found["witnesses"] if mode == "witness" else None,
-                "directions": found["directions"] if mode == "witness" else None,
-                "first_invalid_index": found["first_invalid"],
+                "is_free": answer["first_invalid"] == -1,
+                "verdict": _VERDICTS[answer["worst"]],
+                "verdicts": answer["verdicts"],
+                "statuses": answer["statuses"],
+                "distances": answer["distances"],
+                "lower_bounds": answer["lower_bounds"],
+                "nearest_ids": self._ids_of(answer["nearest"]),
+                "nearest_indices": answer["nearest"],
+                "witnesses": answer["witnesses"] if mode == "witness" else None,
+                "directions": answer["directions"] if mode == "witness" else None,
+                "first_invalid_index": answer["first_invalid"],
             }
         )
 
@@ -592,8 +592,8 @@ class Scene:
         thread_count(threads)
         at = None if time is None else as_number(time, "time")  # type: ignore[arg-type]
         placed, most = as_vector(pose, "pose"), as_number(max_distance, "max_distance")
-        found = self._core.nearest(core_of(shape), placed, at, count, most)
-        return self._nearest_result(found)
+        answer = self._core.nearest(core_of(shape), placed, at, count, most)
+        return self._nearest_result(answer)
 
     def _nearest_at_each(
         self,
@@ -615,7 +615,7 @@ class Scene:
                 raise InputError(Status.ARRAY_MISMATCH, "time", None, rule)
             times = np.broadcast_to(given, leading).reshape(-1)
         try:
-            found = self._core.nearest_at_each(
+            answer = self._core.nearest_at_each(
                 core_of(shape),
                 placed.reshape(-1, 3),
                 times,
@@ -627,10 +627,10 @@ class Scene:
             name = {"poses": "pose", "times": "time"}.get(error.argument, error.argument)
             renamed = InputError(error.status, name, error.index, error.rule)
             raise located(renamed, pose=leading, time=leading) from None
-        return self._nearest_result(shaped(found, (*leading, k)))
+        return self._nearest_result(shaped(answer, (*leading, k)))
 
-    def _nearest_result(self, found: Sequence[NDArray[Any]]) -> NearestResult:
-        indices, distances, lower_bounds, witnesses, directions, statuses = found
+    def _nearest_result(self, answer: Sequence[NDArray[Any]]) -> NearestResult:
+        indices, distances, lower_bounds, witnesses, directions, statuses = answer
         return NearestResult(
             indices=indices,
             ids=self._ids_of(indices),
@@ -682,14 +682,14 @@ class Scene:
         rays = as_rows_of(directions, "directions", 2, "direction")
         leading = rays.shape[:-1]
         with located_in(directions=leading):
-            found = self._core.ray_cast(
+            answer = self._core.ray_cast(
                 as_point(origin, "origin"),
                 rays.reshape(-1, 2),
                 as_number(max_distance, "max_distance"),
                 as_number(tolerance, "tolerance"),
                 thread_count(threads),
             )
-        return RayCastResult(**self._first_hits("distances", found, leading))
+        return RayCastResult(**self._first_hits("distances", answer, leading))
 
     def nearest_free(
         self,
@@ -745,7 +745,7 @@ class Scene:
         100 000 000 pairs of parts, and may then miss other free space. A turn is made only if it
         shortens the shift.
         """
-        found = self._core.nearest_free(
+        free_pose = self._core.nearest_free(
             core_of(shape),
             as_vector(pose, "pose"),
             as_number(max_shift, "max_shift"),
@@ -754,7 +754,7 @@ class Scene:
             None if time is None else as_number(time, "time"),
             as_number(tolerance, "tolerance"),
         )
-        return None if found is None else np.array(found)
+        return None if free_pose is None else np.array(free_pose)
 
     def gradient(
         self,
@@ -811,10 +811,10 @@ class Scene:
         check_entries(count, len(self), len(placed))
         at = checked_times(times, leading)
         with located_in(poses=leading, times=at.shape):
-            *found, statuses = self._core.gradient(
+            *answer, statuses = self._core.gradient(
                 core_of(shape), placed, at_each(at, leading), count, thread_count(threads)
             )
-        distances, bounds, gradients, rates, indices, smooth = shaped(found, (*leading, count))
+        distances, bounds, gradients, rates, indices, smooth = shaped(answer, (*leading, count))
         return GradientResult(
             distances=distances,
             lower_bounds=bounds,
@@ -1018,7 +1018,7 @@ class Scene:
             raise InputError(Status.ARRAY_MISMATCH, "poses", None, rule)
         at = checked_times(as_floats(times, "times"), leading)
         with located_in(poses=leading, times=at.shape):
-            found = self._core.check_paths(
+            answer = self._core.check_paths(
                 core_of(shape),
                 placed,
                 at,
@@ -1029,14 +1029,14 @@ class Scene:
                 thread_count(threads),
                 0.0,
             )
-        self._keep_paths(found, 0.0, True)
+        self._keep_paths(answer, 0.0, True)
         return ContactResult(
-            times=found["first_collision_times"],
-            distances=found["distances"],
-            lower_bounds=found["lower_bounds"],
-            ids=self._ids_of(found["obstacles"]),
-            verdicts=found["verdicts"],
-            statuses=found["statuses"],
+            times=answer["first_collision_times"],
+            distances=answer["distances"],
+            lower_bounds=answer["lower_bounds"],
+            ids=self._ids_of(answer["obstacles"]),
+            verdicts=answer["verdicts"],
+            statuses=answer["statuses"],
         )
 
     def time_to_collision(
@@ -1106,70 +1106,70 @@ class Scene:
         given = as_floats(times, "times")
         at = np.broadcast_to(given, leading) if given.ndim == 0 else checked_times(given, leading)
         if twists is None:
-            each = twists_along(placed.reshape(*leading, 3), given)
+            twist_rows = twists_along(placed.reshape(*leading, 3), given)
         else:
-            each = as_floats(twists, "twists")
-            if each.shape not in ((*leading, 3), (3,)):
+            twist_rows = as_floats(twists, "twists")
+            if twist_rows.shape not in ((*leading, 3), (3,)):
                 other = " or (3,)" if leading else ""
-                rule = f"must have shape {(*leading, 3)}{other} (got {each.shape})"
+                rule = f"must have shape {(*leading, 3)}{other} (got {twist_rows.shape})"
                 raise InputError(Status.ARRAY_MISMATCH, "twists", None, rule)
-        with located_in(poses=leading, times=given.shape, twists=each.shape[:-1]):
-            found = self._core.time_to_collision(
+        with located_in(poses=leading, times=given.shape, twists=twist_rows.shape[:-1]):
+            answer = self._core.time_to_collision(
                 core_of(shape),
                 placed,
-                np.broadcast_to(each, (*leading, 3)).reshape(-1, 3),
+                np.broadcast_to(twist_rows, (*leading, 3)).reshape(-1, 3),
                 np.broadcast_to(at, leading).reshape(-1),
                 as_number(horizon, "horizon"),
                 as_number(tolerance, "tolerance"),
                 thread_count(threads),
             )
-        return TimeToCollisionResult(**self._first_hits("times", found, leading))
+        return TimeToCollisionResult(**self._first_hits("times", answer, leading))
 
     def _first_hits(
-        self, name: str, found: tuple[NDArray[Any], ...], leading: tuple[int, ...]
+        self, name: str, answer: tuple[NDArray[Any], ...], leading: tuple[int, ...]
     ) -> dict[str, Any]:
         """Return the fields of a result, after a check by `INVARIANT`."""
-        until, _, verdicts, statuses = found
+        until, _, verdicts, statuses = answer
         INVARIANT.keep(verdicts, statuses, until, 0.0, has_bounds=False)
-        until, indices, verdicts, statuses = shaped(found, leading)
+        until, indices, verdicts, statuses = shaped(answer, leading)
         ids = self._ids_of(indices)
         return {name: until, "ids": ids, "verdicts": verdicts, "statuses": statuses}
 
-    def _keep_paths(self, found: dict[str, Any], margin: float, has_distance: bool) -> None:
+    def _keep_paths(self, answer: dict[str, Any], margin: float, has_distance: bool) -> None:
         """Apply `INVARIANT` to the arrays of paths."""
-        verdicts, statuses = found["verdicts"], found["statuses"]
+        verdicts, statuses = answer["verdicts"], answer["statuses"]
         was_free = verdicts == Verdict.FREE
-        INVARIANT.keep(verdicts, statuses, found["lower_bounds"], margin, has_bounds=has_distance)
+        INVARIANT.keep(verdicts, statuses, answer["lower_bounds"], margin, has_bounds=has_distance)
         broken = was_free & (verdicts != Verdict.FREE)
-        found["first_invalid_segments"][broken] = 0
-        found["last_valid_fractions"][broken] = 0.0
+        answer["first_invalid_segments"][broken] = 0
+        answer["last_valid_fractions"][broken] = 0.0
 
     def _paths_result(
-        self, found: dict[str, Any], leading: tuple[int, ...]
+        self, answer: dict[str, Any], leading: tuple[int, ...]
     ) -> PathResult | PathsResult:
-        indices = found.pop("obstacles")
+        indices = answer.pop("obstacles")
         if leading:
-            each = {name: values.reshape(leading) for name, values in found.items()}
-            present = set(np.unique(found["verdicts"]).tolist())
+            arrays = {name: values.reshape(leading) for name, values in answer.items()}
+            present = set(np.unique(answer["verdicts"]).tolist())
             worst = next(verdict for verdict in WORST_FIRST if verdict in present)
             return PathsResult(
                 is_free=worst is Verdict.FREE,
                 verdict=worst,
                 obstacle_ids=self._ids_of(indices).reshape(leading),
-                **each,
+                **arrays,
             )
-        verdict = _VERDICTS[found["verdicts"][0]]
+        verdict = _VERDICTS[answer["verdicts"][0]]
         return PathResult(
             is_free=verdict is Verdict.FREE,
             verdict=verdict,
-            status=Status(int(found["statuses"][0])),
-            first_invalid_segment=int(found["first_invalid_segments"][0]),
-            last_valid_fraction=float(found["last_valid_fractions"][0]),
-            first_collision_time=float(found["first_collision_times"][0]),
+            status=Status(int(answer["statuses"][0])),
+            first_invalid_segment=int(answer["first_invalid_segments"][0]),
+            last_valid_fraction=float(answer["last_valid_fractions"][0]),
+            first_collision_time=float(answer["first_collision_times"][0]),
             obstacle_id=int(self._id_of[indices[0]]),
             obstacle_index=int(indices[0]),
-            min_distance=float(found["distances"][0]),
-            min_distance_lower_bound=float(found["lower_bounds"][0]),
+            min_distance=float(answer["distances"][0]),
+            min_distance_lower_bound=float(answer["lower_bounds"][0]),
         )
 
     def _ids_of(self, indices: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -136,9 +136,9 @@ def at_each(times: NDArray[np.float64], leading: tuple[int, ...]) -> NDArray[np.
     return times if times is EMPTY else np.broadcast_to(times, leading).reshape(-1)
 
 
-def shaped(found: Sequence[NDArray[Any]], leading: tuple[int, ...]) -> list[NDArray[Any]]:
+def shaped(arrays: Sequence[NDArray[Any]], leading: tuple[int, ...]) -> list[NDArray[Any]]:
     """Return arrays of n rows with the shape `leading` in place of n; numbers, if it is ()."""
-    return [values.reshape(leading + values.shape[1:])[()] for values in found]
+    return [values.reshape(leading + values.shape[1:])[()] for values in arrays]
 
 
 def check_entries(k: int, obstacles: int, poses: int) -> None:
@@ -227,11 +227,11 @@ def checked_which(
         rule = f"must lie in [0, {count}) (got {given.flat[i]})"
         raise InputError(Status.INVALID_INPUT, "which", i, rule)
     try:
-        each = np.broadcast_to(given, leading)
+        indices = np.broadcast_to(given, leading)
     except ValueError:
         rule = f"must have a shape that can be broadcast to {leading} (got {given.shape})"
         raise InputError(Status.ARRAY_MISMATCH, "which", None, rule) from None
-    return each.astype(np.uint32).reshape(-1)
+    return indices.astype(np.uint32).reshape(-1)
 
 
 def checked_prediction(
