@@ -15,8 +15,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from .geometry import Pose, Shape
+    from .geometry import PoseLike, Shape
+    from .replay.case import Case
     from .report.outcome import Result
+    from .report.run import Options
+    from .server.config import Config
 
 __all__ = ["main"]
 
@@ -112,78 +115,38 @@ def _add_replay(commands: "argparse._SubParsersAction[argparse.ArgumentParser]")
         "before.",
     )
     add = parser.add_argument
-    add(
-        "paths",
-        nargs="+",
-        type=Path,
-        metavar="BAG",
-        help="a bag, a folder with bags, or a scenario file (.yaml)",
-    )
-    add(
-        "--out",
-        type=Path,
-        default=Path("replay"),
-        help="folder for the reports (default: %(default)s)",
-    )
-    add(
-        "--params",
-        type=Path,
-        action="append",
-        default=[],
+    help_of_time = "in s after the begin of the bag, as on the page; earlier data is processed too"
+    # fmt: off
+    add("paths", nargs="+", type=Path, metavar="BAG",
+        help="a bag, a folder with bags, or a scenario file (.yaml)")
+    add("--out", type=Path, default=Path("replay"),
+        help="folder for the reports (default: %(default)s)")
+    add("--params", type=Path, action="append", default=[],
         help="ROS parameter file of the collision server. If it is given twice, the answers with "
-        "the second file are compared with those with the first one, as by --golden",
-    )
+        "the second file are compared with those with the first one, as by --golden")
     add("--node", default="", help="full name of the server, if the file has several")
-    add(
-        "--topics",
-        action="append",
-        default=[],
-        metavar="PART=TOPIC",
+    add("--topics", action="append", default=[], metavar="PART=TOPIC",
         help="topic to use for PART: footprint, twist, obstacles, tf, tf_static or clock. Use "
         "'none' for no tf, tf_static or clock. PART 'server': TOPIC is the full name of the "
-        "server",
-    )
+        "server")
     add("--bags", type=Path, help="folder with the bags of scenarios (default: their own folder)")
     add("--golden", type=Path, help="results.jsonl to compare with, or a folder of reports")
-    help_of_time = "in s after the begin of the bag, as on the page; earlier data is processed too"
-    add(
-        "--from",
-        type=float,
-        default=0.0,
-        dest="first",
-        metavar="T",
-        help=f"judge only stamps at or after T, {help_of_time}",
-    )
-    add(
-        "--to",
-        type=float,
-        default=inf,
-        dest="last",
-        metavar="T",
-        help="judge only stamps at or before T, in s after the begin of the bag",
-    )
+    add("--from", type=float, default=0.0, dest="first", metavar="T",
+        help=f"judge only stamps at or after T, {help_of_time}")
+    add("--to", type=float, default=inf, dest="last", metavar="T",
+        help="judge only stamps at or before T, in s after the begin of the bag")
     add("--jobs", type=int, default=1, help="number of processes (default: %(default)s)")
-    add(
-        "--scheduler",
-        metavar="ADDRESS",
-        help="address of a Dask scheduler, which replaces --jobs; example: tcp://10.0.0.1:8786",
-    )
-    add(
-        "--table",
-        type=Path,
-        metavar="FILE",
+    add("--scheduler", metavar="ADDRESS",
+        help="address of a Dask scheduler, which replaces --jobs; example: tcp://10.0.0.1:8786")
+    add("--table", type=Path, metavar="FILE",
         help="write the answers of one bag to a table too, one row per stamp: .csv, or .parquet "
-        "(needs pyarrow); the file must not exist",
-    )
-    add(
-        "--mcap",
-        type=Path,
-        metavar="FILE",
+        "(needs pyarrow); the file must not exist")
+    add("--mcap", type=Path, metavar="FILE",
         help="write the answers of one bag and their markers to an .mcap file too, for Foxglove "
-        "and 'ros2 bag play'; the file must not exist",
-    )
+        "and 'ros2 bag play'; the file must not exist")
     add("--no-page", action="store_true", help="do not write HTML pages")
     add("--quiet", action="store_true", help="print only failures, and show no progress")
+    # fmt: on
     parser.set_defaults(command=_replay)
 
 
@@ -192,68 +155,29 @@ FIRST = "first"
 
 
 def _replay(given: argparse.Namespace) -> int:
-    from .replay.bag import Bag, BagError
-    from .replay.case import CaseError, read_cases, read_parameters
-    from .replay.fields import Place
+    from .replay.bag import BagError
+    from .replay.case import CaseError, read_parameters
     from .replay.span import Span
-    from .replay.topics import checked_mapping
     from .report.exports import Exports
     from .report.many import ClusterError, run_all
     from .report.outcome import Outcome
-    from .report.run import Options, golden_of, written_by
+    from .report.run import Options
     from .server.config import Config
 
+    golden = None if given.golden is None else given.golden.resolve()
+    exports = Exports(given.table, given.mcap)
     try:
-        configs = [read_parameters(each, given.node) for each in given.params] or [Config()]
-        if len(configs) > 2:
-            raise CaseError(f"--params: at most two files can be compared (got {len(configs)})")
-        if len(configs) == 2 and given.golden is not None:
-            rule = "must be given once with --golden, because one page shows one comparison"
-            raise CaseError(f"--params: {rule} (got two files)")
-        each_cases = [
-            [case for path in given.paths for case in read_cases(path, config, given.bags)]
-            for config in configs
-        ]
-        cases = each_cases[-1]
-        topics = checked_mapping(
-            dict(each.partition("=")[::2] for each in given.topics), Place("--topics")
-        )
-        names = [case.name for case in cases]
-        if twice := {name for name in names if names.count(name) > 1}:
-            text = ", ".join(sorted(twice))
-            raise CaseError(f"two cases have the same name: {text}")
-        if len(configs) == 2 and FIRST in names:
-            rule = f"no case can have the name '{FIRST}', which is the folder of the first results"
-            raise CaseError(f"--params: {rule}; give it another name in a scenario")
-        if given.golden is not None and given.golden.is_file() and len(cases) > 1:
-            rule = f"must be a folder of reports, because there are {len(cases)} cases"
-            raise CaseError(f"--golden: {rule} (got the file {given.golden})")
-        golden = None if given.golden is None else given.golden.resolve()
-        own = {written_by(case, given.out).resolve() for case in cases}
-        if own & {golden_of(case, golden) for case in cases}:
-            raise CaseError("--golden: this replay would overwrite it; use another --out")
-        if given.jobs < 1:
-            raise CaseError(f"--jobs: must be >= 1 (got {given.jobs})")
         span = Span(given.first, given.last)
-        exports = Exports(given.table, given.mcap)
-        if exports.given and (len(cases) > 1 or given.scheduler is not None):
-            rule = "must be used with one bag or case, and without --scheduler"
-            raise CaseError(f"{', '.join(exports.given)}: {rule} (got {len(cases)} cases)")
-        exports.check()
-        if not span.is_whole:  # before the reports of an earlier replay are replaced
-            for case in cases:
-                with suppress(BagError), Bag(case.bag) as bag:  # the reports say why
-                    span.check(case.name, bag.seconds)
+        options = Options(golden, not given.no_page, span=span, exports=exports)
+        configs = [read_parameters(each, given.node) for each in given.params] or [Config()]
+        each_cases = _cases_to_replay(given, configs, options)
     except BagError as error:
         return _refuse("replay", error, BROKEN)
     except CaseError as error:
         return _refuse("replay", error)
-    for case in (each for some in each_cases for each in some):
-        case.topics.update(topics)
     if not given.no_page:
         import jinja2  # noqa: F401 - fail before the replay if it is missing
     run = partial(run_all, jobs=given.jobs, scheduler=given.scheduler, show=not given.quiet)
-    options = Options(golden, not given.no_page, span=span, exports=exports)
     worst = Outcome.PASSED
     try:
         if len(configs) == 2:
@@ -270,13 +194,69 @@ def _replay(given: argparse.Namespace) -> int:
             if compared[0] == compared[1]:
                 compared = tuple(map(str, given.params))
             options = replace(options, golden=(given.out / FIRST).resolve(), names=compared)
-        results = run(cases, given.out, options)
+        results = run(each_cases[-1], given.out, options)
     except (ClusterError, OSError) as error:  # OSError: the reports cannot be written
         return _refuse("replay", error)
     _print_results(results, quiet=given.quiet)
     if not given.quiet:
         print(f"reports: {given.out}")
     return int(max(worst, *(result.outcome for result in results)))
+
+
+def _cases_to_replay(
+    given: argparse.Namespace, configs: "list[Config]", options: "Options"
+) -> "list[list[Case]]":
+    """Return the cases with each configuration, after a check of all arguments.
+
+    Raises
+    ------
+    BagError, CaseError
+        A bag cannot be read, or an argument or a scenario is not valid.
+    """
+    from .replay.bag import Bag, BagError
+    from .replay.case import CaseError, read_cases
+    from .replay.case_fields import Place
+    from .replay.topics import checked_mapping
+    from .report.run import golden_of, written_by
+
+    if len(configs) > 2:
+        raise CaseError(f"--params: at most two files can be compared (got {len(configs)})")
+    if len(configs) == 2 and given.golden is not None:
+        rule = "must be given once with --golden, because one page shows one comparison"
+        raise CaseError(f"--params: {rule} (got two files)")
+    each_cases = [
+        [case for path in given.paths for case in read_cases(path, config, given.bags)]
+        for config in configs
+    ]
+    cases = each_cases[-1]
+    named = dict(each.partition("=")[::2] for each in given.topics)
+    topics = checked_mapping(named, Place("--topics"))
+    names = [case.name for case in cases]
+    if twice := {name for name in names if names.count(name) > 1}:
+        raise CaseError(f"two cases have the same name: {', '.join(sorted(twice))}")
+    if len(configs) == 2 and FIRST in names:
+        rule = f"no case can have the name '{FIRST}', which is the folder of the first results"
+        raise CaseError(f"--params: {rule}; give it another name in a scenario")
+    if given.golden is not None and given.golden.is_file() and len(cases) > 1:
+        rule = f"must be a folder of reports, because there are {len(cases)} cases"
+        raise CaseError(f"--golden: {rule} (got the file {given.golden})")
+    own = {written_by(case, given.out).resolve() for case in cases}
+    if own & {golden_of(case, options.golden) for case in cases}:
+        raise CaseError("--golden: this replay would overwrite it; use another --out")
+    if given.jobs < 1:
+        raise CaseError(f"--jobs: must be >= 1 (got {given.jobs})")
+    exports = options.exports
+    if exports.given and (len(cases) > 1 or given.scheduler is not None):
+        rule = "must be used with one bag or case, and without --scheduler"
+        raise CaseError(f"{', '.join(exports.given)}: {rule} (got {len(cases)} cases)")
+    exports.check()
+    for case in cases:  # before the reports of an earlier replay are replaced
+        if not options.span.is_whole:
+            with suppress(BagError), Bag(case.bag) as bag:  # the reports say why
+                options.span.check(case.name, bag.seconds)
+    for case in (each for some in each_cases for each in some):
+        case.topics.update(topics)
+    return each_cases
 
 
 def _print_results(results: "Sequence[Result]", *, quiet: bool) -> None:
@@ -307,10 +287,10 @@ def _add_record(commands: "argparse._SubParsersAction[argparse.ArgumentParser]")
 
 
 def _record(given: argparse.Namespace) -> int:
-    from .replay.record import SceneError, record
+    from .replay.scene_file import SceneError, write_bag
 
     try:
-        count = record(given.scene, given.bag, given.storage)
+        count = write_bag(given.scene, given.bag, given.storage)
     except (SceneError, OSError) as error:
         return _refuse("record", error)
     print(f"{count} frames -> {given.bag}")
@@ -410,7 +390,7 @@ def _shape(name: str, text: str, radius: float) -> "Shape":
 
 def _pair_of_bag(
     given: argparse.Namespace,
-) -> "tuple[tuple[Shape, Shape], tuple[Pose, Pose], str, float]":
+) -> "tuple[tuple[Shape, Shape], tuple[PoseLike, PoseLike], str, float]":
     from .replay.bag import BagError
     from .replay.case import read_cases, read_parameters
     from .replay.moment import moment

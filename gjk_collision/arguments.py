@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
+from contextlib import contextmanager
 from operator import index
 from reprlib import repr as short
 from typing import Any, TypeVar
@@ -31,10 +32,12 @@ __all__ = [
     "as_number",
     "as_point",
     "as_poses",
+    "as_rows_of",
     "as_vector",
     "caller_level",
     "instance",
     "located",
+    "located_in",
     "warn_of_degrees",
 ]
 
@@ -144,15 +147,20 @@ def as_vector(values: ArrayLike, argument: str, names: str = "x, y, yaw") -> lis
 
 def as_poses(values: ArrayLike, argument: str) -> NDArray[np.float64]:
     """Return real numbers as an array of poses, shape (..., 3), with at least one pose."""
-    poses = as_floats(values, argument)
-    if poses.size == 0 and poses.shape[-1] in (0, 3):
-        raise InputError(Status.EMPTY_REQUEST, argument, None, "must hold at least one pose")
-    if poses.ndim == 0 or poses.shape[-1] != 3:
-        rule = f"must have shape (..., 3) (got {poses.shape})"
-        if poses.ndim == 2 and len(poses) == 3:
-            rule += ": transpose it, as in poses.T"
+    return as_rows_of(values, argument, 3, "pose")
+
+
+def as_rows_of(values: ArrayLike, argument: str, columns: int, name: str) -> NDArray[np.float64]:
+    """Return real numbers as an array of shape (..., `columns`), with at least one row."""
+    rows = as_floats(values, argument)
+    if rows.size == 0 and rows.shape[-1] in (0, columns):
+        raise InputError(Status.EMPTY_REQUEST, argument, None, f"must hold at least one {name}")
+    if rows.ndim == 0 or rows.shape[-1] != columns:
+        rule = f"must have shape (..., {columns}) (got {rows.shape})"
+        if rows.ndim == 2 and len(rows) == columns:
+            rule += f": transpose it, as in {argument}.T"
         raise InputError(Status.ARRAY_MISMATCH, argument, None, rule)
-    return poses
+    return rows
 
 
 def as_point(values: ArrayLike, argument: str) -> list[float]:
@@ -197,6 +205,15 @@ def located(error: InputError, **shapes: tuple[int, ...]) -> InputError:
         return InputError(error.status, error.argument, None, error.rule)
     at = ", ".join(str(i) for i in np.unravel_index(error.index, shape))
     return InputError(error.status, error.argument, error.index, f"{error.rule}, at [{at}]")
+
+
+@contextmanager
+def located_in(**shapes: tuple[int, ...]) -> Iterator[None]:
+    """Raise errors of this block as `located` returns them."""
+    try:
+        yield
+    except InputError as error:
+        raise located(error, **shapes) from None
 
 
 def warn_of_degrees(argument: str, at: int | None, yaw: float) -> None:

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from . import _core
 from .arguments import as_bool, as_floats, as_integer, as_integers, as_number, as_vector
 from .errors import InputError
-from .geometry import Pose, Shape
+from .geometry import PoseLike, Shape
 from .verdict import Status
 
 __all__ = ["obstacles_from_grid", "obstacles_from_points", "obstacles_from_scan"]
@@ -19,7 +19,7 @@ __all__ = ["obstacles_from_grid", "obstacles_from_points", "obstacles_from_scan"
 def obstacles_from_grid(
     grid: ArrayLike,
     resolution: float,
-    origin: Pose = (0.0, 0.0, 0.0),
+    origin: PoseLike = (0.0, 0.0, 0.0),
     occupied: int = 65,
     unknown_is_occupied: bool = True,
 ) -> list[Shape]:

@@ -26,7 +26,7 @@ __all__ = ["Closest", "Penetration", "Shape", "closest", "collide", "distance", 
 ConcavePolicy: TypeAlias = Literal["decompose", "hull", "reject"]
 """How to handle a concave outline: split it into convex parts, take its hull, or refuse it."""
 
-Pose: TypeAlias = tuple[float, float, float] | list[float] | NDArray[np.float64]
+PoseLike: TypeAlias = tuple[float, float, float] | list[float] | NDArray[np.float64]
 """x [m], y [m], yaw [rad], counter-clockwise."""
 # The stub of the kernel declares a pose as Sequence[float], although an array is accepted too.
 # Calls with a pose therefore suppress an error of the type checker.
@@ -314,7 +314,7 @@ class Shape:
         sides = {"front": front, "rear": rear, "left": left, "right": right}
         return Shape(self._core.padded(*(as_number(sides[name], name) for name in sides)))
 
-    def transformed(self, pose: Pose) -> Shape:
+    def transformed(self, pose: PoseLike) -> Shape:
         """Return the shape at `pose`, (x, y, yaw) [m, m, rad]: rotated by yaw, then moved.
 
         The vertices are rounded. If rounding makes a part concave, the part is replaced by its
@@ -414,13 +414,13 @@ class Shape:
 
 def cores(shapes: Sequence[Shape], argument: str = "shapes") -> list[_core.Shape]:
     """Return the kernel's objects of a sequence of shapes."""
-    found = []
+    listed = []
     for i, shape in enumerate(as_list(shapes, argument)):
         if not isinstance(shape, Shape):
             rule = f"must be a Shape (got {type(shape).__name__})"
             raise InputError(Status.INVALID_INPUT, argument, i, rule)
-        found.append(shape._core)
-    return found
+        listed.append(shape._core)
+    return listed
 
 
 def _of_piece(piece: geo.Piece, radius: float) -> list[Shape]:
@@ -558,7 +558,9 @@ class Penetration(Record):
     feature_b: tuple[int, int, int]
 
 
-def collide(a: Shape, b: Shape, pose_a: Pose | None = None, pose_b: Pose | None = None) -> bool:
+def collide(
+    a: Shape, b: Shape, pose_a: PoseLike | None = None, pose_b: PoseLike | None = None
+) -> bool:
     """Return whether two shapes have a common point. Contact is a collision.
 
     Without poses, the result is exact for the given doubles, as in rational arithmetic, and is the
@@ -590,7 +592,9 @@ def collide(a: Shape, b: Shape, pose_a: Pose | None = None, pose_b: Pose | None 
         raise _wrong_argument(a, b, pose_a, pose_b) from error
 
 
-def distance(a: Shape, b: Shape, pose_a: Pose | None = None, pose_b: Pose | None = None) -> float:
+def distance(
+    a: Shape, b: Shape, pose_a: PoseLike | None = None, pose_b: PoseLike | None = None
+) -> float:
     """Return the signed distance of two shapes [m]. Negative: minus the penetration depth.
 
     The result is an upper bound of the true distance. Its relative error is at most 1e-9, or the
@@ -604,7 +608,9 @@ def distance(a: Shape, b: Shape, pose_a: Pose | None = None, pose_b: Pose | None
         raise _wrong_argument(a, b, pose_a, pose_b) from error
 
 
-def closest(a: Shape, b: Shape, pose_a: Pose | None = None, pose_b: Pose | None = None) -> Closest:
+def closest(
+    a: Shape, b: Shape, pose_a: PoseLike | None = None, pose_b: PoseLike | None = None
+) -> Closest:
     """Return the distance of two shapes, its certified lower bound, and the closest points.
 
     Parameters and errors are as for `collide`.
@@ -633,7 +639,7 @@ def closest(a: Shape, b: Shape, pose_a: Pose | None = None, pose_b: Pose | None 
 
 
 def penetration(
-    a: Shape, b: Shape, pose_a: Pose | None = None, pose_b: Pose | None = None
+    a: Shape, b: Shape, pose_a: PoseLike | None = None, pose_b: PoseLike | None = None
 ) -> Penetration | None:
     """Return the penetration depth of two shapes, or None if their `distance` is positive.
 
@@ -644,17 +650,17 @@ def penetration(
     The depth is the minimum over all edge normals of the Minkowski difference. The expanding
     polytope algorithm (EPA) converges to the same value.
     """
-    found = closest(a, b, pose_a, pose_b)
-    if found.distance > 0.0:
+    deepest = closest(a, b, pose_a, pose_b)
+    if deepest.distance > 0.0:
         return None
     return Penetration(
-        -found.distance,
-        -found.lower_bound,
-        found.direction,
-        found.point_a,
-        found.point_b,
-        found.feature_a,
-        found.feature_b,
+        -deepest.distance,
+        -deepest.lower_bound,
+        deepest.direction,
+        deepest.point_a,
+        deepest.point_b,
+        deepest.feature_a,
+        deepest.feature_b,
     )
 
 

@@ -24,7 +24,7 @@ from .arguments import (
     instance,
 )
 from .errors import InputError
-from .geometry import Pose, Shape
+from .geometry import PoseLike, Shape
 from .record import Record
 from .verdict import Status, Verdict, no_truth_value
 
@@ -55,7 +55,7 @@ class Motion:
         self._core = core
 
     @classmethod
-    def still(cls, pose: Pose = (0.0, 0.0, 0.0)) -> Motion:
+    def still(cls, pose: PoseLike = (0.0, 0.0, 0.0)) -> Motion:
         """Return a motion that stays at `pose`, (x, y, yaw) [m, m, rad], at all times.
 
         Raises
@@ -66,7 +66,7 @@ class Motion:
         return cls(_core.moving(as_vector(pose, "pose"), (0.0, 0.0, 0.0), 0.0))
 
     @classmethod
-    def constant(cls, pose: Pose, velocity: Pose, time: float = 0.0) -> Motion:
+    def constant(cls, pose: PoseLike, velocity: PoseLike, time: float = 0.0) -> Motion:
         """Return a motion with constant velocity at all times.
 
         Parameters
@@ -362,8 +362,8 @@ def shape_cast(
     b: Shape,
     direction: ArrayLike,
     max_distance: float = inf,
-    pose_a: Pose | None = None,
-    pose_b: Pose | None = None,
+    pose_a: PoseLike | None = None,
+    pose_b: PoseLike | None = None,
     *,
     margin: float = 0.0,
     tolerance: float = 1e-9,
@@ -417,7 +417,7 @@ def ray_cast(
     direction: ArrayLike,
     shape: Shape,
     max_distance: float = inf,
-    pose: Pose | None = None,
+    pose: PoseLike | None = None,
     *,
     tolerance: float = 1e-9,
 ) -> Impact:

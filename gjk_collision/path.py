@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _core
-from .arguments import as_floats, as_integer, as_number, as_poses, located
+from .arguments import as_floats, as_integer, as_number, as_poses, located, located_in
 from .errors import InputError
 from .verdict import Status
 
@@ -172,10 +172,8 @@ class Path:
         starts, ends = (
             np.broadcast_to(poses, (*leading, 3)).reshape(-1, 3) for poses in (begin, end)
         )
-        try:
+        with located_in(a=leading, b=leading):
             counts, arcs = curves(starts, ends, as_number(radius, "radius"))
-        except InputError as error:
-            raise located(error, a=leading, b=leading) from None
         lost = ~np.isfinite(arcs).all(axis=(1, 2))
         if lost.any():
             rule = "no curve was found: the poses are too far apart for the radius"
@@ -327,8 +325,8 @@ class Path:
         share = np.divide(since, steps[on], out=np.ones_like(since), where=steps[on] > 0.0)
         change = ends[on + 1] - ends[on]
         change[..., 2] = shorter_turn(change[..., 2])
-        found: NDArray[np.float64] = ends[on] + share[..., None] * change
-        return found
+        placed: NDArray[np.float64] = ends[on] + share[..., None] * change
+        return placed
 
     def _check(
         self,
@@ -346,9 +344,9 @@ class Path:
             at, error = self._knot_times(as_floats(times, "times"))
         options = margin, tolerance, has_distance, threads, error
         if self._arcs is None:
-            found = scene.check_paths(shape, self._poses, at, len(self._poses), *options)
-            self._of_whole_length(found["first_invalid_segments"], found["last_valid_fractions"])
-            return found
+            answer = scene.check_paths(shape, self._poses, at, len(self._poses), *options)
+            self._of_whole_length(answer["first_invalid_segments"], answer["last_valid_fractions"])
+            return answer
         return scene.check_curves(shape, self._poses, self._first, self._arcs, at, *options)
 
     def _of_whole_length(
@@ -376,10 +374,8 @@ class Path:
             each = f", or one such row for each path of shape {self._leading}"
             rule = f"must have shape {row}{each if self._leading else ''} (got {given.shape})"
             raise InputError(Status.ARRAY_MISMATCH, "times", None, rule)
-        try:
+        with located_in(times=given.shape):
             _core.check_times(given, "times", given.shape[-1])
-        except InputError as error:
-            raise located(error, times=given.shape) from None
         rows = np.broadcast_to(given.reshape(-1, given.shape[-1]), (len(lengths), given.shape[-1]))
         at = np.concatenate([_spread(row, own) for row, own in zip(rows, lengths, strict=True)])
         if counts == {given.shape[-1]}:
@@ -469,8 +465,6 @@ def _on_arc(
 def _checked_poses(poses: ArrayLike, argument: str) -> NDArray[np.float64]:
     """Return poses of shape (..., 3), checked by the kernel."""
     given = as_poses(poses, argument)
-    try:
+    with located_in(**{argument: given.shape[:-1]}):
         _core.check_poses(given.reshape(-1, 3), argument)
-    except InputError as error:
-        raise located(error, **{argument: given.shape[:-1]}) from None
     return given

@@ -8,7 +8,6 @@ aspect of the axes to equal; otherwise circles look like ellipses.
 
 from __future__ import annotations
 
-from math import cos, sin
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,6 +19,15 @@ except ImportError as error:
     raise ImportError("gjk_collision.plotting needs matplotlib: pip install matplotlib") from error
 
 from .errors import InputError
+from .formats.figures import (
+    OBSTACLE,
+    OBSTACLE_AREA,
+    VEHICLE,
+    VEHICLE_AREA,
+    VERDICT_COLOURS,
+    outline,
+    place,
+)
 from .path import Path as GivenPath
 from .verdict import Status, Verdict
 
@@ -54,63 +62,7 @@ __all__ = [
     "place",
 ]
 
-# Colours of Okabe and Ito, which colour-blind people can distinguish too.
-VERDICT_COLOURS = {
-    Verdict.UNKNOWN: "#7a7a7a",
-    Verdict.FREE: "#009e73",
-    Verdict.COLLISION: "#d55e00",
-    Verdict.MARGIN: "#e69f00",
-}
-
 PATH_POINTS = 400  # on a line along a path
-ARC_STEP = np.pi / 24  # rad; a rounded corner is drawn as a polygon with this step
-
-
-def place(points: ArrayLike, pose: ArrayLike) -> NDArray[np.float64]:
-    """Transform points (n, 2) [m] from a frame at `pose` to the frame in which `pose` is given.
-
-    `pose` is x, y, yaw [m, m, rad]. The result has the shape (n, 2) [m].
-    """
-    x, y, yaw = np.asarray(pose, np.float64)
-    c, s = cos(yaw), sin(yaw)
-    placed: NDArray[np.float64] = np.asarray(points, np.float64) @ [[c, s], [-s, c]] + [x, y]
-    return placed
-
-
-def outline(points: ArrayLike, radius: float = 0.0) -> NDArray[np.float64]:
-    """Return the outline of a convex polygon that is grown by a radius.
-
-    Parameters
-    ----------
-    points : array_like, shape (n, 2)
-        Vertices, counter-clockwise [m]. One vertex gives a circle, two vertices a capsule.
-    radius : float
-        Radius [m]. The arcs at the corners are approximated by chords.
-
-    Returns
-    -------
-    ndarray, shape (m, 2)
-        Vertices, counter-clockwise [m]. The first vertex is not repeated at the end.
-    """
-    points = np.asarray(points, np.float64)
-    if radius == 0.0:
-        return points
-    if len(points) == 1:
-        begin, turn = np.zeros(1), np.full(1, 2 * np.pi)
-    else:
-        # The arc at a corner begins at the outward normal of the edge before it, and ends at that
-        # of the edge after it.
-        edge = np.roll(points, -1, axis=0) - points
-        normal = np.arctan2(-edge[:, 0], edge[:, 1])
-        begin = np.roll(normal, 1)
-        turn = (normal - begin) % (2 * np.pi)
-    arcs = []
-    for corner, angle, swept in zip(points, begin, turn, strict=True):
-        # Multiples of the step, so that arcs around the same corner of two parts coincide.
-        grid = ARC_STEP * np.arange(np.ceil(angle / ARC_STEP), (angle + swept) / ARC_STEP)
-        t = np.concatenate([[angle], grid[grid > angle], [angle + swept]])
-        arcs.append(corner + radius * np.column_stack([np.cos(t), np.sin(t)]))
-    return np.concatenate(arcs)
 
 
 def draw_outline(
@@ -136,7 +88,7 @@ def draw_shape(
     `style` is passed to the patches. Returns the patch of the area, if there is one, and that of
     its boundary. A point without a radius is drawn as a dot.
     """
-    return _draw(axes, [_Drawing(shape)], [pose], style)
+    return _draw(axes, [_Outlines(shape)], [pose], style)
 
 
 def draw_scene(axes: Axes, scene: Scene, time: float | None = None, **style: Any) -> None:
@@ -148,16 +100,16 @@ def draw_scene(axes: Axes, scene: Scene, time: float | None = None, **style: Any
     """
     if scene.inside is not None:
         draw_region(axes, scene.inside)
-    known = {"facecolor": "#c8c8c8", "edgecolor": "#4d4d4d", **style}
+    known = {"facecolor": OBSTACLE_AREA, "edgecolor": OBSTACLE, **style}
     grey = VERDICT_COLOURS[Verdict.UNKNOWN]
     unknown = {"fill": False, "edgecolor": grey, "linestyle": "--"}
     poses = scene.poses if time is None else scene.poses_at(time)
     is_known = ~np.isnan(poses[:, 0])
     poses[~is_known] = scene.poses[~is_known]
-    drawings = [_Drawing(shape) for shape in scene.shapes]
+    outlined = [_Outlines(shape) for shape in scene.shapes]
     for some, look in ((is_known, known), (~is_known, unknown)):
         if some.any():
-            _draw(axes, [drawings[i] for i in np.flatnonzero(some)], poses[some], look)
+            _draw(axes, [outlined[i] for i in np.flatnonzero(some)], poses[some], look)
 
 
 def draw_result(
@@ -191,7 +143,7 @@ def draw_result(
     if len(verdicts) != len(placed):
         rule = f"must be those of the result, {len(verdicts)} (got {len(placed)})"
         raise InputError(Status.ARRAY_MISMATCH, "poses", None, rule)
-    drawing = _Drawing(shape)
+    drawing = _Outlines(shape)
     for verdict in (Verdict.FREE, Verdict.MARGIN, Verdict.UNKNOWN, Verdict.COLLISION):
         some = placed[verdicts == verdict]
         if len(some):
@@ -246,13 +198,13 @@ def draw_path(
         return
     length = float(way.length)
     free = length if result is None else _free_length(way, result, is_path)
-    drawn = {"color": "#0072b2"} if result is None else {"color": VERDICT_COLOURS[Verdict.FREE]}
+    drawn = {"color": VEHICLE} if result is None else {"color": VERDICT_COLOURS[Verdict.FREE]}
     rest = {"color": VERDICT_COLOURS[Verdict.UNKNOWN], "linestyle": ":"}
     for begin, end, look in ((0.0, free, drawn), (free, length, rest)):
         if end > begin:
             line = way.at(np.linspace(begin, end, PATH_POINTS))
             axes.plot(line[:, 0], line[:, 1], **{"linewidth": 1.6, "zorder": 3, **look, **style})
-    drawing = None if shape is None else _Drawing(shape)
+    drawing = None if shape is None else _Outlines(shape)
     distances = np.linspace(0.0, length, max(footprints, 1))
     for some, look in ((distances <= free, drawn), (distances > free, rest)):
         if drawing is not None and some.any():
@@ -280,7 +232,7 @@ def _free_length(way: GivenPath, result: PathResult, is_path: bool) -> float:
 
 def draw_region(axes: Axes, region: Region, **style: Any) -> PathPatch:
     """Draw a region with its boundary. `style` is passed to the patch."""
-    style = {"facecolor": "#dcecf7", "edgecolor": "#0072b2", "zorder": 0.5, **style}
+    style = {"facecolor": VEHICLE_AREA, "edgecolor": VEHICLE, "zorder": 0.5, **style}
     following: dict[tuple[float, float], list[tuple[float, float]]] = {}
     for ax, ay, bx, by in region.boundary.tolist():
         following.setdefault((ax, ay), []).append((bx, by))
@@ -321,7 +273,7 @@ def draw_pair(
     )
 
 
-class _Drawing:
+class _Outlines:
     """The areas and the boundary lines of a shape in its own frame."""
 
     def __init__(self, shape: Shape) -> None:
@@ -333,10 +285,10 @@ class _Drawing:
 
 
 def _draw(
-    axes: Axes, drawings: Sequence[_Drawing], poses: Iterable[ArrayLike], style: dict[str, Any]
+    axes: Axes, outlined: Sequence[_Outlines], poses: Iterable[ArrayLike], style: dict[str, Any]
 ) -> list[PathPatch]:
     """Draw shapes at poses: one patch for all areas, and one for all boundaries."""
-    pairs = list(zip(drawings, poses, strict=True))
+    pairs = list(zip(outlined, poses, strict=True))
     areas = [place(area, pose) for drawing, pose in pairs for area in drawing.areas]
     lines = [place(line, pose) for drawing, pose in pairs for line in drawing.lines]
     dots = [place(dot, pose) for drawing, pose in pairs for dot in drawing.dots]

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _core
-from .geometry import Closest, Pose, Shape, closest
+from .geometry import Closest, PoseLike, Shape, closest
 from .record import Record
 from .verdict import Verdict
 
@@ -78,7 +78,9 @@ class Trace(Record):
     closest: Closest
 
 
-def trace(a: Shape, b: Shape, pose_a: Pose | None = None, pose_b: Pose | None = None) -> Trace:
+def trace(
+    a: Shape, b: Shape, pose_a: PoseLike | None = None, pose_b: PoseLike | None = None
+) -> Trace:
     """Return each iteration of the GJK loop in `closest`.
 
     If a shape has several parts, the part that determines the answer is traced. Parameters and
@@ -115,8 +117,8 @@ def trace(a: Shape, b: Shape, pose_a: Pose | None = None, pose_b: Pose | None = 
 def deciding_step(
     a: Shape,
     b: Shape,
-    pose_a: Pose | None = None,
-    pose_b: Pose | None = None,
+    pose_a: PoseLike | None = None,
+    pose_b: PoseLike | None = None,
     parts: tuple[int, int] = (0, 0),
     margin: float = 0.0,
 ) -> tuple[Verdict, str, float]:

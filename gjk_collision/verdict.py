@@ -8,7 +8,7 @@ from collections.abc import Callable
 from enum import IntEnum
 from typing import Any, NoReturn
 
-__all__ = ["Status", "Verdict", "no_truth_value"]
+__all__ = ["WORST_FIRST", "Status", "Verdict", "no_truth_value"]
 
 
 def no_truth_value(instead: str) -> Callable[[Any], NoReturn]:
@@ -51,6 +51,10 @@ class Verdict(IntEnum):
     MARGIN = 3
 
     __bool__ = no_truth_value("`verdict is Verdict.FREE`")
+
+
+WORST_FIRST = (Verdict.COLLISION, Verdict.UNKNOWN, Verdict.MARGIN, Verdict.FREE)
+"""The verdict of several items is the first of these that one of them has."""
 
 
 class Status(IntEnum):

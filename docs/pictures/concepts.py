@@ -14,9 +14,16 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from gjk_collision import Scene, Shape, Verdict, closest, plotting
+from gjk_collision.formats.figures import (
+    OBSTACLE,
+    OBSTACLE_AREA,
+    ORANGE,
+    VEHICLE,
+    VEHICLE_AREA,
+)
 
 IMAGES = Path(__file__).resolve().parents[1] / "images"
-GREY, BLUE, ORANGE = "#4d4d4d", "#0072b2", "#d55e00"
+GREY, BLUE, PALE = OBSTACLE, VEHICLE, VEHICLE_AREA
 # The ids of a file must not change from run to run; text stays text, in the reader's font.
 mpl.rcParams.update({"svg.hashsalt": "gjk_collision", "svg.fonttype": "none", "font.size": 9})
 
@@ -85,11 +92,11 @@ def frames() -> None:
     plain(plane, "frames")
     car = Shape.box(4.0, 1.8, center=(1.2, 0.0))
     laser = (2.9, 0.0, 0.0)
-    plotting.draw_shape(plane, car, (4.0, 1.6, 0.45), facecolor="#dcecf7", edgecolor=BLUE)
+    plotting.draw_shape(plane, car, (4.0, 1.6, 0.45), facecolor=PALE, edgecolor=BLUE)
     x, y, yaw = (4.0, 1.6, 0.45)
     sensor = (x + laser[0] * np.cos(yaw), y + laser[0] * np.sin(yaw), yaw)
     plotting.draw_shape(
-        plane, Shape.circle(0.45), (9.4, 5.2, 0.0), facecolor="#c8c8c8", edgecolor=GREY
+        plane, Shape.circle(0.45), (9.4, 5.2, 0.0), facecolor=OBSTACLE_AREA, edgecolor=GREY
     )
     for (x, y, yaw), name, below in (
         ((-3.2, -1.2, 0.15), "map", True),
@@ -146,9 +153,9 @@ def margins() -> None:
     ):
         ring = plotting.outline(outline, radius)
         axes.plot(*np.vstack([ring, ring[:1]]).T, linewidth=1.1, **look)
-    plotting.draw_shape(axes, Shape.hull(grown), facecolor="#dcecf7", edgecolor=BLUE)
+    plotting.draw_shape(axes, Shape.hull(grown), facecolor=PALE, edgecolor=BLUE)
     plotting.draw_shape(axes, Shape.hull(car), facecolor="#9ecae9", edgecolor=BLUE)
-    plotting.draw_shape(axes, Shape.hull(rock), facecolor="#c8c8c8", edgecolor=GREY)
+    plotting.draw_shape(axes, Shape.hull(rock), facecolor=OBSTACLE_AREA, edgecolor=GREY)
     found = closest(Shape.hull(grown), Shape.hull(rock, radius=inflation))
     axes.plot(*np.array([found.point_a, found.point_b]).T, color="black", marker="o", markersize=3)
     axes.text(4.42, 0.1, f"distance\n{found.distance:.2f} m", ha="center", va="center")
@@ -193,7 +200,7 @@ def cascade() -> None:
         upper, lower = rows[:, k]
         plain(upper, title)
         plain(lower, "")
-        for outline, look in ((p, ("#9ecae9", BLUE)), (moved, ("#c8c8c8", GREY))):
+        for outline, look in ((p, ("#9ecae9", BLUE)), (moved, (OBSTACLE_AREA, GREY))):
             upper.fill(*closed(outline), facecolor=look[0], edgecolor=look[1])
         w = difference(p, moved)
         lower.fill(*closed(w), facecolor="#f0f0f0", edgecolor=GREY)

@@ -21,11 +21,12 @@ import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
 
-from gjk_collision import plotting
+from gjk_collision import Verdict, plotting
+from gjk_collision.formats.figures import VEHICLE, VEHICLE_AREA, VERDICT_COLOURS
 
 ROOT = Path(__file__).resolve().parents[2]
 IMAGES = ROOT / "docs" / "images"
-FREE, COLLISION, CHOSEN = "#009e73", "#d55e00", "#0072b2"
+FREE, COLLISION = VERDICT_COLOURS[Verdict.FREE], VERDICT_COLOURS[Verdict.COLLISION]
 # The ids of a file must not change from run to run; text stays text, in the reader's font.
 mpl.rcParams.update({"svg.hashsalt": "gjk_collision", "svg.fonttype": "none", "font.size": 9})
 WITH_MANY_LINES = {"grid_map", "mppi", "trajectories"}  # smaller as pixels
@@ -131,7 +132,7 @@ def mppi(axes: Axes, names: Names) -> None:
     for rollout, first in zip(poses, checked.first_invalid, strict=True):
         colour = FREE if first == -1 else COLLISION
         axes.plot(rollout[:, 0], rollout[:, 1], color=colour, lw=0.5, alpha=0.7)
-    plotting.draw_shape(axes, names.CAR, facecolor="#dcecf7", edgecolor=CHOSEN)
+    plotting.draw_shape(axes, names.CAR, facecolor=VEHICLE_AREA, edgecolor=VEHICLE)
 
 
 @drawing

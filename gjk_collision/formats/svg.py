@@ -9,6 +9,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from .figures import GREY, ORANGE, VEHICLE, VEHICLE_AREA, outline
+
 __all__ = ["picture"]
 
 _SIZE = 240.0  # px, of the longer side
@@ -48,45 +50,27 @@ def picture(
     width, height = box + 2.0 * _PAD
 
     def pixels(points: NDArray[np.float64]) -> NDArray[np.float64]:
-        placed: NDArray[np.float64] = centre + (points - middle) * scale * [1.0, -1.0]
+        placed: NDArray[np.float64] = centre + points * scale * [1.0, -1.0]
         return placed
 
-    path = " ".join(
-        _outline(pixels(part), radius * scale) for part, radius in zip(parts, radii, strict=True)
-    )
+    def ring(part: NDArray[np.float64], radius: float) -> str:
+        least = _DOT / scale if len(part) == 1 else 0.0
+        corners = pixels(outline(part - middle, max(radius, least)))
+        return "M" + "L".join(f"{u:.2f} {v:.2f}" for u, v in corners) + "Z"
+
+    path = " ".join(map(ring, parts, radii))
     # The wider stroke is seen only outside of the fill, so parts have no seams between them.
     shape = f'<path d="{path}" stroke-linejoin="round" stroke-linecap="round"'
-    x, y = pixels(np.zeros(2))
+    x, y = pixels(-middle)
     cross = ""
     if 0.0 <= x <= width and 0.0 <= y <= height:
-        cross = f'<path d="M{x - 5:.1f} {y:.1f}h10M{x:.1f} {y - 5:.1f}v10" stroke="#d55e00"/>'
+        cross = f'<path d="M{x - 5:.1f} {y:.1f}h10M{x:.1f} {y - 5:.1f}v10" stroke="{ORANGE}"/>'
     text = f"{span[0]:.4g} m x {span[1]:.4g} m"
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" height="{height + 18:.0f}" '
         f'viewBox="0 0 {width:.2f} {height + 18:.2f}"><title>{title}</title>'
-        f'{shape} fill="#0072b2" stroke="#0072b2" stroke-width="3"/>'
-        f'{shape} fill="#a6cee3" stroke="#a6cee3" stroke-width="0.6"/>{cross}'
-        f'<text x="{width / 2:.1f}" y="{height + 12:.1f}" text-anchor="middle" fill="#7a7a7a" '
+        f'{shape} fill="{VEHICLE}" stroke="{VEHICLE}" stroke-width="3"/>'
+        f'{shape} fill="{VEHICLE_AREA}" stroke="{VEHICLE_AREA}" stroke-width="0.6"/>{cross}'
+        f'<text x="{width / 2:.1f}" y="{height + 12:.1f}" text-anchor="middle" fill="{GREY}" '
         f'font-family="sans-serif" font-size="12">{text}</text></svg>'
     )
-
-
-def _outline(points: NDArray[np.float64], radius: float) -> str:
-    """Return a path around a convex polygon with a radius, clockwise on the screen's y axis."""
-    if len(points) == 1:
-        (x, y), r = points[0], max(radius, _DOT)
-        half = f"a{r:.2f} {r:.2f} 0 1 0"
-        return f"M{x - r:.2f} {y:.2f}{half} {2 * r:.2f} 0{half} {-2 * r:.2f} 0Z"
-    if radius < 0.005:
-        return "M" + "L".join(f"{x:.2f} {y:.2f}" for x, y in points) + "Z"
-    edges = np.roll(points, -1, axis=0) - points
-    lengths = np.hypot(*edges.T)
-    kept = lengths > 0.0
-    points, edges = points[kept], edges[kept]
-    out = radius / lengths[kept, None] * np.column_stack([-edges[:, 1], edges[:, 0]])
-    starts, ends = points + out, points + edges + out
-    steps = [
-        f"A{radius:.2f} {radius:.2f} 0 0 0 {x:.2f} {y:.2f}L{u:.2f} {v:.2f}"
-        for (x, y), (u, v) in zip(starts, ends, strict=True)
-    ]
-    return f"M{ends[-1][0]:.2f} {ends[-1][1]:.2f}{''.join(steps)}Z"

@@ -12,11 +12,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .. import _core
-from ..arguments import as_floats, as_list, as_number, located
+from ..arguments import as_floats, as_list, as_number, located_in
 from ..errors import InputError
 from ..verdict import Status
-from .boundary import boundary_of
 from .snapping import snapped
+from .union import boundary_of
 
 __all__ = ["OUTSIDE", "Region"]
 
@@ -208,10 +208,8 @@ class Region:
         if given.ndim == 0 or given.shape[-1] != 2:
             rule = f"must have shape (..., 2) (got {given.shape})"
             raise InputError(Status.ARRAY_MISMATCH, "points", None, rule)
-        try:
+        with located_in(points=given.shape[:-1]):
             inside: NDArray[np.bool_] = self._core.contains(given).reshape(given.shape[:-1])
-        except InputError as error:
-            raise located(error, points=given.shape[:-1]) from None
         return inside
 
     def __eq__(self, other: object) -> bool:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import InputError
-from ..server.config import Config, group_names, is_of_every_node
+from ..server.config import Config, group_names
 from ..server.parameter_files import (
     NODE_NAME,
     flat,
@@ -16,10 +16,11 @@ from ..server.parameter_files import (
     read_sections,
     sections_for,
 )
+from ..server.parameter_names import is_of_every_node
 from .bag import STORAGE, BagError, find_bags
+from .case_fields import CaseError, Fields, Place
 from .expect import Reaction, Share, Window, parse
 from .faults import FaultSpec
-from .fields import CaseError, Fields, Place
 from .topics import checked_mapping
 
 __all__ = ["Case", "CaseError", "read_cases", "read_parameters"]

@@ -25,10 +25,10 @@ from ..server.transforms import insert_message
 from ..verdict import Status, Verdict
 from .bag import Bag, Message
 from .faults import FaultSpec, Faulty, clock_shift, inject
-from .requests import AskedPath, Recorded
+from .recorded_transforms import RecordedTransforms
+from .requests import AskedPath, RecordedRequests
 from .rows import Row
 from .topics import Topics
-from .transforms import RecordedTransforms
 
 __all__ = ["Drive"]
 
@@ -66,7 +66,7 @@ class Drive:
         self._config = config
         self.transforms = RecordedTransforms()
         self.errors: list[str] = []
-        self._requests = Recorded(config, self.transforms, self.errors)
+        self._requests = RecordedRequests(config, self.transforms, self.errors)
         self._clock = 0
         self._time = bag.begin
         self._server = Server(self, epoch=-1)

@@ -14,8 +14,8 @@ from math import inf, isfinite
 from typing import Any
 
 from ..verdict import Status, Verdict
+from .case_fields import NOWHERE, Fields, Place
 from .faults import FaultSpec
-from .fields import NOWHERE, Fields, Place
 from .rows import Row
 from .span import Span
 

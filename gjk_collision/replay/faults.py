@@ -17,7 +17,7 @@ import numpy as np
 from ..server.fields import nanoseconds
 from ..verdict import Status
 from .bag import Message
-from .fields import NOWHERE, Fields, Place
+from .case_fields import NOWHERE, Fields, Place
 
 __all__ = ["FaultSpec", "Faulty", "clock_shift", "inject"]
 

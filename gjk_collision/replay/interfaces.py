@@ -7,6 +7,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from rosbags.interfaces import Nodetype
 from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 
 __all__ = [
@@ -14,6 +16,7 @@ __all__ = [
     "POLYGON_STAMPED",
     "TF_MESSAGE",
     "default_types",
+    "message",
     "older_types",
     "typestore",
 ]
@@ -122,3 +125,22 @@ def typestore(own: dict[str, Any] | None = None) -> Any:
     store = get_typestore(Stores.EMPTY)
     store.register({**default_types(), **(own or {})})
     return store
+
+
+def message(store: Any, kind: str, **fields: Any) -> Any:
+    """Return a message; fields that are not given are 0 or empty, as in ROS."""
+    return store.types[kind](
+        **{
+            name: fields[name] if name in fields else _default(store, *node)
+            for name, node in store.fielddefs[kind][1]
+        }
+    )
+
+
+def _default(store: Any, node: Any, of: Any) -> Any:
+    if node is Nodetype.NAME:
+        return message(store, of)
+    if node is Nodetype.BASE:
+        return "" if of[0] == "string" else 0
+    (inner, (name, *_)) = of[0]
+    return [] if inner is Nodetype.NAME or name == "string" else np.zeros(0, name)

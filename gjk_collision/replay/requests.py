@@ -26,10 +26,10 @@ from ..server.dispatch import Found, Request
 from ..server.frames import FrameError
 from ..server.snapshot import Fault, Snapshot
 from ..verdict import Status, Verdict
+from .recorded_transforms import RecordedTransforms
 from .rows import DIGITS, Row
-from .transforms import RecordedTransforms
 
-__all__ = ["AskedPath", "Recorded"]
+__all__ = ["AskedPath", "RecordedRequests"]
 
 # service_msgs/msg/ServiceEventInfo
 REQUEST_SENT, REQUEST_RECEIVED, RESPONSE_SENT, RESPONSE_RECEIVED = 0, 1, 2, 3
@@ -64,7 +64,7 @@ class AskedPath:
     verdict: Verdict
 
 
-class Recorded:
+class RecordedRequests:
     """Answers recorded requests. Each answer is kept until the recorded reply is read.
 
     Parameters
@@ -223,47 +223,48 @@ def _asked_path(
     return AskedPath(time, frame.compose(poses), verdict) if len(poses) else None
 
 
-def _fill(row: Row, found: Found) -> Answer:
+def _fill(row: Row, answer: Found) -> Answer:
     """Copy an answer to a row, and return its verdict with the reason.
 
     A row has one distance and one obstacle. The digest covers the values of all obstacles, poses
     or pairs.
     """
-    if isinstance(found, Answer):
-        return found
-    if isinstance(found, PathAnswer):
-        if np.isfinite(found.min_distance):
-            row.distance, row.lower_bound = found.min_distance, found.min_distance_lower_bound
+    if isinstance(answer, Answer):
+        return answer
+    if isinstance(answer, PathAnswer):
+        if np.isfinite(answer.min_distance):
+            row.distance, row.lower_bound = answer.min_distance, answer.min_distance_lower_bound
         row.digest = _digest(
-            np.array([found.first_invalid_segment]),
-            np.array([found.last_valid_fraction, found.first_collision_time]),
+            np.array([answer.first_invalid_segment]),
+            np.array([answer.last_valid_fraction, answer.first_collision_time]),
         )
-    elif isinstance(found, DistanceAnswer):
-        if len(found.ids):
-            row.distance, row.lower_bound = float(found.distances[0]), float(found.lower_bounds[0])
-            row.nearest_id, row.nearest_source = int(found.ids[0]), found.sources[0]
-            row.witness_ego = tuple(found.witness_shape[0].tolist())
-            row.witness_obstacle = tuple(found.witness_obstacle[0].tolist())
-            row.direction = tuple(found.directions[0].tolist())
-            row.digest = _digest(found.ids, found.statuses, found.distances)
-    elif isinstance(found, NearestFreeAnswer):
-        row.digest = _digest(found.free_pose)
+    elif isinstance(answer, DistanceAnswer):
+        if len(answer.ids):
+            row.distance = float(answer.distances[0])
+            row.lower_bound = float(answer.lower_bounds[0])
+            row.nearest_id, row.nearest_source = int(answer.ids[0]), answer.sources[0]
+            row.witness_ego = tuple(answer.witness_shape[0].tolist())
+            row.witness_obstacle = tuple(answer.witness_obstacle[0].tolist())
+            row.direction = tuple(answer.directions[0].tolist())
+            row.digest = _digest(answer.ids, answer.statuses, answer.distances)
+    elif isinstance(answer, NearestFreeAnswer):
+        row.digest = _digest(answer.free_pose)
     else:
-        distances, bounds = found.distances, found.lower_bounds
-        row.digest = _digest(found.verdicts, found.statuses)
+        distances, bounds = answer.distances, answer.lower_bounds
+        row.digest = _digest(answer.verdicts, answer.statuses)
         if distances is not None and bounds is not None:
             known = distances[np.isfinite(distances)]
             if len(known):
                 row.distance, row.lower_bound = float(known.min()), float(np.min(bounds))
-            row.digest = _digest(found.verdicts, found.statuses, distances)
-        if isinstance(found, PosesAnswer):
-            groups = found.group_first_invalid
+            row.digest = _digest(answer.verdicts, answer.statuses, distances)
+        if isinstance(answer, PosesAnswer):
+            groups = answer.group_first_invalid
             more: list[Any] = [groups] if len(groups) else []
-            if found.gradients is not None:
-                more += [found.gradients.ids, found.gradients.distances, found.gradients.gradients]
+            if (own := answer.gradients) is not None:
+                more += [own.ids, own.distances, own.gradients]
             if more:
                 row.digest = _digest(np.array([row.digest]), *more)
-    return found.answer
+    return answer.answer
 
 
 def _digest(*arrays: Any) -> int:

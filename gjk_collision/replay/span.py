@@ -5,7 +5,7 @@
 from dataclasses import dataclass
 from math import inf
 
-from .fields import CaseError
+from .case_fields import CaseError
 
 __all__ = ["Span"]
 

@@ -12,7 +12,7 @@ from ..server.config import Config
 from ..server.dispatch import SERVICES
 from ..server.parameter_files import NODE_NAME
 from .bag import Bag, BagError
-from .fields import Fields, Place
+from .case_fields import Fields, Place
 from .interfaces import CLOCK, POLYGON_STAMPED, TF_MESSAGE
 
 __all__ = ["Topics", "checked_mapping", "choose"]
@@ -169,20 +169,20 @@ def _has_events(bag: Bag, name: str) -> bool:
     return is_service or name.endswith("/_service_event")
 
 
-def _chosen(bag: Bag, mapping: Mapping[str, Any], part: str, found: list[str]) -> str:
+def _chosen(bag: Bag, mapping: Mapping[str, Any], part: str, topics: list[str]) -> str:
     """Return the topic in the mapping, or the only one that was found; empty if there is none."""
-    name: str = mapping.get(part) or _usual(bag, part, found)
+    name: str = mapping.get(part) or _usual(bag, part, topics)
     return "" if name == NONE else name
 
 
-def _usual(bag: Bag, part: str, found: list[str], usual: str = "") -> str:
+def _usual(bag: Bag, part: str, topics: list[str], usual: str = "") -> str:
     """Return the topic with the usual name, or the only one; empty if there is none."""
-    if f"/{usual or part}" in found:
+    if f"/{usual or part}" in topics:
         return f"/{usual or part}"
-    if len(found) > 1:
-        text = f"{part} may be any of {', '.join(found)}; choose one under 'topics'"
+    if len(topics) > 1:
+        text = f"{part} may be any of {', '.join(topics)}; choose one under 'topics'"
         raise BagError(f"{bag.path.name}: {text}")
-    return found[0] if found else ""
+    return topics[0] if topics else ""
 
 
 def _one(bag: Bag, usual: str, kind: str, chosen: str | None, what: str) -> str:

@@ -10,19 +10,13 @@ computed here from the trace.
 
 from collections.abc import Sequence
 from fractions import Fraction
-from math import cos, sin
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
-from ..geometry import Pose, Shape, collide
+from ..geometry import PoseLike, Shape, collide
 from ..tracing import Trace, TraceStep, deciding_step
 from ..verdict import Verdict
 
-__all__ = ["answer", "decision", "digits", "placed"]
-
-Points = npt.NDArray[np.float64]
+__all__ = ["answer", "decision", "digits"]
 
 # What each step of the cascade has proven, by the verdict: docs/kernel.md.
 _PROVEN = {
@@ -44,7 +38,7 @@ _PROVEN = {
 
 
 def decision(
-    trace: Trace, a: Shape, b: Shape, pose_a: Pose, pose_b: Pose, margin: float = 0.0
+    trace: Trace, a: Shape, b: Shape, pose_a: PoseLike, pose_b: PoseLike, margin: float = 0.0
 ) -> list[tuple[str, str]]:
     """Return the decision on a pair and its certificate: names and texts.
 
@@ -60,28 +54,28 @@ def decision(
         Distance that the pair requires [m]. Without a greater certified distance, the verdict is
         not FREE.
     """
-    found = trace.closest
+    closest = trace.closest
     hit = collide(a, b, pose_a, pose_b)
-    parts = found.feature_a[0], found.feature_b[0]
+    parts = closest.feature_a[0], closest.feature_b[0]
     steps = [deciding_step(a, b, pose_a, pose_b, parts, reach) for reach in (margin, 0.0)]
     (verdict, _, certain), _ = steps
-    free = not hit and (found.lower_bound > certain or verdict is Verdict.FREE)
+    free = not hit and (closest.lower_bound > certain or verdict is Verdict.FREE)
     name = "COLLISION" if hit else "FREE" if free else "MARGIN"
     facts = [
         ("verdict on this pair", name),
         ("required margin", f"{digits(margin, 9)} m"),
         ("decided by", _steps(steps, name, margin)),
-        ("in a query for the distance", _by_distance(found.lower_bound, certain)),
+        ("in a query for the distance", _by_distance(closest.lower_bound, certain)),
         ("certificate", _contact(trace) if hit else _separation(trace)),
-        ("distance", f"{digits(found.distance, 9)} m"),
-        ("certified lower bound", f"{digits(found.lower_bound, 9)} m"),
+        ("distance", f"{digits(closest.distance, 9)} m"),
+        ("certified lower bound", f"{digits(closest.lower_bound, 9)} m"),
     ]
-    if found.distance < 0.0:
-        facts.append(("penetration", f"{digits(-found.distance, 9)} m"))
-    which = "deepest" if found.distance < 0.0 else "closest"
+    if closest.distance < 0.0:
+        facts.append(("penetration", f"{digits(-closest.distance, 9)} m"))
+    which = "deepest" if closest.distance < 0.0 else "closest"
     facts += [
-        (f"{which} point of a", f"{_point(found.point_a)} m"),
-        (f"{which} point of b", f"{_point(found.point_b)} m"),
+        (f"{which} point of a", f"{_point(closest.point_a)} m"),
+        (f"{which} point of b", f"{_point(closest.point_b)} m"),
     ]
     for name, shape, pose in (("a", a, pose_a), ("b", b, pose_b)):
         x, y, yaw = (digits(value, 9) for value in pose)
@@ -92,11 +86,11 @@ def decision(
 
 def answer(trace: Trace) -> str:
     """Return the answer on one line."""
-    found = trace.closest
+    closest = trace.closest
     settled = "" if trace.is_settled else ", decided by exact arithmetic after GJK"
     return (
-        f"distance {digits(found.distance, 9)} m, "
-        f"certified at least {digits(found.lower_bound, 9)} m, "
+        f"distance {digits(closest.distance, 9)} m, "
+        f"certified at least {digits(closest.lower_bound, 9)} m, "
         f"{len(trace.steps)} iterations{settled}"
     )
 
@@ -104,13 +98,6 @@ def answer(trace: Trace) -> str:
 def digits(value: float, count: int = 6) -> str:
     """Return a number with a count of significant digits."""
     return f"{value + 0.0:.{count}g}"  # never -0
-
-
-def placed(shape: Shape, pose: Pose) -> list[Points]:
-    """Return the vertices of each part of a shape at a pose, rounded."""
-    x, y, yaw = pose
-    turn = np.array([[cos(yaw), sin(yaw)], [-sin(yaw), cos(yaw)]])
-    return [np.asarray(part) @ turn + (x, y) for part in shape.parts]
 
 
 def _steps(steps: Sequence[tuple[Verdict, str, float]], name: str, margin: float) -> str:
@@ -135,11 +122,11 @@ def _by_distance(lower_bound: float, certain: float) -> str:
 
 
 def _separation(trace: Trace) -> str:
-    found = trace.closest
-    if found.lower_bound > 0.0:
-        gap = digits(found.lower_bound, 9)
+    closest = trace.closest
+    if closest.lower_bound > 0.0:
+        gap = digits(closest.lower_bound, 9)
         return (
-            f"direction {_point(found.direction)}, from a to b, separates the nearest parts; "
+            f"direction {_point(closest.direction)}, from a to b, separates the nearest parts; "
             f"the gap is at least {gap} m, with radii and rounding errors (from the kernel)"
         )
     return "exact arithmetic: the gap is smaller than the rounding errors of the distance"

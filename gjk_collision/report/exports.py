@@ -7,11 +7,11 @@ from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from ..replay.case_fields import CaseError
 from ..replay.drive import Drive
-from ..replay.fields import CaseError
 from ..replay.rows import Row
 from ..server.config import Config
-from .recording import Recording
+from .answer_file import AnswerFile
 from .table import Table, check_table
 
 __all__ = ["Exports"]
@@ -59,13 +59,13 @@ class Exports:
     def opened(self, config: Config) -> Iterator[Callable[[float, Row, Drive], None]]:
         """Yield a function that writes an answer at a time [s] after the begin of the bag."""
         with ExitStack() as stack:
-            writers: list[Table | Recording] = []
+            writers: list[Table | AnswerFile] = []
             try:
                 if self.table is not None:
                     table = Table(self.table, config.safety_margin)
                     writers.append(stack.enter_context(closing(table)))
                 if self.mcap is not None:
-                    writers.append(stack.enter_context(closing(Recording(self.mcap))))
+                    writers.append(stack.enter_context(closing(AnswerFile(self.mcap))))
             except OSError as error:
                 *made, (option, path) = list(self.given.items())[: len(writers) + 1]
                 for _, other in made:

@@ -10,14 +10,13 @@ from typing import Any
 from ..replay.drive import Drive
 from ..replay.golden import LABELS, Comparison
 from ..replay.rows import Row
-from ..verdict import Verdict
-from .drawing import Drawing, exact
+from ..verdict import WORST_FIRST, Verdict
+from .scene_view import SceneView, exact
 
-__all__ = ["WORST_FIRST", "Film"]
+__all__ = ["Film"]
 
 MAX_FRAMES = 400
 
-WORST_FIRST = (Verdict.COLLISION, Verdict.UNKNOWN, Verdict.MARGIN, Verdict.FREE)
 _BADNESS = {verdict: -i for i, verdict in enumerate(WORST_FIRST)}
 
 
@@ -89,7 +88,7 @@ class Film:
     """
 
     def __init__(self, drive: Drive) -> None:
-        self._drawing = Drawing(drive)
+        self._view = SceneView(drive)
         self._stride, self._mixed = 1, 1
         self._runs: list[_Run] = []
         self._count, self._end = 0, 0.0
@@ -121,10 +120,10 @@ class Film:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the frames in order of time, and what they refer to by index."""
-        self._drawing.delete_unused(run.frame for run in self._runs)
+        self._view.delete_unused(run.frame for run in self._runs)
         return {
             "end": round(self._end, 6),
-            **self._drawing.to_dict(),
+            **self._view.to_dict(),
             "frames": [
                 {**run.frame, "first": run.first, "begin": round(run.begin, 6), "n": run.count}
                 for run in self._runs
@@ -142,8 +141,8 @@ class Film:
             self._runs = runs
 
     def _frame(self, index: int, t: float, row: Row, change: Comparison | None) -> dict[str, Any]:
-        if self._drawing.is_full:
-            self._drawing.delete_unused(run.frame for run in self._runs)
+        if self._view.is_full:
+            self._view.delete_unused(run.frame for run in self._runs)
         return {
             "i": index,
             "t": round(t, 6),
@@ -155,7 +154,7 @@ class Film:
             "id": exact(row.nearest_id),
             "src": row.nearest_source,
             "dir": [round(each, 6) for each in row.direction],
-            **self._drawing.at(row),
+            **self._view.at(row),
             "fa": _or_none(row.footprint_age),
             "oa": _or_none(row.obstacle_age),
             "bad": list(row.bad_sources),
@@ -173,7 +172,7 @@ class Film:
                 "d": _or_none(old.distance),
                 "id": exact(old.nearest_id),
                 "src": old.nearest_source,
-                **self._drawing.answer(old),
+                **self._view.answer(old),
             }
         return found
 

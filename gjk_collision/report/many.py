@@ -7,7 +7,6 @@ bag. If a worker is lost, its unfinished cases run again in another one.
 """
 
 import asyncio
-import json
 import logging
 import multiprocessing
 import signal
@@ -26,9 +25,8 @@ from time import monotonic, sleep
 from typing import Any
 
 from ..replay.case import Case
-from . import texts
 from .outcome import Outcome, Result, outcome_text
-from .run import Options, Progress, run
+from .run import Options, Progress, run, write_summary
 
 __all__ = ["ClusterError", "run_all"]
 
@@ -400,9 +398,7 @@ def _write_merged(out: Path, results: Sequence[Result], options: Options) -> Non
             for result in results
         ],
     }
-    (out / "summary.json").write_text(json.dumps(merged, indent=1) + "\n", encoding="utf-8")
-    (out / "summary.md").write_text(texts.markdown(results), encoding="utf-8")
-    (out / "junit.xml").write_text(texts.junit(results), encoding="utf-8")
+    write_summary(out, merged, results)
     if options.page:
         from .page import overview
 

@@ -54,7 +54,7 @@ function drawLatency() {
   const { g, w, h } = surface(el("latency")), bins = data.latency.bins;
   if (!bins.length) return;
   const most = Math.max(...bins.map((bin) => bin[1])), wide = (w - 16) / bins.length;
-  g.fillStyle = colour("age-a");
+  g.fillStyle = colour("blue");
   bins.forEach(([, count], i) => {
     // The bars show the square root of the counts, so that single slow answers are visible.
     const tall = Math.sqrt(count / most) * (h - 30);
@@ -72,7 +72,7 @@ function drawLatency() {
 // ---- legend
 
 function drawLegend() {
-  const names = { ink: "distance", ...(golden && { "age-b": "distance, " + data.names[0] }), "age-a": "age" };
+  const names = { ink: "distance", ...(golden && { "purple": "distance, " + data.names[0] }), "blue": "age" };
   el("legend").replaceChildren(...[...verdicts, ...Object.keys(names)].map((name) => {
     const entry = document.createElement("span");
     entry.append(key(name), names[name] || name);

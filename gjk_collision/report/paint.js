@@ -28,7 +28,7 @@ function surface(canvas) {
 const LOOKS = {
   FREE: [0.4, []], MARGIN: [0.6, [[0, 8, 8, 0]]], UNKNOWN: [0.8, [[3, 3, 5, 3]]], COLLISION: [1.0, [[0, 8, 8, 0], [0, 0, 8, 8]]],
 };
-const DASHES = { "age-b": [5, 3] };
+const DASHES = { "purple": [5, 3] };
 
 const fillings = new Map();  // cleared when the colours change
 

@@ -8,7 +8,7 @@ row per line; the bytes are the same on every machine), ``summary.json``, ``summ
 """
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import perf_counter
@@ -30,7 +30,7 @@ from .film import Film
 from .outcome import Outcome, Result, outcome_text
 from .timeline import Timeline
 
-__all__ = ["Options", "golden_of", "run", "written_by"]
+__all__ = ["Options", "golden_of", "run", "write_summary", "written_by"]
 
 RESULTS = "results.jsonl"
 SUMMARY = "summary.json"
@@ -95,11 +95,7 @@ def run(case: Case, out: Path, options: Options, progress: Progress | None = Non
     with (folder / RESULTS).open("w", encoding="utf-8", newline="\n") as file:
         job.run(file, progress or (lambda done, total: None))
     result = job.result(perf_counter() - begin)
-    from . import texts  # imported after the replay, because the import takes time
-
-    (folder / SUMMARY).write_text(json.dumps(result.summary, indent=1) + "\n", encoding="utf-8")
-    (folder / "summary.md").write_text(texts.markdown([result]), encoding="utf-8")
-    (folder / "junit.xml").write_text(texts.junit([result]), encoding="utf-8")
+    write_summary(folder, result.summary, [result])
     if options.page:
         from .page import page
 
@@ -326,6 +322,15 @@ class _Job:
         self._outcome = max(self._outcome, outcome)
         self._failures.append(text)
         self._times.append(at)
+
+
+def write_summary(folder: Path, summary: dict[str, Any], results: Sequence[Result]) -> None:
+    """Write the summary of one or many cases as JSON, as Markdown and as JUnit XML."""
+    from . import texts  # imported after the replay, because the import takes time
+
+    (folder / SUMMARY).write_text(json.dumps(summary, indent=1) + "\n", encoding="utf-8")
+    (folder / "summary.md").write_text(texts.markdown(results), encoding="utf-8")
+    (folder / "junit.xml").write_text(texts.junit(results), encoding="utf-8")
 
 
 def written_by(case: Case, out: Path) -> Path:

@@ -11,9 +11,9 @@ const inFrame = () => data.frame ? " in " + data.frame : "";
 
 // [colour, dashes, width]. The dashes differ, so that the lines differ without colours.
 const LINES = {
-  margin: ["MARGIN", [7, 4], 2], inflation: ["faint", [2, 3], 1.5], velocity: ["moving", [], 2],
-  predicted: ["moving", [1, 4], 2.5], asked: ["asked", [10, 3, 2, 3], 2], bare: ["ink", [], 1],
-  golden: ["age-b", [5, 3], 2.5],
+  margin: ["MARGIN", [7, 4], 2], inflation: ["faint", [2, 3], 1.5], velocity: ["blue", [], 2],
+  predicted: ["blue", [1, 4], 2.5], asked: ["purple", [10, 3, 2, 3], 2], bare: ["ink", [], 1],
+  golden: ["purple", [5, 3], 2.5],
 };
 
 // ---- obstacles of a frame, with names instead of positions

@@ -3,45 +3,63 @@
 """The answers of a replay as a table, one row per stamp: CSV, or Parquet with pyarrow."""
 
 import csv
+from collections.abc import Callable
+from dataclasses import dataclass
 from math import isnan, nan
 from pathlib import Path
 from typing import Any
 
+from ..replay.case_fields import CaseError
 from ..replay.drive import Drive
-from ..replay.fields import CaseError
 from ..replay.rows import Row
 
 __all__ = ["COLUMNS", "Table", "check_table"]
 
-# Name -> type in Parquet. Numbers have all their digits.
-COLUMNS = {
-    "stamp": "int64",
-    "time_s": "float64",
-    "log_time_ns": "int64",
-    "now_ns": "int64",
-    "cause": "string",
-    "verdict": "string",
-    "status": "string",
-    "message": "string",
-    "distance_m": "float64",
-    "lower_bound_m": "float64",
-    "safety_margin_m": "float64",
-    "nearest_id": "int64",
-    "nearest_source": "string",
-    "time_to_collision_s": "float64",
-    "footprint_age_s": "float64",
-    "obstacle_age_s": "float64",
-    "bad_sources": "string",
-    "ego_x_m": "float64",
-    "ego_y_m": "float64",
-    "ego_yaw_rad": "float64",
-    "witness_ego_x_m": "float64",
-    "witness_ego_y_m": "float64",
-    "witness_obstacle_x_m": "float64",
-    "witness_obstacle_y_m": "float64",
-    "direction_x": "float64",
-    "direction_y": "float64",
-    "snapshot_id": "uint64",
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """An answer with its number, its time after the begin of the bag [s] and the margin [m]."""
+
+    number: int
+    t: float
+    margin: float
+    row: Row
+
+
+def _part(name: str, k: int) -> Callable[[_Line], float]:
+    """Return the function for an element of a field of rows; NaN: the field is empty."""
+    return lambda line: float(getattr(line.row, name)[k]) if getattr(line.row, name) else nan
+
+
+# Name -> type in Parquet, and the value. Numbers have all their digits.
+COLUMNS: dict[str, tuple[str, Callable[[_Line], int | float | str]]] = {
+    "stamp": ("int64", lambda line: line.number),
+    "time_s": ("float64", lambda line: line.t),
+    "log_time_ns": ("int64", lambda line: line.row.time),
+    "now_ns": ("int64", lambda line: line.row.now),
+    "cause": ("string", lambda line: line.row.cause),
+    "verdict": ("string", lambda line: line.row.verdict.name),
+    "status": ("string", lambda line: line.row.status.name),
+    "message": ("string", lambda line: line.row.message),
+    "distance_m": ("float64", lambda line: float(line.row.distance)),
+    "lower_bound_m": ("float64", lambda line: float(line.row.lower_bound)),
+    "safety_margin_m": ("float64", lambda line: line.margin),
+    "nearest_id": ("int64", lambda line: int(line.row.nearest_id)),
+    "nearest_source": ("string", lambda line: line.row.nearest_source),
+    "time_to_collision_s": ("float64", lambda line: float(line.row.time_to_collision)),
+    "footprint_age_s": ("float64", lambda line: float(line.row.footprint_age)),
+    "obstacle_age_s": ("float64", lambda line: float(line.row.obstacle_age)),
+    "bad_sources": ("string", lambda line: " ".join(line.row.bad_sources)),
+    "ego_x_m": ("float64", _part("ego", 0)),
+    "ego_y_m": ("float64", _part("ego", 1)),
+    "ego_yaw_rad": ("float64", _part("ego", 2)),
+    "witness_ego_x_m": ("float64", _part("witness_ego", 0)),
+    "witness_ego_y_m": ("float64", _part("witness_ego", 1)),
+    "witness_obstacle_x_m": ("float64", _part("witness_obstacle", 0)),
+    "witness_obstacle_y_m": ("float64", _part("witness_obstacle", 1)),
+    "direction_x": ("float64", _part("direction", 0)),
+    "direction_y": ("float64", _part("direction", 1)),
+    "snapshot_id": ("uint64", lambda line: line.row.snapshot_id),
 }
 
 # Rows of one group in a Parquet file.
@@ -88,40 +106,9 @@ class Table:
 
     def add(self, t: float, row: Row, drive: Drive) -> None:
         """Write the answer `row` at the time `t` [s] after the begin of the bag."""
-        self._sheet.write(_values(self._count, t, row, self._margin))
+        line = _Line(self._count, t, self._margin, row)
+        self._sheet.write([value(line) for _, value in COLUMNS.values()])
         self._count += 1
-
-
-def _values(index: int, t: float, row: Row, margin: float) -> list[int | float | str]:
-    """Return the values of `COLUMNS`."""
-    return [
-        index,
-        t,
-        row.time,
-        row.now,
-        row.cause,
-        row.verdict.name,
-        row.status.name,
-        row.message,
-        float(row.distance),
-        float(row.lower_bound),
-        margin,
-        int(row.nearest_id),
-        row.nearest_source,
-        float(row.time_to_collision),
-        float(row.footprint_age),
-        float(row.obstacle_age),
-        " ".join(row.bad_sources),
-        *_numbers(row.ego, 3),
-        *_numbers(row.witness_ego, 2),
-        *_numbers(row.witness_obstacle, 2),
-        *_numbers(row.direction, 2),
-        row.snapshot_id,
-    ]
-
-
-def _numbers(values: tuple[float, ...], count: int) -> list[float]:
-    return [*map(float, values)] if values else [nan] * count
 
 
 class _Csv:
@@ -146,7 +133,7 @@ class _Parquet:
 
         self._arrow: Any = pyarrow
         self._file = path.open("xb")
-        fields = [(name, getattr(pyarrow, kind)()) for name, kind in COLUMNS.items()]
+        fields = [(name, getattr(pyarrow, kind)()) for name, (kind, _) in COLUMNS.items()]
         self._schema: Any = pyarrow.schema(fields)
         self._writer: Any = pyarrow.parquet.ParquetWriter(self._file, self._schema)
         self._rows: list[list[int | float | str]] = []

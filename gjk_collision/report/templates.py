@@ -1,15 +1,17 @@
 # SPDX-FileCopyrightText: gjk_collision contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Rendering of the HTML templates in this folder with Jinja2."""
+"""Rendering of the HTML, CSS and SVG templates in this folder with Jinja2."""
 
 from pathlib import Path
 from typing import Any
+
+from ..formats.figures import VEHICLE, VERDICT_COLOURS
 
 __all__ = ["render"]
 
 
 def render(name: str, **values: Any) -> str:
-    """Return a page. All values are escaped. A missing value raises an error."""
+    """Return a page or a picture. All values are escaped. A missing value raises an error."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     environment = Environment(
@@ -19,4 +21,6 @@ def render(name: str, **values: Any) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    return environment.get_template(name).render(**values)
+    return environment.get_template(name).render(
+        verdicts=VERDICT_COLOURS, vehicle=VEHICLE, **values
+    )

@@ -99,7 +99,7 @@ function distanceLane(g, w, y, height) {
     g.strokeStyle = colour("MARGIN"); g.lineWidth = 1.5; g.setLineDash([6, 4]);
     g.beginPath(); g.moveTo(LEFT, yOf(data.margin)); g.lineTo(w - RIGHT, yOf(data.margin)); g.stroke(); g.setLineDash([]);
   }
-  if (golden) curve(g, w, golden.distance, yOf, "age-b");
+  if (golden) curve(g, w, golden.distance, yOf, "purple");
   curve(g, w, distance, yOf, "ink");
 }
 
@@ -119,7 +119,7 @@ function sourceLane(g, w, y, height, source) {
     g.strokeStyle = colour("edge"); g.setLineDash([6, 4]); g.lineWidth = 1;
     g.beginPath(); g.moveTo(LEFT, yOf(source.limit)); g.lineTo(w - RIGHT, yOf(source.limit)); g.stroke(); g.setLineDash([]);
   }
-  curve(g, w, source.age, yOf, "age-a");
+  curve(g, w, source.age, yOf, "blue");
 }
 
 // ---- expectations: as many rows as overlap

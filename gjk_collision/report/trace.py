@@ -18,9 +18,10 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import InputError
-from ..geometry import Pose, Shape
+from ..formats.figures import place
+from ..geometry import PoseLike, Shape
 from ..tracing import Trace, TraceStep
-from .decision import answer, decision, digits, placed
+from .decision import answer, decision, digits
 from .panel import HEIGHT, WIDTH, Panel
 from .templates import render
 
@@ -31,39 +32,13 @@ Points = npt.NDArray[np.float64]
 # Height of the text below two panels [pixel], height of a line, and characters of a line.
 TEXT, LINE, LETTERS = 84.0, 18.0, 92
 
-STYLE = """
-svg { --ground: #ffffff; --ink: #1d2125; --faint: #646b73; --a: #0072b2; --b: #d55e00;
-  --diff: #c9cfd6; --zone: #f0e442; --next: #009e73;
-  font: 13px system-ui, 'DejaVu Sans', sans-serif; }
-@media (prefers-color-scheme: dark) { svg { --ground: #1c2024; --ink: #e6e8ea; --faint: #9aa2aa;
-  --a: #56b4e9; --b: #ff7a1c; --diff: #49525b; --zone: #8a8324; --next: #1fc495; } }
-.ground { fill: var(--ground); } text { fill: var(--ink); }
-.a { fill: var(--a); stroke: var(--a); } .b { fill: var(--b); stroke: var(--b); }
-.body { fill-opacity: .22; stroke-width: 1.4; stroke-linejoin: round; }
-.wide { fill: none; stroke-opacity: .22; stroke-linejoin: round; stroke-linecap: round; }
-.diff { fill: var(--diff); fill-opacity: .5; stroke: var(--faint); }
-.zone { fill: none; stroke: var(--faint); stroke-width: .7; stroke-dasharray: 3 3; }
-.here { fill: var(--zone); fill-opacity: .5; }
-.simplex { stroke: var(--ink); stroke-width: 3; stroke-linecap: round; fill: var(--ink); }
-.next { stroke: var(--next); fill: var(--next); stroke-width: 2; }
-.wall { stroke: var(--next); stroke-width: 1.2; stroke-dasharray: 6 3; }
-.reach { stroke: var(--ink); stroke-width: 1; stroke-dasharray: 2 2; }
-.witness { stroke: var(--ink); fill: var(--ink); stroke-width: 1.4; }
-.origin { stroke: var(--ink); stroke-width: 1.6; }
-.axis { fill: none; stroke: var(--faint); }
-.scale { fill: none; stroke: var(--ink); stroke-width: 1.6; }
-.tick { font-size: 11px; fill: var(--faint); stroke: var(--ground); stroke-width: 3px;
-  paint-order: stroke; }
-.title { font-weight: 600; font-size: 15px; }
-"""
-
 
 def trace_svg(
     trace: Trace,
     a: Shape,
     b: Shape,
-    pose_a: Pose,
-    pose_b: Pose,
+    pose_a: PoseLike,
+    pose_b: PoseLike,
     title: str = "a and b",
     margin: float = 0.0,
 ) -> str:
@@ -95,8 +70,8 @@ def trace_page(
     trace: Trace,
     a: Shape,
     b: Shape,
-    pose_a: Pose,
-    pose_b: Pose,
+    pose_a: PoseLike,
+    pose_b: PoseLike,
     title: str,
     margin: float = 0.0,
 ) -> str:
@@ -129,10 +104,11 @@ def _head(title: str, facts: Sequence[tuple[str, str]]) -> tuple[list[str], floa
     return texts, 22.0 + LINE * len(lines)
 
 
-def _panels(trace: Trace, a: Shape, b: Shape, pose_a: Pose, pose_b: Pose) -> list[str]:
+def _panels(trace: Trace, a: Shape, b: Shape, pose_a: PoseLike, pose_b: PoseLike) -> list[str]:
     """Return the picture of each step. If there was no step, return one with the answer."""
     part_a, part_b = trace.closest.feature_a[0], trace.closest.feature_b[0]
-    ours, theirs = placed(a, pose_a), placed(b, pose_b)
+    ours = [place(part, pose_a) for part in a.parts]
+    theirs = [place(part, pose_b) for part in b.parts]
     p, q = ours[part_a], theirs[part_b]
     difference = _hull((p[:, None, :] - q[None, :, :]).reshape(-1, 2))
     world = Panel([*ours, *theirs], 0.0, max(a.radius, b.radius))
@@ -341,8 +317,8 @@ def _body(frame: Panel, points: Points, radius: float, name: str) -> str:
 
 def _closest_points(frame: Panel, trace: Trace) -> list[str]:
     """Draw the closest points of the shapes, or the deepest ones if they overlap."""
-    found = trace.closest
-    points = found.point_a, found.point_b
+    closest = trace.closest
+    points = closest.point_a, closest.point_b
     dots = [_dot(frame, point, "witness", 3.0) for point in points]
     return [_line(frame, *points, "witness"), *dots]
 
@@ -377,8 +353,4 @@ def _arrowhead(frame: Panel, start: Points, tip: Points) -> str:
 
 
 def _svg(width: float, height: float, content: Sequence[str]) -> str:
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {height:g}" '
-        f'width="{width:g}" height="{height:g}"><style>{STYLE}</style>'
-        f'<rect class="ground" width="{width:g}" height="{height:g}"/>{"".join(content)}</svg>\n'
-    )
+    return render("trace.svg", width=f"{width:g}", height=f"{height:g}", content=content)

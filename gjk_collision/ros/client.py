@@ -10,10 +10,8 @@ from __future__ import annotations
 import time
 from array import array
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from itertools import pairwise
 from math import cos, sin
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from geometry_msgs.msg import PoseStamped
@@ -23,18 +21,30 @@ from rclpy.executors import SingleThreadedExecutor
 from .. import _core
 from ..arguments import as_bool, as_floats, as_integer, as_integers, as_number, as_vector
 from ..errors import InputError
-from ..record import Record
-from ..results import CheckResult, GradientResult, NearestResult, PathResult
 from ..scene import Mode, mode_number
 from ..server.calls import Calls
-from ..server.fields import nanoseconds, numbers
 from ..server.snapshot import Fault
-from ..verdict import Status, Verdict, no_truth_value
+from ..verdict import Status
 from .messages import none
 from .quality import SERVICE_QOS
+from .replies import (
+    CollideReply,
+    DistanceReply,
+    Info,
+    NearestFreeReply,
+    PathReply,
+    PosesReply,
+    Reply,
+    common_fields,
+    distance_reply,
+    gradients_of,
+    nearest_free_reply,
+    path_reply,
+    poses_reply,
+)
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
     from rclpy.executors import Executor
     from rclpy.node import Node
 
@@ -47,6 +57,7 @@ __all__ = [
     "PathReply",
     "PosesReply",
     "Reply",
+    "footprint_name",
     "path_reply",
     "poses_reply",
     "selected_footprints",
@@ -54,165 +65,6 @@ __all__ = [
 
 MAX_OUTSTANDING = 64
 LONGEST = 86400.0  # s: maximum of a time limit
-
-Enum = TypeVar("Enum", Verdict, Status)
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Info(Record):
-    """The data and the configuration that a reply was computed from, as in ``msg/ReplyInfo``.
-
-    Attributes
-    ----------
-    frame_id : str
-        Frame of all geometry in the reply.
-    stamp_ns : int
-        Time for which the question was answered [ns].
-    snapshot_id : int
-        Identifies the snapshot that was used; 0: none.
-    oldest_data_stamp_ns : int
-        Stamp of the oldest data in the snapshot [ns]; 0: no data.
-    footprint_age : float
-        Age of the footprint at the time of the reply [s]. 0: footprint from a parameter. NaN: no
-        footprint.
-    max_obstacle_age : float
-        Age of the oldest obstacle message at the time of the reply [s]. NaN: no message.
-    bad_sources : tuple of str
-        Names of the sources that are missing, stale or invalid.
-    config_hash : int
-        Identifies the values of all parameters.
-    compute_time : float
-        Computation time of the reply [s].
-    footprint : str
-        Name of the footprint that was used; several names are separated by ", "; "": none.
-    """
-
-    frame_id: str
-    stamp_ns: int
-    snapshot_id: int
-    oldest_data_stamp_ns: int
-    footprint_age: float
-    max_obstacle_age: float
-    bad_sources: tuple[str, ...]
-    config_hash: int
-    compute_time: float
-    footprint: str = ""
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Reply(Record):
-    """The fields that all replies have.
-
-    If no reply arrives in time, the verdict is UNKNOWN and the other fields have the values that
-    mean "none".
-
-    Attributes
-    ----------
-    is_free : bool
-        True only if the reply contains FREE, SUCCESS and the id of a snapshot, and no other field
-        contradicts it.
-    verdict, status : Verdict, Status
-        UNKNOWN and UNDEFINED if no valid reply arrived in time.
-    message : str
-        Explanation for a person; may be empty.
-    info : Info
-        The data that the reply was computed from. Its `snapshot_id` is 0 if no data was used.
-    round_trip : float
-        Time from the request to the reply [s]; inf: no reply in time.
-    """
-
-    is_free: bool
-    verdict: Verdict
-    status: Status
-    message: str
-    info: Info
-    round_trip: float
-
-    __bool__ = no_truth_value("`.is_free`")
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class CollideReply(Reply):
-    """Reply of `~/collide`.
-
-    Attributes
-    ----------
-    obstacle_id : int
-        Id of an obstacle that determines the verdict; -1: none.
-    obstacle_source : str
-        Source of this obstacle; "": none.
-    """
-
-    obstacle_id: int
-    obstacle_source: str
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class DistanceReply(Reply, NearestResult):
-    """Reply of `~/distance`: a `NearestResult` in the frame `info.frame_id`.
-
-    `indices` is always empty.
-
-    Attributes
-    ----------
-    sources : tuple of str
-        Source of each obstacle.
-    """
-
-    sources: tuple[str, ...]
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class PosesReply(Reply, CheckResult):
-    """Reply of `~/check_poses`: a `CheckResult`.
-
-    `verdicts` and `statuses` always have one entry per requested pose. If the reply has another
-    number of entries, each verdict is UNKNOWN and each status is that of the reply. `distances`,
-    `lower_bounds` and `witnesses` are empty in modes that do not compute them.
-    `nearest_indices` is always empty. `first_invalid_index` is -1 if and only if `is_free` is
-    True.
-
-    Attributes
-    ----------
-    group_first_invalid : ndarray of int64, shape (G,)
-        Index of the first pose of each group that is not free, in its group; -1: all are free.
-        Computed from `verdicts`. Empty: the request has no groups.
-    gradients : GradientResult or None
-        Derivatives of the distances to the k nearest obstacles, of shape (n, k). None: not
-        requested, or the reply has none.
-    """
-
-    witnesses: NDArray[np.float64] = field()  # without the default of `CheckResult`
-    group_first_invalid: NDArray[np.int64]
-    gradients: GradientResult | None
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class PathReply(Reply, PathResult):
-    """Reply of `~/check_path`: a `PathResult`.
-
-    `first_invalid_segment` is -1 if and only if `is_free` is True. In a contradictory reply,
-    `first_invalid_segment` and `last_valid_fraction` are replaced by 0. `first_collision_time` is
-    the time after the time of the snapshot [s]. `obstacle_index` is always -1.
-    """
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class NearestFreeReply(Reply):
-    """Reply of `~/nearest_free`.
-
-    Attributes
-    ----------
-    pose : ndarray, shape (3,), or None
-        The free pose: x [m], y [m], yaw [rad] in the frame `info.frame_id`. It is given if and
-        only if `is_free` is True. None: none was found, or none is known.
-    shift, turn : float
-        Distance [m] and change of the yaw [rad] from the requested pose. NaN: `pose` is None.
-    """
-
-    pose: NDArray[np.float64] | None
-    shift: float
-    turn: float
 
 
 class CollisionClient:
@@ -354,15 +206,9 @@ class CollisionClient:
             request.footprint = names
         else:
             request.footprints = names
-        [(reply, round_trip)] = self._exchange(self._check_poses, [request])
+        common, reply = self._ask(self._check_poses, request)
         n = len(request.poses) // 3
-        return poses_reply(
-            self._common(reply, round_trip),
-            reply,
-            n,
-            offsets.astype(np.int64),
-            _gradients(reply, n),
-        )
+        return poses_reply(common, reply, n, offsets.astype(np.int64), gradients_of(reply, n))
 
     def check_path(
         self,
@@ -410,8 +256,7 @@ class CollisionClient:
         request.footprint = footprint_name(footprint)
         request.arcs = array("d", as_floats(arcs, "arcs", 2).tobytes())
         request.interpolation = request.SWEPT if as_bool(swept, "swept") else request.DISCRETE
-        [(reply, round_trip)] = self._exchange(self._check_path, [request])
-        return self._path_reply(reply, round_trip)
+        return path_reply(*self._ask(self._check_path, request))
 
     def distances(
         self,
@@ -456,7 +301,8 @@ class CollisionClient:
             Distance.Request(pose=self._pose(pose), **request)
             for pose in as_floats(poses, "poses", 3).tolist()
         ]
-        return [self._distance_reply(*got) for got in self._exchange(self._distance, requests)]
+        replies = self._exchange(self._distance, requests)
+        return [distance_reply(common_fields(*each), each[0]) for each in replies]
 
     def distance(self, pose: ArrayLike, **options: Any) -> DistanceReply:
         """Return the distances to the nearest obstacles at one pose, see `distances`."""
@@ -490,9 +336,9 @@ class CollisionClient:
         )
         if pose is not None:
             request.pose = self._pose(as_vector(pose, "pose"))
-        [(reply, round_trip)] = self._exchange(self._collide, [request])
+        common, reply = self._ask(self._collide, request)
         return CollideReply(
-            **self._common(reply, round_trip),
+            **common,
             obstacle_id=reply.obstacle_id,
             obstacle_source=reply.obstacle_source,
         )
@@ -536,8 +382,12 @@ class CollisionClient:
         )
         if pose is not None:
             request.pose = self._pose(as_vector(pose, "pose"))
-        [(reply, round_trip)] = self._exchange(self._free, [request])
-        return nearest_free_reply(self._common(reply, round_trip), reply)
+        return nearest_free_reply(*self._ask(self._free, request))
+
+    def _ask(self, client: Any, request: Any) -> tuple[dict[str, Any], Any]:
+        """Return the fields of `Reply`, and the reply to a request."""
+        [(reply, round_trip)] = self._exchange(client, [request])
+        return common_fields(reply, round_trip), reply
 
     def _exchange(self, client: Any, requests: Sequence[Any]) -> list[tuple[Any, float]]:
         """Send the requests, and return the reply and the round trip time [s] of each.
@@ -574,53 +424,6 @@ class CollisionClient:
         message.pose.position.x, message.pose.position.y = x, y
         message.pose.orientation.z, message.pose.orientation.w = sin(yaw / 2), cos(yaw / 2)
         return message
-
-    @staticmethod
-    def _common(reply: Any, round_trip: float) -> dict[str, Any]:
-        """Return the values of the fields of `Reply`."""
-        info = reply.info
-        verdict = _member(reply.verdict.verdict, Verdict.UNKNOWN)
-        status = _member(reply.verdict.status, Status.UNDEFINED)
-        return {
-            "is_free": (
-                bool(reply.is_free)
-                and verdict is Verdict.FREE
-                and status is Status.SUCCESS
-                and info.snapshot_id > 0
-            ),
-            "verdict": verdict,
-            "status": status,
-            "message": reply.verdict.message,
-            "info": Info(
-                frame_id=info.header.frame_id,
-                stamp_ns=nanoseconds(info.header.stamp),
-                snapshot_id=info.snapshot_id,
-                oldest_data_stamp_ns=nanoseconds(info.oldest_data_stamp),
-                footprint_age=info.footprint_age,
-                max_obstacle_age=info.max_obstacle_age,
-                bad_sources=tuple(info.bad_sources),
-                config_hash=info.config_hash,
-                compute_time=info.compute_time,
-                footprint=info.footprint,
-            ),
-            "round_trip": round_trip,
-        }
-
-    def _path_reply(self, reply: Any, round_trip: float) -> PathReply:
-        return path_reply(self._common(reply, round_trip), reply)
-
-    def _distance_reply(self, reply: Any, round_trip: float) -> DistanceReply:
-        return DistanceReply(
-            **self._common(reply, round_trip),
-            ids=numbers(reply.ids),
-            sources=tuple(reply.sources),
-            distances=numbers(reply.distances),
-            lower_bounds=numbers(reply.lower_bounds),
-            witness_shape=numbers(reply.witness_ego).reshape(-1, 2),
-            witness_obstacle=numbers(reply.witness_obstacle).reshape(-1, 2),
-            directions=numbers(reply.directions).reshape(-1, 2),
-            statuses=numbers(reply.statuses),
-        )
 
 
 def footprint_name(footprint: Any) -> str:
@@ -668,111 +471,6 @@ def selected_footprints(
     return names, array("B", given.astype(np.uint8).tobytes())
 
 
-def _gradients(reply: Any, n: int) -> GradientResult | None:
-    """Return the derivatives in a reply for n poses; None: there are none."""
-    ids, statuses = numbers(reply.gradient_ids), numbers(reply.statuses)
-    k = len(ids) // n if n else 0
-    each = {
-        "ids": ids,
-        "distances": numbers(reply.gradient_distances),
-        "rates": numbers(reply.gradient_rates),
-        "smooth": numbers(reply.gradient_smooth).astype(bool),
-    }
-    gradients = numbers(reply.gradients)
-    whole = all(len(values) == k * n for values in each.values()) and len(gradients) == 3 * k * n
-    if not k or not whole or len(statuses) != n:
-        return None
-    return GradientResult(
-        **{name: values.reshape(n, k) for name, values in each.items()},
-        lower_bounds=np.full((n, k), np.nan),
-        gradients=gradients.reshape(n, k, 3),
-        statuses=statuses,
-    )
-
-
-def poses_reply(
-    common: dict[str, Any],
-    reply: Any,
-    n: int,
-    offsets: NDArray[np.int64] | None = None,
-    gradients: GradientResult | None = None,
-) -> PosesReply:
-    """Return the reply for n poses, from the fields of `Reply` and a message or `PosesAnswer`.
-
-    `offsets` are those of the groups, if any.
-    """
-    verdicts = numbers(reply.verdicts)
-    statuses = numbers(reply.statuses)
-    if not len(verdicts) == len(statuses) == n:  # the request was refused as a whole
-        verdicts = np.full(n, Verdict.UNKNOWN, np.uint8)
-        statuses = np.full(n, common["status"], np.uint16)
-    free = (verdicts == Verdict.FREE) & (statuses == Status.SUCCESS)
-    common["is_free"] = is_free = common["is_free"] and n > 0 and bool(free.all())
-    return PosesReply(
-        **common,
-        verdicts=verdicts,
-        statuses=statuses,
-        distances=numbers(reply.distances),
-        lower_bounds=numbers(reply.lower_bounds),
-        nearest_ids=numbers(reply.nearest_ids),
-        witnesses=numbers(() if reply.witnesses is None else reply.witnesses).reshape(-1, 4),
-        first_invalid_index=-1 if is_free else int(np.argmin(free)) if n else 0,
-        group_first_invalid=_first_of_groups(free, offsets),
-        gradients=gradients,
-    )
-
-
-def _first_of_groups(
-    free: NDArray[np.bool_], offsets: NDArray[np.int64] | None
-) -> NDArray[np.int64]:
-    """Return the index in each group of the first pose that is not free; -1: all are free."""
-    if offsets is None or len(offsets) < 2:
-        return np.empty(0, np.int64)
-    first = np.zeros(len(offsets) - 1, np.int64)  # nothing is known of groups that are not valid
-    if offsets[0] == 0 and offsets[-1] == len(free) and (np.diff(offsets) > 0).all():
-        for g, (begin, end) in enumerate(pairwise(offsets.tolist())):
-            own = free[begin:end]
-            first[g] = -1 if own.all() else int(np.argmin(own))
-    return first
-
-
-def nearest_free_reply(common: dict[str, Any], reply: Any) -> NearestFreeReply:
-    """Return the reply from the fields of `Reply` and a message or `NearestFreeAnswer`."""
-    free = numbers(reply.free_pose)
-    common["is_free"] = is_free = common["is_free"] and len(free) == 3
-    return NearestFreeReply(
-        **common,
-        pose=free if is_free else None,
-        shift=reply.shift if is_free else np.nan,
-        turn=reply.turn if is_free else np.nan,
-    )
-
-
 def poses_mode(mode: str) -> int:
     """Return the number of a mode of CheckPoses."""
     return _core.MODE_GRADIENT if mode == "gradient" else mode_number(mode)
-
-
-def path_reply(common: dict[str, Any], reply: Any) -> PathReply:
-    """Return the reply for a path, from the fields of `Reply` and a message or `PathAnswer`."""
-    segment, fraction = reply.first_invalid_segment, reply.last_valid_fraction
-    common["is_free"] = is_free = common["is_free"] and segment == -1 and fraction == 1.0
-    if not is_free and not (segment >= 0 and 0.0 <= fraction <= 1.0):
-        segment, fraction = 0, 0.0
-    return PathReply(
-        **common,
-        first_invalid_segment=segment,
-        last_valid_fraction=fraction,
-        first_collision_time=reply.first_collision_time,
-        obstacle_id=reply.obstacle_id,
-        min_distance=reply.min_distance,
-        min_distance_lower_bound=reply.min_distance_lower_bound,
-    )
-
-
-def _member(value: int, default: Enum) -> Enum:
-    """Return the member with this value, or `default` if the enumeration has none."""
-    try:
-        return type(default)(value)
-    except ValueError:
-        return default

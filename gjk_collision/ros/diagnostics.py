@@ -49,17 +49,17 @@ class Health:
         """Store the time of a heartbeat."""
         self._beats.append(time.monotonic())
 
-    def take(self) -> "Record":
+    def take(self) -> "Counts":
         """Return the counters and set them to 0."""
         gaps = [after - before for before, after in pairwise(self._beats)]
-        record = Record(self._replies, self._statuses, self._longest, max(gaps, default=0.0))
+        counts = Counts(self._replies, self._statuses, self._longest, max(gaps, default=0.0))
         self._replies, self._statuses, self._longest = Counter(), Counter(), 0.0
         self._beats = self._beats[-1:]
-        return record
+        return counts
 
 
 @dataclass(frozen=True)
-class Record:
+class Counts:
     """The counters of one period.
 
     Attributes
@@ -201,18 +201,18 @@ class Diagnostics:
         return [_status("", level, text, **words)]
 
     def _latency(self) -> list[DiagnosticStatus]:
-        record, config = self._health.take(), self._server.config
-        late = record.statuses[Status.TIME_BUDGET]
+        counts, config = self._health.take(), self._server.config
+        late = counts.statuses[Status.TIME_BUDGET]
         beat = 1.0 / config.state_rate
-        slow = record.longest_gap > 2.0 * beat
+        slow = counts.longest_gap > 2.0 * beat
         text = "within the limits"
         if late or slow:
             text = f"{late} replies exceeded time_budget" if late else "the heartbeat is late"
         words = {
-            **{f"replies of {name}": count for name, count in sorted(record.replies.items())},
-            "longest reply": f"{record.longest * 1e3:.2f} ms",
+            **{f"replies of {name}": count for name, count in sorted(counts.replies.items())},
+            "longest reply": f"{counts.longest * 1e3:.2f} ms",
             "time_budget": f"{config.time_budget * 1e3:g} ms",
-            "longest gap between heartbeats": f"{record.longest_gap * 1e3:.1f} ms",
+            "longest gap between heartbeats": f"{counts.longest_gap * 1e3:.1f} ms",
             "configured period of heartbeats": f"{beat * 1e3:g} ms",
         }
         return [_status("", WARN if late or slow else OK, text, **words)]

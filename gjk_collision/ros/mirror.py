@@ -41,7 +41,9 @@ from ..server.frames import IDENTITY, Pose
 from ..server.pauses import PERIOD, Pauses, sending_time, steady_time
 from ..server.snapshot import Fault
 from ..verdict import Status
-from .client import (
+from .client import footprint_name, poses_mode, selected_footprints
+from .quality import SNAPSHOT_QOS
+from .replies import (
     CollideReply,
     DistanceReply,
     Info,
@@ -49,14 +51,10 @@ from .client import (
     PathReply,
     PosesReply,
     Reply,
-    footprint_name,
     nearest_free_reply,
     path_reply,
-    poses_mode,
     poses_reply,
-    selected_footprints,
 )
-from .quality import SNAPSHOT_QOS
 from .timers import steady_timer
 
 if TYPE_CHECKING:

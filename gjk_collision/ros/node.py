@@ -49,10 +49,10 @@ from .diagnostics import Diagnostics, Health
 from .parameters import Parameters
 from .progress import Progress
 from .quality import SERVICE_QOS
+from .received_transforms import ReceivedTransforms, find_transforms
 from .services import Services
 from .snapshots import SnapshotPublisher
 from .timers import steady_timer
-from .transforms import ReceivedTransforms, find_transforms
 
 __all__ = ["CollisionServer", "main"]
 

@@ -23,7 +23,6 @@ from ..server.config import (
     checked_value,
     group_defaults,
     group_names,
-    is_of_every_node,
     parameter_facts,
 )
 from ..server.parameter_files import (
@@ -33,6 +32,7 @@ from ..server.parameter_files import (
     named_files,
     sections_for,
 )
+from ..server.parameter_names import is_of_every_node
 
 __all__ = ["Parameters"]
 

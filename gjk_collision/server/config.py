@@ -4,24 +4,31 @@
 
 Each parameter is a field of ``Config``, ``SourceConfig`` or ``FootprintConfig``. The classes are
 frozen, and their constructors check every value. The parameter file and the ROS parameter
-descriptors are generated from these classes: ``python -m gjk_collision.server.config`` prints
-``config/collision_server.yaml``.
+descriptors are generated from these classes.
 """
 
-import ast
 import json
 import math
-import re
 import zlib
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import MISSING, Field, asdict, dataclass, field, fields
-from difflib import get_close_matches
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields
 from functools import cached_property
+from itertools import product
 from typing import Any, Literal
 
 from .. import _core
-from ..errors import InputError
-from ..verdict import Status
+from .parameter_names import OF_EVERY_NODE, check_names, did_you_mean
+from .parameter_values import (
+    Facts,
+    Value,
+    check_fields,
+    checked,
+    facts_of,
+    list_of_names,
+    parameter,
+    parameter_fields,
+    refusal,
+)
 
 __all__ = [
     "DEFAULT_FOOTPRINT",
@@ -30,16 +37,11 @@ __all__ = [
     "FootprintConfig",
     "SourceConfig",
     "checked_value",
-    "closest_parameter",
+    "flat_names",
     "group_defaults",
     "group_names",
-    "is_foreign",
-    "is_of_every_node",
     "parameter_facts",
-    "to_yaml",
 ]
-
-Value = bool | int | float | str | tuple[float, ...] | tuple[str, ...]
 
 OBSTACLE_ARRAY = "gjk_collision/msg/ObstacleArray"
 ODOMETRY, TWIST_STAMPED = "nav_msgs/msg/Odometry", "geometry_msgs/msg/TwistStamped"
@@ -52,152 +54,95 @@ GRID = "nav_msgs/msg/OccupancyGrid"
 COSTMAP = "nav2_msgs/msg/Costmap"
 # Why a parameter that is not live cannot change.
 WHILE_CONFIGURED = "cannot change while the node is configured: deactivate and clean up first"
-_SOURCE_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
-# Parameters that rclpy gives every node. Further ones are "qos_overrides.<topic>.*".
-_OF_EVERY_NODE = ("use_sim_time", "start_type_description_service")
-_QOS_OVERRIDES = "qos_overrides"
-# If the similarity of two names (difflib's ratio) is at least this, one counts as a misspelling of
-# the other. Names with one or two wrong letters are above it. Names that nav2 uses
-# (robot_base_frame: 0.77) are below it.
-_CLOSE = 0.8
-# An unknown name with one of these words may set a clearance (safety_distance,
-# footprint_padding). If it were ignored, the clearance would be smaller than the user expects.
-_WORDS_OF_SAFETY = {
-    "clearance", "collision", "distance", "footprint", "gap", "inflation", "margin", "obstacle",
-    "padding", "safe", "safety", "standoff",
-}  # fmt: skip
-_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
 
-@dataclass(frozen=True)
-class Facts:
-    """Help, unit and range of a parameter.
-
-    Attributes
-    ----------
-    text : str
-        Help, on one line.
-    unit : str
-        SI unit; empty for a name, a count or a choice.
-    low, high : float or None
-        Closed range of a number, or of each number in a list.
-    choices : tuple of str
-        Allowed values; empty: any value.
-    safe : "up", "down" or None
-        Safe direction: a change in this direction never makes a verdict FREE. While the server is
-        active, the parameter can only change in this direction. None: the parameter cannot change
-        while the server is configured.
-    types : tuple of str
-        Message types of sources that have this parameter; empty: all.
-    """
-
-    text: str
-    unit: str = ""
-    low: float | None = None
-    high: float | None = None
-    choices: tuple[str, ...] = ()
-    safe: Literal["up", "down"] | None = None
-    types: tuple[str, ...] = ()
-
-    @property
-    def span(self) -> str:
-        """The range and the unit, or the choices, as text; empty if there are none."""
-        if self.choices:
-            return " | ".join(self.choices)
-        if self.low is None:
-            return f"[{self.unit}]" if self.unit else ""
-        return f"{self.low:.7g} to {self.high:.7g} {self.unit}".rstrip()
-
-
-def _parameter(default: Any, text: str, unit: str = "", **facts: Any) -> Any:
-    return field(default=default, metadata={"facts": Facts(text, unit, **facts)})
+def _margin(side: str) -> Any:
+    text = f"Length by which the footprint is extended to the {side}."
+    return parameter(0.0, text, "m", low=0.0, high=5.0, safe="up")
 
 
 @dataclass(frozen=True)
 class SourceConfig:
     """Parameters of one obstacle source. Their names are ``<name>.<field>``.
 
-    Raises
-    ------
-    InputError
-        A value is out of range. The message names the parameter and its range.
+    The constructor raises `InputError` as that of `Config` does.
     """
 
     name: str
-    type: str = _parameter(OBSTACLE_ARRAY, "Message type, as package/msg/Name.")
-    topic: str = _parameter("", "Name of the topic. If empty, the name of the source is used.")
-    timeout: float = _parameter(
+    type: str = parameter(OBSTACLE_ARRAY, "Message type, as package/msg/Name.")
+    topic: str = parameter("", "Name of the topic. If empty, the name of the source is used.")
+    timeout: float = parameter(
         0.5, "Maximum age of obstacle data. Older data is not used. If required is false, the "
         "timeout cannot change while the node is active.", "s",
         low=0.01, high=60.0, safe="down",
     )  # fmt: skip
-    required: bool = _parameter(
+    required: bool = parameter(
         True, "If true, no verdict is FREE while the data of this source is missing or too old. "
         "If false, missing or old data is allowed. Invalid data is never allowed.",
     )  # fmt: skip
-    inflation: float = _parameter(
+    inflation: float = parameter(
         0.0, "Length that is added to the radius of each obstacle.", "m",
         low=0.0, high=5.0, safe="up",
     )  # fmt: skip
-    qos_reliability: str = _parameter(
+    qos_reliability: str = parameter(
         "best_effort", "Reliability of the subscription.", choices=("best_effort", "reliable")
     )
-    qos_durability: str = _parameter(
+    qos_durability: str = parameter(
         "volatile", "Durability of the subscription. transient_local: the node also receives the "
         "last message from before the subscription. The publisher must be transient_local and "
         "reliable, and the subscription is reliable.",
         choices=("volatile", "transient_local"),
     )  # fmt: skip
-    static: bool = _parameter(
+    static: bool = parameter(
         False, "If true, the data of this source is valid until the next message: it never "
         "becomes too old, its obstacles never move, and timeout has no effect. For a map or a "
         "region that is published once.",
     )  # fmt: skip
-    point_radius: float = _parameter(
+    point_radius: float = parameter(
         0.05, "Radius of the circle around each measured point.", "m",
         low=0.0, high=5.0, types=(SCAN, CLOUD),
     )  # fmt: skip
-    voxel_size: float = _parameter(
+    voxel_size: float = parameter(
         0.05, "Size of the cells in which measured points are merged: the points in a cell become "
         "the rectangle that contains them. 0: points are not merged.", "m",
         low=0.0, high=5.0, types=(SCAN, CLOUD),
     )  # fmt: skip
-    invalid_returns: str = _parameter(
+    invalid_returns: str = parameter(
         "error", "Treatment of beams and points without a valid measurement. error: the data is "
         "invalid; no_return: they are ignored, as if there were no object.",
         choices=("error", "no_return"), types=(SCAN, CLOUD),
     )  # fmt: skip
-    min_height: float = _parameter(
+    min_height: float = parameter(
         -1000.0, "Minimum z of a point in the frame of the cloud. Lower points are not used.", "m",
         low=-1000.0, high=1000.0, types=(CLOUD,),
     )  # fmt: skip
-    max_height: float = _parameter(
+    max_height: float = parameter(
         1000.0, "Maximum z of a point in the frame of the cloud. Higher points are not used.", "m",
         low=-1000.0, high=1000.0, types=(CLOUD,),
     )  # fmt: skip
-    occupied_threshold: int = _parameter(
+    occupied_threshold: int = parameter(
         65, "Cells with at least this occupancy are obstacles.", "percent",
         low=0, high=100, types=(GRID,),
     )  # fmt: skip
-    unknown_is_occupied: bool = _parameter(
+    unknown_is_occupied: bool = parameter(
         True, "If true, cells of which nothing is known (-1 of an OccupancyGrid, 255 of a "
         "Costmap) are obstacles.", types=(GRID, COSTMAP),
     )  # fmt: skip
-    cost_threshold: int = _parameter(
+    cost_threshold: int = parameter(
         254, "Cells with at least this cost are obstacles. 254: lethal; 253: also cells in the "
         "inscribed radius of nav2's inflation layer.", low=1, high=254, types=(COSTMAP,),
     )  # fmt: skip
 
     def __post_init__(self) -> None:
-        _check_fields(self, f"{self.name}.")
-        for each in _parameter_fields(type(self)):
-            value, types = getattr(self, each.name), _facts(each).types
+        check_fields(self, f"{self.name}.")
+        for each in parameter_fields(type(self)):
+            value, types = getattr(self, each.name), facts_of(each).types
             if types and self.type not in types and value != each.default:
                 rule = f"has no effect on the type {self.type}: it is for {' and '.join(types)}"
-                raise _refusal(f"{self.name}.{each.name}", rule, value)
+                raise refusal(f"{self.name}.{each.name}", rule, value)
         if self.min_height > self.max_height:
             rule = f"must not be greater than max_height = {self.max_height:g}"
-            raise _refusal(f"{self.name}.min_height", rule, self.min_height)
+            raise refusal(f"{self.name}.min_height", rule, self.min_height)
         object.__setattr__(self, "topic", self.topic or self.name)
 
 
@@ -207,59 +152,55 @@ class FootprintConfig:
 
     The ranges are those of nav2's velocity polygons. They are only used if the name is in
     `Config.speed_footprints`. The default ranges contain every twist up to 100 m/s and 100 rad/s.
-
-    Raises
-    ------
-    InputError
-        A value is out of range. The message names the parameter and its range.
+    The constructor raises `InputError` as that of `Config` does.
     """
 
     name: str
-    footprint: tuple[float, ...] = _parameter(
+    footprint: tuple[float, ...] = parameter(
         (), "Outline of the vehicle in base_frame: x and y of each vertex, or nav2's string "
         "\"[[x, y], ...]\". Either this or robot_radius must be set.",
         "m", low=-100.0, high=100.0,
     )  # fmt: skip
-    robot_radius: float = _parameter(
+    robot_radius: float = parameter(
         0.0, "Radius of a round vehicle. If it is 0, the outline is used.", "m",
         low=0.0, high=100.0,
     )  # fmt: skip
-    linear_min: float = _parameter(
+    linear_min: float = parameter(
         -100.0, "Least speed in the direction +x at which this footprint is used; if holonomic is "
         "true, the least speed in any direction.", "m/s", low=-100.0, high=100.0,
     )  # fmt: skip
-    linear_max: float = _parameter(
+    linear_max: float = parameter(
         100.0, "Greatest speed at which this footprint is used, see linear_min.", "m/s",
         low=-100.0, high=100.0,
     )  # fmt: skip
-    theta_min: float = _parameter(
+    theta_min: float = parameter(
         -100.0, "Least rate of turn at which this footprint is used.", "rad/s",
         low=-100.0, high=100.0,
     )  # fmt: skip
-    theta_max: float = _parameter(
+    theta_max: float = parameter(
         100.0, "Greatest rate of turn at which this footprint is used.", "rad/s",
         low=-100.0, high=100.0,
     )  # fmt: skip
-    direction_start_angle: float = _parameter(
+    direction_start_angle: float = parameter(
         -math.pi, "First direction of motion in base_frame at which this footprint is used. The "
         "range goes counter-clockwise from here to direction_end_angle. It is only used if "
         "holonomic is true.", "rad", low=-math.pi, high=math.pi,
     )  # fmt: skip
-    direction_end_angle: float = _parameter(
+    direction_end_angle: float = parameter(
         math.pi, "Last direction of motion, see direction_start_angle.", "rad",
         low=-math.pi, high=math.pi,
     )  # fmt: skip
 
     def __post_init__(self) -> None:
-        _check_fields(self, f"{self.name}.")
+        check_fields(self, f"{self.name}.")
         _check_outline(self, f"{self.name}.")
         if not self.footprint and not self.robot_radius:
             rule = f"must be set, or {self.name}.robot_radius must be positive"
-            raise _refusal(f"{self.name}.footprint", rule, ())
+            raise refusal(f"{self.name}.footprint", rule, ())
         for low, high in (("linear_min", "linear_max"), ("theta_min", "theta_max")):
             if getattr(self, low) > getattr(self, high):
                 rule = f"must not be less than {self.name}.{low}"
-                raise _refusal(f"{self.name}.{high}", rule, getattr(self, high))
+                raise refusal(f"{self.name}.{high}", rule, getattr(self, high))
 
     def covers(self, vx: float, vy: float, wz: float, *, holonomic: bool) -> bool:
         """Return whether a twist in the base frame [m/s, m/s, rad/s] is in the ranges."""
@@ -298,165 +239,152 @@ class Config:
         A value is out of range. The message names the parameter and its range.
     """
 
-    base_frame: str = _parameter("base_link", "Frame of the vehicle and of its footprint.")
-    check_frame: str = _parameter(
+    base_frame: str = parameter("base_link", "Frame of the vehicle and of its footprint.")
+    check_frame: str = parameter(
         "odom", "Frame in which the vehicle and the obstacles are compared."
     )
-    footprint: tuple[float, ...] = _parameter(
+    footprint: tuple[float, ...] = parameter(
         (), "Outline of the vehicle in base_frame: x and y of each vertex, or nav2's string "
         "\"[[x, y], ...]\". If it is empty and robot_radius is 0, the topic footprint is used.",
         "m", low=-100.0, high=100.0,
     )  # fmt: skip
-    robot_radius: float = _parameter(
+    robot_radius: float = parameter(
         0.0, "Radius of a round vehicle. If it is 0, the parameter or the topic footprint is "
         "used.", "m", low=0.0, high=100.0,
     )  # fmt: skip
-    footprint_timeout: float = _parameter(
+    footprint_timeout: float = parameter(
         1.0, "Maximum age of a footprint from the topic. An older footprint is not used.", "s",
         low=0.01, high=60.0, safe="down",
     )  # fmt: skip
     footprints: tuple[FootprintConfig, ...] = ()
-    speed_footprints: tuple[str, ...] = _parameter(
+    speed_footprints: tuple[str, ...] = parameter(
         (), "Names of footprints to select from by the speed of the vehicle, if a request names "
         "none. The first one whose ranges contain the twist is used. If there is none, or if the "
         "twist is not known, the answer is UNKNOWN. If empty, the footprint above is used.",
     )  # fmt: skip
-    holonomic: bool = _parameter(
+    holonomic: bool = parameter(
         False, "If true, the speed ranges of footprints refer to the speed in any direction, and "
         "the ranges of directions are used. If false, they refer to the speed along x.",
     )  # fmt: skip
-    twist_topic: str = _parameter(
+    twist_topic: str = parameter(
         "", "Topic with the twist of the vehicle, for speed_footprints and for the time to "
         "collision in the heartbeat. If empty, the twist is not known.",
     )  # fmt: skip
-    twist_type: str = _parameter(
+    twist_type: str = parameter(
         ODOMETRY, "Message type of twist_topic. The frame of the twist (child_frame_id of an "
         "Odometry) must be base_frame, or fixed to it by static transforms.",
         choices=(ODOMETRY, TWIST_STAMPED),
     )  # fmt: skip
-    twist_timeout: float = _parameter(
+    twist_timeout: float = parameter(
         0.5, "Maximum age of a twist. An older twist is not used.", "s",
         low=0.01, high=60.0, safe="down",
     )  # fmt: skip
     sources: tuple[SourceConfig, ...] = field(default_factory=lambda: (SourceConfig("obstacles"),))
-    transform_tolerance: float = _parameter(
+    transform_tolerance: float = parameter(
         0.1, "Maximum age of a transform that is used for the present time.", "s",
         low=0.0, high=5.0,
     )  # fmt: skip
-    transform_wait: float = _parameter(
+    transform_wait: float = parameter(
         0.0, "Maximum time that a request waits for the transform at its stamp.", "s",
         low=0.0, high=0.5,
     )  # fmt: skip
-    max_future_stamp: float = _parameter(
+    max_future_stamp: float = parameter(
         0.05, "Maximum time by which the stamp of data may be ahead of the clock. Data with a "
         "later stamp is not used.", "s", low=0.0, high=1.0,
     )  # fmt: skip
-    safety_margin: float = _parameter(
+    safety_margin: float = parameter(
         0.0, "Required distance to every obstacle. If the distance is positive but not "
         "greater than this, the verdict is MARGIN.", "m", low=0.0, high=5.0, safe="up",
     )  # fmt: skip
-    margin_front: float = _parameter(
-        0.0, "Length by which the footprint is extended to the front (+x).", "m",
-        low=0.0, high=5.0, safe="up",
-    )  # fmt: skip
-    margin_rear: float = _parameter(
-        0.0, "Length by which the footprint is extended to the rear (-x).", "m",
-        low=0.0, high=5.0, safe="up",
-    )  # fmt: skip
-    margin_left: float = _parameter(
-        0.0, "Length by which the footprint is extended to the left (+y).", "m",
-        low=0.0, high=5.0, safe="up",
-    )  # fmt: skip
-    margin_right: float = _parameter(
-        0.0, "Length by which the footprint is extended to the right (-y).", "m",
-        low=0.0, high=5.0, safe="up",
-    )  # fmt: skip
-    concave_policy: Literal["decompose", "hull", "reject"] = _parameter(
+    margin_front: float = _margin("front (+x)")
+    margin_rear: float = _margin("rear (-x)")
+    margin_left: float = _margin("left (+y)")
+    margin_right: float = _margin("right (-y)")
+    concave_policy: Literal["decompose", "hull", "reject"] = parameter(
         "decompose", "Treatment of concave outlines. decompose: split into convex parts; "
         "hull: replace by the convex hull; reject: refuse with CONCAVE_REJECTED.",
         choices=("decompose", "hull", "reject"),
     )  # fmt: skip
-    max_obstacles: int = _parameter(
+    max_obstacles: int = parameter(
         10_000, "Maximum number of obstacles of all sources together. If there are more, the "
         "status is LIMIT_EXCEEDED.", low=1, high=100_000,
     )  # fmt: skip
-    max_points_per_obstacle: int = _parameter(
+    max_points_per_obstacle: int = parameter(
         256, "Maximum number of points of an outline. If there are more, the status is "
         "LIMIT_EXCEEDED.", low=1, high=65_536,
     )  # fmt: skip
-    max_poses: int = _parameter(
+    max_poses: int = parameter(
         10_000, "Maximum number of poses or pairs in a request. If there are more, the status is "
         "LIMIT_EXCEEDED.", low=1, high=1_000_000,
     )  # fmt: skip
-    prediction_policy: Literal["unknown_is_error", "constant_velocity", "hold"] = _parameter(
+    prediction_policy: Literal["unknown_is_error", "constant_velocity", "hold"] = parameter(
         "unknown_is_error", "Controls how an obstacle is predicted after the end of its path, or "
         "if it has neither path nor velocity. unknown_is_error: its place is unknown; "
         "constant_velocity: it keeps the velocity at the end of its path, or its place is unknown "
         "if it has no path; hold: it stands still.",
         choices=("unknown_is_error", "constant_velocity", "hold"),
     )  # fmt: skip
-    prediction_horizon: float = _parameter(
+    prediction_horizon: float = parameter(
         5.0, "Maximum time of a prediction after the stamp of the oldest data in use. Later poses "
         "of a request with times are UNKNOWN.", "s", low=0.0, high=60.0,
     )  # fmt: skip
-    time_budget: float = _parameter(
+    time_budget: float = parameter(
         0.05, "Maximum computation time per request or heartbeat, including the time to build "
         "the scene. Items not finished by then are UNKNOWN.", "s", low=0.001, high=10.0,
     )  # fmt: skip
-    toi_tolerance: float = _parameter(
+    toi_tolerance: float = parameter(
         0.005, "Tolerance of swept checks if the request gives none.", "m",
         low=_core.MIN_TOLERANCE, high=_core.MAX_TOLERANCE,
     )  # fmt: skip
-    state_rate: float = _parameter(
+    state_rate: float = parameter(
         10.0, "Rate of the heartbeat on ~/state.", "Hz", low=1.0, high=100.0, safe="up"
     )
-    publish_markers: bool = _parameter(
+    publish_markers: bool = parameter(
         True, "If true, ~/markers is published while it has a subscriber."
     )
-    verify_fraction: float = _parameter(
+    verify_fraction: float = parameter(
         0.0, "Fraction of the answers that a second, independent method checks.",
         low=0.0, high=1.0,
     )  # fmt: skip
-    record_requests: bool = _parameter(
+    record_requests: bool = parameter(
         False, "If true, requests and replies are published on ~/<service>/_service_event, "
         "for replay.",
     )  # fmt: skip
-    autostart: bool = _parameter(
+    autostart: bool = parameter(
         True, "If true, the node configures and activates itself, without a lifecycle manager."
     )
-    bond_heartbeat_period: float = _parameter(
+    bond_heartbeat_period: float = parameter(
         0.1, "Period of the heartbeat of the bond with the lifecycle manager of nav2. The bond "
         "exists while the node is active and the package bondpy is installed. 0: no bond.", "s",
         low=0.0, high=10.0,
     )  # fmt: skip
 
     def __post_init__(self) -> None:
-        _check_fields(self, "")
+        check_fields(self, "")
         if not self.base_frame or not self.check_frame:
             name = "check_frame" if self.base_frame else "base_frame"
-            raise _refusal(name, "must be the name of a frame", "")
+            raise refusal(name, "must be the name of a frame", "")
         _check_outline(self, "")
         names = [source.name for source in self.sources]
         if not names:
-            raise _refusal("obstacle_sources", "must name at least one source", names)
-        _check_names("obstacle_sources", names, {each.name for each in fields(self)})
+            raise refusal("obstacle_sources", "must name at least one source", names)
+        check_names("obstacle_sources", names, {each.name for each in fields(self)})
         self._check_footprints(names)
 
     def _check_footprints(self, sources: list[str]) -> None:
-        names = [each.name for each in self.footprints]
-        if len(names) > MAX_FOOTPRINTS:
-            rule = f"must have at most {MAX_FOOTPRINTS} names"
-            raise _refusal("footprint_names", rule, len(names))
+        own = [each.name for each in self.footprints]
+        if len(own) > MAX_FOOTPRINTS:
+            raise refusal("footprint_names", f"must have at most {MAX_FOOTPRINTS} names", len(own))
         taken = {each.name for each in fields(self)} | {*sources, DEFAULT_FOOTPRINT}
-        _check_names("footprint_names", names, taken)
+        check_names("footprint_names", own, taken)
         for i, name in enumerate(self.speed_footprints):
-            if name not in names or name in self.speed_footprints[:i]:
-                rule = f"must be a name in footprint_names ({', '.join(names) or 'empty'})"
-                rule += ", which is not repeated"
-                raise _refusal("speed_footprints", rule, name, index=i)
+            if name not in own or name in self.speed_footprints[:i]:
+                listed = ", ".join(own) or "empty"
+                rule = f"must be a name in footprint_names ({listed}), which is not repeated"
+                raise refusal("speed_footprints", rule, name, index=i)
         if self.speed_footprints and not self.twist_topic:
             rule = "must be set if speed_footprints is set"
-            raise _refusal("twist_topic", rule, self.twist_topic)
+            raise refusal("twist_topic", rule, self.twist_topic)
 
     @property
     def is_footprint_received(self) -> bool:
@@ -483,30 +411,21 @@ class Config:
         groups: dict[str, Any] = {}
         for list_name, (attribute, owner) in _GROUPS.items():
             default = [each.name for each in getattr(cls(), attribute)]
-            own = rest.pop(list_name, default)
-            if not isinstance(own, list | tuple) or not all(isinstance(n, str) for n in own):
-                raise _refusal(list_name, "must be a list of names", own)
-            taken = {each.name for each in fields(cls)} | {*names}
-            if list_name == "footprint_names":
-                taken.add(DEFAULT_FOOTPRINT)
-            _check_names(list_name, list(own), taken)
-            made = []
-            for name in own:
-                given = {
-                    each.name: rest.pop(f"{name}.{each.name}")
-                    for each in _parameter_fields(owner)
-                    if f"{name}.{each.name}" in rest
-                }
-                made.append(owner(name, **given))
-            groups[attribute] = tuple(made)
+            own = list_of_names(list_name, rest.pop(list_name, default))
+            reserved = {DEFAULT_FOOTPRINT} if list_name == "footprint_names" else set()
+            check_names(list_name, own, {each.name for each in fields(cls)} | {*names} | reserved)
             names += own
-        known = {each.name for each in _parameter_fields(cls)}
+            given: dict[str, dict[str, Any]] = {name: {} for name in own}
+            for name, each in product(own, parameter_fields(owner)):
+                if (flat := f"{name}.{each.name}") in rest:
+                    given[name][each.name] = rest.pop(flat)
+            groups[attribute] = tuple(owner(name, **given[name]) for name in own)
+        known = {each.name for each in parameter_fields(cls)}
         for name, value in rest.items():
             if name not in known:
-                closest = closest_parameter(name, names)
-                hint = f"; did you mean '{closest}'?" if closest else ""
+                hint = did_you_mean(name, flat_names(names))
                 rule = f"is not a parameter of the collision server{hint}"
-                raise _refusal(name, rule, value)
+                raise refusal(name, rule, value)
         return cls(**groups, **rest)
 
     def parameters(self) -> dict[str, Value]:
@@ -520,7 +439,7 @@ class Config:
                 flat[each.name] = getattr(self, each.name)
         for attribute, owner in _GROUPS.values():
             for one in getattr(self, attribute):
-                for each in _parameter_fields(owner):
+                for each in parameter_fields(owner):
                     flat[f"{one.name}.{each.name}"] = getattr(one, each.name)
         return flat
 
@@ -590,24 +509,18 @@ class Config:
         return frozenset(f"{each.name}.timeout" for each in self.sources if not each.required)
 
     def source(self, name: str) -> SourceConfig:
-        """Return the source with this name.
-
-        Raises
-        ------
-        KeyError
-            There is no such source.
-        """
-        for source in self.sources:
-            if source.name == name:
-                return source
-        raise KeyError(name)
+        """Return the source with this name; raises KeyError."""
+        return {source.name: source for source in self.sources}[name]
 
 
-_Owner = type[Config] | type[SourceConfig] | type[FootprintConfig]
 # Parameter with a list of names -> field of `Config`, and the class of each entry.
 _GROUPS: dict[str, tuple[str, type[SourceConfig] | type[FootprintConfig]]] = {
     "obstacle_sources": ("sources", SourceConfig),
     "footprint_names": ("footprints", FootprintConfig),
+}
+# Parameter -> its field; parameters of sources and footprints begin with a point.
+_FIELDS = {each.name: each for each in parameter_fields(Config)} | {
+    f".{each.name}": each for _, owner in _GROUPS.values() for each in parameter_fields(owner)
 }
 _LISTS = {attribute: name for name, (attribute, _) in _GROUPS.items()}
 _HELP_OF_LISTS = {
@@ -627,93 +540,27 @@ def group_defaults(parameters: Mapping[str, Any]) -> dict[str, Value]:
     found: dict[str, Value] = {}
     for list_name, (_, owner) in _GROUPS.items():
         for name in parameters.get(list_name) or ():
-            for each in _parameter_fields(owner):
+            for each in parameter_fields(owner):
                 is_topic = owner is SourceConfig and each.name == "topic"
                 default: Any = each.default
                 found[f"{name}.{each.name}"] = name if is_topic else default
     return found
 
 
-def _declared(name: str) -> Field[Any] | None:
-    """Return the field of a flat parameter; None: there is none."""
-    inner: list[_Owner] = [owner for _, owner in _GROUPS.values()]
-    owners: Iterable[_Owner] = inner if "." in name else [Config]
-    leaf = name.rpartition(".")[2]
-    found = (each for owner in owners for each in _parameter_fields(owner) if each.name == leaf)
-    return next(found, None)
-
-
 def parameter_facts(name: str) -> Facts:
-    """Return the facts of a flat parameter, ``<source>.<field>`` included.
+    """Return the facts of a flat parameter, ``<source>.<field>`` included; raises KeyError."""
+    return Facts(_HELP_OF_LISTS[name]) if name in _GROUPS else facts_of(_FIELDS[_key(name)])
 
-    Raises
-    ------
-    KeyError
-        There is no such parameter.
+
+def flat_names(groups: Sequence[str]) -> list[str]:
+    """Return the names of all flat parameters, with those of every node.
+
+    `groups` are the names of sources and footprints, each of which may have all their fields.
     """
-    if name in _GROUPS:
-        return Facts(_HELP_OF_LISTS[name])
-    each = _declared(name)
-    if each is None:
-        raise KeyError(name)
-    return _facts(each)
-
-
-def closest_parameter(name: str, groups: Iterable[str]) -> str:
-    """Return the flat parameter that was probably meant by a misspelled name; empty if none.
-
-    Two names are close if their letters are similar, or if their words are similar but in another
-    order (``front_margin`` and ``margin_front``). `groups` are the names of sources and of
-    footprints.
-    """
-    ours = [*(each.name for each in _parameter_fields(Config)), *_GROUPS, *_OF_EVERY_NODE]
-    ours += [
-        f"{group}.{leaf.name}"
-        for group in groups
-        for _, owner in _GROUPS.values()
-        for leaf in _parameter_fields(owner)
-    ]
-    for key in (str.lower, _sorted_words):
-        by_key = {key(each): each for each in ours}
-        for match in get_close_matches(key(name), by_key, n=1, cutoff=_CLOSE):
-            return by_key[match]
-    return ""
-
-
-def _sorted_words(name: str) -> str:
-    return "_".join(sorted(name.lower().split("_")))
-
-
-def is_of_every_node(name: str) -> bool:
-    """Return whether rclpy gives every node this parameter; it is not one of the server.
-
-    The whole name is compared. ``use_sim_time_a.inflation`` is a parameter of a source, and
-    ``use_sim_timee`` is a misspelling. A topic in ``qos_overrides.<topic>.*`` begins with "/".
-    """
-    return name in _OF_EVERY_NODE or name.startswith(f"{_QOS_OVERRIDES}./")
-
-
-def is_foreign(name: str, groups: Iterable[str]) -> bool:
-    """Return whether an unknown parameter of a shared section was meant for another node.
-
-    The parameter may be meant for the collision server, and the result is False, if its name
-
-    - is close to the name of a parameter, see `closest_parameter`;
-    - has one of `_WORDS_OF_SAFETY`;
-    - begins with the name of a source or a footprint, which are `groups`; or
-    - is ``<name>.<field>`` with a field of `SourceConfig` or `FootprintConfig`: the name may be
-      missing in ``obstacle_sources`` or ``footprint_names``.
-    """
-    split = re.split(r"[._]", _CAMEL.sub("_", name).lower())
-    words = {word.removesuffix("s") for word in split}
-    if words & _WORDS_OF_SAFETY:
-        return False
-    owner, _, leaf = name.rpartition(".")
-    own = {each.name for _, kind in _GROUPS.values() for each in _parameter_fields(kind)}
-    groups = list(groups)
-    if name.partition(".")[0] in groups or (_SOURCE_NAME.fullmatch(owner) and leaf in own):
-        return False
-    return not closest_parameter(name, groups)
+    names = [*_GROUPS, *OF_EVERY_NODE]
+    for name in _FIELDS:
+        names += [group + name for group in groups] if name.startswith(".") else [name]
+    return names
 
 
 def checked_value(name: str, value: Any) -> Value:
@@ -727,167 +574,27 @@ def checked_value(name: str, value: Any) -> Value:
         The name is unknown, or the value has the wrong type or is out of range.
     """
     if name in _GROUPS:
-        if not isinstance(value, list | tuple) or not all(isinstance(n, str) for n in value):
-            raise _refusal(name, "must be a list of names", value)
-        own = {each.name for each in fields(Config)}
-        _check_names(name, list(value), own)
+        names = list_of_names(name, value)
+        check_names(name, names, {each.name for each in fields(Config)})
         if name == "obstacle_sources" and not value:
-            raise _refusal(name, "must name at least one source", value)
-        return tuple(value)
-    each = _declared(name)
-    if each is not None:
-        default: Any = each.default
-        return _checked(name, value, default, _facts(each))
-    raise _refusal(name, "is not a parameter of the collision server", value)
+            raise refusal(name, "must name at least one source", value)
+        return names
+    each = _FIELDS.get(_key(name))
+    if each is None:
+        raise refusal(name, "is not a parameter of the collision server", value)
+    default: Any = each.default
+    return checked(name, value, default, facts_of(each))
 
 
-def to_yaml(config: Config) -> str:
-    """Return a configuration as a ROS parameter file with comments."""
-    lines = [
-        "# SPDX-FileCopyrightText: gjk_collision contributors",
-        "# SPDX-License-Identifier: Apache-2.0",
-        "#",
-        "# Parameters of the collision server, with their defaults. This file is generated by",
-        "# python -m gjk_collision.server.config, and a test checks that it is up to date.",
-        "# Brackets: the range with the unit, or the choices. A parameter marked 'live' can",
-        "# change on a configured node. While the node is active, it can only increase (up) or",
-        "# decrease (down). Other parameters can only change while the node is not configured.",
-        "/**:",
-        "  ros__parameters:",
-    ]
-    group = ""
-    for name, value in config.parameters().items():
-        owner, _, leaf = name.rpartition(".")
-        if owner and owner != group:
-            lines.append(f"    {owner}:")
-            group = owner
-        indent = " " * (6 if owner else 4)
-        # ROS refuses an empty list in a parameter file, because it has no type. Comment it out.
-        setting = f"# {leaf}: []" if value == () else f"{leaf}: {_yaml_value(value)}"
-        lines += [indent + _help_line(parameter_facts(name)), indent + setting]
-    if not config.footprints:
-        lines.append(
-            "    # Each name in footprint_names has these parameters, with these defaults:"
-        )
-        lines.append("    # <name>:")
-        for each in _parameter_fields(FootprintConfig):
-            text = "[]" if each.default == () else str(each.default)
-            lines += [f"    #   {_help_line(_facts(each))}", f"    #   {each.name}: {text}"]
-    return "\n".join(lines) + "\n"
-
-
-def _help_line(facts: Facts) -> str:
-    live = {"up": "live, up", "down": "live, down", None: ""}[facts.safe]
-    types = " and ".join(kind.rpartition("/")[2] for kind in facts.types)
-    only = f"only {types}" if types else ""
-    limits = "; ".join(part for part in (facts.span, live, only) if part)
-    return f"# {facts.text} [{limits}]" if limits else f"# {facts.text}"
-
-
-def _yaml_value(value: Value) -> str:
-    if isinstance(value, tuple):
-        return "[" + ", ".join(_yaml_value(each) for each in value) + "]"
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return '""' if value == "" else str(value)
-
-
-def _parameter_fields(owner: _Owner) -> Iterator[Field[Any]]:
-    return (each for each in fields(owner) if "facts" in each.metadata)
-
-
-def _facts(each: Field[Any]) -> Facts:
-    facts: Facts = each.metadata["facts"]
-    return facts
-
-
-def _refusal(name: str, rule: str, got: Any, index: int | None = None) -> InputError:
-    return InputError(Status.INVALID_INPUT, name, index, f"{rule} (got {got!r})")
-
-
-def _check_names(parameter: str, names: list[str], taken: Container[str]) -> None:
-    """Check the names of sources or footprints."""
-    reserved = (*_OF_EVERY_NODE, _QOS_OVERRIDES)
-    for i, name in enumerate(names):
-        is_used = name in taken or name in reserved or name in names[:i]
-        if not _SOURCE_NAME.fullmatch(name) or is_used:
-            rule = (
-                "must be a unique name of letters, digits and underscores, "
-                "and not the name of a parameter"
-            )
-            if parameter == "footprint_names":
-                rule += ", of a source or 'default'"
-            raise _refusal(parameter, rule, name, index=i)
+def _key(name: str) -> str:
+    """Return the key of a flat parameter in `_FIELDS`."""
+    return "".join(name.rpartition(".")[1:])
 
 
 def _check_outline(config: "Config | FootprintConfig", prefix: str) -> None:
     if len(config.footprint) % 2:
         rule = "must be pairs of x and y; the number of values is odd"
-        raise _refusal(f"{prefix}footprint", rule, config.footprint)
+        raise refusal(f"{prefix}footprint", rule, config.footprint)
     if config.footprint and config.robot_radius > 0.0:
         rule = f"must be 0 if the parameter {prefix}footprint is set"
-        raise _refusal(f"{prefix}robot_radius", rule, config.robot_radius)
-
-
-def _check_fields(config: Config | SourceConfig | FootprintConfig, prefix: str) -> None:
-    """Check each field against its facts, and convert whole numbers of float fields to float."""
-    for each in _parameter_fields(type(config)):
-        assert each.default is not MISSING
-        value = _checked(
-            prefix + each.name, getattr(config, each.name), each.default, _facts(each)
-        )
-        object.__setattr__(config, each.name, value)
-
-
-def _checked(name: str, value: Any, default: Value, facts: Facts) -> Value:
-    if isinstance(default, tuple):
-        if facts.low is None:  # a list of names
-            if not isinstance(value, list | tuple) or not all(isinstance(n, str) for n in value):
-                raise _refusal(name, "must be a list of names", value)
-            return tuple(value)
-        if isinstance(value, str):
-            value = _nav2_outline(name, value)
-        if not isinstance(value, Sequence):
-            raise _refusal(name, "must be a list of numbers", value)
-        return tuple(_number(name, each, facts, index=i) for i, each in enumerate(value))
-    if isinstance(default, bool | str):
-        if type(value) is not type(default):
-            kind = "true or false" if isinstance(default, bool) else "a string"
-            raise _refusal(name, f"must be {kind}", value)
-        if facts.choices and value not in facts.choices:
-            raise _refusal(name, f"must be one of {facts.span}", value)
-        checked: bool | str = value
-        return checked
-    number = _number(name, value, facts)
-    if isinstance(default, int):
-        if not number.is_integer():
-            raise _refusal(name, "must be a whole number", value)
-        return int(number)
-    return number
-
-
-def _nav2_outline(name: str, text: str) -> list[Any]:
-    """Return the flat numbers of an outline in nav2's form ``"[[2.0, 1.0], [2.0, -1.0]]"``."""
-    try:
-        pairs = ast.literal_eval(text.strip())
-    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
-        pairs = None
-    lists = isinstance(pairs, list) and all(isinstance(each, list) for each in pairs)
-    if not lists or any(len(each) != 2 for each in pairs):
-        rule = 'must be a list of numbers, or nav2\'s string "[[x, y], ...]"'
-        raise _refusal(name, rule, text)
-    return [number for pair in pairs for number in pair]
-
-
-def _number(name: str, value: Any, facts: Facts, index: int | None = None) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise _refusal(name, f"must be a number, {facts.span}", value, index)
-    assert facts.low is not None
-    assert facts.high is not None
-    if not math.isfinite(value) or not facts.low <= value <= facts.high:
-        raise _refusal(name, f"must be {facts.span}", value, index)
-    return float(value)
-
-
-if __name__ == "__main__":
-    print(to_yaml(Config()), end="")
+        raise refusal(f"{prefix}robot_radius", rule, config.robot_radius)

@@ -1,108 +1,114 @@
 # SPDX-FileCopyrightText: gjk_collision contributors
 # SPDX-License-Identifier: Apache-2.0
-"""A drawing of the vehicle and the obstacles: lines and texts in the check frame."""
+"""Markers of the vehicle and the obstacles for RViz and Foxglove, for display only."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from ..formats.figures import VERDICT_COLOURS, outline, rgb
 from ..geometry import Shape
 from ..verdict import Status, Verdict
 from .answers import StateAnswer
 from .frames import Pose
 from .snapshot import Placed, Snapshot
 
-__all__ = ["COLOURS", "HEIGHT", "LIFETIME", "WIDTH", "Label", "Lines", "drawing"]
+__all__ = ["marker_array"]
 
 Floats = npt.NDArray[np.float64]
 
-# Red, green and blue in [0, 1]: the colours of Okabe and Ito, which colour-blind people can
-# distinguish too.
-COLOURS = {
-    Verdict.UNKNOWN: (0.48, 0.48, 0.48),
-    Verdict.FREE: (0.0, 0.62, 0.45),
-    Verdict.COLLISION: (0.84, 0.37, 0.0),
-    Verdict.MARGIN: (0.90, 0.62, 0.0),
-}
+# visualization_msgs/msg/Marker
+LINE_LIST, TEXT_VIEW_FACING, ADD, DELETEALL = 5, 9, 0, 3
+
 WIDTH = 0.04  # m, line width
 HEIGHT = 0.8  # m, text height
 LIFETIME = 1  # s; a drawing disappears when it is old
-_ANGLES = np.arange(16) * (np.pi / 8)
-_CIRCLE = np.column_stack([np.cos(_ANGLES), np.sin(_ANGLES)])
+_ARC_STEP = np.pi / 8  # rad
 
 
-@dataclass(frozen=True)
-class Lines:
-    """Segments of one kind.
+def marker_array(
+    make: Callable[..., Any],
+    stamp: int,
+    snapshot: Snapshot,
+    ego: Pose | None,
+    found: StateAnswer,
+    hit: Pose | None = None,
+) -> Any:
+    """Return a visualization_msgs/MarkerArray of a snapshot.
 
-    Attributes
-    ----------
-    name : str
-        "footprint", "obstacles", "witness" (the closest points) or "first_collision".
-    verdict : Verdict
-        The verdict whose colour they have.
-    segments : (n, 2, 2) float64
-        Both ends of each segment [m].
-    verdicts : list of Verdict
-        The verdict of each segment; empty: all have the colour of `verdict`.
-    """
-
-    name: str
-    verdict: Verdict
-    segments: Floats
-    verdicts: list[Verdict]
-
-
-@dataclass(frozen=True)
-class Label:
-    """A text for people.
-
-    Attributes
-    ----------
-    text : str
-        The text.
-    x, y : float
-        Where it is [m].
-    """
-
-    text: str
-    x: float
-    y: float
-
-
-def drawing(
-    snapshot: Snapshot, ego: Pose | None, found: StateAnswer, hit: Pose | None = None
-) -> Iterator[Lines | Label]:
-    """Yield the parts of a drawing of a snapshot.
+    Its namespaces are "footprint", "obstacles", "witness" (the closest points), "first_collision"
+    and "warning". The first marker deletes those of the last array.
 
     Parameters
     ----------
+    make : callable
+        ``make(name, **fields)`` returns a message of the type with this name in std_msgs,
+        geometry_msgs, builtin_interfaces or visualization_msgs.
+    stamp : int
+        Time of the markers [ns].
     snapshot : Snapshot
         The footprint and the obstacles.
     ego : Pose or None
         The pose of the vehicle in the check frame; None: not known.
     found : StateAnswer
-        The answer for this pose.
+        The answer of the heartbeat for this pose.
     hit : Pose, optional
         A pose in collision from a recent request, in the check frame.
     """
-    verdict, here = found.answer.verdict, ego or Pose()
+    colours = {
+        verdict: make("ColorRGBA", **dict(zip("rgb", rgb(colour), strict=True)), a=1.0)
+        for verdict, colour in VERDICT_COLOURS.items()
+    }
+    sec, nanosec = divmod(stamp, 10**9)
+    time = make("Time", sec=sec, nanosec=nanosec)
+    header = make("Header", frame_id=snapshot.config.check_frame, stamp=time)
+    markers = [make("Marker", header=header, action=DELETEALL)]
+
+    def add(name: str, kind: int, verdict: Verdict, size: float, at: Any, **fields: Any) -> None:
+        upright = make("Quaternion", w=1.0)
+        marker = make(
+            "Marker",
+            header=header,
+            ns=name,
+            id=len(markers),
+            type=kind,
+            action=ADD,
+            pose=make("Pose", position=at, orientation=upright),
+            scale=make("Vector3", x=size, z=size),
+            color=colours[verdict],
+            lifetime=make("Duration", sec=LIFETIME),
+            **fields,
+        )
+        markers.append(marker)
+
+    def lines(
+        name: str, verdict: Verdict, segments: Floats, verdicts: Sequence[Verdict] = ()
+    ) -> None:
+        """Add segments (n, 2, 2) [m], of the colour of `verdict` or each of its own."""
+        points = [make("Point", x=x, y=y) for x, y in segments.reshape(-1, 2).tolist()]
+        colors = [colours[own] for own in verdicts for _ in range(2)]
+        add(name, LINE_LIST, verdict, WIDTH, make("Point"), points=points, colors=colors)
+
+    def warning(text: str) -> None:
+        here = ego or Pose()
+        at = make("Point", x=here.x, y=here.y, z=2.0)
+        add("warning", TEXT_VIEW_FACING, Verdict.MARGIN, HEIGHT, at, text=text)
+
+    verdict = found.answer.verdict
     if snapshot.footprint is not None and ego is not None:
-        yield Lines("footprint", verdict, _vehicle(snapshot.footprint, ego), [])
-    yield _obstacles(snapshot, ego, verdict)
+        lines("footprint", verdict, _vehicle(snapshot.footprint, ego))
+    lines("obstacles", verdict, *_obstacles(snapshot, ego, verdict))
     if np.isfinite(found.distance) and found.answer.nearest_id != -1:
-        pair = np.array([[found.witness_ego, found.witness_obstacle]])
-        yield Lines("witness", verdict, pair, [])
+        lines("witness", verdict, np.array([found.witness_ego, found.witness_obstacle]))
     if hit is not None and snapshot.footprint is not None:
-        lines = _vehicle(snapshot.footprint, hit)
-        yield Lines("first_collision", Verdict.COLLISION, lines, [])
+        lines("first_collision", Verdict.COLLISION, _vehicle(snapshot.footprint, hit))
     if verdict is Verdict.UNKNOWN:
-        text = f"{Status(found.answer.status).name}\n{found.answer.message}"
-        yield Label(text, here.x, here.y)
+        warning(f"{Status(found.answer.status).name}\n{found.answer.message}")
     if 0.0 < found.time_to_collision < np.inf:
-        yield Label(f"contact in {found.time_to_collision:.1f} s", here.x, here.y)
+        warning(f"contact in {found.time_to_collision:.1f} s")
+    return make("MarkerArray", markers=markers)
 
 
 def _vehicle(shape: Shape, pose: Pose) -> Floats:
@@ -110,8 +116,10 @@ def _vehicle(shape: Shape, pose: Pose) -> Floats:
     return np.concatenate([_ring(pose.transform(part)) for part in parts])
 
 
-def _obstacles(snapshot: Snapshot, ego: Pose | None, verdict: Verdict) -> Lines:
-    """Return all obstacles, each with its own verdict.
+def _obstacles(
+    snapshot: Snapshot, ego: Pose | None, verdict: Verdict
+) -> tuple[Floats, list[Verdict]]:
+    """Return the segments of all obstacles, and the verdict of each segment.
 
     If the verdict of the vehicle is UNKNOWN, that of all obstacles is UNKNOWN, so that none is
     shown as free.
@@ -138,12 +146,9 @@ def _obstacles(snapshot: Snapshot, ego: Pose | None, verdict: Verdict) -> Lines:
         for part in snapshot.parts
         if part.region is not None
     ]
-    each = zip(rings, verdicts[:-1], strict=True)
-    colours = [own for ring, own in each for _ in ring]
-    colours += [verdicts[-1] for region in regions for _ in region]
-    return Lines(
-        "obstacles", verdict, np.concatenate([np.empty((0, 2, 2)), *rings, *regions]), colours
-    )
+    own_verdicts = [own for ring, own in zip(rings, verdicts[:-1], strict=True) for _ in ring]
+    own_verdicts += [verdicts[-1] for region in regions for _ in region]
+    return np.concatenate([np.empty((0, 2, 2)), *rings, *regions]), own_verdicts
 
 
 def _outlines(part: Placed) -> list[Floats]:
@@ -164,8 +169,7 @@ def _outlines(part: Placed) -> list[Floats]:
 
 def _round(points: Floats, radius: float) -> Floats:
     """Return the outline of the convex hull of points, grown by `radius` [m]."""
-    grown = (points[:, None, :] + radius * _CIRCLE).reshape(-1, 2) if radius else points
-    return Shape.hull(grown).parts[0]
+    return outline(Shape.hull(points).parts[0], radius, _ARC_STEP)
 
 
 def _ring(points: Floats) -> Floats:

@@ -44,7 +44,6 @@ __all__ = [
 Floats = npt.NDArray[np.float64]
 
 
-
 @dataclass(frozen=True, slots=True)
 class Fault:
     """The reason why data cannot be used, or why a question cannot be answered."""

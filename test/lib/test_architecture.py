@@ -20,7 +20,7 @@ SOURCE = Path(__file__).parents[2] / "gjk_collision"
 LAYERS = (
     ("verdict", "_core"),
     ("errors", "record"),
-    ("arguments", "region.boundary", "region.snapping"),
+    ("arguments", "region.union", "region.snapping"),
     ("formats",),
     ("geometry", "region"),
     ("motion", "path", "tracing", "results", "convert"),
@@ -29,6 +29,8 @@ LAYERS = (
     ("planning.edges", "plotting"),
     ("planning.validity",),
     ("planning",),
+    ("server.parameter_values",),
+    ("server.parameter_names",),
     ("server.frames", "server.config", "server.obstacles", "server.calls"),
     ("server.boundary", "server.fields", "server.parameter_files", "server.placing"),
     ("server.twist",),

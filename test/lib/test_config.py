@@ -14,17 +14,16 @@ from gjk_collision.server.config import (
     Config,
     SourceConfig,
     checked_value,
-    is_foreign,
-    is_of_every_node,
     parameter_facts,
-    to_yaml,
 )
+from gjk_collision.server.parameter_files import is_foreign, to_yaml
+from gjk_collision.server.parameter_names import is_of_every_node
 
 PARAMETER_FILE = Path(__file__).resolve().parents[2] / "config" / "collision_server.yaml"
 
 
 def test_parameter_file_equals_the_defaults() -> None:
-    """If this fails: python -m gjk_collision.server.config > config/collision_server.yaml."""
+    """``python -m gjk_collision.server.parameter_files`` prints the file."""
     assert PARAMETER_FILE.read_text() == to_yaml(Config())
 
 

@@ -83,7 +83,7 @@ def test_foxglove_plots_fields_that_there_are() -> None:
 
 
 def test_foxglove_plots_fields_that_an_export_has() -> None:
-    from gjk_collision.report.recording import MARKERS, STATE
+    from gjk_collision.report.answer_file import MARKERS, STATE
 
     topics = {topic.removeprefix("/"): kind.rpartition("/")[2] for topic, kind in (MARKERS, STATE)}
     assert_layout_fits("foxglove_replay.json", topics, without_fields=set())

@@ -14,7 +14,7 @@ import pytest
 from gjk_collision import _core
 from gjk_collision.errors import InputError
 from gjk_collision.geometry import Shape, closest, collide
-from gjk_collision.replay.transforms import RecordedTransforms
+from gjk_collision.replay.recorded_transforms import RecordedTransforms
 from gjk_collision.server import lookup, questions
 from gjk_collision.server.config import Config, SourceConfig
 from gjk_collision.server.frames import FrameError, Pose, SameFrameOnly, planar

@@ -23,7 +23,7 @@ from shapely.geometry import MultiPoint, Point, Polygon
 from shapely.ops import unary_union
 
 from gjk_collision import OUTSIDE, InputError, Path, Region, Scene, Shape, Status, Verdict
-from gjk_collision.region import boundary
+from gjk_collision.region import union
 
 CASES = int(os.environ.get("GJK_CASES", "1500"))
 ORIGIN = (0.0, 0.0, 0.0)
@@ -672,7 +672,7 @@ def test_crossings_inside_of_other_outlines_are_left_out(monkeypatch: pytest.Mon
 
     Each crossing costs integers of hundreds of bits, so that all of them took half a minute.
     """
-    crossings = counted(monkeypatch, boundary, "_crossing")
+    crossings = counted(monkeypatch, union, "_crossing")
     rng = np.random.default_rng(3)
     triangles = [rng.uniform(0.0, 100.0, (3, 2)) for _ in range(300)]
     region = Region(triangles)
@@ -710,7 +710,7 @@ def test_holes_begin_at_hidden_crossings_too(seed: int) -> None:
 
 def test_outlines_that_share_a_vertex_are_not_divided(monkeypatch: pytest.MonkeyPatch) -> None:
     """1000 wedges around one vertex have 2 000 000 pairs of edges that meet there."""
-    splits = counted(monkeypatch, boundary._Edges, "_split")
+    splits = counted(monkeypatch, union._Edges, "_split")
     angles = np.linspace(0.0, 2.0 * np.pi, 1001)
     rim = np.column_stack([np.cos(angles), np.sin(angles)])
     rim[-1] = rim[0]
@@ -740,7 +740,7 @@ def test_outlines_may_cross_at_many_points_but_not_without_limit(
     region = Region([comb(20), lying])
     truth = unary_union([Polygon(comb(20)), Polygon(lying)])
     assert region.area == pytest.approx(truth.area, rel=1e-12)
-    crossings = counted(monkeypatch, boundary, "_crossing")
+    crossings = counted(monkeypatch, union, "_crossing")
     with pytest.raises(InputError, match=r"50000 times.*divide the region") as caught:
         Region([comb(300), comb(300)[:, ::-1] + (-1.0, 1.0)])
     assert (caught.value.status, caught.value.argument) == (Status.LIMIT_EXCEEDED, "outlines")
@@ -751,13 +751,13 @@ def test_too_many_crossings_are_refused_before_all_are_looked_at(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """400 x 400 bars cross 640 000 times; to look at all of them takes a minute."""
-    looked_at, expose = [], boundary._Edges._exposed
+    looked_at, expose = [], union._Edges._exposed
 
-    def counting(self: boundary._Edges, pairs: np.ndarray) -> np.ndarray:
+    def counting(self: union._Edges, pairs: np.ndarray) -> np.ndarray:
         looked_at.append(len(pairs))
         return expose(self, pairs)
 
-    monkeypatch.setattr(boundary._Edges, "_exposed", counting)
+    monkeypatch.setattr(union._Edges, "_exposed", counting)
     bars = [square(3.0 * k, -1.0, 1.0, 1202.0) for k in range(400)]
     bars += [square(-1.0, 3.0 * k, 1202.0, 1.0) for k in range(400)]
     with pytest.raises(InputError, match="cross or touch more than 50000 times"):

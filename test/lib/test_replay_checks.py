@@ -30,8 +30,8 @@ from gjk_collision.replay.faults import KINDS
 from gjk_collision.replay.golden import GoldenError, read_rows
 from gjk_collision.replay.interfaces import typestore
 from gjk_collision.replay.moment import moment
-from gjk_collision.replay.record import record
 from gjk_collision.replay.rows import Row
+from gjk_collision.replay.scene_file import write_bag
 from gjk_collision.replay.topics import choose
 from gjk_collision.replay.write import BagWriter, Storage
 from gjk_collision.report.outcome import Outcome
@@ -725,7 +725,7 @@ def test_reply_that_has_become_free_fails(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", SCENES)
 def test_recorded_scene_agrees_with_its_truth(name: str, tmp_path: Path) -> None:
     """By bag, world and scene: verdicts as by exact arithmetic, distances but for float32."""
-    count = record(DATA / "scenes" / f"{name}.json", tmp_path / name)
+    count = write_bag(DATA / "scenes" / f"{name}.json", tmp_path / name)
     assert replay(tmp_path / name, tmp_path / "out").outcome is Outcome.PASSED
     rows = [row for row in rows_of(tmp_path / "out") if row.cause == "data"]
     frames = load(f"scenes/{name}.json")["frames"]

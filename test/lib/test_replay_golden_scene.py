@@ -87,7 +87,7 @@ def test_both_answers_are_drawn(drive: Path, tmp_path: Path) -> None:
       const along = (xy, count) => Array.from({ length: count }, (_, i) => {
         const a = screen(xy[0], xy[1]), b = screen(xy[2], xy[3]), s = (i + 0.5) / count;
         return golden(a[0] + s * (b[0] - a[0]), a[1] + s * (b[1] - a[1]) + 2);
-      }).filter((each) => each === colour("age-b")).length / count;
+      }).filter((each) => each === colour("purple")).length / count;
       const frame = frames[cursor];
       const cells = ({ cells }) => cells[0].textContent + " " + cells[2].textContent;
       return [texts, along(frame.g.w, 200), along(frame.w, 200), el("scene-legend").textContent,

@@ -7,7 +7,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from html.parser import HTMLParser
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -21,13 +20,14 @@ from write_scenarios import write
 from gjk_collision.__main__ import main
 from gjk_collision.replay.case import read_cases
 from gjk_collision.replay.golden import Golden
-from gjk_collision.replay.record import record
 from gjk_collision.replay.rows import Row
+from gjk_collision.replay.scene_file import write_bag
 from gjk_collision.report.film import MAX_FRAMES, Film
 from gjk_collision.report.many import run_all
 from gjk_collision.report.outcome import Outcome, Result
 from gjk_collision.report.page import overview, page
 from gjk_collision.report.run import Options
+from gjk_collision.report.templates import render
 from gjk_collision.report.timeline import MAX_BINS, Timeline
 from gjk_collision.server.config import Config
 from gjk_collision.server.snapshot import Fault, empty_snapshot
@@ -139,7 +139,7 @@ def test_overview_leads_to_the_pages(pages: Path) -> None:
 @needs_data
 def test_page_of_utm_coordinates(tmp_path: Path) -> None:
     """Great coordinates are drawn about an origin near by, and told whole."""
-    record(DATA / "scenes" / "nuplan_col__multiple_collisions.json", tmp_path / "bag")
+    write_bag(DATA / "scenes" / "nuplan_col__multiple_collisions.json", tmp_path / "bag")
     cases = read_cases(tmp_path / "bag", Config())
     run_all(cases, tmp_path / "out", Options())
     dom = browse(tmp_path / "out" / "bag" / "index.html", fragment="#t=1")
@@ -254,18 +254,18 @@ def contrast(one: str, other: str) -> float:
 @pytest.mark.parametrize("scheme", [0, 1], ids=["light", "dark"])
 def test_colours_have_the_contrast_of_wcag_aa(scheme: int) -> None:
     """4.5 for text, 3 for graphics and for the edges of controls."""
-    style = (resources.files("gjk_collision.report") / "base.css").read_text(encoding="utf-8")
+    style = render("colours.css", selector=":root")
     colours = dict(re.findall(r"--([\w-]+): (#\w{6})", style.split("@media (prefers")[0]))
     if scheme == 1:
-        dark = style.split("@media (prefers")[1].split("* {")[0]
+        dark = style.split("@media (prefers")[1]
         colours.update(re.findall(r"--([\w-]+): (#\w{6})", dark))
     for below in ("ground", "panel"):
         for text in ("ink", "faint", "focus"):
             assert contrast(colours[text], colours[below]) >= 4.5, (text, below)
-        for graphic in (*(each.name for each in Verdict), "age-a", "age-b", "edge"):
+        for graphic in (*(each.name for each in Verdict), "blue", "purple", "edge"):
             assert contrast(colours[graphic], colours[below]) >= 3.0, (graphic, below)
     assert contrast(colours["ink"], colours["grid"]) >= 4.5  # the ground of penetration
-    for graphic in ("ink", "age-b", "edge", "COLLISION", "focus"):
+    for graphic in ("ink", "purple", "edge", "COLLISION", "focus"):
         assert contrast(colours[graphic], colours["grid"]) >= 3.0, graphic
     for verdict in Verdict:  # the lines of the patterns
         assert contrast(colours[verdict.name], colours["mark"]) >= 3.0

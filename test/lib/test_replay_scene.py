@@ -22,8 +22,8 @@ from gjk_collision.geometry import distance
 from gjk_collision.replay.case import Case
 from gjk_collision.replay.moment import MomentError, moment
 from gjk_collision.replay.write import BagWriter
-from gjk_collision.report.drawing import MAX_PATHS, MAX_POINTS
 from gjk_collision.report.run import Options, run
+from gjk_collision.report.scene_view import MAX_PATHS, MAX_POINTS
 from gjk_collision.server.config import Config
 from gjk_collision.server.frames import Pose
 from gjk_collision.server.obstacles import Obstacles

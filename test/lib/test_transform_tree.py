@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gjk_collision.replay.transforms import RecordedTransforms
+from gjk_collision.replay.recorded_transforms import RecordedTransforms
 from gjk_collision.server.frames import FrameError, Pose
 from gjk_collision.server.transforms import MAX_GAP, MAX_LEAD, Placement, TransformTree
 from gjk_collision.verdict import Status

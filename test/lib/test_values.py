@@ -127,7 +127,7 @@ def exceptions(kind: type[BaseException]) -> Iterator[type[BaseException]]:
 
 
 def test_every_exception_pickles_with_its_fields() -> None:
-    for module in ("server.frames", "replay.case", "replay.record", "replay.expect"):
+    for module in ("server.frames", "replay.case", "replay.scene_file", "replay.expect"):
         import_module(f"gjk_collision.{module}")
     own = [each for each in exceptions(Exception) if each.__module__.startswith("gjk_collision")]
     assert {"InputError", "FrameError", "SceneError"} <= {each.__name__ for each in own}

@@ -30,7 +30,7 @@ from server import BOX, SERVICES, Bench, Server, doubles, said
 from tf2_msgs.msg import TFMessage
 from tf2_ros import StaticTransformBroadcaster, TransformBroadcaster
 
-from gjk_collision.ros.transforms import ReceivedTransforms
+from gjk_collision.ros.received_transforms import ReceivedTransforms
 from gjk_collision.server.fields import nanoseconds
 from gjk_collision.server.frames import FrameError, Pose, planar
 from gjk_collision.server.requests import MAX_WAITING

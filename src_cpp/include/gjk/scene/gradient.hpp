@@ -246,7 +246,6 @@ class GradientQuery {
   }
 
  private:
-  static constexpr std::size_t kNone = Scene::kNone;
   static constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
   struct ObstacleMotion {

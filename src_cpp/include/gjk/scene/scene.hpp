@@ -4,8 +4,6 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
-#include <atomic>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -15,17 +13,14 @@
 #include <utility>
 #include <vector>
 
-#include "gjk/broad/boxes.hpp"
 #include "gjk/broad/bvh.hpp"
 #include "gjk/certificate.hpp"
 #include "gjk/motion/motion.hpp"
-#include "gjk/parallel.hpp"
 #include "gjk/query.hpp"
+#include "gjk/scene/batch.hpp"
 #include "gjk/scene/obstacles.hpp"
 #include "gjk/scene/placed_parts.hpp"
 #include "gjk/scene/region.hpp"
-#include "gjk/scene/time_groups.hpp"
-#include "gjk/scene/time_slice.hpp"
 #include "gjk/shape/box.hpp"
 #include "gjk/shape/convex.hpp"
 #include "gjk/shape/pose.hpp"
@@ -33,30 +28,6 @@
 #include "gjk/verdict.hpp"
 
 namespace gjk {
-
-enum class Mode : std::uint8_t { collide = 0, distance = 1, witness = 2 };
-
-struct CheckOptions {
-  double margin = 0.0;  // m
-  Mode mode = Mode::collide;
-  // After the first pose of a trajectory that is not FREE, its other poses stay UNKNOWN.
-  bool stop_at_first = false;
-  std::size_t trajectory = 0;  // number of poses in each trajectory; 0: all are one trajectory
-  // Modes distance and witness: start with the obstacle that was nearest at the previous pose.
-  bool warm_start = true;
-};
-
-struct PoseResult {
-  Verdict verdict = Verdict::unknown;
-  Status status = Status::undefined;
-  double distance = std::numeric_limits<double>::quiet_NaN();     // m; modes distance, witness
-  double lower_bound = std::numeric_limits<double>::quiet_NaN();  // m; -inf: nothing is certain
-  std::int64_t nearest = -1;                                      // obstacle index, -1: none
-  Vec2 witness_ego{std::numeric_limits<double>::quiet_NaN(),
-                   std::numeric_limits<double>::quiet_NaN()};
-  Vec2 witness_obstacle = witness_ego;
-  Vec2 direction = witness_ego;  // unit vector from the ego to the obstacle
-};
 
 struct Nearest {
   std::int64_t obstacle = -1;
@@ -83,6 +54,8 @@ class Scene {
 
    private:
     friend class Scene;
+    template <class, class>
+    friend class Batch;
     friend class GradientQuery;
     friend class NearestFreeQuery;
     // An obstacle that nearest() has visited.
@@ -105,8 +78,8 @@ class Scene {
     Box bounds_;           // of all parts, relative to the obstacles' origin
     PackedParts moving_;   // one part of a moving obstacle, at the query's time
     std::vector<Seen> seen_;
-    std::vector<std::int32_t> seen_of_;  // by obstacle: its index in seen_, or -1
-    std::vector<std::size_t> kept_;      // heap of the nearest k, the farthest on top
+    std::vector<std::size_t> seen_of_;  // by obstacle: its index in seen_, or kNone
+    std::vector<std::size_t> kept_;     // heap of the nearest k, the farthest on top
   };
 
   // Includes room for the region.
@@ -179,42 +152,7 @@ class Scene {
   void check_each(std::span<const Shape* const> shapes, std::span<const std::uint32_t> which,
                   std::span<const Pose> poses, std::span<const double> times,
                   const CheckOptions& options, const Put& put, unsigned threads = 1) const {
-    // Placing a part costs about as much as is saved for a pose.
-    const std::size_t least = std::max<std::size_t>(obstacles_.parts(), 64);
-    const std::size_t length = options.trajectory > 0 ? options.trajectory : poses.size();
-    Batch<Put> batch{
-        .shapes = shapes,
-        .which = which,
-        .poses = poses,
-        .times = times,
-        .options = options,
-        .put = put,
-        .groups = TimeGroups(poses.size(), times, least),
-        .length = length,
-        .stop_after = std::vector<std::atomic<std::size_t>>(
-            options.stop_at_first && length > 0 ? (poses.size() + length - 1) / length : 0),
-        .hints = Hints(0)};
-    if (options.warm_start && (options.mode != Mode::collide || batch.groups.size() > 0)) {
-      batch.hints = Hints(poses.size());
-    }
-    for (std::atomic<std::size_t>& first : batch.stop_after) first = poses.size();
-    check_groups(batch, threads);
-    constexpr std::size_t kChunk = 128;
-    for_each_chunk(batch.groups.others() > 0 ? poses.size() : 0, kChunk, threads, [&] {
-      return [&, egos = batch.egos()](std::size_t begin, std::size_t end) mutable {
-        std::array<std::size_t, kChunk> chosen;
-        std::size_t count = 0;
-        for (std::size_t n = begin; n < end; ++n) {
-          if (batch.is_stopped(n)) {
-            n = batch.last_of_trajectory(n);
-          } else if (batch.groups.of(n) == TimeGroups::kNone) {
-            chosen[count++] = n;
-          }
-        }
-        check_some(batch, egos, std::span(chosen).first(count), Obstacles::at_rest());
-      };
-    });
-    batch.put_stopped();
+    Batch<Scene, Put>(*this, shapes, which, poses, times, options, put).check(threads);
   }
 
   // The k nearest obstacles that are not certainly farther than max_distance (m), by ascending
@@ -231,12 +169,11 @@ class Scene {
   }
 
  private:
+  template <class, class>
+  friend class Batch;
   friend class GradientQuery;
   friend class NearestFreeQuery;
-  static constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
   static constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  static constexpr std::size_t kAhead = 16;   // poses searched together
-  static constexpr std::size_t kTile = 2048;  // poses whose groups one thread checks
 
   Status nearest(Ego& ego, const Pose& pose, const Obstacles::View& view, std::size_t k,
                  double max_distance, std::vector<Nearest>& result) const {
@@ -263,7 +200,7 @@ class Scene {
     if (k == 0) return Status::success;
     ego.seen_.clear();
     ego.leaves_ = is_outside(ego);
-    if (may_meet_again()) ego.seen_of_.resize(obstacles_.size(), -1);
+    if (may_meet_again()) ego.seen_of_.resize(obstacles_.size(), kNone);
     const auto nearer = [&ego](std::size_t a, std::size_t b) noexcept {
       const Ego::Seen& one = ego.seen_[a];
       const Ego::Seen& other = ego.seen_[b];
@@ -297,7 +234,7 @@ class Scene {
       return limit();
     });
     for (std::size_t s = 0; s < ego.seen_.size() && may_meet_again(); ++s) {
-      ego.seen_of_[static_cast<std::size_t>(ego.seen_[s].nearest.obstacle)] = -1;
+      ego.seen_of_[static_cast<std::size_t>(ego.seen_[s].nearest.obstacle)] = kNone;
     }
     std::sort_heap(ego.kept_.begin(), ego.kept_.end(), nearer);
     return Status::success;
@@ -337,251 +274,8 @@ class Scene {
     return exact;
   }
 
-  // By pose of a batch: the nearest part, or in mode collide the part that collides. If the next
-  // pose is near, its search starts with this part. The answer is the same, but most of the tree is
-  // skipped.
-  class Hints {
-   public:
-    explicit Hints(std::size_t poses) : part_(poses) {}
-
-    std::size_t at(std::size_t n, std::span<const Pose> poses, double reach) const noexcept {
-      if (n == 0 || n >= part_.size()) return kNone;
-      const Pose& pose = poses[n];
-      const Pose& last = poses[n - 1];
-      const double moved = norm({pose.x - last.x, pose.y - last.y});
-      const double turned = reach * std::fabs(pose.yaw - last.yaw);
-      return moved + turned <= reach ? before(n) : kNone;
-    }
-    // The part of the pose before, at any distance.
-    std::size_t before(std::size_t n) const noexcept {
-      if (n == 0 || n >= part_.size()) return kNone;
-      const std::size_t part = part_[n - 1].load(std::memory_order_relaxed);
-      return part > 0 ? part - 1 : kNone;
-    }
-    void put(std::size_t n, std::size_t part) noexcept {
-      if (n < part_.size()) {
-        part_[n].store(static_cast<std::uint32_t>(part + 1), std::memory_order_relaxed);
-      }
-    }
-
-   private:
-    std::vector<std::atomic<std::uint32_t>> part_;  // plus 1; 0: unknown
-  };
-
-  // Results of look_ahead() for the next poses of a batch.
-  struct Ahead {
-    struct At {
-      bool is_known = false;    // the ego is in the domain, and no part is near
-      bool is_placed = false;   // the ego is placed there
-      std::size_t hit = kNone;  // a part that the ego certainly overlaps; it is in the domain
-      Exhausted search;         // complete: `near` holds all parts whose bounds overlap the ego's
-      std::span<const Bvh::Hit> near;
-    };
-    std::array<At, kAhead> at;
-    Bvh::Hits hits;
-  };
-
-  // The egos of a thread in a batch: for each shape, one per pose that is searched together.
-  class Egos {
-   public:
-    Egos(std::span<const Shape* const> shapes, std::span<const std::uint32_t> which,
-         std::size_t group)
-        : shapes_(shapes), which_(which), group_(group), of_(shapes.size()) {}
-
-    // The ego for pose n, which is number i of those searched together.
-    Ego& at(std::size_t n, std::size_t i) {
-      const std::size_t shape = which_.empty() ? 0 : which_[n];
-      if (of_[shape].empty()) of_[shape].assign(group_, Ego(*shapes_[shape]));
-      return of_[shape][i];
-    }
-
-   private:
-    std::span<const Shape* const> shapes_;
-    std::span<const std::uint32_t> which_;
-    std::size_t group_;
-    std::vector<std::vector<Ego>> of_;  // by shape; empty until it is used
-  };
-
-  // The arguments and the state of a check of many poses.
-  template <class Put>
-  struct Batch {
-    std::span<const Shape* const> shapes;
-    std::span<const std::uint32_t> which;
-    std::span<const Pose> poses;
-    std::span<const double> times;
-    const CheckOptions& options;
-    const Put& put;
-    TimeGroups groups;
-    std::size_t length;  // poses in a trajectory
-    // By trajectory: the first pose that is not FREE.
-    std::vector<std::atomic<std::size_t>> stop_after;
-    Hints hints;
-
-    bool may_look_ahead() const noexcept {
-      return detail::takes(detail::Step::ahead) && options.mode == Mode::collide;
-    }
-    Egos egos() const { return {shapes, which, may_look_ahead() ? kAhead : 1}; }
-    bool is_stopped(std::size_t n) const noexcept {
-      return options.stop_at_first && n > stop_after[n / length];
-    }
-    std::size_t last_of_trajectory(std::size_t n) const noexcept {
-      return n - n % length + length - 1;
-    }
-    void finish(std::size_t n, const PoseResult& result) {
-      put(n, result);
-      if (!options.stop_at_first || is_free(result.verdict)) return;
-      std::atomic<std::size_t>& stop = stop_after[n / length];
-      std::size_t first = stop;
-      while (n < first && !stop.compare_exchange_weak(first, n)) {
-      }
-    }
-    void put_stopped() const {
-      for (std::size_t k = 0; k < stop_after.size(); ++k) {
-        const std::size_t end = std::min(poses.size(), (k + 1) * length);
-        for (std::size_t n = stop_after[k] + 1; n < end; ++n) put(n, {});
-      }
-    }
-  };
-
-  // Checks the poses whose time is that of many poses. The obstacles are placed once for each such
-  // time, and in several passes if they would need too much memory. A thread takes poses that
-  // follow each other, so that their memory stays in its cache, and checks them in order of time.
-  template <class Put>
-  void check_groups(Batch<Put>& batch, unsigned threads) const {
-    constexpr std::size_t kMostPlaced = 1 << 16;  // parts
-    constexpr std::size_t kSimilar = 8;  // slices in a row whose trees may be arranged alike
-    const TimeGroups& groups = batch.groups;
-    const std::size_t poses = batch.poses.size();
-    const std::size_t per_pass =
-        std::max(kMostPlaced, poses / 4) / std::max<std::size_t>(parts(), 1);
-    std::vector<TimeSlice> slices(std::min(groups.size(), std::max<std::size_t>(per_pass, 1)));
-    for (std::size_t first = 0; first < groups.size(); first += slices.size()) {
-      const std::size_t count = std::min(groups.size() - first, slices.size());
-      for_each_chunk(count, kSimilar, threads, [&] {
-        return [&](std::size_t begin, std::size_t end) {
-          for (std::size_t i = begin; i < end; ++i) {
-            obstacles_.place(groups.time(first + i), slices[i],
-                             i > begin ? &slices[i - 1] : nullptr);
-          }
-        };
-      });
-      for_each_chunk(poses, kTile, threads, [&] {
-        return [&, egos = batch.egos(), order = GroupedPoses()](std::size_t begin,
-                                                                std::size_t end) mutable {
-          order.arrange(groups, begin, end, first, count);
-          for (std::size_t i = 0; i < count; ++i) {
-            check_some(batch, egos, order.of(i), Obstacles::in(groups.time(first + i), slices[i]));
-          }
-        };
-      });
-    }
-  }
-
-  // Checks the chosen poses, with the obstacles at rest or in a slice, or else at each pose's time.
-  template <class Put>
-  void check_some(Batch<Put>& batch, Egos& egos, std::span<const std::size_t> chosen,
-                  Obstacles::View view) const {
-    const bool has_view = batch.times.empty() || view.slice != nullptr;
-    const bool looks_ahead = has_view && batch.may_look_ahead();
-    Ahead ahead;
-    const auto check_one = [&](std::size_t n, Ego& ego, const typename Ahead::At& at,
-                               std::size_t hint) {
-      const PoseResult result = check(ego, batch.poses[n], batch.options, view, at, &hint);
-      batch.hints.put(n, hint);
-      batch.finish(n, result);
-    };
-    std::array<Transform, kAhead> transforms;  // of the next poses; computed together for speed
-    const auto prepare = [&](std::span<const std::size_t> next) noexcept {
-      for (std::size_t i = 0; i < next.size(); ++i) {
-        if (batch.is_stopped(next[i])) continue;
-        transforms[i] = Transform::from_pose(batch.poses[next[i]], obstacles_.origin());
-        const std::size_t hint = batch.hints.before(next[i]);
-        if (view.slice != nullptr && hint != kNone) view.slice->part(hint).prefetch();
-      }
-    };
-    std::array<std::size_t, kAhead> group;  // searched together
-    std::array<Transform, kAhead> of_group;
-    for (std::size_t next = 0; next < chosen.size();) {
-      std::size_t count = 0;
-      for (; count < kAhead && next < chosen.size(); ++next) {
-        const std::size_t slot = next % kAhead;
-        if (slot == 0) prepare(chosen.subspan(next, std::min(kAhead, chosen.size() - next)));
-        const std::size_t n = chosen[next];
-        if (batch.is_stopped(n)) continue;
-        if (!has_view) view = obstacles_.at(batch.times[n]);
-        Ego& ego = egos.at(n, 0);
-        // In mode collide, it decides which obstacle is named. So it must not depend on how far
-        // other threads are.
-        const bool has_hint = view.slice != nullptr ? n % kTile != 0 : !batch.may_look_ahead();
-        const std::size_t hint = has_hint ? batch.hints.at(n, batch.poses, ego.reach_) : kNone;
-        if (looks_ahead && hint == kNone) {
-          group[count] = n;
-          of_group[count++] = transforms[slot];
-          continue;
-        }
-        typename Ahead::At at;
-        if (looks_ahead && is_hit(ego, transforms[slot], view.slice->part(hint))) {
-          at.hit = hint;
-        } else {
-          place(ego, batch.poses[n], transforms[slot]);
-          at.is_placed = true;
-        }
-        check_one(n, ego, at, hint);
-      }
-      if (count == 0) continue;
-      look_ahead(egos, std::span(group).first(count), batch.poses, of_group, batch.options.margin,
-                 view, ahead);
-      for (std::size_t i = 0; i < count; ++i) {
-        const std::size_t n = group[i];
-        if (!batch.is_stopped(n)) check_one(n, egos.at(n, i), ahead.at[i], kNone);
-      }
-    }
-  }
-
-  // Proves that an ego that is not placed overlaps a part. False: unknown.
-  static bool is_hit(const Ego& ego, const Transform& at, const FoundPart& found) noexcept {
-    if (!found || !ego.extents_.is_known_at(at)) return false;
-    const Convex part = found.convex();
-    for (int i = 0; i < ego.shape_->parts(); ++i) {
-      if (detail::is_proven_overlap(ego.shape_->part(i), at, part, {})) return true;
-    }
-    return false;
-  }
-
-  // Searches the tree for all of the chosen poses together, so that their memory accesses overlap.
-  // Places the egos that have parts near them.
-  void look_ahead(Egos& egos, std::span<const std::size_t> chosen, std::span<const Pose> poses,
-                  const std::array<Transform, kAhead>& transforms, double margin,
-                  const Obstacles::View& view, Ahead& ahead) const {
-    std::array<FloatBox, kAhead> boxes;
-    const std::size_t count = chosen.size();
-    const double range = undecided_margin(obstacles_.range(view, margin));
-    for (std::size_t i = 0; i < count; ++i) {
-      const Box bounds = egos.at(chosen[i], i).extents_.bounds_at(transforms[i]);
-      ahead.at[i] = {};
-      ahead.at[i].is_known = bounds.low.x > kEverywhere.low.x;
-      boxes[i] = FloatBox::around(bounds.grown(range));
-    }
-    std::size_t found = 0;
-    const Exhausted search =
-        obstacles_.overlapping(std::span(boxes).first(count), view, ahead.hits, found);
-    if (!search.is_complete()) return;
-    std::size_t end = 0;
-    for (std::size_t query = 0; query < count; ++query) {
-      const std::size_t begin = end;
-      for (; end < found && ahead.hits[end].query == query; ++end) {
-        if (!view.timed) obstacles_.prefetch(ahead.hits[end].item);
-      }
-      ahead.at[query].search = search;
-      ahead.at[query].near = std::span(ahead.hits).subspan(begin, end - begin);
-      if (begin == end && ahead.at[query].is_known && region_ == nullptr) continue;
-      place(egos.at(chosen[query], query), poses[chosen[query]], transforms[query]);
-      ahead.at[query].is_placed = true;
-    }
-  }
-
   PoseResult check(Ego& ego, const Pose& pose, const CheckOptions& options,
-                   const Obstacles::View& view, const Ahead::At& ahead,
+                   const Obstacles::View& view, const Ahead& ahead,
                    std::size_t* nearest_part = nullptr) const noexcept {
     std::size_t cold = kNone;
     if (nearest_part == nullptr) nearest_part = &cold;
@@ -638,7 +332,7 @@ class Scene {
 
   // Classifies every part within its required distance of the ego, until one collides. `hit_part`
   // is tested first; afterwards it is the part that collides, if any.
-  void collide_at(Ego& ego, double margin, const Obstacles::View& view, const Ahead::At& ahead,
+  void collide_at(Ego& ego, double margin, const Obstacles::View& view, const Ahead& ahead,
                   std::size_t& hit_part, Decision& decision, PoseResult& result) const noexcept {
     const std::size_t first = std::exchange(hit_part, kNone);
     if (is_outside(ego)) {
@@ -790,23 +484,22 @@ class Scene {
     const std::int64_t owner = obstacles_.owner(k);
     std::size_t met = kNone;
     if (!found) return met;
-    std::int32_t before = -1;
-    std::int32_t& index = may_meet_again() ? ego.seen_of_[static_cast<std::size_t>(owner)] : before;
+    std::size_t before = kNone;
+    std::size_t& index = may_meet_again() ? ego.seen_of_[static_cast<std::size_t>(owner)] : before;
     const auto leave = [&] {
       ego.leaves_ = true;
       const Closest closest = excursion(ego);
-      if (index < 0) {
-        index = static_cast<std::int32_t>(ego.seen_.size());
+      if (index == kNone) {
+        index = ego.seen_.size();
         ego.seen_.emplace_back();
       }
-      Ego::Seen& seen = ego.seen_[static_cast<std::size_t>(index)];
+      Ego::Seen& seen = ego.seen_[index];
       seen = {{owner, closest},    pair_number(ego, 0, first_of_region()),
               closest.distance,    closest.lower_bound,
               closest.lower_bound, seen.kept};
-      return static_cast<std::size_t>(index);
+      return index;
     };
-    if (ego.leaves_ && is_of_region(k))
-      return index < 0 ? leave() : static_cast<std::size_t>(index);
+    if (ego.leaves_ && is_of_region(k)) return index == kNone ? leave() : index;
     for (std::size_t i = 0; i < ego.placed_.size(); ++i) {
       const Certificate boxes = apart(ego.placed_.just_placed(i), found.part().facts());
       if (boxes.lower() > limit) continue;
@@ -819,11 +512,11 @@ class Scene {
       closest.lower_bound = bound_of(closest, boxes).lower();
       const double rank = closest.status == Status::success ? closest.distance : -kInfinity;
       const std::size_t pair = pair_number(ego, i, k);
-      if (index < 0) {
-        index = static_cast<std::int32_t>(ego.seen_.size());
+      if (index == kNone) {
+        index = ego.seen_.size();
         ego.seen_.push_back({{owner, closest}, pair, rank, closest.lower_bound});
       } else {
-        Ego::Seen& seen = ego.seen_[static_cast<std::size_t>(index)];
+        Ego::Seen& seen = ego.seen_[index];
         Closest& best = seen.nearest.closest;
         const double lower = std::fmin(best.lower_bound, closest.lower_bound);
         double other = closest.lower_bound;
@@ -837,7 +530,7 @@ class Scene {
         seen.second = std::fmin(seen.second, other);
         best.lower_bound = lower;
       }
-      met = static_cast<std::size_t>(index);
+      met = index;
     }
     return met;
   }

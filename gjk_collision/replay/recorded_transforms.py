@@ -10,8 +10,8 @@ __all__ = ["RecordedTransforms"]
 class RecordedTransforms(TransformTree):
     """A transform tree with notes for the report."""
 
-    def __init__(self, now: int = 0) -> None:
-        super().__init__(now)
+    def __init__(self) -> None:
+        super().__init__()
         self._left_out: dict[str, tuple[int, str]] = {}  # why -> how many, the first child frame
 
     def insert(

@@ -20,7 +20,7 @@ from ..server.frames import Pose
 from ..server.obstacles import Obstacles
 from .write import BagWriter, Storage
 
-__all__ = ["SceneError", "record"]
+__all__ = ["SceneError", "write_bag"]
 
 BEGIN = 1_700_000_000_000_000_000  # ns; an arbitrary time, but not 0
 
@@ -29,7 +29,7 @@ class SceneError(ValueError):
     """A scene file is not valid."""
 
 
-def record(scene: Path, bag: Path, storage: Storage = "mcap") -> int:
+def write_bag(scene: Path, bag: Path, storage: Storage = "mcap") -> int:
     """Write a bag of a scene; return the number of frames.
 
     Parameters

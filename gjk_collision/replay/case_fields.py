@@ -4,11 +4,14 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from difflib import get_close_matches
 from math import inf, isfinite
 from typing import Any
 
+from ..server.parameter_names import did_you_mean
+
 __all__ = ["NOWHERE", "CaseError", "Fields", "Place"]
+
+_CLOSE = 0.6  # similarity of a key to the one that was meant
 
 
 class CaseError(ValueError):
@@ -48,8 +51,7 @@ class Place:
         """Raise an error if a value is not one of those allowed."""
         names = list(allowed)
         if given not in names:
-            close = get_close_matches(str(given), names, n=1)
-            hint = f"; did you mean '{close[0]}'?" if close else ""
+            hint = did_you_mean(str(given), names, _CLOSE)
             raise self.error(f"must be one of {', '.join(names)} (got {given!r}){hint}")
 
     def __str__(self) -> str:
@@ -88,8 +90,7 @@ class Fields:
         names = list(allowed)
         for key in given:
             if key not in names:
-                close = get_close_matches(str(key), names, n=1)
-                hint = f"; did you mean '{close[0]}'?" if close else ""
+                hint = did_you_mean(str(key), names, _CLOSE)
                 rule = f"unknown key{hint}; allowed: {', '.join(names)}"
                 raise place.at(str(key)).error(rule)
         self._given, self.place = given, place

@@ -10,27 +10,32 @@ from math import nan
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from ..replay.drive import Drive
-from ..replay.interfaces import typestore
+from ..replay.interfaces import message, typestore
 from ..replay.rows import Row
 from ..server.answers import Answer, StateAnswer
-from ..server.drawing import COLOURS, HEIGHT, LIFETIME, WIDTH, Label, Lines, drawing
+from ..server.drawing import marker_array
 from ..server.frames import Pose
-from ..verdict import Verdict
 
-__all__ = ["MARKERS", "STATE", "Recording"]
+__all__ = ["MARKERS", "STATE", "AnswerFile"]
 
 # Topic -> message type.
 STATE = "/replay/state", "gjk_collision/msg/CollisionState"
 MARKERS = "/replay/markers", "visualization_msgs/msg/MarkerArray"
+# The types of the messages that markers consist of.
+_TYPES = {
+    name: f"{package}/msg/{name}"
+    for package, names in (
+        ("builtin_interfaces", ("Duration", "Time")),
+        ("geometry_msgs", ("Point", "Pose", "Quaternion", "Vector3")),
+        ("std_msgs", ("ColorRGBA", "Header")),
+        ("visualization_msgs", ("Marker", "MarkerArray")),
+    )
+    for name in names
+}
 
-# visualization_msgs/msg/Marker
-LINE_LIST, TEXT_VIEW_FACING, ADD, DELETEALL = 5, 9, 0, 3
 
-
-class Recording:
+class AnswerFile:
     """An mcap file that is open for writing.
 
     Parameters
@@ -48,10 +53,7 @@ class Recording:
         self._writer: Any = Writer(self._file)
         self._writer.start(profile="ros2", library="gjk_collision")
         self._channels = {each: self._channel(*each) for each in (STATE, MARKERS)}
-        colour = self._types["std_msgs/msg/ColorRGBA"]
-        self._colours = {verdict: colour(*rgb, 1.0) for verdict, rgb in COLOURS.items()}
         self._count = 0
-        self._no_bytes = np.zeros(0, np.uint8)
 
     def close(self) -> None:
         """Write the index, and close the file."""
@@ -63,15 +65,8 @@ class Recording:
         self._count += 1
         self._write(STATE, row, self._state(row, drive))
         ego = Pose(*row.ego) if row.ego else None
-        drawn = drawing(drive.snapshot, ego, _answer(row))
-        header = self._header(row, drive)
-        markers = [self._marker(header, "", 0, 0, Verdict.UNKNOWN, 0.0, action=DELETEALL)]
-        for number, part in enumerate(drawn):
-            if isinstance(part, Lines):
-                markers.append(self._lines(header, number, part))
-            else:
-                markers.append(self._text(header, number, part))
-        self._write(MARKERS, row, self._types[MARKERS[1]](markers))
+        found = marker_array(self._made, row.now, drive.snapshot, ego, _answer(row))
+        self._write(MARKERS, row, found)
 
     def _channel(self, topic: str, kind: str) -> int:
         package, _, name = kind.split("/")
@@ -92,12 +87,6 @@ class Recording:
 
     def _time(self, nanoseconds: int) -> Any:
         return self._types["builtin_interfaces/msg/Time"](*divmod(nanoseconds, 10**9))
-
-    def _point(self, x: float = 0.0, y: float = 0.0, z: float = 0.0) -> Any:
-        return self._types["geometry_msgs/msg/Point"](x, y, z)
-
-    def _vector(self, x: float, y: float, z: float) -> Any:
-        return self._types["geometry_msgs/msg/Vector3"](x, y, z)
 
     def _state(self, row: Row, drive: Drive) -> Any:
         snapshot, own = drive.snapshot, "gjk_collision/msg/"
@@ -123,70 +112,14 @@ class Recording:
             time_to_collision=row.time_to_collision,
             nearest_id=row.nearest_id,
             nearest_source=row.nearest_source,
-            witness_ego=self._point(*found.witness_ego),
-            witness_obstacle=self._point(*found.witness_obstacle),
-            direction=self._vector(*found.direction, 0.0),
+            witness_ego=self._made("Point", **_xy(found.witness_ego)),
+            witness_obstacle=self._made("Point", **_xy(found.witness_obstacle)),
+            direction=self._made("Vector3", **_xy(found.direction)),
             snapshot_sequence=0,
         )
 
-    def _lines(self, header: Any, number: int, lines: Lines) -> Any:
-        return self._marker(
-            header,
-            lines.name,
-            number,
-            LINE_LIST,
-            lines.verdict,
-            WIDTH,
-            points=[self._point(x, y) for x, y in lines.segments.reshape(-1, 2).tolist()],
-            colors=[self._colours[verdict] for verdict in lines.verdicts for _ in range(2)],
-        )
-
-    def _text(self, header: Any, number: int, label: Label) -> Any:
-        where = self._point(label.x, label.y, 2.0)
-        kind, verdict = TEXT_VIEW_FACING, Verdict.MARGIN
-        return self._marker(
-            header, "warning", number, kind, verdict, HEIGHT, where=where, text=label.text
-        )
-
-    def _marker(
-        self,
-        header: Any,
-        namespace: str,
-        number: int,
-        kind: int,
-        verdict: Verdict,
-        size: float,
-        *,
-        action: int = ADD,
-        where: Any = None,
-        text: str = "",
-        points: list[Any] | None = None,
-        colors: list[Any] | None = None,
-    ) -> Any:
-        types, geometry = self._types, "geometry_msgs/msg/"
-        rotation = types[geometry + "Quaternion"](0.0, 0.0, 0.0, 1.0)
-        empty = types["std_msgs/msg/Header"](self._time(0), "")
-        return types["visualization_msgs/msg/Marker"](
-            header=header,
-            ns=namespace,
-            id=number,
-            type=kind,
-            action=action,
-            pose=types[geometry + "Pose"](where or self._point(), rotation),
-            scale=self._vector(size, 0.0, size),
-            color=self._colours[verdict],
-            lifetime=types["builtin_interfaces/msg/Duration"](LIFETIME, 0),
-            frame_locked=False,
-            points=points or [],
-            colors=colors or [],
-            texture_resource="",
-            texture=types["sensor_msgs/msg/CompressedImage"](empty, "", self._no_bytes),
-            uv_coordinates=[],
-            text=text,
-            mesh_resource="",
-            mesh_file=types["visualization_msgs/msg/MeshFile"]("", self._no_bytes),
-            mesh_use_embedded_materials=False,
-        )
+    def _made(self, name: str, **fields: Any) -> Any:
+        return message(self._store, _TYPES[name], **fields)
 
 
 def _answer(row: Row) -> StateAnswer:
@@ -207,6 +140,10 @@ def _answer(row: Row) -> StateAnswer:
         _pair(row.witness_obstacle, nan),
         _pair(row.direction, 0.0),
     )
+
+
+def _xy(point: tuple[float, float]) -> dict[str, float]:
+    return dict(zip("xy", point, strict=True))
 
 
 def _pair(values: tuple[float, ...], missing: float) -> tuple[float, float]:

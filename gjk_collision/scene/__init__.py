@@ -4,37 +4,33 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from math import isfinite
-from reprlib import repr as short
-from typing import Any, Literal, TypeAlias, overload
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from . import _core
-from .arguments import (
+from .. import _core
+from ..arguments import (
     as_bool,
     as_choice,
     as_floats,
     as_integer,
     as_integers,
-    as_list,
     as_number,
     as_point,
     as_poses,
+    as_rows_of,
     as_vector,
-    instance,
     located,
+    located_in,
 )
-from .errors import InputError
-from .geometry import ConcavePolicy, Pose, Shape
-from .geometry import cores as _cores
-from .path import Path, shorter_turn
-from .region import OUTSIDE, Region
-from .results import (
+from ..errors import InputError
+from ..geometry import ConcavePolicy, PoseLike, Shape, cores
+from ..path import Path
+from ..region import Region
+from ..results import (
     CheckResult,
     ContactResult,
     GradientResult,
@@ -44,31 +40,38 @@ from .results import (
     RayCastResult,
     TimeToCollisionResult,
 )
-from .verdict import Status, Verdict
-
-__all__ = ["Scene"]
-
-Mode: TypeAlias = Literal["collide", "distance", "witness"]
-PathMode: TypeAlias = Literal["collide", "distance"]
-PredictionPolicy: TypeAlias = Literal["unknown_is_error", "constant_velocity", "hold"]
-Paths: TypeAlias = Sequence[tuple[ArrayLike, ArrayLike] | None]
-"""One predicted path per obstacle, as described for `Scene`."""
-
-_MODES: dict[str, int] = {"collide": 0, "distance": 1, "witness": 2}
-_EMPTY: NDArray[np.float64] = np.empty(0)
-_FEW_ENTRIES, _MOST_ENTRIES = 100, 1_000_000  # per pose, and of all poses: see _check_entries()
-_WORST_FIRST = Verdict.COLLISION, Verdict.UNKNOWN, Verdict.MARGIN, Verdict.FREE
-_VERDICTS = tuple(Verdict)  # _VERDICTS[n] is faster than Verdict(n)
-_PER_POSE = (
-    "verdicts",
-    "statuses",
-    "distances",
-    "lower_bounds",
-    "nearest",
-    "witnesses",
-    "directions",
+from ..verdict import WORST_FIRST, Status, Verdict
+from .arguments import (
+    EMPTY,
+    Mode,
+    PathMode,
+    Paths,
+    PredictionPolicy,
+    as_rows,
+    as_vehicles,
+    at_each,
+    check_entries,
+    checked_ids,
+    checked_poses,
+    checked_prediction,
+    checked_region,
+    checked_times,
+    checked_trajectories,
+    checked_which,
+    core_of,
+    errors_of_paths,
+    flat_arrays,
+    is_many,
+    mode_number,
+    reported_motion,
+    shaped,
+    thread_count,
+    twists_along,
 )
-_NO_OFFSETS: NDArray[np.uint32] = np.empty(0, dtype=np.uint32)
+
+__all__ = ["Mode", "PredictionPolicy", "Scene", "flat_arrays", "mode_number", "thread_count"]
+
+_VERDICTS = tuple(Verdict)  # _VERDICTS[n] is faster than Verdict(n)
 
 
 class Scene:
@@ -149,7 +152,7 @@ class Scene:
     region, as far as the search found it. The lower bound also covers all other points.
     """
 
-    __slots__ = ("_core", "_id_of", "_prediction", "_region")
+    __slots__ = ("_core", "_id_of", "_region", "_prediction")  # noqa: RUF023 (see `_made`)
 
     def __init__(
         self,
@@ -168,12 +171,8 @@ class Scene:
         time_error: float = 0.0,
         threads: int = 1,
     ) -> None:
-        self._region = _checked_region(inside)
-        self._prediction = (
-            _checked_policy(prediction),
-            as_number(horizon, "horizon"),
-            as_number(time_error, "time_error"),
-        )
+        region = checked_region(inside)
+        said = checked_prediction(prediction, horizon, time_error)
         placed = None if poses is None else as_floats(poses, "poses", 3)
         if isinstance(shapes, Shape):
             if placed is None:
@@ -184,20 +183,17 @@ class Scene:
                     "must be a sequence (got Shape): pass a list of shapes, or the poses at which "
                     "this Shape is placed",
                 )
-            cores = [shapes._core]
+            listed = [shapes._core]
             count = len(placed)
         else:
-            cores = _cores(shapes)
-            count = len(cores)
-        reported = _reported_motion(
-            count, velocities, paths, stamps, margins, margin_rates, *self._prediction
-        )
+            listed = cores(shapes)
+            count = len(listed)
+        reported = reported_motion(count, velocities, paths, stamps, margins, margin_rates, *said)
         workers = thread_count(threads)
-        with _errors_of_paths(reported):
-            self._core = _core.scene_from_shapes(
-                cores, count, placed, reported, _core_of(inside), workers
-            )
-        self._id_of = _checked_ids(ids, count, inside)
+        with errors_of_paths(reported):
+            core = _core.scene_from_shapes(listed, count, placed, reported, region, workers)
+        self._core, self._id_of = core, checked_ids(ids, count, inside)
+        self._region, self._prediction = inside, said
 
     @classmethod
     def from_arrays(
@@ -260,27 +256,18 @@ class Scene:
         InputError
             Names the argument, the index and the rule that is broken.
         """
-        scene = cls.__new__(cls)
-        scene._region = _checked_region(inside)
+        region = checked_region(inside)
         policy = as_choice(concave_policy, ("decompose", "hull", "reject"), "concave_policy")
-        scene._prediction = (
-            _checked_policy(prediction),
-            as_number(horizon, "horizon"),
-            as_number(time_error, "time_error"),
-        )
+        said = checked_prediction(prediction, horizon, time_error)
         arrays = flat_arrays(
             offsets, xy, kinds, radius, poses,
             velocities, path_offsets, path_times, path_poses, stamps, margins, margin_rates,
-            *scene._prediction,
+            *said,
         )  # fmt: skip
-        scene._core = _core.scene_from_arrays(
-            *arrays,
-            getattr(_core.ConcavePolicy, policy),
-            _core_of(inside),
-            thread_count(threads),
+        core = _core.scene_from_arrays(
+            *arrays, getattr(_core.ConcavePolicy, policy), region, thread_count(threads)
         )
-        scene._id_of = _checked_ids(ids, len(scene._core), inside)
-        return scene
+        return cls._made(core, checked_ids(ids, len(core), inside), inside, said)
 
     def updated(
         self,
@@ -319,20 +306,17 @@ class Scene:
             Names the argument, the index and the rule that is broken.
         """
         changed = as_integers(indices, "indices", np.int64, 0)
-        reported = _reported_motion(
+        reported = reported_motion(
             len(changed), velocities, paths, stamps, margins, margin_rates, *self._prediction
         )
-        scene = type(self).__new__(type(self))
-        scene._id_of, scene._prediction = self._id_of, self._prediction
-        scene._region = self._region
-        with _errors_of_paths(reported):
-            scene._core = self._core.updated(
+        with errors_of_paths(reported):
+            core = self._core.updated(
                 changed,
                 None if poses is None else as_floats(poses, "poses", 3),
-                None if shapes is None else _cores(shapes),
+                None if shapes is None else cores(shapes),
                 reported,
             )
-        return scene
+        return self._made(core, self._id_of, self._region, self._prediction)
 
     @classmethod
     def _composed(
@@ -346,12 +330,9 @@ class Scene:
         time_error: float,
     ) -> Scene:
         """Return a scene of the obstacles of several messages, each with its stamp [s]."""
-        scene = cls.__new__(cls)
-        scene._region = inside
-        scene._prediction = _checked_policy(prediction), horizon, time_error
-        scene._core = _core.compose(messages, stamps, _core_of(inside), time_error)
-        scene._id_of = _checked_ids(ids, len(scene._core), inside)
-        return scene
+        settings = checked_prediction(prediction, horizon, time_error)
+        core = _core.compose(messages, stamps, checked_region(inside), time_error)
+        return cls._made(core, checked_ids(ids, len(core), inside), inside, settings)
 
     @classmethod
     def _restored(
@@ -361,12 +342,17 @@ class Scene:
         inside: Region | None,
         *prediction: Any,
     ) -> Scene:
+        state = *core, checked_region(inside)
+        restored = _core.scene_from_state(*state)
+        id_of = checked_ids(ids, len(restored), inside)
+        return cls._made(restored, id_of, inside, checked_prediction(*prediction))
+
+    @classmethod
+    def _made(cls, *values: Any) -> Scene:
+        """Return a scene with the values of `__slots__`."""
         scene = cls.__new__(cls)
-        state = *core, _core_of(inside)
-        scene._core = _core.scene_from_state(*state)
-        scene._region = _checked_region(inside)
-        scene._id_of = _checked_ids(ids, len(scene._core), inside)
-        scene._prediction = _checked_policy(prediction[0]), *prediction[1:]
+        for name, value in zip(cls.__slots__, values, strict=True):
+            setattr(scene, name, value)
         return scene
 
     def __reduce__(self) -> tuple[Callable[..., Scene], tuple[Any, ...]]:
@@ -492,78 +478,46 @@ class Scene:
             EMPTY_REQUEST: no pose is given. NON_FINITE, COORD_RANGE, ARRAY_MISMATCH,
             INVALID_INPUT.
         """
-        placed, leading = _checked_trajectories(poses)
-        cores = _vehicles(shape)
-        at = _checked_times(times, leading)
+        placed, leading = checked_trajectories(poses)
+        vehicles = as_vehicles(shape)
+        at = checked_times(times, leading)
         try:
-            found = self._asked(
-                cores,
+            answer: dict[str, Any] = self._core.check(
+                vehicles,
                 placed,
-                at if at is _EMPTY else np.broadcast_to(at, leading).reshape(-1),
+                at_each(at, leading),
                 as_number(margin, "margin"),
                 mode_number(mode),
                 as_bool(stop_at_first, "stop_at_first"),
                 thread_count(threads),
                 as_bool(warm_start, "warm_start"),
                 leading[-1] if leading else 1,
-                _checked_which(which, len(cores), leading),
+                checked_which(which, len(vehicles), leading),
             )
-        except InputError as error:
+        except InputError as error:  # faster than `located_in`
             raise located(error, poses=leading, times=at.shape) from None
         if len(leading) != 1:
-            for name in _PER_POSE:
-                if len(found[name]):
-                    found[name] = found[name].reshape(leading + found[name].shape[1:])[()]
+            for name, values in answer.items():
+                if isinstance(values, np.ndarray) and len(values):
+                    answer[name] = values.reshape(leading + values.shape[1:])[()]
         return CheckResult._of(
             {
-                "is_free": found["first_invalid"] == -1,
-                "verdict": _VERDICTS[found["worst"]],
-                "verdicts": found["verdicts"],
-                "statuses": found["statuses"],
-                "distances": found["distances"],
-                "lower_bounds": found["lower_bounds"],
-                "nearest_ids": self._ids_of(found["nearest"]),
-                "nearest_indices": found["nearest"],
-                "witnesses": found["witnesses"] if mode == "witness" else None,
-                "directions": found["directions"] if mode == "witness" else None,
-                "first_invalid_index": found["first_invalid"],
+                "is_free": answer["first_invalid"] == -1,
+                "verdict": _VERDICTS[answer["worst"]],
+                "verdicts": answer["verdicts"],
+                "statuses": answer["statuses"],
+                "distances": answer["distances"],
+                "lower_bounds": answer["lower_bounds"],
+                "nearest_ids": self._ids_of(answer["nearest"]),
+                "nearest_indices": answer["nearest"],
+                "witnesses": answer["witnesses"] if mode == "witness" else None,
+                "directions": answer["directions"] if mode == "witness" else None,
+                "first_invalid_index": answer["first_invalid"],
             }
         )
 
-    def _asked(
-        self,
-        shapes: list[_core.Shape],
-        poses: NDArray[np.float64],
-        times: NDArray[np.float64],
-        margin: float,
-        mode: int,
-        stop_at_first: bool,
-        threads: int = 1,
-        warm_start: bool = True,
-        trajectory: int = 0,
-        which: NDArray[np.integer] = _NO_OFFSETS,
-    ) -> dict[str, Any]:
-        """Return the answer of the kernel.
-
-        `which` is the index of the shape at each pose, flat; empty: there is one shape.
-        `trajectory` is the number of poses in each trajectory; 0: all are one trajectory.
-        """
-        found: dict[str, Any] = self._core.check(
-            shapes,
-            poses,
-            times,
-            margin,
-            mode,
-            stop_at_first,
-            threads,
-            warm_start,
-            trajectory,
-            which,
-        )
-        return found
-
     def is_free(
-        self, shape: Shape, pose: Pose, *, time: float | None = None, margin: float = 0.0
+        self, shape: Shape, pose: PoseLike, *, time: float | None = None, margin: float = 0.0
     ) -> bool:
         """Return whether `shape` is certified free at one pose.
 
@@ -591,7 +545,7 @@ class Scene:
             return self._core.is_free(shape._core, pose, time, margin)  # type: ignore[arg-type]
         except (AttributeError, TypeError):  # convert the arguments, or name the invalid one
             return self._core.is_free(
-                instance(shape, Shape, "shape")._core,
+                core_of(shape),
                 as_vector(pose, "pose"),
                 None if time is None else as_number(time, "time"),
                 as_number(margin, "margin"),
@@ -600,7 +554,7 @@ class Scene:
     def nearest(
         self,
         shape: Shape,
-        pose: Pose | ArrayLike,
+        pose: PoseLike | ArrayLike,
         k: int = 1,
         max_distance: float = np.inf,
         *,
@@ -641,36 +595,13 @@ class Scene:
             INVALID_INPUT.
         """
         count = as_integer(k, "k", 1)
-        if _is_many(pose):
+        if is_many(pose):
             return self._nearest_at_each(shape, pose, count, max_distance, time, threads)
         thread_count(threads)
-        placed = as_vector(pose, "pose")
         at = None if time is None else as_number(time, "time")  # type: ignore[arg-type]
-        indices, distances, lower_bounds, witnesses, directions, statuses = self._core.nearest(
-            instance(shape, Shape, "shape")._core,
-            placed,
-            at,
-            count,
-            as_number(max_distance, "max_distance"),
-        )
-        return NearestResult(
-            indices=indices,
-            ids=self._ids_of(indices),
-            distances=distances,
-            lower_bounds=lower_bounds,
-            witness_shape=witnesses[:, :2],
-            witness_obstacle=witnesses[:, 2:],
-            directions=directions,
-            statuses=statuses,
-        )
-
-    def _check_entries(self, k: int, poses: int) -> None:
-        """Refuse a result that has many more entries for each pose than there are obstacles."""
-        obstacles = len(self) + 1  # the outside of a region counts as one
-        most = max(_FEW_ENTRIES, obstacles, _MOST_ENTRIES // max(1, poses))
-        if k > most:
-            rule = f"must be at most {most}, because each of {poses} poses has k entries (got {k})"
-            raise InputError(Status.LIMIT_EXCEEDED, "k", None, rule)
+        placed, most = as_vector(pose, "pose"), as_number(max_distance, "max_distance")
+        answer = self._core.nearest(core_of(shape), placed, at, count, most)
+        return self._nearest_result(answer)
 
     def _nearest_at_each(
         self,
@@ -683,8 +614,8 @@ class Scene:
     ) -> NearestResult:
         placed = as_poses(poses, "pose")
         leading = placed.shape[:-1]
-        self._check_entries(k, placed.size // 3)
-        times = _EMPTY
+        check_entries(k, len(self), placed.size // 3)
+        times = EMPTY
         if time is not None:
             given = as_floats(time, "time")
             if given.shape not in ((), leading, leading[-1:]):
@@ -692,8 +623,8 @@ class Scene:
                 raise InputError(Status.ARRAY_MISMATCH, "time", None, rule)
             times = np.broadcast_to(given, leading).reshape(-1)
         try:
-            found = self._core.nearest_at_each(
-                instance(shape, Shape, "shape")._core,
+            answer = self._core.nearest_at_each(
+                core_of(shape),
                 placed.reshape(-1, 3),
                 times,
                 k,
@@ -704,17 +635,19 @@ class Scene:
             name = {"poses": "pose", "times": "time"}.get(error.argument, error.argument)
             renamed = InputError(error.status, name, error.index, error.rule)
             raise located(renamed, pose=leading, time=leading) from None
-        indices, distances, lower_bounds, witnesses, directions, statuses = found
-        rows = (*leading, k)
+        return self._nearest_result(shaped(answer, (*leading, k)))
+
+    def _nearest_result(self, answer: Sequence[NDArray[Any]]) -> NearestResult:
+        indices, distances, lower_bounds, witnesses, directions, statuses = answer
         return NearestResult(
-            indices=indices.reshape(rows),
-            ids=self._ids_of(indices).reshape(rows),
-            distances=distances.reshape(rows),
-            lower_bounds=lower_bounds.reshape(rows),
-            witness_shape=witnesses[:, :2].reshape(*rows, 2),
-            witness_obstacle=witnesses[:, 2:].reshape(*rows, 2),
-            directions=directions.reshape(*rows, 2),
-            statuses=statuses.reshape(rows),
+            indices=indices,
+            ids=self._ids_of(indices),
+            distances=distances,
+            lower_bounds=lower_bounds,
+            witness_shape=witnesses[..., :2],
+            witness_obstacle=witnesses[..., 2:],
+            directions=directions,
+            statuses=statuses,
         )
 
     def ray_cast(
@@ -754,35 +687,22 @@ class Scene:
             EMPTY_REQUEST: no direction is given. NON_FINITE, COORD_RANGE, ARRAY_MISMATCH,
             INVALID_INPUT.
         """
-        rays = as_floats(directions, "directions")
-        if rays.ndim == 0 or rays.shape[-1] not in (0, 2) or (rays.size and rays.shape[-1] != 2):
-            rule = f"must have shape (..., 2) (got {rays.shape})"
-            raise InputError(Status.ARRAY_MISMATCH, "directions", None, rule)
-        if rays.size == 0:
-            rule = "must hold at least one direction"
-            raise InputError(Status.EMPTY_REQUEST, "directions", None, rule)
+        rays = as_rows_of(directions, "directions", 2, "direction")
         leading = rays.shape[:-1]
-        try:
-            distances, indices, verdicts, statuses = self._core.ray_cast(
+        with located_in(directions=leading):
+            answer = self._core.ray_cast(
                 as_point(origin, "origin"),
                 rays.reshape(-1, 2),
                 as_number(max_distance, "max_distance"),
                 as_number(tolerance, "tolerance"),
                 thread_count(threads),
             )
-        except InputError as error:
-            raise located(error, directions=leading) from None
-        return RayCastResult(
-            distances=distances.reshape(leading)[()],
-            ids=self._ids_of(indices).reshape(leading)[()],
-            verdicts=verdicts.reshape(leading)[()],
-            statuses=statuses.reshape(leading)[()],
-        )
+        return RayCastResult(**self._first_hits("distances", answer, leading))
 
     def nearest_free(
         self,
         shape: Shape,
-        pose: Pose,
+        pose: PoseLike,
         max_shift: float,
         max_turn: float = 0.0,
         *,
@@ -833,8 +753,8 @@ class Scene:
         100 000 000 pairs of parts, and may then miss other free space. A turn is made only if it
         shortens the shift.
         """
-        found = self._core.nearest_free(
-            instance(shape, Shape, "shape")._core,
+        free_pose = self._core.nearest_free(
+            core_of(shape),
             as_vector(pose, "pose"),
             as_number(max_shift, "max_shift"),
             as_number(max_turn, "max_turn"),
@@ -842,7 +762,7 @@ class Scene:
             None if time is None else as_number(time, "time"),
             as_number(tolerance, "tolerance"),
         )
-        return None if found is None else np.array(found)
+        return None if free_pose is None else np.array(free_pose)
 
     def gradient(
         self,
@@ -895,28 +815,21 @@ class Scene:
         In contact, they are finite.
         """
         count = as_integer(k, "k", 1)
-        placed, leading = _checked_trajectories(poses)
-        self._check_entries(count, len(placed))
-        at = _checked_times(times, leading)
-        try:
-            found = self._core.gradient(
-                instance(shape, Shape, "shape")._core,
-                placed,
-                at if at is _EMPTY else np.broadcast_to(at, leading).reshape(-1),
-                count,
-                thread_count(threads),
+        placed, leading = checked_trajectories(poses)
+        check_entries(count, len(self), len(placed))
+        at = checked_times(times, leading)
+        with located_in(poses=leading, times=at.shape):
+            *answer, statuses = self._core.gradient(
+                core_of(shape), placed, at_each(at, leading), count, thread_count(threads)
             )
-        except InputError as error:
-            raise located(error, poses=leading, times=at.shape) from None
-        distances, lower_bounds, gradients, rates, obstacles, smooth, statuses = found
-        each = (*leading, count)
+        distances, bounds, gradients, rates, indices, smooth = shaped(answer, (*leading, count))
         return GradientResult(
-            distances=distances.reshape(each),
-            lower_bounds=lower_bounds.reshape(each),
-            gradients=gradients.reshape(*each, 3),
-            rates=rates.reshape(each),
-            ids=self._ids_of(obstacles).reshape(each),
-            smooth=smooth.reshape(each),
+            distances=distances,
+            lower_bounds=bounds,
+            gradients=gradients,
+            rates=rates,
+            ids=self._ids_of(indices),
+            smooth=smooth,
             statuses=statuses.reshape(leading)[()],
         )
 
@@ -1015,7 +928,7 @@ class Scene:
         bound includes the Taylor remainder of the position, ``v w t^2 / 2`` for a speed v and a
         rate of turn w.
         """
-        core = instance(shape, Shape, "shape")._core
+        core = core_of(shape)
         has_distance = as_choice(mode, ("collide", "distance"), "mode") == "distance"
         required = as_number(margin, "margin")
         options = (
@@ -1031,8 +944,8 @@ class Scene:
                 raise InputError(Status.INVALID_INPUT, "swept", None, rule)
             found = poses._check(self._core, core, times, *options)
             return self._paths_result(found, poses.shape)
-        placed = _checked_poses(poses)
-        at = _rows(times, len(placed), "times", 0)
+        placed = checked_poses(poses)
+        at = as_rows(times, len(placed), "times", 0)
         if is_swept:
             found = self._core.check_paths(core, placed, at, 1, *options, 0.0)
             return self._paths_result(found, ())
@@ -1105,14 +1018,14 @@ class Scene:
         -----
         Conservative advancement on certified lower bounds, see `time_of_impact`.
         """
-        placed, leading = _checked_trajectories(poses)
+        placed, leading = checked_trajectories(poses)
         if len(leading) != 2:
             rule = f"must have shape (K, T, 3) (got {(*leading, 3)}); K is 1 for one trajectory"
             raise InputError(Status.ARRAY_MISMATCH, "poses", None, rule)
-        at = _checked_times(as_floats(times, "times"), leading)
-        try:
-            found = self._core.check_paths(
-                instance(shape, Shape, "shape")._core,
+        at = checked_times(as_floats(times, "times"), leading)
+        with located_in(poses=leading, times=at.shape):
+            answer = self._core.check_paths(
+                core_of(shape),
                 placed,
                 at,
                 leading[0],
@@ -1122,15 +1035,13 @@ class Scene:
                 thread_count(threads),
                 0.0,
             )
-        except InputError as error:
-            raise located(error, poses=leading, times=at.shape) from None
         return ContactResult(
-            times=found["first_collision_times"],
-            distances=found["distances"],
-            lower_bounds=found["lower_bounds"],
-            ids=self._ids_of(found["obstacles"]),
-            verdicts=found["verdicts"],
-            statuses=found["statuses"],
+            times=answer["first_collision_times"],
+            distances=answer["distances"],
+            lower_bounds=answer["lower_bounds"],
+            ids=self._ids_of(answer["obstacles"]),
+            verdicts=answer["verdicts"],
+            statuses=answer["statuses"],
         )
 
     def time_to_collision(
@@ -1196,339 +1107,64 @@ class Scene:
         contact on a given trajectory, with the predicted motions of the obstacles, use
         `first_contact`.
         """
-        placed, leading = _checked_trajectories(poses)
+        placed, leading = checked_trajectories(poses)
         given = as_floats(times, "times")
-        at = np.broadcast_to(given, leading) if given.ndim == 0 else _checked_times(given, leading)
+        at = np.broadcast_to(given, leading) if given.ndim == 0 else checked_times(given, leading)
         if twists is None:
-            each = _twists_along(placed.reshape(*leading, 3), given)
+            twist_rows = twists_along(placed.reshape(*leading, 3), given)
         else:
-            each = as_floats(twists, "twists")
-            if each.shape not in ((*leading, 3), (3,)):
+            twist_rows = as_floats(twists, "twists")
+            if twist_rows.shape not in ((*leading, 3), (3,)):
                 other = " or (3,)" if leading else ""
-                rule = f"must have shape {(*leading, 3)}{other} (got {each.shape})"
+                rule = f"must have shape {(*leading, 3)}{other} (got {twist_rows.shape})"
                 raise InputError(Status.ARRAY_MISMATCH, "twists", None, rule)
-        try:
-            found = self._core.time_to_collision(
-                instance(shape, Shape, "shape")._core,
+        with located_in(poses=leading, times=given.shape, twists=twist_rows.shape[:-1]):
+            answer = self._core.time_to_collision(
+                core_of(shape),
                 placed,
-                np.broadcast_to(each, (*leading, 3)).reshape(-1, 3),
+                np.broadcast_to(twist_rows, (*leading, 3)).reshape(-1, 3),
                 np.broadcast_to(at, leading).reshape(-1),
                 as_number(horizon, "horizon"),
                 as_number(tolerance, "tolerance"),
                 thread_count(threads),
             )
-        except InputError as error:
-            shapes = {"poses": leading, "times": given.shape, "twists": each.shape[:-1]}
-            raise located(error, **shapes) from None
-        until, indices, verdicts, statuses = found
-        return TimeToCollisionResult(
-            times=until.reshape(leading)[()],
-            ids=self._ids_of(indices).reshape(leading)[()],
-            verdicts=verdicts.reshape(leading)[()],
-            statuses=statuses.reshape(leading)[()],
-        )
+        return TimeToCollisionResult(**self._first_hits("times", answer, leading))
+
+    def _first_hits(
+        self, name: str, answer: tuple[NDArray[Any], ...], leading: tuple[int, ...]
+    ) -> dict[str, Any]:
+        """Return the fields of a result."""
+        until, indices, verdicts, statuses = shaped(answer, leading)
+        ids = self._ids_of(indices)
+        return {name: until, "ids": ids, "verdicts": verdicts, "statuses": statuses}
 
     def _paths_result(
-        self, found: dict[str, Any], leading: tuple[int, ...]
+        self, answer: dict[str, Any], leading: tuple[int, ...]
     ) -> PathResult | PathsResult:
-        indices = found.pop("obstacles")
+        indices = answer.pop("obstacles")
         if leading:
-            each = {name: values.reshape(leading) for name, values in found.items()}
-            present = set(np.unique(found["verdicts"]).tolist())
-            worst = next(verdict for verdict in _WORST_FIRST if verdict in present)
+            arrays = {name: values.reshape(leading) for name, values in answer.items()}
+            present = set(np.unique(answer["verdicts"]).tolist())
+            worst = next(verdict for verdict in WORST_FIRST if verdict in present)
             return PathsResult(
                 is_free=worst is Verdict.FREE,
                 verdict=worst,
                 obstacle_ids=self._ids_of(indices).reshape(leading),
-                **each,
+                **arrays,
             )
-        verdict = _VERDICTS[found["verdicts"][0]]
+        verdict = _VERDICTS[answer["verdicts"][0]]
         return PathResult(
             is_free=verdict is Verdict.FREE,
             verdict=verdict,
-            status=Status(int(found["statuses"][0])),
-            first_invalid_segment=int(found["first_invalid_segments"][0]),
-            last_valid_fraction=float(found["last_valid_fractions"][0]),
-            first_collision_time=float(found["first_collision_times"][0]),
+            status=Status(int(answer["statuses"][0])),
+            first_invalid_segment=int(answer["first_invalid_segments"][0]),
+            last_valid_fraction=float(answer["last_valid_fractions"][0]),
+            first_collision_time=float(answer["first_collision_times"][0]),
             obstacle_id=int(self._id_of[indices[0]]),
             obstacle_index=int(indices[0]),
-            min_distance=float(found["distances"][0]),
-            min_distance_lower_bound=float(found["lower_bounds"][0]),
+            min_distance=float(answer["distances"][0]),
+            min_distance_lower_bound=float(answer["lower_bounds"][0]),
         )
 
     def _ids_of(self, indices: NDArray[np.int64]) -> NDArray[np.int64]:
         return self._id_of.take(indices)
-
-
-def flat_arrays(
-    offsets: ArrayLike,
-    xy: ArrayLike,
-    kinds: ArrayLike | None,
-    radius: ArrayLike | None,
-    poses: ArrayLike | None,
-    velocities: ArrayLike | None,
-    path_offsets: ArrayLike | None,
-    path_times: ArrayLike | None,
-    path_poses: ArrayLike | None,
-    stamps: ArrayLike | None = None,
-    margins: ArrayLike | None = None,
-    margin_rates: ArrayLike | None = None,
-    prediction: _core.PredictionPolicy = _core.PredictionPolicy.unknown_is_error,
-    horizon: float = 0.0,
-    time_error: float = 0.0,
-) -> tuple[ArrayLike, ArrayLike, ArrayLike, ArrayLike, ArrayLike, _core.Reported]:
-    """Return the arguments of `Scene.from_arrays` with the types of the kernel's functions.
-
-    The kernel checks the lengths and the values.
-    """
-    return (
-        as_integers(offsets, "offsets", np.uint32, 0),
-        as_floats(xy, "xy", 0, 2),
-        as_integers(_or_empty(kinds), "kinds", np.uint8, 0),
-        as_floats(_or_empty(radius), "radius", 0),
-        as_floats(_or_empty(poses), "poses", 0, 3),
-        _core.Reported(
-            as_floats(_or_empty(velocities), "velocities", 0, 3),
-            as_floats(_or_empty(stamps), "stamps", 0),
-            as_integers(_or_empty(path_offsets), "path_offsets", np.uint32, 0),
-            as_floats(_or_empty(path_times), "path_times", 0),
-            as_floats(_or_empty(path_poses), "path_poses", 0, 3),
-            as_floats(_or_empty(margins), "margins", 0),
-            as_floats(_or_empty(margin_rates), "margin_rates", 0),
-            prediction,
-            horizon,
-            time_error,
-        ),
-    )
-
-
-def mode_number(mode: str) -> int:
-    """Return the number of a mode in the kernel."""
-    return _MODES[as_choice(mode, tuple(_MODES), "mode")]
-
-
-def thread_count(threads: int) -> int:
-    """Return the number of threads to use. `threads` 0 means one per processor."""
-    return min(as_integer(threads, "threads", 0) or os.cpu_count() or 1, 256)
-
-
-def _checked_poses(poses: ArrayLike) -> NDArray[np.float64]:
-    placed = as_floats(poses, "poses", 3)
-    if placed.size == 0:
-        raise InputError(Status.EMPTY_REQUEST, "poses", None, "must hold at least one pose")
-    return placed
-
-
-def _is_many(poses: ArrayLike) -> bool:
-    """Return whether it is an array of poses; False: one pose, or not an array."""
-    try:
-        return np.ndim(poses) > 1
-    except ValueError:  # rows of different lengths
-        return False
-
-
-def _checked_trajectories(poses: ArrayLike) -> tuple[NDArray[np.float64], tuple[int, ...]]:
-    """Return poses of shape (..., 3) as shape (n, 3), and the leading shape."""
-    placed = as_poses(poses, "poses")
-    return placed.reshape(-1, 3), placed.shape[:-1]
-
-
-def _checked_times(times: ArrayLike | None, leading: tuple[int, ...]) -> NDArray[np.float64]:
-    """Return times of each pose, or of the poses of one trajectory; _EMPTY if `times` is None."""
-    if times is None:
-        return _EMPTY
-    given = as_floats(times, "times")
-    if given.shape != leading and given.shape != leading[-1:]:
-        allowed = f"have shape {leading}" if leading else "be one number"
-        allowed += f" or {leading[-1:]}" if len(leading) > 1 else ""
-        rule = f"must {allowed}, one time for each pose (got shape {given.shape})"
-        raise InputError(Status.ARRAY_MISMATCH, "times", None, rule)
-    return given
-
-
-def _twists_along(poses: NDArray[np.float64], times: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the constant twist from each pose of trajectories (..., T, 3) to the next.
-
-    The chord of an arc has the mean of both headings. Its length is that of the arc times
-    sin(h) / h, where h is half of the turn.
-    """
-    if poses.ndim < 2 or poses.shape[-2] < 2:
-        rule = f"must be given where poses is not a trajectory (poses has shape {poses.shape})"
-        raise InputError(Status.INVALID_INPUT, "twists", None, rule)
-    if times.ndim == 0:
-        rule = "must be given for each pose, if twists is None (got one number)"
-        raise InputError(Status.ARRAY_MISMATCH, "times", None, rule)
-    try:
-        _core.check_poses(poses.reshape(-1, 3), "poses")
-        _core.check_times(times, "times", times.shape[-1])
-    except InputError as error:
-        raise located(error, poses=poses.shape[:-1], times=times.shape) from None
-    duration = np.diff(times, axis=-1)[..., None]
-    change = np.diff(poses, axis=-2)
-    turn = shorter_turn(change[..., 2])
-    mean = poses[..., :-1, 2] + 0.5 * turn
-    stretch = 1.0 / np.sinc(turn / (2.0 * np.pi))  # numpy's sinc(x) is sin(pi x) / (pi x)
-    ahead = change[..., 0] * np.cos(mean) + change[..., 1] * np.sin(mean)
-    beside = change[..., 1] * np.cos(mean) - change[..., 0] * np.sin(mean)
-    # In the frame of the pose, the chord points to half of the turn.
-    cos, sin = np.cos(0.5 * turn) * stretch, np.sin(0.5 * turn) * stretch
-    twists = (
-        np.stack([cos * ahead - sin * beside, sin * ahead + cos * beside, turn], axis=-1)
-        / duration
-    )
-    return np.concatenate([twists, twists[..., -1:, :]], axis=-2)
-
-
-def _rows(
-    values: ArrayLike | None, count: int, argument: str, columns: int
-) -> NDArray[np.float64]:
-    """Return `values` as an array of `count` rows, or an empty array if `values` is None."""
-    if values is None:
-        return _EMPTY
-    rows = as_floats(values, argument, columns)
-    if len(rows) != count:
-        shape = f"(n, {columns})" if columns else "(n,)"
-        rule = f"must have shape {shape} with n = {count} (got {rows.shape})"
-        raise InputError(Status.ARRAY_MISMATCH, argument, None, rule)
-    return rows
-
-
-def _vehicles(shape: Shape | Sequence[Shape]) -> list[_core.Shape]:
-    if isinstance(shape, Shape):
-        return [shape._core]
-    if not isinstance(shape, list | tuple):
-        rule = f"must be a Shape or a list of them (got {type(shape).__name__})"
-        raise InputError(Status.INVALID_INPUT, "shape", None, rule)
-    if not shape:
-        raise InputError(Status.INVALID_INPUT, "shape", None, "must hold at least one Shape")
-    return _cores(shape, "shape")
-
-
-def _checked_which(
-    which: ArrayLike | None, count: int, leading: tuple[int, ...]
-) -> NDArray[np.integer]:
-    """Return the index of the shape at each pose, flat; empty: there is one shape."""
-    if which is None:
-        if count != 1:
-            rule = f"must select one of the {count} shapes for each pose (got None)"
-            raise InputError(Status.INVALID_INPUT, "which", None, rule)
-        return _NO_OFFSETS
-    given = as_integers(which, "which", np.int64)
-    outside = (given < 0) | (given >= count)
-    if outside.any():
-        i = int(np.argmax(outside))
-        rule = f"must lie in [0, {count}) (got {given.flat[i]})"
-        raise InputError(Status.INVALID_INPUT, "which", i, rule)
-    try:
-        each = np.broadcast_to(given, leading)
-    except ValueError:
-        rule = f"must have a shape that can be broadcast to {leading} (got {given.shape})"
-        raise InputError(Status.ARRAY_MISMATCH, "which", None, rule) from None
-    return each.astype(np.uint32).reshape(-1)
-
-
-def _checked_policy(prediction: str) -> _core.PredictionPolicy:
-    names = "unknown_is_error", "constant_velocity", "hold"
-    name = as_choice(prediction, names, "prediction")
-    policy: _core.PredictionPolicy = getattr(_core.PredictionPolicy, name)
-    return policy
-
-
-def _reported_motion(
-    count: int,
-    velocities: ArrayLike | None,
-    paths: Paths | None,
-    stamps: ArrayLike | None,
-    margins: ArrayLike | None,
-    margin_rates: ArrayLike | None,
-    policy: _core.PredictionPolicy,
-    horizon: float,
-    time_error: float,
-) -> _core.Reported:
-    """Return the reported motions and margins of `count` obstacles as flat arrays."""
-    offsets, all_times, all_poses = _NO_OFFSETS, [_EMPTY], [_EMPTY]
-    if paths is not None:
-        listed = as_list(paths, "paths")
-        if len(listed) != count:
-            rule = f"must hold a path or None for each of {count} obstacles (got {len(listed)})"
-            raise InputError(Status.ARRAY_MISMATCH, "paths", None, rule)
-        for i, path in enumerate(listed):
-            own_times, own_poses = _EMPTY, _EMPTY
-            if path is not None:
-                try:
-                    times, poses = path
-                except (TypeError, ValueError):
-                    rule = f"must be None or a pair of times and poses (got {short(path)})"
-                    raise InputError(Status.INVALID_INPUT, "paths", i, rule) from None
-                try:
-                    own_times = as_floats(times, "times", 0)
-                    own_poses = as_floats(poses, "poses", 3).ravel()
-                except InputError as error:
-                    rule = f"{error.argument}: {error.rule}"
-                    raise InputError(error.status, "paths", i, rule) from None
-            if len(own_poses) != 3 * len(own_times):
-                rule = "must hold one pose (x, y, yaw) for each time"
-                raise InputError(Status.ARRAY_MISMATCH, "paths", i, rule)
-            all_times.append(own_times)
-            all_poses.append(own_poses)
-        offsets = np.cumsum([len(own) for own in all_times]).astype(np.uint32)
-    return _core.Reported(
-        _rows(velocities, count, "velocities", 3),
-        _rows(stamps, count, "stamps", 0),
-        offsets,
-        np.concatenate(all_times),
-        np.concatenate(all_poses),
-        _rows(margins, count, "margins", 0),
-        _rows(margin_rates, count, "margin_rates", 0),
-        policy,
-        horizon,
-        time_error,
-    )
-
-
-@contextmanager
-def _errors_of_paths(reported: _core.Reported) -> Iterator[None]:
-    """Convert an error in the flat path arrays to one that names the path of an obstacle."""
-    try:
-        yield
-    except InputError as error:
-        if error.index is None or error.argument not in ("path_times", "path_poses"):
-            raise
-        ends = reported.path_offsets
-        i = int(np.searchsorted(ends, error.index, side="right")) - 1
-        name = error.argument.removeprefix("path_")
-        rule = f"{name}[{error.index - int(ends[i])}]: {error.rule}"
-        raise InputError(error.status, "paths", i, rule) from None
-
-
-def _or_empty(values: ArrayLike | None) -> ArrayLike:
-    return _EMPTY if values is None else values
-
-
-def _checked_region(inside: Region | None) -> Region | None:
-    return None if inside is None else instance(inside, Region, "inside")
-
-
-def _core_of(inside: Region | None) -> Any:
-    """Return the region of the kernel, or None, which its stub does not declare."""
-    return None if inside is None else inside._core
-
-
-def _checked_ids(ids: ArrayLike | None, count: int, inside: Region | None) -> NDArray[np.int64]:
-    """Return the ids, after them OUTSIDE if there is a region, and -1, the id for no obstacle."""
-    if ids is None:
-        checked = np.arange(count, dtype=np.int64)
-    else:
-        checked = as_integers(ids, "ids", np.int64).astype(np.int64)
-    if checked.shape != (count,):
-        rule = f"must hold one id for each of {count} obstacles (got shape {checked.shape})"
-        raise InputError(Status.ARRAY_MISMATCH, "ids", None, rule)
-    if inside is not None:
-        if (checked == OUTSIDE).any():
-            rule = f"must not be {OUTSIDE}, which stands for the outside of the region"
-            i = int(np.argmax(checked == OUTSIDE))
-            raise InputError(Status.INVALID_INPUT, "ids", i, rule)
-        checked = np.append(checked, OUTSIDE)
-    checked = np.append(checked, -1)
-    checked.setflags(write=False)
-    return checked

@@ -19,7 +19,7 @@ from ..replay.rows import Row
 from ..server.frames import Pose
 from ..server.obstacles import REGION, Obstacles
 
-__all__ = ["Drawing", "exact"]
+__all__ = ["SceneView", "exact"]
 
 Floats = npt.NDArray[np.float64]
 
@@ -34,12 +34,12 @@ class _Sent:
 
     obstacles: Obstacles
     frame: Pose
-    number: int  # in `Drawing.to_dict`
+    number: int  # in `SceneView.to_dict`
     age: float | None  # s; None: the list is static, so its stamp has no meaning
     until: float  # s after the stamp of the list
 
 
-class Drawing:
+class SceneView:
     """The shapes that the frames of a page refer to by index, and the places of these shapes.
 
     The obstacles are those of the snapshot that the answer was computed from. Messages that are

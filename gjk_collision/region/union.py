@@ -311,7 +311,7 @@ class _Edges:
         return a + share[:, None] * (b - a), np.where(is_known, error, np.inf)
 
     def _split(
-        self, i: int, j: int, signs: tuple[int, int, int, int], found: dict[int, set[Point]]
+        self, i: int, j: int, signs: tuple[int, int, int, int], crossings: dict[int, set[Point]]
     ) -> None:
         next_i, next_j = int(self.next[i]), int(self.next[j])
         ends = (i, j), (i, next_j), (j, i), (j, next_i)  # an edge, and a vertex of the other
@@ -330,7 +330,7 @@ class _Edges:
         for edge, vertex in touching:
             point = self.exact[vertex]
             if point not in (self.exact[edge], self.exact[self.next[edge]]):
-                found.setdefault(edge, set()).add(point)
+                crossings.setdefault(edge, set()).add(point)
 
     def _is_in_box(self, edge: int, vertex: int) -> bool:
         a, b, p = self.exact[edge], self.exact[self.next[edge]], self.exact[vertex]

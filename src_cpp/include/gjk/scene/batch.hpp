@@ -1,0 +1,320 @@
+// SPDX-FileCopyrightText: gjk_collision contributors
+// SPDX-License-Identifier: Apache-2.0
+// Checks at many poses: groups of equal times, searches of several poses together, and hints from
+// one pose to the next.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <vector>
+
+#include "gjk/broad/boxes.hpp"
+#include "gjk/broad/bvh.hpp"
+#include "gjk/broad/exhausted.hpp"
+#include "gjk/certificate.hpp"
+#include "gjk/narrow/steps.hpp"
+#include "gjk/parallel.hpp"
+#include "gjk/query.hpp"
+#include "gjk/scene/obstacles.hpp"
+#include "gjk/scene/time_groups.hpp"
+#include "gjk/scene/time_slice.hpp"
+#include "gjk/shape/box.hpp"
+#include "gjk/shape/convex.hpp"
+#include "gjk/shape/pose.hpp"
+#include "gjk/shape/shape.hpp"
+#include "gjk/verdict.hpp"
+
+namespace gjk {
+
+// No part, obstacle or pair.
+inline constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
+
+enum class Mode : std::uint8_t { collide = 0, distance = 1, witness = 2 };
+
+struct CheckOptions {
+  double margin = 0.0;  // m
+  Mode mode = Mode::collide;
+  // After the first pose of a trajectory that is not FREE, its other poses stay UNKNOWN.
+  bool stop_at_first = false;
+  std::size_t trajectory = 0;  // number of poses in each trajectory; 0: all are one trajectory
+  // Modes distance and witness: start with the obstacle that was nearest at the previous pose.
+  bool warm_start = true;
+};
+
+struct PoseResult {
+  Verdict verdict = Verdict::unknown;
+  Status status = Status::undefined;
+  double distance = std::numeric_limits<double>::quiet_NaN();     // m; modes distance, witness
+  double lower_bound = std::numeric_limits<double>::quiet_NaN();  // m; -inf: nothing is certain
+  std::int64_t nearest = -1;                                      // obstacle index, -1: none
+  Vec2 witness_ego{std::numeric_limits<double>::quiet_NaN(),
+                   std::numeric_limits<double>::quiet_NaN()};
+  Vec2 witness_obstacle = witness_ego;
+  Vec2 direction = witness_ego;  // unit vector from the ego to the obstacle
+};
+
+// What a batch knows about a pose before it is checked.
+struct Ahead {
+  bool is_known = false;    // the ego is in the domain, and no part is near
+  bool is_placed = false;   // the ego is placed there
+  std::size_t hit = kNone;  // a part that the ego certainly overlaps; it is in the domain
+  Exhausted search;         // complete: `near` holds all parts whose bounds overlap the ego's
+  std::span<const Bvh::Hit> near;
+};
+
+// A check of a scene at many poses. Calls put(n, result) for each pose, see Scene::check_each().
+template <class Scene, class Put>
+class Batch {
+ public:
+  // `times` (s) has one entry per pose, or is empty; `which` is empty if there is one shape.
+  Batch(const Scene& scene, std::span<const Shape* const> shapes,
+        std::span<const std::uint32_t> which, std::span<const Pose> poses,
+        std::span<const double> times, const CheckOptions& options, const Put& put)
+      : scene_(scene),
+        obstacles_(scene.obstacles()),
+        shapes_(shapes),
+        which_(which),
+        poses_(poses),
+        times_(times),
+        options_(options),
+        put_(put),
+        // Placing a part costs about as much as is saved for a pose.
+        groups_(poses.size(), times, std::max<std::size_t>(scene.parts(), 64)),
+        length_(options.trajectory > 0 ? options.trajectory : poses.size()),
+        looks_ahead_(detail::takes(detail::Step::ahead) && options.mode == Mode::collide),
+        stop_after_(options.stop_at_first && length_ > 0 ? (poses.size() + length_ - 1) / length_
+                                                         : 0),
+        hints_(options.warm_start && (options.mode != Mode::collide || groups_.size() > 0)
+                   ? poses.size()
+                   : 0) {
+    for (std::atomic<std::size_t>& first : stop_after_) first = poses.size();
+    for (std::atomic<std::size_t>& hint : hints_) hint = kNone;
+  }
+
+  void check(unsigned threads) {
+    check_groups(threads);
+    constexpr std::size_t kChunk = 128;
+    for_each_chunk(groups_.others() > 0 ? poses_.size() : 0, kChunk, threads, [&] {
+      return [&, egos = Egos(*this)](std::size_t begin, std::size_t end) mutable {
+        std::array<std::size_t, kChunk> chosen;
+        std::size_t count = 0;
+        for (std::size_t n = begin; n < end; ++n) {
+          if (is_stopped(n)) {
+            n += length_ - n % length_ - 1;  // the last pose of the trajectory
+          } else if (groups_.of(n) == TimeGroups::kNone) {
+            chosen[count++] = n;
+          }
+        }
+        check_some(egos, std::span(chosen).first(count), Obstacles::at_rest());
+      };
+    });
+    for (std::size_t k = 0; k < stop_after_.size(); ++k) {
+      const std::size_t end = std::min(poses_.size(), (k + 1) * length_);
+      for (std::size_t n = stop_after_[k] + 1; n < end; ++n) put_(n, {});
+    }
+  }
+
+ private:
+  using Ego = typename Scene::Ego;
+  static constexpr std::size_t kAhead = 16;   // poses searched together
+  static constexpr std::size_t kTile = 2048;  // poses whose groups one thread checks
+
+  // The egos of a thread: for each shape, one per pose that is searched together.
+  class Egos {
+   public:
+    explicit Egos(const Batch& batch) : batch_(batch), of_(batch.shapes_.size()) {}
+
+    // The ego for pose n, which is number i of those searched together.
+    Ego& at(std::size_t n, std::size_t i) {
+      const std::size_t shape = batch_.which_.empty() ? 0 : batch_.which_[n];
+      if (of_[shape].empty()) {
+        of_[shape].assign(batch_.looks_ahead_ ? kAhead : 1, Ego(*batch_.shapes_[shape]));
+      }
+      return of_[shape][i];
+    }
+
+   private:
+    const Batch& batch_;
+    std::vector<std::vector<Ego>> of_;  // by shape; empty until it is used
+  };
+
+  bool is_stopped(std::size_t n) const noexcept {
+    return options_.stop_at_first && n > stop_after_[n / length_];
+  }
+  void finish(std::size_t n, const PoseResult& result) {
+    put_(n, result);
+    if (!options_.stop_at_first || is_free(result.verdict)) return;
+    std::atomic<std::size_t>& stop = stop_after_[n / length_];
+    std::size_t first = stop;
+    while (n < first && !stop.compare_exchange_weak(first, n)) {
+    }
+  }
+
+  // The nearest part at the pose before, or in mode collide the part that collides there. A search
+  // that starts with it has the same answer, but skips most of the tree.
+  std::size_t hint_before(std::size_t n) const noexcept {
+    return n == 0 || hints_.empty() ? kNone : hints_[n - 1].load(std::memory_order_relaxed);
+  }
+  // The same, if that pose is near.
+  std::size_t hint_at(std::size_t n, double reach) const noexcept {
+    if (n == 0) return kNone;
+    const Pose& pose = poses_[n];
+    const Pose& last = poses_[n - 1];
+    const double moved = norm({pose.x - last.x, pose.y - last.y});
+    const double turned = reach * std::fabs(pose.yaw - last.yaw);
+    return moved + turned <= reach ? hint_before(n) : kNone;
+  }
+
+  // Checks the poses whose time is that of many poses. The obstacles are placed once for each such
+  // time, and in several passes if they would need too much memory. A thread takes poses that
+  // follow each other, so that their memory stays in its cache, and checks them in order of time.
+  void check_groups(unsigned threads) {
+    constexpr std::size_t kMostPlaced = 1 << 16;  // parts
+    constexpr std::size_t kSimilar = 8;  // slices in a row whose trees may be arranged alike
+    const std::size_t per_pass =
+        std::max(kMostPlaced, poses_.size() / 4) / std::max<std::size_t>(scene_.parts(), 1);
+    std::vector<TimeSlice> slices(std::min(groups_.size(), std::max<std::size_t>(per_pass, 1)));
+    for (std::size_t first = 0; first < groups_.size(); first += slices.size()) {
+      const std::size_t count = std::min(groups_.size() - first, slices.size());
+      for_each_chunk(count, kSimilar, threads, [&] {
+        return [&](std::size_t begin, std::size_t end) {
+          for (std::size_t i = begin; i < end; ++i) {
+            obstacles_.place(groups_.time(first + i), slices[i],
+                             i > begin ? &slices[i - 1] : nullptr);
+          }
+        };
+      });
+      for_each_chunk(poses_.size(), kTile, threads, [&] {
+        return [&, egos = Egos(*this), order = GroupedPoses()](std::size_t begin,
+                                                               std::size_t end) mutable {
+          order.arrange(groups_, begin, end, first, count);
+          for (std::size_t i = 0; i < count; ++i) {
+            check_some(egos, order.of(i), Obstacles::in(groups_.time(first + i), slices[i]));
+          }
+        };
+      });
+    }
+  }
+
+  // Checks the chosen poses, with the obstacles at rest or in a slice, or else at each pose's time.
+  void check_some(Egos& egos, std::span<const std::size_t> chosen, Obstacles::View view) {
+    const bool has_view = times_.empty() || view.slice != nullptr;
+    const bool looks_ahead = has_view && looks_ahead_;
+    std::array<Ahead, kAhead> ahead;
+    Bvh::Hits hits;
+    const auto check_one = [&](std::size_t n, Ego& ego, const Ahead& known, std::size_t hint) {
+      const PoseResult result = scene_.check(ego, poses_[n], options_, view, known, &hint);
+      if (!hints_.empty()) hints_[n].store(hint, std::memory_order_relaxed);
+      finish(n, result);
+    };
+    std::array<Transform, kAhead> transforms;  // of the next poses; computed together for speed
+    const auto prepare = [&](std::span<const std::size_t> next) noexcept {
+      for (std::size_t i = 0; i < next.size(); ++i) {
+        if (is_stopped(next[i])) continue;
+        transforms[i] = Transform::from_pose(poses_[next[i]], obstacles_.origin());
+        const std::size_t hint = hint_before(next[i]);
+        if (view.slice != nullptr && hint != kNone) view.slice->part(hint).prefetch();
+      }
+    };
+    std::array<std::size_t, kAhead> group;  // searched together
+    std::array<Transform, kAhead> of_group;
+    for (std::size_t next = 0; next < chosen.size();) {
+      std::size_t count = 0;
+      for (; count < kAhead && next < chosen.size(); ++next) {
+        const std::size_t slot = next % kAhead;
+        if (slot == 0) prepare(chosen.subspan(next, std::min(kAhead, chosen.size() - next)));
+        const std::size_t n = chosen[next];
+        if (is_stopped(n)) continue;
+        if (!has_view) view = obstacles_.at(times_[n]);
+        Ego& ego = egos.at(n, 0);
+        // In mode collide, it decides which obstacle is named. So it must not depend on how far
+        // other threads are.
+        const bool has_hint = view.slice != nullptr ? n % kTile != 0 : !looks_ahead_;
+        const std::size_t hint = has_hint ? hint_at(n, ego.reach_) : kNone;
+        if (looks_ahead && hint == kNone) {
+          group[count] = n;
+          of_group[count++] = transforms[slot];
+          continue;
+        }
+        Ahead known;
+        if (looks_ahead && is_hit(ego, transforms[slot], view.slice->part(hint))) {
+          known.hit = hint;
+        } else {
+          scene_.place(ego, poses_[n], transforms[slot]);
+          known.is_placed = true;
+        }
+        check_one(n, ego, known, hint);
+      }
+      if (count == 0) continue;
+      look_ahead(egos, std::span(group).first(count), of_group, view, ahead, hits);
+      for (std::size_t i = 0; i < count; ++i) {
+        const std::size_t n = group[i];
+        if (!is_stopped(n)) check_one(n, egos.at(n, i), ahead[i], kNone);
+      }
+    }
+  }
+
+  // Proves that an ego that is not placed overlaps a part. False: unknown.
+  static bool is_hit(const Ego& ego, const Transform& at, const FoundPart& found) noexcept {
+    if (!found || !ego.extents_.is_known_at(at)) return false;
+    const Convex part = found.convex();
+    for (int i = 0; i < ego.shape_->parts(); ++i) {
+      if (detail::is_proven_overlap(ego.shape_->part(i), at, part, {})) return true;
+    }
+    return false;
+  }
+
+  // Searches the tree for all of the chosen poses together, so that their memory accesses overlap.
+  // Places the egos that have parts near them.
+  void look_ahead(Egos& egos, std::span<const std::size_t> chosen,
+                  const std::array<Transform, kAhead>& transforms, const Obstacles::View& view,
+                  std::array<Ahead, kAhead>& ahead, Bvh::Hits& hits) const {
+    std::array<FloatBox, kAhead> boxes;
+    const std::size_t count = chosen.size();
+    const double range = undecided_margin(obstacles_.range(view, options_.margin));
+    for (std::size_t i = 0; i < count; ++i) {
+      const Box bounds = egos.at(chosen[i], i).extents_.bounds_at(transforms[i]);
+      ahead[i] = {};
+      ahead[i].is_known = bounds.low.x > kEverywhere.low.x;
+      boxes[i] = FloatBox::around(bounds.grown(range));
+    }
+    std::size_t found = 0;
+    const Exhausted search =
+        obstacles_.overlapping(std::span(boxes).first(count), view, hits, found);
+    if (!search.is_complete()) return;
+    std::size_t end = 0;
+    for (std::size_t query = 0; query < count; ++query) {
+      const std::size_t begin = end;
+      for (; end < found && hits[end].query == query; ++end) {
+        if (!view.timed) obstacles_.prefetch(hits[end].item);
+      }
+      ahead[query].search = search;
+      ahead[query].near = std::span(hits).subspan(begin, end - begin);
+      if (begin == end && ahead[query].is_known && scene_.region() == nullptr) continue;
+      scene_.place(egos.at(chosen[query], query), poses_[chosen[query]], transforms[query]);
+      ahead[query].is_placed = true;
+    }
+  }
+
+  const Scene& scene_;
+  const Obstacles& obstacles_;
+  std::span<const Shape* const> shapes_;
+  std::span<const std::uint32_t> which_;
+  std::span<const Pose> poses_;
+  std::span<const double> times_;
+  const CheckOptions& options_;
+  const Put& put_;
+  TimeGroups groups_;
+  std::size_t length_;  // poses in a trajectory
+  bool looks_ahead_;
+  std::vector<std::atomic<std::size_t>> stop_after_;  // by trajectory: its first pose not FREE
+  std::vector<std::atomic<std::size_t>> hints_;  // by pose: a part, see hint_before(); may be empty
+};
+
+}  // namespace gjk
