@@ -33,7 +33,7 @@ class _Server(Protocol):
     def snapshot(self, require_id: int = 0) -> Snapshot:
         """Return the present snapshot, or the earlier one with this id; 0: the present one."""
 
-    def later(self, snapshot: Snapshot) -> Snapshot:
+    def confirm(self, snapshot: Snapshot) -> Snapshot:
         """Return a snapshot with the present ages, to send an answer from it."""
 
 
@@ -115,7 +115,7 @@ class Exchange:
         pose has become too old, or the time budget is used up. A COLLISION is sent even if the
         time budget is used up.
         """
-        last = self._server.later(snapshot)
+        last = self._server.confirm(snapshot)
         if last.fault is not snapshot.fault or last.footprint is None:
             return last
         # If a transform is stamped ahead of the snapshot, the pose was computed for the time of

@@ -32,7 +32,10 @@ LAYERS = (
     ("server.frames", "server.config", "server.obstacles", "server.budget", "server.calls"),
     ("server.boundary", "server.fields", "server.rules", "server.parameter_files", "server.twist"),
     ("server.adapters", "server.snapshot"),
-    ("server.answers", "server.lookup", "server.pauses"),
+    ("server.answers", "server.lookup", "server.pauses", "server.inbox"),
+    ("server.freshness",),
+    ("server.placing",),
+    ("server.received",),
     (
         "server.world",
         "server.questions",
