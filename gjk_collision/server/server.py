@@ -259,7 +259,7 @@ class Server:
         return self.world.confirm(snapshot, now=now, steady=steady)
 
     def keep(self, snapshot: Snapshot) -> None:
-        """Keep the data of a snapshot for `later`, until this is called again."""
+        """Keep the data of a snapshot for `confirm`, until this is called again."""
         if self.world is not None:
             self.world.keep(snapshot)
 
