@@ -337,23 +337,24 @@ class Received:
         choice, twist = present.choice, present.twist
         used = choice.message or self.footprint.last
         points = used.data.points if used and used.data else ()
-        found = [_report("footprint", self.footprint, used, choice.fault, at, len(points))]
+        reports = [_report("footprint", self.footprint, used, choice.fault, at, len(points))]
         if twist is not None:
             fault = twist if isinstance(twist, Fault) else None
-            report = _report("twist_topic", self.twist, self.twist.last, fault, at)
-            found.append(replace(report, is_excused=not self._config.speed_footprints))
+            excused = not self._config.speed_footprints
+            last = self.twist.last
+            reports.append(_report("twist_topic", self.twist, last, fault, at, 0, excused))
         for name, source in self._sources.items():
             for inbox in source.inboxes.values():
                 use = self._use(source.config, inbox, at)
                 count = len(use.message.data or ())
-                report = _report(name, inbox, use.message, use.fault, at, count)
-                found.append(replace(report, is_excused=is_excused(source.config, use.fault)))
+                excused = is_excused(source.config, use.fault)
+                reports.append(_report(name, inbox, use.message, use.fault, at, count, excused))
             if source.fault is not None:
-                found.append(Report(name, "", source.fault))
+                reports.append(Report(name, "", source.fault))
             elif not source.inboxes:
                 missing = self._nothing_received(name, source.config.topic)
-                found.append(Report(name, "", missing, not source.config.required))
-        return found
+                reports.append(Report(name, "", missing, not source.config.required))
+        return reports
 
 
 def _no_choice(twist: Fault | None) -> Choice:
@@ -369,10 +370,11 @@ def _report(
     used: Message[Data, Made] | None,
     fault: Fault | None,
     at: Instant,
-    count: int = 0,
+    count: int,
+    excused: bool = False,
 ) -> Report:
     """Return the report of a sender; `used` is the message that is used, or the last one."""
     if used is None:
-        return Report(source, "", fault)
+        return Report(source, "", fault, excused)
     age = (at.now - used.stamp) * 1e-9
-    return Report(source, inbox.name, fault, False, age, count, inbox.count, inbox.dropped)
+    return Report(source, inbox.name, fault, excused, age, count, inbox.count, inbox.dropped)

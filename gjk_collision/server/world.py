@@ -305,7 +305,7 @@ class World:
             The scene of the snapshot.
         needed : set of str
             The messages that the footprints depend on: "footprint", "twist_topic".
-        present : _Present
+        present : Present
             The present data.
         at : Instant
             The present time.

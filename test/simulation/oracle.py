@@ -542,15 +542,14 @@ class NodeRecord(Activity):
         need(not data.fault, f"data was not complete: {data.fault}")
         if not is_named:
             need(not data.choice_fault, f"no footprint: {data.choice_fault}")
+            need(not now.choice_fault, f"no footprint now: {now.choice_fault}")
+            need(now.choice == data.choice, "another footprint is for the present speed")
         begin = data.at
         why = self.has_ended(begin, sent, is_named=is_named)
         need(not why, f"since then: {why}")
         ros = self.clock(sent)
         data.check_ages(ros, sent, is_named=is_named, twist=None)  # its present state: below
         need(not now.fault, f"the data now has a fault: {now.fault}")
-        if not is_named and self.config["footprint_is"] == "speed":
-            need(not now.choice_fault, f"no footprint now: {now.choice_fault}")
-            need(now.choice == data.choice, "another footprint is for the present speed")
         self._check_places(data, ros)
         is_late = sent - asked > seconds(self.config["time_budget"])
         need(not (is_late and is_whole), "the time budget is used up")
