@@ -190,11 +190,10 @@ class Received:
         else:
             limit, number = self._config.max_future_stamp, obstacles.sequence
             message = inbox.receive(obstacles, at, limit, number=number)
-        fault = inbox.clash_fault(at)
         if message is None:
-            return fault
+            return inbox.clash_fault(at)
         message.fault = message.fault or list_fault(obstacles, owner.config, self._config)
-        return message.fault or fault
+        return message.fault
 
     def receive_fault(self, source: str, fault: Fault, at: Instant) -> None:
         """Store the fault of a message that could not be decoded, see `World.receive_fault`."""

@@ -1452,6 +1452,52 @@ def test_no_snapshot_from_before_a_faulty_message_is_given(time: Time, name: str
     assert questions.collide(recalled, FAR).status is Status.SNAPSHOT_MISMATCH
 
 
+@pytest.mark.requirement("V-8")
+def test_no_snapshot_from_before_a_fault_of_a_place_is_given(time: Time) -> None:
+    """The shapes are valid, but not where the frame is. It is a fault of this place only."""
+    tree = Tree({("odom", "lidar"): Pose(1e16, 0.0, 0.0)})
+    world = World(Config(footprint=CAR), tree)
+    world.receive_obstacles("obstacles", boxes((0, 0)), **time.both)
+    wanted = world.snapshot(**time.both).id
+    time.pass_(0.05)
+    data = boxes((0, 0), (5, 0), stamp=time.now, frame="lidar")
+    world.receive_obstacles("obstacles", data, **time.both)
+    assert ask(world, time) == unknown(Status.COORD_RANGE)
+    tree.poses["odom", "lidar"] = Pose()
+    time.pass_(0.05)
+    data = boxes((0, 0), stamp=time.now, frame="lidar")
+    world.receive_obstacles("obstacles", data, **time.both)
+    assert ask(world, time) == FREE
+    recalled = world.snapshot(**time.both, require_id=wanted)
+    assert questions.collide(recalled, FAR).status is Status.SNAPSHOT_MISMATCH
+
+
+def test_static_data_is_valid_again_when_its_frame_returns(time: Time) -> None:
+    tree = Tree({("odom", "map"): Pose(1e16, 0.0, 0.0)})
+    world = World(Config(footprint=CAR, sources=(SourceConfig("map", static=True),)), tree)
+    world.receive_obstacles("map", boxes((0, 0), frame="map"), **time.both)
+    assert ask(world, time) == unknown(Status.COORD_RANGE)
+    tree.poses["odom", "map"] = Pose()
+    assert ask(world, time) == FREE
+
+
+@pytest.mark.requirement("V-8")
+def test_no_snapshot_from_before_a_clash_is_given(time: Time) -> None:
+    """It is noticed by messages that are dropped, and does not last as long as the data."""
+    source = SourceConfig("obstacles", timeout=60.0)
+    world = World(Config(footprint=CAR, sources=(source,)))
+    world.receive_obstacles("obstacles", boxes((0, 0), sequence=5), **time.both)
+    wanted = world.snapshot(**time.both).id
+    for number in (4, 3):
+        data = boxes((0, 0), stamp=T0 - 1, sequence=number)
+        world.receive_obstacles("obstacles", data, **time.both)
+    assert ask(world, time) == unknown(Status.INVALID_INPUT)
+    time.pass_(3.1)
+    assert ask(world, time) == FREE
+    recalled = world.snapshot(**time.both, require_id=wanted)
+    assert questions.collide(recalled, FAR).status is Status.SNAPSHOT_MISMATCH
+
+
 def test_no_earlier_snapshot_is_given_beside_a_fault_of_the_present_data(time: Time) -> None:
     """A sender appears whose frame is not known. The earlier snapshot has none of its data."""
     world = known(time, (0, 0))

@@ -27,6 +27,7 @@ class Message:
     half: float = 1.0  # half the length of a footprint [m]
     is_placed: bool = False  # its transform has been found
     received: int = 0  # when its stamp was first received
+    fault: Status | None = None  # its own, or why it was refused
 
 
 @dataclass(frozen=True)
@@ -79,13 +80,13 @@ class Model:
             if steady - self.stuck.get(who, -inf) <= 3 * S:
                 self.clash[who] = steady
             self.stuck[who] = steady
-        is_late = any(each.stamp > m.stamp and each.bad is not EARLY for each in log)
+        is_late = any(each.stamp > m.stamp and each.fault is not EARLY for each in log)
         if not is_late:
             m.received = self.first.setdefault((*who, m.stamp), steady)
-            m.bad = Status.INVALID_INPUT if is_stuck else m.bad
-            m.bad = EARLY if m.stamp > now + round(self.config.max_future_stamp * S) else m.bad
+            m.fault = Status.INVALID_INPUT if is_stuck else m.bad
+            m.fault = EARLY if m.stamp > now + round(self.config.max_future_stamp * S) else m.fault
             log.append(m)
-        self.faulty += self.is_clash(who, steady) or (m.bad is not None and not is_late)
+        self.faulty += self.is_clash(who, steady) or (m.fault is not None and not is_late)
 
     def is_clash(self, who: tuple[str, str], steady: int) -> bool:
         return steady - self.clash.get(who, -inf) <= 3 * S
@@ -95,7 +96,7 @@ class Model:
         self.faulty += 1
         for who in [k for k in self.log if k[0] == source] or [(source, source * (source == CAR))]:
             log = self.log.setdefault(who, [])
-            log.append(Message(source, log[-1].stamp if log else 0, bad=status))
+            log.append(Message(source, log[-1].stamp if log else 0, fault=status))
 
     def is_old(self, m: Message, steady: int) -> bool:
         return max(self.now - m.stamp, steady - m.received) > round(self.rules()[m.source][0] * S)
@@ -103,8 +104,8 @@ class Model:
     def judge(self, m: Message, steady: int) -> tuple[set[Status], bool]:
         """Why a message is not used, and whether its transform may still come."""
         _, target, _, stale, _ = self.rules()[m.source]
-        if m.bad is not None or self.is_old(m, steady):
-            return {stale if m.bad is None else m.bad}, False
+        if m.fault is not None or self.is_old(m, steady):
+            return {stale if m.fault is None else m.fault}, False
         why = set() if m.frame == target or m.is_placed else self.frames.trouble(m.frame, m.stamp)
         m.is_placed = not why
         return why, why == {Status.TF_EXTRAPOLATION} and m.stamp > self.frames.newest
