@@ -503,7 +503,8 @@ def test_data_that_ages_while_it_is_worked_on(time: Time, clocks: tuple[str, ...
 
 
 @pytest.mark.requirement("D-11")
-def test_footprint_that_ages_while_it_is_worked_on(time: Time) -> None:
+@pytest.mark.parametrize("is_replaced", [False, True])
+def test_footprint_that_ages_while_it_is_worked_on(time: Time, is_replaced: bool) -> None:
     world = known(time, (0, 0), footprint=(), sources=(SourceConfig("obstacles", timeout=60.0),))
     world.receive_footprint(Footprint("base_link", time.now, BOX), **time.both)
     first = world.snapshot(**time.both)
@@ -511,7 +512,11 @@ def test_footprint_that_ages_while_it_is_worked_on(time: Time) -> None:
     last = world.confirm(first, **time.both)
     assert (last.fault, last.footprint_age) == (None, pytest.approx(0.9))
     assert last.outline_stamp == T0
+    if is_replaced:
+        world.receive_footprint(Footprint("base_link", time.now, BOX), **time.both)
+        assert world.snapshot(**time.both, require_id=first.id).fault is None
     time.pass_(0.2)
+    assert world.snapshot(**time.both, require_id=first.id).fault is not None
     last = world.confirm(first, **time.both)
     assert questions.collide(last, FAR).status is Status.STALE_FOOTPRINT
     assert questions.collide(last, FAR).message.startswith("footprint: ")
