@@ -96,7 +96,8 @@ class Inbox(Generic[Data, Made]):
         self._newest: int | None = None  # the newest stamp that was not refused [ns]
         # The newest stamp, and refused ones after it -> steady time of their first reception [ns].
         self._first: dict[int, int] = {}
-        self._numbered = (0, 0)  # sequence number and stamp of the last message that has a number
+        # Sequence number and stamp of the last message that has a number, and its fault.
+        self._numbered: tuple[int, int, Fault | None] = (0, 0, None)
         self._not_greater: int | None = None  # when a number last did not increase, steady [ns]
         self._clash: int | None = None  # when this last happened twice within CLASH, steady [ns]
 
@@ -182,17 +183,23 @@ class Inbox(Generic[Data, Made]):
     def _number_fault(self, number: int, stamp: int, steady: int) -> Fault | None:
         """Return the fault that a sequence number does not increase.
 
-        The same message again is none. A sender that was started again begins to count again, but
-        not twice in a short time.
+        The same message again has the same fault as before, or none. A sender that was started
+        again begins to count again, but not twice in a short time.
         """
-        last, self._numbered = self._numbered, (number, stamp) if number else self._numbered
-        if not number or number > last[0] or (number, stamp) == last:
+        last, last_stamp, fault = self._numbered
+        if not number:
             return None
-        before, self._not_greater = self._not_greater, steady
-        if before is not None and steady - before <= CLASH:
-            self._clash = steady
-        text = f"sequence number {number} was received after {last[0]}: it must increase"
-        return Fault(Status.INVALID_INPUT, text)
+        if (number, stamp) == (last, last_stamp):
+            return fault
+        fault = None
+        if number <= last:
+            text = f"sequence number {number} was received after {last}: it must increase"
+            fault = Fault(Status.INVALID_INPUT, text)
+            before, self._not_greater = self._not_greater, steady
+            if before is not None and steady - before <= CLASH:
+                self._clash = steady
+        self._numbered = number, stamp, fault
+        return fault
 
 
 def nanoseconds(seconds: float) -> int:

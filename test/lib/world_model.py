@@ -49,7 +49,8 @@ class Model:
     def forget(self, has_jumped: bool) -> None:
         # Messages by source and sender, without those that were dropped; when each stamp of a
         # sender was first received; sources with too many senders; number and stamp of the last
-        # message of a sender; when its number did not increase, and when twice within 3 s.
+        # message of a sender, and whether its number did not increase; when this was so, and when
+        # twice within 3 s.
         self.log, self.first, self.crowded, self.number = {}, {}, set(), {}
         self.stuck, self.clash = {}, {}
         self.has_jumped, self.faulty = has_jumped, self.faulty + 1  # how often there was a fault
@@ -73,10 +74,12 @@ class Model:
             self.crowded.add(m.source)
             return
         log = self.log.setdefault(who, [])
-        number = self.number.get(who, (0, 0))
-        is_stuck = 0 < m.sequence <= number[0] and number != (m.sequence, m.stamp)
-        self.number[who] = (m.sequence, m.stamp) if m.sequence else number
-        if is_stuck:
+        number, stamp, was_stuck = self.number.get(who, (0, 0, False))
+        is_again = m.sequence > 0 and (m.sequence, m.stamp) == (number, stamp)
+        is_stuck = was_stuck if is_again else 0 < m.sequence <= number
+        if m.sequence:
+            self.number[who] = m.sequence, m.stamp, is_stuck
+        if is_stuck and not is_again:
             if steady - self.stuck.get(who, -inf) <= 3 * S:
                 self.clash[who] = steady
             self.stuck[who] = steady

@@ -76,7 +76,8 @@ class Sender:
     receipts: dict[int, int] = field(default_factory=dict)  # stamp -> first receipt, steady
     messages: tuple[tuple[Message, str], ...] = ()  # newest first, with their faults
     newest: int = -1  # stamp, of those not too far ahead
-    counted: tuple[int, int] = (0, 0)  # number and stamp of the last message with a number
+    # Number and stamp of the last message with a number, and whether it was not greater.
+    counted: tuple[int, int, bool] = (0, 0, False)
     smaller: int = -CLASH  # steady time of the last number that was not greater
     clash: int | None = None  # steady time at which two publishers were noticed
     used: Message | None = None  # the one in force, of a sender without fault
@@ -86,11 +87,13 @@ class Sender:
 
         A message with a stamp after `limit` is refused.
         """
-        is_smaller = False
+        is_smaller = is_again = False
         if new.number:
-            key, last = (new.number, new.stamp), self.counted
-            is_smaller, self.counted = key != last and new.number <= last[0], key
-        if is_smaller:
+            number, stamp, was_smaller = self.counted
+            is_again = (new.number, new.stamp) == (number, stamp)
+            is_smaller = was_smaller if is_again else new.number <= number
+            self.counted = new.number, new.stamp, is_smaller
+        if is_smaller and not is_again:
             self.clash = receipt if receipt - self.smaller <= CLASH else self.clash
             self.smaller = receipt
         if new.stamp < self.newest:
