@@ -140,13 +140,13 @@ class _Present:
 
     def __init__(self, transforms: Transforms) -> None:
         self._transforms = transforms
-        self._found: dict[tuple[Any, ...], Any] = {}  # arguments -> result or `FrameError`
+        self._results: dict[tuple[Any, ...], Any] = {}  # arguments -> result or `FrameError`
         self.stamps: dict[str, int] = {}
 
     def lookup(self, target: str, source: str, stamp: int) -> Pose:
         """Return the pose of `source` in `target` at `stamp` [ns]; raises `FrameError`."""
-        found: Pose = self._once(self._transforms.lookup, target, source, stamp)
-        return found
+        pose: Pose = self._once(self._transforms.lookup, target, source, stamp)
+        return pose
 
     def latest(self, target: str, source: str) -> tuple[Pose, int]:
         """Return the newest known pose and its stamp [ns]; raises `FrameError`."""
@@ -154,12 +154,12 @@ class _Present:
         return pose, self.stamps[source]
 
     def _once(self, find: Callable[..., Any], *arguments: Any) -> Any:
-        if arguments not in self._found:
+        if arguments not in self._results:
             try:
-                self._found[arguments] = find(*arguments)
+                self._results[arguments] = find(*arguments)
             except FrameError as error:
-                self._found[arguments] = error
-        found = self._found[arguments]
-        if isinstance(found, FrameError):
-            raise found
-        return found
+                self._results[arguments] = error
+        result = self._results[arguments]
+        if isinstance(result, FrameError):
+            raise result
+        return result

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is made of a message: obstacles and a footprint at their places, a twist in the base frame.
 
-The result is stored in the message. The shapes of a message are checked when it is received; only
-what depends on its place, for example its distance from the origin, is found out here.
+The result is stored in the message. The shapes of a message are checked when it is received. What
+depends on its place, for example its distance from the origin, is checked when its scene is made.
 """
 
 from collections.abc import Sequence

@@ -282,8 +282,8 @@ class Server:
         if not subscribers:
             return self._publication.stop()
         try:
-            found = self.snapshot()
-            return self._publication.publish(found, subscribers, self.steady(), send)
+            present = self.snapshot()
+            return self._publication.publish(present, subscribers, self.steady(), send)
         except Exception as error:
             self.note_error("~/snapshot", error)
             return 0
